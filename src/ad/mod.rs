@@ -1,0 +1,38 @@
+//! Automatic differentiation: one scalar trait, forward and reverse.
+//!
+//! Numerical code is written once, generic over [`Real`], and run on `f64`, on [`Dual`] (forward)
+//! or on [`Var`] (reverse, a thread-local tape). What is solved rather than computed is a [`Node`].
+//!
+//! # Conventions at kinks
+//! Where a function has no derivative, a fixed element of its generalised derivative is taken, the
+//! same in every scalar, so that a derivative is always a number and always the same one:
+//!
+//! | function | at | derivative |
+//! |---|---|---|
+//! | `abs` | 0 | 0 (not +1 or -1: symmetric, and the least of the subgradients) |
+//! | `sqrt` | 0 | 0 (not infinity: a norm of a zero vector has derivative 0) |
+//! | `max`, `min` | a tie | that of the first operand |
+//! | `powi(x, 0)`, `powf(x, 0.0)` | any x, 0 too | 0 |
+//! | `powi(x, 1)` | 0 | 1 |
+//! | `atan2` | the origin | 0 |
+//! | `norm` (in `linalg`) | 0 | 0 |
+//!
+//! In the adjoint sweep nothing flows through a zero adjoint, so an infinite partial that no output
+//! depends on does no harm.
+
+mod drivers;
+mod dual;
+mod error;
+mod node;
+mod operators;
+mod real;
+mod tape;
+mod var;
+
+pub use drivers::{Function, gradient, jacobian, jacobian_by_rows, jvp, vjp};
+pub use dual::{ByResidual, ByTwin, Dual, DualWorkspace, NodeRule, Unrolled};
+pub use error::Error;
+pub use node::Node;
+pub use real::Real;
+pub use tape::{Tape, TapeScalar};
+pub use var::{Var, VarWorkspace};

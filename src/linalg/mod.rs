@@ -1,0 +1,11 @@
+//! Small dense kernels, generic over [`Real`](crate::ad::Real).
+//!
+//! Matrices are row-major slices. Pivots and ranks are decided on values, in `f64`.
+
+mod cholesky;
+mod lu;
+mod norm;
+
+pub use cholesky::{cholesky, solve_lower, solve_lower_transpose};
+pub use lu::Lu;
+pub use norm::{dot, norm};

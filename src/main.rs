@@ -1,0 +1,2 @@
+//! The `stiction` program.
+fn main() {}
