@@ -5,7 +5,9 @@
 mod cholesky;
 mod lu;
 mod norm;
+mod range;
 
 pub use cholesky::{cholesky, solve_lower, solve_lower_transpose};
 pub use lu::Lu;
 pub use norm::{dot, norm};
+pub use range::Range;

@@ -1,0 +1,143 @@
+//! Orthonormal basis of the range of a matrix, by modified Gram-Schmidt with column pivoting.
+
+use super::dot;
+use crate::ad::Real;
+
+/// Columns shorter than this fraction of the longest count as dependent. Contact rows of one body
+/// are either independent at the scale of its size or exactly dependent up to rounding.
+const RANK_TOLERANCE: f64 = 1e-9;
+
+/// A = Q R on the pivot columns of an `m` x `n` matrix; Q has orthonormal columns that span the
+/// range of A. Pivots and rank are decided on values.
+#[derive(Clone, Debug, Default)]
+pub struct Range<T> {
+    rows: usize,
+    columns: usize,
+    pivots: Vec<usize>,
+    /// Columns of Q, one after the other.
+    q: Vec<T>,
+    /// R, rank x rank, row-major, upper triangular.
+    r: Vec<T>,
+    work: Vec<T>,
+    coefficients: Vec<T>,
+}
+
+impl<T: Real> Range<T> {
+    /// Forgets the matrix: the range of nothing.
+    pub fn clear(&mut self) {
+        self.rows = 0;
+        self.pivots.clear();
+    }
+
+    /// Finds the range of the row-major `rows` x `columns` matrix `a`.
+    pub fn factor(&mut self, a: &[T], rows: usize, columns: usize) {
+        let m = rows;
+        self.rows = m;
+        self.columns = columns;
+        self.pivots.clear();
+        self.q.clear();
+        self.work.clear();
+        for j in 0..columns {
+            self.work.extend((0..m).map(|i| a[i * columns + j]));
+        }
+        self.r.clear();
+        self.r.resize(m.min(columns) * m.min(columns), T::zero());
+        let side = m.min(columns);
+        let mut longest = 0.0_f64;
+        while self.pivots.len() < side {
+            let mut pivot = None;
+            let mut best = 0.0;
+            for j in 0..columns {
+                if self.pivots.contains(&j) {
+                    continue;
+                }
+                let column = &self.work[j * m..(j + 1) * m];
+                let size = column.iter().map(|x| x.value() * x.value()).sum::<f64>().sqrt();
+                if size > best {
+                    best = size;
+                    pivot = Some(j);
+                }
+            }
+            longest = longest.max(best);
+            let Some(j) = pivot.filter(|_| best > RANK_TOLERANCE * longest) else { break };
+            let k = self.pivots.len();
+            // Orthogonalise once more against the basis: twice is enough.
+            for p in 0..k {
+                let overlap = dot(&self.q[p * m..(p + 1) * m], &self.work[j * m..(j + 1) * m]);
+                for i in 0..m {
+                    let q = self.q[p * m + i];
+                    self.work[j * m + i] -= overlap * q;
+                }
+            }
+            let length = super::norm(&self.work[j * m..(j + 1) * m]);
+            for i in 0..m {
+                let x = self.work[j * m + i] / length;
+                self.q.push(x);
+            }
+            self.pivots.push(j);
+            for other in 0..columns {
+                if self.pivots.contains(&other) {
+                    continue;
+                }
+                let column = &mut self.work[other * m..(other + 1) * m];
+                let q = &self.q[k * m..(k + 1) * m];
+                let overlap = dot(q, column);
+                for (x, &q) in column.iter_mut().zip(q) {
+                    *x -= overlap * q;
+                }
+            }
+        }
+        // R = Q' A on the pivot columns.
+        for k in 0..self.pivots.len() {
+            for p in 0..=k {
+                let mut sum = T::zero();
+                for i in 0..m {
+                    sum += self.q[p * m + i] * a[i * columns + self.pivots[k]];
+                }
+                self.r[p * side + k] = sum;
+            }
+        }
+    }
+
+    /// The dimension of the range.
+    pub fn rank(&self) -> usize {
+        self.pivots.len()
+    }
+
+    /// Whether the rows are dependent, so that there is something outside the range.
+    pub fn is_deficient(&self) -> bool {
+        self.rank() < self.rows
+    }
+
+    /// x <- (I - Q Q') x, the part outside the range.
+    pub fn reject(&self, x: &mut [T]) {
+        let m = self.rows;
+        for k in 0..self.rank() {
+            let q = &self.q[k * m..(k + 1) * m];
+            let overlap = dot(q, x);
+            for (x, &q) in x.iter_mut().zip(q) {
+                *x -= overlap * q;
+            }
+        }
+    }
+
+    /// y with A y = Q Q' x, zero outside the pivot columns.
+    pub fn solve(&mut self, x: &[T], y: &mut [T]) {
+        let (m, rank) = (self.rows, self.rank());
+        let side = m.min(self.columns);
+        let c = &mut self.coefficients;
+        c.clear();
+        c.extend((0..rank).map(|k| dot(&self.q[k * m..(k + 1) * m], x)));
+        for k in (0..rank).rev() {
+            let mut sum = c[k];
+            for (p, &cp) in c.iter().enumerate().skip(k + 1) {
+                sum -= self.r[k * side + p] * cp;
+            }
+            c[k] = sum / self.r[k * side + k];
+        }
+        y.fill(T::zero());
+        for (&j, &c) in self.pivots.iter().zip(c.iter()) {
+            y[j] = c;
+        }
+    }
+}
