@@ -2,4 +2,10 @@
 
 pub mod ad;
 pub mod argmin;
+pub mod error;
 pub mod linalg;
+pub mod model;
+pub mod simulation;
+pub mod state;
+
+pub use error::{Error, ErrorKind};

@@ -1,0 +1,79 @@
+//! Where the bodies are and how they move.
+
+use nalgebra::Vector3;
+
+use crate::ad::Real;
+
+/// Numbers a body has in [`State::q`].
+pub const NQ: usize = 7;
+/// Numbers a body has in [`State::v`].
+pub const NV: usize = 6;
+
+/// Configuration and velocity of all bodies, in the order of the model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State<T> {
+    /// Seven numbers a body: position of the body origin in the world, m; unit quaternion
+    /// w, x, y, z, body to world.
+    pub q: Vec<T>,
+    /// Six numbers a body: velocity of the body origin in the world frame, m/s; angular velocity
+    /// in the body frame, rad/s.
+    pub v: Vec<T>,
+}
+
+impl<T: Real> State<T> {
+    /// `bodies` bodies at rest at the origin of the world, aligned with it.
+    pub fn at_origin(bodies: usize) -> State<T> {
+        let mut q = vec![T::zero(); NQ * bodies];
+        for body in q.chunks_exact_mut(NQ) {
+            body[3] = T::one();
+        }
+        State { q, v: vec![T::zero(); NV * bodies] }
+    }
+
+    /// The number of bodies.
+    pub fn bodies(&self) -> usize {
+        self.q.len() / NQ
+    }
+
+    /// Position of the origin of a body in the world, m.
+    pub fn position(&self, body: usize) -> Vector3<T> {
+        let q = &self.q[NQ * body..];
+        Vector3::new(q[0], q[1], q[2])
+    }
+
+    /// Orientation of a body: quaternion w, x, y, z, body to world.
+    pub fn orientation(&self, body: usize) -> [T; 4] {
+        let q = &self.q[NQ * body + 3..];
+        [q[0], q[1], q[2], q[3]]
+    }
+
+    /// Velocity of the origin of a body in the world frame, m/s.
+    pub fn velocity(&self, body: usize) -> Vector3<T> {
+        let v = &self.v[NV * body..];
+        Vector3::new(v[0], v[1], v[2])
+    }
+
+    /// Angular velocity of a body in its own frame, rad/s.
+    pub fn angular_velocity(&self, body: usize) -> Vector3<T> {
+        let v = &self.v[NV * body + 3..];
+        Vector3::new(v[0], v[1], v[2])
+    }
+
+    /// The values, without derivatives.
+    pub fn value(&self) -> State<f64> {
+        State {
+            q: self.q.iter().map(|x| x.value()).collect(),
+            v: self.v.iter().map(|x| x.value()).collect(),
+        }
+    }
+}
+
+impl State<f64> {
+    /// The same state as constants of another scalar.
+    pub fn cast<T: Real>(&self) -> State<T> {
+        State {
+            q: self.q.iter().map(|&x| T::constant(x)).collect(),
+            v: self.v.iter().map(|&x| T::constant(x)).collect(),
+        }
+    }
+}
