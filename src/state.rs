@@ -77,3 +77,16 @@ impl State<f64> {
         }
     }
 }
+
+/// A quaternion scaled to norm 1; its norm as the error if that is off by more than 1e-3.
+///
+/// One that is unit up to rounding is kept bit for bit, so that files survive being read and
+/// written again.
+pub(crate) fn unit_quaternion(q: [f64; 4]) -> Result<[f64; 4], f64> {
+    let square: f64 = q.iter().map(|x| x * x).sum();
+    if (square - 1.0).abs() <= 8.0 * f64::EPSILON {
+        return Ok(q);
+    }
+    let norm = square.sqrt();
+    if (norm - 1.0).abs() <= 1e-3 { Ok(q.map(|x| x / norm)) } else { Err(norm) }
+}

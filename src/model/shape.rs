@@ -1,5 +1,7 @@
 //! The solids a body can be.
 
+use nalgebra::Vector3;
+
 /// The form of a body; its sizes are [parameters](super::Parameters). The origin of the body is the
 /// centre of the shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,22 @@ impl Shape {
             Shape::Box => [b + c, a + c, a + b].map(|sum| mass * sum / 3.0),
             // I = 2/5 m r²
             Shape::Sphere => [0.4 * mass * a; 3],
+        }
+    }
+
+    /// The sizes that this shape uses, m: three half extents, or one radius.
+    pub(super) fn sizes(self, size: &[f64; 3]) -> &[f64] {
+        match self {
+            Shape::Box => size,
+            Shape::Sphere => &size[..1],
+        }
+    }
+
+    /// How far the shape reaches from its centre against a unit vector in the body frame, m.
+    pub(super) fn reach(self, size: [f64; 3], normal: Vector3<f64>) -> f64 {
+        match self {
+            Shape::Box => normal.abs().dot(&Vector3::from(size)),
+            Shape::Sphere => size[0],
         }
     }
 }

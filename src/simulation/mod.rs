@@ -1,5 +1,6 @@
 //! Motion over time: trajectories and their files.
 
+mod columns;
 mod files;
 mod trajectory;
 
