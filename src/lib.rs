@@ -7,5 +7,6 @@ pub mod linalg;
 pub mod model;
 pub mod simulation;
 pub mod state;
+mod table;
 
 pub use error::{Error, ErrorKind};

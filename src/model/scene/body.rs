@@ -2,11 +2,11 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::table::Table;
 use crate::Error;
 use crate::model::parameters::{BODY, CENTER_OF_MASS, INERTIA, MASS, SIZE};
 use crate::model::{Body, Shape};
 use crate::state::unit_quaternion;
+use crate::table::Table;
 
 const FIELDS: [&str; 11] = [
     "name",

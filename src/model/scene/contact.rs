@@ -1,9 +1,9 @@
 //! The `[[contact]]` tables of a scene file.
 
-use super::table::Table;
 use crate::Error;
 use crate::model::parameters::{MU, PAIR, RESTITUTION};
 use crate::model::{Body, HalfSpace, Pair};
+use crate::table::Table;
 
 /// All pairs of a half-space and a body, and the numbers of each. `bodies` are the tables the
 /// bodies come from.

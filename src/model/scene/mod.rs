@@ -2,7 +2,6 @@
 
 mod body;
 mod contact;
-mod table;
 
 use std::path::Path;
 
@@ -11,7 +10,7 @@ use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use super::{ContactSolver, HalfSpace, Model, Parameters, Settings};
 use crate::Error;
 use crate::state::State;
-use table::Table;
+use crate::table::{self, Table};
 
 /// Everything a simulation starts from, read from a TOML file:
 ///

@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 use crate::Error;
 
 /// A table of a TOML file.
-pub(super) struct Table<'a> {
+pub(crate) struct Table<'a> {
     file: &'a str,
     text: &'a str,
     /// Where the table starts, in bytes.
@@ -17,7 +17,7 @@ pub(super) struct Table<'a> {
 }
 
 /// Parses a file; only its syntax can be at fault.
-pub(super) fn parse<'a>(text: &'a str, file: &str) -> Result<Spanned<DeTable<'a>>, Error> {
+pub(crate) fn parse<'a>(text: &'a str, file: &str) -> Result<Spanned<DeTable<'a>>, Error> {
     DeTable::parse(text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start);
         let line = line_of(text, start);
