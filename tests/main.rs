@@ -2,3 +2,5 @@
 
 mod contact_node;
 mod random;
+mod scene;
+mod trajectory;

@@ -1,0 +1,59 @@
+//! A possible contact, and the list of those within reach.
+
+use nalgebra::Vector3;
+
+use super::{box_half_space, sphere_half_space};
+use crate::ad::Real;
+use crate::dynamics::FreeBody;
+use crate::model::{Model, Parameters, Shape};
+
+/// A point of a body that may touch a half-space.
+#[derive(Clone, Copy, Debug)]
+pub struct ContactPoint<T> {
+    /// The contact pair, an index into [`Model::pairs`].
+    pub pair: usize,
+    /// Which point of the body: the corner of a box (bits 0, 1, 2: the upper side in x, y, z), 0
+    /// for a sphere.
+    pub feature: usize,
+    /// Distance to the plane along the normal, m; negative if it penetrates.
+    pub gap: T,
+    /// From the centre of mass to the point, in the body, m.
+    pub arm: Vector3<T>,
+}
+
+/// Appends the points of `body` that can reach a half-space within a step.
+///
+/// A point counts if its gap is less than twice the way that the fastest point of the body makes in
+/// the step without contact; twice, because an impact at one end can throw the other. Points
+/// that are not touched in the end carry no impulse, so the choice changes cost and nothing else.
+pub fn contact_points<T: Real>(
+    model: &Model,
+    parameters: &Parameters<T>,
+    free: &FreeBody<T>,
+    body: usize,
+    dt: f64,
+    points: &mut Vec<ContactPoint<T>>,
+) {
+    let speed = |k: usize| {
+        let v = |i: usize| free.free_velocity[k + i].value();
+        (v(0) * v(0) + v(1) * v(1) + v(2) * v(2)).sqrt()
+    };
+    for (pair, p) in model.pairs.iter().enumerate().filter(|(_, p)| p.body == body) {
+        let plane = &model.half_spaces[p.half_space];
+        let first = points.len();
+        match model.bodies[body].shape {
+            Shape::Box => box_half_space::points(parameters, free, body, plane, pair, points),
+            Shape::Sphere => sphere_half_space::points(parameters, free, body, plane, pair, points),
+        }
+        let mut kept = first;
+        for k in first..points.len() {
+            let arm = points[k].arm.map(|x| x.value());
+            let reach = 2.0 * dt * (speed(0) + speed(3) * arm.norm());
+            if points[k].gap.value() <= reach {
+                points.swap(kept, k);
+                kept += 1;
+            }
+        }
+        points.truncate(kept);
+    }
+}

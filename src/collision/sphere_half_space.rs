@@ -1,0 +1,24 @@
+//! The lowest point of a sphere against a half-space.
+
+use super::ContactPoint;
+use crate::ad::Real;
+use crate::dynamics::FreeBody;
+use crate::model::{HalfSpace, Parameters};
+
+pub(super) fn points<T: Real>(
+    parameters: &Parameters<T>,
+    free: &FreeBody<T>,
+    body: usize,
+    plane: &HalfSpace,
+    pair: usize,
+    points: &mut Vec<ContactPoint<T>>,
+) {
+    let radius = parameters.radius(body);
+    let normal = plane.normal.map(T::constant);
+    points.push(ContactPoint {
+        pair,
+        feature: 0,
+        gap: normal.dot(&free.position) - plane.offset - radius,
+        arm: free.rotation.transpose() * normal * (-radius) - free.center_of_mass,
+    });
+}

@@ -1,0 +1,5 @@
+//! Motion of bodies without contact.
+
+mod free_body;
+
+pub use free_body::FreeBody;

@@ -1,0 +1,16 @@
+//! What is simulated: bodies, ground and contact pairs, their physical numbers, and the scene file
+//! that describes them.
+
+mod names;
+mod parameters;
+mod scene;
+mod settings;
+mod shape;
+mod topology;
+
+pub use names::ParameterRef;
+pub use parameters::Parameters;
+pub use scene::Scene;
+pub use settings::{ContactSolver, Settings};
+pub use shape::Shape;
+pub use topology::{Body, HalfSpace, Model, Pair};

@@ -1,0 +1,159 @@
+//! The columns of a trajectory file.
+
+use csv::StringRecord;
+
+use crate::Error;
+use crate::model::Model;
+use crate::state::{NQ, NV};
+
+const TIME: &str = "t";
+const Q: [&str; NQ] = ["px", "py", "pz", "qw", "qx", "qy", "qz"];
+const V: [&str; NV] = ["vx", "vy", "vz", "wx", "wy", "wz"];
+
+/// The columns that are written, in their order.
+pub(super) fn names(model: &Model, with_velocities: bool) -> Vec<String> {
+    let mut names = vec![TIME.to_string()];
+    for body in &model.bodies {
+        let fields = Q.iter().chain(V.iter().filter(|_| with_velocities));
+        match model.bodies.len() {
+            1 => names.extend(fields.map(|field| field.to_string())),
+            _ => names.extend(fields.map(|field| format!("{}/{field}", body.name))),
+        }
+    }
+    names
+}
+
+/// Where in a row each number stands.
+pub(super) struct Columns {
+    time: usize,
+    q: Vec<usize>,
+    /// Empty if the file has no velocities.
+    v: Vec<usize>,
+    bodies: usize,
+}
+
+impl Columns {
+    /// Finds the columns in the header; `file` for messages.
+    pub fn find(header: &StringRecord, file: &str, model: &Model) -> Result<Columns, Error> {
+        if header.iter().all(str::is_empty) {
+            return Err(Error::input(file, 1, TIME, "is missing: the file is empty"));
+        }
+        let bodies = model.bodies.len();
+        let header = Header { header, file, alone: bodies == 1 };
+        let mut columns =
+            Columns { time: header.required(TIME, None)?, q: Vec::new(), v: Vec::new(), bodies };
+        let mut has_velocities = false;
+        for body in &model.bodies {
+            for field in V {
+                has_velocities |= header.find(field, Some(&body.name))?.is_some();
+            }
+        }
+        for body in &model.bodies {
+            for field in Q {
+                columns.q.push(header.required(field, Some(&body.name))?);
+            }
+            for field in V.iter().filter(|_| has_velocities) {
+                columns.v.push(header.required(field, Some(&body.name))?);
+            }
+        }
+        Ok(columns)
+    }
+
+    pub fn time(&self) -> usize {
+        self.time
+    }
+
+    /// Number `k` of the configuration of a body.
+    pub fn q(&self, body: usize, k: usize) -> usize {
+        self.q[NQ * body + k]
+    }
+
+    /// Number `k` of the velocity of a body.
+    pub fn v(&self, body: usize, k: usize) -> usize {
+        self.v[NV * body + k]
+    }
+
+    pub fn bodies(&self) -> usize {
+        self.bodies
+    }
+
+    pub fn has_velocities(&self) -> bool {
+        !self.v.is_empty()
+    }
+}
+
+/// The first line of a file.
+struct Header<'a> {
+    header: &'a StringRecord,
+    file: &'a str,
+    /// Whether there is one body only, whose name may be left out.
+    alone: bool,
+}
+
+impl Header<'_> {
+    /// The column of a field, of a body or of the frame.
+    fn find(&self, field: &str, body: Option<&str>) -> Result<Option<usize>, Error> {
+        let matches = |column: &str| match body {
+            None => column == field,
+            Some(body) => {
+                let own = column.strip_prefix(body).and_then(|rest| rest.strip_prefix('/'));
+                own == Some(field) || self.alone && column == field
+            }
+        };
+        let mut found = self.header.iter().enumerate().filter(|(_, column)| matches(column));
+        let first = found.next();
+        match found.next() {
+            Some((_, column)) => Err(Error::input(self.file, 1, column, "is given twice")),
+            None => Ok(first.map(|(index, _)| index)),
+        }
+    }
+
+    fn required(&self, field: &str, body: Option<&str>) -> Result<usize, Error> {
+        self.find(field, body)?.ok_or_else(|| {
+            let name = match body {
+                Some(body) if !self.alone => format!("{body}/{field}"),
+                _ => field.to_string(),
+            };
+            let columns: Vec<&str> = self.header.iter().take(20).collect();
+            let message =
+                format!("the column is missing; the file begins with {}", columns.join(","));
+            Error::input(self.file, 1, name, message)
+        })
+    }
+}
+
+/// A row, with its place in messages.
+pub(super) struct Row<'a> {
+    pub header: &'a StringRecord,
+    pub record: &'a StringRecord,
+    pub file: &'a str,
+    pub line: usize,
+}
+
+impl Row<'_> {
+    /// An error unless the row has as many fields as the header.
+    pub fn check_length(&self) -> Result<(), Error> {
+        let (found, expected) = (self.record.len(), self.header.len());
+        if found == expected {
+            return Ok(());
+        }
+        let column = found.min(expected - 1);
+        Err(self.error(column, format!("the row has {found} fields, the header {expected}")))
+    }
+
+    /// A finite number; never -0.
+    pub fn number(&self, column: usize) -> Result<f64, Error> {
+        let text = self.record.get(column).unwrap_or("");
+        match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number + 0.0),
+            Ok(_) => Err(self.error(column, format!("must be finite, found {text}"))),
+            Err(_) => Err(self.error(column, format!("must be a number, found {text:?}"))),
+        }
+    }
+
+    /// An error about a field of this row.
+    pub fn error(&self, column: usize, message: String) -> Error {
+        let name = self.header.get(column).unwrap_or("");
+        Error::input(self.file, self.line, name, message)
+    }
+}

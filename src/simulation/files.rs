@@ -1,0 +1,44 @@
+//! Which trajectory files a pattern stands for.
+
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+
+/// The files a pattern stands for, sorted: a file, all `*.csv` of a directory, or the matches of a
+/// glob such as `tosses/*.csv`. Nothing found is an error.
+pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, Error> {
+    let path = Path::new(pattern);
+    if path.is_file() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let glob = if path.is_dir() {
+        format!("{}/*.csv", glob::Pattern::escape(pattern.trim_end_matches('/')))
+    } else {
+        pattern.to_string()
+    };
+    let matches = glob::glob(&glob).map_err(|error| {
+        Error::input(pattern, None, "", format!("is not a valid pattern: {}", error.msg))
+    })?;
+    let mut files = Vec::new();
+    for entry in matches {
+        let file = entry.map_err(|error| {
+            let file = error.path().to_path_buf();
+            Error::io(file, error.into())
+        })?;
+        if file.is_file() {
+            files.push(file);
+        }
+    }
+    files.sort();
+    if files.is_empty() {
+        let message = if path.is_dir() {
+            "the directory has no *.csv file; give the directory that holds the trajectories, or \
+             a pattern in quotes such as 'tosses/*.csv'"
+        } else {
+            "no such file, and no file matches; give a file, a directory with *.csv files, or a \
+             pattern in quotes such as 'tosses/*.csv'"
+        };
+        return Err(Error::input(pattern, None, "", message));
+    }
+    Ok(files)
+}
