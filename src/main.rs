@@ -1,2 +1,5 @@
-//! The `stiction` program.
-fn main() {}
+//! The `stiction` program: see [`stiction::cli`].
+
+fn main() -> std::process::ExitCode {
+    stiction::cli::main()
+}

@@ -68,7 +68,7 @@ fn solve_one<T: Real>(d: &[[T; 3]; 3], b: [T; 3], mu: T) -> [T; 3] {
     };
     let stick = friction(T::zero());
     let scale = (s11 + s22).value();
-    if !(scale > 0.0) {
+    if scale <= 0.0 {
         return frictionless;
     }
     if excess(T::zero()).value() <= 0.0 {
@@ -88,7 +88,7 @@ fn solve_one<T: Real>(d: &[[T; 3]; 3], b: [T; 3], mu: T) -> [T; 3] {
     }
     let mut kappa = high;
     for _ in 0..60 {
-        if !(high - low > 1e-15 * high) || at_high == 0.0 {
+        if high - low <= 1e-15 * high || at_high == 0.0 {
             break;
         }
         kappa = (low * at_high - high * at_low) / (at_high - at_low);

@@ -62,6 +62,19 @@ pub(super) enum Selection {
 /// two, large enough that rounding of the dependent rows (1e-16) stays below 1e-6 of the impulses.
 const PROXIMAL: f64 = 1e-9;
 
+/// Where the conditions are linearised.
+#[derive(Clone, Copy)]
+pub(super) struct Iterate<'a, T> {
+    pub modes: &'a [Mode],
+    /// Direction of the friction of contacts that slide or clamp.
+    pub directions: &'a [[T; 2]],
+    pub lambda: &'a [T],
+    /// Contact velocities.
+    pub u: &'a [T],
+    /// See [`ContactSolution`](super::ContactSolution).
+    pub held: &'a [f64],
+}
+
 /// The linearised conditions, factorised.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContactModes<T> {
@@ -87,20 +100,16 @@ pub(super) struct ContactModes<T> {
 }
 
 impl<T: Real> ContactModes<T> {
-    /// Sets up and factorises the conditions at `lambda` and contact velocities `u`. `directions`
-    /// are those of the friction where contacts slide or clamp. False if singular.
+    /// Sets up and factorises the conditions. False if singular.
     #[must_use]
     pub fn factor(
         &mut self,
         data: &ContactData<T>,
         delassus: &Delassus<T>,
-        modes: &[Mode],
-        directions: &[[T; 2]],
-        lambda: &[T],
-        u: &[T],
+        at: &Iterate<T>,
         selection: Selection,
-        held: &[f64],
     ) -> bool {
+        let Iterate { modes, directions, lambda, u, held } = *at;
         let n = 3 * data.contacts;
         self.modes.clear();
         self.modes.extend_from_slice(modes);

@@ -25,7 +25,7 @@
 //! lambda_n = 0 counts as `Break`, |lambda_t| = mu lambda_n without slip as `Clamp`.
 
 use super::contact_data::{ContactData, Delassus, Layout};
-use super::contact_modes::{ContactModes, Mode, Selection};
+use super::contact_modes::{ContactModes, Iterate, Mode, Selection};
 use super::semismooth_newton::{self, ContactSolution, ContactWorkspace};
 use super::{Report, Status};
 use crate::ad::{Node, Real};
@@ -158,9 +158,7 @@ impl Node for CoupledContact {
             conditions[n] = u[n] - data.target[i] + data.compliance[i] * lambda[n];
             match solution.modes[i] {
                 Mode::Break => {
-                    for r in n..n + 3 {
-                        conditions[r] = lambda[r];
-                    }
+                    conditions[n..n + 3].copy_from_slice(&lambda[n..n + 3]);
                 }
                 Mode::Stick => {
                     for r in t {
@@ -237,12 +235,14 @@ impl Node for CoupledContact {
             && factor.modes.factor(
                 &data,
                 &factor.delassus,
-                &solution.modes,
-                &factor.directions,
-                lambda,
-                &factor.u,
+                &Iterate {
+                    modes: &solution.modes,
+                    directions: &factor.directions,
+                    lambda,
+                    u: &factor.u,
+                    held: &solution.held,
+                },
                 Selection::LeastNorm,
-                &solution.held,
             );
         factor.kick.clear();
         factor.kick.extend(velocity.iter().zip(data.free).map(|(&v, &f)| v - f));
@@ -283,7 +283,7 @@ impl Node for CoupledContact {
             // L' kick
             *h = (k..nv).fold(T::zero(), |s, i| s + data.mass_factor[i * nv + k] * f.kick[i]);
         }
-        for i in 0..nv {
+        for (i, v) in f.velocity.iter_mut().enumerate() {
             let mut sum = T::zero();
             for (r, &x) in lambda.iter().enumerate() {
                 sum += d.row(r)[i] * x + data.row(r)[i] * dlambda[r];
@@ -291,7 +291,7 @@ impl Node for CoupledContact {
             for (k, &h) in half.iter().enumerate().take(i + 1) {
                 sum -= d.mass_factor[i * nv + k] * h;
             }
-            f.velocity[i] = sum;
+            *v = sum;
         }
         solve_mass(&data, &mut f.velocity);
         for (k, h) in half.iter_mut().enumerate() {
@@ -299,8 +299,8 @@ impl Node for CoupledContact {
             *h = (k..nv).fold(T::zero(), |s, i| s + d.mass_factor[i * nv + k] * f.kick[i]);
         }
         solve_lower_transpose(data.mass_factor, nv, half);
-        for i in 0..nv {
-            f.velocity[i] += d.free[i] - half[i];
+        for (v, (&free, &h)) in f.velocity.iter_mut().zip(d.free.iter().zip(half.iter())) {
+            *v += free - h;
         }
         // dh at fixed unknowns, and K dz = -dh
         for (r, c) in f.contact.iter_mut().enumerate() {

@@ -4,7 +4,7 @@
 //! back to sweeping when the residual no longer falls.
 
 use super::contact_data::{ContactData, Delassus};
-use super::contact_modes::{ContactModes, Mode, Selection};
+use super::contact_modes::{ContactModes, Iterate, Mode, Selection};
 use super::{Report, Status, block_gauss_seidel};
 use crate::ad::Real;
 use crate::linalg::{cholesky, solve_lower, solve_lower_transpose};
@@ -271,7 +271,8 @@ fn newton_step<T: Real>(
     }
     w.delassus.velocity(&w.lambda, &mut w.u);
     let ContactWorkspace { delassus, modes, lambda, u, step, directions, guess, .. } = w;
-    if !modes.factor(data, delassus, guess, directions, lambda, u, selection, held) {
+    let at = Iterate { modes: guess, directions, lambda, u, held };
+    if !modes.factor(data, delassus, &at, selection) {
         return None;
     }
     // h, with the compliance in the normal rows
@@ -385,7 +386,7 @@ fn least_norm<T: Real>(
     }
     let count = s.members.len();
     let trace: f64 = s.rows.iter().map(|x| x * x).sum();
-    if !(trace > 0.0) {
+    if trace <= 0.0 {
         return;
     }
     let radius = |i: usize, lambda: &[T]| data.mu[i].value() * lambda[3 * i].value();
@@ -459,9 +460,9 @@ fn least_norm<T: Real>(
         let inside = length <= r;
         solution.modes[i] = if inside { Mode::Stick } else { Mode::Clamp };
         solution.clamp[i] = if inside { [0.0; 2] } else { [x[0] / length, x[1] / length] };
-        for t in 0..2 {
+        for (t, x) in x.into_iter().enumerate() {
             // Where nothing was selected the iterate and its derivatives stay as they are.
-            let chosen = if inside { x[t] } else { r * x[t] / length };
+            let chosen = if inside { x } else { r * x / length };
             if (chosen - w.lambda[3 * i + 1 + t].value()).abs() > 1e-12 * size {
                 w.lambda[3 * i + 1 + t] = T::constant(chosen);
             }
@@ -503,8 +504,8 @@ fn polish<T: Real>(
         if attempt == 0 {
             final_directions(data, w, solution);
             let ContactWorkspace { delassus, modes, lambda, u, directions, guess, .. } = w;
-            let rule = Selection::LeastNorm;
-            if !modes.factor(data, delassus, guess, directions, lambda, u, rule, &solution.held) {
+            let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
+            if !modes.factor(data, delassus, &at, Selection::LeastNorm) {
                 break;
             }
             modes.hold(lambda, &mut solution.held);

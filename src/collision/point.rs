@@ -5,12 +5,12 @@ use nalgebra::Vector3;
 use super::{box_half_space, sphere_half_space};
 use crate::ad::Real;
 use crate::dynamics::FreeBody;
-use crate::model::{Model, Parameters, Shape};
+use crate::model::{Shape, System};
 
 /// A point of a body that may touch a half-space.
 #[derive(Clone, Copy, Debug)]
 pub struct ContactPoint<T> {
-    /// The contact pair, an index into [`Model::pairs`].
+    /// The contact pair, an index into [`Model::pairs`](crate::model::Model::pairs).
     pub pair: usize,
     /// Which point of the body: the corner of a box (bits 0, 1, 2: the upper side in x, y, z), 0
     /// for a sphere.
@@ -27,13 +27,12 @@ pub struct ContactPoint<T> {
 /// the step without contact; twice, because an impact at one end can throw the other. Points
 /// that are not touched in the end carry no impulse, so the choice changes cost and nothing else.
 pub fn contact_points<T: Real>(
-    model: &Model,
-    parameters: &Parameters<T>,
+    system: &System<T>,
     free: &FreeBody<T>,
     body: usize,
-    dt: f64,
     points: &mut Vec<ContactPoint<T>>,
 ) {
+    let System { model, parameters, settings } = *system;
     let speed = |k: usize| {
         let v = |i: usize| free.free_velocity[k + i].value();
         (v(0) * v(0) + v(1) * v(1) + v(2) * v(2)).sqrt()
@@ -48,7 +47,7 @@ pub fn contact_points<T: Real>(
         let mut kept = first;
         for k in first..points.len() {
             let arm = points[k].arm.map(|x| x.value());
-            let reach = 2.0 * dt * (speed(0) + speed(3) * arm.norm());
+            let reach = 2.0 * settings.time_step * (speed(0) + speed(3) * arm.norm());
             if points[k].gap.value() <= reach {
                 points.swap(kept, k);
                 kept += 1;

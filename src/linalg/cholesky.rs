@@ -13,7 +13,8 @@ pub fn cholesky<T: Real>(a: &mut [T], n: usize) -> bool {
                 sum -= a[i * n + k] * a[j * n + k];
             }
             if i == j {
-                if !(sum.value() > 0.0) {
+                // Also refuses NaN.
+                if sum.value().partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
                     return false;
                 }
                 a[j * n + j] = sum.sqrt();

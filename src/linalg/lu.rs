@@ -1,5 +1,6 @@
 //! LU factorisation with partial pivoting, P A = L U.
 
+use super::dot;
 use crate::ad::Real;
 
 /// A factorised square matrix. Reused, it allocates nothing.
@@ -63,17 +64,10 @@ impl<T: Real> Lu<T> {
         self.scratch.extend(self.permutation.iter().map(|&p| x[p]));
         let y = &mut self.scratch;
         for i in 0..n {
-            let mut sum = y[i];
-            for k in 0..i {
-                sum -= self.lu[i * n + k] * y[k];
-            }
-            y[i] = sum;
+            y[i] = y[i] - dot(&self.lu[i * n..i * n + i], &y[..i]);
         }
         for i in (0..n).rev() {
-            let mut sum = y[i];
-            for k in i + 1..n {
-                sum -= self.lu[i * n + k] * y[k];
-            }
+            let sum = y[i] - dot(&self.lu[i * n + i + 1..(i + 1) * n], &y[i + 1..]);
             y[i] = sum / self.lu[i * n + i];
         }
         x[..n].copy_from_slice(y);
@@ -86,18 +80,18 @@ impl<T: Real> Lu<T> {
         self.scratch.extend_from_slice(&x[..n]);
         let y = &mut self.scratch;
         for i in 0..n {
-            let mut sum = y[i];
-            for k in 0..i {
-                sum -= self.lu[k * n + i] * y[k];
+            // Forward by rows of U', so that the matrix is read in order.
+            let solved = y[i] / self.lu[i * n + i];
+            y[i] = solved;
+            for (y, &u) in y[i + 1..].iter_mut().zip(&self.lu[i * n + i + 1..(i + 1) * n]) {
+                *y -= u * solved;
             }
-            y[i] = sum / self.lu[i * n + i];
         }
         for i in (0..n).rev() {
-            let mut sum = y[i];
-            for k in i + 1..n {
-                sum -= self.lu[k * n + i] * y[k];
+            let solved = y[i];
+            for (y, &l) in y[..i].iter_mut().zip(&self.lu[i * n..i * n + i]) {
+                *y -= l * solved;
             }
-            y[i] = sum;
         }
         for (i, &p) in self.permutation.iter().enumerate() {
             x[p] = self.scratch[i];

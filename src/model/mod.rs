@@ -6,6 +6,7 @@ mod parameters;
 mod scene;
 mod settings;
 mod shape;
+mod system;
 mod topology;
 
 pub use names::ParameterRef;
@@ -13,4 +14,5 @@ pub use parameters::Parameters;
 pub use scene::Scene;
 pub use settings::{ContactSolver, Settings};
 pub use shape::Shape;
+pub use system::System;
 pub use topology::{Body, HalfSpace, Model, Pair};

@@ -1,9 +1,13 @@
-//! Motion over time: trajectories and their files.
+//! Motion over time: the step, rollouts, trajectories and their files.
 
 mod columns;
 mod files;
+mod rollout;
+mod step;
 mod trajectory;
 
 pub use crate::model::{ContactSolver, Settings};
 pub use files::expand;
+pub use rollout::Rollout;
+pub use step::{StepMemory, StepReport, Workspace, step};
 pub use trajectory::Trajectory;

@@ -1,0 +1,59 @@
+//! The command line: one file a command.
+//!
+//! Exit codes: 0 done; 1 not converged, or a check failed; 2 bad input. With `--json`, standard
+//! output holds one JSON object and nothing else; messages and progress go to standard error.
+
+mod evaluate;
+mod gradcheck;
+mod identify;
+mod linearize;
+mod output;
+mod simulate;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Differentiable simulation of rigid contact with friction.
+#[derive(Parser)]
+#[command(name = "stiction", version, about, arg_required_else_help = true)]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Simulate(simulate::Arguments),
+    Identify(identify::Arguments),
+    Evaluate(evaluate::Arguments),
+    Gradcheck(gradcheck::Arguments),
+    Linearize(linearize::Arguments),
+}
+
+/// How a command ended, if its input was good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Done,
+    /// Not converged, or a check failed.
+    Failed,
+}
+
+/// Runs the program on the arguments of the process.
+pub fn main() -> ExitCode {
+    let result = match Program::parse().command {
+        Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Identify(arguments) => identify::run(&arguments),
+        Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Gradcheck(arguments) => gradcheck::run(&arguments),
+        Command::Linearize(arguments) => linearize::run(&arguments),
+    };
+    match result {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

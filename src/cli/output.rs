@@ -1,0 +1,49 @@
+//! Where results go: files that are whole or not there, and one JSON object on standard output.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::Error;
+
+/// Writes a file by way of a temporary one beside it, so that it is never half written.
+pub(super) fn write_file(path: &Path, contents: &[u8]) -> Result<(), Error> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let written =
+        std::fs::write(&temporary, contents).and_then(|()| std::fs::rename(&temporary, path));
+    written.map_err(|error| {
+        // Best effort: the first error is the one to report.
+        let _ = std::fs::remove_file(&temporary);
+        Error::io(path, error)
+    })
+}
+
+/// The head of every JSON result: program, version, seed and threads.
+pub(super) fn json_head(command: &str, seed: u64, threads: usize) -> Map<String, Value> {
+    let mut head = Map::new();
+    head.insert("program".into(), "stiction".into());
+    head.insert("version".into(), env!("CARGO_PKG_VERSION").into());
+    head.insert("command".into(), command.into());
+    head.insert("seed".into(), seed.into());
+    head.insert("threads".into(), threads.into());
+    head
+}
+
+/// A number for JSON: null where it is not finite, which JSON cannot say.
+pub(super) fn number(x: f64) -> Value {
+    serde_json::Number::from_f64(x).map_or(Value::Null, Value::Number)
+}
+
+/// Prints text on standard output; a closed pipe is not an error.
+pub(super) fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n"));
+}
+
+/// The text of a JSON object, indented.
+pub(super) fn json_text(object: Map<String, Value>) -> String {
+    format!("{:#}", Value::Object(object))
+}

@@ -1,0 +1,162 @@
+//! The contacts of one body over a step: poses the problem, has it solved, keeps the impulses.
+//!
+//! Bodies touch half-spaces only, so each is an island of its own.
+
+use super::constraint::{self, Target};
+use super::coupled::Coupled;
+use crate::ad::Real;
+use crate::argmin::{Mode, Report};
+use crate::collision::{ContactPoint, contact_points};
+use crate::dynamics::FreeBody;
+use crate::model::{ContactSolver, System};
+use crate::state::NV;
+
+/// A contact at the end of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactRecord {
+    /// The contact pair, an index into [`Model::pairs`](crate::model::Model::pairs).
+    pub pair: usize,
+    /// The point of the body, see [`ContactPoint::feature`].
+    pub feature: usize,
+    /// Gap at the start of the step, m.
+    pub gap: f64,
+    /// Impulse in the contact frame [normal, tangent 1, tangent 2], N s, on the body.
+    pub impulse: [f64; 3],
+    /// What the contact did.
+    pub mode: Mode,
+    /// What decided its normal velocity.
+    pub target: Target,
+}
+
+/// Contact impulses of the last step, the warm start of the next: part of what a step is a function
+/// of.
+#[derive(Clone, Debug, Default)]
+pub struct Impulses<T> {
+    known: Vec<(usize, usize, [T; 3])>,
+}
+
+impl<T: Real> Impulses<T> {
+    /// The impulse of a point in the last step; zero if it was not in contact.
+    pub fn of(&self, point: &ContactPoint<T>) -> [T; 3] {
+        self.known
+            .iter()
+            .find(|(pair, feature, _)| (*pair, *feature) == (point.pair, point.feature))
+            .map_or([T::zero(); 3], |&(_, _, impulse)| impulse)
+    }
+
+    pub(super) fn set(&mut self, points: &[ContactPoint<T>], lambda: &[T]) {
+        self.known.clear();
+        for (point, x) in points.iter().zip(lambda.chunks_exact(3)) {
+            if x[0].value() != 0.0 {
+                self.known.push((point.pair, point.feature, [x[0], x[1], x[2]]));
+            }
+        }
+    }
+
+    /// The values, without derivatives.
+    pub fn value(&self) -> Impulses<f64> {
+        let known = self.known.iter().map(|&(p, f, x)| (p, f, x.map(|x| x.value()))).collect();
+        Impulses { known }
+    }
+}
+
+impl Impulses<f64> {
+    /// The same impulses as constants of another scalar.
+    pub fn cast<T: Real>(&self) -> Impulses<T> {
+        Impulses { known: self.known.iter().map(|&(p, f, x)| (p, f, x.map(T::constant))).collect() }
+    }
+}
+
+/// Scratch memory for the contacts of one body.
+pub struct BodyContacts<T: Real> {
+    points: Vec<ContactPoint<T>>,
+    targets: Vec<Target>,
+    inputs: Vec<T>,
+    outputs: Vec<T>,
+    coupled: Coupled<T>,
+    /// What each contact of the last step did.
+    pub records: Vec<ContactRecord>,
+}
+
+impl<T: Real> Default for BodyContacts<T> {
+    fn default() -> Self {
+        BodyContacts {
+            points: Vec::new(),
+            targets: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            coupled: Coupled::default(),
+            records: Vec::new(),
+        }
+    }
+}
+
+impl<T: Real> BodyContacts<T> {
+    /// The velocity of `body` at the end of the step, and how its contact problem was solved.
+    pub fn resolve(
+        &mut self,
+        system: &System<T>,
+        free: &FreeBody<T>,
+        body: usize,
+        impulses: &mut Impulses<T>,
+    ) -> ([T; NV], Report) {
+        self.points.clear();
+        self.records.clear();
+        let settings = system.settings;
+        contact_points(system, free, body, &mut self.points);
+        let contacts = self.points.len();
+        if contacts == 0 {
+            impulses.set(&[], &[]);
+            let margin = f64::INFINITY;
+            return (free.free_velocity, Report { margin, ..Report::default() });
+        }
+        self.pose(system, free);
+        self.outputs.clear();
+        self.outputs.resize(NV + 3 * contacts, T::zero());
+        let (points, inputs, outputs) = (&self.points, &self.inputs, &mut self.outputs);
+        let (report, modes) = match settings.solver {
+            ContactSolver::Coupled | ContactSolver::Staggered { .. } => {
+                self.coupled.solve(points, inputs, settings.tolerance, impulses, outputs)
+            }
+        };
+        let (velocity, lambda) = outputs.split_at(NV);
+        impulses.set(points, lambda);
+        for (i, point) in points.iter().enumerate() {
+            self.records.push(ContactRecord {
+                pair: point.pair,
+                feature: point.feature,
+                gap: point.gap.value(),
+                impulse: std::array::from_fn(|r| lambda[3 * i + r].value()),
+                mode: modes[i],
+                target: self.targets[i],
+            });
+        }
+        (std::array::from_fn(|k| velocity[k]), report)
+    }
+
+    /// Fills `inputs` as [`CoupledContact`](crate::argmin::CoupledContact) takes them.
+    fn pose(&mut self, system: &System<T>, free: &FreeBody<T>) {
+        let System { model, parameters, settings } = *system;
+        let inputs = &mut self.inputs;
+        inputs.clear();
+        self.targets.clear();
+        for point in &self.points {
+            constraint::rows(model, free, point, inputs);
+        }
+        inputs.extend(free.mass_factor);
+        inputs.extend(free.free_velocity);
+        let row =
+            |inputs: &[T], i: usize| -> [T; NV] { std::array::from_fn(|k| inputs[3 * NV * i + k]) };
+        for (i, point) in self.points.iter().enumerate() {
+            let e = parameters.restitution(model, point.pair);
+            let (target, kind) = constraint::target(system, free, e, point, &row(inputs, i));
+            inputs.push(target);
+            self.targets.push(kind);
+        }
+        inputs.extend(self.points.iter().map(|point| parameters.mu(model, point.pair)));
+        for i in 0..self.points.len() {
+            let compliance = constraint::compliance(settings, free, &row(inputs, i));
+            inputs.push(compliance);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Physical parameters from recorded motion.

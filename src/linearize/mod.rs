@@ -1,0 +1,1 @@
+//! Jacobians of the step for optimal control.

@@ -1,0 +1,1 @@
+//! The same program differentiated in several ways, and compared.
