@@ -119,6 +119,21 @@ impl<'a> Table<'a> {
         self.typed(field, "a string", DeValue::as_str)
     }
 
+    /// Strings.
+    pub fn strings(&self, field: &str) -> Result<Option<Vec<&'a str>>, Error> {
+        let what = "a list of strings";
+        let Some(list) = self.typed(field, what, DeValue::as_array)? else { return Ok(None) };
+        let strings = list.iter().map(|value| {
+            value.get_ref().as_str().ok_or_else(|| self.error(field, format!("must be {what}")))
+        });
+        strings.collect::<Result<_, _>>().map(Some)
+    }
+
+    /// The names of the fields, in alphabetical order.
+    pub fn fields(&self) -> Vec<&'a str> {
+        self.entries.keys().map(|key| key.get_ref().as_ref()).collect()
+    }
+
     /// A table.
     pub fn table(&self, field: &str) -> Result<Option<Table<'a>>, Error> {
         let Some(entries) = self.typed(field, "a table", DeValue::as_table)? else {

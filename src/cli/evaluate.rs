@@ -1,12 +1,140 @@
 //! `stiction evaluate`
 
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
 use super::Outcome;
+use super::output::{json_head, json_text, number, print, threads, write_file};
 use crate::Error;
+use crate::identify::{Dataset, Experiment, evaluate};
+use crate::model::Parameters;
+use crate::simulation::StepReport;
 
-/// To be filled.
+/// Simulate whole recordings from their first frame and measure the distance.
 #[derive(clap::Args)]
-pub(super) struct Arguments {}
+pub(super) struct Arguments {
+    /// The experiment (TOML)
+    experiment: PathBuf,
+    /// A result of `stiction identify` whose parameters to use instead of the scene's
+    #[arg(long, value_name = "RESULT.json")]
+    parameters: Option<PathBuf>,
+    /// Recordings: a CSV file, a folder of them, or a pattern in quotes; replaces the experiment's
+    #[arg(long, value_name = "DIR_OR_GLOB")]
+    data: Option<String>,
+    /// Where to write the result (JSON)
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Threads to use; the result does not depend on it [default: all]
+    #[arg(long)]
+    threads: Option<usize>,
+}
 
-pub(super) fn run(_: &Arguments) -> Result<Outcome, Error> {
-    Ok(Outcome::Done)
+pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
+    let threads = threads(arguments.threads)?;
+    let experiment = Experiment::load(&arguments.experiment, arguments.data.as_deref())?;
+    let dataset = Dataset::load(&experiment)?;
+    let parameters = match &arguments.parameters {
+        Some(path) => read_parameters(path, &experiment)?,
+        None => experiment.scene.parameters.clone(),
+    };
+    let evaluation = evaluate(&experiment, &dataset, &parameters, threads);
+    let mut total = StepReport::default();
+    evaluation.trajectories.iter().for_each(|t| total.merge(&t.report));
+
+    let rows: Vec<Value> = evaluation
+        .trajectories
+        .iter()
+        .map(|t| {
+            json!({
+                "name": t.name,
+                "frames": t.frames,
+                "position_error_percent": number(t.position_error_percent),
+                "rotation_error_deg": number(t.rotation_error_deg),
+                "unsolved": t.report.unsolved,
+            })
+        })
+        .collect();
+    let mut object = json_head("evaluate", experiment.seed, threads);
+    object.insert("experiment".into(), experiment.name.clone().into());
+    object.insert("trajectories".into(), rows.len().into());
+    let position = number(evaluation.position_error_percent);
+    object.insert("position_error_percent".into(), position);
+    object.insert("rotation_error_deg".into(), number(evaluation.rotation_error_deg));
+    object.insert(
+        "solver".into(),
+        json!({
+            "steps": total.steps,
+            "unsolved": total.unsolved,
+            "worst_residual": number(total.worst.residual),
+        }),
+    );
+    object.insert("rows".into(), rows.into());
+    let text = json_text(object);
+    if let Some(path) = &arguments.output {
+        write_file(path, (text.clone() + "\n").as_bytes())?;
+    }
+    if total.unsolved > 0 {
+        eprintln!(
+            "warning: {} contact problems in {} steps were not solved to the tolerance (worst \
+             residual {:.1e})",
+            total.unsolved, total.steps, total.worst.residual
+        );
+    }
+    if arguments.json {
+        print(&text);
+    } else {
+        print(&format!("{:>8} {:>12} {:>14}  trajectory", "frames", "position %", "rotation deg"));
+        for t in &evaluation.trajectories {
+            print(&format!(
+                "{:8} {:12.3} {:14.3}  {}",
+                t.frames, t.position_error_percent, t.rotation_error_deg, t.name
+            ));
+        }
+        print(&format!(
+            "{} trajectories: position error {:.3} % of {} m, rotation error {:.3} degrees",
+            evaluation.trajectories.len(),
+            evaluation.position_error_percent,
+            experiment.length_scale,
+            evaluation.rotation_error_deg
+        ));
+    }
+    let finite =
+        evaluation.position_error_percent.is_finite() && evaluation.rotation_error_deg.is_finite();
+    Ok(if finite && total.unsolved == 0 { Outcome::Done } else { Outcome::Failed })
+}
+
+/// The scene's parameters with those of an identification result in their place.
+fn read_parameters(path: &Path, experiment: &Experiment) -> Result<Parameters<f64>, Error> {
+    let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
+    let file = path.display().to_string();
+    let bad = |field: &str, message: String| Error::input(&file, None, field, message);
+    let result: Value = serde_json::from_str(&text)
+        .map_err(|error| Error::input(&file, error.line(), "", error.to_string()))?;
+    let list = result.get("parameters").and_then(Value::as_array).ok_or_else(|| {
+        bad("parameters", "is missing; give a result of `stiction identify -o`".into())
+    })?;
+    let mut parameters = experiment.scene.parameters.clone();
+    for (i, entry) in list.iter().enumerate() {
+        let field = |name: &str| format!("parameters[{i}].{name}");
+        let name = entry
+            .get("name")
+            .and_then(Value::as_str)
+            .ok_or_else(|| bad(&field("name"), "is missing".into()))?;
+        let value = entry
+            .get("value")
+            .and_then(Value::as_f64)
+            .ok_or_else(|| bad(&field("value"), "must be a number".into()))?;
+        let slots =
+            experiment.scene.model.parameter(name).ok_or_else(|| {
+                bad(&field("name"), format!("the scene has no parameter {name:?}"))
+            })?;
+        for slot in slots.slots {
+            parameters.values[slot] = value;
+        }
+    }
+    Ok(parameters)
 }

@@ -1,12 +1,236 @@
 //! `stiction identify`
 
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Map, Value, json};
+
 use super::Outcome;
+use super::output::{json_head, json_text, number, print, threads, write_file};
 use crate::Error;
+use crate::identify::{Dataset, Experiment, Fit, FitStatus, Problem, fit};
 
-/// To be filled.
+/// Identify physical parameters from recorded trajectories.
+///
+/// Without an experiment file: the friction of a box from six built-in slides.
 #[derive(clap::Args)]
-pub(super) struct Arguments {}
+pub(super) struct Arguments {
+    /// The experiment (TOML)
+    experiment: Option<PathBuf>,
+    /// Recordings: a CSV file, a folder of them, or a pattern in quotes; replaces the experiment's
+    #[arg(long, value_name = "DIR_OR_GLOB", requires = "experiment")]
+    data: Option<String>,
+    /// Where to write the result (JSON)
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Threads to use; the result does not depend on it [default: all]
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Start one parameter elsewhere than the experiment says; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    start: Vec<String>,
+}
 
-pub(super) fn run(_: &Arguments) -> Result<Outcome, Error> {
-    Ok(Outcome::Done)
+pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
+    let begin = Instant::now();
+    let threads = threads(arguments.threads)?;
+    let (mut experiment, dataset);
+    match &arguments.experiment {
+        Some(path) => {
+            experiment = Experiment::load(path, arguments.data.as_deref())?;
+            dataset = Dataset::load(&experiment)?;
+        }
+        None => {
+            experiment = Experiment::builtin()?;
+            dataset = Dataset::builtin(&experiment)?;
+        }
+    }
+    for start in &arguments.start {
+        set_start(&mut experiment, start)?;
+    }
+    if !arguments.json {
+        print(&format!(
+            "{}: {} recordings, {} windows, {} threads",
+            experiment.name,
+            dataset.trajectories.len(),
+            dataset.windows.len(),
+            threads
+        ));
+    }
+    let names: Vec<&str> = experiment.parameters.iter().map(|p| p.name.as_str()).collect();
+    let bar = progress_bar(arguments.json, experiment.max_iterations);
+    let result = fit(&experiment, &dataset, threads, &mut |progress| {
+        let values: Vec<String> =
+            names.iter().zip(progress.values).map(|(n, v)| format!("{n} {v:.5}")).collect();
+        let line =
+            format!("{:4}  loss {:.6e}  {}", progress.iteration, progress.loss, values.join("  "));
+        match &bar {
+            Some(bar) => {
+                bar.set_position(progress.iteration as u64);
+                bar.set_message(line);
+            }
+            None if !arguments.json => print(&line),
+            None => {}
+        }
+        true
+    });
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let result = result
+        .map_err(|error| Error::input(&experiment.name, None, "method", error.to_string()))?;
+    let cost = derivative_cost(&experiment, &dataset, &result);
+    let steps = result.effort.steps as f64 + cost * result.effort.derivative_steps as f64;
+    let object = result_json(
+        &experiment,
+        &result,
+        threads,
+        steps / result.steps_per_rollout,
+        begin.elapsed().as_secs_f64(),
+    );
+    if let Some(path) = &arguments.output {
+        write_file(path, (json_text(object.clone()) + "\n").as_bytes())?;
+    }
+    for warning in &result.warnings {
+        eprintln!("warning: {warning}");
+    }
+    if arguments.json {
+        print(&json_text(object));
+    } else {
+        report(&experiment, &result, begin.elapsed().as_secs_f64());
+    }
+    let done = result.status == FitStatus::Converged;
+    Ok(if done { Outcome::Done } else { Outcome::Failed })
+}
+
+fn set_start(experiment: &mut Experiment, text: &str) -> Result<(), Error> {
+    let bad = |message: String| Err(Error::input("--start", None, text, message));
+    let Some((name, value)) = text.split_once('=') else {
+        return bad("must be NAME=VALUE, such as floor-box/mu=0.3".into());
+    };
+    let Ok(value) = value.trim().parse::<f64>() else {
+        return bad(format!("{value:?} is not a number"));
+    };
+    let Some(parameter) = experiment.parameters.iter_mut().find(|p| p.name == name.trim()) else {
+        return bad(format!("the experiment identifies no parameter {name:?}"));
+    };
+    if !(parameter.lower..=parameter.upper).contains(&value) {
+        let (lower, upper) = (parameter.lower, parameter.upper);
+        return bad(format!("must lie within its bounds, {value} is not in [{lower}, {upper}]"));
+    }
+    parameter.start = value;
+    Ok(())
+}
+
+fn progress_bar(json: bool, iterations: usize) -> Option<ProgressBar> {
+    if json || !std::io::stderr().is_terminal() || !std::io::stdout().is_terminal() {
+        return None;
+    }
+    let style = ProgressStyle::with_template("{bar:24} {msg} [{elapsed}]");
+    Some(ProgressBar::new(iterations as u64).with_style(style.ok()?))
+}
+
+/// What a step with derivatives costs in steps without, measured on one window.
+fn derivative_cost(experiment: &Experiment, dataset: &Dataset, result: &Fit) -> f64 {
+    use crate::identify::LeastSquares;
+    let mut sample = dataset.clone();
+    sample.windows.truncate(1);
+    let x: Vec<f64> = result.parameters.iter().map(|p| p.value).collect();
+    let mut problem = Problem::new(experiment, &sample, 1);
+    // A warm-up of each, then the faster of three.
+    let mut time = |with_derivatives: bool| {
+        (0..4)
+            .map(|_| {
+                let before = problem.effort;
+                let begin = Instant::now();
+                if with_derivatives {
+                    match experiment.method {
+                        crate::identify::Method::Adam(_) => drop(problem.gradient(&x)),
+                        crate::identify::Method::LevenbergMarquardt => {
+                            problem.linearize(&x);
+                        }
+                    }
+                } else {
+                    problem.cost(&x);
+                }
+                let steps = problem.effort.steps - before.steps + problem.effort.derivative_steps
+                    - before.derivative_steps;
+                begin.elapsed().as_secs_f64() / steps.max(1) as f64
+            })
+            .fold(f64::INFINITY, f64::min)
+    };
+    (time(true) / time(false)).max(1.0)
+}
+
+fn result_json(
+    experiment: &Experiment,
+    result: &Fit,
+    threads: usize,
+    rollouts: f64,
+    seconds: f64,
+) -> Map<String, Value> {
+    let mut object = json_head("identify", experiment.seed, threads);
+    let parameters: Vec<Value> = result
+        .parameters
+        .iter()
+        .map(|p| {
+            json!({
+                "name": p.name,
+                "initial": number(p.initial),
+                "value": number(p.value),
+                "lower": number(p.lower),
+                "upper": number(p.upper),
+                "observable": p.observable,
+                "at_bound": p.at_bound,
+            })
+        })
+        .collect();
+    let truth: Map<String, Value> =
+        experiment.truth.iter().map(|(name, &x)| (name.clone(), number(x))).collect();
+    object.insert("experiment".into(), experiment.name.clone().into());
+    object.insert("status".into(), result.status.name().into());
+    object.insert("loss".into(), number(result.loss));
+    object.insert("loss_at_start".into(), number(result.loss_at_start));
+    object.insert("loss_of_scene".into(), number(result.loss_of_scene));
+    object.insert("iterations".into(), result.iterations.into());
+    object.insert("rollouts".into(), number(rollouts));
+    object.insert("seconds".into(), number(seconds));
+    object.insert("parameters".into(), parameters.into());
+    object.insert("truth".into(), truth.into());
+    object.insert(
+        "solver".into(),
+        json!({
+            "steps": result.report.steps,
+            "unsolved": result.report.unsolved,
+            "iterations": result.report.worst.iterations,
+            "worst_residual": number(result.report.worst.residual),
+            "least_margin": number(result.report.worst.margin),
+        }),
+    );
+    object.insert("warnings".into(), result.warnings.clone().into());
+    object
+}
+
+fn report(experiment: &Experiment, result: &Fit, seconds: f64) {
+    print(&format!("{} after {} iterations, {seconds:.2} s", result.status, result.iterations));
+    print(&format!(
+        "loss {:.6}  (start {:.6}, scene's own parameters {:.6}; mean square in standard \
+         deviations, 1 is noise alone)",
+        result.loss, result.loss_at_start, result.loss_of_scene
+    ));
+    print(&format!("{:32} {:>12} {:>12} {:>12}", "parameter", "start", "value", "truth"));
+    for p in &result.parameters {
+        let truth = experiment.truth.get(&p.name).map_or(String::new(), |x| format!("{x:.6}"));
+        let note = match (p.observable, p.at_bound) {
+            (false, _) => "  unobservable",
+            (true, true) => "  at its bound",
+            _ => "",
+        };
+        print(&format!("{:32} {:12.6} {:12.6} {truth:>12}{note}", p.name, p.initial, p.value));
+    }
 }

@@ -47,3 +47,12 @@ pub(super) fn print(text: &str) {
 pub(super) fn json_text(object: Map<String, Value>) -> String {
     format!("{:#}", Value::Object(object))
 }
+
+/// The number of threads asked for, or that of the machine.
+pub(super) fn threads(asked: Option<usize>) -> Result<usize, Error> {
+    match asked {
+        Some(0) => Err(Error::input("--threads", None, "0", "must be at least 1")),
+        Some(threads) => Ok(threads),
+        None => Ok(std::thread::available_parallelism().map_or(1, |n| n.get())),
+    }
+}

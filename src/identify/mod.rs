@@ -1,1 +1,29 @@
 //! Physical parameters from recorded motion.
+//!
+//! An [`Experiment`] names recordings, a scene, and the parameters to find. The recordings are cut
+//! into windows; in each the simulation starts from the recorded state (or one that is fitted with
+//! it) and its distance to the recording is the residual. [`fit`] makes the sum of squares small,
+//! by Levenberg-Marquardt on exact Jacobians or by Adam on reverse-mode gradients;
+//! [`evaluate`] measures whole rollouts.
+
+mod adam;
+mod builtin;
+mod dataset;
+mod evaluate;
+mod experiment;
+mod fit;
+mod initial_state;
+mod levenberg_marquardt;
+mod loss;
+mod parameter;
+mod problem;
+
+pub use adam::AdamSettings;
+pub use dataset::{Dataset, Window};
+pub use evaluate::{Evaluation, TrajectoryError, evaluate};
+pub use experiment::{Experiment, InitialState, Method, Noise, WindowLength};
+pub use fit::{Fit, FitStatus, FittedParameter, Progress, fit};
+pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, minimize};
+pub use loss::{Measurement, residuals};
+pub use parameter::FreeParameter;
+pub use problem::{Effort, Problem};

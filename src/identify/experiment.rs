@@ -1,0 +1,276 @@
+//! The experiment file: recordings, scene, parameters, and how the distance is measured.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::{AdamSettings, FreeParameter};
+use crate::Error;
+use crate::model::Scene;
+use crate::simulation::expand;
+use crate::table::{self, Table};
+
+/// Where the simulation of a window starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InitialState {
+    /// From the recorded state.
+    #[default]
+    Recorded,
+    /// From a state that is fitted together with the parameters.
+    Fitted,
+}
+
+/// How long windows are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowLength {
+    /// The whole trajectory.
+    Whole,
+    /// So many recorded steps; 1 is the one-step loss of [LeLidec21] IV.B.
+    Steps(usize),
+}
+
+/// Which search.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Method {
+    /// Bounded Levenberg-Marquardt on exact Jacobians.
+    #[default]
+    LevenbergMarquardt,
+    /// Adam on reverse-mode gradients, the way of [LeLidec21] IV.B.
+    Adam(AdamSettings),
+}
+
+/// Standard deviations that weigh the residuals. Velocities count only where one is given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// Of positions, m, per axis.
+    pub position: f64,
+    /// Of orientations, rad, per axis.
+    pub rotation: f64,
+    /// Of linear velocities, m/s, per axis.
+    pub velocity: Option<f64>,
+    /// Of angular velocities, rad/s, per axis.
+    pub angular_velocity: Option<f64>,
+}
+
+/// What is to be identified from what.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// The file it comes from.
+    pub name: String,
+    /// Bodies and the values of all parameters that are not identified.
+    pub scene: Scene,
+    /// Trajectory files.
+    pub data: Vec<PathBuf>,
+    /// The parameters to identify.
+    pub parameters: Vec<FreeParameter>,
+    /// Where windows start from.
+    pub initial_state: InitialState,
+    /// How long windows are.
+    pub window: WindowLength,
+    /// Simulation steps per recorded step; if not given, what the time steps imply.
+    pub substeps: Option<usize>,
+    /// A recorded velocity belongs to this long before its frame, s; in flight the start of a
+    /// window is corrected for the gravity of that time.
+    pub velocity_lag: f64,
+    /// What position errors are quoted in, m.
+    pub length_scale: f64,
+    /// Weights.
+    pub noise: Noise,
+    /// Search.
+    pub method: Method,
+    /// Most iterations of the search.
+    pub max_iterations: usize,
+    /// Seed of everything random; nothing is today.
+    pub seed: u64,
+    /// The true values, where the experiment states them.
+    pub truth: BTreeMap<String, f64>,
+}
+
+impl Experiment {
+    /// Reads an experiment file. `data`, where given, replaces the file's own list of recordings.
+    ///
+    /// ```toml
+    /// scene = "scene.toml"             # relative to this file
+    /// data = ["slide_*.csv"]           # files, folders or patterns, relative to this file
+    /// initial_state = "fitted"         # or "recorded" (default)
+    /// window = "whole"                 # (default) or a number of recorded steps
+    /// substeps = 1                     # simulation steps per recorded step
+    /// velocity_lag = 0.0               # s
+    /// length_scale = 0.12              # m (default 1)
+    /// method = "levenberg-marquardt"   # (default) or "adam"
+    /// max_iterations = 50
+    /// [adam]
+    /// rate = 0.05                      # of the scale of each parameter
+    /// [noise]                          # standard deviations
+    /// position = 0.001                 # m
+    /// rotation_deg = 0.2
+    /// velocity = 0.1                   # m/s, optional
+    /// angular_velocity = 0.5           # rad/s, optional
+    /// [[parameter]]
+    /// name = "floor-box/mu"
+    /// start = 0.5
+    /// lower = 0.01
+    /// upper = 1.5
+    /// scale = 0.1                      # optional
+    /// [truth]
+    /// "floor-box/mu" = 0.3
+    /// ```
+    ///
+    /// # Errors
+    /// With file, line and field.
+    pub fn load(path: impl AsRef<Path>, data: Option<&str>) -> Result<Experiment, Error> {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
+        let name = path.display().to_string();
+        let document = table::parse(&text, &name)?;
+        let root = Table::root(&text, &name, &document);
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let scene = root.required("scene", root.string("scene")?)?;
+        let scene = Scene::load(folder.join(scene)).map_err(|error| {
+            if error.is_input() { error } else { root.error("scene", error.to_string()) }
+        })?;
+        let mut experiment = Experiment::read(&root, &name, scene)?;
+        let patterns = root.required("data", root.strings("data")?)?;
+        experiment.data = match data {
+            Some(pattern) => expand(pattern)?,
+            None => {
+                let mut files = Vec::new();
+                for pattern in &patterns {
+                    let pattern = folder.join(pattern).display().to_string();
+                    let found =
+                        expand(&pattern).map_err(|error| root.error("data", error.to_string()))?;
+                    files.extend(found);
+                }
+                files
+            }
+        };
+        if experiment.data.is_empty() {
+            let message = "names no recordings; list files here, or give them by --data";
+            return Err(root.error("data", message));
+        }
+        Ok(experiment)
+    }
+
+    /// Reads everything but the recordings.
+    pub(super) fn read(root: &Table, name: &str, scene: Scene) -> Result<Experiment, Error> {
+        root.only(&[
+            "scene",
+            "data",
+            "initial_state",
+            "window",
+            "substeps",
+            "velocity_lag",
+            "length_scale",
+            "method",
+            "max_iterations",
+            "seed",
+            "adam",
+            "noise",
+            "parameter",
+            "truth",
+        ])?;
+        let initial_state = match root.string("initial_state")? {
+            None | Some("recorded") => InitialState::Recorded,
+            Some("fitted") => InitialState::Fitted,
+            Some(other) => {
+                let message = format!("must be \"recorded\" or \"fitted\", found {other:?}");
+                return Err(root.error("initial_state", message));
+            }
+        };
+        let window = match root.string("window") {
+            Ok(None | Some("whole")) => WindowLength::Whole,
+            Ok(Some(other)) => {
+                let message = format!("must be \"whole\" or a number of steps, found {other:?}");
+                return Err(root.error("window", message));
+            }
+            Err(_) => WindowLength::Steps(root.count("window")?.unwrap_or(1)),
+        };
+        let velocity_lag = root.number("velocity_lag")?.unwrap_or(0.0);
+        let length_scale = root.number("length_scale")?.unwrap_or(1.0);
+        root.demand("length_scale", length_scale > 0.0, "must be positive", length_scale, "m")?;
+        let method = match root.string("method")? {
+            None | Some("levenberg-marquardt") => Method::LevenbergMarquardt,
+            Some("adam") => Method::Adam(AdamSettings::read(root.table("adam")?.as_ref())?),
+            Some(other) => {
+                let message =
+                    format!("must be \"levenberg-marquardt\" or \"adam\", found {other:?}");
+                return Err(root.error("method", message));
+            }
+        };
+        if root.has("adam") && !matches!(method, Method::Adam(_)) {
+            return Err(root.error("adam", "has no effect unless method = \"adam\""));
+        }
+        let mut parameters: Vec<FreeParameter> = Vec::new();
+        for table in root.tables("parameter")? {
+            let parameter = FreeParameter::read(&table, &scene.model)?;
+            let taken = |p: &&FreeParameter| {
+                p.slots.slots.iter().any(|slot| parameter.slots.slots.contains(slot))
+            };
+            if let Some(other) = parameters.iter().find(taken) {
+                let message = format!("stands for the same number as {}", other.name);
+                return Err(table.error("name", message));
+            }
+            parameters.push(parameter);
+        }
+        if parameters.is_empty() {
+            return Err(root.error("parameter", "is missing: name at least one [[parameter]]"));
+        }
+        let mut truth = BTreeMap::new();
+        if let Some(table) = root.table("truth")? {
+            for field in table.fields() {
+                if scene.model.parameter(field).is_none() {
+                    return Err(table.error(field, "the scene has no such parameter"));
+                }
+                let value = table.required(field, table.number(field)?)?;
+                truth.insert(field.to_string(), value);
+            }
+        }
+        let default_iterations = if matches!(method, Method::Adam(_)) { 300 } else { 60 };
+        Ok(Experiment {
+            name: name.to_string(),
+            scene,
+            data: Vec::new(),
+            parameters,
+            initial_state,
+            window,
+            substeps: root.count("substeps")?,
+            velocity_lag,
+            length_scale,
+            noise: Noise::read(root)?,
+            method,
+            max_iterations: root.count("max_iterations")?.unwrap_or(default_iterations),
+            seed: root.count("seed")?.unwrap_or(1) as u64,
+            truth,
+        })
+    }
+}
+
+impl Noise {
+    fn read(root: &Table) -> Result<Noise, Error> {
+        let Some(table) = root.table("noise")? else {
+            return Ok(Noise {
+                position: 0.001,
+                rotation: 0.01,
+                velocity: None,
+                angular_velocity: None,
+            });
+        };
+        table.only(&["position", "rotation_deg", "velocity", "angular_velocity"])?;
+        let positive = |field: &str| -> Result<Option<f64>, Error> {
+            let value = table.number(field)?;
+            table.demand(
+                field,
+                value.is_none_or(|x| x > 0.0),
+                "must be positive",
+                value.unwrap_or(0.0),
+                "",
+            )?;
+            Ok(value)
+        };
+        Ok(Noise {
+            position: positive("position")?.unwrap_or(0.001),
+            rotation: positive("rotation_deg")?.map_or(0.01, f64::to_radians),
+            velocity: positive("velocity")?,
+            angular_velocity: positive("angular_velocity")?,
+        })
+    }
+}

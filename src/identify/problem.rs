@@ -1,0 +1,331 @@
+//! The sum of squares over all windows, in parallel, with fitted initial states eliminated.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use nalgebra::{DMatrix, DVector};
+
+use super::levenberg_marquardt::{LeastSquares, Trial};
+use super::loss::Measurement;
+use super::{Dataset, Experiment, FreeParameter, InitialState, residuals};
+use crate::ad::{self, Dual, Real, Var};
+use crate::model::Parameters;
+use crate::simulation::StepReport;
+use crate::state::State;
+
+/// Simulated steps so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Without derivatives.
+    pub steps: usize,
+    /// With derivatives: each pass of duals over all its lanes, or recording, counts one.
+    pub derivative_steps: usize,
+}
+
+/// The normal equations of one window, in parameters p and initial state x.
+struct Block {
+    cost: f64,
+    hpp: DMatrix<f64>,
+    hpx: DMatrix<f64>,
+    hxx: DMatrix<f64>,
+    gp: DVector<f64>,
+    gx: DVector<f64>,
+    report: StepReport,
+    passes: usize,
+}
+
+/// The identification problem: cost = |residuals|² / 2, summed over windows in their order, so that
+/// the result has the same bits on any number of threads.
+pub struct Problem<'a> {
+    measurement: Measurement<'a>,
+    parameters: &'a [FreeParameter],
+    base: &'a Parameters<f64>,
+    threads: usize,
+    /// The initial state of each window.
+    pub initial: Vec<State<f64>>,
+    trial: Vec<State<f64>>,
+    blocks: Vec<Block>,
+    /// Steps simulated so far.
+    pub effort: Effort,
+    /// Contact solves of the last evaluation.
+    pub report: StepReport,
+}
+
+impl<'a> Problem<'a> {
+    /// The problem of an experiment and its recordings, worked on by `threads` threads.
+    pub fn new(experiment: &'a Experiment, dataset: &'a Dataset, threads: usize) -> Self {
+        let initial: Vec<_> = dataset.windows.iter().map(|w| w.initial.clone()).collect();
+        Problem {
+            measurement: Measurement {
+                model: &experiment.scene.model,
+                dataset,
+                noise: &experiment.noise,
+                wrenches: &experiment.scene.wrenches,
+                initial_state: experiment.initial_state,
+            },
+            parameters: &experiment.parameters,
+            base: &experiment.scene.parameters,
+            threads: threads.max(1),
+            trial: initial.clone(),
+            initial,
+            blocks: Vec::new(),
+            effort: Effort::default(),
+            report: StepReport::default(),
+        }
+    }
+
+    /// The number of residuals.
+    pub fn residual_count(&self) -> usize {
+        let noise = self.measurement.noise;
+        let velocities = [noise.velocity, noise.angular_velocity].iter().flatten().count();
+        let first = usize::from(self.is_fitted());
+        let frames: usize = self.measurement.dataset.windows.iter().map(|w| w.steps + first).sum();
+        frames * (6 + 3 * velocities) * self.measurement.model.bodies.len()
+    }
+
+    /// Unknowns of an initial state.
+    pub fn initial_unknowns(&self) -> usize {
+        if self.is_fitted() { 2 * self.measurement.model.nv() } else { 0 }
+    }
+
+    fn is_fitted(&self) -> bool {
+        self.measurement.initial_state == InitialState::Fitted
+    }
+
+    /// Steps of one simulation of all windows.
+    fn window_steps(&self) -> usize {
+        let dataset = self.measurement.dataset;
+        dataset.windows.iter().map(|w| w.steps * dataset.substeps).sum()
+    }
+
+    fn parameters_at<T: Real>(&self, x: &[T]) -> Parameters<T> {
+        let mut parameters = self.base.cast();
+        for (parameter, &x) in self.parameters.iter().zip(x) {
+            parameter.set(x, &mut parameters);
+        }
+        parameters
+    }
+
+    /// The cost at parameters `x` with the present initial states.
+    pub fn cost(&mut self, x: &[f64]) -> f64 {
+        let (cost, report) = self.cost_from(x, &self.initial);
+        self.effort.steps += self.window_steps();
+        self.report = report;
+        cost
+    }
+
+    fn cost_from(&self, x: &[f64], initial: &[State<f64>]) -> (f64, StepReport) {
+        let parameters = self.parameters_at(x);
+        let windows = &self.measurement.dataset.windows;
+        let costs = parallel(self.threads, windows.len(), |k| {
+            let mut r = Vec::new();
+            let report =
+                residuals(&self.measurement, &windows[k], &parameters, &initial[k], &mut r);
+            (0.5 * r.iter().map(|r| r * r).sum::<f64>(), report)
+        });
+        let mut report = StepReport::default();
+        costs.iter().for_each(|(_, r)| report.merge(r));
+        (costs.iter().map(|(cost, _)| cost).sum(), report)
+    }
+
+    /// The cost and its gradient in [parameters..., initial-state tangents window by window], by
+    /// one recording and one adjoint sweep a window.
+    ///
+    /// # Errors
+    /// Those of [`ad::gradient`].
+    pub fn gradient(&mut self, x: &[f64]) -> Result<(f64, Vec<f64>), ad::Error> {
+        let windows = &self.measurement.dataset.windows;
+        let unknowns = self.initial_unknowns();
+        let mut input = x.to_vec();
+        input.resize(x.len() + unknowns, 0.0);
+        let parts = parallel(self.threads, windows.len(), |k| {
+            let mut report = StepReport::default();
+            let cost = |z: &[Var]| {
+                let (p, tangent) = z.split_at(x.len());
+                let mut initial = self.initial[k].cast();
+                if unknowns > 0 {
+                    initial = initial.moved(tangent);
+                }
+                let mut r = Vec::new();
+                let parameters = self.parameters_at(p);
+                report = residuals(&self.measurement, &windows[k], &parameters, &initial, &mut r);
+                crate::linalg::dot(&r, &r) * 0.5
+            };
+            let result = ad::gradient(cost, &input);
+            result.map(|(cost, gradient)| (cost, gradient, report))
+        });
+        let mut total = 0.0;
+        let mut gradient = vec![0.0; x.len()];
+        self.report = StepReport::default();
+        for part in parts {
+            let (cost, g, report) = part?;
+            total += cost;
+            for (sum, g) in gradient.iter_mut().zip(&g) {
+                *sum += g;
+            }
+            gradient.extend_from_slice(&g[x.len()..]);
+            self.report.merge(&report);
+        }
+        self.effort.derivative_steps += self.window_steps();
+        Ok((total, gradient))
+    }
+
+    /// Moves the initial state of window `k` by a tangent vector.
+    pub(super) fn move_initial(&mut self, k: usize, tangent: &[f64]) {
+        self.initial[k] = self.initial[k].moved(tangent);
+    }
+
+    /// Residuals and Jacobian of window `k` by duals of `N` lanes.
+    fn block<const N: usize>(&self, x: &[f64], k: usize) -> Block {
+        let window = &self.measurement.dataset.windows[k];
+        let (np, nx) = (x.len(), self.initial_unknowns());
+        let mut report = StepReport::default();
+        let mut passes = 0;
+        let mut input = x.to_vec();
+        input.resize(np + nx, 0.0);
+        let (r, j) = ad::jacobian::<N>(
+            |z: &[Dual<f64, N>]| {
+                let (p, tangent) = z.split_at(np);
+                let mut initial = self.initial[k].cast();
+                if nx > 0 {
+                    initial = initial.moved(tangent);
+                }
+                let mut r = Vec::new();
+                let parameters = self.parameters_at(p);
+                report = residuals(&self.measurement, window, &parameters, &initial, &mut r);
+                passes += 1;
+                r
+            },
+            &input,
+        );
+        let r = DVector::from_vec(r);
+        let (jp, jx) = (j.columns(0, np), j.columns(np, nx));
+        Block {
+            cost: 0.5 * r.norm_squared(),
+            hpp: jp.tr_mul(&jp),
+            hpx: jp.tr_mul(&jx),
+            hxx: jx.tr_mul(&jx),
+            gp: jp.tr_mul(&r),
+            gx: jx.tr_mul(&r),
+            report,
+            passes,
+        }
+    }
+
+    /// hxx with its diagonal damped; a direction the recording says nothing about stays put.
+    fn damped(block: &Block, damping: f64) -> DMatrix<f64> {
+        let mut h = block.hxx.clone();
+        let floor = 1e-12 * h.diagonal().max().max(f64::MIN_POSITIVE);
+        for i in 0..h.nrows() {
+            h[(i, i)] = h[(i, i)] * (1.0 + damping) + floor;
+        }
+        h
+    }
+}
+
+impl LeastSquares for Problem<'_> {
+    fn linearize(&mut self, x: &[f64]) -> f64 {
+        let directions = x.len() + self.initial_unknowns();
+        let windows = self.measurement.dataset.windows.len();
+        self.blocks = parallel(self.threads, windows, |k| match directions {
+            0..=1 => self.block::<1>(x, k),
+            2 => self.block::<2>(x, k),
+            3..=4 => self.block::<4>(x, k),
+            5..=8 => self.block::<8>(x, k),
+            _ => self.block::<16>(x, k),
+        });
+        self.report = StepReport::default();
+        let substeps = self.measurement.dataset.substeps;
+        for (block, window) in self.blocks.iter().zip(&self.measurement.dataset.windows) {
+            self.report.merge(&block.report);
+            self.effort.derivative_steps += block.passes * window.steps * substeps;
+        }
+        self.blocks.iter().map(|block| block.cost).sum()
+    }
+
+    fn normal_equations(&self, damping: f64) -> (DMatrix<f64>, DVector<f64>) {
+        let n = self.parameters.len();
+        let (mut h, mut g) = (DMatrix::zeros(n, n), DVector::zeros(n));
+        for block in &self.blocks {
+            h += &block.hpp;
+            g += &block.gp;
+            if block.gx.is_empty() {
+                continue;
+            }
+            // Schur complement of the initial state
+            if let Some(cholesky) = Self::damped(block, damping).cholesky() {
+                h -= &block.hpx * cholesky.solve(&block.hpx.transpose());
+                g -= &block.hpx * cholesky.solve(&block.gx);
+            }
+        }
+        (h, g)
+    }
+
+    fn trial(&mut self, x: &[f64], step: &[f64], damping: f64) -> Trial {
+        let step = DVector::from_column_slice(step);
+        let mut predicted = 0.0;
+        let mut eliminated_step = 0.0_f64;
+        for (k, block) in self.blocks.iter().enumerate() {
+            predicted -= block.gp.dot(&step) + 0.5 * step.dot(&(&block.hpp * &step));
+            if block.gx.is_empty() {
+                continue;
+            }
+            let Some(cholesky) = Self::damped(block, damping).cholesky() else {
+                self.trial[k] = self.initial[k].clone();
+                continue;
+            };
+            let coupled = block.hpx.tr_mul(&step);
+            let dx = -cholesky.solve(&(&block.gx + &coupled));
+            predicted -= block.gx.dot(&dx) + dx.dot(&coupled) + 0.5 * dx.dot(&(&block.hxx * &dx));
+            // In units of what the recording can tell: one standard deviation of the unknown.
+            for (i, d) in dx.iter().enumerate() {
+                let size = d.abs() * block.hxx[(i, i)].sqrt();
+                eliminated_step = eliminated_step.max(size * 1e-3);
+            }
+            self.trial[k] = self.initial[k].moved(dx.as_slice());
+        }
+        let target: Vec<f64> = x.iter().zip(step.iter()).map(|(x, d)| x + d).collect();
+        let (cost, _) = self.cost_from(&target, &self.trial);
+        self.effort.steps += self.window_steps();
+        let cost = if cost.is_finite() { cost } else { f64::INFINITY };
+        Trial { cost, predicted, eliminated_step }
+    }
+
+    fn accept(&mut self) {
+        self.initial.clone_from(&self.trial);
+    }
+}
+
+/// `f(0..count)` on `threads` threads, in order.
+pub(super) fn parallel<R: Send>(
+    threads: usize,
+    count: usize,
+    f: impl Fn(usize) -> R + Sync,
+) -> Vec<R> {
+    if threads <= 1 || count <= 1 {
+        return (0..count).map(f).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let k = next.fetch_add(1, Ordering::Relaxed);
+            if k >= count {
+                return done;
+            }
+            done.push((k, f(k)));
+        }
+    };
+    let mut results = std::thread::scope(|scope| {
+        let workers: Vec<_> = (1..threads.min(count)).map(|_| scope.spawn(work)).collect();
+        let mut results = work();
+        for worker in workers {
+            match worker.join() {
+                Ok(done) => results.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        results
+    });
+    results.sort_by_key(|(k, _)| *k);
+    results.into_iter().map(|(_, result)| result).collect()
+}
