@@ -36,11 +36,14 @@ pub(super) trait FeasibleSet<T: Real> {
     fn binding(&self, i: usize, z: &[T], g: &[T]) -> Face;
 
     /// The face at a solution. A constraint counts as active only if its multiplier, as a length,
-    /// exceeds [`WEAK`] of the solution's: the weakly active side is the free one.
+    /// exceeds `WEAK` of the solution's: the weakly active side is the free one.
     fn face(&self, i: usize, block: &Block<T>) -> Face;
 
     /// Puts `z` exactly on `face`.
     fn enter(&self, i: usize, face: Face, z: &mut [T], g: &[T]);
+
+    /// The face on which a step along `s` would leave the set at once, if it would.
+    fn blocking(&self, i: usize, z: &[T], s: &[T]) -> Option<Face>;
 
     /// The largest step along `s` that stays in the set.
     fn reach(&self, i: usize, z: &[T], s: &[T]) -> f64;
@@ -49,8 +52,8 @@ pub(super) trait FeasibleSet<T: Real> {
     fn margin(&self, i: usize, face: Face, block: &Block<T>) -> f64;
 }
 
-/// Multipliers below this part of the solution's size count as zero: solutions are good to about
-/// 1e-14, and no solution of the reference problems has a smaller multiplier than this.
+/// Multipliers below this part of the solution's size count as zero: the rounding of a solution
+/// stays below 1e-13, and the least multiplier of the reference problems is above 1e-10.
 const WEAK: f64 = 1e-12;
 
 /// One block at a solution.
@@ -106,6 +109,10 @@ impl<T: Real> FeasibleSet<T> for HalfLines {
         }
     }
 
+    fn blocking(&self, _: usize, z: &[T], s: &[T]) -> Option<Face> {
+        (z[0].value() <= 0.0 && s[0].value() < 0.0).then_some(Face::Fixed)
+    }
+
     fn reach(&self, _: usize, z: &[T], s: &[T]) -> f64 {
         let (z, s) = (z[0].value(), s[0].value());
         if s < 0.0 { -z / s } else { f64::INFINITY }
@@ -124,6 +131,19 @@ impl<T: Real> FeasibleSet<T> for HalfLines {
 pub(super) struct Disks<'a, T> {
     /// R, one a disk.
     pub radius: &'a [T],
+}
+
+impl<T: Real> Disks<'_, T> {
+    fn is_on_circle(&self, i: usize, z: &[T]) -> bool {
+        // Projections put z on the circle up to rounding.
+        const ON_CIRCLE: f64 = 1.0 - 1e-13;
+        norm(&[z[0].value(), z[1].value()]) >= self.radius[i].value() * ON_CIRCLE
+    }
+}
+
+// x' y
+fn along<T: Real>(x: &[T], y: &[T]) -> f64 {
+    x[0].value() * y[0].value() + x[1].value() * y[1].value()
 }
 
 impl<T: Real> FeasibleSet<T> for Disks<'_, T> {
@@ -155,13 +175,9 @@ impl<T: Real> FeasibleSet<T> for Disks<'_, T> {
     }
 
     fn binding(&self, i: usize, z: &[T], g: &[T]) -> Face {
-        // Projections put z on the circle up to rounding.
-        const ON_CIRCLE: f64 = 1.0 - 1e-13;
-        let radius = self.radius[i].value();
-        let (x, y) = (z[0].value(), z[1].value());
-        if disk::is_point(radius) {
+        if disk::is_point(self.radius[i].value()) {
             Face::Fixed
-        } else if norm(&[x, y]) >= radius * ON_CIRCLE && x * g[0].value() + y * g[1].value() < 0.0 {
+        } else if self.is_on_circle(i, z) && along(z, g) < 0.0 {
             Face::Arc
         } else {
             Face::Free
@@ -173,7 +189,7 @@ impl<T: Real> FeasibleSet<T> for Disks<'_, T> {
         let target = [0, 1].map(|k| b.z[k].value() - b.d * b.g[k].value());
         if disk::is_point(radius) {
             Face::Fixed
-        } else if norm(&target) - radius > WEAK * b.scale {
+        } else if norm(&target) - radius > WEAK * b.scale && along(b.z, b.z) > 0.0 {
             Face::Arc
         } else {
             Face::Free
@@ -194,6 +210,10 @@ impl<T: Real> FeasibleSet<T> for Disks<'_, T> {
         } else if face == Face::Fixed {
             z.fill(T::zero());
         }
+    }
+
+    fn blocking(&self, i: usize, z: &[T], s: &[T]) -> Option<Face> {
+        (self.is_on_circle(i, z) && along(z, s) > 0.0).then_some(Face::Arc)
     }
 
     fn reach(&self, i: usize, z: &[T], s: &[T]) -> f64 {

@@ -5,6 +5,7 @@ use super::feasible_set::FeasibleSet;
 use super::quadratic::{Problem, Scale};
 use super::reduced_hessian::ReducedHessian;
 use crate::ad::Real;
+use crate::linalg::{add_scaled, wide_dot};
 
 /// A point with what is known about it. Reused, it allocates nothing.
 #[derive(Clone, Debug, Default)]
@@ -48,10 +49,19 @@ pub(super) struct ProjectedNewton<T> {
     step: Vec<T>,
 }
 
-/// Rounds of sweep and Newton step in one go, and how many of them may pass without a new best
-/// residual.
-const ROUNDS: usize = 60;
-const PATIENCE: usize = 12;
+/// What became of a Newton step.
+enum Step {
+    Whole,
+    Part,
+    None,
+}
+
+/// Rounds of sweep and Newton step in one go, and how many of them may pass without halving the
+/// best residual: ill-conditioned problems lower the objective for long before the residual falls.
+const ROUNDS: usize = 100;
+const PATIENCE: usize = 20;
+/// Part of the decrease that the slope promises which a step must keep (Armijo).
+const SUFFICIENT: f64 = 0.1;
 
 impl<T: Real> ProjectedNewton<T> {
     /// Starts at `current.z`, which must lie in the set.
@@ -96,12 +106,18 @@ impl<T: Real> ProjectedNewton<T> {
             }
             iterations += 1;
             let start = self.current.residual;
-            let moved = self.newton(problem, scale);
+            let step = self.newton(problem, scale);
             self.keep_best();
             if self.best.residual <= tolerance && self.best.residual > 0.5 * before {
                 break;
             }
-            sweep = !(moved && self.current.residual < 0.1 * start);
+            // Sweeps may release constraints, so the minimiser on the face is found first, or a
+            // sweep and the step to a boundary undo each other.
+            sweep = match step {
+                Step::Whole => self.current.residual > 0.1 * start,
+                Step::Part => false,
+                Step::None => true,
+            };
             idle = if self.best.residual < 0.5 * before { 0 } else { idle + 1 };
         }
         iterations
@@ -114,25 +130,47 @@ impl<T: Real> ProjectedNewton<T> {
     }
 
     // A Newton step on the binding face, shortened until it lowers the residual or the objective.
-    fn newton<S: FeasibleSet<T>>(&mut self, problem: &Problem<T, S>, scale: &Scale) -> bool {
+    fn newton<S: FeasibleSet<T>>(&mut self, problem: &Problem<T, S>, scale: &Scale) -> Step {
         let (hessian, current, step) = (&mut self.hessian, &self.current, &mut self.step);
         hessian.faces.clear();
         hessian.faces.extend((0..problem.blocks()).map(|i| {
             let range = problem.range(i);
             problem.set.binding(i, &current.z[range.clone()], &current.g[range])
         }));
-        // s = -B H+ B'g
-        hessian.factor(problem, &current.z, &current.g);
-        hessian.solve(&current.g, step);
-        step.iter_mut().for_each(|s| *s = -*s);
-        for length in [Some(1.0), Some(0.5), Some(0.25), None] {
-            let length = length.unwrap_or_else(|| self.first_boundary(problem));
-            if self.attempt(problem, scale, length) {
-                std::mem::swap(&mut self.current, &mut self.trial);
-                return true;
+        loop {
+            // s = -B H+ B'g
+            hessian.factor(problem, &current.z, &current.g);
+            hessian.solve(&current.g, step);
+            step.iter_mut().for_each(|s| *s = -*s);
+            // Constraints that allow no step at all join the face, or the next step has length 0.
+            let mut blocked = false;
+            for i in 0..problem.blocks() {
+                let range = problem.range(i);
+                if hessian.is_free(i)
+                    && let Some(face) =
+                        problem.set.blocking(i, &current.z[range.clone()], &step[range])
+                {
+                    hessian.faces[i] = face;
+                    blocked = true;
+                }
+            }
+            if !blocked {
+                break;
             }
         }
-        false
+        // A projected step may lower the objective by nearly nothing. Up to the first boundary the
+        // quadratic falls in any case, and on circles for steps short enough.
+        let slope = wide_dot(&current.g, step).value();
+        let projected = [1.0, 0.5, 0.25].map(|length| (length, SUFFICIENT * length * slope));
+        let inside = self.first_boundary(problem);
+        let turning = [1.0, 0.25, 0.0625, 0.015625].map(|part| (part * inside, 0.0));
+        for (length, change) in projected.into_iter().chain(turning) {
+            if self.attempt(problem, scale, length, change) {
+                std::mem::swap(&mut self.current, &mut self.trial);
+                return if length == 1.0 { Step::Whole } else { Step::Part };
+            }
+        }
+        Step::None
     }
 
     fn first_boundary<S: FeasibleSet<T>>(&self, problem: &Problem<T, S>) -> f64 {
@@ -141,7 +179,7 @@ impl<T: Real> ProjectedNewton<T> {
             problem.set.reach(i, &self.current.z[range.clone()], &self.step[range])
         };
         let free = (0..problem.blocks()).filter(|&i| self.hessian.is_free(i));
-        free.map(reach).fold(0.125, f64::min)
+        free.map(reach).fold(1.0, f64::min)
     }
 
     fn attempt<S: FeasibleSet<T>>(
@@ -149,6 +187,7 @@ impl<T: Real> ProjectedNewton<T> {
         problem: &Problem<T, S>,
         scale: &Scale,
         length: f64,
+        change: f64,
     ) -> bool {
         let (trial, current) = (&mut self.trial, &self.current);
         trial.z.clear();
@@ -159,7 +198,7 @@ impl<T: Real> ProjectedNewton<T> {
             problem.set.enter(i, face, &mut trial.z[range.clone()], &current.g[range]);
         }
         trial.evaluate(problem, scale);
-        trial.residual <= 0.5 * current.residual || trial.objective < current.objective
+        trial.residual <= 0.5 * current.residual || trial.objective < current.objective + change
     }
 
     /// Moves `best` by one Newton step on `faces`, unchecked: the step that carries derivatives
@@ -207,7 +246,7 @@ fn gauss_seidel<T: Real, S: FeasibleSet<T>>(problem: &Problem<T, S>, point: &mut
             let change = point.z[k] - before;
             // P is symmetric: its rows serve as columns.
             if !change.is_zero() || T::ORDER > 0 {
-                crate::linalg::add_scaled(&mut point.g, change, problem.row(k));
+                add_scaled(&mut point.g, change, problem.row(k));
             }
         }
     }

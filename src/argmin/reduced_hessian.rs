@@ -101,5 +101,7 @@ fn tangent<T: Real>(k: usize, z: &[T], g: &[T]) -> Direction<T> {
     let square = wide_dot(z, z);
     let inverse = square.sqrt().recip();
     let t = [-z[1] * inverse, z[0] * inverse];
-    Direction::Tangent { k, t, gamma: -wide_dot(g, z) / square }
+    // Where g pulls z off the circle, the face is not binding and adds nothing.
+    let gamma = (-wide_dot(g, z) / square).max(T::zero());
+    Direction::Tangent { k, t, gamma }
 }
