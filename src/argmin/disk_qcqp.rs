@@ -9,7 +9,7 @@ use super::{Report, Status};
 use crate::ad::{Node, Real};
 use crate::linalg::{norm, wide_dot};
 
-/// z = argmin 1/2 z'Pz + q'z, |z_i| <= R_i with z_i in the plane   [LeLidec21] (5), second line.
+/// z = argmin 1/2 z'Pz + q'z, |z_i| <= R_i with z_i in the plane   \[LeLidec21\] (5), second line.
 ///
 /// Inputs P (n x n row-major, n = 2 contacts), q (n) and R (contacts), outputs z (n). The paper's
 /// radius mu_i lambda_n,i is multiplied outside. P is symmetric positive semi-definite and may be

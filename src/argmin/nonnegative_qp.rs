@@ -8,7 +8,7 @@ use super::{Report, Status};
 use crate::ad::{Node, Real};
 use crate::linalg::wide_dot;
 
-/// z = argmin 1/2 z'Pz + q'z, z >= 0   [LeLidec21] (5), first line.
+/// z = argmin 1/2 z'Pz + q'z, z >= 0   \[LeLidec21\] (5), first line.
 ///
 /// Inputs P (n x n row-major) and q (n), outputs z (n). P is symmetric positive semi-definite and
 /// may be singular, as long as the minimum exists; z is then one of the minimisers, and its
