@@ -1,0 +1,31 @@
+//! Inner product and update of long vectors, laid out for the compiler's vector units.
+
+use crate::ad::Real;
+
+/// x' y in eight independent sums: the compiler must not reorder one, so a plain loop waits for
+/// each addition.
+pub fn wide_dot<T: Real>(x: &[T], y: &[T]) -> T {
+    const LANES: usize = 8;
+    let n = x.len().min(y.len());
+    let (x, y) = (&x[..n], &y[..n]);
+    let mut sums = [T::zero(); LANES];
+    let (xs, ys) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
+    let rest = xs.remainder().iter().zip(ys.remainder());
+    let tail = rest.fold(T::zero(), |sum, (&x, &y)| sum + x * y);
+    if n < LANES {
+        return tail;
+    }
+    for (x, y) in xs.zip(ys) {
+        for k in 0..LANES {
+            sums[k] += x[k] * y[k];
+        }
+    }
+    sums.iter().fold(tail, |sum, &s| sum + s)
+}
+
+/// y <- y + a x
+pub fn add_scaled<T: Real>(y: &mut [T], a: T, x: &[T]) {
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y += a * x;
+    }
+}
