@@ -34,6 +34,18 @@ pub enum Mode {
     Clamp,
 }
 
+impl Mode {
+    /// The name used in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Break => "break",
+            Mode::Stick => "stick",
+            Mode::Slide => "slide",
+            Mode::Clamp => "clamp",
+        }
+    }
+}
+
 /// An unknown of the reduced system: its contact and what it is.
 #[derive(Clone, Copy, Debug)]
 struct Unknown {
