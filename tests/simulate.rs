@@ -91,6 +91,13 @@ pub fn refuses(output: &Output, says: &[&str]) {
     assert!(says.iter().all(|says| message.contains(says)), "{message}");
 }
 
+/// `serde_json` reads numbers to the last bit but one.
+#[track_caller]
+pub fn close(found: &Value, expected: f64) {
+    let found = found.as_f64().unwrap();
+    assert!((found - expected).abs() <= 4.0 * f64::EPSILON * expected.abs(), "{found} {expected}");
+}
+
 fn rows(text: &str) -> Vec<Vec<String>> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
     reader.records().map(|r| r.unwrap().iter().map(str::to_string).collect()).collect()
@@ -184,10 +191,10 @@ fn json_is_one_object() {
     let motion = Trajectory::load(folder.path("out.csv"), &scene.model).unwrap();
     let last = &motion.states[10];
     for (k, &x) in last.position(0).iter().enumerate() {
-        assert_eq!(said["final_state"]["cube, red"]["position"][k], x);
+        close(&said["final_state"]["cube, red"]["position"][k], x);
     }
     for (k, x) in last.orientation(1).into_iter().enumerate() {
-        assert_eq!(said["final_state"]["ball"]["orientation"][k], x);
+        close(&said["final_state"]["ball"]["orientation"][k], x);
     }
 }
 
@@ -196,7 +203,7 @@ fn bad_input_is_refused_and_nothing_written() {
     let folder = Folder::new("bad");
     for (passage, replacement, says) in [
         ("mass = 0.4", "mass = -1", vec!["scene.toml:8", "mass", "positive"]),
-        ("mu = 0.3", "mu = \"rough\"", vec!["scene.toml:22", "mu"]),
+        ("mu = 0.3", "mu = \"rough\"", vec!["scene.toml:21", "mu"]),
         ("time_step = 0.01", "time_step = 0.01\nstep = 1", vec!["scene.toml:3", "step"]),
         ("[simulation]", "[simulation", vec!["scene.toml:1"]),
         ("time_step = 0.01", "time_step = 1e-12", vec!["scene.toml", "time_step", "--steps"]),

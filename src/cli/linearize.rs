@@ -77,6 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     output::write_file(&arguments.output, &contents)?;
 
     let report = result.report();
+    let undetermined = result.determined.iter().filter(|&&determined| !determined).count();
     let (steps, nx, nu) = result.b.dim();
     let np = result.parameters.len();
     if arguments.json {
@@ -90,6 +91,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             serde_json::json!({"A": [steps, nx, nx], "B": [steps, nx, nu], "C": [steps, nx, np]});
         object.insert("shapes".into(), shapes);
         object.insert("parameter_names".into(), names.into());
+        object.insert("undetermined".into(), undetermined.into());
         object.insert("solver".into(), output::solver_summary(&report));
         object.insert("files".into(), vec![output::path(&arguments.output)].into());
         output::print(&output::json_text(object));
@@ -100,11 +102,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         );
         output::print(&text);
     }
-    if report.unsolved == 0 {
-        return Ok(Outcome::Done);
+    if report.unsolved > 0 {
+        output::warn_unsolved(&report, settings.tolerance);
     }
-    output::warn_unsolved(&report, settings.tolerance);
-    Ok(Outcome::Failed)
+    if undetermined > 0 {
+        eprintln!(
+            "warning: {undetermined} of {steps} steps have no derivative (NaN in .npz, null in \
+             .json; `determined` in `meta` says which): the contacts do not determine one"
+        );
+    }
+    match report.unsolved + undetermined {
+        0 => Ok(Outcome::Done),
+        _ => Ok(Outcome::Failed),
+    }
 }
 
 /// Which file format the name of a file asks for.

@@ -68,8 +68,8 @@ impl Linearization {
             slot.and_then(|slot| parameters.values.get(slot)).copied()
         };
         insert("parameter_values", self.parameters.iter().map(value).collect::<Vec<_>>().into());
-        let per_step = self.reports.iter().zip(&self.modes).map(|(report, contacts)| {
-            let contacts = contacts.iter().map(|contact| {
+        let per_step = (0..self.times.len()).map(|k| {
+            let contacts = self.modes[k].iter().map(|contact| {
                 json!({
                     "pair": model.pairs[contact.pair].name,
                     "point": contact.feature,
@@ -79,7 +79,7 @@ impl Linearization {
                     "impulse": contact.impulse,
                 })
             });
-            health(report, contacts.collect())
+            health(&self.reports[k], self.determined[k], contacts.collect())
         });
         insert("modes", per_step.collect::<Vec<_>>().into());
         insert("bodies", bodies.into());
@@ -144,13 +144,14 @@ fn names(bodies: &[&str], groups: &[&[&str]]) -> Vec<String> {
 }
 
 /// Modes of a step and how well it was solved; a margin without contacts, infinite, is null.
-fn health(report: &StepReport, contacts: Vec<Value>) -> Value {
+fn health(report: &StepReport, determined: bool, contacts: Vec<Value>) -> Value {
     json!({
         "status": report.worst.status.name(),
         "unsolved": report.unsolved,
         "iterations": report.worst.iterations,
         "residual": report.worst.residual,
         "margin": report.worst.margin,
+        "determined": determined,
         "contacts": contacts,
     })
 }
@@ -202,7 +203,8 @@ fn convention() -> Value {
             by pair and point (corner of a box: bits 0, 1, 2 set on the upper side in x, y, z; 0 \
             for a sphere); mode stick, slide or clamp (at the friction limit, yet held); target: \
             what decided the normal velocity. margin: distance to the nearest change of mode, 0 at \
-            a kink, null without contacts. gap at the start of the step (m); impulse on the body \
+            a kink, null without contacts. determined: false where A, B or C holds NaN (null in \
+            JSON), because a contact problem was not solved. gap at the start of the step (m); impulse on the body \
             (N s) along [normal out of the half-space, tangent 1, tangent 2]",
     })
 }

@@ -37,11 +37,11 @@ pub struct StepJacobian {
 }
 
 impl StepJacobian {
-    /// Whether the next state and all derivatives are finite.
-    pub fn is_finite(&self) -> bool {
+    /// Whether all derivatives are numbers. They are NaN where the conditions of the contacts do not
+    /// determine them, which happens where the contact problem was not solved.
+    pub fn is_determined(&self) -> bool {
         let matrices = [&self.a, &self.b, &self.c];
-        let entries = matrices.into_iter().flat_map(|matrix| matrix.iter());
-        entries.chain(&self.next.q).chain(&self.next.v).all(|x| x.is_finite())
+        matrices.into_iter().flat_map(|matrix| matrix.iter()).all(|x| x.is_finite())
     }
 }
 

@@ -30,6 +30,8 @@ pub struct Linearization {
     pub b: Array3<f64>,
     /// dx+/dp, N x 2 nv x np.
     pub c: Array3<f64>,
+    /// Whether the derivatives of each step are numbers, see [`StepJacobian::is_determined`].
+    pub determined: Vec<bool>,
     /// How the contact problems of each step were solved.
     pub reports: Vec<StepReport>,
     /// The touching contacts of each step.
@@ -86,7 +88,7 @@ impl<'a> Linearizer<'a> {
     /// before ended. `progress` is told how many steps are done.
     ///
     /// # Errors
-    /// If a state or a derivative is not finite.
+    /// If a state is not finite.
     pub fn rollout(
         &mut self,
         state: &State<f64>,
@@ -112,7 +114,7 @@ impl<'a> Linearizer<'a> {
     /// how many steps are done.
     ///
     /// # Errors
-    /// If a state or a derivative is not finite.
+    /// If a state is not finite.
     pub fn states(
         &mut self,
         trajectory: &Trajectory,
@@ -143,6 +145,7 @@ impl<'a> Linearizer<'a> {
             a: Array3::zeros((steps, 2 * nv, 2 * nv)),
             b: Array3::zeros((steps, 2 * nv, nv)),
             c: Array3::zeros((steps, 2 * nv, np)),
+            determined: Vec::with_capacity(steps),
             reports: Vec::with_capacity(steps),
             modes: Vec::with_capacity(steps),
         }
@@ -156,9 +159,9 @@ impl<'a> Linearizer<'a> {
         state: &State<f64>,
         step: StepJacobian,
     ) -> Result<(), Error> {
-        if !step.is_finite() {
+        if !step.next.q.iter().chain(&step.next.v).all(|x| x.is_finite()) {
             let message = format!(
-                "the step from state {k}, at {time} s, does not give finite numbers: a load or a \
+                "the step from state {k}, at {time} s, does not end in finite numbers: a load or a \
                  velocity is too large, or a number of the scene too extreme"
             );
             return Err(Error::input(self.name, None, "", message));
@@ -172,6 +175,7 @@ impl<'a> Linearizer<'a> {
         copy(&step.b, result.b.index_axis_mut(Axis(0), k));
         copy(&step.c, result.c.index_axis_mut(Axis(0), k));
         result.times.push(time);
+        result.determined.push(step.is_determined());
         result.reports.push(step.report);
         result.modes.push(step.modes);
         Ok(())
