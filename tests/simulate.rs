@@ -210,7 +210,7 @@ fn bad_input_is_refused_and_nothing_written() {
         (
             "velocity = [1, 0, 0]",
             "velocity = [1.7e308, 0, 0]\nforce = [1e308, 0, 0]",
-            vec!["scene.toml", "not finite after step", "nothing was written"],
+            vec!["scene.toml", "does not give finite numbers", "nothing was written"],
         ),
     ] {
         assert_eq!(SCENE.matches(passage).count(), 1, "{passage}");

@@ -9,6 +9,7 @@ use super::output::{self, number};
 use super::progress::Progress;
 use super::{Outcome, run_length};
 use crate::Error;
+use crate::argmin::Status;
 use crate::model::{Scene, System};
 use crate::simulation::{Rollout, StepReport, Trajectory};
 use crate::state::State;
@@ -109,9 +110,9 @@ fn roll_out(
     for step in 1..=steps {
         let report = rollout.step(wrenches);
         let time = step as f64 * settings.time_step;
-        if !is_finite(&rollout.state) {
+        if !is_finite(&rollout.state) || report.worst.status == Status::InvalidInput {
             let message = format!(
-                "the state is not finite after step {step}, at {time} s: a load or a velocity is \
+                "step {step}, to {time} s, does not give finite numbers: a load or a velocity is \
                  too large, or a number of the scene too extreme; nothing was written"
             );
             return Err(Error::input(arguments.scene.display().to_string(), None, "", message));

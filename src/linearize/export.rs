@@ -12,7 +12,7 @@
 //! In `.npz` files, `meta` is an array of bytes that hold the JSON text in UTF-8: in Python
 //! `json.loads(bytes(z["meta"]))`.
 
-use ndarray::{Array1, ArrayViewD, Axis};
+use ndarray::{ArrayViewD, Axis};
 use serde_json::{Map, Value, json};
 
 use super::Linearization;
@@ -115,7 +115,7 @@ impl Linearization {
         archive.add_array("times", &ndarray::aview1(&self.times))?;
         archive.add_array("dt", &ndarray::arr0(system.settings.time_step))?;
         let meta = Value::Object(self.meta(system)).to_string();
-        archive.add_array("meta", &Array1::from(meta.into_bytes()))?;
+        archive.add_array("meta", &ndarray::aview1(meta.as_bytes()))?;
         archive.finish()?;
         Ok(file.into_inner())
     }

@@ -5,6 +5,7 @@ use ndarray::{Array2, Array3, ArrayViewMut2, Axis};
 
 use super::{JacobianWorkspace, StepJacobian, step_jacobian};
 use crate::Error;
+use crate::argmin::Status;
 use crate::contact::ContactRecord;
 use crate::model::{ParameterRef, System};
 use crate::simulation::{StepMemory, StepReport, Trajectory};
@@ -88,7 +89,7 @@ impl<'a> Linearizer<'a> {
     /// before ended. `progress` is told how many steps are done.
     ///
     /// # Errors
-    /// If a state is not finite.
+    /// If a state, or the problem that a step solves, is not finite.
     pub fn rollout(
         &mut self,
         state: &State<f64>,
@@ -114,7 +115,7 @@ impl<'a> Linearizer<'a> {
     /// how many steps are done.
     ///
     /// # Errors
-    /// If a state is not finite.
+    /// If a state, or the problem that a step solves, is not finite.
     pub fn states(
         &mut self,
         trajectory: &Trajectory,
@@ -159,9 +160,10 @@ impl<'a> Linearizer<'a> {
         state: &State<f64>,
         step: StepJacobian,
     ) -> Result<(), Error> {
-        if !step.next.q.iter().chain(&step.next.v).all(|x| x.is_finite()) {
+        let finite = step.next.q.iter().chain(&step.next.v).all(|x| x.is_finite());
+        if !finite || step.report.worst.status == Status::InvalidInput {
             let message = format!(
-                "the step from state {k}, at {time} s, does not end in finite numbers: a load or a \
+                "the step from state {k}, at {time} s, does not give finite numbers: a load or a \
                  velocity is too large, or a number of the scene too extreme"
             );
             return Err(Error::input(self.name, None, "", message));
