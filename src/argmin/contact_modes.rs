@@ -36,6 +36,18 @@ pub enum Mode {
     Clamp,
 }
 
+impl Mode {
+    /// The name used in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Break => "break",
+            Mode::Stick => "stick",
+            Mode::Slide => "slide",
+            Mode::Clamp => "clamp",
+        }
+    }
+}
+
 /// An unknown of the reduced system: its contact and what it is.
 #[derive(Clone, Copy, Debug)]
 struct Unknown {
@@ -58,6 +70,8 @@ pub(super) enum Selection {
     LeastNorm,
     /// Proximal: stay near the iterate. Always solvable; any of the solutions.
     Proximal,
+    /// The same, and steps are kept short by this weight relative to the diagonal.
+    Damped(f64),
 }
 
 /// Weight of the proximal term relative to the diagonal. Small enough to converge in a step or
@@ -195,6 +209,16 @@ impl<T: Real> ContactModes<T> {
                         Kind::Stick(..) => T::constant(PROXIMAL * delassus.tangential_scale(i)),
                         Kind::Slide => T::constant(PROXIMAL),
                     };
+                }
+            }
+            Selection::Damped(weight) => {
+                for (k, row) in self.unknowns.iter().enumerate() {
+                    let i = row.contact;
+                    self.matrix[k * size + k] += T::constant(match row.kind {
+                        Kind::Normal => weight * delassus.normal_scale(i),
+                        Kind::Stick(..) => weight * delassus.tangential_scale(i),
+                        Kind::Slide => weight,
+                    });
                 }
             }
             Selection::LeastNorm => self.add_projector(),

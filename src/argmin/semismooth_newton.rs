@@ -13,6 +13,10 @@ use crate::linalg::{Range, cholesky, solve_lower, solve_lower_transpose};
 const NEWTON_ITERATIONS: usize = 12;
 /// Rounds of sweeps and Newton; sweeps grow fourfold from one to the next.
 const ROUNDS: usize = 4;
+/// Steps of a damped descent. Most problems that need one take fewer than 30.
+const DAMPED_ITERATIONS: usize = 60;
+/// Damping that a descent starts with, and its least and largest; relative to the diagonal.
+const DAMPING: (f64, f64, f64) = (1e-3, 1e-9, 1e3);
 /// Steps of the continuation in the compliance, a factor of ten each.
 const CONTINUATION_STEPS: usize = 9;
 /// Sweeps of the first round.
@@ -150,8 +154,44 @@ fn search<T: Real>(
         }
         w.lambda.copy_from_slice(&w.best);
         w.delassus.velocity(&w.lambda, &mut w.u);
+        if best > enough {
+            descend(data, w, scale, enough, &mut best, iterations);
+        }
     }
     best
+}
+
+/// Newton with damping (Levenberg, Marquardt), that only takes steps that lower the residual. With
+/// nearly redundant contacts (a box that lands almost flat) the solution at guessed modes is far
+/// off, and full steps go round in a circle. Starts and ends at the best iterate.
+fn descend<T: Real>(
+    data: &ContactData<T>,
+    w: &mut ContactWorkspace<T>,
+    scale: f64,
+    enough: f64,
+    best: &mut f64,
+    iterations: &mut usize,
+) {
+    let (mut damping, least, most) = DAMPING;
+    for _ in 0..DAMPED_ITERATIONS {
+        if *best <= enough || damping > most {
+            break;
+        }
+        *iterations += 1;
+        guess_modes(data, w);
+        let before = *best;
+        let taken = newton_step(data, w, Selection::Damped(damping), &[]).is_some();
+        if taken {
+            keep_best(data, w, scale, best);
+        }
+        if *best < before {
+            damping = (0.1 * damping).max(least);
+        } else {
+            damping *= 4.0;
+            w.lambda.copy_from_slice(&w.best);
+            w.delassus.velocity(&w.lambda, &mut w.u);
+        }
+    }
 }
 
 fn keep_best<T: Real>(

@@ -21,6 +21,16 @@ impl Status {
     pub fn is_solved(self) -> bool {
         self == Status::Solved
     }
+
+    /// The name used in files; displayed, a status is a sentence.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Solved => "solved",
+            Status::Stalled => "stalled",
+            Status::IterationLimit => "iteration_limit",
+            Status::InvalidInput => "invalid_input",
+        }
+    }
 }
 
 impl fmt::Display for Status {

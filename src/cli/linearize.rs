@@ -1,12 +1,145 @@
 //! `stiction linearize`
 
-use super::Outcome;
+use std::path::{Path, PathBuf};
+
+use super::output::{self, number};
+use super::progress::Progress;
+use super::{Outcome, run_length};
 use crate::Error;
+use crate::linearize::Linearizer;
+use crate::model::{Scene, System};
+use crate::simulation::Trajectory;
 
-/// To be filled.
+/// A recorded time step that differs by more than this fraction from the scene's is remarked upon.
+const TIME_STEP_TOLERANCE: f64 = 0.01;
+
+/// Export Jacobians of the step along a trajectory
+///
+/// The file holds A, B, C of dx+ = A dx + B du + C dp for each step, the states, and a description
+/// of all conventions (`meta`). In Python: z = numpy.load("out.npz"); z["A"]; meta =
+/// json.loads(bytes(z["meta"])). Exit code 1 if a contact problem was not solved (the file is
+/// complete all the same), 2 if the input is bad.
 #[derive(clap::Args)]
-pub(super) struct Arguments {}
+pub(super) struct Arguments {
+    /// The scene file
+    #[arg(value_name = "SCENE.toml")]
+    scene: PathBuf,
+    /// Linearise one step from each state of this trajectory; if left out, the scene is rolled out
+    #[arg(long, value_name = "IN.csv", conflicts_with = "steps")]
+    trajectory: Option<PathBuf>,
+    /// How many time steps are rolled out; if left out, as many as make one second
+    #[arg(long, value_name = "N")]
+    steps: Option<usize>,
+    /// The file to write: .npz (NumPy) or .json
+    #[arg(short, long, value_name = "OUT.npz|OUT.json")]
+    output: PathBuf,
+    /// Print a summary as one JSON object
+    #[arg(long)]
+    json: bool,
+}
 
-pub(super) fn run(_: &Arguments) -> Result<Outcome, Error> {
-    Ok(Outcome::Done)
+#[derive(Clone, Copy)]
+enum Format {
+    Npz,
+    Json,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
+    let format = format_of(&arguments.output)?;
+    let scene = Scene::load(&arguments.scene)?;
+    let Scene { model, parameters, state, settings, wrenches } = &scene;
+    output::check_directory(&arguments.output)?;
+    let scene_name = arguments.scene.display().to_string();
+    let system = System { model, parameters, settings };
+    let names = model.parameter_names();
+    let result = match &arguments.trajectory {
+        Some(path) => {
+            let trajectory = Trajectory::load(path, model)?;
+            remark_on_time_step(&trajectory, settings.time_step);
+            let mut progress = Progress::new(trajectory.states.len(), arguments.json);
+            let name = path.display().to_string();
+            let mut linearizer = Linearizer::new(&name, system, wrenches, &names)?;
+            linearizer.states(&trajectory, |done| progress.set(done))?
+        }
+        None => {
+            let steps = run_length(&arguments.scene, settings.time_step, arguments.steps)?;
+            let mut progress = Progress::new(steps, arguments.json);
+            let mut linearizer = Linearizer::new(&scene_name, system, wrenches, &names)?;
+            linearizer.rollout(state, steps, |done| progress.set(done))?
+        }
+    };
+    let contents = match format {
+        Format::Json => result.to_json(&system).into_bytes(),
+        Format::Npz => result
+            .to_npz(&system)
+            .map_err(|error| Error::io(&arguments.output, std::io::Error::other(error)))?,
+    };
+    output::write_file(&arguments.output, &contents)?;
+
+    let report = result.report();
+    let undetermined = result.determined.iter().filter(|&&determined| !determined).count();
+    let (steps, nx, nu) = result.b.dim();
+    let np = result.parameters.len();
+    if arguments.json {
+        let mut object = output::json_head("linearize", 0, 1);
+        object.insert("scene".into(), output::path(&arguments.scene));
+        let trajectory = arguments.trajectory.as_deref().map(output::path);
+        object.insert("trajectory".into(), trajectory.into());
+        object.insert("steps".into(), steps.into());
+        object.insert("time_step".into(), number(settings.time_step));
+        let shapes =
+            serde_json::json!({"A": [steps, nx, nx], "B": [steps, nx, nu], "C": [steps, nx, np]});
+        object.insert("shapes".into(), shapes);
+        object.insert("parameter_names".into(), names.into());
+        object.insert("undetermined".into(), undetermined.into());
+        object.insert("solver".into(), output::solver_summary(&report));
+        object.insert("files".into(), vec![output::path(&arguments.output)].into());
+        output::print(&output::json_text(object));
+    } else {
+        let text = format!(
+            "{steps} steps written to {}: A {nx} x {nx}, B {nx} x {nu}, C {nx} x {np} each",
+            arguments.output.display()
+        );
+        output::print(&text);
+    }
+    if report.unsolved > 0 {
+        output::warn_unsolved(&report, settings.tolerance);
+    }
+    if undetermined > 0 {
+        eprintln!(
+            "warning: {undetermined} of {steps} steps have no derivative (NaN in .npz, null in \
+             .json; `determined` in `meta` says which): the contacts do not determine one"
+        );
+    }
+    match report.unsolved + undetermined {
+        0 => Ok(Outcome::Done),
+        _ => Ok(Outcome::Failed),
+    }
+}
+
+/// Which file format the name of a file asks for.
+fn format_of(path: &Path) -> Result<Format, Error> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("npz") => Ok(Format::Npz),
+        Some("json") => Ok(Format::Json),
+        _ => {
+            let message = "the name of the output must end in .npz or .json";
+            Err(Error::input(path.display().to_string(), None, "", message))
+        }
+    }
+}
+
+/// Says so if the frames of a trajectory are not a step of the scene apart.
+fn remark_on_time_step(trajectory: &Trajectory, time_step: f64) {
+    let gaps = || trajectory.times.windows(2).map(|pair| pair[1] - pair[0]);
+    let off = |gap: f64| (gap / time_step - 1.0).abs() > TIME_STEP_TOLERANCE;
+    if gaps().any(off) {
+        let (least, most) =
+            gaps().fold((f64::INFINITY, 0.0_f64), |(l, m), gap| (l.min(gap), m.max(gap)));
+        eprintln!(
+            "note: {}: the frames are {least} s to {most} s apart, the time step of the scene is \
+             {time_step} s; each state is linearised over one step of the scene",
+            trajectory.name
+        );
+    }
 }

@@ -3,16 +3,21 @@
 //! Exit codes: 0 done; 1 not converged, or a check failed; 2 bad input. With `--json`, standard
 //! output holds one JSON object and nothing else; messages and progress go to standard error.
 
+mod contact_log;
 mod evaluate;
 mod gradcheck;
 mod identify;
 mod linearize;
 mod output;
+mod progress;
 mod simulate;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::Error;
 
 /// Differentiable simulation of rigid contact with friction.
 #[derive(Parser)]
@@ -56,4 +61,25 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// More steps than this in one run are taken for a mistake.
+const MOST_STEPS: usize = 10_000_000;
+
+/// How many steps a rollout takes: as given, or as many as make one second.
+fn run_length(scene: &Path, time_step: f64, given: Option<usize>) -> Result<usize, Error> {
+    let steps = given.unwrap_or_else(|| ((1.0 / time_step).round() as usize).max(1));
+    if (1..=MOST_STEPS).contains(&steps) {
+        return Ok(steps);
+    }
+    Err(match given {
+        Some(_) => {
+            let message = format!("must be 1 to {MOST_STEPS}, found {steps}");
+            Error::input("--steps", None, "", message)
+        }
+        None => {
+            let message = format!("one second would be {steps} steps; say how many with --steps");
+            Error::input(scene.display().to_string(), None, "simulation.time_step", message)
+        }
+    })
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::Error;
+use crate::simulation::StepReport;
 
 /// Writes a file by way of a temporary one beside it, so that it is never half written.
 pub(super) fn write_file(path: &Path, contents: &[u8]) -> Result<(), Error> {
@@ -19,6 +20,25 @@ pub(super) fn write_file(path: &Path, contents: &[u8]) -> Result<(), Error> {
         let _ = std::fs::remove_file(&temporary);
         Error::io(path, error)
     })
+}
+
+/// An error unless the directory of a file to be written exists: said before a long run, not after.
+pub(super) fn check_directory(path: &Path) -> Result<(), Error> {
+    let directory = match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => path,
+    };
+    match directory.is_dir() && !path.is_dir() {
+        true => Ok(()),
+        false => {
+            let message = match path.is_dir() {
+                true => "is a directory; give the name of a file".to_string(),
+                false => format!("there is no directory {}", directory.display()),
+            };
+            Err(Error::input(path.display().to_string(), None, "", message))
+        }
+    }
 }
 
 /// The head of every JSON result: program, version, seed and threads.
@@ -35,6 +55,34 @@ pub(super) fn json_head(command: &str, seed: u64, threads: usize) -> Map<String,
 /// A number for JSON: null where it is not finite, which JSON cannot say.
 pub(super) fn number(x: f64) -> Value {
     serde_json::Number::from_f64(x).map_or(Value::Null, Value::Number)
+}
+
+/// A path for JSON.
+pub(super) fn path(path: &Path) -> Value {
+    path.display().to_string().into()
+}
+
+/// How the contact problems of a run were solved, for JSON.
+pub(super) fn solver_summary(report: &StepReport) -> Value {
+    serde_json::json!({
+        "status": report.worst.status.name(),
+        "unsolved": report.unsolved,
+        "iterations": report.worst.iterations,
+        "worst_residual": number(report.worst.residual),
+        "least_margin": number(report.worst.margin),
+    })
+}
+
+/// Says on standard error that contact problems were not solved.
+pub(super) fn warn_unsolved(report: &StepReport, tolerance: f64) {
+    let (count, steps) = (report.unsolved, report.steps);
+    let problems = if count == 1 { "problem was" } else { "problems were" };
+    eprintln!(
+        "warning: {count} contact {problems} not solved in {steps} steps ({}; largest residual \
+         {:e}, tolerance {tolerance:e}): the results are the best found and complete, but not to \
+         be trusted there; try a shorter time step or more compliance",
+        report.worst.status, report.worst.residual
+    );
 }
 
 /// Prints text on standard output; a closed pipe is not an error.

@@ -1,1 +1,31 @@
-//! Jacobians of the step for optimal control.
+//! Jacobians of the step for optimal control: one step, whole trajectories, and the files
+//! they are exported to.
+//!
+//! ```
+//! use stiction::linearize::Linearizer;
+//! use stiction::model::{Scene, System};
+//!
+//! let text = "simulation.time_step = 0.01
+//! [[body]]
+//! name = 'ball'
+//! mass = 2
+//! shape = { sphere = 0.1 }";
+//! let scene = Scene::parse(text, "scene.toml")?;
+//! let Scene { model, parameters, settings, .. } = &scene;
+//! let system = System { model, parameters, settings };
+//! let names = ["gravity/z".to_string()];
+//! let mut linearizer = Linearizer::new("scene.toml", system, &scene.wrenches, &names)?;
+//! let result = linearizer.rollout(&scene.state, 5, |_| ())?;
+//! assert_eq!(result.a.dim(), (5, 12, 12));
+//! // dv+/df = dt / m, dz+/dg = dt²
+//! assert!((result.b[(0, 6, 0)] - 0.01 / 2.0).abs() < 1e-15);
+//! assert!((result.c[(0, 2, 0)] - 1e-4).abs() < 1e-15);
+//! # Ok::<(), stiction::Error>(())
+//! ```
+
+mod export;
+mod step_jacobian;
+mod trajectory;
+
+pub use step_jacobian::{JacobianWorkspace, StepJacobian, step_jacobian};
+pub use trajectory::{Linearization, Linearizer};

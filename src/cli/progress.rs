@@ -1,0 +1,47 @@
+//! A progress bar for long runs.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::ProgressBar;
+
+/// A run that ends sooner gets no bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How far a run is, on standard error, if that is a terminal and the run takes long.
+pub(super) struct Progress {
+    steps: usize,
+    start: Instant,
+    /// Whether there may be a bar.
+    wanted: bool,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// A run of so many steps; `json`: no bar.
+    pub fn new(steps: usize, json: bool) -> Progress {
+        let wanted = !json && std::io::stderr().is_terminal();
+        Progress { steps, start: Instant::now(), wanted, bar: None }
+    }
+
+    /// So many steps are done.
+    pub fn set(&mut self, done: usize) {
+        if !self.wanted {
+            return;
+        }
+        if self.bar.is_none() && self.start.elapsed() > PATIENCE {
+            self.bar = Some(ProgressBar::new(self.steps as u64));
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(done as u64);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

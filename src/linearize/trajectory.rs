@@ -1,0 +1,191 @@
+//! Jacobians along a trajectory.
+
+use nalgebra::DMatrix;
+use ndarray::{Array2, Array3, ArrayViewMut2, Axis};
+
+use super::{JacobianWorkspace, StepJacobian, step_jacobian};
+use crate::Error;
+use crate::argmin::Status;
+use crate::contact::ContactRecord;
+use crate::model::{ParameterRef, System};
+use crate::simulation::{StepMemory, StepReport, Trajectory};
+use crate::state::State;
+
+/// The Jacobians of N steps, stacked along the first axis; see [`StepJacobian`] for one of them.
+/// nq = 7 and nv = 6 numbers a body, np parameters.
+#[derive(Clone, Debug)]
+pub struct Linearization {
+    /// The names of the parameters, np of them.
+    pub parameters: Vec<String>,
+    /// Times at which the steps start, s.
+    pub times: Vec<f64>,
+    /// States `[q; v]` at which the steps start, N x (nq + nv).
+    pub x: Array2<f64>,
+    /// States at which the steps end, N x (nq + nv).
+    pub x_next: Array2<f64>,
+    /// Wrenches, N x nv.
+    pub u: Array2<f64>,
+    /// dx+/dx, N x 2 nv x 2 nv.
+    pub a: Array3<f64>,
+    /// dx+/du, N x 2 nv x nv.
+    pub b: Array3<f64>,
+    /// dx+/dp, N x 2 nv x np.
+    pub c: Array3<f64>,
+    /// Whether the derivatives of each step are numbers, see [`StepJacobian::is_determined`].
+    pub determined: Vec<bool>,
+    /// How the contact problems of each step were solved.
+    pub reports: Vec<StepReport>,
+    /// The touching contacts of each step.
+    pub modes: Vec<Vec<ContactRecord>>,
+}
+
+impl Linearization {
+    /// How the contact problems of all steps were solved.
+    pub fn report(&self) -> StepReport {
+        let mut total = StepReport::default();
+        for report in &self.reports {
+            total.merge(report);
+        }
+        total
+    }
+}
+
+/// Linearises the steps of a scene.
+pub struct Linearizer<'a> {
+    name: &'a str,
+    system: System<'a, f64>,
+    wrenches: &'a [f64],
+    names: Vec<String>,
+    parameters: Vec<ParameterRef>,
+    workspace: JacobianWorkspace,
+}
+
+impl<'a> Linearizer<'a> {
+    /// Steps of `system` under constant `wrenches` (six numbers a body), with respect to the
+    /// parameters called `names`: all of them are
+    /// [`Model::parameter_names`](crate::model::Model::parameter_names). `name` stands for the
+    /// scene in messages.
+    ///
+    /// # Errors
+    /// If there is no parameter of such a name.
+    pub fn new(
+        name: &'a str,
+        system: System<'a, f64>,
+        wrenches: &'a [f64],
+        names: &[String],
+    ) -> Result<Self, Error> {
+        let mut parameters = Vec::with_capacity(names.len());
+        for parameter in names {
+            parameters.push(system.model.parameter(parameter).ok_or_else(|| {
+                let known = system.model.parameter_names().join(", ");
+                Error::input(name, None, parameter, format!("is no parameter; there are {known}"))
+            })?);
+        }
+        let (names, workspace) = (names.to_vec(), JacobianWorkspace::default());
+        Ok(Linearizer { name, system, wrenches, names, parameters, workspace })
+    }
+
+    /// Linearises along a rollout of `steps` steps from `state`: each step starts where the one
+    /// before ended. `progress` is told how many steps are done.
+    ///
+    /// # Errors
+    /// If a state, or the problem that a step solves, is not finite.
+    pub fn rollout(
+        &mut self,
+        state: &State<f64>,
+        steps: usize,
+        mut progress: impl FnMut(usize),
+    ) -> Result<Linearization, Error> {
+        let mut result = self.empty(steps);
+        let mut memory = StepMemory::default();
+        let mut state = state.clone();
+        for k in 0..steps {
+            let time = k as f64 * self.system.settings.time_step;
+            let step = self.step(&state, &mut memory);
+            let next = step.next.clone();
+            self.fill(&mut result, k, time, &state, step)?;
+            state = next;
+            progress(k + 1);
+        }
+        Ok(result)
+    }
+
+    /// Linearises one step from each state of a trajectory, which need not be one of this scene.
+    /// The steps take the time of the scene, and each starts its solvers afresh. `progress` is told
+    /// how many steps are done.
+    ///
+    /// # Errors
+    /// If a state, or the problem that a step solves, is not finite.
+    pub fn states(
+        &mut self,
+        trajectory: &Trajectory,
+        mut progress: impl FnMut(usize),
+    ) -> Result<Linearization, Error> {
+        let mut result = self.empty(trajectory.states.len());
+        for (k, (&time, state)) in trajectory.times.iter().zip(&trajectory.states).enumerate() {
+            let step = self.step(state, &mut StepMemory::default());
+            self.fill(&mut result, k, time, state, step)?;
+            progress(k + 1);
+        }
+        Ok(result)
+    }
+
+    fn step(&mut self, state: &State<f64>, memory: &mut StepMemory<f64>) -> StepJacobian {
+        let Linearizer { system, wrenches, parameters, workspace, .. } = self;
+        step_jacobian(system, state, wrenches, parameters, memory, workspace)
+    }
+
+    fn empty(&self, steps: usize) -> Linearization {
+        let (nq, nv, np) = (self.system.model.nq(), self.system.model.nv(), self.names.len());
+        Linearization {
+            parameters: self.names.clone(),
+            times: Vec::with_capacity(steps),
+            x: Array2::zeros((steps, nq + nv)),
+            x_next: Array2::zeros((steps, nq + nv)),
+            u: Array2::zeros((steps, nv)),
+            a: Array3::zeros((steps, 2 * nv, 2 * nv)),
+            b: Array3::zeros((steps, 2 * nv, nv)),
+            c: Array3::zeros((steps, 2 * nv, np)),
+            determined: Vec::with_capacity(steps),
+            reports: Vec::with_capacity(steps),
+            modes: Vec::with_capacity(steps),
+        }
+    }
+
+    fn fill(
+        &self,
+        result: &mut Linearization,
+        k: usize,
+        time: f64,
+        state: &State<f64>,
+        step: StepJacobian,
+    ) -> Result<(), Error> {
+        let finite = step.next.q.iter().chain(&step.next.v).all(|x| x.is_finite());
+        if !finite || step.report.worst.status == Status::InvalidInput {
+            let message = format!(
+                "the step from state {k}, at {time} s, does not give finite numbers: a load or a \
+                 velocity is too large, or a number of the scene too extreme"
+            );
+            return Err(Error::input(self.name, None, "", message));
+        }
+        for (stack, state) in [(&mut result.x, state), (&mut result.x_next, &step.next)] {
+            let numbers = state.q.iter().chain(&state.v);
+            stack.row_mut(k).iter_mut().zip(numbers).for_each(|(to, &from)| *to = from);
+        }
+        result.u.row_mut(k).iter_mut().zip(self.wrenches).for_each(|(to, &from)| *to = from);
+        copy(&step.a, result.a.index_axis_mut(Axis(0), k));
+        copy(&step.b, result.b.index_axis_mut(Axis(0), k));
+        copy(&step.c, result.c.index_axis_mut(Axis(0), k));
+        result.times.push(time);
+        result.determined.push(step.is_determined());
+        result.reports.push(step.report);
+        result.modes.push(step.modes);
+        Ok(())
+    }
+}
+
+fn copy(from: &DMatrix<f64>, mut to: ArrayViewMut2<f64>) {
+    for ((i, j), to) in to.indexed_iter_mut() {
+        *to = from[(i, j)];
+    }
+}
