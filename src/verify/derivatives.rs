@@ -43,14 +43,16 @@ impl Derivatives {
         })
     }
 
-    /// The largest derivative in each row: what errors in it are relative to.
+    /// What errors in each row are relative to: its largest derivative, and at least 1. Outputs are
+    /// tangent vectors like the initial state, so 1 is the derivative of each in the input of its own
+    /// name where nothing touches; what a sticking body cancels is rounded on that scale.
     pub(super) fn row_scales(&self) -> Vec<f64> {
         row_scales(&self.tape)
     }
 }
 
 fn row_scales(jacobian: &DMatrix<f64>) -> Vec<f64> {
-    jacobian.row_iter().map(|row| row.amax().max(f64::MIN_POSITIVE)).collect()
+    jacobian.row_iter().map(|row| row.amax().max(1.0)).collect()
 }
 
 fn by_duals<R: NodeRule>(f: &impl Function, x: &[f64]) -> DMatrix<f64> {

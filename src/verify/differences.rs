@@ -8,13 +8,15 @@ const WIDEST: f64 = 1e-2;
 const WIDTHS: i32 = 10;
 /// Estimated error, relative to the scale of the row, at which narrower ones are not tried.
 const ENOUGH: f64 = 1e-8;
+/// Estimated error above which a difference decides nothing.
+const TRUSTED: f64 = 1e-6;
 
-/// The columns of the Jacobian of `run` at `x`; none where no width keeps the regime (the second
-/// result of `run`) on both sides.
+/// The columns of the Jacobian of `run` at `x`; none where no two neighbouring widths keep the regime
+/// (the second result of `run`) on both sides and confirm each other.
 ///
-/// Of several widths h the one of least estimated error is taken, where D(h) and D(h/2) give the
-/// extrapolation (4 D(h/2) - D(h)) / 3 and the error estimate; one lost to rounding by its own
-/// estimate is none, too.
+/// Each width h gives the extrapolation (4 D(h/2) - D(h)) / 3 of the central differences D; its
+/// change from the width before estimates its error, of truncation and rounding alike. The one of
+/// least estimated error is taken.
 pub(super) fn columns<S: PartialEq>(
     mut run: impl FnMut(&[f64]) -> (Vec<f64>, S),
     x: &[f64],
@@ -36,26 +38,33 @@ pub(super) fn columns<S: PartialEq>(
             let kept = above_regime == regime && below_regime == regime;
             kept.then(|| above.iter().zip(&below).map(|(a, b)| (a - b) / width).collect())
         };
-        let (mut best, mut least) = (None, f64::INFINITY);
+        let mut extrapolated = |h: f64| -> Option<Vec<f64>> {
+            let (wide, narrow) = (central(h)?, central(0.5 * h)?);
+            Some(wide.iter().zip(&narrow).map(|(w, n)| n + (n - w) / 3.0).collect())
+        };
+        let (mut best, mut least) = (None, TRUSTED);
+        let mut last: Option<Vec<f64>> = None;
         for k in 0..WIDTHS {
             let h = x[j].abs().max(LEAST_SIZE) * WIDEST * 0.1_f64.powi(k);
-            let (Some(wide), Some(narrow)) = (central(h), central(0.5 * h)) else { continue };
-            let mut error = 0.0_f64;
-            let mut column = Vec::with_capacity(wide.len());
-            for ((&wide, &narrow), &scale) in wide.iter().zip(&narrow).zip(row_scales) {
-                let change = (narrow - wide) / 3.0;
-                column.push(narrow + change);
-                // Outputs are rounded in states of order one.
-                error = error.max((change.abs() + f64::EPSILON / h) / scale);
+            let column = extrapolated(h);
+            if let (Some(column), Some(last)) = (&column, &last) {
+                let error = change(column, last, row_scales).max(f64::EPSILON / h);
+                if error <= least {
+                    (best, least) = (Some(column.clone()), error);
+                }
+                if least <= ENOUGH {
+                    break;
+                }
             }
-            if error < least {
-                (best, least) = (Some(column), error);
-            }
-            if least <= ENOUGH {
-                break;
-            }
+            last = column;
         }
         columns.push(best);
     }
     columns
+}
+
+/// The largest difference of two columns, relative to the scales of the rows.
+fn change(a: &[f64], b: &[f64], row_scales: &[f64]) -> f64 {
+    let pairs = a.iter().zip(b).zip(row_scales);
+    pairs.fold(0.0_f64, |worst, ((a, b), scale)| worst.max((a - b).abs() / scale))
 }

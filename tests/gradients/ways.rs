@@ -1,0 +1,1 @@
+//! Each way can fail, and the comparison says so.
