@@ -2,19 +2,22 @@
 //!
 //! In each mode a contact has its own unknowns: none where it breaks; the normal impulse and two
 //! tangential ones where it sticks; the normal impulse and the arc along the edge of the friction
-//! disk where it slides; the normal impulse alone where it is clamped. With e the direction of the
-//! arc, d that of the friction (e at right angles), s the slip speed and R = mu lambda_n:
+//! disk where it slides or is clamped. With e the direction of the arc, d that of the friction (e at
+//! right angles), s the slip speed and R = mu lambda_n:
 //!
 //! | unknown | condition h = 0 | moves lambda by |
 //! |---|---|---|
 //! | normal | u_n - target + c lambda_n | (1, mu d) sliding or clamped, (1, 0) sticking |
 //! | stick  | u_t + a (I - P) lambda_t | each tangent |
 //! | slide  | R e.u_t, scaled by 1 / (s + R g) | (0, e) |
+//! | clamp  | e.u_t + a (I - P) e.lambda_t | (0, e) |
 //!
-//! P projects on the range of the tangential rows of all sticking contacts: it adds the condition
-//! that impulses between contacts that cancel be zero, which is the minimum-norm rule, and leaves
-//! the velocities alone, since J v+ lies in that range. Without compliance the normal rows join
-//! them. `a` only scales.
+//! A clamp is the slide of s = 0: along d others keep it from slipping, across d it does so itself.
+//!
+//! P projects on the range of the tangential rows of all sticking contacts, and of those of the
+//! clamps across d: it adds the condition that impulses between contacts that cancel be zero, which
+//! is the minimum-norm rule, and leaves the velocities alone, since J v+ lies in that range. Without
+//! compliance the normal rows join them. `a` only scales.
 
 use super::contact_data::{ContactData, Delassus};
 use crate::ad::Real;
@@ -41,12 +44,22 @@ struct Unknown {
     kind: Kind,
 }
 
+/// A condition that shares the least-norm rule: its unknown, and its row in contact space, three
+/// numbers from `first` on.
+#[derive(Clone, Copy, Debug)]
+struct Member<T> {
+    unknown: usize,
+    first: usize,
+    row: [T; 3],
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Normal,
     /// The tangent 0 or 1.
     Stick(usize),
     Slide,
+    Clamp,
 }
 
 /// How the conditions are kept nonsingular where impulses are not unique.
@@ -88,8 +101,8 @@ pub(super) struct ContactModes<T> {
     modes: Vec<Mode>,
     matrix: Vec<T>,
     lu: Lu<T>,
-    /// The rows that share the least-norm rule: unknown and contact-space row of each.
-    members: Vec<(usize, usize)>,
+    /// The conditions that share the least-norm rule.
+    members: Vec<Member<T>>,
     range: Range<T>,
     /// a: the mean diagonal of G over the members.
     range_scale: f64,
@@ -130,6 +143,10 @@ impl<T: Real> ContactModes<T> {
                 push(Kind::Stick(0));
                 push(Kind::Stick(1));
             }
+            // Without friction there is nothing to turn.
+            if mode == Mode::Clamp && data.mu[i].value() > 0.0 {
+                push(Kind::Clamp);
+            }
             if mode == Mode::Slide {
                 push(Kind::Slide);
                 let d = directions[i];
@@ -168,7 +185,7 @@ impl<T: Real> ContactModes<T> {
             }
             self.matrix[k * size + k] += match row.kind {
                 Kind::Normal => data.compliance[row.contact],
-                Kind::Stick(..) => T::zero(),
+                Kind::Stick(..) | Kind::Clamp => T::zero(),
                 Kind::Slide => {
                     // s / (s + R g) = 1 - g R / (s + R g)
                     T::one() - self.weight[row.contact] * delassus.tangential_scale(row.contact)
@@ -183,7 +200,9 @@ impl<T: Real> ContactModes<T> {
                     self.matrix[k * size + k] += match row.kind {
                         Kind::Normal if rigid => T::constant(PROXIMAL * delassus.normal_scale(i)),
                         Kind::Normal => T::zero(),
-                        Kind::Stick(..) => T::constant(PROXIMAL * delassus.tangential_scale(i)),
+                        Kind::Stick(..) | Kind::Clamp => {
+                            T::constant(PROXIMAL * delassus.tangential_scale(i))
+                        }
                         Kind::Slide => T::constant(PROXIMAL),
                     };
                 }
@@ -194,7 +213,7 @@ impl<T: Real> ContactModes<T> {
     }
 
     /// The range of the rows that share the least-norm rule: the tangential ones of sticking
-    /// contacts and, without compliance, the normal ones of all.
+    /// contacts, those across d of clamps and, without compliance, the normal ones of all.
     fn project(
         &mut self,
         data: &ContactData<T>,
@@ -202,23 +221,29 @@ impl<T: Real> ContactModes<T> {
         lambda: &[T],
         held: &[f64],
     ) {
-        let (n, nv) = (3 * data.contacts, data.velocities);
+        let nv = data.velocities;
         let rigid = data.is_rigid();
         self.members.clear();
         self.rows.clear();
-        self.scratch.clear();
-        let mut trace = 0.0;
-        for (k, unknown) in self.unknowns.iter().enumerate() {
-            let row = match unknown.kind {
-                Kind::Stick(t) => 3 * unknown.contact + 1 + t,
-                Kind::Normal if rigid => 3 * unknown.contact,
-                _ => continue,
-            };
-            self.members.push((k, row));
-            self.rows.extend_from_slice(&delassus.w[row * nv..(row + 1) * nv]);
-            self.scratch.push(lambda[row] - held[row]);
-            trace += delassus.g[row * n + row].value();
+        for (k, &unknown) in self.unknowns.iter().enumerate() {
+            match unknown.kind {
+                Kind::Slide => continue,
+                Kind::Normal if !rigid => continue,
+                Kind::Normal | Kind::Stick(..) | Kind::Clamp => {}
+            }
+            let (first, row) = (3 * unknown.contact, self.test(unknown));
+            let start = self.rows.len();
+            self.rows.resize(start + nv, T::zero());
+            for (r, &b) in row.iter().enumerate() {
+                let w = &delassus.w[(first + r) * nv..(first + r + 1) * nv];
+                for (row, &w) in self.rows[start..].iter_mut().zip(w) {
+                    *row += b * w;
+                }
+            }
+            self.members.push(Member { unknown: k, first, row });
         }
+        self.gather(|r| lambda[r] - held[r]);
+        let trace: f64 = self.rows.iter().map(|x| x.value() * x.value()).sum();
         self.range_scale = trace / self.members.len().max(1) as f64;
         self.range.factor(&self.rows, self.members.len(), nv);
         self.preimage.clear();
@@ -236,13 +261,14 @@ impl<T: Real> ContactModes<T> {
             return;
         }
         let size = self.unknowns.len();
-        for (m, &(column, _)) in self.members.iter().enumerate() {
+        for m in 0..self.members.len() {
             self.scratch.clear();
             self.scratch.resize(self.members.len(), T::zero());
             self.scratch[m] = T::one();
             self.range.reject(&mut self.scratch);
-            for (&(row, _), &x) in self.members.iter().zip(&self.scratch) {
-                self.matrix[row * size + column] += x * self.range_scale;
+            let column = self.members[m].unknown;
+            for (row, &x) in self.members.iter().zip(&self.scratch) {
+                self.matrix[row.unknown * size + column] += x * self.range_scale;
             }
         }
     }
@@ -258,6 +284,7 @@ impl<T: Real> ContactModes<T> {
                 let (d, w) = (self.direction[unknown.contact], self.weight[unknown.contact]);
                 [zero, -d[1] * w, d[0] * w]
             }
+            Kind::Clamp => self.motion(unknown),
         }
     }
 
@@ -275,7 +302,7 @@ impl<T: Real> ContactModes<T> {
             },
             Kind::Stick(0) => [zero, one, zero],
             Kind::Stick(..) => [zero, zero, one],
-            Kind::Slide => [zero, -d[1], d[0]],
+            Kind::Slide | Kind::Clamp => [zero, -d[1], d[0]],
         }
     }
 
@@ -349,11 +376,12 @@ impl<T: Real> ContactModes<T> {
         if !self.range.is_deficient() {
             return;
         }
-        self.scratch.clear();
-        self.scratch.extend(self.members.iter().map(|&(_, row)| lambda[row]));
+        self.gather(|r| lambda[r]);
         self.range.reject(&mut self.scratch);
-        for (&(_, row), x) in self.members.iter().zip(&self.scratch) {
-            held[row] = x.value();
+        for (member, &x) in self.members.iter().zip(&self.scratch) {
+            for (r, &b) in member.row.iter().enumerate() {
+                held[member.first + r] += (b * x).value();
+            }
         }
     }
 
@@ -362,11 +390,10 @@ impl<T: Real> ContactModes<T> {
         if !self.range.is_deficient() {
             return;
         }
-        self.scratch.clear();
-        self.scratch.extend(self.members.iter().map(|&(_, row)| lambda[row] - held[row]));
+        self.gather(|r| lambda[r] - held[r]);
         self.range.reject(&mut self.scratch);
-        for (&(k, _), &x) in self.members.iter().zip(&self.scratch) {
-            h[k] += x * self.range_scale;
+        for (member, &x) in self.members.iter().zip(&self.scratch) {
+            h[member.unknown] += x * self.range_scale;
         }
     }
 
@@ -375,13 +402,12 @@ impl<T: Real> ContactModes<T> {
         if !self.range.is_deficient() {
             return;
         }
-        self.scratch.clear();
-        self.scratch.extend(self.members.iter().map(|&(_, row)| {
-            dot(&row_tangents[row * velocities..(row + 1) * velocities], &self.preimage)
-        }));
+        let preimage = std::mem::take(&mut self.preimage);
+        self.gather(|r| dot(&row_tangents[r * velocities..(r + 1) * velocities], &preimage));
+        self.preimage = preimage;
         self.range.reject(&mut self.scratch);
-        for (&(k, _), &x) in self.members.iter().zip(&self.scratch) {
-            h[k] -= x * self.range_scale;
+        for (member, &x) in self.members.iter().zip(&self.scratch) {
+            h[member.unknown] -= x * self.range_scale;
         }
     }
 
@@ -391,13 +417,24 @@ impl<T: Real> ContactModes<T> {
             return;
         }
         self.scratch.clear();
-        self.scratch.extend(self.members.iter().map(|&(k, _)| eta[k]));
+        self.scratch.extend(self.members.iter().map(|member| eta[member.unknown]));
         self.range.reject(&mut self.scratch);
-        for (&(_, row), &x) in self.members.iter().zip(&self.scratch) {
-            let adjoint = &mut row_adjoints[row * velocities..(row + 1) * velocities];
-            for (a, &y) in adjoint.iter_mut().zip(&self.preimage) {
-                *a -= x * self.range_scale * y;
+        for (member, &x) in self.members.iter().zip(&self.scratch) {
+            for (r, &b) in member.row.iter().enumerate() {
+                let at = (member.first + r) * velocities;
+                let felt = b * x * self.range_scale;
+                for (a, &y) in row_adjoints[at..at + velocities].iter_mut().zip(&self.preimage) {
+                    *a -= felt * y;
+                }
             }
         }
+    }
+
+    /// Fills `scratch` with what each member's row makes of the contact-space vector `x`.
+    fn gather(&mut self, x: impl Fn(usize) -> T) {
+        self.scratch.clear();
+        self.scratch.extend(self.members.iter().map(|&Member { first, row, .. }| {
+            row.iter().enumerate().fold(T::zero(), |sum, (r, &b)| sum + b * x(first + r))
+        }));
     }
 }
