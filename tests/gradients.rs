@@ -240,10 +240,11 @@ fn sticking() {
 fn oblique_impact() {
     let draw = |random: &mut Random, case: usize| {
         let mut body = if case % 3 == 0 {
-            on_edge(random, true, 1e-4)
+            on_edge(random, true, 0.0)
         } else {
             on_corner(random, case % 2 == 1)
         };
+        body.spin += Vector3::from(random.vector::<3>(0.5));
         body.restitution = random.uniform(0.3, 0.9);
         body
     };
@@ -257,13 +258,17 @@ fn take_off() {
     // Down on four corners; then pulled up as a whole, or by one side.
     let draw = |random: &mut Random, case: usize| {
         let mut body = Body::random(random, false);
+        body.mu = random.uniform(0.1, 0.3);
+        body.half.z = random.uniform(0.02, 0.04);
+        body.gap = random.uniform(1e-6, 1e-5);
         body.velocity = along(random, 0.5, 1.0);
         let weight = body.mass * 9.81;
+        let down = body.scene(&mut Random(0));
+        assert_eq!(program(&down, 1).regime().modes.len(), 4, "case {case}");
         let share = if case % 2 == 0 { random.uniform(1.5, 3.0) } else { random.uniform(0.5, 0.8) };
         body.wrench[2] = share * weight;
         if case % 2 == 1 {
             body.wrench[4] = random.uniform(1.1, 1.3) * (1.0 - share) * weight * body.half.x;
-            body.velocity = Vector3::zeros();
         }
         body
     };
