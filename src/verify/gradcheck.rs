@@ -2,6 +2,7 @@
 
 use super::{Derivatives, StepProgram};
 use crate::ad::Error;
+use crate::simulation::StepReport;
 
 /// One number for each comparison: a relative difference |a - b| / max(|a|, |b|, s), where s is the
 /// largest derivative in the row, or a bound on it.
@@ -64,18 +65,17 @@ pub struct Row {
 pub struct Gradcheck {
     /// One row an input.
     pub rows: Vec<Row>,
-    /// Contact problems of the checked steps that were not solved to the tolerance. Derivatives
-    /// hold at a solution: there they may differ for that reason.
-    pub unsolved: usize,
-    /// Steps that were checked.
-    pub steps: usize,
+    /// How the contact problems of the checked steps were solved. Derivatives hold at a solution:
+    /// where there is none they may differ for that reason.
+    pub report: StepReport,
     /// What counts as agreement.
     pub tolerances: Errors,
 }
 
 impl Default for Gradcheck {
     fn default() -> Self {
-        Gradcheck { rows: Vec::new(), unsolved: 0, steps: 0, tolerances: Errors::TOLERANCES }
+        let report = StepReport::default();
+        Gradcheck { rows: Vec::new(), report, tolerances: Errors::TOLERANCES }
     }
 }
 
@@ -87,9 +87,7 @@ impl Gradcheck {
     pub fn of(program: &StepProgram) -> Result<Gradcheck, Error> {
         let derivatives = Derivatives::of(program, |x| program.run(x), program.inputs())?;
         let mut check = Gradcheck::compare(program.names(), &derivatives);
-        let report = &program.regime().report;
-        check.unsolved = report.unsolved;
-        check.steps = report.steps;
+        check.report = program.regime().report;
         Ok(check)
     }
 
@@ -128,8 +126,7 @@ impl Gradcheck {
                 None => self.rows.push(row.clone()),
             }
         }
-        self.unsolved += other.unsolved;
-        self.steps += other.steps;
+        self.report.merge(&other.report);
     }
 
     /// The worst of all inputs.
