@@ -2,21 +2,31 @@
 //!
 //! In each mode a contact has its own unknowns: none where it breaks; the normal impulse and two
 //! tangential ones where it sticks; the normal impulse and the arc along the edge of the friction
-//! disk where it slides; the normal impulse alone where it is clamped. With e the direction of the
-//! arc, d that of the friction (e at right angles), s the slip speed and R = mu lambda_n:
+//! disk where it slides or is clamped. With e the direction of the arc, d that of the friction (e at
+//! right angles), s the slip speed and R = mu lambda_n:
 //!
 //! | unknown | condition h = 0 | moves lambda by |
 //! |---|---|---|
 //! | normal | u_n - target + c lambda_n | (1, mu d) sliding or clamped, (1, 0) sticking |
 //! | stick  | u_t + a (I - P) lambda_t | each tangent |
 //! | slide  | R e.u_t, scaled by 1 / (s + R g) | (0, e) |
+//! | clamp  | e.u_t + a (I - P) e.lambda_t | (0, e) |
 //!
+<<<<<<< HEAD
 //! P projects on the range of the tangential rows of all sticking contacts, restricted to the
 //! motions that keep the closed contacts closed: it adds the condition that impulses between contacts
 //! that cancel be zero, which is the minimum-norm rule. (Without the restriction a box resting with a
 //! tilt of 1e-9 would have tangential rows that are independent at 1e-9, and impulses of any size.)
 //! Without compliance all rows of sticking contacts and all normal rows share one rule. `a` only
 //! scales.
+=======
+//! A clamp is the slide of s = 0: along d others keep it from slipping, across d it does so itself.
+//!
+//! P projects on the range of the tangential rows of all sticking contacts, and of those of the
+//! clamps across d: it adds the condition that impulses between contacts that cancel be zero, which
+//! is the minimum-norm rule, and leaves the velocities alone, since J v+ lies in that range. Without
+//! compliance the normal rows join them. `a` only scales.
+>>>>>>> ver
 
 use super::contact_data::{ContactData, Delassus};
 use crate::ad::Real;
@@ -55,12 +65,22 @@ struct Unknown {
     kind: Kind,
 }
 
+/// A condition that shares the least-norm rule: its unknown, and its row in contact space, three
+/// numbers from `first` on.
+#[derive(Clone, Copy, Debug)]
+struct Member<T> {
+    unknown: usize,
+    first: usize,
+    row: [T; 3],
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Normal,
     /// The tangent 0 or 1.
     Stick(usize),
     Slide,
+    Clamp,
 }
 
 /// How the conditions are kept nonsingular where impulses are not unique.
@@ -104,8 +124,8 @@ pub(super) struct ContactModes<T> {
     modes: Vec<Mode>,
     matrix: Vec<T>,
     lu: Lu<T>,
-    /// The rows that share the least-norm rule: unknown and contact-space row of each.
-    members: Vec<(usize, usize)>,
+    /// The conditions that share the least-norm rule.
+    members: Vec<Member<T>>,
     range: Range<T>,
     /// a: the mean diagonal of G over the members.
     range_scale: f64,
@@ -153,6 +173,10 @@ impl<T: Real> ContactModes<T> {
                 push(Kind::Stick(0));
                 push(Kind::Stick(1));
             }
+            // Without friction there is nothing to turn.
+            if mode == Mode::Clamp && data.mu[i].value() > 0.0 {
+                push(Kind::Clamp);
+            }
             if mode == Mode::Slide {
                 push(Kind::Slide);
                 let d = directions[i];
@@ -191,7 +215,7 @@ impl<T: Real> ContactModes<T> {
             }
             self.matrix[k * size + k] += match row.kind {
                 Kind::Normal => data.compliance[row.contact],
-                Kind::Stick(..) => T::zero(),
+                Kind::Stick(..) | Kind::Clamp => T::zero(),
                 Kind::Slide => {
                     // s / (s + R g) = 1 - g R / (s + R g)
                     T::one() - self.weight[row.contact] * delassus.tangential_scale(row.contact)
@@ -206,7 +230,9 @@ impl<T: Real> ContactModes<T> {
                     self.matrix[k * size + k] += match row.kind {
                         Kind::Normal if rigid => T::constant(PROXIMAL * delassus.normal_scale(i)),
                         Kind::Normal => T::zero(),
-                        Kind::Stick(..) => T::constant(PROXIMAL * delassus.tangential_scale(i)),
+                        Kind::Stick(..) | Kind::Clamp => {
+                            T::constant(PROXIMAL * delassus.tangential_scale(i))
+                        }
                         Kind::Slide => T::constant(PROXIMAL),
                     };
                 }
@@ -227,7 +253,7 @@ impl<T: Real> ContactModes<T> {
     }
 
     /// The range of the rows that share the least-norm rule: the tangential ones of sticking
-    /// contacts and, without compliance, the normal ones of all.
+    /// contacts, those across d of clamps and, without compliance, the normal ones of all.
     fn project(
         &mut self,
         data: &ContactData<T>,
@@ -235,23 +261,29 @@ impl<T: Real> ContactModes<T> {
         lambda: &[T],
         held: &[f64],
     ) {
-        let (n, nv) = (3 * data.contacts, data.velocities);
+        let nv = data.velocities;
         let rigid = data.is_rigid();
         self.members.clear();
         self.rows.clear();
-        self.scratch.clear();
-        let mut trace = 0.0;
-        for (k, unknown) in self.unknowns.iter().enumerate() {
-            let row = match unknown.kind {
-                Kind::Stick(t) => 3 * unknown.contact + 1 + t,
-                Kind::Normal if rigid => 3 * unknown.contact,
-                _ => continue,
-            };
-            self.members.push((k, row));
-            self.rows.extend_from_slice(&delassus.w[row * nv..(row + 1) * nv]);
-            self.scratch.push(lambda[row] - held[row]);
-            trace += delassus.g[row * n + row].value();
+        for (k, &unknown) in self.unknowns.iter().enumerate() {
+            match unknown.kind {
+                Kind::Slide => continue,
+                Kind::Normal if !rigid => continue,
+                Kind::Normal | Kind::Stick(..) | Kind::Clamp => {}
+            }
+            let (first, row) = (3 * unknown.contact, self.test(unknown));
+            let start = self.rows.len();
+            self.rows.resize(start + nv, T::zero());
+            for (r, &b) in row.iter().enumerate() {
+                let w = &delassus.w[(first + r) * nv..(first + r + 1) * nv];
+                for (row, &w) in self.rows[start..].iter_mut().zip(w) {
+                    *row += b * w;
+                }
+            }
+            self.members.push(Member { unknown: k, first, row });
         }
+        self.gather(|r| lambda[r] - held[r]);
+        let trace: f64 = self.rows.iter().map(|x| x.value() * x.value()).sum();
         self.range_scale = trace / self.members.len().max(1) as f64;
         self.tangential_rows.clear();
         self.tangential_rows.extend_from_slice(&self.rows);
@@ -281,13 +313,14 @@ impl<T: Real> ContactModes<T> {
             return;
         }
         let size = self.unknowns.len();
-        for (m, &(column, _)) in self.members.iter().enumerate() {
+        for m in 0..self.members.len() {
             self.scratch.clear();
             self.scratch.resize(self.members.len(), T::zero());
             self.scratch[m] = T::one();
             self.range.reject(&mut self.scratch);
-            for (&(row, _), &x) in self.members.iter().zip(&self.scratch) {
-                self.matrix[row * size + column] += x * self.range_scale;
+            let column = self.members[m].unknown;
+            for (row, &x) in self.members.iter().zip(&self.scratch) {
+                self.matrix[row.unknown * size + column] += x * self.range_scale;
             }
         }
     }
@@ -303,6 +336,7 @@ impl<T: Real> ContactModes<T> {
                 let (d, w) = (self.direction[unknown.contact], self.weight[unknown.contact]);
                 [zero, -d[1] * w, d[0] * w]
             }
+            Kind::Clamp => self.motion(unknown),
         }
     }
 
@@ -320,7 +354,7 @@ impl<T: Real> ContactModes<T> {
             },
             Kind::Stick(0) => [zero, one, zero],
             Kind::Stick(..) => [zero, zero, one],
-            Kind::Slide => [zero, -d[1], d[0]],
+            Kind::Slide | Kind::Clamp => [zero, -d[1], d[0]],
         }
     }
 
@@ -394,11 +428,12 @@ impl<T: Real> ContactModes<T> {
         if !self.range.is_deficient() {
             return;
         }
-        self.scratch.clear();
-        self.scratch.extend(self.members.iter().map(|&(_, row)| lambda[row]));
+        self.gather(|r| lambda[r]);
         self.range.reject(&mut self.scratch);
-        for (&(_, row), x) in self.members.iter().zip(&self.scratch) {
-            held[row] = x.value();
+        for (member, &x) in self.members.iter().zip(&self.scratch) {
+            for (r, &b) in member.row.iter().enumerate() {
+                held[member.first + r] += (b * x).value();
+            }
         }
     }
 
@@ -407,11 +442,10 @@ impl<T: Real> ContactModes<T> {
         if !self.range.is_deficient() {
             return;
         }
-        self.scratch.clear();
-        self.scratch.extend(self.members.iter().map(|&(_, row)| lambda[row] - held[row]));
+        self.gather(|r| lambda[r] - held[r]);
         self.range.reject(&mut self.scratch);
-        for (&(k, _), &x) in self.members.iter().zip(&self.scratch) {
-            h[k] += x * self.range_scale;
+        for (member, &x) in self.members.iter().zip(&self.scratch) {
+            h[member.unknown] += x * self.range_scale;
         }
     }
 
@@ -420,6 +454,7 @@ impl<T: Real> ContactModes<T> {
         if !self.range.is_deficient() {
             return;
         }
+<<<<<<< HEAD
         self.scratch.clear();
         let moved = |row: usize| {
             dot(&row_tangents[row * velocities..(row + 1) * velocities], &self.preimage)
@@ -432,9 +467,14 @@ impl<T: Real> ContactModes<T> {
         self.scratch.extend(self.members.iter().enumerate().map(|(m, &(_, row))| {
             moved(row) - dot(&w[m * velocities..(m + 1) * velocities], &self.motion)
         }));
+=======
+        let preimage = std::mem::take(&mut self.preimage);
+        self.gather(|r| dot(&row_tangents[r * velocities..(r + 1) * velocities], &preimage));
+        self.preimage = preimage;
+>>>>>>> ver
         self.range.reject(&mut self.scratch);
-        for (&(k, _), &x) in self.members.iter().zip(&self.scratch) {
-            h[k] -= x * self.range_scale;
+        for (member, &x) in self.members.iter().zip(&self.scratch) {
+            h[member.unknown] -= x * self.range_scale;
         }
     }
 
@@ -444,12 +484,15 @@ impl<T: Real> ContactModes<T> {
             return;
         }
         self.scratch.clear();
-        self.scratch.extend(self.members.iter().map(|&(k, _)| eta[k]));
+        self.scratch.extend(self.members.iter().map(|member| eta[member.unknown]));
         self.range.reject(&mut self.scratch);
-        for (&(_, row), &x) in self.members.iter().zip(&self.scratch) {
-            let adjoint = &mut row_adjoints[row * velocities..(row + 1) * velocities];
-            for (a, &y) in adjoint.iter_mut().zip(&self.preimage) {
-                *a -= x * self.range_scale * y;
+        for (member, &x) in self.members.iter().zip(&self.scratch) {
+            for (r, &b) in member.row.iter().enumerate() {
+                let at = (member.first + r) * velocities;
+                let felt = b * x * self.range_scale;
+                for (a, &y) in row_adjoints[at..at + velocities].iter_mut().zip(&self.preimage) {
+                    *a -= felt * y;
+                }
             }
         }
         // The transpose of W_t W_n^+ dJ_n y.
@@ -484,5 +527,13 @@ pub(super) fn restrict<T: Real>(
     range.factor_transpose(w, columns, closed);
     for row in rows.chunks_exact_mut(columns) {
         range.reject(row);
+    }
+
+    /// Fills `scratch` with what each member's row makes of the contact-space vector `x`.
+    fn gather(&mut self, x: impl Fn(usize) -> T) {
+        self.scratch.clear();
+        self.scratch.extend(self.members.iter().map(|&Member { first, row, .. }| {
+            row.iter().enumerate().fold(T::zero(), |sum, (r, &b)| sum + b * x(first + r))
+        }));
     }
 }

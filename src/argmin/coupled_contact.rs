@@ -17,9 +17,9 @@
 //! those of least norm among those that give the same motion along the closed contacts (a
 //! tangential compliance would creep). With c = 0 the normal impulses join
 //! them, and the least norm is that of both. Where that is not admissible (it would pull, or leave the
-//! friction cone), the part of the impulses that no velocity feels is held. Of a contact that is held by
-//! others with its friction at the limit (`Mode::Clamp`) the direction is held in the derivative;
-//! velocities do not depend on it.
+//! friction cone), the part of the impulses that no velocity feels is held. A contact that is held by
+//! others with its friction at the limit (`Mode::Clamp`) stays at the limit and turns its friction so
+//! that it does not slip across it.
 //!
 //! # Kinks
 //! At the border between two modes the derivative is that of the mode the solver names:
@@ -172,27 +172,44 @@ impl Node for CoupledContact {
                         conditions[r] = lambda[r] + radius * u[r] / speed;
                     }
                 }
+                Mode::Clamp if data.mu[i].value() > 0.0 => {
+                    let [x, y] = solution.clamp[i];
+                    conditions[t[0]] = lambda[t[0]] * x + lambda[t[1]] * y - radius;
+                    conditions[t[1]] = u[t[1]] * x - u[t[0]] * y;
+                }
                 Mode::Clamp => {
-                    for (r, d) in t.into_iter().zip(solution.clamp[i]) {
-                        conditions[r] = lambda[r] - radius * d;
+                    for r in t {
+                        conditions[r] = lambda[r] - radius * solution.clamp[i][r - t[0]];
                     }
                 }
             }
         }
         // The part of the impulses that no velocity feels vanishes: (I - P) lambda = 0.
         let rigid = data.is_rigid();
-        let mut shared = Vec::new();
+        // Condition, first contact-space row, and the row as a combination of three from there.
+        let mut shared: Vec<(usize, usize, [f64; 3])> = Vec::new();
         for (i, &mode) in solution.modes.iter().enumerate() {
+            let first = 3 * i;
             if rigid && mode != Mode::Break {
-                shared.push(3 * i);
+                shared.push((first, first, [1.0, 0.0, 0.0]));
             }
             if mode == Mode::Stick {
-                shared.extend([3 * i + 1, 3 * i + 2]);
+                shared.push((first + 1, first, [0.0, 1.0, 0.0]));
+                shared.push((first + 2, first, [0.0, 0.0, 1.0]));
+            }
+            if mode == Mode::Clamp && data.mu[i].value() > 0.0 {
+                let [x, y] = solution.clamp[i];
+                shared.push((first + 2, first, [0.0, -y, x]));
             }
         }
         let mut rows = Vec::new();
-        for &r in &shared {
-            let mut row = data.row(r).to_vec();
+        for &(_, first, b) in &shared {
+            let mut row = vec![T::zero(); nv];
+            for (r, b) in b.into_iter().enumerate() {
+                for (x, &j) in row.iter_mut().zip(data.row(first + r)) {
+                    *x += j * b;
+                }
+            }
             solve_lower(data.mass_factor, nv, &mut row);
             rows.extend(row);
         }
@@ -214,9 +231,13 @@ impl Node for CoupledContact {
             range.reject(row);
         }
         range.factor(&rows, shared.len(), nv);
-        let mut x: Vec<T> = shared.iter().map(|&r| lambda[r] - solution.held[r]).collect();
+        let part = |&(_, first, b): &(usize, usize, [f64; 3])| {
+            let left = |r: usize| (lambda[first + r] - solution.held[first + r]) * b[r];
+            left(0) + left(1) + left(2)
+        };
+        let mut x: Vec<T> = shared.iter().map(part).collect();
         range.reject(&mut x);
-        for (&r, x) in shared.iter().zip(x) {
+        for (&(r, ..), x) in shared.iter().zip(x) {
             conditions[r] += x * scale;
         }
     }

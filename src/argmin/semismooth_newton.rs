@@ -51,8 +51,8 @@ pub struct ContactSolution {
     pub modes: Vec<Mode>,
     /// The impulses, 3 a contact: the starting guess of the next solve.
     pub impulses: Vec<f64>,
-    /// Direction of the friction of clamped contacts (zero of others): it is held, so that the
-    /// derivative of a clamped friction is that of its size alone.
+    /// Direction of the friction of clamped contacts (zero of others): across it they do not slip by
+    /// themselves, along it they are held by others.
     pub(super) clamp: Vec<[f64; 2]>,
     /// The part of the impulses that no velocity feels, where the least-norm rule has no admissible
     /// solution: it is held. Zero otherwise.
@@ -344,7 +344,7 @@ fn newton_step<T: Real>(
         let arc = d[0] * u[3 * i + 2] - d[1] * u[3 * i + 1];
         let normal = lambda[3 * i] + u[3 * i];
         let mut turned = d;
-        if radius.value() > 0.0 && guess[i] == Mode::Slide {
+        if radius.value() > 0.0 {
             let angle = arc / radius;
             let t = [d[0] - d[1] * angle, d[1] + d[0] * angle];
             let size = (t[0] * t[0] + t[1] * t[1]).sqrt();
@@ -549,6 +549,12 @@ fn polish<T: Real>(
         }
         let residual = natural_residual(data, &w.delassus, &w.lambda, &w.u, scale);
         if residual <= reached {
+            // Clamps have turned.
+            for (i, clamp) in solution.clamp.iter_mut().enumerate() {
+                if solution.modes[i] == Mode::Clamp {
+                    *clamp = w.directions[i].map(|d| d.value());
+                }
+            }
             break;
         }
         w.lambda.copy_from_slice(&w.best);

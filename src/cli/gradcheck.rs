@@ -1,12 +1,173 @@
 //! `stiction gradcheck`
 
-use super::Outcome;
+mod scenes;
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use super::{Outcome, output};
 use crate::Error;
+use crate::model::{Scene, System};
+use crate::simulation::Rollout;
+use crate::verify::{Errors, Gradcheck, StepProgram};
 
-/// To be filled.
+/// Check derivatives of the step: tape, duals, duals through the optimality conditions, duals
+/// through the iterations and central differences against each other.
+///
+/// With respect to every parameter, the state before the step and the applied forces. Differences
+/// are compared where both sides keep the contact modes; the others are counted as skipped.
 #[derive(clap::Args)]
-pub(super) struct Arguments {}
+pub(super) struct Arguments {
+    /// Scene file; without one, built-in scenes of every contact situation.
+    scene: Option<PathBuf>,
+    /// How many states to check, of each scene.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    steps: u16,
+    /// Simulated time in s over which the states are spread. Those of built-in scenes follow each
+    /// other.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    duration: f64,
+    /// One JSON object on standard output.
+    #[arg(long)]
+    json: bool,
+}
 
-pub(super) fn run(_: &Arguments) -> Result<Outcome, Error> {
-    Ok(Outcome::Done)
+pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
+    let steps = usize::from(arguments.steps);
+    let mut checks = Vec::new();
+    if let Some(path) = &arguments.scene {
+        let scene = Scene::load(path)?;
+        let total = (arguments.duration / scene.settings.time_step).round().max(0.0) as usize;
+        let name = path.display().to_string();
+        let check = check(&name, &scene, steps, (total / steps).max(1))?;
+        checks.push((name, check));
+    } else {
+        for (name, text) in scenes::all() {
+            let check = check(name, &Scene::parse(&text, name)?, steps, 1)?;
+            checks.push((name.to_string(), check));
+        }
+    }
+    let mut total = Gradcheck::default();
+    for (name, check) in &checks {
+        warn(name, check);
+        total.merge(check);
+    }
+    if arguments.json {
+        output::print(&output::json_text(json(&checks, &total)));
+    } else {
+        output::print(&table(&checks, &total));
+    }
+    Ok(if total.passed() { Outcome::Done } else { Outcome::Failed })
+}
+
+/// Checks `count` states of the simulation of a scene, `stride` steps apart.
+fn check(name: &str, scene: &Scene, count: usize, stride: usize) -> Result<Gradcheck, Error> {
+    let Scene { model, parameters, settings, state, wrenches } = scene;
+    let system = System { model, parameters, settings };
+    let mut rollout = Rollout::new(system, state.clone());
+    let mut total = Gradcheck::default();
+    for _ in 0..count {
+        let program = StepProgram::new(system, &rollout.state, wrenches, &rollout.memory, 1);
+        let check = Gradcheck::of(&program)
+            .map_err(|error| Error::input(name, None, "", error.to_string()))?;
+        total.merge(&check);
+        rollout.advance(stride, wrenches);
+    }
+    Ok(total)
+}
+
+/// Says what the verdict does not cover.
+fn warn(name: &str, check: &Gradcheck) {
+    let report = &check.report;
+    if report.unsolved > 0 {
+        eprintln!(
+            "warning: {name}: in {} of {} checked steps a contact problem was {} (residual {:.1e}); \
+             the derivatives are those of the best that was found",
+            report.unsolved, report.steps, report.worst.status, report.worst.residual
+        );
+    }
+    let (skipped, cases) = (check.skipped_at_kinks(), check.cases());
+    if 2 * skipped > cases {
+        eprintln!(
+            "warning: {name}: {skipped} of {cases} derivatives are at kinks, where there is no \
+             difference to compare with"
+        );
+    }
+}
+
+fn table(checks: &[(String, Gradcheck)], total: &Gradcheck) -> String {
+    // One line a scene, or a parameter of the only one.
+    let lines: Vec<(&str, Errors, usize, usize)> = match checks {
+        [(_, check)] => check
+            .rows
+            .iter()
+            .map(|row| (row.name.as_str(), row.worst, row.cases, row.skipped_at_kinks))
+            .collect(),
+        _ => checks
+            .iter()
+            .map(|(name, c)| (name.as_str(), c.max(), c.cases(), c.skipped_at_kinks()))
+            .collect(),
+    };
+    let width = lines.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0).max(9);
+    let mut text = format!(
+        "largest relative difference from the tape\n{:width$}     duals  residual  unrolled  differences  cases  skipped\n",
+        ""
+    );
+    let mut line = |name: &str, e: &Errors, counts: &str| {
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "{name:width$}  {:8.1e}  {:8.1e}  {:8.1e}  {:11.1e}{counts}",
+            e.dual_vs_tape, e.residual_vs_tape, e.unrolled_vs_tape, e.vs_differences
+        );
+    };
+    for (name, errors, cases, skipped) in &lines {
+        line(name, errors, &format!("  {cases:5}  {skipped:7}"));
+    }
+    let (cases, skipped) = (total.cases(), total.skipped_at_kinks());
+    line("all", &total.max(), &format!("  {cases:5}  {skipped:7}"));
+    line("tolerance", &total.tolerances, "");
+    text + if total.passed() { "passed" } else { "FAILED" }
+}
+
+fn json(checks: &[(String, Gradcheck)], total: &Gradcheck) -> Map<String, Value> {
+    let mut object = output::json_head("gradcheck", 0, 1);
+    object.insert("status".into(), if total.passed() { "passed" } else { "failed" }.into());
+    for (name, number) in entries(&total.max()) {
+        let key = format!("max_{name}");
+        object.insert(key, number);
+    }
+    object.insert("cases".into(), total.cases().into());
+    object.insert("skipped_at_kinks".into(), total.skipped_at_kinks().into());
+    object.insert("unsolved".into(), total.report.unsolved.into());
+    object.insert("steps".into(), total.report.steps.into());
+    object.insert("worst_residual".into(), output::number(total.report.worst.residual));
+    object.insert("tolerances".into(), entries(&total.tolerances).collect::<Map<_, _>>().into());
+    let mut rows = Vec::new();
+    for (scene, check) in checks {
+        for row in &check.rows {
+            let mut entry = Map::new();
+            entry.insert("scene".into(), json!(scene));
+            entry.insert("input".into(), json!(row.name));
+            entry.extend(entries(&row.worst));
+            entry.insert("cases".into(), row.cases.into());
+            entry.insert("skipped_at_kinks".into(), row.skipped_at_kinks.into());
+            rows.push(Value::Object(entry));
+        }
+    }
+    object.insert("rows".into(), rows.into());
+    object
+}
+
+fn entries(errors: &Errors) -> impl Iterator<Item = (String, Value)> {
+    [
+        ("dual_vs_tape", errors.dual_vs_tape),
+        ("residual_vs_tape", errors.residual_vs_tape),
+        ("unrolled_vs_tape", errors.unrolled_vs_tape),
+        ("vs_differences", errors.vs_differences),
+    ]
+    .into_iter()
+    .map(|(name, x)| (name.to_string(), output::number(x)))
 }

@@ -1,0 +1,70 @@
+//! The Jacobian of one program by every way.
+
+use nalgebra::DMatrix;
+
+use super::differences;
+use crate::ad::{
+    ByResidual, ByTwin, Dual, Error, Function, NodeRule, Real, Unrolled, jacobian_by_rows,
+};
+
+/// The Jacobian of one program (outputs x inputs) by every way.
+#[derive(Clone, Debug)]
+pub struct Derivatives {
+    /// In reverse, by the nodes' `vjp`.
+    pub tape: DMatrix<f64>,
+    /// Forward, by the nodes' `jvp`.
+    pub dual: DMatrix<f64>,
+    /// Forward, by duals through the nodes' `residual`.
+    pub residual: DMatrix<f64>,
+    /// Forward, by duals through the solvers' iterations.
+    pub unrolled: DMatrix<f64>,
+    /// The columns by central differences; none at a kink.
+    pub differences: Vec<Option<Vec<f64>>>,
+}
+
+impl Derivatives {
+    /// Of `f` at `x`. `run` is `f` on `f64` with something that differs across kinks.
+    ///
+    /// # Errors
+    /// Those of [`vjp`](crate::ad::vjp).
+    pub fn of<S: PartialEq>(
+        f: &impl Function,
+        run: impl FnMut(&[f64]) -> (Vec<f64>, S),
+        x: &[f64],
+    ) -> Result<Derivatives, Error> {
+        let (_, tape) = jacobian_by_rows(|x| f.evaluate(x), x)?;
+        let differences = differences::columns(run, x, &row_scales(&tape));
+        Ok(Derivatives {
+            dual: by_duals::<ByTwin>(f, x),
+            residual: by_duals::<ByResidual>(f, x),
+            unrolled: by_duals::<Unrolled>(f, x),
+            differences,
+            tape,
+        })
+    }
+
+    /// What errors in each row are relative to: its largest derivative, and at least 1. Outputs are
+    /// tangent vectors like the initial state, so 1 is the derivative of each in the input of its own
+    /// name where nothing touches; what a sticking body cancels is rounded on that scale.
+    pub(super) fn row_scales(&self) -> Vec<f64> {
+        row_scales(&self.tape)
+    }
+}
+
+fn row_scales(jacobian: &DMatrix<f64>) -> Vec<f64> {
+    jacobian.row_iter().map(|row| row.amax().max(1.0)).collect()
+}
+
+fn by_duals<R: NodeRule>(f: &impl Function, x: &[f64]) -> DMatrix<f64> {
+    const LANES: usize = 8;
+    let mut columns = Vec::new();
+    for first in (0..x.len()).step_by(LANES) {
+        let seeded: Vec<Dual<f64, LANES, R>> =
+            x.iter().enumerate().map(|(j, &x)| Dual::variable(x, j.wrapping_sub(first))).collect();
+        let y = f.evaluate(&seeded);
+        for lane in 0..LANES.min(x.len() - first) {
+            columns.extend(y.iter().map(|y| y.tangent[lane].value()));
+        }
+    }
+    DMatrix::from_vec(columns.len() / x.len().max(1), x.len(), columns)
+}

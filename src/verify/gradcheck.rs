@@ -1,0 +1,157 @@
+//! The comparison and its verdict.
+
+use super::{Derivatives, StepProgram};
+use crate::ad::Error;
+use crate::simulation::StepReport;
+
+/// One number for each comparison: a relative difference |a - b| / max(|a|, |b|, s), where s is the
+/// largest derivative in the row, or a bound on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Errors {
+    /// Duals (`jvp`) against the tape (`vjp`).
+    pub dual_vs_tape: f64,
+    /// Duals through the residual against the tape.
+    pub residual_vs_tape: f64,
+    /// Duals through the solver's iterations against the tape.
+    pub unrolled_vs_tape: f64,
+    /// Central differences against the tape.
+    pub vs_differences: f64,
+}
+
+impl Errors {
+    /// What counts as agreement: rounding for what is exact; the convergence of the iterations;
+    /// the accuracy of differences.
+    pub const TOLERANCES: Errors = Errors {
+        dual_vs_tape: 1e-8,
+        residual_vs_tape: 1e-8,
+        unrolled_vs_tape: 1e-6,
+        vs_differences: 1e-5,
+    };
+
+    /// Whether all are within `bounds`.
+    pub fn within(&self, bounds: &Errors) -> bool {
+        self.dual_vs_tape <= bounds.dual_vs_tape
+            && self.residual_vs_tape <= bounds.residual_vs_tape
+            && self.unrolled_vs_tape <= bounds.unrolled_vs_tape
+            && self.vs_differences <= bounds.vs_differences
+    }
+
+    /// The larger of each.
+    fn worst(&self, other: &Errors) -> Errors {
+        Errors {
+            dual_vs_tape: self.dual_vs_tape.max(other.dual_vs_tape),
+            residual_vs_tape: self.residual_vs_tape.max(other.residual_vs_tape),
+            unrolled_vs_tape: self.unrolled_vs_tape.max(other.unrolled_vs_tape),
+            vs_differences: self.vs_differences.max(other.vs_differences),
+        }
+    }
+}
+
+/// What was found of one input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The input.
+    pub name: String,
+    /// The worst of all states. Infinite if a derivative is not a number.
+    pub worst: Errors,
+    /// At how many states its derivative was compared.
+    pub cases: usize,
+    /// At how many of them there was no difference to compare with.
+    pub skipped_at_kinks: usize,
+}
+
+/// Derivatives of the same program taken in several ways, compared at one state or many.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradcheck {
+    /// One row an input.
+    pub rows: Vec<Row>,
+    /// How the contact problems of the checked steps were solved. Derivatives hold at a solution:
+    /// where there is none they may differ for that reason.
+    pub report: StepReport,
+    /// What counts as agreement.
+    pub tolerances: Errors,
+}
+
+impl Default for Gradcheck {
+    fn default() -> Self {
+        let report = StepReport::default();
+        Gradcheck { rows: Vec::new(), report, tolerances: Errors::TOLERANCES }
+    }
+}
+
+impl Gradcheck {
+    /// Differentiates a program with respect to all its inputs and compares.
+    ///
+    /// # Errors
+    /// Those of [`vjp`](crate::ad::vjp).
+    pub fn of(program: &StepProgram) -> Result<Gradcheck, Error> {
+        let derivatives = Derivatives::of(program, |x| program.run(x), program.inputs())?;
+        let mut check = Gradcheck::compare(program.names(), &derivatives);
+        check.report = program.regime().report;
+        Ok(check)
+    }
+
+    /// Compares derivatives with respect to inputs of the given names.
+    pub fn compare(names: &[String], derivatives: &Derivatives) -> Gradcheck {
+        let scales = derivatives.row_scales();
+        let mut check = Gradcheck::default();
+        for (j, name) in names.iter().enumerate() {
+            let tape = derivatives.tape.column(j);
+            let against = |other: &[f64]| {
+                let pairs = tape.iter().zip(other).zip(&scales);
+                pairs.fold(0.0_f64, |worst, ((&a, &b), &scale)| worst.max(error(a, b, scale)))
+            };
+            let difference = derivatives.differences[j].as_deref();
+            let worst = Errors {
+                dual_vs_tape: against(derivatives.dual.column(j).as_slice()),
+                residual_vs_tape: against(derivatives.residual.column(j).as_slice()),
+                unrolled_vs_tape: against(derivatives.unrolled.column(j).as_slice()),
+                vs_differences: difference.map_or(0.0, against),
+            };
+            let skipped_at_kinks = usize::from(difference.is_none());
+            check.rows.push(Row { name: name.clone(), worst, cases: 1, skipped_at_kinks });
+        }
+        check
+    }
+
+    /// Adds what was found elsewhere: rows of the same name become one.
+    pub fn merge(&mut self, other: &Gradcheck) {
+        for row in &other.rows {
+            match self.rows.iter_mut().find(|own| own.name == row.name) {
+                Some(own) => {
+                    own.worst = own.worst.worst(&row.worst);
+                    own.cases += row.cases;
+                    own.skipped_at_kinks += row.skipped_at_kinks;
+                }
+                None => self.rows.push(row.clone()),
+            }
+        }
+        self.report.merge(&other.report);
+    }
+
+    /// The worst of all inputs.
+    pub fn max(&self) -> Errors {
+        self.rows.iter().fold(Errors::default(), |max, row| max.worst(&row.worst))
+    }
+
+    /// How many derivatives, each of one state in one direction, were compared.
+    pub fn cases(&self) -> usize {
+        self.rows.iter().map(|row| row.cases).sum()
+    }
+
+    /// How many of them had no difference to compare with.
+    pub fn skipped_at_kinks(&self) -> usize {
+        self.rows.iter().map(|row| row.skipped_at_kinks).sum()
+    }
+
+    /// Whether something was compared and all of it agrees.
+    pub fn passed(&self) -> bool {
+        self.cases() > 0 && self.max().within(&self.tolerances)
+    }
+}
+
+/// Infinite if one of the two is not a number: that must not pass for agreement.
+fn error(a: f64, b: f64, scale: f64) -> f64 {
+    let error = (a - b).abs() / a.abs().max(b.abs()).max(scale);
+    if error.is_nan() { f64::INFINITY } else { error }
+}

@@ -1,0 +1,145 @@
+//! The program whose derivatives are checked: a few steps.
+
+use crate::ad::{Function, Real};
+use crate::argmin::Mode;
+use crate::contact::Target;
+use crate::model::{Model, Parameters, Settings, System};
+use crate::simulation::{StepMemory, StepReport, Workspace, step};
+use crate::state::{NV, State};
+
+/// A few steps from a state, in the tangent space.
+///
+/// Inputs, one after the other: every single parameter of
+/// [`Model::parameter_names`]; the tangent vector `[dq; dv]` that moves the initial state; the
+/// wrenches. Outputs: the tangent vector from the end state at [`Self::inputs`] to the end
+/// state, `[dq; dv]`.
+#[derive(Clone, Debug)]
+pub struct StepProgram<'a> {
+    model: &'a Model,
+    parameters: &'a Parameters<f64>,
+    settings: &'a Settings,
+    state: State<f64>,
+    memory: StepMemory<f64>,
+    steps: usize,
+    names: Vec<String>,
+    /// The slot of each parameter.
+    slots: Vec<usize>,
+    inputs: Vec<f64>,
+    end: State<f64>,
+    regime: Regime,
+}
+
+/// What the contacts did in a run of the program: two inputs with different modes are separated by
+/// a kink.
+#[derive(Clone, Debug, Default)]
+pub struct Regime {
+    /// Step, contact pair, feature, mode and target of every touching contact.
+    pub modes: Vec<(usize, usize, usize, Mode, Target)>,
+    /// How the contact problems were solved.
+    pub report: StepReport,
+}
+
+impl PartialEq for Regime {
+    /// Whether the modes are the same, and as many problems solved.
+    fn eq(&self, other: &Self) -> bool {
+        self.modes == other.modes && self.report.unsolved == other.report.unsolved
+    }
+}
+
+impl<'a> StepProgram<'a> {
+    /// `steps` steps of `system` from `state` under constant `wrenches` (six numbers a body). Every
+    /// run starts its solvers from `memory`.
+    pub fn new(
+        system: System<'a, f64>,
+        state: &State<f64>,
+        wrenches: &[f64],
+        memory: &StepMemory<f64>,
+        steps: usize,
+    ) -> Self {
+        let System { model, parameters, settings } = system;
+        let mut names = model.parameter_names();
+        let slots: Vec<usize> =
+            names.iter().filter_map(|name| Some(model.parameter(name)?.slots[0])).collect();
+        let mut inputs: Vec<f64> = slots.iter().map(|&slot| parameters.values[slot]).collect();
+        // Position, rotation (body frame), velocity, angular velocity; force, torque.
+        for letters in [["p", "r"], ["v", "w"], ["f", "t"]] {
+            for body in &model.bodies {
+                for letter in letters {
+                    names.extend(
+                        ["x", "y", "z"].map(|axis| format!("{}/{letter}{axis}", body.name)),
+                    );
+                }
+            }
+        }
+        inputs.resize(slots.len() + 2 * model.nv(), 0.0);
+        inputs.extend(wrenches);
+        let mut program = StepProgram {
+            model,
+            parameters,
+            settings,
+            state: state.clone(),
+            memory: memory.clone(),
+            steps,
+            names,
+            slots,
+            inputs,
+            end: State::default(),
+            regime: Regime::default(),
+        };
+        (program.end, program.regime) = program.end(&program.inputs);
+        program
+    }
+
+    /// The names of the inputs: those of the parameters; `body/px` and so on, `r` (rotation, rad,
+    /// body frame), `v`, `w` for the initial state; `f`, `t` for the wrenches.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The inputs that the outputs are relative to.
+    pub fn inputs(&self) -> &[f64] {
+        &self.inputs
+    }
+
+    /// What the contacts do at [`Self::inputs`].
+    pub fn regime(&self) -> &Regime {
+        &self.regime
+    }
+
+    /// The outputs at `inputs`, and what the contacts did.
+    pub fn run<T: Real>(&self, inputs: &[T]) -> (Vec<T>, Regime) {
+        let (end, regime) = self.end(inputs);
+        (end.difference(&self.end.cast()), regime)
+    }
+
+    fn end<T: Real>(&self, inputs: &[T]) -> (State<T>, Regime) {
+        let nv = NV * self.model.bodies.len();
+        let (numbers, rest) = inputs.split_at(self.slots.len());
+        let (tangent, wrenches) = rest.split_at(2 * nv);
+        let mut parameters = self.parameters.cast();
+        for (&slot, &number) in self.slots.iter().zip(numbers) {
+            parameters.values[slot] = number;
+        }
+        let system = System { model: self.model, parameters: &parameters, settings: self.settings };
+        let mut state = self.state.cast().moved(tangent);
+        let mut memory = self.memory.cast();
+        let (mut workspace, mut next) = (Workspace::default(), state.clone());
+        let mut regime = Regime::default();
+        for count in 0..self.steps {
+            let report = step(&system, &state, wrenches, &mut memory, &mut workspace, &mut next);
+            std::mem::swap(&mut state, &mut next);
+            regime.report.merge(&report);
+            let modes = workspace.modes();
+            regime.modes.extend(
+                modes.map(|(pair, point, mode, target)| (count, pair, point, mode, target)),
+            );
+        }
+        (state, regime)
+    }
+}
+
+impl Function for StepProgram<'_> {
+    fn evaluate<T: Real>(&self, inputs: &[T]) -> Vec<T> {
+        self.run(inputs).0
+    }
+}
