@@ -18,7 +18,7 @@ fn problem(
         let r = if flat {
             [[-1.0, 1.0][i % 2] * 0.3, [-1.0, 1.0][i / 2 % 2] * 0.2, -0.1]
         } else {
-            [random.uniform(-0.3, 0.3), random.uniform(-0.3, 0.3), random.uniform(-0.103, -0.097)]
+            [random.uniform(-0.3, 0.3), random.uniform(-0.3, 0.3), -0.1]
         };
         // Point velocity v + w x r, rows z, x, y.
         let rows = [

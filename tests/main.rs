@@ -3,11 +3,13 @@
 mod contact_node;
 mod gradients;
 mod linearize;
+#[cfg(feature = "cli")]
 mod linearize_files;
 mod projections;
 mod random;
 mod reference;
 mod scene;
 mod shared;
+#[cfg(feature = "cli")]
 mod simulate;
 mod trajectory;

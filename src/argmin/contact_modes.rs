@@ -12,21 +12,12 @@
 //! | slide  | R e.u_t, scaled by 1 / (s + R g) | (0, e) |
 //! | clamp  | e.u_t + a (I - P) e.lambda_t | (0, e) |
 //!
-<<<<<<< HEAD
-//! P projects on the range of the tangential rows of all sticking contacts, restricted to the
-//! motions that keep the closed contacts closed: it adds the condition that impulses between contacts
-//! that cancel be zero, which is the minimum-norm rule. (Without the restriction a box resting with a
-//! tilt of 1e-9 would have tangential rows that are independent at 1e-9, and impulses of any size.)
-//! Without compliance all rows of sticking contacts and all normal rows share one rule. `a` only
-//! scales.
-=======
 //! A clamp is the slide of s = 0: along d others keep it from slipping, across d it does so itself.
 //!
 //! P projects on the range of the tangential rows of all sticking contacts, and of those of the
 //! clamps across d: it adds the condition that impulses between contacts that cancel be zero, which
 //! is the minimum-norm rule, and leaves the velocities alone, since J v+ lies in that range. Without
 //! compliance the normal rows join them. `a` only scales.
->>>>>>> ver
 
 use super::contact_data::{ContactData, Delassus};
 use crate::ad::Real;
@@ -129,16 +120,9 @@ pub(super) struct ContactModes<T> {
     range: Range<T>,
     /// a: the mean diagonal of G over the members.
     range_scale: f64,
-    /// y with J y = lambda - held on the members, in the motions they are restricted to.
+    /// y with J y = lambda - held on the members.
     preimage: Vec<T>,
-    /// The normal rows that restrict those motions: contact-space row of each, and their range.
-    closed: Vec<usize>,
-    closed_range: Range<T>,
-    closed_scratch: Vec<T>,
-    motion: Vec<T>,
     rows: Vec<T>,
-    /// W of the members, not restricted.
-    tangential_rows: Vec<T>,
     scratch: Vec<T>,
 }
 
@@ -242,7 +226,7 @@ impl<T: Real> ContactModes<T> {
                     let i = row.contact;
                     self.matrix[k * size + k] += T::constant(match row.kind {
                         Kind::Normal => weight * delassus.normal_scale(i),
-                        Kind::Stick(..) => weight * delassus.tangential_scale(i),
+                        Kind::Stick(..) | Kind::Clamp => weight * delassus.tangential_scale(i),
                         Kind::Slide => weight,
                     });
                 }
@@ -285,23 +269,11 @@ impl<T: Real> ContactModes<T> {
         self.gather(|r| lambda[r] - held[r]);
         let trace: f64 = self.rows.iter().map(|x| x.value() * x.value()).sum();
         self.range_scale = trace / self.members.len().max(1) as f64;
-        self.tangential_rows.clear();
-        self.tangential_rows.extend_from_slice(&self.rows);
-        self.closed.clear();
-        if !rigid {
-            let kinds = self.unknowns.iter();
-            let normals = kinds.filter(|unknown| unknown.kind == Kind::Normal);
-            self.closed.extend(normals.map(|unknown| 3 * unknown.contact));
-        }
-        restrict(&delassus.w, nv, &self.closed, &mut self.closed_range, &mut self.rows);
         self.range.factor(&self.rows, self.members.len(), nv);
         self.preimage.clear();
         self.preimage.resize(nv, T::zero());
-        self.motion.clear();
-        self.motion.resize(nv, T::zero());
         if self.range.is_deficient() {
             self.range.solve(&self.scratch, &mut self.preimage);
-            self.closed_range.reject(&mut self.preimage);
             // From W = J L^-T back to J.
             solve_lower_transpose(data.mass_factor, nv, &mut self.preimage);
         }
@@ -454,24 +426,9 @@ impl<T: Real> ContactModes<T> {
         if !self.range.is_deficient() {
             return;
         }
-<<<<<<< HEAD
-        self.scratch.clear();
-        let moved = |row: usize| {
-            dot(&row_tangents[row * velocities..(row + 1) * velocities], &self.preimage)
-        };
-        // W_t W_n^+ dJ_n y: the closed contacts turn the motions that are left.
-        self.closed_scratch.clear();
-        self.closed_scratch.extend(self.closed.iter().map(|&row| moved(row)));
-        self.closed_range.solve_transpose(&self.closed_scratch, &mut self.motion);
-        let w = &self.tangential_rows;
-        self.scratch.extend(self.members.iter().enumerate().map(|(m, &(_, row))| {
-            moved(row) - dot(&w[m * velocities..(m + 1) * velocities], &self.motion)
-        }));
-=======
         let preimage = std::mem::take(&mut self.preimage);
         self.gather(|r| dot(&row_tangents[r * velocities..(r + 1) * velocities], &preimage));
         self.preimage = preimage;
->>>>>>> ver
         self.range.reject(&mut self.scratch);
         for (member, &x) in self.members.iter().zip(&self.scratch) {
             h[member.unknown] -= x * self.range_scale;
@@ -495,38 +452,6 @@ impl<T: Real> ContactModes<T> {
                 }
             }
         }
-        // The transpose of W_t W_n^+ dJ_n y.
-        self.motion.fill(T::zero());
-        for (m, &x) in self.scratch.iter().enumerate() {
-            let w = &self.tangential_rows[m * velocities..(m + 1) * velocities];
-            for (s, &w) in self.motion.iter_mut().zip(w) {
-                *s += w * x;
-            }
-        }
-        self.closed_scratch.clear();
-        self.closed_scratch.resize(self.closed.len(), T::zero());
-        self.closed_range.solve(&self.motion, &mut self.closed_scratch);
-        for (&row, &x) in self.closed.iter().zip(&self.closed_scratch) {
-            let adjoint = &mut row_adjoints[row * velocities..(row + 1) * velocities];
-            for (a, &y) in adjoint.iter_mut().zip(&self.preimage) {
-                *a += x * self.range_scale * y;
-            }
-        }
-    }
-}
-
-/// Restricts `rows` (of W, `columns` wide) to the motions that the rows `closed` of W do not see, and
-/// leaves the range of the latter in `range`.
-pub(super) fn restrict<T: Real>(
-    w: &[T],
-    columns: usize,
-    closed: &[usize],
-    range: &mut Range<T>,
-    rows: &mut [T],
-) {
-    range.factor_transpose(w, columns, closed);
-    for row in rows.chunks_exact_mut(columns) {
-        range.reject(row);
     }
 
     /// Fills `scratch` with what each member's row makes of the contact-space vector `x`.

@@ -14,8 +14,7 @@
 //! # Where impulses are not unique
 //! One rule, the same in solver, residual, jvp and vjp: a small compliance c in the normal
 //! direction makes normal impulses unique; tangential impulses of contacts that do not slip are
-//! those of least norm among those that give the same motion along the closed contacts (a
-//! tangential compliance would creep). With c = 0 the normal impulses join
+//! those of least norm (a tangential compliance would creep). With c = 0 the normal impulses join
 //! them, and the least norm is that of both. Where that is not admissible (it would pull, or leave the
 //! friction cone), the part of the impulses that no velocity feels is held. A contact that is held by
 //! others with its friction at the limit (`Mode::Clamp`) stays at the limit and turns its friction so
@@ -215,21 +214,7 @@ impl Node for CoupledContact {
         }
         let trace = rows.iter().map(|x| x.value() * x.value()).sum::<f64>();
         let scale = trace / shared.len().max(1) as f64;
-        // Restricted to the motions that keep compliant closed contacts closed.
-        let mut normals = Vec::new();
-        for (i, &mode) in solution.modes.iter().enumerate() {
-            if !rigid && mode != Mode::Break {
-                let mut row = data.row(3 * i).to_vec();
-                solve_lower(data.mass_factor, nv, &mut row);
-                normals.extend(row);
-            }
-        }
         let mut range = Range::default();
-        let closed: Vec<usize> = (0..normals.len() / nv).collect();
-        range.factor_transpose(&normals, nv, &closed);
-        for row in rows.chunks_exact_mut(nv) {
-            range.reject(row);
-        }
         range.factor(&rows, shared.len(), nv);
         let part = |&(_, first, b): &(usize, usize, [f64; 3])| {
             let left = |r: usize| (lambda[first + r] - solution.held[first + r]) * b[r];

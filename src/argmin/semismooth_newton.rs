@@ -4,10 +4,10 @@
 //! back to sweeping when the residual no longer falls.
 
 use super::contact_data::{ContactData, Delassus};
-use super::contact_modes::{ContactModes, Iterate, Mode, Selection, restrict};
+use super::contact_modes::{ContactModes, Iterate, Mode, Selection};
 use super::{Report, Status, block_gauss_seidel};
 use crate::ad::Real;
-use crate::linalg::{Range, cholesky, solve_lower, solve_lower_transpose};
+use crate::linalg::{cholesky, solve_lower, solve_lower_transpose};
 
 /// Newton iterations before the next round of sweeps.
 const NEWTON_ITERATIONS: usize = 12;
@@ -393,9 +393,6 @@ struct SelectionWorkspace {
     hessian: Vec<f64>,
     y: Vec<f64>,
     trial: Vec<f64>,
-    w: Vec<f64>,
-    closed: Vec<usize>,
-    closed_range: Range<f64>,
 }
 
 /// Where contacts that do not slip share the friction in more than one way, takes the way of least
@@ -426,15 +423,6 @@ fn least_norm<T: Real>(
             let row = 3 * i + t;
             s.rows.extend(w.delassus.w[row * nv..(row + 1) * nv].iter().map(|x| x.value()));
         }
-    }
-    if !data.is_rigid() {
-        // Only motions that keep the closed contacts closed count, as in the derivative.
-        s.closed.clear();
-        let closed = (0..data.contacts).filter(|&i| solution.modes[i] != Mode::Break);
-        s.closed.extend(closed.map(|i| 3 * i));
-        s.w.clear();
-        s.w.extend(w.delassus.w.iter().map(|x| x.value()));
-        restrict(&s.w, nv, &s.closed, &mut s.closed_range, &mut s.rows);
     }
     let count = s.members.len();
     let trace: f64 = s.rows.iter().map(|x| x * x).sum();

@@ -22,11 +22,8 @@ pub(super) fn points<T: Real>(
     for feature in 0..8 {
         let side = |axis: usize, x: T| if feature >> axis & 1 == 1 { x } else { -x };
         let corner = Vector3::new(side(0, half.x), side(1, half.y), side(2, half.z));
-        points.push(ContactPoint {
-            pair,
-            feature,
-            gap: height + normal.dot(&corner),
-            arm: corner - free.center_of_mass,
-        });
+        let gap = height + normal.dot(&corner);
+        let arm = corner - normal * gap - free.center_of_mass;
+        points.push(ContactPoint { pair, feature, gap, arm });
     }
 }

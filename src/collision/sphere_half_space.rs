@@ -15,10 +15,12 @@ pub(super) fn points<T: Real>(
 ) {
     let radius = parameters.radius(body);
     let normal = plane.normal.map(T::constant);
+    let height = normal.dot(&free.position) - plane.offset;
     points.push(ContactPoint {
         pair,
         feature: 0,
-        gap: normal.dot(&free.position) - plane.offset - radius,
-        arm: free.rotation.transpose() * normal * (-radius) - free.center_of_mass,
+        gap: height - radius,
+        // On the plane, straight below the centre.
+        arm: free.rotation.transpose() * normal * (-height) - free.center_of_mass,
     });
 }

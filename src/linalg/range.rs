@@ -18,7 +18,6 @@ pub struct Range<T> {
     q: Vec<T>,
     /// R, rank x rank, row-major, upper triangular.
     r: Vec<T>,
-    columns_of_a: Vec<T>,
     work: Vec<T>,
     coefficients: Vec<T>,
 }
@@ -32,31 +31,15 @@ impl<T: Real> Range<T> {
 
     /// Finds the range of the row-major `rows` x `columns` matrix `a`.
     pub fn factor(&mut self, a: &[T], rows: usize, columns: usize) {
-        self.columns_of_a.clear();
-        for j in 0..columns {
-            self.columns_of_a.extend((0..rows).map(|i| a[i * columns + j]));
-        }
-        self.factor_columns(rows, columns);
-    }
-
-    /// Finds the range of A', A being the given rows of the row-major matrix `a`, each of length
-    /// `length`.
-    pub fn factor_transpose(&mut self, a: &[T], length: usize, rows: &[usize]) {
-        self.columns_of_a.clear();
-        for &row in rows {
-            self.columns_of_a.extend_from_slice(&a[row * length..(row + 1) * length]);
-        }
-        self.factor_columns(length, rows.len());
-    }
-
-    fn factor_columns(&mut self, rows: usize, columns: usize) {
         let m = rows;
         self.rows = m;
         self.columns = columns;
         self.pivots.clear();
         self.q.clear();
         self.work.clear();
-        self.work.extend_from_slice(&self.columns_of_a);
+        for j in 0..columns {
+            self.work.extend((0..m).map(|i| a[i * columns + j]));
+        }
         self.r.clear();
         self.r.resize(m.min(columns) * m.min(columns), T::zero());
         let side = m.min(columns);
@@ -109,7 +92,7 @@ impl<T: Real> Range<T> {
             for p in 0..=k {
                 let mut sum = T::zero();
                 for i in 0..m {
-                    sum += self.q[p * m + i] * self.columns_of_a[self.pivots[k] * m + i];
+                    sum += self.q[p * m + i] * a[i * columns + self.pivots[k]];
                 }
                 self.r[p * side + k] = sum;
             }
@@ -134,27 +117,6 @@ impl<T: Real> Range<T> {
             let overlap = dot(q, x);
             for (x, &q) in x.iter_mut().zip(q) {
                 *x -= overlap * q;
-            }
-        }
-    }
-
-    /// x <- Q R^-T y over the pivots: what A' x = y asks for, within the range.
-    pub fn solve_transpose(&mut self, y: &[T], x: &mut [T]) {
-        let (m, rank) = (self.rows, self.rank());
-        let side = m.min(self.columns);
-        let c = &mut self.coefficients;
-        c.clear();
-        for k in 0..rank {
-            let mut sum = y[self.pivots[k]];
-            for (p, &cp) in c.iter().enumerate() {
-                sum -= self.r[p * side + k] * cp;
-            }
-            c.push(sum / self.r[k * side + k]);
-        }
-        x.fill(T::zero());
-        for (k, &c) in c.iter().enumerate() {
-            for (x, &q) in x.iter_mut().zip(&self.q[k * m..(k + 1) * m]) {
-                *x += q * c;
             }
         }
     }
