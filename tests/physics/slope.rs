@@ -52,9 +52,5 @@ fn slides_above_the_angle_of_friction() {
     let states = history(&box_on_slope(angle), 100);
     let downhill = nalgebra::vector![angle.cos(), 0.0, -angle.sin()];
     let acceleration = G * (angle.sin() - MU * angle.cos());
-    assert_relative_eq!(
-        states[100].velocity(0).dot(&downhill),
-        acceleration,
-        max_relative = 1e-6
-    );
+    assert_relative_eq!(states[100].velocity(0).dot(&downhill), acceleration, max_relative = 1e-6);
 }
