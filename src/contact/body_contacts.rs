@@ -140,8 +140,11 @@ impl<T: Real> BodyContacts<T> {
         let inputs = &mut self.inputs;
         inputs.clear();
         self.targets.clear();
-        for point in &self.points {
-            constraint::rows(model, free, point, inputs);
+        for points in self.points.chunk_by(|a, b| a.pair == b.pair) {
+            let least_gap = constraint::least_gap(points);
+            for point in points {
+                constraint::rows(model, free, point, least_gap, inputs);
+            }
         }
         inputs.extend(free.mass_factor);
         inputs.extend(free.free_velocity);

@@ -23,6 +23,13 @@
 //! them. The approach is that of the start of the step, as there: a body at rest has none, however
 //! long the step, so gravity alone never makes it hop.
 //!
+//! 5. **Friction acts at one height**: that of the lowest point of the body over the half-space, for
+//!    all its points. Points that touch at the end of the step are all in the plane then, so that
+//!    their tangential rows have rank 3. At the heights of the start, that rank would hang on how
+//!    far the body is tilted, and a box that comes to rest on four corners would ask for friction
+//!    that only 1e-6 rad decide: ill-posed, and where the solver fails. For a single point and for a
+//!    box that lies flat there is no difference; otherwise it is of first order in the step.
+//!
 //! The compliance is c = compliance setting * n'(J M^-1 J')n of the point itself, so that it does not
 //! depend on which other points are within reach.
 //!
@@ -69,19 +76,42 @@ pub fn contact_frame(normal: Vector3<f64>) -> [Vector3<f64>; 2] {
     [first, normal.cross(&first)]
 }
 
-/// The three rows of J at a point: how fast it moves along the normal and the tangents.
+/// Gaps of points that differ by less than this fraction of their arms are one: those of a box that
+/// lies flat, up to rounding. They share in the derivative of the least gap.
+const TIE: f64 = 1e-12;
+
+/// The least gap of points over one half-space.
+pub(super) fn least_gap<T: Real>(points: &[ContactPoint<T>]) -> T {
+    let lowest = points.iter().map(|point| point.gap.value()).fold(f64::INFINITY, f64::min);
+    let (mut sum, mut count) = (T::zero(), 0.0);
+    for point in points {
+        let above = point.gap.value() - lowest;
+        if above <= TIE * point.arm.map(|x| x.value()).norm() {
+            sum += point.gap;
+            count += 1.0;
+        }
+    }
+    sum / count
+}
+
+/// The three rows of J at a point: how fast it moves along the normal and the tangents, along the
+/// latter at the height of `least_gap`.
 pub(super) fn rows<T: Real>(
     model: &Model,
     free: &FreeBody<T>,
     point: &ContactPoint<T>,
+    least_gap: T,
     rows: &mut Vec<T>,
 ) {
     let normal = model.half_spaces[model.pairs[point.pair].half_space].normal;
     let [t1, t2] = contact_frame(normal);
-    for direction in [normal, t1, t2] {
+    let to_body = free.rotation.transpose();
+    let up = to_body * normal.map(T::constant);
+    let foot = point.arm - up * (point.gap - least_gap);
+    for (direction, arm) in [(normal, point.arm), (t1, foot), (t2, foot)] {
         let d = direction.map(T::constant);
         // d . (v + R (w x arm)) = d . v + w . (arm x R'd)
-        let turning = point.arm.cross(&(free.rotation.transpose() * d));
+        let turning = arm.cross(&(to_body * d));
         rows.extend([d.x, d.y, d.z, turning.x, turning.y, turning.z]);
     }
 }
