@@ -71,8 +71,8 @@ fn expected() -> ([f64; 2], [[f64; 2]; 2]) {
 #[test]
 fn first_derivatives() {
     let (values, slopes) = expected();
-    let (_, twin) = ad::jacobian::<2>(|x| around(x), &AT);
-    let (_, adjoint) = ad::jacobian_by_rows(|x| around(x), &AT).unwrap();
+    let (_, twin) = ad::jacobian::<2>(around, &AT);
+    let (_, adjoint) = ad::jacobian_by_rows(around, &AT).unwrap();
     let residual: [Dual<f64, 2, ByResidual>; 2] = std::array::from_fn(|k| Dual::variable(AT[k], k));
     let unrolled: [Dual<f64, 2, Unrolled>; 2] = std::array::from_fn(|k| Dual::variable(AT[k], k));
     let (residual, unrolled) = (around(&residual), around(&unrolled));

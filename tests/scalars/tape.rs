@@ -196,16 +196,16 @@ fn the_drivers_agree() {
     let mut random = Random(3);
     for _ in 0..20 {
         let x: [f64; 5] = random.vector(1.0);
-        let (values, by_duals) = ad::jacobian::<2>(|x| program(x), &x);
-        let (taped, by_rows) = ad::jacobian_by_rows(|x| program(x), &x).unwrap();
+        let (values, by_duals) = ad::jacobian::<2>(program, &x);
+        let (taped, by_rows) = ad::jacobian_by_rows(program, &x).unwrap();
         assert_eq!((values.len(), by_duals.shape(), by_rows.shape()), (3, (3, 5), (3, 5)));
         assert_eq!(values, program(&x));
         assert_eq!(taped, values);
         assert_relative_eq!(by_duals, by_rows, epsilon = 1e-12, max_relative = 1e-10);
         let dx: [f64; 5] = random.vector(1.0);
         let w: [f64; 3] = random.vector(1.0);
-        let (_, forward) = ad::jvp(|x| program(x), &x, &dx).unwrap();
-        let (_, backward) = ad::vjp(|x| program(x), &x, |_| w.to_vec()).unwrap();
+        let (_, forward) = ad::jvp(program, &x, &dx).unwrap();
+        let (_, backward) = ad::vjp(program, &x, |_| w.to_vec()).unwrap();
         for i in 0..3 {
             let expected: f64 = (0..5).map(|j| by_duals[(i, j)] * dx[j]).sum();
             assert_relative_eq!(forward[i], expected, epsilon = 1e-12, max_relative = 1e-10);
