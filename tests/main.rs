@@ -1,13 +1,17 @@
 //! The integration tests: one binary, one module a subject.
 
+mod allocations;
 mod contact_node;
 mod gradients;
+mod layers;
 mod linearize;
 #[cfg(feature = "cli")]
 mod linearize_files;
+mod physics;
 mod projections;
 mod random;
 mod reference;
+mod scalars;
 mod scene;
 mod shared;
 #[cfg(feature = "cli")]

@@ -36,6 +36,15 @@ impl<T: Real, const N: usize, R: NodeRule> Dual<T, N, R> {
         Self::new(value, self.tangent.map(|t| derivative * t))
     }
 
+    // The same where f' may be infinite at a finite f: as in the adjoint sweep nothing flows through
+    // a zero, which 0 * inf would turn into NaN.
+    fn chain_steep(self, value: T, derivative: T) -> Self {
+        if derivative.value().is_finite() {
+            return self.chain(value, derivative);
+        }
+        Self::new(value, self.tangent.map(|t| if t.is_zero() { t } else { derivative * t }))
+    }
+
     // f(x + dx, y + dy) = f(x, y) + fx dx + fy dy
     #[inline(always)]
     fn chain2(self, other: Self, value: T, dx: T, dy: T) -> Self {
@@ -267,11 +276,11 @@ impl<T: Real, const N: usize, R: NodeRule> Real for Dual<T, N, R> {
     }
     fn asin(self) -> Self {
         let slope = (T::one() - self.value * self.value).sqrt().recip();
-        self.chain(self.value.asin(), slope)
+        self.chain_steep(self.value.asin(), slope)
     }
     fn acos(self) -> Self {
         let slope = -(T::one() - self.value * self.value).sqrt().recip();
-        self.chain(self.value.acos(), slope)
+        self.chain_steep(self.value.acos(), slope)
     }
     fn atan(self) -> Self {
         self.chain(self.value.atan(), (self.value * self.value + 1.0).recip())
@@ -292,7 +301,7 @@ impl<T: Real, const N: usize, R: NodeRule> Real for Dual<T, N, R> {
     }
     fn powf(self, a: f64) -> Self {
         let slope = if a == 0.0 { T::zero() } else { self.value.powf(a - 1.0) * a };
-        self.chain(self.value.powf(a), slope)
+        self.chain_steep(self.value.powf(a), slope)
     }
     fn recip(self) -> Self {
         let r = self.value.recip();

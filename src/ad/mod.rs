@@ -17,8 +17,8 @@
 //! | `atan2` | the origin | 0 |
 //! | `norm` (in `linalg`) | 0 | 0 |
 //!
-//! In the adjoint sweep nothing flows through a zero adjoint, so an infinite partial that no output
-//! depends on does no harm.
+//! Where the slope is infinite and the value finite (`asin` and `acos` at 1, `powf` at 0) nothing
+//! flows through a zero, tangent or adjoint, so that it harms no variable it does not depend on.
 
 mod drivers;
 mod dual;

@@ -207,6 +207,11 @@ fn keep_best<T: Real>(
     }
 }
 
+/// |x|. `hypot`, which guards against overflow, takes a tenth of a solve.
+fn length(x: [f64; 2]) -> f64 {
+    (x[0] * x[0] + x[1] * x[1]).sqrt()
+}
+
 /// The natural map's argument at contact `i`: impulse less velocity, in units of impulse.
 fn natural_argument<T: Real>(
     data: &ContactData<T>,
@@ -243,12 +248,12 @@ fn natural_residual<T: Real>(
         let p = natural_argument(data, delassus, lambda, u, i);
         let normal = p[0].max(0.0);
         let radius = data.mu[i].value() * normal;
-        let size = p[1].hypot(p[2]);
+        let size = length([p[1], p[2]]);
         let shrink = if size > radius { radius / size } else { 1.0 };
         let at = |r: usize| lambda[3 * i + r].value();
         let normal_error = (at(0) - normal).abs() * delassus.normal_scale(i);
         let tangential_error =
-            (at(1) - shrink * p[1]).hypot(at(2) - shrink * p[2]) * delassus.tangential_scale(i);
+            length([at(1) - shrink * p[1], at(2) - shrink * p[2]]) * delassus.tangential_scale(i);
         let error = normal_error.max(tangential_error) / scale;
         // A NaN must not pass for a small residual.
         worst = if error.is_nan() { f64::INFINITY } else { worst.max(error) };
@@ -262,7 +267,7 @@ fn guess_modes<T: Real>(data: &ContactData<T>, w: &mut ContactWorkspace<T>) {
     w.directions.clear();
     for i in 0..data.contacts {
         let p = natural_argument(data, &w.delassus, &w.lambda, &w.u, i);
-        let size = p[1].hypot(p[2]);
+        let size = length([p[1], p[2]]);
         let mut direction = [T::zero(); 2];
         let mode = if p[0] <= 0.0 {
             Mode::Break
@@ -372,7 +377,7 @@ fn classify<T: Real>(
     solution.clamp.clear();
     for i in 0..data.contacts {
         let mut mode = w.guess[i];
-        let slip = w.u[3 * i + 1].value().hypot(w.u[3 * i + 2].value());
+        let slip = length([w.u[3 * i + 1].value(), w.u[3 * i + 2].value()]);
         if mode == Mode::Slide && slip <= SLIP_TOLERANCE * scale {
             mode = Mode::Clamp;
         }
@@ -448,7 +453,7 @@ fn least_norm<T: Real>(
             };
             let x = [at(0), at(1)];
             let r = radius(i, &w.lambda);
-            let length = x[0].hypot(x[1]);
+            let length = length(x);
             let (mut projected, mut slope) = (x, [[1.0, 0.0], [0.0, 1.0]]);
             if length > r {
                 let d = [x[0] / length, x[1] / length];
@@ -496,7 +501,7 @@ fn least_norm<T: Real>(
         let x: [f64; 2] = std::array::from_fn(|t| {
             rows[t * nv..(t + 1) * nv].iter().zip(&s.y).map(|(a, b)| a * b).sum()
         });
-        let (r, length) = (radius(i, &w.lambda), x[0].hypot(x[1]));
+        let (r, length) = (radius(i, &w.lambda), length(x));
         let inside = length <= r;
         solution.modes[i] = if inside { Mode::Stick } else { Mode::Clamp };
         solution.clamp[i] = if inside { [0.0; 2] } else { [x[0] / length, x[1] / length] };
@@ -527,8 +532,11 @@ fn polish<T: Real>(
         final_directions(data, w, solution);
         let mut left = 1 + T::ORDER;
         for _ in 0..POLISH_ITERATIONS {
+            if left == 0 {
+                break;
+            }
             let step = newton_step(data, w, Selection::LeastNorm, &solution.held);
-            let Some(length) = step.filter(|_| left > 0) else { break };
+            let Some(length) = step else { break };
             iterations += 1;
             // Quadratic convergence: after a step this short the next one is rounding.
             if length <= 1e-7 || left <= T::ORDER {
@@ -598,9 +606,9 @@ fn margin<T: Real>(
             Mode::Break => at(&w.u, 0) / scale,
             Mode::Stick => {
                 let radius = data.mu[i].value() * at(&w.lambda, 0);
-                normal.min(1.0 - at(&w.lambda, 1).hypot(at(&w.lambda, 2)) / radius)
+                normal.min(1.0 - length([at(&w.lambda, 1), at(&w.lambda, 2)]) / radius)
             }
-            Mode::Slide => normal.min(at(&w.u, 1).hypot(at(&w.u, 2)) / scale),
+            Mode::Slide => normal.min(length([at(&w.u, 1), at(&w.u, 2)]) / scale),
             Mode::Clamp if data.mu[i].value() == 0.0 => normal,
             Mode::Clamp => 0.0,
         };

@@ -17,11 +17,9 @@ pub struct ContactPoint<T> {
     pub feature: usize,
     /// Distance to the plane along the normal, m; negative if it penetrates.
     pub gap: T,
-    /// From the centre of mass to the point's foot on the plane, in the body, m. Contact happens on
-    /// the plane, whether the point is still above it or has sunk in; so the contacts of a body with
-    /// one half-space are coplanar, and that they do not slip is one consistent demand. With the points
-    /// themselves, a box that touches down almost flat would be asked to turn without slip about
-    /// corners at different heights, which only huge impulses between them can do.
+    /// Gap of the lowest point of the body over the same half-space, m.
+    pub lowest: T,
+    /// From the centre of mass to the point, in the body, m.
     pub arm: Vector3<T>,
 }
 

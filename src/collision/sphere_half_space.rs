@@ -15,12 +15,12 @@ pub(super) fn points<T: Real>(
 ) {
     let radius = parameters.radius(body);
     let normal = plane.normal.map(T::constant);
-    let height = normal.dot(&free.position) - plane.offset;
+    let gap = normal.dot(&free.position) - plane.offset - radius;
     points.push(ContactPoint {
         pair,
         feature: 0,
-        gap: height - radius,
-        // On the plane, straight below the centre.
-        arm: free.rotation.transpose() * normal * (-height) - free.center_of_mass,
+        gap,
+        lowest: gap,
+        arm: free.rotation.transpose() * normal * (-radius) - free.center_of_mass,
     });
 }

@@ -1,0 +1,60 @@
+//! One step in f64, with warm memory: `step/<cube_slide|cube_rest|free_flight>`.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use stiction::model::{Scene, System};
+use stiction::simulation::{StepMemory, Workspace, step};
+
+fn cube(height: f64, velocity: [f64; 3], angular_velocity: [f64; 3]) -> Scene {
+    let text = format!(
+        "[simulation]
+         time_step = 0.01
+         [[half_space]]
+         name = 'floor'
+         normal = [0, 0, 1]
+         [[body]]
+         name = 'cube'
+         mass = 1
+         shape = {{ box = [0.05, 0.05, 0.05] }}
+         position = [0, 0, {height:?}]
+         velocity = {velocity:?}
+         angular_velocity = {angular_velocity:?}
+         [[contact]]
+         mu = 0.4"
+    );
+    Scene::parse(&text, "cube.toml").expect("a scene")
+}
+
+fn steps(c: &mut Criterion) {
+    let mut group = c.benchmark_group("step");
+    for (name, scene) in [
+        ("cube_slide", cube(0.05, [1.0, 0.2, 0.0], [0.0; 3])),
+        ("cube_rest", cube(0.05, [0.0; 3], [0.0; 3])),
+        ("free_flight", cube(5.0, [1.0, 0.0, 0.0], [3.0, -2.0, 1.0])),
+    ] {
+        let Scene { model, parameters, state, settings, wrenches } = &scene;
+        let system = System { model, parameters, settings };
+        let (mut memory, mut workspace) = (StepMemory::default(), Workspace::default());
+        let mut next = state.clone();
+        let report = step(&system, state, wrenches, &mut memory, &mut workspace, &mut next);
+        assert_eq!(report.unsolved, 0, "{name}: {report:?}");
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                step(&system, black_box(state), wrenches, &mut memory, &mut workspace, &mut next)
+            });
+        });
+    }
+    group.finish();
+}
+
+fn quick() -> Criterion {
+    Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_millis(600))
+}
+
+criterion_group!(name = benches; config = quick(); targets = steps);
+criterion_main!(benches);

@@ -1,0 +1,75 @@
+//! A step allocates nothing once its memory has grown to size.
+
+use stiction::ad::{Dual, Real};
+use stiction::model::{Parameters, Scene, System};
+use stiction::simulation::{StepMemory, Workspace, step};
+use stiction::state::State;
+
+/// A box that bounces, tumbles and slides, and comes to rest.
+const TUMBLE: &str = "[simulation]
+    time_step = 0.01
+    [[half_space]]
+    name = 'floor'
+    normal = [0, 0, 1]
+    [[body]]
+    name = 'box'
+    mass = 0.7
+    inertia = [2e-3, 3e-3, 4e-3, 1e-4, -3e-4, 5e-4]
+    center_of_mass = [0.01, -0.02, 0.01]
+    shape = { box = [0.1, 0.08, 0.05] }
+    position = [0, 0, 0.3]
+    orientation = [0.5, -0.5, 0.5, 0.5]
+    velocity = [1, 0.3, 0]
+    angular_velocity = [3, -2, 1]
+    [[contact]]
+    mu = 0.3
+    restitution = 0.4";
+
+const STEPS: usize = 150;
+
+/// Rolls the scene out twice in the same memory, and returns the allocations of the second time,
+/// with the least and the largest number of touching points in a step.
+fn allocations<T: Real>(scene: &Scene, seed: impl Fn(f64, usize) -> T) -> (u64, usize, usize) {
+    let mut parameters: Parameters<T> = scene.parameters.cast();
+    for (k, x) in parameters.values.iter_mut().enumerate() {
+        *x = seed(x.value(), k);
+    }
+    let system = System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
+    let wrenches: Vec<T> = scene.wrenches.iter().map(|&x| T::constant(x)).collect();
+    let (mut memory, mut workspace) = (StepMemory::default(), Workspace::default());
+    let (mut state, mut next) = (scene.state.cast(), State::default());
+    let start = state.clone();
+    let (mut fewest, mut most) = (usize::MAX, 0);
+    let mut roll = |state: &mut State<T>| {
+        for _ in 0..STEPS {
+            step(&system, state, &wrenches, &mut memory, &mut workspace, &mut next);
+            let touching = workspace.modes().count();
+            (fewest, most) = (fewest.min(touching), most.max(touching));
+            std::mem::swap(state, &mut next);
+        }
+    };
+    roll(&mut state);
+    state = start;
+    let info = allocation_counter::measure(|| roll(&mut state));
+    (info.count_total, fewest, most)
+}
+
+#[test]
+fn a_step_on_f64_allocates_nothing() {
+    let scene = Scene::parse(TUMBLE, "scene.toml").unwrap();
+    assert_eq!(allocations::<f64>(&scene, |x, _| x), (0, 0, 4));
+}
+
+#[test]
+fn a_step_on_duals_allocates_nothing() {
+    let scene = Scene::parse(TUMBLE, "scene.toml").unwrap();
+    let seed = |x, k: usize| Dual::<f64, 4>::variable(x, k % 7);
+    assert_eq!(allocations(&scene, seed), (0, 0, 4));
+}
+
+// The counter counts.
+#[test]
+fn allocations_are_counted() {
+    let info = allocation_counter::measure(|| drop(std::hint::black_box(vec![1.0; 100])));
+    assert_eq!((info.count_total, info.bytes_total), (1, 800));
+}

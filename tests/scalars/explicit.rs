@@ -1,0 +1,157 @@
+//! A scalar without conversions: what compiles on it lets no `f64` leak in, and must compute what
+//! it computes on `f64`, bit for bit.
+
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use stiction::ad::{Node, Real};
+use stiction::model::Scene;
+use stiction::model::System;
+use stiction::simulation::{StepMemory, Workspace, step};
+use stiction::state::State;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+struct Explicit(f64);
+
+macro_rules! operators {
+    ($($Op:ident $op:ident $OpAssign:ident $op_assign:ident;)*) => {$(
+        impl $Op for Explicit {
+            type Output = Explicit;
+            fn $op(self, other: Explicit) -> Explicit {
+                Explicit(self.0.$op(other.0))
+            }
+        }
+        impl $Op<f64> for Explicit {
+            type Output = Explicit;
+            fn $op(self, other: f64) -> Explicit {
+                Explicit(self.0.$op(other))
+            }
+        }
+        impl $OpAssign for Explicit {
+            fn $op_assign(&mut self, other: Explicit) {
+                self.0.$op_assign(other.0);
+            }
+        }
+    )*};
+}
+
+operators! {
+    Add add AddAssign add_assign;
+    Sub sub SubAssign sub_assign;
+    Mul mul MulAssign mul_assign;
+    Div div DivAssign div_assign;
+}
+
+impl Neg for Explicit {
+    type Output = Explicit;
+    fn neg(self) -> Explicit {
+        Explicit(-self.0)
+    }
+}
+
+impl num_traits::Zero for Explicit {
+    fn zero() -> Explicit {
+        Explicit(0.0)
+    }
+    fn is_zero(&self) -> bool {
+        self.0 == 0.0
+    }
+}
+
+impl num_traits::One for Explicit {
+    fn one() -> Explicit {
+        Explicit(1.0)
+    }
+}
+
+macro_rules! forwarded {
+    ($($f:ident)*) => {$(
+        fn $f(self) -> Explicit {
+            Explicit(self.0.$f())
+        }
+    )*};
+}
+
+impl Real for Explicit {
+    const ORDER: usize = 0;
+    type Workspace<N: Node> = N::Workspace<Explicit>;
+
+    forwarded! { sqrt abs exp ln sin cos tan asin acos atan tanh }
+
+    fn constant(x: f64) -> Explicit {
+        Explicit(x)
+    }
+    fn value(self) -> f64 {
+        self.0
+    }
+    fn atan2(self, x: Explicit) -> Explicit {
+        Explicit(self.0.atan2(x.0))
+    }
+    fn powi(self, n: i32) -> Explicit {
+        Explicit(self.0.powi(n))
+    }
+    fn powf(self, a: f64) -> Explicit {
+        Explicit(self.0.powf(a))
+    }
+    fn call<N: Node>(
+        node: &N,
+        inputs: &[Explicit],
+        outputs: &mut [Explicit],
+        solution: &mut N::Solution,
+        workspace: &mut N::Workspace<Explicit>,
+    ) {
+        node.primal(inputs, outputs, solution, workspace);
+    }
+}
+
+/// The bits of all states of 150 steps on the scalar `T`, and how many contacts touched.
+fn motion<T: Real>(scene: &Scene) -> (Vec<u64>, usize) {
+    let parameters = scene.parameters.cast();
+    let system = System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
+    let wrenches: Vec<T> = scene.wrenches.iter().map(|&x| T::constant(x)).collect();
+    let (mut memory, mut workspace) = (StepMemory::default(), Workspace::default());
+    let (mut state, mut next) = (scene.state.cast(), State::default());
+    let (mut bits, mut touched) = (Vec::new(), 0);
+    for _ in 0..150 {
+        step(&system, &state, &wrenches, &mut memory, &mut workspace, &mut next);
+        touched += workspace.modes().count();
+        std::mem::swap(&mut state, &mut next);
+        let State { q, v } = state.value();
+        bits.extend(q.iter().chain(&v).map(|x| x.to_bits()));
+    }
+    (bits, touched)
+}
+
+#[test]
+fn a_step_lets_no_f64_leak_in() {
+    let scene = Scene::parse(
+        "[simulation]
+         time_step = 0.01
+         [[half_space]]
+         name = 'floor'
+         normal = [0.1, 0, 1]
+         [[body]]
+         name = 'box'
+         mass = 0.7
+         inertia = [2e-3, 3e-3, 4e-3, 1e-4, -3e-4, 5e-4]
+         center_of_mass = [0.01, -0.02, 0.01]
+         shape = { box = [0.1, 0.08, 0.05] }
+         position = [0, 0, 0.3]
+         velocity = [0.6, 0.3, 0]
+         angular_velocity = [3, -2, 1]
+         torque = [0, 0, 1e-3]
+         [[body]]
+         name = 'ball'
+         mass = 0.2
+         shape = { sphere = 0.05 }
+         position = [1, 0, 0.3]
+         velocity = [0.6, 0.3, 0]
+         [[contact]]
+         mu = 0.3
+         restitution = 0.4",
+        "scene.toml",
+    )
+    .unwrap();
+    let (expected, touched) = motion::<f64>(&scene);
+    assert!(touched > 100, "{touched}");
+    assert_eq!(motion::<Explicit>(&scene), (expected, touched));
+}

@@ -1,0 +1,86 @@
+//! The conventions at kinks (the table in `ad`), the same in every scalar.
+
+use stiction::ad::{self, ByResidual, Dual, Function, Real, Unrolled};
+use stiction::linalg::norm;
+
+/// The gradient of `f` by every scalar there is; they must agree to the bit. Second derivatives
+/// must be numbers.
+fn slopes_of(f: &impl Function, at: &[f64]) -> Vec<f64> {
+    fn forward<const N: usize>(f: &impl Function, at: &[f64]) -> Vec<f64> {
+        ad::jacobian::<N>(|x| f.evaluate(x), at).1.row(0).iter().copied().collect()
+    }
+    let expected = forward::<1>(f, at);
+    assert_eq!(forward::<4>(f, at), expected);
+    assert_eq!(ad::vjp(|x| f.evaluate(x), at, |_| vec![1.0]).unwrap().1, expected);
+    let value = f.evaluate(at)[0];
+    for (k, &slope) in expected.iter().enumerate() {
+        let seeded = |j: usize| f64::from(u8::from(j == k));
+        let lifted = |j: usize, x: f64| Dual::<f64, 1>::new(x, [seeded(j)]);
+        let x: Vec<Dual<Dual<f64, 1>, 1>> = (0..at.len())
+            .map(|j| Dual::new(lifted(j, at[j]), [Dual::constant(seeded(j))]))
+            .collect();
+        let y = f.evaluate(&x)[0];
+        assert_eq!((y.value.value, y.value.tangent[0], y.tangent[0].value), (value, slope, slope));
+        assert!(!y.tangent[0].tangent[0].is_nan());
+        let x: Vec<Dual<f64, 1, ByResidual>> =
+            (0..at.len()).map(|j| Dual::new(at[j], [seeded(j)])).collect();
+        assert_eq!(f.evaluate(&x)[0].tangent[0], slope);
+        let x: Vec<Dual<f64, 1, Unrolled>> =
+            (0..at.len()).map(|j| Dual::new(at[j], [seeded(j)])).collect();
+        assert_eq!(f.evaluate(&x)[0].tangent[0], slope);
+    }
+    expected
+}
+
+macro_rules! slopes {
+    (|$x:ident| $f:expr, $at:expr) => {{
+        struct F;
+        impl Function for F {
+            fn evaluate<T: Real>(&self, $x: &[T]) -> Vec<T> {
+                vec![$f]
+            }
+        }
+        slopes_of(&F, &$at)
+    }};
+}
+
+#[test]
+fn conventions_hold_in_every_scalar() {
+    assert_eq!(slopes!(|x| x[0].abs(), [0.0]), [0.0]);
+    assert_eq!(slopes!(|x| x[0].abs(), [-0.0]), [0.0]);
+    assert_eq!(slopes!(|x| x[0].sqrt(), [0.0]), [0.0]);
+    assert_eq!(slopes!(|x| x[0].max(x[1]), [2.0, 2.0]), [1.0, 0.0]);
+    assert_eq!(slopes!(|x| x[1].max(x[0]), [2.0, 2.0]), [0.0, 1.0]);
+    assert_eq!(slopes!(|x| x[0].max(x[1]), [2.0, 2.1]), [0.0, 1.0]);
+    assert_eq!(slopes!(|x| x[0].min(x[1]), [2.0, 2.0]), [1.0, 0.0]);
+    assert_eq!(slopes!(|x| x[1].min(x[0]), [2.0, 2.0]), [0.0, 1.0]);
+    assert_eq!(slopes!(|x| x[0].min(x[1]), [2.0, 1.9]), [0.0, 1.0]);
+    for at in [0.0, -3.0, 2.5] {
+        assert_eq!(slopes!(|x| x[0].powi(0), [at]), [0.0]);
+    }
+    assert_eq!(slopes!(|x| x[0].powi(1), [0.0]), [1.0]);
+    assert_eq!(slopes!(|x| x[0].powi(2), [0.0]), [0.0]);
+    assert_eq!(slopes!(|x| x[0].powf(0.0), [0.0]), [0.0]);
+    assert_eq!(slopes!(|x| x[0].powf(0.0), [2.5]), [0.0]);
+    assert_eq!(slopes!(|x| x[0].atan2(x[1]), [0.0, 0.0]), [0.0, 0.0]);
+    assert_eq!(slopes!(|x| norm(x), [0.0, 0.0, 0.0]), [0.0; 3]);
+    assert_eq!(slopes!(|x| norm(x), [0.0, 0.0, 4.0]), [0.0, 0.0, 1.0]);
+}
+
+// A slope that is infinite where the value is finite does no harm to variables it does not depend
+// on, nor to constants.
+#[test]
+fn infinite_slopes_stay_where_they_are() {
+    for (f, at) in [
+        ((|x| x.asin()) as fn(Dual<f64, 2>) -> Dual<f64, 2>, 1.0),
+        (|x| -x.acos(), 1.0),
+        (|x| x.powf(0.5), 0.0),
+    ] {
+        let (_, slopes) = ad::jacobian::<2>(|x| vec![x[0] + f(x[1])], &[0.5, at]);
+        assert_eq!((slopes[(0, 0)], slopes[(0, 1)]), (1.0, f64::INFINITY));
+        assert_eq!(f(Dual::constant(at)).tangent, [0.0; 2]);
+    }
+    // A tangent that vanishes only at the point keeps its own derivative: d2/dx2 asin(x^2) = 2.
+    let x: Dual<Dual<f64, 1>, 1> = Dual::variable(Dual::variable(0.0, 0), 0);
+    assert_eq!((x * x).asin().tangent[0].tangent[0], 2.0);
+}

@@ -1,0 +1,8 @@
+//! The scalars: elementary functions, conventions at kinks, the tape, nodes, rotations.
+
+mod elementary;
+mod explicit;
+mod kinks;
+mod node;
+mod rotations;
+mod tape;
