@@ -1,5 +1,6 @@
 //! Semi-smooth Newton on the coupled contact problem: the natural map decides the mode of each
-//! contact, the conditions at those modes are solved to first order, and again. It converges in two
+//! contact, the conditions at those modes are solved to first order, and again, with steps shortened
+//! until the residual falls. It converges in two
 //! to seven iterations from a few [block Gauss-Seidel](super::block_gauss_seidel) sweeps, and goes
 //! back to sweeping when the residual no longer falls.
 
@@ -11,6 +12,8 @@ use crate::linalg::{cholesky, solve_lower, solve_lower_transpose};
 
 /// Newton iterations before the next round of sweeps.
 const NEWTON_ITERATIONS: usize = 12;
+/// How often a Newton step is halved before it is given up.
+const HALVINGS: i32 = 10;
 /// Rounds of sweeps and Newton; sweeps grow fourfold from one to the next.
 const ROUNDS: usize = 4;
 /// Steps of a damped descent. Most problems that need one take fewer than 30.
@@ -36,6 +39,8 @@ pub struct ContactWorkspace<T> {
     best: Vec<T>,
     u: Vec<T>,
     step: Vec<T>,
+    start: Vec<T>,
+    end: Vec<T>,
     directions: Vec<[T; 2]>,
     guess: Vec<Mode>,
     selection: SelectionWorkspace,
@@ -146,8 +151,7 @@ fn search<T: Real>(
                 break;
             }
             *iterations += 1;
-            guess_modes(data, w);
-            if newton_step(data, w, Selection::Proximal, &[]).is_none() {
+            if !shortened_step(data, w, scale) {
                 break;
             }
             keep_best(data, w, scale, &mut best);
@@ -192,6 +196,45 @@ fn descend<T: Real>(
             w.delassus.velocity(&w.lambda, &mut w.u);
         }
     }
+}
+
+/// A Newton step at the modes that the natural map suggests, shortened until the residual falls; the
+/// full one if it falls nowhere, since there modes have to change first. False if it is singular.
+fn shortened_step<T: Real>(data: &ContactData<T>, w: &mut ContactWorkspace<T>, scale: f64) -> bool {
+    guess_modes(data, w);
+    w.start.clear();
+    w.start.extend_from_slice(&w.lambda);
+    let before = natural_residual(data, &w.delassus, &w.lambda, &w.u, scale);
+    if newton_step(data, w, Selection::Proximal, &[]).is_none() {
+        return false;
+    }
+    let mut least = natural_residual(data, &w.delassus, &w.lambda, &w.u, scale);
+    if least < before {
+        return true;
+    }
+    w.end.clear();
+    w.end.extend_from_slice(&w.lambda);
+    let mut length = 1.0;
+    for halvings in 1..=HALVINGS {
+        let shorter = 0.5_f64.powi(halvings);
+        go_part_way(w, shorter);
+        let residual = natural_residual(data, &w.delassus, &w.lambda, &w.u, scale);
+        if residual < before.min(least) {
+            (least, length) = (residual, shorter);
+        } else if least < before {
+            break;
+        }
+    }
+    go_part_way(w, length);
+    true
+}
+
+/// lambda <- start + length (end - start)
+fn go_part_way<T: Real>(w: &mut ContactWorkspace<T>, length: f64) {
+    for (lambda, (&start, &end)) in w.lambda.iter_mut().zip(w.start.iter().zip(&w.end)) {
+        *lambda = start + (end - start) * length;
+    }
+    w.delassus.velocity(&w.lambda, &mut w.u);
 }
 
 fn keep_best<T: Real>(

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::levenberg_marquardt::{LeastSquares, Outcome, Variables, minimize};
-use super::{Dataset, Effort, Experiment, Method, Problem, adam};
+use super::{Dataset, Effort, Experiment, InitialState, Method, Problem, adam};
 use crate::ad;
 use crate::model::Parameters;
 use crate::simulation::StepReport;
@@ -151,7 +151,20 @@ pub fn fit(
     };
     let minimum = match experiment.method {
         Method::LevenbergMarquardt => {
-            minimize(&mut problem, &start, variables, experiment.max_iterations, &mut tell)
+            let most = experiment.max_iterations;
+            let mut from = start.clone();
+            let mut spent = 0;
+            if experiment.initial_state == InitialState::Fitted {
+                // Parameters first: far from them, initial states would bend to make up for them.
+                problem.hold_initial = true;
+                let first = minimize(&mut problem, &start, variables, most, &mut tell);
+                problem.hold_initial = false;
+                (from, spent) = (first.x, first.iterations);
+            }
+            let mut go_on = |k: usize, cost: f64, values: &[f64]| tell(spent + k, cost, values);
+            let mut minimum = minimize(&mut problem, &from, variables, most, &mut go_on);
+            minimum.iterations += spent;
+            minimum
         }
         Method::Adam(settings) => {
             let most = experiment.max_iterations;

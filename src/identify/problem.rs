@@ -44,6 +44,8 @@ pub struct Problem<'a> {
     pub initial: Vec<State<f64>>,
     trial: Vec<State<f64>>,
     blocks: Vec<Block>,
+    /// Whether fitted initial states are held where they are, as if they were recorded.
+    pub hold_initial: bool,
     /// Steps simulated so far.
     pub effort: Effort,
     /// Contact solves of the last evaluation.
@@ -68,6 +70,7 @@ impl<'a> Problem<'a> {
             trial: initial.clone(),
             initial,
             blocks: Vec::new(),
+            hold_initial: false,
             effort: Effort::default(),
             report: StepReport::default(),
         }
@@ -84,7 +87,8 @@ impl<'a> Problem<'a> {
 
     /// Unknowns of an initial state.
     pub fn initial_unknowns(&self) -> usize {
-        if self.is_fitted() { 2 * self.measurement.model.nv() } else { 0 }
+        let free = self.is_fitted() && !self.hold_initial;
+        if free { 2 * self.measurement.model.nv() } else { 0 }
     }
 
     fn is_fitted(&self) -> bool {
