@@ -12,4 +12,5 @@ mod scene;
 mod shared;
 #[cfg(feature = "cli")]
 mod simulate;
+mod staggered;
 mod trajectory;
