@@ -30,25 +30,21 @@ impl<T: Real> Delassus<T> {
             solve_lower(data.mass_factor, nv, row);
         }
         let w = |r: usize| &self.w[r * nv..(r + 1) * nv];
-        let normals = || (0..contacts).map(normal);
-        let tangents = || (0..2 * contacts).map(tangent);
-        let block = |out: &mut Vec<T>, rows: &mut dyn Iterator<Item = usize>, tangential: bool| {
-            out.clear();
-            for r in rows {
-                match tangential {
-                    true => out.extend(tangents().map(|c| dot(w(r), w(c)))),
-                    false => out.extend(normals().map(|c| dot(w(r), w(c)))),
-                }
-            }
-        };
-        block(&mut self.normal, &mut normals(), false);
-        block(&mut self.tangential, &mut tangents(), true);
-        block(&mut self.coupling, &mut normals(), true);
+        self.normal.clear();
+        self.coupling.clear();
+        for r in (0..contacts).map(normal) {
+            self.normal.extend((0..contacts).map(|c| dot(w(r), w(normal(c)))));
+            self.coupling.extend((0..2 * contacts).map(|c| dot(w(r), w(tangent(c)))));
+        }
+        self.tangential.clear();
+        for r in (0..2 * contacts).map(tangent) {
+            self.tangential.extend((0..2 * contacts).map(|c| dot(w(r), w(tangent(c)))));
+        }
+        let free = |r: usize| dot(data.row(r), data.free);
         self.normal_free.clear();
-        let targets = normals().zip(data.target);
-        self.normal_free.extend(targets.map(|(r, &target)| dot(data.row(r), data.free) - target));
+        self.normal_free.extend(data.target.iter().enumerate().map(|(i, &t)| free(normal(i)) - t));
         self.tangential_free.clear();
-        self.tangential_free.extend(tangents().map(|r| dot(data.row(r), data.free)));
+        self.tangential_free.extend((0..2 * contacts).map(|k| free(tangent(k))));
     }
 }
 
