@@ -10,8 +10,9 @@
 //! alternation finds nevertheless, relative to the impulse.
 //!
 //! The tape, the duals and differences agree on every derivative of the alternation: it is wrong
-//! because the program is cut short, not because it is differentiated wrongly. The last column is
-//! the telling one: the impulses are exact, and their derivatives are not.
+//! because the program is cut short, not because it is differentiated wrongly. The last row of each
+//! scene is the telling one: the impulses are exact, and their derivatives are not. It starts from
+//! impulses without derivatives, as the Jacobian of a single step does; a rollout hands them on.
 //!
 //! ```text
 //! cargo run --release --example staggered
