@@ -16,4 +16,5 @@ mod scene;
 mod shared;
 #[cfg(feature = "cli")]
 mod simulate;
+mod staggered;
 mod trajectory;

@@ -5,7 +5,7 @@ use crate::linalg::{dot, solve_lower};
 
 /// A view of the inputs of [`CoupledContact`](super::CoupledContact).
 #[derive(Clone, Copy)]
-pub(super) struct ContactData<'a, T> {
+pub(crate) struct ContactData<'a, T> {
     pub contacts: usize,
     pub velocities: usize,
     /// J, 3 contacts x velocities: rows normal, tangent 1, tangent 2 of each contact.

@@ -5,6 +5,7 @@ mod block_gauss_seidel;
 mod contact_data;
 mod contact_modes;
 mod coupled_contact;
+mod coupled_residual;
 mod disk;
 mod disk_qcqp;
 mod feasible_set;
@@ -17,6 +18,7 @@ mod reduced_hessian;
 mod semismooth_newton;
 mod status;
 
+pub(crate) use contact_data::ContactData;
 pub use contact_modes::Mode;
 pub use coupled_contact::{ContactFactor, CoupledContact};
 pub use disk_qcqp::{DiskMode, DiskQcqp, DiskSolution};

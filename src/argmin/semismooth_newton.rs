@@ -37,7 +37,7 @@ pub struct ContactWorkspace<T> {
     modes: ContactModes<T>,
     lambda: Vec<T>,
     best: Vec<T>,
-    u: Vec<T>,
+    pub(super) u: Vec<T>,
     step: Vec<T>,
     start: Vec<T>,
     end: Vec<T>,
@@ -276,7 +276,7 @@ fn natural_argument<T: Real>(
 
 /// Largest violation over the contacts of lambda = Proj(lambda - D^-1 u), as a velocity, relative
 /// to `scale`; the projection is on the half-line and on the disk of radius mu times its result.
-fn natural_residual<T: Real>(
+pub(super) fn natural_residual<T: Real>(
     data: &ContactData<T>,
     delassus: &Delassus<T>,
     lambda: &[T],

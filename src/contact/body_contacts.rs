@@ -4,6 +4,7 @@
 
 use super::constraint::{self, Target};
 use super::coupled::Coupled;
+use super::staggered_projections::StaggeredProjections;
 use crate::ad::Real;
 use crate::argmin::{Mode, Report};
 use crate::collision::{ContactPoint, contact_points};
@@ -28,8 +29,8 @@ pub struct ContactRecord {
     pub target: Target,
 }
 
-/// Contact impulses of the last step, the warm start of the next: part of what a step is a function
-/// of.
+/// Contact impulses of the last step, part of what a step is a function of: the warm start of the
+/// coupled solver, the first friction of the staggered one.
 #[derive(Clone, Debug, Default)]
 pub struct Impulses<T> {
     known: Vec<(usize, usize, [T; 3])>,
@@ -74,6 +75,7 @@ pub struct BodyContacts<T: Real> {
     inputs: Vec<T>,
     outputs: Vec<T>,
     coupled: Coupled<T>,
+    staggered: StaggeredProjections<T>,
     /// What each contact of the last step did.
     pub records: Vec<ContactRecord>,
 }
@@ -86,6 +88,7 @@ impl<T: Real> Default for BodyContacts<T> {
             inputs: Vec::new(),
             outputs: Vec::new(),
             coupled: Coupled::default(),
+            staggered: StaggeredProjections::default(),
             records: Vec::new(),
         }
     }
@@ -115,8 +118,12 @@ impl<T: Real> BodyContacts<T> {
         self.outputs.resize(NV + 3 * contacts, T::zero());
         let (points, inputs, outputs) = (&self.points, &self.inputs, &mut self.outputs);
         let (report, modes) = match settings.solver {
-            ContactSolver::Coupled | ContactSolver::Staggered { .. } => {
+            ContactSolver::Coupled => {
                 self.coupled.solve(points, inputs, settings.tolerance, impulses, outputs)
+            }
+            ContactSolver::Staggered { n_step } => {
+                let limits = (n_step, settings.tolerance);
+                self.staggered.solve(points, inputs, limits, impulses, outputs)
             }
         };
         let (velocity, lambda) = outputs.split_at(NV);

@@ -4,6 +4,8 @@
 mod body_contacts;
 mod constraint;
 mod coupled;
+mod delassus;
+mod staggered_projections;
 
 pub use body_contacts::{BodyContacts, ContactRecord, Impulses};
 pub use constraint::{Target, contact_frame};
