@@ -2,7 +2,8 @@
 
 use super::contact_data::ContactData;
 use super::coupled_contact::CoupledContact;
-use super::semismooth_newton::{self, ContactWorkspace};
+use super::natural_map;
+use super::semismooth_newton::ContactWorkspace;
 use crate::ad::Real;
 
 impl CoupledContact {
@@ -25,6 +26,6 @@ impl CoupledContact {
         u.resize(lambda.len(), T::zero());
         delassus.velocity(lambda, u);
         let scale = delassus.velocity_scale();
-        semismooth_newton::natural_residual(&data, delassus, lambda, u, scale)
+        natural_map::natural_residual(&data, delassus, lambda, u, scale)
     }
 }

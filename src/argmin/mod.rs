@@ -10,6 +10,8 @@ mod disk;
 mod disk_qcqp;
 mod feasible_set;
 mod implicit;
+mod least_norm;
+mod natural_map;
 mod nonnegative_qp;
 mod projected_newton;
 mod projection;

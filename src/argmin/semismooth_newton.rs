@@ -6,9 +6,10 @@
 
 use super::contact_data::{ContactData, Delassus};
 use super::contact_modes::{ContactModes, Iterate, Mode, Selection};
+use super::least_norm::{LeastNormWorkspace, least_norm};
+use super::natural_map::{length, margin, natural_argument, natural_residual};
 use super::{Report, Status, block_gauss_seidel};
 use crate::ad::Real;
-use crate::linalg::{cholesky, solve_lower, solve_lower_transpose};
 
 /// Newton iterations before the next round of sweeps.
 const NEWTON_ITERATIONS: usize = 12;
@@ -43,7 +44,7 @@ pub struct ContactWorkspace<T> {
     end: Vec<T>,
     directions: Vec<[T; 2]>,
     guess: Vec<Mode>,
-    selection: SelectionWorkspace,
+    least_norm: LeastNormWorkspace,
     compliance: Vec<T>,
 }
 
@@ -105,14 +106,14 @@ pub(super) fn solve<T: Real>(
     w.lambda.copy_from_slice(&w.best);
     w.delassus.velocity(&w.lambda, &mut w.u);
     classify(data, w, scale, solution);
-    least_norm(data, w, solution);
+    least_norm(data, &w.delassus, &mut w.lambda, solution, &mut w.least_norm);
     iterations += polish(data, w, solution, scale, best.max(enough));
     w.delassus.velocity(&w.lambda, &mut w.u);
     lambda.copy_from_slice(&w.lambda);
 
     let residual = natural_residual(data, &w.delassus, &w.lambda, &w.u, scale);
     let status = if residual <= tolerance { Status::Solved } else { Status::IterationLimit };
-    let margin = margin(data, w, scale, solution);
+    let margin = margin(data, &w.delassus, &solution.modes, &w.lambda, &w.u);
     solution.report = Report { status, iterations, residual, margin };
     solution.impulses.clear();
     solution.impulses.extend(lambda.iter().map(|x| x.value()));
@@ -250,60 +251,6 @@ fn keep_best<T: Real>(
     }
 }
 
-/// |x|. `hypot`, which guards against overflow, takes a tenth of a solve.
-fn length(x: [f64; 2]) -> f64 {
-    (x[0] * x[0] + x[1] * x[1]).sqrt()
-}
-
-/// The natural map's argument at contact `i`: impulse less velocity, in units of impulse.
-fn natural_argument<T: Real>(
-    data: &ContactData<T>,
-    delassus: &Delassus<T>,
-    lambda: &[T],
-    u: &[T],
-    i: usize,
-) -> [f64; 3] {
-    let at = |x: &[T], r: usize| x[3 * i + r].value();
-    let normal_velocity = at(u, 0) + data.compliance[i].value() * at(lambda, 0);
-    let (dn, dt) = (delassus.normal_scale(i), delassus.tangential_scale(i));
-    let inverse = |d: f64| if d > 0.0 { 1.0 / d } else { 0.0 };
-    [
-        at(lambda, 0) - inverse(dn) * normal_velocity,
-        at(lambda, 1) - inverse(dt) * at(u, 1),
-        at(lambda, 2) - inverse(dt) * at(u, 2),
-    ]
-}
-
-/// Largest violation over the contacts of lambda = Proj(lambda - D^-1 u), as a velocity, relative
-/// to `scale`; the projection is on the half-line and on the disk of radius mu times its result.
-pub(super) fn natural_residual<T: Real>(
-    data: &ContactData<T>,
-    delassus: &Delassus<T>,
-    lambda: &[T],
-    u: &[T],
-    scale: f64,
-) -> f64 {
-    if scale == 0.0 {
-        return lambda.iter().map(|x| x.value().abs()).fold(0.0, f64::max);
-    }
-    let mut worst = 0.0_f64;
-    for i in 0..data.contacts {
-        let p = natural_argument(data, delassus, lambda, u, i);
-        let normal = p[0].max(0.0);
-        let radius = data.mu[i].value() * normal;
-        let size = length([p[1], p[2]]);
-        let shrink = if size > radius { radius / size } else { 1.0 };
-        let at = |r: usize| lambda[3 * i + r].value();
-        let normal_error = (at(0) - normal).abs() * delassus.normal_scale(i);
-        let tangential_error =
-            length([at(1) - shrink * p[1], at(2) - shrink * p[2]]) * delassus.tangential_scale(i);
-        let error = normal_error.max(tangential_error) / scale;
-        // A NaN must not pass for a small residual.
-        worst = if error.is_nan() { f64::INFINITY } else { worst.max(error) };
-    }
-    worst
-}
-
 /// The modes and friction directions that the natural map suggests.
 fn guess_modes<T: Real>(data: &ContactData<T>, w: &mut ContactWorkspace<T>) {
     w.guess.clear();
@@ -432,132 +379,6 @@ fn classify<T: Real>(
     }
 }
 
-/// f64 memory of [`least_norm`].
-#[derive(Clone, Debug, Default)]
-struct SelectionWorkspace {
-    members: Vec<usize>,
-    rows: Vec<f64>,
-    gradient: Vec<f64>,
-    hessian: Vec<f64>,
-    y: Vec<f64>,
-    trial: Vec<f64>,
-}
-
-/// Where contacts that do not slip share the friction in more than one way, takes the way of least
-/// norm: min |lambda_t|^2 with the same J_t' lambda_t, inside the disks. Its dual is smooth and has
-/// as many unknowns as there are velocities: lambda_t = Proj(J_t y), minimise the sum of Huber
-/// functions of J_t y less y' (J_t' lambda_t). Contacts that reach their disk become clamps.
-fn least_norm<T: Real>(
-    data: &ContactData<T>,
-    w: &mut ContactWorkspace<T>,
-    solution: &mut ContactSolution,
-) {
-    let nv = data.velocities;
-    let s = &mut w.selection;
-    s.members.clear();
-    for i in 0..data.contacts {
-        let friction = data.mu[i].value() > 0.0;
-        if friction && matches!(solution.modes[i], Mode::Stick | Mode::Clamp) {
-            s.members.push(i);
-        }
-    }
-    // A single contact has two rows, independent unless the body cannot move.
-    if s.members.len() < 2 {
-        return;
-    }
-    s.rows.clear();
-    for &i in &s.members {
-        for t in 1..3 {
-            let row = 3 * i + t;
-            s.rows.extend(w.delassus.w[row * nv..(row + 1) * nv].iter().map(|x| x.value()));
-        }
-    }
-    let count = s.members.len();
-    let trace: f64 = s.rows.iter().map(|x| x * x).sum();
-    if trace <= 0.0 {
-        return;
-    }
-    let radius = |i: usize, lambda: &[T]| data.mu[i].value() * lambda[3 * i].value();
-    // wanted = J_t' lambda_t
-    s.y.clear();
-    s.y.resize(nv, 0.0);
-    let mut size = 0.0_f64;
-    let mut converged = false;
-    for _ in 0..50 {
-        // gradient = sum J_i' (Proj(J_i y) - lambda_i), hessian = sum J_i' dProj J_i
-        s.gradient.clear();
-        s.gradient.resize(nv, 0.0);
-        s.hessian.clear();
-        s.hessian.resize(nv * nv, 0.0);
-        for (m, &i) in s.members.iter().enumerate() {
-            let rows = &s.rows[2 * m * nv..(2 * m + 2) * nv];
-            let at = |t: usize| -> f64 {
-                rows[t * nv..(t + 1) * nv].iter().zip(&s.y).map(|(a, b)| a * b).sum()
-            };
-            let x = [at(0), at(1)];
-            let r = radius(i, &w.lambda);
-            let length = length(x);
-            let (mut projected, mut slope) = (x, [[1.0, 0.0], [0.0, 1.0]]);
-            if length > r {
-                let d = [x[0] / length, x[1] / length];
-                projected = [r * d[0], r * d[1]];
-                let f = r / length;
-                slope = [[f * d[1] * d[1], -f * d[0] * d[1]], [-f * d[0] * d[1], f * d[0] * d[0]]];
-            }
-            for t in 0..2 {
-                let excess = projected[t] - w.lambda[3 * i + 1 + t].value();
-                size = size.max(w.lambda[3 * i + 1 + t].value().abs());
-                for a in 0..nv {
-                    s.gradient[a] += rows[t * nv + a] * excess;
-                    let along: f64 = (0..2).map(|q| slope[t][q] * rows[q * nv + a]).sum();
-                    for b in 0..nv {
-                        s.hessian[b * nv + a] += rows[t * nv + b] * along;
-                    }
-                }
-            }
-        }
-        let norm = s.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
-        if norm <= 1e-13 * trace.sqrt() * size {
-            converged = true;
-            break;
-        }
-        for a in 0..nv {
-            s.hessian[a * nv + a] += 1e-12 * trace;
-        }
-        if !cholesky(&mut s.hessian, nv) {
-            break;
-        }
-        s.trial.clear();
-        s.trial.extend_from_slice(&s.gradient);
-        solve_lower(&s.hessian, nv, &mut s.trial);
-        solve_lower_transpose(&s.hessian, nv, &mut s.trial);
-        for (y, step) in s.y.iter_mut().zip(&s.trial) {
-            *y -= step;
-        }
-    }
-    if !converged {
-        return;
-    }
-    for m in 0..count {
-        let i = s.members[m];
-        let rows = &s.rows[2 * m * nv..(2 * m + 2) * nv];
-        let x: [f64; 2] = std::array::from_fn(|t| {
-            rows[t * nv..(t + 1) * nv].iter().zip(&s.y).map(|(a, b)| a * b).sum()
-        });
-        let (r, length) = (radius(i, &w.lambda), length(x));
-        let inside = length <= r;
-        solution.modes[i] = if inside { Mode::Stick } else { Mode::Clamp };
-        solution.clamp[i] = if inside { [0.0; 2] } else { [x[0] / length, x[1] / length] };
-        for (t, x) in x.into_iter().enumerate() {
-            // Where nothing was selected the iterate and its derivatives stay as they are.
-            let chosen = if inside { x } else { r * x / length };
-            if (chosen - w.lambda[3 * i + 1 + t].value()).abs() > 1e-12 * size {
-                w.lambda[3 * i + 1 + t] = T::constant(chosen);
-            }
-        }
-    }
-}
-
 /// Newton on the conditions at the final modes, by the least-norm rule; returns the iterations. In
 /// f64 it removes what the proximal term left; on AD scalars its last step carries the tangents.
 fn polish<T: Real>(
@@ -631,31 +452,4 @@ fn final_directions<T: Real>(
             _ => [T::zero(); 2],
         });
     }
-}
-
-/// Least distance of any contact to another mode: velocity or impulse (as a velocity) relative to
-/// `scale`, or the fraction of the friction disk that a sticking contact leaves unused.
-fn margin<T: Real>(
-    data: &ContactData<T>,
-    w: &ContactWorkspace<T>,
-    scale: f64,
-    solution: &ContactSolution,
-) -> f64 {
-    let mut least = f64::INFINITY;
-    for (i, mode) in solution.modes.iter().enumerate() {
-        let at = |x: &[T], r: usize| x[3 * i + r].value();
-        let normal = at(&w.lambda, 0) * w.delassus.normal_scale(i) / scale;
-        let slack = match mode {
-            Mode::Break => at(&w.u, 0) / scale,
-            Mode::Stick => {
-                let radius = data.mu[i].value() * at(&w.lambda, 0);
-                normal.min(1.0 - length([at(&w.lambda, 1), at(&w.lambda, 2)]) / radius)
-            }
-            Mode::Slide => normal.min(length([at(&w.u, 1), at(&w.u, 2)]) / scale),
-            Mode::Clamp if data.mu[i].value() == 0.0 => normal,
-            Mode::Clamp => 0.0,
-        };
-        least = least.min(slack);
-    }
-    least.max(0.0)
 }

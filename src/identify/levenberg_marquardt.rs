@@ -122,11 +122,9 @@ pub fn minimize(
             .fold(trial.eliminated_step, f64::max);
         let short = moved <= STEP_TOLERANCE;
         if trial.cost.is_finite() && trial.cost < cost {
-            for (x, step) in x.iter_mut().zip(&step) {
-                *x += step;
-            }
-            for i in 0..n {
-                x[i] = x[i].clamp(variables.lower[i], variables.upper[i]);
+            let bounds = variables.lower.iter().zip(variables.upper);
+            for ((x, step), (&lower, &upper)) in x.iter_mut().zip(&step).zip(bounds) {
+                *x = (*x + step).clamp(lower, upper);
             }
             let decrease = cost - trial.cost;
             let gain = decrease / trial.predicted.max(f64::MIN_POSITIVE);
