@@ -5,6 +5,8 @@ mod gradients;
 mod linearize;
 #[cfg(feature = "cli")]
 mod linearize_files;
+#[cfg(feature = "plots")]
+mod plots;
 mod projections;
 mod random;
 mod reference;

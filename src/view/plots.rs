@@ -5,23 +5,32 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::Error;
-use crate::identify::{Dataset, Experiment, Fit, Window};
+use crate::identify::{Dataset, Experiment, Fit, FittedParameter, Window};
 use crate::model::{Parameters, System};
 use crate::simulation::Rollout;
 use crate::state::State;
 
 /// Most panels of a picture; of more recordings, the first are shown.
 const PANELS: usize = 6;
-/// Most dots of a recording.
-const DOTS: usize = 40;
+/// Most parameters named in the title.
+const NAMED: usize = 2;
+/// Dots of the longest recording; as dense in the others.
+const DOTS: usize = 28;
 /// Most points of the line of a window.
 const POINTS: usize = 120;
 /// A first guess that leaves the recordings behind is cut off at this many times their height.
 const HEADROOM: f64 = 1.6;
 
-const WIDTH: u32 = 900;
-const HEAD: u32 = 78;
-const ROW: u32 = 232;
+// The canvas is twice as wide as it is shown, since points are rounded to whole units of it.
+const WIDTH: u32 = 1800;
+const HEAD: u32 = 150;
+const ROW: u32 = 470;
+const TITLE_TEXT: u32 = 42;
+const LEGEND_TEXT: u32 = 36;
+const AXIS_TEXT: u32 = 32;
+const TICK_TEXT: u32 = 30;
+const STROKE: u32 = 4;
+const DOT: u32 = 6;
 const FONT: &str = "sans-serif";
 const INK: RGBColor = RGBColor(40, 40, 40);
 const DATA: RGBColor = RGBColor(120, 120, 120);
@@ -51,10 +60,12 @@ struct Panel {
 /// If the picture cannot be drawn.
 pub fn fit_plot(experiment: &Experiment, dataset: &Dataset, fit: &Fit) -> Result<String, Error> {
     let panels = panels(experiment, dataset, fit);
-    let mut title = experiment.name.clone();
-    for p in &fit.parameters {
-        title += &format!("   {} {} → {:.4}", p.name, p.initial, p.value);
+    let found = |p: &FittedParameter| format!("{} {} → {:.4}", p.name, p.initial, p.value);
+    let mut named: Vec<String> = fit.parameters.iter().take(NAMED).map(found).collect();
+    if fit.parameters.len() > NAMED {
+        named.push("…".into());
     }
+    let title = format!("{}: {}", experiment.name, named.join(", "));
     let mut svg = String::new();
     draw(&panels, &title, &mut svg)
         .map_err(|error| Error::io("plot", std::io::Error::other(error.to_string())))?;
@@ -66,6 +77,8 @@ fn panels(experiment: &Experiment, dataset: &Dataset, fit: &Fit) -> Vec<Panel> {
     for (parameter, fitted) in experiment.parameters.iter().zip(&fit.parameters) {
         parameter.set(fitted.initial, &mut start);
     }
+    let shown = dataset.trajectories.iter().take(PANELS);
+    let longest = shown.map(|recording| recording.states.len()).max().unwrap_or(1);
     let recordings = dataset.trajectories.iter().enumerate().take(PANELS);
     recordings
         .map(|(index, recording)| {
@@ -81,7 +94,8 @@ fn panels(experiment: &Experiment, dataset: &Dataset, fit: &Fit) -> Vec<Panel> {
             // A smoothed start is nearer to where the body was than its noisy first frame.
             let origin = windows.first().map_or(first, |(window, _)| &window.initial);
             let time = |frame: usize| recording.times[frame] - recording.times[0];
-            let frames = thinned(0..recording.states.len(), DOTS);
+            let count = (DOTS * recording.states.len()).div_ceil(longest).max(2);
+            let frames = thinned(0..recording.states.len(), count);
             let line = |window: &Window, initial: &State<f64>, parameters: &Parameters<f64>| {
                 let states = simulate(experiment, dataset, window, initial, parameters);
                 thinned(0..states.len(), POINTS)
@@ -154,26 +168,27 @@ fn draw<'a>(panels: &[Panel], title: &str, svg: &'a mut String) -> Drawn<'a> {
     let recorded = top(&mut panels.iter().flat_map(|p| std::iter::once(&p.data).chain(&p.fit)));
     let all = top(&mut panels.iter().flat_map(|p| std::iter::once(&p.data).chain(&p.guess)));
     // Never empty, not even of a body at rest.
-    let time = recorded.0.max(1e-3);
+    let time = 1.02 * recorded.0.max(1e-3);
     let height = 1.05 * all.1.min(HEADROOM * recorded.1).max(recorded.1).max(1e-3);
 
     let areas = body.split_evenly((rows, columns));
     for (index, (area, panel)) in areas.iter().zip(panels).enumerate() {
         let mut chart = ChartBuilder::on(area)
-            .margin_right(16)
-            .margin_top(4)
-            .margin_left(2)
-            .caption(&panel.title, (FONT, 14, &INK))
-            .x_label_area_size(40)
-            .y_label_area_size(54)
+            .margin_right(36)
+            .margin_top(20)
+            .margin_left(12)
+            .caption(&panel.title, (FONT, LEGEND_TEXT, &INK))
+            .x_label_area_size(88)
+            .y_label_area_size(104)
             .build_cartesian_2d(0.0..time, 0.0..height)?;
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
-            .bold_line_style(GRID)
-            .axis_style(INK)
-            .label_style((FONT, 12, &INK))
-            .axis_desc_style((FONT, 13, &INK))
+            .bold_line_style(GRID.stroke_width(2))
+            .axis_style(INK.stroke_width(2))
+            .label_style((FONT, TICK_TEXT, &INK))
+            .axis_desc_style((FONT, AXIS_TEXT, &INK))
+            .set_all_tick_mark_size(10)
             .x_labels(5)
             .y_labels(5)
             .x_desc("time (s)")
@@ -182,11 +197,11 @@ fn draw<'a>(panels: &[Panel], title: &str, svg: &'a mut String) -> Drawn<'a> {
         for (curves, color) in [(&panel.guess, GUESS), (&panel.fit, FIT)] {
             if color == FIT {
                 let inside = panel.data.iter().filter(|(_, y)| *y <= height);
-                chart.draw_series(inside.map(|&p| Circle::new(p, 2, DATA.filled())))?;
+                chart.draw_series(inside.map(|&p| Circle::new(p, DOT, DATA.filled())))?;
             }
             for curve in curves {
                 let inside = curve.iter().copied().take_while(|(_, y)| *y <= height);
-                chart.draw_series(LineSeries::new(inside, color.stroke_width(2)))?;
+                chart.draw_series(LineSeries::new(inside, color.stroke_width(STROKE)))?;
             }
         }
     }
@@ -196,20 +211,20 @@ fn draw<'a>(panels: &[Panel], title: &str, svg: &'a mut String) -> Drawn<'a> {
 /// Title and legend.
 fn draw_head<'a>(area: &Area<'a>, title: &str) -> Drawn<'a> {
     let middle = Pos::new(HPos::Left, VPos::Center);
-    let heading = (FONT, 17).into_text_style(area).color(&INK).pos(middle);
-    area.draw_text(title, &heading, (16, 24))?;
-    let label = (FONT, 14).into_text_style(area).color(&INK).pos(middle);
-    let mut x = 16;
+    let heading = (FONT, TITLE_TEXT).into_text_style(area).color(&INK).pos(middle);
+    area.draw_text(title, &heading, (32, 44))?;
+    let label = (FONT, LEGEND_TEXT).into_text_style(area).color(&INK).pos(middle);
+    let (mut x, y) = (32, 112);
     for (name, color) in [("data", DATA), ("first guess", GUESS), ("fit", FIT)] {
         if color == DATA {
             for k in 0..3 {
-                area.draw(&Circle::new((x + 3 + 10 * k, 56), 2, color.filled()))?;
+                area.draw(&Circle::new((x + 6 + 22 * k, y), DOT, color.filled()))?;
             }
         } else {
-            area.draw(&PathElement::new([(x, 56), (x + 26, 56)], color.stroke_width(2)))?;
+            area.draw(&PathElement::new([(x, y), (x + 56, y)], color.stroke_width(STROKE)))?;
         }
-        area.draw_text(name, &label, (x + 34, 56))?;
-        x += 62 + 8 * name.len() as i32;
+        area.draw_text(name, &label, (x + 74, y))?;
+        x += 134 + 15 * name.len() as i32;
     }
     Ok(())
 }
