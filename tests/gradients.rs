@@ -210,7 +210,7 @@ fn on_corner(random: &mut Random, lopsided: bool) -> Body {
     let mut body = Body::random(random, lopsided);
     // One diagonal of the cube of the axes down, then up to 0.2 rad off.
     let down = UnitQuaternion::rotation_between(&Vector3::repeat(-1.0), &-Vector3::z());
-    body.rotation = body.rotation * down.unwrap();
+    body.rotation *= down.unwrap();
     body.rotation *= about(along(random, 0.0, 0.2), 1.0);
     body.velocity = along(random, 0.2, 1.0) - Vector3::z() * random.uniform(0.5, 2.0);
     body.spin = Vector3::from(random.vector::<3>(0.5));
@@ -239,7 +239,7 @@ fn sticking() {
 #[test]
 fn oblique_impact() {
     let draw = |random: &mut Random, case: usize| {
-        let mut body = if case % 3 == 0 {
+        let mut body = if case.is_multiple_of(3) {
             on_edge(random, true, 0.0)
         } else {
             on_corner(random, case % 2 == 1)
@@ -265,7 +265,7 @@ fn take_off() {
         let weight = body.mass * 9.81;
         let down = body.scene(&mut Random(0));
         assert_eq!(program(&down, 1).regime().modes.len(), 4, "case {case}");
-        let share = if case % 2 == 0 { random.uniform(1.5, 3.0) } else { random.uniform(0.5, 0.8) };
+        let share = if case.is_multiple_of(2) { random.uniform(1.5, 3.0) } else { random.uniform(0.5, 0.8) };
         body.wrench[2] = share * weight;
         if case % 2 == 1 {
             body.wrench[4] = random.uniform(1.1, 1.3) * (1.0 - share) * weight * body.half.x;
@@ -286,7 +286,7 @@ fn spinning_slide_on_four_corners() {
         body.half.z = random.uniform(0.02, 0.04);
         body.velocity = along(random, 1.0, 2.0) - Vector3::z() * 0.05;
         body.spin.z = random.uniform(1.0, 5.0);
-        if case % 3 == 0 {
+        if case.is_multiple_of(3) {
             body.gap = -random.uniform(1e-4, 1e-3);
         }
         body

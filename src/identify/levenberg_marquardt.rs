@@ -122,11 +122,8 @@ pub fn minimize(
             .fold(trial.eliminated_step, f64::max);
         let short = moved <= STEP_TOLERANCE;
         if trial.cost.is_finite() && trial.cost < cost {
-            for (x, step) in x.iter_mut().zip(&step) {
-                *x += step;
-            }
-            for i in 0..n {
-                x[i] = x[i].clamp(variables.lower[i], variables.upper[i]);
+            for (i, (x, step)) in x.iter_mut().zip(&step).enumerate() {
+                *x = (*x + step).clamp(variables.lower[i], variables.upper[i]);
             }
             let decrease = cost - trial.cost;
             let gain = decrease / trial.predicted.max(f64::MIN_POSITIVE);
