@@ -265,7 +265,11 @@ fn take_off() {
         let weight = body.mass * 9.81;
         let down = body.scene(&mut Random(0));
         assert_eq!(program(&down, 1).regime().modes.len(), 4, "case {case}");
-        let share = if case.is_multiple_of(2) { random.uniform(1.5, 3.0) } else { random.uniform(0.5, 0.8) };
+        let share = if case.is_multiple_of(2) {
+            random.uniform(1.5, 3.0)
+        } else {
+            random.uniform(0.5, 0.8)
+        };
         body.wrench[2] = share * weight;
         if case % 2 == 1 {
             body.wrench[4] = random.uniform(1.1, 1.3) * (1.0 - share) * weight * body.half.x;
