@@ -105,9 +105,10 @@ fn panels(experiment: &Experiment, dataset: &Dataset, fit: &Fit) -> Vec<Panel> {
             };
             Panel {
                 title: match first.bodies() {
-                    1 => recording.name.clone(),
+                    1 => file_name(&recording.name).to_string(),
                     _ => {
-                        format!("{}: {}", recording.name, experiment.scene.model.bodies[body].name)
+                        let body = &experiment.scene.model.bodies[body].name;
+                        format!("{}: {body}", file_name(&recording.name))
                     }
                 },
                 data: frames
@@ -136,6 +137,11 @@ fn simulate(
         states.push(rollout.state.clone());
     }
     states
+}
+
+/// The last part of a path, if it has one.
+fn file_name(path: &str) -> &str {
+    std::path::Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
 }
 
 fn distance(state: &State<f64>, origin: &State<f64>, body: usize) -> f64 {
