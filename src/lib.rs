@@ -1,4 +1,67 @@
 //! Differentiable simulation of rigid contact with friction.
+//!
+//! Each time step solves a contact problem with Coulomb friction and impacts; its derivative comes
+//! from the conditions that hold at the solution. All numerical code is generic in one scalar trait,
+//! [`ad::Real`]: on `f64` it simulates, on [`ad::Dual`] and [`ad::Var`] it differentiates what is
+//! simulated. The `README.md` of the repository has the conventions and says what the derivative is
+//! a derivative of.
+//!
+//! ```
+//! use stiction::model::{Scene, System};
+//! use stiction::simulation::Rollout;
+//!
+//! let text = "simulation.time_step = 0.01
+//! half_space = [{ name = 'floor', normal = [0, 0, 1] }]
+//! contact = [{ pair = 'floor-ball', mu = 0.5 }]
+//! [[body]]
+//! name = 'ball'
+//! mass = 1
+//! shape = { sphere = 0.1 }
+//! position = [0, 0, 0.1]";
+//! let Scene { model, parameters, settings, state, wrenches } = Scene::parse(text, "scene.toml")?;
+//! let system = System { model: &model, parameters: &parameters, settings: &settings };
+//! let mut rollout = Rollout::new(system, state);
+//! rollout.advance(100, &wrenches);
+//! assert!((rollout.state.position(0).z - 0.1).abs() < 1e-6);
+//! assert_eq!(rollout.report.unsolved, 0);
+//! # Ok::<(), stiction::Error>(())
+//! ```
+//!
+//! # Modules
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`ad`] | the scalar trait, duals, tape, drivers; the trait of solved problems, [`ad::Node`] |
+//! | [`linalg`] | small dense factorisations |
+//! | [`argmin`] | optimisation problems as nodes: coupled contact, quadratic programs |
+//! | [`spatial`] | rotations |
+//! | [`mod@state`] | configuration and velocity; moves and differences on the manifold |
+//! | [`model`] | bodies, ground, contact pairs, parameters; the scene file |
+//! | [`dynamics`] | a free body over one step |
+//! | [`collision`] | contact points |
+//! | [`contact`] | from contact points to impulses |
+//! | [`simulation`] | the step, rollouts, trajectories and their files |
+//! | [`identify`] | parameters from recordings |
+//! | [`mod@linearize`] | Jacobians of steps and their files |
+//! | [`verify`] | gradients compared |
+//! | [`view`] | pictures |
+#![cfg_attr(feature = "cli", doc = "| [`cli`] | the program |")]
+//! | [`mod@error`] | what can be wrong with an input |
+//!
+//! # References
+//!
+//! Comments cite these by key, as in "`LeLidec21` (5)" for equation 5.
+//!
+//! - `LeLidec21`: Q. Le Lidec, I. Kalevatykh, I. Laptev, C. Schmid, J. Carpentier, "Differentiable
+//!   simulation for physical system identification", IEEE Robotics and Automation Letters 6 (2),
+//!   2021. The time-stepping scheme, the two projections and their ADMM, the one-step loss.
+//! - `Griewank08`: A. Griewank, A. Walther, "Evaluating Derivatives", second edition, SIAM 2008.
+//!   Forward and reverse mode, the tape.
+//! - `Kingma15`: D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
+//! - `Marquardt63`: D. W. Marquardt, "An algorithm for least-squares estimation of nonlinear
+//!   parameters", SIAM Journal on Applied Mathematics 11 (2), 1963.
+//! - `Nielsen99`: H. B. Nielsen, "Damping parameter in Marquardt's method", report IMM-REP-1999-05,
+//!   Technical University of Denmark. How the damping changes from step to step.
 
 pub mod ad;
 pub mod argmin;
@@ -20,3 +83,8 @@ pub mod verify;
 pub mod view;
 
 pub use error::{Error, ErrorKind};
+
+/// The examples of the README, compiled and run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -8,6 +8,8 @@ mod linearize;
 #[cfg(feature = "cli")]
 mod linearize_files;
 mod physics;
+#[cfg(feature = "plots")]
+mod plots;
 mod projections;
 mod random;
 mod reference;

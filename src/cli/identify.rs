@@ -1,4 +1,22 @@
 //! `stiction identify`
+//!
+//! The result, by `-o` or `--json`, is one JSON object:
+//!
+//! | key | what it holds |
+//! |---|---|
+//! | `program`, `version`, `command`, `seed`, `threads` | what made it |
+//! | `experiment` | the experiment file as it was given |
+//! | `status` | `converged`, `stalled`, `iteration_limit`, `unobservable` or `infeasible` |
+//! | `loss`, `loss_at_start`, `loss_of_scene` | mean of the squared residuals over their standard deviations: at the result, at the start, and with the scene's own parameters |
+//! | `iterations` | of the search |
+//! | `rollouts` | the work done, in simulations of one recording without derivatives; measured, so it varies from run to run |
+//! | `seconds` | wall time |
+//! | `parameters` | a list: `name`, `initial` (start of the search), `value`, `lower`, `upper`, `observable` (whether any recording depends on it), `at_bound` |
+//! | `truth` | true values by name, where the experiment states them |
+//! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode) |
+//! | `warnings` | sentences |
+//!
+//! Numbers that are not finite are `null`. `stiction evaluate --parameters` reads `parameters`.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -8,6 +26,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
 use super::Outcome;
+#[cfg(feature = "plots")]
+use super::output::check_directory;
 use super::output::{json_head, json_text, number, print, threads, write_file};
 use crate::Error;
 use crate::identify::{Dataset, Experiment, Fit, FitStatus, Problem, fit};
@@ -34,11 +54,19 @@ pub(super) struct Arguments {
     /// Start one parameter elsewhere than the experiment says; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     start: Vec<String>,
+    /// Draw recordings, first guess and fit of up to six recordings (SVG)
+    #[cfg(feature = "plots")]
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let begin = Instant::now();
     let threads = threads(arguments.threads)?;
+    #[cfg(feature = "plots")]
+    if let Some(path) = &arguments.plot {
+        check_directory(path)?;
+    }
     let (mut experiment, dataset);
     match &arguments.experiment {
         Some(path) => {
@@ -95,6 +123,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     );
     if let Some(path) = &arguments.output {
         write_file(path, (json_text(object.clone()) + "\n").as_bytes())?;
+    }
+    #[cfg(feature = "plots")]
+    if let Some(path) = &arguments.plot {
+        write_file(path, crate::view::fit_plot(&experiment, &dataset, &result)?.as_bytes())?;
     }
     for warning in &result.warnings {
         eprintln!("warning: {warning}");

@@ -35,7 +35,7 @@ pub struct FreeBody<T> {
     pub center_of_mass: Vector3<T>,
     /// Velocity at the start: of the centre of mass in the world, m/s; angular in the body, rad/s.
     pub velocity: [T; NV],
-    /// Velocity at the end without contact, v_p of [LeLidec21], in the same coordinates.
+    /// Velocity at the end without contact, v_p of `LeLidec21`, in the same coordinates.
     pub free_velocity: [T; NV],
     /// L with M = L L', row-major.
     pub mass_factor: [T; NV * NV],

@@ -24,7 +24,7 @@ pub enum InitialState {
 pub enum WindowLength {
     /// The whole trajectory.
     Whole,
-    /// So many recorded steps; 1 is the one-step loss of [LeLidec21] IV.B.
+    /// So many recorded steps; 1 is the one-step loss of `LeLidec21` IV.B.
     Steps(usize),
 }
 
@@ -34,7 +34,7 @@ pub enum Method {
     /// Bounded Levenberg-Marquardt on exact Jacobians.
     #[default]
     LevenbergMarquardt,
-    /// Adam on reverse-mode gradients, the way of [LeLidec21] IV.B.
+    /// Adam on reverse-mode gradients, the way of `LeLidec21` IV.B.
     Adam(AdamSettings),
 }
 

@@ -20,8 +20,8 @@ pub struct Settings {
     pub time_step: f64,
     /// The contact formulation.
     pub solver: ContactSolver,
-    /// Softness in the normal direction, as a fraction of the mean diagonal of the normal Delassus
-    /// matrix; makes the impulses of redundant contact points unique.
+    /// Softness in the normal direction, for each contact as a fraction of n'(J M^-1 J')n of its own;
+    /// makes the impulses of redundant contact points unique.
     pub compliance: f64,
     /// Fraction of the penetration that is removed in a step, 0 to 1.
     pub baumgarte: f64,

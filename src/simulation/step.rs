@@ -98,7 +98,7 @@ impl StepReport {
     }
 }
 
-/// Advances `state` by one time step into `next`: [LeLidec21], Algorithm 1, with the contact solver
+/// Advances `state` by one time step into `next`: `LeLidec21`, Algorithm 1, with the contact solver
 /// of the settings.
 ///
 /// `wrenches` holds six numbers a body: the force on its origin in the world, N, and the torque in

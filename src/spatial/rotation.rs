@@ -115,7 +115,7 @@ pub fn rotation_matrix<T: Real>(q: Quaternion<T>) -> Matrix3<T> {
     )
 }
 
-/// [a] with [a] b = a x b.
+/// The matrix `[a]` with `[a] b = a x b`.
 pub fn cross_matrix<T: Real>(a: Vector3<T>) -> Matrix3<T> {
     let zero = T::zero();
     Matrix3::new(zero, -a.z, a.y, a.z, zero, -a.x, -a.y, a.x, zero)

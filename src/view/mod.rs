@@ -1,1 +1,7 @@
 //! Pictures.
+
+#[cfg(feature = "plots")]
+mod plots;
+
+#[cfg(feature = "plots")]
+pub use plots::fit_plot;
