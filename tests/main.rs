@@ -3,6 +3,7 @@
 mod allocations;
 mod contact_node;
 mod gradients;
+mod identify;
 mod layers;
 mod linearize;
 #[cfg(feature = "cli")]
