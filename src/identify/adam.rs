@@ -5,7 +5,6 @@ use super::levenberg_marquardt::{Minimum, Outcome, Variables};
 use crate::Error;
 use crate::ad;
 use crate::table::Table;
-use nalgebra::DMatrix;
 
 /// Numbers of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,5 +119,5 @@ pub(super) fn adam(
     }
     let (cost, x, initial) = best;
     problem.initial = initial;
-    Ok(Minimum { x, cost, iterations, outcome, hessian: DMatrix::zeros(n, n) })
+    Ok(Minimum { x, cost, iterations, outcome })
 }

@@ -157,12 +157,13 @@ pub fn fit(
             if experiment.initial_state == InitialState::Fitted {
                 // Parameters first: far from them, initial states would bend to make up for them.
                 problem.hold_initial = true;
-                let first = minimize(&mut problem, &start, variables, most, &mut tell);
+                let first = minimize(&mut problem, &start, variables, most.div_ceil(2), &mut tell);
                 problem.hold_initial = false;
                 (from, spent) = (first.x, first.iterations);
             }
             let mut go_on = |k: usize, cost: f64, values: &[f64]| tell(spent + k, cost, values);
-            let mut minimum = minimize(&mut problem, &from, variables, most, &mut go_on);
+            let left = (most - spent).max(1);
+            let mut minimum = minimize(&mut problem, &from, variables, left, &mut go_on);
             minimum.iterations += spent;
             minimum
         }
@@ -173,7 +174,7 @@ pub fn fit(
     };
     problem.linearize(&minimum.x);
     let report = problem.report;
-    let (h, _) = problem.normal_equations(0.0);
+    let (h, _) = problem.normal_equations();
     let traces: Vec<f64> = (0..start.len())
         .map(|i| {
             let width = upper[i] - lower[i];

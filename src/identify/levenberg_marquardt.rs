@@ -3,7 +3,8 @@
 //! The sums J'J and J'r are all it asks of a problem, so that Jacobians of many trajectories need
 //! not be kept, and unknowns that belong to one trajectory can be eliminated there. Damping after
 //! Marquardt (diagonal) and Nielsen (its update); a bound that the gradient pushes against holds
-//! its variable, and steps end at the bounds.
+//! its variable, and steps end at the bounds. Where it ends, a compass search looks over the kinks
+//! that changes of contact make.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -12,12 +13,11 @@ pub trait LeastSquares {
     /// Evaluates residuals and Jacobian at `x`; returns the cost.
     fn linearize(&mut self, x: &[f64]) -> f64;
 
-    /// J'J and J'r at the last linearised point. Unknowns that were eliminated are damped by
-    /// `damping` times their diagonal.
-    fn normal_equations(&self, damping: f64) -> (DMatrix<f64>, DVector<f64>);
+    /// J'J and J'r at the last linearised point, unknowns of the problem's own eliminated.
+    fn normal_equations(&self) -> (DMatrix<f64>, DVector<f64>);
 
     /// Tries `x + step`.
-    fn trial(&mut self, x: &[f64], step: &[f64], damping: f64) -> Trial;
+    fn trial(&mut self, x: &[f64], step: &[f64]) -> Trial;
 
     /// Moves the eliminated unknowns to those of the last trial.
     fn accept(&mut self);
@@ -58,8 +58,6 @@ pub struct Minimum {
     pub iterations: usize,
     /// How it ended.
     pub outcome: Outcome,
-    /// J'J there, of the variables over their scales.
-    pub hessian: DMatrix<f64>,
 }
 
 /// Variables with bounds and scales.
@@ -77,6 +75,11 @@ pub struct Variables<'a> {
 const STEP_TOLERANCE: f64 = 1e-9;
 /// Decreases of the cost below this fraction end the search.
 const COST_TOLERANCE: f64 = 1e-10;
+/// A decrease below this fraction of the cost is slow; so many slow iterations in a row end the search.
+const SLOW: f64 = 1e-6;
+const SLOW_ITERATIONS: usize = 3;
+/// Lengths of the steps that look over kinks, in scales of the variables.
+const COMPASS: [f64; 4] = [0.1, 0.03, 0.01, 0.003];
 /// A damping this large means that no step helps.
 const MAX_DAMPING: f64 = 1e14;
 
@@ -89,71 +92,133 @@ pub fn minimize(
     max_iterations: usize,
     watch: &mut dyn FnMut(usize, f64, &[f64]) -> bool,
 ) -> Minimum {
-    let n = start.len();
-    let mut x = start.to_vec();
-    let mut cost = problem.linearize(&x);
-    let mut iterations = 1;
-    let mut damping = 1e-4;
-    let mut growth = 2.0;
-    let scaled = |problem: &dyn Fn(f64) -> (DMatrix<f64>, DVector<f64>), damping: f64| {
-        let (mut h, mut g) = problem(damping);
-        for i in 0..n {
-            g[i] *= variables.scale[i];
-            for j in 0..n {
-                h[(i, j)] *= variables.scale[i] * variables.scale[j];
-            }
-        }
-        (h, g)
-    };
-    let mut outcome = if cost.is_finite() { None } else { Some(Outcome::Infeasible) };
-    if !watch(iterations, cost, &x) {
+    let mut search = Search { problem, variables, x: start.to_vec(), cost: 0.0, iterations: 1 };
+    search.cost = search.problem.linearize(&search.x);
+    let mut outcome = if search.cost.is_finite() { None } else { Some(Outcome::Infeasible) };
+    if !watch(1, search.cost, &search.x) {
         outcome = Some(Outcome::IterationLimit);
     }
+    let mut slow = 0;
+    let (mut damping, mut growth) = (1e-4, 2.0);
     while outcome.is_none() {
-        let (h, g) = scaled(&|damping| problem.normal_equations(damping), damping);
-        if !g.iter().chain(h.iter()).all(|x| x.is_finite()) {
+        let before = search.cost;
+        let Some(attempt) = search.newton(damping) else {
             outcome = Some(Outcome::Infeasible);
             break;
-        }
-        let step = bounded_step(&h, &g, damping, &x, variables);
-        let trial = problem.trial(&x, &step, damping);
-        let moved = (0..n)
-            .map(|i| step[i].abs() / variables.scale[i])
-            .fold(trial.eliminated_step, f64::max);
-        let short = moved <= STEP_TOLERANCE;
-        if trial.cost.is_finite() && trial.cost < cost {
-            let bounds = variables.lower.iter().zip(variables.upper);
-            for ((x, step), (&lower, &upper)) in x.iter_mut().zip(&step).zip(bounds) {
-                *x = (*x + step).clamp(lower, upper);
-            }
-            let decrease = cost - trial.cost;
-            let gain = decrease / trial.predicted.max(f64::MIN_POSITIVE);
-            let flat =
-                decrease <= COST_TOLERANCE * cost && trial.predicted <= COST_TOLERANCE * cost;
+        };
+        let mut ended = None;
+        if attempt.accepted {
+            let gain = (before - search.cost) / attempt.predicted.max(f64::MIN_POSITIVE);
             damping = (damping * (1.0 - (2.0 * gain - 1.0).powi(3)).max(1.0 / 3.0)).max(1e-15);
             growth = 2.0;
-            problem.accept();
-            cost = problem.linearize(&x);
-            iterations += 1;
-            let go_on = watch(iterations, cost, &x);
-            if short || flat || cost == 0.0 {
-                outcome = Some(Outcome::Converged);
-            } else if !go_on || iterations >= max_iterations {
-                outcome = Some(Outcome::IterationLimit);
+            slow = if before - search.cost <= SLOW * before { slow + 1 } else { 0 };
+            let flat = attempt.predicted <= COST_TOLERANCE * before && slow > 0;
+            if attempt.short || flat || slow >= SLOW_ITERATIONS || search.cost == 0.0 {
+                ended = Some(Outcome::Converged);
             }
-        } else if short || trial.predicted <= COST_TOLERANCE * cost {
-            outcome = Some(Outcome::Converged);
+        } else if attempt.short || attempt.predicted <= COST_TOLERANCE * before {
+            ended = Some(Outcome::Converged);
         } else {
             damping *= growth;
             growth *= 2.0;
             if damping > MAX_DAMPING {
-                outcome = Some(Outcome::Stalled);
+                ended = Some(Outcome::Stalled);
             }
         }
+        // Where modes of contact change the cost has kinks, and the gradient ends at the first: look
+        // over it before giving up.
+        if ended.is_some() && search.iterations < max_iterations && search.compass() {
+            (ended, damping, growth, slow) = (None, 1e-4, 2.0, 0);
+        }
+        if search.cost < before && !watch(search.iterations, search.cost, &search.x) {
+            ended = ended.or(Some(Outcome::IterationLimit));
+        }
+        outcome = ended
+            .or_else(|| (search.iterations >= max_iterations).then_some(Outcome::IterationLimit));
     }
-    let (hessian, _) = scaled(&|damping| problem.normal_equations(damping), 0.0);
-    let outcome = outcome.unwrap_or(Outcome::IterationLimit);
-    Minimum { x, cost, iterations, outcome, hessian }
+    Minimum {
+        outcome: outcome.unwrap_or(Outcome::IterationLimit),
+        x: search.x,
+        cost: search.cost,
+        iterations: search.iterations,
+    }
+}
+
+/// A search under way; the problem is linearised at `x`.
+struct Search<'a, P> {
+    problem: &'a mut P,
+    variables: Variables<'a>,
+    x: Vec<f64>,
+    cost: f64,
+    iterations: usize,
+}
+
+/// What came of a Newton step.
+struct Attempt {
+    accepted: bool,
+    /// The decrease that the linearisation predicted.
+    predicted: f64,
+    /// Whether it was too short to matter.
+    short: bool,
+}
+
+impl<P: LeastSquares> Search<'_, P> {
+    /// Tries a damped step; nothing if a derivative is not finite.
+    fn newton(&mut self, damping: f64) -> Option<Attempt> {
+        let (mut h, mut g) = self.problem.normal_equations();
+        let scale = self.variables.scale;
+        for i in 0..g.len() {
+            g[i] *= scale[i];
+            for j in 0..g.len() {
+                h[(i, j)] *= scale[i] * scale[j];
+            }
+        }
+        if !g.iter().chain(h.iter()).all(|x| x.is_finite()) {
+            return None;
+        }
+        let step = bounded_step(&h, &g, damping, &self.x, self.variables);
+        let trial = self.problem.trial(&self.x, &step);
+        let sizes = step.iter().zip(scale).map(|(step, scale)| step.abs() / scale);
+        let short = sizes.fold(trial.eliminated_step, f64::max) <= STEP_TOLERANCE;
+        let accepted = trial.cost < self.cost;
+        if accepted {
+            self.accept(&step);
+        }
+        Some(Attempt { accepted, predicted: trial.predicted, short })
+    }
+
+    /// Tries steps along each variable, shorter and shorter; whether one lowered the cost by enough.
+    fn compass(&mut self) -> bool {
+        for length in COMPASS {
+            for i in 0..self.x.len() {
+                for sign in [1.0, -1.0] {
+                    let (lower, upper) = (self.variables.lower[i], self.variables.upper[i]);
+                    let there = self.x[i] + sign * length * self.variables.scale[i];
+                    let mut step = vec![0.0; self.x.len()];
+                    step[i] = there.clamp(lower, upper) - self.x[i];
+                    if step[i] == 0.0 {
+                        continue;
+                    }
+                    let trial = self.problem.trial(&self.x, &step);
+                    if trial.cost < (1.0 - SLOW) * self.cost {
+                        self.accept(&step);
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    fn accept(&mut self, step: &[f64]) {
+        let bounds = self.variables.lower.iter().zip(self.variables.upper);
+        for ((x, step), (&lower, &upper)) in self.x.iter_mut().zip(step).zip(bounds) {
+            *x = (*x + step).clamp(lower, upper);
+        }
+        self.problem.accept();
+        self.cost = self.problem.linearize(&self.x);
+        self.iterations += 1;
+    }
 }
 
 /// The damped step, in the variables' own units, within the bounds.

@@ -12,6 +12,11 @@ use crate::model::Parameters;
 use crate::simulation::StepReport;
 use crate::state::State;
 
+/// Damping of initial states at the start, and its bounds.
+const DAMPING: f64 = 1e-4;
+const MIN_DAMPING: f64 = 1e-12;
+const MAX_DAMPING: f64 = 1e12;
+
 /// Simulated steps so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
@@ -43,6 +48,10 @@ pub struct Problem<'a> {
     /// The initial state of each window.
     pub initial: Vec<State<f64>>,
     trial: Vec<State<f64>>,
+    /// Damping of the initial state of each window, and whether the last trial moved it: one
+    /// window at a kink must not shorten the steps of the others.
+    damping: Vec<f64>,
+    moved: Vec<bool>,
     blocks: Vec<Block>,
     /// Whether fitted initial states are held where they are, as if they were recorded.
     pub hold_initial: bool,
@@ -68,6 +77,8 @@ impl<'a> Problem<'a> {
             base: &experiment.scene.parameters,
             threads: threads.max(1),
             trial: initial.clone(),
+            damping: vec![DAMPING; initial.len()],
+            moved: vec![false; initial.len()],
             initial,
             blocks: Vec::new(),
             hold_initial: false,
@@ -111,24 +122,23 @@ impl<'a> Problem<'a> {
 
     /// The cost at parameters `x` with the present initial states.
     pub fn cost(&mut self, x: &[f64]) -> f64 {
-        let (cost, report) = self.cost_from(x, &self.initial);
+        let costs = self.costs_from(x, &self.initial);
         self.effort.steps += self.window_steps();
-        self.report = report;
-        cost
+        self.report = StepReport::default();
+        costs.iter().for_each(|(_, report)| self.report.merge(report));
+        costs.iter().map(|(cost, _)| cost).sum()
     }
 
-    fn cost_from(&self, x: &[f64], initial: &[State<f64>]) -> (f64, StepReport) {
+    /// The cost of each window, and how its contact problems were solved.
+    fn costs_from(&self, x: &[f64], initial: &[State<f64>]) -> Vec<(f64, StepReport)> {
         let parameters = self.parameters_at(x);
         let windows = &self.measurement.dataset.windows;
-        let costs = parallel(self.threads, windows.len(), |k| {
+        parallel(self.threads, windows.len(), |k| {
             let mut r = Vec::new();
             let report =
                 residuals(&self.measurement, &windows[k], &parameters, &initial[k], &mut r);
             (0.5 * r.iter().map(|r| r * r).sum::<f64>(), report)
-        });
-        let mut report = StepReport::default();
-        costs.iter().for_each(|(_, r)| report.merge(r));
-        (costs.iter().map(|(cost, _)| cost).sum(), report)
+        })
     }
 
     /// The cost and its gradient in [parameters..., initial-state tangents window by window], by
@@ -246,10 +256,10 @@ impl LeastSquares for Problem<'_> {
         self.blocks.iter().map(|block| block.cost).sum()
     }
 
-    fn normal_equations(&self, damping: f64) -> (DMatrix<f64>, DVector<f64>) {
+    fn normal_equations(&self) -> (DMatrix<f64>, DVector<f64>) {
         let n = self.parameters.len();
         let (mut h, mut g) = (DMatrix::zeros(n, n), DVector::zeros(n));
-        for block in &self.blocks {
+        for (block, &damping) in self.blocks.iter().zip(&self.damping) {
             h += &block.hpp;
             g += &block.gp;
             if block.gx.is_empty() {
@@ -264,7 +274,7 @@ impl LeastSquares for Problem<'_> {
         (h, g)
     }
 
-    fn trial(&mut self, x: &[f64], step: &[f64], damping: f64) -> Trial {
+    fn trial(&mut self, x: &[f64], step: &[f64]) -> Trial {
         let step = DVector::from_column_slice(step);
         let mut predicted = 0.0;
         let mut eliminated_step = 0.0_f64;
@@ -273,7 +283,7 @@ impl LeastSquares for Problem<'_> {
             if block.gx.is_empty() {
                 continue;
             }
-            let Some(cholesky) = Self::damped(block, damping).cholesky() else {
+            let Some(cholesky) = Self::damped(block, self.damping[k]).cholesky() else {
                 self.trial[k] = self.initial[k].clone();
                 continue;
             };
@@ -288,14 +298,33 @@ impl LeastSquares for Problem<'_> {
             self.trial[k] = self.initial[k].moved(dx.as_slice());
         }
         let target: Vec<f64> = x.iter().zip(step.iter()).map(|(x, d)| x + d).collect();
-        let (cost, _) = self.cost_from(&target, &self.trial);
+        let mut cost = 0.0;
+        let moved = self.costs_from(&target, &self.trial);
         self.effort.steps += self.window_steps();
+        if self.initial_unknowns() == 0 {
+            cost = moved.iter().map(|(cost, _)| cost).sum();
+        } else {
+            // Each window keeps its initial state where moving it does not pay.
+            let held = self.costs_from(&target, &self.initial);
+            self.effort.steps += self.window_steps();
+            for (k, ((moved, _), (held, _))) in moved.iter().zip(&held).enumerate() {
+                self.moved[k] = moved < held;
+                cost += if self.moved[k] { moved } else { held };
+                if !self.moved[k] {
+                    self.trial[k].clone_from(&self.initial[k]);
+                    self.damping[k] = (4.0 * self.damping[k]).min(MAX_DAMPING);
+                }
+            }
+        }
         let cost = if cost.is_finite() { cost } else { f64::INFINITY };
         Trial { cost, predicted, eliminated_step }
     }
 
     fn accept(&mut self) {
         self.initial.clone_from(&self.trial);
+        for (damping, _) in self.damping.iter_mut().zip(&self.moved).filter(|(_, moved)| **moved) {
+            *damping = (damping.to_owned() / 3.0).max(MIN_DAMPING);
+        }
     }
 }
 
