@@ -41,6 +41,8 @@ fn noise_free(start: f64) -> (Experiment, Dataset) {
     let mut experiment = Experiment::builtin().unwrap();
     experiment.initial_state = InitialState::Recorded;
     experiment.window = WindowLength::Steps(1);
+    // The independent simulator stops penetration and does not push it out.
+    experiment.scene.settings.baumgarte = 0.0;
     experiment.parameters[0].start = start;
     let (model, slides) = simulator::slides();
     let trajectories = slides.iter().map(|slide| independent(&model, slide)).collect();
@@ -140,6 +142,7 @@ fn the_one_step_loss_of_exact_data_gives_the_friction_exactly() {
         let fit = run(&experiment, &dataset);
         assert_eq!(fit.status, FitStatus::Converged);
         let found = fit.parameters[0].value;
+        eprintln!("onestep {found} {:e}", fit.loss);
         assert!((found - 0.3).abs() < 0.3e-6, "{found} from {start}, loss {:e}", fit.loss);
     }
 }
@@ -218,15 +221,16 @@ fn gradients_are_those_of_the_normal_equations_and_of_differences() {
                 experiment.parameters[i].name
             );
             assert_relative_eq!(gradient[i], g[i], max_relative = 1e-9);
-            // Two differences, so that the error of each is known.
+            // Extrapolated from two central differences, whose error is of second order.
             let difference = |step: f64| {
                 let [mut up, mut down] = [x.clone(), x.clone()];
                 up[i] += step * x[i].abs();
                 down[i] -= step * x[i].abs();
                 (problem.cost(&up) - problem.cost(&down)) / (up[i] - down[i])
             };
-            let [rough, fine] = [2e-6, 1e-6].map(difference);
-            let error = (gradient[i] - fine).abs() / size(i);
+            let [rough, fine] = [2e-4, 1e-4].map(difference);
+            let limit = fine + (fine - rough) / 3.0;
+            let error = (gradient[i] - limit).abs() / size(i);
             let name = &experiment.parameters[i].name;
             assert!(error < 1e-6, "{name}: {} {fine} {rough}", gradient[i]);
         }
@@ -242,7 +246,7 @@ fn gradients_are_those_of_the_normal_equations_and_of_differences() {
                     problem.initial[k] = start.moved(&tangent);
                     problem.cost(&x)
                 };
-                let difference = (at(1e-7) - at(-1e-7)) / 2e-7;
+                let difference = (at(1e-6) - at(-1e-6)) / 2e-6;
                 assert!((difference - g).abs() < 1e-5 * norm, "{k} {i}: {g} {difference}");
             }
             problem.initial[k] = start;

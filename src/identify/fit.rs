@@ -185,7 +185,7 @@ pub fn fit(
             }
         })
         .collect();
-    let warnings = warnings(&fitted, &h, &scale, &report);
+    let warnings = warnings(&fitted, &h, &report);
     let status = match minimum.outcome {
         _ if fitted.iter().any(|p| !p.observable) => FitStatus::Unobservable,
         Outcome::Converged => FitStatus::Converged,
@@ -216,7 +216,6 @@ pub fn fit(
 fn warnings(
     fitted: &[FittedParameter],
     h: &nalgebra::DMatrix<f64>,
-    scale: &[f64],
     report: &StepReport,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -240,14 +239,16 @@ fn warnings(
         let eigen = correlation.symmetric_eigen();
         for (value, vector) in eigen.eigenvalues.iter().zip(eigen.eigenvectors.column_iter()) {
             if *value < 1e-8 {
-                let terms: Vec<String> = seen
+                // Back in the parameters' own units, the first of them changing by 1.
+                let change: Vec<(f64, &str)> = seen
                     .iter()
                     .zip(vector.iter())
                     .filter(|(_, v)| v.abs() > 0.1)
-                    .map(|(&i, v)| {
-                        format!("{:+.3} {}", v / h[(i, i)].sqrt() / scale[i], fitted[i].name)
-                    })
+                    .map(|(&i, v)| (v / h[(i, i)].sqrt(), fitted[i].name.as_str()))
                     .collect();
+                let first = change.first().map_or(1.0, |(v, _)| *v);
+                let terms: Vec<String> =
+                    change.iter().map(|(v, name)| format!("{:+.3e} {name}", v / first)).collect();
                 warnings.push(format!(
                     "the recordings cannot tell these apart, only a combination of them: a change \
                      in proportion to {} leaves no trace",
