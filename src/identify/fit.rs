@@ -118,9 +118,11 @@ pub struct Progress<'a> {
     pub values: &'a [f64],
 }
 
-/// A parameter that changes no residual by more than this (standard deviations, over the whole
-/// width between its bounds) is not observable. Rounding leaves about 1e-9.
-const OBSERVABLE: f64 = 1e-5;
+/// A parameter is not observable if the residuals (in standard deviations, all taken together)
+/// change by less than this over the whole width between its bounds: its own standard deviation
+/// would be a thousand widths. Less than this is left by rounding, by the sinking of bodies into a
+/// floor with compliance, and by its correction.
+const OBSERVABLE: f64 = 1e-3;
 
 /// Identifies the parameters of `experiment` from `dataset` on `threads` threads; the result has
 /// the same bits for any number of them. `watch` is told of each iteration and may end the search
