@@ -41,6 +41,8 @@ fn noise_free(start: f64) -> (Experiment, Dataset) {
     let mut experiment = Experiment::builtin().unwrap();
     experiment.initial_state = InitialState::Recorded;
     experiment.window = WindowLength::Steps(1);
+    // The independent simulator stops penetration and does not push it out.
+    experiment.scene.settings.baumgarte = 0.0;
     experiment.parameters[0].start = start;
     let (model, slides) = simulator::slides();
     let trajectories = slides.iter().map(|slide| independent(&model, slide)).collect();
@@ -208,8 +210,11 @@ fn gradients_are_those_of_the_normal_equations_and_of_differences() {
 
         assert_relative_eq!(problem.linearize(&x), cost, max_relative = 1e-12);
         assert_relative_eq!(problem.cost(&x), cost, max_relative = 1e-12);
-        // With its initial states held by a huge damping: J'r of the parameters alone.
+        // With initial states held: J'r of the parameters alone.
+        problem.hold_initial = true;
+        problem.linearize(&x);
         let (h, g) = problem.normal_equations();
+        problem.hold_initial = false;
         let size = |i: usize| (2.0 * cost * h[(i, i)]).sqrt();
         for i in 0..x.len() {
             assert!(
@@ -218,15 +223,16 @@ fn gradients_are_those_of_the_normal_equations_and_of_differences() {
                 experiment.parameters[i].name
             );
             assert_relative_eq!(gradient[i], g[i], max_relative = 1e-9);
-            // Two differences, so that the error of each is known.
+            // Extrapolated from two central differences, whose error is of second order.
             let difference = |step: f64| {
                 let [mut up, mut down] = [x.clone(), x.clone()];
                 up[i] += step * x[i].abs();
                 down[i] -= step * x[i].abs();
                 (problem.cost(&up) - problem.cost(&down)) / (up[i] - down[i])
             };
-            let [rough, fine] = [2e-6, 1e-6].map(difference);
-            let error = (gradient[i] - fine).abs() / size(i);
+            let [rough, fine] = [2e-4, 1e-4].map(difference);
+            let limit = fine + (fine - rough) / 3.0;
+            let error = (gradient[i] - limit).abs() / size(i);
             let name = &experiment.parameters[i].name;
             assert!(error < 1e-6, "{name}: {} {fine} {rough}", gradient[i]);
         }
@@ -242,7 +248,7 @@ fn gradients_are_those_of_the_normal_equations_and_of_differences() {
                     problem.initial[k] = start.moved(&tangent);
                     problem.cost(&x)
                 };
-                let difference = (at(1e-7) - at(-1e-7)) / 2e-7;
+                let difference = (at(1e-6) - at(-1e-6)) / 2e-6;
                 assert!((difference - g).abs() < 1e-5 * norm, "{k} {i}: {g} {difference}");
             }
             problem.initial[k] = start;
@@ -554,8 +560,8 @@ fn cube_tosses_are_reproduced_as_well_as_by_an_independent_simulator() {
         let fit = run(&experiment, &dataset);
         assert_eq!(fit.status, FitStatus::Converged);
         assert!(fit.loss < fit.loss_of_scene, "{} {}", fit.loss, fit.loss_of_scene);
-        fit.parameters[0].value
+        (fit.parameters[0].value, fit.loss)
     });
-    assert!((0.14..=0.26).contains(&low), "{low}");
-    assert!((low - high).abs() <= 1e-4, "{low} {high}");
+    assert!((0.14..=0.26).contains(&low.0), "{low:?}");
+    assert!((low.0 - high.0).abs() <= 1e-4, "value and loss {low:?} {high:?}");
 }

@@ -4,6 +4,8 @@ mod allocations;
 mod contact_node;
 mod gradients;
 mod identify;
+#[cfg(feature = "cli")]
+mod identify_cli;
 mod layers;
 mod linearize;
 #[cfg(feature = "cli")]

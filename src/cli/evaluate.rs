@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::Outcome;
-use super::output::{json_head, json_text, number, print, threads, write_file};
+use super::output::{check_directory, json_head, json_text, number, print, threads, write_file};
 use crate::Error;
-use crate::identify::{Dataset, Experiment, evaluate};
+use crate::identify::{Dataset, Experiment, FreeParameter, evaluate};
 use crate::model::Parameters;
 use crate::simulation::StepReport;
 
@@ -35,6 +35,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let threads = threads(arguments.threads)?;
+    arguments.output.as_deref().map_or(Ok(()), check_directory)?;
     let experiment = Experiment::load(&arguments.experiment, arguments.data.as_deref())?;
     let dataset = Dataset::load(&experiment)?;
     let parameters = match &arguments.parameters {
@@ -60,7 +61,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         .collect();
     let mut object = json_head("evaluate", experiment.seed, threads);
     object.insert("experiment".into(), experiment.name.clone().into());
-    object.insert("trajectories".into(), rows.len().into());
+    object.insert("count".into(), rows.len().into());
     let position = number(evaluation.position_error_percent);
     object.insert("position_error_percent".into(), position);
     object.insert("rotation_error_deg".into(), number(evaluation.rotation_error_deg));
@@ -72,7 +73,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             "worst_residual": number(total.worst.residual),
         }),
     );
-    object.insert("rows".into(), rows.into());
+    object.insert("trajectories".into(), rows.into());
     let text = json_text(object);
     if let Some(path) = &arguments.output {
         write_file(path, (text.clone() + "\n").as_bytes())?;
@@ -132,6 +133,9 @@ fn read_parameters(path: &Path, experiment: &Experiment) -> Result<Parameters<f6
             experiment.scene.model.parameter(name).ok_or_else(|| {
                 bad(&field("name"), format!("the scene has no parameter {name:?}"))
             })?;
+        if !FreeParameter::allows(name, value) {
+            return Err(bad(&field("value"), format!("{name} cannot be {value}")));
+        }
         for slot in slots.slots {
             parameters.values[slot] = value;
         }

@@ -26,9 +26,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
 use super::Outcome;
-#[cfg(feature = "plots")]
-use super::output::check_directory;
-use super::output::{json_head, json_text, number, print, threads, write_file};
+use super::output::{check_directory, json_head, json_text, number, print, threads, write_file};
 use crate::Error;
 use crate::identify::{Dataset, Experiment, Fit, FitStatus, Problem, fit};
 
@@ -67,6 +65,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if let Some(path) = &arguments.plot {
         check_directory(path)?;
     }
+    arguments.output.as_deref().map_or(Ok(()), check_directory)?;
     let (mut experiment, dataset);
     match &arguments.experiment {
         Some(path) => {
@@ -148,9 +147,12 @@ fn set_start(experiment: &mut Experiment, text: &str) -> Result<(), Error> {
     let Ok(value) = value.trim().parse::<f64>() else {
         return bad(format!("{value:?} is not a number"));
     };
-    let Some(parameter) = experiment.parameters.iter_mut().find(|p| p.name == name.trim()) else {
-        return bad(format!("the experiment identifies no parameter {name:?}"));
+    let Some(index) = experiment.parameters.iter().position(|p| p.name == name.trim()) else {
+        let known: Vec<&str> = experiment.parameters.iter().map(|p| p.name.as_str()).collect();
+        let known = known.join(", ");
+        return bad(format!("the experiment identifies no parameter {name:?}, only {known}"));
     };
+    let parameter = &mut experiment.parameters[index];
     if !(parameter.lower..=parameter.upper).contains(&value) {
         let (lower, upper) = (parameter.lower, parameter.upper);
         return bad(format!("must lie within its bounds, {value} is not in [{lower}, {upper}]"));

@@ -62,7 +62,12 @@ impl Dataset {
                 settings.time_step,
                 substeps as f64 * settings.time_step,
             );
-            return Err(Error::input(&experiment.name, None, "substeps", message));
+            return Err(Error::input(
+                &experiment.name,
+                experiment.substeps_line,
+                "substeps",
+                message,
+            ));
         }
         settings.time_step = step;
         let mut windows = Vec::new();

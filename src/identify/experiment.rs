@@ -68,6 +68,8 @@ pub struct Experiment {
     pub window: WindowLength,
     /// Simulation steps per recorded step; if not given, what the time steps imply.
     pub substeps: Option<usize>,
+    /// The line of the file that gives `substeps`, for messages.
+    pub substeps_line: Option<usize>,
     /// A recorded velocity belongs to this long before its frame, s; in flight the start of a
     /// window is corrected for the gravity of that time.
     pub velocity_lag: f64,
@@ -233,6 +235,10 @@ impl Experiment {
             initial_state,
             window,
             substeps: root.count("substeps")?,
+            substeps_line: root
+                .has("substeps")
+                .then(|| root.error("substeps", "").line())
+                .flatten(),
             velocity_lag,
             length_scale,
             noise: Noise::read(root)?,

@@ -118,9 +118,11 @@ pub struct Progress<'a> {
     pub values: &'a [f64],
 }
 
-/// A parameter that changes no residual by more than this (standard deviations, over the whole
-/// width between its bounds) is not observable. Rounding leaves about 1e-9.
-const OBSERVABLE: f64 = 1e-5;
+/// A parameter is not observable if the residuals (in standard deviations, all taken together)
+/// change by less than this over the whole width between its bounds: its own standard deviation
+/// would be a thousand widths. Less than this is left by rounding, by the sinking of bodies into a
+/// floor with compliance, and by its correction.
+const OBSERVABLE: f64 = 1e-3;
 
 /// Identifies the parameters of `experiment` from `dataset` on `threads` threads; the result has
 /// the same bits for any number of them. `watch` is told of each iteration and may end the search
@@ -199,7 +201,7 @@ pub fn fit(
             }
         })
         .collect();
-    let warnings = warnings(&fitted, &h, &scale, &report);
+    let warnings = warnings(&fitted, &h, &report);
     let status = match minimum.outcome {
         _ if fitted.iter().any(|p| !p.observable) => FitStatus::Unobservable,
         Outcome::Converged => FitStatus::Converged,
@@ -230,7 +232,6 @@ pub fn fit(
 fn warnings(
     fitted: &[FittedParameter],
     h: &nalgebra::DMatrix<f64>,
-    scale: &[f64],
     report: &StepReport,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -254,14 +255,16 @@ fn warnings(
         let eigen = correlation.symmetric_eigen();
         for (value, vector) in eigen.eigenvalues.iter().zip(eigen.eigenvectors.column_iter()) {
             if *value < 1e-8 {
-                let terms: Vec<String> = seen
+                // Back in the parameters' own units, the first of them changing by 1.
+                let change: Vec<(f64, &str)> = seen
                     .iter()
                     .zip(vector.iter())
                     .filter(|(_, v)| v.abs() > 0.1)
-                    .map(|(&i, v)| {
-                        format!("{:+.3} {}", v / h[(i, i)].sqrt() / scale[i], fitted[i].name)
-                    })
+                    .map(|(&i, v)| (v / h[(i, i)].sqrt(), fitted[i].name.as_str()))
                     .collect();
+                let first = change.first().map_or(1.0, |(v, _)| *v);
+                let terms: Vec<String> =
+                    change.iter().map(|(v, name)| format!("{:+.3e} {name}", v / first)).collect();
                 warnings.push(format!(
                     "the recordings cannot tell these apart, only a combination of them: a change \
                      in proportion to {} leaves no trace",

@@ -57,6 +57,12 @@ impl FreeParameter {
         Ok(FreeParameter { name: name.to_string(), slots, start, lower, upper, scale })
     }
 
+    /// Whether a parameter of this name can have this value.
+    pub fn allows(name: &str, value: f64) -> bool {
+        let (least, most) = domain(name);
+        value.is_finite() && (least..=most).contains(&value)
+    }
+
     /// Sets it in `parameters`.
     pub fn set<T: Real>(&self, value: T, parameters: &mut Parameters<T>) {
         for &slot in &self.slots.slots {

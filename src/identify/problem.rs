@@ -173,7 +173,7 @@ impl<'a> Problem<'a> {
         for part in parts {
             let (cost, g, report) = part?;
             total += cost;
-            for (sum, g) in gradient.iter_mut().zip(&g) {
+            for (sum, g) in gradient[..x.len()].iter_mut().zip(&g) {
                 *sum += g;
             }
             gradient.extend_from_slice(&g[x.len()..]);
