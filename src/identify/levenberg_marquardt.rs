@@ -125,8 +125,9 @@ pub fn minimize(
             for (x, step) in x.iter_mut().zip(&step) {
                 *x += step;
             }
-            for i in 0..n {
-                x[i] = x[i].clamp(variables.lower[i], variables.upper[i]);
+            for (x, (lower, upper)) in x.iter_mut().zip(variables.lower.iter().zip(variables.upper))
+            {
+                *x = x.clamp(*lower, *upper);
             }
             let decrease = cost - trial.cost;
             let gain = decrease / trial.predicted.max(f64::MIN_POSITIVE);

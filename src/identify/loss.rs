@@ -42,9 +42,9 @@ pub fn residuals<T: Real>(
     if measurement.initial_state == InitialState::Fitted {
         compare(measurement.noise, &rollout.state, &recorded[window.first], residuals);
     }
-    for frame in window.first + 1..=window.first + window.steps {
+    for there in &recorded[window.first + 1..=window.first + window.steps] {
         rollout.advance(dataset.substeps, &wrenches);
-        compare(measurement.noise, &rollout.state, &recorded[frame], residuals);
+        compare(measurement.noise, &rollout.state, there, residuals);
     }
     rollout.report
 }
