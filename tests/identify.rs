@@ -147,6 +147,34 @@ fn the_one_step_loss_of_exact_data_gives_the_friction_exactly() {
 }
 
 #[test]
+fn a_slide_turned_by_any_angle_gives_the_same_friction() {
+    let (mut experiment, _) = noise_free(0.5);
+    experiment.substeps = Some(1);
+    let (model, slides) = simulator::slides();
+    let slide = independent(&model, &slides[1]);
+    let friction = |angle: f64| {
+        let (sin, cos) = angle.sin_cos();
+        let turn = [(0.5 * angle).cos(), 0.0, 0.0, (0.5 * angle).sin()];
+        let mut turned = slide.clone();
+        for state in &mut turned.states {
+            for v in [&mut state.q, &mut state.v] {
+                (v[0], v[1]) = (cos * v[0] - sin * v[1], sin * v[0] + cos * v[1]);
+            }
+            let q = simulator::product(turn, state.orientation(0));
+            state.q[3..].copy_from_slice(&q);
+        }
+        let dataset = Dataset::new(&experiment, vec![turned]).unwrap();
+        run(&experiment, &dataset).parameters[0].value
+    };
+    let straight = friction(0.0);
+    assert!((straight - 0.3).abs() < 1e-6, "{straight}");
+    for angle in [0.3, 0.25 * std::f64::consts::PI, 1.9, -2.7] {
+        let found = friction(angle);
+        assert!((found - straight).abs() < 1e-9, "{angle}: {found} {straight}");
+    }
+}
+
+#[test]
 fn adam_finds_the_friction() {
     let (mut experiment, dataset) = noise_free(0.5);
     let settings = AdamSettings { rate: 0.5, ..AdamSettings::default() };
