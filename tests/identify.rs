@@ -53,7 +53,7 @@ fn noise_free(start: f64) -> (Experiment, Dataset) {
 /// A slide by the independent simulator, exactly as it comes.
 fn independent(model: &simulator::BoxModel, slide: &simulator::Slide) -> Trajectory {
     let (dt, steps) = (simulator::FRAME_TIME, slide.frames - 1);
-    let frames = simulator::simulate(model, slide, dt, steps, 1e-6).unwrap();
+    let frames = simulator::simulate(model, slide, dt, steps, simulator::COMPLIANCE).unwrap();
     let state = |f: &simulator::Frame| State {
         q: f.p.iter().chain(&f.q).copied().collect(),
         v: f.v.iter().chain(&f.w).copied().collect(),

@@ -4,6 +4,7 @@
 //! `cargo run --release --example slides [FOLDER]` writes `slide_1.csv` to `slide_6.csv` into
 //! FOLDER (default `examples/slides`).
 
+mod recording;
 mod simulator;
 
 use std::path::Path;
@@ -36,9 +37,9 @@ fn write_slides(folder: &Path) -> Result<(), String> {
         )
         .map_err(|e| format!("slide {number}: {e}"))?;
         let distance = frames.last().map_or(0.0, |f| f.p[0].hypot(f.p[1]));
-        simulator::add_noise(&mut frames, POSITION_NOISE, ROTATION_NOISE.to_radians(), number);
+        recording::add_noise(&mut frames, POSITION_NOISE, ROTATION_NOISE.to_radians(), number);
         let path = folder.join(format!("slide_{number}.csv"));
-        std::fs::write(&path, simulator::to_csv(&frames))
+        std::fs::write(&path, recording::to_csv(&frames))
             .map_err(|e| format!("cannot write {}: {e}", path.display()))?;
         println!(
             "wrote {} ({} frames, true stopping distance {distance:.4} m)",

@@ -20,10 +20,6 @@
 //!
 //! Conventions: SI units; quaternions (w, x, y, z) rotate body to world; `v` in the world
 //! frame, `w` in the body frame.
-#![allow(dead_code, reason = "included by several programs, each using a part")]
-
-use std::fmt::Write;
-
 pub type Vec3 = [f64; 3];
 pub type Quat = [f64; 4];
 
@@ -419,72 +415,6 @@ fn solve(mut a: [Vec3; 3], mut b: Vec3) -> Vec3 {
     b
 }
 
-/// Measurement noise: perturbs the poses by Gaussian noise of the given standard deviations
-/// per axis (m, rad; the rotation acts in the body frame) and derives `v` and `w` anew from the
-/// noisy poses by differences to the frame before (the first frame: to the frame after).
-pub fn add_noise(frames: &mut [Frame], position_sd: f64, rotation_sd: f64, seed: u64) {
-    let mut random = Random::new(seed);
-    for frame in &mut *frames {
-        frame.p = add(frame.p, scale(random.gaussian3(), position_sd));
-        frame.q = product(frame.q, exp(scale(random.gaussian3(), rotation_sd)));
-    }
-    for k in 0..frames.len() {
-        let Some([from, to]) = frames.get(k.max(1) - 1..=k.max(1)) else {
-            continue;
-        };
-        let rate = 1.0 / (to.t - from.t);
-        let v = scale(add(to.p, scale(from.p, -1.0)), rate);
-        let w = scale(log(product(conjugate(from.q), to.q)), rate);
-        (frames[k].v, frames[k].w) = (v, w);
-    }
-}
-
-/// Frames as CSV text with a header line.
-pub fn to_csv(frames: &[Frame]) -> String {
-    let mut text = String::from("t,px,py,pz,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n");
-    for f in frames {
-        let list = |values: &[f64], decimals: usize| -> String {
-            values.iter().map(|x| format!(",{x:.decimals$}")).collect()
-        };
-        let (p, q, v, w) = (list(&f.p, 7), list(&f.q, 9), list(&f.v, 7), list(&f.w, 7));
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "{:.9}{p}{q}{v}{w}", f.t);
-    }
-    text
-}
-
-/// A deterministic random generator: splitmix64, Gaussian by Box and Muller.
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform in (0, 1].
-    pub fn uniform(&mut self) -> f64 {
-        ((self.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// Normal distribution, mean 0, standard deviation 1.
-    pub fn gaussian(&mut self) -> f64 {
-        let radius = (-2.0 * self.uniform().ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-
-    pub fn gaussian3(&mut self) -> Vec3 {
-        std::array::from_fn(|_| self.gaussian())
-    }
-}
-
 pub fn dot(a: Vec3, b: Vec3) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
@@ -530,13 +460,4 @@ pub fn exp(rotation: Vec3) -> Quat {
     let ratio = if angle < 1e-9 { 0.5 } else { (0.5 * angle).sin() / angle };
     let [x, y, z] = scale(rotation, ratio);
     [(0.5 * angle).cos(), x, y, z]
-}
-
-/// The rotation vector (angle at most pi) of a unit quaternion.
-pub fn log(q: Quat) -> Vec3 {
-    let q = if q[0] < 0.0 { q.map(|x| -x) } else { q };
-    let vector = [q[1], q[2], q[3]];
-    let sine = norm(vector);
-    let ratio = if sine < 1e-9 { 2.0 } else { 2.0 * sine.atan2(q[0]) / sine };
-    scale(vector, ratio)
 }
