@@ -110,7 +110,9 @@ impl Node for CoupledContact {
         let data = self.data(inputs);
         let (velocity, lambda) = outputs.split_at_mut(self.velocities);
         if !data.is_admissible() {
-            solution.report = Report { status: Status::InvalidInput, ..Report::default() };
+            let residual = f64::INFINITY;
+            solution.report =
+                Report { status: Status::InvalidInput, residual, ..Report::default() };
             solution.modes.clear();
             solution.modes.resize(self.contacts, Mode::Break);
             solution.clamp.clear();

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::Outcome;
-use super::output::{check_directory, json_head, json_text, number, print, threads, write_file};
+use super::output::{
+    UNSOLVED_SHARE, check_directory, json_head, json_text, number, print, threads, write_file,
+};
 use crate::Error;
 use crate::identify::{Dataset, Experiment, FreeParameter, evaluate};
 use crate::model::Parameters;
@@ -32,10 +34,6 @@ pub(super) struct Arguments {
     #[arg(long)]
     threads: Option<usize>,
 }
-
-/// Share of the steps whose contact problem may stay unsolved, each at the best residual found and
-/// said so, before a mean over whole recordings counts as not converged.
-const UNSOLVED_SHARE: f64 = 1e-3;
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let threads = threads(arguments.threads)?;

@@ -34,8 +34,15 @@ pub(super) struct Arguments {
     json: bool,
 }
 
+/// Longest simulation.
+const MOST_SECONDS: f64 = 1e4;
+
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let steps = usize::from(arguments.steps);
+    if !(0.0..=MOST_SECONDS).contains(&arguments.duration) {
+        let message = format!("must be between 0 and {MOST_SECONDS} s");
+        return Err(Error::input("--duration", None, arguments.duration.to_string(), message));
+    }
     let mut checks = Vec::new();
     if let Some(path) = &arguments.scene {
         let scene = Scene::load(path)?;

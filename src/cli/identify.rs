@@ -26,7 +26,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
 use super::Outcome;
-use super::output::{check_directory, json_head, json_text, number, print, threads, write_file};
+use super::output::{
+    UNSOLVED_SHARE, check_directory, json_head, json_text, number, print, threads, write_file,
+};
 use crate::Error;
 use crate::identify::{Dataset, Experiment, Fit, FitStatus, Problem, fit};
 
@@ -135,7 +137,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     } else {
         report(&experiment, &result, begin.elapsed().as_secs_f64());
     }
-    let done = result.status == FitStatus::Converged;
+    let solved = result.report.unsolved as f64 <= UNSOLVED_SHARE * result.report.steps as f64;
+    let done = result.status == FitStatus::Converged && solved;
     Ok(if done { Outcome::Done } else { Outcome::Failed })
 }
 

@@ -54,6 +54,7 @@ pub fn main() -> ExitCode {
         Command::Linearize(arguments) => linearize::run(&arguments),
     };
     match result {
+        Ok(_) if output::lost() => ExitCode::from(2),
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
         Err(error) => {

@@ -2,14 +2,21 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Map, Value};
 
 use crate::Error;
 use crate::simulation::StepReport;
 
-/// Writes a file by way of a temporary one beside it, so that it is never half written.
+/// Writes a file by way of a temporary one beside it, so that it is never half written. Through a link
+/// the file it points to is written; a device or pipe is written directly.
 pub(super) fn write_file(path: &Path, contents: &[u8]) -> Result<(), Error> {
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    if std::fs::metadata(&target).is_ok_and(|there| !there.is_file()) {
+        return std::fs::write(&target, contents).map_err(|error| Error::io(path, error));
+    }
+    let path = target.as_path();
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.tmp", std::process::id()));
     let temporary = path.with_file_name(name);
@@ -85,10 +92,29 @@ pub(super) fn warn_unsolved(report: &StepReport, tolerance: f64) {
     );
 }
 
-/// Prints text on standard output; a closed pipe is not an error.
+/// Share of the steps whose contact problem may stay unsolved, each at the best residual found and
+/// said so, before what is made of many recordings counts as not converged.
+pub(super) const UNSOLVED_SHARE: f64 = 1e-3;
+
+/// Whether something could not be printed.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Prints text on standard output. A reader that has closed the pipe is not an error; anything else
+/// is remembered, see [`lost`].
 pub(super) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n"));
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n"));
+    if let Err(error) = written.and_then(|()| out.flush())
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+        && !LOST.swap(true, Ordering::Relaxed)
+    {
+        eprintln!("error: standard output: {error}");
+    }
+}
+
+/// Whether something that was to be printed is lost.
+pub(super) fn lost() -> bool {
+    LOST.load(Ordering::Relaxed)
 }
 
 /// The text of a JSON object, indented.

@@ -23,17 +23,21 @@ pub struct ContactPoint<T> {
     pub arm: Vector3<T>,
 }
 
-/// Appends the points of `body` that can reach a half-space within a step.
+/// Lists the points of `body` that may touch a half-space, those within reach first, and returns how
+/// many of them are.
 ///
-/// A point counts if its gap is less than twice the way that the fastest point of the body makes in
-/// the step without contact; twice, because an impact at one end can throw the other. Points
-/// that are not touched in the end carry no impulse, so the choice changes cost and nothing else.
+/// Within reach is a gap of less than twice the way that the fastest point of the body makes in the
+/// step without contact. An impact at one end can throw the other further than that: whoever solves
+/// the contacts checks the rest with [`ContactPoint::escapes`]. Points that are not touched in the end
+/// carry no impulse, so the choice changes cost and nothing else.
 pub fn contact_points<T: Real>(
     system: &System<T>,
     free: &FreeBody<T>,
     body: usize,
     points: &mut Vec<ContactPoint<T>>,
-) {
+) -> usize {
+    points.clear();
+    let mut near = 0;
     let System { model, parameters, settings } = *system;
     let speed = |k: usize| {
         let v = |i: usize| free.free_velocity[k + i].value();
@@ -41,20 +45,31 @@ pub fn contact_points<T: Real>(
     };
     for (pair, p) in model.pairs.iter().enumerate().filter(|(_, p)| p.body == body) {
         let plane = &model.half_spaces[p.half_space];
-        let first = points.len();
         match model.bodies[body].shape {
             Shape::Box => box_half_space::points(parameters, free, body, plane, pair, points),
             Shape::Sphere => sphere_half_space::points(parameters, free, body, plane, pair, points),
         }
-        let mut kept = first;
-        for k in first..points.len() {
-            let arm = points[k].arm.map(|x| x.value());
-            let reach = 2.0 * settings.time_step * (speed(0) + speed(3) * arm.norm());
-            if points[k].gap.value() <= reach {
-                points.swap(kept, k);
-                kept += 1;
-            }
+    }
+    for k in 0..points.len() {
+        let arm = points[k].arm.map(|x| x.value());
+        let reach = 2.0 * settings.time_step * (speed(0) + speed(3) * arm.norm());
+        if points[k].gap.value() <= reach {
+            points.swap(near, k);
+            near += 1;
         }
-        points.truncate(kept);
+    }
+    near
+}
+
+impl<T: Real> ContactPoint<T> {
+    /// Whether a velocity at the end of a step takes the point through its half-space: that of the
+    /// centre of mass in the world and the angular one in the body.
+    pub fn escapes(&self, system: &System<T>, free: &FreeBody<T>, velocity: &[T]) -> bool {
+        let normal = system.model.half_spaces[system.model.pairs[self.pair].half_space].normal;
+        let v = |k: usize| velocity[k].value();
+        let rotation = free.rotation.map(|x| x.value());
+        let turning = Vector3::new(v(3), v(4), v(5)).cross(&self.arm.map(|x| x.value()));
+        let speed = normal.dot(&(Vector3::new(v(0), v(1), v(2)) + rotation * turning));
+        self.gap.value() + system.settings.time_step * speed < 0.0
     }
 }

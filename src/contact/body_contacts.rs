@@ -72,6 +72,7 @@ impl Impulses<f64> {
 pub struct BodyContacts<T: Real> {
     points: Vec<ContactPoint<T>>,
     targets: Vec<Target>,
+    modes: Vec<Mode>,
     inputs: Vec<T>,
     outputs: Vec<T>,
     coupled: Coupled<T>,
@@ -85,6 +86,7 @@ impl<T: Real> Default for BodyContacts<T> {
         BodyContacts {
             points: Vec::new(),
             targets: Vec::new(),
+            modes: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
             coupled: Coupled::default(),
@@ -103,30 +105,21 @@ impl<T: Real> BodyContacts<T> {
         body: usize,
         impulses: &mut Impulses<T>,
     ) -> ([T; NV], Report) {
-        self.points.clear();
         self.records.clear();
-        let settings = system.settings;
-        contact_points(system, free, body, &mut self.points);
-        let contacts = self.points.len();
+        let mut contacts = contact_points(system, free, body, &mut self.points);
         if contacts == 0 {
             impulses.set(&[], &[]);
             let margin = f64::INFINITY;
             return (free.free_velocity, Report { margin, ..Report::default() });
         }
-        self.pose(system, free);
-        self.outputs.clear();
-        self.outputs.resize(NV + 3 * contacts, T::zero());
-        let (points, inputs, outputs) = (&self.points, &self.inputs, &mut self.outputs);
-        let (report, modes) = match settings.solver {
-            ContactSolver::Coupled => {
-                self.coupled.solve(points, inputs, settings.tolerance, impulses, outputs)
-            }
-            ContactSolver::Staggered { n_step } => {
-                let limits = (n_step, settings.tolerance);
-                self.staggered.solve(points, inputs, limits, impulses, outputs)
-            }
-        };
-        let (velocity, lambda) = outputs.split_at(NV);
+        let mut report = self.solve(system, free, contacts, impulses);
+        let escapes = |point: &ContactPoint<T>| point.escapes(system, free, &self.outputs[..NV]);
+        if self.points[contacts..].iter().any(escapes) {
+            contacts = self.points.len();
+            report = self.solve(system, free, contacts, impulses);
+        }
+        let points = &self.points[..contacts];
+        let (velocity, lambda) = self.outputs.split_at(NV);
         impulses.set(points, lambda);
         for (i, point) in points.iter().enumerate() {
             self.records.push(ContactRecord {
@@ -134,34 +127,63 @@ impl<T: Real> BodyContacts<T> {
                 feature: point.feature,
                 gap: point.gap.value(),
                 impulse: std::array::from_fn(|r| lambda[3 * i + r].value()),
-                mode: modes[i],
+                mode: self.modes[i],
                 target: self.targets[i],
             });
         }
         (std::array::from_fn(|k| velocity[k]), report)
     }
 
-    /// Fills `inputs` as [`CoupledContact`](crate::argmin::CoupledContact) takes them.
-    fn pose(&mut self, system: &System<T>, free: &FreeBody<T>) {
+    /// Solves the problem of the first `contacts` points into `outputs` and `modes`.
+    fn solve(
+        &mut self,
+        system: &System<T>,
+        free: &FreeBody<T>,
+        contacts: usize,
+        impulses: &Impulses<T>,
+    ) -> Report {
+        self.pose(system, free, contacts);
+        self.outputs.clear();
+        self.outputs.resize(NV + 3 * contacts, T::zero());
+        let points = &self.points[..contacts];
+        let (inputs, outputs) = (&self.inputs, &mut self.outputs);
+        let tolerance = system.settings.tolerance;
+        let (report, modes) = match system.settings.solver {
+            ContactSolver::Coupled => {
+                self.coupled.solve(points, inputs, tolerance, impulses, outputs)
+            }
+            ContactSolver::Staggered { n_step } => {
+                self.staggered.solve(points, inputs, (n_step, tolerance), impulses, outputs)
+            }
+        };
+        self.modes.clear();
+        self.modes.extend_from_slice(modes);
+        report
+    }
+
+    /// Fills `inputs` as [`CoupledContact`](crate::argmin::CoupledContact) takes them, with the first
+    /// `contacts` points.
+    fn pose(&mut self, system: &System<T>, free: &FreeBody<T>, contacts: usize) {
         let System { model, parameters, settings } = *system;
         let inputs = &mut self.inputs;
         inputs.clear();
         self.targets.clear();
-        for point in &self.points {
+        let points = &self.points[..contacts];
+        for point in points {
             constraint::rows(model, free, point, inputs);
         }
         inputs.extend(free.mass_factor);
         inputs.extend(free.free_velocity);
         let row =
             |inputs: &[T], i: usize| -> [T; NV] { std::array::from_fn(|k| inputs[3 * NV * i + k]) };
-        for (i, point) in self.points.iter().enumerate() {
+        for (i, point) in points.iter().enumerate() {
             let e = parameters.restitution(model, point.pair);
             let (target, kind) = constraint::target(system, free, e, point, &row(inputs, i));
             inputs.push(target);
             self.targets.push(kind);
         }
-        inputs.extend(self.points.iter().map(|point| parameters.mu(model, point.pair)));
-        for i in 0..self.points.len() {
+        inputs.extend(points.iter().map(|point| parameters.mu(model, point.pair)));
+        for i in 0..contacts {
             let compliance = constraint::compliance(settings, free, &row(inputs, i));
             inputs.push(compliance);
         }

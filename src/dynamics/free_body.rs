@@ -41,6 +41,8 @@ pub struct FreeBody<T> {
     pub mass_factor: [T; NV * NV],
     /// Change of the angular velocity by the gyroscopic term alone, rad/s.
     gyroscopic: Vector3<T>,
+    /// Whether mass and inertia are positive definite.
+    pub admissible: bool,
     /// Whether the gyroscopic equation was solved.
     pub converged: bool,
 }
@@ -72,7 +74,8 @@ impl<T: Real> FreeBody<T> {
             }
         }
         // Checked positive definite on reading; if a fit has led out of that, say so.
-        let mut converged = mass.value() > 0.0 && cholesky(&mut block, 3);
+        let admissible = mass.value() > 0.0 && cholesky(&mut block, 3);
+        let mut converged = true;
         for i in 0..3 {
             mass_factor[i * NV + i] = root;
             for k in 0..=i {
@@ -88,7 +91,7 @@ impl<T: Real> FreeBody<T> {
         let torque = Vector3::new(wrench[3], wrench[4], wrench[5]);
         // About the centre of mass, in the body.
         let mut kick = torque - c.cross(&(rotation.transpose() * force));
-        if converged {
+        if admissible {
             solve_lower(&block, 3, kick.as_mut_slice());
             solve_lower_transpose(&block, 3, kick.as_mut_slice());
         }
@@ -104,6 +107,7 @@ impl<T: Real> FreeBody<T> {
             free_velocity: [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z],
             mass_factor,
             gyroscopic,
+            admissible,
             converged,
         }
     }

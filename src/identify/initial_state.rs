@@ -32,8 +32,7 @@ pub(super) fn recorded(
     for body in 0..state.bodies() {
         let free = FreeBody::new(parameters, &state, body, &[0.0; NV], lag.time_step);
         let mut points = Vec::new();
-        contact_points(&system, &free, body, &mut points);
-        if points.is_empty() {
+        if contact_points(&system, &free, body, &mut points) == 0 {
             for k in 0..3 {
                 state.v[NV * body + k] += gravity[k] * late;
             }

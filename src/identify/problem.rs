@@ -8,6 +8,7 @@ use super::levenberg_marquardt::{LeastSquares, Trial};
 use super::loss::Measurement;
 use super::{Dataset, Experiment, FreeParameter, InitialState, residuals};
 use crate::ad::{self, Dual, Real, Var};
+use crate::argmin::Status;
 use crate::model::Parameters;
 use crate::simulation::StepReport;
 use crate::state::State;
@@ -137,7 +138,12 @@ impl<'a> Problem<'a> {
             let mut r = Vec::new();
             let report =
                 residuals(&self.measurement, &windows[k], &parameters, &initial[k], &mut r);
-            (0.5 * r.iter().map(|r| r * r).sum::<f64>(), report)
+            // Parameters that no body can have (an inertia that is not positive definite) are as
+            // far off as can be.
+            let admissible = report.worst.status != Status::InvalidInput;
+            let cost =
+                if admissible { 0.5 * r.iter().map(|r| r * r).sum::<f64>() } else { f64::INFINITY };
+            (cost, report)
         })
     }
 
@@ -213,8 +219,9 @@ impl<'a> Problem<'a> {
         );
         let r = DVector::from_vec(r);
         let (jp, jx) = (j.columns(0, np), j.columns(np, nx));
+        let admissible = report.worst.status != Status::InvalidInput;
         Block {
-            cost: 0.5 * r.norm_squared(),
+            cost: if admissible { 0.5 * r.norm_squared() } else { f64::INFINITY },
             hpp: jp.tr_mul(&jp),
             hpx: jp.tr_mul(&jx),
             hxx: jx.tr_mul(&jx),

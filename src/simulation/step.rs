@@ -76,24 +76,22 @@ impl Default for StepReport {
 impl StepReport {
     /// Adds one problem.
     fn add(&mut self, report: Report) {
-        if !report.status.is_solved() {
-            self.unsolved += 1;
-            self.worst.status = report.status;
-        }
-        self.worst.iterations += report.iterations;
-        self.worst.residual = self.worst.residual.max(report.residual);
-        self.worst.margin = self.worst.margin.min(report.margin);
+        let unsolved = usize::from(!report.status.is_solved());
+        self.merge(&StepReport { worst: report, unsolved, steps: 0 });
     }
 
     /// Adds the steps of another report.
     pub fn merge(&mut self, other: &StepReport) {
         self.unsolved += other.unsolved;
         self.steps += other.steps;
-        if !other.worst.status.is_solved() {
+        // An inadmissible input is worse than any residual.
+        if !other.worst.status.is_solved() && self.worst.status != Status::InvalidInput {
             self.worst.status = other.worst.status;
         }
         self.worst.iterations += other.worst.iterations;
-        self.worst.residual = self.worst.residual.max(other.worst.residual);
+        let residual = other.worst.residual;
+        let residual = if residual.is_nan() { f64::INFINITY } else { residual };
+        self.worst.residual = self.worst.residual.max(residual);
         self.worst.margin = self.worst.margin.min(other.worst.margin);
     }
 }
@@ -126,7 +124,10 @@ pub fn step<T: Real>(
         let (velocity, solve) = contacts.resolve(system, &free, body, &mut memory.bodies[body]);
         free.advance(&velocity, dt, body, next);
         report.add(solve);
-        if !free.converged {
+        if !free.admissible {
+            let residual = f64::INFINITY;
+            report.add(Report { status: Status::InvalidInput, residual, ..Report::default() });
+        } else if !free.converged {
             report.add(Report { status: Status::IterationLimit, ..solve });
         }
     }

@@ -142,7 +142,13 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
             return Err(table.error("n_step", "only has a meaning with solver = \"staggered\""));
         }
         "coupled" => ContactSolver::Coupled,
-        "staggered" => ContactSolver::Staggered { n_step: table.count("n_step")?.unwrap_or(5) },
+        "staggered" => {
+            let n_step = table.count("n_step")?.unwrap_or(5);
+            let most = 1000;
+            let message = format!("must be at most {most}");
+            table.demand("n_step", n_step <= most, &message, n_step as f64, "")?;
+            ContactSolver::Staggered { n_step }
+        }
         other => {
             let message = format!("must be \"coupled\" or \"staggered\", found {other:?}");
             return Err(table.error("solver", message));
@@ -160,7 +166,10 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
     }
     let Settings { baumgarte, tolerance, .. } = settings;
     table.demand("baumgarte", baumgarte <= 1.0, "must be between 0 and 1", baumgarte, "")?;
-    table.demand("tolerance", tolerance > 0.0, "must be positive", tolerance, "")?;
+    let sound = tolerance > 0.0 && tolerance <= 1e-3;
+    table.demand("tolerance", sound, "must be positive and at most 1e-3", tolerance, "")?;
+    let stiff = settings.compliance <= 1.0;
+    table.demand("compliance", stiff, "must be at most 1", settings.compliance, "")?;
     Ok(settings)
 }
 
@@ -168,7 +177,9 @@ fn read_half_space(table: &mut Table, names: &mut Vec<String>) -> Result<HalfSpa
     let name = read_name(table, "half_space", names)?;
     table.only(&["name", "normal", "offset"])?;
     let normal = table.required("normal", table.numbers("normal")?)?;
-    let normal = Vector3::from(normal).try_normalize(0.0);
+    // Scaled first, so that no length overflows.
+    let normal = Vector3::from(normal);
+    let normal = (normal / normal.amax().max(f64::MIN_POSITIVE)).try_normalize(0.0);
     let normal = normal.ok_or_else(|| table.error("normal", "must not be zero"))?;
     let offset = table.number("offset")?.unwrap_or(0.0);
     Ok(HalfSpace { name, normal, offset })
