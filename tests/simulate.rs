@@ -245,3 +245,19 @@ fn unsolved_problems_are_said_in_words() {
     assert_eq!(rows(&folder.read("out.csv")).len(), 102);
     assert_eq!(rows(&folder.read("out.solver.csv")).len(), 101);
 }
+
+#[cfg(unix)]
+#[test]
+fn outputs_go_through_links_and_to_devices() {
+    let folder = Folder::new("links");
+    folder.write("scene.toml", SCENE);
+    folder.write("real.csv", "");
+    std::os::unix::fs::symlink("real.csv", folder.path("link.csv")).unwrap();
+    succeeds(&folder.run(&["simulate", "scene.toml", "--steps", "3", "-o", "link.csv"]));
+    assert!(std::fs::symlink_metadata(folder.path("link.csv")).unwrap().is_symlink());
+    assert_eq!(folder.read("real.csv").lines().count(), 5);
+
+    use std::os::unix::fs::FileTypeExt;
+    succeeds(&folder.run(&["simulate", "scene.toml", "--steps", "3", "-o", "/dev/null"]));
+    assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+}

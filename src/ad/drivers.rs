@@ -78,6 +78,10 @@ pub fn jacobian_by_rows(
 }
 
 /// The outputs of `f` at `x` and the directional derivative `dy/dx dx`, by duals.
+///
+/// Duals do not know which call they belong to: where `f` itself calls a forward driver, do not let
+/// it use a dual of the outer call (its tangent would count as one of the inner). Nest the scalars
+/// instead, `Dual<Dual<f64, 1>, 1>`. The tape refuses such a mixture.
 pub fn jvp(
     f: impl FnOnce(&[Dual<f64, 1>]) -> Vec<Dual<f64, 1>>,
     x: &[f64],

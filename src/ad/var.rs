@@ -8,9 +8,9 @@ use super::{Node, Real};
 
 /// A variable of the recording that is active on this thread, or a constant.
 ///
-/// It remembers the recording it belongs to. Used in another one, or after its own has ended, it
-/// makes the driver return [`Error::StaleVariable`](super::Error::StaleVariable): never a wrong
-/// number, in release builds too.
+/// It remembers the recording it belongs to. Computed with in another one, or after its own has
+/// ended, it makes the driver return [`Error::StaleVariable`](super::Error::StaleVariable): never a
+/// wrong number, in release builds too. Its value, read or compared, is a number like any other.
 #[derive(Clone, Copy, Debug)]
 pub struct Var<T = f64> {
     value: T,
