@@ -38,6 +38,7 @@ pub struct ContactWorkspace<T> {
     modes: ContactModes<T>,
     lambda: Vec<T>,
     best: Vec<T>,
+    kept: Vec<T>,
     pub(super) u: Vec<T>,
     step: Vec<T>,
     start: Vec<T>,
@@ -88,6 +89,14 @@ pub(super) fn solve<T: Real>(
     let enough = 1e-2 * tolerance;
     let mut iterations = 0;
     let mut best = search(data, w, scale, enough, warm, &mut iterations);
+    w.kept.clear();
+    w.kept.extend_from_slice(&w.best);
+    if best > tolerance && warm {
+        // A guess can lead astray.
+        w.lambda.fill(T::zero());
+        let found = search(data, w, scale, enough, false, &mut iterations);
+        keep_better(w, found, &mut best);
+    }
     if best > tolerance {
         // Impulses that only a small compliance decides can be far from where sweeping ends. Follow
         // them from a large compliance to the one asked for.
@@ -101,8 +110,10 @@ pub(super) fn solve<T: Real>(
             extra *= 0.1;
         }
         w.compliance = compliance;
-        best = search(data, w, scale, enough, true, &mut iterations);
+        let found = search(data, w, scale, enough, true, &mut iterations);
+        keep_better(w, found, &mut best);
     }
+    w.best.copy_from_slice(&w.kept);
     w.lambda.copy_from_slice(&w.best);
     w.delassus.velocity(&w.lambda, &mut w.u);
     classify(data, w, scale, solution);
@@ -117,6 +128,14 @@ pub(super) fn solve<T: Real>(
     solution.report = Report { status, iterations, residual, margin };
     solution.impulses.clear();
     solution.impulses.extend(lambda.iter().map(|x| x.value()));
+}
+
+/// Keeps what a search has found if it is better than what was kept before.
+fn keep_better<T: Real>(w: &mut ContactWorkspace<T>, found: f64, best: &mut f64) {
+    if found < *best {
+        *best = found;
+        w.kept.copy_from_slice(&w.best);
+    }
 }
 
 /// Sweeps and Newton steps from `w.lambda` until the residual is `enough`; leaves the best iterate
