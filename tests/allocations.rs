@@ -67,6 +67,15 @@ fn a_step_on_duals_allocates_nothing() {
     assert_eq!(allocations(&scene, seed), (0, 0, 4));
 }
 
+#[test]
+fn a_staggered_step_allocates_nothing() {
+    let text = TUMBLE.replace("time_step = 0.01", "time_step = 0.01\n    solver = 'staggered'");
+    let scene = Scene::parse(&text, "scene.toml").unwrap();
+    let (allocations, fewest, most) = allocations::<f64>(&scene, |x, _| x);
+    assert_eq!((allocations, fewest), (0, 0));
+    assert!(most >= 3);
+}
+
 // The counter counts.
 #[test]
 fn allocations_are_counted() {
