@@ -593,3 +593,19 @@ fn cube_tosses_are_reproduced_as_well_as_by_an_independent_simulator() {
     assert!((0.14..=0.26).contains(&low.0), "{low:?}");
     assert!((low.0 - high.0).abs() <= 1e-4, "value and loss {low:?} {high:?}");
 }
+
+#[test]
+fn an_inertia_that_no_body_has_is_no_minimum() {
+    let scene = flight("inertia = [1e-3, 2e-3, 2.5e-3]\nangular_velocity = [2, 1, 3]");
+    let recording = rollout(&scene, 40);
+    for (start, status) in [(0.0015, FitStatus::Infeasible), (5e-4, FitStatus::Converged)] {
+        let xy = free(&scene, "box/inertia/xy", start, [-2e-3, 2e-3]);
+        let experiment = experiment(scene.clone(), vec![xy]);
+        let dataset = Dataset::new(&experiment, vec![recording.clone()]).unwrap();
+        let fit = run(&experiment, &dataset);
+        assert_eq!(fit.status, status, "{:?}", fit.parameters);
+        if status == FitStatus::Converged {
+            assert!(fit.parameters[0].value.abs() < 1e-9, "{:?}", fit.parameters);
+        }
+    }
+}

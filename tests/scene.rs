@@ -212,6 +212,9 @@ fn bad_scenes_are_refused_with_their_place() {
         ("n_step = 7", "baumgarte = 1.5", "scene.toml:5: simulation.baumgarte", "between 0 and 1"),
         ("n_step = 7", "compliance = -1", "scene.toml:5: simulation.compliance", "negative"),
         ("n_step = 7", "tolerance = 0", "scene.toml:5: simulation.tolerance", "positive"),
+        ("n_step = 7", "tolerance = 1e9", "scene.toml:5: simulation.tolerance", "at most 1e-3"),
+        ("n_step = 7", "compliance = 1e9", "scene.toml:5: simulation.compliance", "at most 1"),
+        ("n_step = 7", "n_step = 1000000", "scene.toml:5: simulation.n_step", "at most 1000"),
         (
             "n_step = 7",
             "restitution_threshold = -1",
@@ -353,4 +356,17 @@ fn a_tilted_box_is_measured_at_its_lowest_corner() {
     let reach = 0.2 * 2f64.sqrt();
     Scene::parse(&tilted(reach - 0.0199), "scene.toml").unwrap();
     Scene::parse(&tilted(reach - 0.0201), "scene.toml").unwrap_err();
+}
+
+#[test]
+fn normals_of_any_length_are_scaled_to_one() {
+    for length in ["1e-200", "1e200", "3"] {
+        let text = format!(
+            "simulation.time_step = 0.01\n[[half_space]]\nname = \"floor\"\n\
+             normal = [0, 0, {length}]\n[[body]]\nname = \"ball\"\nmass = 1\n\
+             shape = {{ sphere = 0.1 }}\nposition = [0, 0, 1]\n[[contact]]\nmu = 0.1\n"
+        );
+        let scene = Scene::parse(&text, "scene.toml").unwrap();
+        assert_eq!(scene.model.half_spaces[0].normal.as_slice(), [0.0, 0.0, 1.0]);
+    }
 }

@@ -261,3 +261,28 @@ fn outputs_go_through_links_and_to_devices() {
     succeeds(&folder.run(&["simulate", "scene.toml", "--steps", "3", "-o", "/dev/null"]));
     assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_could_not_be_printed_is_an_error() {
+    let folder = Folder::new("full");
+    folder.write("scene.toml", SCENE);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_stiction"))
+        .args(["simulate", "scene.toml", "--steps", "3", "--json"])
+        .current_dir(&folder.0)
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("standard output"));
+}
+
+#[test]
+fn gradcheck_refuses_durations_that_are_none() {
+    let folder = Folder::new("durations");
+    for duration in ["nan", "-1", "1e300"] {
+        let option = format!("--duration={duration}");
+        refuses(&folder.run(&["gradcheck", &option]), &["--duration", "between 0 and"]);
+    }
+}

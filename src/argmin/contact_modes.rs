@@ -106,9 +106,8 @@ pub(super) struct Iterate<'a, T> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContactModes<T> {
     unknowns: Vec<Unknown>,
-    /// Direction of the friction of each contact, and its slip speed.
+    /// Direction of the friction of each contact.
     pub direction: Vec<[T; 2]>,
-    slip: Vec<T>,
     /// For slides, R / (s + R g): the scaled weight of e.u_t.
     weight: Vec<T>,
     mu: Vec<T>,
@@ -145,10 +144,9 @@ impl<T: Real> ContactModes<T> {
         self.mu.clear();
         self.mu.extend_from_slice(data.mu);
         self.unknowns.clear();
-        self.slip.clear();
         self.weight.clear();
         for (i, &mode) in modes.iter().enumerate() {
-            let (mut slip, mut weight) = (T::zero(), T::zero());
+            let mut weight = T::zero();
             let mut push = |kind| self.unknowns.push(Unknown { contact: i, kind });
             if mode != Mode::Break {
                 push(Kind::Normal);
@@ -164,14 +162,13 @@ impl<T: Real> ContactModes<T> {
             if mode == Mode::Slide {
                 push(Kind::Slide);
                 let d = directions[i];
-                slip = -(d[0] * u[3 * i + 1] + d[1] * u[3 * i + 2]);
+                let slip = -(d[0] * u[3 * i + 1] + d[1] * u[3 * i + 2]);
                 let radius = data.mu[i] * lambda[3 * i];
                 let total = slip + radius * delassus.tangential_scale(i);
                 if total.value() > 0.0 {
                     weight = radius / total;
                 }
             }
-            self.slip.push(slip);
             self.weight.push(weight);
         }
         self.range.clear();
@@ -206,32 +203,23 @@ impl<T: Real> ContactModes<T> {
                 }
             };
         }
-        match selection {
-            Selection::Proximal => {
-                let rigid = data.is_rigid();
-                for (k, row) in self.unknowns.iter().enumerate() {
-                    let i = row.contact;
-                    self.matrix[k * size + k] += match row.kind {
-                        Kind::Normal if rigid => T::constant(PROXIMAL * delassus.normal_scale(i)),
-                        Kind::Normal => T::zero(),
-                        Kind::Stick(..) | Kind::Clamp => {
-                            T::constant(PROXIMAL * delassus.tangential_scale(i))
-                        }
-                        Kind::Slide => T::constant(PROXIMAL),
-                    };
-                }
-            }
-            Selection::Damped(weight) => {
-                for (k, row) in self.unknowns.iter().enumerate() {
-                    let i = row.contact;
-                    self.matrix[k * size + k] += T::constant(match row.kind {
-                        Kind::Normal => weight * delassus.normal_scale(i),
-                        Kind::Stick(..) | Kind::Clamp => weight * delassus.tangential_scale(i),
-                        Kind::Slide => weight,
-                    });
-                }
-            }
-            Selection::LeastNorm => self.add_projector(),
+        // The compliance of normals, where there is one, is proximal term enough.
+        let (weight, normals) = match selection {
+            Selection::LeastNorm => (0.0, false),
+            Selection::Proximal => (PROXIMAL, data.is_rigid()),
+            Selection::Damped(weight) => (weight, true),
+        };
+        for (k, row) in self.unknowns.iter().enumerate() {
+            let scale = match row.kind {
+                Kind::Normal if normals => delassus.normal_scale(row.contact),
+                Kind::Normal => 0.0,
+                Kind::Stick(..) | Kind::Clamp => delassus.tangential_scale(row.contact),
+                Kind::Slide => 1.0,
+            };
+            self.matrix[k * size + k] += T::constant(weight * scale);
+        }
+        if selection == Selection::LeastNorm {
+            self.add_projector();
         }
         self.lu.factor(&self.matrix, size)
     }

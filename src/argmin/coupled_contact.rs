@@ -20,6 +20,10 @@
 //! others with its friction at the limit (`Mode::Clamp`) stays at the limit and turns its friction so
 //! that it does not slip across it.
 //!
+//! # Where nothing determines the derivative
+//! If the conditions are singular all the same (a problem that was not solved), `jvp` and `vjp` give
+//! NaN, which callers check for: `identify` stops, `linearize` marks the step.
+//!
 //! # Kinks
 //! At the border between two modes the derivative is that of the mode the solver names:
 //! lambda_n = 0 counts as `Break`, |lambda_t| = mu lambda_n without slip as `Clamp`.

@@ -116,7 +116,9 @@ impl<T: Real> BodyContacts<T> {
         let escapes = |point: &ContactPoint<T>| point.escapes(system, free, &self.outputs[..NV]);
         if self.points[contacts..].iter().any(escapes) {
             contacts = self.points.len();
+            let iterations = report.iterations;
             report = self.solve(system, free, contacts, impulses);
+            report.iterations += iterations;
         }
         let points = &self.points[..contacts];
         let (velocity, lambda) = self.outputs.split_at(NV);

@@ -93,7 +93,8 @@ impl<T: Real> StaggeredProjections<T> {
             outputs.fill(T::zero());
             self.modes.clear();
             self.modes.resize(contacts, Mode::Break);
-            return (Report { status: Status::InvalidInput, ..Report::default() }, &self.modes);
+            let (status, residual) = (Status::InvalidInput, f64::INFINITY);
+            return (Report { status, residual, ..Report::default() }, &self.modes);
         }
         self.start(&data, points, memory);
         let settings =

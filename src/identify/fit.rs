@@ -11,7 +11,8 @@ use crate::simulation::StepReport;
 /// How an identification ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FitStatus {
-    /// The loss no longer falls.
+    /// The loss no longer falls: a minimum, or a kink between contact modes that no step tried leads
+    /// over.
     Converged,
     /// No step lowers the loss, though its gradient is not zero: a kink, or noise of the solver.
     Stalled,

@@ -37,7 +37,8 @@ pub struct Trial {
 /// How a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Neither the cost nor the variables change any more.
+    /// Neither the cost nor the variables change any more: a minimum, or a kink that none of the
+    /// compass search's steps leads over.
     Converged,
     /// No step, however short, lowers the cost, yet the gradient is not zero.
     Stalled,

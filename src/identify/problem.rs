@@ -329,8 +329,10 @@ impl LeastSquares for Problem<'_> {
 
     fn accept(&mut self) {
         self.initial.clone_from(&self.trial);
-        for (damping, _) in self.damping.iter_mut().zip(&self.moved).filter(|(_, moved)| **moved) {
-            *damping = (damping.to_owned() / 3.0).max(MIN_DAMPING);
+        for (damping, &moved) in self.damping.iter_mut().zip(&self.moved) {
+            if moved {
+                *damping = (*damping / 3.0).max(MIN_DAMPING);
+            }
         }
     }
 }
