@@ -24,15 +24,17 @@ mod drivers;
 mod dual;
 mod error;
 mod node;
+mod node_rule;
 mod operators;
 mod real;
 mod tape;
 mod var;
 
 pub use drivers::{Function, gradient, jacobian, jacobian_by_rows, jvp, vjp};
-pub use dual::{ByResidual, ByTwin, Dual, DualWorkspace, NodeRule, Unrolled};
+pub use dual::Dual;
 pub use error::Error;
 pub use node::Node;
+pub use node_rule::{ByResidual, ByTwin, DualWorkspace, NodeRule, Unrolled};
 pub use real::Real;
 pub use tape::{Tape, TapeScalar};
 pub use var::{Var, VarWorkspace};
