@@ -21,6 +21,7 @@ pub struct Dual<T, const N: usize, R = ByTwin> {
 
 impl<T: Real, const N: usize, R: NodeRule> Dual<T, N, R> {
     /// `value` with the given tangents.
+    #[inline(always)]
     pub fn new(value: T, tangent: [T; N]) -> Self {
         Dual { value, tangent, rule: PhantomData }
     }
@@ -30,104 +31,50 @@ impl<T: Real, const N: usize, R: NodeRule> Dual<T, N, R> {
         Self::new(value, std::array::from_fn(|k| T::constant(f64::from(u8::from(k == direction)))))
     }
 
-    // f(x + dx) = f(x) + f'(x) dx
+    /// f(x + dx) = f(x) + f'(x) dx. Where the slope is infinite nothing flows through a zero, as in
+    /// the adjoint sweep: 0 * inf would harm directions that x does not depend on.
     #[inline(always)]
-    fn chain(self, value: T, derivative: T) -> Self {
-        Self::new(value, self.tangent.map(|t| derivative * t))
-    }
-
-    // The same where f' may be infinite at a finite f: as in the adjoint sweep nothing flows through
-    // a zero, which 0 * inf would turn into NaN.
-    fn chain_steep(self, value: T, derivative: T) -> Self {
-        if derivative.value().is_finite() {
-            return self.chain(value, derivative);
+    fn unary(self, _: &'static str, value: T, slope: T) -> Self {
+        if slope.value().is_finite() {
+            return Self::new(value, T::scale(slope, &self.tangent));
         }
-        Self::new(value, self.tangent.map(|t| if t.is_zero() { t } else { derivative * t }))
+        Self::new(value, self.tangent.map(|t| flow(slope, t)))
     }
 
-    // f(x + dx, y + dy) = f(x, y) + fx dx + fy dy
+    /// f(x + dx, y + dy) = f(x, y) + fx dx + fy dy
     #[inline(always)]
-    fn chain2(self, other: Self, value: T, dx: T, dy: T) -> Self {
-        Self::new(value, std::array::from_fn(|k| dx * self.tangent[k] + dy * other.tangent[k]))
+    fn binary(self, _: &'static str, other: Self, value: T, dx: T, dy: T) -> Self {
+        if dx.value().is_finite() && dy.value().is_finite() {
+            return Self::new(value, T::axpby(dx, &self.tangent, dy, &other.tangent));
+        }
+        let (x, y) = (self.tangent, other.tangent);
+        Self::new(value, std::array::from_fn(|k| flow(dx, x[k]) + flow(dy, y[k])))
     }
+}
+
+#[cold]
+fn flow<T: Real>(slope: T, tangent: T) -> T {
+    if tangent.vanishes() { tangent } else { slope * tangent }
 }
 
 impl<T: Real, const N: usize, R: NodeRule> Real for Dual<T, N, R> {
     const ORDER: usize = T::ORDER + 1;
     type Workspace<K: Node> = DualWorkspace<T, K>;
 
+    #[inline(always)]
     fn constant(x: f64) -> Self {
         Self::new(T::constant(x), [T::zero(); N])
     }
+    #[inline(always)]
     fn value(self) -> f64 {
         self.value.value()
     }
-    fn sqrt(self) -> Self {
-        let root = self.value.sqrt();
-        let slope = if root.value() == 0.0 { T::zero() } else { root.recip() * 0.5 };
-        self.chain(root, slope)
+    fn vanishes(self) -> bool {
+        self.value.vanishes() && self.tangent.iter().all(|t| t.vanishes())
     }
-    fn abs(self) -> Self {
-        let v = self.value();
-        let sign = if v > 0.0 {
-            1.0
-        } else if v < 0.0 {
-            -1.0
-        } else {
-            0.0
-        };
-        self.chain(self.value.abs(), T::constant(sign))
-    }
-    fn exp(self) -> Self {
-        let e = self.value.exp();
-        self.chain(e, e)
-    }
-    fn ln(self) -> Self {
-        self.chain(self.value.ln(), self.value.recip())
-    }
-    fn sin(self) -> Self {
-        self.chain(self.value.sin(), self.value.cos())
-    }
-    fn cos(self) -> Self {
-        self.chain(self.value.cos(), -self.value.sin())
-    }
-    fn tan(self) -> Self {
-        let t = self.value.tan();
-        self.chain(t, t * t + 1.0)
-    }
-    fn asin(self) -> Self {
-        let slope = (T::one() - self.value * self.value).sqrt().recip();
-        self.chain_steep(self.value.asin(), slope)
-    }
-    fn acos(self) -> Self {
-        let slope = -(T::one() - self.value * self.value).sqrt().recip();
-        self.chain_steep(self.value.acos(), slope)
-    }
-    fn atan(self) -> Self {
-        self.chain(self.value.atan(), (self.value * self.value + 1.0).recip())
-    }
-    fn atan2(self, x: Self) -> Self {
-        let r2 = self.value * self.value + x.value * x.value;
-        let scale = if r2.value() == 0.0 { T::zero() } else { r2.recip() };
-        self.chain2(x, self.value.atan2(x.value), x.value * scale, -self.value * scale)
-    }
-    fn tanh(self) -> Self {
-        let t = self.value.tanh();
-        self.chain(t, T::one() - t * t)
-    }
-    fn powi(self, n: i32) -> Self {
-        let slope =
-            if n == 0 { T::zero() } else { self.value.powi(n.wrapping_sub(1)) * f64::from(n) };
-        self.chain(self.value.powi(n), slope)
-    }
-    fn powf(self, a: f64) -> Self {
-        let slope = if a == 0.0 { T::zero() } else { self.value.powf(a - 1.0) * a };
-        self.chain_steep(self.value.powf(a), slope)
-    }
-    fn recip(self) -> Self {
-        let r = self.value.recip();
-        self.chain(r, -r * r)
-    }
+
+    super::elementary::methods!();
+
     fn call<K: Node>(
         node: &K,
         inputs: &[Self],
@@ -190,7 +137,7 @@ impl<T: Real, const N: usize, R: NodeRule> std::ops::Add for Dual<T, N, R> {
     type Output = Self;
     #[inline(always)]
     fn add(self, y: Self) -> Self {
-        Self::new(self.value + y.value, std::array::from_fn(|k| self.tangent[k] + y.tangent[k]))
+        Self::new(self.value + y.value, T::plus(&self.tangent, &y.tangent))
     }
 }
 
@@ -198,7 +145,7 @@ impl<T: Real, const N: usize, R: NodeRule> std::ops::Sub for Dual<T, N, R> {
     type Output = Self;
     #[inline(always)]
     fn sub(self, y: Self) -> Self {
-        Self::new(self.value - y.value, std::array::from_fn(|k| self.tangent[k] - y.tangent[k]))
+        Self::new(self.value - y.value, T::minus(&self.tangent, &y.tangent))
     }
 }
 
@@ -206,7 +153,7 @@ impl<T: Real, const N: usize, R: NodeRule> std::ops::Mul for Dual<T, N, R> {
     type Output = Self;
     #[inline(always)]
     fn mul(self, y: Self) -> Self {
-        self.chain2(y, self.value * y.value, y.value, self.value)
+        Self::new(self.value * y.value, T::axpby(y.value, &self.tangent, self.value, &y.tangent))
     }
 }
 
@@ -216,13 +163,13 @@ impl<T: Real, const N: usize, R: NodeRule> std::ops::Div for Dual<T, N, R> {
     fn div(self, y: Self) -> Self {
         let r = y.value.recip();
         let quotient = self.value / y.value;
-        self.chain2(y, quotient, r, -quotient * r)
+        self.binary("div", y, quotient, r, -quotient * r)
     }
 }
 
 super::operators::with_f64!([T: Real, const N: usize, R: NodeRule] Dual<T, N, R> {
     add: |x, c| Dual::new(x.value + c, x.tangent),
     sub: |x, c| Dual::new(x.value - c, x.tangent),
-    mul: |x, c| Dual::new(x.value * c, x.tangent.map(|t| t * c)),
+    mul: |x, c| Dual::new(x.value * c, T::scale(T::constant(c), &x.tangent)),
     div: |x, c| Dual::new(x.value / c, x.tangent.map(|t| t / c)),
 });

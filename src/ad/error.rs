@@ -1,6 +1,7 @@
 //! What can go wrong while differentiating.
 
 use std::fmt;
+use std::panic::Location;
 
 /// Why a driver has no derivative to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +11,32 @@ pub enum Error {
     StaleVariable,
     /// The recording has more operations than a tape can index.
     TapeFull,
+    /// A partial derivative is infinite or not a number, the first one: found while
+    /// [diagnosing](super::diagnose).
+    NonFinite {
+        /// The function or operator.
+        function: &'static str,
+        /// The operand it is the derivative in, 0 or 1.
+        operand: usize,
+        /// The number of the operation in the recording.
+        operation: usize,
+        /// Whether it is not a number; infinite if not.
+        nan: bool,
+        /// The line of source that calls the function.
+        location: &'static Location<'static>,
+    },
+    /// The adjoint of a node has an entry that is infinite or not a number, though what came into it
+    /// was finite: found while [diagnosing](super::diagnose).
+    NonFiniteNode {
+        /// The type of the node.
+        node: &'static str,
+        /// The input it is the derivative in.
+        operand: usize,
+    },
+    /// A mark of another recording, or of before a rewind to an earlier one.
+    StaleMark,
+    /// The recording is not the active one of its thread: one that was started later is not over.
+    Interrupted,
     /// A vector has the wrong length.
     Shape {
         /// The length it should have.
@@ -30,6 +57,27 @@ impl fmt::Display for Error {
             Error::TapeFull => f.write_str(
                 "the recording has more than 2^32 - 2 operations; differentiate it in shorter \
                  pieces, or forward by duals",
+            ),
+            Error::NonFinite { function, operand, operation, nan, location } => {
+                let what = if *nan { "not a number" } else { "infinite" };
+                let operand = if *operand == 0 { "first" } else { "second" };
+                write!(
+                    f,
+                    "the derivative of `{function}` in its {operand} operand is {what}, at \
+                     {location} (operation {operation} of the recording); all before it are finite"
+                )
+            }
+            Error::NonFiniteNode { node, operand } => write!(
+                f,
+                "the adjoint of the node {node} is not finite in its input {operand}, though those \
+                 of its outputs are"
+            ),
+            Error::StaleMark => f.write_str(
+                "a mark of another recording, or of before a rewind to an earlier mark, is gone; \
+                 mark again",
+            ),
+            Error::Interrupted => f.write_str(
+                "the recording is interrupted by one started later on this thread; drop that first",
             ),
             Error::Shape { expected, found } => {
                 write!(f, "a vector of length {expected} is needed here, this one has {found}")

@@ -20,21 +20,33 @@
 //! Where the slope is infinite and the value finite (`asin` and `acos` at 1, `powf` at 0) nothing
 //! flows through a zero, tangent or adjoint, so that it harms no variable it does not depend on.
 
-mod drivers;
+mod arena;
 mod dual;
+mod elementary;
 mod error;
+mod forward;
+mod function;
+mod lanes;
 mod node;
 mod node_rule;
 mod operators;
 mod real;
+mod recording;
+mod reverse;
+mod second_order;
+mod super_node;
 mod tape;
 mod var;
 
-pub use drivers::{Function, gradient, jacobian, jacobian_by_rows, jvp, vjp};
 pub use dual::Dual;
 pub use error::Error;
+pub use forward::{jacobian, jvp};
+pub use function::Function;
 pub use node::Node;
 pub use node_rule::{ByResidual, ByTwin, DualWorkspace, NodeRule, Unrolled};
 pub use real::Real;
+pub use recording::{Mark, Recording, diagnose};
+pub use reverse::{gradient, gradient_into, jacobian_by_rows, vjp};
+pub use second_order::{hessian, hessian_vector};
 pub use tape::{Tape, TapeScalar};
 pub use var::{Var, VarWorkspace};

@@ -17,6 +17,7 @@ macro_rules! with_f64 {
         impl<$($g)*> std::ops::$Op<f64> for $t {
             type Output = Self;
             #[inline(always)]
+            #[track_caller]
             fn $op(self, $c: f64) -> Self {
                 let $x = self;
                 $body
@@ -24,6 +25,7 @@ macro_rules! with_f64 {
         }
         impl<$($g)*> std::ops::$OpAssign for $t {
             #[inline(always)]
+            #[track_caller]
             fn $op_assign(&mut self, other: Self) {
                 *self = std::ops::$Op::$op(*self, other);
             }

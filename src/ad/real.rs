@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use super::Node;
+use super::{Node, lanes};
 
 /// A differentiable real number: `f64`, a forward-mode [`Dual`](super::Dual) or a variable
 /// [`Var`](super::Var) on the reverse-mode tape.
@@ -46,26 +46,39 @@ pub trait Real:
     /// The value, without derivatives. Branches are decided on it.
     fn value(self) -> f64;
 
+    /// Whether the value and all derivatives are zero.
+    fn vanishes(self) -> bool {
+        self.is_zero()
+    }
+
+    /// 1 / self.
+    fn recip(self) -> Self;
     /// Square root; the derivative at 0 is 0.
     fn sqrt(self) -> Self;
+    /// Cube root.
+    fn cbrt(self) -> Self;
     /// Absolute value; the derivative at 0 is 0.
     fn abs(self) -> Self;
-    /// The larger; of equal values the first.
-    fn max(self, other: Self) -> Self {
-        if other.value() > self.value() { other } else { self }
-    }
-    /// The smaller; of equal values the first.
-    fn min(self, other: Self) -> Self {
-        if other.value() < self.value() { other } else { self }
-    }
     /// Exponential.
     fn exp(self) -> Self;
+    /// 2 to the power of self.
+    fn exp2(self) -> Self;
+    /// e^x - 1, exact near 0.
+    fn exp_m1(self) -> Self;
     /// Natural logarithm.
     fn ln(self) -> Self;
+    /// ln(1 + x), exact near 0.
+    fn ln_1p(self) -> Self;
+    /// Logarithm to base 2.
+    fn log2(self) -> Self;
+    /// Logarithm to base 10.
+    fn log10(self) -> Self;
     /// Sine.
     fn sin(self) -> Self;
     /// Cosine.
     fn cos(self) -> Self;
+    /// Sine and cosine, for hardly more than the price of one.
+    fn sin_cos(self) -> (Self, Self);
     /// Tangent.
     fn tan(self) -> Self;
     /// Arc sine.
@@ -74,17 +87,72 @@ pub trait Real:
     fn acos(self) -> Self;
     /// Arc tangent.
     fn atan(self) -> Self;
-    /// Angle of the point (`x`, `self`); the derivative at the origin is 0.
-    fn atan2(self, x: Self) -> Self;
+    /// Hyperbolic sine.
+    fn sinh(self) -> Self;
+    /// Hyperbolic cosine.
+    fn cosh(self) -> Self;
     /// Hyperbolic tangent.
     fn tanh(self) -> Self;
+    /// Inverse hyperbolic sine.
+    fn asinh(self) -> Self;
+    /// Inverse hyperbolic cosine.
+    fn acosh(self) -> Self;
+    /// Inverse hyperbolic tangent.
+    fn atanh(self) -> Self;
     /// Integer power; `x^0` is the constant 1, also at 0.
     fn powi(self, n: i32) -> Self;
     /// Power with a constant exponent.
     fn powf(self, a: f64) -> Self;
-    /// 1 / self.
-    fn recip(self) -> Self {
-        Self::one() / self
+    /// Power; the derivative in the exponent is 0 where the base is 0.
+    fn pow(self, a: Self) -> Self;
+    /// Angle of the point (`x`, `self`); the derivative at the origin is 0.
+    fn atan2(self, x: Self) -> Self;
+    /// sqrt(x^2 + y^2) without overflow; the derivative at the origin is 0.
+    fn hypot(self, y: Self) -> Self;
+
+    /// The larger; of equal values the first. `self` if one is not a number.
+    fn max(self, other: Self) -> Self {
+        if other.value() > self.value() { other } else { self }
+    }
+    /// The smaller; of equal values the first. `self` if one is not a number.
+    fn min(self, other: Self) -> Self {
+        if other.value() < self.value() { other } else { self }
+    }
+    /// `low` below it, else `high` above it, else `self`, on both borders too.
+    fn clamp(self, low: Self, high: Self) -> Self {
+        self.max(low).min(high)
+    }
+    /// The size of `self` with the sign of `sign`, also that of a zero.
+    fn copysign(self, sign: Self) -> Self {
+        if self.value().is_sign_negative() == sign.value().is_sign_negative() {
+            self
+        } else {
+            -self
+        }
+    }
+    /// 1 with the sign of `self`, a constant.
+    fn signum(self) -> Self {
+        Self::constant(self.value().signum())
+    }
+    /// The largest integer not above `self`, a constant.
+    fn floor(self) -> Self {
+        Self::constant(self.value().floor())
+    }
+    /// The smallest integer not below `self`, a constant.
+    fn ceil(self) -> Self {
+        Self::constant(self.value().ceil())
+    }
+    /// The nearest integer, halves away from 0, a constant.
+    fn round(self) -> Self {
+        Self::constant(self.value().round())
+    }
+    /// The integer part, a constant.
+    fn trunc(self) -> Self {
+        Self::constant(self.value().trunc())
+    }
+    /// `self * a + b`, rounded twice.
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        self * a + b
     }
 
     /// `outputs = node(inputs)`, differentiated as this scalar does it (see [`Node`]).
@@ -97,59 +165,88 @@ pub trait Real:
         solution: &mut N::Solution,
         workspace: &mut Self::Workspace<N>,
     );
+
+    // Arithmetic on arrays, the tangents of a dual over this scalar.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn axpby<const N: usize>(a: Self, x: &[Self; N], b: Self, y: &[Self; N]) -> [Self; N] {
+        std::array::from_fn(|k| a * x[k] + b * y[k])
+    }
+    #[doc(hidden)]
+    #[inline(always)]
+    fn axpy<const N: usize>(a: Self, x: &[Self; N], y: &[Self; N]) -> [Self; N] {
+        std::array::from_fn(|k| a * x[k] + y[k])
+    }
+    #[doc(hidden)]
+    #[inline(always)]
+    fn scale<const N: usize>(a: Self, x: &[Self; N]) -> [Self; N] {
+        x.map(|x| a * x)
+    }
+    #[doc(hidden)]
+    #[inline(always)]
+    fn plus<const N: usize>(x: &[Self; N], y: &[Self; N]) -> [Self; N] {
+        std::array::from_fn(|k| x[k] + y[k])
+    }
+    #[doc(hidden)]
+    #[inline(always)]
+    fn minus<const N: usize>(x: &[Self; N], y: &[Self; N]) -> [Self; N] {
+        std::array::from_fn(|k| x[k] - y[k])
+    }
+}
+
+macro_rules! forwarded {
+    ($($f:ident($($a:ident: $t:ty)?))*) => {$(
+        #[inline(always)]
+        fn $f(self $(, $a: $t)?) -> f64 {
+            f64::$f(self $(, $a)?)
+        }
+    )*};
 }
 
 impl Real for f64 {
     const ORDER: usize = 0;
     type Workspace<N: Node> = N::Workspace<f64>;
 
+    #[inline(always)]
     fn constant(x: f64) -> f64 {
         x
     }
+    #[inline(always)]
     fn value(self) -> f64 {
         self
     }
-    fn sqrt(self) -> f64 {
-        f64::sqrt(self)
+    forwarded! {
+        recip() sqrt() cbrt() abs() exp() exp2() exp_m1() ln() ln_1p() log2() log10() sin() cos()
+        tan() asin() acos() atan() sinh() cosh() tanh() asinh() acosh() atanh() powi(n: i32)
+        powf(a: f64) atan2(x: f64) hypot(y: f64)
     }
-    fn abs(self) -> f64 {
-        f64::abs(self)
+    #[inline(always)]
+    fn sin_cos(self) -> (f64, f64) {
+        f64::sin_cos(self)
     }
-    fn exp(self) -> f64 {
-        f64::exp(self)
-    }
-    fn ln(self) -> f64 {
-        f64::ln(self)
-    }
-    fn sin(self) -> f64 {
-        f64::sin(self)
-    }
-    fn cos(self) -> f64 {
-        f64::cos(self)
-    }
-    fn tan(self) -> f64 {
-        f64::tan(self)
-    }
-    fn asin(self) -> f64 {
-        f64::asin(self)
-    }
-    fn acos(self) -> f64 {
-        f64::acos(self)
-    }
-    fn atan(self) -> f64 {
-        f64::atan(self)
-    }
-    fn atan2(self, x: f64) -> f64 {
-        f64::atan2(self, x)
-    }
-    fn tanh(self) -> f64 {
-        f64::tanh(self)
-    }
-    fn powi(self, n: i32) -> f64 {
-        f64::powi(self, n)
-    }
-    fn powf(self, a: f64) -> f64 {
+    #[inline(always)]
+    fn pow(self, a: f64) -> f64 {
         f64::powf(self, a)
+    }
+    #[inline(always)]
+    fn axpby<const N: usize>(a: f64, x: &[f64; N], b: f64, y: &[f64; N]) -> [f64; N] {
+        lanes::axpby(a, x, b, y)
+    }
+    #[inline(always)]
+    fn axpy<const N: usize>(a: f64, x: &[f64; N], y: &[f64; N]) -> [f64; N] {
+        lanes::axpy(a, x, y)
+    }
+    #[inline(always)]
+    fn scale<const N: usize>(a: f64, x: &[f64; N]) -> [f64; N] {
+        lanes::scale(a, x)
+    }
+    #[inline(always)]
+    fn plus<const N: usize>(x: &[f64; N], y: &[f64; N]) -> [f64; N] {
+        lanes::add(x, y)
+    }
+    #[inline(always)]
+    fn minus<const N: usize>(x: &[f64; N], y: &[f64; N]) -> [f64; N] {
+        lanes::sub(x, y)
     }
     fn call<N: Node>(
         node: &N,

@@ -1,246 +1,668 @@
 //! Reverse mode: the tape that records a computation, and its adjoint sweep.
+//!
+//! What every operation touches is a [`Cursor`] in thread-local storage, without destructor and
+//! without borrow flag: the chunk being filled moves out of its cell and back. The rest is a
+//! [`Tape`], reached when a chunk is full, by nodes and by the drivers.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
+use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Error, Node, Real};
+use super::arena::{Arena, Level};
+use super::super_node::{Entry, Kind, Solved, SuperNode};
+use super::{Error, Node, Real, Var};
 
-/// Marks a constant: an operand that no adjoint flows into.
-pub(super) const CONSTANT: u32 = u32::MAX;
+/// Operations in a chunk.
+pub(super) const CHUNK: usize = 1024;
 
-/// One operation: up to two operands and the partial derivatives in them.
+/// The index of constants: an operation of no operands. Adjoints that flow there are not read.
+pub(super) const CONSTANT: u32 = 0;
+/// The first operations are all like that. Operations of one operand take them in turn for their
+/// other one, with partial 0: the sweep need not tell such operations apart, and sums into one and
+/// the same number would wait for each other.
+const ASIDE: usize = 8;
+/// The epoch of constants.
+pub(super) const TIMELESS: u64 = 0;
+/// The epoch of a cursor that records nothing.
+pub(super) const NEVER: u64 = u64::MAX;
+/// The epoch of what a stale operand made.
+pub(super) const STALE: u64 = u64::MAX - 1;
+
+/// Epochs are numbered across all threads, so that a variable of another thread is as foreign as
+/// one of an earlier recording. 2^64 of them do not run out.
+static EPOCHS: AtomicU64 = AtomicU64::new(1);
+
+pub(super) fn new_epoch() -> u64 {
+    EPOCHS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// One operation: two operands and the partial derivatives in them.
 #[derive(Clone, Copy)]
-struct Operation<T> {
+pub(super) struct Operation<T> {
     operands: [u32; 2],
     partials: [T; 2],
 }
 
-/// A node call on the tape: its outputs are `outputs.len()` entries from `first` on.
-struct Recorded<T: Real, N: Node> {
-    node: N,
-    solution: N::Solution,
-    factor: N::Factor<T>,
-    indices: Vec<u32>,
-    inputs: Vec<T>,
-    outputs: Vec<T>,
+type Chunk<T> = Box<[Operation<T>; CHUNK]>;
+
+fn new_chunk<T: Real>() -> Chunk<T> {
+    let nothing = Operation { operands: [CONSTANT; 2], partials: [T::zero(); 2] };
+    match vec![nothing; CHUNK].into_boxed_slice().try_into() {
+        Ok(chunk) => chunk,
+        Err(_) => unreachable!("a slice of CHUNK operations is an array of as many"),
+    }
 }
 
-trait SuperNode<T> {
-    /// Adds to the adjoints of the inputs, given those of the outputs.
-    fn pull_back(&mut self, seed: &[T], adjoints: &mut [T], scratch: &mut Vec<T>);
+/// Where an operation comes from, for the diagnosis.
+#[derive(Clone, Copy)]
+pub(super) struct Origin {
+    pub(super) function: &'static str,
+    pub(super) location: &'static Location<'static>,
 }
 
-impl<T: Real, N: Node> SuperNode<T> for Recorded<T, N> {
-    fn pull_back(&mut self, seed: &[T], adjoints: &mut [T], scratch: &mut Vec<T>) {
-        scratch.clear();
-        scratch.resize(self.inputs.len(), T::zero());
-        self.node.vjp(&self.solution, &mut self.factor, &self.inputs, &self.outputs, seed, scratch);
-        for (&i, &a) in self.indices.iter().zip(scratch.iter()) {
-            if i != CONSTANT {
-                adjoints[i as usize] += a;
+/// The end of the tape being recorded.
+pub struct Cursor<T> {
+    /// The chunk being filled, if it has room. Not dropped by the cursor but by its [`Tape`].
+    chunk: Cell<Option<ManuallyDrop<Chunk<T>>>>,
+    len: Cell<usize>,
+    /// The epoch of new variables.
+    epoch: Cell<u64>,
+    /// That of the variables before the last mark.
+    enclosing: Cell<u64>,
+}
+
+impl<T> Cursor<T> {
+    pub(super) const fn idle() -> Self {
+        Cursor {
+            chunk: Cell::new(None),
+            len: Cell::new(0),
+            epoch: Cell::new(NEVER),
+            enclosing: Cell::new(NEVER),
+        }
+    }
+
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch.get()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len.get()
+    }
+
+    /// How many operations of the user's there are.
+    pub(super) fn operations(&self) -> usize {
+        self.len.get().saturating_sub(ASIDE)
+    }
+
+    /// The second operand of an operation that has only one.
+    #[inline(always)]
+    pub(super) fn aside(&self) -> u32 {
+        (self.len.get() % ASIDE) as u32
+    }
+
+    /// Whether the variables of `epoch` can be operands, as far as can be said at once.
+    #[inline(always)]
+    pub(super) fn holds(&self, epoch: u64) -> bool {
+        epoch == self.epoch.get() || epoch == self.enclosing.get()
+    }
+}
+
+impl<T: TapeScalar> Cursor<T> {
+    /// Appends an operation and returns its index.
+    #[inline(always)]
+    pub(super) fn push(&self, operands: [u32; 2], partials: [T; 2], origin: Origin) -> u32 {
+        let operation = Operation { operands, partials };
+        let Some(mut chunk) = self.chunk.take() else {
+            return push_beyond(operation, origin);
+        };
+        let len = self.len.get();
+        chunk[len % CHUNK] = operation;
+        self.len.set(len + 1);
+        if (len + 1) % CHUNK != 0 {
+            self.chunk.set(Some(chunk));
+        } else {
+            put_away(chunk);
+        }
+        len as u32
+    }
+}
+
+#[cold]
+fn put_away<T: TapeScalar>(chunk: ManuallyDrop<Chunk<T>>) {
+    T::with_tape(|tape| tape.chunks.push(ManuallyDrop::into_inner(chunk)));
+}
+
+/// [`Cursor::push`] where no chunk is at hand: at the end of one, after a sweep, and always while
+/// diagnosing.
+#[cold]
+#[inline(never)]
+fn push_beyond<T: TapeScalar>(operation: Operation<T>, origin: Origin) -> u32 {
+    T::with_cursor(|cursor| {
+        T::with_tape(|tape| {
+            let len = cursor.len();
+            // A recording that was not started has no end; one that is full has no room.
+            if cursor.epoch() == NEVER || len >= u32::MAX as usize {
+                tape.fault.get_or_insert(Error::TapeFull);
+                return CONSTANT;
+            }
+            let mut chunk = match len % CHUNK {
+                0 => tape.spare.pop().unwrap_or_else(new_chunk),
+                _ => tape.chunks.pop().unwrap_or_else(new_chunk),
+            };
+            chunk[len % CHUNK] = operation;
+            cursor.len.set(len + 1);
+            if tape.diagnosing {
+                tape.diagnose(&operation, len, origin);
+            }
+            if tape.diagnosing || (len + 1) % CHUNK == 0 {
+                tape.chunks.push(chunk);
+            } else {
+                cursor.chunk.set(Some(ManuallyDrop::new(chunk)));
+            }
+            len as u32
+        })
+    })
+}
+
+/// A recording. One is active per thread and scalar; a [`Recording`](super::Recording) starts and
+/// ends it.
+pub struct Tape<T: Real> {
+    /// The recording it holds; [`NEVER`] if none.
+    pub(super) recording: u64,
+    /// Epochs of the variables that are alive: one for each mark, and that before the first.
+    pub(super) epochs: Vec<u64>,
+    chunks: Vec<Chunk<T>>,
+    spare: Vec<Chunk<T>>,
+    entries: Vec<Entry>,
+    solved: Vec<Option<Box<dyn SuperNode<T>>>>,
+    solved_used: usize,
+    indices: Arena<u32>,
+    numbers: Arena<T>,
+    adjoints: Vec<[T; 1]>,
+    rows: Vec<[T; ROWS]>,
+    output_adjoints: Vec<T>,
+    input_adjoints: Vec<T>,
+    pub(super) diagnosing: bool,
+    pub(super) fault: Option<Error>,
+    /// Buffers of the drivers.
+    pub(super) variables: Vec<Var<T>>,
+    pub(super) seeds: Vec<(u32, T)>,
+}
+
+/// How many rows a sweep takes at once, at most.
+pub(super) const ROWS: usize = 8;
+
+/// How far a tape was recorded.
+#[derive(Clone, Copy)]
+pub(super) struct Extent {
+    pub(super) len: usize,
+    entries: usize,
+    solved: usize,
+    indices: Level,
+    numbers: Level,
+}
+
+impl<T: Real> Tape<T> {
+    pub(super) const fn idle() -> Self {
+        Tape {
+            recording: NEVER,
+            epochs: Vec::new(),
+            chunks: Vec::new(),
+            spare: Vec::new(),
+            entries: Vec::new(),
+            solved: Vec::new(),
+            solved_used: 0,
+            indices: Arena::new(),
+            numbers: Arena::new(),
+            adjoints: Vec::new(),
+            rows: Vec::new(),
+            output_adjoints: Vec::new(),
+            input_adjoints: Vec::new(),
+            diagnosing: false,
+            fault: None,
+            variables: Vec::new(),
+            seeds: Vec::new(),
+        }
+    }
+
+    pub(super) fn extent(&self, len: usize) -> Extent {
+        Extent {
+            len,
+            entries: self.entries.len(),
+            solved: self.solved_used,
+            indices: self.indices.level(),
+            numbers: self.numbers.level(),
+        }
+    }
+
+    /// The memory it keeps, in bytes, without what super-nodes keep for themselves.
+    pub(super) fn bytes(&self) -> usize {
+        (self.chunks.len() + self.spare.len() + 1) * CHUNK * size_of::<Operation<T>>()
+            + self.indices.bytes()
+            + self.numbers.bytes()
+            + self.adjoints.capacity() * size_of::<[T; 1]>()
+            + self.rows.capacity() * size_of::<[T; ROWS]>()
+    }
+
+    fn diagnose(&mut self, operation: &Operation<T>, index: usize, origin: Origin) {
+        for (operand, p) in operation.partials.iter().enumerate() {
+            if !p.value().is_finite() && self.fault.is_none() {
+                let Origin { function, location } = origin;
+                let nan = p.value().is_nan();
+                self.fault =
+                    Some(Error::NonFinite { function, operand, operation: index, nan, location });
+            }
+        }
+    }
+
+    /// Records the Jacobian (outputs x operands, row-major) of outputs `first..first + outputs`.
+    pub(super) fn push_block(
+        &mut self,
+        first: u32,
+        outputs: usize,
+        operands: impl ExactSizeIterator<Item = u32>,
+        jacobian: &[T],
+    ) {
+        let operands = self.indices.store(operands);
+        let jacobian = self.numbers.store(jacobian.iter().copied());
+        let kind = Kind::Block { jacobian };
+        self.entries.push(Entry { first, outputs: outputs as u32, operands, kind });
+    }
+
+    /// The memory of the node recorded at this place before, if any.
+    pub(super) fn used_node(&mut self) -> Option<Box<dyn SuperNode<T>>> {
+        self.solved.get_mut(self.solved_used).and_then(Option::take)
+    }
+
+    /// Records a solved node with outputs `first..first + outputs.len()`.
+    pub(super) fn push_solved(
+        &mut self,
+        node: Box<dyn SuperNode<T>>,
+        first: u32,
+        operands: impl ExactSizeIterator<Item = u32>,
+        inputs: &[T],
+        outputs: &[T],
+    ) {
+        let place = self.solved_used;
+        match self.solved.get_mut(place) {
+            Some(slot) => *slot = Some(node),
+            None => self.solved.push(Some(node)),
+        }
+        self.solved_used += 1;
+        let kind = Kind::Solved {
+            place: place as u32,
+            inputs: self.numbers.store(inputs.iter().copied()),
+            outputs: self.numbers.store(outputs.iter().copied()),
+        };
+        let operands = self.indices.store(operands);
+        self.entries.push(Entry { first, outputs: outputs.len() as u32, operands, kind });
+    }
+
+    /// The adjoint sweep for up to `R` rows at once: `seed` adds to the adjoints of the outputs,
+    /// `read` is given those of all variables. What is before `least` is not swept.
+    pub(super) fn sweep<const R: usize>(
+        &mut self,
+        len: usize,
+        least: usize,
+        seed: impl FnOnce(&mut [[T; R]]),
+        read: impl FnOnce(&[[T; R]]),
+    ) where
+        Self: Adjoints<T, R>,
+    {
+        let mut adjoints = std::mem::take(self.adjoints());
+        adjoints.clear();
+        adjoints.reserve_exact(len);
+        adjoints.resize(len, [T::zero(); R]);
+        seed(&mut adjoints);
+        // From the end to the last entry, that entry, on to the one before, and so on.
+        let mut end = len;
+        for k in (0..self.entries.len()).rev() {
+            let entry = self.entries[k];
+            let first = entry.first as usize;
+            if first < least {
+                break;
+            }
+            self.sweep_operations(first + entry.outputs as usize, end, &mut adjoints);
+            self.sweep_entry(&entry, &mut adjoints);
+            end = first;
+        }
+        self.sweep_operations(least, end, &mut adjoints);
+        read(&adjoints);
+        *self.adjoints() = adjoints;
+    }
+
+    fn sweep_operations<const R: usize>(&self, start: usize, end: usize, adjoints: &mut [[T; R]]) {
+        if start >= end {
+            return;
+        }
+        for c in (start / CHUNK..=(end - 1) / CHUNK).rev() {
+            let base = c * CHUNK;
+            let (first, last) = (start.max(base), end.min(base + CHUNK));
+            let operations = &self.chunks[c][first - base..last - base];
+            for (i, operation) in (first..last).zip(operations).rev() {
+                let adjoint = adjoints[i];
+                // 0 * inf would be NaN: nothing flows back through a zero adjoint.
+                if vanishes(&adjoint) {
+                    continue;
+                }
+                for (j, &p) in operation.operands.iter().zip(&operation.partials) {
+                    let to = &mut adjoints[*j as usize];
+                    *to = T::axpy(p, &adjoint, to);
+                }
+            }
+        }
+    }
+
+    fn sweep_entry<const R: usize>(&mut self, entry: &Entry, adjoints: &mut [[T; R]]) {
+        let outputs = entry.first as usize..(entry.first + entry.outputs) as usize;
+        if adjoints[outputs.clone()].iter().all(vanishes) {
+            return;
+        }
+        let operands = self.indices.get(entry.operands);
+        match entry.kind {
+            Kind::Block { jacobian } => {
+                let jacobian = self.numbers.get(jacobian);
+                for (i, output) in outputs.enumerate() {
+                    let adjoint = adjoints[output];
+                    if vanishes(&adjoint) {
+                        continue;
+                    }
+                    let row = &jacobian[i * operands.len()..][..operands.len()];
+                    for (&j, &p) in operands.iter().zip(row) {
+                        let to = &mut adjoints[j as usize];
+                        *to = T::axpy(p, &adjoint, to);
+                    }
+                }
+            }
+            Kind::Solved { place, inputs, outputs: values } => {
+                let Some(Some(node)) = self.solved.get_mut(place as usize) else { return };
+                let (inputs, values) = (self.numbers.get(inputs), self.numbers.get(values));
+                for r in 0..R {
+                    self.output_adjoints.clear();
+                    self.output_adjoints.extend(adjoints[outputs.clone()].iter().map(|a| a[r]));
+                    if self.output_adjoints.iter().all(|a| a.vanishes()) {
+                        continue;
+                    }
+                    self.input_adjoints.clear();
+                    self.input_adjoints.resize(inputs.len(), T::zero());
+                    node.pull_back(inputs, values, &self.output_adjoints, &mut self.input_adjoints);
+                    if self.diagnosing
+                        && self.fault.is_none()
+                        && self.output_adjoints.iter().all(|a| a.value().is_finite())
+                        && let Some(operand) =
+                            self.input_adjoints.iter().position(|a| !a.value().is_finite())
+                    {
+                        self.fault = Some(Error::NonFiniteNode { node: node.name(), operand });
+                    }
+                    for (&j, &a) in operands.iter().zip(&self.input_adjoints) {
+                        adjoints[j as usize][r] += a;
+                    }
+                }
             }
         }
     }
 }
 
-/// A recording. One is active per thread and scalar; the drivers in [`super`] start and end it.
-pub struct Tape<T> {
-    epoch: u64,
-    operations: Vec<Operation<T>>,
-    super_nodes: Vec<(u32, u32, Box<dyn SuperNode<T>>)>,
-    adjoints: Vec<T>,
-    seed: Vec<T>,
-    scratch: Vec<T>,
-    fault: Option<Error>,
+#[inline(always)]
+fn vanishes<T: Real, const R: usize>(adjoint: &[T; R]) -> bool {
+    adjoint.iter().all(|a| a.vanishes())
 }
 
-impl<T> Tape<T> {
-    pub(super) const fn idle() -> Self {
-        Tape {
-            epoch: 0,
-            operations: Vec::new(),
-            super_nodes: Vec::new(),
-            adjoints: Vec::new(),
-            seed: Vec::new(),
-            scratch: Vec::new(),
-            fault: None,
+/// The buffer of a sweep of `R` rows.
+pub(super) trait Adjoints<T, const R: usize> {
+    fn adjoints(&mut self) -> &mut Vec<[T; R]>;
+}
+
+impl<T: Real> Adjoints<T, 1> for Tape<T> {
+    fn adjoints(&mut self) -> &mut Vec<[T; 1]> {
+        &mut self.adjoints
+    }
+}
+
+impl<T: Real> Adjoints<T, ROWS> for Tape<T> {
+    fn adjoints(&mut self) -> &mut Vec<[T; ROWS]> {
+        &mut self.rows
+    }
+}
+
+/// The tapes of a thread: the active one, those of recordings it interrupted, and of ended ones.
+pub struct Tapes<T: TapeScalar> {
+    pub(super) active: Tape<T>,
+    pub(super) interrupted: Vec<Interrupted<T>>,
+    pub(super) spare: Vec<Tape<T>>,
+}
+
+/// A recording within which another one was started.
+pub(super) struct Interrupted<T: Real> {
+    pub(super) tape: Tape<T>,
+    len: usize,
+    pub(super) ended: bool,
+}
+
+impl<T: TapeScalar> Default for Tapes<T> {
+    fn default() -> Self {
+        Tapes { active: Tape::idle(), interrupted: Vec::new(), spare: Vec::new() }
+    }
+}
+
+impl<T: TapeScalar> Tapes<T> {
+    /// Starts a recording, and says which.
+    pub(super) fn start(&mut self, diagnosing: bool) -> u64 {
+        let recording = new_epoch();
+        if self.active.recording != NEVER {
+            let len = T::with_cursor(|cursor| {
+                self.active.take_chunk(cursor);
+                cursor.len()
+            });
+            let tape =
+                std::mem::replace(&mut self.active, self.spare.pop().unwrap_or(Tape::idle()));
+            self.interrupted.push(Interrupted { tape, len, ended: false });
+        }
+        let tape = &mut self.active;
+        tape.recording = recording;
+        tape.fault = None;
+        tape.diagnosing = diagnosing;
+        tape.epochs.clear();
+        tape.epochs.push(recording);
+        let nothing = Operation { operands: [CONSTANT; 2], partials: [T::zero(); 2] };
+        let mut chunk = tape.spare.pop().unwrap_or_else(new_chunk);
+        chunk[..ASIDE].fill(nothing);
+        T::with_cursor(|cursor| {
+            cursor.epoch.set(recording);
+            cursor.enclosing.set(NEVER);
+            cursor.len.set(ASIDE);
+            if diagnosing {
+                tape.chunks.push(chunk);
+            } else {
+                cursor.chunk.set(Some(ManuallyDrop::new(chunk)));
+            }
+        });
+        recording
+    }
+
+    /// Ends a recording. If one within it is still active, it ends after that.
+    pub(super) fn end(&mut self, recording: u64) {
+        if self.active.recording != recording {
+            if let Some(outer) = self.interrupted.iter_mut().find(|i| i.tape.recording == recording)
+            {
+                outer.ended = true;
+            }
+            return;
+        }
+        T::with_cursor(|cursor| self.active.clear(cursor));
+        while let Some(outer) = self.interrupted.pop() {
+            let mut inner = std::mem::replace(&mut self.active, outer.tape);
+            inner.fault = None;
+            self.spare.push(inner);
+            if outer.ended {
+                T::with_cursor(|cursor| self.active.clear(cursor));
+                continue;
+            }
+            T::with_cursor(|cursor| {
+                cursor.len.set(outer.len);
+                self.active.set_epochs(cursor);
+            });
+            break;
         }
     }
 }
 
 impl<T: Real> Tape<T> {
-    pub(super) fn epoch(&self) -> u64 {
-        self.epoch
+    /// Takes the chunk being filled from the cursor, so that the tape holds all there is.
+    pub(super) fn take_chunk(&mut self, cursor: &Cursor<T>) {
+        if let Some(chunk) = cursor.chunk.take() {
+            self.chunks.push(ManuallyDrop::into_inner(chunk));
+        }
     }
 
-    /// A variable of no operation: an independent one.
-    pub(super) fn independent(&mut self) -> u32 {
-        self.push([CONSTANT; 2], [T::zero(); 2])
+    /// Whether the variables of `epoch` are alive.
+    pub(super) fn holds(&self, epoch: u64) -> bool {
+        self.epochs.binary_search(&epoch).is_ok()
     }
 
-    #[inline]
-    pub(super) fn push(&mut self, operands: [u32; 2], partials: [T; 2]) -> u32 {
-        let index = self.operations.len();
-        if index >= CONSTANT as usize {
-            self.fault.get_or_insert(Error::TapeFull);
-            return CONSTANT;
-        }
-        self.operations.push(Operation { operands, partials });
-        index as u32
+    pub(super) fn set_epochs(&self, cursor: &Cursor<T>) {
+        let mut epochs = self.epochs.iter().rev().copied();
+        cursor.epoch.set(epochs.next().unwrap_or(NEVER));
+        cursor.enclosing.set(epochs.next().unwrap_or(NEVER));
     }
 
-    /// Whether the operand `(index, epoch)` belongs to the active recording. If not, notes it.
-    #[inline(always)]
-    pub(super) fn owns(&mut self, index: u32, epoch: u64) -> bool {
-        if index == CONSTANT || (epoch == self.epoch && epoch != 0) {
-            return true;
-        }
-        self.fault.get_or_insert(Error::StaleVariable);
-        false
+    /// Forgets what was recorded after `extent`.
+    pub(super) fn rewind(&mut self, cursor: &Cursor<T>, extent: Extent) {
+        self.take_chunk(cursor);
+        self.spare.extend(self.chunks.drain(extent.len.div_ceil(CHUNK)..));
+        cursor.len.set(extent.len);
+        self.entries.truncate(extent.entries);
+        self.solved_used = extent.solved;
+        self.indices.rewind(extent.indices);
+        self.numbers.rewind(extent.numbers);
     }
 
-    /// Records a node call and returns the index of its first output.
-    pub(super) fn push_node<N: Node>(
-        &mut self,
-        node: &N,
-        solution: &N::Solution,
-        indices: Vec<u32>,
-        inputs: &[T],
-        outputs: &[T],
-    ) -> u32 {
-        let mut factor = N::Factor::default();
-        node.factor(solution, inputs, outputs, &mut factor);
-        let first = self.operations.len() as u32;
-        for _ in outputs {
-            if self.independent() == CONSTANT {
-                return CONSTANT;
-            }
-        }
-        self.super_nodes.push((
-            first,
-            outputs.len() as u32,
-            Box::new(Recorded {
-                node: node.clone(),
-                solution: solution.clone(),
-                factor,
-                indices,
-                inputs: inputs.to_vec(),
-                outputs: outputs.to_vec(),
-            }),
-        ));
-        first
-    }
-
-    /// The adjoint sweep: `seeds` are (index, adjoint) of the outputs; returns the adjoints of the
-    /// first `independents` variables.
-    pub(super) fn sweep(&mut self, seeds: &[(u32, T)], independents: usize) -> Vec<T> {
-        self.adjoints.clear();
-        self.adjoints.resize(self.operations.len(), T::zero());
-        for &(index, adjoint) in seeds {
-            if index != CONSTANT {
-                self.adjoints[index as usize] += adjoint;
-            }
-        }
-        let mut node = self.super_nodes.len();
-        let mut i = self.operations.len();
-        while i > independents {
-            i -= 1;
-            if node > 0 {
-                let (first, count, _) = self.super_nodes[node - 1];
-                if i as u32 == first {
-                    node -= 1;
-                    self.seed.clear();
-                    self.seed.extend_from_slice(&self.adjoints[i..i + count as usize]);
-                    if self.seed.iter().any(|s| !s.is_zero()) {
-                        let super_node = &mut self.super_nodes[node].2;
-                        super_node.pull_back(&self.seed, &mut self.adjoints, &mut self.scratch);
-                    }
-                    continue;
-                }
-            }
-            let adjoint = self.adjoints[i];
-            // 0 * inf would be NaN: nothing flows back through a zero adjoint.
-            if adjoint.is_zero() {
-                continue;
-            }
-            let Operation { operands, partials } = self.operations[i];
-            for (j, p) in operands.into_iter().zip(partials) {
-                if j != CONSTANT {
-                    self.adjoints[j as usize] += p * adjoint;
-                }
-            }
-        }
-        self.adjoints[..independents].to_vec()
+    fn clear(&mut self, cursor: &Cursor<T>) {
+        let nothing = Arena::<T>::new().level();
+        let extent = Extent { len: 0, entries: 0, solved: 0, indices: nothing, numbers: nothing };
+        self.rewind(cursor, extent);
+        self.recording = NEVER;
+        self.epochs.clear();
+        self.fault = None;
+        self.set_epochs(cursor);
     }
 }
 
-/// Scalars a tape can be over. Sealed: each has its slot in thread-local storage.
+impl<T: TapeScalar> Drop for Tapes<T> {
+    /// At the end of the thread: the cursor does not drop its chunk.
+    fn drop(&mut self) {
+        T::with_cursor(|cursor| self.active.take_chunk(cursor));
+    }
+}
+
+/// Notes that a variable was used that does not belong to the active recording.
+#[cold]
+pub(super) fn stale<T: TapeScalar>() {
+    T::with_tape(|tape| {
+        tape.fault.get_or_insert(Error::StaleVariable);
+    });
+}
+
+/// Records a node call.
+pub(super) fn record_node<T: TapeScalar, N: Node>(
+    node: &N,
+    solution: &N::Solution,
+    operands: impl ExactSizeIterator<Item = u32>,
+    inputs: &[T],
+    outputs: &[T],
+    first: u32,
+) {
+    // The node's code runs outside of the tape: it may itself differentiate something.
+    let used = T::with_tape(Tape::used_node);
+    let solved = Solved::factor(used, node, solution, inputs, outputs);
+    T::with_tape(|tape| tape.push_solved(solved, first, operands, inputs, outputs));
+}
+
+/// The tapes of this thread, taken away for a sweep: what a node records in its `vjp` goes on others.
+/// Back in place when dropped, also by a panic.
+pub(super) struct Detached<T: TapeScalar> {
+    tapes: Option<Box<Tapes<T>>>,
+    pub(super) len: usize,
+}
+
+impl<T: TapeScalar> Detached<T> {
+    pub(super) fn take() -> Self {
+        let mut tapes = T::take_tapes();
+        let len = T::with_cursor(|cursor| {
+            if let Some(tapes) = &mut tapes {
+                tapes.active.take_chunk(cursor);
+            }
+            cursor.epoch.set(NEVER);
+            cursor.enclosing.set(NEVER);
+            cursor.len.replace(0)
+        });
+        Detached { tapes, len }
+    }
+
+    pub(super) fn tape(&mut self) -> &mut Tape<T> {
+        &mut self.tapes.get_or_insert_default().active
+    }
+}
+
+impl<T: TapeScalar> Drop for Detached<T> {
+    fn drop(&mut self) {
+        let Some(tapes) = self.tapes.take() else { return };
+        T::with_cursor(|cursor| {
+            cursor.len.set(self.len);
+            tapes.active.set_epochs(cursor);
+        });
+        T::put_tapes(tapes);
+    }
+}
+
+/// Scalars a tape can be over. Sealed: each has its place in thread-local storage.
 pub trait TapeScalar: Real {
     #[doc(hidden)]
-    fn with_tape<Out>(f: impl FnOnce(&mut Tape<Self>) -> Out) -> Out;
+    fn with_cursor<Out>(f: impl FnOnce(&Cursor<Self>) -> Out) -> Out;
+    #[doc(hidden)]
+    fn with_tapes<Out>(f: impl FnOnce(&mut Tapes<Self>) -> Out) -> Out;
+    #[doc(hidden)]
+    fn take_tapes() -> Option<Box<Tapes<Self>>>;
+    #[doc(hidden)]
+    fn put_tapes(tapes: Box<Tapes<Self>>);
+    #[doc(hidden)]
+    fn with_tape<Out>(f: impl FnOnce(&mut Tape<Self>) -> Out) -> Out {
+        Self::with_tapes(|tapes| f(&mut tapes.active))
+    }
 }
 
 macro_rules! tape_scalar {
-    ($($t:ty),*) => {$(
+    ($($t:ty),*) => {$(const _: () = {
+        thread_local! {
+            static CURSOR: Cursor<$t> = const { Cursor::idle() };
+            static TAPES: RefCell<Option<Box<Tapes<$t>>>> = const { RefCell::new(None) };
+        }
         impl TapeScalar for $t {
             #[inline(always)]
-            fn with_tape<Out>(f: impl FnOnce(&mut Tape<Self>) -> Out) -> Out {
-                thread_local! {
-                    static TAPE: RefCell<Tape<$t>> = const { RefCell::new(Tape::idle()) };
-                }
-                TAPE.with_borrow_mut(f)
+            fn with_cursor<Out>(f: impl FnOnce(&Cursor<Self>) -> Out) -> Out {
+                CURSOR.with(f)
+            }
+            fn with_tapes<Out>(f: impl FnOnce(&mut Tapes<Self>) -> Out) -> Out {
+                TAPES.with_borrow_mut(|tapes| f(tapes.get_or_insert_default()))
+            }
+            fn take_tapes() -> Option<Box<Tapes<Self>>> {
+                TAPES.take()
+            }
+            fn put_tapes(tapes: Box<Tapes<Self>>) {
+                // What a sweep recorded elsewhere meanwhile is dropped outside of the borrow.
+                drop(TAPES.replace(Some(tapes)));
             }
         }
-    )*};
+    };)*};
 }
 
-tape_scalar!(f64, super::Dual<f64, 1>, super::Dual<f64, 4>, super::Dual<f64, 8>);
-
-/// Recordings are numbered across all threads, so that a variable of another thread is as
-/// foreign as one of an earlier recording. 2^64 of them do not run out.
-static EPOCHS: AtomicU64 = AtomicU64::new(1);
-
-/// An active recording. The previous one (of an outer driver) comes back when it is dropped,
-/// also by a panic.
-pub(super) struct Recording<T: TapeScalar> {
-    outer: Option<Tape<T>>,
-}
-
-impl<T: TapeScalar> Recording<T> {
-    pub(super) fn start() -> Self {
-        let epoch = EPOCHS.fetch_add(1, Ordering::Relaxed);
-        let outer = T::with_tape(|tape| {
-            if tape.epoch == 0 {
-                // Nobody is recording: keep the memory of the idle tape, but not a fault noted
-                // when a stale variable was used between recordings.
-                tape.epoch = epoch;
-                tape.fault = None;
-                None
-            } else {
-                let fresh = Tape { epoch, ..Tape::idle() };
-                Some(std::mem::replace(tape, fresh))
-            }
-        });
-        Recording { outer }
-    }
-
-    /// What went wrong while recording, if anything did.
-    pub(super) fn fault(&self) -> Result<(), Error> {
-        T::with_tape(|tape| tape.fault.take()).map_or(Ok(()), Err)
-    }
-}
-
-impl<T: TapeScalar> Drop for Recording<T> {
-    fn drop(&mut self) {
-        let outer = self.outer.take();
-        T::with_tape(|tape| match outer {
-            Some(outer) => *tape = outer,
-            None => {
-                tape.epoch = 0;
-                tape.operations.clear();
-                tape.super_nodes.clear();
-                tape.fault = None;
-            }
-        });
-    }
-}
+tape_scalar!(
+    f64,
+    super::Dual<f64, 1>,
+    super::Dual<f64, 2>,
+    super::Dual<f64, 3>,
+    super::Dual<f64, 4>,
+    super::Dual<f64, 6>,
+    super::Dual<f64, 8>
+);

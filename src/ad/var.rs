@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 use std::marker::PhantomData;
+use std::panic::Location;
 
-use super::tape::{CONSTANT, TapeScalar};
-use super::{Node, Real};
+use super::tape::{CONSTANT, Origin, STALE, TIMELESS, TapeScalar, record_node, stale};
+use super::{Error, Node, Real};
 
 /// A variable of the recording that is active on this thread, or a constant.
 ///
@@ -14,23 +15,34 @@ use super::{Node, Real};
 #[derive(Clone, Copy, Debug)]
 pub struct Var<T = f64> {
     value: T,
-    index: u32,
+    pub(super) index: u32,
     epoch: u64,
     // Not Send: the tape is of this thread.
     thread: PhantomData<*const ()>,
 }
 
 impl<T: TapeScalar> Var<T> {
+    /// A variable of no operands, in the active recording.
     pub(super) fn independent(value: T) -> Self {
-        T::with_tape(|tape| Self::at(value, tape.independent(), tape.epoch()))
+        T::with_cursor(|cursor| {
+            let origin = Origin { function: "variable", location: Location::caller() };
+            let index = cursor.push([CONSTANT; 2], [T::zero(); 2], origin);
+            Self::at(value, index, cursor.epoch())
+        })
     }
 
+    #[inline(always)]
     fn at(value: T, index: u32, epoch: u64) -> Self {
         Var { value, index, epoch, thread: PhantomData }
     }
 
+    #[inline(always)]
     fn fixed(value: T) -> Self {
-        Self::at(value, CONSTANT, 0)
+        Self::at(value, CONSTANT, TIMELESS)
+    }
+
+    pub(super) fn stale(value: T) -> Self {
+        Self::at(value, CONSTANT, STALE)
     }
 
     /// The value in the inner scalar.
@@ -38,43 +50,156 @@ impl<T: TapeScalar> Var<T> {
         self.value
     }
 
-    /// The index on the tape, noting a fault if the variable does not belong there.
+    /// Whether nothing was recorded of it: it is a number like any other.
+    pub fn is_constant(self) -> bool {
+        self.epoch == TIMELESS
+    }
+
+    /// The index on the tape; that of constants, with a fault noted, if it does not belong there.
+    #[inline]
     pub(super) fn index(self) -> u32 {
-        T::with_tape(|tape| if tape.owns(self.index, self.epoch) { self.index } else { CONSTANT })
+        if self.epoch == TIMELESS
+            || T::with_cursor(|cursor| cursor.holds(self.epoch))
+            || T::with_tape(|tape| tape.holds(self.epoch))
+        {
+            return self.index;
+        }
+        stale::<T>();
+        CONSTANT
     }
 
     #[inline(always)]
-    fn unary(self, value: T, derivative: T) -> Self {
-        if self.index == CONSTANT {
-            return Self::fixed(value);
-        }
-        T::with_tape(|tape| {
-            if !tape.owns(self.index, self.epoch) {
-                // A stale operand makes a stale result.
-                return Self::at(value, 0, self.epoch);
+    #[track_caller]
+    fn unary(self, function: &'static str, value: T, slope: T) -> Self {
+        let origin = Origin { function, location: Location::caller() };
+        T::with_cursor(|cursor| {
+            if cursor.holds(self.epoch) {
+                let index = cursor.push([self.index, cursor.aside()], [slope, T::zero()], origin);
+                return Self::at(value, index, cursor.epoch());
             }
-            let index = tape.push([self.index, CONSTANT], [derivative, T::zero()]);
-            Self::at(value, index, self.epoch)
+            if self.epoch == TIMELESS {
+                return Self::fixed(value);
+            }
+            self.combine(Self::fixed(value), value, [slope, T::zero()], origin)
         })
     }
 
     #[inline(always)]
-    fn binary(self, other: Self, value: T, dx: T, dy: T) -> Self {
-        if self.index == CONSTANT {
-            return other.unary(value, dy);
-        }
-        if other.index == CONSTANT {
-            return self.unary(value, dx);
-        }
-        T::with_tape(|tape| {
-            for x in [self, other] {
-                if !tape.owns(x.index, x.epoch) {
-                    return Self::at(value, 0, x.epoch);
+    #[track_caller]
+    fn binary(self, function: &'static str, other: Self, value: T, dx: T, dy: T) -> Self {
+        let origin = Origin { function, location: Location::caller() };
+        T::with_cursor(|cursor| {
+            if cursor.holds(self.epoch) {
+                if cursor.holds(other.epoch) {
+                    let index = cursor.push([self.index, other.index], [dx, dy], origin);
+                    return Self::at(value, index, cursor.epoch());
+                }
+                if other.epoch == TIMELESS {
+                    let index = cursor.push([self.index, cursor.aside()], [dx, T::zero()], origin);
+                    return Self::at(value, index, cursor.epoch());
+                }
+            } else if self.epoch == TIMELESS {
+                if cursor.holds(other.epoch) {
+                    let index = cursor.push([other.index, cursor.aside()], [dy, T::zero()], origin);
+                    return Self::at(value, index, cursor.epoch());
+                }
+                if other.epoch == TIMELESS {
+                    return Self::fixed(value);
                 }
             }
-            let index = tape.push([self.index, other.index], [dx, dy]);
-            Self::at(value, index, self.epoch)
+            self.combine(other, value, [dx, dy], origin)
         })
+    }
+
+    /// The same where an operand is older than the last two marks, or stale.
+    #[cold]
+    #[inline(never)]
+    fn combine(self, other: Self, value: T, mut partials: [T; 2], origin: Origin) -> Self {
+        let mut operands = [self, other];
+        if self.is_constant() {
+            operands.swap(0, 1);
+            partials.swap(0, 1);
+        }
+        for (x, p) in operands.iter().zip(&mut partials) {
+            if x.is_constant() {
+                *p = T::zero();
+            } else if !T::with_tape(|tape| tape.holds(x.epoch)) {
+                stale::<T>();
+                // A stale operand makes a stale result.
+                return Self::stale(value);
+            }
+        }
+        T::with_cursor(|cursor| {
+            let index = cursor.push(operands.map(|x| x.index), partials, origin);
+            Self::at(value, index, cursor.epoch())
+        })
+    }
+
+    /// Records outputs of known values with their Jacobian in `inputs` (outputs x inputs, row-major)
+    /// as one entry of the tape: a preaccumulated block. What led from the inputs to the outputs,
+    /// computed on plain numbers or on duals, is not recorded.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the Jacobian has not `values.len() * inputs.len()` entries, or `outputs`
+    /// another length than `values`.
+    ///
+    /// ```
+    /// use stiction::ad::{Real, Var, gradient};
+    /// let (_, dx) = gradient(
+    ///     |x| {
+    ///         let mut y = [Var::constant(0.0)];
+    ///         Var::block(x, &[6.0], &[2.0, 3.0], &mut y).expect("a Jacobian of 1 x 2");
+    ///         y[0] * 10.0
+    ///     },
+    ///     &[3.0, 2.0],
+    /// )?;
+    /// assert_eq!(dx, [20.0, 30.0]);
+    /// # Ok::<(), stiction::ad::Error>(())
+    /// ```
+    pub fn block(
+        inputs: &[Self],
+        values: &[T],
+        jacobian: &[T],
+        outputs: &mut [Self],
+    ) -> Result<(), Error> {
+        for (expected, found) in [
+            (values.len(), outputs.len()),
+            (values.len().saturating_mul(inputs.len()), jacobian.len()),
+        ] {
+            if expected != found {
+                return Err(Error::Shape { expected, found });
+            }
+        }
+        let all = Self::outputs(inputs, values, outputs);
+        if let Some(first) = all {
+            let indices = inputs.iter().map(|x| x.index());
+            T::with_tape(|tape| tape.push_block(first, values.len(), indices, jacobian));
+        }
+        Ok(())
+    }
+
+    /// Makes `outputs` variables of the given values, and returns the index of the first: constants,
+    /// and none, if all `inputs` are, or if one is stale.
+    fn outputs(inputs: &[Self], values: &[T], outputs: &mut [Self]) -> Option<u32> {
+        let mut constant = true;
+        let mut alive = true;
+        for x in inputs {
+            constant &= x.is_constant();
+            // Also notes what is stale.
+            alive &= x.is_constant() || x.index() != CONSTANT;
+        }
+        if constant || !alive {
+            let epoch = if alive { TIMELESS } else { STALE };
+            for (y, &value) in outputs.iter_mut().zip(values) {
+                *y = Self::at(value, CONSTANT, epoch);
+            }
+            return None;
+        }
+        for (y, &value) in outputs.iter_mut().zip(values) {
+            *y = Self::independent(value);
+        }
+        // None if the tape is full.
+        outputs.first().map(|y| y.index).filter(|&first| first != CONSTANT)
     }
 }
 
@@ -101,72 +226,11 @@ impl<T: TapeScalar> Real for Var<T> {
     fn value(self) -> f64 {
         self.value.value()
     }
-    fn sqrt(self) -> Self {
-        let root = self.value.sqrt();
-        let slope = if root.value() == 0.0 { T::zero() } else { root.recip() * 0.5 };
-        self.unary(root, slope)
+    fn vanishes(self) -> bool {
+        self.is_constant() && self.value.vanishes()
     }
-    fn abs(self) -> Self {
-        let v = self.value();
-        let sign = if v > 0.0 {
-            1.0
-        } else if v < 0.0 {
-            -1.0
-        } else {
-            0.0
-        };
-        self.unary(self.value.abs(), T::constant(sign))
-    }
-    fn exp(self) -> Self {
-        let e = self.value.exp();
-        self.unary(e, e)
-    }
-    fn ln(self) -> Self {
-        self.unary(self.value.ln(), self.value.recip())
-    }
-    fn sin(self) -> Self {
-        self.unary(self.value.sin(), self.value.cos())
-    }
-    fn cos(self) -> Self {
-        self.unary(self.value.cos(), -self.value.sin())
-    }
-    fn tan(self) -> Self {
-        let t = self.value.tan();
-        self.unary(t, t * t + 1.0)
-    }
-    fn asin(self) -> Self {
-        let slope = (T::one() - self.value * self.value).sqrt().recip();
-        self.unary(self.value.asin(), slope)
-    }
-    fn acos(self) -> Self {
-        let slope = -(T::one() - self.value * self.value).sqrt().recip();
-        self.unary(self.value.acos(), slope)
-    }
-    fn atan(self) -> Self {
-        self.unary(self.value.atan(), (self.value * self.value + 1.0).recip())
-    }
-    fn atan2(self, x: Self) -> Self {
-        let r2 = self.value * self.value + x.value * x.value;
-        let scale = if r2.value() == 0.0 { T::zero() } else { r2.recip() };
-        self.binary(x, self.value.atan2(x.value), x.value * scale, -self.value * scale)
-    }
-    fn tanh(self) -> Self {
-        let t = self.value.tanh();
-        self.unary(t, T::one() - t * t)
-    }
-    fn powi(self, n: i32) -> Self {
-        let slope =
-            if n == 0 { T::zero() } else { self.value.powi(n.wrapping_sub(1)) * f64::from(n) };
-        self.unary(self.value.powi(n), slope)
-    }
-    fn powf(self, a: f64) -> Self {
-        let slope = if a == 0.0 { T::zero() } else { self.value.powf(a - 1.0) * a };
-        self.unary(self.value.powf(a), slope)
-    }
-    fn recip(self) -> Self {
-        let r = self.value.recip();
-        self.unary(r, -r * r)
-    }
+
+    super::elementary::methods!();
 
     fn call<N: Node>(
         node: &N,
@@ -180,20 +244,10 @@ impl<T: TapeScalar> Real for Var<T> {
         w.outputs.clear();
         w.outputs.resize(outputs.len(), T::zero());
         T::call(node, &w.inputs, &mut w.outputs, solution, &mut w.inner);
-        let indices: Vec<u32> = inputs.iter().map(|x| x.index()).collect();
-        if indices.iter().all(|&i| i == CONSTANT) {
-            for (y, &value) in outputs.iter_mut().zip(&w.outputs) {
-                *y = Self::fixed(value);
-            }
-            return;
+        if let Some(first) = Self::outputs(inputs, &w.outputs, outputs) {
+            let indices = inputs.iter().map(|x| x.index());
+            record_node(node, solution, indices, &w.inputs, &w.outputs, first);
         }
-        T::with_tape(|tape| {
-            let first = tape.push_node(node, solution, indices, &w.inputs, &w.outputs);
-            for (k, (y, &value)) in outputs.iter_mut().zip(&w.outputs).enumerate() {
-                let index = if first == CONSTANT { CONSTANT } else { first + k as u32 };
-                *y = Self::at(value, index, tape.epoch());
-            }
-        });
     }
 }
 
@@ -232,43 +286,48 @@ impl<T: TapeScalar> num_traits::One for Var<T> {
 
 impl<T: TapeScalar> std::ops::Neg for Var<T> {
     type Output = Self;
-    #[inline]
+    #[inline(always)]
+    #[track_caller]
     fn neg(self) -> Self {
-        self.unary(-self.value, -T::one())
+        self.unary("neg", -self.value, -T::one())
     }
 }
 
 impl<T: TapeScalar> std::ops::Add for Var<T> {
     type Output = Self;
-    #[inline]
+    #[inline(always)]
+    #[track_caller]
     fn add(self, y: Self) -> Self {
-        self.binary(y, self.value + y.value, T::one(), T::one())
+        self.binary("add", y, self.value + y.value, T::one(), T::one())
     }
 }
 
 impl<T: TapeScalar> std::ops::Sub for Var<T> {
     type Output = Self;
-    #[inline]
+    #[inline(always)]
+    #[track_caller]
     fn sub(self, y: Self) -> Self {
-        self.binary(y, self.value - y.value, T::one(), -T::one())
+        self.binary("sub", y, self.value - y.value, T::one(), -T::one())
     }
 }
 
 impl<T: TapeScalar> std::ops::Mul for Var<T> {
     type Output = Self;
-    #[inline]
+    #[inline(always)]
+    #[track_caller]
     fn mul(self, y: Self) -> Self {
-        self.binary(y, self.value * y.value, y.value, self.value)
+        self.binary("mul", y, self.value * y.value, y.value, self.value)
     }
 }
 
 impl<T: TapeScalar> std::ops::Div for Var<T> {
     type Output = Self;
-    #[inline]
+    #[inline(always)]
+    #[track_caller]
     fn div(self, y: Self) -> Self {
         let r = y.value.recip();
         let quotient = self.value / y.value;
-        self.binary(y, quotient, r, -quotient * r)
+        self.binary("div", y, quotient, r, -quotient * r)
     }
 }
 
@@ -276,6 +335,6 @@ super::operators::with_f64!([T: TapeScalar] Var<T> {
     // x + c is x shifted: the same adjoint, no operation to record.
     add: |x, c| Var { value: x.value + c, ..x },
     sub: |x, c| Var { value: x.value - c, ..x },
-    mul: |x, c| x.unary(x.value * c, T::constant(c)),
-    div: |x, c| x.unary(x.value / c, T::constant(c.recip())),
+    mul: |x, c| x.unary("mul", x.value * c, T::constant(c)),
+    div: |x, c| x.unary("div", x.value / c, T::constant(c.recip())),
 });

@@ -64,33 +64,37 @@ impl num_traits::One for Explicit {
 }
 
 macro_rules! forwarded {
-    ($($f:ident)*) => {$(
-        fn $f(self) -> Explicit {
-            Explicit(self.0.$f())
+    ($($f:ident($($x:ident: $t:ty)?))*) => {$(
+        fn $f(self $(, $x: $t)?) -> Explicit {
+            Explicit(Real::$f(self.0 $(, $x.into())?))
         }
     )*};
+}
+
+impl From<Explicit> for f64 {
+    fn from(x: Explicit) -> f64 {
+        x.0
+    }
 }
 
 impl Real for Explicit {
     const ORDER: usize = 0;
     type Workspace<N: Node> = N::Workspace<Explicit>;
 
-    forwarded! { sqrt abs exp ln sin cos tan asin acos atan tanh }
+    forwarded! {
+        recip() sqrt() cbrt() abs() exp() exp2() exp_m1() ln() ln_1p() log2() log10() sin() cos()
+        tan() asin() acos() atan() sinh() cosh() tanh() asinh() acosh() atanh() powi(n: i32)
+        powf(a: f64) pow(a: Explicit) atan2(x: Explicit) hypot(y: Explicit)
+    }
+    fn sin_cos(self) -> (Explicit, Explicit) {
+        (self.sin(), self.cos())
+    }
 
     fn constant(x: f64) -> Explicit {
         Explicit(x)
     }
     fn value(self) -> f64 {
         self.0
-    }
-    fn atan2(self, x: Explicit) -> Explicit {
-        Explicit(self.0.atan2(x.0))
-    }
-    fn powi(self, n: i32) -> Explicit {
-        Explicit(self.0.powi(n))
-    }
-    fn powf(self, a: f64) -> Explicit {
-        Explicit(self.0.powf(a))
     }
     fn call<N: Node>(
         node: &N,
