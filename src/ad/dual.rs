@@ -34,7 +34,7 @@ impl<T: Real, const N: usize, R: NodeRule> Dual<T, N, R> {
     /// f(x + dx) = f(x) + f'(x) dx. Where the slope is infinite nothing flows through a zero, as in
     /// the adjoint sweep: 0 * inf would harm directions that x does not depend on.
     #[inline(always)]
-    fn unary(self, _: &'static str, value: T, slope: T) -> Self {
+    fn unary(self, _: &'static &'static str, value: T, slope: T) -> Self {
         if slope.value().is_finite() {
             return Self::new(value, T::scale(slope, &self.tangent));
         }
@@ -43,7 +43,7 @@ impl<T: Real, const N: usize, R: NodeRule> Dual<T, N, R> {
 
     /// f(x + dx, y + dy) = f(x, y) + fx dx + fy dy
     #[inline(always)]
-    fn binary(self, _: &'static str, other: Self, value: T, dx: T, dy: T) -> Self {
+    fn binary(self, _: &'static &'static str, other: Self, value: T, dx: T, dy: T) -> Self {
         if dx.value().is_finite() && dy.value().is_finite() {
             return Self::new(value, T::axpby(dx, &self.tangent, dy, &other.tangent));
         }
@@ -163,7 +163,7 @@ impl<T: Real, const N: usize, R: NodeRule> std::ops::Div for Dual<T, N, R> {
     fn div(self, y: Self) -> Self {
         let r = y.value.recip();
         let quotient = self.value / y.value;
-        self.binary("div", y, quotient, r, -quotient * r)
+        self.binary(&"div", y, quotient, r, -quotient * r)
     }
 }
 

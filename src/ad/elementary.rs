@@ -201,19 +201,19 @@ macro_rules! methods {
         #[track_caller]
         fn sin_cos(self) -> (Self, Self) {
             let (sin, cos) = self.value.sin_cos();
-            (self.unary("sin", sin, cos), self.unary("cos", cos, -sin))
+            (self.unary(&"sin", sin, cos), self.unary(&"cos", cos, -sin))
         }
         #[inline(always)]
         #[track_caller]
         fn powi(self, n: i32) -> Self {
             let (y, dy) = $crate::ad::elementary::powi(self.value, n);
-            self.unary("powi", y, dy)
+            self.unary(&"powi", y, dy)
         }
         #[inline(always)]
         #[track_caller]
         fn powf(self, a: f64) -> Self {
             let (y, dy) = $crate::ad::elementary::powf(self.value, a);
-            self.unary("powf", y, dy)
+            self.unary(&"powf", y, dy)
         }
     };
     (@unary $($f:ident)*) => {$(
@@ -221,7 +221,7 @@ macro_rules! methods {
         #[track_caller]
         fn $f(self) -> Self {
             let (y, dy) = $crate::ad::elementary::$f(self.value);
-            self.unary(stringify!($f), y, dy)
+            self.unary(&stringify!($f), y, dy)
         }
     )*};
     (@binary $($f:ident)*) => {$(
@@ -229,7 +229,7 @@ macro_rules! methods {
         #[track_caller]
         fn $f(self, other: Self) -> Self {
             let (z, dx, dy) = $crate::ad::elementary::$f(self.value, other.value);
-            self.binary(stringify!($f), other, z, dx, dy)
+            self.binary(&stringify!($f), other, z, dx, dy)
         }
     )*};
 }

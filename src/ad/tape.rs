@@ -54,12 +54,8 @@ fn new_chunk<T: Real>() -> Chunk<T> {
     }
 }
 
-/// Where an operation comes from, for the diagnosis.
-#[derive(Clone, Copy)]
-pub(super) struct Origin {
-    pub(super) function: &'static str,
-    pub(super) location: &'static Location<'static>,
-}
+/// Where an operation comes from, for the diagnosis: the function and the line that calls it.
+pub(super) type Origin = (&'static &'static str, &'static Location<'static>);
 
 /// The end of the tape being recorded.
 pub struct Cursor<T> {
@@ -94,38 +90,38 @@ impl<T> Cursor<T> {
     pub(super) fn operations(&self) -> usize {
         self.len.get().saturating_sub(ASIDE)
     }
-
-    /// The second operand of an operation that has only one.
-    #[inline(always)]
-    pub(super) fn aside(&self) -> u32 {
-        (self.len.get() % ASIDE) as u32
-    }
-
-    /// Whether the variables of `epoch` can be operands, as far as can be said at once.
-    #[inline(always)]
-    pub(super) fn holds(&self, epoch: u64) -> bool {
-        epoch == self.epoch.get() || epoch == self.enclosing.get()
-    }
 }
 
-impl<T: TapeScalar> Cursor<T> {
-    /// Appends an operation and returns its index.
-    #[inline(always)]
-    pub(super) fn push(&self, operands: [u32; 2], partials: [T; 2], origin: Origin) -> u32 {
-        let operation = Operation { operands, partials };
-        let Some(mut chunk) = self.chunk.take() else {
-            return push_beyond(operation, origin);
-        };
-        let len = self.len.get();
-        chunk[len % CHUNK] = operation;
-        self.len.set(len + 1);
-        if (len + 1) % CHUNK != 0 {
-            self.chunk.set(Some(chunk));
-        } else {
-            put_away(chunk);
-        }
-        len as u32
+/// The second operand of an operation that has only one.
+#[inline(always)]
+pub(super) fn aside<T: TapeScalar>() -> u32 {
+    T::with_cursor(|cursor| (cursor.len.get() % ASIDE) as u32)
+}
+
+/// The epochs whose variables are most likely alive: those of the last two marks.
+#[inline(always)]
+pub(super) fn epochs<T: TapeScalar>() -> [u64; 2] {
+    T::with_cursor(|cursor| [cursor.epoch.get(), cursor.enclosing.get()])
+}
+
+/// Appends an operation and returns its index.
+///
+/// Thread-local storage is entered for one number at a time: the compiler inlines that, and would not
+/// inline a longer visit.
+#[inline(always)]
+pub(super) fn push<T: TapeScalar>(operands: [u32; 2], partials: [T; 2], origin: Origin) -> u32 {
+    let Some(mut chunk) = T::with_cursor(|cursor| cursor.chunk.take()) else {
+        return push_beyond(operands[0], operands[1], partials[0], partials[1], origin);
+    };
+    let len = T::with_cursor(|cursor| cursor.len.get());
+    chunk[len % CHUNK] = Operation { operands, partials };
+    T::with_cursor(|cursor| cursor.len.set(len + 1));
+    if (len + 1) % CHUNK != 0 {
+        T::with_cursor(|cursor| cursor.chunk.set(Some(chunk)));
+    } else {
+        put_away(chunk);
     }
+    len as u32
 }
 
 #[cold]
@@ -133,11 +129,12 @@ fn put_away<T: TapeScalar>(chunk: ManuallyDrop<Chunk<T>>) {
     T::with_tape(|tape| tape.chunks.push(ManuallyDrop::into_inner(chunk)));
 }
 
-/// [`Cursor::push`] where no chunk is at hand: at the end of one, after a sweep, and always while
+/// [`push`] where no chunk is at hand: at the end of one, after a sweep, and always while
 /// diagnosing.
 #[cold]
 #[inline(never)]
-fn push_beyond<T: TapeScalar>(operation: Operation<T>, origin: Origin) -> u32 {
+fn push_beyond<T: TapeScalar>(i: u32, j: u32, dx: T, dy: T, origin: Origin) -> u32 {
+    let operation = Operation { operands: [i, j], partials: [dx, dy] };
     T::with_cursor(|cursor| {
         T::with_tape(|tape| {
             let len = cursor.len();
@@ -248,7 +245,7 @@ impl<T: Real> Tape<T> {
     fn diagnose(&mut self, operation: &Operation<T>, index: usize, origin: Origin) {
         for (operand, p) in operation.partials.iter().enumerate() {
             if !p.value().is_finite() && self.fault.is_none() {
-                let Origin { function, location } = origin;
+                let (function, location) = (*origin.0, origin.1);
                 let nan = p.value().is_nan();
                 self.fault =
                     Some(Error::NonFinite { function, operand, operation: index, nan, location });

@@ -4,7 +4,9 @@ use std::cmp::Ordering;
 use std::marker::PhantomData;
 use std::panic::Location;
 
-use super::tape::{CONSTANT, Origin, STALE, TIMELESS, TapeScalar, record_node, stale};
+use super::tape::{
+    CONSTANT, Origin, STALE, TIMELESS, TapeScalar, aside, epochs, push, record_node, stale,
+};
 use super::{Error, Node, Real};
 
 /// A variable of the recording that is active on this thread, or a constant.
@@ -24,11 +26,9 @@ pub struct Var<T = f64> {
 impl<T: TapeScalar> Var<T> {
     /// A variable of no operands, in the active recording.
     pub(super) fn independent(value: T) -> Self {
-        T::with_cursor(|cursor| {
-            let origin = Origin { function: "variable", location: Location::caller() };
-            let index = cursor.push([CONSTANT; 2], [T::zero(); 2], origin);
-            Self::at(value, index, cursor.epoch())
-        })
+        let origin = (&"variable", Location::caller());
+        let index = push([CONSTANT; 2], [T::zero(); 2], origin);
+        Self::at(value, index, epochs::<T>()[0])
     }
 
     #[inline(always)]
@@ -59,7 +59,7 @@ impl<T: TapeScalar> Var<T> {
     #[inline]
     pub(super) fn index(self) -> u32 {
         if self.epoch == TIMELESS
-            || T::with_cursor(|cursor| cursor.holds(self.epoch))
+            || epochs::<T>().contains(&self.epoch)
             || T::with_tape(|tape| tape.holds(self.epoch))
         {
             return self.index;
@@ -70,69 +70,50 @@ impl<T: TapeScalar> Var<T> {
 
     #[inline(always)]
     #[track_caller]
-    fn unary(self, function: &'static str, value: T, slope: T) -> Self {
-        let origin = Origin { function, location: Location::caller() };
-        T::with_cursor(|cursor| {
-            if cursor.holds(self.epoch) {
-                let index = cursor.push([self.index, cursor.aside()], [slope, T::zero()], origin);
-                return Self::at(value, index, cursor.epoch());
-            }
-            if self.epoch == TIMELESS {
-                return Self::fixed(value);
-            }
-            self.combine(Self::fixed(value), value, [slope, T::zero()], origin)
-        })
+    fn unary(self, function: &'static &'static str, value: T, slope: T) -> Self {
+        let epoch = T::with_cursor(|cursor| cursor.epoch());
+        if self.epoch == epoch {
+            let origin = (function, Location::caller());
+            let index = push([self.index, aside::<T>()], [slope, T::zero()], origin);
+            return Self::at(value, index, epoch);
+        }
+        let origin = (function, Location::caller());
+        self.combine(Self::fixed(value), value, slope, T::zero(), origin)
     }
 
     #[inline(always)]
     #[track_caller]
-    fn binary(self, function: &'static str, other: Self, value: T, dx: T, dy: T) -> Self {
-        let origin = Origin { function, location: Location::caller() };
-        T::with_cursor(|cursor| {
-            if cursor.holds(self.epoch) {
-                if cursor.holds(other.epoch) {
-                    let index = cursor.push([self.index, other.index], [dx, dy], origin);
-                    return Self::at(value, index, cursor.epoch());
-                }
-                if other.epoch == TIMELESS {
-                    let index = cursor.push([self.index, cursor.aside()], [dx, T::zero()], origin);
-                    return Self::at(value, index, cursor.epoch());
-                }
-            } else if self.epoch == TIMELESS {
-                if cursor.holds(other.epoch) {
-                    let index = cursor.push([other.index, cursor.aside()], [dy, T::zero()], origin);
-                    return Self::at(value, index, cursor.epoch());
-                }
-                if other.epoch == TIMELESS {
-                    return Self::fixed(value);
-                }
-            }
-            self.combine(other, value, [dx, dy], origin)
-        })
+    fn binary(self, function: &'static &'static str, other: Self, value: T, dx: T, dy: T) -> Self {
+        let epoch = T::with_cursor(|cursor| cursor.epoch());
+        if self.epoch == epoch && other.epoch == epoch {
+            let origin = (function, Location::caller());
+            let index = push([self.index, other.index], [dx, dy], origin);
+            return Self::at(value, index, epoch);
+        }
+        self.combine(other, value, dx, dy, (function, Location::caller()))
     }
 
-    /// The same where an operand is older than the last two marks, or stale.
-    #[cold]
+    /// The same with operands that are constants, older than the last mark, or stale.
     #[inline(never)]
-    fn combine(self, other: Self, value: T, mut partials: [T; 2], origin: Origin) -> Self {
-        let mut operands = [self, other];
-        if self.is_constant() {
-            operands.swap(0, 1);
-            partials.swap(0, 1);
+    fn combine(self, other: Self, value: T, dx: T, dy: T, origin: Origin) -> Self {
+        if self.is_constant() && other.is_constant() {
+            return Self::fixed(value);
         }
-        for (x, p) in operands.iter().zip(&mut partials) {
+        let epochs = epochs::<T>();
+        let mut indices = [CONSTANT; 2];
+        let mut partials = [T::zero(); 2];
+        for (k, (x, p)) in [(self, dx), (other, dy)].into_iter().enumerate() {
             if x.is_constant() {
-                *p = T::zero();
-            } else if !T::with_tape(|tape| tape.holds(x.epoch)) {
+                indices[k] = aside::<T>();
+            } else if epochs.contains(&x.epoch) || T::with_tape(|tape| tape.holds(x.epoch)) {
+                (indices[k], partials[k]) = (x.index, p);
+            } else {
                 stale::<T>();
                 // A stale operand makes a stale result.
                 return Self::stale(value);
             }
         }
-        T::with_cursor(|cursor| {
-            let index = cursor.push(operands.map(|x| x.index), partials, origin);
-            Self::at(value, index, cursor.epoch())
-        })
+        Self::at(value, push(indices, partials, origin), epochs[0])
     }
 
     /// Records outputs of known values with their Jacobian in `inputs` (outputs x inputs, row-major)
@@ -289,7 +270,7 @@ impl<T: TapeScalar> std::ops::Neg for Var<T> {
     #[inline(always)]
     #[track_caller]
     fn neg(self) -> Self {
-        self.unary("neg", -self.value, -T::one())
+        self.unary(&"neg", -self.value, -T::one())
     }
 }
 
@@ -298,7 +279,7 @@ impl<T: TapeScalar> std::ops::Add for Var<T> {
     #[inline(always)]
     #[track_caller]
     fn add(self, y: Self) -> Self {
-        self.binary("add", y, self.value + y.value, T::one(), T::one())
+        self.binary(&"add", y, self.value + y.value, T::one(), T::one())
     }
 }
 
@@ -307,7 +288,7 @@ impl<T: TapeScalar> std::ops::Sub for Var<T> {
     #[inline(always)]
     #[track_caller]
     fn sub(self, y: Self) -> Self {
-        self.binary("sub", y, self.value - y.value, T::one(), -T::one())
+        self.binary(&"sub", y, self.value - y.value, T::one(), -T::one())
     }
 }
 
@@ -316,7 +297,7 @@ impl<T: TapeScalar> std::ops::Mul for Var<T> {
     #[inline(always)]
     #[track_caller]
     fn mul(self, y: Self) -> Self {
-        self.binary("mul", y, self.value * y.value, y.value, self.value)
+        self.binary(&"mul", y, self.value * y.value, y.value, self.value)
     }
 }
 
@@ -327,7 +308,7 @@ impl<T: TapeScalar> std::ops::Div for Var<T> {
     fn div(self, y: Self) -> Self {
         let r = y.value.recip();
         let quotient = self.value / y.value;
-        self.binary("div", y, quotient, r, -quotient * r)
+        self.binary(&"div", y, quotient, r, -quotient * r)
     }
 }
 
@@ -335,6 +316,6 @@ super::operators::with_f64!([T: TapeScalar] Var<T> {
     // x + c is x shifted: the same adjoint, no operation to record.
     add: |x, c| Var { value: x.value + c, ..x },
     sub: |x, c| Var { value: x.value - c, ..x },
-    mul: |x, c| x.unary("mul", x.value * c, T::constant(c)),
-    div: |x, c| x.unary("div", x.value / c, T::constant(c.recip())),
+    mul: |x, c| x.unary(&"mul", x.value * c, T::constant(c)),
+    div: |x, c| x.unary(&"div", x.value / c, T::constant(c.recip())),
 });
