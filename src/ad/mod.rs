@@ -1,7 +1,8 @@
 //! Automatic differentiation: one scalar trait, forward and reverse.
 //!
 //! Numerical code is written once, generic over [`Real`], and run on `f64`, on [`Dual`] (forward)
-//! or on [`Var`] (reverse, a thread-local tape). What is solved rather than computed is a [`Node`].
+//! or on [`Var`] (reverse, a thread-local tape). What is solved rather than computed is a [`Node`],
+//! in its short form [`Implicit`].
 //!
 //! # Conventions at kinks
 //! Where a function has no derivative, a fixed element of its generalised derivative is taken, the
@@ -23,6 +24,9 @@
 mod drivers;
 mod dual;
 mod error;
+mod implicit;
+mod least_norm;
+mod linearization;
 mod node;
 mod node_rule;
 mod operators;
@@ -33,6 +37,8 @@ mod var;
 pub use drivers::{Function, gradient, jacobian, jacobian_by_rows, jvp, vjp};
 pub use dual::Dual;
 pub use error::Error;
+pub use implicit::Implicit;
+pub use linearization::Linearization;
 pub use node::Node;
 pub use node_rule::{ByResidual, ByTwin, DualWorkspace, NodeRule, Unrolled};
 pub use real::Real;

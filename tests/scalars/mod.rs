@@ -2,6 +2,7 @@
 
 mod elementary;
 mod explicit;
+mod implicit;
 mod kinks;
 mod node;
 mod rotations;
