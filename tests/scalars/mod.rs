@@ -4,6 +4,7 @@ mod elementary;
 mod explicit;
 mod implicit;
 mod kinks;
+mod linear_nodes;
 mod node;
 mod rotations;
 mod tape;
