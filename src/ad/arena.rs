@@ -71,6 +71,6 @@ impl<T: Copy> Arena<T> {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.blocks.iter().map(|b| b.capacity() * size_of::<T>()).sum()
+        self.blocks.iter().take(self.current + 1).map(|b| b.capacity() * size_of::<T>()).sum()
     }
 }

@@ -37,6 +37,11 @@ pub enum Error {
     StaleMark,
     /// The recording is not the active one of its thread: one that was started later is not over.
     Interrupted,
+    /// The memory budget does not hold one state.
+    Budget {
+        /// The least that would do, in bytes.
+        needed: usize,
+    },
     /// A vector has the wrong length.
     Shape {
         /// The length it should have.
@@ -78,6 +83,11 @@ impl fmt::Display for Error {
             ),
             Error::Interrupted => f.write_str(
                 "the recording is interrupted by one started later on this thread; drop that first",
+            ),
+            Error::Budget { needed } => write!(
+                f,
+                "the memory budget is too small for a single checkpoint: {needed} bytes are needed, \
+                 and more make it faster"
             ),
             Error::Shape { expected, found } => {
                 write!(f, "a vector of length {expected} is needed here, this one has {found}")

@@ -1,7 +1,8 @@
 //! Automatic differentiation: one scalar trait, forward and reverse.
 //!
 //! Numerical code is written once, generic over [`Real`], and run on `f64`, on [`Dual`] (forward)
-//! or on [`Var`] (reverse, a thread-local tape). What is solved rather than computed is a [`Node`].
+//! or on [`Var`] (reverse, a thread-local tape). What is solved rather than computed is a [`Node`],
+//! in its short form [`Implicit`].
 //!
 //! # Conventions at kinks
 //! Where a function has no derivative, a fixed element of its generalised derivative is taken, the
@@ -21,12 +22,17 @@
 //! flows through a zero, tangent or adjoint, so that it harms no variable it does not depend on.
 
 mod arena;
+mod binomial;
+mod checkpoint;
 mod dual;
 mod elementary;
 mod error;
 mod forward;
 mod function;
+mod implicit;
 mod lanes;
+mod least_norm;
+mod linearization;
 mod node;
 mod node_rule;
 mod operators;
@@ -38,10 +44,14 @@ mod super_node;
 mod tape;
 mod var;
 
+pub use binomial::least_advances;
+pub use checkpoint::{Accumulation, CheckpointReport, Checkpointing, Steps, StepsGradient};
 pub use dual::Dual;
 pub use error::Error;
 pub use forward::{jacobian, jvp};
 pub use function::Function;
+pub use implicit::Implicit;
+pub use linearization::Linearization;
 pub use node::Node;
 pub use node_rule::{ByResidual, ByTwin, DualWorkspace, NodeRule, Unrolled};
 pub use real::Real;

@@ -22,6 +22,8 @@ use super::Real;
 ///
 /// The last two share no derivative formula with `jvp` and `vjp`; they are how gradients are
 /// verified.
+///
+/// Whoever has a solver and a residual need not write the rest: see [`Implicit`](super::Implicit).
 pub trait Node: Clone + 'static {
     /// What the solver decided in `f64`, handed down as data to all derivatives: report, modes,
     /// ranks. Also the starting guess of the next call.

@@ -90,10 +90,11 @@ impl<T: TapeScalar> Recording<T> {
         self.active().map_or(0, |()| T::with_cursor(|cursor| cursor.operations()))
     }
 
-    /// The memory held by the tape, in bytes: chunks, payloads and adjoints, kept for the next
-    /// recording of this thread. Without what nodes keep for themselves.
+    /// The memory in use, in bytes: operations, payloads of nodes and blocks, adjoints of one row.
+    /// Without what nodes keep for themselves.
     pub fn bytes(&self) -> usize {
-        self.active().map_or(0, |()| T::with_tape(|tape| tape.bytes()))
+        let bytes = || T::with_cursor(|cursor| T::with_tape(|tape| tape.bytes(cursor.len())));
+        self.active().map_or(0, |()| bytes())
     }
 
     /// A place to come back to. Variables of before stay usable after a rewind, those of after do not.

@@ -233,13 +233,13 @@ impl<T: Real> Tape<T> {
         }
     }
 
-    /// The memory it keeps, in bytes, without what super-nodes keep for themselves.
-    pub(super) fn bytes(&self) -> usize {
-        (self.chunks.len() + self.spare.len() + 1) * CHUNK * size_of::<Operation<T>>()
+    /// The memory that `len` operations, their payloads and a sweep of one row take, in bytes;
+    /// without what super-nodes keep for themselves.
+    pub(super) fn bytes(&self, len: usize) -> usize {
+        len.div_ceil(CHUNK) * CHUNK * size_of::<Operation<T>>()
+            + len * size_of::<T>()
             + self.indices.bytes()
             + self.numbers.bytes()
-            + self.adjoints.capacity() * size_of::<[T; 1]>()
-            + self.rows.capacity() * size_of::<[T; ROWS]>()
     }
 
     fn diagnose(&mut self, operation: &Operation<T>, index: usize, origin: Origin) {
@@ -307,6 +307,10 @@ impl<T: Real> Tape<T> {
     ) where
         Self: Adjoints<T, R>,
     {
+        // Entries from here on cannot matter; the last one before may have more outputs than matter.
+        let entries = self.entries.partition_point(|entry| (entry.first as usize) < len);
+        let straddling = entries.checked_sub(1).map(|last| self.entries[last]);
+        let len = straddling.map_or(len, |e| len.max(e.first as usize + e.outputs as usize));
         let mut adjoints = std::mem::take(self.adjoints());
         adjoints.clear();
         adjoints.reserve_exact(len);
@@ -314,7 +318,7 @@ impl<T: Real> Tape<T> {
         seed(&mut adjoints);
         // From the end to the last entry, that entry, on to the one before, and so on.
         let mut end = len;
-        for k in (0..self.entries.len()).rev() {
+        for k in (0..entries).rev() {
             let entry = self.entries[k];
             let first = entry.first as usize;
             if first < least {

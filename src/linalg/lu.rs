@@ -1,10 +1,13 @@
 //! LU factorisation with partial pivoting, P A = L U.
 
-use super::dot;
+use std::ops::{Div, Mul};
+
+use super::mixed_dot::mixed_dot;
+use super::wide_dot::add_scaled;
 use crate::ad::Real;
 
 /// A factorised square matrix. Reused, it allocates nothing.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Lu<T> {
     n: usize,
     lu: Vec<T>,
@@ -12,14 +15,41 @@ pub struct Lu<T> {
     scratch: Vec<T>,
 }
 
+// By hand: the derived one does not reuse memory in `clone_from`.
+impl<T: Clone> Clone for Lu<T> {
+    fn clone(&self) -> Self {
+        Lu {
+            n: self.n,
+            lu: self.lu.clone(),
+            permutation: self.permutation.clone(),
+            scratch: Vec::new(),
+        }
+    }
+    fn clone_from(&mut self, source: &Self) {
+        self.n = source.n;
+        self.lu.clone_from(&source.lu);
+        self.permutation.clone_from(&source.permutation);
+    }
+}
+
 impl<T: Real> Lu<T> {
     /// Factorises the row-major `n` x `n` matrix `a`. Returns false if it is singular to working
     /// precision (a pivot below 1e-15 of its column's largest entry, or not finite).
     #[must_use]
     pub fn factor(&mut self, a: &[T], n: usize) -> bool {
+        self.factor_entries(&a[..n * n], n, |a| a).is_ok()
+    }
+
+    /// The same of the matrix that `entry` makes of `a`. `Err` names the pivot that vanished.
+    pub(super) fn factor_entries<S: Real>(
+        &mut self,
+        a: &[S],
+        n: usize,
+        entry: impl Fn(S) -> T,
+    ) -> Result<(), usize> {
         self.n = n;
         self.lu.clear();
-        self.lu.extend_from_slice(&a[..n * n]);
+        self.lu.extend(a.iter().map(|&a| entry(a)));
         self.permutation.clear();
         self.permutation.extend(0..n);
         let lu = &mut self.lu;
@@ -33,7 +63,7 @@ impl<T: Real> Lu<T> {
             }
             let size = lu[pivot * n + k].value().abs();
             if !(size > 1e-15 * scale && size.is_finite()) {
-                return false;
+                return Err(k);
             }
             if pivot != k {
                 self.permutation.swap(pivot, k);
@@ -48,53 +78,80 @@ impl<T: Real> Lu<T> {
                 if factor.is_zero() && T::ORDER == 0 {
                     continue;
                 }
-                for j in k + 1..n {
-                    let u = lu[k * n + j];
-                    lu[i * n + j] -= factor * u;
-                }
+                let (above, row) = lu.split_at_mut(i * n);
+                add_scaled(&mut row[k + 1..n], -factor, &above[k * n + k + 1..(k + 1) * n]);
             }
         }
-        true
+        Ok(())
     }
 
     /// x <- A^-1 x
     pub fn solve(&mut self, x: &mut [T]) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        self.solve_in(x, &mut scratch);
+        self.scratch = scratch;
+    }
+
+    /// x <- A^-T x
+    pub fn solve_transpose(&mut self, x: &mut [T]) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        self.solve_transpose_in(x, &mut scratch);
+        self.scratch = scratch;
+    }
+
+    /// ln |det A|
+    pub(super) fn log_abs_det(&self) -> T {
+        let logs = (0..self.n).map(|k| self.lu[k * (self.n + 1)].abs().ln());
+        logs.fold(T::zero(), |sum, log| sum + log)
+    }
+}
+
+// The matrix may be of numbers while x carries derivatives.
+impl<C: Real> Lu<C> {
+    /// [`solve`](Self::solve) in the caller's memory.
+    pub(super) fn solve_in<T: Real + Mul<C, Output = T> + Div<C, Output = T>>(
+        &self,
+        x: &mut [T],
+        y: &mut Vec<T>,
+    ) {
         let n = self.n;
-        self.scratch.clear();
-        self.scratch.extend(self.permutation.iter().map(|&p| x[p]));
-        let y = &mut self.scratch;
+        y.clear();
+        y.extend(self.permutation.iter().map(|&p| x[p]));
         for i in 0..n {
-            y[i] = y[i] - dot(&self.lu[i * n..i * n + i], &y[..i]);
+            y[i] = y[i] - mixed_dot(&self.lu[i * n..i * n + i], &y[..i]);
         }
         for i in (0..n).rev() {
-            let sum = y[i] - dot(&self.lu[i * n + i + 1..(i + 1) * n], &y[i + 1..]);
+            let sum = y[i] - mixed_dot(&self.lu[i * n + i + 1..(i + 1) * n], &y[i + 1..]);
             y[i] = sum / self.lu[i * n + i];
         }
         x[..n].copy_from_slice(y);
     }
 
-    /// x <- A^-T x
-    pub fn solve_transpose(&mut self, x: &mut [T]) {
+    /// [`solve_transpose`](Self::solve_transpose) in the caller's memory.
+    pub(super) fn solve_transpose_in<T: Real + Mul<C, Output = T> + Div<C, Output = T>>(
+        &self,
+        x: &mut [T],
+        y: &mut Vec<T>,
+    ) {
         let n = self.n;
-        self.scratch.clear();
-        self.scratch.extend_from_slice(&x[..n]);
-        let y = &mut self.scratch;
+        y.clear();
+        y.extend_from_slice(&x[..n]);
         for i in 0..n {
             // Forward by rows of U', so that the matrix is read in order.
             let solved = y[i] / self.lu[i * n + i];
             y[i] = solved;
             for (y, &u) in y[i + 1..].iter_mut().zip(&self.lu[i * n + i + 1..(i + 1) * n]) {
-                *y -= u * solved;
+                *y -= solved * u;
             }
         }
         for i in (0..n).rev() {
             let solved = y[i];
             for (y, &l) in y[..i].iter_mut().zip(&self.lu[i * n..i * n + i]) {
-                *y -= l * solved;
+                *y -= solved * l;
             }
         }
         for (i, &p) in self.permutation.iter().enumerate() {
-            x[p] = self.scratch[i];
+            x[p] = y[i];
         }
     }
 }

@@ -1,19 +1,34 @@
 //! Small dense kernels, generic over [`Real`](crate::ad::Real).
 //!
-//! Matrices are row-major slices. Pivots and ranks are decided on values, in `f64`.
+//! Matrices are row-major slices. Pivots and ranks are decided on values, in `f64`. Linear systems
+//! and determinants are also [nodes](crate::ad::Node), the fast way to differentiate them, short to
+//! call as [`spd_solve`], [`solve`], [`log_det`] and [`log_abs_det`].
 
 mod cholesky;
+mod factor_error;
+mod log_det;
 mod lu;
+mod mixed_dot;
 mod norm;
+mod packed_cholesky;
 mod pivoted_cholesky;
 mod power_iteration;
 mod range;
+mod refinement;
+mod solve;
+mod spd_solve;
 mod wide_dot;
 
 pub use cholesky::{cholesky, solve_lower, solve_lower_transpose};
+pub use factor_error::FactorError;
+pub use log_det::{InverseFactor, LogAbsDet, LogDet, log_abs_det, log_det};
 pub use lu::Lu;
 pub use norm::{dot, norm};
+pub use packed_cholesky::PackedCholesky;
 pub use pivoted_cholesky::PivotedCholesky;
 pub use power_iteration::largest_eigenvalue;
 pub use range::Range;
+pub use refinement::Refinement;
+pub use solve::{LuSolution, LuWorkspace, Solve, solve};
+pub use spd_solve::{SpdSolution, SpdSolve, spd_solve};
 pub use wide_dot::{add_scaled, wide_dot};

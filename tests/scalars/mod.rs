@@ -1,8 +1,11 @@
 //! The scalars: elementary functions, conventions at kinks, the tape, nodes, rotations.
 
+mod checkpoint;
 mod elementary;
 mod explicit;
+mod implicit;
 mod kinks;
+mod linear_nodes;
 mod node;
 mod rotations;
 mod tape;

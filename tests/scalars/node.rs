@@ -101,8 +101,13 @@ fn second_derivatives_by_nested_duals() {
     let x: [Dual<Dual<f64, 2, Unrolled>, 2, Unrolled>; 2] =
         std::array::from_fn(|k| Dual::variable(Dual::variable(AT[k], k), k));
     let unrolled = around(&x)[1];
+    let x: [Dual<Dual<f64, 2, ByResidual>, 2, ByResidual>; 2] =
+        std::array::from_fn(|k| Dual::variable(Dual::variable(AT[k], k), k));
+    let residual = around(&x)[1];
     for i in 0..2 {
         for k in 0..2 {
+            let found = residual.tangent[i].tangent[k];
+            assert_relative_eq!(found, expected[i][k], max_relative = 1e-13);
             assert_relative_eq!(twin.tangent[i].tangent[k], expected[i][k], max_relative = 1e-13);
             let found = unrolled.tangent[i].tangent[k];
             assert_relative_eq!(found, expected[i][k], max_relative = 1e-13);

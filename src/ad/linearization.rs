@@ -1,0 +1,173 @@
+//! The implicit function theorem by duals: dy = -(dF/dy)^-1 dF/dx dx, to any order.
+
+use std::ops::Mul;
+
+use super::least_norm::least_norm_inverse;
+use super::{Dual, Node, Real};
+
+/// Columns of a Jacobian found in one pass through a residual.
+const LANES: usize = 4;
+
+/// The residual F of a node, linearised at its solution: dF/dy with the inverse G of its values,
+/// and, for the adjoint, dF/dx. Reused, it allocates nothing where dF/dy is regular.
+///
+/// A system in a scalar that itself differentiates is solved by y <- y + G (b - dF/dy y): what G
+/// misses is a perturbation whose products end at the order of the scalar, so that as many steps
+/// give the solution, and one more takes the rounding out of G.
+#[derive(Clone, Debug, Default)]
+pub struct Linearization<T> {
+    /// dF/dy, row-major.
+    in_outputs: Vec<T>,
+    /// dF/dx, row-major; empty until an adjoint asks for it.
+    in_inputs: Vec<T>,
+    inverse: Vec<f64>,
+    scaled: Vec<f64>,
+    exchanges: Vec<(usize, usize)>,
+    columns: Pass<T, LANES>,
+    tangent: Pass<T, 1>,
+    right: Vec<T>,
+    solution: Vec<T>,
+    error: Vec<T>,
+    change: Vec<T>,
+}
+
+/// A pass of duals through a residual.
+#[derive(Clone, Debug, Default)]
+struct Pass<T, const N: usize> {
+    inputs: Vec<Dual<T, N>>,
+    outputs: Vec<Dual<T, N>>,
+    residual: Vec<Dual<T, N>>,
+}
+
+impl<T: Real, const N: usize> Pass<T, N> {
+    fn run<K: Node>(
+        &mut self,
+        node: &K,
+        solution: &K::Solution,
+        inputs: impl Iterator<Item = Dual<T, N>>,
+        outputs: impl Iterator<Item = Dual<T, N>>,
+    ) {
+        self.inputs.clear();
+        self.inputs.extend(inputs);
+        self.outputs.clear();
+        self.outputs.extend(outputs);
+        self.residual.clear();
+        self.residual.resize(self.outputs.len(), Real::constant(0.0));
+        node.residual(solution, &self.inputs, &self.outputs, &mut self.residual);
+    }
+
+    fn write_columns(&self, jacobian: &mut [T], columns: usize, first: usize) {
+        for (row, r) in jacobian.chunks_exact_mut(columns.max(1)).zip(&self.residual) {
+            for (entry, &t) in row[first..].iter_mut().zip(&r.tangent) {
+                *entry = t;
+            }
+        }
+    }
+}
+
+fn constants<T: Real, const N: usize>(x: &[T]) -> impl Iterator<Item = Dual<T, N>> {
+    x.iter().map(|&x| Dual::new(x, [T::zero(); N]))
+}
+
+fn seeded<T: Real, const N: usize>(x: &[T], first: usize) -> impl Iterator<Item = Dual<T, N>> {
+    x.iter().enumerate().map(move |(j, &x)| Dual::variable(x, j.wrapping_sub(first)))
+}
+
+impl<T: Real> Linearization<T> {
+    /// Linearises the residual of `node` in its outputs.
+    pub(super) fn factor<K: Node>(
+        &mut self,
+        node: &K,
+        solution: &K::Solution,
+        inputs: &[T],
+        outputs: &[T],
+    ) {
+        let n = outputs.len();
+        self.in_inputs.clear();
+        self.in_outputs.clear();
+        self.in_outputs.resize(n * n, T::zero());
+        for first in (0..n).step_by(LANES) {
+            self.columns.run(node, solution, constants(inputs), seeded(outputs, first));
+            self.columns.write_columns(&mut self.in_outputs, n, first);
+        }
+        self.inverse.clear();
+        self.inverse.extend(self.in_outputs.iter().map(|a| a.value()));
+        least_norm_inverse(&mut self.inverse, n, &mut self.scaled, &mut self.exchanges);
+    }
+
+    /// dy = -(dF/dy)^-1 dF/dx dx
+    pub(super) fn jvp<K: Node>(
+        &mut self,
+        node: &K,
+        solution: &K::Solution,
+        inputs: &[T],
+        outputs: &[T],
+        dx: impl Iterator<Item = T>,
+    ) -> &[T] {
+        let moving = inputs.iter().zip(dx).map(|(&x, dx)| Dual::new(x, [dx]));
+        self.tangent.run(node, solution, moving, constants(outputs));
+        self.right.clear();
+        self.right.extend(self.tangent.residual.iter().map(|r| -r.tangent[0]));
+        self.solve(false);
+        &self.solution
+    }
+
+    /// x' += -(dF/dx)' (dF/dy)^-T y'
+    pub(super) fn vjp<K: Node>(
+        &mut self,
+        node: &K,
+        solution: &K::Solution,
+        inputs: &[T],
+        outputs: &[T],
+        output_adjoints: &[T],
+        input_adjoints: &mut [T],
+    ) {
+        let (m, n) = (inputs.len(), outputs.len());
+        if self.in_inputs.is_empty() {
+            self.in_inputs.resize(n * m, T::zero());
+            for first in (0..m).step_by(LANES) {
+                self.columns.run(node, solution, seeded(inputs, first), constants(outputs));
+                self.columns.write_columns(&mut self.in_inputs, m, first);
+            }
+        }
+        self.right.clear();
+        self.right.extend_from_slice(output_adjoints);
+        self.solve(true);
+        for (row, &w) in self.in_inputs.chunks_exact(m.max(1)).zip(&self.solution) {
+            for (adjoint, &slope) in input_adjoints.iter_mut().zip(row) {
+                *adjoint -= slope * w;
+            }
+        }
+    }
+
+    // The system with the matrix dF/dy or its transpose.
+    fn solve(&mut self, transpose: bool) {
+        multiply(&self.inverse, &self.right, transpose, &mut self.solution);
+        for _ in 0..=T::ORDER {
+            multiply(&self.in_outputs, &self.solution, transpose, &mut self.change);
+            self.error.clear();
+            self.error.extend(self.right.iter().zip(&self.change).map(|(&b, &y)| b - y));
+            multiply(&self.inverse, &self.error, transpose, &mut self.change);
+            for (x, &e) in self.solution.iter_mut().zip(&self.change) {
+                *x += e;
+            }
+        }
+    }
+}
+
+// y <- A x or A' x, A row-major and square.
+fn multiply<C: Copy, T: Real + Mul<C, Output = T>>(
+    a: &[C],
+    x: &[T],
+    transpose: bool,
+    y: &mut Vec<T>,
+) {
+    y.clear();
+    y.resize(x.len(), T::zero());
+    for (i, row) in a.chunks_exact(x.len().max(1)).enumerate() {
+        for (j, &a) in row.iter().enumerate() {
+            let (from, to) = if transpose { (i, j) } else { (j, i) };
+            y[to] += x[from] * a;
+        }
+    }
+}
