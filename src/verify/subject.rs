@@ -197,7 +197,8 @@ impl Subject<'_> {
         }
     }
 
-    /// Where a derivative at a kink is, and whether it may be there.
+    /// Where a derivative at a kink is, and whether it may be there. Beside a kink that can be told
+    /// from the point nothing is called wrong: another one between them may hide the own slope.
     fn place(&self, derivative: f64, kink: &Break, floor: f64) -> (Place, Verdict) {
         let is = |slope: Option<Estimate>| match slope {
             Some(slope) => self.against(derivative, slope, floor),
@@ -207,7 +208,7 @@ impl Subject<'_> {
         let here = kink.at.abs() <= kink.within;
         let side = |right_side: bool| {
             let own = here || (kink.at < 0.0) == right_side;
-            if own { Verdict::ValidAtKink } else { Verdict::Disagrees }
+            if own { Verdict::ValidAtKink } else { Verdict::Undecided }
         };
         if left == Verdict::Agrees {
             return (Place::Left, side(false));
@@ -234,8 +235,9 @@ impl Subject<'_> {
         let between = derivative > l.value.min(r.value) && derivative < l.value.max(r.value);
         match (between, here) {
             (true, true) => (Place::Between, Verdict::ValidAtKink),
-            (true, false) => (Place::Between, Verdict::Disagrees),
-            (false, _) => (Place::Outside, Verdict::Disagrees),
+            (false, true) => (Place::Outside, Verdict::Disagrees),
+            (true, false) => (Place::Between, Verdict::Undecided),
+            (false, false) => (Place::Unknown, Verdict::Undecided),
         }
     }
 }

@@ -202,15 +202,15 @@ impl Function for Crowded {
 fn a_right_derivative_is_never_accused() {
     let mut random = Random(40);
     let (mut undecided, mut kinks) = (0, 0);
-    for case in 0..400 {
+    for case in 0..400_u32 {
         let x = [random.uniform(-3.0, 3.0), random.uniform(-1.0, 1.0)];
         // From 1e-10 to 1 away on either side.
         let places = [0, 1].map(|_| {
             let distance = 0.1_f64.powf(random.uniform(0.0, 10.0));
-            x[0] + if random.bits() % 2 == 0 { distance } else { -distance }
+            x[0] + if random.bits().is_multiple_of(2) { distance } else { -distance }
         });
         let bends = random.vector(2.0);
-        let jump = if case % 3 == 0 { random.uniform(-1.0, 1.0) } else { 0.0 };
+        let jump = if case.is_multiple_of(3) { random.uniform(-1.0, 1.0) } else { 0.0 };
         let report = check(&Crowded { places, bends, jump }, &x).unwrap();
         let wrong = report.first.of(Verdict::Disagrees).count();
         assert_eq!(wrong, 0, "{case} {x:?} {places:?} {bends:?} {jump}: {report}");
