@@ -62,6 +62,8 @@
 //!   parameters", SIAM Journal on Applied Mathematics 11 (2), 1963.
 //! - `Nielsen99`: H. B. Nielsen, "Damping parameter in Marquardt's method", report IMM-REP-1999-05,
 //!   Technical University of Denmark. How the damping changes from step to step.
+//! - `Ridders82`: C. J. F. Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Advances in
+//!   Engineering Software 4 (2), 1982. Extrapolated differences that estimate their error.
 
 pub mod ad;
 pub mod argmin;

@@ -2,6 +2,7 @@
 
 mod allocations;
 mod contact_node;
+mod gradcheck;
 mod gradients;
 mod identify;
 #[cfg(feature = "cli")]

@@ -2,10 +2,11 @@
 
 use nalgebra::DMatrix;
 
-use super::differences;
-use crate::ad::{
-    ByResidual, ByTwin, Dual, Error, Function, NodeRule, Real, Unrolled, jacobian_by_rows,
-};
+use super::{differences, ways};
+use crate::ad::{ByResidual, ByTwin, Error, Function, Unrolled, jacobian_by_rows};
+
+/// Lanes of the duals.
+const LANES: usize = 8;
 
 /// The Jacobian of one program (outputs x inputs) by every way.
 #[derive(Clone, Debug)]
@@ -26,18 +27,18 @@ impl Derivatives {
     /// Of `f` at `x`. `run` is `f` on `f64` with something that differs across kinks.
     ///
     /// # Errors
-    /// Those of [`vjp`](crate::ad::vjp).
+    /// Those of [`vjp`](crate::ad::vjp); [`Error::Shape`] if `f` does not always have as many outputs.
     pub fn of<S: PartialEq>(
         f: &impl Function,
         run: impl FnMut(&[f64]) -> (Vec<f64>, S),
         x: &[f64],
     ) -> Result<Derivatives, Error> {
-        let (_, tape) = jacobian_by_rows(|x| f.evaluate(x), x)?;
+        let (y, tape) = jacobian_by_rows(|x| f.evaluate(x), x)?;
         let differences = differences::columns(run, x, &row_scales(&tape));
         Ok(Derivatives {
-            dual: by_duals::<ByTwin>(f, x),
-            residual: by_duals::<ByResidual>(f, x),
-            unrolled: by_duals::<Unrolled>(f, x),
+            dual: ways::forward::<LANES, ByTwin>(f, x, y.len())?,
+            residual: ways::forward::<LANES, ByResidual>(f, x, y.len())?,
+            unrolled: ways::forward::<LANES, Unrolled>(f, x, y.len())?,
             differences,
             tape,
         })
@@ -53,18 +54,4 @@ impl Derivatives {
 
 fn row_scales(jacobian: &DMatrix<f64>) -> Vec<f64> {
     jacobian.row_iter().map(|row| row.amax().max(1.0)).collect()
-}
-
-fn by_duals<R: NodeRule>(f: &impl Function, x: &[f64]) -> DMatrix<f64> {
-    const LANES: usize = 8;
-    let mut columns = Vec::new();
-    for first in (0..x.len()).step_by(LANES) {
-        let seeded: Vec<Dual<f64, LANES, R>> =
-            x.iter().enumerate().map(|(j, &x)| Dual::variable(x, j.wrapping_sub(first))).collect();
-        let y = f.evaluate(&seeded);
-        for lane in 0..LANES.min(x.len() - first) {
-            columns.extend(y.iter().map(|y| y.tangent[lane].value()));
-        }
-    }
-    DMatrix::from_vec(columns.len() / x.len().max(1), x.len(), columns)
 }

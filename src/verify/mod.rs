@@ -1,8 +1,6 @@
-//! The same program differentiated in several ways, and compared.
+//! The same function differentiated in several ways, and compared.
 //!
-//! The program is one step, or a few, from a state: a function of all named parameters, of the
-//! initial state and of the applied wrenches ([`StepProgram`]). It is written once, generic in its
-//! scalar, and its Jacobian is taken
+//! The function is written once, generic in its scalar, and its Jacobian is taken
 //!
 //! | by | which shares with the tape |
 //! |---|---|
@@ -10,16 +8,34 @@
 //! | duals ([`Node::jvp`](crate::ad::Node::jvp)) | solution, factorisation |
 //! | duals through the residual of each node | solution, modes |
 //! | duals through the solver's own iterations | modes |
-//! | central differences | nothing but the step on `f64` |
+//! | central differences | nothing but the function on `f64` |
 //!
-//! Differences count only where both sides keep the modes of all contacts; where they do not, the
-//! state is at a kink for that direction, and what is skipped is counted.
+//! [`check`] does that to any [`Function`](crate::ad::Function). It knows nothing of what is inside:
+//! where differences do not converge it looks for a kink, and says where that is and whether the
+//! derivative is a generalised one there.
+//!
+//! [`Gradcheck`] does it to one step, or a few, from a state: a function of all named parameters, of
+//! the initial state and of the applied wrenches ([`StepProgram`]). That knows its kinks: differences
+//! count only where both sides keep the modes of all contacts; where they do not, the state is at a
+//! kink for that direction, and what is skipped is counted.
 
+mod check;
 mod derivatives;
 mod differences;
+mod errors;
 mod gradcheck;
+mod kink;
+mod ladder;
+mod limit;
 mod program;
+mod report;
+mod subject;
+mod ways;
 
+pub use check::{Options, check, check_with};
 pub use derivatives::Derivatives;
-pub use gradcheck::{Errors, Gradcheck, Row};
+pub use errors::Errors;
+pub use gradcheck::{Gradcheck, Row};
+pub use kink::Kind;
 pub use program::{Regime, StepProgram};
+pub use report::{Apart, Comparison, Entry, Findings, Kink, Place, Report, Verdict};
