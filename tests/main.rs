@@ -17,6 +17,7 @@ mod plots;
 mod projections;
 mod random;
 mod reference;
+mod rollout_gradient;
 mod scalars;
 mod scene;
 mod shared;

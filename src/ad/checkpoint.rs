@@ -22,7 +22,7 @@ use super::{Dual, Error, Real, Recording, Var};
 ///         x[1] -= (p[0] * x[0].sin() + p[1] * x[1]) * 0.01;
 ///         x[0] += x[1] * 0.01;
 ///     }
-///     fn loss<T: Real>(&self, _: usize, _: &[T], x: &[T]) -> T {
+///     fn loss<T: Real>(&self, _: usize, _: &[T], x: &[T], (): &mut ()) -> T {
 ///         x[0] * x[0]
 ///     }
 /// }
@@ -55,7 +55,13 @@ pub trait Steps {
     );
 
     /// What x(k) adds to the loss.
-    fn loss<T: Real>(&self, k: usize, parameters: &[T], state: &[T]) -> T;
+    fn loss<T: Real>(
+        &self,
+        k: usize,
+        parameters: &[T],
+        state: &[T],
+        workspace: &mut Self::Workspace<T>,
+    ) -> T;
 
     /// The size of a memory in bytes, what it owns on the heap included.
     fn memory_bytes(&self, _: &Self::Memory) -> usize {
@@ -241,8 +247,8 @@ impl<'a, S: Steps> Run<'a, S> {
         steps.step(k, parameters, state, memory, workspace);
     }
 
-    fn loss(&self, k: usize) -> f64 {
-        self.steps.loss(k, self.parameters, &self.state)
+    fn loss(&mut self, k: usize) -> f64 {
+        self.steps.loss(k, self.parameters, &self.state, &mut self.workspace)
     }
 
     /// The size of a checkpoint.
@@ -261,8 +267,11 @@ impl<'a, S: Steps> Run<'a, S> {
         let parameters = recording.variables(self.parameters);
         let mut state = Vec::new();
         self.steps.start(&parameters, &mut state);
-        let loss =
-            if no_step { self.steps.loss(0, &parameters, &state) } else { Var::constant(0.0) };
+        let loss = if no_step {
+            self.steps.loss(0, &parameters, &state, &mut Default::default())
+        } else {
+            Var::constant(0.0)
+        };
         let seeds: Vec<(Var, f64)> = (state.into_iter().zip(adjoint.iter().copied()))
             .chain(parameters.iter().copied().zip(gradient.iter().copied()))
             .chain([(loss, 1.0)])
@@ -340,9 +349,9 @@ fn step_with_loss<S: Steps, T: Real>(
     memory: &mut S::Memory,
     workspace: &mut S::Workspace<T>,
 ) -> T {
-    let loss = steps.loss(k, parameters, state);
+    let loss = steps.loss(k, parameters, state, workspace);
     steps.step(k, parameters, state, memory, workspace);
-    if last { loss + steps.loss(k + 1, parameters, state) } else { loss }
+    if last { loss + steps.loss(k + 1, parameters, state, workspace) } else { loss }
 }
 
 /// By a recording a step.

@@ -46,11 +46,26 @@ impl<T: Real> Impulses<T> {
     }
 
     pub(super) fn set(&mut self, points: &[ContactPoint<T>], lambda: &[T]) {
-        self.known.clear();
+        self.forget();
         for (point, x) in points.iter().zip(lambda.chunks_exact(3)) {
-            if x[0].value() != 0.0 {
-                self.known.push((point.pair, point.feature, [x[0], x[1], x[2]]));
-            }
+            self.remember(point.pair, point.feature, [x[0], x[1], x[2]]);
+        }
+    }
+
+    /// Pair, feature and impulse of every point that was in contact.
+    pub fn known(&self) -> &[(usize, usize, [T; 3])] {
+        &self.known
+    }
+
+    /// Forgets all of them.
+    pub fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    /// Adds a point, if there is something to remember of it.
+    pub fn remember(&mut self, pair: usize, feature: usize, impulse: [T; 3]) {
+        if impulse[0].value() != 0.0 {
+            self.known.push((pair, feature, impulse));
         }
     }
 

@@ -26,6 +26,14 @@ impl Shape {
         }
     }
 
+    /// How many points of it can touch a half-space.
+    pub fn contact_points(self) -> usize {
+        match self {
+            Shape::Box => 8,
+            Shape::Sphere => 1,
+        }
+    }
+
     /// The sizes that this shape uses, m: three half extents, or one radius.
     pub(super) fn sizes(self, size: &[f64; 3]) -> &[f64] {
         match self {

@@ -4,7 +4,7 @@ use crate::ad::Real;
 use crate::argmin::{Mode, Report, Status};
 use crate::contact::{BodyContacts, ContactRecord, Impulses};
 use crate::dynamics::FreeBody;
-use crate::model::System;
+use crate::model::{Model, System};
 use crate::state::{NV, State};
 
 /// What a step remembers for the next one: the impulses it starts its solvers from. An argument and
@@ -15,6 +15,35 @@ pub struct StepMemory<T> {
 }
 
 impl<T: Real> StepMemory<T> {
+    /// How many numbers it takes to hold all impulses there can be.
+    pub fn numbers(model: &Model) -> usize {
+        model.pairs.iter().map(|pair| 3 * model.bodies[pair.body].shape.contact_points()).sum()
+    }
+
+    /// Writes the impulses of all points that can touch, pair by pair, into as many numbers; zeros
+    /// for those that do not.
+    pub fn write(&self, model: &Model, numbers: &mut [T]) {
+        numbers.fill(T::zero());
+        let known = self.bodies.iter().flat_map(Impulses::known);
+        for &(pair, feature, impulse) in known {
+            let first = first_number(model, pair) + 3 * feature;
+            numbers[first..first + 3].copy_from_slice(&impulse);
+        }
+    }
+
+    /// The inverse of [`Self::write`].
+    pub fn read(&mut self, model: &Model, numbers: &[T]) {
+        self.bodies.resize_with(model.bodies.len(), Impulses::default);
+        self.bodies.iter_mut().for_each(Impulses::forget);
+        let mut rest = numbers.chunks_exact(3);
+        for (index, pair) in model.pairs.iter().enumerate() {
+            let points = model.bodies[pair.body].shape.contact_points();
+            for (feature, x) in rest.by_ref().take(points).enumerate() {
+                self.bodies[pair.body].remember(index, feature, [x[0], x[1], x[2]]);
+            }
+        }
+    }
+
     /// The values, without derivatives.
     pub fn value(&self) -> StepMemory<f64> {
         StepMemory { bodies: self.bodies.iter().map(Impulses::value).collect() }
@@ -26,6 +55,12 @@ impl StepMemory<f64> {
     pub fn cast<T: Real>(&self) -> StepMemory<T> {
         StepMemory { bodies: self.bodies.iter().map(Impulses::cast).collect() }
     }
+}
+
+/// Where the impulses of a pair start.
+fn first_number(model: &Model, pair: usize) -> usize {
+    let before = &model.pairs[..pair];
+    before.iter().map(|pair| 3 * model.bodies[pair.body].shape.contact_points()).sum()
 }
 
 /// Scratch memory of a step. Results do not depend on what it held before.

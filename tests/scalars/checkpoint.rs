@@ -40,7 +40,7 @@ impl Steps for Mixer {
         x[2] += (p[2] - c * c * p[3]) * h;
     }
 
-    fn loss<T: Real>(&self, k: usize, p: &[T], x: &[T]) -> T {
+    fn loss<T: Real>(&self, k: usize, p: &[T], x: &[T], (): &mut ()) -> T {
         (x[0] - p[3]).powi(2) * (1.0 / (1.0 + k as f64)) + x[1] * x[2]
     }
 }
@@ -130,10 +130,10 @@ fn neither_checkpoints_nor_the_whole_tape_change_a_bit() {
             program.start(p, &mut x);
             let mut sum = stiction::ad::Var::constant(0.0);
             for k in 0..count {
-                sum += program.loss(k, p, &x);
+                sum += program.loss(k, p, &x, &mut ());
                 program.step(k, p, &mut x, &mut memory, &mut ());
             }
-            sum + program.loss(count, p, &x)
+            sum + program.loss(count, p, &x, &mut ())
         },
         &P,
     )
