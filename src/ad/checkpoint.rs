@@ -383,7 +383,7 @@ impl<S: Steps> ByTape<S> {
         let recording = Recording::start();
         let inputs = run.parameters.iter().chain(&run.state);
         self.inputs.clear();
-        self.inputs.extend(inputs.map(|&x| recording.variable(x)));
+        recording.extend(&mut self.inputs, inputs.copied());
         let (parameters, state) = self.inputs.split_at(run.parameters.len());
         self.state.clear();
         self.state.extend_from_slice(state);

@@ -75,6 +75,16 @@ impl<T: Real, const N: usize, R: NodeRule> Real for Dual<T, N, R> {
 
     super::elementary::methods!();
 
+    // y += a x, without the sums in between that a product and a sum would make.
+    #[inline(always)]
+    fn accumulate<const M: usize>(y: &mut [Self; M], a: Self, x: &[Self; M]) {
+        for (y, x) in y.iter_mut().zip(x) {
+            T::accumulate(&mut y.tangent, a.value, &x.tangent);
+            T::accumulate(&mut y.tangent, x.value, &a.tangent);
+            y.value += a.value * x.value;
+        }
+    }
+
     fn call<K: Node>(
         node: &K,
         inputs: &[Self],

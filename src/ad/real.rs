@@ -179,6 +179,13 @@ pub trait Real:
     }
     #[doc(hidden)]
     #[inline(always)]
+    fn accumulate<const N: usize>(y: &mut [Self; N], a: Self, x: &[Self; N]) {
+        for (y, &x) in y.iter_mut().zip(x) {
+            *y += a * x;
+        }
+    }
+    #[doc(hidden)]
+    #[inline(always)]
     fn scale<const N: usize>(a: Self, x: &[Self; N]) -> [Self; N] {
         x.map(|x| a * x)
     }
@@ -235,6 +242,10 @@ impl Real for f64 {
     #[inline(always)]
     fn axpy<const N: usize>(a: f64, x: &[f64; N], y: &[f64; N]) -> [f64; N] {
         lanes::axpy(a, x, y)
+    }
+    #[inline(always)]
+    fn accumulate<const N: usize>(y: &mut [f64; N], a: f64, x: &[f64; N]) {
+        *y = lanes::axpy(a, x, y);
     }
     #[inline(always)]
     fn scale<const N: usize>(a: f64, x: &[f64; N]) -> [f64; N] {

@@ -82,7 +82,16 @@ impl<T: TapeScalar> Recording<T> {
 
     /// Several of them.
     pub fn variables(&self, x: &[T]) -> Vec<Var<T>> {
-        x.iter().map(|&x| self.variable(x)).collect()
+        let mut variables = Vec::with_capacity(x.len());
+        self.extend(&mut variables, x.iter().copied());
+        variables
+    }
+
+    pub(super) fn extend(&self, variables: &mut Vec<Var<T>>, x: impl Iterator<Item = T>) {
+        match self.active() {
+            Ok(()) => variables.extend(x.map(Var::independent)),
+            Err(_) => variables.extend(x.map(Var::stale)),
+        }
     }
 
     /// How many operations are recorded.

@@ -11,9 +11,9 @@ pub(super) fn record<T: TapeScalar, Y, Out>(
     read: impl FnOnce(&mut Recording<T>, &[Var<T>], Y) -> Result<Out, Error>,
 ) -> Result<Out, Error> {
     let mut recording = Recording::start();
-    let mut variables = T::with_tape(|tape| std::mem::take(&mut tape.variables));
+    let mut variables: Vec<Var<T>> = T::with_tape(|tape| std::mem::take(&mut tape.variables));
     variables.clear();
-    variables.extend(x.map(|x| recording.variable(x)));
+    recording.extend(&mut variables, x);
     let y = f(&variables);
     let out = read(&mut recording, &variables, y);
     T::with_tape(|tape| tape.variables = variables);

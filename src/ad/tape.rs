@@ -109,12 +109,18 @@ pub(super) fn epochs<T: TapeScalar>() -> [u64; 2] {
 /// Thread-local storage is entered for one number at a time: the compiler inlines that, and would not
 /// inline a longer visit.
 #[inline(always)]
-pub(super) fn push<T: TapeScalar>(operands: [u32; 2], partials: [T; 2], origin: Origin) -> u32 {
+pub(super) fn push<T: TapeScalar>(i: u32, j: u32, dx: T, dy: T, origin: Origin) -> u32 {
     let Some(mut chunk) = T::with_cursor(|cursor| cursor.chunk.take()) else {
-        return push_beyond(operands[0], operands[1], partials[0], partials[1], origin);
+        return push_beyond(i, j, dx, dy, origin);
     };
     let len = T::with_cursor(|cursor| cursor.len.get());
-    chunk[len % CHUNK] = Operation { operands, partials };
+    // Field by field: put together first, large scalars would be copied twice.
+    let operation = &mut chunk[len % CHUNK];
+    operation.operands = [i, j];
+    operation.partials[0] = dx;
+    if !one_operand::<T>(j) {
+        operation.partials[1] = dy;
+    }
     T::with_cursor(|cursor| cursor.len.set(len + 1));
     if (len + 1) % CHUNK != 0 {
         T::with_cursor(|cursor| cursor.chunk.set(Some(chunk)));
@@ -122,6 +128,13 @@ pub(super) fn push<T: TapeScalar>(operands: [u32; 2], partials: [T; 2], origin: 
         put_away(chunk);
     }
     len as u32
+}
+
+/// Whether the second partial derivative of an operation is neither written nor read. Over small
+/// scalars a 0 is cheaper than the question.
+#[inline(always)]
+fn one_operand<T>(j: u32) -> bool {
+    size_of::<T>() > size_of::<[f64; 2]>() && j < ASIDE as u32
 }
 
 #[cold]
@@ -347,9 +360,10 @@ impl<T: Real> Tape<T> {
                 if vanishes(&adjoint) {
                     continue;
                 }
-                for (j, &p) in operation.operands.iter().zip(&operation.partials) {
-                    let to = &mut adjoints[*j as usize];
-                    *to = T::axpy(p, &adjoint, to);
+                let ([i, j], [dx, dy]) = (operation.operands, &operation.partials);
+                T::accumulate(&mut adjoints[i as usize], *dx, &adjoint);
+                if !one_operand::<T>(j) {
+                    T::accumulate(&mut adjoints[j as usize], *dy, &adjoint);
                 }
             }
         }
@@ -371,8 +385,7 @@ impl<T: Real> Tape<T> {
                     }
                     let row = &jacobian[i * operands.len()..][..operands.len()];
                     for (&j, &p) in operands.iter().zip(row) {
-                        let to = &mut adjoints[j as usize];
-                        *to = T::axpy(p, &adjoint, to);
+                        T::accumulate(&mut adjoints[j as usize], p, &adjoint);
                     }
                 }
             }

@@ -27,7 +27,7 @@ impl<T: TapeScalar> Var<T> {
     /// A variable of no operands, in the active recording.
     pub(super) fn independent(value: T) -> Self {
         let origin = (&"variable", Location::caller());
-        let index = push([CONSTANT; 2], [T::zero(); 2], origin);
+        let index = push(CONSTANT, CONSTANT, T::zero(), T::zero(), origin);
         Self::at(value, index, epochs::<T>()[0])
     }
 
@@ -74,7 +74,7 @@ impl<T: TapeScalar> Var<T> {
         let epoch = T::with_cursor(|cursor| cursor.epoch());
         if self.epoch == epoch {
             let origin = (function, Location::caller());
-            let index = push([self.index, aside::<T>()], [slope, T::zero()], origin);
+            let index = push(self.index, aside::<T>(), slope, T::zero(), origin);
             return Self::at(value, index, epoch);
         }
         let origin = (function, Location::caller());
@@ -87,7 +87,7 @@ impl<T: TapeScalar> Var<T> {
         let epoch = T::with_cursor(|cursor| cursor.epoch());
         if self.epoch == epoch && other.epoch == epoch {
             let origin = (function, Location::caller());
-            let index = push([self.index, other.index], [dx, dy], origin);
+            let index = push(self.index, other.index, dx, dy, origin);
             return Self::at(value, index, epoch);
         }
         self.combine(other, value, dx, dy, (function, Location::caller()))
@@ -113,7 +113,7 @@ impl<T: TapeScalar> Var<T> {
                 return Self::stale(value);
             }
         }
-        Self::at(value, push(indices, partials, origin), epochs[0])
+        Self::at(value, push(indices[0], indices[1], partials[0], partials[1], origin), epochs[0])
     }
 
     /// Records outputs of known values with their Jacobian in `inputs` (outputs x inputs, row-major)
@@ -162,13 +162,11 @@ impl<T: TapeScalar> Var<T> {
     /// Makes `outputs` variables of the given values, and returns the index of the first: constants,
     /// and none, if all `inputs` are, or if one is stale.
     fn outputs(inputs: &[Self], values: &[T], outputs: &mut [Self]) -> Option<u32> {
-        let mut constant = true;
-        let mut alive = true;
-        for x in inputs {
-            constant &= x.is_constant();
-            // Also notes what is stale.
-            alive &= x.is_constant() || x.index() != CONSTANT;
-        }
+        let epoch = T::with_cursor(|cursor| cursor.epoch());
+        let constant = inputs.iter().all(|x| x.is_constant());
+        // Also notes what is stale.
+        let alive = |x: &Self| x.epoch == epoch || x.is_constant() || x.index() != CONSTANT;
+        let alive = inputs.iter().all(alive);
         if constant || !alive {
             let epoch = if alive { TIMELESS } else { STALE };
             for (y, &value) in outputs.iter_mut().zip(values) {
