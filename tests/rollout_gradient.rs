@@ -101,10 +101,10 @@ fn they_are_the_gradients_of_the_rollout() {
         for accumulation in [Accumulation::Tape, Accumulation::Lanes] {
             let found = Checkpointing { budget: None, accumulation }.gradient(&program, STEPS, x);
             let found = found.unwrap();
-            assert_relative_eq!(found.value, value, max_relative = 1e-14);
+            // Rounding differs between scalars, and impacts amplify it.
+            assert_relative_eq!(found.value, value, max_relative = 1e-11);
             let scale = slopes.iter().fold(0.0_f64, |max, x| max.max(x.abs()));
             for (a, b) in found.gradient.iter().zip(&slopes) {
-                // Rounding, amplified by impacts.
                 assert!((a - b).abs() <= 1e-9 * scale, "{solver} {accumulation:?}: {a} for {b}");
             }
         }

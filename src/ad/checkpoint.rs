@@ -522,8 +522,9 @@ impl<S: Steps, const N: usize> Lanes<S, N> {
         let memory = &mut self.memory;
         let loss =
             step_with_loss(run.steps, k, last, parameters, state, memory, &mut self.workspace);
-        let sum = (state.iter().zip(adjoint))
-            .fold(loss.tangent, |sum, (x, &a)| f64::axpy(a, &x.tangent, &sum));
+        // Nothing flows through a zero adjoint, whatever the tangent.
+        let flowing = state.iter().zip(adjoint).filter(|&(_, &a)| a != 0.0);
+        let sum = flowing.fold(loss.tangent, |sum, (x, &a)| f64::axpy(a, &x.tangent, &sum));
         for (to, sum) in adjoints.iter_mut().zip(sum) {
             *to = sum;
         }

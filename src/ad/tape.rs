@@ -361,9 +361,9 @@ impl<T: Real> Tape<T> {
                     continue;
                 }
                 let ([i, j], [dx, dy]) = (operation.operands, &operation.partials);
-                T::accumulate(&mut adjoints[i as usize], *dx, &adjoint);
+                flow(&mut adjoints[i as usize], *dx, &adjoint);
                 if !one_operand::<T>(j) {
-                    T::accumulate(&mut adjoints[j as usize], *dy, &adjoint);
+                    flow(&mut adjoints[j as usize], *dy, &adjoint);
                 }
             }
         }
@@ -385,7 +385,7 @@ impl<T: Real> Tape<T> {
                     }
                     let row = &jacobian[i * operands.len()..][..operands.len()];
                     for (&j, &p) in operands.iter().zip(row) {
-                        T::accumulate(&mut adjoints[j as usize], p, &adjoint);
+                        flow(&mut adjoints[j as usize], p, &adjoint);
                     }
                 }
             }
@@ -415,6 +415,18 @@ impl<T: Real> Tape<T> {
                 }
             }
         }
+    }
+}
+
+/// Adds the adjoints of a result, times a partial derivative, to those of an operand.
+#[inline(always)]
+fn flow<T: Real, const R: usize>(to: &mut [T; R], partial: T, adjoint: &[T; R]) {
+    // Of several rows some may be zero: 0 * inf again.
+    if R == 1 || partial.value().is_finite() {
+        return T::accumulate(to, partial, adjoint);
+    }
+    for (to, &adjoint) in to.iter_mut().zip(adjoint).filter(|(_, adjoint)| !adjoint.vanishes()) {
+        *to += partial * adjoint;
     }
 }
 
