@@ -21,6 +21,10 @@
 //! Where the slope is infinite and the value finite (`asin` and `acos` at 1, `powf` at 0) nothing
 //! flows through a zero, tangent or adjoint, so that it harms no variable it does not depend on.
 
+pub mod guide {
+    #![doc = include_str!("guide.md")]
+}
+
 mod arena;
 mod binomial;
 mod checkpoint;
