@@ -60,6 +60,7 @@ impl SparseHessian {
     /// [`Error::MissingInRow`].
     ///
     /// ```
+    /// use stiction::ad::Real;
     /// use stiction::ad::sparse::{Pattern, SparseHessian};
     /// let hessian = SparseHessian::new(Pattern::block_tridiagonal(1000, 1)?)?;
     /// let (mut gradient, mut values) = (vec![0.0; 1000], vec![0.0; 2998]);

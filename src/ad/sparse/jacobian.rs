@@ -18,7 +18,7 @@ const FEW_LANES: usize = 4;
 // from the bench `sparse`. Only the ratios matter.
 const PASS: usize = 10;
 const RECORD: usize = 11;
-const SWEEP: usize = 37;
+const SWEEP: usize = 28;
 
 /// What is summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
