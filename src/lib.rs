@@ -55,6 +55,17 @@
 //! - `LeLidec21`: Q. Le Lidec, I. Kalevatykh, I. Laptev, C. Schmid, J. Carpentier, "Differentiable
 //!   simulation for physical system identification", IEEE Robotics and Automation Letters 6 (2),
 //!   2021. The time-stepping scheme, the two projections and their ADMM, the one-step loss.
+//! - `Curtis74`: A. R. Curtis, M. J. D. Powell, J. K. Reid, "On the estimation of sparse Jacobian
+//!   matrices", Journal of the Institute of Mathematics and its Applications 13 (1), 1974.
+//! - `Coleman83`: T. F. Coleman, J. J. More, "Estimation of sparse Jacobian matrices and graph coloring
+//!   problems", SIAM Journal on Numerical Analysis 20 (1), 1983.
+//! - `Coleman84`: T. F. Coleman, J. J. More, "Estimation of sparse Hessian matrices and graph coloring
+//!   problems", Mathematical Programming 28, 1984.
+//! - `Gebremedhin05`: A. H. Gebremedhin, F. Manne, A. Pothen, "What color is your Jacobian? Graph
+//!   coloring for computing derivatives", SIAM Review 47 (4), 2005.
+//! - `Gebremedhin07`: A. H. Gebremedhin, A. Tarafdar, F. Manne, A. Pothen, "New acyclic and star
+//!   coloring algorithms with application to computing Hessians", SIAM Journal on Scientific Computing
+//!   29 (3), 2007. The greedy star colouring.
 //! - `Griewank08`: A. Griewank, A. Walther, "Evaluating Derivatives", second edition, SIAM 2008.
 //!   Forward and reverse mode, the tape.
 //! - `Kingma15`: D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.

@@ -6,7 +6,7 @@ use super::Real;
 #[inline(always)]
 pub(super) fn sqrt<T: Real>(x: T) -> (T, T) {
     let root = x.sqrt();
-    let slope = if root.value() == 0.0 { T::zero() } else { root.recip() * 0.5 };
+    let slope = if root.value() == 0.0 { root.flat() } else { root.recip() * 0.5 };
     (root, slope)
 }
 
@@ -163,8 +163,8 @@ pub(super) fn powf<T: Real>(x: T, a: f64) -> (T, T) {
 #[inline(always)]
 pub(super) fn pow<T: Real>(x: T, a: T) -> (T, T, T) {
     let y = x.pow(a);
-    let dx = if a.value() == 0.0 { T::zero() } else { a * x.pow(a - 1.0) };
-    let da = if x.value() == 0.0 { T::zero() } else { y * x.ln() };
+    let dx = if a.value() == 0.0 { y.flat() } else { a * x.pow(a - 1.0) };
+    let da = if x.value() == 0.0 { y.flat() } else { y * x.ln() };
     (y, dx, da)
 }
 
@@ -173,7 +173,7 @@ pub(super) fn pow<T: Real>(x: T, a: T) -> (T, T, T) {
 pub(super) fn atan2<T: Real>(y: T, x: T) -> (T, T, T) {
     let r = y.hypot(x);
     if r.value() == 0.0 {
-        return (y.atan2(x), T::zero(), T::zero());
+        return (y.atan2(x), r.flat(), r.flat());
     }
     // Divided twice, so that r^2 may under- or overflow.
     (y.atan2(x), x / r / r, -y / r / r)
@@ -184,7 +184,7 @@ pub(super) fn atan2<T: Real>(y: T, x: T) -> (T, T, T) {
 pub(super) fn hypot<T: Real>(x: T, y: T) -> (T, T, T) {
     let r = x.hypot(y);
     if r.value() == 0.0 {
-        return (r, T::zero(), T::zero());
+        return (r, r.flat(), r.flat());
     }
     (r, x / r, y / r)
 }

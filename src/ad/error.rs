@@ -49,6 +49,35 @@ pub enum Error {
         /// The length it has.
         found: usize,
     },
+    /// An entry of a sparsity pattern is outside of the matrix.
+    PatternEntry {
+        /// The row of the entry.
+        row: usize,
+        /// The column of the entry.
+        column: usize,
+        /// How many rows there are.
+        rows: usize,
+        /// How many columns there are.
+        columns: usize,
+    },
+    /// A row of a sparsity pattern in compressed rows has a start or columns out of order.
+    PatternRow {
+        /// The row.
+        row: usize,
+    },
+    /// A sparsity pattern has more rows, columns or entries than can be numbered or held in memory.
+    PatternTooLarge,
+    /// A function depends on more than its sparsity pattern says: found by a product of the matrix
+    /// with a vector.
+    MissingInRow {
+        /// A row with an entry that the pattern does not have.
+        row: usize,
+    },
+    /// As [`Self::MissingInRow`], found by a product with a vector from the left.
+    MissingInColumn {
+        /// A column with an entry that the pattern does not have.
+        column: usize,
+    },
 }
 
 impl fmt::Display for Error {
@@ -92,6 +121,30 @@ impl fmt::Display for Error {
             Error::Shape { expected, found } => {
                 write!(f, "a vector of length {expected} is needed here, this one has {found}")
             }
+            Error::PatternEntry { row, column, rows, columns } => write!(
+                f,
+                "the sparsity pattern has an entry in row {row}, column {column}; the matrix has \
+                 {rows} rows and {columns} columns, numbered from 0"
+            ),
+            Error::PatternRow { row } => write!(
+                f,
+                "row {row} of the sparsity pattern is out of order: its start must not be before \
+                 that of the row before, nor beyond the last entry, and its columns must ascend"
+            ),
+            Error::PatternTooLarge => f.write_str(
+                "the sparsity pattern is too large: rows and columns are numbered in 32 bits, and \
+                 its entries must fit in memory",
+            ),
+            Error::MissingInRow { row } => write!(
+                f,
+                "the sparsity pattern is too small: row {row} depends on a column that the pattern \
+                 does not have there; detect the pattern, or add what other branches depend on"
+            ),
+            Error::MissingInColumn { column } => write!(
+                f,
+                "the sparsity pattern is too small: a row depends on column {column} where the \
+                 pattern has no entry; detect the pattern, or add what other branches depend on"
+            ),
         }
     }
 }

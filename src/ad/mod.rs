@@ -44,6 +44,7 @@ mod real;
 mod recording;
 mod reverse;
 mod second_order;
+pub mod sparse;
 mod super_node;
 mod tape;
 mod var;

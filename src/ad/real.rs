@@ -51,6 +51,14 @@ pub trait Real:
         self.is_zero()
     }
 
+    // A slope that is 0 by convention, at a kink: a constant, but to a scalar that detects what depends
+    // on what, which must also find the slopes beside the kink.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn flat(self) -> Self {
+        Self::zero()
+    }
+
     /// 1 / self.
     fn recip(self) -> Self;
     /// Square root; the derivative at 0 is 0.

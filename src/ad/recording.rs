@@ -68,6 +68,9 @@ pub struct Mark {
     extent: Extent,
 }
 
+/// An output, the number of a sum, and the output's weight in it.
+pub(super) type WeightedRow<T> = (Var<T>, usize, T);
+
 impl<T: TapeScalar> Recording<T> {
     /// Starts recording on this thread.
     pub fn start() -> Self {
@@ -227,6 +230,33 @@ impl<T: TapeScalar> Recording<T> {
             };
             Detached::<T>::take().tape().sweep::<ROWS>(len, least, seed, read);
         }
+        self.fault()
+    }
+
+    /// Sums of rows of a Jacobian, up to eight in one sweep: each seed is an output, the sum it belongs
+    /// to and its weight there. `sums` has an entry for each of the variables `of`.
+    pub(super) fn weighted_rows(
+        &mut self,
+        seeds: &[WeightedRow<T>],
+        of: &[Var<T>],
+        sums: &mut [[T; ROWS]],
+    ) -> Result<(), Error> {
+        self.active()?;
+        let least = of.iter().map(|x| x.index() as usize).min().unwrap_or(usize::MAX);
+        let outputs = seeds.iter().map(|(y, ..)| y.index() as usize + 1).max().unwrap_or(1);
+        self.fault()?;
+        let len = of.iter().map(|x| x.index as usize + 1).fold(outputs, usize::max);
+        let seed = |all: &mut [[T; ROWS]]| {
+            for &(y, sum, weight) in seeds {
+                all[y.index as usize][sum] += weight;
+            }
+        };
+        let read = |all: &[[T; ROWS]]| {
+            for (x, sums) in of.iter().zip(sums) {
+                *sums = if x.is_constant() { [T::zero(); ROWS] } else { all[x.index as usize] };
+            }
+        };
+        Detached::<T>::take().tape().sweep::<ROWS>(len, least, seed, read);
         self.fault()
     }
 

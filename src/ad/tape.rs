@@ -690,5 +690,6 @@ tape_scalar!(
     super::Dual<f64, 3>,
     super::Dual<f64, 4>,
     super::Dual<f64, 6>,
-    super::Dual<f64, 8>
+    super::Dual<f64, 8>,
+    super::sparse::Dependence
 );

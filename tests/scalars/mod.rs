@@ -1,4 +1,4 @@
-//! The scalars: elementary functions, conventions at kinks, the tape, nodes, rotations.
+//! The scalars: elementary functions, conventions at kinks, the tape, nodes, rotations, sparse derivatives.
 
 mod checkpoint;
 mod elementary;
@@ -8,4 +8,5 @@ mod kinks;
 mod linear_nodes;
 mod node;
 mod rotations;
+mod sparse;
 mod tape;
