@@ -4,5 +4,6 @@ mod elementary;
 mod explicit;
 mod kinks;
 mod node;
+mod norm;
 mod rotations;
 mod tape;
