@@ -24,6 +24,7 @@ mod arena;
 mod dual;
 mod elementary;
 mod error;
+mod float;
 mod forward;
 mod function;
 mod lanes;

@@ -2,6 +2,7 @@
 
 mod elementary;
 mod explicit;
+mod float;
 mod kinks;
 mod node;
 mod norm;
