@@ -35,6 +35,7 @@ mod real;
 mod recording;
 mod reverse;
 mod second_order;
+mod serial;
 mod super_node;
 mod tape;
 mod var;

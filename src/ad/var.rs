@@ -36,8 +36,9 @@ impl<T: TapeScalar> Var<T> {
         Var { value, index, epoch, thread: PhantomData }
     }
 
+    /// The constant `value`.
     #[inline(always)]
-    fn fixed(value: T) -> Self {
+    pub(super) fn fixed(value: T) -> Self {
         Self::at(value, CONSTANT, TIMELESS)
     }
 

@@ -7,4 +7,5 @@ mod kinks;
 mod node;
 mod norm;
 mod rotations;
+mod serial;
 mod tape;
