@@ -21,6 +21,7 @@
 //! flows through a zero, tangent or adjoint, so that it harms no variable it does not depend on.
 
 mod arena;
+pub mod arrays;
 mod dual;
 mod elementary;
 mod error;

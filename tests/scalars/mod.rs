@@ -1,5 +1,6 @@
 //! The scalars: elementary functions, conventions at kinks, the tape, nodes, rotations.
 
+mod arrays;
 mod elementary;
 mod explicit;
 mod float;
