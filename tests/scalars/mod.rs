@@ -1,4 +1,5 @@
-//! The scalars: elementary functions, conventions at kinks, the tape, nodes, rotations.
+//! The scalars: elementary functions, conventions at kinks, the tape, nodes, rotations,
+//! norms; other crates' traits, arrays and formats.
 
 mod arrays;
 mod elementary;
