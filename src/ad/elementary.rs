@@ -189,13 +189,22 @@ pub(super) fn hypot<T: Real>(x: T, y: T) -> (T, T, T) {
     (r, x / r, y / r)
 }
 
+/// x - q y with q = trunc(x / y), and its derivatives, 1 and -q.
+#[inline(always)]
+pub(super) fn rem<T: Real>(x: T, y: T) -> (T, T, T) {
+    let r = x.rem(y);
+    // From the exact remainder, because x / y itself may round up to the next integer.
+    let q = ((x.value() - r.value()) / y.value()).round();
+    (r, T::one(), T::constant(-q))
+}
+
 /// The methods of [`Real`] that follow from the functions above, for a scalar with a field `value` and
 /// methods `unary(name, f, f')` and `binary(name, other, f, fx, fy)`.
 macro_rules! methods {
     () => {
         $crate::ad::elementary::methods!(@unary recip sqrt cbrt abs exp exp2 exp_m1 ln ln_1p log2
             log10 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh);
-        $crate::ad::elementary::methods!(@binary pow atan2 hypot);
+        $crate::ad::elementary::methods!(@binary pow atan2 hypot rem);
 
         #[inline(always)]
         #[track_caller]

@@ -4,7 +4,8 @@ use std::fmt;
 use std::panic::Location;
 
 /// Why a driver has no derivative to return.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Error {
     /// A variable of an earlier recording, an outer recording or another thread was used.
@@ -23,6 +24,7 @@ pub enum Error {
         /// Whether it is not a number; infinite if not.
         nan: bool,
         /// The line of source that calls the function.
+        #[serde(serialize_with = "super::serial::location")]
         location: &'static Location<'static>,
     },
     /// The adjoint of a node has an entry that is infinite or not a number, though what came into it

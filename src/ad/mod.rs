@@ -20,17 +20,36 @@
 //!
 //! Where the slope is infinite and the value finite (`asin` and `acos` at 1, `powf` at 0) nothing
 //! flows through a zero, tangent or adjoint, so that it harms no variable it does not depend on.
+//!
+//! # With other crates
+//! - **`num_traits`**: [`Dual`] and [`Var`] are [`Float`](num_traits::Float) with all it asks for, so
+//!   code generic over `F: Float` runs on them. Import either [`Real`] or `Float` where scalars are
+//!   concrete: they share names of methods, and with both in scope `x.sin()` is ambiguous. Code
+//!   generic over one of them sees that one only. On ties and zeros `Float` has the conventions above,
+//!   and `abs_sub` is a constant 0 where it is 0, `%` keeps its integer quotient constant,
+//!   `max` and `min` take the other operand if one is not a number (as on `f64`), `clamp` with borders
+//!   in the wrong order is `high` instead of a panic, `mul_add` rounds twice. What goes through
+//!   `f64` loses its derivative: `to_f64` and its like, and so
+//!   [`NumCast::from`](num_traits::NumCast::from) a scalar.
+//! - **`ndarray`**: drivers on arrays are in [`arrays`].
+//! - **`nalgebra`**: matrices hold our scalars and calculate with them. Its factorisations and rotations
+//!   want `RealField`, which is behind the Cargo feature `real_field`.
+#![cfg_attr(feature = "real_field", doc = "  What it loses is listed in [`real_field`].")]
+//! - **`serde`**: a [`Dual`] is `{value, tangent}`; a [`Var`] is written as its value and read as a
+//!   constant. JSON has no NaN and no infinity: they are written as `null`, which is refused when read.
 
 pub mod guide {
     #![doc = include_str!("guide.md")]
 }
 
 mod arena;
+pub mod arrays;
 mod binomial;
 mod checkpoint;
 mod dual;
 mod elementary;
 mod error;
+mod float;
 mod forward;
 mod function;
 mod implicit;
@@ -41,9 +60,12 @@ mod node;
 mod node_rule;
 mod operators;
 mod real;
+#[cfg(feature = "real_field")]
+pub mod real_field;
 mod recording;
 mod reverse;
 mod second_order;
+mod serial;
 pub mod sparse;
 mod super_node;
 mod tape;

@@ -117,6 +117,9 @@ pub trait Real:
     fn atan2(self, x: Self) -> Self;
     /// sqrt(x^2 + y^2) without overflow; the derivative at the origin is 0.
     fn hypot(self, y: Self) -> Self;
+    /// What is left of x by division by y, with the sign of x: x - q y with the integer
+    /// q = trunc(x / y), which is a constant. The value is exact.
+    fn rem(self, y: Self) -> Self;
 
     /// The larger; of equal values the first. `self` if one is not a number.
     fn max(self, other: Self) -> Self {
@@ -242,6 +245,10 @@ impl Real for f64 {
     #[inline(always)]
     fn pow(self, a: f64) -> f64 {
         f64::powf(self, a)
+    }
+    #[inline(always)]
+    fn rem(self, y: f64) -> f64 {
+        self % y
     }
     #[inline(always)]
     fn axpby<const N: usize>(a: f64, x: &[f64; N], b: f64, y: &[f64; N]) -> [f64; N] {

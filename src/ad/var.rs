@@ -14,14 +14,32 @@ use super::{Error, Node, Real};
 /// It remembers the recording it belongs to. Computed with in another one, or after its own has
 /// ended, it makes the driver return [`Error::StaleVariable`](super::Error::StaleVariable): never a
 /// wrong number, in release builds too. Its value, read or compared, is a number like any other.
+///
+/// It stays on its thread, which the compiler checks; with the feature `real_field` it is `Send` and
+/// `Sync`, and use on another thread is found when the program runs, as above.
+#[cfg_attr(
+    not(feature = "real_field"),
+    doc = "
+```compile_fail,E0277
+let x = stiction::ad::Recording::<f64>::start().variable(1.0);
+std::thread::spawn(move || x * 2.0);
+```"
+)]
 #[derive(Clone, Copy, Debug)]
 pub struct Var<T = f64> {
     value: T,
     pub(super) index: u32,
     epoch: u64,
-    // Not Send: the tape is of this thread.
-    thread: PhantomData<*const ()>,
+    thread: PhantomData<Thread>,
 }
+
+/// A variable is not `Send`: its tape is of this thread.
+#[cfg(not(feature = "real_field"))]
+type Thread = *const ();
+/// `nalgebra::RealField` demands `Send` and `Sync`. They cost an error at compile time, not safety:
+/// epochs are numbered across all threads, so a variable of another one is refused at run time.
+#[cfg(feature = "real_field")]
+type Thread = ();
 
 impl<T: TapeScalar> Var<T> {
     /// A variable of no operands, in the active recording.
@@ -36,8 +54,9 @@ impl<T: TapeScalar> Var<T> {
         Var { value, index, epoch, thread: PhantomData }
     }
 
+    /// The constant `value`.
     #[inline(always)]
-    fn fixed(value: T) -> Self {
+    pub(super) fn fixed(value: T) -> Self {
         Self::at(value, CONSTANT, TIMELESS)
     }
 

@@ -84,7 +84,7 @@ impl Real for Explicit {
     forwarded! {
         recip() sqrt() cbrt() abs() exp() exp2() exp_m1() ln() ln_1p() log2() log10() sin() cos()
         tan() asin() acos() atan() sinh() cosh() tanh() asinh() acosh() atanh() powi(n: i32)
-        powf(a: f64) pow(a: Explicit) atan2(x: Explicit) hypot(y: Explicit)
+        powf(a: f64) pow(a: Explicit) atan2(x: Explicit) hypot(y: Explicit) rem(y: Explicit)
     }
     fn sin_cos(self) -> (Explicit, Explicit) {
         (self.sin(), self.cos())

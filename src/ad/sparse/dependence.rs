@@ -186,7 +186,7 @@ impl Real for Dependence {
         recip sqrt cbrt abs exp exp2 exp_m1 ln ln_1p log2 log10 sin cos tan asin acos atan sinh cosh
         tanh asinh acosh atanh
     }
-    binary!(pow atan2 hypot);
+    binary!(pow atan2 hypot rem);
 
     fn sin_cos(self) -> (Self, Self) {
         (self.sin(), self.cos())
