@@ -307,6 +307,12 @@ impl<T: Real> Tape<T> {
     ) where
         Self: Adjoints<T, R>,
     {
+        // Entries after what is seeded and read play no part; the last one before may have further
+        // outputs.
+        let entries = self.entries.partition_point(|entry| (entry.first as usize) < len);
+        let len = self.entries[..entries]
+            .last()
+            .map_or(len, |entry| len.max((entry.first + entry.outputs) as usize));
         let mut adjoints = std::mem::take(self.adjoints());
         adjoints.clear();
         adjoints.reserve_exact(len);
@@ -314,7 +320,7 @@ impl<T: Real> Tape<T> {
         seed(&mut adjoints);
         // From the end to the last entry, that entry, on to the one before, and so on.
         let mut end = len;
-        for k in (0..self.entries.len()).rev() {
+        for k in (0..entries).rev() {
             let entry = self.entries[k];
             let first = entry.first as usize;
             if first < least {
