@@ -72,6 +72,10 @@ impl<T: Real, const N: usize, R: NodeRule> Real for Dual<T, N, R> {
     fn vanishes(self) -> bool {
         self.value.vanishes() && self.tangent.iter().all(|t| t.vanishes())
     }
+    #[inline(always)]
+    fn is_bounded(self) -> bool {
+        self.value.is_bounded() && self.tangent.iter().all(|t| t.is_bounded())
+    }
 
     super::elementary::methods!();
 

@@ -51,6 +51,13 @@ pub trait Real:
         self.is_zero()
     }
 
+    // Whether the value and all derivatives are finite.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn is_bounded(self) -> bool {
+        self.value().is_finite()
+    }
+
     /// 1 / self.
     fn recip(self) -> Self;
     /// Square root; the derivative at 0 is 0.

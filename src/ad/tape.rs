@@ -350,8 +350,7 @@ impl<T: Real> Tape<T> {
                     continue;
                 }
                 for (j, &p) in operation.operands.iter().zip(&operation.partials) {
-                    let to = &mut adjoints[*j as usize];
-                    *to = T::axpy(p, &adjoint, to);
+                    pull_back(p, &adjoint, &mut adjoints[*j as usize]);
                 }
             }
         }
@@ -373,8 +372,7 @@ impl<T: Real> Tape<T> {
                     }
                     let row = &jacobian[i * operands.len()..][..operands.len()];
                     for (&j, &p) in operands.iter().zip(row) {
-                        let to = &mut adjoints[j as usize];
-                        *to = T::axpy(p, &adjoint, to);
+                        pull_back(p, &adjoint, &mut adjoints[j as usize]);
                     }
                 }
             }
@@ -410,6 +408,24 @@ impl<T: Real> Tape<T> {
 #[inline(always)]
 fn vanishes<T: Real, const R: usize>(adjoint: &[T; R]) -> bool {
     adjoint.iter().all(|a| a.vanishes())
+}
+
+/// `to += p adjoint`, of an adjoint that does not vanish in all rows. Where it does in some, an
+/// infinite `p` would make them 0 * inf.
+#[inline(always)]
+fn pull_back<T: Real, const R: usize>(p: T, adjoint: &[T; R], to: &mut [T; R]) {
+    if R == 1 || p.is_bounded() {
+        *to = T::axpy(p, adjoint, to);
+    } else {
+        pull_back_row_by_row(p, adjoint, to);
+    }
+}
+
+#[cold]
+fn pull_back_row_by_row<T: Real, const R: usize>(p: T, adjoint: &[T; R], to: &mut [T; R]) {
+    for (to, &adjoint) in to.iter_mut().zip(adjoint).filter(|(_, adjoint)| !adjoint.vanishes()) {
+        [*to] = T::axpy(p, &[adjoint], &[*to]);
+    }
 }
 
 /// The buffer of a sweep of `R` rows.
