@@ -246,9 +246,8 @@ impl<T: Real> Tape<T> {
         for (operand, p) in operation.partials.iter().enumerate() {
             if !p.value().is_finite() && self.fault.is_none() {
                 let (function, location) = (*origin.0, origin.1);
-                let nan = p.value().is_nan();
-                self.fault =
-                    Some(Error::NonFinite { function, operand, operation: index, nan, location });
+                let (operation, nan) = (index - ASIDE, p.value().is_nan());
+                self.fault = Some(Error::NonFinite { function, operand, operation, nan, location });
             }
         }
     }
@@ -331,7 +330,10 @@ impl<T: Real> Tape<T> {
             end = first;
         }
         self.sweep_operations(least, end, &mut adjoints);
-        read(&adjoints);
+        // Of a sweep that failed the diagnosis nothing is handed out.
+        if self.fault.is_none() {
+            read(&adjoints);
+        }
         *self.adjoints() = adjoints;
     }
 
