@@ -643,6 +643,9 @@ pub trait TapeScalar: Real {
     fn with_cursor<Out>(f: impl FnOnce(&Cursor<Self>) -> Out) -> Out;
     #[doc(hidden)]
     fn with_tapes<Out>(f: impl FnOnce(&mut Tapes<Self>) -> Out) -> Out;
+    /// [`Self::with_tapes`], if there are any left at the end of the thread.
+    #[doc(hidden)]
+    fn try_with_tapes(f: impl FnOnce(&mut Tapes<Self>));
     #[doc(hidden)]
     fn take_tapes() -> Option<Box<Tapes<Self>>>;
     #[doc(hidden)]
@@ -666,6 +669,10 @@ macro_rules! tape_scalar {
             }
             fn with_tapes<Out>(f: impl FnOnce(&mut Tapes<Self>) -> Out) -> Out {
                 TAPES.with_borrow_mut(|tapes| f(tapes.get_or_insert_default()))
+            }
+            fn try_with_tapes(f: impl FnOnce(&mut Tapes<Self>)) {
+                // Gone at the end of the thread: then there is nothing to do.
+                _ = TAPES.try_with(|tapes| f(tapes.borrow_mut().get_or_insert_default()));
             }
             fn take_tapes() -> Option<Box<Tapes<Self>>> {
                 TAPES.take()
