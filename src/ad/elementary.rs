@@ -57,22 +57,22 @@ pub(super) fn exp_m1<T: Real>(x: T) -> (T, T) {
 
 #[inline(always)]
 pub(super) fn ln<T: Real>(x: T) -> (T, T) {
-    (x.ln(), x.recip())
+    (x.ln(), unless(x.value() < 0.0, x.recip()))
 }
 
 #[inline(always)]
 pub(super) fn ln_1p<T: Real>(x: T) -> (T, T) {
-    (x.ln_1p(), (x + 1.0).recip())
+    (x.ln_1p(), unless(x.value() < -1.0, (x + 1.0).recip()))
 }
 
 #[inline(always)]
 pub(super) fn log2<T: Real>(x: T) -> (T, T) {
-    (x.log2(), (x * std::f64::consts::LN_2).recip())
+    (x.log2(), unless(x.value() < 0.0, (x * std::f64::consts::LN_2).recip()))
 }
 
 #[inline(always)]
 pub(super) fn log10<T: Real>(x: T) -> (T, T) {
-    (x.log10(), (x * std::f64::consts::LN_10).recip())
+    (x.log10(), unless(x.value() < 0.0, (x * std::f64::consts::LN_10).recip()))
 }
 
 #[inline(always)]
@@ -137,7 +137,14 @@ pub(super) fn acosh<T: Real>(x: T) -> (T, T) {
 
 #[inline(always)]
 pub(super) fn atanh<T: Real>(x: T) -> (T, T) {
-    (x.atanh(), one_minus_square(x).recip())
+    (x.atanh(), unless(x.value().abs() > 1.0, one_minus_square(x).recip()))
+}
+
+/// The slope, unless outside of the domain of the function: there the formula may give a number, but
+/// there is nothing it is the slope of.
+#[inline(always)]
+fn unless<T: Real>(outside: bool, slope: T) -> T {
+    if outside { slope * f64::NAN } else { slope }
 }
 
 /// 1 - x^2, exact near 1.

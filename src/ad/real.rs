@@ -158,6 +158,7 @@ pub trait Real:
         Self::constant(self.value().trunc())
     }
     /// `self * a + b`, rounded twice.
+    #[track_caller]
     fn mul_add(self, a: Self, b: Self) -> Self {
         self * a + b
     }
