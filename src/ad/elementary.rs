@@ -170,7 +170,9 @@ pub(super) fn powf<T: Real>(x: T, a: f64) -> (T, T) {
 #[inline(always)]
 pub(super) fn pow<T: Real>(x: T, a: T) -> (T, T, T) {
     let y = x.pow(a);
-    let dx = if a.value() == 0.0 { T::zero() } else { a * x.pow(a - 1.0) };
+    let below = x.pow(a - 1.0);
+    // At a = 0 the slope vanishes but not its derivative in a, 1 / x; at x = 0 both do.
+    let dx = if a.value() == 0.0 && !below.is_bounded() { T::zero() } else { a * below };
     let da = if x.value() == 0.0 { T::zero() } else { y * x.ln() };
     (y, dx, da)
 }
