@@ -104,7 +104,13 @@ pub(super) fn acos<T: Real>(x: T) -> (T, T) {
 
 #[inline(always)]
 pub(super) fn atan<T: Real>(x: T) -> (T, T) {
-    (x.atan(), (x * x + 1.0).recip())
+    if x.value().abs() <= 1.0 {
+        return (x.atan(), (x * x + 1.0).recip());
+    }
+    // Far out x^2 overflows, and with it the second derivative.
+    let r = x.recip();
+    let square = r * r;
+    (x.atan(), square / (square + 1.0))
 }
 
 #[inline(always)]
