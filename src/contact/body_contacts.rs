@@ -54,6 +54,11 @@ impl<T: Real> Impulses<T> {
         }
     }
 
+    /// Forgets them, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.known.clear();
+    }
+
     /// The values, without derivatives.
     pub fn value(&self) -> Impulses<f64> {
         let known = self.known.iter().map(|&(p, f, x)| (p, f, x.map(|x| x.value()))).collect();

@@ -15,6 +15,11 @@ pub struct StepMemory<T> {
 }
 
 impl<T: Real> StepMemory<T> {
+    /// Forgets the last step, as before the first one, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.bodies.iter_mut().for_each(Impulses::clear);
+    }
+
     /// The values, without derivatives.
     pub fn value(&self) -> StepMemory<f64> {
         StepMemory { bodies: self.bodies.iter().map(Impulses::value).collect() }
