@@ -18,6 +18,7 @@ mod random;
 mod reference;
 mod scalars;
 mod scene;
+mod second_order;
 mod shared;
 #[cfg(feature = "cli")]
 mod simulate;
