@@ -123,9 +123,14 @@ pub(super) fn cosh<T: Real>(x: T) -> (T, T) {
     (x.cosh(), x.sinh())
 }
 
-// 1 - tanh^2 has no digits left where tanh rounds to 1, and 1 / cosh^2 overflows.
+// 1 - tanh^2 has no digits left where tanh rounds to 1, and 1 / cosh^2 overflows. Near 0 it is the
+// derivative of the exponentials that has none left.
 #[inline(always)]
 pub(super) fn tanh<T: Real>(x: T) -> (T, T) {
+    if x.value().abs() < 0.5 {
+        let t = x.tanh();
+        return (t, one_minus_square(t));
+    }
     let e = if x.value() < 0.0 { x * 2.0 } else { x * -2.0 }.exp();
     let root = (e + 1.0).recip();
     (x.tanh(), e * root * root * 4.0)
@@ -153,10 +158,11 @@ fn unless<T: Real>(outside: bool, slope: T) -> T {
     if outside { slope * f64::NAN } else { slope }
 }
 
-/// 1 - x^2, exact near 1.
+/// 1 - x^2, exact near 1; near 0 its derivative is, which is the difference of two numbers about 1
+/// in the product.
 #[inline(always)]
 fn one_minus_square<T: Real>(x: T) -> T {
-    (T::one() - x) * (x + 1.0)
+    if x.value().abs() < 0.5 { T::one() - x * x } else { (T::one() - x) * (x + 1.0) }
 }
 
 #[inline(always)]
