@@ -1,4 +1,6 @@
-//! A step allocates nothing once its memory has grown to size.
+//! Steps and recordings allocate nothing once their memory has grown to size.
+
+mod recordings;
 
 use stiction::ad::{Dual, Real};
 use stiction::model::{Parameters, Scene, System};
@@ -6,7 +8,7 @@ use stiction::simulation::{StepMemory, Workspace, step};
 use stiction::state::State;
 
 /// A box that bounces, tumbles and slides, and comes to rest.
-const TUMBLE: &str = "[simulation]
+pub const TUMBLE: &str = "[simulation]
     time_step = 0.01
     [[half_space]]
     name = 'floor'

@@ -20,6 +20,7 @@ mod reference;
 mod rollout_gradient;
 mod scalars;
 mod scene;
+mod second_order;
 mod shared;
 #[cfg(feature = "cli")]
 mod simulate;

@@ -35,7 +35,7 @@ impl<T: Real, const N: usize, R: NodeRule> Dual<T, N, R> {
     /// the adjoint sweep: 0 * inf would harm directions that x does not depend on.
     #[inline(always)]
     fn unary(self, _: &'static &'static str, value: T, slope: T) -> Self {
-        if slope.value().is_finite() {
+        if slope.is_bounded() {
             return Self::new(value, T::scale(slope, &self.tangent));
         }
         Self::new(value, self.tangent.map(|t| flow(slope, t)))
@@ -44,17 +44,21 @@ impl<T: Real, const N: usize, R: NodeRule> Dual<T, N, R> {
     /// f(x + dx, y + dy) = f(x, y) + fx dx + fy dy
     #[inline(always)]
     fn binary(self, _: &'static &'static str, other: Self, value: T, dx: T, dy: T) -> Self {
-        if dx.value().is_finite() && dy.value().is_finite() {
+        if dx.is_bounded() && dy.is_bounded() {
             return Self::new(value, T::axpby(dx, &self.tangent, dy, &other.tangent));
         }
-        let (x, y) = (self.tangent, other.tangent);
-        Self::new(value, std::array::from_fn(|k| flow(dx, x[k]) + flow(dy, y[k])))
+        Self::new(value, flow_both(dx, &self.tangent, dy, &other.tangent))
     }
 }
 
 #[cold]
 fn flow<T: Real>(slope: T, tangent: T) -> T {
     if tangent.vanishes() { tangent } else { slope * tangent }
+}
+
+#[cold]
+fn flow_both<T: Real, const N: usize>(dx: T, x: &[T; N], dy: T, y: &[T; N]) -> [T; N] {
+    std::array::from_fn(|k| flow(dx, x[k]) + flow(dy, y[k]))
 }
 
 impl<T: Real, const N: usize, R: NodeRule> Real for Dual<T, N, R> {
@@ -72,16 +76,25 @@ impl<T: Real, const N: usize, R: NodeRule> Real for Dual<T, N, R> {
     fn vanishes(self) -> bool {
         self.value.vanishes() && self.tangent.iter().all(|t| t.vanishes())
     }
+    #[inline(always)]
+    fn is_bounded(self) -> bool {
+        self.value.is_bounded() && self.tangent.iter().all(|t| t.is_bounded())
+    }
 
     super::elementary::methods!();
 
     // y += a x, without the sums in between that a product and a sum would make.
     #[inline(always)]
     fn accumulate<const M: usize>(y: &mut [Self; M], a: Self, x: &[Self; M]) {
-        for (y, x) in y.iter_mut().zip(x) {
-            T::accumulate(&mut y.tangent, a.value, &x.tangent);
-            T::accumulate(&mut y.tangent, x.value, &a.tangent);
-            y.value += a.value * x.value;
+        for (y, &x) in y.iter_mut().zip(x) {
+            let product = a.value * x.value;
+            if product.is_bounded() {
+                T::accumulate(&mut y.tangent, a.value, &x.tangent);
+                T::accumulate(&mut y.tangent, x.value, &a.tangent);
+                y.value += product;
+            } else {
+                *y += a * x;
+            }
         }
     }
 
@@ -163,7 +176,12 @@ impl<T: Real, const N: usize, R: NodeRule> std::ops::Mul for Dual<T, N, R> {
     type Output = Self;
     #[inline(always)]
     fn mul(self, y: Self) -> Self {
-        Self::new(self.value * y.value, T::axpby(y.value, &self.tangent, self.value, &y.tangent))
+        let product = self.value * y.value;
+        // One check instead of two: with an infinite factor the product is not finite.
+        if product.is_bounded() {
+            return Self::new(product, T::axpby(y.value, &self.tangent, self.value, &y.tangent));
+        }
+        Self::new(product, flow_both(y.value, &self.tangent, self.value, &y.tangent))
     }
 }
 
@@ -180,6 +198,12 @@ impl<T: Real, const N: usize, R: NodeRule> std::ops::Div for Dual<T, N, R> {
 super::operators::with_f64!([T: Real, const N: usize, R: NodeRule] Dual<T, N, R> {
     add: |x, c| Dual::new(x.value + c, x.tangent),
     sub: |x, c| Dual::new(x.value - c, x.tangent),
-    mul: |x, c| Dual::new(x.value * c, T::scale(T::constant(c), &x.tangent)),
-    div: |x, c| Dual::new(x.value / c, x.tangent.map(|t| t / c)),
+    mul: |x, c| x.unary(&"mul", x.value * c, T::constant(c)),
+    div: |x, c| {
+        let tangent = match c.recip().is_finite() {
+            true => x.tangent.map(|t| t / c),
+            false => x.tangent.map(|t| if t.vanishes() { t } else { t / c }),
+        };
+        Dual::new(x.value / c, tangent)
+    },
 });

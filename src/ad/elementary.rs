@@ -57,22 +57,22 @@ pub(super) fn exp_m1<T: Real>(x: T) -> (T, T) {
 
 #[inline(always)]
 pub(super) fn ln<T: Real>(x: T) -> (T, T) {
-    (x.ln(), x.recip())
+    (x.ln(), unless(x.value() < 0.0, x.recip()))
 }
 
 #[inline(always)]
 pub(super) fn ln_1p<T: Real>(x: T) -> (T, T) {
-    (x.ln_1p(), (x + 1.0).recip())
+    (x.ln_1p(), unless(x.value() < -1.0, (x + 1.0).recip()))
 }
 
 #[inline(always)]
 pub(super) fn log2<T: Real>(x: T) -> (T, T) {
-    (x.log2(), (x * std::f64::consts::LN_2).recip())
+    (x.log2(), unless(x.value() < 0.0, (x * std::f64::consts::LN_2).recip()))
 }
 
 #[inline(always)]
 pub(super) fn log10<T: Real>(x: T) -> (T, T) {
-    (x.log10(), (x * std::f64::consts::LN_10).recip())
+    (x.log10(), unless(x.value() < 0.0, (x * std::f64::consts::LN_10).recip()))
 }
 
 #[inline(always)]
@@ -104,7 +104,13 @@ pub(super) fn acos<T: Real>(x: T) -> (T, T) {
 
 #[inline(always)]
 pub(super) fn atan<T: Real>(x: T) -> (T, T) {
-    (x.atan(), (x * x + 1.0).recip())
+    if x.value().abs() <= 1.0 {
+        return (x.atan(), (x * x + 1.0).recip());
+    }
+    // Far out x^2 overflows, and with it the second derivative.
+    let r = x.recip();
+    let square = r * r;
+    (x.atan(), square / (square + 1.0))
 }
 
 #[inline(always)]
@@ -117,9 +123,14 @@ pub(super) fn cosh<T: Real>(x: T) -> (T, T) {
     (x.cosh(), x.sinh())
 }
 
-// 1 - tanh^2 has no digits left where tanh rounds to 1, and 1 / cosh^2 overflows.
+// 1 - tanh^2 has no digits left where tanh rounds to 1, and 1 / cosh^2 overflows. Near 0 it is the
+// derivative of the exponentials that has none left.
 #[inline(always)]
 pub(super) fn tanh<T: Real>(x: T) -> (T, T) {
+    if x.value().abs() < 0.5 {
+        let t = x.tanh();
+        return (t, one_minus_square(t));
+    }
     let e = if x.value() < 0.0 { x * 2.0 } else { x * -2.0 }.exp();
     let root = (e + 1.0).recip();
     (x.tanh(), e * root * root * 4.0)
@@ -137,13 +148,21 @@ pub(super) fn acosh<T: Real>(x: T) -> (T, T) {
 
 #[inline(always)]
 pub(super) fn atanh<T: Real>(x: T) -> (T, T) {
-    (x.atanh(), one_minus_square(x).recip())
+    (x.atanh(), unless(x.value().abs() > 1.0, one_minus_square(x).recip()))
 }
 
-/// 1 - x^2, exact near 1.
+/// The slope, unless outside of the domain of the function: there the formula may give a number, but
+/// there is nothing it is the slope of.
+#[inline(always)]
+fn unless<T: Real>(outside: bool, slope: T) -> T {
+    if outside { slope * f64::NAN } else { slope }
+}
+
+/// 1 - x^2, exact near 1; near 0 its derivative is, which is the difference of two numbers about 1
+/// in the product.
 #[inline(always)]
 fn one_minus_square<T: Real>(x: T) -> T {
-    (T::one() - x) * (x + 1.0)
+    if x.value().abs() < 0.5 { T::one() - x * x } else { (T::one() - x) * (x + 1.0) }
 }
 
 #[inline(always)]
@@ -163,7 +182,9 @@ pub(super) fn powf<T: Real>(x: T, a: f64) -> (T, T) {
 #[inline(always)]
 pub(super) fn pow<T: Real>(x: T, a: T) -> (T, T, T) {
     let y = x.pow(a);
-    let dx = if a.value() == 0.0 { y.flat() } else { a * x.pow(a - 1.0) };
+    let below = x.pow(a - 1.0);
+    // At a = 0 the slope vanishes but not its derivative in a, 1 / x; at x = 0 both do.
+    let dx = if a.value() == 0.0 && !below.is_bounded() { y.flat() } else { a * below };
     let da = if x.value() == 0.0 { y.flat() } else { y * x.ln() };
     (y, dx, da)
 }

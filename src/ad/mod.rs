@@ -15,11 +15,21 @@
 //! | `max`, `min` | a tie | that of the first operand |
 //! | `powi(x, 0)`, `powf(x, 0.0)` | any x, 0 too | 0 |
 //! | `powi(x, 1)` | 0 | 1 |
-//! | `atan2` | the origin | 0 |
+//! | `pow(x, a)` | x = 0 | in x that of `powf`, and 0 at a = 0; in a 0 |
+//! | `atan2`, `hypot` | the origin | 0 |
+//! | `clamp` | a border | 1 in the number, 0 in the border |
+//! | `copysign` | 0 | 1 if the signs of both are the same, zeros included, else -1 |
+//! | `signum`, `floor`, `ceil`, `round`, `trunc` | everywhere | 0 (constants) |
+//! | `cbrt` | 0 | infinity |
+//! | `asin`, `acos`, `acosh`, `atanh` | 1 (and -1) | infinity, with its sign |
 //! | `norm` (in `linalg`) | 0 | 0 |
 //!
-//! Where the slope is infinite and the value finite (`asin` and `acos` at 1, `powf` at 0) nothing
-//! flows through a zero, tangent or adjoint, so that it harms no variable it does not depend on.
+//! Where a function has no value (`ln` of a negative number), the derivative is not a number either.
+//!
+//! Where a slope is infinite nothing flows through a zero, tangent or adjoint, so that it harms no
+//! variable it does not depend on, in first and in second derivatives. Where an infinite tangent
+//! meets a slope of 0, or an infinite adjoint does, the derivative is undetermined and may be NaN, in
+//! one mode or the other.
 //!
 //! # With other crates
 //! - **`num_traits`**: [`Dual`] and [`Var`] are [`Float`](num_traits::Float) with all it asks for, so

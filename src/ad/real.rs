@@ -59,6 +59,13 @@ pub trait Real:
         Self::zero()
     }
 
+    // Whether the value and all derivatives are finite.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn is_bounded(self) -> bool {
+        self.value().is_finite()
+    }
+
     /// 1 / self.
     fn recip(self) -> Self;
     /// Square root; the derivative at 0 is 0.
@@ -162,6 +169,7 @@ pub trait Real:
         Self::constant(self.value().trunc())
     }
     /// `self * a + b`, rounded twice.
+    #[track_caller]
     fn mul_add(self, a: Self, b: Self) -> Self {
         self * a + b
     }

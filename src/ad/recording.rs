@@ -276,6 +276,7 @@ impl<T: TapeScalar> Recording<T> {
 
 impl<T: TapeScalar> Drop for Recording<T> {
     fn drop(&mut self) {
-        T::with_tapes(|tapes| tapes.end(self.id));
+        // One kept in thread-local storage may outlive the tapes.
+        T::try_with_tapes(|tapes| tapes.end(self.id));
     }
 }

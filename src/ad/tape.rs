@@ -259,9 +259,8 @@ impl<T: Real> Tape<T> {
         for (operand, p) in operation.partials.iter().enumerate() {
             if !p.value().is_finite() && self.fault.is_none() {
                 let (function, location) = (*origin.0, origin.1);
-                let nan = p.value().is_nan();
-                self.fault =
-                    Some(Error::NonFinite { function, operand, operation: index, nan, location });
+                let (operation, nan) = (index - ASIDE, p.value().is_nan());
+                self.fault = Some(Error::NonFinite { function, operand, operation, nan, location });
             }
         }
     }
@@ -342,7 +341,10 @@ impl<T: Real> Tape<T> {
             end = first;
         }
         self.sweep_operations(least, end, &mut adjoints);
-        read(&adjoints);
+        // Of a sweep that failed the diagnosis nothing is handed out.
+        if self.fault.is_none() {
+            read(&adjoints);
+        }
         *self.adjoints() = adjoints;
     }
 
@@ -422,7 +424,7 @@ impl<T: Real> Tape<T> {
 #[inline(always)]
 fn flow<T: Real, const R: usize>(to: &mut [T; R], partial: T, adjoint: &[T; R]) {
     // Of several rows some may be zero: 0 * inf again.
-    if R == 1 || partial.value().is_finite() {
+    if R == 1 || partial.is_bounded() {
         return T::accumulate(to, partial, adjoint);
     }
     for (to, &adjoint) in to.iter_mut().zip(adjoint).filter(|(_, adjoint)| !adjoint.vanishes()) {
@@ -648,6 +650,9 @@ pub trait TapeScalar: Real {
     fn with_cursor<Out>(f: impl FnOnce(&Cursor<Self>) -> Out) -> Out;
     #[doc(hidden)]
     fn with_tapes<Out>(f: impl FnOnce(&mut Tapes<Self>) -> Out) -> Out;
+    /// [`Self::with_tapes`], if there are any left at the end of the thread.
+    #[doc(hidden)]
+    fn try_with_tapes(f: impl FnOnce(&mut Tapes<Self>));
     #[doc(hidden)]
     fn take_tapes() -> Option<Box<Tapes<Self>>>;
     #[doc(hidden)]
@@ -671,6 +676,10 @@ macro_rules! tape_scalar {
             }
             fn with_tapes<Out>(f: impl FnOnce(&mut Tapes<Self>) -> Out) -> Out {
                 TAPES.with_borrow_mut(|tapes| f(tapes.get_or_insert_default()))
+            }
+            fn try_with_tapes(f: impl FnOnce(&mut Tapes<Self>)) {
+                // Gone at the end of the thread: then there is nothing to do.
+                _ = TAPES.try_with(|tapes| f(tapes.borrow_mut().get_or_insert_default()));
             }
             fn take_tapes() -> Option<Box<Tapes<Self>>> {
                 TAPES.take()

@@ -172,7 +172,8 @@ impl<T: TapeScalar> Var<T> {
         }
         let all = Self::outputs(inputs, values, outputs);
         if let Some(first) = all {
-            let indices = inputs.iter().map(|x| x.index());
+            // Alive, as `outputs` has found; asking again would enter the tape from within.
+            let indices = inputs.iter().map(|x| x.index);
             T::with_tape(|tape| tape.push_block(first, values.len(), indices, jacobian));
         }
         Ok(())
@@ -243,7 +244,7 @@ impl<T: TapeScalar> Real for Var<T> {
         w.outputs.resize(outputs.len(), T::zero());
         T::call(node, &w.inputs, &mut w.outputs, solution, &mut w.inner);
         if let Some(first) = Self::outputs(inputs, &w.outputs, outputs) {
-            let indices = inputs.iter().map(|x| x.index());
+            let indices = inputs.iter().map(|x| x.index);
             record_node(node, solution, indices, &w.inputs, &w.outputs, first);
         }
     }

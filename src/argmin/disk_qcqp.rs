@@ -36,7 +36,7 @@ pub enum DiskMode {
 }
 
 /// What [`DiskQcqp`] found.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct DiskSolution {
     /// How the solve ended. The margin is the least of (R_i - |z_i|) / R_i where it sticks and
     /// gamma_i R_i / max(|q_i|, P_ii R_i) where it slides, with (Pz + q)_i + 2 gamma_i z_i = 0.
@@ -47,6 +47,25 @@ pub struct DiskSolution {
     pub directions: Vec<[f64; 2]>,
     /// The starting guess of the next call, n or empty: the last z.
     pub warm_start: Vec<f64>,
+}
+
+// By hand: the tape copies solutions into memory it has, which the derived `clone_from` drops.
+impl Clone for DiskSolution {
+    fn clone(&self) -> Self {
+        DiskSolution {
+            report: self.report,
+            modes: self.modes.clone(),
+            directions: self.directions.clone(),
+            warm_start: self.warm_start.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.report = other.report;
+        self.modes.clone_from(&other.modes);
+        self.directions.clone_from(&other.directions);
+        self.warm_start.clone_from(&other.warm_start);
+    }
 }
 
 impl DiskQcqp {

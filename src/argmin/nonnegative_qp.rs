@@ -32,7 +32,7 @@ pub enum BoundMode {
 }
 
 /// What [`NonnegativeQp`] found.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct BoundSolution {
     /// How the solve ended. The margin is the least of z_i and (Pz + q)_i / P_ii over
     /// max(|z|, |q_i / P_ii|).
@@ -41,6 +41,23 @@ pub struct BoundSolution {
     pub modes: Vec<BoundMode>,
     /// The starting guess of the next call, n or empty: the last z.
     pub warm_start: Vec<f64>,
+}
+
+// By hand: the tape copies solutions into memory it has, which the derived `clone_from` drops.
+impl Clone for BoundSolution {
+    fn clone(&self) -> Self {
+        BoundSolution {
+            report: self.report,
+            modes: self.modes.clone(),
+            warm_start: self.warm_start.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.report = other.report;
+        self.modes.clone_from(&other.modes);
+        self.warm_start.clone_from(&other.warm_start);
+    }
 }
 
 impl NonnegativeQp {

@@ -50,7 +50,7 @@ pub struct ContactWorkspace<T> {
 }
 
 /// What a solve decided, in f64.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct ContactSolution {
     /// Status, iterations, relative natural residual, margin.
     pub report: Report,
@@ -64,6 +64,27 @@ pub struct ContactSolution {
     /// The part of the impulses that no velocity feels, where the least-norm rule has no admissible
     /// solution: it is held. Zero otherwise.
     pub(super) held: Vec<f64>,
+}
+
+// By hand: the tape copies solutions into memory it has, which the derived `clone_from` drops.
+impl Clone for ContactSolution {
+    fn clone(&self) -> Self {
+        ContactSolution {
+            report: self.report,
+            modes: self.modes.clone(),
+            impulses: self.impulses.clone(),
+            clamp: self.clamp.clone(),
+            held: self.held.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.report = other.report;
+        self.modes.clone_from(&other.modes);
+        self.impulses.clone_from(&other.impulses);
+        self.clamp.clone_from(&other.clamp);
+        self.held.clone_from(&other.held);
+    }
 }
 
 /// Solves for the impulses `lambda` (3 a contact).

@@ -46,7 +46,7 @@ impl<T: Real> Impulses<T> {
     }
 
     pub(super) fn set(&mut self, points: &[ContactPoint<T>], lambda: &[T]) {
-        self.forget();
+        self.clear();
         for (point, x) in points.iter().zip(lambda.chunks_exact(3)) {
             self.remember(point.pair, point.feature, [x[0], x[1], x[2]]);
         }
@@ -57,16 +57,16 @@ impl<T: Real> Impulses<T> {
         &self.known
     }
 
-    /// Forgets all of them.
-    pub fn forget(&mut self) {
-        self.known.clear();
-    }
-
     /// Adds a point, if there is something to remember of it.
     pub fn remember(&mut self, pair: usize, feature: usize, impulse: [T; 3]) {
         if impulse[0].value() != 0.0 {
             self.known.push((pair, feature, impulse));
         }
+    }
+
+    /// Forgets them, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.known.clear();
     }
 
     /// The values, without derivatives.

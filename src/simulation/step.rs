@@ -15,6 +15,11 @@ pub struct StepMemory<T> {
 }
 
 impl<T: Real> StepMemory<T> {
+    /// Forgets the last step, as before the first one, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.bodies.iter_mut().for_each(Impulses::clear);
+    }
+
     /// How many numbers it takes to hold all impulses there can be.
     pub fn numbers(model: &Model) -> usize {
         model.pairs.iter().map(|pair| 3 * model.bodies[pair.body].shape.contact_points()).sum()
@@ -34,7 +39,7 @@ impl<T: Real> StepMemory<T> {
     /// The inverse of [`Self::write`].
     pub fn read(&mut self, model: &Model, numbers: &[T]) {
         self.bodies.resize_with(model.bodies.len(), Impulses::default);
-        self.bodies.iter_mut().for_each(Impulses::forget);
+        self.bodies.iter_mut().for_each(Impulses::clear);
         let mut rest = numbers.chunks_exact(3);
         for (index, pair) in model.pairs.iter().enumerate() {
             let points = model.bodies[pair.body].shape.contact_points();
