@@ -412,11 +412,11 @@ fn vanishes<T: Real, const R: usize>(adjoint: &[T; R]) -> bool {
     adjoint.iter().all(|a| a.vanishes())
 }
 
-/// `to += p adjoint`, of an adjoint that does not vanish in all rows. Where it does in some, an
-/// infinite `p` would make them 0 * inf.
+/// `to += p adjoint`, of an adjoint that does not vanish in all rows. Where it does in some, or some of
+/// its tangents do, an infinite `p` would make them 0 * inf.
 #[inline(always)]
 fn pull_back<T: Real, const R: usize>(p: T, adjoint: &[T; R], to: &mut [T; R]) {
-    if R == 1 || p.is_bounded() {
+    if (R == 1 && T::ORDER == 0) || p.value().is_finite() {
         *to = T::axpy(p, adjoint, to);
     } else {
         pull_back_row_by_row(p, adjoint, to);
@@ -426,7 +426,7 @@ fn pull_back<T: Real, const R: usize>(p: T, adjoint: &[T; R], to: &mut [T; R]) {
 #[cold]
 fn pull_back_row_by_row<T: Real, const R: usize>(p: T, adjoint: &[T; R], to: &mut [T; R]) {
     for (to, &adjoint) in to.iter_mut().zip(adjoint).filter(|(_, adjoint)| !adjoint.vanishes()) {
-        [*to] = T::axpy(p, &[adjoint], &[*to]);
+        *to += p.guarded_product(adjoint);
     }
 }
 
