@@ -47,18 +47,15 @@ impl<T: Real, const N: usize, R: NodeRule> Dual<T, N, R> {
         if dx.is_bounded() && dy.is_bounded() {
             return Self::new(value, T::axpby(dx, &self.tangent, dy, &other.tangent));
         }
-        Self::new(value, flow_both(dx, &self.tangent, dy, &other.tangent))
+        // Copies: references would keep the tangents of the other path in memory.
+        let (x, y) = (self.tangent, other.tangent);
+        Self::new(value, std::array::from_fn(|k| flow(dx, x[k]) + flow(dy, y[k])))
     }
 }
 
 #[cold]
 fn flow<T: Real>(slope: T, tangent: T) -> T {
-    if tangent.vanishes() { tangent } else { slope * tangent }
-}
-
-#[cold]
-fn flow_both<T: Real, const N: usize>(dx: T, x: &[T; N], dy: T, y: &[T; N]) -> [T; N] {
-    std::array::from_fn(|k| flow(dx, x[k]) + flow(dy, y[k]))
+    if tangent.vanishes() { tangent } else { slope.guarded_product(tangent) }
 }
 
 impl<T: Real, const N: usize, R: NodeRule> Real for Dual<T, N, R> {
@@ -80,21 +77,21 @@ impl<T: Real, const N: usize, R: NodeRule> Real for Dual<T, N, R> {
     fn is_bounded(self) -> bool {
         self.value.is_bounded() && self.tangent.iter().all(|t| t.is_bounded())
     }
+    fn guarded_product(self, other: Self) -> Self {
+        let (x, y) = (self.value, other.value);
+        let tangent = |k: usize| flow(y, self.tangent[k]) + flow(x, other.tangent[k]);
+        Self::new(x.guarded_product(y), std::array::from_fn(tangent))
+    }
 
     super::elementary::methods!();
 
     // y += a x, without the sums in between that a product and a sum would make.
     #[inline(always)]
     fn accumulate<const M: usize>(y: &mut [Self; M], a: Self, x: &[Self; M]) {
-        for (y, &x) in y.iter_mut().zip(x) {
-            let product = a.value * x.value;
-            if product.is_bounded() {
-                T::accumulate(&mut y.tangent, a.value, &x.tangent);
-                T::accumulate(&mut y.tangent, x.value, &a.tangent);
-                y.value += product;
-            } else {
-                *y += a * x;
-            }
+        for (y, x) in y.iter_mut().zip(x) {
+            T::accumulate(&mut y.tangent, a.value, &x.tangent);
+            T::accumulate(&mut y.tangent, x.value, &a.tangent);
+            y.value += a.value * x.value;
         }
     }
 
@@ -176,12 +173,8 @@ impl<T: Real, const N: usize, R: NodeRule> std::ops::Mul for Dual<T, N, R> {
     type Output = Self;
     #[inline(always)]
     fn mul(self, y: Self) -> Self {
-        let product = self.value * y.value;
-        // One check instead of two: with an infinite factor the product is not finite.
-        if product.is_bounded() {
-            return Self::new(product, T::axpby(y.value, &self.tangent, self.value, &y.tangent));
-        }
-        Self::new(product, flow_both(y.value, &self.tangent, self.value, &y.tangent))
+        // Not guarded against infinite factors: a check would cost a third, of wide duals more.
+        Self::new(self.value * y.value, T::axpby(y.value, &self.tangent, self.value, &y.tangent))
     }
 }
 
@@ -191,18 +184,18 @@ impl<T: Real, const N: usize, R: NodeRule> std::ops::Div for Dual<T, N, R> {
     fn div(self, y: Self) -> Self {
         let r = y.value.recip();
         let quotient = self.value / y.value;
-        self.binary(&"div", y, quotient, r, -quotient * r)
+        self.binary(&"div", y, quotient, r, -quotient.guarded_product(r))
     }
 }
 
 super::operators::with_f64!([T: Real, const N: usize, R: NodeRule] Dual<T, N, R> {
     add: |x, c| Dual::new(x.value + c, x.tangent),
     sub: |x, c| Dual::new(x.value - c, x.tangent),
-    mul: |x, c| x.unary(&"mul", x.value * c, T::constant(c)),
+    mul: |x, c| Dual::new(x.value * c, T::scale(T::constant(c), &x.tangent)),
     div: |x, c| {
-        let tangent = match c.recip().is_finite() {
-            true => x.tangent.map(|t| t / c),
-            false => x.tangent.map(|t| if t.vanishes() { t } else { t / c }),
+        let tangent = match c == 0.0 {
+            false => x.tangent.map(|t| t / c),
+            true => x.tangent.map(|t| if t.vanishes() { t } else { t / c }),
         };
         Dual::new(x.value / c, tangent)
     },

@@ -19,7 +19,7 @@ pub(super) fn cbrt<T: Real>(x: T) -> (T, T) {
 #[inline(always)]
 pub(super) fn recip<T: Real>(x: T) -> (T, T) {
     let r = x.recip();
-    (r, -r * r)
+    (r, -r.guarded_product(r))
 }
 
 #[inline(always)]
@@ -143,7 +143,7 @@ pub(super) fn asinh<T: Real>(x: T) -> (T, T) {
 
 #[inline(always)]
 pub(super) fn acosh<T: Real>(x: T) -> (T, T) {
-    (x.acosh(), ((x - 1.0).sqrt() * (x + 1.0).sqrt()).recip())
+    (x.acosh(), (x - 1.0).sqrt().guarded_product((x + 1.0).sqrt()).recip())
 }
 
 #[inline(always)]
@@ -155,7 +155,7 @@ pub(super) fn atanh<T: Real>(x: T) -> (T, T) {
 /// there is nothing it is the slope of.
 #[inline(always)]
 fn unless<T: Real>(outside: bool, slope: T) -> T {
-    if outside { slope * f64::NAN } else { slope }
+    if outside { slope.guarded_product(T::constant(f64::NAN)) } else { slope }
 }
 
 /// 1 - x^2, exact near 1; near 0 its derivative is, which is the difference of two numbers about 1
@@ -184,8 +184,11 @@ pub(super) fn pow<T: Real>(x: T, a: T) -> (T, T, T) {
     let y = x.pow(a);
     let below = x.pow(a - 1.0);
     // At a = 0 the slope vanishes but not its derivative in a, 1 / x; at x = 0 both do.
-    let dx = if a.value() == 0.0 && !below.is_bounded() { y.flat() } else { a * below };
-    let da = if x.value() == 0.0 { y.flat() } else { y * x.ln() };
+    let dx = match a.value() == 0.0 && !below.is_bounded() {
+        true => y.flat(),
+        false => a.guarded_product(below),
+    };
+    let da = if x.value() == 0.0 { y.flat() } else { y.guarded_product(x.ln()) };
     (y, dx, da)
 }
 

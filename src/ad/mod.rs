@@ -29,7 +29,8 @@
 //! Where a slope is infinite nothing flows through a zero, tangent or adjoint, so that it harms no
 //! variable it does not depend on, in first and in second derivatives. Where an infinite tangent
 //! meets a slope of 0, or an infinite adjoint does, the derivative is undetermined and may be NaN, in
-//! one mode or the other.
+//! one mode or the other. Nor are products guarded, for their speed: with an infinite
+//! factor, duals have NaN in the directions in which the other one does not move.
 //!
 //! # With other crates
 //! - **`num_traits`**: [`Dual`] and [`Var`] are [`Float`](num_traits::Float) with all it asks for, so

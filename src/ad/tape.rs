@@ -420,15 +420,21 @@ impl<T: Real> Tape<T> {
     }
 }
 
-/// Adds the adjoints of a result, times a partial derivative, to those of an operand.
+/// `to += partial adjoint`, of an adjoint that does not vanish in all rows. Where it does in some, or some
+/// of its tangents do, an infinite partial derivative would make them 0 * inf.
 #[inline(always)]
 fn flow<T: Real, const R: usize>(to: &mut [T; R], partial: T, adjoint: &[T; R]) {
-    // Of several rows some may be zero: 0 * inf again.
-    if R == 1 || partial.is_bounded() {
-        return T::accumulate(to, partial, adjoint);
+    if (R == 1 && T::ORDER == 0) || partial.value().is_finite() {
+        T::accumulate(to, partial, adjoint);
+    } else {
+        flow_row_by_row(to, partial, adjoint);
     }
+}
+
+#[cold]
+fn flow_row_by_row<T: Real, const R: usize>(to: &mut [T; R], partial: T, adjoint: &[T; R]) {
     for (to, &adjoint) in to.iter_mut().zip(adjoint).filter(|(_, adjoint)| !adjoint.vanishes()) {
-        *to += partial * adjoint;
+        *to += partial.guarded_product(adjoint);
     }
 }
 

@@ -326,7 +326,7 @@ impl<T: TapeScalar> std::ops::Div for Var<T> {
     fn div(self, y: Self) -> Self {
         let r = y.value.recip();
         let quotient = self.value / y.value;
-        self.binary(&"div", y, quotient, r, -quotient * r)
+        self.binary(&"div", y, quotient, r, -quotient.guarded_product(r))
     }
 }
 

@@ -67,6 +67,38 @@ fn conventions_hold_in_every_scalar() {
     assert_eq!(slopes!(|x| norm(x), [0.0, 0.0, 4.0]), [0.0, 0.0, 1.0]);
 }
 
+#[test]
+fn conventions_at_zero_bases_borders_and_signs() {
+    let power = |x: f64, a: f64| slopes!(|x| x[0].pow(x[1]), [x, a]);
+    assert_eq!(power(0.0, 0.0), [0.0, 0.0]);
+    assert_eq!(power(0.0, 1.0), [1.0, 0.0]);
+    assert_eq!(power(0.0, 2.0), [0.0, 0.0]);
+    assert_eq!(power(-0.0, 3.0), [0.0, 0.0]);
+    assert_eq!(power(1.0, 0.0), [0.0, 0.0]);
+    let clamped = |x: f64, low: f64, high: f64| slopes!(|x| x[0].clamp(x[1], x[2]), [x, low, high]);
+    assert_eq!(clamped(0.5, 1.0, 2.0), [0.0, 1.0, 0.0]);
+    assert_eq!(clamped(1.0, 1.0, 2.0), [1.0, 0.0, 0.0]);
+    assert_eq!(clamped(2.0, 1.0, 2.0), [1.0, 0.0, 0.0]);
+    assert_eq!(clamped(2.5, 1.0, 2.0), [0.0, 0.0, 1.0]);
+    assert_eq!(clamped(1.0, 1.0, 1.0), [1.0, 0.0, 0.0]);
+    // Borders the wrong way round: the upper one.
+    assert_eq!(clamped(0.0, 3.0, 2.0), [0.0, 0.0, 1.0]);
+    let signed = |x: f64, sign: f64| slopes!(|x| x[0].copysign(x[1]), [x, sign]);
+    assert_eq!([signed(0.0, 1.0), signed(-0.0, -2.0)], [[1.0, 0.0]; 2]);
+    assert_eq!([signed(-0.0, 1.0), signed(3.0, -0.0)], [[-1.0, 0.0]; 2]);
+    for (y, x) in [(0.0, 0.0), (0.0, -0.0), (-0.0, 0.0), (-0.0, -0.0)] {
+        assert_eq!(slopes!(|x| x[0].atan2(x[1]), [y, x]), [0.0, 0.0]);
+        assert_eq!(slopes!(|x| x[0].hypot(x[1]), [y, x]), [0.0, 0.0]);
+    }
+    // On the axes there is no kink.
+    assert_eq!(slopes!(|x| x[0].hypot(x[1]), [0.0, -2.0]), [0.0, -1.0]);
+    assert_eq!(slopes!(|x| x[0].atan2(x[1]), [0.0, -2.0]), [-0.5, 0.0]);
+    for at in [0.0, -0.0, 1.0, 0.5, -2.0] {
+        assert_eq!(slopes!(|x| x[0].signum() + x[0].floor() + x[0].ceil(), [at]), [0.0]);
+        assert_eq!(slopes!(|x| x[0].round() + x[0].trunc(), [at]), [0.0]);
+    }
+}
+
 // A slope that is infinite where the value is finite does no harm to variables it does not depend
 // on, nor to constants.
 #[test]
@@ -75,6 +107,12 @@ fn infinite_slopes_stay_where_they_are() {
         ((|x| x.asin()) as fn(Dual<f64, 2>) -> Dual<f64, 2>, 1.0),
         (|x| -x.acos(), 1.0),
         (|x| x.powf(0.5), 0.0),
+        (|x| x.pow(Dual::constant(0.5)), 0.0),
+        (|x| x.cbrt(), 0.0),
+        (|x| x.cbrt(), -0.0),
+        (|x| x.acosh(), 1.0),
+        (|x| x.atanh(), 1.0),
+        (|x| x.atanh(), -1.0),
     ] {
         let (_, slopes) = ad::jacobian::<2>(|x| vec![x[0] + f(x[1])], &[0.5, at]);
         assert_eq!((slopes[(0, 0)], slopes[(0, 1)]), (1.0, f64::INFINITY));

@@ -11,6 +11,8 @@ mod kinks;
 mod linear_nodes;
 mod node;
 mod norm;
+mod properties;
+mod recording;
 mod rotations;
 mod serial;
 mod sparse;
