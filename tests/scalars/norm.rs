@@ -9,11 +9,11 @@ type Nested = Dual<Dual<f64, 3>, 3>;
 
 /// What |x| and its gradient are, by each scalar in turn.
 fn by_all_scalars(x: [f64; 3]) -> Vec<(f64, [f64; 3])> {
-    let (taped, by_tape) = ad::gradient(|x| norm(x), &x).unwrap();
+    let (taped, by_tape) = ad::gradient(norm, &x).unwrap();
     let dual = norm(&std::array::from_fn::<_, 3, _>(|k| Dual::<f64, 3>::variable(x[k], k)));
     let nested: [Nested; 3] = std::array::from_fn(|k| Dual::variable(Dual::variable(x[k], k), k));
     let nested = norm(&nested);
-    let (value, twice, _) = ad::hessian::<3>(|x| norm(x), &x).unwrap();
+    let (value, twice, _) = ad::hessian::<3>(norm, &x).unwrap();
     let three = |x: Vec<f64>| [x[0], x[1], x[2]];
     vec![
         (taped, three(by_tape)),
@@ -50,7 +50,7 @@ fn the_norm_neither_over_nor_underflows() {
                 }
             }
             // (I - u u') / |x|
-            let (_, _, hessian) = ad::hessian::<3>(|x| norm(x), &x).unwrap();
+            let (_, _, hessian) = ad::hessian::<3>(norm, &x).unwrap();
             let nested: [Nested; 3] =
                 std::array::from_fn(|k| Dual::variable(Dual::variable(x[k], k), k));
             let nested = norm(&nested);
@@ -111,7 +111,7 @@ fn the_usual_norm_is_the_root_of_the_square() {
         let x: [f64; 3] = random.vector(10.0);
         assert_eq!(norm(&x).to_bits(), dot(&x, &x).sqrt().to_bits());
         let taped = |x: &[Var]| ad::Real::sqrt(dot(x, x));
-        assert_eq!(ad::gradient(|x| norm(x), &x), ad::gradient(taped, &x));
+        assert_eq!(ad::gradient(norm, &x), ad::gradient(taped, &x));
     }
     let operations = |f: fn(&[Var]) -> Var| {
         let recording = ad::Recording::start();
@@ -119,5 +119,5 @@ fn the_usual_norm_is_the_root_of_the_square() {
         f(&x);
         recording.operations()
     };
-    assert_eq!(operations(|x| norm(x)), operations(|x| dot(x, x).sqrt()));
+    assert_eq!(operations(norm), operations(|x| dot(x, x).sqrt()));
 }

@@ -148,7 +148,7 @@ fn constants_belong_to_every_recording_and_record_nothing() {
         let mut y = x[0];
         for _ in 0..100_000 {
             c = (c * c + c).tanh();
-            y = y + 1e-3;
+            y += 1e-3;
         }
         y * c
     };
