@@ -1,5 +1,6 @@
 //! Steps and recordings allocate nothing once their memory has grown to size.
 
+mod checkpoints;
 mod recordings;
 
 use stiction::ad::{Dual, Real};

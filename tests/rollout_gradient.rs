@@ -77,7 +77,9 @@ fn checkpoints_do_not_change_a_bit() {
 
 #[test]
 fn they_are_the_gradients_of_the_rollout() {
-    for solver in ["coupled", "staggered"] {
+    // Friction that corners share is of least norm in the staggered derivative, not in its value: forward
+    // and in reverse differ by that.
+    for (solver, tolerance) in [("coupled", 1e-9), ("staggered", 1e-5)] {
         let scene = scene(solver);
         let (program, x) = (steps(&scene), &scene.parameters.values);
         let (value, slopes) = gradient(
@@ -105,7 +107,10 @@ fn they_are_the_gradients_of_the_rollout() {
             assert_relative_eq!(found.value, value, max_relative = 1e-11);
             let scale = slopes.iter().fold(0.0_f64, |max, x| max.max(x.abs()));
             for (a, b) in found.gradient.iter().zip(&slopes) {
-                assert!((a - b).abs() <= 1e-9 * scale, "{solver} {accumulation:?}: {a} for {b}");
+                assert!(
+                    (a - b).abs() <= tolerance * scale,
+                    "{solver} {accumulation:?}: {a} for {b}"
+                );
             }
         }
     }

@@ -215,6 +215,8 @@ impl Checkpointing {
         if count == 0 {
             value = run.loss(0);
         }
+        // The first state may be recorded in the memory of the checkpoints.
+        drop(kept);
         run.start_adjoint(count == 0, &adjoint, &mut gradient)?;
         Ok(StepsGradient { value, gradient, report })
     }

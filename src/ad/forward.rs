@@ -30,24 +30,64 @@ pub fn jvp(
 /// assert_eq!(j, nalgebra::dmatrix![2.0, 1.0; 0.5, -0.25]);
 /// ```
 pub fn jacobian<const N: usize>(
-    mut f: impl FnMut(&[Dual<f64, N>]) -> Vec<Dual<f64, N>>,
+    f: impl FnMut(&[Dual<f64, N>]) -> Vec<Dual<f64, N>>,
     x: &[f64],
 ) -> (Vec<f64>, DMatrix<f64>) {
+    passes(f, x, x.len(), |input, direction| f64::from(u8::from(input == direction)))
+}
+
+/// The outputs of `f` at `x` and its derivatives in any number of directions (inputs x directions):
+/// the Jacobian times `directions`, by duals of `N` lanes, as many passes as the directions need.
+///
+/// # Errors
+/// [`Error::Shape`] if `directions` has not a row for each input.
+///
+/// ```
+/// use stiction::ad::jvp_many;
+/// let directions = nalgebra::dmatrix![1.0, 0.0, 1.0; 0.0, 1.0, 1.0];
+/// let (_, dy) = jvp_many::<2>(|x| vec![x[0] * x[1]], &[3.0, 2.0], &directions)?;
+/// assert_eq!(dy, nalgebra::dmatrix![2.0, 3.0, 5.0]);
+/// # Ok::<(), stiction::ad::Error>(())
+/// ```
+pub fn jvp_many<const N: usize>(
+    f: impl FnMut(&[Dual<f64, N>]) -> Vec<Dual<f64, N>>,
+    x: &[f64],
+    directions: &DMatrix<f64>,
+) -> Result<(Vec<f64>, DMatrix<f64>), Error> {
+    if directions.nrows() != x.len() {
+        return Err(Error::Shape { expected: x.len(), found: directions.nrows() });
+    }
+    Ok(passes(f, x, directions.ncols(), |input, direction| directions[(input, direction)]))
+}
+
+/// Values, and derivatives in `directions` given by `seed(input, direction)`.
+fn passes<const N: usize>(
+    mut f: impl FnMut(&[Dual<f64, N>]) -> Vec<Dual<f64, N>>,
+    x: &[f64],
+    directions: usize,
+    seed: impl Fn(usize, usize) -> f64,
+) -> (Vec<f64>, DMatrix<f64>) {
     let mut values = Vec::new();
-    let mut jacobian = DMatrix::zeros(0, x.len());
-    for first in (0..x.len().max(1)).step_by(N.max(1)) {
-        let seeded: Vec<_> =
-            x.iter().enumerate().map(|(j, &x)| Dual::variable(x, j.wrapping_sub(first))).collect();
+    let mut product = DMatrix::zeros(0, directions);
+    let mut seeded = Vec::with_capacity(x.len());
+    for first in (0..directions.max(1)).step_by(N.max(1)) {
+        let lanes = N.min(directions - first);
+        seeded.clear();
+        seeded.extend(x.iter().enumerate().map(|(input, &x)| {
+            let lane = |k: usize| if k < lanes { seed(input, first + k) } else { 0.0 };
+            Dual::new(x, std::array::from_fn(lane))
+        }));
         let y = f(&seeded);
         if first == 0 {
             values = y.iter().map(|y| y.value).collect();
-            jacobian = DMatrix::zeros(y.len(), x.len());
+            product = DMatrix::zeros(y.len(), directions);
         }
-        for (i, y) in y.iter().enumerate() {
-            for k in 0..N.min(x.len() - first) {
-                jacobian[(i, first + k)] = y.tangent[k];
+        // A function that changes its number of outputs has no Jacobian beyond the first.
+        for (i, y) in y.iter().enumerate().take(values.len()) {
+            for k in 0..lanes {
+                product[(i, first + k)] = y.tangent[k];
             }
         }
     }
-    (values, jacobian)
+    (values, product)
 }

@@ -86,7 +86,7 @@ pub use binomial::least_advances;
 pub use checkpoint::{Accumulation, CheckpointReport, Checkpointing, Steps, StepsGradient};
 pub use dual::Dual;
 pub use error::Error;
-pub use forward::{jacobian, jvp};
+pub use forward::{jacobian, jvp, jvp_many};
 pub use function::Function;
 pub use implicit::Implicit;
 pub use linearization::Linearization;
