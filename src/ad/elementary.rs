@@ -13,7 +13,7 @@ pub(super) fn sqrt<T: Real>(x: T) -> (T, T) {
 #[inline(always)]
 pub(super) fn cbrt<T: Real>(x: T) -> (T, T) {
     let root = x.cbrt();
-    (root, (root * root * 3.0).recip())
+    (root, (root.guarded_product(root) * 3.0).recip())
 }
 
 #[inline(always)]
@@ -89,7 +89,7 @@ pub(super) fn cos<T: Real>(x: T) -> (T, T) {
 #[inline(always)]
 pub(super) fn tan<T: Real>(x: T) -> (T, T) {
     let t = x.tan();
-    (t, t * t + 1.0)
+    (t, t.guarded_product(t) + 1.0)
 }
 
 #[inline(always)]
@@ -109,7 +109,7 @@ pub(super) fn atan<T: Real>(x: T) -> (T, T) {
     }
     // Far out x^2 overflows, and with it the second derivative.
     let r = x.recip();
-    let square = r * r;
+    let square = r.guarded_product(r);
     (x.atan(), square / (square + 1.0))
 }
 
@@ -133,7 +133,7 @@ pub(super) fn tanh<T: Real>(x: T) -> (T, T) {
     }
     let e = if x.value() < 0.0 { x * 2.0 } else { x * -2.0 }.exp();
     let root = (e + 1.0).recip();
-    (x.tanh(), e * root * root * 4.0)
+    (x.tanh(), e.guarded_product(root).guarded_product(root) * 4.0)
 }
 
 #[inline(always)]
@@ -162,7 +162,7 @@ fn unless<T: Real>(outside: bool, slope: T) -> T {
 /// in the product.
 #[inline(always)]
 fn one_minus_square<T: Real>(x: T) -> T {
-    if x.value().abs() < 0.5 { T::one() - x * x } else { (T::one() - x) * (x + 1.0) }
+    if x.value().abs() < 0.5 { T::one() - x * x } else { (T::one() - x).guarded_product(x + 1.0) }
 }
 
 #[inline(always)]

@@ -577,7 +577,7 @@ fn rows_are_single_sweeps_to_the_bit() {
     }
     // The same in the wrapper.
     let values: Vec<f64> = x.iter().map(|x| x.value()).collect();
-    let (_, jacobian) = ad::jacobian_by_rows(|x| outputs(x), &values).unwrap();
+    let (_, jacobian) = ad::jacobian_by_rows(outputs, &values).unwrap();
     assert_eq!(jacobian, DMatrix::from_row_slice(19, 3, &rows[..57]));
 }
 
@@ -1018,7 +1018,7 @@ fn a_recording_of_three_million_operations() {
         let mut y = Var::constant(1.0);
         for k in 0..FACTORS {
             // Two operations a factor, which is 1 at x = 0.
-            y = y * (x[0] * factor(k) + 1.0);
+            y *= x[0] * factor(k) + 1.0;
         }
         y
     };

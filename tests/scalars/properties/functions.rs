@@ -2,9 +2,12 @@
 
 use stiction::ad::Real;
 
-/// Functions of `M` variables by name, on any scalar.
+/// A function of `M` variables, with its name.
+pub type Named<T, const M: usize> = (&'static str, fn([T; M]) -> T);
+
+/// Functions of `M` variables on any scalar.
 pub trait Table<const M: usize> {
-    fn on<T: Real>() -> Vec<(&'static str, fn([T; M]) -> T)>;
+    fn on<T: Real>() -> Vec<Named<T, M>>;
 }
 
 pub struct Unary;
@@ -18,12 +21,12 @@ macro_rules! methods {
 }
 
 impl Table<1> for Unary {
-    fn on<T: Real>() -> Vec<(&'static str, fn([T; 1]) -> T)> {
-        let mut table: Vec<(&'static str, fn([T; 1]) -> T)> = methods![
+    fn on<T: Real>() -> Vec<Named<T, 1>> {
+        let mut table: Vec<Named<T, 1>> = methods![
             1: recip sqrt cbrt abs exp exp2 exp_m1 ln ln_1p log2 log10 sin cos tan asin acos atan
             sinh cosh tanh asinh acosh atanh signum floor ceil round trunc
         ];
-        let others: [(&'static str, fn([T; 1]) -> T); 21] = [
+        let others: [Named<T, 1>; 21] = [
             ("sin_cos.0", |[x]| x.sin_cos().0),
             ("sin_cos.1", |[x]| x.sin_cos().1),
             ("neg", |[x]| -x),
@@ -61,10 +64,9 @@ macro_rules! assigning {
 }
 
 impl Table<2> for Binary {
-    fn on<T: Real>() -> Vec<(&'static str, fn([T; 2]) -> T)> {
-        let mut table: Vec<(&'static str, fn([T; 2]) -> T)> =
-            methods![2: pow atan2 hypot max min copysign];
-        let operators: [(&'static str, fn([T; 2]) -> T); 8] = [
+    fn on<T: Real>() -> Vec<Named<T, 2>> {
+        let mut table: Vec<Named<T, 2>> = methods![2: pow atan2 hypot max min copysign];
+        let operators: [Named<T, 2>; 8] = [
             ("add", |[x, y]| x + y),
             ("sub", |[x, y]| x - y),
             ("mul", |[x, y]| x * y),
@@ -80,7 +82,7 @@ impl Table<2> for Binary {
 }
 
 impl Table<3> for Ternary {
-    fn on<T: Real>() -> Vec<(&'static str, fn([T; 3]) -> T)> {
+    fn on<T: Real>() -> Vec<Named<T, 3>> {
         methods![3: mul_add clamp]
     }
 }
