@@ -114,12 +114,15 @@ impl<T: TapeScalar> Recording<T> {
         T::with_cursor(|cursor| {
             T::with_tape(|tape| {
                 let extent = tape.extent(cursor.len());
-                let (depth, epoch) = (tape.epochs.len(), cursor.epoch());
                 // Of an interrupted recording: a mark that no rewind accepts.
-                if tape.recording == self.id {
+                if tape.recording == self.id && tape.newest != cursor.len() {
                     tape.epochs.push(new_epoch());
+                    tape.newest = cursor.len();
                     tape.set_epochs(cursor);
                 }
+                // The newest epoch has no variables yet: they end with the one before.
+                let depth = tape.epochs.len().saturating_sub(1);
+                let epoch = depth.checked_sub(1).map_or(NEVER, |k| tape.epochs[k]);
                 Mark { recording: self.id, depth, epoch, extent }
             })
         })
@@ -140,6 +143,7 @@ impl<T: TapeScalar> Recording<T> {
                 tape.rewind(cursor, mark.extent);
                 tape.epochs.truncate(mark.depth);
                 tape.epochs.push(new_epoch());
+                tape.newest = cursor.len();
                 tape.set_epochs(cursor);
                 tape.fault.take().map_or(Ok(()), Err)
             })

@@ -182,6 +182,8 @@ pub struct Tape<T: Real> {
     pub(super) recording: u64,
     /// Epochs of the variables that are alive: one for each mark, and that before the first.
     pub(super) epochs: Vec<u64>,
+    /// Where the newest of them starts; 0 if it is the first.
+    pub(super) newest: usize,
     chunks: Vec<Chunk<T>>,
     spare: Vec<Chunk<T>>,
     entries: Vec<Entry>,
@@ -218,6 +220,7 @@ impl<T: Real> Tape<T> {
         Tape {
             recording: NEVER,
             epochs: Vec::new(),
+            newest: 0,
             chunks: Vec::new(),
             spare: Vec::new(),
             entries: Vec::new(),
@@ -499,6 +502,7 @@ impl<T: TapeScalar> Tapes<T> {
         tape.diagnosing = diagnosing;
         tape.epochs.clear();
         tape.epochs.push(recording);
+        tape.newest = 0;
         let nothing = Operation { operands: [CONSTANT; 2], partials: [T::zero(); 2] };
         let mut chunk = tape.spare.pop().unwrap_or_else(new_chunk);
         chunk[..ASIDE].fill(nothing);

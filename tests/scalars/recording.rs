@@ -1032,3 +1032,26 @@ fn a_recording_of_three_million_operations() {
     // The first product is with a constant 1 and recorded like any other.
     assert_eq!(recording.operations(), 1 + 2 * FACTORS);
 }
+
+// A loop that marks and rewinds does not pile up marks.
+#[test]
+fn a_mark_where_nothing_was_recorded_since_the_last_is_the_same() {
+    let mut recording = Recording::<f64>::start();
+    let x = recording.variables(&[3.0, 2.0]);
+    let mut kept = Vec::new();
+    let info = allocation_counter::measure(|| {
+        for _ in 0..10_000 {
+            let mark = recording.mark();
+            kept.clear();
+            kept.push(x[0] * x[1]);
+            recording.rewind(mark).unwrap();
+        }
+    });
+    assert!(info.bytes_total < 1000, "{info:?}");
+    let mut slopes = [0.0; 2];
+    recording.adjoints(&[(x[0] * x[1], 1.0)], &x, &mut slopes).unwrap();
+    assert_eq!(slopes, [2.0, 3.0]);
+    // What a rewind took is gone all the same.
+    let found = recording.adjoints(&[(kept[0] * 2.0, 1.0)], &x, &mut slopes);
+    assert_eq!(found, Err(Error::StaleVariable));
+}
