@@ -66,6 +66,8 @@
 //! - `Gebremedhin07`: A. H. Gebremedhin, A. Tarafdar, F. Manne, A. Pothen, "New acyclic and star
 //!   coloring algorithms with application to computing Hessians", SIAM Journal on Scientific Computing
 //!   29 (3), 2007. The greedy star colouring.
+//! - `Griewank00`: A. Griewank, A. Walther, "Algorithm 799: revolve", ACM Transactions on Mathematical
+//!   Software 26 (2000).
 //! - `Griewank08`: A. Griewank, A. Walther, "Evaluating Derivatives", second edition, SIAM 2008.
 //!   Forward and reverse mode, the tape.
 //! - `Kingma15`: D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.

@@ -15,12 +15,13 @@ macro_rules! pendulum {
             let (s12, c12) = (q[1] - q[2]).sin_cos();
             let (m01, m02, m12) = (a01 * c01, a02 * c02, a12 * c12);
             let (n01, n02, n12) = (a01 * s01, a02 * s02, a12 * s12);
-            let [m00, m11, m22]: [$s; 3] = std::array::from_fn(|i| c[i] * l[i] * l[i]);
-            let w: [$s; 3] = std::array::from_fn(|i| v[i] * v[i]);
-            let g: [$s; 3] = std::array::from_fn(|i| c[i] * l[i] * q[i].sin() * 9.81);
-            let r0 = -(n01 * w[1] + n02 * w[2]) - g[0];
-            let r1 = n01 * w[0] - n12 * w[2] - g[1];
-            let r2 = n02 * w[0] + n12 * w[1] - g[2];
+            let h = [c[0] * l[0], c[1] * l[1], c[2] * l[2]];
+            let (m00, m11, m22) = (h[0] * l[0], h[1] * l[1], h[2] * l[2]);
+            let w = [v[0] * v[0], v[1] * v[1], v[2] * v[2]];
+            let (g0, g1, g2) = (h[0] * q[0].sin(), h[1] * q[1].sin(), h[2] * q[2].sin());
+            let r0 = -(n01 * w[1] + n02 * w[2]) - g0 * 9.81;
+            let r1 = n01 * w[0] - n12 * w[2] - g1 * 9.81;
+            let r2 = n02 * w[0] + n12 * w[1] - g2 * 9.81;
             let i0 = m00.recip();
             let (l10, l20) = (m01 * i0, m02 * i0);
             let i1 = (m11 - l10 * m01).recip();
@@ -37,7 +38,7 @@ macro_rules! pendulum {
         pub fn step $($generics)* (p: &[$s; 6], q: &mut [$s; 3], v: &mut [$s; 3]) {
             const H: f64 = 0.01;
             let ahead = |x: &[$s; 3], dx: &[$s; 3], h: f64| -> [$s; 3] {
-                std::array::from_fn(|i| x[i] + dx[i] * h)
+                [x[0] + dx[0] * h, x[1] + dx[1] * h, x[2] + dx[2] * h]
             };
             let a1 = acceleration(p, q, v);
             let v2 = ahead(v, &a1, 0.5 * H);

@@ -70,7 +70,9 @@ impl<T: Copy> Arena<T> {
         self.current = level.block;
     }
 
+    /// The memory in use, in whole blocks.
     pub(super) fn bytes(&self) -> usize {
-        self.blocks.iter().take(self.current + 1).map(|b| b.capacity() * size_of::<T>()).sum()
+        let used = self.blocks.iter().map(|b| b.len()).filter(|&len| len > 0);
+        used.map(|len| len.max(BLOCK) * size_of::<T>()).sum()
     }
 }

@@ -1,5 +1,5 @@
 //! The binomial checkpointing schedule, with which a chain of steps is reversed by the least number of
-//! repeated steps: A. Griewank and A. Walther, "Algorithm 799: revolve", ACM TOMS 26 (2000).
+//! repeated steps: `Griewank00`.
 
 /// beta(c, r) = (c + r)! / (c! r!): the longest chain that `c` checkpoints reverse with no step taken
 /// more than `r` times. Saturates.
@@ -26,7 +26,7 @@ fn repetitions(steps: usize, checkpoints: usize) -> usize {
 }
 
 /// The least number of steps taken forward, beside those that are differentiated, to reverse a chain
-/// of `steps` with `checkpoints`, the one of its start included ([Griewank00] (3)). Saturates; none
+/// of `steps` with `checkpoints`, the one of its start included (`Griewank00`, equation 3). Saturates; none
 /// without checkpoints.
 pub fn least_advances(steps: usize, checkpoints: usize) -> Option<usize> {
     match (steps, checkpoints) {

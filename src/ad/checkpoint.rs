@@ -63,7 +63,8 @@ pub trait Steps {
         workspace: &mut Self::Workspace<T>,
     ) -> T;
 
-    /// The size of a memory in bytes, what it owns on the heap included.
+    /// The size of a memory in bytes, what it owns on the heap included. Asked after the first step,
+    /// with what that remembers; it should not grow from there on.
     fn memory_bytes(&self, _: &Self::Memory) -> usize {
         size_of::<Self::Memory>()
     }
@@ -87,7 +88,7 @@ pub struct Checkpointing {
     /// Memory for checkpoints and the tape of a step, in bytes; without one, every state is kept.
     ///
     /// The tape counts as long as that of the first step is; where a later step records more, it
-    /// comes on top.
+    /// comes on top, and so does what nodes keep for themselves. One step more is taken to find out.
     pub budget: Option<usize>,
     /// How a step is differentiated.
     pub accumulation: Accumulation,
@@ -156,11 +157,13 @@ impl Checkpointing {
         backward: &mut impl Backward<S>,
         count: usize,
     ) -> Result<StepsGradient, Error> {
-        let overhead = match self.budget {
-            Some(_) => backward.bytes(run)? + 16 * (run.state.len() + run.parameters.len()),
-            None => 0,
+        let (overhead, each) = match self.budget {
+            Some(_) if count > 0 => {
+                let overhead = backward.bytes(run, count)?;
+                (overhead + 16 * (run.state.len() + run.parameters.len()), run.bytes_after_a_step())
+            }
+            _ => (0, run.bytes()),
         };
-        let each = run.bytes();
         let wanted = count.max(1);
         let checkpoints = match self.budget {
             Some(budget) => (budget.saturating_sub(overhead) / each).min(wanted),
@@ -258,6 +261,13 @@ impl<'a, S: Steps> Run<'a, S> {
         size_of::<usize>() + size_of_val(&*self.state) + self.steps.memory_bytes(&self.memory)
     }
 
+    /// The size of one after the first step, which may remember more than there is at the start.
+    fn bytes_after_a_step(&self) -> usize {
+        let mut ahead = Run::start(self.steps, self.parameters);
+        ahead.step(0);
+        ahead.bytes().max(self.bytes())
+    }
+
     /// Adds to `gradient` what reaches the parameters through the first state.
     fn start_adjoint(
         &self,
@@ -326,8 +336,8 @@ impl<M: Clone> Checkpoints<M> {
 trait Backward<S: Steps> {
     fn accumulation(&self) -> Accumulation;
 
-    /// The memory it takes for a step.
-    fn bytes(&mut self, run: &Run<S>) -> Result<usize, Error>;
+    /// The memory it takes for the first of `count` steps.
+    fn bytes(&mut self, run: &Run<S>, count: usize) -> Result<usize, Error>;
 
     /// Step `k` from the state of `run`. Turns the adjoint of x(k+1) into that of x(k) and adds to
     /// `gradient`; returns the loss of x(k), if `last` with that of x(k+1).
@@ -355,6 +365,9 @@ fn step_with_loss<S: Steps, T: Real>(
     steps.step(k, parameters, state, memory, workspace);
     if last { loss + steps.loss(k + 1, parameters, state, workspace) } else { loss }
 }
+
+/// What a tape takes beside what is recorded, in bytes: itself, and lists of chunks, epochs and seeds.
+const TAPE: usize = 4096;
 
 /// By a recording a step.
 struct ByTape<S: Steps> {
@@ -402,11 +415,11 @@ impl<S: Steps> Backward<S> for ByTape<S> {
         Accumulation::Tape
     }
 
-    fn bytes(&mut self, run: &Run<S>) -> Result<usize, Error> {
-        let (recording, _) = self.record(run, 0, true);
+    fn bytes(&mut self, run: &Run<S>, count: usize) -> Result<usize, Error> {
+        let (recording, _) = self.record(run, 0, count == 1);
         recording.fault()?;
         let inputs = self.inputs.len() + self.state.len();
-        Ok(recording.bytes() + 2 * inputs * size_of::<(Var, f64)>())
+        Ok(recording.bytes() + 2 * inputs * size_of::<(Var, f64)>() + TAPE)
     }
 
     fn step(
@@ -453,7 +466,7 @@ impl<S: Steps> Backward<S> for ByLanes<S> {
         Accumulation::Lanes
     }
 
-    fn bytes(&mut self, run: &Run<S>) -> Result<usize, Error> {
+    fn bytes(&mut self, run: &Run<S>, _: usize) -> Result<usize, Error> {
         let inputs = run.parameters.len() + run.state.len();
         Ok(inputs * (size_of::<Dual<f64, 12>>() + size_of::<f64>()))
     }

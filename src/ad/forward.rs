@@ -6,6 +6,9 @@ use super::{Dual, Error};
 
 /// The outputs of `f` at `x` and the directional derivative `dy/dx dx`, by duals.
 ///
+/// # Errors
+/// [`Error::Shape`] if `dx` has another length than `x`.
+///
 /// Duals do not know which call they belong to: where `f` itself calls a forward driver, do not let
 /// it use a dual of the outer call (its tangent would count as one of the inner). Nest the scalars
 /// instead, `Dual<Dual<f64, 1>, 1>`. The tape refuses such a mixture.
@@ -22,7 +25,8 @@ pub fn jvp(
 }
 
 /// The outputs of `f` at `x` and its Jacobian (outputs x inputs), by duals of `N` lanes, as many
-/// passes as the inputs need.
+/// passes as the inputs need. Columns are not a number where a pass has another number of outputs than
+/// the first.
 ///
 /// ```
 /// use stiction::ad::{Dual, jacobian};
@@ -70,7 +74,8 @@ fn passes<const N: usize>(
     let mut values = Vec::new();
     let mut product = DMatrix::zeros(0, directions);
     let mut seeded = Vec::with_capacity(x.len());
-    for first in (0..directions.max(1)).step_by(N.max(1)) {
+    const { assert!(N > 0, "a dual needs at least one lane") };
+    for first in (0..directions.max(1)).step_by(N) {
         let lanes = N.min(directions - first);
         seeded.clear();
         seeded.extend(x.iter().enumerate().map(|(input, &x)| {
@@ -82,10 +87,13 @@ fn passes<const N: usize>(
             values = y.iter().map(|y| y.value).collect();
             product = DMatrix::zeros(y.len(), directions);
         }
-        // A function that changes its number of outputs has no Jacobian beyond the first.
-        for (i, y) in y.iter().enumerate().take(values.len()) {
+        for i in 0..values.len() {
             for k in 0..lanes {
-                product[(i, first + k)] = y.tangent[k];
+                // A function that changes its number of outputs has no derivative.
+                product[(i, first + k)] = match y.get(i) {
+                    Some(y_i) if y.len() == values.len() => y_i.tangent[k],
+                    _ => f64::NAN,
+                };
             }
         }
     }

@@ -66,5 +66,7 @@ pub(super) fn sub<const N: usize>(x: &[f64; N], y: &[f64; N]) -> [f64; N] {
 /// x a + c, rounded as the vectors above round it: a lane's value must not depend on its place.
 #[inline(always)]
 fn fused(x: f64, a: f64, c: f64) -> f64 {
-    if cfg!(target_feature = "fma") { x.mul_add(a, c) } else { x * a + c }
+    let vectors_fuse =
+        cfg!(target_feature = "fma") || cfg!(all(target_arch = "aarch64", target_feature = "neon"));
+    if vectors_fuse { x.mul_add(a, c) } else { x * a + c }
 }

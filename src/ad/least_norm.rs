@@ -120,9 +120,9 @@ mod tests {
     fn of_a_regular_matrix_is_the_inverse() {
         for n in 1..9 {
             let mut a = matrix(n, n);
-            // Units of the rows are no reason to call it singular.
+            // Units of the rows are no reason to call it singular. (From the left: there they cancel.)
             a.row_mut(0).scale_mut(1e-14);
-            let error = &a * inverse(&a) - DMatrix::identity(n, n);
+            let error = inverse(&a) * &a - DMatrix::identity(n, n);
             assert!(error.amax() < 1e-9, "{n}: {error}");
         }
     }

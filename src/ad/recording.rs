@@ -10,8 +10,9 @@ thread_local! {
     static DIAGNOSING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `f` with all recordings that it starts in debug mode: the first partial derivative that is
-/// infinite or not a number makes the driver return [`Error::NonFinite`], which names the function
+/// Runs `f` with all recordings that it starts on this thread in debug mode (drivers that work forward
+/// record nothing): the first partial derivative that is infinite or not a number, or whose own
+/// derivative is, makes the driver return [`Error::NonFinite`], which names the function
 /// and the line of source. Slower; otherwise the same.
 ///
 /// ```
@@ -153,6 +154,9 @@ impl<T: TapeScalar> Recording<T> {
     /// The adjoint sweep: `seeds` are outputs (or any other variables) with their adjoints, which add
     /// up; `adjoints` receives those of the variables `of`, their own seeds included.
     ///
+    /// Variables that are computed without an operation share their adjoint: `x + 1.0` is x, and so
+    /// is `x.max(y)` where x is the larger.
+    ///
     /// # Errors
     /// What went wrong while recording; [`Error::StaleVariable`], [`Error::Interrupted`],
     /// [`Error::Shape`].
@@ -169,7 +173,7 @@ impl<T: TapeScalar> Recording<T> {
         let mut indexed = T::with_tape(|tape| std::mem::take(&mut tape.seeds));
         indexed.clear();
         indexed.extend(seeds.iter().map(|(y, adjoint)| (y.index(), *adjoint)));
-        let least = of.iter().map(|x| x.index() as usize).min().unwrap_or(usize::MAX);
+        let least = least(of);
         let result = self.fault();
         if result.is_ok() {
             let mut detached = Detached::<T>::take();
@@ -212,7 +216,7 @@ impl<T: TapeScalar> Recording<T> {
             return Err(Error::Shape { expected, found: jacobian.len() });
         }
         self.active()?;
-        let least = of.iter().map(|x| x.index() as usize).min().unwrap_or(usize::MAX);
+        let least = least(of);
         outputs.iter().for_each(|y| _ = y.index());
         self.fault()?;
         let width = of.len();
@@ -246,7 +250,7 @@ impl<T: TapeScalar> Recording<T> {
         sums: &mut [[T; ROWS]],
     ) -> Result<(), Error> {
         self.active()?;
-        let least = of.iter().map(|x| x.index() as usize).min().unwrap_or(usize::MAX);
+        let least = least(of);
         let outputs = seeds.iter().map(|(y, ..)| y.index() as usize + 1).max().unwrap_or(1);
         self.fault()?;
         let len = of.iter().map(|x| x.index as usize + 1).fold(outputs, usize::max);
@@ -276,6 +280,13 @@ impl<T: TapeScalar> Recording<T> {
         let active = T::with_tape(|tape| tape.recording);
         if active == self.id && active != NEVER { Ok(()) } else { Err(Error::Interrupted) }
     }
+}
+
+/// The first of some variables on the tape; notes what is stale.
+fn least<T: TapeScalar>(of: &[Var<T>]) -> usize {
+    let epoch = T::with_cursor(|cursor| cursor.epoch());
+    let index = |x: &Var<T>| if x.epoch == epoch { x.index } else { x.index() };
+    of.iter().map(index).min().map_or(usize::MAX, |least| least as usize)
 }
 
 impl<T: TapeScalar> Drop for Recording<T> {

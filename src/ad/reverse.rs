@@ -24,7 +24,7 @@ pub(super) fn record<T: TapeScalar, Y, Out>(
 ///
 /// # Errors
 /// [`Error::StaleVariable`] if `f` used a variable of another recording or thread,
-/// [`Error::TapeFull`] after 2^32 operations; while [diagnosing](super::diagnose)
+/// [`Error::TapeFull`] after about 2^32 operations; while [diagnosing](super::diagnose)
 /// [`Error::NonFinite`].
 ///
 /// ```

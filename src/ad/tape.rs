@@ -44,6 +44,9 @@ pub(super) struct Operation<T> {
     partials: [T; 2],
 }
 
+// Memory is what a tape is short of.
+const _: () = assert!(size_of::<Operation<f64>>() <= 24);
+
 type Chunk<T> = Box<[Operation<T>; CHUNK]>;
 
 fn new_chunk<T: Real>() -> Chunk<T> {
@@ -260,9 +263,9 @@ impl<T: Real> Tape<T> {
 
     fn diagnose(&mut self, operation: &Operation<T>, index: usize, origin: Origin) {
         for (operand, p) in operation.partials.iter().enumerate() {
-            if !p.value().is_finite() && self.fault.is_none() {
+            if !p.is_bounded() && self.fault.is_none() {
                 let (function, location) = (*origin.0, origin.1);
-                let (operation, nan) = (index - ASIDE, p.value().is_nan());
+                let (operation, nan) = (index - ASIDE, !p.value().is_infinite());
                 self.fault = Some(Error::NonFinite { function, operand, operation, nan, location });
             }
         }
@@ -276,6 +279,13 @@ impl<T: Real> Tape<T> {
         operands: impl ExactSizeIterator<Item = u32>,
         jacobian: &[T],
     ) {
+        let width = operands.len().max(1);
+        if self.diagnosing
+            && self.fault.is_none()
+            && let Some(k) = jacobian.iter().position(|p| !p.is_bounded())
+        {
+            self.fault = Some(Error::NonFiniteNode { node: "a block", operand: k % width });
+        }
         let operands = self.indices.store(operands);
         let jacobian = self.numbers.store(jacobian.iter().copied());
         let kind = Kind::Block { jacobian };
@@ -408,9 +418,9 @@ impl<T: Real> Tape<T> {
                     node.pull_back(inputs, values, &self.output_adjoints, &mut self.input_adjoints);
                     if self.diagnosing
                         && self.fault.is_none()
-                        && self.output_adjoints.iter().all(|a| a.value().is_finite())
+                        && self.output_adjoints.iter().all(|a| a.is_bounded())
                         && let Some(operand) =
-                            self.input_adjoints.iter().position(|a| !a.value().is_finite())
+                            self.input_adjoints.iter().position(|a| !a.is_bounded())
                     {
                         self.fault = Some(Error::NonFiniteNode { node: node.name(), operand });
                     }
@@ -602,19 +612,15 @@ pub(super) fn stale<T: TapeScalar>() {
     });
 }
 
-/// Records a node call.
-pub(super) fn record_node<T: TapeScalar, N: Node>(
+/// Factorises a node for the sweep, outside of the tape: its code may itself differentiate something.
+pub(super) fn factor_node<T: TapeScalar, N: Node>(
     node: &N,
     solution: &N::Solution,
-    operands: impl ExactSizeIterator<Item = u32>,
     inputs: &[T],
     outputs: &[T],
-    first: u32,
-) {
-    // The node's code runs outside of the tape: it may itself differentiate something.
+) -> Box<dyn SuperNode<T>> {
     let used = T::with_tape(Tape::used_node);
-    let solved = Solved::factor(used, node, solution, inputs, outputs);
-    T::with_tape(|tape| tape.push_solved(solved, first, operands, inputs, outputs));
+    Solved::factor(used, node, solution, inputs, outputs)
 }
 
 /// The tapes of this thread, taken away for a sweep: what a node records in its `vjp` goes on others.

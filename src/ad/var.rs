@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 
 use super::tape::{
-    CONSTANT, Origin, STALE, TIMELESS, TapeScalar, aside, epochs, push, record_node, stale,
+    CONSTANT, Origin, STALE, TIMELESS, TapeScalar, aside, epochs, factor_node, push, stale,
 };
 use super::{Error, Node, Real};
 
@@ -29,7 +29,7 @@ std::thread::spawn(move || x * 2.0);
 pub struct Var<T = f64> {
     value: T,
     pub(super) index: u32,
-    epoch: u64,
+    pub(super) epoch: u64,
     thread: PhantomData<Thread>,
 }
 
@@ -243,9 +243,14 @@ impl<T: TapeScalar> Real for Var<T> {
         w.outputs.clear();
         w.outputs.resize(outputs.len(), T::zero());
         T::call(node, &w.inputs, &mut w.outputs, solution, &mut w.inner);
-        if let Some(first) = Self::outputs(inputs, &w.outputs, outputs) {
+        // Factorised before there are outputs: none without derivatives are left by a panic.
+        let constant = inputs.iter().all(|x| x.is_constant());
+        let solved = (!constant).then(|| factor_node(node, solution, &w.inputs, &w.outputs));
+        if let Some(first) = Self::outputs(inputs, &w.outputs, outputs)
+            && let Some(solved) = solved
+        {
             let indices = inputs.iter().map(|x| x.index);
-            record_node(node, solution, indices, &w.inputs, &w.outputs, first);
+            T::with_tape(|tape| tape.push_solved(solved, first, indices, &w.inputs, &w.outputs));
         }
     }
 }

@@ -166,7 +166,8 @@ macro_rules! binary {
 
 // Not `elementary::methods!`: slopes are of no use here, and x^0 must be the constant that it is.
 impl Real for Dependence {
-    const ORDER: usize = 0;
+    // Not 0: code that cuts derivatives short where there are none must not cut dependences.
+    const ORDER: usize = 1;
     type Workspace<N: Node> = DependenceWorkspace<N>;
 
     fn constant(x: f64) -> Self {
