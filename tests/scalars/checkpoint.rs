@@ -176,3 +176,58 @@ fn the_automatic_choice_is_by_the_inputs_of_a_step() {
         assert_relative_eq!(a, b, epsilon = 1e-14);
     }
 }
+
+#[test]
+fn a_few_steps_under_a_budget() {
+    for accumulation in [Accumulation::Tape, Accumulation::Lanes] {
+        for count in [0, 1, 2] {
+            let all = run(count, Checkpointing { budget: None, accumulation });
+            let few = run(count, Checkpointing { budget: Some(1 << 20), accumulation });
+            assert_eq!(bits(&few), bits(&all), "{count}");
+        }
+    }
+}
+
+/// Remembers the states it has seen, on the heap: the next step is damped by their mean.
+struct Haunted;
+
+impl Steps for Haunted {
+    type Memory = Vec<f64>;
+    type Workspace<T: Real> = ();
+
+    fn start<T: Real>(&self, p: &[T], x: &mut Vec<T>) {
+        x.push(p[0]);
+    }
+
+    fn step<T: Real>(&self, k: usize, p: &[T], x: &mut [T], seen: &mut Vec<f64>, (): &mut ()) {
+        seen.resize(1000, 0.0);
+        let mean = seen.iter().sum::<f64>() / 1000.0;
+        x[0] = x[0] * 0.999 + (p[1] - x[0]).sin() * (0.01 / (1.0 + mean * mean));
+        seen[k % 1000] = x[0].value();
+    }
+
+    fn loss<T: Real>(&self, _: usize, _: &[T], x: &[T], (): &mut ()) -> T {
+        x[0] * x[0]
+    }
+
+    fn memory_bytes(&self, seen: &Vec<f64>) -> usize {
+        size_of::<Vec<f64>>() + 8 * seen.capacity()
+    }
+}
+
+#[test]
+fn what_a_step_remembers_is_part_of_a_checkpoint_and_counts() {
+    let p = [0.3, 0.9];
+    for accumulation in [Accumulation::Tape, Accumulation::Lanes] {
+        let all = Checkpointing { budget: None, accumulation }.gradient(&Haunted, 200, &p).unwrap();
+        let budget = 150_000;
+        let of = Checkpointing { budget: Some(budget), accumulation };
+        let mut few = None;
+        let info = allocation_counter::measure(|| few = Some(of.gradient(&Haunted, 200, &p)));
+        let few = few.unwrap().unwrap();
+        assert_eq!(bits(&few), bits(&all));
+        assert!(few.report.checkpoints < 20, "{:?}", few.report);
+        // Beside checkpoints, the states at hand remember as well.
+        assert!(info.bytes_max <= budget as u64 + 4 * 8100, "{info:?}");
+    }
+}

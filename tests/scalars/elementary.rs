@@ -138,3 +138,18 @@ fn orders_count_the_layers() {
     assert_eq!(<Var as Real>::ORDER, 1);
     assert_eq!(<Var<Dual<f64, 4>> as Real>::ORDER, 2);
 }
+
+#[test]
+fn derivatives_in_any_number_of_directions() {
+    let f = |x: &[Dual<f64, 4>]| vec![x[0] * x[1], x[2].sin(), x[0] + x[2]];
+    let x = [2.0, 3.0, 0.5];
+    let (values, jacobian) = ad::jacobian::<4>(f, &x);
+    for count in [0, 1, 3, 4, 5, 9] {
+        let directions = nalgebra::DMatrix::from_fn(3, count, |i, k| (1 + i * 3 + k * 5) as f64);
+        let (found, product) = ad::jvp_many::<4>(f, &x, &directions).unwrap();
+        assert_eq!(found, values);
+        assert_relative_eq!(product, &jacobian * directions, max_relative = 1e-14);
+    }
+    let found = ad::jvp_many::<4>(f, &x, &nalgebra::DMatrix::zeros(2, 1));
+    assert_eq!(found.unwrap_err(), ad::Error::Shape { expected: 3, found: 2 });
+}

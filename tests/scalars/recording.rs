@@ -1055,3 +1055,50 @@ fn a_mark_where_nothing_was_recorded_since_the_last_is_the_same() {
     let found = recording.adjoints(&[(kept[0] * 2.0, 1.0)], &x, &mut slopes);
     assert_eq!(found, Err(Error::StaleVariable));
 }
+
+#[test]
+fn threads_find_the_same_bits() {
+    let gradient = || {
+        let f = |x: &[Var]| {
+            let mut y = x[0];
+            for _ in 0..5000 {
+                y = (y * x[1]).sin() + x[0] * 0.5;
+            }
+            y
+        };
+        let (y, slopes) = ad::gradient(f, &[0.3, 1.1]).unwrap();
+        [y, slopes[0], slopes[1]].map(f64::to_bits)
+    };
+    let alone = gradient();
+    let together: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(gradient)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(together.iter().all(|bits| *bits == alone));
+}
+
+// x + c is x: they share an adjoint, as documented.
+#[test]
+fn a_variable_shifted_by_a_constant_shares_its_adjoint() {
+    let mut recording = Recording::<f64>::start();
+    let x = recording.variable(3.0);
+    let y = x + 1.0;
+    let mut adjoint = [0.0];
+    recording.adjoints(&[(x * y, 1.0)], &[y], &mut adjoint).unwrap();
+    assert_eq!(adjoint, [7.0]);
+}
+
+#[test]
+fn blocks_and_second_derivatives_are_diagnosed() {
+    let block = |x: &[Var]| {
+        let mut y = [Var::constant(0.0)];
+        Var::block(x, &[0.0], &[1.0, f64::NAN], &mut y).unwrap();
+        y[0]
+    };
+    let found = ad::diagnose(|| ad::gradient(block, &[1.0, 2.0]));
+    assert!(matches!(found, Err(Error::NonFiniteNode { operand: 1, .. })), "{found:?}");
+    // (x^1.5)' is finite at 0, and its derivative is not.
+    let found = ad::diagnose(|| ad::hessian::<1>(|x| x[0].powf(1.5), &[0.0]));
+    assert!(matches!(found, Err(Error::NonFinite { function: "powf", .. })), "{found:?}");
+    assert!(ad::diagnose(|| ad::gradient(|x| x[0].powf(1.5), &[0.0])).is_ok());
+}

@@ -578,3 +578,19 @@ fn least_squares_over_a_trajectory_are_block_tridiagonal() {
         assert_relative_eq!(product, expected, epsilon = 1e-11, max_relative = 1e-11);
     }
 }
+
+// The adjoint of a determinant depends on all of the matrix, though it is computed from its factor.
+#[test]
+fn dependences_pass_through_linear_nodes() {
+    use stiction::linalg::{log_det, solve};
+    let at = [2.0, 0.0, 1.0, 3.0];
+    let pattern = hessian_pattern(|a| log_det(a, 2).unwrap(), &at).unwrap();
+    // Of the lower triangle a00, a10, a11.
+    for (i, j) in [(0, 0), (0, 2), (2, 2), (0, 3), (2, 3), (3, 3)] {
+        assert!(pattern.contains(i, j) && pattern.contains(j, i), "{i} {j}: {pattern:?}");
+    }
+    // x = (b - a01 y, ...) with a structural zero that is a variable.
+    let at = [1.0, 1.0, 0.0, 1.0, 0.5, 0.25];
+    let pattern = jacobian_pattern(|x| solve(&x[..4], 2, &x[4..]).unwrap(), &at).unwrap();
+    assert_eq!(pattern.nnz(), 12, "{pattern:?}");
+}
