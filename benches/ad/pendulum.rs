@@ -137,10 +137,9 @@ impl stiction::ad::Steps for Steps {
         (): &mut (),
         (): &mut (),
     ) {
-        let (mut q, mut v) = ([x[0], x[1], x[2]], [x[3], x[4], x[5]]);
-        generic::step(&std::array::from_fn(|i| p[i]), &mut q, &mut v);
-        x[..3].copy_from_slice(&q);
-        x[3..].copy_from_slice(&v);
+        let (Some(p), Some((q, v))) = (p.first_chunk(), x.split_first_chunk_mut()) else { return };
+        let Some(v) = v.first_chunk_mut() else { return };
+        generic::step(p, q, v);
     }
 
     fn loss<T: stiction::ad::Real>(&self, k: usize, _: &[T], x: &[T], (): &mut ()) -> T {
