@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use super::tape::{Detached, Extent, NEVER, ROWS, TapeScalar, new_epoch};
 use super::{Error, Var};
@@ -173,7 +174,7 @@ impl<T: TapeScalar> Recording<T> {
         let mut indexed = T::with_tape(|tape| std::mem::take(&mut tape.seeds));
         indexed.clear();
         indexed.extend(seeds.iter().map(|(y, adjoint)| (y.index(), *adjoint)));
-        let least = least(of);
+        let range = range(of);
         let result = self.fault();
         if result.is_ok() {
             let mut detached = Detached::<T>::take();
@@ -181,7 +182,7 @@ impl<T: TapeScalar> Recording<T> {
             let len = of.iter().map(|x| x.index as usize + 1).fold(len, usize::max);
             detached.tape().sweep::<1>(
                 len,
-                least,
+                range,
                 |all| {
                     for &(i, adjoint) in &indexed {
                         all[i as usize][0] += adjoint;
@@ -216,7 +217,7 @@ impl<T: TapeScalar> Recording<T> {
             return Err(Error::Shape { expected, found: jacobian.len() });
         }
         self.active()?;
-        let least = least(of);
+        let range = range(of);
         outputs.iter().for_each(|y| _ = y.index());
         self.fault()?;
         let width = of.len();
@@ -236,7 +237,7 @@ impl<T: TapeScalar> Recording<T> {
                     }
                 }
             };
-            Detached::<T>::take().tape().sweep::<ROWS>(len, least, seed, read);
+            Detached::<T>::take().tape().sweep::<ROWS>(len, range.clone(), seed, read);
         }
         self.fault()
     }
@@ -250,7 +251,7 @@ impl<T: TapeScalar> Recording<T> {
         sums: &mut [[T; ROWS]],
     ) -> Result<(), Error> {
         self.active()?;
-        let least = least(of);
+        let range = range(of);
         let outputs = seeds.iter().map(|(y, ..)| y.index() as usize + 1).max().unwrap_or(1);
         self.fault()?;
         let len = of.iter().map(|x| x.index as usize + 1).fold(outputs, usize::max);
@@ -264,7 +265,7 @@ impl<T: TapeScalar> Recording<T> {
                 *sums = if x.is_constant() { [T::zero(); ROWS] } else { all[x.index as usize] };
             }
         };
-        Detached::<T>::take().tape().sweep::<ROWS>(len, least, seed, read);
+        Detached::<T>::take().tape().sweep::<ROWS>(len, range.clone(), seed, read);
         self.fault()
     }
 
@@ -282,11 +283,12 @@ impl<T: TapeScalar> Recording<T> {
     }
 }
 
-/// The first of some variables on the tape; notes what is stale.
-fn least<T: TapeScalar>(of: &[Var<T>]) -> usize {
+/// From the first to the last of some variables on the tape; notes what is stale.
+fn range<T: TapeScalar>(of: &[Var<T>]) -> Range<usize> {
     let epoch = T::with_cursor(|cursor| cursor.epoch());
-    let index = |x: &Var<T>| if x.epoch == epoch { x.index } else { x.index() };
-    of.iter().map(index).min().map_or(usize::MAX, |least| least as usize)
+    let index = |x: &Var<T>| (if x.epoch == epoch { x.index } else { x.index() }) as usize;
+    let empty = usize::MAX..0;
+    of.iter().map(index).fold(empty, |r, i| r.start.min(i)..r.end.max(i + 1))
 }
 
 impl<T: TapeScalar> Drop for Recording<T> {

@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
+use std::ops::Range;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -322,11 +323,11 @@ impl<T: Real> Tape<T> {
     }
 
     /// The adjoint sweep for up to `R` rows at once: `seed` adds to the adjoints of the outputs,
-    /// `read` is given those of all variables. What is before `least` is not swept.
+    /// `read` is given those of the variables `of`, a range. What is before them is not swept.
     pub(super) fn sweep<const R: usize>(
         &mut self,
         len: usize,
-        least: usize,
+        of: Range<usize>,
         seed: impl FnOnce(&mut [[T; R]]),
         read: impl FnOnce(&[[T; R]]),
     ) where
@@ -336,32 +337,52 @@ impl<T: Real> Tape<T> {
         let entries = self.entries.partition_point(|entry| (entry.first as usize) < len);
         let straddling = entries.checked_sub(1).map(|last| self.entries[last]);
         let len = straddling.map_or(len, |e| len.max(e.first as usize + e.outputs as usize));
+        // Between sweeps all of them are zero: each is made so again when it has been handed down,
+        // while it is at hand.
         let mut adjoints = std::mem::take(self.adjoints());
-        adjoints.clear();
-        adjoints.reserve_exact(len);
-        adjoints.resize(len, [T::zero(); R]);
+        if adjoints.len() < len {
+            adjoints.reserve_exact(len - adjoints.len());
+            adjoints.resize(len, [T::zero(); R]);
+        }
         seed(&mut adjoints);
+        let mut kept = of.end;
         // From the end to the last entry, that entry, on to the one before, and so on.
         let mut end = len;
         for k in (0..entries).rev() {
             let entry = self.entries[k];
             let first = entry.first as usize;
-            if first < least {
+            if first < of.start {
                 break;
             }
-            self.sweep_operations(first + entry.outputs as usize, end, &mut adjoints);
+            let last = first + entry.outputs as usize;
+            self.sweep_operations(last..end, of.end, &mut adjoints);
             self.sweep_entry(&entry, &mut adjoints);
+            if first < of.end {
+                kept = kept.max(last);
+            } else {
+                adjoints[first..last].fill([T::zero(); R]);
+            }
             end = first;
         }
-        self.sweep_operations(least, end, &mut adjoints);
+        self.sweep_operations(of.start..end, of.end, &mut adjoints);
         // Of a sweep that failed the diagnosis nothing is handed out.
         if self.fault.is_none() {
             read(&adjoints);
         }
+        // Without variables to read, nothing was swept.
+        let kept = if of.start >= len { len } else { kept.min(len) };
+        adjoints[..kept].fill([T::zero(); R]);
         *self.adjoints() = adjoints;
     }
 
-    fn sweep_operations<const R: usize>(&self, start: usize, end: usize, adjoints: &mut [[T; R]]) {
+    /// Hands down the adjoints of the operations in a range, and keeps those before `kept`.
+    fn sweep_operations<const R: usize>(
+        &self,
+        range: Range<usize>,
+        kept: usize,
+        adjoints: &mut [[T; R]],
+    ) {
+        let Range { start, end } = range;
         if start >= end {
             return;
         }
@@ -374,6 +395,9 @@ impl<T: Real> Tape<T> {
                 // 0 * inf would be NaN: nothing flows back through a zero adjoint.
                 if vanishes(&adjoint) {
                     continue;
+                }
+                if i >= kept {
+                    adjoints[i] = [T::zero(); R];
                 }
                 let ([i, j], [dx, dy]) = (operation.operands, &operation.partials);
                 flow(&mut adjoints[i as usize], *dx, &adjoint);
