@@ -69,7 +69,7 @@ macro_rules! rosenbrock {
             };
             let mut sum = term(x[0], x[1]);
             for k in 1..x.len() - 1 {
-                sum = sum + term(x[k], x[k + 1]);
+                sum += term(x[k], x[k + 1]);
             }
             sum
         }

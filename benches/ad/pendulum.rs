@@ -48,15 +48,15 @@ macro_rules! pendulum {
             let v4 = ahead(v, &a3, H);
             let a4 = acceleration(p, &ahead(q, &v3, H), &v4);
             for i in 0..3 {
-                q[i] = q[i] + (v[i] + (v2[i] + v3[i]) * 2.0 + v4[i]) * (H / 6.0);
-                v[i] = v[i] + (a1[i] + (a2[i] + a3[i]) * 2.0 + a4[i]) * (H / 6.0);
+                q[i] += (v[i] + (v2[i] + v3[i]) * 2.0 + v4[i]) * (H / 6.0);
+                v[i] += (a1[i] + (a2[i] + a3[i]) * 2.0 + a4[i]) * (H / 6.0);
             }
         }
 
         pub fn loss $($generics)* (q: &[$s; 3], v: &[$s; 3]) -> $s {
             let mut sum = q[0] * q[0] + v[0] * v[0];
             for i in 1..3 {
-                sum = sum + q[i] * q[i] + v[i] * v[i];
+                sum += q[i] * q[i] + v[i] * v[i];
             }
             sum
         }

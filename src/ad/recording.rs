@@ -287,8 +287,11 @@ impl<T: TapeScalar> Recording<T> {
 fn range<T: TapeScalar>(of: &[Var<T>]) -> Range<usize> {
     let epoch = T::with_cursor(|cursor| cursor.epoch());
     let index = |x: &Var<T>| (if x.epoch == epoch { x.index } else { x.index() }) as usize;
-    let empty = usize::MAX..0;
-    of.iter().map(index).fold(empty, |r, i| r.start.min(i)..r.end.max(i + 1))
+    let (start, end) = of
+        .iter()
+        .map(index)
+        .fold((usize::MAX, 0), |(start, end), i| (start.min(i), end.max(i + 1)));
+    start..end
 }
 
 impl<T: TapeScalar> Drop for Recording<T> {

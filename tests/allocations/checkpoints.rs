@@ -26,7 +26,7 @@ impl Steps for Swings {
     }
 
     fn loss<T: Real>(&self, k: usize, _: &[T], x: &[T], (): &mut ()) -> T {
-        if k % 100 == 0 { x[0] * x[0] } else { T::zero() }
+        if k.is_multiple_of(100) { x[0] * x[0] } else { T::zero() }
     }
 }
 

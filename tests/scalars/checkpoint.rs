@@ -73,8 +73,8 @@ fn the_least_number_of_advances_is_that_of_dynamic_programming() {
     const CHECKPOINTS: usize = 8;
     // t(l, c) = min over m of m + t(l - m, c - 1) + t(m, c)
     let mut t = vec![vec![0; CHECKPOINTS + 1]; STEPS + 1];
-    for l in 2..=STEPS {
-        t[l][1] = l * (l - 1) / 2;
+    for (l, row) in t.iter_mut().enumerate().skip(2) {
+        row[1] = l * (l - 1) / 2;
     }
     for c in 2..=CHECKPOINTS {
         for l in 2..=STEPS {

@@ -415,7 +415,7 @@ fn rewinding_in_a_loop_holds_memory_and_gives_the_same_bits() {
 fn fill(recording: &Recording, y: Var, c: f64, to: usize) -> Var {
     let mut y = y;
     while recording.operations() < to {
-        y = y * c;
+        y *= c;
     }
     y
 }
@@ -863,7 +863,7 @@ fn the_diagnosis_names_function_operand_operation_and_line() {
     let later = |x: &[Var]| {
         let mut y = x[0];
         for _ in 0..2000 {
-            y = y * 1.0;
+            y *= 1.0;
         }
         f(&[y])
     };
