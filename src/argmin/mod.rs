@@ -2,6 +2,7 @@
 
 mod admm;
 mod block_gauss_seidel;
+mod block_rows;
 mod contact_data;
 mod contact_modes;
 mod coupled_contact;
@@ -20,6 +21,7 @@ mod reduced_hessian;
 mod semismooth_newton;
 mod status;
 
+pub use block_rows::{BlockRows, RowBlock};
 pub(crate) use contact_data::ContactData;
 pub use contact_modes::Mode;
 pub use coupled_contact::{ContactFactor, CoupledContact};

@@ -1,0 +1,183 @@
+//! Rows that touch few velocities: a matrix in blocks of rows, each with the columns of one tree of
+//! bodies or two.
+
+use std::ops::Range;
+
+use crate::ad::Real;
+use crate::linalg::dot;
+
+/// Which velocities a block of rows acts on. Velocities come in *trees* (a free body, a tree of
+/// bodies held by joints) that only contacts couple: the mass matrix is block diagonal in them.
+///
+/// The entries of a matrix of this structure stand block by block, in a block row by row, and in a row
+/// tree by tree. Reused, it allocates nothing.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct BlockRows {
+    /// First velocity of each tree.
+    trees: Vec<usize>,
+    velocities: usize,
+    blocks: Vec<RowBlock>,
+    rows: usize,
+    entries: usize,
+}
+
+/// A block of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowBlock {
+    /// The first row, and how many there are.
+    pub first: usize,
+    /// How many rows.
+    pub rows: usize,
+    /// First entry of the first row.
+    entries: usize,
+    /// First column and number of columns of each tree; the second may have none.
+    columns: [(usize, usize); 2],
+    /// The tree or the two trees; the same twice if it is one.
+    pub trees: [usize; 2],
+}
+
+impl RowBlock {
+    /// The rows of the whole matrix.
+    pub fn range(&self) -> Range<usize> {
+        self.first..self.first + self.rows
+    }
+
+    /// How many entries a row has.
+    pub fn width(&self) -> usize {
+        self.columns[0].1 + self.columns[1].1
+    }
+
+    /// Row `r` of the block out of all entries of a matrix.
+    pub fn row<'a, T>(&self, entries: &'a [T], r: usize) -> &'a [T] {
+        let start = self.entries + r * self.width();
+        &entries[start..start + self.width()]
+    }
+
+    /// Row `r` of the block, to be written.
+    pub fn row_mut<'a, T>(&self, entries: &'a mut [T], r: usize) -> &'a mut [T] {
+        let start = self.entries + r * self.width();
+        &mut entries[start..start + self.width()]
+    }
+
+    /// The parts of a row: for each tree its columns in the whole matrix, and its places in the row.
+    pub fn segments(&self) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+        let [(a, m), (b, n)] = self.columns;
+        [(a..a + m, 0..m), (b..b + n, m..m + n)].into_iter().filter(|(_, part)| !part.is_empty())
+    }
+
+    /// row . y for a vector `y` of all velocities
+    pub fn times<T: Real>(&self, row: &[T], y: &[T]) -> T {
+        let [(a, m), (b, n)] = self.columns;
+        let first = dot(&row[..m], &y[a..a + m]);
+        if n == 0 { first } else { first + dot(&row[m..], &y[b..b + n]) }
+    }
+
+    /// y += x row
+    pub fn add_times<T: Real>(&self, row: &[T], x: T, y: &mut [T]) {
+        for (columns, part) in self.segments() {
+            for (y, &row) in y[columns].iter_mut().zip(&row[part]) {
+                *y += x * row;
+            }
+        }
+    }
+}
+
+// By hand: the derived `clone_from` drops the memory it has.
+impl Clone for BlockRows {
+    fn clone(&self) -> Self {
+        BlockRows { trees: self.trees.clone(), blocks: self.blocks.clone(), ..*self }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.trees.clone_from(&other.trees);
+        self.blocks.clone_from(&other.blocks);
+        (self.velocities, self.rows) = (other.velocities, other.rows);
+        self.entries = other.entries;
+    }
+}
+
+impl BlockRows {
+    /// Forgets trees and blocks.
+    pub fn clear(&mut self) {
+        self.trees.clear();
+        self.blocks.clear();
+        (self.velocities, self.rows, self.entries) = (0, 0, 0);
+    }
+
+    /// Adds a tree of `velocities` velocities and returns its number.
+    pub fn add_tree(&mut self, velocities: usize) -> usize {
+        self.trees.push(self.velocities);
+        self.velocities += velocities;
+        self.trees.len() - 1
+    }
+
+    /// Adds a block of `rows` rows on the velocities of two trees, or of one if they are the same.
+    /// Blocks come after all trees.
+    pub fn add_block(&mut self, rows: usize, trees: [usize; 2]) {
+        let columns = trees.map(|tree| {
+            let range = self.tree(tree);
+            (range.start, range.len())
+        });
+        let second = if trees[0] == trees[1] { (0, 0) } else { columns[1] };
+        let columns = [columns[0], second];
+        self.blocks.push(RowBlock {
+            first: self.rows,
+            rows,
+            entries: self.entries,
+            columns,
+            trees,
+        });
+        self.rows += rows;
+        self.entries += rows * (columns[0].1 + columns[1].1);
+    }
+
+    /// The velocities of a tree.
+    pub fn tree(&self, tree: usize) -> Range<usize> {
+        let end = self.trees.get(tree + 1).copied().unwrap_or(self.velocities);
+        self.trees[tree]..end
+    }
+
+    /// How many trees there are.
+    pub fn trees(&self) -> usize {
+        self.trees.len()
+    }
+
+    /// How many velocities there are.
+    pub fn velocities(&self) -> usize {
+        self.velocities
+    }
+
+    /// The blocks.
+    pub fn blocks(&self) -> &[RowBlock] {
+        &self.blocks
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How many entries a matrix of this structure has.
+    pub fn entries(&self) -> usize {
+        self.entries
+    }
+
+    /// u <- A y
+    pub fn times<T: Real>(&self, entries: &[T], y: &[T], u: &mut [T]) {
+        for block in &self.blocks {
+            for r in 0..block.rows {
+                u[block.first + r] = block.times(block.row(entries, r), y);
+            }
+        }
+    }
+
+    /// y <- A' x
+    pub fn transpose_times<T: Real>(&self, entries: &[T], x: &[T], y: &mut [T]) {
+        y.fill(T::zero());
+        for block in &self.blocks {
+            for r in 0..block.rows {
+                block.add_times(block.row(entries, r), x[block.first + r], y);
+            }
+        }
+    }
+}
