@@ -13,12 +13,21 @@ use crate::linalg::dot;
 /// tree by tree. Reused, it allocates nothing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct BlockRows {
-    /// First velocity of each tree.
-    trees: Vec<usize>,
+    trees: Vec<Tree>,
     velocities: usize,
+    squares: usize,
     blocks: Vec<RowBlock>,
     rows: usize,
     entries: usize,
+}
+
+/// The velocities of a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Tree {
+    first: usize,
+    velocities: usize,
+    /// First entry of its block in a block diagonal matrix.
+    square: usize,
 }
 
 /// A block of rows.
@@ -59,10 +68,44 @@ impl RowBlock {
         &mut entries[start..start + self.width()]
     }
 
+    /// The column of the whole matrix that place `k` of a row stands for.
+    pub fn column(&self, k: usize) -> usize {
+        let [(a, m), (b, _)] = self.columns;
+        if k < m { a + k } else { b + k - m }
+    }
+
+    /// First column and number of columns of each part of a row; the second may be empty.
+    pub fn column_spans(&self) -> [(usize, usize); 2] {
+        self.columns
+    }
+
     /// The parts of a row: for each tree its columns in the whole matrix, and its places in the row.
     pub fn segments(&self) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
         let [(a, m), (b, n)] = self.columns;
         [(a..a + m, 0..m), (b..b + n, m..m + n)].into_iter().filter(|(_, part)| !part.is_empty())
+    }
+
+    /// The parts of a row: the tree, and its places in the row.
+    pub fn parts(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let [(_, m), (_, n)] = self.columns;
+        let [a, b] = self.trees;
+        [(a, 0..m), (b, m..m + n)].into_iter().filter(|(_, part)| !part.is_empty())
+    }
+
+    /// The scalar product of a row of this block and one of another.
+    pub fn overlap<T: Real>(&self, row: &[T], other: &RowBlock, other_row: &[T]) -> T {
+        if self.trees == other.trees {
+            return dot(row, other_row);
+        }
+        let mut sum = T::zero();
+        for (tree, part) in self.parts() {
+            for (other_tree, other_part) in other.parts() {
+                if tree == other_tree {
+                    sum += dot(&row[part.clone()], &other_row[other_part]);
+                }
+            }
+        }
+        sum
     }
 
     /// row . y for a vector `y` of all velocities
@@ -91,8 +134,8 @@ impl Clone for BlockRows {
     fn clone_from(&mut self, other: &Self) {
         self.trees.clone_from(&other.trees);
         self.blocks.clone_from(&other.blocks);
-        (self.velocities, self.rows) = (other.velocities, other.rows);
-        self.entries = other.entries;
+        (self.velocities, self.squares) = (other.velocities, other.squares);
+        (self.rows, self.entries) = (other.rows, other.entries);
     }
 }
 
@@ -101,13 +144,14 @@ impl BlockRows {
     pub fn clear(&mut self) {
         self.trees.clear();
         self.blocks.clear();
-        (self.velocities, self.rows, self.entries) = (0, 0, 0);
+        (self.velocities, self.squares, self.rows, self.entries) = (0, 0, 0, 0);
     }
 
     /// Adds a tree of `velocities` velocities and returns its number.
     pub fn add_tree(&mut self, velocities: usize) -> usize {
-        self.trees.push(self.velocities);
+        self.trees.push(Tree { first: self.velocities, velocities, square: self.squares });
         self.velocities += velocities;
+        self.squares += velocities * velocities;
         self.trees.len() - 1
     }
 
@@ -133,8 +177,19 @@ impl BlockRows {
 
     /// The velocities of a tree.
     pub fn tree(&self, tree: usize) -> Range<usize> {
-        let end = self.trees.get(tree + 1).copied().unwrap_or(self.velocities);
-        self.trees[tree]..end
+        let Tree { first, velocities, .. } = self.trees[tree];
+        first..first + velocities
+    }
+
+    /// The entries of a tree in a matrix that is block diagonal in the trees, each block row-major.
+    pub fn square(&self, tree: usize) -> Range<usize> {
+        let Tree { square, velocities, .. } = self.trees[tree];
+        square..square + velocities * velocities
+    }
+
+    /// How many entries a matrix has that is block diagonal in the trees.
+    pub fn squares(&self) -> usize {
+        self.squares
     }
 
     /// How many trees there are.

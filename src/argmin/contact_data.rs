@@ -1,153 +1,193 @@
 //! The data of the coupled contact problem, and its Delassus matrix.
 
+use super::block_rows::{BlockRows, RowBlock};
+use super::contact_law::Law;
 use crate::ad::Real;
-use crate::linalg::{dot, solve_lower};
+use crate::linalg::{dot, solve_lower, solve_lower_transpose};
 
 /// A view of the inputs of [`CoupledContact`](super::CoupledContact).
 #[derive(Clone, Copy)]
 pub(crate) struct ContactData<'a, T> {
-    pub contacts: usize,
-    pub velocities: usize,
-    /// J, 3 contacts x velocities: rows normal, tangent 1, tangent 2 of each contact.
+    pub rows: &'a BlockRows,
+    pub laws: &'a [Law],
+    /// J, as `rows` lays it out.
     pub jacobian: &'a [T],
-    /// L, velocities x velocities, M = L L'.
+    /// L of each tree, M = L L'.
     pub mass_factor: &'a [T],
     /// v_p
     pub free: &'a [T],
-    /// Least normal velocity of each contact.
+    /// Least velocity along the first row of each block.
     pub target: &'a [T],
-    pub mu: &'a [T],
+    /// mu of each cone, largest impulse of each interval.
+    pub limit: &'a [T],
     pub compliance: &'a [T],
 }
 
-/// Where each input begins; the lengths follow from the two sizes.
+/// Where each input begins.
 pub(super) struct Layout {
     pub jacobian: usize,
     pub mass_factor: usize,
     pub free: usize,
     pub target: usize,
-    pub mu: usize,
+    pub limit: usize,
     pub compliance: usize,
     pub end: usize,
 }
 
 impl Layout {
-    pub fn new(contacts: usize, velocities: usize) -> Self {
-        let mass_factor = 3 * contacts * velocities;
-        let free = mass_factor + velocities * velocities;
-        let target = free + velocities;
-        let mu = target + contacts;
-        let compliance = mu + contacts;
-        Layout {
-            jacobian: 0,
-            mass_factor,
-            free,
-            target,
-            mu,
-            compliance,
-            end: compliance + contacts,
-        }
+    pub fn new(rows: &BlockRows) -> Self {
+        let blocks = rows.blocks().len();
+        let mass_factor = rows.entries();
+        let free = mass_factor + rows.squares();
+        let target = free + rows.velocities();
+        let limit = target + blocks;
+        let compliance = limit + blocks;
+        let end = compliance + blocks;
+        Layout { jacobian: 0, mass_factor, free, target, limit, compliance, end }
     }
 }
 
 impl<'a, T: Real> ContactData<'a, T> {
-    pub fn new(contacts: usize, velocities: usize, inputs: &'a [T]) -> Self {
-        let at = Layout::new(contacts, velocities);
+    /// A view of `inputs`, which are as many as [`Layout::end`] says.
+    pub fn new(rows: &'a BlockRows, laws: &'a [Law], inputs: &'a [T]) -> Self {
+        let at = Layout::new(rows);
         ContactData {
-            contacts,
-            velocities,
+            rows,
+            laws,
             jacobian: &inputs[at.jacobian..at.mass_factor],
             mass_factor: &inputs[at.mass_factor..at.free],
             free: &inputs[at.free..at.target],
-            target: &inputs[at.target..at.mu],
-            mu: &inputs[at.mu..at.compliance],
+            target: &inputs[at.target..at.limit],
+            limit: &inputs[at.limit..at.compliance],
             compliance: &inputs[at.compliance..at.end],
         }
     }
 
-    /// Row `r` of J.
-    pub fn row(&self, r: usize) -> &'a [T] {
-        &self.jacobian[r * self.velocities..(r + 1) * self.velocities]
+    /// The blocks of rows.
+    pub fn blocks(&self) -> &'a [RowBlock] {
+        self.rows.blocks()
     }
 
-    /// Whether no contact is compliant, so that normal impulses may not be unique.
-    pub fn is_rigid(&self) -> bool {
-        self.compliance.iter().all(|c| c.value() == 0.0)
+    /// Row `r` of block `i` of J.
+    pub fn row(&self, i: usize, r: usize) -> &'a [T] {
+        self.blocks()[i].row(self.jacobian, r)
+    }
+
+    /// L of a tree.
+    pub fn factor(&self, tree: usize) -> &'a [T] {
+        &self.mass_factor[self.rows.square(tree)]
+    }
+
+    /// Whether block `i` has no compliance, so that its impulse may not be unique.
+    pub fn is_rigid(&self, i: usize) -> bool {
+        self.compliance[i].value() == 0.0
     }
 
     /// Whether a solution may be looked for.
     pub fn is_admissible(&self) -> bool {
         let finite = |x: &[T]| x.iter().all(|x| x.value().is_finite());
         let nonnegative = |x: &[T]| x.iter().all(|x| x.value() >= 0.0 && x.value().is_finite());
+        let positive_diagonal = |tree| {
+            let (n, l) = (self.rows.tree(tree).len(), self.factor(tree));
+            (0..n).all(|i| l[i * (n + 1)].value() > 0.0)
+        };
         finite(self.jacobian)
             && finite(self.mass_factor)
             && finite(self.free)
             && finite(self.target)
-            && nonnegative(self.mu)
+            && nonnegative(self.limit)
             && nonnegative(self.compliance)
-            && (0..self.velocities).all(|i| self.mass_factor[i * self.velocities + i].value() > 0.0)
+            && (0..self.rows.trees()).all(positive_diagonal)
+    }
+
+    /// v <- L^-1 v
+    pub fn solve_factor(&self, v: &mut [T]) {
+        for tree in 0..self.rows.trees() {
+            let range = self.rows.tree(tree);
+            solve_lower(self.factor(tree), range.len(), &mut v[range]);
+        }
+    }
+
+    /// v <- L^-T v
+    pub fn solve_factor_transpose(&self, v: &mut [T]) {
+        for tree in 0..self.rows.trees() {
+            let range = self.rows.tree(tree);
+            solve_lower_transpose(self.factor(tree), range.len(), &mut v[range]);
+        }
+    }
+
+    /// v <- M^-1 v
+    pub fn solve_mass(&self, v: &mut [T]) {
+        self.solve_factor(v);
+        self.solve_factor_transpose(v);
     }
 }
 
-/// The contact-space view of the problem: contact velocities are `u = G lambda + b`.
+/// The contact-space view of the problem: contact velocities are `u = G lambda + b`. G is never
+/// formed: what it does goes through the velocities.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Delassus<T> {
-    /// W = J L^-T, so that G = W W'.
+    /// W = J L^-T, so that G = J M^-1 J' = W W'   [LeLidec21] (5)
     pub w: Vec<T>,
-    /// G = J M^-1 J'   [LeLidec21] (5)
-    pub g: Vec<T>,
-    /// b = J v_p, less the target in the normal rows.
+    /// The diagonal blocks of G, nine numbers a block, row-major in its rows.
+    pub diagonal: Vec<[T; 9]>,
+    /// b = J v_p, less the target in the first row of each block.
     pub b: Vec<T>,
+    /// W' lambda
+    y: Vec<T>,
 }
 
 impl<T: Real> Delassus<T> {
     pub fn assemble(&mut self, data: &ContactData<T>) {
-        let (n, nv) = (3 * data.contacts, data.velocities);
         self.w.clear();
         self.w.extend_from_slice(data.jacobian);
-        for r in 0..n {
-            solve_lower(data.mass_factor, nv, &mut self.w[r * nv..(r + 1) * nv]);
-        }
-        self.g.clear();
-        self.g.resize(n * n, T::zero());
-        for r in 0..n {
-            for c in 0..=r {
-                let g = dot(&self.w[r * nv..(r + 1) * nv], &self.w[c * nv..(c + 1) * nv]);
-                self.g[r * n + c] = g;
-                self.g[c * n + r] = g;
-            }
-        }
+        self.diagonal.clear();
         self.b.clear();
-        self.b.extend((0..n).map(|r| dot(data.row(r), data.free)));
-        for i in 0..data.contacts {
-            self.b[3 * i] -= data.target[i];
+        self.y.clear();
+        self.y.resize(data.rows.velocities(), T::zero());
+        for (i, block) in data.blocks().iter().enumerate() {
+            let mut diagonal = [T::zero(); 9];
+            for r in 0..block.rows {
+                let row = block.row_mut(&mut self.w, r);
+                for (tree, part) in block.parts() {
+                    solve_lower(data.factor(tree), part.len(), &mut row[part]);
+                }
+                let row = block.row(&self.w, r);
+                for c in 0..=r {
+                    let g = dot(row, block.row(&self.w, c));
+                    diagonal[r * block.rows + c] = g;
+                    diagonal[c * block.rows + r] = g;
+                }
+                self.b.push(block.times(data.row(i, r), data.free));
+            }
+            self.diagonal.push(diagonal);
+            self.b[block.first] -= data.target[i];
         }
     }
 
     /// u <- G lambda + b
-    pub fn velocity(&self, lambda: &[T], u: &mut [T]) {
-        let n = lambda.len();
-        for (r, u) in u.iter_mut().enumerate() {
-            *u = self.b[r] + dot(&self.g[r * n..(r + 1) * n], lambda);
+    pub fn velocity(&mut self, rows: &BlockRows, lambda: &[T], u: &mut [T]) {
+        rows.transpose_times(&self.w, lambda, &mut self.y);
+        rows.times(&self.w, &self.y, u);
+        for (u, &b) in u.iter_mut().zip(&self.b) {
+            *u += b;
         }
     }
 
-    /// Mean of the tangential diagonal of contact `i`.
-    pub fn tangential_scale(&self, i: usize) -> f64 {
-        let n = self.b.len();
-        let at = |r: usize| self.g[r * n + r].value();
-        0.5 * (at(3 * i + 1) + at(3 * i + 2))
-    }
-
-    /// Diagonal of the normal row of contact `i`.
+    /// Diagonal of the first row of block `i`.
     pub fn normal_scale(&self, i: usize) -> f64 {
-        self.g[3 * i * self.b.len() + 3 * i].value()
+        self.diagonal[i][0].value()
     }
 
-    /// Mean diagonal of the normal rows.
+    /// Mean of the tangential diagonal of block `i`, of three rows.
+    pub fn tangential_scale(&self, i: usize) -> f64 {
+        0.5 * (self.diagonal[i][4].value() + self.diagonal[i][8].value())
+    }
+
+    /// Mean diagonal of the first rows.
     pub fn mean_normal_scale(&self) -> f64 {
-        let contacts = self.b.len() / 3;
-        (0..contacts).map(|i| self.normal_scale(i)).sum::<f64>() / contacts.max(1) as f64
+        let blocks = self.diagonal.len();
+        (0..blocks).map(|i| self.normal_scale(i)).sum::<f64>() / blocks.max(1) as f64
     }
 
     /// The largest contact velocity without impulses: what residuals are relative to.

@@ -13,46 +13,31 @@
 //! | clamp  | e.u_t + a (I - P) e.lambda_t | (0, e) |
 //!
 //! A clamp is the slide of s = 0: along d others keep it from slipping, across d it does so itself.
+//! A relaxed contact that slides has the normal condition along (1, mu d) as well. A pyramid has d of
+//! components -1, 0, 1, no arc, and a stick unknown along each axis where d is 0. Blocks of one row
+//! have the normal unknown, or none where they break or are at their limit.
 //!
 //! P projects on the range of the tangential rows of all sticking contacts, and of those of the
 //! clamps across d: it adds the condition that impulses between contacts that cancel be zero, which
-//! is the minimum-norm rule, and leaves the velocities alone, since J v+ lies in that range. Without
-//! compliance the normal rows join them. `a` only scales.
+//! is the minimum-norm rule, and leaves the velocities alone, since J v+ lies in that range. Normal
+//! rows without compliance join them. `a` only scales.
+//!
+//! The matrix is K = B G C' + D, with B the conditions' rows, C the unknowns' columns, D diagonal and
+//! G = W W'. Where D is positive and there are more unknowns than velocities, K is inverted through
+//! I + (W'C') D^-1 (B W), a matrix of the size of the velocities.
 
+use super::block_rows::RowBlock;
 use super::contact_data::{ContactData, Delassus};
+use super::contact_law::{Law, Mode};
 use crate::ad::Real;
-use crate::linalg::{Lu, Range, dot, solve_lower_transpose};
+use crate::linalg::{Lu, Range, dot};
 
-/// What a contact does in a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// Apart: no impulse.
-    #[default]
-    Break,
-    /// Touches, does not slip; the impulse is inside the friction cone.
-    Stick,
-    /// Touches and slips; the impulse is on the cone, opposed to the slip.
-    Slide,
-    /// Touches and does not slip, because others hold it; the impulse is on the cone.
-    Clamp,
-}
-
-impl Mode {
-    /// The name used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mode::Break => "break",
-            Mode::Stick => "stick",
-            Mode::Slide => "slide",
-            Mode::Clamp => "clamp",
-        }
-    }
-}
-
-/// An unknown of the reduced system: its contact and what it is.
+/// An unknown of the reduced system: its block and what it is.
 #[derive(Clone, Copy, Debug)]
 struct Unknown {
-    contact: usize,
+    block: usize,
+    /// First row of the block.
+    first: usize,
     kind: Kind,
 }
 
@@ -62,6 +47,7 @@ struct Unknown {
 struct Member<T> {
     unknown: usize,
     first: usize,
+    rows: usize,
     row: [T; 3],
 }
 
@@ -93,7 +79,7 @@ const PROXIMAL: f64 = 1e-9;
 #[derive(Clone, Copy)]
 pub(super) struct Iterate<'a, T> {
     pub modes: &'a [Mode],
-    /// Direction of the friction of contacts that slide or clamp.
+    /// Direction of the friction of contacts that slide or clamp, the sides of pyramids and intervals.
     pub directions: &'a [[T; 2]],
     pub lambda: &'a [T],
     /// Contact velocities.
@@ -110,10 +96,23 @@ pub(super) struct ContactModes<T> {
     pub direction: Vec<[T; 2]>,
     /// For slides, R / (s + R g): the scaled weight of e.u_t.
     weight: Vec<T>,
-    mu: Vec<T>,
+    limit: Vec<T>,
+    laws: Vec<Law>,
     modes: Vec<Mode>,
+    /// Rows of B W and C W, one an unknown, each as wide as its block.
+    tests: Vec<T>,
+    motions: Vec<T>,
+    /// Where the rows of an unknown start.
+    starts: Vec<usize>,
+    /// D
+    diagonal: Vec<T>,
     matrix: Vec<T>,
     lu: Lu<T>,
+    /// Whether `lu` is that of the body-space matrix.
+    in_body_space: bool,
+    /// First column and length of both parts of the row of each unknown.
+    columns: Vec<[(usize, usize); 2]>,
+    body: Vec<T>,
     /// The conditions that share the least-norm rule.
     members: Vec<Member<T>>,
     range: Range<T>,
@@ -135,88 +134,29 @@ impl<T: Real> ContactModes<T> {
         at: &Iterate<T>,
         selection: Selection,
     ) -> bool {
-        let Iterate { modes, directions, lambda, u, held } = *at;
-        let n = 3 * data.contacts;
-        self.modes.clear();
-        self.modes.extend_from_slice(modes);
-        self.direction.clear();
-        self.direction.extend_from_slice(directions);
-        self.mu.clear();
-        self.mu.extend_from_slice(data.mu);
-        self.unknowns.clear();
-        self.weight.clear();
-        for (i, &mode) in modes.iter().enumerate() {
-            let mut weight = T::zero();
-            let mut push = |kind| self.unknowns.push(Unknown { contact: i, kind });
-            if mode != Mode::Break {
-                push(Kind::Normal);
-            }
-            if mode == Mode::Stick {
-                push(Kind::Stick(0));
-                push(Kind::Stick(1));
-            }
-            // Without friction there is nothing to turn.
-            if mode == Mode::Clamp && data.mu[i].value() > 0.0 {
-                push(Kind::Clamp);
-            }
-            if mode == Mode::Slide {
-                push(Kind::Slide);
-                let d = directions[i];
-                let slip = -(d[0] * u[3 * i + 1] + d[1] * u[3 * i + 2]);
-                let radius = data.mu[i] * lambda[3 * i];
-                let total = slip + radius * delassus.tangential_scale(i);
-                if total.value() > 0.0 {
-                    weight = radius / total;
-                }
-            }
-            self.weight.push(weight);
-        }
+        self.take_unknowns(data, delassus, at);
         self.range.clear();
         if selection == Selection::LeastNorm {
-            self.project(data, delassus, lambda, held);
+            self.project(data, delassus, at.lambda, at.held);
         }
-
-        let size = self.unknowns.len();
+        self.spread(data, delassus);
+        self.take_diagonal(data, delassus, selection);
+        let (size, velocities) = (self.unknowns.len(), data.rows.velocities());
+        self.in_body_space = selection != Selection::LeastNorm && size > velocities;
+        if self.in_body_space {
+            return self.factor_in_body_space(velocities);
+        }
         self.matrix.clear();
         self.matrix.resize(size * size, T::zero());
-        for (k, &row) in self.unknowns.iter().enumerate() {
-            let b = self.test(row);
-            for (l, &column) in self.unknowns.iter().enumerate() {
-                let c = self.motion(column);
-                let mut sum = T::zero();
-                for (r, &b) in b.iter().enumerate() {
-                    if b.value() == 0.0 {
-                        continue;
-                    }
-                    let at = (3 * row.contact + r) * n + 3 * column.contact;
-                    let g = &delassus.g[at..at + 3];
-                    sum += b * (g[0] * c[0] + g[1] * c[1] + g[2] * c[2]);
-                }
-                self.matrix[k * size + l] = sum;
-            }
-            self.matrix[k * size + k] += match row.kind {
-                Kind::Normal => data.compliance[row.contact],
-                Kind::Stick(..) | Kind::Clamp => T::zero(),
-                Kind::Slide => {
-                    // s / (s + R g) = 1 - g R / (s + R g)
-                    T::one() - self.weight[row.contact] * delassus.tangential_scale(row.contact)
-                }
-            };
-        }
-        // The compliance of normals, where there is one, is proximal term enough.
-        let (weight, normals) = match selection {
-            Selection::LeastNorm => (0.0, false),
-            Selection::Proximal => (PROXIMAL, data.is_rigid()),
-            Selection::Damped(weight) => (weight, true),
-        };
         for (k, row) in self.unknowns.iter().enumerate() {
-            let scale = match row.kind {
-                Kind::Normal if normals => delassus.normal_scale(row.contact),
-                Kind::Normal => 0.0,
-                Kind::Stick(..) | Kind::Clamp => delassus.tangential_scale(row.contact),
-                Kind::Slide => 1.0,
-            };
-            self.matrix[k * size + k] += T::constant(weight * scale);
+            let block = &data.blocks()[row.block];
+            let test = &self.tests[self.starts[k]..self.starts[k + 1]];
+            for (l, column) in self.unknowns.iter().enumerate() {
+                let motion = &self.motions[self.starts[l]..self.starts[l + 1]];
+                self.matrix[k * size + l] =
+                    block.overlap(test, &data.blocks()[column.block], motion);
+            }
+            self.matrix[k * size + k] += self.diagonal[k];
         }
         if selection == Selection::LeastNorm {
             self.add_projector();
@@ -224,8 +164,152 @@ impl<T: Real> ContactModes<T> {
         self.lu.factor(&self.matrix, size)
     }
 
+    /// The unknowns of each block in its mode.
+    fn take_unknowns(&mut self, data: &ContactData<T>, delassus: &Delassus<T>, at: &Iterate<T>) {
+        self.modes.clear();
+        self.modes.extend_from_slice(at.modes);
+        self.laws.clear();
+        self.laws.extend_from_slice(data.laws);
+        self.direction.clear();
+        self.direction.extend_from_slice(at.directions);
+        self.limit.clear();
+        self.limit.extend_from_slice(data.limit);
+        self.unknowns.clear();
+        self.weight.clear();
+        for (i, block) in data.blocks().iter().enumerate() {
+            let (mode, d) = (at.modes[i], at.directions[i]);
+            let mut weight = T::zero();
+            let mut push =
+                |kind| self.unknowns.push(Unknown { block: i, first: block.first, kind });
+            match (data.laws[i], mode) {
+                (_, Mode::Break) | (Law::Interval, Mode::Slide) => {}
+                (Law::Equality | Law::NonNegative | Law::Interval, _) => push(Kind::Normal),
+                (Law::Pyramid, _) => {
+                    push(Kind::Normal);
+                    for (k, side) in d.into_iter().enumerate() {
+                        if side.value() == 0.0 {
+                            push(Kind::Stick(k));
+                        }
+                    }
+                }
+                (_, Mode::Stick) => {
+                    push(Kind::Normal);
+                    push(Kind::Stick(0));
+                    push(Kind::Stick(1));
+                }
+                (_, Mode::Clamp) => {
+                    push(Kind::Normal);
+                    // Without friction there is nothing to turn.
+                    if data.limit[i].value() > 0.0 {
+                        push(Kind::Clamp);
+                    }
+                }
+                (_, Mode::Slide) => {
+                    push(Kind::Normal);
+                    push(Kind::Slide);
+                    let u = &at.u[block.first..];
+                    let slip = -(d[0] * u[1] + d[1] * u[2]);
+                    let radius = data.limit[i] * at.lambda[block.first];
+                    let total = slip + radius * delassus.tangential_scale(i);
+                    if total.value() > 0.0 {
+                        weight = radius / total;
+                    }
+                }
+            }
+            self.weight.push(weight);
+        }
+    }
+
+    /// B W and C W.
+    fn spread(&mut self, data: &ContactData<T>, delassus: &Delassus<T>) {
+        self.tests.clear();
+        self.motions.clear();
+        self.starts.clear();
+        self.columns.clear();
+        for &unknown in &self.unknowns {
+            let block = &data.blocks()[unknown.block];
+            let start = self.tests.len();
+            self.starts.push(start);
+            self.columns.push(block.column_spans());
+            let combinations =
+                [(&mut self.tests, test(&self.direction, &self.weight, &self.limit, &self.laws, &self.modes, unknown)),
+                 (&mut self.motions, motion(&self.direction, &self.limit, &self.laws, &self.modes, unknown))];
+            for (spread, b) in combinations {
+                spread.resize(start + block.width(), T::zero());
+                for (r, &b) in b.iter().enumerate().take(block.rows) {
+                    if b.is_zero() && T::ORDER == 0 {
+                        continue;
+                    }
+                    let row = block.row(&delassus.w, r);
+                    for (sum, &w) in spread[start..].iter_mut().zip(row) {
+                        *sum += b * w;
+                    }
+                }
+            }
+        }
+        self.starts.push(self.tests.len());
+    }
+
+    /// D: compliance, what turning costs, and the proximal terms.
+    fn take_diagonal(
+        &mut self,
+        data: &ContactData<T>,
+        delassus: &Delassus<T>,
+        selection: Selection,
+    ) {
+        let weight = match selection {
+            Selection::LeastNorm => 0.0,
+            Selection::Proximal => PROXIMAL,
+            Selection::Damped(weight) => weight,
+        };
+        let damped = matches!(selection, Selection::Damped(_));
+        self.diagonal.clear();
+        self.diagonal.extend(self.unknowns.iter().map(|unknown| {
+            let i = unknown.block;
+            let (own, scale) = match unknown.kind {
+                // The compliance, where there is one, is proximal term enough.
+                Kind::Normal if damped || data.is_rigid(i) => {
+                    (data.compliance[i], delassus.normal_scale(i))
+                }
+                Kind::Normal => (data.compliance[i], 0.0),
+                Kind::Stick(..) | Kind::Clamp => (T::zero(), delassus.tangential_scale(i)),
+                // s / (s + R g) = 1 - g R / (s + R g)
+                Kind::Slide => (T::one() - self.weight[i] * delassus.tangential_scale(i), 1.0),
+            };
+            own + T::constant(weight * scale)
+        }));
+    }
+
+    /// Factorises I + (W'C') D^-1 (B W).
+    fn factor_in_body_space(&mut self, velocities: usize) -> bool {
+        self.matrix.clear();
+        self.matrix.resize(velocities * velocities, T::zero());
+        for k in 0..velocities {
+            self.matrix[k * (velocities + 1)] = T::one();
+        }
+        for k in 0..self.unknowns.len() {
+            let range = self.starts[k]..self.starts[k + 1];
+            let (test, motion) = (&self.tests[range.clone()], &self.motions[range]);
+            let inverse = self.diagonal[k].recip();
+            let [(a, m), (b, n)] = self.columns[k];
+            for (column, part) in [(a, 0..m), (b, m..m + n)] {
+                for (r, &moved) in motion[part.clone()].iter().enumerate() {
+                    let row = &mut self.matrix[(column + r) * velocities..][..velocities];
+                    let moved = moved * inverse;
+                    for (x, &test) in row[a..a + m].iter_mut().zip(&test[..m]) {
+                        *x += moved * test;
+                    }
+                    for (x, &test) in row[b..b + n].iter_mut().zip(&test[m..]) {
+                        *x += moved * test;
+                    }
+                }
+            }
+        }
+        self.lu.factor(&self.matrix, velocities)
+    }
+
     /// The range of the rows that share the least-norm rule: the tangential ones of sticking
-    /// contacts, those across d of clamps and, without compliance, the normal ones of all.
+    /// contacts, those across d of clamps and, without compliance, the normal ones.
     fn project(
         &mut self,
         data: &ContactData<T>,
@@ -233,26 +317,24 @@ impl<T: Real> ContactModes<T> {
         lambda: &[T],
         held: &[f64],
     ) {
-        let nv = data.velocities;
-        let rigid = data.is_rigid();
+        let nv = data.rows.velocities();
         self.members.clear();
         self.rows.clear();
         for (k, &unknown) in self.unknowns.iter().enumerate() {
             match unknown.kind {
                 Kind::Slide => continue,
-                Kind::Normal if !rigid => continue,
+                Kind::Normal if !data.is_rigid(unknown.block) => continue,
                 Kind::Normal | Kind::Stick(..) | Kind::Clamp => {}
             }
-            let (first, row) = (3 * unknown.contact, self.test(unknown));
+            let block = &data.blocks()[unknown.block];
+            let row = member(&self.direction, unknown);
             let start = self.rows.len();
             self.rows.resize(start + nv, T::zero());
-            for (r, &b) in row.iter().enumerate() {
-                let w = &delassus.w[(first + r) * nv..(first + r + 1) * nv];
-                for (row, &w) in self.rows[start..].iter_mut().zip(w) {
-                    *row += b * w;
-                }
+            for (r, &b) in row.iter().enumerate().take(block.rows) {
+                block.add_times(block.row(&delassus.w, r), b, &mut self.rows[start..]);
             }
-            self.members.push(Member { unknown: k, first, row });
+            let (first, rows) = (unknown.first, block.rows);
+            self.members.push(Member { unknown: k, first, rows, row });
         }
         self.gather(|r| lambda[r] - held[r]);
         let trace: f64 = self.rows.iter().map(|x| x.value() * x.value()).sum();
@@ -263,7 +345,7 @@ impl<T: Real> ContactModes<T> {
         if self.range.is_deficient() {
             self.range.solve(&self.scratch, &mut self.preimage);
             // From W = J L^-T back to J.
-            solve_lower_transpose(data.mass_factor, nv, &mut self.preimage);
+            data.solve_factor_transpose(&mut self.preimage);
         }
     }
 
@@ -285,70 +367,53 @@ impl<T: Real> ContactModes<T> {
         }
     }
 
-    /// The row of a condition in contact space: what it asks of the contact's velocity.
     fn test(&self, unknown: Unknown) -> [T; 3] {
-        let (zero, one) = (T::zero(), T::one());
-        match unknown.kind {
-            Kind::Normal => [one, zero, zero],
-            Kind::Stick(0) => [zero, one, zero],
-            Kind::Stick(..) => [zero, zero, one],
-            Kind::Slide => {
-                let (d, w) = (self.direction[unknown.contact], self.weight[unknown.contact]);
-                [zero, -d[1] * w, d[0] * w]
-            }
-            Kind::Clamp => self.motion(unknown),
-        }
+        test(&self.direction, &self.weight, &self.limit, &self.laws, &self.modes, unknown)
     }
 
-    /// The column of an unknown in contact space: how it moves the contact's impulse.
     fn motion(&self, unknown: Unknown) -> [T; 3] {
-        let (zero, one) = (T::zero(), T::one());
-        let d = self.direction[unknown.contact];
-        match unknown.kind {
-            Kind::Normal => match self.modes[unknown.contact] {
-                Mode::Slide | Mode::Clamp => {
-                    let mu = self.mu[unknown.contact];
-                    [one, mu * d[0], mu * d[1]]
-                }
-                _ => [one, zero, zero],
-            },
-            Kind::Stick(0) => [zero, one, zero],
-            Kind::Stick(..) => [zero, zero, one],
-            Kind::Slide | Kind::Clamp => [zero, -d[1], d[0]],
-        }
+        motion(&self.direction, &self.limit, &self.laws, &self.modes, unknown)
     }
 
-    /// Whether the friction of contact `i` follows its normal impulse along a direction.
+    /// Whether the friction of block `i` follows its normal impulse along a direction.
     pub fn follows(&self, i: usize) -> bool {
-        matches!(self.modes[i], Mode::Slide | Mode::Clamp)
+        follows(&self.laws, &self.modes, i)
+    }
+
+    /// Whether block `i` is an interval at its limit.
+    pub fn is_at_limit(&self, i: usize) -> bool {
+        self.laws[i] == Law::Interval && self.modes[i] == Mode::Slide
+    }
+
+    /// How fast the normal condition of block `i` changes with mu at fixed impulses: d . u_t of a relaxed
+    /// contact that slides, 0 otherwise.
+    pub fn opening(&self, i: usize, u: &[T], blocks: &[RowBlock]) -> T {
+        if self.laws[i] != Law::Relaxed || !self.follows(i) {
+            return T::zero();
+        }
+        let (d, first) = (self.direction[i], blocks[i].first);
+        d[0] * u[first + 1] + d[1] * u[first + 2]
     }
 
     /// z <- B' x for a contact-space vector `x`, by unknown.
     pub fn reduce_rows(&self, x: &[T], z: &mut Vec<T>) {
         z.clear();
-        z.extend(self.unknowns.iter().map(|&unknown| {
-            let b = self.test(unknown);
-            let i = 3 * unknown.contact;
-            b[0] * x[i] + b[1] * x[i + 1] + b[2] * x[i + 2]
-        }));
+        z.extend(self.unknowns.iter().map(|&unknown| combine(self.test(unknown), &x[unknown.first..])));
     }
 
     /// z <- C' x for a contact-space vector `x`, by unknown.
     pub fn reduce_columns(&self, x: &[T], z: &mut Vec<T>) {
         z.clear();
-        z.extend(self.unknowns.iter().map(|&unknown| {
-            let c = self.motion(unknown);
-            let i = 3 * unknown.contact;
-            c[0] * x[i] + c[1] * x[i + 1] + c[2] * x[i + 2]
-        }));
+        z.extend(
+            self.unknowns.iter().map(|&unknown| combine(self.motion(unknown), &x[unknown.first..])),
+        );
     }
 
     /// x += C z
     pub fn expand_columns(&self, z: &[T], x: &mut [T]) {
         for (&unknown, &z) in self.unknowns.iter().zip(z) {
-            let c = self.motion(unknown);
-            for r in 0..3 {
-                x[3 * unknown.contact + r] += c[r] * z;
+            for (x, c) in x[unknown.first..].iter_mut().zip(self.motion(unknown)) {
+                *x += c * z;
             }
         }
     }
@@ -356,28 +421,51 @@ impl<T: Real> ContactModes<T> {
     /// x += B z
     pub fn expand_rows(&self, z: &[T], x: &mut [T]) {
         for (&unknown, &z) in self.unknowns.iter().zip(z) {
-            let b = self.test(unknown);
-            for r in 0..3 {
-                x[3 * unknown.contact + r] += b[r] * z;
+            for (x, b) in x[unknown.first..].iter_mut().zip(self.test(unknown)) {
+                *x += b * z;
             }
         }
     }
 
-    /// Calls `f(k, i)` for the normal unknown `k` of each contact `i`.
+    /// Calls `f(k, i)` for the normal unknown `k` of each block `i`.
     pub fn for_each_normal(&self, mut f: impl FnMut(usize, usize)) {
         for (k, unknown) in self.unknowns.iter().enumerate() {
             if unknown.kind == Kind::Normal {
-                f(k, unknown.contact);
+                f(k, unknown.block);
             }
         }
     }
 
     /// z <- K^-1 z
     pub fn solve(&mut self, z: &mut [T]) {
-        self.lu.solve(z);
+        if !self.in_body_space {
+            return self.lu.solve(z);
+        }
+        // K^-1 = D^-1 (1 - B W H^-1 W'C' D^-1), H = I + W'C' D^-1 B W
+        let velocities = self.lu.size();
+        self.body.clear();
+        self.body.resize(velocities, T::zero());
+        for (k, &z) in z.iter().enumerate() {
+            let row = &self.motions[self.starts[k]..self.starts[k + 1]];
+            let scaled = z / self.diagonal[k];
+            let [(a, m), (b, n)] = self.columns[k];
+            for (body, &c) in self.body[a..a + m].iter_mut().zip(&row[..m]) {
+                *body += scaled * c;
+            }
+            for (body, &c) in self.body[b..b + n].iter_mut().zip(&row[m..]) {
+                *body += scaled * c;
+            }
+        }
+        self.lu.solve(&mut self.body);
+        for (k, z) in z.iter_mut().enumerate() {
+            let row = &self.tests[self.starts[k]..self.starts[k + 1]];
+            let [(a, m), (b, n)] = self.columns[k];
+            let felt = dot(&row[..m], &self.body[a..a + m]) + dot(&row[m..], &self.body[b..b + n]);
+            *z = (*z - felt) / self.diagonal[k];
+        }
     }
 
-    /// z <- K^-T z
+    /// z <- K^-T z, after a factorisation by the least-norm rule
     pub fn solve_transpose(&mut self, z: &mut [T]) {
         self.lu.solve_transpose(z);
     }
@@ -391,8 +479,8 @@ impl<T: Real> ContactModes<T> {
         self.gather(|r| lambda[r]);
         self.range.reject(&mut self.scratch);
         for (member, &x) in self.members.iter().zip(&self.scratch) {
-            for (r, &b) in member.row.iter().enumerate() {
-                held[member.first + r] += (b * x).value();
+            for (held, b) in held[member.first..].iter_mut().zip(member.row) {
+                *held += (b * x).value();
             }
         }
     }
@@ -410,13 +498,19 @@ impl<T: Real> ContactModes<T> {
     }
 
     /// Adds the change of P with the rows J, -a (I - P) dJ y, to the conditions `h`.
-    pub fn add_rotated(&mut self, row_tangents: &[T], velocities: usize, h: &mut [T]) {
+    pub fn add_rotated(&mut self, tangents: &ContactData<T>, h: &mut [T]) {
         if !self.range.is_deficient() {
             return;
         }
-        let preimage = std::mem::take(&mut self.preimage);
-        self.gather(|r| dot(&row_tangents[r * velocities..(r + 1) * velocities], &preimage));
-        self.preimage = preimage;
+        self.scratch.clear();
+        for member in &self.members {
+            let i = self.unknowns[member.unknown].block;
+            let block = &tangents.blocks()[i];
+            let moved = |r: usize| block.times(tangents.row(i, r), &self.preimage);
+            self.scratch.push(
+                (0..member.rows).fold(T::zero(), |sum, r| sum + member.row[r] * moved(r)),
+            );
+        }
         self.range.reject(&mut self.scratch);
         for (member, &x) in self.members.iter().zip(&self.scratch) {
             h[member.unknown] -= x * self.range_scale;
@@ -424,7 +518,7 @@ impl<T: Real> ContactModes<T> {
     }
 
     /// The transpose of [`Self::add_rotated`]: adjoints of the rows J from those `eta` of `h`.
-    pub fn add_rotated_adjoint(&mut self, eta: &[T], velocities: usize, row_adjoints: &mut [T]) {
+    pub fn add_rotated_adjoint(&mut self, data: &ContactData<T>, eta: &[T], adjoints: &mut [T]) {
         if !self.range.is_deficient() {
             return;
         }
@@ -432,11 +526,14 @@ impl<T: Real> ContactModes<T> {
         self.scratch.extend(self.members.iter().map(|member| eta[member.unknown]));
         self.range.reject(&mut self.scratch);
         for (member, &x) in self.members.iter().zip(&self.scratch) {
-            for (r, &b) in member.row.iter().enumerate() {
-                let at = (member.first + r) * velocities;
+            let block = &data.blocks()[self.unknowns[member.unknown].block];
+            for (r, &b) in member.row.iter().enumerate().take(member.rows) {
                 let felt = b * x * self.range_scale;
-                for (a, &y) in row_adjoints[at..at + velocities].iter_mut().zip(&self.preimage) {
-                    *a -= felt * y;
+                let row = block.row_mut(adjoints, r);
+                for (columns, part) in block.segments() {
+                    for (a, &y) in row[part].iter_mut().zip(&self.preimage[columns]) {
+                        *a -= felt * y;
+                    }
                 }
             }
         }
@@ -445,8 +542,68 @@ impl<T: Real> ContactModes<T> {
     /// Fills `scratch` with what each member's row makes of the contact-space vector `x`.
     fn gather(&mut self, x: impl Fn(usize) -> T) {
         self.scratch.clear();
-        self.scratch.extend(self.members.iter().map(|&Member { first, row, .. }| {
-            row.iter().enumerate().fold(T::zero(), |sum, (r, &b)| sum + b * x(first + r))
+        self.scratch.extend(self.members.iter().map(|&Member { first, rows, row, .. }| {
+            (0..rows).fold(T::zero(), |sum, r| sum + row[r] * x(first + r))
         }));
+    }
+}
+
+/// b . x over the rows there are.
+fn combine<T: Real>(b: [T; 3], x: &[T]) -> T {
+    b.into_iter().zip(x).fold(T::zero(), |sum, (b, &x)| sum + b * x)
+}
+
+fn follows(laws: &[Law], modes: &[Mode], i: usize) -> bool {
+    laws[i].rows() == 3 && matches!(modes[i], Mode::Slide | Mode::Clamp)
+}
+
+/// The column of an unknown in contact space: how it moves the contact's impulse.
+fn motion<T: Real>(
+    direction: &[[T; 2]],
+    limit: &[T],
+    laws: &[Law],
+    modes: &[Mode],
+    unknown: Unknown,
+) -> [T; 3] {
+    let (zero, one) = (T::zero(), T::one());
+    let d = direction[unknown.block];
+    match unknown.kind {
+        Kind::Normal if follows(laws, modes, unknown.block) => {
+            let mu = limit[unknown.block];
+            [one, mu * d[0], mu * d[1]]
+        }
+        _ => member(direction, unknown),
+    }
+}
+
+/// The row of a condition in contact space: what it asks of the contact's velocity.
+fn test<T: Real>(
+    direction: &[[T; 2]],
+    weight: &[T],
+    limit: &[T],
+    laws: &[Law],
+    modes: &[Mode],
+    unknown: Unknown,
+) -> [T; 3] {
+    let i = unknown.block;
+    match unknown.kind {
+        Kind::Normal if laws[i] == Law::Relaxed => motion(direction, limit, laws, modes, unknown),
+        Kind::Slide => {
+            let (d, w) = (direction[i], weight[i]);
+            [T::zero(), -d[1] * w, d[0] * w]
+        }
+        _ => member(direction, unknown),
+    }
+}
+
+/// The direction of an unknown by itself.
+fn member<T: Real>(direction: &[[T; 2]], unknown: Unknown) -> [T; 3] {
+    let (zero, one) = (T::zero(), T::one());
+    let d = direction[unknown.block];
+    match unknown.kind {
+        Kind::Normal => [one, zero, zero],
+        Kind::Stick(0) => [zero, one, zero],
+        Kind::Stick(..) => [zero, zero, one],
+        Kind::Slide | Kind::Clamp => [zero, -d[1], d[0]],
     }
 }

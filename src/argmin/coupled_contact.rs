@@ -1,12 +1,15 @@
 //! The coupled contact problem: non-penetration and Coulomb friction of all contacts at once.
 //!
-//! Given the rows J of the contacts, M = L L', the velocity v_p without contact, find impulses
-//! lambda and v+ = v_p + M^-1 J' lambda such that at each contact, with u = J v+,
+//! Given blocks of rows J, M = L L', the velocity v_p without contact, find impulses lambda and
+//! v+ = v_p + M^-1 J' lambda such that each block obeys its [law](Law). For a contact by Coulomb's law, with
+//! u = J v+,
 //!
 //! ```text
 //! 0 <= lambda_n  perpendicular to  u_n - target + c lambda_n >= 0     [LeLidec21] (3)
 //! |lambda_t| <= mu lambda_n,   lambda_t opposed to u_t and on the cone where u_t != 0     (4)
 //! ```
+//!
+//! Restitution is a matter of the target: e times the speed of approach.
 //!
 //! The derivative is that of these conditions, taken together, at the modes of the solution, and
 //! not that of any alternation that solves them.
@@ -28,36 +31,54 @@
 //! At the border between two modes the derivative is that of the mode the solver names:
 //! lambda_n = 0 counts as `Break`, |lambda_t| = mu lambda_n without slip as `Clamp`.
 
-use super::contact_data::{ContactData, Delassus, Layout};
-use super::contact_modes::{ContactModes, Iterate, Mode, Selection};
+use super::block_rows::BlockRows;
+use super::contact_data::{ContactData, Layout};
+use super::contact_law::{Law, Mode};
+use super::contact_modes::{Iterate, Selection};
+use super::newton_step::NewtonState;
 use super::semismooth_newton::{self, ContactSolution, ContactWorkspace};
-use super::{Report, Status};
+use super::Status;
 use crate::ad::{Node, Real};
-use crate::linalg::{Range, dot, solve_lower, solve_lower_transpose};
+use crate::linalg::{Range, dot};
 
 /// The coupled contact problem as a node.
 ///
-/// Inputs, one after the other (sizes for nc contacts and nv velocities):
-/// J (3 nc x nv, row-major; rows normal, tangent 1, tangent 2 of each contact), L (nv x nv,
-/// row-major, lower triangular), v_p (nv), target (nc, m/s), mu (nc), c (nc, 1/kg).
-/// Outputs: v+ (nv), lambda (3 nc, N s).
-#[derive(Clone, Debug)]
+/// Inputs, one after the other (with [`BlockRows`] for the layout of J, and one number a block for
+/// the last three): J; L of each tree, row-major, lower triangular; v_p (one number a velocity);
+/// target along the first row (m/s); mu of a cone or pyramid, largest impulse of an interval (N s),
+/// unused otherwise; compliance c along the first row (1/kg).
+/// Outputs: v+, then lambda, one number a row (N s).
+#[derive(Debug, Default)]
 pub struct CoupledContact {
-    /// Number of contacts.
-    pub contacts: usize,
-    /// Number of velocities.
-    pub velocities: usize,
+    /// The velocities, and which of them each block touches.
+    pub rows: BlockRows,
+    /// The law of each block.
+    pub laws: Vec<Law>,
     /// Relative natural residual at which the problem counts as solved.
     pub tolerance: f64,
+    /// Solve by Gauss-Seidel alone. The result has no derivative: `jvp` and `vjp` give NaN.
+    pub sweeps_only: bool,
+}
+
+// By hand: the tape copies nodes into memory it has, which the derived `clone_from` drops.
+impl Clone for CoupledContact {
+    fn clone(&self) -> Self {
+        let mut clone = CoupledContact::default();
+        clone.clone_from(self);
+        clone
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.rows.clone_from(&other.rows);
+        self.laws.clone_from(&other.laws);
+        (self.tolerance, self.sweeps_only) = (other.tolerance, other.sweeps_only);
+    }
 }
 
 /// The factorised conditions at a solution.
 #[derive(Clone, Debug, Default)]
 pub struct ContactFactor<T> {
-    delassus: Delassus<T>,
-    modes: ContactModes<T>,
-    u: Vec<T>,
-    directions: Vec<[T; 2]>,
+    state: NewtonState<T>,
     /// M^-1 J' lambda
     kick: Vec<T>,
     z: Vec<T>,
@@ -68,34 +89,51 @@ pub struct ContactFactor<T> {
 }
 
 impl CoupledContact {
+    /// `contacts` contacts by Coulomb's law, three rows each, on one tree of `velocities` velocities: J is
+    /// then a dense row-major matrix, rows normal, tangent 1, tangent 2 of each contact.
+    pub fn on_one_tree(contacts: usize, velocities: usize, tolerance: f64) -> Self {
+        let mut node = CoupledContact { tolerance, ..CoupledContact::default() };
+        let tree = node.rows.add_tree(velocities);
+        for _ in 0..contacts {
+            node.add(Law::Coulomb, [tree, tree]);
+        }
+        node
+    }
+
+    /// Adds a block that obeys `law` and touches two trees, or one if they are the same. Trees are
+    /// added to `rows` before.
+    pub fn add(&mut self, law: Law, trees: [usize; 2]) {
+        self.rows.add_block(law.rows(), trees);
+        self.laws.push(law);
+    }
+
+    /// Forgets trees and blocks, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.laws.clear();
+    }
+
     /// How many inputs there are.
     pub fn input_len(&self) -> usize {
-        Layout::new(self.contacts, self.velocities).end
+        Layout::new(&self.rows).end
     }
 
     /// How many outputs there are.
     pub fn output_len(&self) -> usize {
-        self.velocities + 3 * self.contacts
+        self.rows.velocities() + self.rows.rows()
     }
 
-    fn data<'a, T: Real>(&self, inputs: &'a [T]) -> ContactData<'a, T> {
-        ContactData::new(self.contacts, self.velocities, inputs)
+    pub(super) fn data<'a, T: Real>(&'a self, inputs: &'a [T]) -> ContactData<'a, T> {
+        ContactData::new(&self.rows, &self.laws, inputs)
     }
-}
 
-/// v <- M^-1 v
-fn solve_mass<T: Real>(data: &ContactData<T>, v: &mut [T]) {
-    solve_lower(data.mass_factor, data.velocities, v);
-    solve_lower_transpose(data.mass_factor, data.velocities, v);
-}
-
-/// v <- J' x
-fn transpose_times<T: Real>(data: &ContactData<T>, x: &[T], v: &mut [T]) {
-    v.fill(T::zero());
-    for (r, &x) in x.iter().enumerate() {
-        for (v, &j) in v.iter_mut().zip(data.row(r)) {
-            *v += j * x;
-        }
+    /// Whether there is a problem to be solved.
+    pub(super) fn is_admissible<T: Real>(&self, inputs: &[T]) -> bool {
+        let matches = |(block, law): (&super::RowBlock, &Law)| block.rows == law.rows();
+        self.laws.len() == self.rows.blocks().len()
+            && self.rows.blocks().iter().zip(&self.laws).all(matches)
+            && inputs.len() == self.input_len()
+            && self.data(inputs).is_admissible()
     }
 }
 
@@ -111,25 +149,16 @@ impl Node for CoupledContact {
         solution: &mut ContactSolution,
         workspace: &mut ContactWorkspace<T>,
     ) {
-        let data = self.data(inputs);
-        let (velocity, lambda) = outputs.split_at_mut(self.velocities);
-        if !data.is_admissible() {
-            let residual = f64::INFINITY;
-            solution.report =
-                Report { status: Status::InvalidInput, residual, ..Report::default() };
-            solution.modes.clear();
-            solution.modes.resize(self.contacts, Mode::Break);
-            solution.clamp.clear();
-            solution.clamp.resize(self.contacts, [0.0; 2]);
-            solution.held.clear();
-            solution.held.resize(3 * self.contacts, 0.0);
-            solution.impulses.clear();
+        if !self.is_admissible(inputs) {
+            solution.invalid(self.laws.len(), self.rows.rows());
             outputs.fill(T::zero());
             return;
         }
-        semismooth_newton::solve(&data, self.tolerance, lambda, solution, workspace);
-        transpose_times(&data, lambda, velocity);
-        solve_mass(&data, velocity);
+        let data = self.data(inputs);
+        let (velocity, lambda) = outputs.split_at_mut(self.rows.velocities());
+        semismooth_newton::solve(self, inputs, lambda, solution, workspace);
+        self.rows.transpose_times(data.jacobian, lambda, velocity);
+        data.solve_mass(velocity);
         for (v, &free) in velocity.iter_mut().zip(data.free) {
             *v += free;
         }
@@ -143,94 +172,61 @@ impl Node for CoupledContact {
         residual: &mut [T],
     ) {
         let data = self.data(inputs);
-        let nv = self.velocities;
+        let nv = self.rows.velocities();
         let (velocity, lambda) = outputs.split_at(nv);
+        let (momentum, conditions) = residual.split_at_mut(nv);
         // M (v+ - v_p) = J' lambda   [LeLidec21] (2)
         let moved: Vec<T> = velocity.iter().zip(data.free).map(|(&v, &f)| v - f).collect();
-        let l = |i: usize, k: usize| data.mass_factor[i * nv + k];
-        let half: Vec<T> =
-            (0..nv).map(|k| (k..nv).fold(T::zero(), |s, i| s + l(i, k) * moved[i])).collect();
-        for (i, r) in residual[..nv].iter_mut().enumerate() {
-            *r = (0..=i).fold(T::zero(), |s, k| s + l(i, k) * half[k]);
-            for (row, &x) in lambda.iter().enumerate() {
-                *r -= data.row(row)[i] * x;
+        self.rows.transpose_times(data.jacobian, lambda, momentum);
+        for tree in 0..self.rows.trees() {
+            let (range, l) = (self.rows.tree(tree), data.factor(tree));
+            let (n, moved) = (range.len(), &moved[range.clone()]);
+            let half: Vec<T> =
+                (0..n).map(|k| (k..n).fold(T::zero(), |s, i| s + l[i * n + k] * moved[i])).collect();
+            for (i, r) in momentum[range].iter_mut().enumerate() {
+                *r = (0..=i).fold(-*r, |s, k| s + l[i * n + k] * half[k]);
             }
         }
-        let u: Vec<T> = (0..lambda.len()).map(|r| dot(data.row(r), velocity)).collect();
-        let conditions = &mut residual[nv..];
-        for i in 0..self.contacts {
-            let (n, t) = (3 * i, [3 * i + 1, 3 * i + 2]);
-            let radius = data.mu[i] * lambda[n];
-            conditions[n] = u[n] - data.target[i] + data.compliance[i] * lambda[n];
-            match solution.modes[i] {
-                Mode::Break => {
-                    conditions[n..n + 3].copy_from_slice(&lambda[n..n + 3]);
-                }
-                Mode::Stick => {
-                    for r in t {
-                        conditions[r] = u[r];
+        let mut u = vec![T::zero(); lambda.len()];
+        self.rows.times(data.jacobian, velocity, &mut u);
+        for (i, block) in data.blocks().iter().enumerate() {
+            let (u, x) = (&u[block.range()], &lambda[block.range()]);
+            let h = &mut conditions[block.range()];
+            let (mode, d) = (solution.modes[i], solution.directions[i]);
+            h[0] = u[0] - data.target[i] + data.compliance[i] * x[0];
+            let radius = data.limit[i] * x[0];
+            match (data.laws[i], mode) {
+                (_, Mode::Break) => h.copy_from_slice(x),
+                (Law::Interval, Mode::Slide) => h[0] = x[0] - data.limit[i] * d[0],
+                (Law::Equality | Law::NonNegative | Law::Interval, _) => {}
+                (Law::Pyramid, _) => {
+                    for k in 0..2 {
+                        h[1 + k] =
+                            if d[k] == 0.0 { u[1 + k] } else { x[1 + k] - radius * d[k] };
                     }
                 }
-                Mode::Slide => {
-                    let speed = (u[t[0]] * u[t[0]] + u[t[1]] * u[t[1]]).sqrt();
-                    for r in t {
-                        conditions[r] = lambda[r] + radius * u[r] / speed;
+                (_, Mode::Stick) => h[1..].copy_from_slice(&u[1..]),
+                (law, Mode::Slide) => {
+                    let speed = (u[1] * u[1] + u[2] * u[2]).sqrt();
+                    if law == Law::Relaxed {
+                        h[0] -= data.limit[i] * speed;
+                    }
+                    for r in 1..3 {
+                        h[r] = x[r] + radius * u[r] / speed;
                     }
                 }
-                Mode::Clamp if data.mu[i].value() > 0.0 => {
-                    let [x, y] = solution.clamp[i];
-                    conditions[t[0]] = lambda[t[0]] * x + lambda[t[1]] * y - radius;
-                    conditions[t[1]] = u[t[1]] * x - u[t[0]] * y;
+                (_, Mode::Clamp) if data.limit[i].value() > 0.0 => {
+                    h[1] = x[1] * d[0] + x[2] * d[1] - radius;
+                    h[2] = u[2] * d[0] - u[1] * d[1];
                 }
-                Mode::Clamp => {
-                    for r in t {
-                        conditions[r] = lambda[r] - radius * solution.clamp[i][r - t[0]];
+                (_, Mode::Clamp) => {
+                    for r in 1..3 {
+                        h[r] = x[r] - radius * d[r - 1];
                     }
                 }
             }
         }
-        // The part of the impulses that no velocity feels vanishes: (I - P) lambda = 0.
-        let rigid = data.is_rigid();
-        // Condition, first contact-space row, and the row as a combination of three from there.
-        let mut shared: Vec<(usize, usize, [f64; 3])> = Vec::new();
-        for (i, &mode) in solution.modes.iter().enumerate() {
-            let first = 3 * i;
-            if rigid && mode != Mode::Break {
-                shared.push((first, first, [1.0, 0.0, 0.0]));
-            }
-            if mode == Mode::Stick {
-                shared.push((first + 1, first, [0.0, 1.0, 0.0]));
-                shared.push((first + 2, first, [0.0, 0.0, 1.0]));
-            }
-            if mode == Mode::Clamp && data.mu[i].value() > 0.0 {
-                let [x, y] = solution.clamp[i];
-                shared.push((first + 2, first, [0.0, -y, x]));
-            }
-        }
-        let mut rows = Vec::new();
-        for &(_, first, b) in &shared {
-            let mut row = vec![T::zero(); nv];
-            for (r, b) in b.into_iter().enumerate() {
-                for (x, &j) in row.iter_mut().zip(data.row(first + r)) {
-                    *x += j * b;
-                }
-            }
-            solve_lower(data.mass_factor, nv, &mut row);
-            rows.extend(row);
-        }
-        let trace = rows.iter().map(|x| x.value() * x.value()).sum::<f64>();
-        let scale = trace / shared.len().max(1) as f64;
-        let mut range = Range::default();
-        range.factor(&rows, shared.len(), nv);
-        let part = |&(_, first, b): &(usize, usize, [f64; 3])| {
-            let left = |r: usize| (lambda[first + r] - solution.held[first + r]) * b[r];
-            left(0) + left(1) + left(2)
-        };
-        let mut x: Vec<T> = shared.iter().map(part).collect();
-        range.reject(&mut x);
-        for (&(r, ..), x) in shared.iter().zip(x) {
-            conditions[r] += x * scale;
-        }
+        self.reject(solution, &data, lambda, conditions);
     }
 
     fn factor<T: Real>(
@@ -240,41 +236,24 @@ impl Node for CoupledContact {
         outputs: &[T],
         factor: &mut ContactFactor<T>,
     ) {
+        factor.nonsingular = solution.report.status != Status::InvalidInput && !self.sweeps_only;
+        if !factor.nonsingular {
+            return;
+        }
         let data = self.data(inputs);
-        let (velocity, lambda) = outputs.split_at(self.velocities);
-        factor.delassus.assemble(&data);
-        factor.u.clear();
-        factor.u.extend((0..lambda.len()).map(|r| dot(data.row(r), velocity)));
-        let direction = |i: usize| {
-            let u = [factor.u[3 * i + 1], factor.u[3 * i + 2]];
-            match solution.modes[i] {
-                Mode::Slide => {
-                    let speed = (u[0] * u[0] + u[1] * u[1]).sqrt();
-                    [-u[0] / speed, -u[1] / speed]
-                }
-                Mode::Clamp => solution.clamp[i].map(T::constant),
-                _ => [T::zero(); 2],
-            }
-        };
-        factor.directions.clear();
-        factor.directions.extend((0..self.contacts).map(direction));
-        factor.nonsingular = solution.report.status != Status::InvalidInput
-            && factor.modes.factor(
-                &data,
-                &factor.delassus,
-                &Iterate {
-                    modes: &solution.modes,
-                    directions: &factor.directions,
-                    lambda,
-                    u: &factor.u,
-                    held: &solution.held,
-                },
-                Selection::LeastNorm,
-            );
+        let (velocity, lambda) = outputs.split_at(self.rows.velocities());
+        let state = &mut factor.state;
+        state.start(&data);
+        state.lambda.copy_from_slice(lambda);
+        self.rows.times(data.jacobian, velocity, &mut state.u);
+        state.take_modes(&data, solution);
+        let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = state;
+        let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
+        factor.nonsingular = modes.factor(&data, delassus, &at, Selection::LeastNorm);
         factor.kick.clear();
         factor.kick.extend(velocity.iter().zip(data.free).map(|(&v, &f)| v - f));
-        factor.velocity.resize(self.velocities, T::zero());
-        factor.velocity2.resize(self.velocities, T::zero());
+        factor.velocity.resize(velocity.len(), T::zero());
+        factor.velocity2.resize(velocity.len(), T::zero());
         factor.contact.resize(lambda.len(), T::zero());
     }
 
@@ -287,64 +266,74 @@ impl Node for CoupledContact {
         input_tangents: &[T],
         output_tangents: &mut [T],
     ) {
-        let data = self.data(inputs);
-        let d = self.data(input_tangents);
-        let nv = self.velocities;
-        let (velocity, lambda) = outputs.split_at(nv);
-        let (dvelocity, dlambda) = output_tangents.split_at_mut(nv);
         if !f.nonsingular {
             output_tangents.fill(T::constant(f64::NAN));
             return;
         }
-        // dlambda at fixed unknowns: the cone opens with mu.
+        let data = self.data(inputs);
+        let d = self.data(input_tangents);
+        let (velocity, lambda) = outputs.split_at(self.rows.velocities());
+        let (dvelocity, dlambda) = output_tangents.split_at_mut(self.rows.velocities());
+        let modes = &mut f.state.modes;
+        // dlambda at fixed unknowns: the cone opens with mu, an interval with its limit.
         dlambda.fill(T::zero());
-        for i in (0..self.contacts).filter(|&i| f.modes.follows(i)) {
-            for k in 0..2 {
-                dlambda[3 * i + 1 + k] = d.mu[i] * lambda[3 * i] * f.modes.direction[i][k];
+        for (i, block) in data.blocks().iter().enumerate() {
+            if modes.follows(i) {
+                for k in 0..2 {
+                    dlambda[block.first + 1 + k] =
+                        d.limit[i] * lambda[block.first] * modes.direction[i][k];
+                }
+            } else if modes.is_at_limit(i) {
+                dlambda[block.first] = d.limit[i] * modes.direction[i][0];
             }
         }
         // dv+ at fixed unknowns: dv_p + M^-1 (dJ' lambda + J' dlambda) + d(M^-1) J' lambda, where
         // d(M^-1) M = -M^-1 dL L' - L^-T dL'
-        let half = &mut f.velocity2;
-        for (k, h) in half.iter_mut().enumerate() {
+        self.rows.transpose_times(d.jacobian, lambda, &mut f.velocity);
+        self.rows.transpose_times(data.jacobian, dlambda, &mut f.velocity2);
+        for (v, &x) in f.velocity.iter_mut().zip(&f.velocity2) {
+            *v += x;
+        }
+        for tree in 0..self.rows.trees() {
+            let range = self.rows.tree(tree);
+            let (n, l, dl) = (range.len(), data.factor(tree), d.factor(tree));
+            let kick = &f.kick[range.clone()];
+            let (v, half) = (&mut f.velocity[range.clone()], &mut f.velocity2[range]);
             // L' kick
-            *h = (k..nv).fold(T::zero(), |s, i| s + data.mass_factor[i * nv + k] * f.kick[i]);
-        }
-        for (i, v) in f.velocity.iter_mut().enumerate() {
-            let mut sum = T::zero();
-            for (r, &x) in lambda.iter().enumerate() {
-                sum += d.row(r)[i] * x + data.row(r)[i] * dlambda[r];
+            times_transpose(l, n, kick, half);
+            for (i, v) in v.iter_mut().enumerate() {
+                *v -= dot(&dl[i * n..i * n + i + 1], &half[..i + 1]);
             }
-            for (k, &h) in half.iter().enumerate().take(i + 1) {
-                sum -= d.mass_factor[i * nv + k] * h;
-            }
-            *v = sum;
-        }
-        solve_mass(&data, &mut f.velocity);
-        for (k, h) in half.iter_mut().enumerate() {
             // dL' kick
-            *h = (k..nv).fold(T::zero(), |s, i| s + d.mass_factor[i * nv + k] * f.kick[i]);
+            times_transpose(dl, n, kick, half);
         }
-        solve_lower_transpose(data.mass_factor, nv, half);
-        for (v, (&free, &h)) in f.velocity.iter_mut().zip(d.free.iter().zip(half.iter())) {
+        data.solve_mass(&mut f.velocity);
+        data.solve_factor_transpose(&mut f.velocity2);
+        for (v, (&free, &h)) in f.velocity.iter_mut().zip(d.free.iter().zip(&f.velocity2)) {
             *v += free - h;
         }
         // dh at fixed unknowns, and K dz = -dh
-        for (r, c) in f.contact.iter_mut().enumerate() {
-            *c = dot(d.row(r), velocity) + dot(data.row(r), &f.velocity);
+        for (i, block) in data.blocks().iter().enumerate() {
+            for r in 0..block.rows {
+                f.contact[block.first + r] = block.times(d.row(i, r), velocity)
+                    + block.times(data.row(i, r), &f.velocity);
+            }
         }
-        f.modes.reduce_rows(&f.contact, &mut f.z);
+        modes.reduce_rows(&f.contact, &mut f.z);
         let z = &mut f.z;
-        f.modes.for_each_normal(|k, i| z[k] += d.compliance[i] * lambda[3 * i] - d.target[i]);
-        f.modes.add_rotated(d.jacobian, nv, z);
-        f.modes.solve(z);
+        modes.for_each_normal(|k, i| {
+            z[k] += d.compliance[i] * lambda[data.blocks()[i].first] - d.target[i]
+                + d.limit[i] * modes.opening(i, &f.state.u, data.blocks());
+        });
+        modes.add_rotated(&d, z);
+        modes.solve(z);
         for z in z.iter_mut() {
             *z = -*z;
         }
         f.contact.fill(T::zero());
-        f.modes.expand_columns(z, &mut f.contact);
-        transpose_times(&data, &f.contact, dvelocity);
-        solve_mass(&data, dvelocity);
+        modes.expand_columns(z, &mut f.contact);
+        self.rows.transpose_times(data.jacobian, &f.contact, dvelocity);
+        data.solve_mass(dvelocity);
         for (dv, &fixed) in dvelocity.iter_mut().zip(&f.velocity) {
             *dv += fixed;
         }
@@ -362,24 +351,25 @@ impl Node for CoupledContact {
         output_adjoints: &[T],
         input_adjoints: &mut [T],
     ) {
-        let data = self.data(inputs);
-        let at = Layout::new(self.contacts, self.velocities);
-        let nv = self.velocities;
-        let (velocity, lambda) = outputs.split_at(nv);
-        let (velocity_adjoint, lambda_adjoint) = output_adjoints.split_at(nv);
         if !f.nonsingular {
             input_adjoints.fill(T::constant(f64::NAN));
             return;
         }
+        let data = self.data(inputs);
+        let at = Layout::new(&self.rows);
+        let (velocity, lambda) = outputs.split_at(self.rows.velocities());
+        let (velocity_adjoint, lambda_adjoint) = output_adjoints.split_at(velocity.len());
+        let modes = &mut f.state.modes;
         // K' eta = -C' (lambda_bar + J M^-1 v_bar)
         let a = &mut f.velocity;
         a.copy_from_slice(velocity_adjoint);
-        solve_mass(&data, a);
-        for (r, c) in f.contact.iter_mut().enumerate() {
-            *c = lambda_adjoint[r] + dot(data.row(r), a);
+        data.solve_mass(a);
+        self.rows.times(data.jacobian, a, &mut f.contact);
+        for (c, &adjoint) in f.contact.iter_mut().zip(lambda_adjoint) {
+            *c += adjoint;
         }
-        f.modes.reduce_columns(&f.contact, &mut f.z);
-        f.modes.solve_transpose(&mut f.z);
+        modes.reduce_columns(&f.contact, &mut f.z);
+        modes.solve_transpose(&mut f.z);
         for z in &mut f.z {
             *z = -*z;
         }
@@ -387,49 +377,145 @@ impl Node for CoupledContact {
         // beta = B eta, xi = v_bar + J' beta, a = M^-1 xi
         let beta = &mut f.contact;
         beta.fill(T::zero());
-        f.modes.expand_rows(eta, beta);
+        modes.expand_rows(eta, beta);
         let xi = &mut f.velocity2;
-        transpose_times(&data, beta, xi);
+        self.rows.transpose_times(data.jacobian, beta, xi);
         for (x, &v) in xi.iter_mut().zip(velocity_adjoint) {
             *x += v;
         }
-        a.copy_from_slice(xi);
-        solve_lower(data.mass_factor, nv, a);
-        // L_bar = -kick (L^-1 xi)' - (M^-1 xi) (L' kick)'
-        let adjoint = &mut input_adjoints[at.mass_factor..at.free];
-        for i in 0..nv {
-            for k in 0..=i {
-                adjoint[i * nv + k] -= f.kick[i] * a[k];
-            }
+        for (adjoint, &x) in input_adjoints[at.free..at.target].iter_mut().zip(xi.iter()) {
+            *adjoint += x;
         }
-        solve_lower_transpose(data.mass_factor, nv, a);
-        for k in 0..nv {
-            let h = (k..nv).fold(T::zero(), |s, i| s + data.mass_factor[i * nv + k] * f.kick[i]);
-            for i in k..nv {
-                adjoint[i * nv + k] -= a[i] * h;
+        a.copy_from_slice(xi);
+        data.solve_factor(a);
+        // L_bar = -kick (L^-1 xi)' - (M^-1 xi) (L' kick)'
+        for tree in 0..self.rows.trees() {
+            let (range, square) = (self.rows.tree(tree), self.rows.square(tree));
+            let (n, l, kick) = (range.len(), data.factor(tree), &f.kick[range.clone()]);
+            let adjoint = &mut input_adjoints[at.mass_factor..at.free][square];
+            let half = &a[range.clone()];
+            for i in 0..n {
+                for k in 0..=i {
+                    adjoint[i * n + k] -= kick[i] * half[k];
+                }
+            }
+            // xi is not needed any more.
+            times_transpose(l, n, kick, &mut xi[range]);
+        }
+        data.solve_factor_transpose(a);
+        for tree in 0..self.rows.trees() {
+            let (range, square) = (self.rows.tree(tree), self.rows.square(tree));
+            let (n, a, h) = (range.len(), &a[range.clone()], &xi[range.clone()]);
+            let adjoint = &mut input_adjoints[at.mass_factor..at.free][square];
+            for i in 0..n {
+                for k in 0..=i {
+                    adjoint[i * n + k] -= a[i] * h[k];
+                }
             }
         }
         // J_bar = lambda a' + beta v+'
         let adjoint = &mut input_adjoints[at.jacobian..at.mass_factor];
-        for (r, row) in adjoint.chunks_exact_mut(nv).enumerate() {
-            for (k, j) in row.iter_mut().enumerate() {
-                *j += lambda[r] * a[k] + beta[r] * velocity[k];
+        for block in data.blocks() {
+            for r in 0..block.rows {
+                let (x, b) = (lambda[block.first + r], beta[block.first + r]);
+                let row = block.row_mut(adjoint, r);
+                for (columns, part) in block.segments() {
+                    let felt = a[columns.clone()].iter().zip(&velocity[columns]);
+                    for (j, (&a, &v)) in row[part].iter_mut().zip(felt) {
+                        *j += x * a + b * v;
+                    }
+                }
             }
         }
-        f.modes.add_rotated_adjoint(eta, nv, adjoint);
-        for (adjoint, &x) in input_adjoints[at.free..at.target].iter_mut().zip(xi.iter()) {
-            *adjoint += x;
-        }
-        f.modes.for_each_normal(|k, i| {
+        modes.add_rotated_adjoint(&data, eta, adjoint);
+        modes.for_each_normal(|k, i| {
             input_adjoints[at.target + i] -= eta[k];
-            input_adjoints[at.compliance + i] += eta[k] * lambda[3 * i];
+            input_adjoints[at.compliance + i] += eta[k] * lambda[data.blocks()[i].first];
+            input_adjoints[at.limit + i] +=
+                eta[k] * modes.opening(i, &f.state.u, data.blocks());
         });
-        for i in (0..self.contacts).filter(|&i| f.modes.follows(i)) {
-            for k in 0..2 {
-                let r = 3 * i + 1 + k;
-                let felt = lambda_adjoint[r] + dot(data.row(r), a);
-                input_adjoints[at.mu + i] += lambda[3 * i] * f.modes.direction[i][k] * felt;
+        for (i, block) in data.blocks().iter().enumerate() {
+            let felt = |r: usize| lambda_adjoint[block.first + r] + block.times(data.row(i, r), a);
+            if modes.follows(i) {
+                for k in 0..2 {
+                    input_adjoints[at.limit + i] +=
+                        lambda[block.first] * modes.direction[i][k] * felt(1 + k);
+                }
+            } else if modes.is_at_limit(i) {
+                input_adjoints[at.limit + i] += modes.direction[i][0] * felt(0);
             }
+        }
+    }
+}
+
+/// y <- L' x of a lower triangular matrix
+fn times_transpose<T: Real>(l: &[T], n: usize, x: &[T], y: &mut [T]) {
+    for (k, y) in y.iter_mut().enumerate() {
+        *y = (k..n).fold(T::zero(), |sum, i| sum + l[i * n + k] * x[i]);
+    }
+}
+
+impl CoupledContact {
+    /// Adds to the conditions that the part of the impulses that no velocity feels vanishes, or is what
+    /// it is held at: (I - P) (lambda - held) = 0.
+    fn reject<T: Real>(
+        &self,
+        solution: &ContactSolution,
+        data: &ContactData<T>,
+        lambda: &[T],
+        conditions: &mut [T],
+    ) {
+        // Condition, block, and the row as a combination of three of the block.
+        let mut shared: Vec<(usize, usize, [f64; 3])> = Vec::new();
+        for (i, block) in data.blocks().iter().enumerate() {
+            let (mode, d) = (solution.modes[i], solution.directions[i]);
+            let law = data.laws[i];
+            let closed =
+                mode != Mode::Break && !(law == Law::Interval && mode == Mode::Slide);
+            if closed && data.is_rigid(i) {
+                shared.push((block.first, i, [1.0, 0.0, 0.0]));
+            }
+            if law.rows() == 1 {
+                continue;
+            }
+            let axes = match mode {
+                Mode::Stick => [true, true],
+                Mode::Slide if law == Law::Pyramid => d.map(|d| d == 0.0),
+                _ => [false, false],
+            };
+            if axes[0] {
+                shared.push((block.first + 1, i, [0.0, 1.0, 0.0]));
+            }
+            if axes[1] {
+                shared.push((block.first + 2, i, [0.0, 0.0, 1.0]));
+            }
+            if mode == Mode::Clamp && data.limit[i].value() > 0.0 {
+                shared.push((block.first + 2, i, [0.0, -d[1], d[0]]));
+            }
+        }
+        let nv = self.rows.velocities();
+        let mut rows = Vec::new();
+        for &(_, i, b) in &shared {
+            let (block, mut row) = (&data.blocks()[i], vec![T::zero(); nv]);
+            for (r, b) in b.into_iter().enumerate().take(block.rows) {
+                block.add_times(data.row(i, r), T::constant(b), &mut row);
+            }
+            data.solve_factor(&mut row);
+            rows.extend(row);
+        }
+        let trace = rows.iter().map(|x| x.value() * x.value()).sum::<f64>();
+        let scale = trace / shared.len().max(1) as f64;
+        let mut range = Range::default();
+        range.factor(&rows, shared.len(), nv);
+        let part = |&(_, i, b): &(usize, usize, [f64; 3])| {
+            let rows = data.blocks()[i].range();
+            let left = lambda[rows.clone()].iter().zip(&solution.held[rows]);
+            left.zip(b).fold(T::zero(), |sum, ((&x, &held), b)| sum + (x - held) * b)
+        };
+        let mut x: Vec<T> = shared.iter().map(part).collect();
+        range.reject(&mut x);
+        for (&(r, ..), x) in shared.iter().zip(x) {
+            conditions[r] += x * scale;
         }
     }
 }

@@ -1,31 +1,32 @@
 //! How far any impulses are from solving the coupled contact problem.
 
-use super::contact_data::ContactData;
 use super::coupled_contact::CoupledContact;
-use super::natural_map;
+use super::natural_map::{ContactResiduals, contact_residuals, natural_residual};
 use super::semismooth_newton::ContactWorkspace;
-use crate::ad::Real;
 
 impl CoupledContact {
-    /// The relative natural residual of the impulses `lambda` (three a contact), whatever found
-    /// them: what [`Report::residual`](super::Report::residual) says of the solution of this node.
-    /// Infinite if the inputs are not admissible.
-    pub fn natural_residual<T: Real>(
+    /// The relative natural residual of the impulses `lambda`, whatever found them: what
+    /// [`Report::residual`](super::Report::residual) says of the solution of this node; and the parts of
+    /// Coulomb's law by themselves. Infinite if the inputs are not admissible.
+    pub fn residuals_of(
         &self,
-        inputs: &[T],
-        lambda: &[T],
-        workspace: &mut ContactWorkspace<T>,
-    ) -> f64 {
-        let data = ContactData::new(self.contacts, self.velocities, inputs);
-        if !data.is_admissible() {
-            return f64::INFINITY;
+        inputs: &[f64],
+        lambda: &[f64],
+        workspace: &mut ContactWorkspace<f64>,
+    ) -> (f64, ContactResiduals) {
+        if !self.is_admissible(inputs) || lambda.len() != self.rows.rows() {
+            return (f64::INFINITY, ContactResiduals::default());
         }
-        let ContactWorkspace { delassus, u, .. } = workspace;
-        delassus.assemble(&data);
-        u.clear();
-        u.resize(lambda.len(), T::zero());
-        delassus.velocity(lambda, u);
-        let scale = delassus.velocity_scale();
-        natural_map::natural_residual(&data, delassus, lambda, u, scale)
+        let data = self.data(inputs);
+        let state = &mut workspace.search.state;
+        state.start(&data);
+        state.lambda.copy_from_slice(lambda);
+        state.follow(&data);
+        let scale = state.delassus.velocity_scale();
+        let (delassus, u) = (&state.delassus, &state.u);
+        (
+            natural_residual(&data, delassus, lambda, u, scale),
+            contact_residuals(&data, delassus, lambda, u, scale),
+        )
     }
 }

@@ -1,89 +1,226 @@
 //! The natural map of the coupled contact problem: how far impulses are from solving it, and from
-//! another mode.
+//! another mode. All on values.
 
 use super::contact_data::{ContactData, Delassus};
-use super::contact_modes::Mode;
-use crate::ad::Real;
+use super::contact_law::{Law, Mode};
 
 /// |x|. `hypot`, which guards against overflow, takes a tenth of a solve.
 pub(super) fn length(x: [f64; 2]) -> f64 {
     (x[0] * x[0] + x[1] * x[1]).sqrt()
 }
 
-/// The natural map's argument at contact `i`: impulse less velocity, in units of impulse.
-pub(super) fn natural_argument<T: Real>(
-    data: &ContactData<T>,
-    delassus: &Delassus<T>,
-    lambda: &[T],
-    u: &[T],
+/// The natural map's argument at block `i` with impulses `x` and velocities `v`: impulse less velocity,
+/// in units of impulse. Zeros beyond the rows of the block.
+pub(super) fn natural_argument(
+    data: &ContactData<f64>,
+    delassus: &Delassus<f64>,
     i: usize,
+    x: &[f64],
+    v: &[f64],
 ) -> [f64; 3] {
-    let at = |x: &[T], r: usize| x[3 * i + r].value();
-    let normal_velocity = at(u, 0) + data.compliance[i].value() * at(lambda, 0);
-    let (dn, dt) = (delassus.normal_scale(i), delassus.tangential_scale(i));
     let inverse = |d: f64| if d > 0.0 { 1.0 / d } else { 0.0 };
-    [
-        at(lambda, 0) - inverse(dn) * normal_velocity,
-        at(lambda, 1) - inverse(dt) * at(u, 1),
-        at(lambda, 2) - inverse(dt) * at(u, 2),
-    ]
+    let normal_velocity = v[0] + data.compliance[i] * x[0];
+    let mut rn = inverse(delassus.normal_scale(i));
+    let (&[_, x1, x2, ..], &[_, v1, v2, ..]) = (x, v) else {
+        return [x[0] - rn * normal_velocity, 0.0, 0.0];
+    };
+    let mut rt = inverse(delassus.tangential_scale(i));
+    if data.laws[i] == Law::Relaxed {
+        // The cone is not a product: one scale for both, or the projection is not Euclidean.
+        rn = rn.min(rt);
+        rt = rn;
+    }
+    [x[0] - rn * normal_velocity, x1 - rt * v1, x2 - rt * v2]
 }
 
-/// Largest violation over the contacts of lambda = Proj(lambda - D^-1 u), as a velocity, relative
-/// to `scale`; the projection is on the half-line and on the disk of radius mu times its result.
-pub(super) fn natural_residual<T: Real>(
-    data: &ContactData<T>,
-    delassus: &Delassus<T>,
-    lambda: &[T],
-    u: &[T],
+/// What the natural map makes of its argument: its projection.
+pub(super) fn project(law: Law, limit: f64, p: [f64; 3]) -> [f64; 3] {
+    let normal = p[0].max(0.0);
+    match law {
+        Law::Equality => [p[0], 0.0, 0.0],
+        Law::NonNegative => [normal, 0.0, 0.0],
+        Law::Interval => [p[0].clamp(-limit, limit), 0.0, 0.0],
+        Law::Coulomb => {
+            let (radius, size) = (limit * normal, length([p[1], p[2]]));
+            let shrink = if size > radius { radius / size } else { 1.0 };
+            [normal, shrink * p[1], shrink * p[2]]
+        }
+        Law::Pyramid => {
+            let radius = limit * normal;
+            [normal, p[1].clamp(-radius, radius), p[2].clamp(-radius, radius)]
+        }
+        Law::Relaxed => {
+            let size = length([p[1], p[2]]);
+            if limit * size <= -p[0] {
+                [0.0; 3]
+            } else if size <= limit * p[0] {
+                p
+            } else {
+                let normal = (p[0] + limit * size) / (1.0 + limit * limit);
+                let shrink = limit * normal / size;
+                [normal, shrink * p[1], shrink * p[2]]
+            }
+        }
+    }
+}
+
+/// The mode of a block, and the direction of its friction or the sides of a pyramid or interval, that
+/// the argument `p` of the natural map suggests.
+pub(super) fn mode(law: Law, limit: f64, p: [f64; 3]) -> (Mode, [f64; 2]) {
+    let side = |x: f64, radius: f64| {
+        if x > radius {
+            1.0
+        } else if x < -radius {
+            -1.0
+        } else {
+            0.0
+        }
+    };
+    let either = |d: [f64; 2]| (if d == [0.0; 2] { Mode::Stick } else { Mode::Slide }, d);
+    let size = length([p[1], p[2]]);
+    match law {
+        Law::Equality => (Mode::Stick, [0.0; 2]),
+        Law::Interval => either([side(p[0], limit), 0.0]),
+        Law::Relaxed if limit * size > -p[0] && size > limit * p[0] => {
+            (Mode::Slide, [p[1] / size, p[2] / size])
+        }
+        _ if p[0] <= 0.0 => (Mode::Break, [0.0; 2]),
+        Law::NonNegative | Law::Relaxed => (Mode::Stick, [0.0; 2]),
+        Law::Pyramid => either([side(p[1], limit * p[0]), side(p[2], limit * p[0])]),
+        Law::Coulomb if size > limit * p[0] => (Mode::Slide, [p[1] / size, p[2] / size]),
+        Law::Coulomb if limit == 0.0 => (Mode::Clamp, [0.0; 2]),
+        Law::Coulomb => (Mode::Stick, [0.0; 2]),
+    }
+}
+
+/// Largest violation over the blocks of lambda = Proj(lambda - D^-1 u), as a velocity, relative
+/// to `scale`; the projection is that of the law.
+pub(super) fn natural_residual(
+    data: &ContactData<f64>,
+    delassus: &Delassus<f64>,
+    lambda: &[f64],
+    u: &[f64],
     scale: f64,
 ) -> f64 {
     if scale == 0.0 {
-        return lambda.iter().map(|x| x.value().abs()).fold(0.0, f64::max);
+        return lambda.iter().map(|x| x.abs()).fold(0.0, f64::max);
     }
     let mut worst = 0.0_f64;
-    for i in 0..data.contacts {
-        let p = natural_argument(data, delassus, lambda, u, i);
-        let normal = p[0].max(0.0);
-        let radius = data.mu[i].value() * normal;
-        let size = length([p[1], p[2]]);
-        let shrink = if size > radius { radius / size } else { 1.0 };
-        let at = |r: usize| lambda[3 * i + r].value();
-        let normal_error = (at(0) - normal).abs() * delassus.normal_scale(i);
-        let tangential_error =
-            length([at(1) - shrink * p[1], at(2) - shrink * p[2]]) * delassus.tangential_scale(i);
-        let error = normal_error.max(tangential_error) / scale;
-        // A NaN must not pass for a small residual.
+    for (i, block) in data.blocks().iter().enumerate() {
+        let at = &lambda[block.range()];
+        let p = natural_argument(data, delassus, i, at, &u[block.range()]);
+        let z = project(data.laws[i], data.limit[i], p);
+        let mut error = (at[0] - z[0]).abs() * delassus.normal_scale(i);
+        if let [_, x, y] = *at {
+            let across = length([x - z[1], y - z[2]]) * delassus.tangential_scale(i);
+            // A NaN must not get lost in the maximum.
+            error = if across > error || across.is_nan() { across } else { error };
+        }
+        let error = error / scale;
         worst = if error.is_nan() { f64::INFINITY } else { worst.max(error) };
     }
     worst
 }
 
-/// Least distance of any contact to another mode: velocity or impulse (as a velocity) relative to
+/// Least distance of any block to another mode: velocity or impulse (as a velocity) relative to
 /// the velocity scale, or the fraction of the friction disk that a sticking contact leaves unused.
-pub(super) fn margin<T: Real>(
-    data: &ContactData<T>,
-    delassus: &Delassus<T>,
+pub(super) fn margin(
+    data: &ContactData<f64>,
+    delassus: &Delassus<f64>,
     modes: &[Mode],
-    lambda: &[T],
-    u: &[T],
+    lambda: &[f64],
+    u: &[f64],
 ) -> f64 {
     let scale = delassus.velocity_scale();
     let mut least = f64::INFINITY;
-    for (i, mode) in modes.iter().enumerate() {
-        let at = |x: &[T], r: usize| x[3 * i + r].value();
-        let normal = at(lambda, 0) * delassus.normal_scale(i) / scale;
-        let slack = match mode {
-            Mode::Break => at(u, 0) / scale,
-            Mode::Stick => {
-                let radius = data.mu[i].value() * at(lambda, 0);
-                normal.min(1.0 - length([at(lambda, 1), at(lambda, 2)]) / radius)
+    for (i, (block, &mode)) in data.blocks().iter().zip(modes).enumerate() {
+        let (x, v, limit) = (&lambda[block.range()], &u[block.range()], data.limit[i]);
+        let normal = x[0] * delassus.normal_scale(i) / scale;
+        let radius = limit * x[0];
+        let slack = match (data.laws[i], mode) {
+            (Law::Equality, _) => f64::INFINITY,
+            (Law::Interval, Mode::Slide) => v[0].abs() / scale,
+            (Law::Interval, _) => 1.0 - x[0].abs() / limit,
+            (Law::Relaxed, Mode::Break) => (v[0] - limit * length([v[1], v[2]])) / scale,
+            (_, Mode::Break) => v[0] / scale,
+            (Law::NonNegative, _) => normal,
+            (Law::Pyramid, _) => {
+                let axis = |k: usize| {
+                    let unused = 1.0 - x[k].abs() / radius;
+                    if unused > 0.0 { unused.max(v[k].abs() / scale) } else { v[k].abs() / scale }
+                };
+                normal.min(axis(1)).min(axis(2))
             }
-            Mode::Slide => normal.min(length([at(u, 1), at(u, 2)]) / scale),
-            Mode::Clamp if data.mu[i].value() == 0.0 => normal,
-            Mode::Clamp => 0.0,
+            (_, Mode::Stick) => normal.min(1.0 - length([x[1], x[2]]) / radius),
+            (_, Mode::Slide) => normal.min(length([v[1], v[2]]) / scale),
+            (_, Mode::Clamp) if limit == 0.0 => normal,
+            (_, Mode::Clamp) => 0.0,
         };
         least = least.min(slack);
     }
     least.max(0.0)
+}
+
+/// How far impulses are from each part of Coulomb's law by itself, whatever law they were solved for.
+/// All three are velocities relative to the largest contact velocity without impulses.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactResiduals {
+    /// Largest |min(g lambda_n, u_n - target + c lambda_n)|: penetrating, pulling, or pushing from
+    /// apart. g is the contact's own diagonal of J M^-1 J'.
+    pub complementarity: f64,
+    /// Largest g (|lambda_t| - mu lambda_n): friction beyond the cone.
+    pub cone: f64,
+    /// Largest |u_t| + u_t . lambda_t / (mu lambda_n), weighed by g mu lambda_n and at most 1: power that
+    /// friction fails to dissipate where a contact slips.
+    pub dissipation: f64,
+}
+
+impl ContactResiduals {
+    /// The larger of each.
+    pub fn max(self, other: ContactResiduals) -> ContactResiduals {
+        ContactResiduals {
+            complementarity: self.complementarity.max(other.complementarity),
+            cone: self.cone.max(other.cone),
+            dissipation: self.dissipation.max(other.dissipation),
+        }
+    }
+}
+
+/// The residuals of the blocks of three rows by Coulomb's law, and of those of one row by their own.
+pub(super) fn contact_residuals(
+    data: &ContactData<f64>,
+    delassus: &Delassus<f64>,
+    lambda: &[f64],
+    u: &[f64],
+    scale: f64,
+) -> ContactResiduals {
+    let mut worst = ContactResiduals::default();
+    if scale == 0.0 {
+        return worst;
+    }
+    for (i, block) in data.blocks().iter().enumerate() {
+        let (x, v) = (&lambda[block.range()], &u[block.range()]);
+        let pressed = v[0] + data.compliance[i] * x[0];
+        let g = delassus.normal_scale(i);
+        let complementarity = if data.laws[i].is_one_sided() {
+            (g * x[0]).min(pressed).abs() / scale
+        } else {
+            let p = natural_argument(data, delassus, i, x, v);
+            (x[0] - project(data.laws[i], data.limit[i], p)[0]).abs() * g / scale
+        };
+        let mut own = ContactResiduals { complementarity, ..ContactResiduals::default() };
+        if let [_, a, b] = *x {
+            let g = delassus.tangential_scale(i);
+            let radius = data.limit[i] * x[0].max(0.0);
+            let (slip, friction) = (length([v[1], v[2]]), length([a, b]));
+            own.cone = (g * (friction - radius)).max(0.0) / scale;
+            let lost = radius * slip + v[1] * a + v[2] * b;
+            let size = radius.max(friction);
+            if size > 0.0 {
+                own.dissipation = lost.max(0.0) / size * (g * size / scale).min(1.0) / scale;
+            }
+        }
+        worst = worst.max(own);
+    }
+    worst
 }

@@ -1,13 +1,21 @@
 //! Semi-smooth Newton on the coupled contact problem: the natural map decides the mode of each
-//! contact, the conditions at those modes are solved to first order, and again, with steps shortened
-//! until the residual falls. It converges in two
-//! to seven iterations from a few [block Gauss-Seidel](super::block_gauss_seidel) sweeps, and goes
-//! back to sweeping when the residual no longer falls.
+//! block, the conditions at those modes are solved to first order, and again, with steps shortened
+//! until the residual falls. It converges in two to seven iterations from a few
+//! [block Gauss-Seidel](super::block_gauss_seidel) sweeps, and goes back to sweeping when the residual no
+//! longer falls.
+//!
+//! All of the search runs on values. On AD scalars one more Newton step for each order, at the final
+//! modes, carries the derivatives.
 
-use super::contact_data::{ContactData, Delassus};
-use super::contact_modes::{ContactModes, Iterate, Mode, Selection};
+use super::contact_data::ContactData;
+use super::contact_law::{Law, Mode};
+use super::contact_modes::{Iterate, Selection};
+use super::coupled_contact::CoupledContact;
 use super::least_norm::{LeastNormWorkspace, least_norm};
-use super::natural_map::{length, margin, natural_argument, natural_residual};
+use super::natural_map::{
+    ContactResiduals, contact_residuals, length, margin, mode, natural_argument, natural_residual,
+};
+use super::newton_step::NewtonState;
 use super::{Report, Status, block_gauss_seidel};
 use crate::ad::Real;
 
@@ -30,23 +38,28 @@ const FIRST_SWEEPS: usize = 3;
 const POLISH_ITERATIONS: usize = 12;
 /// Slip below this fraction of the velocity scale counts as none. Rounding leaves 1e-15.
 const SLIP_TOLERANCE: f64 = 1e-11;
+/// Limit of sweeps where nothing else is allowed.
+const SWEEPS: usize = 20_000;
 
 /// The solver's memory.
 #[derive(Clone, Debug, Default)]
 pub struct ContactWorkspace<T> {
-    pub(super) delassus: Delassus<T>,
-    modes: ContactModes<T>,
-    lambda: Vec<T>,
-    best: Vec<T>,
-    kept: Vec<T>,
-    pub(super) u: Vec<T>,
-    step: Vec<T>,
-    start: Vec<T>,
-    end: Vec<T>,
-    directions: Vec<[T; 2]>,
-    guess: Vec<Mode>,
+    pub(super) values: Vec<f64>,
+    pub(super) search: Search,
+    pub(super) carry: NewtonState<T>,
+}
+
+/// The memory of the search, which runs on values.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Search {
+    pub(super) state: NewtonState<f64>,
+    best: Vec<f64>,
+    kept: Vec<f64>,
+    start: Vec<f64>,
+    end: Vec<f64>,
+    y: Vec<f64>,
     least_norm: LeastNormWorkspace,
-    compliance: Vec<T>,
+    compliance: Vec<f64>,
 }
 
 /// What a solve decided, in f64.
@@ -54,13 +67,16 @@ pub struct ContactWorkspace<T> {
 pub struct ContactSolution {
     /// Status, iterations, relative natural residual, margin.
     pub report: Report,
-    /// The mode of each contact.
+    /// The parts of Coulomb's law by themselves.
+    pub residuals: ContactResiduals,
+    /// The mode of each block.
     pub modes: Vec<Mode>,
-    /// The impulses, 3 a contact: the starting guess of the next solve.
+    /// The impulses: the starting guess of the next solve.
     pub impulses: Vec<f64>,
-    /// Direction of the friction of clamped contacts (zero of others): across it they do not slip by
-    /// themselves, along it they are held by others.
-    pub(super) clamp: Vec<[f64; 2]>,
+    /// Directions that are data. Of clamped contacts that of the friction: across it they do not slip by
+    /// themselves, along it they are held by others. Of pyramids and intervals the sides they are at.
+    /// Zero of others.
+    pub(super) directions: Vec<[f64; 2]>,
     /// The part of the impulses that no velocity feels, where the least-norm rule has no admissible
     /// solution: it is held. Zero otherwise.
     pub(super) held: Vec<f64>,
@@ -69,427 +85,402 @@ pub struct ContactSolution {
 // By hand: the tape copies solutions into memory it has, which the derived `clone_from` drops.
 impl Clone for ContactSolution {
     fn clone(&self) -> Self {
-        ContactSolution {
-            report: self.report,
-            modes: self.modes.clone(),
-            impulses: self.impulses.clone(),
-            clamp: self.clamp.clone(),
-            held: self.held.clone(),
-        }
+        let mut clone = ContactSolution::default();
+        clone.clone_from(self);
+        clone
     }
 
     fn clone_from(&mut self, other: &Self) {
-        self.report = other.report;
+        (self.report, self.residuals) = (other.report, other.residuals);
         self.modes.clone_from(&other.modes);
         self.impulses.clone_from(&other.impulses);
-        self.clamp.clone_from(&other.clamp);
+        self.directions.clone_from(&other.directions);
         self.held.clone_from(&other.held);
     }
 }
 
-/// Solves for the impulses `lambda` (3 a contact).
+impl ContactSolution {
+    /// That of a problem whose inputs are not admissible.
+    pub(super) fn invalid(&mut self, blocks: usize, rows: usize) {
+        let residual = f64::INFINITY;
+        self.report = Report { status: Status::InvalidInput, residual, ..Report::default() };
+        self.residuals = ContactResiduals::default();
+        self.modes.clear();
+        self.modes.resize(blocks, Mode::Break);
+        self.directions.clear();
+        self.directions.resize(blocks, [0.0; 2]);
+        self.held.clear();
+        self.held.resize(rows, 0.0);
+        self.impulses.clear();
+    }
+}
+
+/// Solves the problem of `node` for the impulses `lambda`.
 pub(super) fn solve<T: Real>(
-    data: &ContactData<T>,
-    tolerance: f64,
+    node: &CoupledContact,
+    inputs: &[T],
     lambda: &mut [T],
     solution: &mut ContactSolution,
     w: &mut ContactWorkspace<T>,
 ) {
-    let n = 3 * data.contacts;
-    w.delassus.assemble(data);
-    let scale = w.delassus.velocity_scale();
-    w.u.clear();
-    w.u.resize(n, T::zero());
-    w.lambda.clear();
-    let warm = solution.impulses.len() == n && solution.impulses.iter().any(|&x| x != 0.0);
-    if warm && solution.impulses.iter().all(|x| x.is_finite()) {
-        w.lambda.extend(solution.impulses.iter().map(|&x| T::constant(x)));
-    } else {
-        w.lambda.resize(n, T::zero());
+    w.values.clear();
+    w.values.extend(inputs.iter().map(|x| x.value()));
+    w.search.run(&node.data(&w.values), node.tolerance, node.sweeps_only, solution);
+    for (lambda, &x) in lambda.iter_mut().zip(&w.search.state.lambda) {
+        *lambda = T::constant(x);
     }
-    let enough = 1e-2 * tolerance;
-    let mut iterations = 0;
-    let mut best = search(data, w, scale, enough, warm, &mut iterations);
-    w.kept.clear();
-    w.kept.extend_from_slice(&w.best);
-    if best > tolerance && warm {
-        // A guess can lead astray.
-        w.lambda.fill(T::zero());
-        let found = search(data, w, scale, enough, false, &mut iterations);
-        keep_better(w, found, &mut best);
+    if T::ORDER == 0 || node.sweeps_only {
+        return;
     }
-    if best > tolerance {
-        // Impulses that only a small compliance decides can be far from where sweeping ends. Follow
-        // them from a large compliance to the one asked for.
-        let mut compliance = std::mem::take(&mut w.compliance);
-        let mut extra = w.delassus.mean_normal_scale();
-        for _ in 0..CONTINUATION_STEPS {
-            compliance.clear();
-            compliance.extend(data.compliance.iter().map(|&c| c + extra));
-            let softer = ContactData { compliance: &compliance, ..*data };
-            search(&softer, w, scale, enough, true, &mut iterations);
-            extra *= 0.1;
+    let data = node.data(inputs);
+    w.carry.start(&data);
+    w.carry.lambda.copy_from_slice(lambda);
+    w.carry.follow(&data);
+    w.carry.take_modes(&data, solution);
+    for _ in 0..T::ORDER {
+        if w.carry.newton_step(&data, Selection::LeastNorm, &solution.held).is_none() {
+            lambda.fill(T::constant(f64::NAN));
+            return;
         }
-        w.compliance = compliance;
-        let found = search(data, w, scale, enough, true, &mut iterations);
-        keep_better(w, found, &mut best);
     }
-    w.best.copy_from_slice(&w.kept);
-    w.lambda.copy_from_slice(&w.best);
-    w.delassus.velocity(&w.lambda, &mut w.u);
-    classify(data, w, scale, solution);
-    least_norm(data, &w.delassus, &mut w.lambda, solution, &mut w.least_norm);
-    iterations += polish(data, w, solution, scale, best.max(enough));
-    w.delassus.velocity(&w.lambda, &mut w.u);
-    lambda.copy_from_slice(&w.lambda);
-
-    let residual = natural_residual(data, &w.delassus, &w.lambda, &w.u, scale);
-    let status = if residual <= tolerance { Status::Solved } else { Status::IterationLimit };
-    let margin = margin(data, &w.delassus, &solution.modes, &w.lambda, &w.u);
-    solution.report = Report { status, iterations, residual, margin };
-    solution.impulses.clear();
-    solution.impulses.extend(lambda.iter().map(|x| x.value()));
+    lambda.copy_from_slice(&w.carry.lambda);
 }
 
-/// Keeps what a search has found if it is better than what was kept before.
-fn keep_better<T: Real>(w: &mut ContactWorkspace<T>, found: f64, best: &mut f64) {
-    if found < *best {
-        *best = found;
-        w.kept.copy_from_slice(&w.best);
-    }
-}
-
-/// Sweeps and Newton steps from `w.lambda` until the residual is `enough`; leaves the best iterate
-/// in `w.lambda` and `w.best`, and returns its residual.
-fn search<T: Real>(
-    data: &ContactData<T>,
-    w: &mut ContactWorkspace<T>,
-    scale: f64,
-    enough: f64,
-    warm: bool,
-    iterations: &mut usize,
-) -> f64 {
-    w.delassus.velocity(&w.lambda, &mut w.u);
-    w.best.clear();
-    w.best.extend_from_slice(&w.lambda);
-    let mut best = natural_residual(data, &w.delassus, &w.lambda, &w.u, scale);
-    let mut sweeps = FIRST_SWEEPS;
-    for round in 0..ROUNDS {
-        if best <= enough {
-            break;
+impl Search {
+    /// Solves into `state.lambda` and `solution`.
+    fn run(
+        &mut self,
+        data: &ContactData<f64>,
+        tolerance: f64,
+        sweeps_only: bool,
+        solution: &mut ContactSolution,
+    ) {
+        self.state.start(data);
+        let scale = self.state.delassus.velocity_scale();
+        let known = &solution.impulses;
+        let warm = known.len() == data.rows.rows()
+            && known.iter().any(|&x| x != 0.0)
+            && known.iter().all(|x| x.is_finite());
+        if warm {
+            self.state.lambda.copy_from_slice(known);
         }
-        if !(warm && round == 0) {
-            for _ in 0..sweeps {
-                block_gauss_seidel::sweep(data, &w.delassus, &mut w.lambda, &mut w.u);
+        let mut iterations = 0;
+        if sweeps_only {
+            iterations = self.sweep_until(data, scale, tolerance);
+            self.classify(data, scale, solution);
+            solution.held.clear();
+            solution.held.resize(data.rows.rows(), 0.0);
+        } else {
+            let enough = 1e-2 * tolerance;
+            let reached = self.search_with_restarts(data, scale, tolerance, warm, &mut iterations);
+            self.classify(data, scale, solution);
+            let state = &mut self.state;
+            let (lambda, delassus) = (&mut state.lambda, &state.delassus);
+            least_norm(data, delassus, lambda, solution, &mut self.least_norm);
+            iterations += self.polish(data, solution, scale, reached.max(enough));
+        }
+        let state = &mut self.state;
+        state.follow(data);
+        let residual = natural_residual(data, &state.delassus, &state.lambda, &state.u, scale);
+        let status = if residual <= tolerance { Status::Solved } else { Status::IterationLimit };
+        let margin = margin(data, &state.delassus, &solution.modes, &state.lambda, &state.u);
+        solution.report = Report { status, iterations, residual, margin };
+        solution.residuals =
+            contact_residuals(data, &state.delassus, &state.lambda, &state.u, scale);
+        solution.impulses.clear();
+        solution.impulses.extend_from_slice(&state.lambda);
+    }
+
+    fn residual(&self, data: &ContactData<f64>, scale: f64) -> f64 {
+        let NewtonState { delassus, lambda, u, .. } = &self.state;
+        natural_residual(data, delassus, lambda, u, scale)
+    }
+
+    /// The search from the warm start, from nothing, and by continuation; leaves the best iterate in
+    /// `state.lambda` and returns its residual.
+    fn search_with_restarts(
+        &mut self,
+        data: &ContactData<f64>,
+        scale: f64,
+        tolerance: f64,
+        warm: bool,
+        iterations: &mut usize,
+    ) -> f64 {
+        let enough = 1e-2 * tolerance;
+        let mut best = self.search(data, scale, enough, warm, iterations);
+        self.kept.clone_from(&self.best);
+        if best > tolerance && warm {
+            // A guess can lead astray.
+            self.state.lambda.fill(0.0);
+            let found = self.search(data, scale, enough, false, iterations);
+            self.keep_better(found, &mut best);
+        }
+        if best > tolerance {
+            // Impulses that only a small compliance decides can be far from where sweeping ends. Follow
+            // them from a large compliance to the one asked for.
+            let mut compliance = std::mem::take(&mut self.compliance);
+            let mut extra = self.state.delassus.mean_normal_scale();
+            for _ in 0..CONTINUATION_STEPS {
+                compliance.clear();
+                compliance.extend(data.compliance.iter().map(|&c| c + extra));
+                let softer = ContactData { compliance: &compliance, ..*data };
+                self.search(&softer, scale, enough, true, iterations);
+                extra *= 0.1;
             }
-            *iterations += sweeps;
-            sweeps *= 4;
-            w.delassus.velocity(&w.lambda, &mut w.u);
-            keep_best(data, w, scale, &mut best);
+            self.compliance = compliance;
+            let found = self.search(data, scale, enough, true, iterations);
+            self.keep_better(found, &mut best);
         }
-        for _ in 0..NEWTON_ITERATIONS {
+        self.state.lambda.copy_from_slice(&self.kept);
+        self.state.follow(data);
+        best
+    }
+
+    /// Keeps what a search has found if it is better than what was kept before.
+    fn keep_better(&mut self, found: f64, best: &mut f64) {
+        if found < *best {
+            *best = found;
+            self.kept.copy_from_slice(&self.best);
+        }
+    }
+
+    /// `count` sweeps.
+    fn sweep(&mut self, data: &ContactData<f64>, count: usize) {
+        let NewtonState { delassus, lambda, .. } = &mut self.state;
+        self.y.resize(data.rows.velocities(), 0.0);
+        data.rows.transpose_times(&delassus.w, lambda, &mut self.y);
+        for _ in 0..count {
+            block_gauss_seidel::sweep(data, delassus, lambda, &mut self.y);
+        }
+        self.state.follow(data);
+    }
+
+    /// Sweeps until the residual is below the tolerance; returns how many.
+    fn sweep_until(&mut self, data: &ContactData<f64>, scale: f64, tolerance: f64) -> usize {
+        let (mut spent, mut count) = (0, 1);
+        self.state.follow(data);
+        while spent < SWEEPS && self.residual(data, scale) > tolerance {
+            self.sweep(data, count);
+            spent += count;
+            // Looking costs about as much as a sweep.
+            count = (count + 1).min(10);
+        }
+        spent
+    }
+
+    /// Sweeps and Newton steps from `state.lambda` until the residual is `enough`; leaves the best
+    /// iterate in `state.lambda` and `best`, and returns its residual.
+    fn search(
+        &mut self,
+        data: &ContactData<f64>,
+        scale: f64,
+        enough: f64,
+        warm: bool,
+        iterations: &mut usize,
+    ) -> f64 {
+        self.state.follow(data);
+        self.best.clone_from(&self.state.lambda);
+        let mut best = self.residual(data, scale);
+        let mut sweeps = FIRST_SWEEPS;
+        for round in 0..ROUNDS {
             if best <= enough {
                 break;
             }
+            if !(warm && round == 0) {
+                self.sweep(data, sweeps);
+                *iterations += sweeps;
+                sweeps *= 4;
+                self.keep_best(data, scale, &mut best);
+            }
+            for _ in 0..NEWTON_ITERATIONS {
+                if best <= enough {
+                    break;
+                }
+                *iterations += 1;
+                if !self.shortened_step(data, scale) {
+                    break;
+                }
+                self.keep_best(data, scale, &mut best);
+            }
+            self.return_to_best(data);
+            if best > enough {
+                self.descend(data, scale, enough, &mut best, iterations);
+            }
+        }
+        best
+    }
+
+    fn return_to_best(&mut self, data: &ContactData<f64>) {
+        self.state.lambda.copy_from_slice(&self.best);
+        self.state.follow(data);
+    }
+
+    /// Newton with damping (Levenberg, Marquardt), that only takes steps that lower the residual. With
+    /// nearly redundant contacts (a box that lands almost flat) the solution at guessed modes is far
+    /// off, and full steps go round in a circle. Starts and ends at the best iterate.
+    fn descend(
+        &mut self,
+        data: &ContactData<f64>,
+        scale: f64,
+        enough: f64,
+        best: &mut f64,
+        iterations: &mut usize,
+    ) {
+        let (mut damping, least, most) = DAMPING;
+        for _ in 0..DAMPED_ITERATIONS {
+            if *best <= enough || damping > most {
+                break;
+            }
             *iterations += 1;
-            if !shortened_step(data, w, scale) {
+            self.guess_modes(data);
+            let before = *best;
+            if self.state.newton_step(data, Selection::Damped(damping), &[]).is_some() {
+                self.keep_best(data, scale, best);
+            }
+            if *best < before {
+                damping = (0.1 * damping).max(least);
+            } else {
+                damping *= 4.0;
+                self.return_to_best(data);
+            }
+        }
+    }
+
+    /// A Newton step at the modes that the natural map suggests, shortened until the residual falls;
+    /// the full one if it falls nowhere, since there modes have to change first. False if it is
+    /// singular.
+    fn shortened_step(&mut self, data: &ContactData<f64>, scale: f64) -> bool {
+        self.guess_modes(data);
+        self.start.clone_from(&self.state.lambda);
+        let before = self.residual(data, scale);
+        if self.state.newton_step(data, Selection::Proximal, &[]).is_none() {
+            return false;
+        }
+        let mut least = self.residual(data, scale);
+        if least < before {
+            return true;
+        }
+        self.end.clone_from(&self.state.lambda);
+        let mut length = 1.0;
+        for halvings in 1..=HALVINGS {
+            let shorter = 0.5_f64.powi(halvings);
+            self.go_part_way(data, shorter);
+            let residual = self.residual(data, scale);
+            if residual < before.min(least) {
+                (least, length) = (residual, shorter);
+            } else if least < before {
                 break;
             }
-            keep_best(data, w, scale, &mut best);
         }
-        w.lambda.copy_from_slice(&w.best);
-        w.delassus.velocity(&w.lambda, &mut w.u);
-        if best > enough {
-            descend(data, w, scale, enough, &mut best, iterations);
-        }
+        self.go_part_way(data, length);
+        true
     }
-    best
-}
 
-/// Newton with damping (Levenberg, Marquardt), that only takes steps that lower the residual. With
-/// nearly redundant contacts (a box that lands almost flat) the solution at guessed modes is far
-/// off, and full steps go round in a circle. Starts and ends at the best iterate.
-fn descend<T: Real>(
-    data: &ContactData<T>,
-    w: &mut ContactWorkspace<T>,
-    scale: f64,
-    enough: f64,
-    best: &mut f64,
-    iterations: &mut usize,
-) {
-    let (mut damping, least, most) = DAMPING;
-    for _ in 0..DAMPED_ITERATIONS {
-        if *best <= enough || damping > most {
-            break;
+    /// lambda <- start + length (end - start)
+    fn go_part_way(&mut self, data: &ContactData<f64>, length: f64) {
+        let ends = self.start.iter().zip(&self.end);
+        for (lambda, (&start, &end)) in self.state.lambda.iter_mut().zip(ends) {
+            *lambda = start + (end - start) * length;
         }
-        *iterations += 1;
-        guess_modes(data, w);
-        let before = *best;
-        let taken = newton_step(data, w, Selection::Damped(damping), &[]).is_some();
-        if taken {
-            keep_best(data, w, scale, best);
-        }
-        if *best < before {
-            damping = (0.1 * damping).max(least);
-        } else {
-            damping *= 4.0;
-            w.lambda.copy_from_slice(&w.best);
-            w.delassus.velocity(&w.lambda, &mut w.u);
+        self.state.follow(data);
+    }
+
+    fn keep_best(&mut self, data: &ContactData<f64>, scale: f64, best: &mut f64) {
+        let residual = self.residual(data, scale);
+        if residual < *best {
+            *best = residual;
+            self.best.copy_from_slice(&self.state.lambda);
         }
     }
-}
 
-/// A Newton step at the modes that the natural map suggests, shortened until the residual falls; the
-/// full one if it falls nowhere, since there modes have to change first. False if it is singular.
-fn shortened_step<T: Real>(data: &ContactData<T>, w: &mut ContactWorkspace<T>, scale: f64) -> bool {
-    guess_modes(data, w);
-    w.start.clear();
-    w.start.extend_from_slice(&w.lambda);
-    let before = natural_residual(data, &w.delassus, &w.lambda, &w.u, scale);
-    if newton_step(data, w, Selection::Proximal, &[]).is_none() {
-        return false;
-    }
-    let mut least = natural_residual(data, &w.delassus, &w.lambda, &w.u, scale);
-    if least < before {
-        return true;
-    }
-    w.end.clear();
-    w.end.extend_from_slice(&w.lambda);
-    let mut length = 1.0;
-    for halvings in 1..=HALVINGS {
-        let shorter = 0.5_f64.powi(halvings);
-        go_part_way(w, shorter);
-        let residual = natural_residual(data, &w.delassus, &w.lambda, &w.u, scale);
-        if residual < before.min(least) {
-            (least, length) = (residual, shorter);
-        } else if least < before {
-            break;
+    /// The modes and friction directions that the natural map suggests.
+    fn guess_modes(&mut self, data: &ContactData<f64>) {
+        let NewtonState { delassus, lambda, u, guess, directions, .. } = &mut self.state;
+        guess.clear();
+        directions.clear();
+        for (i, block) in data.blocks().iter().enumerate() {
+            let (x, v) = (&lambda[block.range()], &u[block.range()]);
+            let p = natural_argument(data, delassus, i, x, v);
+            let (mode, direction) = mode(data.laws[i], data.limit[i], p);
+            guess.push(mode);
+            directions.push(direction);
         }
     }
-    go_part_way(w, length);
-    true
-}
 
-/// lambda <- start + length (end - start)
-fn go_part_way<T: Real>(w: &mut ContactWorkspace<T>, length: f64) {
-    for (lambda, (&start, &end)) in w.lambda.iter_mut().zip(w.start.iter().zip(&w.end)) {
-        *lambda = start + (end - start) * length;
-    }
-    w.delassus.velocity(&w.lambda, &mut w.u);
-}
-
-fn keep_best<T: Real>(
-    data: &ContactData<T>,
-    w: &mut ContactWorkspace<T>,
-    scale: f64,
-    best: &mut f64,
-) {
-    let residual = natural_residual(data, &w.delassus, &w.lambda, &w.u, scale);
-    if residual < *best {
-        *best = residual;
-        w.best.copy_from_slice(&w.lambda);
-    }
-}
-
-/// The modes and friction directions that the natural map suggests.
-fn guess_modes<T: Real>(data: &ContactData<T>, w: &mut ContactWorkspace<T>) {
-    w.guess.clear();
-    w.directions.clear();
-    for i in 0..data.contacts {
-        let p = natural_argument(data, &w.delassus, &w.lambda, &w.u, i);
-        let size = length([p[1], p[2]]);
-        let mut direction = [T::zero(); 2];
-        let mode = if p[0] <= 0.0 {
-            Mode::Break
-        } else if size > data.mu[i].value() * p[0] {
-            let rt = 1.0 / delassus_scale(&w.delassus, i);
-            let p: [T; 2] =
-                std::array::from_fn(|k| w.lambda[3 * i + 1 + k] - w.u[3 * i + 1 + k] * rt);
-            let size = (p[0] * p[0] + p[1] * p[1]).sqrt();
-            direction = [p[0] / size, p[1] / size];
-            Mode::Slide
-        } else if data.mu[i].value() == 0.0 {
-            Mode::Clamp
-        } else {
-            Mode::Stick
-        };
-        w.guess.push(mode);
-        w.directions.push(direction);
-    }
-}
-
-fn delassus_scale<T: Real>(delassus: &Delassus<T>, i: usize) -> f64 {
-    delassus.tangential_scale(i).max(f64::MIN_POSITIVE)
-}
-
-/// Puts `lambda` on the cone as the modes say, and takes a Newton step on their conditions. Returns
-/// the length of the step relative to `lambda`, or nothing if the conditions are singular.
-fn newton_step<T: Real>(
-    data: &ContactData<T>,
-    w: &mut ContactWorkspace<T>,
-    selection: Selection,
-    held: &[f64],
-) -> Option<f64> {
-    for i in 0..data.contacts {
-        let zero = T::zero();
-        match w.guess[i] {
-            Mode::Break => w.lambda[3 * i..3 * i + 3].fill(zero),
-            Mode::Stick => {}
-            Mode::Slide | Mode::Clamp => {
-                let normal = w.lambda[3 * i];
-                let radius = if normal.value() > 0.0 { data.mu[i] * normal } else { T::zero() };
-                for k in 0..2 {
-                    w.lambda[3 * i + 1 + k] = radius * w.directions[i][k];
+    /// Decides the mode of each block at the solution.
+    fn classify(&mut self, data: &ContactData<f64>, scale: f64, solution: &mut ContactSolution) {
+        self.state.follow(data);
+        self.guess_modes(data);
+        let state = &self.state;
+        solution.modes.clear();
+        solution.directions.clear();
+        for (i, block) in data.blocks().iter().enumerate() {
+            let (mut mode, mut direction) = (state.guess[i], state.directions[i]);
+            if let [_, a, b] = state.u[block.range()] {
+                let at_rest = length([a, b]) <= SLIP_TOLERANCE * scale;
+                match data.laws[i] {
+                    Law::Coulomb if mode == Mode::Slide && at_rest => mode = Mode::Clamp,
+                    Law::Relaxed if mode == Mode::Slide && at_rest => mode = Mode::Stick,
+                    _ => {}
                 }
             }
-        }
-    }
-    w.delassus.velocity(&w.lambda, &mut w.u);
-    let ContactWorkspace { delassus, modes, lambda, u, step, directions, guess, .. } = w;
-    let at = Iterate { modes: guess, directions, lambda, u, held };
-    if !modes.factor(data, delassus, &at, selection) {
-        return None;
-    }
-    // h, with the compliance in the normal rows
-    modes.reduce_rows(u, step);
-    modes.for_each_normal(|k, i| step[k] += data.compliance[i] * lambda[3 * i]);
-    if selection == Selection::LeastNorm {
-        modes.add_rejected(lambda, held, step);
-    }
-    modes.solve(step);
-    for s in step.iter_mut() {
-        *s = -*s;
-    }
-    // Sliding contacts turn along the circle, so that they stay on it.
-    u.fill(T::zero());
-    modes.expand_columns(step, u);
-    let largest = |x: &[T]| x.iter().map(|x| x.value().abs()).fold(0.0, f64::max);
-    let length = largest(u) / largest(lambda).max(f64::MIN_POSITIVE);
-    for i in 0..data.contacts {
-        if !modes.follows(i) {
-            for r in 0..3 {
-                let moved = u[3 * i + r];
-                lambda[3 * i + r] += moved;
+            // Without friction a contact that slips needs no direction but for d/d mu: one-sided,
+            // against the slip.
+            let data_only = mode == Mode::Clamp || matches!(data.laws[i], Law::Pyramid | Law::Interval);
+            if !data_only {
+                direction = [0.0; 2];
             }
-            continue;
-        }
-        let d = directions[i];
-        let radius = data.mu[i] * lambda[3 * i];
-        // The part of the motion across d is the arc.
-        let arc = d[0] * u[3 * i + 2] - d[1] * u[3 * i + 1];
-        let normal = lambda[3 * i] + u[3 * i];
-        let mut turned = d;
-        if radius.value() > 0.0 {
-            let angle = arc / radius;
-            let t = [d[0] - d[1] * angle, d[1] + d[0] * angle];
-            let size = (t[0] * t[0] + t[1] * t[1]).sqrt();
-            turned = [t[0] / size, t[1] / size];
-        }
-        directions[i] = turned;
-        lambda[3 * i] = normal;
-        for k in 0..2 {
-            lambda[3 * i + 1 + k] = data.mu[i] * normal * turned[k];
+            solution.modes.push(mode);
+            solution.directions.push(direction);
         }
     }
-    delassus.velocity(lambda, u);
-    Some(length)
-}
 
-/// Decides the mode of each contact at the solution.
-fn classify<T: Real>(
-    data: &ContactData<T>,
-    w: &mut ContactWorkspace<T>,
-    scale: f64,
-    solution: &mut ContactSolution,
-) {
-    guess_modes(data, w);
-    solution.modes.clear();
-    solution.clamp.clear();
-    for i in 0..data.contacts {
-        let mut mode = w.guess[i];
-        let slip = length([w.u[3 * i + 1].value(), w.u[3 * i + 2].value()]);
-        if mode == Mode::Slide && slip <= SLIP_TOLERANCE * scale {
-            mode = Mode::Clamp;
-        }
-        // Without friction a contact that slips needs no direction but for d/d mu: one-sided,
-        // against the slip.
-        let clamp = if mode == Mode::Clamp { w.directions[i].map(|d| d.value()) } else { [0.0; 2] };
-        solution.modes.push(mode);
-        solution.clamp.push(clamp);
-    }
-}
-
-/// Newton on the conditions at the final modes, by the least-norm rule; returns the iterations. In
-/// f64 it removes what the proximal term left; on AD scalars its last step carries the tangents.
-fn polish<T: Real>(
-    data: &ContactData<T>,
-    w: &mut ContactWorkspace<T>,
-    solution: &mut ContactSolution,
-    scale: f64,
-    reached: f64,
-) -> usize {
-    let mut iterations = 0;
-    solution.held.clear();
-    solution.held.resize(3 * data.contacts, 0.0);
-    w.best.copy_from_slice(&w.lambda);
-    for attempt in 0..2 {
-        final_directions(data, w, solution);
-        let mut left = 1 + T::ORDER;
-        for _ in 0..POLISH_ITERATIONS {
-            if left == 0 {
-                break;
-            }
-            let step = newton_step(data, w, Selection::LeastNorm, &solution.held);
-            let Some(length) = step else { break };
-            iterations += 1;
-            // Quadratic convergence: after a step this short the next one is rounding.
-            if length <= 1e-7 || left <= T::ORDER {
-                left -= 1;
-            }
-        }
-        let residual = natural_residual(data, &w.delassus, &w.lambda, &w.u, scale);
-        if residual <= reached {
-            // Clamps have turned.
-            for (i, clamp) in solution.clamp.iter_mut().enumerate() {
-                if solution.modes[i] == Mode::Clamp {
-                    *clamp = w.directions[i].map(|d| d.value());
+    /// Newton on the conditions at the final modes, by the least-norm rule; returns the iterations. It
+    /// removes what the proximal term left.
+    fn polish(
+        &mut self,
+        data: &ContactData<f64>,
+        solution: &mut ContactSolution,
+        scale: f64,
+        reached: f64,
+    ) -> usize {
+        let mut iterations = 0;
+        solution.held.clear();
+        solution.held.resize(data.rows.rows(), 0.0);
+        self.best.clone_from(&self.state.lambda);
+        self.state.follow(data);
+        for attempt in 0..2 {
+            self.state.take_modes(data, solution);
+            for _ in 0..POLISH_ITERATIONS {
+                let step = self.state.newton_step(data, Selection::LeastNorm, &solution.held);
+                let Some(length) = step else { break };
+                iterations += 1;
+                // Quadratic convergence: after a step this short the next one is rounding.
+                if length <= 1e-7 {
+                    break;
                 }
             }
-            break;
-        }
-        w.lambda.copy_from_slice(&w.best);
-        w.delassus.velocity(&w.lambda, &mut w.u);
-        if attempt == 0 {
-            final_directions(data, w, solution);
-            let ContactWorkspace { delassus, modes, lambda, u, directions, guess, .. } = w;
-            let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
-            if !modes.factor(data, delassus, &at, Selection::LeastNorm) {
+            if self.residual(data, scale) <= reached {
+                // Clamps have turned.
+                for (i, direction) in solution.directions.iter_mut().enumerate() {
+                    if solution.modes[i] == Mode::Clamp {
+                        *direction = self.state.directions[i];
+                    }
+                }
                 break;
             }
-            modes.hold(lambda, &mut solution.held);
-        }
-    }
-    iterations
-}
-
-/// Sets the modes to those of `solution`, and the directions of friction.
-fn final_directions<T: Real>(
-    data: &ContactData<T>,
-    w: &mut ContactWorkspace<T>,
-    solution: &ContactSolution,
-) {
-    w.guess.clear();
-    w.guess.extend_from_slice(&solution.modes);
-    w.directions.clear();
-    for i in 0..data.contacts {
-        w.directions.push(match solution.modes[i] {
-            Mode::Slide => {
-                let u: [T; 2] = std::array::from_fn(|k| w.u[3 * i + 1 + k]);
-                let size = (u[0] * u[0] + u[1] * u[1]).sqrt();
-                [-u[0] / size, -u[1] / size]
+            self.return_to_best(data);
+            if attempt == 0 {
+                self.state.take_modes(data, solution);
+                let NewtonState { delassus, modes, lambda, u, directions, guess, .. } =
+                    &mut self.state;
+                let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
+                if !modes.factor(data, delassus, &at, Selection::LeastNorm) {
+                    break;
+                }
+                modes.hold(lambda, &mut solution.held);
             }
-            Mode::Clamp => solution.clamp[i].map(T::constant),
-            _ => [T::zero(); 2],
-        });
+        }
+        iterations
     }
 }

@@ -37,6 +37,8 @@ pub struct FreeBody<T> {
     pub velocity: [T; NV],
     /// Velocity at the end without contact, v_p of `LeLidec21`, in the same coordinates.
     pub free_velocity: [T; NV],
+    /// How long the step is, s.
+    pub duration: T,
     /// L with M = L L', row-major.
     pub mass_factor: [T; NV * NV],
     /// Change of the angular velocity by the gyroscopic term alone, rad/s.
@@ -48,14 +50,14 @@ pub struct FreeBody<T> {
 }
 
 impl<T: Real> FreeBody<T> {
-    /// Body `body` of `state` over `dt` seconds under gravity and the generalised force `wrench`
+    /// Body `body` of `state` over `duration` seconds under gravity and the generalised force `wrench`
     /// (force on the origin in the world, N; torque in the body, N m).
     pub fn new(
         parameters: &Parameters<T>,
         state: &State<T>,
         body: usize,
         wrench: &[T],
-        dt: f64,
+        duration: T,
     ) -> Self {
         let (mass, inertia) = (parameters.mass(body), parameters.inertia(body));
         let c = parameters.center_of_mass(body);
@@ -83,7 +85,7 @@ impl<T: Real> FreeBody<T> {
             }
         }
 
-        let gyroscopic = free_rotation(inertia, w, dt).unwrap_or_else(|| {
+        let gyroscopic = free_rotation(inertia, w, duration).unwrap_or_else(|| {
             converged = false;
             w
         }) - w;
@@ -95,9 +97,8 @@ impl<T: Real> FreeBody<T> {
             solve_lower(&block, 3, kick.as_mut_slice());
             solve_lower_transpose(&block, 3, kick.as_mut_slice());
         }
-        let dt_ = T::constant(dt);
-        let linear = v + (parameters.gravity() + force / mass) * dt_;
-        let angular = w + gyroscopic + kick * dt_;
+        let linear = v + (parameters.gravity() + force / mass) * duration;
+        let angular = w + gyroscopic + kick * duration;
         FreeBody {
             rotation,
             orientation,
@@ -105,6 +106,7 @@ impl<T: Real> FreeBody<T> {
             center_of_mass: c,
             velocity: [v.x, v.y, v.z, w.x, w.y, w.z],
             free_velocity: [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z],
+            duration,
             mass_factor,
             gyroscopic,
             admissible,
@@ -114,8 +116,8 @@ impl<T: Real> FreeBody<T> {
 
     /// Writes the body's part of the state at the end of the step, given its velocity there:
     /// q+ = q (+) dt v+.
-    pub fn advance(&self, velocity: &[T], dt: f64, body: usize, next: &mut State<T>) {
-        let dt = T::constant(dt);
+    pub fn advance(&self, velocity: &[T], body: usize, next: &mut State<T>) {
+        let dt = self.duration;
         let linear = Vector3::new(velocity[0], velocity[1], velocity[2]);
         let angular = Vector3::new(velocity[3], velocity[4], velocity[5]);
         let c = self.center_of_mass;
@@ -136,7 +138,8 @@ impl<T: Real> FreeBody<T> {
 
 /// w+ of I w+ = exp(-dt (w + w+) / 2) I w, or nothing if Newton does not converge (turns of the
 /// order of a radian a step).
-fn free_rotation<T: Real>(inertia: Matrix3<T>, w: Vector3<T>, dt: f64) -> Option<Vector3<T>> {
+fn free_rotation<T: Real>(inertia: Matrix3<T>, w: Vector3<T>, duration: T) -> Option<Vector3<T>> {
+    let dt = duration.value();
     let values = inertia.map(|x| x.value());
     let start = w.map(|x| x.value());
     let mut x = start;
@@ -161,7 +164,7 @@ fn free_rotation<T: Real>(inertia: Matrix3<T>, w: Vector3<T>, dt: f64) -> Option
     // The root's derivatives: each Newton step in T with the slope of the values gains one order.
     let mut root = x.map(T::constant);
     for _ in 0..T::ORDER {
-        let half = (w + root) * T::constant(-0.5 * dt);
+        let half = (w + root) * (duration * -0.5);
         let defect = inertia * root - rotation_matrix(exp(half)) * (inertia * w);
         root -= inverse.map(T::constant) * defect;
     }

@@ -1,7 +1,7 @@
 //! Parameters by name.
 
 use super::parameters::{
-    CENTER_OF_MASS, INERTIA, MASS, MU, RESTITUTION, SIZE, body_slot, pair_slot,
+    CENTER_OF_MASS, INERTIA, MASS, MU, MU_STATIC, RESTITUTION, SIZE, body_slot, pair_slot,
 };
 use super::{Body, Model, Shape};
 
@@ -15,7 +15,8 @@ pub struct ParameterRef {
 impl Model {
     /// The names of single parameters, in the order of their slots: `gravity/z`, `cube/mass`,
     /// `cube/center_of_mass/x`, `cube/inertia/xx`, `cube/half_extents/x`, `ball/radius`,
-    /// `floor-cube/mu`, `floor-cube/restitution`. The two unused slots of a sphere have none.
+    /// `floor-cube/mu`, `floor-cube/restitution`, and `floor-cube/mu_static` of a pair with two regimes.
+    /// Unused slots have none.
     pub fn parameter_names(&self) -> Vec<String> {
         self.named_slots().into_iter().map(|(name, _)| name).collect()
     }
@@ -65,6 +66,9 @@ impl Model {
             let first = pair_slot(self, index);
             add(&pair.name, &["mu"], first + MU);
             add(&pair.name, &["restitution"], first + RESTITUTION);
+            if pair.two_regimes {
+                add(&pair.name, &["mu_static"], first + MU_STATIC);
+            }
         }
         names
     }

@@ -10,7 +10,7 @@ pub(super) const GRAVITY: usize = 3;
 /// Numbers of a body.
 pub(super) const BODY: usize = 13;
 /// Numbers of a contact pair.
-pub(super) const PAIR: usize = 2;
+pub(super) const PAIR: usize = 3;
 
 // Places within the numbers of a body and of a pair.
 pub(super) const MASS: usize = 0;
@@ -19,12 +19,14 @@ pub(super) const INERTIA: usize = 4;
 pub(super) const SIZE: usize = 10;
 pub(super) const MU: usize = 0;
 pub(super) const RESTITUTION: usize = 1;
+pub(super) const MU_STATIC: usize = 2;
 
 /// Every physical number of a scene.
 ///
 /// Layout of `values`: gravity x, y, z; for each body mass, center of mass x, y, z, inertia xx, yy,
 /// zz, xy, xz, yz, and sizes (half extents x, y, z of a box; radius, 0, 0 of a sphere); for each
-/// contact pair mu and restitution. [`Model::parameter`] finds the slots by name.
+/// contact pair mu, restitution and mu_static (unused unless the pair has two regimes).
+/// [`Model::parameter`] finds the slots by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters<T> {
     /// The numbers, SI units.
@@ -65,9 +67,15 @@ impl<T: Real> Parameters<T> {
         self.values[body_slot(body) + SIZE]
     }
 
-    /// Coefficient of friction of a contact pair.
+    /// Coefficient of friction of a contact pair: of contacts that slip, and of all where the pair has
+    /// one regime.
     pub fn mu(&self, model: &Model, pair: usize) -> T {
         self.values[pair_slot(model, pair) + MU]
+    }
+
+    /// Coefficient of friction of contacts at rest, of a pair with two regimes.
+    pub fn mu_static(&self, model: &Model, pair: usize) -> T {
+        self.values[pair_slot(model, pair) + MU_STATIC]
     }
 
     /// Coefficient of restitution of a contact pair, 0 to 1.

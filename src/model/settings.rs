@@ -6,11 +6,50 @@ pub enum ContactSolver {
     /// Normal and friction impulses in one problem.
     #[default]
     Coupled,
-    /// Normal and friction problems solved in turn, each with the impulses of the other fixed.
+    /// Normal and friction problems solved in turn, each with the impulses of the other fixed
+    /// (`LeLidec21`, Algorithm 1).
     Staggered {
         /// How many times each is solved, at least 1.
         n_step: usize,
+        /// What is differentiated.
+        derivative: StaggeredDerivative,
     },
+    /// The same problem as `Coupled`, by Gauss-Seidel sweeps alone. Not differentiable.
+    GaussSeidel,
+    /// The convex relaxation, in which contacts that slip separate (`Zhong21` (5)).
+    ConvexRelaxation,
+    /// As `Coupled`, with a four-sided pyramid in the place of the friction cone: |lambda_k| <= mu
+    /// lambda_n along each tangent, so that friction depends on direction, by up to sqrt 2.
+    Pyramid,
+}
+
+impl ContactSolver {
+    /// The name in scene files.
+    pub fn name(self) -> &'static str {
+        match self {
+            ContactSolver::Coupled => "coupled",
+            ContactSolver::Staggered { .. } => "staggered",
+            ContactSolver::GaussSeidel => "gauss_seidel",
+            ContactSolver::ConvexRelaxation => "convex_relaxation",
+            ContactSolver::Pyramid => "pyramid",
+        }
+    }
+
+    /// Whether steps have derivatives.
+    pub fn is_differentiable(self) -> bool {
+        self != ContactSolver::GaussSeidel
+    }
+}
+
+/// What the derivative of a staggered solve is the derivative of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StaggeredDerivative {
+    /// The `n_step` passes that were made, each projection through its optimality conditions: that of
+    /// the program, which is what `LeLidec21` differentiate.
+    #[default]
+    Unrolled,
+    /// The contact law at the impulses the passes ended with.
+    Implicit,
 }
 
 /// The numbers of the method; physical numbers are [parameters](super::Parameters).
@@ -27,6 +66,11 @@ pub struct Settings {
     pub baumgarte: f64,
     /// Approach speed in m/s below which an impact has no restitution.
     pub restitution_threshold: f64,
+    /// Speed in m/s, along the tangents at the start of the step, up to which a contact of a pair with
+    /// two regimes of friction has the static coefficient.
+    pub static_speed: f64,
+    /// Whether a step in which a body in flight strikes something is split at the time of impact.
+    pub split_impacts: bool,
     /// Residual at which a contact problem counts as solved.
     pub tolerance: f64,
 }
@@ -40,6 +84,8 @@ impl Settings {
             compliance: 1e-6,
             baumgarte: 0.2,
             restitution_threshold: 0.0,
+            static_speed: 1e-3,
+            split_impacts: false,
             tolerance: 1e-10,
         }
     }

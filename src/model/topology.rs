@@ -13,7 +13,7 @@ pub struct Model {
     pub bodies: Vec<Body>,
     /// The fixed grounds and walls.
     pub half_spaces: Vec<HalfSpace>,
-    /// What can touch what.
+    /// What can touch what, in the order of (`first`, `second`).
     pub pairs: Vec<Pair>,
 }
 
@@ -37,18 +37,45 @@ pub struct HalfSpace {
     pub offset: f64,
 }
 
-/// A half-space and a body that can touch.
+/// What a body can touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Solid {
+    /// A half-space, by its index.
+    HalfSpace(usize),
+    /// A body, by its index.
+    Body(usize),
+}
+
+/// A half-space and a body, or two bodies, that can touch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
     /// The names of both, joined by `-`: `floor-cube`.
     pub name: String,
-    /// Index of the half-space.
-    pub half_space: usize,
-    /// Index of the body.
-    pub body: usize,
+    /// The half-space, or the body of lower index. Contact normals point away from it.
+    pub first: Solid,
+    /// Index of the body, or of the second one. Contact impulses are those on it.
+    pub second: usize,
+    /// Whether contacts at rest have a coefficient of friction of their own.
+    pub two_regimes: bool,
 }
 
 impl Model {
+    /// The pair of two solids, if they can touch.
+    pub fn pair(&self, first: Solid, second: usize) -> Option<usize> {
+        self.pairs.binary_search_by_key(&(first, second), |pair| (pair.first, pair.second)).ok()
+    }
+
+    /// How many impulses a pair is remembered with from step to step: see
+    /// [`StepMemory`](crate::simulation::StepMemory).
+    pub fn remembered_points(&self, pair: usize) -> usize {
+        let Pair { first, second, .. } = self.pairs[pair];
+        let points = |body: usize| self.bodies[body].shape.contact_points();
+        match first {
+            Solid::HalfSpace(_) => points(second),
+            Solid::Body(first) => points(first).min(points(second)),
+        }
+    }
+
     /// The length of a configuration.
     pub fn nq(&self) -> usize {
         NQ * self.bodies.len()
