@@ -3,6 +3,7 @@
 use nalgebra::Vector3;
 
 use super::ContactPoint;
+use super::lowest::{LEVEL, lowest_gap};
 use crate::ad::Real;
 use crate::dynamics::FreeBody;
 use crate::linalg::norm;
@@ -28,28 +29,9 @@ pub(super) fn points<T: Real>(
         points.push(ContactPoint { pair, feature, gap, lowest: gap, arm });
     }
     let corners = points.len() - 8;
-    let lowest = lowest_gap(&points[corners..], norm(half.as_slice()) * LEVEL);
+    let gaps = points[corners..].iter().map(|point| point.gap);
+    let lowest = lowest_gap(gaps, norm(half.as_slice()) * LEVEL);
     for point in &mut points[corners..] {
         point.lowest = lowest;
     }
-}
-
-/// Corners whose heights differ by less than this fraction of the half diagonal count as level.
-const LEVEL: f64 = 1e-2;
-
-/// The gap of the lowest of `points`, as their mean with weights exp(-gap / width): it has a
-/// derivative where two are level, and does not depend on which of them are in reach.
-fn lowest_gap<T: Real>(points: &[ContactPoint<T>], width: T) -> T {
-    let least = points.iter().map(|point| point.gap.value()).fold(f64::INFINITY, f64::min);
-    let (mut sum, mut weights) = (T::zero(), T::zero());
-    for point in points {
-        let above = (point.gap - least) / width;
-        // Beyond this the weight is below rounding.
-        if above.value() <= 40.0 {
-            let weight = (-above).exp();
-            sum += point.gap * weight;
-            weights += weight;
-        }
-    }
-    sum / weights
 }

@@ -45,7 +45,7 @@ use nalgebra::Vector3;
 use crate::ad::Real;
 use crate::collision::ContactPoint;
 use crate::dynamics::FreeBody;
-use crate::linalg::{dot, solve_lower};
+use crate::linalg::{dot, norm, solve_lower};
 use crate::model::{Model, Settings, System};
 use crate::state::NV;
 
@@ -74,9 +74,14 @@ impl Target {
 
 /// The contact frame of a unit normal: two tangents that complete it to a right-handed frame. For
 /// z up they are x and y.
-pub fn contact_frame(normal: Vector3<f64>) -> [Vector3<f64>; 2] {
-    let axis = if normal.x.abs() < 0.9 { Vector3::x() } else { Vector3::y() };
-    let first = (axis - normal * normal.dot(&axis)).normalize();
+///
+/// Which axis the first tangent follows is decided on the value of the normal. Where that changes, the
+/// frame jumps: tangential impulses are given in other components, but friction has no direction of its
+/// own, so velocities have no kink there.
+pub fn contact_frame<T: Real>(normal: Vector3<T>) -> [Vector3<T>; 2] {
+    let axis = if normal.x.value().abs() < 0.9 { Vector3::x() } else { Vector3::y() };
+    let along = axis - normal * normal.dot(&axis);
+    let first = along / norm(along.as_slice());
     [first, normal.cross(&first)]
 }
 

@@ -1,0 +1,99 @@
+//! The separating axis test, in `f64`: along which of 15 directions two boxes are furthest apart.
+
+use nalgebra::Vector3;
+
+use crate::collision::Pose;
+
+/// By how much a later axis must be better, as a fraction of the least half extent and of the
+/// separation. A face tilted against another one by less than about this angle counts as parallel.
+const MARGIN: f64 = 1e-3;
+
+/// Edges at a smaller angle than this (rad) are parallel: they make no axis.
+const PARALLEL: f64 = 1e-2;
+
+/// An axis of edges nearer to the normal of the best face than this angle (rad) gives way to the face,
+/// whose manifold has the crossing of the edges too, and the other points about it. With one point
+/// alone, a box that comes to rest on an edge of another would land on its other end in the next step.
+const FLAT: f64 = 0.05;
+
+/// A face of one of two boxes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Face {
+    pub body: usize,
+    pub axis: usize,
+    /// Whether it is the upper of the two on its axis.
+    pub upper: bool,
+}
+
+/// An edge of each box, by their axes, and the unit normal from first to second, in the first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edges {
+    pub axes: [usize; 2],
+    pub normal: Vector3<f64>,
+}
+
+/// How two boxes are apart.
+pub(super) struct Axes {
+    /// The largest separation of all axes, m; negative if the boxes overlap.
+    pub separation: f64,
+    /// The best face.
+    pub face: Face,
+    /// The best pair of edges, if it is better than the face.
+    pub edge: Option<Edges>,
+}
+
+/// The axes of largest separation; `second` is the second box as the first one sees it.
+pub(super) fn separating(second: &Pose<f64>, half: [Vector3<f64>; 2]) -> Axes {
+    let Pose { rotation, position } = second;
+    let cosines = rotation.abs();
+    let least = half[0].min().min(half[1].min());
+    let margin = |best: f64| MARGIN * (least + best.abs());
+
+    let mut largest = f64::NEG_INFINITY;
+    let mut best = f64::NEG_INFINITY;
+    let mut face = Face { body: 0, axis: 0, upper: true };
+    let mut normal = Vector3::zeros();
+    let first = position.abs() - half[0] - cosines * half[1];
+    let seen = rotation.tr_mul(position);
+    let other = seen.abs() - half[1] - cosines.tr_mul(&half[0]);
+    for (body, separations) in [first, other].iter().enumerate() {
+        for (axis, &separation) in separations.iter().enumerate() {
+            largest = f64::max(largest, separation);
+            if (body, axis) == (0, 0) || separation > best + margin(best) {
+                best = separation;
+                (face, normal) = match body {
+                    0 => {
+                        (Face { body, axis, upper: position[axis] >= 0.0 }, Vector3::ith(axis, 1.0))
+                    }
+                    _ => (
+                        Face { body, axis, upper: seen[axis] <= 0.0 },
+                        rotation.column(axis).into_owned(),
+                    ),
+                };
+            }
+        }
+    }
+
+    let mut edge = None;
+    for i in 0..3 {
+        for j in 0..3 {
+            let cross = Vector3::ith(i, 1.0).cross(&rotation.column(j));
+            let sine = cross.norm();
+            if sine <= PARALLEL {
+                continue;
+            }
+            let n = cross / sine;
+            let distance = n.dot(position);
+            let extent = n.abs().dot(&half[0]) + rotation.tr_mul(&n).abs().dot(&half[1]);
+            let separation = distance.abs() - extent;
+            largest = f64::max(largest, separation);
+            if separation > best + margin(best) {
+                best = separation;
+                let normal = if distance >= 0.0 { n } else { -n };
+                edge = Some(Edges { axes: [i, j], normal });
+            }
+        }
+    }
+    let edge = edge.filter(|edge| edge.normal.cross(&normal).norm() > FLAT);
+    Axes { separation: largest, face, edge }
+}
