@@ -31,7 +31,7 @@ fn problem(corners: &[([f64; 3], f64)], velocity: [f64; 6], mu: f64) -> (Coupled
     x.extend(corners.iter().map(|(_, target)| target));
     x.extend(corners.iter().map(|_| mu));
     x.extend(corners.iter().map(|([rx, ry, _], _)| 1e-6 * (1.0 + (rx * rx + ry * ry) / inertia)));
-    (CoupledContact { contacts: corners.len(), velocities: 6, tolerance: 1e-10 }, x)
+    (CoupledContact::on_one_tree(corners.len(), 6, 1e-10), x)
 }
 
 fn scenes() -> Vec<(&'static str, CoupledContact, Vec<f64>)> {

@@ -119,6 +119,11 @@ impl<'a> Table<'a> {
         self.typed(field, "a string", DeValue::as_str)
     }
 
+    /// True or false.
+    pub fn boolean(&self, field: &str) -> Result<Option<bool>, Error> {
+        self.typed(field, "true or false", DeValue::as_bool)
+    }
+
     /// Strings.
     pub fn strings(&self, field: &str) -> Result<Option<Vec<&'a str>>, Error> {
         let what = "a list of strings";

@@ -12,7 +12,7 @@ fn problem(
     flat: bool,
     compliance: f64,
 ) -> (CoupledContact, Vec<f64>) {
-    let node = CoupledContact { contacts, velocities: 6, tolerance: 1e-10 };
+    let node = CoupledContact::on_one_tree(contacts, 6, 1e-10);
     let mut x = Vec::new();
     for i in 0..contacts {
         let r = if flat {

@@ -263,7 +263,7 @@ fn oblique_impact() {
         body
     };
     check("oblique impact", 14, draw, |regime, _| {
-        regime.modes.iter().any(|&(.., target)| target == Target::Restitution)
+        regime.modes.iter().any(|&(.., (target, _))| target == Target::Restitution)
     });
 }
 
@@ -326,7 +326,7 @@ fn spheres() {
     };
     check("sphere", 17, draw, |regime, case| {
         all(regime, if case % 4 < 2 { Mode::Slide } else { Mode::Stick }, 1..2)
-            && (regime.modes[0].4 == Target::Restitution) == case.is_multiple_of(3)
+            && (regime.modes[0].4.0 == Target::Restitution) == case.is_multiple_of(3)
     });
 }
 

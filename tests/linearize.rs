@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, Matrix3, Rotation3, UnitQuaternion, Vector3};
 use stiction::argmin::Mode;
-use stiction::contact::Target;
+use stiction::contact::{Regime, Target};
 use stiction::linearize::{JacobianWorkspace, Linearizer, StepJacobian, step_jacobian};
 use stiction::model::{ParameterRef, Scene, System};
 use stiction::simulation::{Rollout, StepMemory, Trajectory, Workspace, step};
@@ -81,9 +81,9 @@ impl Case {
             return;
         }
         let modes: Modes =
-            jacobian.modes.iter().map(|c| (c.pair, c.feature, c.mode, c.target)).collect();
+            jacobian.modes.iter().map(|c| (c.pair, c.feature, c.mode, (c.target, c.regime))).collect();
         for &(_, _, mode, target) in &modes {
-            tally.seen.push((mode, target));
+            tally.seen.push((mode, target.0));
         }
         let nv = state.v.len();
         for (index, matrix) in [&jacobian.a, &jacobian.b, &jacobian.c].into_iter().enumerate() {
@@ -121,7 +121,7 @@ impl Case {
     }
 }
 
-type Modes = Vec<(usize, usize, Mode, Target)>;
+type Modes = Vec<(usize, usize, Mode, (Target, Regime))>;
 
 #[derive(Default)]
 struct Tally {

@@ -2,7 +2,9 @@
 
 use approx::assert_relative_eq;
 use stiction::ad::{Dual, Real};
-use stiction::model::{ContactSolver, Parameters, Scene, Settings, Shape};
+use stiction::model::{
+    ContactSolver, Parameters, Scene, Settings, Shape, Solid, StaggeredDerivative,
+};
 use stiction::state::State;
 
 const SCENE: &str = r#"gravity = [0, 0, -9.81]
@@ -66,13 +68,23 @@ pub fn assert_message(message: &str, place: &str, says: &str) {
 #[test]
 fn a_scene_is_read_as_written() {
     let Scene { model, parameters, state, settings, wrenches } = scene();
-    assert_eq!(settings.solver, ContactSolver::Staggered { n_step: 7 });
+    assert_eq!(
+        settings.solver,
+        ContactSolver::Staggered { n_step: 7, derivative: StaggeredDerivative::Unrolled }
+    );
     assert_eq!(Settings { solver: ContactSolver::Coupled, ..settings }, Settings::new(0.01));
     assert_eq!(model.half_spaces[0].normal.as_slice(), [0.0, 0.0, 1.0]);
     assert_eq!(model.half_spaces[0].offset, 0.5);
     assert_eq!([model.bodies[0].shape, model.bodies[1].shape], [Shape::Box, Shape::Sphere]);
-    let pairs: Vec<_> = model.pairs.iter().map(|p| (&p.name[..], p.half_space, p.body)).collect();
-    assert_eq!(pairs, [("floor-cube", 0, 0), ("floor-ball", 0, 1)]);
+    let pairs: Vec<_> = model.pairs.iter().map(|p| (&p.name[..], p.first, p.second)).collect();
+    assert_eq!(
+        pairs,
+        [
+            ("floor-cube", Solid::HalfSpace(0), 0),
+            ("floor-ball", Solid::HalfSpace(0), 1),
+            ("cube-ball", Solid::Body(0), 1),
+        ]
+    );
 
     assert_eq!(parameters.values.len(), model.parameter_count());
     assert_eq!(parameters.gravity().as_slice(), [0.0, 0.0, -9.81]);

@@ -183,7 +183,7 @@ fn disks(random: &mut Random, point: bool) -> Problem<DiskQcqp> {
 }
 
 fn contact(random: &mut Random, contacts: usize, compliance: f64) -> Problem<CoupledContact> {
-    let node = CoupledContact { contacts, velocities: 6, tolerance: 1e-11 };
+    let node = CoupledContact::on_one_tree(contacts, 6, 1e-11);
     let mut base = Vec::new();
     for _ in 0..contacts {
         let r = [random.uniform(-0.3, 0.3), random.uniform(-0.3, 0.3), -0.1];

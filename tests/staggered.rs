@@ -3,7 +3,7 @@
 
 use stiction::ad::{Dual, Function, Real, jacobian, jacobian_by_rows};
 use stiction::argmin::Mode;
-use stiction::model::{ContactSolver, Scene, System};
+use stiction::model::{ContactSolver, Scene, StaggeredDerivative, System};
 use stiction::simulation::{StepMemory, StepReport, Workspace, step};
 use stiction::state::State;
 use stiction::verify::{Gradcheck, StepProgram};
@@ -23,7 +23,7 @@ fn scene(body: &str, mu: f64, solver: ContactSolver) -> Scene {
 }
 
 fn passes(n_step: usize) -> ContactSolver {
-    ContactSolver::Staggered { n_step }
+    ContactSolver::Staggered { n_step, derivative: StaggeredDerivative::Unrolled }
 }
 
 const CUBE: &str = "shape = { box = [0.05, 0.05, 0.05] }\n";

@@ -231,9 +231,23 @@ impl<T: Real> ContactModes<T> {
             let start = self.tests.len();
             self.starts.push(start);
             self.columns.push(block.column_spans());
-            let combinations =
-                [(&mut self.tests, test(&self.direction, &self.weight, &self.limit, &self.laws, &self.modes, unknown)),
-                 (&mut self.motions, motion(&self.direction, &self.limit, &self.laws, &self.modes, unknown))];
+            let combinations = [
+                (
+                    &mut self.tests,
+                    test(
+                        &self.direction,
+                        &self.weight,
+                        &self.limit,
+                        &self.laws,
+                        &self.modes,
+                        unknown,
+                    ),
+                ),
+                (
+                    &mut self.motions,
+                    motion(&self.direction, &self.limit, &self.laws, &self.modes, unknown),
+                ),
+            ];
             for (spread, b) in combinations {
                 spread.resize(start + block.width(), T::zero());
                 for (r, &b) in b.iter().enumerate().take(block.rows) {
@@ -398,7 +412,9 @@ impl<T: Real> ContactModes<T> {
     /// z <- B' x for a contact-space vector `x`, by unknown.
     pub fn reduce_rows(&self, x: &[T], z: &mut Vec<T>) {
         z.clear();
-        z.extend(self.unknowns.iter().map(|&unknown| combine(self.test(unknown), &x[unknown.first..])));
+        z.extend(
+            self.unknowns.iter().map(|&unknown| combine(self.test(unknown), &x[unknown.first..])),
+        );
     }
 
     /// z <- C' x for a contact-space vector `x`, by unknown.
@@ -507,9 +523,8 @@ impl<T: Real> ContactModes<T> {
             let i = self.unknowns[member.unknown].block;
             let block = &tangents.blocks()[i];
             let moved = |r: usize| block.times(tangents.row(i, r), &self.preimage);
-            self.scratch.push(
-                (0..member.rows).fold(T::zero(), |sum, r| sum + member.row[r] * moved(r)),
-            );
+            self.scratch
+                .push((0..member.rows).fold(T::zero(), |sum, r| sum + member.row[r] * moved(r)));
         }
         self.range.reject(&mut self.scratch);
         for (member, &x) in self.members.iter().zip(&self.scratch) {
@@ -565,12 +580,10 @@ fn motion<T: Real>(
     modes: &[Mode],
     unknown: Unknown,
 ) -> [T; 3] {
-    let (zero, one) = (T::zero(), T::one());
-    let d = direction[unknown.block];
     match unknown.kind {
         Kind::Normal if follows(laws, modes, unknown.block) => {
-            let mu = limit[unknown.block];
-            [one, mu * d[0], mu * d[1]]
+            let (mu, d) = (limit[unknown.block], direction[unknown.block]);
+            [T::one(), mu * d[0], mu * d[1]]
         }
         _ => member(direction, unknown),
     }

@@ -31,13 +31,13 @@
 //! At the border between two modes the derivative is that of the mode the solver names:
 //! lambda_n = 0 counts as `Break`, |lambda_t| = mu lambda_n without slip as `Clamp`.
 
+use super::Status;
 use super::block_rows::BlockRows;
 use super::contact_data::{ContactData, Layout};
 use super::contact_law::{Law, Mode};
 use super::contact_modes::{Iterate, Selection};
 use super::newton_step::NewtonState;
 use super::semismooth_newton::{self, ContactSolution, ContactWorkspace};
-use super::Status;
 use crate::ad::{Node, Real};
 use crate::linalg::{Range, dot};
 
@@ -56,8 +56,21 @@ pub struct CoupledContact {
     pub laws: Vec<Law>,
     /// Relative natural residual at which the problem counts as solved.
     pub tolerance: f64,
-    /// Solve by Gauss-Seidel alone. The result has no derivative: `jvp` and `vjp` give NaN.
-    pub sweeps_only: bool,
+    /// How it is solved.
+    pub method: ContactMethod,
+}
+
+/// How a [`CoupledContact`] is solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContactMethod {
+    /// Gauss-Seidel, semi-smooth Newton, and what else it takes.
+    #[default]
+    Newton,
+    /// Gauss-Seidel sweeps alone. The result has no derivative: `jvp` and `vjp` give NaN.
+    GaussSeidel,
+    /// The impulses of the solution passed in are taken as they are, and differentiated by the conditions
+    /// in the modes they suggest.
+    Given,
 }
 
 // By hand: the tape copies nodes into memory it has, which the derived `clone_from` drops.
@@ -71,7 +84,7 @@ impl Clone for CoupledContact {
     fn clone_from(&mut self, other: &Self) {
         self.rows.clone_from(&other.rows);
         self.laws.clone_from(&other.laws);
-        (self.tolerance, self.sweeps_only) = (other.tolerance, other.sweeps_only);
+        (self.tolerance, self.method) = (other.tolerance, other.method);
     }
 }
 
@@ -123,7 +136,8 @@ impl CoupledContact {
         self.rows.velocities() + self.rows.rows()
     }
 
-    pub(super) fn data<'a, T: Real>(&'a self, inputs: &'a [T]) -> ContactData<'a, T> {
+    /// A view of inputs, which are as many as [`input_len`](Self::input_len) says.
+    pub(crate) fn data<'a, T: Real>(&'a self, inputs: &'a [T]) -> ContactData<'a, T> {
         ContactData::new(&self.rows, &self.laws, inputs)
     }
 
@@ -181,8 +195,9 @@ impl Node for CoupledContact {
         for tree in 0..self.rows.trees() {
             let (range, l) = (self.rows.tree(tree), data.factor(tree));
             let (n, moved) = (range.len(), &moved[range.clone()]);
-            let half: Vec<T> =
-                (0..n).map(|k| (k..n).fold(T::zero(), |s, i| s + l[i * n + k] * moved[i])).collect();
+            let half: Vec<T> = (0..n)
+                .map(|k| (k..n).fold(T::zero(), |s, i| s + l[i * n + k] * moved[i]))
+                .collect();
             for (i, r) in momentum[range].iter_mut().enumerate() {
                 *r = (0..=i).fold(-*r, |s, k| s + l[i * n + k] * half[k]);
             }
@@ -201,8 +216,7 @@ impl Node for CoupledContact {
                 (Law::Equality | Law::NonNegative | Law::Interval, _) => {}
                 (Law::Pyramid, _) => {
                     for k in 0..2 {
-                        h[1 + k] =
-                            if d[k] == 0.0 { u[1 + k] } else { x[1 + k] - radius * d[k] };
+                        h[1 + k] = if d[k] == 0.0 { u[1 + k] } else { x[1 + k] - radius * d[k] };
                     }
                 }
                 (_, Mode::Stick) => h[1..].copy_from_slice(&u[1..]),
@@ -236,7 +250,8 @@ impl Node for CoupledContact {
         outputs: &[T],
         factor: &mut ContactFactor<T>,
     ) {
-        factor.nonsingular = solution.report.status != Status::InvalidInput && !self.sweeps_only;
+        factor.nonsingular = solution.report.status != Status::InvalidInput
+            && self.method != ContactMethod::GaussSeidel;
         if !factor.nonsingular {
             return;
         }
@@ -315,8 +330,8 @@ impl Node for CoupledContact {
         // dh at fixed unknowns, and K dz = -dh
         for (i, block) in data.blocks().iter().enumerate() {
             for r in 0..block.rows {
-                f.contact[block.first + r] = block.times(d.row(i, r), velocity)
-                    + block.times(data.row(i, r), &f.velocity);
+                f.contact[block.first + r] =
+                    block.times(d.row(i, r), velocity) + block.times(data.row(i, r), &f.velocity);
             }
         }
         modes.reduce_rows(&f.contact, &mut f.z);
@@ -431,8 +446,7 @@ impl Node for CoupledContact {
         modes.for_each_normal(|k, i| {
             input_adjoints[at.target + i] -= eta[k];
             input_adjoints[at.compliance + i] += eta[k] * lambda[data.blocks()[i].first];
-            input_adjoints[at.limit + i] +=
-                eta[k] * modes.opening(i, &f.state.u, data.blocks());
+            input_adjoints[at.limit + i] += eta[k] * modes.opening(i, &f.state.u, data.blocks());
         });
         for (i, block) in data.blocks().iter().enumerate() {
             let felt = |r: usize| lambda_adjoint[block.first + r] + block.times(data.row(i, r), a);
@@ -470,8 +484,7 @@ impl CoupledContact {
         for (i, block) in data.blocks().iter().enumerate() {
             let (mode, d) = (solution.modes[i], solution.directions[i]);
             let law = data.laws[i];
-            let closed =
-                mode != Mode::Break && !(law == Law::Interval && mode == Mode::Slide);
+            let closed = mode != Mode::Break && !(law == Law::Interval && mode == Mode::Slide);
             if closed && data.is_rigid(i) {
                 shared.push((block.first, i, [1.0, 0.0, 0.0]));
             }

@@ -26,7 +26,7 @@ mod status;
 pub use block_rows::{BlockRows, RowBlock};
 pub(crate) use contact_data::ContactData;
 pub use contact_law::{Law, Mode};
-pub use coupled_contact::{ContactFactor, CoupledContact};
+pub use coupled_contact::{ContactFactor, ContactMethod, CoupledContact};
 pub use disk_qcqp::{DiskMode, DiskQcqp, DiskSolution};
 pub use implicit::ProjectionFactor;
 pub use natural_map::ContactResiduals;

@@ -10,7 +10,7 @@
 use super::contact_data::ContactData;
 use super::contact_law::{Law, Mode};
 use super::contact_modes::{Iterate, Selection};
-use super::coupled_contact::CoupledContact;
+use super::coupled_contact::{ContactMethod, CoupledContact};
 use super::least_norm::{LeastNormWorkspace, least_norm};
 use super::natural_map::{
     ContactResiduals, contact_residuals, length, margin, mode, natural_argument, natural_residual,
@@ -125,11 +125,11 @@ pub(super) fn solve<T: Real>(
 ) {
     w.values.clear();
     w.values.extend(inputs.iter().map(|x| x.value()));
-    w.search.run(&node.data(&w.values), node.tolerance, node.sweeps_only, solution);
+    w.search.run(&node.data(&w.values), node.tolerance, node.method, solution);
     for (lambda, &x) in lambda.iter_mut().zip(&w.search.state.lambda) {
         *lambda = T::constant(x);
     }
-    if T::ORDER == 0 || node.sweeps_only {
+    if T::ORDER == 0 || node.method == ContactMethod::GaussSeidel {
         return;
     }
     let data = node.data(inputs);
@@ -152,7 +152,7 @@ impl Search {
         &mut self,
         data: &ContactData<f64>,
         tolerance: f64,
-        sweeps_only: bool,
+        method: ContactMethod,
         solution: &mut ContactSolution,
     ) {
         self.state.start(data);
@@ -165,12 +165,7 @@ impl Search {
             self.state.lambda.copy_from_slice(known);
         }
         let mut iterations = 0;
-        if sweeps_only {
-            iterations = self.sweep_until(data, scale, tolerance);
-            self.classify(data, scale, solution);
-            solution.held.clear();
-            solution.held.resize(data.rows.rows(), 0.0);
-        } else {
+        if method == ContactMethod::Newton {
             let enough = 1e-2 * tolerance;
             let reached = self.search_with_restarts(data, scale, tolerance, warm, &mut iterations);
             self.classify(data, scale, solution);
@@ -178,6 +173,16 @@ impl Search {
             let (lambda, delassus) = (&mut state.lambda, &state.delassus);
             least_norm(data, delassus, lambda, solution, &mut self.least_norm);
             iterations += self.polish(data, solution, scale, reached.max(enough));
+        } else {
+            if method == ContactMethod::GaussSeidel {
+                iterations = self.sweep_until(data, scale, tolerance);
+            }
+            self.classify(data, scale, solution);
+            solution.held.clear();
+            solution.held.resize(data.rows.rows(), 0.0);
+            if method == ContactMethod::Given {
+                self.hold(data, solution);
+            }
         }
         let state = &mut self.state;
         state.follow(data);
@@ -426,7 +431,8 @@ impl Search {
             }
             // Without friction a contact that slips needs no direction but for d/d mu: one-sided,
             // against the slip.
-            let data_only = mode == Mode::Clamp || matches!(data.laws[i], Law::Pyramid | Law::Interval);
+            let data_only =
+                mode == Mode::Clamp || matches!(data.laws[i], Law::Pyramid | Law::Interval);
             if !data_only {
                 direction = [0.0; 2];
             }
@@ -470,17 +476,23 @@ impl Search {
                 break;
             }
             self.return_to_best(data);
-            if attempt == 0 {
-                self.state.take_modes(data, solution);
-                let NewtonState { delassus, modes, lambda, u, directions, guess, .. } =
-                    &mut self.state;
-                let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
-                if !modes.factor(data, delassus, &at, Selection::LeastNorm) {
-                    break;
-                }
-                modes.hold(lambda, &mut solution.held);
+            if attempt == 0 && !self.hold(data, solution) {
+                break;
             }
         }
         iterations
+    }
+
+    /// Holds the part of the impulses that no velocity feels where it is. False if the conditions are
+    /// singular.
+    fn hold(&mut self, data: &ContactData<f64>, solution: &mut ContactSolution) -> bool {
+        self.state.take_modes(data, solution);
+        let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = &mut self.state;
+        let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
+        let factored = modes.factor(data, delassus, &at, Selection::LeastNorm);
+        if factored {
+            modes.hold(lambda, &mut solution.held);
+        }
+        factored
     }
 }

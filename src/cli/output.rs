@@ -77,6 +77,9 @@ pub(super) fn solver_summary(report: &StepReport) -> Value {
         "iterations": report.worst.iterations,
         "worst_residual": number(report.worst.residual),
         "least_margin": number(report.worst.margin),
+        "worst_complementarity": number(report.residuals.complementarity),
+        "worst_cone": number(report.residuals.cone),
+        "worst_dissipation": number(report.residuals.dissipation),
     })
 }
 

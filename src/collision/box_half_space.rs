@@ -26,7 +26,7 @@ pub(super) fn points<T: Real>(
         let corner = Vector3::new(side(0, half.x), side(1, half.y), side(2, half.z));
         let gap = height + normal.dot(&corner);
         let arm = corner - free.center_of_mass;
-        points.push(ContactPoint { pair, feature, gap, lowest: gap, arm });
+        points.push(ContactPoint::of_body((pair, body, feature), plane, gap, arm));
     }
     let corners = points.len() - 8;
     let gaps = points[corners..].iter().map(|point| point.gap);

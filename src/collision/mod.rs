@@ -1,7 +1,7 @@
 //! Where bodies may touch: contact points, chosen in `f64`, evaluated in `T`. One file a pair of
 //! shapes.
 //!
-//! Against half-spaces: [`contact_points`]. Of two moving shapes: [`SweepAndPrune`] finds the pairs that
+//! [`Detection`] lists all points. Of two moving shapes, [`SweepAndPrune`] finds the pairs that
 //! are near, [`witnesses`] the points of a pair. There too, the features that touch (face, edge, corner)
 //! are decided on values and carried as data; gap, normal and points are then computed from them, so
 //! that they have derivatives in both poses and in all sizes.
@@ -19,7 +19,7 @@ mod witness;
 
 pub use box_box::box_box;
 pub use pair::witnesses;
-pub use point::{ContactPoint, contact_points};
+pub use point::{ContactPoint, Detection};
 pub use sphere_box::sphere_box;
 pub use sphere_sphere::sphere_sphere;
 pub use sweep_and_prune::{Interval, SweepAndPrune, bounds};

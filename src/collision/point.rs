@@ -1,75 +1,222 @@
-//! A possible contact, and the list of those within reach.
+//! A possible contact, and the list of all there are.
 
 use nalgebra::Vector3;
 
-use super::{box_half_space, sphere_half_space};
+use super::{
+    Interval, Pose, SweepAndPrune, Witness, bounds, box_half_space, sphere_half_space, witnesses,
+};
 use crate::ad::Real;
 use crate::dynamics::FreeBody;
-use crate::model::{Shape, System};
+use crate::model::{HalfSpace, Shape, Solid, System};
 
-/// A point of a body that may touch a half-space.
+/// A point of a body that may touch a half-space or another body.
 #[derive(Clone, Copy, Debug)]
 pub struct ContactPoint<T> {
     /// The contact pair, an index into [`Model::pairs`](crate::model::Model::pairs).
     pub pair: usize,
-    /// Which point of the body: the corner of a box (bits 0, 1, 2: the upper side in x, y, z), 0
-    /// for a sphere.
+    /// The two solids of the pair.
+    pub first: Solid,
+    /// The body that the contact impulse acts on.
+    pub second: usize,
+    /// Which point. Against a half-space: the corner of a box (bits 0, 1, 2: the upper side in x, y,
+    /// z), 0 for a sphere. Of two bodies: see [`Witness::feature`].
     pub feature: usize,
-    /// Distance to the plane along the normal, m; negative if it penetrates.
+    /// Distance along the normal, m; negative if it penetrates.
     pub gap: T,
-    /// Gap of the lowest point of the body over the same half-space, m.
+    /// Gap of the lowest point of the pair, m.
     pub lowest: T,
-    /// From the centre of mass to the point, in the body, m.
-    pub arm: Vector3<T>,
+    /// Unit normal in the world, out of the first solid, the same for all points of a pair.
+    pub normal: Vector3<T>,
+    /// From the centre of mass of each body to its own point, in that body, m. Zero for a half-space.
+    pub arms: [Vector3<T>; 2],
+    /// Whether the bodies may touch here without being thrown at each other in the same step.
+    pub near: bool,
 }
 
-/// Lists the points of `body` that may touch a half-space, those within reach first, and returns how
-/// many of them are.
-///
-/// Within reach is a gap of less than twice the way that the fastest point of the body makes in the
-/// step without contact. An impact at one end can throw the other further than that: whoever solves
-/// the contacts checks the rest with [`ContactPoint::escapes`]. Points that are not touched in the end
-/// carry no impulse, so the choice changes cost and nothing else.
-pub fn contact_points<T: Real>(
-    system: &System<T>,
-    free: &FreeBody<T>,
-    body: usize,
-    points: &mut Vec<ContactPoint<T>>,
-) -> usize {
-    points.clear();
-    let mut near = 0;
-    let System { model, parameters, settings } = *system;
+/// Finds all points of all bodies that may touch something. Holds memory for reuse and nothing else.
+#[derive(Clone, Debug)]
+pub struct Detection<T> {
+    sweep: SweepAndPrune,
+    intervals: Vec<Interval>,
+    candidates: Vec<(usize, usize)>,
+    witnesses: Vec<Witness<T>>,
+}
+
+impl<T> Default for Detection<T> {
+    fn default() -> Self {
+        Detection {
+            sweep: SweepAndPrune::default(),
+            intervals: Vec::new(),
+            candidates: Vec::new(),
+            witnesses: Vec::new(),
+        }
+    }
+}
+
+/// Points of a body whose distance from a half-space exceeds this many times the way they can make are
+/// not even looked at. What an impact throws goes no faster than a few times what it met.
+const FAR: f64 = 10.0;
+
+impl<T: Real> Detection<T> {
+    /// Lists the points of all bodies that may touch, pair by pair.
+    ///
+    /// [Near](ContactPoint::near) is a gap of less than twice the way that the bodies make in the step
+    /// without contact. An impact can throw others further than that: whoever solves the contacts
+    /// checks the rest with [`ContactPoint::escapes`]. Points that are not touched in the end carry no
+    /// impulse, so the choice changes cost and nothing else.
+    pub fn points(
+        &mut self,
+        system: &System<T>,
+        free: &[FreeBody<T>],
+        points: &mut Vec<ContactPoint<T>>,
+    ) {
+        points.clear();
+        let System { model, parameters, .. } = *system;
+        for (index, pair) in model.pairs.iter().enumerate() {
+            let Solid::HalfSpace(half_space) = pair.first else { break };
+            let (plane, body) = (&model.half_spaces[half_space], pair.second);
+            let body_free = &free[body];
+            let way = way(body_free, radius(system, body));
+            let center = body_free.position.map(|x| x.value());
+            let distance = plane.normal.dot(&center) - plane.offset;
+            if distance > radius(system, body) + FAR * way {
+                continue;
+            }
+            let start = points.len();
+            match model.bodies[body].shape {
+                Shape::Box => {
+                    box_half_space::points(parameters, body_free, body, plane, index, points);
+                }
+                Shape::Sphere => {
+                    sphere_half_space::points(parameters, body_free, body, plane, index, points);
+                }
+            }
+            for point in &mut points[start..] {
+                point.first = pair.first;
+                let reach = 2.0 * way_of(body_free, &point.arms[1]);
+                point.near = point.gap.value() <= reach;
+            }
+        }
+        if matches!(model.pairs.last(), Some(pair) if matches!(pair.first, Solid::Body(_))) {
+            self.body_pairs(system, free, points);
+        }
+    }
+
+    fn body_pairs(
+        &mut self,
+        system: &System<T>,
+        free: &[FreeBody<T>],
+        points: &mut Vec<ContactPoint<T>>,
+    ) {
+        let System { model, parameters, .. } = *system;
+        let ways = free.iter().enumerate().map(|(k, free)| way(free, radius(system, k)));
+        let furthest = 2.0 * ways.fold(0.0, f64::max);
+        let poses =
+            |body: usize| Pose { rotation: free[body].rotation, position: free[body].position };
+        self.intervals.clear();
+        self.intervals.extend((0..free.len()).map(|body| {
+            let shape = model.bodies[body].shape;
+            bounds(shape, &poses(body), parameters.half_extents(body), furthest)
+        }));
+        self.sweep.pairs(&self.intervals, &mut self.candidates);
+        for &(first, second) in &self.candidates {
+            let Some(pair) = model.pair(Solid::Body(first), second) else { continue };
+            self.witnesses.clear();
+            witnesses(
+                [first, second].map(|body| model.bodies[body].shape),
+                [&poses(first), &poses(second)],
+                [first, second].map(|body| parameters.half_extents(body)),
+                2.0 * furthest,
+                &mut self.witnesses,
+            );
+            for &Witness { feature, gap, normal, points: at, lowest } in &self.witnesses {
+                let arm = |body: usize, point: Vector3<T>| {
+                    let FreeBody { rotation, position, center_of_mass, .. } = &free[body];
+                    rotation.transpose() * (point - position) - center_of_mass
+                };
+                let arms = [arm(first, at[0]), arm(second, at[1])];
+                let way = way_of(&free[first], &arms[0]) + way_of(&free[second], &arms[1]);
+                let near = gap.value() <= 2.0 * way;
+                let first = Solid::Body(first);
+                points.push(ContactPoint {
+                    pair,
+                    first,
+                    second,
+                    feature,
+                    gap,
+                    lowest,
+                    normal,
+                    arms,
+                    near,
+                });
+            }
+        }
+    }
+}
+
+/// The radius of a ball about the centre of a body's shape that holds it, m.
+fn radius<T: Real>(system: &System<T>, body: usize) -> f64 {
+    let size = system.parameters.half_extents(body).map(|x| x.value());
+    match system.model.bodies[body].shape {
+        Shape::Box => size.norm(),
+        Shape::Sphere => size.x,
+    }
+}
+
+/// How far a point at `distance` from the centre of mass goes at most in the step without contact, m.
+fn way_at<T: Real>(free: &FreeBody<T>, distance: f64) -> f64 {
     let speed = |k: usize| {
         let v = |i: usize| free.free_velocity[k + i].value();
         (v(0) * v(0) + v(1) * v(1) + v(2) * v(2)).sqrt()
     };
-    for (pair, p) in model.pairs.iter().enumerate().filter(|(_, p)| p.body == body) {
-        let plane = &model.half_spaces[p.half_space];
-        match model.bodies[body].shape {
-            Shape::Box => box_half_space::points(parameters, free, body, plane, pair, points),
-            Shape::Sphere => sphere_half_space::points(parameters, free, body, plane, pair, points),
-        }
-    }
-    for k in 0..points.len() {
-        let arm = points[k].arm.map(|x| x.value());
-        let reach = 2.0 * settings.time_step * (speed(0) + speed(3) * arm.norm());
-        if points[k].gap.value() <= reach {
-            points.swap(near, k);
-            near += 1;
-        }
-    }
-    near
+    free.duration.value() * (speed(0) + speed(3) * distance)
+}
+
+fn way_of<T: Real>(free: &FreeBody<T>, arm: &Vector3<T>) -> f64 {
+    way_at(free, arm.map(|x| x.value()).norm())
+}
+
+fn way<T: Real>(free: &FreeBody<T>, radius: f64) -> f64 {
+    way_at(free, radius + free.center_of_mass.map(|x| x.value()).norm())
 }
 
 impl<T: Real> ContactPoint<T> {
-    /// Whether a velocity at the end of a step takes the point through its half-space: that of the
-    /// centre of mass in the world and the angular one in the body.
-    pub fn escapes(&self, system: &System<T>, free: &FreeBody<T>, velocity: &[T]) -> bool {
-        let normal = system.model.half_spaces[system.model.pairs[self.pair].half_space].normal;
-        let v = |k: usize| velocity[k].value();
-        let rotation = free.rotation.map(|x| x.value());
-        let turning = Vector3::new(v(3), v(4), v(5)).cross(&self.arm.map(|x| x.value()));
-        let speed = normal.dot(&(Vector3::new(v(0), v(1), v(2)) + rotation * turning));
-        self.gap.value() + system.settings.time_step * speed < 0.0
+    /// A point of a body over a half-space: pair, body and feature, gap and arm.
+    pub(super) fn of_body(
+        (pair, second, feature): (usize, usize, usize),
+        plane: &HalfSpace,
+        gap: T,
+        arm: Vector3<T>,
+    ) -> Self {
+        let normal = plane.normal.map(T::constant);
+        let arms = [Vector3::zeros(), arm];
+        let (first, near) = (Solid::HalfSpace(0), false);
+        ContactPoint { pair, first, second, feature, gap, lowest: gap, normal, arms, near }
+    }
+
+    /// The bodies it is a point of.
+    pub fn bodies(&self) -> impl Iterator<Item = usize> {
+        let first = match self.first {
+            Solid::Body(body) => Some(body),
+            Solid::HalfSpace(_) => None,
+        };
+        first.into_iter().chain([self.second])
+    }
+
+    /// Whether velocities at the end of a step, of each body [that of the centre of mass in the world,
+    /// the angular one in the body], take the point through its opposite.
+    pub fn escapes(&self, free: &[FreeBody<T>], velocities: &[[T; 6]]) -> bool {
+        let normal = self.normal.map(|x| x.value());
+        let speed = |body: usize, arm: &Vector3<T>| {
+            let v = |k: usize| velocities[body][k].value();
+            let rotation = free[body].rotation.map(|x| x.value());
+            let turning = Vector3::new(v(3), v(4), v(5)).cross(&arm.map(|x| x.value()));
+            normal.dot(&(Vector3::new(v(0), v(1), v(2)) + rotation * turning))
+        };
+        let mut closing = speed(self.second, &self.arms[1]);
+        if let Solid::Body(first) = self.first {
+            closing -= speed(first, &self.arms[0]);
+        }
+        self.gap.value() + free[self.second].duration.value() * closing < 0.0
     }
 }

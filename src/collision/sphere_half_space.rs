@@ -16,11 +16,6 @@ pub(super) fn points<T: Real>(
     let radius = parameters.radius(body);
     let normal = plane.normal.map(T::constant);
     let gap = normal.dot(&free.position) - plane.offset - radius;
-    points.push(ContactPoint {
-        pair,
-        feature: 0,
-        gap,
-        lowest: gap,
-        arm: free.rotation.transpose() * normal * (-radius) - free.center_of_mass,
-    });
+    let arm = free.rotation.transpose() * normal * (-radius) - free.center_of_mass;
+    points.push(ContactPoint::of_body((pair, body, 0), plane, gap, arm));
 }

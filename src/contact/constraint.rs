@@ -23,12 +23,17 @@
 //! them. The approach is that of the start of the step, as there: a body at rest has none, however
 //! long the step, so gravity alone never makes it hop.
 //!
-//! 5. **Friction acts at one height** for all points of a body over one half-space, that of the lowest:
+//! 5. **Friction acts at one height** for all points of a pair, that of the lowest (between two bodies,
+//!    halfway between both surfaces there, so that they exert the same torque):
 //!    at the end of the step the points that touch are all in the plane. With the heights of
 //!    the start, a box that comes to rest on four corners with a tilt of 1e-6 would ask for friction
 //!    that only this tilt decides: ill-posed, and where solvers cycle (2 % of the contact steps of
 //!    tumbling boxes). For a body that touches with one point there is no difference; otherwise it is of first
 //!    order in the step.
+//!
+//! 6. **Friction in two regimes**, where a pair has them: the static coefficient if the points move by no
+//!    more than `static_speed` of the settings along the tangents at the start of the step, the kinetic
+//!    one otherwise. The choice is made on values; the switch is a kink and recorded as one.
 //!
 //! The compliance is c = compliance setting * n'(J M^-1 J')n of the point itself, so that it does not
 //! depend on which other points are within reach.
@@ -37,8 +42,8 @@
 //! held to the gap only, so with e near 1 an impact on more than one point can gain energy (a few
 //! percent in the impact). With e = 0 and K = 0 no contact ever adds any.
 //!
-//! Rows of J act on [velocity of the centre of mass (world), angular velocity (body)]; the contact
-//! frame is [n, t1, t2] with n out of the half-space.
+//! Rows of J act on [velocity of the centre of mass (world), angular velocity (body)] of each body; the
+//! contact frame is [n, t1, t2] with n out of the first solid of the pair.
 
 use nalgebra::Vector3;
 
@@ -46,7 +51,7 @@ use crate::ad::Real;
 use crate::collision::ContactPoint;
 use crate::dynamics::FreeBody;
 use crate::linalg::{dot, norm, solve_lower};
-use crate::model::{Model, Settings, System};
+use crate::model::{Settings, Solid, System};
 use crate::state::NV;
 
 /// What decided the least normal velocity of a contact. A change of it is a kink.
@@ -85,59 +90,177 @@ pub fn contact_frame<T: Real>(normal: Vector3<T>) -> [Vector3<T>; 2] {
     [first, normal.cross(&first)]
 }
 
-/// The three rows of J at a point: how fast it moves along the normal and the tangents, along the
-/// latter at the height of the body's lowest point.
+/// Which coefficient of friction a contact has. A change of it is a kink.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Regime {
+    /// That of contacts that slip, and of all where there is one regime.
+    #[default]
+    Kinetic,
+    /// That of contacts at rest.
+    Static,
+}
+
+impl Regime {
+    /// The name used in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Regime::Kinetic => "kinetic",
+            Regime::Static => "static",
+        }
+    }
+}
+
+/// The frame of the pair last asked for: all points of a pair have the same normal.
+pub(super) struct Frames<T> {
+    last: Option<(usize, [Vector3<T>; 2])>,
+}
+
+impl<T> Default for Frames<T> {
+    fn default() -> Self {
+        Frames { last: None }
+    }
+}
+
+impl<T: Real> Frames<T> {
+    fn tangents(&mut self, point: &ContactPoint<T>) -> [Vector3<T>; 2] {
+        match self.last {
+            Some((pair, tangents)) if pair == point.pair => tangents,
+            _ => {
+                let tangents = contact_frame(point.normal);
+                self.last = Some((point.pair, tangents));
+                tangents
+            }
+        }
+    }
+}
+
+/// The three rows of J at a point: how fast its second side moves against the first, along the normal
+/// and the tangents. Along the latter at one height for all points of the pair, see above.
 pub(super) fn rows<T: Real>(
-    model: &Model,
-    free: &FreeBody<T>,
+    free: &[FreeBody<T>],
     point: &ContactPoint<T>,
+    frames: &mut Frames<T>,
     rows: &mut Vec<T>,
 ) {
-    let normal = model.half_spaces[model.pairs[point.pair].half_space].normal;
-    let [t1, t2] = contact_frame(normal);
-    let to_body = free.rotation.transpose();
-    let up = to_body * normal.map(T::constant);
-    let level = point.arm - up * (point.gap - point.lowest);
-    for (direction, arm) in [(normal, point.arm), (t1, level), (t2, level)] {
-        let d = direction.map(T::constant);
+    let [t1, t2] = frames.tangents(point);
+    let directions = [point.normal, t1, t2];
+    // How far the height of friction is from each side's own point, along the normal.
+    let second = &free[point.second].rotation;
+    match point.first {
+        Solid::HalfSpace(_) => {
+            let heights = [T::zero(), point.lowest - point.gap];
+            for side in sides(second, &directions, point.arms[1], heights[1]) {
+                rows.extend(side);
+            }
+        }
+        Solid::Body(body) => {
+            let half = point.lowest * 0.5;
+            let first = sides(&free[body].rotation, &directions, point.arms[0], half);
+            let second = sides(second, &directions, point.arms[1], half - point.gap);
+            for (first, second) in first.into_iter().zip(second) {
+                rows.extend(first.map(|x| -x));
+                rows.extend(second);
+            }
+        }
+    }
+}
+
+/// How fast a point of a body moves along the normal, and along the tangents `height` along the normal
+/// from it.
+fn sides<T: Real>(
+    rotation: &nalgebra::Matrix3<T>,
+    directions: &[Vector3<T>; 3],
+    arm: Vector3<T>,
+    height: T,
+) -> [[T; NV]; 3] {
+    let to_body = rotation.transpose();
+    let normal = to_body * directions[0];
+    let level = arm + normal * height;
+    let side = |d: Vector3<T>, in_body: Vector3<T>, arm: Vector3<T>| {
         // d . (v + R (w x arm)) = d . v + w . (arm x R'd)
-        let turning = arm.cross(&(to_body * d));
-        rows.extend([d.x, d.y, d.z, turning.x, turning.y, turning.z]);
+        let turning = arm.cross(&in_body);
+        [d.x, d.y, d.z, turning.x, turning.y, turning.z]
+    };
+    let [n, t1, t2] = *directions;
+    [side(n, normal, arm), side(t1, to_body * t1, level), side(t2, to_body * t2, level)]
+}
+
+/// row . (the velocities of the bodies of a point)
+fn along<T: Real>(
+    free: &[FreeBody<T>],
+    point: &ContactPoint<T>,
+    row: &[T],
+    velocity: impl Fn(&FreeBody<T>) -> &[T; NV],
+) -> T {
+    let mut parts = row.chunks_exact(NV);
+    let each = point.bodies().zip(&mut parts);
+    each.fold(T::zero(), |sum, (body, row)| sum + dot(row, velocity(&free[body])))
+}
+
+/// The time that is left for a contact, s: the shorter of its bodies' steps.
+fn duration<T: Real>(free: &[FreeBody<T>], point: &ContactPoint<T>) -> T {
+    let own = free[point.second].duration;
+    match point.first {
+        Solid::Body(first) if free[first].duration.value() < own.value() => free[first].duration,
+        _ => own,
     }
 }
 
 /// The target of a contact with normal row `row`, and what decided it.
 pub(super) fn target<T: Real>(
     system: &System<T>,
-    free: &FreeBody<T>,
-    restitution: T,
+    free: &[FreeBody<T>],
     point: &ContactPoint<T>,
     row: &[T],
 ) -> (T, Target) {
     let settings = system.settings;
-    let dt = settings.time_step;
+    let dt = duration(free, point);
     let (position, kind) = if point.gap.value() >= 0.0 {
         (-point.gap / dt, Target::Gap)
     } else {
-        (-point.gap * (settings.baumgarte / dt), Target::Penetration)
+        (-point.gap * settings.baumgarte / dt, Target::Penetration)
     };
-    let approach = -dot(row, &free.velocity);
-    let rebound = restitution * approach;
+    let approach = -along(free, point, row, |free| &free.velocity);
+    let rebound = system.parameters.restitution(system.model, point.pair) * approach;
     let gravity = system.parameters.gravity().map(|x| x.value()).norm();
-    let closes = point.gap.value() + dt * dot(row, &free.free_velocity).value() <= 0.0;
+    let free_speed = along(free, point, row, |free| &free.free_velocity).value();
+    let closes = point.gap.value() + dt.value() * free_speed <= 0.0;
     let bounces = closes
         && approach.value() > settings.restitution_threshold
-        && rebound.value() > gravity * dt
+        && rebound.value() > gravity * dt.value()
         && rebound.value() > position.value();
     if bounces { (rebound, Target::Restitution) } else { (position, kind) }
 }
 
-/// The compliance of a contact with normal row `row`, in 1/kg.
-pub(super) fn compliance<T: Real>(settings: &Settings, free: &FreeBody<T>, row: &[T]) -> T {
+/// The coefficient of friction of a contact with tangential rows `rows`, and which it is.
+pub(super) fn friction<T: Real>(
+    system: &System<T>,
+    free: &[FreeBody<T>],
+    point: &ContactPoint<T>,
+    rows: [&[T]; 2],
+) -> (T, Regime) {
+    let System { model, parameters, settings } = system;
+    if model.pairs[point.pair].two_regimes {
+        let slip = rows.map(|row| along(free, point, row, |free| &free.velocity).value());
+        if norm(&slip) <= settings.static_speed {
+            return (parameters.mu_static(model, point.pair), Regime::Static);
+        }
+    }
+    (parameters.mu(model, point.pair), Regime::Kinetic)
+}
+
+/// The compliance of a contact with normal row `row`, which is used up, in 1/kg.
+pub(super) fn compliance<T: Real>(
+    settings: &Settings,
+    free: &[FreeBody<T>],
+    point: &ContactPoint<T>,
+    row: &mut [T],
+) -> T {
     if settings.compliance == 0.0 {
         return T::zero();
     }
-    let mut w: [T; NV] = std::array::from_fn(|k| row[k]);
-    solve_lower(&free.mass_factor, NV, &mut w);
-    dot(&w, &w) * settings.compliance
+    for (body, part) in point.bodies().zip(row.chunks_exact_mut(NV)) {
+        solve_lower(&free[body].mass_factor, NV, part);
+    }
+    dot(row, row) * settings.compliance
 }

@@ -2,7 +2,7 @@
 
 use crate::ad::Real;
 use crate::argmin::ContactData;
-use crate::linalg::{dot, solve_lower};
+use crate::linalg::solve_lower;
 
 /// The blocks of J M^-1 J', and the contact velocities without impulses. With W = J L^-T, M = L L',
 /// each block is W W'. Reused, it allocates nothing.
@@ -23,37 +23,42 @@ pub(super) struct Delassus<T> {
 
 impl<T: Real> Delassus<T> {
     pub fn assemble(&mut self, data: &ContactData<T>) {
-        let (contacts, nv) = (data.contacts, data.velocities);
+        let blocks = data.blocks();
+        let contacts = blocks.len();
         self.w.clear();
         self.w.extend_from_slice(data.jacobian);
-        for row in self.w.chunks_exact_mut(nv) {
-            solve_lower(data.mass_factor, nv, row);
+        for block in blocks {
+            for r in 0..block.rows {
+                let row = block.row_mut(&mut self.w, r);
+                for (tree, part) in block.parts() {
+                    solve_lower(data.factor(tree), part.len(), &mut row[part]);
+                }
+            }
         }
-        let w = |r: usize| &self.w[r * nv..(r + 1) * nv];
+        // Row 0 of a contact is its normal, 1 and 2 are its tangents.
+        let g = |(i, r): (usize, usize), (k, c): (usize, usize)| {
+            let (a, b) = (&blocks[i], &blocks[k]);
+            a.overlap(a.row(&self.w, r), b, b.row(&self.w, c))
+        };
         self.normal.clear();
         self.coupling.clear();
-        for r in (0..contacts).map(normal) {
-            self.normal.extend((0..contacts).map(|c| dot(w(r), w(normal(c)))));
-            self.coupling.extend((0..2 * contacts).map(|c| dot(w(r), w(tangent(c)))));
+        for i in 0..contacts {
+            self.normal.extend((0..contacts).map(|k| g((i, 0), (k, 0))));
+            self.coupling.extend((0..2 * contacts).map(|c| g((i, 0), tangent(c))));
         }
         self.tangential.clear();
         for r in (0..2 * contacts).map(tangent) {
-            self.tangential.extend((0..2 * contacts).map(|c| dot(w(r), w(tangent(c)))));
+            self.tangential.extend((0..2 * contacts).map(|c| g(r, tangent(c))));
         }
-        let free = |r: usize| dot(data.row(r), data.free);
+        let free = |(i, r): (usize, usize)| blocks[i].times(data.row(i, r), data.free);
         self.normal_free.clear();
-        self.normal_free.extend(data.target.iter().enumerate().map(|(i, &t)| free(normal(i)) - t));
+        self.normal_free.extend(data.target.iter().enumerate().map(|(i, &t)| free((i, 0)) - t));
         self.tangential_free.clear();
         self.tangential_free.extend((0..2 * contacts).map(|k| free(tangent(k))));
     }
 }
 
-/// The row of J of the `i`-th normal direction.
-fn normal(i: usize) -> usize {
-    3 * i
-}
-
-/// The row of J of the `k`-th tangential direction.
-fn tangent(k: usize) -> usize {
-    3 * (k / 2) + 1 + k % 2
+/// Contact and row of the `k`-th tangential direction.
+fn tangent(k: usize) -> (usize, usize) {
+    (k / 2, 1 + k % 2)
 }

@@ -1,11 +1,14 @@
-//! From contact points to impulses: which constraint a contact poses, and the problems that are
-//! solved for them.
+//! From contact points to impulses: which constraint a contact poses, which bodies contacts tie
+//! together, and the problems that are solved for them.
 
-mod body_contacts;
 mod constraint;
-mod coupled;
+mod contact_problem;
+mod contacts;
 mod delassus;
+mod impulses;
+mod islands;
 mod staggered_projections;
 
-pub use body_contacts::{BodyContacts, ContactRecord, Impulses};
-pub use constraint::{Target, contact_frame};
+pub use constraint::{Regime, Target, contact_frame};
+pub use contacts::{ContactRecord, Contacts, IslandReport};
+pub use impulses::Impulses;

@@ -8,26 +8,26 @@
 //! 6; and the compliance c is added to the diagonal of Gn, which makes line 7 have one minimiser.
 //!
 //! # What the derivative is
-//! That of this program: `n_step` passes from the friction of the last step, whose derivative it
-//! carries on. It is *not* that of the contact law, not even where the impulses are those of the
+//! Unrolled, that of this program: `n_step` passes from the friction of the last step, whose derivative
+//! it carries on. It is *not* that of the contact law, not even where the impulses are those of the
 //! coupled problem, because a pass from the right impulses returns them without learning how they
-//! move. `cargo run --example staggered` shows by how much.
+//! move. `cargo run --example staggered` shows by how much. The alternative, the derivative of the
+//! contact law at the impulses that the passes end with, is taken by
+//! [`contact_problem`](super::contact_problem); the passes then run on values.
 //!
 //! # Where impulses are not unique
 //! Contacts that stick can share friction in more than one way. The nodes then return one that
 //! depends on where they start, and its derivative of least norm. The velocities of the step do not
 //! depend on it; those of the next do, to the extent that the contact points move in between.
 
-use super::body_contacts::Impulses;
+use super::contacts::IslandReport;
 use super::delassus::Delassus;
 use crate::ad::Real;
 use crate::argmin::{
-    BoundSolution, ContactData, ContactWorkspace, CoupledContact, DiskMode, DiskQcqp, DiskSolution,
-    Mode, NonnegativeQp, ProjectionSettings, Report, Status,
+    BoundSolution, ContactData, ContactResiduals, ContactWorkspace, CoupledContact, DiskMode,
+    DiskQcqp, DiskSolution, Mode, NonnegativeQp, ProjectionSettings, Report, Status,
 };
-use crate::collision::ContactPoint;
-use crate::linalg::{dot, solve_lower, solve_lower_transpose};
-use crate::state::NV;
+use crate::linalg::dot;
 
 /// Tolerance of the nodes, relative to that at which they count as solved: derivatives and
 /// differences are of what they return, and the digits cost a step of Newton.
@@ -73,30 +73,32 @@ impl<T: Real> Default for StaggeredProjections<T> {
 }
 
 impl<T: Real> StaggeredProjections<T> {
-    /// `n_step` passes (at least one) over the problem `inputs` (as [`CoupledContact`] takes them)
-    /// from the impulses `memory`, into `outputs`.
+    /// `n_step` passes (at least one) over the problem `inputs` of `problem` from the impulses that
+    /// `remembered` gives of each contact, into `outputs`.
     ///
     /// The status is that of the nodes: that the passes are cut short is by design. How far off
     /// they leave the contact law is the residual, that of the coupled problem.
     pub fn solve(
         &mut self,
-        points: &[ContactPoint<T>],
+        problem: &CoupledContact,
         inputs: &[T],
-        (n_step, tolerance): (usize, f64),
-        memory: &Impulses<T>,
+        n_step: usize,
+        remembered: impl Fn(usize) -> [T; 3],
         outputs: &mut [T],
-    ) -> (Report, &[Mode]) {
-        let contacts = points.len();
-        let data = ContactData::new(contacts, NV, inputs);
-        let (velocity, lambda) = outputs.split_at_mut(NV);
+    ) -> IslandReport {
+        let data = problem.data(inputs);
+        let contacts = data.blocks().len();
+        let (velocity, lambda) = outputs.split_at_mut(data.rows.velocities());
         if !data.is_admissible() {
             outputs.fill(T::zero());
             self.modes.clear();
             self.modes.resize(contacts, Mode::Break);
             let (status, residual) = (Status::InvalidInput, f64::INFINITY);
-            return (Report { status, residual, ..Report::default() }, &self.modes);
+            let report = Report { status, residual, ..Report::default() };
+            return IslandReport { report, residuals: ContactResiduals::default() };
         }
-        self.start(&data, points, memory);
+        self.start(&data, remembered);
+        let tolerance = problem.tolerance;
         let settings =
             ProjectionSettings { tolerance: NODE_TOLERANCE * tolerance, ..Default::default() };
         let mut report = Report { margin: f64::INFINITY, ..Report::default() };
@@ -109,14 +111,8 @@ impl<T: Real> StaggeredProjections<T> {
             x.copy_from_slice(&[self.normal[i], self.friction[2 * i], self.friction[2 * i + 1]]);
         }
         // Line 12: v+ = v_p + M^-1 J' lambda
-        velocity.fill(T::zero());
-        for (r, &x) in lambda.iter().enumerate() {
-            for (v, &j) in velocity.iter_mut().zip(data.row(r)) {
-                *v += j * x;
-            }
-        }
-        solve_lower(data.mass_factor, NV, velocity);
-        solve_lower_transpose(data.mass_factor, NV, velocity);
+        data.rows.transpose_times(data.jacobian, lambda, velocity);
+        data.solve_mass(velocity);
         for (v, &free) in velocity.iter_mut().zip(data.free) {
             *v += free;
         }
@@ -124,19 +120,25 @@ impl<T: Real> StaggeredProjections<T> {
         self.values.extend(inputs.iter().map(|x| x.value()));
         self.impulses.clear();
         self.impulses.extend(lambda.iter().map(|x| x.value()));
-        let node = CoupledContact { contacts, velocities: NV, tolerance };
-        report.residual = node.natural_residual(&self.values, &self.impulses, &mut self.residual);
-        (report, &self.modes)
+        let (residual, residuals) =
+            problem.residuals_of(&self.values, &self.impulses, &mut self.residual);
+        report.residual = residual;
+        IslandReport { report, residuals }
+    }
+
+    /// What each contact did in the last solve.
+    pub fn modes(&self) -> &[Mode] {
+        &self.modes
     }
 
     /// Lines 2 to 4, and where the nodes start: at the impulses of the last step, so that the
     /// result does not depend on what this memory held.
-    fn start(&mut self, data: &ContactData<T>, points: &[ContactPoint<T>], memory: &Impulses<T>) {
-        let contacts = data.contacts;
+    fn start(&mut self, data: &ContactData<T>, remembered: impl Fn(usize) -> [T; 3]) {
+        let contacts = data.blocks().len();
         self.normal.clear();
         self.friction.clear();
-        for point in points {
-            let [normal, first, second] = memory.of(point);
+        for i in 0..contacts {
+            let [normal, first, second] = remembered(i);
             self.normal.push(normal);
             self.friction.extend([first, second]);
         }
@@ -160,7 +162,7 @@ impl<T: Real> StaggeredProjections<T> {
 
     /// Lines 6 and 7.
     fn project_normal(&mut self, data: &ContactData<T>, settings: ProjectionSettings) -> Report {
-        let n = data.contacts;
+        let n = data.blocks().len();
         self.normal_inputs.truncate(n * n);
         // g_n = J_n v_p - target + Gnt lambda_t
         let rows = self.delassus.coupling.chunks_exact(2 * n).zip(&self.delassus.normal_free);
@@ -178,7 +180,7 @@ impl<T: Real> StaggeredProjections<T> {
 
     /// Lines 8 and 9.
     fn project_friction(&mut self, data: &ContactData<T>, settings: ProjectionSettings) -> Report {
-        let contacts = data.contacts;
+        let contacts = data.blocks().len();
         let n = 2 * contacts;
         self.friction_inputs.truncate(n * n);
         // g_t = J_t v_p + Gnt' lambda_n
@@ -188,7 +190,7 @@ impl<T: Real> StaggeredProjections<T> {
                 column.fold(free, |sum, (i, &x)| sum + self.delassus.coupling[i * n + k] * x);
             self.friction_inputs.push(coupled);
         }
-        let radii = data.mu.iter().zip(&self.normal);
+        let radii = data.limit.iter().zip(&self.normal);
         self.friction_inputs.extend(radii.map(|(&mu, &x)| mu * x));
         let node = DiskQcqp { contacts, settings };
         T::call(

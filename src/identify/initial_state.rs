@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, Vector3};
 
 use super::Experiment;
-use crate::collision::contact_points;
+use crate::collision::Detection;
 use crate::dynamics::FreeBody;
 use crate::model::{Settings, System};
 use crate::simulation::Trajectory;
@@ -29,10 +29,13 @@ pub(super) fn recorded(
     let lag = Settings { time_step: experiment.velocity_lag.abs(), ..*settings };
     let system = System { model: &experiment.scene.model, parameters, settings: &lag };
     let gravity = parameters.gravity();
+    let free = |body| FreeBody::new(parameters, &state, body, &[0.0; NV], lag.time_step);
+    let free: Vec<_> = (0..state.bodies()).map(free).collect();
+    let mut points = Vec::new();
+    Detection::default().points(&system, &free, &mut points);
     for body in 0..state.bodies() {
-        let free = FreeBody::new(parameters, &state, body, &[0.0; NV], lag.time_step);
-        let mut points = Vec::new();
-        if contact_points(&system, &free, body, &mut points) == 0 {
+        let touches = |other| points.iter().any(|p| p.near && p.bodies().any(|b| b == other));
+        if !touches(body) {
             for k in 0..3 {
                 state.v[NV * body + k] += gravity[k] * late;
             }

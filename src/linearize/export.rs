@@ -38,18 +38,23 @@ impl Linearization {
         insert("time_step", settings.time_step.into());
         insert("integrator", integrator(settings.solver).into());
         insert("convention", convention());
-        let (name, n_step) = match settings.solver {
-            ContactSolver::Coupled => ("coupled", None),
-            ContactSolver::Staggered { n_step } => ("staggered", Some(n_step)),
+        let (n_step, derivative) = match settings.solver {
+            ContactSolver::Staggered { n_step, derivative } => {
+                (Some(n_step), Some(derivative.name()))
+            }
+            _ => (None, None),
         };
         insert(
             "settings",
             json!({
-                "solver": name,
+                "solver": settings.solver.name(),
                 "n_step": n_step,
+                "derivative": derivative,
                 "compliance": settings.compliance,
                 "baumgarte": settings.baumgarte,
                 "restitution_threshold": settings.restitution_threshold,
+                "static_speed": settings.static_speed,
+                "split_impacts": settings.split_impacts,
                 "tolerance": settings.tolerance,
             }),
         );
@@ -168,6 +173,9 @@ fn integrator(solver: ContactSolver) -> String {
     let contact = match solver {
         ContactSolver::Coupled => "normal and friction impulses are solved for as one problem",
         ContactSolver::Staggered { .. } => "normal and friction impulses are solved for in turn",
+        ContactSolver::GaussSeidel => "impulses are solved for by Gauss-Seidel sweeps",
+        ContactSolver::ConvexRelaxation => "impulses minimise a convex relaxation",
+        ContactSolver::Pyramid => "friction is limited along each tangent by itself (a pyramid)",
     };
     format!(
         "semi-implicit Euler with impulses: v+ = v_free + M^-1 J' lambda, then q+ = q (+) dt v+. \

@@ -52,6 +52,16 @@ pub enum StaggeredDerivative {
     Implicit,
 }
 
+impl StaggeredDerivative {
+    /// The name in scene files.
+    pub fn name(self) -> &'static str {
+        match self {
+            StaggeredDerivative::Unrolled => "unrolled",
+            StaggeredDerivative::Implicit => "implicit",
+        }
+    }
+}
+
 /// The numbers of the method; physical numbers are [parameters](super::Parameters).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {

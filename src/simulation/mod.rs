@@ -5,11 +5,13 @@ mod files;
 mod rollout;
 mod rollout_steps;
 mod step;
+mod step_memory;
 mod trajectory;
 
 pub use crate::model::{ContactSolver, Settings};
 pub use files::expand;
 pub use rollout::Rollout;
 pub use rollout_steps::{RolloutLoss, RolloutSteps, RolloutWorkspace};
-pub use step::{StepMemory, StepReport, Workspace, step};
+pub use step::{StepReport, Workspace, step};
+pub use step_memory::StepMemory;
 pub use trajectory::Trajectory;

@@ -1,96 +1,38 @@
 //! One step of the time-stepping map.
 
+use super::StepMemory;
 use crate::ad::Real;
-use crate::argmin::{Mode, Report, Status};
-use crate::contact::{BodyContacts, ContactRecord, Impulses};
+use crate::argmin::{ContactResiduals, Mode, Report, Status};
+use crate::contact::{ContactRecord, Contacts, Regime, Target};
 use crate::dynamics::FreeBody;
-use crate::model::{Model, System};
+use crate::model::System;
 use crate::state::{NV, State};
-
-/// What a step remembers for the next one: the impulses it starts its solvers from. An argument and
-/// a result, so that a step is a function of its arguments.
-#[derive(Clone, Debug, Default)]
-pub struct StepMemory<T> {
-    bodies: Vec<Impulses<T>>,
-}
-
-impl<T: Real> StepMemory<T> {
-    /// Forgets the last step, as before the first one, and keeps the memory.
-    pub fn clear(&mut self) {
-        self.bodies.iter_mut().for_each(Impulses::clear);
-    }
-
-    /// How many numbers it takes to hold all impulses there can be.
-    pub fn numbers(model: &Model) -> usize {
-        model.pairs.iter().map(|pair| 3 * model.bodies[pair.body].shape.contact_points()).sum()
-    }
-
-    /// Writes the impulses of all points that can touch, pair by pair, into as many numbers; zeros
-    /// for those that do not.
-    pub fn write(&self, model: &Model, numbers: &mut [T]) {
-        numbers.fill(T::zero());
-        let known = self.bodies.iter().flat_map(Impulses::known);
-        for &(pair, feature, impulse) in known {
-            let first = first_number(model, pair) + 3 * feature;
-            numbers[first..first + 3].copy_from_slice(&impulse);
-        }
-    }
-
-    /// The inverse of [`Self::write`].
-    pub fn read(&mut self, model: &Model, numbers: &[T]) {
-        self.bodies.resize_with(model.bodies.len(), Impulses::default);
-        self.bodies.iter_mut().for_each(Impulses::clear);
-        let mut rest = numbers.chunks_exact(3);
-        for (index, pair) in model.pairs.iter().enumerate() {
-            let points = model.bodies[pair.body].shape.contact_points();
-            for (feature, x) in rest.by_ref().take(points).enumerate() {
-                self.bodies[pair.body].remember(index, feature, [x[0], x[1], x[2]]);
-            }
-        }
-    }
-
-    /// The values, without derivatives.
-    pub fn value(&self) -> StepMemory<f64> {
-        StepMemory { bodies: self.bodies.iter().map(Impulses::value).collect() }
-    }
-}
-
-impl StepMemory<f64> {
-    /// The same memory as constants of another scalar.
-    pub fn cast<T: Real>(&self) -> StepMemory<T> {
-        StepMemory { bodies: self.bodies.iter().map(Impulses::cast).collect() }
-    }
-}
-
-/// Where the impulses of a pair start.
-fn first_number(model: &Model, pair: usize) -> usize {
-    let before = &model.pairs[..pair];
-    before.iter().map(|pair| 3 * model.bodies[pair.body].shape.contact_points()).sum()
-}
 
 /// Scratch memory of a step. Results do not depend on what it held before.
 pub struct Workspace<T: Real> {
-    bodies: Vec<BodyContacts<T>>,
+    free: Vec<FreeBody<T>>,
+    contacts: Contacts<T>,
 }
 
 impl<T: Real> Default for Workspace<T> {
     fn default() -> Self {
-        Workspace { bodies: Vec::new() }
+        Workspace { free: Vec::new(), contacts: Contacts::default() }
     }
 }
 
 impl<T: Real> Workspace<T> {
-    /// The contacts of the last step, body by body.
+    /// The contacts of the last step.
     pub fn contacts(&self) -> impl Iterator<Item = &ContactRecord> {
-        self.bodies.iter().flat_map(|body| &body.records)
+        self.contacts.records.iter()
     }
 
-    /// What the touching contacts of the last step did. Two states between which this differs are
-    /// separated by a kink of the step.
-    pub fn modes(&self) -> impl Iterator<Item = (usize, usize, Mode, crate::contact::Target)> {
-        self.contacts()
-            .filter(|contact| contact.mode != Mode::Break)
-            .map(|contact| (contact.pair, contact.feature, contact.mode, contact.target))
+    /// What the touching contacts of the last step did: pair, feature, mode, what decided the target and
+    /// the coefficient of friction. Two states between which this differs are separated by a kink of
+    /// the step.
+    pub fn modes(&self) -> impl Iterator<Item = (usize, usize, Mode, (Target, Regime))> {
+        self.contacts().filter(|contact| contact.mode != Mode::Break).map(|contact| {
+            (contact.pair, contact.feature, contact.mode, (contact.target, contact.regime))
+        })
     }
 }
 
@@ -102,6 +44,8 @@ pub struct StepReport {
     pub worst: Report,
     /// How many problems did not meet the tolerance.
     pub unsolved: usize,
+    /// The largest residuals of each part of the contact law.
+    pub residuals: ContactResiduals,
     /// How many steps there were.
     pub steps: usize,
 }
@@ -109,21 +53,23 @@ pub struct StepReport {
 impl Default for StepReport {
     fn default() -> Self {
         let worst = Report { margin: f64::INFINITY, ..Report::default() };
-        StepReport { worst, unsolved: 0, steps: 0 }
+        let residuals = ContactResiduals::default();
+        StepReport { worst, unsolved: 0, residuals, steps: 0 }
     }
 }
 
 impl StepReport {
     /// Adds one problem.
-    fn add(&mut self, report: Report) {
+    fn add(&mut self, report: Report, residuals: ContactResiduals) {
         let unsolved = usize::from(!report.status.is_solved());
-        self.merge(&StepReport { worst: report, unsolved, steps: 0 });
+        self.merge(&StepReport { worst: report, unsolved, residuals, steps: 0 });
     }
 
     /// Adds the steps of another report.
     pub fn merge(&mut self, other: &StepReport) {
         self.unsolved += other.unsolved;
         self.steps += other.steps;
+        self.residuals = self.residuals.max(other.residuals);
         // An inadmissible input is worse than any residual.
         if !other.worst.status.is_solved() && self.worst.status != Status::InvalidInput {
             self.worst.status = other.worst.status;
@@ -150,25 +96,32 @@ pub fn step<T: Real>(
     workspace: &mut Workspace<T>,
     next: &mut State<T>,
 ) -> StepReport {
-    let dt = system.settings.time_step;
+    let dt = T::constant(system.settings.time_step);
     let bodies = state.bodies();
-    workspace.bodies.resize_with(bodies, BodyContacts::default);
-    memory.bodies.resize_with(bodies, Impulses::default);
+    memory.resize(bodies);
     next.q.resize(state.q.len(), T::zero());
     next.v.resize(state.v.len(), T::zero());
     let mut report = StepReport { steps: 1, ..StepReport::default() };
+    let Workspace { free, contacts } = workspace;
+    free.clear();
     for body in 0..bodies {
         let wrench = &wrenches[NV * body..NV * (body + 1)];
-        let free = FreeBody::new(system.parameters, state, body, wrench, dt);
-        let contacts = &mut workspace.bodies[body];
-        let (velocity, solve) = contacts.resolve(system, &free, body, &mut memory.bodies[body]);
-        free.advance(&velocity, dt, body, next);
-        report.add(solve);
+        free.push(FreeBody::new(system.parameters, state, body, wrench, dt));
+    }
+    contacts.resolve(system, free, &mut memory.bodies);
+    for island in contacts.reports() {
+        report.add(island.report, island.residuals);
+    }
+    let nothing = ContactResiduals::default();
+    let margin = f64::INFINITY;
+    for (body, (free, velocity)) in free.iter().zip(&contacts.velocities).enumerate() {
+        free.advance(velocity, body, next);
         if !free.admissible {
-            let residual = f64::INFINITY;
-            report.add(Report { status: Status::InvalidInput, residual, ..Report::default() });
+            let (status, residual) = (Status::InvalidInput, f64::INFINITY);
+            report.add(Report { status, residual, ..Report::default() }, nothing);
         } else if !free.converged {
-            report.add(Report { status: Status::IterationLimit, ..solve });
+            let status = Status::IterationLimit;
+            report.add(Report { status, margin, ..Report::default() }, nothing);
         }
     }
     report

@@ -2,7 +2,7 @@
 
 use crate::ad::{Function, Real};
 use crate::argmin::Mode;
-use crate::contact::Target;
+use crate::contact;
 use crate::model::{Model, Parameters, Settings, System};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
 use crate::state::{NV, State};
@@ -33,8 +33,9 @@ pub struct StepProgram<'a> {
 /// a kink.
 #[derive(Clone, Debug, Default)]
 pub struct Regime {
-    /// Step, contact pair, feature, mode and target of every touching contact.
-    pub modes: Vec<(usize, usize, usize, Mode, Target)>,
+    /// Step, contact pair, feature, mode, and what decided target and friction, of every touching
+    /// contact.
+    pub modes: Vec<(usize, usize, usize, Mode, (contact::Target, contact::Regime))>,
     /// How the contact problems were solved.
     pub report: StepReport,
 }

@@ -183,7 +183,7 @@ fn quadratic(n: usize) -> Vec<f64> {
 fn nodes<T: TapeScalar>(seed: impl Fn(f64) -> T, one: T) {
     let mut qp = Kept::<Var<T>, _>::new(NonnegativeQp { n: 4, ..Default::default() });
     let mut disks = Kept::<Var<T>, _>::new(DiskQcqp { contacts: 2, ..Default::default() });
-    let contact = CoupledContact { contacts: 4, velocities: 6, tolerance: 1e-10 };
+    let contact = CoupledContact::on_one_tree(4, 6, 1e-10);
     let len = contact.output_len();
     let mut contact = Kept::<Var<T>, _>::new(contact);
     let (cold_qp, cold_disks, cold_contact) = Default::default();

@@ -86,7 +86,7 @@ struct Slide(Wrong);
 
 impl Function for Slide {
     fn evaluate<T: Real>(&self, x: &[T]) -> Vec<T> {
-        let node = CoupledContact { contacts: 1, velocities: 3, tolerance: 1e-10 };
+        let node = CoupledContact::on_one_tree(1, 3, 1e-10);
         let mut inputs: Vec<T> = [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]
             .into_iter()
             .chain([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0])

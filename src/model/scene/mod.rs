@@ -7,7 +7,7 @@ use std::path::Path;
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
-use super::{ContactSolver, HalfSpace, Model, Parameters, Settings};
+use super::{ContactSolver, HalfSpace, Model, Parameters, Settings, Solid, StaggeredDerivative};
 use crate::Error;
 use crate::state::State;
 use crate::table::{self, Table};
@@ -19,9 +19,12 @@ use crate::table::{self, Table};
 ///
 /// [simulation]
 /// time_step = 0.01                   # s
-/// solver = "staggered"               # or "coupled", the default
+/// solver = "staggered"               # or "coupled", the default, "gauss_seidel",
+///                                    # "convex_relaxation", "pyramid"
 /// n_step = 5                         # only with "staggered"
-/// # compliance, baumgarte, restitution_threshold, tolerance: see `Settings`
+/// derivative = "unrolled"            # only with "staggered": or "implicit", see `StaggeredDerivative`
+/// # compliance, baumgarte, restitution_threshold, static_speed, split_impacts, tolerance: see
+/// # `Settings`
 ///
 /// [[half_space]]
 /// name = "floor"
@@ -43,9 +46,14 @@ use crate::table::{self, Table};
 /// torque = [0, 0, 0]                 # constant, in the body frame, N m
 ///
 /// [[contact]]                        # without `pair`: for all pairs that have none of their own
-/// pair = "floor-cube"
+/// pair = "floor-cube"                # half-space and body, or two bodies in the order of the file
 /// mu = 0.2
+/// mu_static = 0.3                    # of contacts at rest; if left out, there is only mu
 /// restitution = 0                    # this is the default
+///
+/// [[contact]]
+/// pair = "cube-other"
+/// collide = false                    # these two pass through each other
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
@@ -95,13 +103,15 @@ impl Scene {
         let owners: Vec<_> = bodies.iter().map(|(table, entry)| (table, &entry.body)).collect();
         let (pairs, contacts) = contact::read(&root, &half_spaces, &owners)?;
         for pair in &pairs {
-            let (table, entry) = &bodies[pair.body];
+            let (table, entry) = &bodies[pair.second];
             if names.contains(&pair.name) {
                 let message = format!("makes the name {:?}, which is taken", pair.name);
                 return Err(table.error("name", message));
             }
             names.push(pair.name.clone());
-            check_depth(table, entry, &half_spaces[pair.half_space])?;
+            if let Solid::HalfSpace(half_space) = pair.first {
+                check_depth(table, entry, &half_spaces[half_space])?;
+            }
         }
 
         let mut scene = Scene {
@@ -129,36 +139,59 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
         "time_step",
         "solver",
         "n_step",
+        "derivative",
         "compliance",
         "baumgarte",
         "restitution_threshold",
+        "static_speed",
+        "split_impacts",
         "tolerance",
     ])?;
     let time_step = table.required("time_step", table.number("time_step")?)?;
     table.demand("time_step", time_step > 0.0, "must be positive", time_step, "s")?;
     let mut settings = Settings::new(time_step);
-    settings.solver = match table.string("solver")?.unwrap_or("coupled") {
-        "coupled" if table.has("n_step") => {
-            return Err(table.error("n_step", "only has a meaning with solver = \"staggered\""));
+    let solver = table.string("solver")?.unwrap_or("coupled");
+    for field in ["n_step", "derivative"] {
+        if solver != "staggered" && table.has(field) {
+            return Err(table.error(field, "only has a meaning with solver = \"staggered\""));
         }
+    }
+    settings.solver = match solver {
         "coupled" => ContactSolver::Coupled,
+        "gauss_seidel" => ContactSolver::GaussSeidel,
+        "convex_relaxation" => ContactSolver::ConvexRelaxation,
+        "pyramid" => ContactSolver::Pyramid,
         "staggered" => {
             let n_step = table.count("n_step")?.unwrap_or(5);
             let most = 1000;
             let message = format!("must be at most {most}");
             table.demand("n_step", n_step <= most, &message, n_step as f64, "")?;
-            ContactSolver::Staggered { n_step }
+            let derivative = match table.string("derivative")?.unwrap_or("unrolled") {
+                "unrolled" => StaggeredDerivative::Unrolled,
+                "implicit" => StaggeredDerivative::Implicit,
+                other => {
+                    let message = format!("must be \"unrolled\" or \"implicit\", found {other:?}");
+                    return Err(table.error("derivative", message));
+                }
+            };
+            ContactSolver::Staggered { n_step, derivative }
         }
         other => {
-            let message = format!("must be \"coupled\" or \"staggered\", found {other:?}");
+            let message = format!(
+                "must be \"coupled\", \"staggered\", \"gauss_seidel\", \"convex_relaxation\" or \
+                 \"pyramid\", found {other:?}"
+            );
             return Err(table.error("solver", message));
         }
     };
-    let Settings { compliance, baumgarte, restitution_threshold, tolerance, .. } = &mut settings;
+    settings.split_impacts = table.boolean("split_impacts")?.unwrap_or(false);
+    let Settings { compliance, baumgarte, restitution_threshold, static_speed, tolerance, .. } =
+        &mut settings;
     for (field, number, unit) in [
         ("compliance", compliance, ""),
         ("baumgarte", baumgarte, ""),
         ("restitution_threshold", restitution_threshold, "m/s"),
+        ("static_speed", static_speed, "m/s"),
         ("tolerance", tolerance, ""),
     ] {
         *number = table.number(field)?.unwrap_or(*number);

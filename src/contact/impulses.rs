@@ -1,0 +1,51 @@
+//! Contact impulses of the last step.
+
+use crate::ad::Real;
+use crate::collision::ContactPoint;
+
+/// Contact impulses of the last step, part of what a step is a function of: the warm start of the
+/// coupled solver, the first friction of the staggered one. Those on one body.
+#[derive(Clone, Debug, Default)]
+pub struct Impulses<T> {
+    known: Vec<(usize, usize, [T; 3])>,
+}
+
+impl<T: Real> Impulses<T> {
+    /// The impulse of a point in the last step; zero if it was not in contact.
+    pub fn of(&self, point: &ContactPoint<T>) -> [T; 3] {
+        self.known
+            .iter()
+            .find(|(pair, feature, _)| (*pair, *feature) == (point.pair, point.feature))
+            .map_or([T::zero(); 3], |&(_, _, impulse)| impulse)
+    }
+
+    /// Pair, feature and impulse of every point that was in contact.
+    pub fn known(&self) -> &[(usize, usize, [T; 3])] {
+        &self.known
+    }
+
+    /// Adds a point, if there is something to remember of it.
+    pub fn remember(&mut self, pair: usize, feature: usize, impulse: [T; 3]) {
+        if impulse[0].value() != 0.0 {
+            self.known.push((pair, feature, impulse));
+        }
+    }
+
+    /// Forgets them, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.known.clear();
+    }
+
+    /// The values, without derivatives.
+    pub fn value(&self) -> Impulses<f64> {
+        let known = self.known.iter().map(|&(p, f, x)| (p, f, x.map(|x| x.value()))).collect();
+        Impulses { known }
+    }
+}
+
+impl Impulses<f64> {
+    /// The same impulses as constants of another scalar.
+    pub fn cast<T: Real>(&self) -> Impulses<T> {
+        Impulses { known: self.known.iter().map(|&(p, f, x)| (p, f, x.map(T::constant))).collect() }
+    }
+}
