@@ -80,8 +80,11 @@ impl Case {
             tally.unsolved += 1;
             return;
         }
-        let modes: Modes =
-            jacobian.modes.iter().map(|c| (c.pair, c.feature, c.mode, (c.target, c.regime))).collect();
+        let modes: Modes = jacobian
+            .modes
+            .iter()
+            .map(|c| (c.pair, c.feature, c.mode, (c.target, c.regime)))
+            .collect();
         for &(_, _, mode, target) in &modes {
             tally.seen.push((mode, target.0));
         }

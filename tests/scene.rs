@@ -140,7 +140,7 @@ fn solids_of_uniform_density_have_the_inertia_of_the_integral() {
 fn names_address_slots() {
     let Scene { model, parameters, .. } = scene();
     let names = model.parameter_names();
-    assert_eq!(names.len(), 3 + 13 + 11 + 4);
+    assert_eq!(names.len(), 3 + 13 + 11 + 6);
     assert_eq!(
         names[..5],
         ["gravity/x", "gravity/y", "gravity/z", "cube/mass", "cube/center_of_mass/x"]

@@ -232,6 +232,22 @@ pub(super) fn target<T: Real>(
     if bounces { (rebound, Target::Restitution) } else { (position, kind) }
 }
 
+/// The target of a contact with normal row `row` in an impact that takes no time, and what decided it.
+pub(super) fn rebound<T: Real>(
+    system: &System<T>,
+    free: &[FreeBody<T>],
+    point: &ContactPoint<T>,
+    row: &[T],
+) -> (T, Target) {
+    let approach = -along(free, point, row, |free| &free.velocity);
+    if approach.value() > system.settings.restitution_threshold {
+        let restitution = system.parameters.restitution(system.model, point.pair);
+        (restitution * approach, Target::Restitution)
+    } else {
+        (T::zero(), Target::Gap)
+    }
+}
+
 /// The coefficient of friction of a contact with tangential rows `rows`, and which it is.
 pub(super) fn friction<T: Real>(
     system: &System<T>,

@@ -12,6 +12,15 @@ use crate::dynamics::FreeBody;
 use crate::model::{ContactSolver, Solid, StaggeredDerivative, System};
 use crate::state::NV;
 
+/// What a problem is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// A time step.
+    Step,
+    /// An instant, in which bodies strike each other.
+    Impact,
+}
+
 /// Memory of one problem at a time.
 pub(super) struct ContactProblem<T: Real> {
     node: CoupledContact,
@@ -52,14 +61,18 @@ impl<T: Real> ContactProblem<T> {
         island: &Island,
         point: impl Fn(usize) -> &'p ContactPoint<T>,
         memory: &[Impulses<T>],
+        event: Event,
     ) -> IslandReport
     where
         T: 'p,
     {
-        self.pose(system, free, island, &point);
+        self.pose(system, free, island, &point, event);
         self.outputs.clear();
         self.outputs.resize(self.node.output_len(), T::zero());
-        let remembered = |k: usize| memory[point(k).second].of(point(k));
+        let remembered = |k: usize| match event {
+            Event::Step => memory[point(k).second].of(point(k)),
+            Event::Impact => [T::zero(); 3],
+        };
         let contacts = island.points.len();
         self.solution.impulses.clear();
         if let ContactSolver::Staggered { n_step, derivative } = system.settings.solver {
@@ -107,6 +120,7 @@ impl<T: Real> ContactProblem<T> {
         free: &[FreeBody<T>],
         island: &Island,
         point: impl Fn(usize) -> &'p ContactPoint<T>,
+        event: Event,
     ) where
         T: 'p,
     {
@@ -150,7 +164,10 @@ impl<T: Real> ContactProblem<T> {
             let point = point(k);
             self.row.clear();
             self.row.extend_from_slice(block.row(&self.inputs, 0));
-            let (target, kind) = constraint::target(system, free, point, &self.row);
+            let (target, kind) = match event {
+                Event::Step => constraint::target(system, free, point, &self.row),
+                Event::Impact => constraint::rebound(system, free, point, &self.row),
+            };
             let tangents = [1, 2].map(|r| block.row(&self.inputs, r));
             let (mu, regime) = constraint::friction(system, free, point, tangents);
             self.inputs.push(target);

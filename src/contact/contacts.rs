@@ -1,9 +1,9 @@
 //! All contacts of a step: which bodies they tie together, and what they do to their velocities.
 
 use super::constraint::{Regime, Target};
-use super::contact_problem::ContactProblem;
+use super::contact_problem::{ContactProblem, Event};
 use super::impulses::Impulses;
-use super::islands::Islands;
+use super::islands::{Island, Islands};
 use crate::ad::Real;
 use crate::argmin::{ContactResiduals, Mode, Report};
 use crate::collision::{ContactPoint, Detection};
@@ -85,6 +85,17 @@ impl<T: Real> Default for Contacts<T> {
 const ROUNDS: usize = 8;
 
 impl<T: Real> Contacts<T> {
+    /// The groups of bodies that may touch, and the points where they may.
+    pub fn candidates(
+        &mut self,
+        system: &System<T>,
+        free: &[FreeBody<T>],
+    ) -> (impl Iterator<Item = Island<'_>>, &[ContactPoint<T>]) {
+        self.detection.points(system, free, &mut self.points);
+        self.islands.group(free.len(), &self.points);
+        (self.islands.iter(), &self.points)
+    }
+
     /// Finds the velocities of all bodies at the end of the step, and replaces the impulses of the
     /// last step (those on each body) by those of this one.
     pub fn resolve(
@@ -94,6 +105,43 @@ impl<T: Real> Contacts<T> {
         impulses: &mut [Impulses<T>],
     ) {
         self.detection.points(system, free, &mut self.points);
+        self.start(free);
+        for _ in 0..ROUNDS {
+            self.solve_islands(system, free, impulses, Event::Step);
+            if !self.admit_escapes(free) {
+                break;
+            }
+        }
+        impulses.iter_mut().for_each(Impulses::clear);
+        for (point, outcome) in self.points.iter().zip(&self.outcomes) {
+            if let Some(Outcome { impulse, .. }) = *outcome {
+                impulses[point.second].remember(point.pair, point.feature, impulse);
+            }
+        }
+        self.record();
+    }
+
+    /// Finds the velocities of `bodies` right after they have struck something: all their points
+    /// whose gap is at most `depth` (m) rebound at once.
+    pub fn strike(
+        &mut self,
+        system: &System<T>,
+        free: &[FreeBody<T>],
+        bodies: &[usize],
+        depth: f64,
+    ) {
+        self.detection.points(system, free, &mut self.points);
+        for point in &mut self.points {
+            let involved = point.bodies().all(|body| bodies.contains(&body));
+            point.near = involved && point.gap.value() <= depth;
+        }
+        self.start(free);
+        self.solve_islands(system, free, &[], Event::Impact);
+        self.record();
+    }
+
+    /// Forgets the last problem.
+    fn start(&mut self, free: &[FreeBody<T>]) {
         self.outcomes.clear();
         self.outcomes.resize_with(self.points.len(), || None);
         self.velocities.clear();
@@ -102,17 +150,13 @@ impl<T: Real> Contacts<T> {
         self.reports.resize_with(free.len(), || None);
         self.dirty.clear();
         self.dirty.resize(free.len(), true);
-        for _ in 0..ROUNDS {
-            self.solve_islands(system, free, impulses);
-            if !self.admit_escapes(free) {
-                break;
-            }
-        }
-        impulses.iter_mut().for_each(Impulses::clear);
+    }
+
+    /// Writes down what each contact did.
+    fn record(&mut self) {
         self.records.clear();
         for (point, outcome) in self.points.iter().zip(&self.outcomes) {
             let Some(Outcome { impulse, mode, target, regime }) = *outcome else { continue };
-            impulses[point.second].remember(point.pair, point.feature, impulse);
             self.records.push(ContactRecord {
                 pair: point.pair,
                 feature: point.feature,
@@ -136,6 +180,7 @@ impl<T: Real> Contacts<T> {
         system: &System<T>,
         free: &[FreeBody<T>],
         impulses: &[Impulses<T>],
+        event: Event,
     ) {
         self.islands.group(free.len(), &self.points);
         for island in self.islands.iter() {
@@ -143,7 +188,7 @@ impl<T: Real> Contacts<T> {
                 continue;
             }
             let points = |k: usize| &self.points[island.points[k]];
-            let report = self.problem.solve(system, free, &island, points, impulses);
+            let report = self.problem.solve(system, free, &island, points, impulses, event);
             let (velocities, lambda) = self.problem.outputs(island.bodies.len());
             for (&body, velocity) in island.bodies.iter().zip(velocities.chunks_exact(NV)) {
                 self.velocities[body].copy_from_slice(velocity);

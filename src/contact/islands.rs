@@ -20,8 +20,9 @@ pub(super) struct Islands {
     places: Vec<usize>,
 }
 
-/// A group that has contacts.
-pub(super) struct Island<'a> {
+/// A group of bodies that has contacts.
+pub struct Island<'a> {
+    /// The bodies, ascending.
     pub bodies: &'a [usize],
     /// Indices of contact points.
     pub points: &'a [usize],
@@ -30,7 +31,7 @@ pub(super) struct Island<'a> {
 
 impl Island<'_> {
     /// The place of a body among [`bodies`](Self::bodies).
-    pub fn place(&self, body: usize) -> usize {
+    pub(super) fn place(&self, body: usize) -> usize {
         self.places[body]
     }
 }

@@ -12,3 +12,4 @@ mod staggered_projections;
 pub use constraint::{Regime, Target, contact_frame};
 pub use contacts::{ContactRecord, Contacts, IslandReport};
 pub use impulses::Impulses;
+pub use islands::Island;

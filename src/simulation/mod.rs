@@ -2,6 +2,7 @@
 
 mod columns;
 mod files;
+mod impacts;
 mod rollout;
 mod rollout_steps;
 mod step;

@@ -1,6 +1,7 @@
 //! One step of the time-stepping map.
 
 use super::StepMemory;
+use super::impacts::Impacts;
 use crate::ad::Real;
 use crate::argmin::{ContactResiduals, Mode, Report, Status};
 use crate::contact::{ContactRecord, Contacts, Regime, Target};
@@ -12,18 +13,19 @@ use crate::state::{NV, State};
 pub struct Workspace<T: Real> {
     free: Vec<FreeBody<T>>,
     contacts: Contacts<T>,
+    impacts: Impacts<T>,
 }
 
 impl<T: Real> Default for Workspace<T> {
     fn default() -> Self {
-        Workspace { free: Vec::new(), contacts: Contacts::default() }
+        Workspace { free: Vec::new(), contacts: Contacts::default(), impacts: Impacts::default() }
     }
 }
 
 impl<T: Real> Workspace<T> {
-    /// The contacts of the last step.
+    /// The contacts of the last step; first the impacts it was split at.
     pub fn contacts(&self) -> impl Iterator<Item = &ContactRecord> {
-        self.contacts.records.iter()
+        self.impacts.records.iter().chain(&self.contacts.records)
     }
 
     /// What the touching contacts of the last step did: pair, feature, mode, what decided the target and
@@ -102,14 +104,19 @@ pub fn step<T: Real>(
     next.q.resize(state.q.len(), T::zero());
     next.v.resize(state.v.len(), T::zero());
     let mut report = StepReport { steps: 1, ..StepReport::default() };
-    let Workspace { free, contacts } = workspace;
+    let Workspace { free, contacts, impacts } = workspace;
     free.clear();
     for body in 0..bodies {
         let wrench = &wrenches[NV * body..NV * (body + 1)];
         free.push(FreeBody::new(system.parameters, state, body, wrench, dt));
     }
+    impacts.records.clear();
+    impacts.reports.clear();
+    if system.settings.split_impacts {
+        impacts.split(system, state, wrenches, free);
+    }
     contacts.resolve(system, free, &mut memory.bodies);
-    for island in contacts.reports() {
+    for island in impacts.reports.iter().chain(contacts.reports()) {
         report.add(island.report, island.residuals);
     }
     let nothing = ContactResiduals::default();

@@ -151,11 +151,6 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
     table.demand("time_step", time_step > 0.0, "must be positive", time_step, "s")?;
     let mut settings = Settings::new(time_step);
     let solver = table.string("solver")?.unwrap_or("coupled");
-    for field in ["n_step", "derivative"] {
-        if solver != "staggered" && table.has(field) {
-            return Err(table.error(field, "only has a meaning with solver = \"staggered\""));
-        }
-    }
     settings.solver = match solver {
         "coupled" => ContactSolver::Coupled,
         "gauss_seidel" => ContactSolver::GaussSeidel,
@@ -184,6 +179,11 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
             return Err(table.error("solver", message));
         }
     };
+    for field in ["n_step", "derivative"] {
+        if solver != "staggered" && table.has(field) {
+            return Err(table.error(field, "only has a meaning with solver = \"staggered\""));
+        }
+    }
     settings.split_impacts = table.boolean("split_impacts")?.unwrap_or(false);
     let Settings { compliance, baumgarte, restitution_threshold, static_speed, tolerance, .. } =
         &mut settings;
