@@ -3,6 +3,9 @@
 mod admm;
 mod block_gauss_seidel;
 mod block_rows;
+mod cone_contact;
+mod cone_interior_point;
+mod cone_normal_equations;
 mod contact_data;
 mod contact_modes;
 mod coupled_contact;
@@ -18,6 +21,7 @@ mod projected_newton;
 mod projection;
 mod quadratic;
 mod reduced_hessian;
+mod second_order_cone;
 mod semismooth_newton;
 mod status;
 
