@@ -3,6 +3,12 @@
 mod admm;
 mod block_gauss_seidel;
 mod block_rows;
+mod cone_contact;
+mod cone_faces;
+mod cone_interior_point;
+mod cone_natural_map;
+mod cone_normal_equations;
+mod cone_program;
 mod contact_data;
 mod contact_law;
 mod contact_modes;
@@ -20,10 +26,12 @@ mod projected_newton;
 mod projection;
 mod quadratic;
 mod reduced_hessian;
+mod second_order_cone;
 mod semismooth_newton;
 mod status;
 
 pub use block_rows::{BlockRows, RowBlock};
+pub use cone_program::{ConeFactor, ConeMode, ConeProgram, ConeSolution, ConeWorkspace};
 pub(crate) use contact_data::ContactData;
 pub use contact_law::{Law, Mode};
 pub use coupled_contact::{ContactFactor, ContactMethod, CoupledContact};

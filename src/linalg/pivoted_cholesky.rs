@@ -143,6 +143,23 @@ impl<T: Real> PivotedCholesky<T> {
         }
     }
 
+    /// x <- (I - Q Q') x, the part outside the range of A.
+    pub fn reject(&mut self, x: &mut [T]) {
+        if self.rank == self.n {
+            x.fill(T::zero());
+            return;
+        }
+        self.pivoted.clear();
+        self.pivoted.extend(self.permutation.iter().map(|&p| x[p]));
+        for q in self.basis.chunks_exact(self.n) {
+            let along = wide_dot(q, &self.pivoted);
+            add_scaled(&mut self.pivoted, -along, q);
+        }
+        for (&p, &y) in self.permutation.iter().zip(&self.pivoted) {
+            x[p] = y;
+        }
+    }
+
     fn solve_full_rank(&mut self) {
         let (n, y) = (self.n, &mut self.pivoted);
         for (k, column) in self.columns.chunks_exact(n).enumerate() {
@@ -207,6 +224,23 @@ mod tests {
                 let error = (DMatrix::from_vec(n, 1, x) - expected.column(j)).amax();
                 assert!(error <= 1e-9 * expected.amax(), "{n} {rank}: {error}");
             }
+        }
+    }
+
+    #[test]
+    fn what_is_outside_the_range_is_told_apart() {
+        for (n, rank) in [(4, 4), (5, 3), (12, 6), (3, 0)] {
+            let a = matrix(n, rank);
+            let mut cholesky = PivotedCholesky::default();
+            cholesky.factor(a.as_slice(), n);
+            let x = DMatrix::from_fn(n, 1, |i, _| (i as f64).cos());
+            let mut outside = x.as_slice().to_vec();
+            cholesky.reject(&mut outside);
+            let outside = DMatrix::from_vec(n, 1, outside);
+            assert!((&a * &outside).amax() <= 1e-9 * a.amax());
+            let mut inside = (x - &outside).as_slice().to_vec();
+            cholesky.reject(&mut inside);
+            assert!(inside.iter().all(|x| x.abs() < 1e-9));
         }
     }
 

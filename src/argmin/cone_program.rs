@@ -1,0 +1,499 @@
+//! Impulses in friction cones of least energy: the convex relaxation of frictional contact.
+//!
+//! ```text
+//! min_f 1/2 |A f|^2 + v'f,   |f_t,i| <= mu_i f_n,i   [Zhong21] (3),   f_n,i >= t_i
+//! ```
+//!
+//! With t = 0 this is the compression of [Zhong21] (5), with t the reflected impulse and v what is left
+//! to do its restitution (7); A'A is the inverse inertia in contact space. Sliding contacts separate at
+//! mu times their slip, unlike Coulomb's: see [`CoupledContact`](super::CoupledContact).
+//!
+//! Solved by an interior point, then Newton on the faces of the cones it ends on. The derivative is
+//! that of the conditions on these faces: with B the motions of f that stay on them, B'(A'A f + v) = 0.
+//!
+//! # Where impulses are not unique
+//! A f is; its derivative does not depend on what follows. The part of the free impulses (normal ones
+//! on the surface, all inside) that A f does not feel is zero: least norm, which moves with A and mu.
+//! Where that would leave the cones or a bound, it is held where the interior point left it.
+//!
+//! # Kinks
+//! - A constraint that is met with no force (weakly active) counts as absent: stick, not slip; above
+//!   the bound, not on it. But f = 0 counts as the apex, where all derivatives but those below are zero;
+//!   so with v = 0.
+//! - mu = 0: one-sided, df_t/dmu = f_n d with d against the slip, 0 without slip.
+//! - f = 0 and t = 0: one-sided, df/dt = (1, mu d). A bound t < 0 is none and has no derivative.
+
+use super::cone_faces::{ConeFaces, ConeInputs};
+use super::cone_interior_point::{ConeInteriorPoint, ConeProgramData};
+use super::cone_natural_map::ConeScales;
+use super::{BlockRows, Report, Status};
+use crate::ad::{Node, Real};
+use crate::linalg::wide_dot;
+
+/// Tolerance of the interior point, whose end Newton starts from.
+const START: f64 = 1e-10;
+/// How often the faces are looked at anew.
+const ROUNDS: usize = 12;
+/// Newton steps on given faces.
+const STEPS: usize = 12;
+
+/// Impulses in friction cones as a node, see the [module](self).
+///
+/// Inputs, one after the other: A (m x n row-major, n = contacts dimension, kg^-1/2), v (n, m/s), mu
+/// (contacts), t (contacts, N s). Outputs f (n, N s): normal, tangent or tangents of each contact.
+#[derive(Clone, Debug)]
+pub struct ConeProgram {
+    /// Number of contacts.
+    pub contacts: usize,
+    /// Rows of an impulse: 2 in the plane, 3 in space.
+    pub dimension: usize,
+    /// m, rows of A.
+    pub rows: usize,
+    /// Relative natural residual at which the problem counts as solved.
+    pub tolerance: f64,
+}
+
+/// The face of its cone that an impulse is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConeMode {
+    /// f = 0.
+    Apex,
+    /// |f_t| < mu f_n: the contact does not move.
+    Inside,
+    /// |f_t| = mu f_n.
+    Surface,
+    /// f_n = t > 0 and |f_t| < mu t: no slip.
+    HeldInside,
+    /// f_n = t > 0 and |f_t| = mu t.
+    HeldSurface,
+}
+
+/// What a solve decided, in f64.
+#[derive(Debug, Default)]
+pub struct ConeSolution {
+    /// Status, iterations, relative natural residual, margin.
+    pub report: Report,
+    /// One a contact.
+    pub modes: Vec<ConeMode>,
+    /// Direction of friction where its limit is zero.
+    directions: Vec<[f64; 2]>,
+    /// The part of the impulses that is not felt and held, n.
+    held: Vec<f64>,
+}
+
+// By hand: the tape copies solutions into memory it has, which the derived `clone_from` drops.
+impl Clone for ConeSolution {
+    fn clone(&self) -> Self {
+        ConeSolution {
+            report: self.report,
+            modes: self.modes.clone(),
+            directions: self.directions.clone(),
+            held: self.held.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.report = other.report;
+        self.modes.clone_from(&other.modes);
+        self.directions.clone_from(&other.directions);
+        self.held.clone_from(&other.held);
+    }
+}
+
+/// The solver's memory.
+#[derive(Clone, Debug, Default)]
+pub struct ConeWorkspace<T> {
+    interior_point: ConeInteriorPoint,
+    rows: BlockRows,
+    /// A', v, mu, t, no compliance, and f, in f64.
+    values: [Vec<f64>; 6],
+    scales: ConeScales,
+    faces: ConeFaces<T>,
+    best: Vec<T>,
+    z: Vec<T>,
+    unfelt: Vec<T>,
+    modes: Vec<ConeMode>,
+    directions: Vec<[f64; 2]>,
+}
+
+/// The factorised conditions at a solution.
+#[derive(Clone, Debug, Default)]
+pub struct ConeFactor<T> {
+    faces: ConeFaces<T>,
+    /// w with C'w the felt part of the unknowns, and A'w; empty if all is felt.
+    preimage: Vec<T>,
+    pulled: Vec<T>,
+    z: Vec<T>,
+    unfelt: Vec<T>,
+    x: Vec<T>,
+    y: Vec<T>,
+    r: Vec<T>,
+}
+
+impl ConeProgram {
+    fn n(&self) -> usize {
+        self.contacts * self.dimension
+    }
+
+    fn inputs<'a, T: Real>(&self, inputs: &'a [T]) -> ConeInputs<'a, T> {
+        let (a, rest) = inputs.split_at(self.rows * self.n());
+        let (v, rest) = rest.split_at(self.n());
+        let (mu, least) = rest.split_at(self.contacts);
+        ConeInputs { dimension: self.dimension, a, v, mu, least }
+    }
+
+    /// How many inputs there are.
+    pub fn input_len(&self) -> usize {
+        (self.rows + 1) * self.n() + 2 * self.contacts
+    }
+
+    fn is_admissible<T: Real>(&self, inputs: &[T]) -> bool {
+        matches!(self.dimension, 2 | 3)
+            && inputs.len() == self.input_len()
+            && inputs.iter().all(|x| x.value().is_finite())
+            && self.inputs(inputs).mu.iter().all(|mu| mu.value() >= 0.0)
+    }
+}
+
+impl<T: Real> ConeWorkspace<T> {
+    /// f <- the interior point's; returns its iterations.
+    fn start(&mut self, inputs: &ConeInputs<T>, f: &mut [T]) -> usize {
+        let (n, m) = (f.len(), inputs.a.len() / f.len().max(1));
+        self.rows.clear();
+        let tree = self.rows.add_tree(m);
+        for _ in inputs.mu {
+            self.rows.add_block(inputs.dimension, [tree, tree]);
+        }
+        let [w, v, mu, least, compliance, start] = &mut self.values;
+        w.clear();
+        w.extend((0..n * m).map(|k| inputs.a[k % m * n + k / m].value()));
+        for (to, from) in [(&mut *v, inputs.v), (&mut *mu, inputs.mu), (&mut *least, inputs.least)]
+        {
+            to.clear();
+            to.extend(from.iter().map(|x| x.value()));
+        }
+        compliance.clear();
+        compliance.resize(mu.len(), 0.0);
+        start.clear();
+        start.resize(n, 0.0);
+        let data = ConeProgramData { rows: &self.rows, w, b: v, mu, compliance, least };
+        let report = self.interior_point.solve(&data, false, START, start);
+        for (f, &start) in f.iter_mut().zip(start.iter()) {
+            *f = T::constant(start);
+        }
+        report.iterations
+    }
+
+    /// A step of Newton's on the faces, less what is not felt if `held` is given; returns its length
+    /// relative to `f`.
+    fn newton(
+        &mut self,
+        inputs: &ConeInputs<T>,
+        solution: &ConeSolution,
+        held: Option<&[f64]>,
+        f: &mut [T],
+    ) -> f64 {
+        let ConeSolution { modes, directions, .. } = solution;
+        self.faces.linearise(inputs, modes, directions, f);
+        self.faces.retract(inputs, &[], f);
+        self.faces.linearise(inputs, modes, directions, f);
+        self.faces.factor(inputs);
+        self.faces.reduce(inputs, &self.faces.gradient, &mut self.z);
+        self.faces.solve(&mut self.z);
+        self.z.iter_mut().for_each(|z| *z = -*z);
+        if let Some(held) = held.filter(|_| self.faces.is_deficient()) {
+            self.faces.unknowns_of(inputs, f, held, &mut self.unfelt);
+            self.faces.reject(&mut self.unfelt);
+            for (z, &unfelt) in self.z.iter_mut().zip(&self.unfelt) {
+                *z -= unfelt;
+            }
+        }
+        self.faces.retract(inputs, &self.z, f);
+        let size = |x: &[T]| x.iter().map(|x| x.value().abs()).fold(0.0, f64::max);
+        size(&self.z) / size(f)
+    }
+
+    /// The natural residual; leaves the gradient in `faces`.
+    fn residual(&mut self, inputs: &ConeInputs<T>, solution: &ConeSolution, f: &[T]) -> f64 {
+        self.faces.linearise(inputs, &solution.modes, &solution.directions, f);
+        self.scales.residual(inputs, f, &self.faces.gradient)
+    }
+
+    /// Finds the faces, and f on them; returns the residual.
+    fn find_faces(
+        &mut self,
+        inputs: &ConeInputs<T>,
+        solution: &mut ConeSolution,
+        f: &mut [T],
+    ) -> f64 {
+        let mut best = f64::INFINITY;
+        for round in 0..ROUNDS {
+            self.faces.linearise(inputs, &[], &[], f);
+            let (modes, directions) = (&mut self.modes, &mut self.directions);
+            self.scales.classify(inputs, f, &self.faces.gradient, modes, directions);
+            if round > 0 && self.modes == solution.modes {
+                break;
+            }
+            std::mem::swap(&mut solution.modes, &mut self.modes);
+            std::mem::swap(&mut solution.directions, &mut self.directions);
+            for _ in 0..STEPS {
+                solution.report.iterations += 1;
+                let length = self.newton(inputs, solution, None, f);
+                // Quadratic: the next step would be rounding. Also stops at NaN.
+                if !(length > 1e-9) {
+                    break;
+                }
+            }
+            let residual = self.residual(inputs, solution, f);
+            if residual < best {
+                best = residual;
+                self.best.clear();
+                self.best.extend_from_slice(f);
+            }
+            if f.iter().any(|f| !f.value().is_finite()) {
+                break;
+            }
+        }
+        if best.is_finite() {
+            f.copy_from_slice(&self.best);
+        }
+        self.faces.linearise(inputs, &[], &[], f);
+        let ConeSolution { modes, directions, .. } = solution;
+        self.scales.classify(inputs, f, &self.faces.gradient, modes, directions);
+        best
+    }
+
+    /// Makes the part of `f` that is not felt the least, or holds it.
+    fn select(
+        &mut self,
+        inputs: &ConeInputs<T>,
+        solution: &mut ConeSolution,
+        enough: f64,
+        f: &mut [T],
+    ) {
+        solution.held.clear();
+        solution.held.resize(f.len(), 0.0);
+        self.faces.linearise(inputs, &solution.modes, &solution.directions, f);
+        self.faces.factor(inputs);
+        if !self.faces.is_deficient() {
+            return;
+        }
+        self.best.clear();
+        self.best.extend_from_slice(f);
+        self.faces.unknowns_of(inputs, f, &solution.held, &mut self.unfelt);
+        self.faces.reject(&mut self.unfelt);
+        self.faces.hold(inputs.dimension, &self.unfelt, &mut solution.held);
+        self.unfelt.iter_mut().for_each(|z| *z = -*z);
+        self.faces.retract(inputs, &self.unfelt, f);
+        if self.residual(inputs, solution, f) <= enough {
+            solution.held.fill(0.0);
+        } else {
+            f.copy_from_slice(&self.best);
+        }
+    }
+}
+
+impl Node for ConeProgram {
+    type Solution = ConeSolution;
+    type Workspace<T: Real> = ConeWorkspace<T>;
+    type Factor<T: Real> = ConeFactor<T>;
+
+    fn primal<T: Real>(
+        &self,
+        inputs: &[T],
+        outputs: &mut [T],
+        solution: &mut ConeSolution,
+        w: &mut ConeWorkspace<T>,
+    ) {
+        outputs.fill(T::zero());
+        solution.modes.clear();
+        solution.directions.clear();
+        solution.held.clear();
+        if !self.is_admissible(inputs) {
+            let residual = f64::INFINITY;
+            solution.report =
+                Report { status: Status::InvalidInput, residual, ..Report::default() };
+            solution.modes.resize(self.contacts, ConeMode::Apex);
+            solution.directions.resize(self.contacts, [0.0; 2]);
+            solution.held.resize(outputs.len(), 0.0);
+            return;
+        }
+        let inputs = self.inputs(inputs);
+        solution.report = Report { iterations: w.start(&inputs, outputs), ..Report::default() };
+        w.scales.measure(&inputs);
+        let found = w.find_faces(&inputs, solution, outputs);
+        w.select(&inputs, solution, found.max(0.1 * self.tolerance), outputs);
+        // What is left carries derivatives, an order a step.
+        for _ in 0..(if T::ORDER == 0 { 0 } else { 1 + T::ORDER }) {
+            let held = std::mem::take(&mut solution.held);
+            w.newton(&inputs, solution, Some(&held), outputs);
+            solution.held = held;
+        }
+        let residual = w.residual(&inputs, solution, outputs);
+        let margin = w.scales.margin(&inputs, &solution.modes, outputs, &w.faces.gradient);
+        let status = if residual <= self.tolerance { Status::Solved } else { Status::Stalled };
+        solution.report = Report { status, residual, margin, ..solution.report };
+    }
+
+    fn residual<T: Real>(
+        &self,
+        solution: &ConeSolution,
+        inputs: &[T],
+        outputs: &[T],
+        residual: &mut [T],
+    ) {
+        if solution.report.status == Status::InvalidInput {
+            residual.copy_from_slice(outputs);
+            return;
+        }
+        let inputs = self.inputs(inputs);
+        let mut faces = ConeFaces::default();
+        faces.linearise(&inputs, &solution.modes, &solution.directions, outputs);
+        faces.factor(&inputs);
+        // B'g, plus what is not felt where it is not what it should be; both by unknown.
+        let (mut z, mut unfelt) = (Vec::new(), Vec::new());
+        faces.reduce(&inputs, &faces.gradient, &mut z);
+        if faces.is_deficient() {
+            faces.unknowns_of(&inputs, outputs, &solution.held, &mut unfelt);
+            faces.reject(&mut unfelt);
+            let scale = faces.mean_diagonal();
+            for (z, unfelt) in z.iter_mut().zip(unfelt) {
+                *z += unfelt * scale;
+            }
+        }
+        faces.conditions(&inputs, &z, outputs, residual);
+    }
+
+    fn factor<T: Real>(
+        &self,
+        solution: &ConeSolution,
+        inputs: &[T],
+        outputs: &[T],
+        factor: &mut ConeFactor<T>,
+    ) {
+        if solution.report.status == Status::InvalidInput {
+            return;
+        }
+        let inputs = self.inputs(inputs);
+        let ConeFactor { faces, preimage, pulled, unfelt, .. } = factor;
+        faces.linearise(&inputs, &solution.modes, &solution.directions, outputs);
+        faces.factor(&inputs);
+        preimage.clear();
+        if faces.is_deficient() {
+            faces.unknowns_of(&inputs, outputs, &solution.held, unfelt);
+            faces.preimage(unfelt, preimage);
+            inputs.transpose_times(preimage, pulled);
+        }
+    }
+
+    // H dy = -(B'(dA'A f + A'(dA f + A df_0) + dv) - slip dmu), df = df_0 + B dy, where df_0 is the
+    // change of f with its face; and the part that is not felt, N dC'w.
+    fn jvp<T: Real>(
+        &self,
+        solution: &ConeSolution,
+        factor: &mut ConeFactor<T>,
+        inputs: &[T],
+        outputs: &[T],
+        input_tangents: &[T],
+        output_tangents: &mut [T],
+    ) {
+        output_tangents.fill(T::zero());
+        if solution.report.status == Status::InvalidInput {
+            return;
+        }
+        let (inputs, d) = (self.inputs(inputs), self.inputs(input_tangents));
+        let ConeFactor { faces, preimage, pulled, z, unfelt, x, y, r } = factor;
+        for (i, frame) in faces.frames.iter().enumerate() {
+            let (by_mu, by_least) = frame.moved_by(inputs.at(outputs, i), inputs.least[i]);
+            let moved = std::array::from_fn(|k| by_mu[k] * d.mu[i] + by_least[k] * d.least[i]);
+            inputs.set(output_tangents, i, moved);
+        }
+        d.times(outputs, x);
+        inputs.times(output_tangents, y);
+        y.iter_mut().zip(x.iter()).for_each(|(y, &x)| *y += x);
+        inputs.transpose_times(y, x);
+        d.transpose_times(&faces.image, r);
+        for (x, (&r, &dv)) in x.iter_mut().zip(r.iter().zip(d.v)) {
+            *x = -(*x + r + dv);
+        }
+        faces.reduce(&inputs, x, z);
+        faces.for_each_surface(|k, _, i| z[k] += faces.frames[i].slip * d.mu[i]);
+        faces.solve(z);
+        if faces.is_deficient() {
+            d.transpose_times(preimage, x);
+            faces.reduce(&inputs, x, unfelt);
+            faces.for_each_surface(|k, arc, i| {
+                let (open, turn) = faces.turned(&inputs, pulled, i);
+                unfelt[k] += open * d.mu[i];
+                if let Some(arc) = arc {
+                    unfelt[k] += turn * z[arc];
+                }
+            });
+            faces.reject(unfelt);
+            z.iter_mut().zip(unfelt.iter()).for_each(|(z, &unfelt)| *z += unfelt);
+        }
+        faces.expand(&inputs, z, output_tangents);
+    }
+
+    fn vjp<T: Real>(
+        &self,
+        solution: &ConeSolution,
+        factor: &mut ConeFactor<T>,
+        inputs: &[T],
+        outputs: &[T],
+        output_adjoints: &[T],
+        input_adjoints: &mut [T],
+    ) {
+        if solution.report.status == Status::InvalidInput {
+            return;
+        }
+        let inputs = self.inputs(inputs);
+        let n = self.n();
+        let (to_a, rest) = input_adjoints.split_at_mut(self.rows * n);
+        let (to_v, rest) = rest.split_at_mut(n);
+        let (to_mu, to_least) = rest.split_at_mut(self.contacts);
+        let ConeFactor { faces, preimage, pulled, z, unfelt, x, y, r } = factor;
+        faces.reduce(&inputs, output_adjoints, z);
+        if faces.is_deficient() {
+            unfelt.clear();
+            unfelt.extend_from_slice(z);
+            faces.reject(unfelt);
+            faces.for_each_surface(|k, arc, i| {
+                let (open, turn) = faces.turned(&inputs, pulled, i);
+                to_mu[i] += open * unfelt[k];
+                if let Some(arc) = arc {
+                    z[arc] += turn * unfelt[k];
+                }
+            });
+            x.clear();
+            x.resize(n, T::zero());
+            faces.expand(&inputs, unfelt, x);
+            for (row, &w) in to_a.chunks_exact_mut(n.max(1)).zip(preimage.iter()) {
+                row.iter_mut().zip(x.iter()).for_each(|(a, &x)| *a += w * x);
+            }
+        }
+        faces.solve(z);
+        faces.for_each_surface(|k, _, i| to_mu[i] += faces.frames[i].slip * z[k]);
+        // x = B z, y = A x
+        x.clear();
+        x.resize(n, T::zero());
+        faces.expand(&inputs, z, x);
+        inputs.times(x, y);
+        for ((row, &image), &y) in to_a.chunks_exact_mut(n.max(1)).zip(&faces.image).zip(y.iter()) {
+            for ((a, &x), &f) in row.iter_mut().zip(x.iter()).zip(outputs) {
+                *a -= image * x + y * f;
+            }
+        }
+        inputs.transpose_times(y, r);
+        for (k, (r, &seed)) in r.iter_mut().zip(output_adjoints).enumerate() {
+            *r = seed - *r;
+            to_v[k] -= x[k];
+        }
+        for (i, frame) in faces.frames.iter().enumerate() {
+            let (by_mu, by_least) = frame.moved_by(inputs.at(outputs, i), inputs.least[i]);
+            let h = inputs.at(r, i);
+            to_mu[i] += wide_dot(&by_mu, &h);
+            to_least[i] += wide_dot(&by_least, &h);
+        }
+    }
+}
