@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use nalgebra::Vector3;
+use stiction::model::Shape;
 
-use super::{Pair, features, least_gap};
+use super::{Pair, features, least_gap, unit};
 use crate::random::Random;
 
 #[test]
@@ -112,8 +113,8 @@ fn a_box_that_flies_past_an_edge_has_no_contact() {
 fn boxes_do_not_enter_unseen() {
     let mut random = Random(23);
     for _ in 0..2000 {
-        let mut pair = Pair::random([nalgebra_box(); 2], &mut random, 0.1);
-        let way = super::unit(&mut random);
+        let mut pair = Pair::random([Shape::Box; 2], &mut random, 0.1);
+        let way = unit(&mut random);
         let middle = pair.positions[0];
         let mut inside = false;
         for step in 0..100 {
@@ -129,10 +130,6 @@ fn boxes_do_not_enter_unseen() {
     }
 }
 
-fn nalgebra_box() -> stiction::model::Shape {
-    stiction::model::Shape::Box
-}
-
 /// Rolled slightly, the box has both crossings with the edge that it lies on, not one alone.
 #[test]
 fn a_box_over_the_rim_of_another_touches_in_two_points() {
@@ -146,4 +143,21 @@ fn a_box_over_the_rim_of_another_touches_in_two_points() {
         let apart = (points[0].y - points[1].y).abs();
         assert!(apart > 0.35, "{roll} {points:?}");
     }
+}
+
+/// Also where corners lie about as far beside faces as the tolerance.
+#[test]
+fn faces_have_at_most_eight_points() {
+    let mut random = Random(24);
+    let mut most = 0;
+    for case in 0..40_000 {
+        let flush = [[0.5, 0.5, 0.5], [0.5, 0.5, 0.3], [0.5, 0.2, 0.5], [0.2, 0.2, 0.5]][case % 4];
+        let size = [1e-5, 3e-5, 1e-4, 1e-3][case / 4 % 4];
+        let shift = random.vector::<2>(size);
+        let pair = Pair::aligned([[0.5; 3], flush], [shift[0], shift[1], 0.5 + flush[2]])
+            .turned(1, [0.0, 0.0, random.uniform(-size, size)])
+            .turned(0, random.vector(1e-3));
+        most = most.max(pair.witnesses(0.01).len());
+    }
+    assert!((5..=8).contains(&most), "{most}");
 }

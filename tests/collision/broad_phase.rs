@@ -55,8 +55,7 @@ fn nothing_within_reach_is_outside_of_the_bounds() {
             let pair = Pair::random(shapes, &mut random, 4.0);
             let poses = pair.poses();
             let reach = 0.2;
-            let interval =
-                |k: usize| bounds(shapes[k], &poses[k], pair.sizes[k], 0.5 * reach);
+            let interval = |k: usize| bounds(shapes[k], &poses[k], pair.sizes[k], 0.5 * reach);
             sweep.pairs(&[interval(0), interval(1)], &mut pairs);
             assert!(!pairs.is_empty() || pair.witnesses(reach).is_empty(), "{pair:?}");
         }

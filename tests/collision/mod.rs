@@ -86,7 +86,7 @@ impl Pair {
     }
 
     /// Poses and sizes after a small motion.
-    fn moved<T: Real>(&self, by: &[T]) -> ([Pose<T>; 2], [Vector3<T>; 2]) {
+    pub fn moved<T: Real>(&self, by: &[T]) -> ([Pose<T>; 2], [Vector3<T>; 2]) {
         let vector = |k: usize| Vector3::new(by[k], by[k + 1], by[k + 2]);
         let pose = |body: usize| {
             let turn = exp(vector(9 * body + 3));

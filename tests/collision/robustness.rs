@@ -48,8 +48,7 @@ fn no_pose_makes_something_that_is_not_a_number() {
                         *size = size.map(|_| 10f64.powf(random.uniform(-6.0, 6.0)));
                     }
                     let far = pair.sizes[random.bits() as usize % 2].norm();
-                    pair.positions[1] =
-                        pair.positions[0] + Vector3::from(random.vector(1.0)) * far;
+                    pair.positions[1] = pair.positions[0] + Vector3::from(random.vector(1.0)) * far;
                 }
                 _ => {}
             }
@@ -60,12 +59,12 @@ fn no_pose_makes_something_that_is_not_a_number() {
 }
 
 #[test]
-fn what_is_not_a_number_is_not_near() {
+fn what_is_not_a_number_has_no_gap() {
     for shapes in SHAPES {
         let mut pair = Pair::random(shapes, &mut Random(42), 0.5);
         assert!(!pair.witnesses(0.1).is_empty());
         pair.positions[1].y = f64::NAN;
-        // Spheres say so with the gap; boxes have no axis to be near along.
+        // Spheres say so with the gap; of boxes no corner is over a face.
         assert!(pair.witnesses(0.1).iter().all(|w| w.gap.is_nan()));
     }
 }

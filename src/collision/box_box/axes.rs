@@ -30,6 +30,8 @@ pub(super) struct Face {
 pub(super) struct Edges {
     pub axes: [usize; 2],
     pub normal: Vector3<f64>,
+    /// Whether that is nearly the normal of the best face.
+    pub flat: bool,
 }
 
 /// How two boxes are apart.
@@ -39,7 +41,7 @@ pub(super) struct Axes {
     /// The best face.
     pub face: Face,
     /// The best pair of edges, if it is better than the face.
-    pub edge: Option<Edges>,
+    pub edges: Option<Edges>,
 }
 
 /// The axes of largest separation; `second` is the second box as the first one sees it.
@@ -74,7 +76,7 @@ pub(super) fn separating(second: &Pose<f64>, half: [Vector3<f64>; 2]) -> Axes {
         }
     }
 
-    let mut edge = None;
+    let mut edges = None;
     for i in 0..3 {
         for j in 0..3 {
             let cross = Vector3::ith(i, 1.0).cross(&rotation.column(j));
@@ -89,11 +91,11 @@ pub(super) fn separating(second: &Pose<f64>, half: [Vector3<f64>; 2]) -> Axes {
             largest = f64::max(largest, separation);
             if separation > best + margin(best) {
                 best = separation;
+                let flat = n.cross(&normal).norm() <= FLAT;
                 let normal = if distance >= 0.0 { n } else { -n };
-                edge = Some(Edges { axes: [i, j], normal });
+                edges = Some(Edges { axes: [i, j], normal, flat });
             }
         }
     }
-    let edge = edge.filter(|edge| edge.normal.cross(&normal).norm() > FLAT);
-    Axes { separation: largest, face, edge }
+    Axes { separation: largest, face, edges }
 }

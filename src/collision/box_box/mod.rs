@@ -52,17 +52,18 @@ pub fn box_box<T: Real>(
     let sizes = half_extents.map(|half| half.map(|x| x.value()));
     let relative = values[0].relative(&values[1]);
     let axes = axes::separating(&relative, sizes);
-    // Also false where something is not a number.
-    let near = axes.separation <= reach;
-    if !near {
+    if axes.separation > reach {
         return;
     }
-    if let Some(edge) = axes.edge
-        && edges::point(poses, half_extents, &relative, &edge, reach, out)
-    {
-        return;
-    }
-    face::manifold(poses, half_extents, &relative, axes.face, reach, out);
+    let face = |out: &mut _| face::manifold(poses, half_extents, &relative, axes.face, reach, out);
+    let edge =
+        |edges: &_, out: &mut _| edges::point(poses, half_extents, &relative, edges, reach, out);
+    // Each says whether it has a point; within reach or not.
+    let _ = match axes.edges {
+        Some(edges) if edges.flat => face(out) || edge(&edges, out),
+        Some(edges) => edge(&edges, out) || face(out),
+        None => face(out),
+    };
 }
 
 /// The index of an edge along `axis`, and of a corner if the axis is 3: the sides of the other axes as
