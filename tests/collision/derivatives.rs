@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use stiction::ad::{Real, jacobian};
+use stiction::ad::{Function, Real, jacobian, jacobian_by_rows};
 use stiction::collision::Witness;
 use stiction::model::Shape;
+use stiction::verify::{Options, check_with};
 
 use super::{DIRECTIONS, Pair, SHAPES, features};
 use crate::random::Random;
@@ -49,6 +50,12 @@ impl Tally {
         let zero = [0.0; DIRECTIONS];
         let found = features(&pair.witnesses(reach));
         let (_, exact) = jacobian::<6>(|by| numbers(&pair.contacts(by, reach)), &zero);
+        if !found.is_empty() {
+            let (_, taped) =
+                jacobian_by_rows(|by| numbers(&pair.contacts(by, reach)), &zero).unwrap();
+            let error = (&taped - &exact).amax();
+            assert!(error <= 1e-12 * exact.amax(), "{error} {pair:?}");
+        }
         for k in 0..DIRECTIONS {
             // Fourth order: rounding and the next term are both far below 1e-7.
             let at = |h: f64| {
@@ -145,4 +152,40 @@ fn the_normal_turns_with_the_face() {
     assert_eq!([j[(7, 3)], j[(6, 4)], j[(7, 12)], j[(6, 13)]], [-1.0, 1.0, 0.0, 0.0]);
     // The foot of the corner moves along the face, and with it at x = -0.1.
     assert!((j[(0, 4)] + 0.01).abs() < 1e-14 && (j[(2, 4)] - 0.1).abs() < 1e-14, "{j}");
+}
+
+impl Function for Pair {
+    fn evaluate<T: Real>(&self, by: &[T]) -> Vec<T> {
+        numbers(&self.contacts(by, 0.2))
+    }
+}
+
+/// Second derivatives, too, through duals of duals and the tape.
+#[test]
+fn in_every_way() {
+    let corner = Pair::aligned([[0.5; 3], [0.2, 0.3, 0.4]], [0.1, 0.05, 0.95]);
+    let crossed = Pair::aligned([[0.5; 3]; 2], [0.02, 0.03, 1.01]);
+    let quarter = std::f64::consts::FRAC_PI_4;
+    let ridges = Pair::aligned([[0.5, 2.0, 0.5], [2.0, 0.5, 0.5]], [0.1, 0.2, 1.5])
+        .turned(0, [0.0, quarter, 0.0])
+        .turned(1, [quarter, 0.0, 0.0]);
+    let on = |offset: [f64; 3]| Pair {
+        shapes: [Shape::Sphere, Shape::Box],
+        ..Pair::aligned([[0.5; 3]; 2], offset)
+    };
+    let balls = Pair { shapes: [Shape::Sphere; 2], ..ridges };
+    for (pair, count) in [
+        (corner.turned(1, [0.03, 0.02, 0.1]), 4),
+        (crossed.turned(1, [0.01, 0.02, 0.8]), 8),
+        (ridges.turned(1, [0.1, 0.05, 0.3]), 1),
+        (on([0.1, 0.2, 1.05]), 1),
+        (on([0.1, 0.9, 0.95]), 1),
+        (on([0.8, 0.9, 0.75]), 1),
+        (balls, 1),
+    ] {
+        let options = Options { second_order: true, ..Options::default() };
+        assert_eq!(pair.witnesses(0.2).len(), count, "{pair:?}");
+        let report = check_with(&pair, &[0.0; DIRECTIONS], &options).unwrap();
+        assert!(report.passed(), "{pair:?} {report}");
+    }
 }

@@ -116,12 +116,12 @@ pub(super) fn manifold<T: Real>(
 /// Axis and side of the incident face, given how the reference sees the box.
 fn incident(rotation: &Matrix3<f64>, reference: Face) -> (usize, bool) {
     let cosines = rotation.row(reference.axis);
-    let axis = (1..3).fold(
-        0,
-        |best, k| {
-            if cosines[k].abs() > cosines[best].abs() + TIE { k } else { best }
-        },
-    );
+    let mut axis = 0;
+    for k in 1..3 {
+        if cosines[k].abs() > cosines[axis].abs() + TIE {
+            axis = k;
+        }
+    }
     (axis, (cosines[axis] < 0.0) == reference.upper)
 }
 
