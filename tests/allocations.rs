@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod recordings;
+mod shapes;
 
 use stiction::ad::{Dual, Real};
 use stiction::model::{Parameters, Scene, System};

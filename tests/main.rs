@@ -1,6 +1,7 @@
 //! The integration tests: one binary, one module a subject.
 
 mod allocations;
+mod collision;
 mod contact_node;
 mod gradcheck;
 mod gradients;

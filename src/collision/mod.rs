@@ -22,5 +22,5 @@ pub use pair::witnesses;
 pub use point::{ContactPoint, Detection};
 pub use sphere_box::sphere_box;
 pub use sphere_sphere::sphere_sphere;
-pub use sweep_and_prune::{Interval, SweepAndPrune, bounds};
+pub use sweep_and_prune::{Bounds, SweepAndPrune};
 pub use witness::{FEATURES, Pose, Witness};

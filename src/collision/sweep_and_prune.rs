@@ -8,35 +8,36 @@ use crate::model::Shape;
 
 /// A box along the world axes that holds a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
+pub struct Bounds {
     /// Its centre, m.
     pub center: Vector3<f64>,
     /// Its half extents, m.
     pub half: Vector3<f64>,
 }
 
-impl Interval {
-    fn overlaps(&self, other: &Interval) -> bool {
+impl Bounds {
+    /// About a shape, wider by `reach` (m) on every side: half the distance at which two shapes are
+    /// of interest, or the way that one moves.
+    ///
+    /// `size`: half extents of a box, or radius and two numbers that are not read, m.
+    pub fn new<T: Real>(shape: Shape, pose: &Pose<T>, size: Vector3<T>, reach: f64) -> Self {
+        let Pose { rotation, position } = pose.value();
+        let size = size.map(|x| x.value());
+        let half = match shape {
+            Shape::Box => rotation.abs() * size,
+            Shape::Sphere => Vector3::repeat(size.x),
+        };
+        Bounds { center: position, half: half.add_scalar(reach) }
+    }
+
+    fn overlaps(&self, other: &Bounds) -> bool {
         let apart =
             |k: usize| (self.center[k] - other.center[k]).abs() > self.half[k] + other.half[k];
         !(apart(0) || apart(1) || apart(2))
     }
 }
 
-/// The box along the world axes about a shape, widened by `reach` (m) to all sides.
-///
-/// `size`: half extents of a box, or radius and two numbers that are not read, m.
-pub fn bounds<T: Real>(shape: Shape, pose: &Pose<T>, size: Vector3<T>, reach: f64) -> Interval {
-    let Pose { rotation, position } = pose.value();
-    let size = size.map(|x| x.value());
-    let half = match shape {
-        Shape::Box => rotation.abs() * size,
-        Shape::Sphere => Vector3::repeat(size.x),
-    };
-    Interval { center: position, half: half.add_scalar(reach) }
-}
-
-/// Finds overlapping intervals. Holds memory for reuse and nothing else: results do not depend on
+/// Finds bodies whose bounds overlap. Holds memory for reuse and nothing else: results do not depend on
 /// earlier calls.
 #[derive(Clone, Debug, Default)]
 pub struct SweepAndPrune {
@@ -45,25 +46,25 @@ pub struct SweepAndPrune {
 }
 
 impl SweepAndPrune {
-    /// Writes the pairs (i, j), i < j, of `intervals` that overlap or touch, in ascending order.
+    /// Writes the pairs (i, j), i < j, of bodies whose bounds overlap or touch, in ascending order.
     ///
     /// Sorts along the axis on which the centres spread the most and compares each with those that
     /// begin before it ends: n log n for bodies apart from each other on that axis.
-    pub fn pairs(&mut self, intervals: &[Interval], pairs: &mut Vec<(usize, usize)>) {
+    pub fn pairs(&mut self, bounds: &[Bounds], pairs: &mut Vec<(usize, usize)>) {
         pairs.clear();
-        let axis = widest(intervals);
+        let axis = widest(bounds);
         self.order.clear();
-        let ends = intervals.iter().enumerate();
+        let ends = bounds.iter().enumerate();
         self.order.extend(ends.map(|(k, i)| (i.center[axis] - i.half[axis], k)));
         // By index where ends are equal, so that an unstable sort, which allocates nothing, will do.
         self.order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for (place, &(_, i)) in self.order.iter().enumerate() {
-            let end = intervals[i].center[axis] + intervals[i].half[axis];
+            let end = bounds[i].center[axis] + bounds[i].half[axis];
             for &(start, j) in &self.order[place + 1..] {
                 if start > end {
                     break;
                 }
-                if intervals[i].overlaps(&intervals[j]) {
+                if bounds[i].overlaps(&bounds[j]) {
                     pairs.push((i.min(j), i.max(j)));
                 }
             }
@@ -73,10 +74,10 @@ impl SweepAndPrune {
 }
 
 /// The axis on which the centres have the largest variance, of equal ones the first.
-fn widest(intervals: &[Interval]) -> usize {
-    let count = intervals.len().max(1) as f64;
-    let mean = intervals.iter().map(|i| i.center).sum::<Vector3<f64>>() / count;
-    let spread = intervals.iter().fold(Vector3::zeros(), |sum: Vector3<f64>, i| {
+fn widest(bounds: &[Bounds]) -> usize {
+    let count = bounds.len().max(1) as f64;
+    let mean = bounds.iter().map(|i| i.center).sum::<Vector3<f64>>() / count;
+    let spread = bounds.iter().fold(Vector3::zeros(), |sum: Vector3<f64>, i| {
         let offset = i.center - mean;
         sum + offset.component_mul(&offset)
     });

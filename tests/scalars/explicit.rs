@@ -4,10 +4,14 @@
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use stiction::ad::{Node, Real};
+use stiction::contact::contact_frame;
 use stiction::model::Scene;
 use stiction::model::System;
 use stiction::simulation::{StepMemory, Workspace, step};
 use stiction::state::State;
+
+use crate::collision::{DIRECTIONS, Pair, SHAPES};
+use crate::random::Random;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 struct Explicit(f64);
@@ -158,4 +162,27 @@ fn a_step_lets_no_f64_leak_in() {
     let (expected, touched) = motion::<f64>(&scene);
     assert!(touched > 100, "{touched}");
     assert_eq!(motion::<Explicit>(&scene), (expected, touched));
+}
+
+/// The bits of the contacts of random pairs of shapes.
+fn contacts<T: Real>() -> Vec<u64> {
+    let mut random = Random(1);
+    let mut bits = Vec::new();
+    for case in 0..2000 {
+        let pair = Pair::random(SHAPES[case % 4], &mut random, 2.5);
+        for w in pair.contacts(&[T::zero(); DIRECTIONS], 0.2) {
+            let [t, s] = contact_frame(w.normal);
+            let vectors = [w.normal, w.points[0], w.points[1], t, s];
+            let numbers = vectors.iter().flat_map(|v| v.iter().copied()).chain([w.gap, w.lowest]);
+            bits.extend(numbers.map(|x| x.value().to_bits()).chain([w.feature as u64]));
+        }
+    }
+    bits
+}
+
+#[test]
+fn contacts_of_shapes_let_no_f64_leak_in() {
+    let expected = contacts::<f64>();
+    assert!(expected.len() > 1000 * 18);
+    assert_eq!(contacts::<Explicit>(), expected);
 }

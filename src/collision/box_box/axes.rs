@@ -30,26 +30,26 @@ pub(super) struct Face {
 pub(super) struct Edges {
     pub axes: [usize; 2],
     pub normal: Vector3<f64>,
+    /// Whether that is nearly the normal of the best face.
+    pub flat: bool,
 }
 
-/// How two boxes are apart.
+/// Along which axes two boxes are the furthest apart.
 pub(super) struct Axes {
-    /// The largest separation of all axes, m; negative if the boxes overlap.
-    pub separation: f64,
     /// The best face.
     pub face: Face,
     /// The best pair of edges, if it is better than the face.
-    pub edge: Option<Edges>,
+    pub edges: Option<Edges>,
 }
 
-/// The axes of largest separation; `second` is the second box as the first one sees it.
-pub(super) fn separating(second: &Pose<f64>, half: [Vector3<f64>; 2]) -> Axes {
+/// The axes of largest separation, or nothing if one separates the boxes by more than `reach`; `second`
+/// is the second box as the first one sees it.
+pub(super) fn separating(second: &Pose<f64>, half: [Vector3<f64>; 2], reach: f64) -> Option<Axes> {
     let Pose { rotation, position } = second;
     let cosines = rotation.abs();
     let least = half[0].min().min(half[1].min());
     let margin = |best: f64| MARGIN * (least + best.abs());
 
-    let mut largest = f64::NEG_INFINITY;
     let mut best = f64::NEG_INFINITY;
     let mut face = Face { body: 0, axis: 0, upper: true };
     let mut normal = Vector3::zeros();
@@ -58,7 +58,9 @@ pub(super) fn separating(second: &Pose<f64>, half: [Vector3<f64>; 2]) -> Axes {
     let other = seen.abs() - half[1] - cosines.tr_mul(&half[0]);
     for (body, separations) in [first, other].iter().enumerate() {
         for (axis, &separation) in separations.iter().enumerate() {
-            largest = f64::max(largest, separation);
+            if separation > reach {
+                return None;
+            }
             if (body, axis) == (0, 0) || separation > best + margin(best) {
                 best = separation;
                 (face, normal) = match body {
@@ -74,26 +76,34 @@ pub(super) fn separating(second: &Pose<f64>, half: [Vector3<f64>; 2]) -> Axes {
         }
     }
 
-    let mut edge = None;
+    let mut edges = None;
     for i in 0..3 {
         for j in 0..3 {
-            let cross = Vector3::ith(i, 1.0).cross(&rotation.column(j));
-            let sine = cross.norm();
+            let next = |axis: usize| ((axis + 1) % 3, (axis + 2) % 3);
+            let ((p, q), (r, s)) = (next(i), next(j));
+            // e_i x b_j has the components p, q below; times b_r it is e_i b_s, but for the sign.
+            let (along_p, along_q) = (-rotation[(q, j)], rotation[(p, j)]);
+            let sine = (along_p * along_p + along_q * along_q).sqrt();
             if sine <= PARALLEL {
                 continue;
             }
-            let n = cross / sine;
-            let distance = n.dot(position);
-            let extent = n.abs().dot(&half[0]) + rotation.tr_mul(&n).abs().dot(&half[1]);
-            let separation = distance.abs() - extent;
-            largest = f64::max(largest, separation);
+            let distance = along_p * position[p] + along_q * position[q];
+            let extent = cosines[(q, j)] * half[0][p]
+                + cosines[(p, j)] * half[0][q]
+                + cosines[(i, s)] * half[1][r]
+                + cosines[(i, r)] * half[1][s];
+            let separation = (distance.abs() - extent) / sine;
+            if separation > reach {
+                return None;
+            }
             if separation > best + margin(best) {
                 best = separation;
+                let n = Vector3::ith(i, 1.0).cross(&rotation.column(j)) / sine;
+                let flat = n.cross(&normal).norm() <= FLAT;
                 let normal = if distance >= 0.0 { n } else { -n };
-                edge = Some(Edges { axes: [i, j], normal });
+                edges = Some(Edges { axes: [i, j], normal, flat });
             }
         }
     }
-    let edge = edge.filter(|edge| edge.normal.cross(&normal).norm() > FLAT);
-    Axes { separation: largest, face, edge }
+    Some(Axes { face, edges })
 }

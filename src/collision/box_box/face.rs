@@ -52,7 +52,7 @@ struct Boxes<T> {
     faces: [(usize, bool); 2],
 }
 
-/// Pushes the points of the incident face over the reference.
+/// Pushes the points of the incident face over the reference. False if nothing of it is.
 pub(super) fn manifold<T: Real>(
     poses: [&Pose<T>; 2],
     half_extents: [Vector3<T>; 2],
@@ -60,7 +60,7 @@ pub(super) fn manifold<T: Real>(
     reference: Face,
     reach: f64,
     out: &mut Vec<Witness<T>>,
-) {
+) -> bool {
     let (base, other) = (reference.body, 1 - reference.body);
     let half = [half_extents[base], half_extents[other]];
     let relative = if base == 0 { *relative } else { relative.inverse() };
@@ -79,7 +79,7 @@ pub(super) fn manifold<T: Real>(
     let heights = &heights[..count];
     let least = heights.iter().copied().fold(f64::INFINITY, f64::min);
     if least > reach || count == 0 {
-        return;
+        return count > 0;
     }
     let bears = least + NEGLIGIBLE * width.value();
 
@@ -110,17 +110,18 @@ pub(super) fn manifold<T: Real>(
     for witness in &mut out[start..] {
         witness.lowest = lowest;
     }
+    true
 }
 
 /// Axis and side of the incident face, given how the reference sees the box.
 fn incident(rotation: &Matrix3<f64>, reference: Face) -> (usize, bool) {
     let cosines = rotation.row(reference.axis);
-    let axis = (1..3).fold(
-        0,
-        |best, k| {
-            if cosines[k].abs() > cosines[best].abs() + TIE { k } else { best }
-        },
-    );
+    let mut axis = 0;
+    for k in 1..3 {
+        if cosines[k].abs() > cosines[axis].abs() + TIE {
+            axis = k;
+        }
+    }
     (axis, (cosines[axis] < 0.0) == reference.upper)
 }
 
@@ -203,11 +204,11 @@ impl Boxes<f64> {
         };
         let seen = |place: &Vector3<f64>| tangents.map(|k| place[k]);
 
-        for sides in corners(i, incident_upper) {
-            let corner = Corner::Incident(sides);
-            let place = self.place(corner);
-            if tangents.iter().all(|&k| excess(&place, k) <= tolerance) {
-                kept.add(corner, seen(&place));
+        let incident = corners(i, incident_upper);
+        let ends = incident.map(|sides| self.place(Corner::Incident(sides)));
+        for (&sides, place) in incident.iter().zip(&ends) {
+            if tangents.iter().all(|&k| excess(place, k) <= tolerance) {
+                kept.add(Corner::Incident(sides), seen(place));
             }
         }
         for sides in corners(r, upper) {
@@ -218,18 +219,15 @@ impl Boxes<f64> {
                 kept.add(corner, seen(&place));
             }
         }
-        for edge in edges {
-            for mut sides in corners(i, incident_upper).filter(|sides| !sides[edge]) {
-                let low = self.middle(3, sides);
-                sides[edge] = true;
-                let high = self.middle(3, sides);
+        for (bit, edge) in edges.into_iter().enumerate() {
+            for low in (0..4).filter(|low| low >> bit & 1 == 0) {
+                let (sides, ends) = (incident[low], [ends[low], ends[low | 1 << bit]]);
                 for (k, &axis) in tangents.iter().enumerate() {
                     for upper in [false, true] {
-                        // From one side to the other by more than the tolerance: where an end is as good
-                        // as on the side, it is listed itself.
-                        let beyond = [low, high].map(|end| signed(upper, end[axis]) - half[axis]);
-                        let [first, second] = beyond;
-                        if first.min(second) >= -tolerance || first.max(second) <= tolerance {
+                        // From one side to the other by more than the tolerance: an end that is as
+                        // good as on the side is listed itself.
+                        let [a, b] = ends.map(|end| signed(upper, end[axis]) - half[axis]);
+                        if a.min(b) >= -tolerance || a.max(b) <= tolerance {
                             continue;
                         }
                         let corner = Corner::Crossing { edge, sides, axis, upper };
@@ -245,9 +243,10 @@ impl Boxes<f64> {
     }
 }
 
-/// The corners of the face of a box on one side of `axis`.
-fn corners(axis: usize, upper: bool) -> impl Iterator<Item = [bool; 3]> {
-    (0..4).map(move |bits| {
+/// The corners of the face of a box on one side of `axis`: bits 0 and 1 of their places are the sides
+/// of the next two axes.
+fn corners(axis: usize, upper: bool) -> [[bool; 3]; 4] {
+    std::array::from_fn(|bits| {
         let mut sides = [upper; 3];
         sides[(axis + 1) % 3] = bits & 1 == 1;
         sides[(axis + 2) % 3] = bits & 2 == 2;

@@ -2,30 +2,35 @@
 //!
 //! 1. `axes` measures, in `f64`, how far the boxes are apart along the 15 directions that can
 //!    separate them: normals of faces, and products of an edge of each. The largest wins, with a
-//!    preference: faces of the first box, faces of the second, pairs of edges; a later one must be larger
-//!    by a margin, so that faces which are parallel but for rounding or a slight tilt are chosen in one way.
-//! 2. A face becomes the reference. `face` clips the face that looks at it to the prism over it: up
-//!    to eight points, their gaps measured along the normal of the reference.
-//! 3. A pair of edges gives the one point where their lines are nearest (`edges`).
+//!    preference: faces of the first box, faces of the second, pairs of edges; a later one must be
+//!    larger by a margin, so that faces that are parallel but for rounding or a slight tilt are chosen
+//!    in one way on every step. Edges that are nearly parallel make no axis.
+//! 2. A face becomes the reference. `face` clips the face that looks at it to the prism over it: in
+//!    general up to eight points, their gaps measured along the normal of the reference.
+//! 3. A pair of edges gives the one point where their lines are nearest (`edges`). Where its normal is
+//!    nearly that of the face, the face is taken: it has the same point and those beside it.
 //!
 //! # Boxes apart whose nearest features are corners
-//! If the nearest points of two boxes are a corner and an edge, or two corners, no axis of the 15 is the
-//! line between them, and there may be nothing within the prism over the reference face. Then there is
+//! Where the nearest points of two boxes are a corner and an edge, or two corners, the line between
+//! them is none of the 15 axes, and there may be nothing in the prism over the reference. Then there is
 //! **no contact**, rather than one along that line. A contact with a gap asks that the bodies approach
-//! along its normal by no more than the gap, and for faces that is what the shapes ask: what moves
-//! down to a face within its prism would hit it. About a corner it is not: a box that flies past another
-//! one, 1 cm clear of its edge, at 10 cm a step, would from one step to the next meet a slanted plane
-//! in front of it and lose part of its speed (up to a clearance of half the way of a step). The price:
+//! along its normal by no more than the gap. Over a face that is what the shapes ask: what comes
+//! down to it would hit it. About a corner it is not: a box that flies by 10 cm a step, 1 cm clear of
+//! the edge of another one, would meet a slanted plane in front of it and lose part of its speed (at
+//! any clearance below half the way of a step). The price:
 //!
-//! - Boxes that do meet corner to corner or corner to edge, which happens in general along a surface or
-//!   later only, come to overlap in a step, by no more than they move in it, and are pushed
-//!   apart in the next. They do not pass through each other unless a step is longer than the box.
-//! - Points appear where a corner comes over a face from beside it; those of a manifold do so
-//!   continuously (a corner that leaves the prism turns into a crossing of its edges with the side), the
-//!   first one does not.
+//! - Boxes that meet corner to corner or corner to edge overlap at the end of a step, by no more than
+//!   they move in it, and are pushed apart in the next. They do not pass through each other unless a
+//!   step is longer than a box.
+//! - The first point of a face appears when something comes over it from beside, and with it a
+//!   constraint. Later ones come and go continuously: a corner that leaves the prism turns into
+//!   crossings of its edges with the side.
 //!
-//! Points of a face are on both boxes, so none has a negative gap where the boxes are apart, whichever
-//! face is the reference: a preference costs no false penetration.
+//! Some of this is left over faces: what passes the rim of a face while it comes down by more than its
+//! gap, in one step, is held up.
+//!
+//! Points of a face lie on both boxes' surfaces or between them, so none has a negative gap where the
+//! boxes are apart, whichever face is the reference: a preference costs no false penetration.
 
 mod axes;
 mod edges;
@@ -51,18 +56,18 @@ pub fn box_box<T: Real>(
     let values = poses.map(Pose::value);
     let sizes = half_extents.map(|half| half.map(|x| x.value()));
     let relative = values[0].relative(&values[1]);
-    let axes = axes::separating(&relative, sizes);
-    // Also false where something is not a number.
-    let near = axes.separation <= reach;
-    if !near {
+    let Some(axes) = axes::separating(&relative, sizes, reach) else {
         return;
-    }
-    if let Some(edge) = axes.edge
-        && edges::point(poses, half_extents, &relative, &edge, reach, out)
-    {
-        return;
-    }
-    face::manifold(poses, half_extents, &relative, axes.face, reach, out);
+    };
+    let face = |out: &mut _| face::manifold(poses, half_extents, &relative, axes.face, reach, out);
+    let edge =
+        |edges: &_, out: &mut _| edges::point(poses, half_extents, &relative, edges, reach, out);
+    // Each says whether it has a point; within reach or not.
+    let _ = match axes.edges {
+        Some(edges) if edges.flat => face(out) || edge(&edges, out),
+        Some(edges) => edge(&edges, out) || face(out),
+        None => face(out),
+    };
 }
 
 /// The index of an edge along `axis`, and of a corner if the axis is 3: the sides of the other axes as
