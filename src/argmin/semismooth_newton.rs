@@ -7,6 +7,7 @@
 //! All of the search runs on values. On AD scalars one more Newton step for each order, at the final
 //! modes, carries the derivatives.
 
+use super::cone_interior_point::{ConeInteriorPoint, ConeProgramData};
 use super::contact_data::ContactData;
 use super::contact_law::{Law, Mode};
 use super::contact_modes::{Iterate, Selection};
@@ -38,6 +39,8 @@ const FIRST_SWEEPS: usize = 3;
 const POLISH_ITERATIONS: usize = 12;
 /// Slip below this fraction of the velocity scale counts as none. Rounding leaves 1e-15.
 const SLIP_TOLERANCE: f64 = 1e-11;
+/// How far the interior point goes before Newton takes over.
+const INTERIOR_TOLERANCE: f64 = 1e-8;
 /// Limit of sweeps where nothing else is allowed.
 const SWEEPS: usize = 20_000;
 
@@ -60,6 +63,8 @@ pub(super) struct Search {
     y: Vec<f64>,
     least_norm: LeastNormWorkspace,
     compliance: Vec<f64>,
+    interior_point: ConeInteriorPoint,
+    zeros: Vec<f64>,
 }
 
 /// What a solve decided, in f64.
@@ -220,6 +225,10 @@ impl Search {
             let found = self.search(data, scale, enough, false, iterations);
             self.keep_better(found, &mut best);
         }
+        if best > tolerance && self.interior_point(data, iterations) {
+            let found = self.search(data, scale, enough, true, iterations);
+            self.keep_better(found, &mut best);
+        }
         if best > tolerance {
             // Impulses that only a small compliance decides can be far from where sweeping ends. Follow
             // them from a large compliance to the one asked for.
@@ -239,6 +248,29 @@ impl Search {
         self.state.lambda.copy_from_slice(&self.kept);
         self.state.follow(data);
         best
+    }
+
+    /// Takes the interior point's impulses; false if it does not know a law of the problem.
+    fn interior_point(&mut self, data: &ContactData<f64>, iterations: &mut usize) -> bool {
+        let relaxed = data.laws.contains(&Law::Relaxed);
+        let cone = if relaxed { Law::Relaxed } else { Law::Coulomb };
+        if !data.laws.iter().all(|&law| law == cone || law == Law::NonNegative) {
+            return false;
+        }
+        self.zeros.clear();
+        self.zeros.resize(data.laws.len(), 0.0);
+        let NewtonState { delassus, lambda, .. } = &mut self.state;
+        let program = ConeProgramData {
+            rows: data.rows,
+            w: &delassus.w,
+            b: &delassus.b,
+            mu: data.limit,
+            compliance: data.compliance,
+            least: &self.zeros,
+        };
+        let report = self.interior_point.solve(&program, !relaxed, INTERIOR_TOLERANCE, lambda);
+        *iterations += report.iterations;
+        true
     }
 
     /// Keeps what a search has found if it is better than what was kept before.
