@@ -2,9 +2,7 @@
 
 use nalgebra::Vector3;
 
-use super::{
-    Interval, Pose, SweepAndPrune, Witness, bounds, box_half_space, sphere_half_space, witnesses,
-};
+use super::{Bounds, Pose, SweepAndPrune, Witness, box_half_space, sphere_half_space, witnesses};
 use crate::ad::Real;
 use crate::dynamics::FreeBody;
 use crate::model::{HalfSpace, Shape, Solid, System};
@@ -37,7 +35,7 @@ pub struct ContactPoint<T> {
 #[derive(Clone, Debug)]
 pub struct Detection<T> {
     sweep: SweepAndPrune,
-    intervals: Vec<Interval>,
+    bounds: Vec<Bounds>,
     candidates: Vec<(usize, usize)>,
     witnesses: Vec<Witness<T>>,
 }
@@ -46,7 +44,7 @@ impl<T> Default for Detection<T> {
     fn default() -> Self {
         Detection {
             sweep: SweepAndPrune::default(),
-            intervals: Vec::new(),
+            bounds: Vec::new(),
             candidates: Vec::new(),
             witnesses: Vec::new(),
         }
@@ -113,12 +111,12 @@ impl<T: Real> Detection<T> {
         let furthest = 2.0 * ways.fold(0.0, f64::max);
         let poses =
             |body: usize| Pose { rotation: free[body].rotation, position: free[body].position };
-        self.intervals.clear();
-        self.intervals.extend((0..free.len()).map(|body| {
+        self.bounds.clear();
+        self.bounds.extend((0..free.len()).map(|body| {
             let shape = model.bodies[body].shape;
-            bounds(shape, &poses(body), parameters.half_extents(body), furthest)
+            Bounds::new(shape, &poses(body), parameters.half_extents(body), furthest)
         }));
-        self.sweep.pairs(&self.intervals, &mut self.candidates);
+        self.sweep.pairs(&self.bounds, &mut self.candidates);
         for &(first, second) in &self.candidates {
             let Some(pair) = model.pair(Solid::Body(first), second) else { continue };
             self.witnesses.clear();
