@@ -193,10 +193,10 @@ impl<T: Real> Impacts<T> {
             let flight = FreeBody::new(system.parameters, state, body, wrench, time);
             flight.advance(&flight.free_velocity, body, &mut self.state);
             let still = [T::zero(); NV];
-            let landed = FreeBody::new(system.parameters, &self.state, body, &still, T::zero());
+            let mut landed = FreeBody::new(system.parameters, &self.state, body, &still, T::zero());
             // Points are looked for as far as the step reaches.
-            let duration = T::constant(system.settings.time_step);
-            self.free[body] = FreeBody { duration, ..landed };
+            landed.duration = T::constant(system.settings.time_step);
+            self.free[body] = landed;
         }
         let involved = |body: usize| bodies.contains(&body);
         let (_, points) = self.contacts.candidates(system, &self.free);
