@@ -93,6 +93,11 @@ pub(super) fn mode(law: Law, limit: f64, p: [f64; 3]) -> (Mode, [f64; 2]) {
     }
 }
 
+/// Velocities that impulses make are known up to rounding of what each contributes: residuals are
+/// relative to no less than this fraction of the largest contribution. It matters where a light body
+/// carries ten thousand times its own weight.
+const ROUNDED: f64 = 1e-4;
+
 /// Largest violation over the blocks of lambda = Proj(lambda - D^-1 u), as a velocity, relative
 /// to `scale`; the projection is that of the law.
 pub(super) fn natural_residual(
@@ -105,9 +110,10 @@ pub(super) fn natural_residual(
     if scale == 0.0 {
         return lambda.iter().map(|x| x.abs()).fold(0.0, f64::max);
     }
-    let mut worst = 0.0_f64;
+    let (mut worst, mut largest) = (0.0_f64, 0.0_f64);
     for (i, block) in data.blocks().iter().enumerate() {
         let at = &lambda[block.range()];
+        largest = largest.max(at[0].abs() * delassus.normal_scale(i));
         let p = natural_argument(data, delassus, i, at, &u[block.range()]);
         let z = project(data.laws[i], data.limit[i], p);
         let mut error = (at[0] - z[0]).abs() * delassus.normal_scale(i);
@@ -116,10 +122,9 @@ pub(super) fn natural_residual(
             // A NaN must not get lost in the maximum.
             error = if across > error || across.is_nan() { across } else { error };
         }
-        let error = error / scale;
         worst = if error.is_nan() { f64::INFINITY } else { worst.max(error) };
     }
-    worst
+    worst / scale.max(ROUNDED * largest)
 }
 
 /// Least distance of any block to another mode: velocity or impulse (as a velocity) relative to

@@ -40,7 +40,7 @@ const POLISH_ITERATIONS: usize = 12;
 /// Slip below this fraction of the velocity scale counts as none. Rounding leaves 1e-15.
 const SLIP_TOLERANCE: f64 = 1e-11;
 /// How far the interior point goes before Newton takes over.
-const INTERIOR_TOLERANCE: f64 = 1e-8;
+const INTERIOR_TOLERANCE: f64 = 1e-12;
 /// Limit of sweeps where nothing else is allowed.
 const SWEEPS: usize = 20_000;
 
@@ -217,15 +217,28 @@ impl Search {
         iterations: &mut usize,
     ) -> f64 {
         let enough = 1e-2 * tolerance;
-        let mut best = self.search(data, scale, enough, warm, iterations);
-        self.kept.clone_from(&self.best);
-        if best > tolerance && warm {
+        self.state.follow(data);
+        self.best.clone_from(&self.state.lambda);
+        let mut best = self.residual(data, scale);
+        if warm {
+            self.newton(data, scale, enough, &mut best, iterations);
+        }
+        if best > tolerance {
             // A guess can lead astray.
             self.state.lambda.fill(0.0);
-            let found = self.search(data, scale, enough, false, iterations);
-            self.keep_better(found, &mut best);
+            self.sweep(data, FIRST_SWEEPS);
+            *iterations += FIRST_SWEEPS;
+            self.keep_best(data, scale, &mut best);
+            self.newton(data, scale, enough, &mut best, iterations);
         }
         if best > tolerance && self.interior_point(data, iterations) {
+            self.state.follow(data);
+            self.keep_best(data, scale, &mut best);
+            self.newton(data, scale, enough, &mut best, iterations);
+        }
+        self.kept.clone_from(&self.best);
+        if best > tolerance {
+            self.return_to_best(data);
             let found = self.search(data, scale, enough, true, iterations);
             self.keep_better(found, &mut best);
         }
@@ -329,22 +342,34 @@ impl Search {
                 sweeps *= 4;
                 self.keep_best(data, scale, &mut best);
             }
-            for _ in 0..NEWTON_ITERATIONS {
-                if best <= enough {
-                    break;
-                }
-                *iterations += 1;
-                if !self.shortened_step(data, scale) {
-                    break;
-                }
-                self.keep_best(data, scale, &mut best);
-            }
+            self.newton(data, scale, enough, &mut best, iterations);
             self.return_to_best(data);
             if best > enough {
                 self.descend(data, scale, enough, &mut best, iterations);
             }
         }
         best
+    }
+
+    /// Newton steps from where `state` is.
+    fn newton(
+        &mut self,
+        data: &ContactData<f64>,
+        scale: f64,
+        enough: f64,
+        best: &mut f64,
+        iterations: &mut usize,
+    ) {
+        for _ in 0..NEWTON_ITERATIONS {
+            if *best <= enough {
+                break;
+            }
+            *iterations += 1;
+            if !self.shortened_step(data, scale) {
+                break;
+            }
+            self.keep_best(data, scale, best);
+        }
     }
 
     fn return_to_best(&mut self, data: &ContactData<f64>) {
