@@ -7,25 +7,37 @@ use crate::contact::ContactRecord;
 use crate::model::Model;
 use crate::simulation::StepReport;
 
-const CONTACTS: [&str; 10] = [
+const CONTACTS: [&str; 11] = [
     "step",
     "t",
     "pair",
     "point",
     "mode",
     "target",
+    "friction",
     "gap",
     "impulse_n",
     "impulse_t1",
     "impulse_t2",
 ];
-const SOLVER: [&str; 7] = ["step", "t", "status", "iterations", "residual", "margin", "contacts"];
+const SOLVER: [&str; 10] = [
+    "step",
+    "t",
+    "status",
+    "iterations",
+    "residual",
+    "margin",
+    "contacts",
+    "complementarity",
+    "cone",
+    "dissipation",
+];
 
 /// Two tables that grow with the rollout. Steps count from 1; `t` is the end of the step, so that
 /// it is the row of the trajectory that the step led to.
 pub(super) struct ContactLog {
     /// A row for each touching contact: gap at the start of the step in m, impulse in N s on the
-    /// body in the contact frame.
+    /// second body of the pair in the contact frame; `friction` says which coefficient it had.
     contacts: csv::Writer<Vec<u8>>,
     /// A row for each step; the margin is `inf` without contacts.
     solver: csv::Writer<Vec<u8>>,
@@ -60,6 +72,7 @@ impl ContactLog {
                 &contact.feature.to_string(),
                 contact.mode.name(),
                 contact.target.name(),
+                contact.regime.name(),
                 &text(contact.gap),
                 &normal,
                 &first,
@@ -74,6 +87,9 @@ impl ContactLog {
             &text(report.worst.residual),
             &text(report.worst.margin),
             &touching.to_string(),
+            &text(report.residuals.complementarity),
+            &text(report.residuals.cone),
+            &text(report.residuals.dissipation),
         ])?;
         Ok(())
     }

@@ -72,6 +72,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
 /// Checks `count` states of the simulation of a scene, `stride` steps apart.
 fn check(name: &str, scene: &Scene, count: usize, stride: usize) -> Result<Gradcheck, Error> {
     let Scene { model, parameters, settings, state, wrenches } = scene;
+    settings.solver.demand_derivatives(name)?;
     let system = System { model, parameters, settings };
     let mut rollout = Rollout::new(system, state.clone());
     let mut total = Gradcheck::default();

@@ -72,6 +72,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     match &arguments.experiment {
         Some(path) => {
             experiment = Experiment::load(path, arguments.data.as_deref())?;
+            let solver = experiment.scene.settings.solver;
+            solver.demand_derivatives(&path.display().to_string())?;
             dataset = Dataset::load(&experiment)?;
         }
         None => {

@@ -102,9 +102,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         );
         output::print(&text);
     }
-    if report.unsolved > 0 {
-        output::warn_unsolved(&report, settings.tolerance);
-    }
+    output::warn_of_contacts(&report, settings);
     if undetermined > 0 {
         eprintln!(
             "warning: {undetermined} of {steps} steps have no derivative (NaN in .npz, null in \

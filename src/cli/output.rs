@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Map, Value};
 
 use crate::Error;
+use crate::model::Settings;
 use crate::simulation::StepReport;
 
 /// Writes a file by way of a temporary one beside it, so that it is never half written. Through a link
@@ -83,16 +84,11 @@ pub(super) fn solver_summary(report: &StepReport) -> Value {
     })
 }
 
-/// Says on standard error that contact problems were not solved.
-pub(super) fn warn_unsolved(report: &StepReport, tolerance: f64) {
-    let (count, steps) = (report.unsolved, report.steps);
-    let problems = if count == 1 { "problem was" } else { "problems were" };
-    eprintln!(
-        "warning: {count} contact {problems} not solved in {steps} steps ({}; largest residual \
-         {:e}, tolerance {tolerance:e}): the results are the best found and complete, but not to \
-         be trusted there; try a shorter time step or more compliance",
-        report.worst.status, report.worst.residual
-    );
+/// Says on standard error what to know about the solution of the contact problems.
+pub(super) fn warn_of_contacts(report: &StepReport, settings: &Settings) {
+    for warning in report.warnings(settings) {
+        eprintln!("warning: {warning}");
+    }
 }
 
 /// Share of the steps whose contact problem may stay unsolved, each at the best residual found and

@@ -83,11 +83,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
         output::print(&format!("{steps} steps written to {}", names.join(", ")));
     }
-    if report.unsolved == 0 {
-        return Ok(Outcome::Done);
-    }
-    output::warn_unsolved(&report, scene.settings.tolerance);
-    Ok(Outcome::Failed)
+    output::warn_of_contacts(&report, &scene.settings);
+    Ok(if report.unsolved == 0 { Outcome::Done } else { Outcome::Failed })
 }
 
 fn roll_out(

@@ -5,7 +5,7 @@ use std::fmt;
 use super::levenberg_marquardt::{LeastSquares, Outcome, Variables, minimize};
 use super::{Dataset, Effort, Experiment, InitialState, Method, Problem, adam};
 use crate::ad;
-use crate::model::Parameters;
+use crate::model::{Parameters, Settings};
 use crate::simulation::StepReport;
 
 /// How an identification ended.
@@ -202,7 +202,7 @@ pub fn fit(
             }
         })
         .collect();
-    let warnings = warnings(&fitted, &h, &report);
+    let warnings = warnings(&fitted, &h, &report, &experiment.scene.settings);
     let status = match minimum.outcome {
         _ if fitted.iter().any(|p| !p.observable) => FitStatus::Unobservable,
         Outcome::Converged => FitStatus::Converged,
@@ -234,6 +234,7 @@ fn warnings(
     fitted: &[FittedParameter],
     h: &nalgebra::DMatrix<f64>,
     report: &StepReport,
+    settings: &Settings,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     for p in fitted {
@@ -274,12 +275,6 @@ fn warnings(
             }
         }
     }
-    if report.unsolved > 0 {
-        warnings.push(format!(
-            "{} contact problems in {} steps were not solved to the tolerance (worst residual \
-             {:.1e}); results there are the best found",
-            report.unsolved, report.steps, report.worst.residual
-        ));
-    }
+    warnings.extend(report.warnings(settings));
     warnings
 }

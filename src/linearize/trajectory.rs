@@ -67,13 +67,14 @@ impl<'a> Linearizer<'a> {
     /// scene in messages.
     ///
     /// # Errors
-    /// If there is no parameter of such a name.
+    /// If there is no parameter of such a name, or the contact solver has no derivatives.
     pub fn new(
         name: &'a str,
         system: System<'a, f64>,
         wrenches: &'a [f64],
         names: &[String],
     ) -> Result<Self, Error> {
+        system.settings.solver.demand_derivatives(name)?;
         let mut parameters = Vec::with_capacity(names.len());
         for parameter in names {
             parameters.push(system.model.parameter(parameter).ok_or_else(|| {

@@ -1,5 +1,7 @@
 //! How a scene is simulated.
 
+use crate::Error;
+
 /// Which formulation of contact and friction a step solves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContactSolver {
@@ -35,9 +37,14 @@ impl ContactSolver {
         }
     }
 
-    /// Whether steps have derivatives.
-    pub fn is_differentiable(self) -> bool {
-        self != ContactSolver::GaussSeidel
+    /// An error unless steps have derivatives; `file` is the scene it blames.
+    pub fn demand_derivatives(self, file: &str) -> Result<(), Error> {
+        if self != ContactSolver::GaussSeidel {
+            return Ok(());
+        }
+        let message =
+            "gauss_seidel has no derivatives; take \"coupled\", which solves the same problem";
+        Err(Error::input(file, None, "simulation.solver", message))
     }
 }
 

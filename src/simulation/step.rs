@@ -6,7 +6,7 @@ use crate::ad::Real;
 use crate::argmin::{ContactResiduals, Mode, Report, Status};
 use crate::contact::{ContactRecord, Contacts, Regime, Target};
 use crate::dynamics::FreeBody;
-use crate::model::System;
+use crate::model::{Settings, System};
 use crate::state::{NV, State};
 
 /// Scratch memory of a step. Results do not depend on what it held before.
@@ -60,11 +60,54 @@ impl Default for StepReport {
     }
 }
 
+/// Residuals of the contact law from which on a solver that solves another law is worth a warning.
+const APPRECIABLE: f64 = 1e-3;
+
 impl StepReport {
     /// Adds one problem.
     fn add(&mut self, report: Report, residuals: ContactResiduals) {
         let unsolved = usize::from(!report.status.is_solved());
         self.merge(&StepReport { worst: report, unsolved, residuals, steps: 0 });
+    }
+
+    /// What a reader of the results should know about the solution of the contact problems, in
+    /// sentences; nothing if all is well.
+    pub fn warnings(&self, settings: &Settings) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.unsolved > 0 {
+            let problems = if self.unsolved == 1 { "problem was" } else { "problems were" };
+            warnings.push(format!(
+                "{} contact {problems} not solved in {} steps ({}; largest residual {:.1e}, tolerance \
+                 {:e}): the results are the best found and complete, but not to be trusted there; try \
+                 a shorter time step or more compliance",
+                self.unsolved,
+                self.steps,
+                self.worst.status,
+                self.worst.residual,
+                settings.tolerance
+            ));
+        }
+        let ContactResiduals { complementarity, cone, dissipation } = self.residuals;
+        let most = complementarity.max(cone).max(dissipation);
+        if most > APPRECIABLE && self.unsolved == 0 {
+            let parts = [
+                (complementarity, "bodies penetrate, pull or push from apart"),
+                (cone, "friction leaves its cone"),
+                (dissipation, "friction does not oppose the slip"),
+            ];
+            let parts: Vec<String> = parts
+                .iter()
+                .filter(|(size, _)| *size > APPRECIABLE)
+                .map(|(size, what)| format!("{what} by up to {:.1} %", 100.0 * size))
+                .collect();
+            warnings.push(format!(
+                "solver \"{}\" departs from the contact law: {} of the largest contact velocity of the \
+                 step; \"coupled\" does not",
+                settings.solver.name(),
+                parts.join(", ")
+            ));
+        }
+        warnings
     }
 
     /// Adds the steps of another report.
