@@ -40,6 +40,8 @@ pub(super) struct Axes {
     pub face: Face,
     /// The best pair of edges, if it is better than the face.
     pub edges: Option<Edges>,
+    /// No point of a box lies lower than this over a face of the other, m.
+    pub floor: f64,
 }
 
 /// The axes of largest separation, or nothing if one separates the boxes by more than `reach`; `second`
@@ -105,5 +107,7 @@ pub(super) fn separating(second: &Pose<f64>, half: [Vector3<f64>; 2], reach: f64
             }
         }
     }
-    Some(Axes { face, edges })
+    // Boxes that are apart have no points below a face, but by the margin with which it was chosen.
+    let floor = if best > 0.0 { -margin(best) } else { f64::NEG_INFINITY };
+    Some(Axes { face, edges, floor })
 }

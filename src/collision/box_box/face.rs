@@ -53,11 +53,14 @@ struct Boxes<T> {
 }
 
 /// Pushes the points of the incident face over the reference. False if nothing of it is.
+///
+/// `floor`: nothing lies lower than this over the reference, m, but by the tolerance beside it.
 pub(super) fn manifold<T: Real>(
     poses: [&Pose<T>; 2],
     half_extents: [Vector3<T>; 2],
     relative: &Pose<f64>,
     reference: Face,
+    floor: f64,
     reach: f64,
     out: &mut Vec<Witness<T>>,
 ) -> bool {
@@ -67,20 +70,16 @@ pub(super) fn manifold<T: Real>(
     let incident = incident(&relative.rotation, reference);
     let faces = [(reference.axis, reference.upper), incident];
     let values = Boxes::new(relative, half.map(|half| half.map(|x| x.value())), faces);
-    let (corners, count) = values.clip();
+    let kept = values.clip(floor);
+    let (corners, heights) = (&kept.corners[..kept.count], &kept.heights[..kept.count]);
+    let least = heights.iter().copied().fold(f64::INFINITY, f64::min);
+    if least > reach || corners.is_empty() {
+        return !corners.is_empty();
+    }
 
     // What is neither in reach nor bears on the lowest gap is not evaluated.
     let diagonals = half.map(|half| norm(half.as_slice()));
     let width = diagonals[0].min(diagonals[1]) * LEVEL;
-    let mut heights = [0.0; CANDIDATES];
-    for (height, &corner) in heights.iter_mut().zip(&corners[..count]) {
-        *height = values.gap(&values.place(corner));
-    }
-    let heights = &heights[..count];
-    let least = heights.iter().copied().fold(f64::INFINITY, f64::min);
-    if least > reach || count == 0 {
-        return count > 0;
-    }
     let bears = least + NEGLIGIBLE * width.value();
 
     let boxes = Boxes::new(poses[base].relative(poses[other]), half, faces);
@@ -187,8 +186,8 @@ impl<T: Real> Boxes<T> {
 }
 
 impl Boxes<f64> {
-    /// The corners of the incident face clipped to the prism over the reference.
-    fn clip(&self) -> ([Corner; CANDIDATES], usize) {
+    /// The corners of the incident face clipped to the prism over the reference, above `floor`.
+    fn clip(&self, floor: f64) -> Kept {
         let [(r, upper), (i, incident_upper)] = self.faces;
         let [half, size] = self.half;
         let tangents = [(r + 1) % 3, (r + 2) % 3];
@@ -199,16 +198,22 @@ impl Boxes<f64> {
         let mut kept = Kept {
             corners: [Corner::Incident([false; 3]); CANDIDATES],
             places: [[0.0; 2]; CANDIDATES],
+            heights: [0.0; CANDIDATES],
             count: 0,
             tolerance,
         };
-        let seen = |place: &Vector3<f64>| tangents.map(|k| place[k]);
+        let mut keep = |corner: Corner, place: &Vector3<f64>| {
+            let height = self.gap(place);
+            if height >= floor {
+                kept.add(corner, tangents.map(|k| place[k]), height);
+            }
+        };
 
         let incident = corners(i, incident_upper);
         let ends = incident.map(|sides| self.place(Corner::Incident(sides)));
         for (&sides, place) in incident.iter().zip(&ends) {
             if tangents.iter().all(|&k| excess(place, k) <= tolerance) {
-                kept.add(Corner::Incident(sides), seen(place));
+                keep(Corner::Incident(sides), place);
             }
         }
         for sides in corners(r, upper) {
@@ -216,7 +221,7 @@ impl Boxes<f64> {
             let place = self.place(corner);
             let within = self.rotation.tr_mul(&(place - self.center));
             if edges.iter().all(|&k| within[k].abs() <= size[k] + tolerance) {
-                kept.add(corner, seen(&place));
+                keep(corner, &place);
             }
         }
         for (bit, edge) in edges.into_iter().enumerate() {
@@ -233,13 +238,13 @@ impl Boxes<f64> {
                         let corner = Corner::Crossing { edge, sides, axis, upper };
                         let place = self.place(corner);
                         if excess(&place, tangents[1 - k]) <= tolerance {
-                            kept.add(corner, seen(&place));
+                            keep(corner, &place);
                         }
                     }
                 }
             }
         }
-        (kept.corners, kept.count)
+        kept
     }
 }
 
@@ -254,21 +259,23 @@ fn corners(axis: usize, upper: bool) -> [[bool; 3]; 4] {
     })
 }
 
-/// The corners found so far, and where they are seen along the normal.
+/// The corners found so far: where they are seen along the normal, and how high they are.
 struct Kept {
     corners: [Corner; CANDIDATES],
     places: [[f64; 2]; CANDIDATES],
+    heights: [f64; CANDIDATES],
     count: usize,
     tolerance: f64,
 }
 
 impl Kept {
     /// Adds a corner unless there is one at its place.
-    fn add(&mut self, corner: Corner, place: [f64; 2]) {
+    fn add(&mut self, corner: Corner, place: [f64; 2], height: f64) {
         let same = |other: &[f64; 2]| (0..2).all(|k| (place[k] - other[k]).abs() <= self.tolerance);
         if !self.places[..self.count].iter().any(same) {
             self.corners[self.count] = corner;
             self.places[self.count] = place;
+            self.heights[self.count] = height;
             self.count += 1;
         }
     }

@@ -59,7 +59,9 @@ pub fn box_box<T: Real>(
     let Some(axes) = axes::separating(&relative, sizes, reach) else {
         return;
     };
-    let face = |out: &mut _| face::manifold(poses, half_extents, &relative, axes.face, reach, out);
+    let face = |out: &mut _| {
+        face::manifold(poses, half_extents, &relative, axes.face, axes.floor, reach, out)
+    };
     let edge =
         |edges: &_, out: &mut _| edges::point(poses, half_extents, &relative, edges, reach, out);
     // Each says whether it has a point; within reach or not.
