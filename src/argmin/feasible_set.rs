@@ -18,7 +18,7 @@ pub(super) enum Face {
 
 /// A product of closed convex sets, one a block of `BLOCK` variables. `z` and `g` are the block's
 /// variables and gradient.
-pub(super) trait FeasibleSet<T: Real> {
+pub(super) trait FeasibleSet<T: Real>: Copy {
     /// Variables a block.
     const BLOCK: usize;
 
@@ -50,6 +50,21 @@ pub(super) trait FeasibleSet<T: Real> {
 
     /// Scale-free distance of the `i`-th block, on `face`, to another face.
     fn margin(&self, i: usize, face: Face, block: &Block<T>) -> f64;
+
+    /// The length in which the constraint of the `i`-th set is c(y) >= 0; `d` is about 1 / P_ii.
+    fn unit(&self, i: usize, d: f64) -> f64;
+
+    /// -c'' of the constraint.
+    const CURVATURE: f64;
+
+    /// c(y), and its gradient.
+    fn constraint(y: &[f64], gradient: &mut [f64]) -> f64;
+
+    /// Moves `y` to where c(y) is well above 0 for variables of `size`.
+    fn pull_inside(y: &mut [f64], size: f64);
+
+    /// Moves `y` to where c(y) = 0.
+    fn enforce(y: &mut [f64]);
 }
 
 /// Multipliers below this part of the solution's size count as zero: the rounding of a solution
@@ -71,6 +86,7 @@ pub(super) struct Block<'a, T> {
 }
 
 /// z >= 0.
+#[derive(Clone, Copy)]
 pub(super) struct HalfLines;
 
 impl<T: Real> FeasibleSet<T> for HalfLines {
@@ -125,9 +141,29 @@ impl<T: Real> FeasibleSet<T> for HalfLines {
             _ => 0.0,
         }
     }
+
+    fn unit(&self, _: usize, d: f64) -> f64 {
+        d.sqrt()
+    }
+
+    const CURVATURE: f64 = 0.0;
+
+    fn constraint(y: &[f64], gradient: &mut [f64]) -> f64 {
+        gradient[0] = 1.0;
+        y[0]
+    }
+
+    fn pull_inside(y: &mut [f64], size: f64) {
+        y[0] = y[0].max(size);
+    }
+
+    fn enforce(y: &mut [f64]) {
+        y[0] = 0.0;
+    }
 }
 
 /// |z_i| <= R_i in the plane.
+#[derive(Clone, Copy)]
 pub(super) struct Disks<'a, T> {
     /// R, one a disk.
     pub radius: &'a [T],
@@ -233,6 +269,33 @@ impl<T: Real> FeasibleSet<T> for Disks<'_, T> {
             Face::Arc => length(b.g) / (2.0 * length(b.q).max(radius / b.d)),
             // At R = 0 derivatives are one-sided by convention, whatever is near.
             Face::Fixed => f64::INFINITY,
+        }
+    }
+
+    fn unit(&self, i: usize, _: f64) -> f64 {
+        self.radius[i].value()
+    }
+
+    const CURVATURE: f64 = 1.0;
+
+    fn constraint(y: &[f64], gradient: &mut [f64]) -> f64 {
+        gradient[0] = -y[0];
+        gradient[1] = -y[1];
+        0.5 * (1.0 - y[0] * y[0] - y[1] * y[1])
+    }
+
+    fn pull_inside(y: &mut [f64], _: f64) {
+        const INSIDE: f64 = 0.9;
+        let length = norm(y);
+        if length > INSIDE {
+            y.iter_mut().for_each(|y| *y *= INSIDE / length);
+        }
+    }
+
+    fn enforce(y: &mut [f64]) {
+        let length = norm(y);
+        if length > 0.0 {
+            y.iter_mut().for_each(|y| *y /= length);
         }
     }
 }
