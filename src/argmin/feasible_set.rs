@@ -22,6 +22,9 @@ pub(super) trait FeasibleSet<T: Real>: Copy {
     /// Variables a block.
     const BLOCK: usize;
 
+    /// Blocks from which on ill-conditioned faces are too many to try one after another.
+    const MANY: usize;
+
     /// Moves `z` to the nearest point of the `i`-th set stretched by `stretch`.
     fn project(&self, i: usize, stretch: f64, z: &mut [T]);
 
@@ -61,7 +64,7 @@ pub(super) trait FeasibleSet<T: Real>: Copy {
     fn constraint(y: &[f64], gradient: &mut [f64]) -> f64;
 
     /// Moves `y` to where c(y) is well above 0 for variables of `size`.
-    fn pull_inside(y: &mut [f64], size: f64);
+    fn centre(y: &mut [f64], size: f64);
 
     /// Moves `y` to where c(y) = 0.
     fn enforce(y: &mut [f64]);
@@ -91,6 +94,7 @@ pub(super) struct HalfLines;
 
 impl<T: Real> FeasibleSet<T> for HalfLines {
     const BLOCK: usize = 1;
+    const MANY: usize = 24;
 
     fn project(&self, _: usize, _: f64, z: &mut [T]) {
         z[0] = z[0].max(T::zero());
@@ -153,8 +157,8 @@ impl<T: Real> FeasibleSet<T> for HalfLines {
         y[0]
     }
 
-    fn pull_inside(y: &mut [f64], size: f64) {
-        y[0] = y[0].max(size);
+    fn centre(y: &mut [f64], size: f64) {
+        y[0] = size;
     }
 
     fn enforce(y: &mut [f64]) {
@@ -184,6 +188,7 @@ fn along<T: Real>(x: &[T], y: &[T]) -> f64 {
 
 impl<T: Real> FeasibleSet<T> for Disks<'_, T> {
     const BLOCK: usize = 2;
+    const MANY: usize = 6;
 
     fn project(&self, i: usize, stretch: f64, z: &mut [T]) {
         let radius = self.radius[i] * stretch;
@@ -205,8 +210,8 @@ impl<T: Real> FeasibleSet<T> for Disks<'_, T> {
     fn natural_distance(&self, i: usize, z: &[T], g: &[T], d: f64) -> f64 {
         let (z, radius) = ([z[0].value(), z[1].value()], self.radius[i].value());
         let target = [z[0] - d * g[0].value(), z[1] - d * g[1].value()];
-        let length = norm(&target);
-        let ratio = if length > radius { radius / length } else { 1.0 };
+        let is_outside = target[0] * target[0] + target[1] * target[1] > radius * radius;
+        let ratio = if is_outside { radius / norm(&target) } else { 1.0 };
         (z[0] - ratio * target[0]).abs().max((z[1] - ratio * target[1]).abs())
     }
 
@@ -284,12 +289,8 @@ impl<T: Real> FeasibleSet<T> for Disks<'_, T> {
         0.5 * (1.0 - y[0] * y[0] - y[1] * y[1])
     }
 
-    fn pull_inside(y: &mut [f64], _: f64) {
-        const INSIDE: f64 = 0.9;
-        let length = norm(y);
-        if length > INSIDE {
-            y.iter_mut().for_each(|y| *y *= INSIDE / length);
-        }
+    fn centre(y: &mut [f64], _: f64) {
+        y.fill(0.0);
     }
 
     fn enforce(y: &mut [f64]) {

@@ -44,13 +44,8 @@ pub(super) struct InteriorPoint {
 }
 
 impl InteriorPoint {
-    /// Starts inside the set, near `z` with gradient `g`.
-    pub fn start<T: Real, S: FeasibleSet<T>>(
-        &mut self,
-        problem: &Problem<T, S>,
-        scale: &Scale,
-        (z, g): (&[T], &[T]),
-    ) {
+    /// Starts in the middle: near the boundary it would stay there.
+    pub fn start<T: Real, S: FeasibleSet<T>>(&mut self, problem: &Problem<T, S>, scale: &Scale) {
         let (n, b) = (problem.n(), S::BLOCK);
         self.unit.clear();
         self.unit.extend((0..problem.blocks()).map(|i| problem.set.unit(i, scale.d[i])));
@@ -63,23 +58,18 @@ impl InteriorPoint {
         self.q.clear();
         self.q.extend((0..n).map(|k| problem.q[k].value() * unit[k / b]));
         self.y.clear();
-        self.y.extend((0..n).map(|k| match unit[k / b] {
-            0.0 => 0.0,
-            unit => z[k].value() / unit,
-        }));
-        // Gradients in the same units; multipliers are about as large.
-        self.dual.clear();
-        self.dual.extend((0..n).map(|k| g[k].value() * unit[k / b]));
-        let size = largest(&self.y).max(largest(&self.dual));
+        self.y.resize(n, 0.0);
+        // Multipliers are about as large as gradients in the same units.
+        let size = largest(&self.q);
         let size = if size > 0.0 { size } else { 1.0 };
         self.slack.clear();
         self.multiplier.clear();
-        for (y, g) in self.y.chunks_exact_mut(b).zip(self.dual.chunks_exact(b)) {
-            S::pull_inside(y, 0.1 * size);
+        for (y, q) in self.y.chunks_exact_mut(b).zip(self.q.chunks_exact(b)) {
+            S::centre(y, 0.1 * size);
             self.slack.push(S::constraint(y, &mut [0.0; 2][..b]));
-            self.multiplier.push(largest(g).max(0.1 * size));
+            self.multiplier.push(largest(q).max(0.1 * size));
         }
-        for buffer in [&mut self.normal, &mut self.dy] {
+        for buffer in [&mut self.dual, &mut self.normal, &mut self.dy] {
             buffer.clear();
             buffer.resize(n, 0.0);
         }

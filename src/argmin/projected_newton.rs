@@ -66,13 +66,26 @@ pub(super) struct ProjectedNewton<T> {
     step: Vec<T>,
 }
 
-/// With what the iterations begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Start {
-    /// A sweep, far from the solution.
-    Sweep,
-    /// A Newton step, where the face is known.
-    Newton,
+/// How [`improve`](ProjectedNewton::improve) begins and when it gives up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effort {
+    /// Whether a sweep comes first; otherwise the face is taken to be nearly known.
+    pub sweep: bool,
+    /// Rounds of sweep and Newton step that may pass without halving the best residual.
+    pub patience: usize,
+    /// Whether to give up at once where a face is ill-conditioned and its minimiser is not the
+    /// solution: there are many such faces then.
+    pub only_well_conditioned: bool,
+}
+
+impl Effort {
+    /// Until nothing more is to be gained: ill-conditioned problems lower the objective for long
+    /// before the residual falls.
+    pub const FULL: Effort = Effort { sweep: true, patience: 20, only_well_conditioned: false };
+    /// As long as it is the fastest.
+    pub const SHORT: Effort = Effort { sweep: true, patience: 5, only_well_conditioned: true };
+    /// The last digits.
+    pub const POLISH: Effort = Effort { sweep: false, patience: 1, only_well_conditioned: false };
 }
 
 /// What became of a Newton step.
@@ -82,10 +95,8 @@ enum Step {
     None,
 }
 
-/// Rounds of sweep and Newton step in one go, and how many of them may pass without halving the
-/// best residual: ill-conditioned problems lower the objective for long before the residual falls.
+/// Rounds of sweep and Newton step in one go.
 const ROUNDS: usize = 100;
-const PATIENCE: usize = 20;
 /// Part of the decrease that the slope promises which a step must keep (Armijo).
 const SUFFICIENT: f64 = 0.1;
 
@@ -118,14 +129,14 @@ impl<T: Real> ProjectedNewton<T> {
         problem: &Problem<T, S>,
         scale: &Scale,
         tolerance: f64,
-        start: Start,
+        effort: Effort,
     ) -> usize {
-        let mut sweep = start == Start::Sweep;
+        let mut sweep = effort.sweep;
         // One more step than asked for reaches the rounding floor.
         let goal = 0.01 * tolerance;
         let (mut iterations, mut idle) = (0, 0);
         for _ in 0..ROUNDS {
-            if self.best.residual <= goal || idle > PATIENCE {
+            if self.best.residual <= goal || idle > effort.patience {
                 break;
             }
             let before = self.best.residual;
@@ -144,6 +155,13 @@ impl<T: Real> ProjectedNewton<T> {
             self.keep_best();
             if self.best.residual <= tolerance
                 && (self.best.residual > 0.5 * before || self.hessian.is_well_conditioned())
+            {
+                break;
+            }
+            if effort.only_well_conditioned
+                && problem.blocks() >= S::MANY
+                && self.best.residual > tolerance
+                && self.hessian.is_ill_conditioned()
             {
                 break;
             }

@@ -5,7 +5,7 @@ use super::admm::Admm;
 use super::feasible_set::{Face, FeasibleSet};
 use super::interior_point::InteriorPoint;
 use super::low_rank::LowRank;
-use super::projected_newton::{ProjectedNewton, Start};
+use super::projected_newton::{Effort, ProjectedNewton};
 use super::quadratic::{Problem, Scale};
 use super::{Report, Status};
 use crate::ad::Real;
@@ -82,24 +82,32 @@ pub(super) fn solve<T: Real, S: FeasibleSet<T>>(
 
     let mut report = Report::default();
     let spent = &mut report.iterations;
-    let by_newton =
-        matches!(settings.method, ProjectionMethod::Auto | ProjectionMethod::ProjectedNewton);
     let mut status = Status::Stalled;
-    if newton.best.residual <= tolerance {
-        status = Status::Solved;
-    } else if by_newton && w.low_rank.detect(problem.p, n) {
-        let factored = problem.with_factor(Some(&w.low_rank));
-        *spent += newton.improve(&factored, &w.scale, tolerance, Start::Sweep);
-        newton.finish(problem, &w.scale);
+    let (by_newton, by_interior) = match settings.method {
+        ProjectionMethod::Auto => (Some(Effort::SHORT), true),
+        ProjectionMethod::ProjectedNewton => (Some(Effort::FULL), false),
+        ProjectionMethod::InteriorPoint => (None, true),
+        ProjectionMethod::Admm => (None, false),
+    };
+    if let Some(effort) = by_newton {
+        if newton.best.residual > tolerance && w.low_rank.detect(problem.p, n) {
+            let factored = problem.with_factor(Some(&w.low_rank));
+            *spent += newton.improve(&factored, &w.scale, tolerance, effort);
+            newton.finish(problem, &w.scale);
+        }
+        if newton.best.residual > tolerance {
+            *spent += newton.improve(problem, &w.scale, tolerance, effort);
+            newton.finish(problem, &w.scale);
+        }
     }
-    if by_newton && newton.best.residual > tolerance {
-        *spent += newton.improve(problem, &w.scale, tolerance, Start::Sweep);
-        newton.finish(problem, &w.scale);
-    }
-    let by_interior =
-        matches!(settings.method, ProjectionMethod::Auto | ProjectionMethod::InteriorPoint);
     if by_interior && newton.best.residual > tolerance {
         *spent += interior_point(problem, tolerance, w);
+    }
+    let newton = &mut w.newton;
+    if by_interior && newton.best.residual > tolerance {
+        newton.current.copy_from(&newton.best);
+        *spent += newton.improve(problem, &w.scale, tolerance, Effort::FULL);
+        newton.finish(problem, &w.scale);
     }
     if settings.method == ProjectionMethod::Admm && w.newton.best.residual > tolerance {
         status = admm(problem, settings, w, spent);
@@ -124,13 +132,13 @@ fn interior_point<T: Real, S: FeasibleSet<T>>(
     const GOALS: [f64; 4] = [1e-7, 1e-9, 1e-11, 1e-13];
     const ITERATIONS: usize = 40;
     let (newton, interior) = (&mut w.newton, &mut w.interior);
-    interior.start(problem, &w.scale, (&newton.best.z, &newton.best.g));
+    interior.start(problem, &w.scale);
     let mut spent = 0;
     for goal in GOALS {
         spent += interior.iterate::<T, S>(goal, ITERATIONS, &mut newton.current.z);
         problem.project(&mut newton.current.z);
         newton.resume(problem, &w.scale);
-        spent += newton.improve(problem, &w.scale, tolerance, Start::Newton);
+        spent += newton.improve(problem, &w.scale, tolerance, Effort::POLISH);
         newton.finish(problem, &w.scale);
         if newton.best.residual <= tolerance {
             break;

@@ -11,6 +11,8 @@ use crate::linalg::{PackedCholesky, PivotedCholesky};
 const SINGULAR: f64 = 1e-12;
 /// A least relative pivot above which nothing is gained by more than the tolerance.
 const WELL_CONDITIONED: f64 = 1e-3;
+/// A least relative pivot below which faces are many and their minimisers far apart.
+const ILL_CONDITIONED: f64 = 1e-3;
 
 /// A column of B: a unit vector, or the tangent of a circle.
 #[derive(Clone, Copy, Debug)]
@@ -124,6 +126,11 @@ impl<T: Real> ReducedHessian<T> {
             Factor::Cholesky => self.cholesky.least_pivot() > WELL_CONDITIONED,
             Factor::Pivoted => false,
         }
+    }
+
+    /// Whether H is definite, but only just.
+    pub fn is_ill_conditioned(&self) -> bool {
+        self.kind == Factor::Cholesky && self.cholesky.least_pivot() < ILL_CONDITIONED
     }
 
     /// Whether all variables of block `i` are unknowns.
