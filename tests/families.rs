@@ -1,7 +1,5 @@
-//! Random projections of the families of `reference/qcqp`, with other seeds: the matrices of its
-//! README, made here so that nothing has to be read. Benches and examples use it too.
-
-use crate::random::Random;
+//! Random projections of the families of `reference/qcqp`, as its README describes them, with other
+//! seeds. Used by tests, benches and an example, so it needs nothing but itself.
 
 /// Which matrix and which linear term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +44,11 @@ impl Family {
             Family::CubeMix => "cube_mix",
             Family::CubeStick => "cube_stick",
         }
+    }
+
+    /// Whether P can be singular for so many contacts.
+    pub fn is_singular(self, contacts: usize) -> bool {
+        self.is_cube() && contacts > 1
     }
 
     fn is_cube(self) -> bool {
@@ -227,6 +230,23 @@ fn seed_within_range(family: Family, p: &[f64], n: usize, random: &mut Random) -
         return c;
     }
     p.chunks_exact(n).map(|row| row.iter().zip(&c).map(|(p, c)| p * c).sum()).collect()
+}
+
+/// splitmix64
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn uniform(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
 }
 
 /// Box and Muller.

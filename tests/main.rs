@@ -1,7 +1,9 @@
 //! The integration tests: one binary, one module a subject.
 
 mod allocations;
+mod cases;
 mod contact_node;
+mod families;
 mod gradcheck;
 mod gradients;
 mod identify;
@@ -16,6 +18,7 @@ mod physics;
 mod plots;
 mod projections;
 mod random;
+mod random_projections;
 mod reference;
 mod rollout_gradient;
 mod scalars;

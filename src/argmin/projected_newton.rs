@@ -132,7 +132,7 @@ impl<T: Real> ProjectedNewton<T> {
         effort: Effort,
     ) -> usize {
         let mut sweep = effort.sweep;
-        // One more step than asked for reaches the rounding floor.
+        // One more step than asked for reaches the rounding floor, and with the last factors is cheap.
         let goal = 0.01 * tolerance;
         let (mut iterations, mut idle) = (0, 0);
         for _ in 0..ROUNDS {
@@ -153,10 +153,15 @@ impl<T: Real> ProjectedNewton<T> {
             let start = self.current.residual;
             let step = self.newton(problem, scale);
             self.keep_best();
-            if self.best.residual <= tolerance
-                && (self.best.residual > 0.5 * before || self.hessian.is_well_conditioned())
-            {
-                break;
+            if self.best.residual <= tolerance {
+                if self.best.residual > goal && !matches!(step, Step::None) {
+                    iterations += 1;
+                    self.refine(problem, scale);
+                    self.keep_best();
+                }
+                if self.best.residual > 0.5 * before {
+                    break;
+                }
             }
             if effort.only_well_conditioned
                 && problem.blocks() >= S::MANY
@@ -168,7 +173,7 @@ impl<T: Real> ProjectedNewton<T> {
             // Sweeps may release constraints, so the minimiser on the face is found first, or a
             // sweep and the step to a boundary undo each other.
             sweep = match step {
-                Step::Whole => self.current.residual > 0.1 * start,
+                Step::Whole => self.current.residual > 0.5 * start,
                 Step::Part => false,
                 Step::None => true,
             };
@@ -276,6 +281,13 @@ impl<T: Real> ProjectedNewton<T> {
             }
         }
         Step::None
+    }
+
+    // A step with the factors of the last one: near the solution it converges as fast.
+    fn refine<S: FeasibleSet<T>>(&mut self, problem: &Problem<T, S>, scale: &Scale) {
+        self.hessian.solve(&self.current.g, &mut self.step);
+        self.step.iter_mut().for_each(|s| *s = -*s);
+        self.attempt(problem, scale, 1.0, f64::NEG_INFINITY);
     }
 
     fn first_boundary<S: FeasibleSet<T>>(&self, problem: &Problem<T, S>) -> f64 {

@@ -9,8 +9,6 @@ use crate::linalg::{PackedCholesky, PivotedCholesky};
 
 /// A pivot below this part of its diagonal entry makes H singular, as in [`PivotedCholesky`].
 const SINGULAR: f64 = 1e-12;
-/// A least relative pivot above which nothing is gained by more than the tolerance.
-const WELL_CONDITIONED: f64 = 1e-3;
 /// A least relative pivot below which faces are many and their minimisers far apart.
 const ILL_CONDITIONED: f64 = 1e-3;
 
@@ -117,15 +115,6 @@ impl<T: Real> ReducedHessian<T> {
             push_row(problem, &self.directions, (j, 0), &mut self.row, &mut self.hessian);
         }
         self.pivoted.factor(&self.hessian, self.directions.len());
-    }
-
-    /// Whether a residual at the tolerance leaves z exact to nearly as many digits.
-    pub fn is_well_conditioned(&self) -> bool {
-        match self.kind {
-            Factor::Woodbury => true,
-            Factor::Cholesky => self.cholesky.least_pivot() > WELL_CONDITIONED,
-            Factor::Pivoted => false,
-        }
     }
 
     /// Whether H is definite, but only just.
