@@ -101,7 +101,10 @@ fn every_random_problem_is_solved_or_reported() {
             worst = (residual, name());
         }
     }
-    println!("{problems} problems, {unsolved} unsolved, largest residual {:.1e} ({})", worst.0, worst.1);
+    println!(
+        "{problems} problems, {unsolved} unsolved, largest residual {:.1e} ({})",
+        worst.0, worst.1
+    );
     assert!(unsolved <= problems / PER_FAILURE, "{unsolved} of {problems} unsolved");
 }
 
@@ -155,7 +158,15 @@ fn compare<N: Node>(node: &N, problem: &Problem) -> [f64; 2] {
     let tangent: Vec<f64> = inputs
         .iter()
         .enumerate()
-        .map(|(k, x)| x * if k < n * n { 0.3 } else if k < n * n + n { -0.7 } else { (k as f64).sin() })
+        .map(|(k, x)| {
+            x * if k < n * n {
+                0.3
+            } else if k < n * n + n {
+                -0.7
+            } else {
+                (k as f64).sin()
+            }
+        })
         .collect();
     let (mut z, mut adjoints) = (vec![0.0; n], vec![0.0; inputs.len()]);
     let (mut solution, mut factor) = (N::Solution::default(), N::Factor::default());

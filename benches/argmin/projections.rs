@@ -31,7 +31,8 @@ pub fn qp(c: &mut Criterion) {
 pub fn qcqp(c: &mut Criterion) {
     for family in Family::ALL {
         for contacts in [1, 4, 16, 64] {
-            let problems: Vec<Problem> = (0..PROBLEMS).map(|k| disks(family, contacts, k)).collect();
+            let problems: Vec<Problem> =
+                (0..PROBLEMS).map(|k| disks(family, contacts, k)).collect();
             let mut group = c.benchmark_group(format!("qcqp/{}-{contacts}", family.name()));
             measure(&mut group, &problems, |settings| DiskQcqp { contacts, settings });
             group.finish();

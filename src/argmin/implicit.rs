@@ -53,7 +53,8 @@ impl<T: Real> ProjectionFactor<T> {
             problem.gradient(z, &mut self.g, &mut self.u);
         } else {
             self.g.resize(n, T::zero());
-            let arcs = self.hessian.faces.iter().enumerate().filter(|(_, face)| **face == Face::Arc);
+            let arcs =
+                self.hessian.faces.iter().enumerate().filter(|(_, face)| **face == Face::Arc);
             for k in arcs.flat_map(|(i, _)| problem.range(i)) {
                 self.g[k] = problem.q[k] + wide_dot(problem.row(k), z);
             }

@@ -17,6 +17,8 @@ use crate::linalg::{PackedCholesky, wide_dot};
 const TO_BOUNDARY: f64 = 0.995;
 /// Part of their diagonal below which pivots count as zero: late matrices are that ill-conditioned.
 const LEAST_PIVOT: f64 = 1e-16;
+/// Least part of mu that a step aims at.
+const LEAST_CENTRING: f64 = 1e-3;
 /// Steps shorter than this lead nowhere.
 const LEAST_STEP: f64 = 1e-6;
 
@@ -164,14 +166,17 @@ impl InteriorPoint {
                 * (self.multiplier[i] + length * self.dmultiplier[i])
         };
         let sigma = ((0..blocks).map(after).sum::<f64>() / blocks as f64 / mu).powi(3);
-        // What the predictor neglected is of second order: products of its own changes.
+        let sigma = sigma.max(LEAST_CENTRING);
+        // What the predictor neglected is of second order: products of its own changes. On disks they
+        // are only good as far as the predictor is.
+        let second = if S::CURVATURE > 0.0 { length * length } else { 1.0 };
         let b = S::BLOCK;
         for i in 0..blocks {
-            self.complement[i] += self.dslack[i] * self.dmultiplier[i] - sigma * mu;
+            self.complement[i] += second * self.dslack[i] * self.dmultiplier[i] - sigma * mu;
             let dy = &self.dy[i * b..][..b];
-            self.primal[i] -= 0.5 * S::CURVATURE * wide_dot(dy, dy);
+            self.primal[i] -= 0.5 * second * S::CURVATURE * wide_dot(dy, dy);
             for (dual, dy) in self.dual[i * b..].iter_mut().zip(dy) {
-                *dual += S::CURVATURE * self.dmultiplier[i] * dy;
+                *dual += second * S::CURVATURE * self.dmultiplier[i] * dy;
             }
         }
         self.direction(b);
@@ -180,8 +185,10 @@ impl InteriorPoint {
             *y += length * dy;
         }
         for i in 0..blocks {
-            self.slack[i] += length * self.dslack[i];
             self.multiplier[i] += length * self.dmultiplier[i];
+            // Where there is more room than the straight line knew, it is taken.
+            let room = S::constraint(&self.y[i * b..][..b], &mut self.normal[i * b..][..b]);
+            self.slack[i] = (self.slack[i] + length * self.dslack[i]).max(room);
         }
         length > LEAST_STEP
     }

@@ -105,7 +105,8 @@ impl<T: Real> ReducedHessian<T> {
 
     fn factor_definite<S: FeasibleSet<T>>(&mut self, problem: &Problem<T, S>) -> bool {
         let (directions, scratch) = (&self.directions, &mut self.row);
-        let push = |j: usize, rows: &mut Vec<T>| push_row(problem, directions, (j, j), scratch, rows);
+        let push =
+            |j: usize, rows: &mut Vec<T>| push_row(problem, directions, (j, j), scratch, rows);
         self.cholesky.factor_rows(directions.len(), SINGULAR, push).is_ok()
     }
 
