@@ -2,7 +2,9 @@
 
 mod allocations;
 mod collision;
+mod cases;
 mod contact_node;
+mod families;
 mod gradcheck;
 mod gradients;
 mod identify;
@@ -17,6 +19,7 @@ mod physics;
 mod plots;
 mod projections;
 mod random;
+mod random_projections;
 mod reference;
 mod rollout_gradient;
 mod scalars;

@@ -3,8 +3,11 @@
 use approx::assert_relative_eq;
 use stiction::ad::{self, ByTwin, Dual, Node, NodeRule, Real, Unrolled, Var};
 use stiction::argmin::{
-    BoundMode, BoundSolution, DiskMode, DiskQcqp, DiskSolution, NonnegativeQp, Status,
+    BoundMode, BoundSolution, DiskMode, DiskQcqp, DiskSolution, NonnegativeQp, ProjectionMethod,
+    ProjectionSettings, Status,
 };
+
+use crate::families::{Family, disks};
 
 /// z, its Jacobian by rows (adjoints of the unit vectors) and the solution.
 fn evaluate<N: Node>(node: &N, inputs: &[f64], n: usize) -> (Vec<f64>, Vec<Vec<f64>>, N::Solution) {
@@ -241,5 +244,152 @@ fn the_iterations_themselves_run_on_the_tape() {
             max_relative = 1e-11
         );
         assert_relative_eq!(&gradient[16..], &row[16..], epsilon = 1e-13, max_relative = 1e-11);
+    }
+}
+
+/// `evaluate` of two disks with P of 4 x 4.
+fn two_disks(
+    p: [[f64; 4]; 4],
+    q: [f64; 4],
+    r: [f64; 2],
+) -> (Vec<f64>, Vec<Vec<f64>>, DiskSolution) {
+    let inputs = [&p.concat()[..], &q, &r].concat();
+    evaluate(&DiskQcqp { contacts: 2, ..Default::default() }, &inputs, 4)
+}
+
+#[test]
+fn a_point_disk_moves_its_neighbour_as_it_grows() {
+    // mu = 0 at the first contact: the second is alone, its derivatives those of one disk.
+    let p =
+        [[2.0, 0.0, 0.5, 0.0], [0.0, 2.0, 0.0, 0.5], [0.5, 0.0, 2.0, 0.0], [0.0, 0.5, 0.0, 2.0]];
+    let (z, rows, solution) = two_disks(p, [1.0, 0.0, -0.4, 0.2], [0.0, 1.0]);
+    assert_eq!(solution.modes, [DiskMode::None, DiskMode::Stick]);
+    assert_relative_eq!(&z[..], &[0.0, 0.0, 0.2, -0.1][..], epsilon = 1e-15);
+    // z_1 = R d with d against g = q + Pz, and the second moves by -1/4 of it.
+    let g = [1.1, -0.05_f64];
+    let d = g.map(|x| -x / g[0].hypot(g[1]));
+    assert_relative_eq!(rows[0][20], d[0], max_relative = 1e-14);
+    assert_relative_eq!(rows[2][20], -0.25 * d[0], max_relative = 1e-14);
+    assert_relative_eq!(rows[3][20], -0.25 * d[1], max_relative = 1e-14);
+    assert_relative_eq!(&rows[2][16..20], &[0.0, 0.0, -0.5, 0.0][..], epsilon = 1e-15);
+}
+
+#[test]
+fn redundant_contacts_get_the_derivative_of_least_norm() {
+    // Twice the same contact: only the sum of the impulses matters, and both take half of a change.
+    let p =
+        [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]];
+    let (z, rows, solution) = two_disks(p, [-0.5, 0.2, -0.5, 0.2], [1.0, 1.0]);
+    assert!(solution.report.status.is_solved());
+    assert_eq!(solution.modes, [DiskMode::Stick; 2]);
+    assert_relative_eq!(z[0] + z[2], 0.5, max_relative = 1e-14);
+    assert_relative_eq!(z[1] + z[3], -0.2, max_relative = 1e-14);
+    for (i, row) in rows.iter().enumerate() {
+        let of = |k: usize| if (k + i).is_multiple_of(2) { -0.25 } else { 0.0 };
+        assert_relative_eq!(&row[16..20], &[0, 1, 2, 3].map(of)[..], epsilon = 1e-14);
+    }
+
+    let qp = NonnegativeQp { n: 2, ..Default::default() };
+    let (z, rows, solution) = evaluate(&qp, &[1.0, 1.0, 1.0, 1.0, -1.0, -1.0], 2);
+    assert!(solution.report.status.is_solved());
+    assert_relative_eq!(z[0] + z[1], 1.0, max_relative = 1e-14);
+    for row in rows {
+        assert_relative_eq!(&row[4..], &[-0.25, -0.25][..], epsilon = 1e-14);
+    }
+}
+
+#[test]
+fn a_direction_without_mass_is_left_at_rest() {
+    // Rows of P that are zero, without force: the solution of least norm, and no derivative.
+    let (z, rows, solution) = disk([2.0, 0.0, 0.0, 0.0], [-1.0, 0.0], 1.0);
+    assert!(solution.report.status.is_solved());
+    assert_eq!((z, &solution.modes[..]), (vec![0.5, 0.0], &[DiskMode::Stick][..]));
+    assert_relative_eq!(&rows[0][4..], &[-0.5, 0.0, 0.0][..], epsilon = 1e-15);
+    assert_eq!(rows[1], [0.0; 7]);
+    // With force: to the rim, there is nothing to stop it.
+    let (z, _, solution) = disk([2.0, 0.0, 0.0, 0.0], [-1.0, 1.0], 1.0);
+    assert!(solution.report.status.is_solved());
+    assert_eq!(solution.modes, [DiskMode::Slide]);
+    assert_relative_eq!(z[0].hypot(z[1]), 1.0, max_relative = 1e-15);
+    // A half-line beside one that has curvature.
+    let qp = NonnegativeQp { n: 2, ..Default::default() };
+    let (z, rows, solution) = evaluate(&qp, &[2.0, 0.0, 0.0, 0.0, -1.0, 0.0], 2);
+    assert!(solution.report.status.is_solved());
+    assert_eq!(z, [0.5, 0.0]);
+    assert_relative_eq!(&rows[0][4..], &[-0.5, 0.0][..], epsilon = 1e-15);
+    assert_eq!(rows[1], [0.0; 6]);
+}
+
+#[test]
+fn weakly_active_among_others_counts_as_inactive() {
+    // The first disk ends on its rim with g = 0, the second slides.
+    let p =
+        [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+    let (z, rows, solution) = two_disks(p, [-3.0, -4.0, 0.0, 7.0], [5.0, 0.5]);
+    assert_eq!(solution.modes, [DiskMode::Stick, DiskMode::Slide]);
+    assert_relative_eq!(&z[..], &[3.0, 4.0, 0.0, -0.5][..], epsilon = 1e-15);
+    assert_relative_eq!(&rows[0][16..], &[-1.0, 0.0, 0.0, 0.0, 0.0, 0.0][..], epsilon = 1e-14);
+    assert!(solution.report.margin <= 1e-15);
+}
+
+/// Largest entry of |x - y| over that of y.
+fn difference(x: &[f64], y: &[f64]) -> f64 {
+    let size = y.iter().fold(0.0_f64, |size, y| size.max(y.abs()));
+    x.iter().zip(y).fold(0.0_f64, |most, (x, y)| most.max((x - y).abs())) / size
+}
+
+#[test]
+fn no_unit_of_mass_changes_what_is_found() {
+    for family in Family::ALL {
+        for contacts in [4, 16] {
+            let problem = disks(family, contacts, 5);
+            let node = DiskQcqp { contacts, ..Default::default() };
+            let (z, _, solution) = evaluate(&node, &problem.inputs(), 2 * contacts);
+            assert!(solution.report.status.is_solved());
+            for factor in [1e6, 1e-6] {
+                // P and q times a factor: the same impulses.
+                let mut scaled = problem.clone();
+                scaled.p.iter_mut().chain(&mut scaled.q).for_each(|x| *x *= factor);
+                let (other, _, found) = evaluate(&node, &scaled.inputs(), 2 * contacts);
+                assert!(found.report.status.is_solved(), "{}: {:?}", family.name(), found.report);
+                // They are not unique where P is singular.
+                if !family.is_singular(contacts) {
+                    assert_eq!(found.modes, solution.modes, "{}", family.name());
+                    assert!(difference(&other, &z) <= 1e-7, "{}", family.name());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn masses_of_a_million_to_one_are_solved() {
+    // Every second contact is on a body a million times as heavy: S P S, S q and R / S have the
+    // solution z / S.
+    for seed in 0..20 {
+        let problem = disks(Family::Well, 8, seed);
+        let node = DiskQcqp { contacts: 8, ..Default::default() };
+        let (z, _, _) = evaluate(&node, &problem.inputs(), 16);
+        let stretch = |k: usize| if (k / 2).is_multiple_of(2) { 1.0 } else { 1e-3 };
+        let mut heavy = problem.clone();
+        heavy.p.iter_mut().enumerate().for_each(|(k, p)| *p *= stretch(k / 16) * stretch(k % 16));
+        heavy.q.iter_mut().enumerate().for_each(|(k, q)| *q *= stretch(k));
+        heavy.radius.iter_mut().enumerate().for_each(|(i, r)| *r /= stretch(2 * i));
+        let (other, _, solution) = evaluate(&node, &heavy.inputs(), 16);
+        assert!(solution.report.status.is_solved(), "{seed}: {:?}", solution.report);
+        let other: Vec<f64> = other.iter().enumerate().map(|(k, z)| z * stretch(k)).collect();
+        assert!(difference(&other, &z) <= 1e-8, "{seed}: {other:?} and {z:?}");
+    }
+}
+
+#[test]
+fn every_method_is_honest_about_what_has_no_minimum() {
+    use ProjectionMethod::{Admm, Auto, InteriorPoint, ProjectedNewton};
+    for method in [Auto, ProjectedNewton, InteriorPoint, Admm] {
+        let settings = ProjectionSettings { method, ..Default::default() };
+        let node = NonnegativeQp { n: 2, settings };
+        let (z, _, solution) = evaluate(&node, &[1.0, 0.0, 0.0, 0.0, 1.0, -1.0], 2);
+        assert!(!solution.report.status.is_solved(), "{method:?}: {z:?}");
+        assert!(z.iter().all(|z| z.is_finite()), "{method:?}: {z:?}");
     }
 }

@@ -29,9 +29,6 @@ pub(super) struct Admm<T> {
     q: Vec<T>,
     /// S, one a variable.
     stretch: Vec<f64>,
-    /// On a face: 1, off it: 0; compared between iterations.
-    active: Vec<bool>,
-    steady: usize,
     alpha: f64,
     rho: f64,
     /// L / alpha
@@ -62,9 +59,6 @@ impl<T: Real> Admm<T> {
         self.x.clone_from(&self.z);
         self.y.clear();
         self.y.extend((0..n).map(|k| -g[k] * s[k]));
-        self.active.clear();
-        self.active.resize(problem.blocks(), false);
-        self.steady = 0;
         self.iterations = 0;
 
         // rho = sqrt(L alpha) (L / alpha)^0.4   [LeLidec21], appendix A
@@ -85,18 +79,17 @@ impl<T: Real> Admm<T> {
         self.cholesky.factor(&self.shifted, n);
     }
 
-    /// Iterates until the active set has been the same `patience` times, `limit` iterations are
-    /// spent, or neither residual is above `tolerance`; writes z. Returns the iterations.
+    /// Iterates until `limit` iterations are spent or neither residual is above `tolerance`; writes
+    /// z. Returns the iterations.
     pub fn iterate<S: FeasibleSet<T>>(
         &mut self,
         problem: &Problem<T, S>,
         tolerance: f64,
-        (patience, limit): (usize, usize),
+        limit: usize,
         z: &mut [T],
     ) -> usize {
-        self.steady = 0;
         let mut spent = 0;
-        while spent < limit && self.steady < patience {
+        while spent < limit {
             spent += 1;
             let (primal, dual) = self.step(problem);
             if primal.max(dual) <= tolerance {
@@ -123,17 +116,11 @@ impl<T: Real> Admm<T> {
         for (k, z) in self.z.iter_mut().enumerate() {
             *z = self.x[k] + self.y[k] / rho;
         }
-        let mut same = true;
         for i in 0..problem.blocks() {
             let range = problem.range(i);
-            let (first, stretch) = (range.start, self.stretch[range.start].recip());
-            let free = self.z[first].value();
+            let stretch = self.stretch[range.start].recip();
             problem.set.project(i, stretch, &mut self.z[range]);
-            let active = self.z[first].value() != free;
-            same &= active == self.active[i];
-            self.active[i] = active;
         }
-        self.steady = if same { self.steady + 1 } else { 0 };
         // y = y + rho (x - z)
         let (mut primal, mut dual, mut size, mut force) = (0.0_f64, 0.0_f64, 0.0_f64, 0.0_f64);
         for k in 0..self.x.len() {

@@ -18,19 +18,19 @@ pub(super) fn against<T: Real>(g: &[T]) -> [f64; 2] {
 /// argmin 1/2 x'Ax + c'x, |x| <= `radius`, with A = [a0 a1; a1 a2] positive semi-definite. Where
 /// it is not unique, that of least norm.
 pub(super) fn minimise_on_disk<T: Real>(a: [T; 3], c: [T; 2], radius: T) -> [T; 2] {
-    let size = norm(&c);
-    if size.value() == 0.0 {
+    if c[0].value() == 0.0 && c[1].value() == 0.0 {
         return [T::zero(); 2];
     }
     if is_point(radius.value()) {
+        let size = norm(&c);
         return [-c[0] * (radius / size), -c[1] * (radius / size)];
     }
-    let spectrum = Spectrum::of(a.map(T::value), c.map(T::value));
-    if spectrum.is_interior(radius.value()) {
-        return spectrum.unconstrained(a, c);
+    if let Some(x) = unconstrained(a, c, radius.value()) {
+        return x;
     }
     // (A + lambda) x = -c, |x| = R
-    let mut lambda = T::constant(spectrum.multiplier(radius.value()));
+    let lambda = multiplier(a.map(T::value), c.map(T::value), radius.value());
+    let mut lambda = T::constant(lambda);
     let mut x = solve(a, c, lambda);
     // The root was found on values; each further Newton step carries one more derivative.
     for _ in 0..T::ORDER {
@@ -51,88 +51,57 @@ fn solve<T: Real>(a: [T; 3], c: [T; 2], lambda: T) -> [T; 2] {
     [(a[1] * c[1] - a2 * c[0]) * inverse, (a[1] * c[0] - a0 * c[1]) * inverse]
 }
 
-/// Eigenvalues of A (large, small) and the size of c along their eigenvectors.
-struct Spectrum {
-    large: f64,
-    small: f64,
-    along_large: f64,
-    along_small: f64,
+// -A+ c, if the minimum is attained there and within the disk.
+fn unconstrained<T: Real>(a: [T; 3], c: [T; 2], radius: f64) -> Option<[T; 2]> {
+    let is_within = |x: &[T; 2]| {
+        let x = x.map(T::value);
+        x[0] * x[0] + x[1] * x[1] <= radius * radius
+    };
+    let (v, trace) = (a.map(T::value), a[0].value() + a[2].value());
+    // A direction without curvature to rounding: about the ratio of the eigenvalues.
+    const FLAT: f64 = 1e-14;
+    if v[0] * v[2] - v[1] * v[1] > FLAT * trace * trace {
+        return Some(solve(a, c, T::zero())).filter(is_within);
+    }
+    if trace == 0.0 {
+        return None;
+    }
+    // A = s e e', A+ = A / s^2, s = tr A; c must be along e.
+    let inverse = -(a[0] + a[2]).recip();
+    let e = |x: [T; 2]| [a[0] * x[0] + a[1] * x[1], a[1] * x[0] + a[2] * x[1]];
+    let along = e(c).map(|c| c * inverse);
+    let across = (c[0] + along[0]).value().abs().max((c[1] + along[1]).value().abs());
+    let size = c[0].value().abs().max(c[1].value().abs());
+    Some(along.map(|c| c * -inverse)).filter(|x| across <= FLAT * size && is_within(x))
 }
 
-impl Spectrum {
-    fn of(a: [f64; 3], c: [f64; 2]) -> Self {
-        let (mean, half) = (0.5 * (a[0] + a[2]), 0.5 * (a[0] - a[2]));
-        let spread = half.hypot(a[1]);
-        let large = mean + spread;
-        // The product of the eigenvalues, rather than mean - spread, keeps the digits of the small.
-        let determinant = a[0] * a[2] - a[1] * a[1];
-        let small = if large > 0.0 { (determinant / large).max(0.0) } else { 0.0 };
-        // Of the two forms of the leading eigenvector the one without cancellation.
-        let e = if half >= 0.0 { [half + spread, a[1]] } else { [a[1], spread - half] };
-        let length = norm(&e);
-        let e = if length > 0.0 { [e[0] / length, e[1] / length] } else { [1.0, 0.0] };
-        Spectrum {
-            large,
-            small,
-            along_large: e[0] * c[0] + e[1] * c[1],
-            along_small: e[0] * c[1] - e[1] * c[0],
+// The root lambda of the secular equation 1 / |x(lambda)| = 1 / R, by Newton from the left, where
+// it converges monotonically.
+fn multiplier(a: [f64; 3], c: [f64; 2], radius: f64) -> f64 {
+    /// Relative size of a step after which the next would be below rounding.
+    const LAST: f64 = 1e-8;
+    const STEPS: usize = 30;
+    let (mean, half) = (0.5 * (a[0] + a[2]), 0.5 * (a[0] - a[2]));
+    let spread = norm(&[half, a[1]]);
+    let (large, small) = (mean + spread, (mean - spread).max(0.0));
+    let mut lambda = (norm(&c) / radius - large).max(0.0);
+    if small + lambda <= 4.0 * f64::EPSILON * large {
+        lambda = 4.0 * f64::EPSILON * large;
+    }
+    for _ in 0..STEPS {
+        let x = solve(a, c, lambda);
+        let y = solve(a, [-x[0], -x[1]], lambda);
+        let square = x[0] * x[0] + x[1] * x[1];
+        let step = (square.sqrt() / radius - 1.0) * square / (x[0] * y[0] + x[1] * y[1]);
+        if !step.is_finite() {
+            break;
+        }
+        lambda = (lambda + step).max(0.0);
+        if step.abs() <= LAST * lambda {
+            break;
         }
     }
-
-    // A direction without curvature to rounding.
-    fn is_flat(&self) -> bool {
-        self.small <= 1e-14 * self.large
-    }
-
-    fn is_interior(&self, radius: f64) -> bool {
-        if self.large == 0.0 {
-            return false;
-        }
-        let size = self.along_large.hypot(self.along_small);
-        if !self.is_flat() {
-            (self.along_large / self.large).hypot(self.along_small / self.small) <= radius
-        } else {
-            self.along_small.abs() <= 1e-14 * size && self.along_large.abs() <= radius * self.large
-        }
-    }
-
-    // -A+ c
-    fn unconstrained<T: Real>(&self, a: [T; 3], c: [T; 2]) -> [T; 2] {
-        if !self.is_flat() {
-            return solve(a, c, T::zero());
-        }
-        // A = s e e', A+ = A / s^2, s = tr A
-        let trace = a[0] + a[2];
-        let inverse = -(trace * trace).recip();
-        [(a[0] * c[0] + a[1] * c[1]) * inverse, (a[1] * c[0] + a[2] * c[1]) * inverse]
-    }
-
-    /// The root lambda of the secular equation 1 / |x(lambda)| = 1 / R, by Newton from the left,
-    /// where it converges monotonically.
-    fn multiplier(&self, radius: f64) -> f64 {
-        let size = self.along_large.hypot(self.along_small);
-        let mut lambda = (size / radius - self.large).max(0.0);
-        if self.small + lambda <= 0.0 {
-            lambda = f64::EPSILON * self.large;
-        }
-        for _ in 0..30 {
-            let x = [
-                self.along_large / (self.large + lambda),
-                self.along_small / (self.small + lambda),
-            ];
-            let length = x[0].hypot(x[1]);
-            let slope = x[0] * x[0] / (self.large + lambda) + x[1] * x[1] / (self.small + lambda);
-            let step = (length / radius - 1.0) * length * length / slope;
-            if !step.is_finite() {
-                break;
-            }
-            lambda = (lambda + step).max(0.0);
-            if step.abs() <= 4.0 * f64::EPSILON * lambda {
-                break;
-            }
-        }
-        lambda
-    }
+    lambda
 }
 
 /// The largest t with |z + t s| <= `radius`.
@@ -141,7 +110,8 @@ pub(super) fn reach(radius: f64, z: [f64; 2], s: [f64; 2]) -> f64 {
     if ss == 0.0 {
         return f64::INFINITY;
     }
-    let slack = ((radius - z[0].hypot(z[1])) * (radius + z[0].hypot(z[1]))).max(0.0);
+    let length = norm(&z);
+    let slack = ((radius - length) * (radius + length)).max(0.0);
     let root = (zs * zs + ss * slack).sqrt();
     // Of the two forms of the larger root the one without cancellation.
     if zs > 0.0 { slack / (zs + root) } else { (root - zs) / ss }

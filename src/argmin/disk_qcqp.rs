@@ -80,7 +80,7 @@ impl DiskQcqp {
     fn problem<'a, T: Real>(&self, inputs: &'a [T]) -> Problem<'a, T, Disks<'a, T>> {
         let (p, rest) = inputs.split_at(self.n() * self.n());
         let (q, radius) = rest.split_at(self.n());
-        Problem { p, q, set: Disks { radius } }
+        Problem { p, q, set: Disks { radius }, low_rank: None }
     }
 
     fn is_admissible<T: Real>(&self, inputs: &[T]) -> bool {

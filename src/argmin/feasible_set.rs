@@ -18,9 +18,12 @@ pub(super) enum Face {
 
 /// A product of closed convex sets, one a block of `BLOCK` variables. `z` and `g` are the block's
 /// variables and gradient.
-pub(super) trait FeasibleSet<T: Real> {
+pub(super) trait FeasibleSet<T: Real>: Copy {
     /// Variables a block.
     const BLOCK: usize;
+
+    /// Blocks from which on ill-conditioned faces are too many to try one after another.
+    const MANY: usize;
 
     /// Moves `z` to the nearest point of the `i`-th set stretched by `stretch`.
     fn project(&self, i: usize, stretch: f64, z: &mut [T]);
@@ -50,6 +53,21 @@ pub(super) trait FeasibleSet<T: Real> {
 
     /// Scale-free distance of the `i`-th block, on `face`, to another face.
     fn margin(&self, i: usize, face: Face, block: &Block<T>) -> f64;
+
+    /// The length in which the constraint of the `i`-th set is c(y) >= 0; `d` is about 1 / P_ii.
+    fn unit(&self, i: usize, d: f64) -> f64;
+
+    /// -c'' of the constraint.
+    const CURVATURE: f64;
+
+    /// c(y), and its gradient.
+    fn constraint(y: &[f64], gradient: &mut [f64]) -> f64;
+
+    /// Moves `y` to where c(y) is well above 0 for variables of `size`.
+    fn centre(y: &mut [f64], size: f64);
+
+    /// Moves `y` to where c(y) = 0.
+    fn enforce(y: &mut [f64]);
 }
 
 /// Multipliers below this part of the solution's size count as zero: the rounding of a solution
@@ -71,10 +89,12 @@ pub(super) struct Block<'a, T> {
 }
 
 /// z >= 0.
+#[derive(Clone, Copy)]
 pub(super) struct HalfLines;
 
 impl<T: Real> FeasibleSet<T> for HalfLines {
     const BLOCK: usize = 1;
+    const MANY: usize = 24;
 
     fn project(&self, _: usize, _: f64, z: &mut [T]) {
         z[0] = z[0].max(T::zero());
@@ -125,9 +145,29 @@ impl<T: Real> FeasibleSet<T> for HalfLines {
             _ => 0.0,
         }
     }
+
+    fn unit(&self, _: usize, d: f64) -> f64 {
+        d.sqrt()
+    }
+
+    const CURVATURE: f64 = 0.0;
+
+    fn constraint(y: &[f64], gradient: &mut [f64]) -> f64 {
+        gradient[0] = 1.0;
+        y[0]
+    }
+
+    fn centre(y: &mut [f64], size: f64) {
+        y[0] = size;
+    }
+
+    fn enforce(y: &mut [f64]) {
+        y[0] = 0.0;
+    }
 }
 
 /// |z_i| <= R_i in the plane.
+#[derive(Clone, Copy)]
 pub(super) struct Disks<'a, T> {
     /// R, one a disk.
     pub radius: &'a [T],
@@ -148,6 +188,7 @@ fn along<T: Real>(x: &[T], y: &[T]) -> f64 {
 
 impl<T: Real> FeasibleSet<T> for Disks<'_, T> {
     const BLOCK: usize = 2;
+    const MANY: usize = 6;
 
     fn project(&self, i: usize, stretch: f64, z: &mut [T]) {
         let radius = self.radius[i] * stretch;
@@ -169,8 +210,8 @@ impl<T: Real> FeasibleSet<T> for Disks<'_, T> {
     fn natural_distance(&self, i: usize, z: &[T], g: &[T], d: f64) -> f64 {
         let (z, radius) = ([z[0].value(), z[1].value()], self.radius[i].value());
         let target = [z[0] - d * g[0].value(), z[1] - d * g[1].value()];
-        let length = norm(&target);
-        let ratio = if length > radius { radius / length } else { 1.0 };
+        let is_outside = target[0] * target[0] + target[1] * target[1] > radius * radius;
+        let ratio = if is_outside { radius / norm(&target) } else { 1.0 };
         (z[0] - ratio * target[0]).abs().max((z[1] - ratio * target[1]).abs())
     }
 
@@ -233,6 +274,29 @@ impl<T: Real> FeasibleSet<T> for Disks<'_, T> {
             Face::Arc => length(b.g) / (2.0 * length(b.q).max(radius / b.d)),
             // At R = 0 derivatives are one-sided by convention, whatever is near.
             Face::Fixed => f64::INFINITY,
+        }
+    }
+
+    fn unit(&self, i: usize, _: f64) -> f64 {
+        self.radius[i].value()
+    }
+
+    const CURVATURE: f64 = 1.0;
+
+    fn constraint(y: &[f64], gradient: &mut [f64]) -> f64 {
+        gradient[0] = -y[0];
+        gradient[1] = -y[1];
+        0.5 * (1.0 - y[0] * y[0] - y[1] * y[1])
+    }
+
+    fn centre(y: &mut [f64], _: f64) {
+        y.fill(0.0);
+    }
+
+    fn enforce(y: &mut [f64]) {
+        let length = norm(y);
+        if length > 0.0 {
+            y.iter_mut().for_each(|y| *y /= length);
         }
     }
 }

@@ -9,7 +9,8 @@
 //! of `jvp`.
 
 use super::feasible_set::{Face, FeasibleSet};
-use super::quadratic::Problem;
+use super::low_rank::LowRank;
+use super::quadratic::{Problem, add_product};
 use super::reduced_hessian::ReducedHessian;
 use crate::ad::Real;
 use crate::linalg::{add_scaled, wide_dot};
@@ -18,11 +19,14 @@ use crate::linalg::{add_scaled, wide_dot};
 #[derive(Clone, Debug, Default)]
 pub struct ProjectionFactor<T> {
     hessian: ReducedHessian<T>,
+    low_rank: LowRank<T>,
+    is_low_rank: bool,
     /// N, n x 1 a block; empty if the set depends on nothing.
     normals: Vec<T>,
     g: Vec<T>,
     x: Vec<T>,
     y: Vec<T>,
+    u: Vec<T>,
 }
 
 impl<T: Real> ProjectionFactor<T> {
@@ -33,15 +37,29 @@ impl<T: Real> ProjectionFactor<T> {
         z: &[T],
         faces: impl Iterator<Item = Face>,
     ) {
-        for buffer in [&mut self.g, &mut self.x, &mut self.y] {
+        for buffer in [&mut self.g, &mut self.x, &mut self.y, &mut self.normals] {
             buffer.clear();
-            buffer.resize(problem.n(), T::zero());
         }
-        problem.gradient(z, &mut self.g);
-        self.normals.clear();
+        let n = problem.n();
+        self.x.resize(n, T::zero());
+        self.y.resize(n, T::zero());
         self.hessian.faces.clear();
         self.hessian.faces.extend(faces);
-        self.hessian.factor(problem, z, &self.g);
+        // A factor of P has no derivative across its rank.
+        self.is_low_rank = T::ORDER == 0 && self.low_rank.detect(problem.p, n);
+        let problem = problem.with_factor(self.is_low_rank.then_some(&self.low_rank));
+        // Only circles ask for g.
+        if self.is_low_rank {
+            problem.gradient(z, &mut self.g, &mut self.u);
+        } else {
+            self.g.resize(n, T::zero());
+            let arcs =
+                self.hessian.faces.iter().enumerate().filter(|(_, face)| **face == Face::Arc);
+            for k in arcs.flat_map(|(i, _)| problem.range(i)) {
+                self.g[k] = problem.q[k] + wide_dot(problem.row(k), z);
+            }
+        }
+        self.hessian.factor(&problem, z, &self.g);
     }
 
     /// N; to be filled after `factor` by a node whose set has parameters.
@@ -98,18 +116,20 @@ impl<T: Real> ProjectionFactor<T> {
                 add_scaled(&mut ap[k * n..][..n], -b, z);
             }
         }
-        if self.normals.is_empty() {
+        if self.normals.iter().all(|n| T::ORDER == 0 && n.vanishes()) {
             return;
         }
-        // y = w - P'b
-        self.y.copy_from_slice(w);
-        for (k, &b) in self.x.iter().enumerate() {
-            if !b.is_zero() || T::ORDER > 0 {
-                add_scaled(&mut self.y, -b, problem.row(k));
-            }
+        // y = P b
+        self.y.fill(T::zero());
+        if self.is_low_rank {
+            self.low_rank.transposed_product(&self.x, &mut self.u);
+            self.low_rank.add_product(&self.u, &mut self.y);
+        } else {
+            // Its rows serve as columns.
+            add_product(problem.p, &self.x, &mut self.y);
         }
         for (k, &normal) in self.normals.iter().enumerate() {
-            ar[k / S::BLOCK] += normal * self.y[k];
+            ar[k / S::BLOCK] += normal * (w[k] - self.y[k]);
         }
     }
 }

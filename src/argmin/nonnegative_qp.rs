@@ -67,7 +67,7 @@ impl NonnegativeQp {
 
     fn problem<'a, T: Real>(&self, inputs: &'a [T]) -> Problem<'a, T, HalfLines> {
         let (p, q) = inputs.split_at(self.n * self.n);
-        Problem { p, q: &q[..self.n], set: HalfLines }
+        Problem { p, q: &q[..self.n], set: HalfLines, low_rank: None }
     }
 }
 

@@ -3,10 +3,26 @@
 
 use super::admm::Admm;
 use super::feasible_set::{Face, FeasibleSet};
-use super::projected_newton::ProjectedNewton;
+use super::interior_point::InteriorPoint;
+use super::low_rank::LowRank;
+use super::projected_newton::{Effort, ProjectedNewton};
 use super::quadratic::{Problem, Scale};
 use super::{Report, Status};
 use crate::ad::Real;
+
+/// By what [`NonnegativeQp`](super::NonnegativeQp) and [`DiskQcqp`](super::DiskQcqp) are solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProjectionMethod {
+    /// The fastest: projected Newton steps, and the interior point where they make no headway.
+    #[default]
+    Auto,
+    /// Sweeps of block Gauss-Seidel and projected Newton steps alone.
+    ProjectedNewton,
+    /// A primal-dual interior point, then projected Newton steps for the last digits.
+    InteriorPoint,
+    /// The regularised ADMM of the paper's appendix A, and nothing after it.
+    Admm,
+}
 
 /// How [`NonnegativeQp`](super::NonnegativeQp) and [`DiskQcqp`](super::DiskQcqp) are solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,18 +30,18 @@ pub struct ProjectionSettings {
     /// Relative natural residual, |z - Proj(z - D(Pz + q))| / max(|z|, |Dq|) with D the inverse of
     /// the (block) diagonal of P and largest entries as norms, at which a problem counts as solved.
     pub tolerance: f64,
+    /// By what.
+    pub method: ProjectionMethod,
     /// Limit of ADMM iterations.
     pub admm_iterations: usize,
     /// Weight alpha of the proximal term of ADMM, relative to the largest eigenvalue.
     pub proximal: f64,
-    /// Whether sweeps and projected Newton steps come before and after ADMM. Without, it is the
-    /// paper's method.
-    pub polish: bool,
 }
 
 impl Default for ProjectionSettings {
     fn default() -> Self {
-        ProjectionSettings { tolerance: 1e-12, admm_iterations: 2000, proximal: 1e-6, polish: true }
+        let method = ProjectionMethod::Auto;
+        ProjectionSettings { tolerance: 1e-12, method, admm_iterations: 2000, proximal: 1e-6 }
     }
 }
 
@@ -33,7 +49,9 @@ impl Default for ProjectionSettings {
 #[derive(Clone, Debug, Default)]
 pub struct ProjectionWorkspace<T> {
     scale: Scale,
+    low_rank: LowRank<T>,
     newton: ProjectedNewton<T>,
+    interior: InteriorPoint,
     admm: Admm<T>,
 }
 
@@ -43,9 +61,6 @@ pub(super) fn invalid() -> Report {
 }
 
 /// Solves `problem` from the guess `start` (used if it has the right length) into `z`.
-///
-/// The polish goes first: on most problems it ends there. ADMM is what it falls back on, until
-/// the active set settles, in growing turns.
 pub(super) fn solve<T: Real, S: FeasibleSet<T>>(
     problem: &Problem<T, S>,
     settings: &ProjectionSettings,
@@ -53,7 +68,7 @@ pub(super) fn solve<T: Real, S: FeasibleSet<T>>(
     w: &mut ProjectionWorkspace<T>,
     z: &mut [T],
 ) -> Report {
-    let n = problem.n();
+    let (n, tolerance) = (problem.n(), settings.tolerance);
     w.scale.measure(problem);
     let newton = &mut w.newton;
     newton.current.z.clear();
@@ -66,58 +81,85 @@ pub(super) fn solve<T: Real, S: FeasibleSet<T>>(
     newton.start(problem, &w.scale);
 
     let mut report = Report::default();
-    if settings.polish {
-        report.iterations += newton.improve(problem, &w.scale, settings.tolerance);
+    let spent = &mut report.iterations;
+    let mut status = Status::Stalled;
+    let (by_newton, by_interior) = match settings.method {
+        ProjectionMethod::Auto => (Some(Effort::SHORT), true),
+        ProjectionMethod::ProjectedNewton => (Some(Effort::FULL), false),
+        ProjectionMethod::InteriorPoint => (None, true),
+        ProjectionMethod::Admm => (None, false),
+    };
+    if let Some(effort) = by_newton {
+        if newton.best.residual > tolerance && w.low_rank.detect(problem.p, n) {
+            let factored = problem.with_factor(Some(&w.low_rank));
+            *spent += newton.improve(&factored, &w.scale, tolerance, effort);
+            newton.finish(problem, &w.scale);
+        }
+        if newton.best.residual > tolerance {
+            *spent += newton.improve(problem, &w.scale, tolerance, effort);
+            newton.finish(problem, &w.scale);
+        }
     }
-    report.status = Status::Solved;
-    if newton.best.residual > settings.tolerance {
-        report.status = fall_back(problem, settings, w, &mut report.iterations);
+    if by_interior && newton.best.residual > tolerance {
+        *spent += interior_point(problem, tolerance, w);
     }
-    if w.newton.best.residual <= settings.tolerance {
+    let newton = &mut w.newton;
+    if by_interior && newton.best.residual > tolerance {
+        newton.current.copy_from(&newton.best);
+        *spent += newton.improve(problem, &w.scale, tolerance, Effort::FULL);
+        newton.finish(problem, &w.scale);
+    }
+    if settings.method == ProjectionMethod::Admm && w.newton.best.residual > tolerance {
+        status = admm(problem, settings, w, spent);
+    }
+    if w.newton.best.residual <= tolerance {
+        status = Status::Solved;
         for _ in 0..T::ORDER {
             w.newton.differentiate(problem, &w.scale);
         }
     }
     z.copy_from_slice(&w.newton.best.z);
-    report.residual = w.newton.best.residual;
-    report
+    Report { status, residual: w.newton.best.residual, ..report }
 }
 
-// ADMM and the polish in turns.
-fn fall_back<T: Real, S: FeasibleSet<T>>(
+// The interior point and projected Newton steps in turns, until the face it names is the right one.
+fn interior_point<T: Real, S: FeasibleSet<T>>(
+    problem: &Problem<T, S>,
+    tolerance: f64,
+    w: &mut ProjectionWorkspace<T>,
+) -> usize {
+    /// Complementarity at which Newton steps are tried.
+    const GOALS: [f64; 4] = [1e-7, 1e-9, 1e-11, 1e-13];
+    const ITERATIONS: usize = 40;
+    let (newton, interior) = (&mut w.newton, &mut w.interior);
+    interior.start(problem, &w.scale);
+    let mut spent = 0;
+    for goal in GOALS {
+        spent += interior.iterate::<T, S>(goal, ITERATIONS, &mut newton.current.z);
+        problem.project(&mut newton.current.z);
+        newton.resume(problem, &w.scale);
+        spent += newton.improve(problem, &w.scale, tolerance, Effort::POLISH);
+        newton.finish(problem, &w.scale);
+        if newton.best.residual <= tolerance {
+            break;
+        }
+    }
+    spent
+}
+
+// ADMM to a tenth of the tolerance in its own residuals.
+fn admm<T: Real, S: FeasibleSet<T>>(
     problem: &Problem<T, S>,
     settings: &ProjectionSettings,
     w: &mut ProjectionWorkspace<T>,
     iterations: &mut usize,
 ) -> Status {
-    /// Turns without a better residual after which more of the same is hopeless.
-    const IDLE_TURNS: usize = 4;
-    let (newton, admm) = (&mut w.newton, &mut w.admm);
+    let (newton, admm, limit) = (&mut w.newton, &mut w.admm, settings.admm_iterations);
     admm.start(problem, &w.scale, (&newton.best.z, &newton.best.g), settings.proximal);
-    let (mut left, mut patience, mut idle) = (settings.admm_iterations, 10, 0);
-    while left > 0 {
-        if !settings.polish {
-            patience = usize::MAX;
-        }
-        let tolerance = if settings.polish { settings.tolerance } else { 0.1 * settings.tolerance };
-        let spent = admm.iterate(problem, tolerance, (patience, left), &mut newton.current.z);
-        left -= spent;
-        *iterations += spent;
-        let before = newton.best.residual;
-        newton.resume(problem, &w.scale);
-        if settings.polish {
-            *iterations += newton.improve(problem, &w.scale, settings.tolerance);
-        }
-        if newton.best.residual <= settings.tolerance {
-            return Status::Solved;
-        }
-        idle = if newton.best.residual < 0.5 * before { 0 } else { idle + 1 };
-        if idle >= IDLE_TURNS || !settings.polish {
-            break;
-        }
-        patience *= 2;
-    }
-    if left == 0 { Status::IterationLimit } else { Status::Stalled }
+    let spent = admm.iterate(problem, 0.1 * settings.tolerance, limit, &mut newton.current.z);
+    *iterations += spent;
+    newton.resume(problem, &w.scale);
+    if spent < limit { Status::Stalled } else { Status::IterationLimit }
 }
 
 /// The face and the margin of each block at the solution `z`; `visit` takes the block, its face
@@ -129,8 +171,7 @@ pub(super) fn classify<T: Real, S: FeasibleSet<T>>(
 ) -> f64 {
     let point = &w.newton.best;
     let mut margin = f64::INFINITY;
-    for i in 0..problem.blocks() {
-        let block = w.scale.block(problem, i, &point.z, &point.g);
+    for (i, block) in w.scale.blocks(problem, &point.z, &point.g).enumerate() {
         let face = problem.set.face(i, &block);
         margin = margin.min(problem.set.margin(i, face, &block));
         visit(i, face, block.g);

@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use super::feasible_set::{Block, FeasibleSet};
+use super::low_rank::LowRank;
 use crate::ad::Real;
-use crate::linalg::wide_dot;
+use crate::linalg::add_scaled;
 
 /// argmin 1/2 z'Pz + q'z, z in `set`.
 pub(super) struct Problem<'a, T, S> {
@@ -15,9 +16,19 @@ pub(super) struct Problem<'a, T, S> {
     pub q: &'a [T],
     /// Where z may be.
     pub set: S,
+    /// P = W W', if that is known.
+    pub low_rank: Option<&'a LowRank<T>>,
 }
 
-impl<T: Real, S: FeasibleSet<T>> Problem<'_, T, S> {
+impl<'a, T: Real, S: FeasibleSet<T>> Problem<'a, T, S> {
+    /// The same with `low_rank` as the factor of P.
+    pub fn with_factor<'b>(&self, low_rank: Option<&'b LowRank<T>>) -> Problem<'b, T, S>
+    where
+        'a: 'b,
+    {
+        Problem { p: self.p, q: self.q, set: self.set, low_rank }
+    }
+
     /// Number of variables.
     pub fn n(&self) -> usize {
         self.q.len()
@@ -38,11 +49,25 @@ impl<T: Real, S: FeasibleSet<T>> Problem<'_, T, S> {
         &self.p[i * self.n()..][..self.n()]
     }
 
-    /// g = Pz + q
-    pub fn gradient(&self, z: &[T], g: &mut [T]) {
-        for (i, g) in g.iter_mut().enumerate() {
-            *g = self.q[i] + wide_dot(self.row(i), z);
+    /// g = Pz + q, in O(n) times the rank if that is low; `u` is scratch.
+    pub fn gradient(&self, z: &[T], g: &mut Vec<T>, u: &mut Vec<T>) {
+        match self.low_rank {
+            Some(w) => {
+                w.transposed_product(z, u);
+                g.clear();
+                g.extend_from_slice(self.q);
+                w.add_product(u, g);
+            }
+            None => self.exact_gradient(z, g),
         }
+    }
+
+    /// g = Pz + q by P itself.
+    pub fn exact_gradient(&self, z: &[T], g: &mut Vec<T>) {
+        g.clear();
+        g.extend_from_slice(self.q);
+        // P is symmetric: its rows serve as columns.
+        add_product(self.p, z, g);
     }
 
     /// 1/2 z'Pz + q'z = 1/2 z'(g + q)
@@ -54,8 +79,7 @@ impl<T: Real, S: FeasibleSet<T>> Problem<'_, T, S> {
     /// Whether all entries are finite and no diagonal entry of P is negative.
     pub fn is_admissible(&self) -> bool {
         let n = self.n();
-        self.p.iter().chain(self.q).all(|x| x.value().is_finite())
-            && (0..n).all(|i| self.p[i * n + i].value() >= 0.0)
+        is_finite(self.p) && is_finite(self.q) && (0..n).all(|i| self.p[i * n + i].value() >= 0.0)
     }
 
     /// z <- Proj(z)
@@ -64,6 +88,34 @@ impl<T: Real, S: FeasibleSet<T>> Problem<'_, T, S> {
             self.set.project(i, 1.0, &mut z[self.range(i)]);
         }
     }
+}
+
+/// y <- y + x_0 a_0 + x_1 a_1 + ..., the vectors a behind one another in `a`. Four at a time, so that
+/// y is read and written less often than they are.
+pub(super) fn add_product<T: Real>(a: &[T], x: &[T], y: &mut [T]) {
+    let n = y.len();
+    if n == 0 {
+        return;
+    }
+    let (fours, ones) = (x.chunks_exact(4), a.chunks_exact(4 * n).remainder());
+    let rest = fours.remainder();
+    for (x, a) in fours.zip(a.chunks_exact(4 * n)) {
+        let (a, b) = a.split_at(2 * n);
+        let ((a0, a1), (a2, a3)) = (a.split_at(n), b.split_at(n));
+        for (k, y) in y.iter_mut().enumerate() {
+            *y += (x[0] * a0[k] + x[1] * a1[k]) + (x[2] * a2[k] + x[3] * a3[k]);
+        }
+    }
+    for (&x, a) in rest.iter().zip(ones.chunks_exact(n)) {
+        add_scaled(y, x, a);
+    }
+}
+
+// Without leaving early, which the compiler can do several entries at a time.
+fn is_finite<T: Real>(x: &[T]) -> bool {
+    const PART: usize = 64;
+    let finite = |x: &[T]| x.iter().fold(true, |all, x| all & (x.value().abs() < f64::INFINITY));
+    x.chunks(PART).all(finite)
 }
 
 /// The units of a problem, from the diagonal of P: makes residuals scale-free.
@@ -121,21 +173,16 @@ impl Scale {
         if largest == 0.0 { 0.0 } else { largest / self.of(z) }
     }
 
-    /// Block `i` at the point `z` with gradient `g`.
-    pub fn block<'a, T: Real, S: FeasibleSet<T>>(
-        &self,
+    /// All blocks at the point `z` with gradient `g`.
+    pub fn blocks<'a, T: Real, S: FeasibleSet<T>>(
+        &'a self,
         problem: &Problem<'a, T, S>,
-        i: usize,
         z: &'a [T],
         g: &'a [T],
-    ) -> Block<'a, T> {
-        let range = problem.range(i);
-        Block {
-            z: &z[range.clone()],
-            g: &g[range.clone()],
-            q: &problem.q[range],
-            d: self.d[i],
-            scale: self.of(z),
-        }
+    ) -> impl Iterator<Item = Block<'a, T>> {
+        let scale = self.of(z);
+        let parts = z.chunks_exact(S::BLOCK).zip(g.chunks_exact(S::BLOCK));
+        let parts = parts.zip(problem.q.chunks_exact(S::BLOCK)).zip(&self.d);
+        parts.map(move |(((z, g), q), &d)| Block { z, g, q, d, scale })
     }
 }

@@ -3,8 +3,14 @@
 
 use super::feasible_set::{Face, FeasibleSet};
 use super::quadratic::Problem;
+use super::woodbury::Woodbury;
 use crate::ad::Real;
-use crate::linalg::{PivotedCholesky, wide_dot};
+use crate::linalg::{PackedCholesky, PivotedCholesky};
+
+/// A pivot below this part of its diagonal entry makes H singular, as in [`PivotedCholesky`].
+const SINGULAR: f64 = 1e-12;
+/// A least relative pivot below which faces are many and their minimisers far apart.
+const ILL_CONDITIONED: f64 = 1e-3;
 
 /// A column of B: a unit vector, or the tangent of a circle.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +22,13 @@ enum Direction<T> {
 }
 
 impl<T: Real> Direction<T> {
+    // The first component that may be other than zero.
+    fn first(&self) -> usize {
+        match *self {
+            Direction::Axis(k) | Direction::Tangent { k, .. } => k,
+        }
+    }
+
     // B_j' x
     fn along(&self, x: &[T]) -> T {
         match *self {
@@ -25,6 +38,18 @@ impl<T: Real> Direction<T> {
     }
 }
 
+/// How H is factorised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Factor {
+    /// Contacts outnumber the degrees of freedom.
+    Woodbury,
+    /// H is definite.
+    #[default]
+    Cholesky,
+    /// H is singular: with pivots, which is slower.
+    Pivoted,
+}
+
 /// H = B'PB + diag(gamma) of a face, factorised. Where H is singular its solutions are those of
 /// least norm. Reused, it allocates nothing.
 #[derive(Clone, Debug, Default)]
@@ -32,14 +57,18 @@ pub(super) struct ReducedHessian<T> {
     /// The face, one a block; read by `factor`.
     pub faces: Vec<Face>,
     directions: Vec<Direction<T>>,
+    kind: Factor,
+    woodbury: Woodbury<T>,
+    cholesky: PackedCholesky<T>,
+    pivoted: PivotedCholesky<T>,
     hessian: Vec<T>,
     row: Vec<T>,
-    cholesky: PivotedCholesky<T>,
     reduced: Vec<T>,
 }
 
 impl<T: Real> ReducedHessian<T> {
-    /// Factorises H on `faces` at the point `z` with gradient `g`.
+    /// Factorises H on `faces` at the point `z` with gradient `g`, of which only the entries on
+    /// circles are read.
     pub fn factor<S: FeasibleSet<T>>(&mut self, problem: &Problem<T, S>, z: &[T], g: &[T]) {
         self.directions.clear();
         for (i, face) in self.faces.iter().enumerate() {
@@ -50,26 +79,48 @@ impl<T: Real> ReducedHessian<T> {
                 Face::Fixed => {}
             }
         }
-        let m = self.directions.len();
-        self.hessian.clear();
-        for direction in &self.directions {
-            // A row of B'P, then of B'PB + diag(gamma).
-            let row = match *direction {
-                Direction::Axis(k) => problem.row(k),
-                Direction::Tangent { k, t, .. } => {
-                    self.row.clear();
-                    let pair = problem.row(k).iter().zip(problem.row(k + 1));
-                    self.row.extend(pair.map(|(&x, &y)| t[0] * x + t[1] * y));
-                    &self.row
-                }
-            };
-            let j = self.hessian.len() + self.hessian.len() / m.max(1);
-            self.hessian.extend(self.directions.iter().map(|other| other.along(row)));
-            if let Direction::Tangent { gamma, .. } = *direction {
-                self.hessian[j] += gamma;
+        self.kind = if self.factor_low_rank(problem) {
+            Factor::Woodbury
+        } else if self.factor_definite(problem) {
+            Factor::Cholesky
+        } else {
+            self.factor_singular(problem);
+            Factor::Pivoted
+        };
+    }
+
+    fn factor_low_rank<S: FeasibleSet<T>>(&mut self, problem: &Problem<T, S>) -> bool {
+        let Some(w) = problem.low_rank else { return false };
+        self.woodbury.clear(w.rank());
+        let (woodbury, directions) = (&mut self.woodbury, &self.directions);
+        let pushed = directions.iter().all(|direction| match *direction {
+            Direction::Axis(k) => woodbury.push(w.row(k), T::zero()),
+            Direction::Tangent { k, t, gamma } => {
+                let pair = w.row(k).zip(w.row(k + 1));
+                woodbury.push(pair.map(|(x, y)| t[0] * x + t[1] * y), gamma)
             }
+        });
+        pushed && woodbury.factor()
+    }
+
+    fn factor_definite<S: FeasibleSet<T>>(&mut self, problem: &Problem<T, S>) -> bool {
+        let (directions, scratch) = (&self.directions, &mut self.row);
+        let push =
+            |j: usize, rows: &mut Vec<T>| push_row(problem, directions, (j, j), scratch, rows);
+        self.cholesky.factor_rows(directions.len(), SINGULAR, push).is_ok()
+    }
+
+    fn factor_singular<S: FeasibleSet<T>>(&mut self, problem: &Problem<T, S>) {
+        self.hessian.clear();
+        for j in 0..self.directions.len() {
+            push_row(problem, &self.directions, (j, 0), &mut self.row, &mut self.hessian);
         }
-        self.cholesky.factor(&self.hessian, m);
+        self.pivoted.factor(&self.hessian, self.directions.len());
+    }
+
+    /// Whether H is definite, but only just.
+    pub fn is_ill_conditioned(&self) -> bool {
+        self.kind == Factor::Cholesky && self.cholesky.least_pivot() < ILL_CONDITIONED
     }
 
     /// Whether all variables of block `i` are unknowns.
@@ -81,7 +132,11 @@ impl<T: Real> ReducedHessian<T> {
     pub fn solve(&mut self, x: &[T], y: &mut [T]) {
         self.reduced.clear();
         self.reduced.extend(self.directions.iter().map(|direction| direction.along(x)));
-        self.cholesky.solve(&mut self.reduced);
+        match self.kind {
+            Factor::Woodbury => self.woodbury.solve(&mut self.reduced),
+            Factor::Cholesky => self.cholesky.solve(&mut self.reduced),
+            Factor::Pivoted => self.pivoted.solve(&mut self.reduced),
+        }
         y.fill(T::zero());
         for (direction, &value) in self.directions.iter().zip(&self.reduced) {
             match *direction {
@@ -95,13 +150,41 @@ impl<T: Real> ReducedHessian<T> {
     }
 }
 
+// Appends row j of B'PB + diag(gamma) from column `first` on.
+fn push_row<T: Real, S: FeasibleSet<T>>(
+    problem: &Problem<T, S>,
+    directions: &[Direction<T>],
+    (j, first): (usize, usize),
+    scratch: &mut Vec<T>,
+    rows: &mut Vec<T>,
+) {
+    let start = rows.len();
+    let others = &directions[first..];
+    match directions[j] {
+        Direction::Axis(k) => {
+            let row = problem.row(k);
+            rows.extend(others.iter().map(|other| other.along(row)));
+        }
+        Direction::Tangent { k, t, gamma } => {
+            // A row of B'P, from where the others start.
+            let from = others[0].first();
+            scratch.clear();
+            scratch.resize(from, T::zero());
+            let pair = problem.row(k)[from..].iter().zip(&problem.row(k + 1)[from..]);
+            scratch.extend(pair.map(|(&x, &y)| t[0] * x + t[1] * y));
+            rows.extend(others.iter().map(|other| other.along(scratch)));
+            rows[start + j - first] += gamma;
+        }
+    }
+}
+
 // gamma = -(g.z) / R^2: the force that presses z against the circle, over the radius.
 fn tangent<T: Real>(k: usize, z: &[T], g: &[T]) -> Direction<T> {
     let (z, g) = (&z[k..k + 2], &g[k..k + 2]);
-    let square = wide_dot(z, z);
+    let square = z[0] * z[0] + z[1] * z[1];
     let inverse = square.sqrt().recip();
     let t = [-z[1] * inverse, z[0] * inverse];
     // Where g pulls z off the circle, the face is not binding and adds nothing.
-    let gamma = (-wide_dot(g, z) / square).max(T::zero());
+    let gamma = (-(g[0] * z[0] + g[1] * z[1]) / square).max(T::zero());
     Direction::Tangent { k, t, gamma }
 }

@@ -19,16 +19,19 @@ pub struct PackedCholesky<T> {
     n: usize,
     /// Row k of U from its diagonal on, in whose place stands 1 / U_kk: nothing divides twice.
     rows: Vec<T>,
+    /// Of the matrix.
+    diagonal: Vec<f64>,
 }
 
 // By hand: the derived one does not reuse memory in `clone_from`.
 impl<T: Clone> Clone for PackedCholesky<T> {
     fn clone(&self) -> Self {
-        PackedCholesky { n: self.n, rows: self.rows.clone() }
+        PackedCholesky { n: self.n, rows: self.rows.clone(), diagonal: self.diagonal.clone() }
     }
     fn clone_from(&mut self, source: &Self) {
         self.n = source.n;
         self.rows.clone_from(&source.rows);
+        self.diagonal.clone_from(&source.diagonal);
     }
 }
 
@@ -52,10 +55,26 @@ impl<T: Real> PackedCholesky<T> {
         if a.len() < n * n {
             return Err(n);
         }
+        self.factor_rows(n, TOLERANCE, |k, rows| {
+            rows.extend((k..n).map(|i| entry(a[i * n + k])));
+        })
+    }
+
+    /// The same of the matrix whose row k, from its diagonal on, `push` appends. Pivots below
+    /// `tolerance` times their diagonal entry count as zero.
+    pub(crate) fn factor_rows(
+        &mut self,
+        n: usize,
+        tolerance: f64,
+        mut push: impl FnMut(usize, &mut Vec<T>),
+    ) -> Result<(), usize> {
         self.n = n;
         self.rows.clear();
+        self.diagonal.clear();
         for k in 0..n {
-            self.rows.extend((k..n).map(|i| entry(a[i * n + k])));
+            let first = self.rows.len();
+            push(k, &mut self.rows);
+            self.diagonal.push(self.rows[first].value());
         }
         let mut left = &mut self.rows[..];
         for first in (0..n).step_by(PANEL) {
@@ -63,14 +82,25 @@ impl<T: Real> PackedCholesky<T> {
             let count = PANEL.min(width);
             // Rows of n - first, n - first - 1, ... entries.
             let (panel, rest) = left.split_at_mut(count * width - count * (count - 1) / 2);
-            let diagonal = |k: usize| a[(first + k) * (n + 1)].value();
-            finish_panel(panel, width, count, diagonal).map_err(|k| first + k)?;
+            let least = |k: usize| tolerance * self.diagonal[first + k];
+            finish_panel(panel, width, count, least).map_err(|k| first + k)?;
             if count == PANEL {
                 subtract_panel(panel, width, rest);
             }
             left = rest;
         }
         Ok(())
+    }
+
+    /// The least pivot relative to its diagonal entry: 1 / condition number, or less. 1 if there is
+    /// none.
+    pub(crate) fn least_pivot(&self) -> f64 {
+        // 1 / U_kk^2 is the pivot's inverse.
+        let inverse = |(k, &diagonal): (usize, &f64)| {
+            let root = self.rows[self.start(k)].value();
+            root * root * diagonal
+        };
+        self.diagonal.iter().enumerate().map(inverse).fold(1.0, f64::max).recip()
     }
 
     /// ln det A
@@ -116,12 +146,17 @@ impl<C: Copy> PackedCholesky<C> {
     }
 }
 
+// Whether a row need not be subtracted: matrices that couple few unknowns have many such.
+fn vanishes<T: Real>(x: T) -> bool {
+    T::ORDER == 0 && x.vanishes()
+}
+
 // The first `count` rows of U, each cleared of those before it.
 fn finish_panel<T: Real>(
     panel: &mut [T],
     width: usize,
     count: usize,
-    diagonal: impl Fn(usize) -> f64,
+    least: impl Fn(usize) -> f64,
 ) -> Result<(), usize> {
     for k in 0..count {
         let (done, row) = panel.split_at_mut(k * width - k * k.saturating_sub(1) / 2);
@@ -129,12 +164,14 @@ fn finish_panel<T: Real>(
         let mut done = &*done;
         for q in 0..k {
             let (earlier, later) = done.split_at(width - q);
-            add_scaled(row, -earlier[k - q], &earlier[k - q..]);
+            if !vanishes(earlier[k - q]) {
+                add_scaled(row, -earlier[k - q], &earlier[k - q..]);
+            }
             done = later;
         }
         let pivot = row[0].value();
         // Also refuses NaN.
-        if !(pivot > 0.0 && pivot > TOLERANCE * diagonal(k) && pivot.is_finite()) {
+        if !(pivot > 0.0 && pivot > least(k) && pivot.is_finite()) {
             return Err(k);
         }
         let inverse = row[0].sqrt().recip();
@@ -156,6 +193,10 @@ fn subtract_panel<T: Real>(panel: &[T], width: usize, rest: &mut [T]) {
         let (x0, x1, x2, x3) =
             (&p0[i..][..m], &p1[i - 1..][..m], &p2[i - 2..][..m], &p3[i - 3..][..m]);
         let (c0, c1, c2, c3) = (x0[0], x1[0], x2[0], x3[0]);
+        if [c0, c1, c2, c3].into_iter().all(vanishes) {
+            rest = below;
+            continue;
+        }
         for (j, y) in row.iter_mut().enumerate() {
             *y -= (c0 * x0[j] + c1 * x1[j]) + (c2 * x2[j] + c3 * x3[j]);
         }
