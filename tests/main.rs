@@ -1,7 +1,10 @@
 //! The integration tests: one binary, one module a subject.
 
 mod allocations;
+mod cone_program;
 mod contact_node;
+#[cfg(feature = "cli")]
+mod diffcosim;
 mod gradcheck;
 mod gradients;
 mod identify;

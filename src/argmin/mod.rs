@@ -3,6 +3,7 @@
 mod admm;
 mod block_gauss_seidel;
 mod block_rows;
+mod compression_restitution;
 mod cone_contact;
 mod cone_faces;
 mod cone_interior_point;
@@ -29,6 +30,7 @@ mod semismooth_newton;
 mod status;
 
 pub use block_rows::{BlockRows, RowBlock};
+pub use compression_restitution::{CompressionRestitution, Impact};
 pub use cone_program::{ConeFactor, ConeMode, ConeProgram, ConeSolution, ConeWorkspace};
 pub(crate) use contact_data::ContactData;
 pub use contact_modes::Mode;
