@@ -84,12 +84,12 @@ fn one_contact_is_a_projection() {
     let (f, rows, solution) = one([-2.0, 0.3, 0.4], 0.5, 0.0);
     assert_eq!(solution.modes, [ConeMode::Inside]);
     assert_relative_eq!(&f[..], &[2.0, -0.3, -0.4][..], epsilon = 1e-12);
-    for i in 0..3 {
+    for (i, row) in rows.iter().enumerate() {
         for j in 0..3 {
             let expected = if i == j { -1.0 } else { 0.0 };
-            assert_relative_eq!(rows[i][V + j], expected, epsilon = 1e-12);
+            assert_relative_eq!(row[V + j], expected, epsilon = 1e-12);
         }
-        assert_relative_eq!(&rows[i][MU..], &[0.0, 0.0][..]);
+        assert_relative_eq!(&row[MU..], &[0.0, 0.0][..]);
     }
 
     // f_n = (-v_n + mu |v_t|) / (1 + mu^2)
@@ -347,12 +347,11 @@ fn impulses_that_are_not_felt_move_as_their_rule_says() {
             };
             let (up, down) = (step(h), step(-h));
             assert_eq!((&up.1.modes, &down.1.modes), (&solution.modes, &solution.modes));
-            for k in 0..f.len() {
+            for (k, twin) in twin.iter().enumerate() {
                 let difference = (up.0[k] - down.0[k]) / (2.0 * h);
                 assert!(
-                    (twin[k].tangent[0] - difference).abs() < 1e-6,
-                    "{j} {k}: {} {difference} {:?}",
-                    twin[k].tangent[0],
+                    (twin.tangent[0] - difference).abs() < 1e-6,
+                    "{j} {k}: {twin:?} {difference} {:?}",
                     solution.modes
                 );
             }
@@ -389,7 +388,7 @@ fn an_impact_is_differentiated_through_both_phases() {
     for p in [[0.4, 0.2, 0.6, 1.0, 0.3, -1.0, 0.1], [0.4, 0.9, 0.3, 0.1, 0.05, -1.0, 0.1]] {
         let weight = [1.0, -0.5, 0.7, 0.2, 0.3, -0.4];
         let loss = |p: &[f64]| impact(p).iter().zip(weight).map(|(v, w)| v * w).sum::<f64>();
-        let (_, adjoint) = ad::vjp(|p| impact(p), &p, |_| weight.to_vec()).unwrap();
+        let (_, adjoint) = ad::vjp(impact, &p, |_| weight.to_vec()).unwrap();
         for j in 0..p.len() {
             let step = |h: f64| {
                 let mut p = p;
@@ -405,7 +404,7 @@ fn an_impact_is_differentiated_through_both_phases() {
     assert_relative_eq!(&v[..], &[0.0, 0.0, 0.5, 0.0, 0.0, 0.0][..], epsilon = 1e-9);
     // At e = 0: one-sided, dv/de = 2.
     let (_, by) = ad::jvp(
-        |p| impact(p),
+        impact,
         &[0.4, 0.5, 0.0, 0.0, 0.0, -2.0, 0.0],
         &[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0],
     )

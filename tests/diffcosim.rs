@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use ndarray::{Array1, Array2, ArrayD};
+use ndarray::{Array2, ArrayD};
 use ndarray_npy::NpzReader;
 use stiction::ad::Real;
 use stiction::argmin::{CompressionRestitution, ConeProgram, ConeSolution, Impact};

@@ -219,19 +219,20 @@ impl<T: Real> ConeWorkspace<T> {
         self.scales.residual(inputs, f, &self.faces.gradient)
     }
 
-    /// Finds the faces, and f on them; returns the residual.
+    /// Classifies and solves in turn until the faces stay; leaves the best f and its faces, and returns
+    /// its residual.
     fn find_faces(
         &mut self,
         inputs: &ConeInputs<T>,
         solution: &mut ConeSolution,
         f: &mut [T],
     ) -> f64 {
-        let mut best = f64::INFINITY;
-        for round in 0..ROUNDS {
-            self.faces.linearise(inputs, &[], &[], f);
-            let (modes, directions) = (&mut self.modes, &mut self.directions);
-            self.scales.classify(inputs, f, &self.faces.gradient, modes, directions);
-            if round > 0 && self.modes == solution.modes {
+        self.best.clear();
+        self.best.extend_from_slice(f);
+        let mut best = self.residual(inputs, solution, f);
+        for _ in 0..ROUNDS {
+            self.classify(inputs, f);
+            if self.modes == solution.modes {
                 break;
             }
             std::mem::swap(&mut solution.modes, &mut self.modes);
@@ -239,8 +240,8 @@ impl<T: Real> ConeWorkspace<T> {
             for _ in 0..STEPS {
                 solution.report.iterations += 1;
                 let length = self.newton(inputs, solution, None, f);
-                // Quadratic: the next step would be rounding. Also stops at NaN.
-                if !(length > 1e-9) {
+                // Quadratic: the next step would be rounding.
+                if length.is_nan() || length <= 1e-9 {
                     break;
                 }
             }
@@ -254,13 +255,18 @@ impl<T: Real> ConeWorkspace<T> {
                 break;
             }
         }
-        if best.is_finite() {
-            f.copy_from_slice(&self.best);
-        }
-        self.faces.linearise(inputs, &[], &[], f);
-        let ConeSolution { modes, directions, .. } = solution;
-        self.scales.classify(inputs, f, &self.faces.gradient, modes, directions);
+        f.copy_from_slice(&self.best);
+        self.classify(inputs, f);
+        std::mem::swap(&mut solution.modes, &mut self.modes);
+        std::mem::swap(&mut solution.directions, &mut self.directions);
         best
+    }
+
+    /// The faces at `f`, left in `modes` and `directions`.
+    fn classify(&mut self, inputs: &ConeInputs<T>, f: &[T]) {
+        self.faces.linearise(inputs, &[], &[], f);
+        let (modes, directions) = (&mut self.modes, &mut self.directions);
+        self.scales.classify(inputs, f, &self.faces.gradient, modes, directions);
     }
 
     /// Makes the part of `f` that is not felt the least, or holds it.
