@@ -170,6 +170,17 @@ fn bad_inputs_are_told() {
         let (f, solution) = run(&node, x);
         assert_eq!((solution.report.status, &f[..]), (Status::InvalidInput, &[0.0, 0.0][..]));
     }
+    // A target that is too short.
+    let impact = Impact {
+        factor: &[1.0, 0.0, 0.0, 1.0],
+        velocity: &[-1.0, 0.0],
+        target: &[0.0],
+        friction: &[0.5],
+        restitution: &[0.5],
+    };
+    let mut law = CompressionRestitution::new(1, 2, TOLERANCE);
+    assert_eq!(law.solve(&impact), (&[0.0; 2][..], &[0.0; 2][..]));
+    assert_eq!(law.compression_solution.report.status, Status::InvalidInput);
 }
 
 #[test]
@@ -327,7 +338,7 @@ fn impulses_that_are_not_felt_move_as_their_rule_says() {
             let (node, x) = corners(p);
             run(&node, &x)
         };
-        let (f, solution) = of(&p);
+        let (_, solution) = of(&p);
         assert!(solution.report.status.is_solved(), "{:?}", solution.report);
         modes.extend(solution.modes.iter().copied());
         for j in 0..p.len() {
@@ -410,4 +421,20 @@ fn an_impact_is_differentiated_through_both_phases() {
     )
     .unwrap();
     assert_relative_eq!(&by[..], &[0.0, 0.0, 2.0, 0.0, 0.0, 0.0][..], epsilon = 1e-9);
+}
+
+#[test]
+fn nothing_is_allocated_after_the_first_time() {
+    let mut random = Random(5);
+    let (node, x, _) = problem(&mut random, 5, 3, 6);
+    let (mut f, mut adjoint) = (vec![0.0; 15], vec![0.0; x.len()]);
+    let (mut solution, mut workspace) = (ConeSolution::default(), Default::default());
+    let mut factor = Default::default();
+    let mut call = || {
+        f64::call(&node, &x, &mut f, &mut solution, &mut workspace);
+        node.factor(&solution, &x, &f, &mut factor);
+        node.vjp(&solution, &mut factor, &x, &f, &[1.0; 15], &mut adjoint);
+    };
+    call();
+    assert_eq!(allocation_counter::measure(call).count_total, 0);
 }

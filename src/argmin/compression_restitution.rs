@@ -115,6 +115,11 @@ fn fill<T: Real>(
     node: &ConeProgram,
 ) {
     inputs.clear();
+    let n = node.contacts * node.dimension;
+    if impact.target.len() != n || impact.restitution.len() != node.contacts {
+        // Without inputs the node says that they are invalid.
+        return;
+    }
     inputs.extend_from_slice(impact.factor);
     inputs.extend_from_slice(velocity);
     inputs.extend_from_slice(impact.friction);
