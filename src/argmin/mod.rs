@@ -8,6 +8,7 @@ mod cone_contact;
 mod cone_faces;
 mod cone_interior_point;
 mod cone_natural_map;
+mod cone_newton;
 mod cone_normal_equations;
 mod cone_program;
 mod contact_data;
@@ -31,7 +32,8 @@ mod status;
 
 pub use block_rows::{BlockRows, RowBlock};
 pub use compression_restitution::{CompressionRestitution, Impact};
-pub use cone_program::{ConeFactor, ConeMode, ConeProgram, ConeSolution, ConeWorkspace};
+pub use cone_newton::ConeWorkspace;
+pub use cone_program::{ConeFactor, ConeMode, ConeProgram, ConeSolution};
 pub(crate) use contact_data::ContactData;
 pub use contact_modes::Mode;
 pub use coupled_contact::{ContactFactor, CoupledContact};
