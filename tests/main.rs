@@ -1,9 +1,12 @@
 //! The integration tests: one binary, one module a subject.
 
 mod allocations;
-mod collision;
 mod cases;
+mod collision;
+mod cone_program;
 mod contact_node;
+#[cfg(feature = "cli")]
+mod diffcosim;
 mod families;
 mod gradcheck;
 mod gradients;

@@ -140,7 +140,8 @@ impl<T: Real> ConeFaces<T> {
             let mu = inputs.mu[contact];
             let radius = mu * x[0];
             let on_surface = matches!(mode, ConeMode::Surface | ConeMode::HeldSurface);
-            let turns = on_surface && radius.value() > 0.0;
+            let some = x[1].value() != 0.0 || x[2].value() != 0.0;
+            let turns = on_surface && radius.value() > 0.0 && some;
             let direction = if turns {
                 let size = length([x[1], x[2]]);
                 [x[1] / size, x[2] / size]

@@ -5,7 +5,7 @@ use super::ConeMode;
 use super::cone_faces::ConeInputs;
 use crate::ad::Real;
 
-/// Nearer to a border than this, relative to the problem's size, a contact is on it.
+/// Nearer to the border of a face than this, relative to the problem's velocities, a contact is on it.
 const BORDER: f64 = 1e-10;
 
 /// A cone program's scales, in f64.
@@ -65,34 +65,34 @@ impl ConeScales {
         self.velocity = self.velocity.max(largest);
     }
 
-    /// Impulse less velocity, in units of impulse, and the border's width in them.
+    /// Impulse less velocity, in units of impulse.
     fn argument<T: Real>(
         &self,
         inputs: &ConeInputs<T>,
         f: &[T],
         gradient: &[T],
         i: usize,
-    ) -> ([f64; 3], f64) {
+    ) -> [f64; 3] {
         let (x, g) = (inputs.at(f, i), inputs.at(gradient, i));
         let inverse = if self.diagonal[i] > 0.0 { self.diagonal[i].recip() } else { 0.0 };
-        let p = std::array::from_fn(|k| x[k].value() - inverse * g[k].value());
-        (p, BORDER * self.velocity * inverse)
+        std::array::from_fn(|k| x[k].value() - inverse * g[k].value())
     }
 
     /// Largest |f_i - Proj(f_i - g_i / diagonal)| as a velocity, relative to the data's.
     pub fn residual<T: Real>(&self, inputs: &ConeInputs<T>, f: &[T], gradient: &[T]) -> f64 {
-        let mut worst = 0.0;
+        let mut worst = 0.0_f64;
         for (i, &diagonal) in self.diagonal.iter().enumerate() {
-            let (p, _) = self.argument(inputs, f, gradient, i);
+            let p = self.argument(inputs, f, gradient, i);
             let (nearest, _) = project(p, inputs.mu[i].value(), inputs.least[i].value(), 0.0);
             let x = inputs.at(f, i);
             for (x, nearest) in x.iter().zip(nearest) {
-                let error = (x.value() - nearest).abs() * diagonal / self.velocity;
+                let error = (x.value() - nearest).abs() * diagonal;
+                let error = if error == 0.0 { 0.0 } else { error / self.velocity };
                 // A NaN must not pass for a small residual.
-                worst = if error <= worst { worst } else { error };
+                worst = if error.is_nan() { f64::INFINITY } else { worst.max(error) };
             }
         }
-        if self.velocity == 0.0 { 0.0 } else { worst }
+        worst
     }
 
     /// The face of each contact, and the direction of friction where its limit is zero: against the
@@ -108,11 +108,17 @@ impl ConeScales {
         modes.clear();
         directions.clear();
         for (i, &diagonal) in self.diagonal.iter().enumerate() {
-            let (p, border) = self.argument(inputs, f, gradient, i);
+            let p = self.argument(inputs, f, gradient, i);
+            let border = if diagonal > 0.0 { BORDER * self.velocity / diagonal } else { 0.0 };
             let (mu, least) = (inputs.mu[i].value(), inputs.least[i].value());
             let (_, mut mode) = project(p, mu, least, border);
             if diagonal == 0.0 {
-                mode = if least > 0.0 { ConeMode::HeldSurface } else { ConeMode::Apex };
+                // Moves nothing that moves.
+                mode = match (least > 0.0, mu > 0.0) {
+                    (true, true) => ConeMode::HeldInside,
+                    (true, false) => ConeMode::HeldSurface,
+                    (false, _) => ConeMode::Apex,
+                };
             }
             let g = inputs.at(gradient, i).map(|g| g.value());
             let slip = length(g);

@@ -149,9 +149,9 @@ impl NormalEquations {
                 });
                 let root = if self.newton { &a.turned } else { &a.rows };
                 for (r, p) in root.iter().enumerate() {
-                    for q in 0..3 {
-                        let sum: f64 = (0..3).map(|k| p[k] * half[k][q]).sum();
-                        self.matrix[(3 * i + r) * n + 3 * j + q] = sum;
+                    let start = (3 * i + r) * n + 3 * j;
+                    for (q, m) in self.matrix[start..start + 3].iter_mut().enumerate() {
+                        *m = p[0] * half[0][q] + p[1] * half[1][q] + p[2] * half[2][q];
                     }
                 }
             }

@@ -3,10 +3,12 @@
 mod admm;
 mod block_gauss_seidel;
 mod block_rows;
+mod compression_restitution;
 mod cone_contact;
 mod cone_faces;
 mod cone_interior_point;
 mod cone_natural_map;
+mod cone_newton;
 mod cone_normal_equations;
 mod cone_program;
 mod contact_data;
@@ -34,7 +36,9 @@ mod status;
 mod woodbury;
 
 pub use block_rows::{BlockRows, RowBlock};
-pub use cone_program::{ConeFactor, ConeMode, ConeProgram, ConeSolution, ConeWorkspace};
+pub use compression_restitution::{CompressionRestitution, Impact};
+pub use cone_newton::ConeWorkspace;
+pub use cone_program::{ConeFactor, ConeMode, ConeProgram, ConeSolution};
 pub(crate) use contact_data::ContactData;
 pub use contact_law::{Law, Mode};
 pub use coupled_contact::{ContactFactor, ContactMethod, CoupledContact};
