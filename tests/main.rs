@@ -5,6 +5,7 @@ mod cases;
 mod collision;
 mod cone_program;
 mod contact_node;
+mod contacts;
 #[cfg(feature = "cli")]
 mod diffcosim;
 mod families;

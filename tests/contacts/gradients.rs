@@ -1,0 +1,176 @@
+//! Derivatives of steps with contact between bodies, by every way there is, and against differences of
+//! converged solves.
+
+use stiction::ad::{Dual, Real};
+use stiction::model::{ContactSolver, Scene, StaggeredDerivative, System};
+use stiction::state::State;
+use stiction::verify::{Gradcheck, StepProgram};
+
+use super::{final_state, on_floor, rollout, scene, stack};
+
+/// A small box that slides and spins on a larger one, which slides on the floor.
+fn two_boxes() -> Scene {
+    on_floor(
+        "time_step = 0.005",
+        "[[contact]]
+         mu = 0.4
+         restitution = 0.3
+         [[body]]
+         name = 'low'
+         mass = 0.5
+         shape = { box = [0.06, 0.05, 0.03] }
+         position = [0, 0, 0.0301]
+         velocity = [0.2, 0.1, -0.05]
+         [[body]]
+         name = 'high'
+         mass = 0.3
+         center_of_mass = [0.002, -0.001, 0.003]
+         inertia = [2e-4, 3e-4, 2.5e-4, 1e-5, -2e-5, 3e-5]
+         shape = { box = [0.03, 0.04, 0.02] }
+         position = [0.01, 0.005, 0.0803]
+         velocity = [1.0, -0.3, -0.05]
+         angular_velocity = [0, 0, 2]",
+    )
+}
+
+/// Two boxes that meet edge on edge in free space.
+fn edges() -> Scene {
+    scene(
+        "[simulation]
+         time_step = 0.005
+         [[contact]]
+         mu = 0.3
+         restitution = 0.5
+         [[body]]
+         name = 'a'
+         mass = 0.5
+         shape = { box = [0.06, 0.05, 0.03] }
+         orientation = [0.92387953, 0, 0.38268343, 0]
+         [[body]]
+         name = 'b'
+         mass = 0.3
+         shape = { box = [0.05, 0.04, 0.05] }
+         position = [0, 0.005, 0.1355]
+         orientation = [0.92387953, 0.38268343, 0, 0]
+         velocity = [0.2, -0.3, -2]
+         angular_velocity = [0.1, 0, 2]",
+    )
+}
+
+/// Two balls and a box on one of them.
+fn balls() -> Scene {
+    on_floor(
+        "time_step = 0.005",
+        "[[contact]]
+         mu = 0.3
+         restitution = 0.5
+         [[body]]
+         name = 'a'
+         mass = 0.5
+         shape = { sphere = 0.05 }
+         position = [0, 0, 0.0501]
+         velocity = [1, 0.1, 0]
+         angular_velocity = [0, 3, 2]
+         [[body]]
+         name = 'b'
+         mass = 0.3
+         shape = { sphere = 0.04 }
+         position = [0.0945, 0.005, 0.0401]
+         velocity = [-0.2, 0.3, 0]
+         [[body]]
+         name = 'c'
+         mass = 0.3
+         shape = { box = [0.04, 0.03, 0.02] }
+         position = [0, 0.005, 0.1204]
+         velocity = [0.3, 0.2, 0]",
+    )
+}
+
+#[test]
+fn every_solver_is_differentiated_alike_in_every_way() {
+    let unrolled =
+        ContactSolver::Staggered { n_step: 5, derivative: StaggeredDerivative::Unrolled };
+    for (name, scene) in [("two boxes", two_boxes()), ("edges", edges()), ("balls", balls())] {
+        for solver in [
+            ContactSolver::Coupled,
+            ContactSolver::ConvexRelaxation,
+            ContactSolver::Pyramid,
+            unrolled,
+        ] {
+            let mut scene = scene.clone();
+            scene.settings.solver = solver;
+            let Scene { model, parameters, settings, wrenches, .. } = &scene;
+            let system = System { model, parameters, settings };
+            let mut rollout = rollout(&scene);
+            let mut total = Gradcheck::default();
+            for _ in 0..3 {
+                let program =
+                    StepProgram::new(system, &rollout.state, wrenches, &rollout.memory, 1);
+                total.merge(&Gradcheck::of(&program).unwrap());
+                rollout.step(wrenches);
+            }
+            // Friction that staggered projections share is only unique in its derivative.
+            let same = if solver == unrolled { 1e-6 } else { 1e-8 };
+            let max = total.max();
+            let worst = max.dual_vs_tape.max(max.residual_vs_tape);
+            assert!(worst < same, "{name}, {solver:?}: {max:?}");
+            assert!(max.vs_differences < 1e-6, "{name}, {solver:?}: {max:?}");
+            assert_eq!(total.report.unsolved, 0);
+            let (skipped, cases) = (total.skipped_at_kinks(), total.cases());
+            assert!(4 * skipped < cases, "{name}, {solver:?}: {skipped} of {cases} skipped");
+        }
+    }
+}
+
+/// Velocities after a few steps, with derivatives in the numbers of `seed`.
+fn end<const N: usize>(
+    scene: &Scene,
+    steps: usize,
+    seed: impl Fn(&mut [Dual<f64, N>], &mut State<Dual<f64, N>>),
+) -> Vec<Dual<f64, N>> {
+    let mut parameters = scene.parameters.cast();
+    let mut start = scene.state.cast();
+    seed(&mut parameters.values, &mut start);
+    final_state(scene, &parameters, start, steps).v
+}
+
+// Ten cubes, pushed until some of them slide: where contacts are redundant only velocities are unique,
+// and they are what is compared.
+#[test]
+fn a_stack_of_ten_is_differentiated_as_differences_say() {
+    let mut scene = stack(&[1.0; 10], 0.3, 0.01);
+    // The upper half slides on the lower, and the top on it; none is at a border of its modes.
+    for body in 5..10 {
+        scene.state.v[6 * body] = 0.4 + 0.3 * f64::from(u8::from(body == 9));
+        scene.state.v[6 * body + 1] = 0.1;
+    }
+    scene.wrenches[6 * 7] = 2.0;
+    let slot = |name: &str| scene.model.parameter(name).unwrap().slots[0];
+    let (mass, mu) = (slot("cube6/mass"), slot("cube4-cube5/mu"));
+    let inputs = |x: [Dual<f64, 4>; 4]| {
+        move |values: &mut [Dual<f64, 4>], start: &mut State<Dual<f64, 4>>| {
+            values[mass] += x[0];
+            values[mu] += x[1];
+            start.v[6 * 5] += x[2];
+            start.v[6 * 9 + 1] += x[3];
+        }
+    };
+    let zero = [Dual::constant(0.0); 4];
+    let at = end(&scene, 3, inputs(std::array::from_fn(|k| Dual::variable(0.0, k))));
+    let h = 1e-6;
+    for k in 0..4 {
+        let side = |h: f64| {
+            let mut x = zero;
+            x[k] = Dual::constant(h);
+            end(&scene, 3, inputs(x))
+        };
+        let (mut largest, mut worst) = (0.0_f64, 0.0_f64);
+        for ((at, up), down) in at.iter().zip(&side(h)).zip(&side(-h)) {
+            let difference = (up.value - down.value) / (2.0 * h);
+            worst = worst.max((at.tangent[k] - difference).abs());
+            largest = largest.max(difference.abs());
+        }
+        assert!(largest > 1e-3, "input {k} moves nothing: {largest:e}");
+        assert!(worst < 1e-6 * largest.max(1.0), "input {k}: {worst:e} of {largest:e}");
+    }
+}

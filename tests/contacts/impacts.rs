@@ -1,0 +1,149 @@
+//! Steps split at the time of impact: derivatives of bounces are those of the continuous motion.
+
+use stiction::ad::{Dual, Real};
+use stiction::model::Scene;
+use stiction::state::State;
+
+use super::{G, final_state, on_floor, scene};
+
+const E: f64 = 0.7;
+
+/// A ball or a box whose lowest point is at `height`, thrown down at `speed`.
+fn dropped(shape: &str, height: f64, speed: f64, dt: f64, split: bool) -> Scene {
+    on_floor(
+        &format!("time_step = {dt:?}\nsplit_impacts = {split}"),
+        &format!(
+            "[[body]]
+             name = 'body'
+             mass = 0.3
+             shape = {shape}
+             position = [0, 0, {:?}]
+             velocity = [0, 0, {:?}]
+             [[contact]]
+             mu = 0.4
+             restitution = {E:?}",
+            0.05 + height,
+            -speed
+        ),
+    )
+}
+
+/// The apex after the bounce, of the parabola that the state is on at the end; derivatives in the height and
+/// in the speed at the start.
+fn apex(shape: &str, dt: f64, split: bool) -> (f64, [f64; 2]) {
+    let (height, speed) = (0.8, 0.5);
+    let scene = dropped(shape, height, speed, dt, split);
+    let mut start: State<Dual<f64, 2>> = scene.state.cast();
+    start.q[2] = Dual::variable(start.q[2].value, 0);
+    // The speed is downwards.
+    start.v[2] = -Dual::variable(-start.v[2].value, 1);
+    // The fall takes 0.356 s, the rise 0.29 s.
+    let steps = (0.45 / dt) as usize;
+    let state = final_state(&scene, &scene.parameters.cast(), start, steps);
+    let (z, v) = (state.q[2] - 0.05, state.v[2]);
+    assert!(v.value > 0.0, "rises: {v:?}");
+    // The parabola of semi-implicit Euler runs through z + v dt / 2 where that of the motion is.
+    let apex = z + v * v / (2.0 * G) - v * (0.5 * dt);
+    (apex.value, apex.tangent)
+}
+
+// d apex / d height = e², d apex / d speed = e² v / g; without the split 1 and nearly nothing alike.
+#[test]
+fn bounces_depend_on_height_and_speed_as_the_motion_does() {
+    for shape in ["{ sphere = 0.05 }", "{ box = [0.07, 0.06, 0.05] }"] {
+        let (by_height, by_speed) = (E * E, E * E * 0.5 / G);
+        let mut errors = Vec::new();
+        for dt in [0.01, 0.005, 0.0025, 0.00125] {
+            let (_, [h, s]) = apex(shape, dt, true);
+            let error = ((h - by_height).abs() / by_height).max((s - by_speed).abs() / by_speed);
+            // First order in the step: v_impact / g = 0.41 s.
+            assert!(error < 4.0 * dt, "{shape}, dt = {dt}: {h} {s}, {error}");
+            errors.push(error);
+            let (_, [h, _]) = apex(shape, dt, false);
+            assert!((h - 1.0).abs() < 1e-9, "without the split: {h}");
+        }
+        assert!(errors[3] < 0.5 * errors[0], "{shape}: {errors:?}");
+    }
+}
+
+// The derivative is exact for the discrete map, too: it agrees with differences.
+#[test]
+fn the_split_is_differentiated_exactly() {
+    let run = |height: f64, e: f64| {
+        let mut scene = dropped("{ box = [0.07, 0.06, 0.05] }", height, 0.5, 0.01, true);
+        scene.state.q[3..].copy_from_slice(&[0.98, 0.12, 0.05, 0.15]);
+        let n = scene.state.q[3..].iter().map(|x| x * x).sum::<f64>().sqrt();
+        scene.state.q[3..].iter_mut().for_each(|x| *x /= n);
+        scene.state.v[3..].copy_from_slice(&[2.0, -1.0, 3.0]);
+        let slot = scene.model.parameter("floor-body/restitution").unwrap().slots[0];
+        let mut parameters = scene.parameters.cast::<Dual<f64, 2>>();
+        parameters.values[slot] = Dual::variable(e, 1);
+        let mut start: State<Dual<f64, 2>> = scene.state.cast();
+        start.q[2] = Dual::variable(start.q[2].value, 0);
+        let end = final_state(&scene, &parameters, start, 42);
+        assert!(end.v[2].value > -1.0);
+        end.q.into_iter().chain(end.v).collect::<Vec<_>>()
+    };
+    let at = run(0.8, E);
+    let h = 1e-6;
+    for (input, sides) in [
+        [run(0.8 + h, E), run(0.8 - h, E)],
+        [run(0.8, E + h), run(0.8, E - h)],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut largest = 0.0_f64;
+        for ((x, up), down) in at.iter().zip(&sides[0]).zip(&sides[1]) {
+            let difference = (up.value - down.value) / (2.0 * h);
+            let error = (x.tangent[input] - difference).abs() / difference.abs().max(1.0);
+            assert!(error < 1e-6, "input {input}: {} {difference}", x.tangent[input]);
+            largest = largest.max(difference.abs());
+        }
+        assert!(largest > 0.1, "input {input} moves nothing");
+    }
+}
+
+// Two balls in free space, the gap between them d: where they are at the end depends on d as in the
+// continuous motion, x2 = ... - (1 + e) v / 2 (T - d / v), so d x2 / d d = 1 + (dx of the impact).
+#[test]
+fn balls_that_collide_depend_on_the_gap_as_the_motion_does() {
+    let (v, e) = (1.3, 0.6);
+    let end = |split: bool| {
+        let scene = scene(&format!(
+            "gravity = [0, 0, 0]
+             [simulation]
+             time_step = 0.01
+             split_impacts = {split}
+             [[contact]]
+             mu = 0.3
+             restitution = {e:?}
+             [[body]]
+             name = 'a'
+             mass = 1
+             shape = {{ sphere = 0.1 }}
+             velocity = [{v:?}, 0, 0]
+             [[body]]
+             name = 'b'
+             mass = 1
+             shape = {{ sphere = 0.1 }}
+             position = [0.53, 0, 0]"
+        ));
+        let mut start: State<Dual<f64, 1>> = scene.state.cast();
+        start.q[7] = Dual::variable(start.q[7].value, 0);
+        let state = final_state(&scene, &scene.parameters.cast(), start, 60);
+        // Momentum: the velocities after a central impact of equal masses.
+        assert!((state.v[6].value - 0.5 * (1.0 + e) * v).abs() < 1e-12);
+        assert!((state.v[0].value - 0.5 * (1.0 - e) * v).abs() < 1e-12);
+        [state.q[0], state.q[7]]
+    };
+    // Strikes at t = d / v, from where a goes on at (1 - e) v / 2, b at (1 + e) v / 2.
+    let [a, b] = end(true);
+    let (d, t) = (0.33, 0.6);
+    assert!((a.value - (d + 0.5 * (1.0 - e) * v * (t - d / v))).abs() < 1e-12, "{}", a.value);
+    assert!((b.value - (0.53 + 0.5 * (1.0 + e) * v * (t - d / v))).abs() < 1e-12, "{}", b.value);
+    assert!((a.tangent[0] - (1.0 - 0.5 * (1.0 - e))).abs() < 1e-9, "{}", a.tangent[0]);
+    assert!((b.tangent[0] - (1.0 - 0.5 * (1.0 + e))).abs() < 1e-9, "{}", b.tangent[0]);
+    let [_, b] = end(false);
+    assert!((b.tangent[0] - 1.0).abs() < 1e-9, "without the split: {}", b.tangent[0]);
+}
