@@ -46,11 +46,6 @@ impl Family {
         }
     }
 
-    /// Whether P can be singular for so many contacts.
-    pub fn is_singular(self, contacts: usize) -> bool {
-        self.is_cube() && contacts > 1
-    }
-
     fn is_cube(self) -> bool {
         matches!(self, Family::CubeSlide | Family::CubeMix | Family::CubeStick)
     }

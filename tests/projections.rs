@@ -7,7 +7,8 @@ use stiction::argmin::{
     ProjectionSettings, Status,
 };
 
-use crate::families::{Family, disks};
+use crate::families::{Family, Problem, disks};
+use crate::random_projections::is_singular;
 
 /// z, its Jacobian by rows (adjoints of the unit vectors) and the solution.
 fn evaluate<N: Node>(node: &N, inputs: &[f64], n: usize) -> (Vec<f64>, Vec<Vec<f64>>, N::Solution) {
@@ -338,22 +339,27 @@ fn difference(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).fold(0.0_f64, |most, (x, y)| most.max((x - y).abs())) / size
 }
 
+fn solve(contacts: usize, problem: &Problem) -> (Vec<f64>, DiskSolution) {
+    let node = DiskQcqp { contacts, ..Default::default() };
+    let (mut z, mut solution) = (vec![0.0; 2 * contacts], DiskSolution::default());
+    f64::call(&node, &problem.inputs(), &mut z, &mut solution, &mut Default::default());
+    assert!(solution.report.status.is_solved(), "{:?}", solution.report);
+    (z, solution)
+}
+
 #[test]
 fn no_unit_of_mass_changes_what_is_found() {
     for family in Family::ALL {
         for contacts in [4, 16] {
             let problem = disks(family, contacts, 5);
-            let node = DiskQcqp { contacts, ..Default::default() };
-            let (z, _, solution) = evaluate(&node, &problem.inputs(), 2 * contacts);
-            assert!(solution.report.status.is_solved());
+            let (z, solution) = solve(contacts, &problem);
             for factor in [1e6, 1e-6] {
                 // P and q times a factor: the same impulses.
                 let mut scaled = problem.clone();
                 scaled.p.iter_mut().chain(&mut scaled.q).for_each(|x| *x *= factor);
-                let (other, _, found) = evaluate(&node, &scaled.inputs(), 2 * contacts);
-                assert!(found.report.status.is_solved(), "{}: {:?}", family.name(), found.report);
+                let (other, found) = solve(contacts, &scaled);
                 // They are not unique where P is singular.
-                if !family.is_singular(contacts) {
+                if !is_singular(family, contacts) {
                     assert_eq!(found.modes, solution.modes, "{}", family.name());
                     assert!(difference(&other, &z) <= 1e-7, "{}", family.name());
                 }
@@ -368,15 +374,13 @@ fn masses_of_a_million_to_one_are_solved() {
     // solution z / S.
     for seed in 0..20 {
         let problem = disks(Family::Well, 8, seed);
-        let node = DiskQcqp { contacts: 8, ..Default::default() };
-        let (z, _, _) = evaluate(&node, &problem.inputs(), 16);
+        let (z, _) = solve(8, &problem);
         let stretch = |k: usize| if (k / 2).is_multiple_of(2) { 1.0 } else { 1e-3 };
         let mut heavy = problem.clone();
         heavy.p.iter_mut().enumerate().for_each(|(k, p)| *p *= stretch(k / 16) * stretch(k % 16));
         heavy.q.iter_mut().enumerate().for_each(|(k, q)| *q *= stretch(k));
         heavy.radius.iter_mut().enumerate().for_each(|(i, r)| *r /= stretch(2 * i));
-        let (other, _, solution) = evaluate(&node, &heavy.inputs(), 16);
-        assert!(solution.report.status.is_solved(), "{seed}: {:?}", solution.report);
+        let (other, _) = solve(8, &heavy);
         let other: Vec<f64> = other.iter().enumerate().map(|(k, z)| z * stretch(k)).collect();
         assert!(difference(&other, &z) <= 1e-8, "{seed}: {other:?} and {z:?}");
     }

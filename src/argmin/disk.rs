@@ -84,15 +84,19 @@ fn multiplier(a: [f64; 3], c: [f64; 2], radius: f64) -> f64 {
     let (mean, half) = (0.5 * (a[0] + a[2]), 0.5 * (a[0] - a[2]));
     let spread = norm(&[half, a[1]]);
     let (large, small) = (mean + spread, (mean - spread).max(0.0));
-    let mut lambda = (norm(&c) / radius - large).max(0.0);
+    let rim = radius.recip();
+    let mut lambda = (norm(&c) * rim - large).max(0.0);
     if small + lambda <= 4.0 * f64::EPSILON * large {
         lambda = 4.0 * f64::EPSILON * large;
     }
     for _ in 0..STEPS {
-        let x = solve(a, c, lambda);
-        let y = solve(a, [-x[0], -x[1]], lambda);
+        // x = -(A + lambda)^-1 c and y = (A + lambda)^-1 x, with one division.
+        let (a0, a2) = (a[0] + lambda, a[2] + lambda);
+        let inverse = (a0 * a2 - a[1] * a[1]).recip();
+        let x = [(a[1] * c[1] - a2 * c[0]) * inverse, (a[1] * c[0] - a0 * c[1]) * inverse];
+        let y = [(a2 * x[0] - a[1] * x[1]) * inverse, (a0 * x[1] - a[1] * x[0]) * inverse];
         let square = x[0] * x[0] + x[1] * x[1];
-        let step = (square.sqrt() / radius - 1.0) * square / (x[0] * y[0] + x[1] * y[1]);
+        let step = (square.sqrt() * rim - 1.0) * square / (x[0] * y[0] + x[1] * y[1]);
         if !step.is_finite() {
             break;
         }

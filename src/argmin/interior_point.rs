@@ -19,6 +19,8 @@ const TO_BOUNDARY: f64 = 0.995;
 const LEAST_PIVOT: f64 = 1e-16;
 /// Least part of mu that a step aims at.
 const LEAST_CENTRING: f64 = 1e-3;
+/// Growth of the variables beyond which there is no minimum: more than any condition number allows.
+const DIVERGED: f64 = 1e11;
 /// Steps shorter than this lead nowhere.
 const LEAST_STEP: f64 = 1e-6;
 
@@ -43,6 +45,8 @@ pub(super) struct InteriorPoint {
     dslack: Vec<f64>,
     dmultiplier: Vec<f64>,
     cholesky: PackedCholesky<f64>,
+    /// Of the variables at the start, at least.
+    size: f64,
 }
 
 impl InteriorPoint {
@@ -64,6 +68,7 @@ impl InteriorPoint {
         // Multipliers are about as large as gradients in the same units.
         let size = largest(&self.q);
         let size = if size > 0.0 { size } else { 1.0 };
+        self.size = if S::CURVATURE > 0.0 { size.max(1.0) } else { size };
         self.slack.clear();
         self.multiplier.clear();
         for (y, q) in self.y.chunks_exact_mut(b).zip(self.q.chunks_exact(b)) {
@@ -84,8 +89,8 @@ impl InteriorPoint {
     }
 
     /// Iterates until each lambda_i t_i is below `goal` of the energies in the problem, at most
-    /// `limit` times, and writes z, constraints with the larger multiplier than slack put in force.
-    /// Returns the iterations.
+    /// `limit` times, and writes z, constraints with the larger multiplier than slack put in force;
+    /// not if it diverges. Returns the iterations.
     pub fn iterate<T: Real, S: FeasibleSet<T>>(
         &mut self,
         goal: f64,
@@ -99,9 +104,13 @@ impl InteriorPoint {
                 break;
             }
             spent += 1;
-            if !self.step::<T, S>() {
+            if !self.step::<T, S>() || largest(&self.y) > DIVERGED * self.size {
                 break;
             }
+        }
+        let is_finite = self.y.iter().all(|y| y.is_finite());
+        if !is_finite || largest(&self.y) > DIVERGED * self.size {
+            return spent;
         }
         let b = S::BLOCK;
         let n = self.y.len();

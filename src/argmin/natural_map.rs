@@ -137,6 +137,10 @@ pub(super) fn margin(
     u: &[f64],
 ) -> f64 {
     let scale = delassus.velocity_scale();
+    if scale == 0.0 && !modes.is_empty() {
+        // Nothing moves, nothing presses: all are at the border.
+        return 0.0;
+    }
     let mut least = f64::INFINITY;
     for (i, (block, &mode)) in data.blocks().iter().zip(modes).enumerate() {
         let (x, v, limit) = (&lambda[block.range()], &u[block.range()], data.limit[i]);

@@ -92,7 +92,8 @@ pub(super) fn solve<T: Real, S: FeasibleSet<T>>(
     if let Some(effort) = by_newton {
         if newton.best.residual > tolerance && w.low_rank.detect(problem.p, n) {
             let factored = problem.with_factor(Some(&w.low_rank));
-            *spent += newton.improve(&factored, &w.scale, tolerance, effort);
+            // Steps that cheap are worth taking for longer.
+            *spent += newton.improve(&factored, &w.scale, tolerance, Effort::FULL);
             newton.finish(problem, &w.scale);
         }
         if newton.best.residual > tolerance {

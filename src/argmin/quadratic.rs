@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::feasible_set::{Block, FeasibleSet};
 use super::low_rank::LowRank;
 use crate::ad::Real;
-use crate::linalg::add_scaled;
+use crate::linalg::{add_scaled, wide_dot};
 
 /// argmin 1/2 z'Pz + q'z, z in `set`.
 pub(super) struct Problem<'a, T, S> {
@@ -66,8 +66,15 @@ impl<'a, T: Real, S: FeasibleSet<T>> Problem<'a, T, S> {
     pub fn exact_gradient(&self, z: &[T], g: &mut Vec<T>) {
         g.clear();
         g.extend_from_slice(self.q);
-        // P is symmetric: its rows serve as columns.
-        add_product(self.p, z, g);
+        if T::ORDER == 0 {
+            // P is symmetric: its rows serve as columns.
+            add_product(self.p, z, g);
+        } else {
+            // Its derivatives need not be.
+            for (i, g) in g.iter_mut().enumerate() {
+                *g += wide_dot(self.row(i), z);
+            }
+        }
     }
 
     /// 1/2 z'Pz + q'z = 1/2 z'(g + q)

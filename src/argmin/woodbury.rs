@@ -13,9 +13,9 @@ use crate::ad::Real;
 use crate::linalg::{PackedCholesky, add_scaled, wide_dot};
 
 /// gamma below this part of the row's |V|^2 loses as many digits to cancellation.
-const LEAST_GAMMA: f64 = 1e-6;
+const LEAST_GAMMA: f64 = 1e-9;
 /// Least relative pivot of M or Vf K^-1 Vf': below, the rank of Vf is in doubt.
-const LEAST_PIVOT: f64 = 1e-6;
+const LEAST_PIVOT: f64 = 1e-8;
 
 /// The factors. Reused, it allocates nothing.
 #[derive(Clone, Debug, Default)]

@@ -56,13 +56,14 @@ fn bounces_depend_on_height_and_speed_as_the_motion_does() {
         for dt in [0.01, 0.005, 0.0025, 0.00125] {
             let (_, [h, s]) = apex(shape, dt, true);
             let error = ((h - by_height).abs() / by_height).max((s - by_speed).abs() / by_speed);
-            // First order in the step: v_impact / g = 0.41 s.
-            assert!(error < 4.0 * dt, "{shape}, dt = {dt}: {h} {s}, {error}");
+            // First order in the step: velocities belong to half a step later, by g dt / 2 of 0.5 m/s.
+            let first_order = 0.5 * G * dt / 0.5;
+            assert!(error < 1.1 * first_order, "{shape}, dt = {dt}: {h} {s}, {error}");
             errors.push(error);
             let (_, [h, _]) = apex(shape, dt, false);
             assert!((h - 1.0).abs() < 1e-9, "without the split: {h}");
         }
-        assert!(errors[3] < 0.5 * errors[0], "{shape}: {errors:?}");
+        assert!(errors[3] < 0.15 * errors[0], "{shape}: {errors:?}");
     }
 }
 
@@ -114,6 +115,7 @@ fn balls_that_collide_depend_on_the_gap_as_the_motion_does() {
             "gravity = [0, 0, 0]
              [simulation]
              time_step = 0.01
+             compliance = 0
              split_impacts = {split}
              [[contact]]
              mu = 0.3
