@@ -3,6 +3,8 @@
 
 #[path = "argmin/clarabel_peer.rs"]
 mod clarabel_peer;
+#[path = "../tests/contact_problems.rs"]
+mod contact_problems;
 #[path = "../tests/families.rs"]
 mod families;
 #[path = "argmin/ncp.rs"]

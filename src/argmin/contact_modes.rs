@@ -111,7 +111,7 @@ pub(super) struct ContactModes<T> {
     /// Whether `lu` is that of the body-space matrix.
     in_body_space: bool,
     /// First column and length of both parts of the row of each unknown.
-    columns: Vec<[(usize, usize); 2]>,
+    columns: Vec<Spans>,
     body: Vec<T>,
     /// The conditions that share the least-norm rule.
     members: Vec<Member<T>>,
@@ -148,13 +148,12 @@ impl<T: Real> ContactModes<T> {
         }
         self.matrix.clear();
         self.matrix.resize(size * size, T::zero());
-        for (k, row) in self.unknowns.iter().enumerate() {
-            let block = &data.blocks()[row.block];
+        for k in 0..size {
             let test = &self.tests[self.starts[k]..self.starts[k + 1]];
-            for (l, column) in self.unknowns.iter().enumerate() {
+            for l in 0..size {
                 let motion = &self.motions[self.starts[l]..self.starts[l + 1]];
                 self.matrix[k * size + l] =
-                    block.overlap(test, &data.blocks()[column.block], motion);
+                    overlap(test, self.columns[k], motion, self.columns[l]);
             }
             self.matrix[k * size + k] += self.diagonal[k];
         }
@@ -370,10 +369,7 @@ impl<T: Real> ContactModes<T> {
         }
         let size = self.unknowns.len();
         for m in 0..self.members.len() {
-            self.scratch.clear();
-            self.scratch.resize(self.members.len(), T::zero());
-            self.scratch[m] = T::one();
-            self.range.reject(&mut self.scratch);
+            self.range.reject_unit(m, &mut self.scratch);
             let column = self.members[m].unknown;
             for (row, &x) in self.members.iter().zip(&self.scratch) {
                 self.matrix[row.unknown * size + column] += x * self.range_scale;
@@ -561,6 +557,25 @@ impl<T: Real> ContactModes<T> {
             (0..rows).fold(T::zero(), |sum, r| sum + row[r] * x(first + r))
         }));
     }
+}
+
+/// First column and length of both parts of a row; the second may be empty.
+type Spans = [(usize, usize); 2];
+
+/// The scalar product of two rows, of which parts that start alike are those of one tree.
+fn overlap<T: Real>(x: &[T], [(a, m), (b, n)]: Spans, y: &[T], [(c, p), (d, q)]: Spans) -> T {
+    let mut sum = T::zero();
+    if a == c {
+        sum += dot(&x[..m], &y[..p]);
+    } else if q > 0 && a == d {
+        sum += dot(&x[..m], &y[p..]);
+    }
+    if n > 0 && b == c {
+        sum += dot(&x[m..], &y[..p]);
+    } else if n > 0 && q > 0 && b == d {
+        sum += dot(&x[m..], &y[p..]);
+    }
+    sum
 }
 
 /// b . x over the rows there are.

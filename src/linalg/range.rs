@@ -1,6 +1,6 @@
 //! Orthonormal basis of the range of a matrix, by modified Gram-Schmidt with column pivoting.
 
-use super::dot;
+use super::wide_dot::{add_scaled, wide_dot};
 use crate::ad::Real;
 
 /// Columns shorter than this fraction of the longest count as dependent. Contact rows of one body
@@ -20,6 +20,25 @@ pub struct Range<T> {
     r: Vec<T>,
     work: Vec<T>,
     coefficients: Vec<T>,
+}
+
+/// x <- (I - q q') x. Columns of bodies that do not touch are orthogonal exactly.
+fn subtract_along<T: Real>(x: &mut [T], q: &[T]) {
+    let overlap = wide_dot(q, x);
+    if !(overlap.is_zero() && T::ORDER == 0) {
+        add_scaled(x, -overlap, q);
+    }
+}
+
+/// |x|² of the values, in eight independent sums.
+fn sum_of_squares<T: Real>(x: &[T]) -> f64 {
+    let mut sums = [0.0; 8];
+    for x in x.chunks(8) {
+        for (sum, x) in sums.iter_mut().zip(x) {
+            *sum += x.value() * x.value();
+        }
+    }
+    sums.iter().sum()
 }
 
 impl<T: Real> Range<T> {
@@ -52,22 +71,20 @@ impl<T: Real> Range<T> {
                     continue;
                 }
                 let column = &self.work[j * m..(j + 1) * m];
-                let size = column.iter().map(|x| x.value() * x.value()).sum::<f64>().sqrt();
+                let size = sum_of_squares(column);
                 if size > best {
                     best = size;
                     pivot = Some(j);
                 }
             }
+            let best = best.sqrt();
             longest = longest.max(best);
             let Some(j) = pivot.filter(|_| best > RANK_TOLERANCE * longest) else { break };
             let k = self.pivots.len();
             // Orthogonalise once more against the basis: twice is enough.
             for p in 0..k {
-                let overlap = dot(&self.q[p * m..(p + 1) * m], &self.work[j * m..(j + 1) * m]);
-                for i in 0..m {
-                    let q = self.q[p * m + i];
-                    self.work[j * m + i] -= overlap * q;
-                }
+                let q = &self.q[p * m..(p + 1) * m];
+                subtract_along(&mut self.work[j * m..(j + 1) * m], q);
             }
             let length = super::norm(&self.work[j * m..(j + 1) * m]);
             for i in 0..m {
@@ -79,12 +96,8 @@ impl<T: Real> Range<T> {
                 if self.pivots.contains(&other) {
                     continue;
                 }
-                let column = &mut self.work[other * m..(other + 1) * m];
                 let q = &self.q[k * m..(k + 1) * m];
-                let overlap = dot(q, column);
-                for (x, &q) in column.iter_mut().zip(q) {
-                    *x -= overlap * q;
-                }
+                subtract_along(&mut self.work[other * m..(other + 1) * m], q);
             }
         }
         // R = Q' A on the pivot columns.
@@ -113,10 +126,20 @@ impl<T: Real> Range<T> {
     pub fn reject(&self, x: &mut [T]) {
         let m = self.rows;
         for k in 0..self.rank() {
+            subtract_along(x, &self.q[k * m..(k + 1) * m]);
+        }
+    }
+
+    /// x <- (I - Q Q') e_j, a column of the projector on what is outside the range.
+    pub fn reject_unit(&self, j: usize, x: &mut Vec<T>) {
+        let m = self.rows;
+        x.clear();
+        x.resize(m, T::zero());
+        x[j] = T::one();
+        for k in 0..self.rank() {
             let q = &self.q[k * m..(k + 1) * m];
-            let overlap = dot(q, x);
-            for (x, &q) in x.iter_mut().zip(q) {
-                *x -= overlap * q;
+            if !(q[j].is_zero() && T::ORDER == 0) {
+                add_scaled(x, -q[j], q);
             }
         }
     }
@@ -127,7 +150,7 @@ impl<T: Real> Range<T> {
         let side = m.min(self.columns);
         let c = &mut self.coefficients;
         c.clear();
-        c.extend((0..rank).map(|k| dot(&self.q[k * m..(k + 1) * m], x)));
+        c.extend((0..rank).map(|k| wide_dot(&self.q[k * m..(k + 1) * m], x)));
         for k in (0..rank).rev() {
             let mut sum = c[k];
             for (p, &cp) in c.iter().enumerate().skip(k + 1) {

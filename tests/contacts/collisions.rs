@@ -61,7 +61,10 @@ fn melee(random: &mut Random, restitution: f64) -> Scene {
     for k in 0..3 {
         let shape = match random.bits() % 3 {
             0 => format!("{{ sphere = {:?} }}", random.uniform(0.05, 0.15)),
-            _ => format!("{{ box = {:?} }}", std::array::from_fn::<f64, 3, _>(|_| random.uniform(0.05, 0.15))),
+            _ => format!(
+                "{{ box = {:?} }}",
+                std::array::from_fn::<f64, 3, _>(|_| random.uniform(0.05, 0.15))
+            ),
         };
         let angle = k as f64 * 2.1 + random.uniform(-0.3, 0.3);
         let out = Vector3::new(angle.cos(), angle.sin(), random.uniform(-0.1, 0.1));

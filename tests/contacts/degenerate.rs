@@ -101,7 +101,9 @@ fn at_rest_exactly_friction_holds_and_at_its_limit_it_sticks() {
     // Zero sliding speed.
     let s = point(1, 1.0, [0.0, 0.0, -1.0], 0.5, 0.0);
     assert_eq!(s.solution.modes, [Mode::Stick]);
-    assert!(s.outputs.iter().zip([0.0, 0.0, 0.0, 1.0, 0.0, 0.0]).all(|(a, b)| (a - b).abs() < 1e-12));
+    assert!(
+        s.outputs.iter().zip([0.0, 0.0, 0.0, 1.0, 0.0, 0.0]).all(|(a, b)| (a - b).abs() < 1e-12)
+    );
     assert!(s.rows[0][place(1, "v")].abs() < 1e-12);
     // Exactly on the cone, without slip: |lambda_t| = mu lambda_n. One of the two sides, and margin 0.
     let s = point(1, 1.0, [0.5, 0.0, -1.0], 0.5, 0.0);

@@ -87,12 +87,9 @@ fn the_split_is_differentiated_exactly() {
     };
     let at = run(0.8, E);
     let h = 1e-6;
-    for (input, sides) in [
-        [run(0.8 + h, E), run(0.8 - h, E)],
-        [run(0.8, E + h), run(0.8, E - h)],
-    ]
-    .into_iter()
-    .enumerate()
+    for (input, sides) in [[run(0.8 + h, E), run(0.8 - h, E)], [run(0.8, E + h), run(0.8, E - h)]]
+        .into_iter()
+        .enumerate()
     {
         let mut largest = 0.0_f64;
         for ((x, up), down) in at.iter().zip(&sides[0]).zip(&sides[1]) {

@@ -72,7 +72,8 @@ fn text(random: &mut Random, kind: &str) -> String {
         pick(random, &["", "", "compliance = 1e-4", "compliance = 0"]),
         pick(random, &["", "baumgarte = 0"]),
     );
-    let sides = |random: &mut Random| -> [f64; 3] { std::array::from_fn(|_| random.uniform(0.02, 0.08)) };
+    let sides =
+        |random: &mut Random| -> [f64; 3] { std::array::from_fn(|_| random.uniform(0.02, 0.08)) };
     match kind {
         "toss" | "corner" => {
             if kind == "corner" {
@@ -87,13 +88,29 @@ fn text(random: &mut Random, kind: &str) -> String {
             }
             let (h, mass) = (sides(random), random.uniform(0.1, 2.0));
             let z = random.uniform(0.03, 0.13);
-            text += &body(random, 0, mass, &format!("{{ box = {h:?} }}"), [0.0, 0.0, z], 2.0, [2.0, 10.0]);
+            text += &body(
+                random,
+                0,
+                mass,
+                &format!("{{ box = {h:?} }}"),
+                [0.0, 0.0, z],
+                2.0,
+                [2.0, 10.0],
+            );
         }
         "landing" => {
             let (h, mass) = (sides(random), random.uniform(0.1, 2.0));
             let tilt = 10.0_f64.powf(random.uniform(-9.0, -2.0));
             let z = h[2] + random.uniform(-1e-3, 1e-4);
-            text += &body(random, 0, mass, &format!("{{ box = {h:?} }}"), [0.0, 0.0, z], tilt, [0.5, 2.0]);
+            text += &body(
+                random,
+                0,
+                mass,
+                &format!("{{ box = {h:?} }}"),
+                [0.0, 0.0, z],
+                tilt,
+                [0.5, 2.0],
+            );
         }
         "stack" => {
             let mut z = 0.0;
@@ -101,8 +118,10 @@ fn text(random: &mut Random, kind: &str) -> String {
                 let h = sides(random);
                 // Up to a hundred to one.
                 let mass = 10.0_f64.powf(random.uniform(-1.0, 1.0));
-                let place = [random.uniform(-0.005, 0.005), random.uniform(-0.005, 0.005), z + h[2]];
-                text += &body(random, k, mass, &format!("{{ box = {h:?} }}"), place, 0.0, [0.1, 0.3]);
+                let place =
+                    [random.uniform(-0.005, 0.005), random.uniform(-0.005, 0.005), z + h[2]];
+                text +=
+                    &body(random, k, mass, &format!("{{ box = {h:?} }}"), place, 0.0, [0.1, 0.3]);
                 z += 2.0 * h[2];
             }
         }

@@ -2,9 +2,9 @@
 
 use stiction::contact::Regime;
 use stiction::model::Scene;
+use stiction::model::System;
 use stiction::simulation::StepMemory;
 use stiction::verify::{Gradcheck, StepProgram};
-use stiction::model::System;
 
 use super::{G, on_floor, rollout};
 
