@@ -136,10 +136,13 @@ fn contacts_are_written_beside_the_trajectory() {
     succeeds(&folder.run(&command));
     assert_eq!(folder.files(), ["out.contacts.csv", "out.csv", "out.solver.csv", "scene.toml"]);
     let contacts = rows(&folder.read("out.contacts.csv"));
-    let header = "step,t,pair,point,mode,target,gap,impulse_n,impulse_t1,impulse_t2".split(',');
+    let header =
+        "step,t,pair,point,mode,target,gap,impulse_n,impulse_t1,impulse_t2,friction".split(',');
     assert!(contacts[0].iter().eq(header));
     let solver = rows(&folder.read("out.solver.csv"));
-    let header = "step,t,status,iterations,residual,margin,contacts".split(',');
+    let header =
+        "step,t,status,iterations,residual,margin,contacts,complementarity,cone,dissipation"
+            .split(',');
     assert!(solver[0].iter().eq(header));
     assert_eq!(solver.len(), 101);
     for (k, row) in solver.iter().enumerate().skip(1) {

@@ -152,8 +152,7 @@ impl<T: Real> ContactModes<T> {
             let test = &self.tests[self.starts[k]..self.starts[k + 1]];
             for l in 0..size {
                 let motion = &self.motions[self.starts[l]..self.starts[l + 1]];
-                self.matrix[k * size + l] =
-                    overlap(test, self.columns[k], motion, self.columns[l]);
+                self.matrix[k * size + l] = overlap(test, self.columns[k], motion, self.columns[l]);
             }
             self.matrix[k * size + k] += self.diagonal[k];
         }

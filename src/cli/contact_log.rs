@@ -14,11 +14,11 @@ const CONTACTS: [&str; 11] = [
     "point",
     "mode",
     "target",
-    "friction",
     "gap",
     "impulse_n",
     "impulse_t1",
     "impulse_t2",
+    "friction",
 ];
 const SOLVER: [&str; 10] = [
     "step",
@@ -72,11 +72,11 @@ impl ContactLog {
                 &contact.feature.to_string(),
                 contact.mode.name(),
                 contact.target.name(),
-                contact.regime.name(),
                 &text(contact.gap),
                 &normal,
                 &first,
                 &second,
+                contact.regime.name(),
             ])?;
         }
         self.solver.write_record([
