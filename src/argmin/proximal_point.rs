@@ -13,7 +13,7 @@
 //! and Newton on F, with steps shortened until |F| falls, solves it. The solution is the next anchor. Its
 //! residual is that of the exact law but for rho (lambda - a), which shrinks with rho: the weight falls
 //! tenfold from one anchor to the next, and grows where Newton fails. Since all is counted from the
-//! anchor, digits are lost of the differences only, and weights of 1e-9 of the diagonal do no harm.
+//! anchor, digits are lost of the differences only, and weights of 1e-12 of the diagonal do no harm.
 
 use super::RowBlock;
 use super::contact_data::{ContactData, Delassus};
@@ -22,7 +22,7 @@ use super::natural_map::{length, natural_residual};
 use crate::linalg::{Lu, norm};
 
 /// The first weight relative to the scales of the contacts, the least and the largest.
-const WEIGHT: (f64, f64, f64) = (1e-2, 1e-9, 1e3);
+const WEIGHT: (f64, f64, f64) = (1e-2, 1e-12, 1e3);
 /// What the weight is multiplied with from an anchor to the next, and where Newton fails.
 const SHRINK: f64 = 0.1;
 const GROW: f64 = 5.0;
