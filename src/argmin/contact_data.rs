@@ -184,12 +184,6 @@ impl<T: Real> Delassus<T> {
         0.5 * (self.diagonal[i][4].value() + self.diagonal[i][8].value())
     }
 
-    /// Mean diagonal of the first rows.
-    pub fn mean_normal_scale(&self) -> f64 {
-        let blocks = self.diagonal.len();
-        (0..blocks).map(|i| self.normal_scale(i)).sum::<f64>() / blocks.max(1) as f64
-    }
-
     /// The largest contact velocity without impulses: what residuals are relative to.
     pub fn velocity_scale(&self) -> f64 {
         self.b.iter().map(|b| b.value().abs()).fold(0.0, f64::max)

@@ -36,8 +36,9 @@ use super::block_rows::BlockRows;
 use super::contact_data::{ContactData, Layout};
 use super::contact_law::{Law, Mode};
 use super::contact_modes::{Iterate, Selection};
+use super::contact_solution::ContactSolution;
 use super::newton_step::NewtonState;
-use super::semismooth_newton::{self, ContactSolution, ContactWorkspace};
+use super::semismooth_newton::{self, ContactWorkspace};
 use crate::ad::{Node, Real};
 use crate::linalg::{Range, dot};
 

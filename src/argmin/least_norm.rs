@@ -2,8 +2,8 @@
 
 use super::contact_data::{ContactData, Delassus};
 use super::contact_law::{Law, Mode};
+use super::contact_solution::ContactSolution;
 use super::natural_map::length;
-use super::semismooth_newton::ContactSolution;
 use crate::linalg::{cholesky, solve_lower, solve_lower_transpose};
 
 /// Memory of [`least_norm`].

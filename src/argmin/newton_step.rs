@@ -4,7 +4,7 @@
 use super::contact_data::{ContactData, Delassus};
 use super::contact_law::{Law, Mode};
 use super::contact_modes::{ContactModes, Iterate, Selection};
-use super::semismooth_newton::ContactSolution;
+use super::contact_solution::ContactSolution;
 use crate::ad::Real;
 
 /// Where the iterations are.

@@ -4,6 +4,10 @@
 //! [block Gauss-Seidel](super::block_gauss_seidel) sweeps, and goes back to sweeping when the residual no
 //! longer falls.
 //!
+//! Where that leads nowhere (stacks of boxes that slide and spin on each other, light bodies under heavy
+//! ones), Newton starts again from the [interior point](super::cone_interior_point), and then the
+//! [proximal point method](super::proximal_point) takes over.
+//!
 //! All of the search runs on values. On AD scalars one more Newton step for each order, at the final
 //! modes, carries the derivatives.
 
@@ -11,12 +15,14 @@ use super::cone_interior_point::{ConeInteriorPoint, ConeProgramData};
 use super::contact_data::ContactData;
 use super::contact_law::{Law, Mode};
 use super::contact_modes::{Iterate, Selection};
+use super::contact_solution::ContactSolution;
 use super::coupled_contact::{ContactMethod, CoupledContact};
 use super::least_norm::{LeastNormWorkspace, least_norm};
 use super::natural_map::{
-    ContactResiduals, contact_residuals, length, margin, mode, natural_argument, natural_residual,
+    contact_residuals, length, margin, mode, natural_argument, natural_residual,
 };
 use super::newton_step::NewtonState;
+use super::proximal_point::{Goal, ProximalPoint, Weights};
 use super::{Report, Status, block_gauss_seidel};
 use crate::ad::Real;
 
@@ -30,8 +36,6 @@ const ROUNDS: usize = 4;
 const DAMPED_ITERATIONS: usize = 60;
 /// Damping that a descent starts with, and its least and largest; relative to the diagonal.
 const DAMPING: (f64, f64, f64) = (1e-3, 1e-9, 1e3);
-/// Steps of the continuation in the compliance, a factor of ten each.
-const CONTINUATION_STEPS: usize = 9;
 /// Sweeps of the first round.
 const FIRST_SWEEPS: usize = 3;
 /// Newton iterations at the final modes. Without compliance the least-norm rule can move impulses
@@ -62,62 +66,9 @@ pub(super) struct Search {
     end: Vec<f64>,
     y: Vec<f64>,
     least_norm: LeastNormWorkspace,
-    compliance: Vec<f64>,
     interior_point: ConeInteriorPoint,
+    proximal_point: ProximalPoint,
     zeros: Vec<f64>,
-}
-
-/// What a solve decided, in f64.
-#[derive(Debug, Default)]
-pub struct ContactSolution {
-    /// Status, iterations, relative natural residual, margin.
-    pub report: Report,
-    /// The parts of Coulomb's law by themselves.
-    pub residuals: ContactResiduals,
-    /// The mode of each block.
-    pub modes: Vec<Mode>,
-    /// The impulses: the starting guess of the next solve.
-    pub impulses: Vec<f64>,
-    /// Directions that are data. Of clamped contacts that of the friction: across it they do not slip by
-    /// themselves, along it they are held by others. Of pyramids and intervals the sides they are at.
-    /// Zero of others.
-    pub(super) directions: Vec<[f64; 2]>,
-    /// The part of the impulses that no velocity feels, where the least-norm rule has no admissible
-    /// solution: it is held. Zero otherwise.
-    pub(super) held: Vec<f64>,
-}
-
-// By hand: the tape copies solutions into memory it has, which the derived `clone_from` drops.
-impl Clone for ContactSolution {
-    fn clone(&self) -> Self {
-        let mut clone = ContactSolution::default();
-        clone.clone_from(self);
-        clone
-    }
-
-    fn clone_from(&mut self, other: &Self) {
-        (self.report, self.residuals) = (other.report, other.residuals);
-        self.modes.clone_from(&other.modes);
-        self.impulses.clone_from(&other.impulses);
-        self.directions.clone_from(&other.directions);
-        self.held.clone_from(&other.held);
-    }
-}
-
-impl ContactSolution {
-    /// That of a problem whose inputs are not admissible.
-    pub(super) fn invalid(&mut self, blocks: usize, rows: usize) {
-        let residual = f64::INFINITY;
-        self.report = Report { status: Status::InvalidInput, residual, ..Report::default() };
-        self.residuals = ContactResiduals::default();
-        self.modes.clear();
-        self.modes.resize(blocks, Mode::Break);
-        self.directions.clear();
-        self.directions.resize(blocks, [0.0; 2]);
-        self.held.clear();
-        self.held.resize(rows, 0.0);
-        self.impulses.clear();
-    }
 }
 
 /// Solves the problem of `node` for the impulses `lambda`.
@@ -178,6 +129,13 @@ impl Search {
             let (lambda, delassus) = (&mut state.lambda, &state.delassus);
             least_norm(data, delassus, lambda, solution, &mut self.least_norm);
             iterations += self.polish(data, solution, scale, reached.max(enough));
+            if reached <= tolerance && self.residual(data, scale) > tolerance {
+                // The rule has led away from the solution: keep that.
+                self.state.lambda.copy_from_slice(&self.kept);
+                self.classify(data, scale, solution);
+                solution.held.fill(0.0);
+                self.hold(data, solution);
+            }
         } else {
             if method == ContactMethod::GaussSeidel {
                 iterations = self.sweep_until(data, scale, tolerance);
@@ -206,8 +164,8 @@ impl Search {
         natural_residual(data, delassus, lambda, u, scale)
     }
 
-    /// The search from the warm start, from nothing, and by continuation; leaves the best iterate in
-    /// `state.lambda` and returns its residual.
+    /// The search from the warm start, from nothing, from the interior point, by the proximal point
+    /// method, and a long one; leaves the best iterate in `state.lambda` and returns its residual.
     fn search_with_restarts(
         &mut self,
         data: &ContactData<f64>,
@@ -237,24 +195,26 @@ impl Search {
             self.newton(data, scale, enough, &mut best, iterations);
         }
         self.kept.clone_from(&self.best);
-        if best > tolerance {
-            self.return_to_best(data);
-            let found = self.search(data, scale, enough, true, iterations);
-            self.keep_better(found, &mut best);
+        if ProximalPoint::knows(data.laws) {
+            for (from_best, weights) in [(true, Weights::Uniform), (false, Weights::Own)] {
+                if best <= tolerance {
+                    break;
+                }
+                let NewtonState { delassus, lambda, .. } = &mut self.state;
+                if from_best {
+                    lambda.copy_from_slice(&self.kept);
+                } else {
+                    lambda.fill(0.0);
+                }
+                let goal = Goal { scale, enough, tolerance };
+                let found = self.proximal_point.run(data, delassus, weights, goal, lambda);
+                *iterations += found.iterations;
+                self.best.copy_from_slice(lambda);
+                self.keep_better(found.residual, &mut best);
+            }
         }
         if best > tolerance {
-            // Impulses that only a small compliance decides can be far from where sweeping ends. Follow
-            // them from a large compliance to the one asked for.
-            let mut compliance = std::mem::take(&mut self.compliance);
-            let mut extra = self.state.delassus.mean_normal_scale();
-            for _ in 0..CONTINUATION_STEPS {
-                compliance.clear();
-                compliance.extend(data.compliance.iter().map(|&c| c + extra));
-                let softer = ContactData { compliance: &compliance, ..*data };
-                self.search(&softer, scale, enough, true, iterations);
-                extra *= 0.1;
-            }
-            self.compliance = compliance;
+            self.state.lambda.copy_from_slice(&self.kept);
             let found = self.search(data, scale, enough, true, iterations);
             self.keep_better(found, &mut best);
         }

@@ -1,0 +1,58 @@
+//! What a solve of the coupled contact problem decided.
+
+use super::contact_law::Mode;
+use super::natural_map::ContactResiduals;
+use super::{Report, Status};
+
+/// What a solve decided, in f64.
+#[derive(Debug, Default)]
+pub struct ContactSolution {
+    /// Status, iterations, relative natural residual, margin.
+    pub report: Report,
+    /// The parts of Coulomb's law by themselves.
+    pub residuals: ContactResiduals,
+    /// The mode of each block.
+    pub modes: Vec<Mode>,
+    /// The impulses: the starting guess of the next solve.
+    pub impulses: Vec<f64>,
+    /// Directions that are data. Of clamped contacts that of the friction: across it they do not slip by
+    /// themselves, along it they are held by others. Of pyramids and intervals the sides they are at.
+    /// Zero of others.
+    pub(super) directions: Vec<[f64; 2]>,
+    /// The part of the impulses that no velocity feels, where the least-norm rule has no admissible
+    /// solution: it is held. Zero otherwise.
+    pub(super) held: Vec<f64>,
+}
+
+// By hand: the tape copies solutions into memory it has, which the derived `clone_from` drops.
+impl Clone for ContactSolution {
+    fn clone(&self) -> Self {
+        let mut clone = ContactSolution::default();
+        clone.clone_from(self);
+        clone
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        (self.report, self.residuals) = (other.report, other.residuals);
+        self.modes.clone_from(&other.modes);
+        self.impulses.clone_from(&other.impulses);
+        self.directions.clone_from(&other.directions);
+        self.held.clone_from(&other.held);
+    }
+}
+
+impl ContactSolution {
+    /// That of a problem whose inputs are not admissible.
+    pub(super) fn invalid(&mut self, blocks: usize, rows: usize) {
+        let residual = f64::INFINITY;
+        self.report = Report { status: Status::InvalidInput, residual, ..Report::default() };
+        self.residuals = ContactResiduals::default();
+        self.modes.clear();
+        self.modes.resize(blocks, Mode::Break);
+        self.directions.clear();
+        self.directions.resize(blocks, [0.0; 2]);
+        self.held.clear();
+        self.held.resize(rows, 0.0);
+        self.impulses.clear();
+    }
+}

@@ -1,0 +1,343 @@
+//! The proximal point method on the coupled contact problem: where contacts are nearly redundant, the
+//! velocities that decide who carries what are a millionth of those that matter, and modes guessed from
+//! anything but the solution are wrong.
+//!
+//! Around an anchor a each contact is given a soft law, that of Coulomb with u + rho (lambda - a) for u.
+//! It makes the impulse a function of the velocity, lambda = P(a - u / rho), so that the problem has as many
+//! unknowns as there are velocities,
+//!
+//! ```text
+//! F(d) = d - W'(P(a - u / rho) - a) = 0,   u = W (W'a + d) + b
+//! ```
+//!
+//! and Newton on F, with steps shortened until |F| falls, solves it. The solution is the next anchor. Its
+//! residual is that of the exact law but for rho (lambda - a), which shrinks with rho: the weight falls
+//! tenfold from one anchor to the next, and grows where Newton fails. Since all is counted from the
+//! anchor, digits are lost of the differences only, and weights of 1e-12 of the diagonal do no harm.
+
+use super::RowBlock;
+use super::contact_data::{ContactData, Delassus};
+use super::contact_law::Law;
+use super::natural_map::{length, natural_residual};
+use crate::linalg::{Lu, norm};
+
+/// The first weight relative to the scales of the contacts, the least and the largest.
+const WEIGHT: (f64, f64, f64) = (1e-2, 1e-12, 1e3);
+/// What the weight is multiplied with from an anchor to the next, and where Newton fails.
+const SHRINK: f64 = 0.1;
+const GROW: f64 = 5.0;
+/// Newton steps around one anchor, and in all.
+const STEPS: usize = 25;
+const ALL_STEPS: usize = 1000;
+/// Anchors. Most problems take ten.
+const ANCHORS: usize = 80;
+/// How often a step is halved.
+const HALVINGS: i32 = 8;
+/// |F| relative to |d|: where Newton stops, and what still counts as solved where rounding stops it.
+const CLOSE: f64 = 1e-9;
+const USABLE: f64 = 1e-3;
+
+/// What the weights of contacts are relative to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Weights {
+    /// The least scale of all: where a light body carries a heavy one.
+    Uniform,
+    /// Each contact's own scale.
+    Own,
+}
+
+/// How far the method goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Goal {
+    /// What residuals are relative to.
+    pub scale: f64,
+    /// The residual at which it stops, and the one at which it stops once it no longer falls.
+    pub enough: f64,
+    pub tolerance: f64,
+}
+
+/// How far it got.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reached {
+    pub residual: f64,
+    pub iterations: usize,
+}
+
+/// -d lambda / d u of a block.
+type Slope = [[f64; 3]; 3];
+
+/// The memory of the method.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ProximalPoint {
+    scales: Vec<[f64; 2]>,
+    weight: f64,
+    anchor: Vec<f64>,
+    /// The velocities at the anchor.
+    velocity: Vec<f64>,
+    /// d, and where a step of Newton starts.
+    moved: Vec<f64>,
+    start: Vec<f64>,
+    step: Vec<f64>,
+    /// W'delta, then F.
+    f: Vec<f64>,
+    u: Vec<f64>,
+    /// lambda less the anchor.
+    delta: Vec<f64>,
+    slopes: Vec<Slope>,
+    sloped: Vec<f64>,
+    matrix: Vec<f64>,
+    lu: Lu<f64>,
+    candidate: Vec<f64>,
+}
+
+impl ProximalPoint {
+    /// Whether all laws of the problem have a soft form.
+    pub fn knows(laws: &[Law]) -> bool {
+        !laws.contains(&Law::Relaxed)
+    }
+
+    /// Follows anchors from `lambda`; leaves the best impulses in it.
+    pub fn run(
+        &mut self,
+        data: &ContactData<f64>,
+        delassus: &mut Delassus<f64>,
+        weights: Weights,
+        Goal { scale, enough, tolerance }: Goal,
+        lambda: &mut [f64],
+    ) -> Reached {
+        self.take_scales(delassus, data, weights);
+        self.anchor.clear();
+        self.anchor.extend_from_slice(lambda);
+        self.velocity.resize(lambda.len(), 0.0);
+        self.u.resize(lambda.len(), 0.0);
+        let (first, least, most) = WEIGHT;
+        self.weight = first;
+        delassus.velocity(data.rows, &self.anchor, &mut self.velocity);
+        let mut best = natural_residual(data, delassus, lambda, &self.velocity, scale);
+        let mut spent = 0;
+        for _ in 0..ANCHORS {
+            let solved = self.solve_around_anchor(data, delassus, scale, &mut spent);
+            self.candidate.clear();
+            self.candidate.extend(self.anchor.iter().zip(&self.delta).map(|(a, d)| a + d));
+            delassus.velocity(data.rows, &self.candidate, &mut self.u);
+            let residual = natural_residual(data, delassus, &self.candidate, &self.u, scale);
+            let before = best;
+            if residual < best {
+                best = residual;
+                lambda.copy_from_slice(&self.candidate);
+            }
+            let rounded = best <= tolerance && residual > 0.5 * before;
+            if best <= enough || rounded || spent >= ALL_STEPS {
+                break;
+            }
+            if solved {
+                std::mem::swap(&mut self.anchor, &mut self.candidate);
+                std::mem::swap(&mut self.velocity, &mut self.u);
+                self.weight = (SHRINK * self.weight).max(least);
+            } else {
+                self.weight = (GROW * self.weight).min(most);
+            }
+        }
+        Reached { residual: best, iterations: spent }
+    }
+
+    fn take_scales(&mut self, delassus: &Delassus<f64>, data: &ContactData<f64>, weights: Weights) {
+        let own = |i: usize| {
+            let tangential =
+                if data.blocks()[i].rows == 3 { delassus.tangential_scale(i) } else { 0.0 };
+            [delassus.normal_scale(i), tangential]
+        };
+        self.scales.clear();
+        self.scales.extend((0..data.laws.len()).map(own));
+        let mut least = [f64::INFINITY; 2];
+        for scale in &self.scales {
+            for (least, &scale) in least.iter_mut().zip(scale) {
+                *least = if scale > 0.0 { least.min(scale) } else { *least };
+            }
+        }
+        for scale in &mut self.scales {
+            for (scale, &least) in scale.iter_mut().zip(&least) {
+                // What does not move takes any weight.
+                if *scale <= 0.0 || weights == Weights::Uniform {
+                    *scale = if least.is_finite() { least } else { 1.0 };
+                }
+            }
+        }
+    }
+
+    /// Solves F = 0 for `moved` and `delta`. False if Newton does not.
+    fn solve_around_anchor(
+        &mut self,
+        data: &ContactData<f64>,
+        delassus: &Delassus<f64>,
+        scale: f64,
+        spent: &mut usize,
+    ) -> bool {
+        self.moved.clear();
+        self.moved.resize(data.rows.velocities(), 0.0);
+        let first = self.evaluate(data, delassus);
+        let (mut now, mut before) = (first, f64::INFINITY);
+        for _ in 0..STEPS {
+            let size = norm(&self.moved);
+            let usable = now <= (USABLE * size).max(1e-14 * scale);
+            if now <= (CLOSE * size).max(1e-11 * first).max(1e-15 * scale)
+                || (usable && now > 0.3 * before)
+            {
+                return true;
+            }
+            before = now;
+            *spent += 1;
+            if !self.factor(data, delassus) {
+                return usable;
+            }
+            self.step.clone_from(&self.f);
+            self.lu.solve(&mut self.step);
+            self.start.clone_from(&self.moved);
+            let (mut least, mut best) = (f64::INFINITY, 1.0);
+            for halvings in 0..HALVINGS {
+                let length = 0.5_f64.powi(halvings);
+                now = self.go(data, delassus, length);
+                if now < least {
+                    (least, best) = (now, length);
+                }
+                if now <= (1.0 - 1e-4 * length) * before {
+                    break;
+                }
+            }
+            // Also where |F| is not a number.
+            if !(now <= before) {
+                if usable {
+                    self.go(data, delassus, 0.0);
+                    return true;
+                }
+                now = self.go(data, delassus, best);
+            }
+        }
+        false
+    }
+
+    /// d <- start - length step; returns |F|.
+    fn go(&mut self, data: &ContactData<f64>, delassus: &Delassus<f64>, length: f64) -> f64 {
+        for (d, (&start, &step)) in self.moved.iter_mut().zip(self.start.iter().zip(&self.step)) {
+            *d = start - length * step;
+        }
+        self.evaluate(data, delassus)
+    }
+
+    /// Updates `delta`, its slopes and F; returns |F|.
+    fn evaluate(&mut self, data: &ContactData<f64>, delassus: &Delassus<f64>) -> f64 {
+        data.rows.times(&delassus.w, &self.moved, &mut self.u);
+        self.delta.clear();
+        self.slopes.clear();
+        for (i, block) in data.blocks().iter().enumerate() {
+            let (mut u, mut anchor) = ([0.0; 3], [0.0; 3]);
+            for (r, k) in block.range().enumerate() {
+                u[r] = self.velocity[k] + self.u[k];
+                anchor[r] = self.anchor[k];
+            }
+            let rho = self.scales[i].map(|scale| scale * self.weight);
+            let (delta, slope) =
+                soften(data.laws[i], data.limit[i], data.compliance[i], rho, anchor, u);
+            self.delta.extend_from_slice(&delta[..block.rows]);
+            self.slopes.push(slope);
+        }
+        self.f.resize(self.moved.len(), 0.0);
+        data.rows.transpose_times(&delassus.w, &self.delta, &mut self.f);
+        for (f, &d) in self.f.iter_mut().zip(&self.moved) {
+            *f = d - *f;
+        }
+        norm(&self.f)
+    }
+
+    /// Factorises I + W' slope W, the Jacobian of F.
+    fn factor(&mut self, data: &ContactData<f64>, delassus: &Delassus<f64>) -> bool {
+        let velocities = self.moved.len();
+        self.matrix.clear();
+        self.matrix.resize(velocities * velocities, 0.0);
+        for k in 0..velocities {
+            self.matrix[k * (velocities + 1)] = 1.0;
+        }
+        for (block, slope) in data.blocks().iter().zip(&self.slopes) {
+            for (r, slope) in slope.iter().enumerate().take(block.rows) {
+                self.sloped.clear();
+                self.sloped.resize(block.width(), 0.0);
+                for (q, &slope) in slope.iter().enumerate().take(block.rows) {
+                    if slope != 0.0 {
+                        let row = block.row(&delassus.w, q);
+                        for (sum, &w) in self.sloped.iter_mut().zip(row) {
+                            *sum += slope * w;
+                        }
+                    }
+                }
+                let row = block.row(&delassus.w, r);
+                add_product(&mut self.matrix, velocities, block, row, &self.sloped);
+            }
+        }
+        self.lu.factor(&self.matrix, velocities)
+    }
+}
+
+/// matrix += x y' at the columns of the block.
+fn add_product(matrix: &mut [f64], side: usize, block: &RowBlock, x: &[f64], y: &[f64]) {
+    for (columns, part) in block.segments() {
+        for (i, &x) in columns.zip(&x[part]) {
+            for (others, part) in block.segments() {
+                for (m, &y) in matrix[i * side..][others].iter_mut().zip(&y[part]) {
+                    *m += x * y;
+                }
+            }
+        }
+    }
+}
+
+/// The impulse of a block under the soft law at velocities `u`, which do not count the compliance, less
+/// the anchor; and its slope. Formed from u where it is linear, since the anchor would drown it.
+fn soften(
+    law: Law,
+    limit: f64,
+    compliance: f64,
+    rho: [f64; 2],
+    anchor: [f64; 3],
+    u: [f64; 3],
+) -> ([f64; 3], Slope) {
+    let (mut delta, mut slope) = ([0.0; 3], Slope::default());
+    let yielding = (rho[0] + compliance).recip();
+    delta[0] = -(u[0] + compliance * anchor[0]) * yielding;
+    slope[0][0] = yielding;
+    let normal = anchor[0] + delta[0];
+    match law {
+        Law::Equality => return (delta, slope),
+        Law::Interval => {
+            if normal.abs() > limit {
+                delta[0] = limit.copysign(normal) - anchor[0];
+                slope[0][0] = 0.0;
+            }
+            return (delta, slope);
+        }
+        _ if normal <= 0.0 => return (anchor.map(|a| -a), Slope::default()),
+        Law::NonNegative => return (delta, slope),
+        Law::Coulomb | Law::Pyramid | Law::Relaxed => {}
+    }
+    let radius = limit * normal;
+    let free = [1, 2].map(|k| anchor[k] - u[k] / rho[1]);
+    let size = length(free);
+    for k in 0..2 {
+        let over = if law == Law::Pyramid { free[k].abs() } else { size };
+        if over <= radius {
+            delta[1 + k] = -u[1 + k] / rho[1];
+            slope[1 + k][1 + k] = rho[1].recip();
+            continue;
+        }
+        let d = free[k] / over;
+        delta[1 + k] = radius * d - anchor[1 + k];
+        slope[1 + k][0] = limit * d * yielding;
+        if law != Law::Pyramid {
+            let turning = radius / (size * rho[1]);
+            for (j, other) in free.iter().enumerate() {
+                let own = if j == k { 1.0 } else { 0.0 };
+                slope[1 + k][1 + j] = turning * (own - d * other / size);
+            }
+        }
+    }
+    (delta, slope)
+}
