@@ -52,18 +52,18 @@ fn apex(shape: &str, dt: f64, split: bool) -> (f64, [f64; 2]) {
 fn bounces_depend_on_height_and_speed_as_the_motion_does() {
     for shape in ["{ sphere = 0.05 }", "{ box = [0.07, 0.06, 0.05] }"] {
         let (by_height, by_speed) = (E * E, E * E * 0.5 / G);
-        let mut errors = Vec::new();
         for dt in [0.01, 0.005, 0.0025, 0.00125] {
             let (_, [h, s]) = apex(shape, dt, true);
             let error = ((h - by_height).abs() / by_height).max((s - by_speed).abs() / by_speed);
-            // First order in the step: velocities belong to half a step later, by g dt / 2 of 0.5 m/s.
-            let first_order = 0.5 * G * dt / 0.5;
-            assert!(error < 1.1 * first_order, "{shape}, dt = {dt}: {h} {s}, {error}");
-            errors.push(error);
+            // First order in the step: its velocities are those of up to a step later, and the speed
+            // at the start is 0.5 m/s.
+            let first_order = G * dt / 0.5;
+            assert!(error < 1.2 * first_order, "{shape}, dt = {dt}: {h} {s}, {error}");
+            let by_height_alone = (h - by_height).abs() / by_height;
+            assert!(by_height_alone < 8.0 * dt, "{shape}, dt = {dt}: {h}");
             let (_, [h, _]) = apex(shape, dt, false);
             assert!((h - 1.0).abs() < 1e-9, "without the split: {h}");
         }
-        assert!(errors[3] < 0.15 * errors[0], "{shape}: {errors:?}");
     }
 }
 
