@@ -109,9 +109,9 @@ pub fn all() -> Vec<(&'static str, Step)> {
         ],
         0.4,
     );
-    let stick = [0.02, 0.01, FALL, 0.0, 0.0, 0.01];
+    let held = [0.02, 0.01, FALL, 0.0, 0.0, 0.01];
     let stick =
-        step(&[1.0], [&flat, &flat], [&[stick], &[[0.019, 0.011, FALL, 0.0, 0.0, 0.01]]], 0.5);
+        step(&[1.0], [&flat, &flat], [&[held], &[[0.019, 0.011, FALL, 0.0, 0.0, 0.01]]], 0.5);
     // Tilted about both axes, so that one corner arrives first; the others are just above. The step
     // before is a little earlier on the way down.
     let tilted = |wait: f64| {
@@ -124,6 +124,25 @@ pub fn all() -> Vec<(&'static str, Step)> {
     };
     let down = [0.6, 0.2, -1.5, 2.0, -1.0, 0.5];
     let corner = step(&[1.0], [&tilted(0.05), &tilted(0.0)], [&[down], &[down]], 0.3);
+    // Many points on one body: what counts is its six velocities.
+    let spread = |angle: f64| -> Vec<Point> {
+        let (sin, cos) = angle.sin_cos();
+        let place = |k: usize| {
+            let [x, y] = [k % 8, k / 8].map(|i| HALF * (i as f64 - 3.5) / 3.5);
+            Point { second: 0, arm: [cos * x - sin * y, sin * x + cos * y, -HALF], target: 0.0 }
+        };
+        (0..64).map(place).collect()
+    };
+    let many_slide = step(
+        &[1.0],
+        [&spread(0.0), &spread(0.5 * DT)],
+        [
+            &[[1.0, 0.2, FALL, 0.0, 0.0, 0.5]],
+            &[[1.0 - 0.98 * lost, 0.2 - 0.2 * lost, FALL, 0.0, 0.0, 0.48]],
+        ],
+        0.4,
+    );
+    let many_stick = step(&[1.0], [&spread(0.0), &spread(0.0)], [&[held], &[held]], 0.5);
     let masses = [1.0; 10];
     let tower: Vec<Point> = (0..10).flat_map(|k| corners(k, 0.0)).collect();
     let rest = [[0.0, 0.0, FALL, 0.0, 0.0, 0.0]; 10];
@@ -138,6 +157,8 @@ pub fn all() -> Vec<(&'static str, Step)> {
         ("slide", slide),
         ("stick", stick),
         ("corner", corner),
+        ("points64_slide", many_slide),
+        ("points64_stick", many_stick),
         ("tower10", tower_rest),
         ("tower10_pushed", pushed),
     ]

@@ -22,15 +22,15 @@
 //! is the minimum-norm rule, and leaves the velocities alone, since J v+ lies in that range. Normal
 //! rows without compliance join them. `a` only scales.
 //!
-//! The matrix is K = B G C' + D, with B the conditions' rows, C the unknowns' columns, D diagonal and
-//! G = W W'. Where D is positive and there are more unknowns than velocities, K is inverted through
-//! I + (W'C') D^-1 (B W), a matrix of the size of the velocities.
+//! The matrix is K = B G C' + D + a (I - P), with B the conditions' rows, C the unknowns' columns, D
+//! diagonal and G = W W': see [`contact_matrix`](super::contact_matrix).
 
 use super::block_rows::RowBlock;
 use super::contact_data::{ContactData, Delassus};
 use super::contact_law::{Law, Mode};
+use super::contact_matrix::{ContactMatrix, Shared};
 use crate::ad::Real;
-use crate::linalg::{Lu, Range, dot};
+use crate::linalg::Range;
 
 /// An unknown of the reduced system: its block and what it is.
 #[derive(Clone, Copy, Debug)]
@@ -99,22 +99,11 @@ pub(super) struct ContactModes<T> {
     limit: Vec<T>,
     laws: Vec<Law>,
     modes: Vec<Mode>,
-    /// Rows of B W and C W, one an unknown, each as wide as its block.
-    tests: Vec<T>,
-    motions: Vec<T>,
-    /// Where the rows of an unknown start.
-    starts: Vec<usize>,
-    /// D
-    diagonal: Vec<T>,
-    matrix: Vec<T>,
-    lu: Lu<T>,
-    /// Whether `lu` is that of the body-space matrix.
-    in_body_space: bool,
-    /// First column and length of both parts of the row of each unknown.
-    columns: Vec<Spans>,
-    body: Vec<T>,
+    matrix: ContactMatrix<T>,
     /// The conditions that share the least-norm rule.
     members: Vec<Member<T>>,
+    /// Their unknowns.
+    shared: Vec<usize>,
     range: Range<T>,
     /// a: the mean diagonal of G over the members.
     range_scale: f64,
@@ -141,25 +130,14 @@ impl<T: Real> ContactModes<T> {
         }
         self.spread(data, delassus);
         self.take_diagonal(data, delassus, selection);
-        let (size, velocities) = (self.unknowns.len(), data.rows.velocities());
-        self.in_body_space = selection != Selection::LeastNorm && size > velocities;
-        if self.in_body_space {
-            return self.factor_in_body_space(velocities);
+        let velocities = data.rows.velocities();
+        if selection != Selection::LeastNorm {
+            return self.matrix.factor(velocities);
         }
-        self.matrix.clear();
-        self.matrix.resize(size * size, T::zero());
-        for k in 0..size {
-            let test = &self.tests[self.starts[k]..self.starts[k + 1]];
-            for l in 0..size {
-                let motion = &self.motions[self.starts[l]..self.starts[l + 1]];
-                self.matrix[k * size + l] = overlap(test, self.columns[k], motion, self.columns[l]);
-            }
-            self.matrix[k * size + k] += self.diagonal[k];
-        }
-        if selection == Selection::LeastNorm {
-            self.add_projector();
-        }
-        self.lu.factor(&self.matrix, size)
+        self.shared.clear();
+        self.shared.extend(self.members.iter().map(|member| member.unknown));
+        let (unknowns, range) = (&self.shared[..], &self.range);
+        self.matrix.factor_with(velocities, Shared { unknowns, range, scale: self.range_scale })
     }
 
     /// The unknowns of each block in its mode.
@@ -220,46 +198,23 @@ impl<T: Real> ContactModes<T> {
 
     /// B W and C W.
     fn spread(&mut self, data: &ContactData<T>, delassus: &Delassus<T>) {
-        self.tests.clear();
-        self.motions.clear();
-        self.starts.clear();
-        self.columns.clear();
+        self.matrix.clear();
         for &unknown in &self.unknowns {
             let block = &data.blocks()[unknown.block];
-            let start = self.tests.len();
-            self.starts.push(start);
-            self.columns.push(block.column_spans());
-            let combinations = [
-                (
-                    &mut self.tests,
-                    test(
-                        &self.direction,
-                        &self.weight,
-                        &self.limit,
-                        &self.laws,
-                        &self.modes,
-                        unknown,
-                    ),
-                ),
-                (
-                    &mut self.motions,
-                    motion(&self.direction, &self.limit, &self.laws, &self.modes, unknown),
-                ),
-            ];
-            for (spread, b) in combinations {
-                spread.resize(start + block.width(), T::zero());
+            let of = (&self.direction[..], &self.limit[..], &self.laws[..], &self.modes[..]);
+            let combinations = [test(of, &self.weight, unknown), motion(of, unknown)];
+            for (spread, b) in self.matrix.add(block.column_spans()).into_iter().zip(combinations) {
                 for (r, &b) in b.iter().enumerate().take(block.rows) {
                     if b.is_zero() && T::ORDER == 0 {
                         continue;
                     }
                     let row = block.row(&delassus.w, r);
-                    for (sum, &w) in spread[start..].iter_mut().zip(row) {
+                    for (sum, &w) in spread.iter_mut().zip(row) {
                         *sum += b * w;
                     }
                 }
             }
         }
-        self.starts.push(self.tests.len());
     }
 
     /// D: compliance, what turning costs, and the proximal terms.
@@ -275,8 +230,7 @@ impl<T: Real> ContactModes<T> {
             Selection::Damped(weight) => weight,
         };
         let damped = matches!(selection, Selection::Damped(_));
-        self.diagonal.clear();
-        self.diagonal.extend(self.unknowns.iter().map(|unknown| {
+        self.matrix.diagonal.extend(self.unknowns.iter().map(|unknown| {
             let i = unknown.block;
             let (own, scale) = match unknown.kind {
                 // The compliance, where there is one, is proximal term enough.
@@ -290,34 +244,6 @@ impl<T: Real> ContactModes<T> {
             };
             own + T::constant(weight * scale)
         }));
-    }
-
-    /// Factorises I + (W'C') D^-1 (B W).
-    fn factor_in_body_space(&mut self, velocities: usize) -> bool {
-        self.matrix.clear();
-        self.matrix.resize(velocities * velocities, T::zero());
-        for k in 0..velocities {
-            self.matrix[k * (velocities + 1)] = T::one();
-        }
-        for k in 0..self.unknowns.len() {
-            let range = self.starts[k]..self.starts[k + 1];
-            let (test, motion) = (&self.tests[range.clone()], &self.motions[range]);
-            let inverse = self.diagonal[k].recip();
-            let [(a, m), (b, n)] = self.columns[k];
-            for (column, part) in [(a, 0..m), (b, m..m + n)] {
-                for (r, &moved) in motion[part.clone()].iter().enumerate() {
-                    let row = &mut self.matrix[(column + r) * velocities..][..velocities];
-                    let moved = moved * inverse;
-                    for (x, &test) in row[a..a + m].iter_mut().zip(&test[..m]) {
-                        *x += moved * test;
-                    }
-                    for (x, &test) in row[b..b + n].iter_mut().zip(&test[m..]) {
-                        *x += moved * test;
-                    }
-                }
-            }
-        }
-        self.lu.factor(&self.matrix, velocities)
     }
 
     /// The range of the rows that share the least-norm rule: the tangential ones of sticking
@@ -361,27 +287,12 @@ impl<T: Real> ContactModes<T> {
         }
     }
 
-    /// Adds a (I - P) to the rows that share the least-norm rule.
-    fn add_projector(&mut self) {
-        if !self.range.is_deficient() {
-            return;
-        }
-        let size = self.unknowns.len();
-        for m in 0..self.members.len() {
-            self.range.reject_unit(m, &mut self.scratch);
-            let column = self.members[m].unknown;
-            for (row, &x) in self.members.iter().zip(&self.scratch) {
-                self.matrix[row.unknown * size + column] += x * self.range_scale;
-            }
-        }
-    }
-
     fn test(&self, unknown: Unknown) -> [T; 3] {
-        test(&self.direction, &self.weight, &self.limit, &self.laws, &self.modes, unknown)
+        test((&self.direction, &self.limit, &self.laws, &self.modes), &self.weight, unknown)
     }
 
     fn motion(&self, unknown: Unknown) -> [T; 3] {
-        motion(&self.direction, &self.limit, &self.laws, &self.modes, unknown)
+        motion((&self.direction, &self.limit, &self.laws, &self.modes), unknown)
     }
 
     /// Whether the friction of block `i` follows its normal impulse along a direction.
@@ -449,36 +360,12 @@ impl<T: Real> ContactModes<T> {
 
     /// z <- K^-1 z
     pub fn solve(&mut self, z: &mut [T]) {
-        if !self.in_body_space {
-            return self.lu.solve(z);
-        }
-        // K^-1 = D^-1 (1 - B W H^-1 W'C' D^-1), H = I + W'C' D^-1 B W
-        let velocities = self.lu.size();
-        self.body.clear();
-        self.body.resize(velocities, T::zero());
-        for (k, &z) in z.iter().enumerate() {
-            let row = &self.motions[self.starts[k]..self.starts[k + 1]];
-            let scaled = z / self.diagonal[k];
-            let [(a, m), (b, n)] = self.columns[k];
-            for (body, &c) in self.body[a..a + m].iter_mut().zip(&row[..m]) {
-                *body += scaled * c;
-            }
-            for (body, &c) in self.body[b..b + n].iter_mut().zip(&row[m..]) {
-                *body += scaled * c;
-            }
-        }
-        self.lu.solve(&mut self.body);
-        for (k, z) in z.iter_mut().enumerate() {
-            let row = &self.tests[self.starts[k]..self.starts[k + 1]];
-            let [(a, m), (b, n)] = self.columns[k];
-            let felt = dot(&row[..m], &self.body[a..a + m]) + dot(&row[m..], &self.body[b..b + n]);
-            *z = (*z - felt) / self.diagonal[k];
-        }
+        self.matrix.solve(z);
     }
 
-    /// z <- K^-T z, after a factorisation by the least-norm rule
+    /// z <- K^-T z
     pub fn solve_transpose(&mut self, z: &mut [T]) {
-        self.lu.solve_transpose(z);
+        self.matrix.solve_transpose(z);
     }
 
     /// Sets `held` to (I - P) lambda, so that `lambda` meets the conditions as it is.
@@ -558,25 +445,6 @@ impl<T: Real> ContactModes<T> {
     }
 }
 
-/// First column and length of both parts of a row; the second may be empty.
-type Spans = [(usize, usize); 2];
-
-/// The scalar product of two rows, of which parts that start alike are those of one tree.
-fn overlap<T: Real>(x: &[T], [(a, m), (b, n)]: Spans, y: &[T], [(c, p), (d, q)]: Spans) -> T {
-    let mut sum = T::zero();
-    if a == c {
-        sum += dot(&x[..m], &y[..p]);
-    } else if q > 0 && a == d {
-        sum += dot(&x[..m], &y[p..]);
-    }
-    if n > 0 && b == c {
-        sum += dot(&x[m..], &y[..p]);
-    } else if n > 0 && q > 0 && b == d {
-        sum += dot(&x[m..], &y[p..]);
-    }
-    sum
-}
-
 /// b . x over the rows there are.
 fn combine<T: Real>(b: [T; 3], x: &[T]) -> T {
     b.into_iter().zip(x).fold(T::zero(), |sum, (b, &x)| sum + b * x)
@@ -586,14 +454,11 @@ fn follows(laws: &[Law], modes: &[Mode], i: usize) -> bool {
     laws[i].rows() == 3 && matches!(modes[i], Mode::Slide | Mode::Clamp)
 }
 
+/// Directions, limits, laws and modes of all blocks.
+type Blocks<'a, T> = (&'a [[T; 2]], &'a [T], &'a [Law], &'a [Mode]);
+
 /// The column of an unknown in contact space: how it moves the contact's impulse.
-fn motion<T: Real>(
-    direction: &[[T; 2]],
-    limit: &[T],
-    laws: &[Law],
-    modes: &[Mode],
-    unknown: Unknown,
-) -> [T; 3] {
+fn motion<T: Real>((direction, limit, laws, modes): Blocks<T>, unknown: Unknown) -> [T; 3] {
     match unknown.kind {
         Kind::Normal if follows(laws, modes, unknown.block) => {
             let (mu, d) = (limit[unknown.block], direction[unknown.block]);
@@ -604,17 +469,10 @@ fn motion<T: Real>(
 }
 
 /// The row of a condition in contact space: what it asks of the contact's velocity.
-fn test<T: Real>(
-    direction: &[[T; 2]],
-    weight: &[T],
-    limit: &[T],
-    laws: &[Law],
-    modes: &[Mode],
-    unknown: Unknown,
-) -> [T; 3] {
-    let i = unknown.block;
+fn test<T: Real>(of: Blocks<T>, weight: &[T], unknown: Unknown) -> [T; 3] {
+    let (i, (direction, _, laws, _)) = (unknown.block, of);
     match unknown.kind {
-        Kind::Normal if laws[i] == Law::Relaxed => motion(direction, limit, laws, modes, unknown),
+        Kind::Normal if laws[i] == Law::Relaxed => motion(of, unknown),
         Kind::Slide => {
             let (d, w) = (direction[i], weight[i]);
             [T::zero(), -d[1] * w, d[0] * w]

@@ -13,6 +13,7 @@ mod cone_normal_equations;
 mod cone_program;
 mod contact_data;
 mod contact_law;
+mod contact_matrix;
 mod contact_modes;
 mod contact_solution;
 mod coupled_contact;

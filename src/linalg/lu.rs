@@ -85,11 +85,6 @@ impl<T: Real> Lu<T> {
         Ok(())
     }
 
-    /// How many unknowns the factorised matrix has.
-    pub fn size(&self) -> usize {
-        self.n
-    }
-
     /// x <- A^-1 x
     pub fn solve(&mut self, x: &mut [T]) {
         let mut scratch = std::mem::take(&mut self.scratch);

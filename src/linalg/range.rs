@@ -144,6 +144,14 @@ impl<T: Real> Range<T> {
         }
     }
 
+    /// Writes Q by rows, `rank` numbers each.
+    pub fn rows_of_basis(&self, rows: &mut Vec<T>) {
+        rows.clear();
+        for i in 0..self.rows {
+            rows.extend((0..self.rank()).map(|k| self.q[k * self.rows + i]));
+        }
+    }
+
     /// y with A y = Q Q' x, zero outside the pivot columns.
     pub fn solve(&mut self, x: &[T], y: &mut [T]) {
         let (m, rank) = (self.rows, self.rank());

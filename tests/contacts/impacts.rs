@@ -31,13 +31,13 @@ fn dropped(shape: &str, height: f64, speed: f64, dt: f64, split: bool) -> Scene 
 /// The apex after the bounce, of the parabola that the state is on at the end; derivatives in the height and
 /// in the speed at the start.
 fn apex(shape: &str, dt: f64, split: bool) -> (f64, [f64; 2]) {
-    let (height, speed) = (0.8, 0.5);
+    let (height, speed) = (0.8, 2.0);
     let scene = dropped(shape, height, speed, dt, split);
     let mut start: State<Dual<f64, 2>> = scene.state.cast();
     start.q[2] = Dual::variable(start.q[2].value, 0);
     // The speed is downwards.
     start.v[2] = -Dual::variable(-start.v[2].value, 1);
-    // The fall takes 0.356 s, the rise 0.29 s.
+    // The fall takes 0.249 s, the rise 0.317 s.
     let steps = (0.45 / dt) as usize;
     let state = final_state(&scene, &scene.parameters.cast(), start, steps);
     let (z, v) = (state.q[2] - 0.05, state.v[2]);
@@ -51,16 +51,12 @@ fn apex(shape: &str, dt: f64, split: bool) -> (f64, [f64; 2]) {
 #[test]
 fn bounces_depend_on_height_and_speed_as_the_motion_does() {
     for shape in ["{ sphere = 0.05 }", "{ box = [0.07, 0.06, 0.05] }"] {
-        let (by_height, by_speed) = (E * E, E * E * 0.5 / G);
+        let (by_height, by_speed) = (E * E, E * E * 2.0 / G);
         for dt in [0.01, 0.005, 0.0025, 0.00125] {
             let (_, [h, s]) = apex(shape, dt, true);
             let error = ((h - by_height).abs() / by_height).max((s - by_speed).abs() / by_speed);
-            // First order in the step: its velocities are those of up to a step later, and the speed
-            // at the start is 0.5 m/s.
-            let first_order = G * dt / 0.5;
-            assert!(error < 1.2 * first_order, "{shape}, dt = {dt}: {h} {s}, {error}");
-            let by_height_alone = (h - by_height).abs() / by_height;
-            assert!(by_height_alone < 8.0 * dt, "{shape}, dt = {dt}: {h}");
+            // First order in the step: g dt of the speed, and g dt of the rest of the step.
+            assert!(error < 15.0 * dt, "{shape}, dt = {dt}: {h} {s}, {error}");
             let (_, [h, _]) = apex(shape, dt, false);
             assert!((h - 1.0).abs() < 1e-9, "without the split: {h}");
         }

@@ -1,0 +1,328 @@
+//! The matrix of the linearised conditions of contact and its inverse, in the smaller of two spaces.
+//!
+//! K = (B W) (C W)' + D + a (I - P), with a row of B W and of C W for each unknown, D diagonal and
+//! I - P, on the unknowns that share the least-norm rule, what is outside the range of Q: P = Q Q'. With many
+//! contacts on few bodies K has many more rows than there are velocities. Then with
+//!
+//! ```text
+//! E = D + a on the unknowns that share the rule,   U = [B W, -a Q],   V = [C W, Q],   K = E + U V'
+//! K^-1 = E^-1 (1 - U H^-1 V' E^-1),   H = 1 + V' E^-1 U                     (Woodbury)
+//! ```
+//!
+//! and H has as many rows as there are velocities, twice. E is small where only a compliance is, so the
+//! solution is refined.
+
+use crate::ad::Real;
+use crate::linalg::{Lu, Range, dot};
+
+/// First column and length of both parts of a row; the second may be empty.
+type Spans = [(usize, usize); 2];
+
+/// The rows that share the least-norm rule.
+#[derive(Clone, Copy)]
+pub(super) struct Shared<'a, T> {
+    /// Their unknowns.
+    pub unknowns: &'a [usize],
+    /// Q
+    pub range: &'a Range<T>,
+    /// a
+    pub scale: f64,
+}
+
+/// How K is factorised.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Space {
+    /// As it is.
+    #[default]
+    Contacts,
+    /// Through H.
+    Bodies,
+}
+
+/// K, factorised. Reused, it allocates nothing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ContactMatrix<T> {
+    /// Rows of B W and C W, one an unknown.
+    tests: Vec<T>,
+    motions: Vec<T>,
+    /// Where the rows of an unknown start, and the end.
+    starts: Vec<usize>,
+    spans: Vec<Spans>,
+    /// D
+    pub diagonal: Vec<T>,
+    /// E
+    pivots: Vec<T>,
+    /// Of each unknown, its place in Q.
+    places: Vec<Option<usize>>,
+    /// Q by rows: `rank` numbers for each of those that share the rule.
+    basis: Vec<T>,
+    rank: usize,
+    scale: f64,
+    velocities: usize,
+    space: Space,
+    /// Whether solutions are refined; without the rule the caller iterates anyhow.
+    refined: bool,
+    matrix: Vec<T>,
+    lu: Lu<T>,
+    body: Vec<T>,
+    right: Vec<T>,
+    column: Vec<T>,
+}
+
+impl<T: Real> ContactMatrix<T> {
+    /// Forgets the rows.
+    pub fn clear(&mut self) {
+        self.tests.clear();
+        self.motions.clear();
+        self.spans.clear();
+        self.diagonal.clear();
+        self.starts.clear();
+        self.starts.push(0);
+    }
+
+    /// Adds an unknown; returns its rows of B W and C W, zeros to be filled.
+    pub fn add(&mut self, spans: Spans) -> [&mut [T]; 2] {
+        let start = self.tests.len();
+        let end = start + spans[0].1 + spans[1].1;
+        self.tests.resize(end, T::zero());
+        self.motions.resize(end, T::zero());
+        self.starts.push(end);
+        self.spans.push(spans);
+        [&mut self.tests[start..], &mut self.motions[start..]]
+    }
+
+    /// Factorises K without the least-norm rule; D must be positive. False if singular.
+    pub fn factor(&mut self, velocities: usize) -> bool {
+        self.velocities = velocities;
+        self.rank = 0;
+        self.refined = false;
+        self.places.clear();
+        self.places.resize(self.spans.len(), None);
+        self.factor_in(if self.spans.len() > velocities { Space::Bodies } else { Space::Contacts })
+    }
+
+    /// Factorises K with the rule. False if singular.
+    pub fn factor_with(&mut self, velocities: usize, shared: Shared<T>) -> bool {
+        let size = self.spans.len();
+        self.velocities = velocities;
+        self.rank = shared.range.rank();
+        self.scale = shared.scale;
+        self.refined = true;
+        self.places.clear();
+        self.places.resize(size, None);
+        for (place, &unknown) in shared.unknowns.iter().enumerate() {
+            self.places[unknown] = Some(place);
+        }
+        // H costs as much as K does where they have as many rows, and its solution is refined.
+        if 2 * size > 3 * (velocities + self.rank) {
+            shared.range.rows_of_basis(&mut self.basis);
+            return self.factor_in(Space::Bodies);
+        }
+        self.rank = 0;
+        self.space = Space::Contacts;
+        self.assemble();
+        if shared.range.is_deficient() {
+            for (place, &unknown) in shared.unknowns.iter().enumerate() {
+                shared.range.reject_unit(place, &mut self.column);
+                for (&row, &x) in shared.unknowns.iter().zip(&self.column) {
+                    self.matrix[row * size + unknown] += x * shared.scale;
+                }
+            }
+        }
+        self.lu.factor(&self.matrix, size)
+    }
+
+    fn factor_in(&mut self, space: Space) -> bool {
+        self.space = space;
+        match space {
+            Space::Contacts => {
+                self.assemble();
+                self.lu.factor(&self.matrix, self.spans.len())
+            }
+            Space::Bodies => {
+                self.assemble_in_body_space();
+                self.lu.factor(&self.matrix, self.velocities + self.rank)
+            }
+        }
+    }
+
+    /// (B W) (C W)' + D
+    fn assemble(&mut self) {
+        let size = self.spans.len();
+        self.matrix.clear();
+        self.matrix.resize(size * size, T::zero());
+        for k in 0..size {
+            let test = &self.tests[self.starts[k]..self.starts[k + 1]];
+            for l in 0..size {
+                let motion = &self.motions[self.starts[l]..self.starts[l + 1]];
+                self.matrix[k * size + l] = overlap(test, self.spans[k], motion, self.spans[l]);
+            }
+            self.matrix[k * size + k] += self.diagonal[k];
+        }
+    }
+
+    /// E and H.
+    fn assemble_in_body_space(&mut self) {
+        let side = self.velocities + self.rank;
+        self.pivots.clear();
+        self.matrix.clear();
+        self.matrix.resize(side * side, T::zero());
+        for k in 0..side {
+            self.matrix[k * (side + 1)] = T::one();
+        }
+        for k in 0..self.spans.len() {
+            let shared = self.places[k].filter(|_| self.rank > 0);
+            let own = if shared.is_some() { T::constant(self.scale) } else { T::zero() };
+            let pivot = self.diagonal[k] + own;
+            self.pivots.push(pivot);
+            let inverse = pivot.recip();
+            let range = self.starts[k]..self.starts[k + 1];
+            let (test, motion) = (&self.tests[range.clone()], &self.motions[range]);
+            let q = match shared {
+                Some(place) => &self.basis[place * self.rank..(place + 1) * self.rank],
+                None => &[],
+            };
+            let [(a, m), (b, n)] = self.spans[k];
+            let mut add_row = |row: usize, weight: T| {
+                let row = &mut self.matrix[row * side..(row + 1) * side];
+                for (x, &test) in row[a..a + m].iter_mut().zip(&test[..m]) {
+                    *x += weight * test;
+                }
+                for (x, &test) in row[b..b + n].iter_mut().zip(&test[m..]) {
+                    *x += weight * test;
+                }
+                let felt = weight * -self.scale;
+                for (x, &q) in row[self.velocities..].iter_mut().zip(q) {
+                    *x += felt * q;
+                }
+            };
+            for (column, part) in [(a, 0..m), (b, m..m + n)] {
+                for (r, &moved) in motion[part].iter().enumerate() {
+                    add_row(column + r, moved * inverse);
+                }
+            }
+            for (r, &q) in q.iter().enumerate() {
+                add_row(self.velocities + r, q * inverse);
+            }
+        }
+    }
+
+    /// z <- K^-1 z
+    pub fn solve(&mut self, z: &mut [T]) {
+        self.solve_either(z, false);
+    }
+
+    /// z <- K^-T z
+    pub fn solve_transpose(&mut self, z: &mut [T]) {
+        self.solve_either(z, true);
+    }
+
+    fn solve_either(&mut self, z: &mut [T], transpose: bool) {
+        if self.space == Space::Contacts {
+            return match transpose {
+                false => self.lu.solve(z),
+                true => self.lu.solve_transpose(z),
+            };
+        }
+        let mut right = std::mem::take(&mut self.right);
+        right.clear();
+        right.extend_from_slice(z);
+        self.solve_once(z, transpose);
+        if self.refined {
+            let mut column = std::mem::take(&mut self.column);
+            self.times(z, transpose, &mut column);
+            for (x, &right) in column.iter_mut().zip(&right) {
+                *x = right - *x;
+            }
+            self.solve_once(&mut column, transpose);
+            for (z, &x) in z.iter_mut().zip(&column) {
+                *z += x;
+            }
+            self.column = column;
+        }
+        self.right = right;
+    }
+
+    /// z <- E^-1 (z - U H^-1 V' E^-1 z), or with U and V exchanged.
+    fn solve_once(&mut self, z: &mut [T], transpose: bool) {
+        for (z, &pivot) in z.iter_mut().zip(&self.pivots) {
+            *z /= pivot;
+        }
+        let mut body = std::mem::take(&mut self.body);
+        self.gather(z, !transpose, &mut body);
+        match transpose {
+            false => self.lu.solve(&mut body),
+            true => self.lu.solve_transpose(&mut body),
+        }
+        for (k, z) in z.iter_mut().enumerate() {
+            *z -= self.felt(k, transpose, &body) / self.pivots[k];
+        }
+        self.body = body;
+    }
+
+    /// x <- K z or K'z
+    fn times(&mut self, z: &[T], transpose: bool, x: &mut Vec<T>) {
+        let mut body = std::mem::take(&mut self.body);
+        self.gather(z, !transpose, &mut body);
+        x.clear();
+        x.extend(z.iter().zip(&self.pivots).map(|(&z, &pivot)| z * pivot));
+        for (k, x) in x.iter_mut().enumerate() {
+            *x += self.felt(k, transpose, &body);
+        }
+        self.body = body;
+    }
+
+    /// body <- V'z, or U'z
+    fn gather(&self, z: &[T], by_motions: bool, body: &mut Vec<T>) {
+        body.clear();
+        body.resize(self.velocities + self.rank, T::zero());
+        let rows = if by_motions { &self.motions } else { &self.tests };
+        let scale = if by_motions { T::one() } else { T::constant(-self.scale) };
+        for (k, &z) in z.iter().enumerate() {
+            let row = &rows[self.starts[k]..self.starts[k + 1]];
+            let [(a, m), (b, n)] = self.spans[k];
+            for (body, &c) in body[a..a + m].iter_mut().zip(&row[..m]) {
+                *body += z * c;
+            }
+            for (body, &c) in body[b..b + n].iter_mut().zip(&row[m..]) {
+                *body += z * c;
+            }
+            if let Some(place) = self.places[k].filter(|_| self.rank > 0) {
+                let q = &self.basis[place * self.rank..(place + 1) * self.rank];
+                for (body, &q) in body[self.velocities..].iter_mut().zip(q) {
+                    *body += scale * z * q;
+                }
+            }
+        }
+    }
+
+    /// Row `k` of U times `body`, or of V.
+    fn felt(&self, k: usize, by_motions: bool, body: &[T]) -> T {
+        let rows = if by_motions { &self.motions } else { &self.tests };
+        let row = &rows[self.starts[k]..self.starts[k + 1]];
+        let [(a, m), (b, n)] = self.spans[k];
+        let mut sum = dot(&row[..m], &body[a..a + m]) + dot(&row[m..], &body[b..b + n]);
+        if let Some(place) = self.places[k].filter(|_| self.rank > 0) {
+            let q = &self.basis[place * self.rank..(place + 1) * self.rank];
+            let outside = dot(q, &body[self.velocities..]);
+            sum += if by_motions { outside } else { outside * -self.scale };
+        }
+        sum
+    }
+}
+
+/// The scalar product of two rows, of which parts that start alike are those of one tree.
+fn overlap<T: Real>(x: &[T], [(a, m), (b, n)]: Spans, y: &[T], [(c, p), (d, q)]: Spans) -> T {
+    let mut sum = T::zero();
+    if a == c {
+        sum += dot(&x[..m], &y[..p]);
+    } else if q > 0 && a == d {
+        sum += dot(&x[..m], &y[p..]);
+    }
+    if n > 0 && b == c {
+        sum += dot(&x[m..], &y[..p]);
+    } else if n > 0 && q > 0 && b == d {
+        sum += dot(&x[m..], &y[p..]);
+    }
+    sum
+}
