@@ -5,6 +5,7 @@ mod collision;
 mod contact_node;
 mod gradcheck;
 mod gradients;
+mod hard_contacts;
 mod identify;
 #[cfg(feature = "cli")]
 mod identify_cli;

@@ -12,6 +12,7 @@ mod cone_program;
 mod contact_data;
 mod contact_law;
 mod contact_modes;
+mod contact_polish;
 mod contact_solution;
 mod coupled_contact;
 mod coupled_residual;
