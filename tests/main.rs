@@ -11,6 +11,7 @@ mod diffcosim;
 mod families;
 mod gradcheck;
 mod gradients;
+mod hard_contacts;
 mod identify;
 #[cfg(feature = "cli")]
 mod identify_cli;

@@ -15,6 +15,7 @@ mod contact_data;
 mod contact_law;
 mod contact_matrix;
 mod contact_modes;
+mod contact_polish;
 mod contact_solution;
 mod coupled_contact;
 mod coupled_residual;

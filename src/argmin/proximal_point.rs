@@ -204,8 +204,7 @@ impl ProximalPoint {
                     break;
                 }
             }
-            // Also where |F| is not a number.
-            if !(now <= before) {
+            if now > before || now.is_nan() {
                 if usable {
                     self.go(data, delassus, 0.0);
                     return true;

@@ -13,14 +13,12 @@
 
 use super::cone_interior_point::{ConeInteriorPoint, ConeProgramData};
 use super::contact_data::ContactData;
-use super::contact_law::{Law, Mode};
-use super::contact_modes::{Iterate, Selection};
+use super::contact_law::Law;
+use super::contact_modes::Selection;
 use super::contact_solution::ContactSolution;
 use super::coupled_contact::{ContactMethod, CoupledContact};
 use super::least_norm::{LeastNormWorkspace, least_norm};
-use super::natural_map::{
-    contact_residuals, length, margin, mode, natural_argument, natural_residual,
-};
+use super::natural_map::{contact_residuals, margin, mode, natural_argument, natural_residual};
 use super::newton_step::NewtonState;
 use super::proximal_point::{Goal, ProximalPoint, Weights};
 use super::{Report, Status, block_gauss_seidel};
@@ -38,13 +36,15 @@ const DAMPED_ITERATIONS: usize = 60;
 const DAMPING: (f64, f64, f64) = (1e-3, 1e-9, 1e3);
 /// Sweeps of the first round.
 const FIRST_SWEEPS: usize = 3;
-/// Newton iterations at the final modes. Without compliance the least-norm rule can move impulses
-/// that a spinning slide depends on by a finite amount.
-const POLISH_ITERATIONS: usize = 12;
-/// Slip below this fraction of the velocity scale counts as none. Rounding leaves 1e-15.
-const SLIP_TOLERANCE: f64 = 1e-11;
 /// How far the interior point goes before Newton takes over.
 const INTERIOR_TOLERANCE: f64 = 1e-12;
+/// Where the proximal point method starts, and its weights. Most problems need the first only.
+const PROXIMAL_STARTS: [(Start, Weights); 4] = [
+    (Start::Best, Weights::Uniform),
+    (Start::Nothing, Weights::Own),
+    (Start::Convex, Weights::Uniform),
+    (Start::Convex, Weights::Own),
+];
 /// Limit of sweeps where nothing else is allowed.
 const SWEEPS: usize = 20_000;
 
@@ -56,11 +56,21 @@ pub struct ContactWorkspace<T> {
     pub(super) carry: NewtonState<T>,
 }
 
+/// Impulses to start from.
+#[derive(Clone, Copy, Debug)]
+enum Start {
+    /// The best found so far.
+    Best,
+    Nothing,
+    /// Those of the convex relaxation.
+    Convex,
+}
+
 /// The memory of the search, which runs on values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Search {
     pub(super) state: NewtonState<f64>,
-    best: Vec<f64>,
+    pub(super) best: Vec<f64>,
     kept: Vec<f64>,
     start: Vec<f64>,
     end: Vec<f64>,
@@ -150,7 +160,14 @@ impl Search {
         let state = &mut self.state;
         state.follow(data);
         let residual = natural_residual(data, &state.delassus, &state.lambda, &state.u, scale);
-        let status = if residual <= tolerance { Status::Solved } else { Status::IterationLimit };
+        let status = if residual <= tolerance {
+            Status::Solved
+        } else if method == ContactMethod::Newton {
+            // All ways have been tried until nothing got better.
+            Status::Stalled
+        } else {
+            Status::IterationLimit
+        };
         let margin = margin(data, &state.delassus, &solution.modes, &state.lambda, &state.u);
         solution.report = Report { status, iterations, residual, margin };
         solution.residuals =
@@ -159,7 +176,7 @@ impl Search {
         solution.impulses.extend_from_slice(&state.lambda);
     }
 
-    fn residual(&self, data: &ContactData<f64>, scale: f64) -> f64 {
+    pub(super) fn residual(&self, data: &ContactData<f64>, scale: f64) -> f64 {
         let NewtonState { delassus, lambda, u, .. } = &self.state;
         natural_residual(data, delassus, lambda, u, scale)
     }
@@ -189,23 +206,23 @@ impl Search {
             self.keep_best(data, scale, &mut best);
             self.newton(data, scale, enough, &mut best, iterations);
         }
-        if best > tolerance && self.interior_point(data, iterations) {
+        if best > tolerance && self.interior_point(data, true, iterations) {
             self.state.follow(data);
             self.keep_best(data, scale, &mut best);
             self.newton(data, scale, enough, &mut best, iterations);
         }
         self.kept.clone_from(&self.best);
         if ProximalPoint::knows(data.laws) {
-            for (from_best, weights) in [(true, Weights::Uniform), (false, Weights::Own)] {
+            for (start, weights) in PROXIMAL_STARTS {
                 if best <= tolerance {
                     break;
                 }
-                let NewtonState { delassus, lambda, .. } = &mut self.state;
-                if from_best {
-                    lambda.copy_from_slice(&self.kept);
-                } else {
-                    lambda.fill(0.0);
+                match start {
+                    Start::Best => self.state.lambda.copy_from_slice(&self.kept),
+                    Start::Nothing => self.state.lambda.fill(0.0),
+                    Start::Convex => _ = self.interior_point(data, false, iterations),
                 }
+                let NewtonState { delassus, lambda, .. } = &mut self.state;
                 let goal = Goal { scale, enough, tolerance };
                 let found = self.proximal_point.run(data, delassus, weights, goal, lambda);
                 *iterations += found.iterations;
@@ -223,8 +240,13 @@ impl Search {
         best
     }
 
-    /// Takes the interior point's impulses; false if it does not know a law of the problem.
-    fn interior_point(&mut self, data: &ContactData<f64>, iterations: &mut usize) -> bool {
+    /// Takes the interior point's impulses, with `shift` those of the exact law; false if it does not know a law of the problem.
+    fn interior_point(
+        &mut self,
+        data: &ContactData<f64>,
+        shift: bool,
+        iterations: &mut usize,
+    ) -> bool {
         let relaxed = data.laws.contains(&Law::Relaxed);
         let cone = if relaxed { Law::Relaxed } else { Law::Coulomb };
         if !data.laws.iter().all(|&law| law == cone || law == Law::NonNegative) {
@@ -241,7 +263,8 @@ impl Search {
             compliance: data.compliance,
             least: &self.zeros,
         };
-        let report = self.interior_point.solve(&program, !relaxed, INTERIOR_TOLERANCE, lambda);
+        let report =
+            self.interior_point.solve(&program, shift && !relaxed, INTERIOR_TOLERANCE, lambda);
         *iterations += report.iterations;
         true
     }
@@ -332,7 +355,7 @@ impl Search {
         }
     }
 
-    fn return_to_best(&mut self, data: &ContactData<f64>) {
+    pub(super) fn return_to_best(&mut self, data: &ContactData<f64>) {
         self.state.lambda.copy_from_slice(&self.best);
         self.state.follow(data);
     }
@@ -416,7 +439,7 @@ impl Search {
     }
 
     /// The modes and friction directions that the natural map suggests.
-    fn guess_modes(&mut self, data: &ContactData<f64>) {
+    pub(super) fn guess_modes(&mut self, data: &ContactData<f64>) {
         let NewtonState { delassus, lambda, u, guess, directions, .. } = &mut self.state;
         guess.clear();
         directions.clear();
@@ -427,89 +450,5 @@ impl Search {
             guess.push(mode);
             directions.push(direction);
         }
-    }
-
-    /// Decides the mode of each block at the solution.
-    fn classify(&mut self, data: &ContactData<f64>, scale: f64, solution: &mut ContactSolution) {
-        self.state.follow(data);
-        self.guess_modes(data);
-        let state = &self.state;
-        solution.modes.clear();
-        solution.directions.clear();
-        for (i, block) in data.blocks().iter().enumerate() {
-            let (mut mode, mut direction) = (state.guess[i], state.directions[i]);
-            if let [_, a, b] = state.u[block.range()] {
-                let at_rest = length([a, b]) <= SLIP_TOLERANCE * scale;
-                match data.laws[i] {
-                    Law::Coulomb if mode == Mode::Slide && at_rest => mode = Mode::Clamp,
-                    Law::Relaxed if mode == Mode::Slide && at_rest => mode = Mode::Stick,
-                    _ => {}
-                }
-            }
-            // Without friction a contact that slips needs no direction but for d/d mu: one-sided,
-            // against the slip.
-            let data_only =
-                mode == Mode::Clamp || matches!(data.laws[i], Law::Pyramid | Law::Interval);
-            if !data_only {
-                direction = [0.0; 2];
-            }
-            solution.modes.push(mode);
-            solution.directions.push(direction);
-        }
-    }
-
-    /// Newton on the conditions at the final modes, by the least-norm rule; returns the iterations. It
-    /// removes what the proximal term left.
-    fn polish(
-        &mut self,
-        data: &ContactData<f64>,
-        solution: &mut ContactSolution,
-        scale: f64,
-        reached: f64,
-    ) -> usize {
-        let mut iterations = 0;
-        solution.held.clear();
-        solution.held.resize(data.rows.rows(), 0.0);
-        self.best.clone_from(&self.state.lambda);
-        self.state.follow(data);
-        for attempt in 0..2 {
-            self.state.take_modes(data, solution);
-            for _ in 0..POLISH_ITERATIONS {
-                let step = self.state.newton_step(data, Selection::LeastNorm, &solution.held);
-                let Some(length) = step else { break };
-                iterations += 1;
-                // Quadratic convergence: after a step this short the next one is rounding.
-                if length <= 1e-7 {
-                    break;
-                }
-            }
-            if self.residual(data, scale) <= reached {
-                // Clamps have turned.
-                for (i, direction) in solution.directions.iter_mut().enumerate() {
-                    if solution.modes[i] == Mode::Clamp {
-                        *direction = self.state.directions[i];
-                    }
-                }
-                break;
-            }
-            self.return_to_best(data);
-            if attempt == 0 && !self.hold(data, solution) {
-                break;
-            }
-        }
-        iterations
-    }
-
-    /// Holds the part of the impulses that no velocity feels where it is. False if the conditions are
-    /// singular.
-    fn hold(&mut self, data: &ContactData<f64>, solution: &mut ContactSolution) -> bool {
-        self.state.take_modes(data, solution);
-        let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = &mut self.state;
-        let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
-        let factored = modes.factor(data, delassus, &at, Selection::LeastNorm);
-        if factored {
-            modes.hold(lambda, &mut solution.held);
-        }
-        factored
     }
 }
