@@ -5,6 +5,7 @@ use super::contact_data::ContactData;
 use super::contact_law::{Law, Mode};
 use super::contact_modes::{Iterate, Selection};
 use super::contact_solution::ContactSolution;
+use super::least_norm::least_norm;
 use super::natural_map::length;
 use super::newton_step::NewtonState;
 use super::semismooth_newton::Search;
@@ -15,12 +16,87 @@ const POLISH_ITERATIONS: usize = 12;
 /// Slip below this fraction of the velocity scale counts as none. Rounding leaves 1e-15.
 const SLIP_TOLERANCE: f64 = 1e-11;
 
+/// A rigid contact that only touches counts as one that carries if the rule gives it more than this
+/// fraction of the largest impulse.
+const CARRIES: f64 = 1e-9;
+
 impl Search {
-    /// Decides the mode of each block at the solution.
+    /// From the best impulses of the search, `kept`, to the solution; returns the iterations. `reached`
+    /// is the residual that may not be exceeded.
+    pub(super) fn finish(
+        &mut self,
+        data: &ContactData<f64>,
+        scale: f64,
+        reached: f64,
+        solution: &mut ContactSolution,
+    ) -> usize {
+        let mut iterations = 0;
+        // Without compliance the solution found may leave contacts apart that touch: of all solutions
+        // the one of least norm has them carry, too.
+        if (0..data.laws.len()).any(|i| self.only_touches(data, i, scale)) {
+            iterations += self.select(data, scale, reached, true, solution);
+            let most = self.state.lambda.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+            let closed = data.blocks().iter().zip(&solution.modes);
+            let carried = { closed }
+                .filter(|(_, mode)| **mode != Mode::Break)
+                .all(|(block, _)| self.state.lambda[block.first] > CARRIES * most);
+            if carried && self.residual(data, scale) <= reached {
+                return iterations;
+            }
+            self.state.lambda.copy_from_slice(&self.kept);
+        }
+        iterations += self.select(data, scale, reached, false, solution);
+        // What slipped by no more than the search left may be at rest now.
+        for _ in 0..2 {
+            let slides = |i: usize| solution.modes[i] == Mode::Slide && self.rests(data, i, scale);
+            if !(0..data.laws.len()).any(slides) {
+                break;
+            }
+            iterations += self.select(data, scale, reached, false, solution);
+        }
+        iterations
+    }
+
+    /// Modes, the least-norm rule, Newton.
+    fn select(
+        &mut self,
+        data: &ContactData<f64>,
+        scale: f64,
+        reached: f64,
+        touching: bool,
+        solution: &mut ContactSolution,
+    ) -> usize {
+        self.classify(data, scale, touching, solution);
+        let (lambda, delassus) = (&mut self.state.lambda, &self.state.delassus);
+        least_norm(data, delassus, lambda, solution, &mut self.least_norm);
+        self.polish(data, solution, scale, reached)
+    }
+
+    /// Whether block `i` of three rows does not slip.
+    fn rests(&self, data: &ContactData<f64>, i: usize, scale: f64) -> bool {
+        match self.state.u[data.blocks()[i].range()] {
+            [_, a, b] => length([a, b]) <= SLIP_TOLERANCE * scale,
+            _ => false,
+        }
+    }
+
+    /// Whether a rigid one-sided block is closed and carries nothing.
+    fn only_touches(&self, data: &ContactData<f64>, i: usize, scale: f64) -> bool {
+        let first = data.blocks()[i].first;
+        data.is_rigid(i)
+            && data.laws[i].is_one_sided()
+            && data.laws[i] != Law::Relaxed
+            && self.state.lambda[first] <= 0.0
+            && self.state.u[first].abs() <= SLIP_TOLERANCE * scale
+    }
+
+    /// Decides the mode of each block at the solution; with `touching`, blocks that only touch are
+    /// closed.
     pub(super) fn classify(
         &mut self,
         data: &ContactData<f64>,
         scale: f64,
+        touching: bool,
         solution: &mut ContactSolution,
     ) {
         self.state.follow(data);
@@ -28,13 +104,15 @@ impl Search {
         let state = &self.state;
         solution.modes.clear();
         solution.directions.clear();
-        for (i, block) in data.blocks().iter().enumerate() {
+        for i in 0..data.laws.len() {
             let (mut mode, mut direction) = (state.guess[i], state.directions[i]);
-            if let [_, a, b] = state.u[block.range()] {
-                let at_rest = length([a, b]) <= SLIP_TOLERANCE * scale;
+            if mode == Mode::Break && touching && self.only_touches(data, i, scale) {
+                let slips = data.laws[i] == Law::Coulomb && !self.rests(data, i, scale);
+                mode = if slips { Mode::Slide } else { Mode::Stick };
+            } else if mode == Mode::Slide && self.rests(data, i, scale) {
                 match data.laws[i] {
-                    Law::Coulomb if mode == Mode::Slide && at_rest => mode = Mode::Clamp,
-                    Law::Relaxed if mode == Mode::Slide && at_rest => mode = Mode::Stick,
+                    Law::Coulomb => mode = Mode::Clamp,
+                    Law::Relaxed => mode = Mode::Stick,
                     _ => {}
                 }
             }

@@ -17,7 +17,7 @@ use super::contact_law::Law;
 use super::contact_modes::Selection;
 use super::contact_solution::ContactSolution;
 use super::coupled_contact::{ContactMethod, CoupledContact};
-use super::least_norm::{LeastNormWorkspace, least_norm};
+use super::least_norm::LeastNormWorkspace;
 use super::natural_map::{contact_residuals, margin, mode, natural_argument, natural_residual};
 use super::newton_step::NewtonState;
 use super::proximal_point::{Goal, ProximalPoint, Weights};
@@ -71,11 +71,11 @@ enum Start {
 pub(super) struct Search {
     pub(super) state: NewtonState<f64>,
     pub(super) best: Vec<f64>,
-    kept: Vec<f64>,
+    pub(super) kept: Vec<f64>,
     start: Vec<f64>,
     end: Vec<f64>,
     y: Vec<f64>,
-    least_norm: LeastNormWorkspace,
+    pub(super) least_norm: LeastNormWorkspace,
     interior_point: ConeInteriorPoint,
     proximal_point: ProximalPoint,
     zeros: Vec<f64>,
@@ -134,15 +134,11 @@ impl Search {
         if method == ContactMethod::Newton {
             let enough = 1e-2 * tolerance;
             let reached = self.search_with_restarts(data, scale, tolerance, warm, &mut iterations);
-            self.classify(data, scale, solution);
-            let state = &mut self.state;
-            let (lambda, delassus) = (&mut state.lambda, &state.delassus);
-            least_norm(data, delassus, lambda, solution, &mut self.least_norm);
-            iterations += self.polish(data, solution, scale, reached.max(enough));
+            iterations += self.finish(data, scale, reached.max(enough), solution);
             if reached <= tolerance && self.residual(data, scale) > tolerance {
                 // The rule has led away from the solution: keep that.
                 self.state.lambda.copy_from_slice(&self.kept);
-                self.classify(data, scale, solution);
+                self.classify(data, scale, false, solution);
                 solution.held.fill(0.0);
                 self.hold(data, solution);
             }
@@ -150,7 +146,7 @@ impl Search {
             if method == ContactMethod::GaussSeidel {
                 iterations = self.sweep_until(data, scale, tolerance);
             }
-            self.classify(data, scale, solution);
+            self.classify(data, scale, false, solution);
             solution.held.clear();
             solution.held.resize(data.rows.rows(), 0.0);
             if method == ContactMethod::Given {

@@ -1,6 +1,6 @@
 //! Steps split at the time of impact: derivatives of bounces are those of the continuous motion.
 
-use stiction::ad::{Dual, Real};
+use stiction::ad::Dual;
 use stiction::model::Scene;
 use stiction::state::State;
 
