@@ -18,6 +18,9 @@ use crate::linalg::{Lu, Range, dot};
 /// First column and length of both parts of a row; the second may be empty.
 type Spans = [(usize, usize); 2];
 
+/// Entries of a projector below this are zeros.
+const ROUNDING: f64 = 1e-14;
+
 /// The rows that share the least-norm rule.
 #[derive(Clone, Copy)]
 pub(super) struct Shared<'a, T> {
@@ -124,8 +127,15 @@ impl<T: Real> ContactMatrix<T> {
         if shared.range.is_deficient() {
             for (place, &unknown) in shared.unknowns.iter().enumerate() {
                 shared.range.reject_unit(place, &mut self.column);
-                for (&row, &x) in shared.unknowns.iter().zip(&self.column) {
+                for (&row, &x) in shared.unknowns[place..].iter().zip(&self.column) {
+                    // Far contacts share nothing: the rounding of zeros would fill the matrix.
+                    if x.value().abs() <= ROUNDING && T::ORDER == 0 {
+                        continue;
+                    }
                     self.matrix[row * size + unknown] += x * shared.scale;
+                    if row != unknown {
+                        self.matrix[unknown * size + row] += x * shared.scale;
+                    }
                 }
             }
         }

@@ -12,6 +12,9 @@ pub struct Lu<T> {
     n: usize,
     lu: Vec<T>,
     permutation: Vec<usize>,
+    /// The largest entry of each column before, and one past the last entry of each row that is not zero.
+    scales: Vec<f64>,
+    ends: Vec<usize>,
     scratch: Vec<T>,
 }
 
@@ -22,6 +25,8 @@ impl<T: Clone> Clone for Lu<T> {
             n: self.n,
             lu: self.lu.clone(),
             permutation: self.permutation.clone(),
+            scales: Vec::new(),
+            ends: Vec::new(),
             scratch: Vec::new(),
         }
     }
@@ -52,9 +57,10 @@ impl<T: Real> Lu<T> {
         self.lu.extend(a.iter().map(|&a| entry(a)));
         self.permutation.clear();
         self.permutation.extend(0..n);
-        let lu = &mut self.lu;
+        self.measure();
+        let (lu, ends) = (&mut self.lu, &mut self.ends);
         for k in 0..n {
-            let scale = (0..n).map(|i| a[i * n + k].value().abs()).fold(0.0, f64::max);
+            let scale = self.scales[k];
             let mut pivot = k;
             for i in k + 1..n {
                 if lu[i * n + k].value().abs() > lu[pivot * n + k].value().abs() {
@@ -67,6 +73,7 @@ impl<T: Real> Lu<T> {
             }
             if pivot != k {
                 self.permutation.swap(pivot, k);
+                ends.swap(pivot, k);
                 for j in 0..n {
                     lu.swap(pivot * n + j, k * n + j);
                 }
@@ -79,10 +86,34 @@ impl<T: Real> Lu<T> {
                     continue;
                 }
                 let (above, row) = lu.split_at_mut(i * n);
-                add_scaled(&mut row[k + 1..n], -factor, &above[k * n + k + 1..(k + 1) * n]);
+                let end = ends[k].max(k + 1);
+                add_scaled(&mut row[k + 1..end], -factor, &above[k * n + k + 1..k * n + end]);
+                ends[i] = ends[i].max(end);
             }
         }
         Ok(())
+    }
+
+    /// The sizes of the columns and the lengths of the rows.
+    fn measure(&mut self) {
+        let n = self.n;
+        self.scales.clear();
+        self.scales.resize(n, 0.0);
+        self.ends.clear();
+        for row in self.lu.chunks_exact(n.max(1)) {
+            let mut end = n;
+            for (k, (scale, x)) in self.scales.iter_mut().zip(row).enumerate() {
+                let size = x.value().abs();
+                if size > *scale || size.is_nan() {
+                    *scale = size;
+                }
+                if size > 0.0 || size.is_nan() {
+                    end = k + 1;
+                }
+            }
+            // Derivatives may be where there is no value.
+            self.ends.push(if T::ORDER > 0 { n } else { end });
+        }
     }
 
     /// x <- A^-1 x

@@ -130,16 +130,17 @@ impl<T: Real> Range<T> {
         }
     }
 
-    /// x <- (I - Q Q') e_j, a column of the projector on what is outside the range.
+    /// x <- (I - Q Q') e_j from entry j on: a column of the symmetric projector on what is outside the
+    /// range, from its diagonal down.
     pub fn reject_unit(&self, j: usize, x: &mut Vec<T>) {
         let m = self.rows;
         x.clear();
-        x.resize(m, T::zero());
-        x[j] = T::one();
+        x.resize(m - j, T::zero());
+        x[0] = T::one();
         for k in 0..self.rank() {
-            let q = &self.q[k * m..(k + 1) * m];
-            if !(q[j].is_zero() && T::ORDER == 0) {
-                add_scaled(x, -q[j], q);
+            let q = &self.q[k * m + j..(k + 1) * m];
+            if !(q[0].is_zero() && T::ORDER == 0) {
+                add_scaled(x, -q[0], q);
             }
         }
     }
