@@ -1,4 +1,5 @@
-//! One step in f64, with warm memory: `step/<cube_slide|cube_rest|free_flight>`.
+//! One step in f64, with warm memory: `step/<cube_slide|cube_rest|free_flight>`, a tower of ten cubes,
+//! `step/tower10`, and `step/separate<n>`, n cubes that slide apart from each other.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -27,12 +28,44 @@ fn cube(height: f64, velocity: [f64; 3], angular_velocity: [f64; 3]) -> Scene {
     Scene::parse(&text, "cube.toml").expect("a scene")
 }
 
+/// `columns` stacks of `levels` cubes, apart from each other; all slide.
+fn cubes(columns: usize, levels: usize, speed: f64) -> Scene {
+    let mut text = "[simulation]
+         time_step = 0.01
+         [[half_space]]
+         name = 'floor'
+         normal = [0, 0, 1]
+         [[contact]]
+         mu = 0.4\n"
+        .to_string();
+    for column in 0..columns {
+        for level in 0..levels {
+            let (x, y) = (0.5 * (column % 8) as f64, 0.5 * (column / 8) as f64);
+            text += &format!(
+                "[[body]]
+                 name = 'cube{column}x{level}'
+                 mass = 1
+                 shape = {{ box = [0.05, 0.05, 0.05] }}
+                 position = [{x:?}, {y:?}, {:?}]
+                 velocity = [{speed:?}, 0.2, 0]\n",
+                0.05 + 0.1 * level as f64
+            );
+        }
+    }
+    Scene::parse(&text, "cubes.toml").expect("a scene")
+}
+
 fn steps(c: &mut Criterion) {
     let mut group = c.benchmark_group("step");
     for (name, scene) in [
         ("cube_slide", cube(0.05, [1.0, 0.2, 0.0], [0.0; 3])),
         ("cube_rest", cube(0.05, [0.0; 3], [0.0; 3])),
         ("free_flight", cube(5.0, [1.0, 0.0, 0.0], [3.0, -2.0, 1.0])),
+        ("tower10", cubes(1, 10, 0.0)),
+        ("separate1", cubes(1, 1, 1.0)),
+        ("separate4", cubes(4, 1, 1.0)),
+        ("separate16", cubes(16, 1, 1.0)),
+        ("separate64", cubes(64, 1, 1.0)),
     ] {
         let Scene { model, parameters, state, settings, wrenches } = &scene;
         let system = System { model, parameters, settings };

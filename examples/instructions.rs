@@ -1,15 +1,18 @@
-//! Instructions that the projections take, counted by valgrind's callgrind: the same on every run,
+//! Instructions that the projections and the coupled contact problem take, counted by valgrind's callgrind: the same on every run,
 //! whatever else the machine does. `cargo run --release --example instructions`
 
 use std::hint::black_box;
 use std::process::{Command, ExitCode};
 
 use stiction::ad::Node;
-use stiction::argmin::{DiskQcqp, NonnegativeQp};
+use stiction::argmin::{ContactSolution, DiskQcqp, NonnegativeQp};
 
+#[path = "../tests/contact_problems.rs"]
+mod contact_problems;
 #[path = "../tests/families.rs"]
 mod families;
 
+use contact_problems::Step;
 use families::{Family, Problem, disks, half_lines};
 
 /// Callgrind counts inside this function only.
@@ -22,6 +25,11 @@ fn counted(work: &mut dyn FnMut()) {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [kind, scene, _, what] = &arguments[..]
+        && kind == "ncp"
+    {
+        return run_coupled(scene, what);
+    }
     if let [kind, family, size, what] = &arguments[..] {
         return run(kind, family, size, what == "adjoint");
     }
@@ -41,6 +49,45 @@ fn main() -> ExitCode {
             println!("{:24}{default:>12}{adjoint:>12}", format!("{kind}/{}-{size}", family.name()));
         }
     }
+    println!("{:24}{:>12}{:>12}{:>12}", "instructions", "cold", "warm", "adjoint");
+    for (scene, _) in contact_problems::all() {
+        let count = |what| count(["ncp", scene, "", what]).unwrap_or_default();
+        let [cold, warm, adjoint] = ["cold", "warm", "adjoint"].map(count);
+        println!("{:24}{cold:>12}{warm:>12}{adjoint:>12}", format!("ncp/{scene}"));
+    }
+    ExitCode::SUCCESS
+}
+
+/// The coupled problem of a scene from nothing, from the impulses of the step before, or its adjoint.
+fn run_coupled(scene: &str, what: &str) -> ExitCode {
+    let Some((_, Step { node, inputs, before })) =
+        contact_problems::all().into_iter().find(|(name, _)| *name == scene)
+    else {
+        eprintln!("there is no scene {scene:?}");
+        return ExitCode::FAILURE;
+    };
+    let (mut y, mut workspace) = (vec![0.0; node.output_len()], Default::default());
+    let mut solution = ContactSolution::default();
+    node.primal(&before, &mut y, &mut solution, &mut workspace);
+    let start = if what == "cold" { Vec::new() } else { solution.impulses.clone() };
+    let mut solve = || {
+        solution.impulses.clear();
+        solution.impulses.extend_from_slice(&start);
+        node.primal(black_box(&inputs), &mut y, &mut solution, &mut workspace);
+    };
+    solve();
+    if what != "adjoint" {
+        counted(&mut solve);
+        return ExitCode::SUCCESS;
+    }
+    let (mut factor, mut adjoints) = (Default::default(), vec![0.0; inputs.len()]);
+    let seed: Vec<f64> = (0..y.len()).map(|k| 1.0 - 0.1 * k as f64).collect();
+    let mut differentiate = || {
+        node.factor(&solution, black_box(&inputs), &y, &mut factor);
+        node.vjp(&solution, &mut factor, &inputs, &y, &seed, &mut adjoints);
+    };
+    differentiate();
+    counted(&mut differentiate);
     ExitCode::SUCCESS
 }
 

@@ -35,6 +35,8 @@ impl Search {
         // the one of least norm has them carry, too.
         if (0..data.laws.len()).any(|i| self.only_touches(data, i, scale)) {
             iterations += self.select(data, scale, reached, true, solution);
+            // Once they carry, they can hold their part of the friction.
+            iterations += self.select(data, scale, reached, false, solution);
             let most = self.state.lambda.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
             let closed = data.blocks().iter().zip(&solution.modes);
             let carried = { closed }

@@ -77,6 +77,7 @@ impl Linearization {
             let contacts = self.modes[k].iter().map(|contact| {
                 json!({
                     "pair": model.pairs[contact.pair].name,
+                    "friction": contact.regime.name(),
                     "point": contact.feature,
                     "mode": contact.mode.name(),
                     "target": contact.target.name(),

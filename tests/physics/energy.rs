@@ -12,6 +12,7 @@ use stiction::simulation::{StepMemory, Workspace, step};
 use stiction::state::State;
 
 use super::{G, Solid, scene};
+use crate::cases;
 use crate::random::Random;
 
 /// A box that tumbles towards a plane, somewhat inclined in every other case.
@@ -61,7 +62,7 @@ fn contact_adds_no_energy() {
     let mut random = Random(5);
     let mut unsolved = 0;
     let (mut touched, mut worst_kinetic, mut worst_total) = (0, 0.0_f64, 0.0_f64);
-    for case in 0..300 {
+    for case in 0..cases::count(10_000, 0.03) {
         let scene = tumbling_drop(&mut random, case % 2 == 1);
         let Scene { model, parameters, settings, wrenches, .. } = &scene;
         let solid = Solid::of(&scene);

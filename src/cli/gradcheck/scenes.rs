@@ -11,7 +11,7 @@ normal = [0, 0, 1]
 
 /// Name and text of each scene. Heights are a little off the floor: a body exactly on it would be at
 /// the kink between a gap and a penetration.
-const BODIES: [(&str, &str); 8] = [
+const BODIES: [(&str, &str); 11] = [
     (
         "spinning slide",
         "
@@ -126,6 +126,69 @@ angular_velocity = [10, -5, 20]
 [[contact]]
 mu = 0.3
 restitution = 0.7",
+    ),
+    (
+        "box on a sliding box",
+        "
+[[body]]
+name = 'low'
+mass = 0.5
+shape = { box = [0.06, 0.05, 0.03] }
+position = [0, 0, 0.0301]
+velocity = [0.2, 0.1, -0.05]
+[[body]]
+name = 'high'
+mass = 0.3
+center_of_mass = [0.002, -0.001, 0.003]
+inertia = [2e-4, 3e-4, 2.5e-4, 1e-5, -2e-5, 3e-5]
+shape = { box = [0.03, 0.04, 0.02] }
+position = [0.01, 0.005, 0.0803]
+velocity = [1, -0.3, -0.05]
+angular_velocity = [0, 0, 2]
+[[contact]]
+mu = 0.4
+restitution = 0.3",
+    ),
+    (
+        "edge on edge",
+        "
+[[body]]
+name = 'a'
+mass = 0.5
+shape = { box = [0.06, 0.05, 0.03] }
+position = [0, 0, 0.5]
+orientation = [0.92387953, 0, 0.38268343, 0]
+[[body]]
+name = 'b'
+mass = 0.3
+shape = { box = [0.05, 0.04, 0.05] }
+position = [0, 0.005, 0.6355]
+orientation = [0.92387953, 0.38268343, 0, 0]
+velocity = [0.2, -0.3, -2]
+angular_velocity = [0.1, 0, 2]
+[[contact]]
+mu = 0.3
+restitution = 0.5",
+    ),
+    (
+        "friction in two regimes",
+        "
+[[body]]
+name = 'slow'
+mass = 0.5
+shape = { box = [0.06, 0.04, 0.02] }
+position = [0, 0, 0.0201]
+velocity = [0.0004, 0, -0.05]
+force = [1, 0.2, 0]
+[[body]]
+name = 'ball'
+mass = 0.2
+shape = { sphere = 0.05 }
+position = [0.3, 0, 0.0501]
+velocity = [1, 0.5, -0.05]
+[[contact]]
+mu = 0.2
+mu_static = 0.5",
     ),
 ];
 
