@@ -110,6 +110,9 @@ impl Regime {
     }
 }
 
+/// What was decided about a contact before its problem was solved.
+pub type Decisions = (Target, Regime);
+
 /// The frame of the pair last asked for: all points of a pair have the same normal.
 pub(super) struct Frames<T> {
     last: Option<(usize, [Vector3<T>; 2])>,

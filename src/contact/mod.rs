@@ -9,7 +9,7 @@ mod impulses;
 mod islands;
 mod staggered_projections;
 
-pub use constraint::{Regime, Target, contact_frame};
+pub use constraint::{Decisions, Regime, Target, contact_frame};
 pub use contacts::{ContactRecord, Contacts, IslandReport};
 pub use impulses::Impulses;
 pub use islands::Island;

@@ -4,7 +4,7 @@ use super::StepMemory;
 use super::impacts::Impacts;
 use crate::ad::Real;
 use crate::argmin::{ContactResiduals, Mode, Report, Status};
-use crate::contact::{ContactRecord, Contacts, Regime, Target};
+use crate::contact::{ContactRecord, Contacts, Decisions};
 use crate::dynamics::FreeBody;
 use crate::model::{Settings, System};
 use crate::state::{NV, State};
@@ -31,7 +31,7 @@ impl<T: Real> Workspace<T> {
     /// What the touching contacts of the last step did: pair, feature, mode, what decided the target and
     /// the coefficient of friction. Two states between which this differs are separated by a kink of
     /// the step.
-    pub fn modes(&self) -> impl Iterator<Item = (usize, usize, Mode, (Target, Regime))> {
+    pub fn modes(&self) -> impl Iterator<Item = (usize, usize, Mode, Decisions)> {
         self.contacts().filter(|contact| contact.mode != Mode::Break).map(|contact| {
             (contact.pair, contact.feature, contact.mode, (contact.target, contact.regime))
         })

@@ -2,7 +2,7 @@
 
 use crate::ad::{Function, Real};
 use crate::argmin::Mode;
-use crate::contact;
+use crate::contact::Decisions;
 use crate::model::{Model, Parameters, Settings, System};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
 use crate::state::{NV, State};
@@ -35,7 +35,7 @@ pub struct StepProgram<'a> {
 pub struct Regime {
     /// Step, contact pair, feature, mode, and what decided target and friction, of every touching
     /// contact.
-    pub modes: Vec<(usize, usize, usize, Mode, (contact::Target, contact::Regime))>,
+    pub modes: Vec<(usize, usize, usize, Mode, Decisions)>,
     /// How the contact problems were solved.
     pub report: StepReport,
 }

@@ -123,9 +123,12 @@ fn every_solver_is_differentiated_alike_in_every_way() {
     }
 }
 
+/// Pair, feature and mode of what touches.
+type Modes = Vec<(usize, usize, Mode)>;
+
 /// Velocities after three steps with derivatives in four numbers, added to the mass of the seventh cube, the
 /// friction below the sixth, and two velocities; and what the contacts did.
-fn end(scene: &Scene, x: [Dual<f64, 4>; 4]) -> (Vec<Dual<f64, 4>>, Vec<(usize, usize, Mode)>) {
+fn end(scene: &Scene, x: [Dual<f64, 4>; 4]) -> (Vec<Dual<f64, 4>>, Modes) {
     let slot = |name: &str| scene.model.parameter(name).unwrap().slots[0];
     let mut parameters = scene.parameters.cast();
     let mut start = scene.state.cast();

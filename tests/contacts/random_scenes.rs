@@ -56,7 +56,7 @@ fn text(random: &mut Random, kind: &str) -> String {
         2 => random.uniform(0.1, 0.8),
         _ => random.uniform(0.8, 1.5),
     };
-    let restitution = if random.bits() % 2 == 0 { 0.0 } else { random.uniform(0.0, 1.0) };
+    let restitution = if random.bits().is_multiple_of(2) { 0.0 } else { random.uniform(0.0, 1.0) };
     let mut text = format!(
         "[simulation]
          time_step = {}
