@@ -27,9 +27,24 @@
 //! If the conditions are singular all the same (a problem that was not solved), `jvp` and `vjp` give
 //! NaN, which callers check for: `identify` stops, `linearize` marks the step.
 //!
-//! # Kinks
-//! At the border between two modes the derivative is that of the mode the solver names:
-//! lambda_n = 0 counts as `Break`, |lambda_t| = mu lambda_n without slip as `Clamp`.
+//! # Kinks and degenerate points
+//! At the border between two modes the derivative is that of the mode the solver names, and the report's
+//! margin is 0 there:
+//!
+//! | point | mode | derivative |
+//! |---|---|---|
+//! | lambda_n = 0 and u_n = target (just touching, hence R = 0) | `Break` | without the contact |
+//! | mu = 0, slips | `Slide` | in mu one-sided: friction grows against the slip |
+//! | mu = 0, at rest | `Clamp` | none in mu |
+//! | no slip, friction inside the cone | `Stick` | holds |
+//! | no slip, friction on the cone (weakly active) | `Clamp`, or `Stick` if rounding leaves it inside | along the cone |
+//! | contacts that are redundant | as if each carried its least-norm share | of that share; velocities do not depend on it |
+//! | a direction in which nothing can move | no impulse | none |
+//! | nothing moves or presses (b = 0) | `Break` | without contact |
+//!
+//! Residuals are velocities relative to the largest contact velocity without impulses, and to no less than
+//! 1e-4 of what the impulse of a contact does by itself: where a light body carries a million times its
+//! weight, velocities are not known any better.
 
 use super::Status;
 use super::block_rows::BlockRows;
