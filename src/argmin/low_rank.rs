@@ -14,6 +14,10 @@ const NOTHING_LEFT: f64 = 1e-14;
 /// The least number of variables for which looking for a factor pays.
 const LEAST_SIZE: usize = 16;
 
+/// From here on a few rows are looked at before anything is factorised.
+const LARGE: usize = 48;
+const SAMPLE: usize = 6;
+
 /// A factor of P, if P has one with few columns. Reused, it allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LowRank<T> {
@@ -30,10 +34,10 @@ impl<T: Real> LowRank<T> {
     pub fn detect(&mut self, p: &[T], n: usize) -> bool {
         self.n = n;
         self.columns.clear();
-        if n < LEAST_SIZE {
+        let limit = (n / 8).max(6).min(n / 3);
+        if n < LEAST_SIZE || n >= LARGE && !may_have_rank(p, n, limit) {
             return false;
         }
-        let limit = (n / 8).max(6).min(n / 3);
         self.remaining.clear();
         self.remaining.extend((0..n).map(|i| p[i * n + i]));
         self.diagonal.clear();
@@ -93,4 +97,22 @@ impl<T: Real> LowRank<T> {
     pub fn add_product(&self, u: &[T], y: &mut [T]) {
         add_product(&self.columns, u, y);
     }
+}
+
+// The squares of P_ij / (P_ii P_jj)^1/2 add up to n / rank or more in the mean of all rows: whether
+// they do to half of that in some.
+fn may_have_rank<T: Real>(p: &[T], n: usize, rank: usize) -> bool {
+    let diagonal = |j: usize| p[j * n + j].value();
+    let sum: f64 = (0..SAMPLE)
+        .map(|k| {
+            let i = k * (n - 1) / (SAMPLE - 1);
+            let part = |(j, x): (usize, &T)| {
+                let x = x.value();
+                if x == 0.0 { 0.0 } else { x / diagonal(j) * x }
+            };
+            let row = p[i * n..][..n].iter().enumerate().map(part).sum::<f64>();
+            if row > 0.0 { row / diagonal(i) } else { 0.0 }
+        })
+        .sum();
+    2.0 * sum * rank as f64 >= (SAMPLE * n) as f64
 }

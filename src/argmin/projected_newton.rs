@@ -97,6 +97,8 @@ enum Step {
 
 /// Rounds of sweep and Newton step in one go.
 const ROUNDS: usize = 100;
+/// Part of the residual a step leaves at most if another with the same factors is to follow it.
+const FAST: f64 = 0.03;
 /// Part of the decrease that the slope promises which a step must keep (Armijo).
 const SUFFICIENT: f64 = 0.1;
 
@@ -132,6 +134,8 @@ impl<T: Real> ProjectedNewton<T> {
         effort: Effort,
     ) -> usize {
         let mut sweep = effort.sweep;
+        // On straight faces nothing is left to repeat but rounding.
+        let fast = if S::CURVATURE > 0.0 { FAST } else { 0.0 };
         // One more step than asked for reaches the rounding floor, and with the last factors is cheap.
         let goal = 0.01 * tolerance;
         let (mut iterations, mut idle) = (0, 0);
@@ -152,16 +156,22 @@ impl<T: Real> ProjectedNewton<T> {
             iterations += 1;
             let start = self.current.residual;
             let step = self.newton(problem, scale);
-            self.keep_best();
-            if self.best.residual <= tolerance {
-                if self.best.residual > goal && !matches!(step, Step::None) {
-                    iterations += 1;
-                    self.refine(problem, scale);
-                    self.keep_best();
-                }
-                if self.best.residual > 0.5 * before {
+            let mut rate = self.current.residual / start;
+            // The last factors serve on while steps with them converge fast enough.
+            while self.current.residual > goal
+                && !matches!(step, Step::None)
+                && (rate < fast || self.current.residual <= tolerance)
+            {
+                iterations += 1;
+                let start = self.current.residual;
+                if !self.refine(problem, scale) {
                     break;
                 }
+                rate = self.current.residual / start;
+            }
+            self.keep_best();
+            if self.best.residual <= tolerance && self.best.residual > 0.5 * before {
+                break;
             }
             if effort.only_well_conditioned
                 && problem.blocks() >= S::MANY
@@ -283,11 +293,12 @@ impl<T: Real> ProjectedNewton<T> {
         Step::None
     }
 
-    // A step with the factors of the last one: near the solution it converges as fast.
-    fn refine<S: FeasibleSet<T>>(&mut self, problem: &Problem<T, S>, scale: &Scale) {
+    // A step with the factors of the last one, taken if it halves the residual.
+    fn refine<S: FeasibleSet<T>>(&mut self, problem: &Problem<T, S>, scale: &Scale) -> bool {
+        self.hessian.turn(&self.current.z);
         self.hessian.solve(&self.current.g, &mut self.step);
         self.step.iter_mut().for_each(|s| *s = -*s);
-        self.attempt(problem, scale, 1.0, f64::NEG_INFINITY);
+        self.attempt(problem, scale, 1.0, f64::NEG_INFINITY)
     }
 
     fn first_boundary<S: FeasibleSet<T>>(&self, problem: &Problem<T, S>) -> f64 {

@@ -118,6 +118,16 @@ impl<T: Real> ReducedHessian<T> {
         self.pivoted.factor(&self.hessian, self.directions.len());
     }
 
+    /// Turns the tangents to those at `z` without another factorisation: H changes little, but
+    /// along the old ones the force across the circle would have a part.
+    pub fn turn(&mut self, z: &[T]) {
+        for direction in &mut self.directions {
+            if let Direction::Tangent { k, t, .. } = direction {
+                (*t, _) = unit_tangent(&z[*k..*k + 2]);
+            }
+        }
+    }
+
     /// Whether H is definite, but only just.
     pub fn is_ill_conditioned(&self) -> bool {
         self.kind == Factor::Cholesky && self.cholesky.least_pivot() < ILL_CONDITIONED
@@ -181,10 +191,15 @@ fn push_row<T: Real, S: FeasibleSet<T>>(
 // gamma = -(g.z) / R^2: the force that presses z against the circle, over the radius.
 fn tangent<T: Real>(k: usize, z: &[T], g: &[T]) -> Direction<T> {
     let (z, g) = (&z[k..k + 2], &g[k..k + 2]);
-    let square = z[0] * z[0] + z[1] * z[1];
-    let inverse = square.sqrt().recip();
-    let t = [-z[1] * inverse, z[0] * inverse];
+    let (t, square) = unit_tangent(z);
     // Where g pulls z off the circle, the face is not binding and adds nothing.
     let gamma = (-(g[0] * z[0] + g[1] * z[1]) / square).max(T::zero());
     Direction::Tangent { k, t, gamma }
+}
+
+// The tangent at `z` of the circle through it, and |z|^2.
+fn unit_tangent<T: Real>(z: &[T]) -> ([T; 2], T) {
+    let square = z[0] * z[0] + z[1] * z[1];
+    let inverse = square.sqrt().recip();
+    ([-z[1] * inverse, z[0] * inverse], square)
 }
