@@ -7,7 +7,8 @@ use stiction::model::{ContactSolver, Scene, StaggeredDerivative, System};
 use stiction::simulation::Rollout;
 use stiction::verify::{Gradcheck, StepProgram};
 
-use super::{on_floor, rollout, scene, stack};
+use super::scenes::cube;
+use super::{G, on_floor, rollout, scene, stack};
 
 /// A small box that slides and spins on a larger one, which slides on the floor.
 fn two_boxes() -> Scene {
@@ -100,26 +101,61 @@ fn every_solver_is_differentiated_alike_in_every_way() {
         ] {
             let mut scene = scene.clone();
             scene.settings.solver = solver;
-            let Scene { model, parameters, settings, wrenches, .. } = &scene;
-            let system = System { model, parameters, settings };
-            let mut rollout = rollout(&scene);
-            let mut total = Gradcheck::default();
-            for _ in 0..3 {
-                let program =
-                    StepProgram::new(system, &rollout.state, wrenches, &rollout.memory, 1);
-                total.merge(&Gradcheck::of(&program).unwrap());
-                rollout.step(wrenches);
-            }
+            let total = checked(&scene, 3, 1);
             // Friction that staggered projections share is only unique in its derivative.
             let same = if solver == unrolled { 1e-6 } else { 1e-8 };
             let max = total.max();
             let worst = max.dual_vs_tape.max(max.residual_vs_tape);
             assert!(worst < same, "{name}, {solver:?}: {max:?}");
             assert!(max.vs_differences < 1e-6, "{name}, {solver:?}: {max:?}");
-            assert_eq!(total.report.unsolved, 0);
             let (skipped, cases) = (total.skipped_at_kinks(), total.cases());
             assert!(4 * skipped < cases, "{name}, {solver:?}: {skipped} of {cases} skipped");
         }
+    }
+}
+
+/// Checks `count` states of the simulation of a scene, `stride` steps apart.
+fn checked(scene: &Scene, count: usize, stride: usize) -> Gradcheck {
+    let Scene { model, parameters, settings, wrenches, .. } = scene;
+    let system = System { model, parameters, settings };
+    let mut rollout = rollout(scene);
+    let mut total = Gradcheck::default();
+    for _ in 0..count {
+        let program = StepProgram::new(system, &rollout.state, wrenches, &rollout.memory, 1);
+        total.merge(&Gradcheck::of(&program).unwrap());
+        rollout.advance(stride, wrenches);
+    }
+    assert_eq!(total.report.unsolved, 0);
+    total
+}
+
+// In every parameter (friction, mass, inertia, restitution, sizes), the state and the forces.
+#[test]
+fn the_cube_is_differentiated_as_differences_say() {
+    let down = [0.0, 0.0, -G];
+    let (sin, cos) = 0.35_f64.sin_cos();
+    let slope = [G * sin, 0.0, -G * cos];
+    // A little above the ground: on it is the kink between a gap and a penetration.
+    let flat = "position = [0, 0, 0.0501]\nvelocity = [0.001, 0.002, -0.03]";
+    let spin = "position = [0, 0, 0.0501]
+        velocity = [1, 0.3, -0.03]
+        angular_velocity = [0, 0, 5]";
+    let corner = "position = [0, 0, 0.087]
+        orientation = [0.88, 0.365, 0.3, 0.05]
+        velocity = [1, -0.5, -2]
+        angular_velocity = [0.5, -1, 2]";
+    for (name, scene) in [
+        ("slide with spin", cube(down, 0.3, 0.0, spin)),
+        ("sticks on a slope", cube(slope, 0.5, 0.0, flat)),
+        ("slips on a slope", cube(slope, 0.2, 0.0, flat)),
+        ("oblique impact", cube(down, 0.3, 0.6, corner)),
+    ] {
+        let check = checked(&scene, 4, 1);
+        let max = check.max();
+        assert!(max.dual_vs_tape.max(max.residual_vs_tape) < 1e-8, "{name}: {max:?}");
+        assert!(max.vs_differences < 1e-6, "{name}: {max:?}");
+        let (skipped, cases) = (check.skipped_at_kinks(), check.cases());
+        assert!(3 * skipped < cases, "{name}: {skipped} of {cases} skipped");
     }
 }
 

@@ -27,7 +27,7 @@ fn solved(name: &str, scene: &Scene, steps: usize, load: impl Fn(usize, &mut [f6
 }
 
 /// A cube on level ground under gravity `g`.
-fn cube(g: [f64; 3], mu: f64, restitution: f64, start: &str) -> Scene {
+pub fn cube(g: [f64; 3], mu: f64, restitution: f64, start: &str) -> Scene {
     let mut scene = on_floor(
         &format!("time_step = {DT:?}"),
         &format!(
