@@ -69,8 +69,11 @@ impl Search {
         solution: &mut ContactSolution,
     ) -> usize {
         self.classify(data, scale, touching, solution);
-        let (lambda, delassus) = (&mut self.state.lambda, &self.state.delassus);
-        least_norm(data, delassus, lambda, solution, &mut self.least_norm);
+        // What only touches has no friction to share yet.
+        if !touching {
+            let (lambda, delassus) = (&mut self.state.lambda, &self.state.delassus);
+            least_norm(data, delassus, lambda, solution, &mut self.least_norm);
+        }
         self.polish(data, solution, scale, reached)
     }
 
