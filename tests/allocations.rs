@@ -80,6 +80,53 @@ fn a_staggered_step_allocates_nothing() {
     assert!(most >= 3);
 }
 
+// Bodies that slide on each other, fly at each other and are shaken, with every solver and with split steps.
+#[test]
+fn bodies_that_touch_each_other_allocate_nothing() {
+    const BODIES: &str = "[[half_space]]
+        name = 'floor'
+        normal = [0, 0, 1]
+        [[contact]]
+        mu = 0.4
+        mu_static = 0.5
+        restitution = 0.4
+        [[body]]
+        name = 'low'
+        mass = 0.5
+        shape = { box = [0.06, 0.05, 0.03] }
+        position = [0, 0, 0.0301]
+        velocity = [0.2, 0.1, 0]
+        [[body]]
+        name = 'high'
+        mass = 0.3
+        shape = { box = [0.03, 0.04, 0.02] }
+        position = [0.01, 0.005, 0.0803]
+        velocity = [1, -0.3, 0]
+        angular_velocity = [0, 0, 2]
+        [[body]]
+        name = 'ball'
+        mass = 0.2
+        shape = { sphere = 0.05 }
+        position = [0, 0, 0.4]
+        angular_velocity = [0, 5, 2]";
+    for simulation in [
+        "",
+        "split_impacts = true",
+        "compliance = 0",
+        "solver = 'pyramid'",
+        "solver = 'convex_relaxation'",
+        "solver = 'staggered'\nderivative = 'implicit'",
+    ] {
+        let text = format!("[simulation]\ntime_step = 0.01\n{simulation}\n{BODIES}");
+        let scene = Scene::parse(&text, "scene.toml").unwrap();
+        let (count, _, most) = allocations::<f64>(&scene, |x, _| x);
+        assert_eq!(count, 0, "{simulation}");
+        assert!(most >= 5, "{simulation}: {most}");
+        let seed = |x, k: usize| Dual::<f64, 4>::variable(x, k % 7);
+        assert_eq!(allocations(&scene, seed).0, 0, "{simulation}, on duals");
+    }
+}
+
 // The counter counts.
 #[test]
 fn allocations_are_counted() {

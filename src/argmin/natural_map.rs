@@ -185,12 +185,15 @@ pub struct ContactResiduals {
 }
 
 impl ContactResiduals {
-    /// The larger of each.
+    /// The larger of each; what is not a number counts as infinite.
     pub fn max(self, other: ContactResiduals) -> ContactResiduals {
+        let larger = |a: f64, b: f64| {
+            if a.is_nan() || b.is_nan() { f64::INFINITY } else { a.max(b) }
+        };
         ContactResiduals {
-            complementarity: self.complementarity.max(other.complementarity),
-            cone: self.cone.max(other.cone),
-            dissipation: self.dissipation.max(other.dissipation),
+            complementarity: larger(self.complementarity, other.complementarity),
+            cone: larger(self.cone, other.cone),
+            dissipation: larger(self.dissipation, other.dissipation),
         }
     }
 }
@@ -209,6 +212,10 @@ pub(super) fn contact_residuals(
     }
     for (i, block) in data.blocks().iter().enumerate() {
         let (x, v) = (&lambda[block.range()], &u[block.range()]);
+        if x.iter().chain(v).any(|x| x.is_nan()) {
+            let all = f64::INFINITY;
+            return ContactResiduals { complementarity: all, cone: all, dissipation: all };
+        }
         let pressed = v[0] + data.compliance[i] * x[0];
         let g = delassus.normal_scale(i);
         let complementarity = if data.laws[i].is_one_sided() {

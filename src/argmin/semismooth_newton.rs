@@ -135,8 +135,8 @@ impl Search {
             let enough = 1e-2 * tolerance;
             let reached = self.search_with_restarts(data, scale, tolerance, warm, &mut iterations);
             iterations += self.finish(data, scale, reached.max(enough), solution);
-            if reached <= tolerance && self.residual(data, scale) > tolerance {
-                // The rule has led away from the solution: keep that.
+            if self.residual(data, scale) > reached.max(tolerance) {
+                // The rule has led away from the best there was: keep that.
                 self.state.lambda.copy_from_slice(&self.kept);
                 self.classify(data, scale, false, solution);
                 solution.held.fill(0.0);

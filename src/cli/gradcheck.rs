@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Outcome, output};
 use crate::Error;
-use crate::model::{Scene, System};
+use crate::model::{ContactSolver, Scene, StaggeredDerivative, System};
 use crate::simulation::Rollout;
 use crate::verify::{Errors, Gradcheck, StepProgram};
 
@@ -73,6 +73,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
 fn check(name: &str, scene: &Scene, count: usize, stride: usize) -> Result<Gradcheck, Error> {
     let Scene { model, parameters, settings, state, wrenches } = scene;
     settings.solver.demand_derivatives(name)?;
+    if let ContactSolver::Staggered { derivative: StaggeredDerivative::Implicit, .. } =
+        settings.solver
+    {
+        let message = "implicit is the derivative of the contact law, not of the passes that are \
+                       simulated, so there is nothing to compare it with; check \"unrolled\"";
+        return Err(Error::input(name, None, "simulation.derivative", message));
+    }
     let system = System { model, parameters, settings };
     let mut rollout = Rollout::new(system, state.clone());
     let mut total = Gradcheck::default();

@@ -69,34 +69,38 @@ impl<T: Real> Detection<T> {
         points: &mut Vec<ContactPoint<T>>,
     ) {
         points.clear();
-        let System { model, parameters, .. } = *system;
+        let model = system.model;
         for (index, pair) in model.pairs.iter().enumerate() {
             let Solid::HalfSpace(half_space) = pair.first else { break };
-            let (plane, body) = (&model.half_spaces[half_space], pair.second);
-            let body_free = &free[body];
-            let way = way(body_free, radius(system, body));
-            let center = body_free.position.map(|x| x.value());
-            let distance = plane.normal.dot(&center) - plane.offset;
-            if distance > radius(system, body) + FAR * way {
-                continue;
-            }
-            let start = points.len();
-            match model.bodies[body].shape {
-                Shape::Box => {
-                    box_half_space::points(parameters, body_free, body, plane, index, points);
-                }
-                Shape::Sphere => {
-                    sphere_half_space::points(parameters, body_free, body, plane, index, points);
-                }
-            }
-            for point in &mut points[start..] {
-                point.first = pair.first;
-                let reach = 2.0 * way_of(body_free, &point.arms[1]);
-                point.near = point.gap.value() <= reach;
-            }
+            half_space_points(system, free, index, half_space, points);
         }
         if matches!(model.pairs.last(), Some(pair) if matches!(pair.first, Solid::Body(_))) {
             self.body_pairs(system, free, points);
+        }
+    }
+
+    /// The same of `bodies` alone, and only between them and half-spaces.
+    pub fn points_among(
+        &mut self,
+        system: &System<T>,
+        free: &[FreeBody<T>],
+        bodies: &[usize],
+        points: &mut Vec<ContactPoint<T>>,
+    ) {
+        points.clear();
+        for half_space in 0..system.model.half_spaces.len() {
+            for &body in bodies {
+                if let Some(pair) = system.model.pair(Solid::HalfSpace(half_space), body) {
+                    half_space_points(system, free, pair, half_space, points);
+                }
+            }
+        }
+        let ways = bodies.iter().map(|&body| way(&free[body], radius(system, body)));
+        let furthest = 2.0 * ways.fold(0.0, f64::max);
+        for (k, &first) in bodies.iter().enumerate() {
+            for &second in &bodies[k + 1..] {
+                self.body_pair(system, free, (first, second), furthest, points);
+            }
         }
     }
 
@@ -117,38 +121,82 @@ impl<T: Real> Detection<T> {
             Bounds::new(shape, &poses(body), parameters.half_extents(body), furthest)
         }));
         self.sweep.pairs(&self.bounds, &mut self.candidates);
-        for &(first, second) in &self.candidates {
-            let Some(pair) = model.pair(Solid::Body(first), second) else { continue };
-            self.witnesses.clear();
-            witnesses(
-                [first, second].map(|body| model.bodies[body].shape),
-                [&poses(first), &poses(second)],
-                [first, second].map(|body| parameters.half_extents(body)),
-                2.0 * furthest,
-                &mut self.witnesses,
-            );
-            for &Witness { feature, gap, normal, points: at, lowest } in &self.witnesses {
-                let arm = |body: usize, point: Vector3<T>| {
-                    let FreeBody { rotation, position, center_of_mass, .. } = &free[body];
-                    rotation.transpose() * (point - position) - center_of_mass
-                };
-                let arms = [arm(first, at[0]), arm(second, at[1])];
-                let way = way_of(&free[first], &arms[0]) + way_of(&free[second], &arms[1]);
-                let near = gap.value() <= 2.0 * way;
-                let first = Solid::Body(first);
-                points.push(ContactPoint {
-                    pair,
-                    first,
-                    second,
-                    feature,
-                    gap,
-                    lowest,
-                    normal,
-                    arms,
-                    near,
-                });
-            }
+        let candidates = std::mem::take(&mut self.candidates);
+        for &pair in &candidates {
+            self.body_pair(system, free, pair, furthest, points);
         }
+        self.candidates = candidates;
+    }
+
+    /// The points of two bodies, of which none goes further than half of `furthest` in the step.
+    fn body_pair(
+        &mut self,
+        system: &System<T>,
+        free: &[FreeBody<T>],
+        (first, second): (usize, usize),
+        furthest: f64,
+        points: &mut Vec<ContactPoint<T>>,
+    ) {
+        let System { model, parameters, .. } = *system;
+        let Some(pair) = model.pair(Solid::Body(first), second) else { return };
+        let pose =
+            |body: usize| Pose { rotation: free[body].rotation, position: free[body].position };
+        self.witnesses.clear();
+        witnesses(
+            [first, second].map(|body| model.bodies[body].shape),
+            [&pose(first), &pose(second)],
+            [first, second].map(|body| parameters.half_extents(body)),
+            2.0 * furthest,
+            &mut self.witnesses,
+        );
+        for &Witness { feature, gap, normal, points: at, lowest } in &self.witnesses {
+            let arm = |body: usize, point: Vector3<T>| {
+                let FreeBody { rotation, position, center_of_mass, .. } = &free[body];
+                rotation.transpose() * (point - position) - center_of_mass
+            };
+            let arms = [arm(first, at[0]), arm(second, at[1])];
+            let way = way_of(&free[first], &arms[0]) + way_of(&free[second], &arms[1]);
+            let near = gap.value() <= 2.0 * way;
+            let first = Solid::Body(first);
+            points.push(ContactPoint {
+                pair,
+                first,
+                second,
+                feature,
+                gap,
+                lowest,
+                normal,
+                arms,
+                near,
+            });
+        }
+    }
+}
+
+/// The points of the body of a pair over its half-space.
+fn half_space_points<T: Real>(
+    system: &System<T>,
+    free: &[FreeBody<T>],
+    pair: usize,
+    half_space: usize,
+    points: &mut Vec<ContactPoint<T>>,
+) {
+    let System { model, parameters, .. } = *system;
+    let (plane, body) = (&model.half_spaces[half_space], model.pairs[pair].second);
+    let free = &free[body];
+    let center = free.position.map(|x| x.value());
+    let distance = plane.normal.dot(&center) - plane.offset;
+    if distance > radius(system, body) + FAR * way(free, radius(system, body)) {
+        return;
+    }
+    let start = points.len();
+    match model.bodies[body].shape {
+        Shape::Box => box_half_space::points(parameters, free, body, plane, pair, points),
+        Shape::Sphere => sphere_half_space::points(parameters, free, body, plane, pair, points),
+    }
+    for point in &mut points[start..] {
+        point.first = Solid::HalfSpace(half_space);
+        point.near = point.gap.value() <= 2.0 * way_of(free, &point.arms[1]);
     }
 }
 
@@ -215,6 +263,7 @@ impl<T: Real> ContactPoint<T> {
         if let Solid::Body(first) = self.first {
             closing -= speed(first, &self.arms[0]);
         }
-        self.gap.value() + free[self.second].duration.value() * closing < 0.0
+        let durations = self.bodies().map(|body| free[body].duration.value());
+        self.gap.value() + durations.fold(f64::INFINITY, f64::min) * closing < 0.0
     }
 }

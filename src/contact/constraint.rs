@@ -243,12 +243,11 @@ pub(super) fn rebound<T: Real>(
     row: &[T],
 ) -> (T, Target) {
     let approach = -along(free, point, row, |free| &free.velocity);
-    if approach.value() > system.settings.restitution_threshold {
-        let restitution = system.parameters.restitution(system.model, point.pair);
-        (restitution * approach, Target::Restitution)
-    } else {
-        (T::zero(), Target::Gap)
-    }
+    let rebound = system.parameters.restitution(system.model, point.pair) * approach;
+    let gravity = system.parameters.gravity().map(|x| x.value()).norm();
+    let bounces = approach.value() > system.settings.restitution_threshold
+        && rebound.value() > gravity * system.settings.time_step;
+    if bounces { (rebound, Target::Restitution) } else { (T::zero(), Target::Gap) }
 }
 
 /// The coefficient of friction of a contact with tangential rows `rows`, and which it is.

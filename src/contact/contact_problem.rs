@@ -31,8 +31,18 @@ pub(super) struct ContactProblem<T: Real> {
     outputs: Vec<T>,
     solution: ContactSolution,
     workspace: T::Workspace<CoupledContact>,
+    /// The passes, and on values where only their result counts.
     staggered: StaggeredProjections<T>,
+    values: Values,
     row: Vec<T>,
+}
+
+/// Memory of passes on values.
+#[derive(Default)]
+struct Values {
+    staggered: StaggeredProjections<f64>,
+    inputs: Vec<f64>,
+    outputs: Vec<f64>,
 }
 
 impl<T: Real> Default for ContactProblem<T> {
@@ -47,6 +57,7 @@ impl<T: Real> Default for ContactProblem<T> {
             solution: ContactSolution::default(),
             workspace: Default::default(),
             staggered: StaggeredProjections::default(),
+            values: Values::default(),
             row: Vec::new(),
         }
     }
@@ -76,16 +87,22 @@ impl<T: Real> ContactProblem<T> {
         let contacts = island.points.len();
         self.solution.impulses.clear();
         if let ContactSolver::Staggered { n_step, derivative } = system.settings.solver {
-            let (inputs, outputs) = (&self.inputs, &mut self.outputs);
-            let report = self.staggered.solve(&self.node, inputs, n_step, remembered, outputs);
             if derivative == StaggeredDerivative::Unrolled {
+                let (inputs, outputs) = (&self.inputs, &mut self.outputs);
+                let report = self.staggered.solve(&self.node, inputs, n_step, remembered, outputs);
                 self.solution.modes.clear();
                 self.solution.modes.extend_from_slice(self.staggered.modes());
                 return report;
             }
+            let Values { staggered, inputs, outputs } = &mut self.values;
+            inputs.clear();
+            inputs.extend(self.inputs.iter().map(|x| x.value()));
+            outputs.clear();
+            outputs.resize(self.outputs.len(), 0.0);
+            let remembered = |k: usize| remembered(k).map(|x| x.value());
+            let report = staggered.solve(&self.node, inputs, n_step, remembered, outputs);
             // The contact law at the impulses of the passes.
-            let lambda = &self.outputs[NV * island.bodies.len()..];
-            self.solution.impulses.extend(lambda.iter().map(|x| x.value()));
+            self.solution.impulses.extend_from_slice(&outputs[NV * island.bodies.len()..]);
             self.node.method = ContactMethod::Given;
             self.call();
             return report;

@@ -63,6 +63,8 @@ pub struct Contacts<T: Real> {
     reports: Vec<Option<IslandReport>>,
     /// What each contact of the step did.
     pub records: Vec<ContactRecord>,
+    /// Whether points were still being thrown at each other when it gave up.
+    pub unfinished: bool,
 }
 
 impl<T: Real> Default for Contacts<T> {
@@ -77,6 +79,7 @@ impl<T: Real> Default for Contacts<T> {
             velocities: Vec::new(),
             reports: Vec::new(),
             records: Vec::new(),
+            unfinished: false,
         }
     }
 }
@@ -106,9 +109,11 @@ impl<T: Real> Contacts<T> {
     ) {
         self.detection.points(system, free, &mut self.points);
         self.start(free);
+        self.unfinished = true;
         for _ in 0..ROUNDS {
             self.solve_islands(system, free, impulses, Event::Step);
             if !self.admit_escapes(free) {
+                self.unfinished = false;
                 break;
             }
         }

@@ -7,22 +7,34 @@
 //! the rest of the step as any other. The time is a number like all others, with derivatives.
 //!
 //! Split are groups of bodies of which nothing touches at the start of the step, and whose first impact
-//! has restitution; once a step. Everything else is left to the step: bodies that rest on something while
-//! something strikes them, and further impacts in the rest of the step.
+//! has restitution that outlasts the step; once a step. Everything else is left to the step: bodies that
+//! rest on something while something strikes them, and further impacts in the rest of the step.
+//!
+//! # Velocities of half a step
+//! The points of q+ = q + dt v+ lie on the parabola of the motion, whose velocity at the time of q is
+//! v + a dt / 2, a the acceleration: v belongs to half a step before. Inside a split step bodies follow that
+//! parabola, so that a bounce neither loses nor gains height by the steps, and have its velocity at
+//! the impact; afterwards v is taken half a step back again.
 
+use super::flight::Flight;
 use crate::ad::Real;
-use crate::contact::{ContactRecord, Contacts, IslandReport};
+use crate::contact::{ContactRecord, Contacts, IslandReport, Target};
 use crate::dynamics::FreeBody;
-use crate::model::System;
+use crate::model::{Parameters, System};
 use crate::state::{NV, State};
 
 /// Memory for what happens before the rest of a step.
 pub(super) struct Impacts<T: Real> {
     contacts: Contacts<T>,
-    strike: Contacts<T>,
     groups: Vec<Vec<usize>>,
-    free: Vec<FreeBody<T>>,
-    state: State<T>,
+    /// The motion up to the impact, on values and in T.
+    search: Flight<f64>,
+    exact: Flight<T>,
+    parameters: Parameters<f64>,
+    state: State<f64>,
+    wrenches: Vec<f64>,
+    /// Of each body that was split what takes its velocity half a step back, if it ends in flight.
+    pub back: Vec<(usize, [T; 3])>,
     /// What struck in the step.
     pub records: Vec<ContactRecord>,
     /// How the impacts were solved.
@@ -33,10 +45,13 @@ impl<T: Real> Default for Impacts<T> {
     fn default() -> Self {
         Impacts {
             contacts: Contacts::default(),
-            strike: Contacts::default(),
             groups: Vec::new(),
-            free: Vec::new(),
-            state: State { q: Vec::new(), v: Vec::new() },
+            search: Flight::default(),
+            exact: Flight::default(),
+            parameters: Parameters::default(),
+            state: State::default(),
+            wrenches: Vec::new(),
+            back: Vec::new(),
             records: Vec::new(),
             reports: Vec::new(),
         }
@@ -47,8 +62,17 @@ impl<T: Real> Default for Impacts<T> {
 const CLOSED: f64 = 1e-9;
 /// Impacts closer than this to an end of the step, as a fraction of it, are left to the step.
 const EDGE: f64 = 1e-6;
+/// Half the width, as a fraction of the step, over which the speed of a closing gap is measured.
+const WIDTH: f64 = 1e-4;
 
 impl<T: Real> Impacts<T> {
+    /// Forgets the last step.
+    pub fn clear(&mut self) {
+        self.back.clear();
+        self.records.clear();
+        self.reports.clear();
+    }
+
     /// Replaces the bodies of `free` that strike something within the step by themselves after the
     /// impact, with the rest of the step before them.
     pub fn split(
@@ -58,9 +82,21 @@ impl<T: Real> Impacts<T> {
         wrenches: &[T],
         free: &mut [FreeBody<T>],
     ) {
-        self.records.clear();
-        self.reports.clear();
         let count = self.find_groups(system, free);
+        if count == 0 {
+            return;
+        }
+        let value = |to: &mut Vec<f64>, from: &[T]| {
+            to.clear();
+            to.extend(from.iter().map(|x| x.value()));
+        };
+        value(&mut self.parameters.values, &system.parameters.values);
+        value(&mut self.state.q, &state.q);
+        value(&mut self.state.v, &state.v);
+        value(&mut self.wrenches, wrenches);
+        self.search.start(&self.parameters, &self.state, system.settings.time_step);
+        let step = T::constant(system.settings.time_step);
+        self.exact.start(system.parameters, state, step);
         for group in 0..count {
             let bodies = std::mem::take(&mut self.groups[group]);
             self.split_group(system, state, wrenches, free, &bodies);
@@ -96,54 +132,49 @@ impl<T: Real> Impacts<T> {
         bodies: &[usize],
     ) {
         let step = system.settings.time_step;
-        let Some((time, slope)) = self.time_of_impact(system, state, wrenches, free, bodies) else {
-            return;
-        };
-        // Each Newton step in T with the slope of the values gains one order of derivatives.
+        let Some((time, slope)) = self.time_of_impact(system, bodies) else { return };
+        // Each Newton step in T with the slope of the values gains one order of derivatives, but for
+        // the error of the slope; one more squares that.
         let mut exact = T::constant(time);
-        for _ in 0..T::ORDER {
-            let Some(gap) = self.least_gap(system, state, wrenches, free, bodies, exact) else {
+        let mut gap = T::zero();
+        for _ in 0..T::ORDER + 2 {
+            exact -= gap / slope;
+            let Some(found) = self.exact.least_gap(system, state, wrenches, bodies, exact) else {
                 return;
             };
-            exact -= gap / slope;
+            gap = found;
         }
-        let Some(gap) = self.least_gap(system, state, wrenches, free, bodies, exact) else {
-            return;
-        };
         let closed = gap.value().max(0.0) + CLOSED * step * slope.abs();
-        self.strike.strike(system, &self.free, bodies, closed);
-        let rebounds =
-            |record: &ContactRecord| record.target == crate::contact::Target::Restitution;
-        if !self.strike.records.iter().any(rebounds) {
+        self.contacts.strike(system, &self.exact.free, bodies, closed);
+        let rebounds = |record: &ContactRecord| record.target == Target::Restitution;
+        if !self.contacts.records.iter().any(rebounds) {
             return;
         }
-        self.records.extend_from_slice(&self.strike.records);
-        self.reports.extend(self.strike.reports());
+        self.records.extend_from_slice(&self.contacts.records);
+        self.reports.extend(self.contacts.reports());
         let rest = T::constant(step) - exact;
         for &body in bodies {
-            let velocity = self.strike.velocities[body];
-            self.free[body].duration = T::zero();
-            self.free[body].advance(&velocity, body, &mut self.state);
+            let velocity = self.contacts.velocities[body];
+            self.exact.place(body, &velocity);
             let wrench = &wrenches[NV * body..NV * (body + 1)];
-            free[body] = FreeBody::new(system.parameters, &self.state, body, wrench, rest);
+            let mut after = FreeBody::new(system.parameters, &self.exact.state, body, wrench, rest);
+            // z + w t + a t²/2 with the velocity at the end of the rest, w + a t / 2.
+            let acceleration = self.exact.accelerations[body];
+            for k in 0..3 {
+                after.free_velocity[k] -= acceleration[k] * (rest * 0.5);
+            }
+            free[body] = after;
+            self.back.push((body, acceleration.map(|a| a * (exact * -0.5))));
         }
     }
 
     /// When the first point of a group closes, s, and how fast, m/s; on values, by the secant method
     /// (Illinois). Nothing if none does, or next to the ends of the step.
-    fn time_of_impact(
-        &mut self,
-        system: &System<T>,
-        state: &State<T>,
-        wrenches: &[T],
-        free: &[FreeBody<T>],
-        bodies: &[usize],
-    ) -> Option<(f64, f64)> {
+    fn time_of_impact(&mut self, system: &System<T>, bodies: &[usize]) -> Option<(f64, f64)> {
         let step = system.settings.time_step;
-        let mut gap = |time: f64| {
-            let time = T::constant(time);
-            self.least_gap(system, state, wrenches, free, bodies, time).map(|gap| gap.value())
-        };
+        let Impacts { search, parameters, state, wrenches, .. } = self;
+        let system = System { model: system.model, parameters, settings: system.settings };
+        let mut gap = |time: f64| search.least_gap(&system, state, wrenches, bodies, time);
         let (mut low, mut high) = (0.0, step);
         let (mut at_low, mut at_high) = (gap(low)?, gap(high)?);
         if !(at_low > 0.0 && at_high < 0.0) {
@@ -167,40 +198,9 @@ impl<T: Real> Impacts<T> {
         if time < EDGE * step || time > (1.0 - EDGE) * step {
             return None;
         }
-        // The gap is a parabola but for rotation, for which the step is short.
-        let width = 1e-4 * time.min(step - time);
+        // Beyond the ends of the step, too: the motion goes on there.
+        let width = WIDTH * step;
         let slope = (gap(time + width)? - gap(time - width)?) / (2.0 * width);
         (slope < 0.0).then_some((time, slope))
-    }
-
-    /// The least gap between bodies of the group and anything after they have moved freely for `time`;
-    /// leaves them there, in `state` and `free`.
-    fn least_gap(
-        &mut self,
-        system: &System<T>,
-        state: &State<T>,
-        wrenches: &[T],
-        free: &[FreeBody<T>],
-        bodies: &[usize],
-        time: T,
-    ) -> Option<T> {
-        self.state.q.clone_from(&state.q);
-        self.state.v.clone_from(&state.v);
-        self.free.clear();
-        self.free.extend_from_slice(free);
-        for &body in bodies {
-            let wrench = &wrenches[NV * body..NV * (body + 1)];
-            let flight = FreeBody::new(system.parameters, state, body, wrench, time);
-            flight.advance(&flight.free_velocity, body, &mut self.state);
-            let still = [T::zero(); NV];
-            let mut landed = FreeBody::new(system.parameters, &self.state, body, &still, T::zero());
-            // Points are looked for as far as the step reaches.
-            landed.duration = T::constant(system.settings.time_step);
-            self.free[body] = landed;
-        }
-        let involved = |body: usize| bodies.contains(&body);
-        let (_, points) = self.contacts.candidates(system, &self.free);
-        let own = points.iter().filter(|point| point.bodies().all(involved));
-        own.map(|point| point.gap).min_by(|a, b| a.value().total_cmp(&b.value()))
     }
 }

@@ -2,6 +2,7 @@
 
 mod columns;
 mod files;
+mod flight;
 mod impacts;
 mod rollout;
 mod rollout_steps;

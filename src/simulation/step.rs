@@ -6,7 +6,7 @@ use crate::ad::Real;
 use crate::argmin::{ContactResiduals, Mode, Report, Status};
 use crate::contact::{ContactRecord, Contacts, Decisions};
 use crate::dynamics::FreeBody;
-use crate::model::{Settings, System};
+use crate::model::{ContactSolver, Settings, System};
 use crate::state::{NV, State};
 
 /// Scratch memory of a step. Results do not depend on what it held before.
@@ -78,13 +78,16 @@ impl StepReport {
             let problems = if self.unsolved == 1 { "problem was" } else { "problems were" };
             warnings.push(format!(
                 "{} contact {problems} not solved in {} steps ({}; largest residual {:.1e}, tolerance \
-                 {:e}): the results are the best found and complete, but not to be trusted there; try \
-                 a shorter time step or more compliance",
+                 {:e}): the results are the best found and complete, but not to be trusted there; try {}",
                 self.unsolved,
                 self.steps,
                 self.worst.status,
                 self.worst.residual,
-                settings.tolerance
+                settings.tolerance,
+                match settings.solver {
+                    ContactSolver::GaussSeidel => "solver \"coupled\", which solves the same problem",
+                    _ => "a shorter time step or more compliance",
+                }
             ));
         }
         let ContactResiduals { complementarity, cone, dissipation } = self.residuals;
@@ -153,12 +156,16 @@ pub fn step<T: Real>(
         let wrench = &wrenches[NV * body..NV * (body + 1)];
         free.push(FreeBody::new(system.parameters, state, body, wrench, dt));
     }
-    impacts.records.clear();
-    impacts.reports.clear();
+    impacts.clear();
     if system.settings.split_impacts {
         impacts.split(system, state, wrenches, free);
     }
     contacts.resolve(system, free, &mut memory.bodies);
+    if contacts.unfinished {
+        let status = Status::IterationLimit;
+        let residual = f64::INFINITY;
+        report.add(Report { status, residual, ..Report::default() }, ContactResiduals::default());
+    }
     for island in impacts.reports.iter().chain(contacts.reports()) {
         report.add(island.report, island.residuals);
     }
@@ -166,6 +173,14 @@ pub fn step<T: Real>(
     let margin = f64::INFINITY;
     for (body, (free, velocity)) in free.iter().zip(&contacts.velocities).enumerate() {
         free.advance(velocity, body, next);
+        let untouched = (0..NV).all(|k| velocity[k].value() == free.free_velocity[k].value());
+        if let Some((_, back)) = impacts.back.iter().find(|(split, _)| *split == body)
+            && untouched
+        {
+            for k in 0..3 {
+                next.v[NV * body + k] += back[k];
+            }
+        }
         if !free.admissible {
             let (status, residual) = (Status::InvalidInput, f64::INFINITY);
             report.add(Report { status, residual, ..Report::default() }, nothing);

@@ -24,7 +24,7 @@ impl<T: Real> StepMemory<T> {
 
     /// How many numbers it takes to hold all impulses there can be.
     pub fn numbers(model: &Model) -> usize {
-        first_number(model, model.pairs.len())
+        (0..model.pairs.len()).map(|pair| numbers_of(model, pair)).sum()
     }
 
     /// Writes the impulses of all points that can touch, pair by pair, into as many numbers; zeros
@@ -32,23 +32,23 @@ impl<T: Real> StepMemory<T> {
     /// two bodies: four for each of the points that can touch at a time, the first the feature plus 1.
     pub fn write(&self, model: &Model, numbers: &mut [T]) {
         numbers.fill(T::zero());
-        let known = self.bodies.iter().flat_map(Impulses::known);
-        let mut last = (usize::MAX, 0);
-        for &(pair, feature, impulse) in known {
-            let first = first_number(model, pair);
-            let place = match model.pairs[pair].first {
-                Solid::HalfSpace(_) => first + 3 * feature,
-                Solid::Body(_) => {
-                    // The points of a pair stand one after the other.
-                    last = if last.0 == pair { (pair, last.1 + 1) } else { (pair, 0) };
-                    if last.1 >= model.remembered_points(pair) {
-                        continue;
+        let mut first = 0;
+        for index in 0..model.pairs.len() {
+            let pair = &model.pairs[index];
+            let known = self.bodies.get(pair.second).map_or(&[][..], Impulses::known);
+            let own = known.iter().filter(|(of, ..)| *of == index);
+            for (place, &(_, feature, impulse)) in own.enumerate() {
+                let start = match pair.first {
+                    Solid::HalfSpace(_) => first + 3 * feature,
+                    Solid::Body(_) if place < model.remembered_points(index) => {
+                        numbers[first + 4 * place] = T::constant((feature + 1) as f64);
+                        first + 4 * place + 1
                     }
-                    numbers[first + 4 * last.1] = T::constant((feature + 1) as f64);
-                    first + 4 * last.1 + 1
-                }
-            };
-            numbers[place..place + 3].copy_from_slice(&impulse);
+                    Solid::Body(_) => continue,
+                };
+                numbers[start..start + 3].copy_from_slice(&impulse);
+            }
+            first += numbers_of(model, index);
         }
     }
 
@@ -56,9 +56,11 @@ impl<T: Real> StepMemory<T> {
     pub fn read(&mut self, model: &Model, numbers: &[T]) {
         self.resize(model.bodies.len());
         self.clear();
+        let mut rest = numbers;
         for (index, pair) in model.pairs.iter().enumerate() {
             let known = &mut self.bodies[pair.second];
-            let own = &numbers[first_number(model, index)..first_number(model, index + 1)];
+            let (own, after) = rest.split_at(numbers_of(model, index));
+            rest = after;
             match pair.first {
                 Solid::HalfSpace(_) => {
                     for (feature, x) in own.chunks_exact(3).enumerate() {
@@ -87,11 +89,10 @@ impl StepMemory<f64> {
     }
 }
 
-/// Where the impulses of a pair start.
-fn first_number(model: &Model, pair: usize) -> usize {
-    let numbers = |index: usize| match model.pairs[index].first {
-        Solid::HalfSpace(_) => 3 * model.remembered_points(index),
-        Solid::Body(_) => 4 * model.remembered_points(index),
-    };
-    (0..pair).map(numbers).sum()
+/// How many numbers it takes to hold the impulses of a pair.
+fn numbers_of(model: &Model, pair: usize) -> usize {
+    match model.pairs[pair].first {
+        Solid::HalfSpace(_) => 3 * model.remembered_points(pair),
+        Solid::Body(_) => 4 * model.remembered_points(pair),
+    }
 }

@@ -158,7 +158,11 @@ fn a_turned_and_shifted_scene_does_the_same() {
     slide.state.v[12] = -0.5;
     let melee = melee(&mut random, 0.5);
     assert!(melee.model.bodies.iter().any(|body| body.shape == Shape::Box));
-    for (name, scene, steps) in [("slide", &slide, 40), ("melee", &melee, 60)] {
+    let mut split = melee.clone();
+    split.settings.split_impacts = true;
+    for (name, scene, steps) in
+        [("slide", &slide, 40), ("melee", &melee, 60), ("split", &split, 60)]
+    {
         for _ in 0..5 {
             let turn = UnitQuaternion::from_scaled_axis(Vector3::from(random.vector::<3>(3.0)));
             let shift = Vector3::from(random.vector::<3>(2.0));

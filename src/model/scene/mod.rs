@@ -3,6 +3,7 @@
 mod body;
 mod contact;
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
@@ -86,7 +87,7 @@ impl Scene {
         let gravity = root.numbers("gravity")?.unwrap_or([0.0, 0.0, -9.81]);
         let settings = read_settings(&root)?;
 
-        let mut names = vec!["gravity".to_string()];
+        let mut names = HashSet::from(["gravity".to_string()]);
         let mut half_spaces = Vec::new();
         for mut table in root.tables("half_space")? {
             half_spaces.push(read_half_space(&mut table, &mut names)?);
@@ -108,7 +109,7 @@ impl Scene {
                 let message = format!("makes the name {:?}, which is taken", pair.name);
                 return Err(table.error("name", message));
             }
-            names.push(pair.name.clone());
+            names.insert(pair.name.clone());
             if let Solid::HalfSpace(half_space) = pair.first {
                 check_depth(table, entry, &half_spaces[half_space])?;
             }
@@ -206,7 +207,7 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
     Ok(settings)
 }
 
-fn read_half_space(table: &mut Table, names: &mut Vec<String>) -> Result<HalfSpace, Error> {
+fn read_half_space(table: &mut Table, names: &mut HashSet<String>) -> Result<HalfSpace, Error> {
     let name = read_name(table, "half_space", names)?;
     table.only(&["name", "normal", "offset"])?;
     let normal = table.required("normal", table.numbers("normal")?)?;
@@ -219,7 +220,7 @@ fn read_half_space(table: &mut Table, names: &mut Vec<String>) -> Result<HalfSpa
 }
 
 /// The name of a body or half-space; from here on messages about the table call it by its name.
-fn read_name(table: &mut Table, kind: &str, names: &mut Vec<String>) -> Result<String, Error> {
+fn read_name(table: &mut Table, kind: &str, names: &mut HashSet<String>) -> Result<String, Error> {
     let name = table.required("name", table.string("name")?)?.to_string();
     if name.is_empty()
         || name.trim() != name
@@ -237,7 +238,7 @@ fn read_name(table: &mut Table, kind: &str, names: &mut Vec<String>) -> Result<S
         return Err(table.error("name", message));
     }
     table.path = format!("{kind}.{name}");
-    names.push(name.clone());
+    names.insert(name.clone());
     Ok(name)
 }
 
