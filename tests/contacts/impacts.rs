@@ -11,7 +11,7 @@ const E: f64 = 0.7;
 /// A ball or a box whose lowest point is at `height`, thrown down at `speed`.
 fn dropped(shape: &str, height: f64, speed: f64, dt: f64, split: bool) -> Scene {
     on_floor(
-        &format!("time_step = {dt:?}\nsplit_impacts = {split}"),
+        &format!("time_step = {dt:?}\ncompliance = 0\nsplit_impacts = {split}"),
         &format!(
             "[[body]]
              name = 'body'
@@ -75,7 +75,7 @@ fn a_split_near_an_end_of_the_step_and_far_away_is_differentiated() {
     for (offset, part) in [(0.0, 0.5), (10.0, 2e-6), (1000.0, 1e-2), (1000.0, 0.999)] {
         let (dt, v) = (0.005, 1.0);
         let mut scene = on_floor(
-            &format!("time_step = {dt:?}\nsplit_impacts = true"),
+            &format!("time_step = {dt:?}\ncompliance = 0\nsplit_impacts = true"),
             "[[body]]
              name = 'ball'
              mass = 1
