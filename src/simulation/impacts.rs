@@ -160,8 +160,8 @@ impl<T: Real> Impacts<T> {
             let mut after = FreeBody::new(system.parameters, &self.exact.state, body, wrench, rest);
             // z + w t + a t²/2 with the velocity at the end of the rest, w + a t / 2.
             let acceleration = self.exact.accelerations[body];
-            for k in 0..3 {
-                after.free_velocity[k] -= acceleration[k] * (rest * 0.5);
+            for (v, a) in after.free_velocity.iter_mut().zip(acceleration) {
+                *v -= a * (rest * 0.5);
             }
             free[body] = after;
             self.back.push((body, acceleration.map(|a| a * (exact * -0.5))));

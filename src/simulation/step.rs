@@ -177,8 +177,8 @@ pub fn step<T: Real>(
         if let Some((_, back)) = impacts.back.iter().find(|(split, _)| *split == body)
             && untouched
         {
-            for k in 0..3 {
-                next.v[NV * body + k] += back[k];
+            for (v, &back) in next.v[NV * body..].iter_mut().zip(back) {
+                *v += back;
             }
         }
         if !free.admissible {
