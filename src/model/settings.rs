@@ -86,7 +86,10 @@ pub struct Settings {
     /// Speed in m/s, along the tangents at the start of the step, up to which a contact of a pair with
     /// two regimes of friction has the static coefficient.
     pub static_speed: f64,
-    /// Whether a step in which a body in flight strikes something is split at the time of impact.
+    /// Whether a step in which bodies in flight strike something is split at the time of impact: bodies of
+    /// which nothing touches at the start of the step, at their first impact in it, if that rebounds.
+    /// Their motion and its derivatives are then those of the continuous motion, at every step. Other
+    /// impacts stay resolved to the step.
     pub split_impacts: bool,
     /// Residual at which a contact problem counts as solved.
     pub tolerance: f64,

@@ -20,10 +20,17 @@ fn tumbling_drop(random: &mut Random, inclined: bool) -> Scene {
     let [x, y] = if inclined { random.vector(0.5) } else { [0.0; 2] };
     let half: [f64; 3] = std::array::from_fn(|_| random.uniform(0.03, 0.1));
     let mass = random.uniform(0.2, 2.0);
-    let [xx, yy, zz]: [f64; 3] = std::array::from_fn(|k| {
-        let square = |j: usize| half[j] * half[j];
-        mass * (square((k + 1) % 3) + square((k + 2) % 3)) * random.uniform(0.28, 0.33)
-    });
+    // Some that are drawn are those of no solid.
+    let [xx, yy, zz] = loop {
+        let moments: [f64; 3] = std::array::from_fn(|k| {
+            let square = |j: usize| half[j] * half[j];
+            mass * (square((k + 1) % 3) + square((k + 2) % 3)) * random.uniform(0.28, 0.33)
+        });
+        let [a, b, c] = moments;
+        if a <= b + c && b <= a + c && c <= a + b {
+            break moments;
+        }
+    };
     let center = half.map(|h| random.uniform(-0.4, 0.4) * h);
     let turn = UnitQuaternion::from_scaled_axis(Vector3::from(random.vector::<3>(2.0)));
     let position = Vector3::new(x, y, 1.0).normalize() * 0.25;
