@@ -383,3 +383,41 @@ fn normals_of_any_length_are_scaled_to_one() {
         assert_eq!(scene.model.half_spaces[0].normal.as_slice(), [0.0, 0.0, 1.0]);
     }
 }
+
+// Two bodies that start in each other would be thrown apart.
+#[test]
+fn bodies_that_start_in_each_other_are_refused() {
+    let scene = |a: &str, b: &str, position: [f64; 3], contact: &str| {
+        let text = format!(
+            "[simulation]
+             time_step = 0.01
+             [[contact]]
+             {contact}
+             [[body]]
+             name = 'a'
+             mass = 1
+             shape = {a}
+             [[body]]
+             name = 'b'
+             mass = 1
+             shape = {b}
+             orientation = [0.92387953, 0.38268343, 0, 0]
+             position = {position:?}"
+        );
+        Scene::parse(&text, "scene.toml").map(|_| ()).map_err(|error| error.to_string())
+    };
+    let (cube, ball) = ("{ box = [0.1, 0.1, 0.1] }", "{ sphere = 0.1 }");
+    // The edge of the turned cube is 0.1414 m from its centre: 0.2414 m is where it touches.
+    let (touching, inside) = ([0.0, 0.0, 0.2401], [0.0, 0.0, 0.22]);
+    assert_eq!(scene(cube, cube, touching, "mu = 0.3"), Ok(()));
+    let refused = scene(cube, cube, inside, "mu = 0.3").unwrap_err();
+    for says in ["body.b.position", "2.142e-2 m deep in \"a\"", "collide = false"] {
+        assert!(refused.contains(says), "{refused}");
+    }
+    assert_eq!(scene(cube, cube, inside, "collide = false"), Ok(()));
+    // A ball beside an edge of a cube, 0.1 m and a little from it.
+    assert_eq!(scene(cube, ball, [0.0, 0.171, 0.171], "mu = 0.3"), Ok(()));
+    assert!(scene(cube, ball, [0.0, 0.15, 0.15], "mu = 0.3").is_err());
+    assert!(scene(ball, ball, [0.0; 3], "mu = 0.3").is_err());
+    assert_eq!(scene(ball, ball, [0.12, 0.12, 0.12], "mu = 0.3"), Ok(()));
+}

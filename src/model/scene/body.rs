@@ -1,6 +1,8 @@
 //! The `[[body]]` tables of a scene file.
 
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
+
+use super::overlap::Placed;
 
 use crate::Error;
 use crate::model::parameters::{BODY, CENTER_OF_MASS, INERTIA, MASS, SIZE};
@@ -35,6 +37,23 @@ impl Entry {
     /// Half extents of a box, or radius, 0, 0 of a sphere, m.
     pub fn size(&self) -> [f64; 3] {
         [self.parameters[SIZE], self.parameters[SIZE + 1], self.parameters[SIZE + 2]]
+    }
+}
+
+impl Entry {
+    /// The least half extent of a box, or the radius, m.
+    pub fn smallest(&self) -> f64 {
+        let size = self.size();
+        self.body.shape.sizes(&size).iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// Where it starts.
+    pub fn placed(&self) -> Placed {
+        let [x, y, z, qw, qx, qy, qz] = self.q;
+        let turn = UnitQuaternion::new_unchecked(Quaternion::new(qw, qx, qy, qz));
+        let rotation = turn.to_rotation_matrix().into_inner();
+        let position = Vector3::new(x, y, z);
+        Placed { shape: self.body.shape, size: self.size(), rotation, position }
     }
 }
 

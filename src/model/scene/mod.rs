@@ -2,6 +2,7 @@
 
 mod body;
 mod contact;
+mod overlap;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -110,8 +111,9 @@ impl Scene {
                 return Err(table.error("name", message));
             }
             names.insert(pair.name.clone());
-            if let Solid::HalfSpace(half_space) = pair.first {
-                check_depth(table, entry, &half_spaces[half_space])?;
+            match pair.first {
+                Solid::HalfSpace(ground) => check_depth(table, entry, &half_spaces[ground])?,
+                Solid::Body(first) => check_overlap(table, entry, &bodies[first].1)?,
             }
         }
 
@@ -251,12 +253,28 @@ fn check_depth(table: &Table, entry: &body::Entry, ground: &HalfSpace) -> Result
     let size = entry.size();
     let center = ground.normal.dot(&Vector3::new(x, y, z)) - ground.offset;
     let depth = shape.reach(size, normal) - center;
-    let smallest = shape.sizes(&size).iter().copied().fold(f64::INFINITY, f64::min);
+    let smallest = entry.smallest();
     if depth > 0.1 * smallest {
         let message = format!(
             "starts {depth:.3e} m deep in {:?}, which is more than a tenth of its smallest half \
              extent or radius, {smallest} m",
             ground.name
+        );
+        return Err(table.error("position", message));
+    }
+    Ok(())
+}
+
+/// Nor may it start inside another body.
+fn check_overlap(table: &Table, entry: &body::Entry, first: &body::Entry) -> Result<(), Error> {
+    let depth = overlap::depth(&first.placed(), &entry.placed());
+    let smallest = first.smallest().min(entry.smallest());
+    if depth > 0.1 * smallest {
+        let message = format!(
+            "starts {depth:.3e} m deep in {:?}, which is more than a tenth of the smallest half extent or \
+             radius of both, {smallest} m; move it, or let them pass through each other with \
+             collide = false in a [[contact]] of the pair",
+            first.body.name
         );
         return Err(table.error("position", message));
     }
