@@ -17,7 +17,7 @@ const BOX: &str = "[[body]]\nname = 'box'\nmass = 0.5\nposition = [0, 0, 9]\n\
 const HEAVY: &str = "[[body]]\nname = 'heavy'\nmass = 0.4\nposition = [0, 0, 9]\n\
     shape = { box = [0.05, 0.06, 0.07] }\ncenter_of_mass = [0.01, -0.02, 0.015]\n\
     inertia = [1e-3, 1.2e-3, 0.8e-3, 1e-4, -1e-4, 2e-4]\n";
-const BALL: &str = "[[body]]\nname = 'ball'\nmass = 0.3\nposition = [0, 0, 9]\n\
+const BALL: &str = "[[body]]\nname = 'ball'\nmass = 0.3\nposition = [1, 0, 9]\n\
     shape = { sphere = 0.05 }\n";
 
 /// Step of the central differences in x; it balances 1e-12 of noise and the curvature of friction.
