@@ -10,6 +10,9 @@ pub struct Impulses<T> {
     known: Vec<(usize, usize, [T; 3])>,
 }
 
+/// More points than a body mostly touches others with.
+const POINTS: usize = 16;
+
 impl<T: Real> Impulses<T> {
     /// The impulse of a point in the last step; zero if it was not in contact.
     pub fn of(&self, point: &ContactPoint<T>) -> [T; 3] {
@@ -27,6 +30,8 @@ impl<T: Real> Impulses<T> {
     /// Adds a point, if there is something to remember of it.
     pub fn remember(&mut self, pair: usize, feature: usize, impulse: [T; 3]) {
         if impulse[0].value() != 0.0 {
+            // At once, so that a step with one more contact than any before does not allocate.
+            self.known.reserve(if self.known.is_empty() { POINTS } else { 1 });
             self.known.push((pair, feature, impulse));
         }
     }
