@@ -13,14 +13,14 @@ pub enum Law {
     Interval,
     /// Three rows [normal, tangent 1, tangent 2]: 0 <= lambda_n perpendicular to w >= 0, |lambda_t| <=
     /// mu lambda_n, with lambda_t opposed to u_t and on the cone where u_t != 0: Coulomb's law with
-    /// the exact cone. [LeLidec21] (3), (4)
+    /// the exact cone. `LeLidec21` (3), (4)
     #[default]
     Coulomb,
     /// The same with |lambda_k| <= mu lambda_n along each tangent by itself, a four-sided pyramid whose
-    /// friction depends on direction, by up to sqrt 2. [LeLidec21] Fig. 5
+    /// friction depends on direction, by up to sqrt 2. `LeLidec21` Fig. 5
     Pyramid,
     /// The convex relaxation: lambda minimises the quadratic over the friction cone, so that a
-    /// contact that slips also separates, by mu |u_t|. [Zhong21] (5)
+    /// contact that slips also separates, by mu |u_t|. `Zhong21` (5)
     Relaxed,
 }
 
