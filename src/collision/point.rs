@@ -117,7 +117,7 @@ impl<T: Real> Detection<T> {
             |body: usize| Pose { rotation: free[body].rotation, position: free[body].position };
         self.bounds.clear();
         self.bounds.extend((0..free.len()).map(|body| {
-            let shape = model.bodies[body].shape;
+            let shape = &model.bodies[body].shape;
             Bounds::new(shape, &poses(body), parameters.half_extents(body), furthest)
         }));
         self.sweep.pairs(&self.bounds, &mut self.candidates);
@@ -143,7 +143,7 @@ impl<T: Real> Detection<T> {
             |body: usize| Pose { rotation: free[body].rotation, position: free[body].position };
         self.witnesses.clear();
         witnesses(
-            [first, second].map(|body| model.bodies[body].shape),
+            [first, second].map(|body| &model.bodies[body].shape),
             [&pose(first), &pose(second)],
             [first, second].map(|body| parameters.half_extents(body)),
             2.0 * furthest,
@@ -190,9 +190,10 @@ fn half_space_points<T: Real>(
         return;
     }
     let start = points.len();
-    match model.bodies[body].shape {
+    match &model.bodies[body].shape {
         Shape::Box => box_half_space::points(parameters, free, body, plane, pair, points),
         Shape::Sphere => sphere_half_space::points(parameters, free, body, plane, pair, points),
+        _ => {}
     }
     for point in &mut points[start..] {
         point.first = Solid::HalfSpace(half_space);
@@ -203,10 +204,7 @@ fn half_space_points<T: Real>(
 /// The radius of a ball about the centre of a body's shape that holds it, m.
 fn radius<T: Real>(system: &System<T>, body: usize) -> f64 {
     let size = system.parameters.half_extents(body).map(|x| x.value());
-    match system.model.bodies[body].shape {
-        Shape::Box => size.norm(),
-        Shape::Sphere => size.x,
-    }
+    system.model.bodies[body].shape.bounding_radius(size.into())
 }
 
 /// How far a point at `distance` from the centre of mass goes at most in the step without contact, m.

@@ -60,6 +60,7 @@ impl Model {
             match shape {
                 Shape::Box => add(&format!("{name}/half_extents"), &XYZ, first + SIZE),
                 Shape::Sphere => add(name, &["radius"], first + SIZE),
+                _ => {}
             }
         }
         for (index, pair) in self.pairs.iter().enumerate() {

@@ -53,7 +53,7 @@ impl Entry {
         let turn = UnitQuaternion::new_unchecked(Quaternion::new(qw, qx, qy, qz));
         let rotation = turn.to_rotation_matrix().into_inner();
         let position = Vector3::new(x, y, z);
-        Placed { shape: self.body.shape, size: self.size(), rotation, position }
+        Placed { shape: self.body.shape.clone(), size: self.size(), rotation, position }
     }
 }
 
@@ -66,10 +66,7 @@ pub(super) fn read(table: &Table, name: &str) -> Result<Entry, Error> {
     let center = table.numbers("center_of_mass")?.unwrap_or([0.0; 3]);
     let inertia = match table.list("inertia")? {
         Some(numbers) => check_inertia(table, &numbers)?,
-        None if center == [0.0; 3] => {
-            let [xx, yy, zz] = shape.uniform_inertia(mass, size);
-            [xx, yy, zz, 0.0, 0.0, 0.0]
-        }
+        None if center == [0.0; 3] => shape.uniform_inertia(mass, size),
         None => {
             let message = "is missing: without it the body is a solid of uniform density, which \
                            has its center_of_mass at 0";

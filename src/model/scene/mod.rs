@@ -249,7 +249,7 @@ fn check_depth(table: &Table, entry: &body::Entry, ground: &HalfSpace) -> Result
     let [x, y, z, qw, qx, qy, qz] = entry.q;
     let rotation = UnitQuaternion::new_unchecked(Quaternion::new(qw, qx, qy, qz));
     let normal = rotation.inverse() * ground.normal;
-    let shape = entry.body.shape;
+    let shape = &entry.body.shape;
     let size = entry.size();
     let center = ground.normal.dot(&Vector3::new(x, y, z)) - ground.offset;
     let depth = shape.reach(size, normal) - center;

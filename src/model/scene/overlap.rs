@@ -28,7 +28,7 @@ impl Placed {
 /// The least distance by which one of them would have to be moved for them to be apart, m; negative if they
 /// are.
 pub(super) fn depth(first: &Placed, second: &Placed) -> f64 {
-    match [first.shape, second.shape] {
+    match [&first.shape, &second.shape] {
         [Shape::Box, Shape::Sphere] => depth_of_ball(first, second),
         [Shape::Sphere, Shape::Box] => depth_of_ball(second, first),
         _ => depth_by_axes(first, second),
