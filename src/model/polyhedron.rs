@@ -38,6 +38,9 @@ pub struct Polyhedron {
     corners: Vec<usize>,
     /// The edge from each corner of a face to the next.
     sides: Vec<usize>,
+    /// The middle of the extent along the axes, and half of it.
+    middle: Vector3<f64>,
+    half_extents: Vector3<f64>,
 }
 
 /// Triangles within this fraction of the extent of a plane are one face. Above the rounding of files in
@@ -149,7 +152,9 @@ impl Polyhedron {
             };
             sides.extend((0..own.len()).map(side));
         }
-        Polyhedron { vertices, faces, edges, corners, sides }
+        let (low, high) = extent(&vertices);
+        let (middle, half_extents) = ((low + high) * 0.5, (high - low) * 0.5);
+        Polyhedron { vertices, faces, edges, corners, sides, middle, half_extents }
     }
 
     /// The vertices, m.
@@ -165,6 +170,21 @@ impl Polyhedron {
     /// The edges.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
+    }
+
+    /// The centre of the bounding box, m.
+    pub fn middle(&self) -> Vector3<f64> {
+        self.middle
+    }
+
+    /// Half of the extent along x, y and z, m.
+    pub fn half_extents(&self) -> Vector3<f64> {
+        self.half_extents
+    }
+
+    /// The number of vertices, edges and faces together.
+    pub fn features(&self) -> usize {
+        self.vertices.len() + self.edges.len() + self.faces.len()
     }
 
     /// The vertices of a face, counter-clockwise seen from outside.
@@ -204,11 +224,17 @@ impl Polyhedron {
     }
 }
 
+/// The least and the largest coordinates.
+fn extent(points: &[Vector3<f64>]) -> (Vector3<f64>, Vector3<f64>) {
+    let least = points.iter().fold(Vector3::repeat(f64::INFINITY), |a, p| a.inf(p));
+    let most = points.iter().fold(Vector3::repeat(f64::NEG_INFINITY), |a, p| a.sup(p));
+    (least, most)
+}
+
 /// The loops of faces of several triangles each, or nothing where the tolerance makes no polyhedron of
 /// them.
 fn merged_faces(points: &[Vector3<f64>], facets: &[Facet]) -> Option<Vec<Vec<usize>>> {
-    let least = points.iter().fold(Vector3::repeat(f64::INFINITY), |a, p| a.inf(p));
-    let most = points.iter().fold(Vector3::repeat(f64::NEG_INFINITY), |a, p| a.sup(p));
+    let (least, most) = extent(points);
     let tolerance = COPLANAR * (most - least).norm();
     let area = |facet: &Facet| {
         let [a, b, c] = facet.corners.map(|k| points[k]);

@@ -102,7 +102,7 @@ impl Shape {
             Shape::Box => 8,
             Shape::Sphere => 1,
             Shape::Capsule => 2,
-            Shape::Cylinder => 8,
+            Shape::Cylinder => 10,
             Shape::Convex(polyhedron) => polyhedron.vertices().len(),
             Shape::HeightField(field) => field.heights().len(),
         }
