@@ -2,26 +2,11 @@
 
 use nalgebra::Vector3;
 
-use super::Pose;
 use super::lowest::{LEVEL, NEGLIGIBLE, lowest_gap};
+use super::{Pose, SurfacePoint};
 use crate::ad::Real;
 use crate::linalg::norm;
 use crate::model::{HalfSpace, HeightField, Polyhedron, Shape};
-
-/// A point of a shape that may touch a half-space.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SurfacePoint<T> {
-    /// Which one, below [`Shape::contact_points`]. Box: a corner (bits 0, 1, 2: the upper side in x, y,
-    /// z). Capsule: the lower or the upper end. Cylinder: four points of the lower rim, four of the
-    /// upper, and the lowest point of each. Convex: a vertex. Height field: a node of the grid.
-    pub feature: usize,
-    /// Height over the half-space, m; negative below its surface.
-    pub gap: T,
-    /// The point, in the frame of the shape, m.
-    pub point: Vector3<T>,
-    /// Gap of the lowest point of the shape, smoothed, m.
-    pub lowest: T,
-}
 
 /// Axes of cylinders nearer than this (rad) to the normal have no lowest point of the rim: it goes round
 /// too fast. The four fixed ones are there instead, at most 0.03 % of the radius too high.
@@ -34,6 +19,10 @@ const LEANING: f64 = 0.5;
 ///
 /// Vertices of polyhedra and of height fields are pushed if they are at most `reach` (m) above the
 /// half-space, points of other shapes always. `size`: what [`Shape`] says of each.
+///
+/// Feature, below [`Shape::contact_points`]: of a box a corner (bits 0, 1, 2: the upper side in x, y, z);
+/// of a capsule the lower or the upper end; of a cylinder four points of the lower rim (0 to 3), four of the
+/// upper, and the lowest point of each (8, 9); of a polyhedron a vertex, of a height field a node.
 pub fn half_space_points<T: Real>(
     shape: &Shape,
     size: Vector3<T>,
@@ -59,13 +48,13 @@ pub fn half_space_points<T: Real>(
         Shape::Sphere => {
             let point = normal * (-size.x);
             let gap = height - size.x;
-            out.push(SurfacePoint { feature: 0, gap, point, lowest: gap });
+            out.push(SurfacePoint { feature: 0, gap, at: point, lowest: gap });
         }
         Shape::Capsule => {
             for (feature, end) in [-size.y, size.y].into_iter().enumerate() {
                 let gap = height + normal.z * end - size.x;
                 let point = Vector3::new(T::zero(), T::zero(), end) - normal * size.x;
-                out.push(SurfacePoint { feature, gap, point, lowest: gap });
+                out.push(SurfacePoint { feature, gap, at: point, lowest: gap });
             }
             level(&mut out[start..], size.x + size.y);
         }
@@ -88,7 +77,7 @@ impl<T: Real> Ground<T> {
 
     fn point(&self, feature: usize, point: Vector3<T>) -> SurfacePoint<T> {
         let gap = self.gap(&point);
-        SurfacePoint { feature, gap, point, lowest: gap }
+        SurfacePoint { feature, gap, at: point, lowest: gap }
     }
 }
 
@@ -121,7 +110,7 @@ fn cylinder<T: Real>(size: Vector3<T>, ground: &Ground<T>, out: &mut Vec<Surface
             let out_by = -radius / sine;
             let rim = Vector3::new(slope[0] * out_by, slope[1] * out_by, z);
             let gap = height + normal.z * z - radius * sine;
-            out.push(SurfacePoint { feature: 8 + cap, gap, point: rim, lowest: gap });
+            out.push(SurfacePoint { feature: 8 + cap, gap, at: rim, lowest: gap });
         }
     }
     // The lowest point of a cap as a function of the slope has a kink where the axis is upright.
