@@ -1,5 +1,19 @@
-//! Motion of bodies without contact.
+//! Motion of bodies without contact: Featherstone's algorithms on trees of joints, their analytic
+//! derivatives, and the step of a free body.
 
+mod aba;
+mod block_diagonal;
+mod crba;
 mod free_body;
+mod kinematics;
+mod links;
+mod mass_factor;
+mod rnea;
 
+pub use aba::{Aba, forward_dynamics};
+pub use block_diagonal::BlockDiagonal;
+pub use crba::{Crba, MassMatrix, mass_matrix};
 pub use free_body::FreeBody;
+pub use kinematics::{Axis, BodyKinematics, Kinematics};
+pub use mass_factor::MassFactor;
+pub use rnea::{Rnea, bias, inverse_dynamics};
