@@ -204,8 +204,8 @@ pub fn forward_dynamics_derivatives<T: Real>(
     let ForwardDynamicsDerivatives { dq, dv, dforces, inverse, factor } = derivatives;
     inverse_dynamics_derivatives(model, parameters, kinematics, acceleration, inverse);
     factor.factor(&inverse.mass_matrix, diagonal)?;
-    dq.clone_from(&inverse.dq);
-    dv.clone_from(&inverse.dv);
+    dq.copy_from(&inverse.dq);
+    dv.copy_from(&inverse.dv);
     dforces.fit(model);
     for tree in 0..dq.trees() {
         let (range, block) = dforces.block_mut(tree);

@@ -55,6 +55,8 @@ pub struct Kinematics<T> {
     pub bodies: Vec<BodyKinematics<T>>,
     /// Each velocity.
     pub axes: Vec<Axis<T>>,
+    /// The velocities of the joints themselves.
+    pub(super) velocity: Vec<T>,
     pub(super) links: Links,
 }
 
@@ -62,7 +64,7 @@ impl<T: Real> Kinematics<T> {
     /// Of the bodies of `model` in `state`. It allocates; in a loop keep it and call
     /// [`update`](Self::update).
     pub fn new(model: &Model, parameters: &Parameters<T>, state: &State<T>) -> Self {
-        let mut kinematics = Kinematics { bodies: vec![], axes: vec![], links: Links::default() };
+        let mut kinematics = Self::default();
         kinematics.update(model, parameters, state);
         kinematics
     }
@@ -72,6 +74,8 @@ impl<T: Real> Kinematics<T> {
         self.links.fit(model);
         self.bodies.clear();
         self.axes.clear();
+        self.velocity.clear();
+        self.velocity.extend_from_slice(&state.v);
         for index in 0..model.bodies.len() {
             let body = self.place(model, parameters, state, index);
             self.bodies.push(body);
@@ -337,7 +341,7 @@ fn times_constant<T: Real>(r: &Matrix3<T>, a: &Vector3<f64>) -> Vector3<T> {
 
 /// R times the rotation `q`.
 #[inline(always)]
-fn rotated_by_constant<T: Real>(r: &Matrix3<T>, q: [f64; 4]) -> Matrix3<T> {
+pub(super) fn rotated_by_constant<T: Real>(r: &Matrix3<T>, q: [f64; 4]) -> Matrix3<T> {
     if q == [1.0, 0.0, 0.0, 0.0] {
         return *r;
     }

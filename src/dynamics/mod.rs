@@ -6,11 +6,17 @@ mod block_diagonal;
 mod coriolis;
 mod crba;
 mod derivatives;
+mod forward_dynamics;
 mod free_body;
+mod inertial;
 mod kinematics;
 mod links;
 mod mass_factor;
+mod regressor;
 mod rnea;
+mod rnea_adjoint;
+mod rnea_tangent;
+mod runge_kutta;
 
 pub use aba::{Aba, forward_dynamics};
 pub use block_diagonal::BlockDiagonal;
@@ -19,7 +25,15 @@ pub use derivatives::{
     ForwardDynamicsDerivatives, InverseDynamicsDerivatives, forward_dynamics_derivatives,
     inverse_dynamics_derivatives,
 };
+pub use forward_dynamics::{
+    ForwardDynamics, ForwardDynamicsFactor, ForwardDynamicsSolution, ForwardDynamicsWorkspace,
+};
 pub use free_body::FreeBody;
+pub use inertial::InertialParameters;
 pub use kinematics::{Axis, BodyKinematics, Kinematics};
 pub use mass_factor::MassFactor;
+pub use regressor::{INERTIAL_PARAMETERS, regressor};
 pub use rnea::{Rnea, bias, inverse_dynamics};
+pub use rnea_adjoint::{Gradient, RneaAdjoint, inverse_dynamics_vjp};
+pub use rnea_tangent::{Direction, RneaTangent, inverse_dynamics_jvp};
+pub use runge_kutta::{RungeKutta, runge_kutta};
