@@ -2,12 +2,14 @@
 //! derivatives, and the step of a free body.
 
 mod aba;
+mod articulation;
 mod block_diagonal;
 mod coriolis;
 mod crba;
 mod derivatives;
 mod forward_dynamics;
 mod free_body;
+mod free_motion;
 mod inertial;
 mod kinematics;
 mod links;
@@ -19,6 +21,7 @@ mod rnea_tangent;
 mod runge_kutta;
 
 pub use aba::{Aba, forward_dynamics};
+pub use articulation::Articulation;
 pub use block_diagonal::BlockDiagonal;
 pub use crba::{Crba, MassMatrix, mass_matrix};
 pub use derivatives::{
@@ -29,6 +32,7 @@ pub use forward_dynamics::{
     ForwardDynamics, ForwardDynamicsFactor, ForwardDynamicsSolution, ForwardDynamicsWorkspace,
 };
 pub use free_body::FreeBody;
+pub use free_motion::{BodyPose, FreeMotion, TreeMotion};
 pub use inertial::InertialParameters;
 pub use kinematics::{Axis, BodyKinematics, Kinematics};
 pub use mass_factor::MassFactor;
