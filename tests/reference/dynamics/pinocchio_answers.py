@@ -23,6 +23,8 @@ import compact
 import precise
 from conventions import Tree
 
+NV_OF = precise.NV
+
 SHARED = pathlib.Path(os.environ.get("STICTION_SHARED", "../shared"))
 VERSIONS = {"pin": pin.__version__, "mujoco": mujoco.__version__, "numpy": np.__version__, "gmpy2": gmpy2.version()}
 # Largest difference to the second route, relative to the largest entry of the same answer.
