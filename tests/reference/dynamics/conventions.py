@@ -50,9 +50,10 @@ class Tree:
                 self.places.append((index, pin.SE3(np.eye(3), -anchor)))
             armature += [joint["armature"]] * {"fixed": 0, "free": 6, "ball": 3}.get(kind, 1)
             index, frame = self.places[-1]
-            center = np.array(body["center_of_mass"], dtype=float)
+            inertia = pin.Inertia.Zero()
+            inertia.mass, inertia.lever, inertia.inertia = body["mass"], np.array(body["center_of_mass"], dtype=float), symmetric(body["inertia"])
             if index:
-                self.model.appendBodyToJoint(index, pin.Inertia(body["mass"], center, symmetric(body["inertia"])), frame)
+                self.model.appendBodyToJoint(index, inertia, frame)
         self.bare = self.model.copy()
         self.bare.armature = np.zeros(len(armature))
         self.model.armature = np.array(armature, dtype=float)
