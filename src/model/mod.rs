@@ -29,4 +29,4 @@ pub use scene::Scene;
 pub use settings::{ContactSolver, Integrator, Settings, StaggeredDerivative};
 pub use shape::Shape;
 pub use system::System;
-pub use topology::{Body, Collider, HalfSpace, Model, Pair, Solid, Tree};
+pub use topology::{Body, Collider, HalfSpace, JointSlots, Model, Pair, Solid, Tree};
