@@ -67,7 +67,7 @@ fn steps(c: &mut Criterion) {
         ("separate16", cubes(16, 1, 1.0)),
         ("separate64", cubes(64, 1, 1.0)),
     ] {
-        let Scene { model, parameters, state, settings, wrenches } = &scene;
+        let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
         let system = System { model, parameters, settings };
         let (mut memory, mut workspace) = (StepMemory::default(), Workspace::default());
         let mut next = state.clone();

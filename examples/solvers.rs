@@ -97,7 +97,8 @@ fn scenes() -> Result<Vec<(&'static str, Scene)>, Error> {
 fn kick(scene: &Scene, solver: ContactSolver) -> (Vec<f64>, StepReport) {
     let Scene { model, parameters, state, wrenches, .. } = scene;
     let settings = Settings { solver, ..scene.settings };
-    let empty = Model { bodies: model.bodies.clone(), ..Model::default() };
+    let mut empty = model.clone();
+    empty.pairs.clear();
     let after = |model: &Model| {
         let mut rollout =
             Rollout::new(System { model, parameters, settings: &settings }, state.clone());
@@ -108,7 +109,7 @@ fn kick(scene: &Scene, solver: ContactSolver) -> (Vec<f64>, StepReport) {
     // The inertia of a cube is a number.
     let scale = |k: usize| {
         let body = k / 6;
-        let (mass, inertia) = (parameters.mass(body), parameters.inertia(body)[(0, 0)]);
+        let (mass, inertia) = (parameters.mass(model, body), parameters.inertia(model, body)[(0, 0)]);
         if k % 6 < 3 { mass.sqrt() } else { inertia.sqrt() }
     };
     let pairs = with.iter().zip(&without).enumerate();

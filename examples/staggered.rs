@@ -21,7 +21,7 @@
 use nalgebra::{SMatrix, SVector};
 use stiction::ad::{Dual, Real};
 use stiction::contact::{Contacts, Impulses};
-use stiction::dynamics::FreeBody;
+use stiction::dynamics::FreeMotion;
 use stiction::error::Error;
 use stiction::linalg::solve_lower;
 use stiction::model::{ContactSolver, Scene, Settings, StaggeredDerivative, System};
@@ -104,12 +104,13 @@ fn impulse(scene: &Scene, solver: ContactSolver, memory: &Impulses<f64>) -> Impu
     let system = System { model: &scene.model, parameters: &parameters, settings: &settings };
     let wrench = [Scalar::constant(0.0); NV];
     let dt = Scalar::constant(settings.time_step);
-    let free = [FreeBody::new(&parameters, &state, 0, &wrench, dt)];
+    let mut motion = FreeMotion::default();
+    motion.start(&system, &state, &wrench, dt);
     let mut memory = [memory.cast::<Scalar>()];
     let mut contacts = Contacts::default();
-    contacts.resolve(&system, &free, &mut memory);
+    contacts.resolve(&system, &state, &motion, &mut memory);
     let report = contacts.reports().next().map(|island| island.report).unwrap_or_default();
-    let ([free], [velocity], [memory]) = (&free, &contacts.velocities[..], &memory) else {
+    let ([free], velocity, [memory]) = (&motion.lone[..], &contacts.velocities, &memory) else {
         unreachable!("one body")
     };
     assert!(report.status.is_solved(), "{solver:?}: {report:?}");

@@ -5,38 +5,108 @@ use nalgebra::Vector3;
 use crate::ad::Real;
 use crate::spatial::{conjugate, exp, log, normalized, product};
 
-/// Numbers a body has in [`State::q`].
+/// Numbers a free body has in [`State::q`].
 pub const NQ: usize = 7;
-/// Numbers a body has in [`State::v`].
+/// Numbers a free body has in [`State::v`].
 pub const NV: usize = 6;
 
-/// Configuration and velocity of all bodies, in the order of the model.
+/// How the numbers of a joint move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coordinates {
+    /// Of a free joint. q: position of the body origin in the world, m; unit quaternion w, x, y, z, body to
+    /// world. v: velocity of the origin in the world frame, m/s; angular velocity in the body frame,
+    /// rad/s.
+    Pose,
+    /// Of a ball joint. q: unit quaternion w, x, y, z, body to parent. v: angular velocity in the body
+    /// frame, rad/s.
+    Rotation,
+    /// A coordinate and its rate, rad or m.
+    Number,
+}
+
+impl Coordinates {
+    /// How many numbers of a configuration.
+    pub fn nq(self) -> usize {
+        match self {
+            Coordinates::Pose => NQ,
+            Coordinates::Rotation => 4,
+            Coordinates::Number => 1,
+        }
+    }
+
+    /// How many velocities.
+    pub fn nv(self) -> usize {
+        match self {
+            Coordinates::Pose => NV,
+            Coordinates::Rotation => 3,
+            Coordinates::Number => 1,
+        }
+    }
+
+    /// Where the quaternion starts among its numbers of a configuration, and among its velocities.
+    pub fn quaternion(self) -> Option<(usize, usize)> {
+        match self {
+            Coordinates::Pose => Some((3, 3)),
+            Coordinates::Rotation => Some((0, 0)),
+            Coordinates::Number => None,
+        }
+    }
+
+    /// q (+) dq: moves its numbers, positions by addition, orientations to R exp(dq).
+    pub fn advance<T: Real>(self, q: &mut [T], dq: &[T]) {
+        let plain = self.quaternion().map_or(1, |(q, _)| q);
+        for (q, &dq) in q[..plain].iter_mut().zip(dq) {
+            *q += dq;
+        }
+        if let Some((first, turn)) = self.quaternion() {
+            let q = &mut q[first..first + 4];
+            let turn = exp(Vector3::new(dq[turn], dq[turn + 1], dq[turn + 2]));
+            q.copy_from_slice(&normalized(product([q[0], q[1], q[2], q[3]], turn)));
+        }
+    }
+
+    /// Pushes what takes `from` to `to`: the inverse of [`advance`](Self::advance).
+    pub fn difference<T: Real>(self, from: &[T], to: &[T], dq: &mut Vec<T>) {
+        let plain = self.quaternion().map_or(1, |(q, _)| q);
+        dq.extend(to[..plain].iter().zip(from).map(|(&to, &from)| to - from));
+        if let Some((first, _)) = self.quaternion() {
+            let quaternion = |q: &[T]| [q[first], q[first + 1], q[first + 2], q[first + 3]];
+            dq.extend(log(product(conjugate(quaternion(from)), quaternion(to))).iter());
+        }
+    }
+}
+
+/// Configuration and velocity of all joints, in the order of the model's bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State<T> {
-    /// Seven numbers a body: position of the body origin in the world, m; unit quaternion
-    /// w, x, y, z, body to world.
+    /// The numbers of each joint, see [`Coordinates`]; seven of a free body.
     pub q: Vec<T>,
-    /// Six numbers a body: velocity of the body origin in the world frame, m/s; angular velocity
-    /// in the body frame, rad/s.
+    /// The velocities of each joint; six of a free body.
     pub v: Vec<T>,
 }
 
 impl<T: Real> State<T> {
-    /// `bodies` bodies at rest at the origin of the world, aligned with it.
+    /// `bodies` free bodies at rest at the origin of the world, aligned with it.
     pub fn at_origin(bodies: usize) -> State<T> {
-        let mut q = vec![T::zero(); NQ * bodies];
-        for body in q.chunks_exact_mut(NQ) {
-            body[3] = T::one();
+        State::at_zero(std::iter::repeat_n(Coordinates::Pose, bodies))
+    }
+
+    /// At rest, with all joints at 0.
+    pub fn at_zero(coordinates: impl Iterator<Item = Coordinates>) -> State<T> {
+        let mut state = State { q: Vec::new(), v: Vec::new() };
+        for joint in coordinates {
+            let first = state.q.len();
+            state.q.resize(first + joint.nq(), T::zero());
+            if let Some((quaternion, _)) = joint.quaternion() {
+                state.q[first + quaternion] = T::one();
+            }
+            state.v.resize(state.v.len() + joint.nv(), T::zero());
         }
-        State { q, v: vec![T::zero(); NV * bodies] }
+        state
     }
 
-    /// The number of bodies.
-    pub fn bodies(&self) -> usize {
-        self.q.len() / NQ
-    }
-
-    /// Position of the origin of a body in the world, m.
+    /// Position of the origin of a body in the world, m. This and the next three are of scenes in which
+    /// all bodies are free; for others see [`Kinematics`](crate::dynamics::Kinematics).
     pub fn position(&self, body: usize) -> Vector3<T> {
         let q = &self.q[NQ * body..];
         Vector3::new(q[0], q[1], q[2])
@@ -60,18 +130,16 @@ impl<T: Real> State<T> {
         Vector3::new(v[0], v[1], v[2])
     }
 
-    /// The state moved by a tangent vector `[dq (6 a body); dv (6 a body)]`: positions by addition
-    /// in the world, orientations by R exp(dq) (rad, body frame), velocities by addition.
-    pub fn moved(&self, tangent: &[T]) -> State<T> {
+    /// The state moved by a tangent vector `[dq; dv]`, each with as many numbers as there are velocities:
+    /// positions by addition (of free bodies in the world), orientations by R exp(dq) (rad, body frame),
+    /// velocities by addition. `coordinates`: those of the model.
+    pub fn moved(&self, coordinates: impl Iterator<Item = Coordinates>, tangent: &[T]) -> State<T> {
         let mut state = self.clone();
         let (dq, dv) = tangent.split_at(self.v.len());
-        for (body, dq) in dq.chunks_exact(NV).enumerate() {
-            let q = &mut state.q[NQ * body..NQ * (body + 1)];
-            for k in 0..3 {
-                q[k] += dq[k];
-            }
-            let turned = product(self.orientation(body), exp(Vector3::new(dq[3], dq[4], dq[5])));
-            q[3..].copy_from_slice(&normalized(turned));
+        let (mut q, mut v) = (0, 0);
+        for joint in coordinates {
+            joint.advance(&mut state.q[q..q + joint.nq()], &dq[v..v + joint.nv()]);
+            (q, v) = (q + joint.nq(), v + joint.nv());
         }
         for (v, &dv) in state.v.iter_mut().zip(dv) {
             *v += dv;
@@ -80,12 +148,17 @@ impl<T: Real> State<T> {
     }
 
     /// The tangent vector `[dq; dv]` that moves `from` to this state: the inverse of [`Self::moved`].
-    pub fn difference(&self, from: &State<T>) -> Vec<T> {
+    pub fn difference(
+        &self,
+        coordinates: impl Iterator<Item = Coordinates>,
+        from: &State<T>,
+    ) -> Vec<T> {
         let mut tangent = Vec::with_capacity(2 * self.v.len());
-        for body in 0..self.bodies() {
-            tangent.extend((self.position(body) - from.position(body)).iter());
-            let turn = product(conjugate(from.orientation(body)), self.orientation(body));
-            tangent.extend(log(turn).iter());
+        let mut q = 0;
+        for joint in coordinates {
+            let range = q..q + joint.nq();
+            joint.difference(&from.q[range.clone()], &self.q[range], &mut tangent);
+            q += joint.nq();
         }
         tangent.extend(self.v.iter().zip(&from.v).map(|(&a, &b)| a - b));
         tangent

@@ -103,6 +103,30 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// `N` lists of `M` finite numbers.
+    pub fn matrix<const N: usize, const M: usize>(
+        &self,
+        field: &str,
+    ) -> Result<Option<[[f64; M]; N]>, Error> {
+        let Some(value) = self.entries.get(field) else { return Ok(None) };
+        let wrong = || self.error(field, format!("must be {N} lists of {M} numbers"));
+        let rows = value.get_ref().as_array().filter(|rows| rows.len() == N).ok_or_else(wrong)?;
+        let mut matrix = [[0.0; M]; N];
+        for (row, found) in matrix.iter_mut().zip(rows.iter()) {
+            let found =
+                found.get_ref().as_array().filter(|row| row.len() == M).ok_or_else(wrong)?;
+            for (number, found) in row.iter_mut().zip(found.iter()) {
+                *number = self.finite(field, found.get_ref())?;
+            }
+        }
+        Ok(Some(matrix))
+    }
+
+    /// Whether a field is there and is a list.
+    pub fn is_list(&self, field: &str) -> bool {
+        self.entries.get(field).is_some_and(|value| value.get_ref().as_array().is_some())
+    }
+
     /// A whole number of at least 1.
     pub fn count(&self, field: &str) -> Result<Option<usize>, Error> {
         let Some(value) = self.entries.get(field) else { return Ok(None) };

@@ -68,7 +68,7 @@ fn independent(model: &simulator::BoxModel, slide: &simulator::Slide) -> Traject
 
 /// What the scene does in `steps` steps, in our own simulation.
 fn rollout(scene: &Scene, steps: usize) -> Trajectory {
-    let Scene { model, parameters, state, settings, wrenches } = scene;
+    let Scene { model, parameters, state, settings, wrenches, .. } = scene;
     let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
     let mut states = vec![state.clone()];
     for _ in 0..steps {
@@ -273,7 +273,7 @@ fn gradients_are_those_of_the_normal_equations_and_of_differences() {
                 let mut at = |step: f64| {
                     let mut tangent = vec![0.0; unknowns];
                     tangent[i] = step;
-                    problem.initial[k] = start.moved(&tangent);
+                    problem.initial[k] = start.moved(problem.measurement.model.coordinates(), &tangent);
                     problem.cost(&x)
                 };
                 let difference = (at(1e-6) - at(-1e-6)) / 2e-6;

@@ -67,7 +67,8 @@ impl Case {
         let system = System { parameters: &parameters, ..self.system() };
         let (mut workspace, mut next) = (Workspace::default(), state.clone());
         let memory = &mut StepMemory::default();
-        step(&system, &state.moved(&dx), &u, memory, &mut workspace, &mut next);
+        let start = state.moved(system.model.coordinates(), &dx);
+        step(&system, &start, &u, memory, &mut workspace, &mut next);
         (next, workspace.modes().collect())
     }
 
@@ -101,7 +102,9 @@ impl Case {
                 for (steps, weight) in [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)] {
                     let (end, met) = self.displaced(state, u, first + column, steps * h);
                     kink |= met != modes;
-                    for (sum, x) in differences.iter_mut().zip(end.difference(&jacobian.next)) {
+                    let coordinates = self.scene.model.coordinates();
+                    let away = end.difference(coordinates, &jacobian.next);
+                    for (sum, x) in differences.iter_mut().zip(away) {
                         *sum += weight * x / (12.0 * h);
                     }
                 }
@@ -261,8 +264,9 @@ fn inputs_of_free_flight_act_as_the_closed_form_says() {
     let case = Case::new(&[HEAVY], "mu = 0.2");
     let dt = case.scene.settings.time_step;
     let parameters = &case.scene.parameters;
-    let (mass, c) = (parameters.mass(0), parameters.center_of_mass(0));
-    let inverse = parameters.inertia(0).try_inverse().unwrap();
+    let model = &case.scene.model;
+    let (mass, c) = (parameters.mass(model, 0), parameters.center_of_mass(model, 0));
+    let inverse = parameters.inertia(model, 0).try_inverse().unwrap();
     let turn = [0.4, -0.8, 1.2];
     let mut state = State::at_origin(1);
     put(&mut state, 0, [1.0, 2.0, 3.0], turn, [0.3, 0.2, 0.1, 0.0, 0.0, 0.0]);

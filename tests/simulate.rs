@@ -112,7 +112,7 @@ fn trajectories_are_written_bit_for_bit() {
     assert_eq!(folder.files(), ["out.csv", "scene.toml"]);
 
     let scene = Scene::load(folder.path("scene.toml")).unwrap();
-    let Scene { model, parameters, state, settings, wrenches } = &scene;
+    let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
     let read = Trajectory::load(folder.path("out.csv"), model).unwrap();
     assert_eq!(read.states.len(), 61);
     let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());

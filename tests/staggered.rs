@@ -42,7 +42,7 @@ const TILTED: &str = "position = [0, 0, 0.0544]\norientation = [0.9987, 0.035, 0
     velocity = [1.5, 0.4, -0.2]\nangular_velocity = [0, 0, 3]\n";
 
 fn run(scene: &Scene, memory: &mut StepMemory<f64>) -> (State<f64>, StepReport, Vec<Mode>) {
-    let Scene { model, parameters, settings, state, wrenches } = scene;
+    let Scene { model, parameters, settings, state, wrenches, .. } = scene;
     let (mut workspace, mut next) = (Workspace::default(), state.clone());
     let system = System { model, parameters, settings };
     let report = step(&system, state, wrenches, memory, &mut workspace, &mut next);
@@ -50,7 +50,7 @@ fn run(scene: &Scene, memory: &mut StepMemory<f64>) -> (State<f64>, StepReport, 
 }
 
 fn program(scene: &Scene, steps: usize) -> StepProgram<'_> {
-    let Scene { model, parameters, settings, state, wrenches } = scene;
+    let Scene { model, parameters, settings, state, wrenches, .. } = scene;
     let system = System { model, parameters, settings };
     StepProgram::new(system, state, wrenches, &StepMemory::default(), steps)
 }

@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
 
 /// Checks `count` states of the simulation of a scene, `stride` steps apart.
 fn check(name: &str, scene: &Scene, count: usize, stride: usize) -> Result<Gradcheck, Error> {
-    let Scene { model, parameters, settings, state, wrenches } = scene;
+    let Scene { model, parameters, settings, state, wrenches, .. } = scene;
     settings.solver.demand_derivatives(name)?;
     if let ContactSolver::Staggered { derivative: StaggeredDerivative::Implicit, .. } =
         settings.solver

@@ -47,7 +47,7 @@ enum Format {
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let format = format_of(&arguments.output)?;
     let scene = Scene::load(&arguments.scene)?;
-    let Scene { model, parameters, state, settings, wrenches } = &scene;
+    let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
     output::check_directory(&arguments.output)?;
     let scene_name = arguments.scene.display().to_string();
     let system = System { model, parameters, settings };

@@ -10,9 +10,9 @@ use super::progress::Progress;
 use super::{Outcome, run_length};
 use crate::Error;
 use crate::argmin::Status;
-use crate::model::{Scene, System};
+use crate::model::{Joint, Scene, System};
 use crate::simulation::{Rollout, StepReport, Trajectory};
-use crate::state::State;
+use crate::state::{Coordinates, State};
 
 /// Roll out a scene and write its trajectory
 ///
@@ -94,7 +94,7 @@ fn roll_out(
     mut log: Option<&mut ContactLog>,
     mut progress: Progress,
 ) -> Result<(Trajectory, StepReport), Error> {
-    let Scene { model, parameters, state, settings, wrenches } = scene;
+    let Scene { model, parameters, state, settings, wrenches, .. } = scene;
     let system = System { model, parameters, settings };
     let mut rollout = Rollout::new(system, state.clone());
     let target = arguments.output.as_ref().unwrap_or(&arguments.scene);
@@ -133,14 +133,20 @@ fn is_finite(state: &State<f64>) -> bool {
 /// The last state, body by body.
 fn final_state(scene: &Scene, trajectory: &Trajectory) -> Value {
     let Some(state) = trajectory.states.last() else { return Value::Null };
-    let bodies = scene.model.bodies.iter().enumerate().map(|(body, entry)| {
-        let numbers = json!({
-            "position": state.position(body).as_slice(),
-            "orientation": state.orientation(body),
-            "velocity": state.velocity(body).as_slice(),
-            "angular_velocity": state.angular_velocity(body).as_slice(),
-        });
-        (entry.name.clone(), numbers)
+    let bodies = scene.model.bodies.iter().filter_map(|body| {
+        let &Joint { kind, q, v, .. } = &body.joint;
+        let (q, v) = (&state.q[q..q + kind.nq()], &state.v[v..v + kind.nv()]);
+        let numbers = match kind.coordinates()? {
+            Coordinates::Pose => json!({
+                "position": q[..3],
+                "orientation": q[3..],
+                "velocity": v[..3],
+                "angular_velocity": v[3..],
+            }),
+            Coordinates::Rotation => json!({ "orientation": q, "angular_velocity": v }),
+            Coordinates::Number => json!({ "q": q[0], "v": v[0] }),
+        };
+        Some((body.name.clone(), numbers))
     });
     Value::Object(bodies.collect())
 }

@@ -23,4 +23,4 @@ pub use point::{ContactPoint, Detection};
 pub use sphere_box::sphere_box;
 pub use sphere_sphere::sphere_sphere;
 pub use sweep_and_prune::{Bounds, SweepAndPrune};
-pub use witness::{FEATURES, Pose, Witness};
+pub use witness::{FEATURES, Pose, SurfacePoint, Witness};

@@ -11,7 +11,7 @@ use crate::model::Shape;
 ///
 /// `sizes`: half extents of a box, or radius and two numbers that are not read, m.
 pub fn witnesses<T: Real>(
-    shapes: [Shape; 2],
+    shapes: [&Shape; 2],
     poses: [&Pose<T>; 2],
     sizes: [Vector3<T>; 2],
     reach: f64,

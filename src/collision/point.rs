@@ -2,30 +2,33 @@
 
 use nalgebra::Vector3;
 
-use super::{Bounds, Pose, SweepAndPrune, Witness, box_half_space, sphere_half_space, witnesses};
+use super::{
+    Bounds, Pose, SurfacePoint, SweepAndPrune, Witness, box_half_space, sphere_half_space,
+    witnesses,
+};
 use crate::ad::Real;
-use crate::dynamics::FreeBody;
-use crate::model::{HalfSpace, Shape, Solid, System};
+use crate::dynamics::{BodyPose, FreeMotion};
+use crate::model::{Model, Shape, Solid, System};
+use crate::spatial::rotation_matrix;
 
 /// A point of a body that may touch a half-space or another body.
 #[derive(Clone, Copy, Debug)]
 pub struct ContactPoint<T> {
     /// The contact pair, an index into [`Model::pairs`](crate::model::Model::pairs).
     pub pair: usize,
-    /// The two solids of the pair.
-    pub first: Solid,
-    /// The body that the contact impulse acts on.
-    pub second: usize,
+    /// The two bodies; nothing is the world, or a body fixed to it. The contact impulse acts on the
+    /// second, its opposite on the first.
+    pub bodies: [Option<usize>; 2],
     /// Which point. Against a half-space: the corner of a box (bits 0, 1, 2: the upper side in x, y,
-    /// z), 0 for a sphere. Of two bodies: see [`Witness::feature`].
+    /// z), 0 for a sphere. Of two shapes: see [`Witness::feature`].
     pub feature: usize,
     /// Distance along the normal, m; negative if it penetrates.
     pub gap: T,
     /// Gap of the lowest point of the pair, m.
     pub lowest: T,
-    /// Unit normal in the world, out of the first solid, the same for all points of a pair.
+    /// Unit normal in the world, out of the first solid.
     pub normal: Vector3<T>,
-    /// From the centre of mass of each body to its own point, in that body, m. Zero for a half-space.
+    /// From the centre of mass of each body to its own point, in that body, m. Zero for the world.
     pub arms: [Vector3<T>; 2],
     /// Whether the bodies may touch here without being thrown at each other in the same step.
     pub near: bool,
@@ -38,6 +41,8 @@ pub struct Detection<T> {
     bounds: Vec<Bounds>,
     candidates: Vec<(usize, usize)>,
     witnesses: Vec<Witness<T>>,
+    surface: Vec<SurfacePoint<T>>,
+    poses: Vec<Pose<T>>,
 }
 
 impl<T> Default for Detection<T> {
@@ -47,6 +52,8 @@ impl<T> Default for Detection<T> {
             bounds: Vec::new(),
             candidates: Vec::new(),
             witnesses: Vec::new(),
+            surface: Vec::new(),
+            poses: Vec::new(),
         }
     }
 }
@@ -65,205 +72,231 @@ impl<T: Real> Detection<T> {
     pub fn points(
         &mut self,
         system: &System<T>,
-        free: &[FreeBody<T>],
+        motion: &FreeMotion<T>,
         points: &mut Vec<ContactPoint<T>>,
     ) {
         points.clear();
         let model = system.model;
+        if model.pairs.is_empty() {
+            return;
+        }
+        self.place(system, motion);
         for (index, pair) in model.pairs.iter().enumerate() {
             let Solid::HalfSpace(half_space) = pair.first else { break };
-            half_space_points(system, free, index, half_space, points);
+            self.half_space_points(system, motion, index, half_space, points);
         }
-        if matches!(model.pairs.last(), Some(pair) if matches!(pair.first, Solid::Body(_))) {
-            self.body_pairs(system, free, points);
+        if matches!(model.pairs.last(), Some(pair) if matches!(pair.first, Solid::Collider(_))) {
+            self.collider_pairs(system, motion, points);
         }
     }
 
-    /// The same of `bodies` alone, and only between them and half-spaces.
+    /// The same of the colliders of `bodies` alone, and only between them and half-spaces.
     pub fn points_among(
         &mut self,
         system: &System<T>,
-        free: &[FreeBody<T>],
+        motion: &FreeMotion<T>,
         bodies: &[usize],
         points: &mut Vec<ContactPoint<T>>,
     ) {
         points.clear();
-        for half_space in 0..system.model.half_spaces.len() {
-            for &body in bodies {
-                if let Some(pair) = system.model.pair(Solid::HalfSpace(half_space), body) {
-                    half_space_points(system, free, pair, half_space, points);
+        self.place(system, motion);
+        let model = system.model;
+        let among = |collider: &usize| {
+            model.colliders[*collider].body.is_some_and(|body| bodies.contains(&body))
+        };
+        let colliders = (0..model.colliders.len()).filter(among);
+        for half_space in 0..model.half_spaces.len() {
+            for collider in colliders.clone() {
+                if let Some(pair) = model.pair(Solid::HalfSpace(half_space), collider) {
+                    self.half_space_points(system, motion, pair, half_space, points);
                 }
             }
         }
-        let ways = bodies.iter().map(|&body| way(&free[body], radius(system, body)));
+        let ways = colliders.clone().map(|collider| way(system, motion, collider));
         let furthest = 2.0 * ways.fold(0.0, f64::max);
-        for (k, &first) in bodies.iter().enumerate() {
-            for &second in &bodies[k + 1..] {
-                self.body_pair(system, free, (first, second), furthest, points);
+        for first in colliders.clone() {
+            for second in colliders.clone().filter(|&second| second > first) {
+                self.collider_pair(system, motion, (first, second), furthest, points);
             }
         }
     }
 
-    fn body_pairs(
+    /// Finds the poses of all colliders.
+    fn place(&mut self, system: &System<T>, motion: &FreeMotion<T>) {
+        self.poses.clear();
+        self.poses.extend((0..system.model.colliders.len()).map(|k| pose(system, motion, k)));
+    }
+
+    fn collider_pairs(
         &mut self,
         system: &System<T>,
-        free: &[FreeBody<T>],
+        motion: &FreeMotion<T>,
         points: &mut Vec<ContactPoint<T>>,
     ) {
         let System { model, parameters, .. } = *system;
-        let ways = free.iter().enumerate().map(|(k, free)| way(free, radius(system, k)));
+        let ways = (0..model.colliders.len()).map(|collider| way(system, motion, collider));
         let furthest = 2.0 * ways.fold(0.0, f64::max);
-        let poses =
-            |body: usize| Pose { rotation: free[body].rotation, position: free[body].position };
         self.bounds.clear();
-        self.bounds.extend((0..free.len()).map(|body| {
-            let shape = model.bodies[body].shape;
-            Bounds::new(shape, &poses(body), parameters.half_extents(body), furthest)
+        self.bounds.extend(self.poses.iter().enumerate().map(|(collider, pose)| {
+            let size = parameters.size(model, collider);
+            Bounds::new(&model.colliders[collider].shape, pose, size, furthest)
         }));
         self.sweep.pairs(&self.bounds, &mut self.candidates);
         let candidates = std::mem::take(&mut self.candidates);
         for &pair in &candidates {
-            self.body_pair(system, free, pair, furthest, points);
+            self.collider_pair(system, motion, pair, furthest, points);
         }
         self.candidates = candidates;
     }
 
-    /// The points of two bodies, of which none goes further than half of `furthest` in the step.
-    fn body_pair(
+    /// The points of two colliders, of which none goes further than half of `furthest` in the step.
+    fn collider_pair(
         &mut self,
         system: &System<T>,
-        free: &[FreeBody<T>],
+        motion: &FreeMotion<T>,
         (first, second): (usize, usize),
         furthest: f64,
         points: &mut Vec<ContactPoint<T>>,
     ) {
         let System { model, parameters, .. } = *system;
-        let Some(pair) = model.pair(Solid::Body(first), second) else { return };
-        let pose =
-            |body: usize| Pose { rotation: free[body].rotation, position: free[body].position };
+        let Some(pair) = model.pair(Solid::Collider(first), second) else { return };
         self.witnesses.clear();
         witnesses(
-            [first, second].map(|body| model.bodies[body].shape),
-            [&pose(first), &pose(second)],
-            [first, second].map(|body| parameters.half_extents(body)),
+            [first, second].map(|collider| &model.colliders[collider].shape),
+            [&self.poses[first], &self.poses[second]],
+            [first, second].map(|collider| parameters.size(model, collider)),
             2.0 * furthest,
             &mut self.witnesses,
         );
+        let bodies = model.moving_bodies(&model.pairs[pair]);
         for &Witness { feature, gap, normal, points: at, lowest } in &self.witnesses {
-            let arm = |body: usize, point: Vector3<T>| {
-                let FreeBody { rotation, position, center_of_mass, .. } = &free[body];
-                rotation.transpose() * (point - position) - center_of_mass
+            let arm = |side: usize| {
+                let Some(body) = bodies[side] else { return Vector3::zeros() };
+                let BodyPose { rotation, position, center_of_mass, .. } = &motion.bodies[body];
+                rotation.transpose() * (at[side] - position) - center_of_mass
             };
-            let arms = [arm(first, at[0]), arm(second, at[1])];
-            let way = way_of(&free[first], &arms[0]) + way_of(&free[second], &arms[1]);
-            let near = gap.value() <= 2.0 * way;
-            let first = Solid::Body(first);
-            points.push(ContactPoint {
-                pair,
-                first,
-                second,
-                feature,
-                gap,
-                lowest,
-                normal,
-                arms,
-                near,
-            });
+            let arms = [arm(0), arm(1)];
+            let way =
+                |side: usize| bodies[side].map_or(0.0, |body| way_of(motion, body, &arms[side]));
+            let near = gap.value() <= 2.0 * (way(0) + way(1));
+            points.push(ContactPoint { pair, bodies, feature, gap, lowest, normal, arms, near });
+        }
+    }
+
+    /// The points of the collider of a pair over its half-space.
+    fn half_space_points(
+        &mut self,
+        system: &System<T>,
+        motion: &FreeMotion<T>,
+        pair: usize,
+        half_space: usize,
+        points: &mut Vec<ContactPoint<T>>,
+    ) {
+        let System { model, parameters, .. } = *system;
+        let (plane, second) = (&model.half_spaces[half_space], model.pairs[pair].second);
+        let (collider, pose) = (&model.colliders[second], &self.poses[second]);
+        let Some(body) = collider.body else { return };
+        let distance = plane.normal.dot(&pose.position.map(|x| x.value())) - plane.offset;
+        if distance > radius(system, second) + FAR * way(system, motion, second) {
+            return;
+        }
+        let (size, surface) = (parameters.size(model, second), &mut self.surface);
+        surface.clear();
+        match collider.shape {
+            Shape::Box => box_half_space::points(pose, size, plane, surface),
+            Shape::Sphere => sphere_half_space::points(pose, size.x, plane, surface),
+        }
+        let normal = plane.normal.map(T::constant);
+        let center_of_mass = motion.bodies[body].center_of_mass;
+        let turned = collider.orientation != [1.0, 0.0, 0.0, 0.0];
+        let turn = rotation_matrix(collider.orientation).map(T::constant);
+        for &SurfacePoint { feature, gap, at, lowest } in surface.iter() {
+            let at = if turned { turn * at } else { at };
+            let at = match collider.placed {
+                true => at + parameters.collider_position(model, second),
+                false => at,
+            };
+            let arms = [Vector3::zeros(), at - center_of_mass];
+            let near = gap.value() <= 2.0 * way_of(motion, body, &arms[1]);
+            let bodies = [None, Some(body)];
+            points.push(ContactPoint { pair, bodies, feature, gap, lowest, normal, arms, near });
         }
     }
 }
 
-/// The points of the body of a pair over its half-space.
-fn half_space_points<T: Real>(
-    system: &System<T>,
-    free: &[FreeBody<T>],
-    pair: usize,
-    half_space: usize,
-    points: &mut Vec<ContactPoint<T>>,
-) {
+/// Where a collider is.
+fn pose<T: Real>(system: &System<T>, motion: &FreeMotion<T>, collider: usize) -> Pose<T> {
     let System { model, parameters, .. } = *system;
-    let (plane, body) = (&model.half_spaces[half_space], model.pairs[pair].second);
-    let free = &free[body];
-    let center = free.position.map(|x| x.value());
-    let distance = plane.normal.dot(&center) - plane.offset;
-    if distance > radius(system, body) + FAR * way(free, radius(system, body)) {
-        return;
-    }
-    let start = points.len();
-    match model.bodies[body].shape {
-        Shape::Box => box_half_space::points(parameters, free, body, plane, pair, points),
-        Shape::Sphere => sphere_half_space::points(parameters, free, body, plane, pair, points),
-    }
-    for point in &mut points[start..] {
-        point.first = Solid::HalfSpace(half_space);
-        point.near = point.gap.value() <= 2.0 * way_of(free, &point.arms[1]);
+    let entry = &model.colliders[collider];
+    let turned = entry.orientation != [1.0, 0.0, 0.0, 0.0];
+    let turn = || rotation_matrix(entry.orientation).map(T::constant);
+    let at = || parameters.collider_position(model, collider);
+    let Some(body) = entry.body else { return Pose { rotation: turn(), position: at() } };
+    let BodyPose { rotation, position, .. } = motion.bodies[body];
+    Pose {
+        rotation: if turned { rotation * turn() } else { rotation },
+        position: if entry.placed { position + rotation * at() } else { position },
     }
 }
 
-/// The radius of a ball about the centre of a body's shape that holds it, m.
-fn radius<T: Real>(system: &System<T>, body: usize) -> f64 {
-    let size = system.parameters.half_extents(body).map(|x| x.value());
-    match system.model.bodies[body].shape {
-        Shape::Box => size.norm(),
-        Shape::Sphere => size.x,
-    }
+/// The radius of a ball about the centre of a collider that holds it, m.
+fn radius<T: Real>(system: &System<T>, collider: usize) -> f64 {
+    let size = system.parameters.size(system.model, collider).map(|x| x.value());
+    system.model.colliders[collider].shape.bounding_radius(size.into())
 }
 
-/// How far a point at `distance` from the centre of mass goes at most in the step without contact, m.
-fn way_at<T: Real>(free: &FreeBody<T>, distance: f64) -> f64 {
-    let speed = |k: usize| {
-        let v = |i: usize| free.free_velocity[k + i].value();
-        (v(0) * v(0) + v(1) * v(1) + v(2) * v(2)).sqrt()
-    };
-    free.duration.value() * (speed(0) + speed(3) * distance)
+/// How far a point of a body at `distance` from its centre of mass goes at most in the step without
+/// contact, m.
+fn way_at<T: Real>(motion: &FreeMotion<T>, body: usize, distance: f64) -> f64 {
+    let BodyPose { linear_speed, angular_speed, tree, .. } = motion.bodies[body];
+    let Some(tree) = tree else { return 0.0 };
+    motion.duration(tree).value() * (linear_speed + angular_speed * distance)
 }
 
-fn way_of<T: Real>(free: &FreeBody<T>, arm: &Vector3<T>) -> f64 {
-    way_at(free, arm.map(|x| x.value()).norm())
+fn way_of<T: Real>(motion: &FreeMotion<T>, body: usize, arm: &Vector3<T>) -> f64 {
+    way_at(motion, body, arm.map(|x| x.value()).norm())
 }
 
-fn way<T: Real>(free: &FreeBody<T>, radius: f64) -> f64 {
-    way_at(free, radius + free.center_of_mass.map(|x| x.value()).norm())
+fn way<T: Real>(system: &System<T>, motion: &FreeMotion<T>, collider: usize) -> f64 {
+    let model: &Model = system.model;
+    let Some(body) = model.colliders[collider].body else { return 0.0 };
+    let offset = system.parameters.collider_position(model, collider);
+    let offset = (offset - motion.bodies[body].center_of_mass).map(|x| x.value());
+    way_at(motion, body, radius(system, collider) + offset.norm())
 }
 
 impl<T: Real> ContactPoint<T> {
-    /// A point of a body over a half-space: pair, body and feature, gap and arm.
-    pub(super) fn of_body(
-        (pair, second, feature): (usize, usize, usize),
-        plane: &HalfSpace,
-        gap: T,
-        arm: Vector3<T>,
-    ) -> Self {
-        let normal = plane.normal.map(T::constant);
-        let arms = [Vector3::zeros(), arm];
-        let (first, near) = (Solid::HalfSpace(0), false);
-        ContactPoint { pair, first, second, feature, gap, lowest: gap, normal, arms, near }
+    /// The trees it is a point of, one twice if both sides are of it.
+    pub fn trees(&self, motion: &FreeMotion<T>) -> [Option<usize>; 2] {
+        self.bodies.map(|body| body.and_then(|body| motion.bodies[body].tree))
+    }
+
+    /// Whether velocities of all trees at the end of a step, one tree after the other as in the state, take
+    /// the point through its opposite; `row` is scratch.
+    pub fn escapes(
+        &self,
+        model: &Model,
+        motion: &FreeMotion<T>,
+        velocities: &[T],
+        row: &mut Vec<T>,
+    ) -> bool {
+        let (mut closing, mut duration) = (0.0, f64::INFINITY);
+        for (side, sign) in [(0, -1.0), (1, 1.0)] {
+            let Some(body) = self.bodies[side] else { continue };
+            let Some(tree) = motion.bodies[body].tree else { continue };
+            let range = model.trees[tree].v.clone();
+            row.clear();
+            row.resize(range.len(), T::zero());
+            motion.add_row(body, self.arms[side], self.normal, sign, row);
+            let velocity = &velocities[range];
+            closing += row.iter().zip(velocity).map(|(a, b)| a.value() * b.value()).sum::<f64>();
+            duration = duration.min(motion.duration(tree).value());
+        }
+        self.gap.value() + duration * closing < 0.0
     }
 
     /// The bodies it is a point of.
-    pub fn bodies(&self) -> impl Iterator<Item = usize> {
-        let first = match self.first {
-            Solid::Body(body) => Some(body),
-            Solid::HalfSpace(_) => None,
-        };
-        first.into_iter().chain([self.second])
-    }
-
-    /// Whether velocities at the end of a step, of each body [that of the centre of mass in the world,
-    /// the angular one in the body], take the point through its opposite.
-    pub fn escapes(&self, free: &[FreeBody<T>], velocities: &[[T; 6]]) -> bool {
-        let normal = self.normal.map(|x| x.value());
-        let speed = |body: usize, arm: &Vector3<T>| {
-            let v = |k: usize| velocities[body][k].value();
-            let rotation = free[body].rotation.map(|x| x.value());
-            let turning = Vector3::new(v(3), v(4), v(5)).cross(&arm.map(|x| x.value()));
-            normal.dot(&(Vector3::new(v(0), v(1), v(2)) + rotation * turning))
-        };
-        let mut closing = speed(self.second, &self.arms[1]);
-        if let Solid::Body(first) = self.first {
-            closing -= speed(first, &self.arms[0]);
-        }
-        let durations = self.bodies().map(|body| free[body].duration.value());
-        self.gap.value() + durations.fold(f64::INFINITY, f64::min) * closing < 0.0
+    pub fn moving(&self) -> impl Iterator<Item = usize> + use<T> {
+        self.bodies.into_iter().flatten()
     }
 }

@@ -1,21 +1,17 @@
 //! The lowest point of a sphere against a half-space.
 
-use super::ContactPoint;
+use super::{Pose, SurfacePoint};
 use crate::ad::Real;
-use crate::dynamics::FreeBody;
-use crate::model::{HalfSpace, Parameters};
+use crate::model::HalfSpace;
 
 pub(super) fn points<T: Real>(
-    parameters: &Parameters<T>,
-    free: &FreeBody<T>,
-    body: usize,
+    pose: &Pose<T>,
+    radius: T,
     plane: &HalfSpace,
-    pair: usize,
-    points: &mut Vec<ContactPoint<T>>,
+    points: &mut Vec<SurfacePoint<T>>,
 ) {
-    let radius = parameters.radius(body);
     let normal = plane.normal.map(T::constant);
-    let gap = normal.dot(&free.position) - plane.offset - radius;
-    let arm = free.rotation.transpose() * normal * (-radius) - free.center_of_mass;
-    points.push(ContactPoint::of_body((pair, body, 0), plane, gap, arm));
+    let gap = normal.dot(&pose.position) - plane.offset - radius;
+    let at = pose.rotation.transpose() * normal * (-radius);
+    points.push(SurfacePoint { feature: 0, gap, at, lowest: gap });
 }

@@ -20,7 +20,7 @@ impl Bounds {
     /// of interest, or the way that one moves.
     ///
     /// `size`: half extents of a box, or radius and two numbers that are not read, m.
-    pub fn new<T: Real>(shape: Shape, pose: &Pose<T>, size: Vector3<T>, reach: f64) -> Self {
+    pub fn new<T: Real>(shape: &Shape, pose: &Pose<T>, size: Vector3<T>, reach: f64) -> Self {
         let Pose { rotation, position } = pose.value();
         let size = size.map(|x| x.value());
         let half = match shape {

@@ -9,7 +9,7 @@ use crate::ad::Real;
 pub struct Pose<T> {
     /// Rotation from body to world.
     pub rotation: Matrix3<T>,
-    /// The centre of the shape, which is the origin of the body, in the world, m.
+    /// The centre of the shape in the world, m.
     pub position: Vector3<T>,
 }
 
@@ -36,6 +36,19 @@ impl<T: Real> Pose<T> {
             position: to_body * (other.position - self.position),
         }
     }
+}
+
+/// A point of a shape that may touch a half-space.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SurfacePoint<T> {
+    /// Which point: unique within the shape, and the same from step to step while the same features touch.
+    pub feature: usize,
+    /// Distance from the half-space, m; negative if it penetrates.
+    pub gap: T,
+    /// The point in the shape's own frame, m.
+    pub at: Vector3<T>,
+    /// Gap of the lowest point of the shape, smoothed, m: the height at which friction acts.
+    pub lowest: T,
 }
 
 /// A possible contact of two bodies.

@@ -42,17 +42,16 @@
 //! held to the gap only, so with e near 1 an impact on more than one point can gain energy (a few
 //! percent in the impact). With e = 0 and K = 0 no contact ever adds any.
 //!
-//! Rows of J act on [velocity of the centre of mass (world), angular velocity (body)] of each body; the
-//! contact frame is [n, t1, t2] with n out of the first solid of the pair.
+//! Rows of J act on the velocities of each tree (of a lone body [velocity of the centre of mass (world),
+//! angular velocity (body)]); the contact frame is [n, t1, t2] with n out of the first solid of the pair.
 
 use nalgebra::Vector3;
 
 use crate::ad::Real;
 use crate::collision::ContactPoint;
-use crate::dynamics::FreeBody;
+use crate::dynamics::{FreeMotion, TreeMotion};
 use crate::linalg::{dot, norm, solve_lower};
-use crate::model::{Settings, Solid, System};
-use crate::state::NV;
+use crate::model::System;
 
 /// What decided the least normal velocity of a contact. A change of it is a kink.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -113,9 +112,9 @@ impl Regime {
 /// What was decided about a contact before its problem was solved.
 pub type Decisions = (Target, Regime);
 
-/// The frame of the pair last asked for: all points of a pair have the same normal.
+/// The frame last asked for: most points of a pair have the same normal.
 pub(super) struct Frames<T> {
-    last: Option<(usize, [Vector3<T>; 2])>,
+    last: Option<(usize, Vector3<f64>, [Vector3<T>; 2])>,
 }
 
 impl<T> Default for Frames<T> {
@@ -126,107 +125,100 @@ impl<T> Default for Frames<T> {
 
 impl<T: Real> Frames<T> {
     fn tangents(&mut self, point: &ContactPoint<T>) -> [Vector3<T>; 2] {
+        let normal = point.normal.map(|x| x.value());
         match self.last {
-            Some((pair, tangents)) if pair == point.pair => tangents,
+            Some((pair, last, tangents)) if pair == point.pair && last == normal => tangents,
             _ => {
                 let tangents = contact_frame(point.normal);
-                self.last = Some((point.pair, tangents));
+                self.last = Some((point.pair, normal, tangents));
                 tangents
             }
         }
     }
 }
 
-/// The three rows of J at a point: how fast its second side moves against the first, along the normal
-/// and the tangents. Along the latter at one height for all points of the pair, see above.
+/// Pushes the three rows of J at a point: how fast its second side moves against the first, along the
+/// normal and the tangents. Along the latter at one height for all points of the pair, see above. Each row
+/// has the velocities of the first side's tree, then those of the second's if that is another.
 pub(super) fn rows<T: Real>(
-    free: &[FreeBody<T>],
+    motion: &FreeMotion<T>,
     point: &ContactPoint<T>,
     frames: &mut Frames<T>,
     rows: &mut Vec<T>,
 ) {
     let [t1, t2] = frames.tangents(point);
-    let directions = [point.normal, t1, t2];
     // How far the height of friction is from each side's own point, along the normal.
-    let second = &free[point.second].rotation;
-    match point.first {
-        Solid::HalfSpace(_) => {
-            let heights = [T::zero(), point.lowest - point.gap];
-            for side in sides(second, &directions, point.arms[1], heights[1]) {
-                rows.extend(side);
+    let heights = match point.bodies {
+        [None, _] => [T::zero(), point.lowest - point.gap],
+        [_, None] => [point.gap - point.lowest, T::zero()],
+        _ => [point.lowest * 0.5, point.lowest * 0.5 - point.gap],
+    };
+    let [first, second] = point.trees(motion);
+    let size = |tree: Option<usize>| tree.map_or(0, |tree| motion.tree(tree).velocity.len());
+    let before = if first == second { 0 } else { size(first) };
+    let columns = before + size(second.or(first.filter(|_| before == 0)));
+    for (direction, level) in [(point.normal, false), (t1, true), (t2, true)] {
+        let start = rows.len();
+        rows.resize(start + columns, T::zero());
+        for (side, from, sign) in [(0, 0, -1.0), (1, before, 1.0)] {
+            let Some(body) = point.bodies[side] else { continue };
+            let mut arm = point.arms[side];
+            if level {
+                let normal = motion.bodies[body].rotation.transpose() * point.normal;
+                arm += normal * heights[side];
             }
-        }
-        Solid::Body(body) => {
-            let half = point.lowest * 0.5;
-            let first = sides(&free[body].rotation, &directions, point.arms[0], half);
-            let second = sides(second, &directions, point.arms[1], half - point.gap);
-            for (first, second) in first.into_iter().zip(second) {
-                rows.extend(first.map(|x| -x));
-                rows.extend(second);
-            }
+            motion.add_row(body, arm, direction, sign, &mut rows[start + from..]);
         }
     }
 }
 
-/// How fast a point of a body moves along the normal, and along the tangents `height` along the normal
-/// from it.
-fn sides<T: Real>(
-    rotation: &nalgebra::Matrix3<T>,
-    directions: &[Vector3<T>; 3],
-    arm: Vector3<T>,
-    height: T,
-) -> [[T; NV]; 3] {
-    let to_body = rotation.transpose();
-    let normal = to_body * directions[0];
-    let level = arm + normal * height;
-    let side = |d: Vector3<T>, in_body: Vector3<T>, arm: Vector3<T>| {
-        // d . (v + R (w x arm)) = d . v + w . (arm x R'd)
-        let turning = arm.cross(&in_body);
-        [d.x, d.y, d.z, turning.x, turning.y, turning.z]
-    };
-    let [n, t1, t2] = *directions;
-    [side(n, normal, arm), side(t1, to_body * t1, level), side(t2, to_body * t2, level)]
-}
-
-/// row . (the velocities of the bodies of a point)
-fn along<T: Real>(
-    free: &[FreeBody<T>],
+/// row . (the velocities of the trees of a point)
+fn along<'m, T: Real>(
+    motion: &'m FreeMotion<T>,
     point: &ContactPoint<T>,
     row: &[T],
-    velocity: impl Fn(&FreeBody<T>) -> &[T; NV],
+    velocity: impl Fn(TreeMotion<'m, T>) -> &'m [T],
 ) -> T {
-    let mut parts = row.chunks_exact(NV);
-    let each = point.bodies().zip(&mut parts);
-    each.fold(T::zero(), |sum, (body, row)| sum + dot(row, velocity(&free[body])))
+    let mut sum = T::zero();
+    let mut rest = row;
+    for tree in distinct(point.trees(motion)) {
+        let velocity = velocity(motion.tree(tree));
+        let (own, others) = rest.split_at(velocity.len());
+        sum += dot(own, velocity);
+        rest = others;
+    }
+    sum
 }
 
-/// The time that is left for a contact, s: the shorter of its bodies' steps.
-fn duration<T: Real>(free: &[FreeBody<T>], point: &ContactPoint<T>) -> T {
-    let own = free[point.second].duration;
-    match point.first {
-        Solid::Body(first) if free[first].duration.value() < own.value() => free[first].duration,
-        _ => own,
-    }
+/// Both trees, or the one there is.
+pub(super) fn distinct([first, second]: [Option<usize>; 2]) -> impl Iterator<Item = usize> {
+    first.into_iter().chain(second.filter(|_| first != second))
+}
+
+/// The time that is left for a contact, s: the shorter of its trees' steps.
+fn duration<T: Real>(motion: &FreeMotion<T>, point: &ContactPoint<T>) -> T {
+    let durations = distinct(point.trees(motion)).map(|tree| motion.duration(tree));
+    durations.reduce(|a, b| if a.value() < b.value() { a } else { b }).unwrap_or(T::zero())
 }
 
 /// The target of a contact with normal row `row`, and what decided it.
 pub(super) fn target<T: Real>(
     system: &System<T>,
-    free: &[FreeBody<T>],
+    motion: &FreeMotion<T>,
     point: &ContactPoint<T>,
     row: &[T],
 ) -> (T, Target) {
     let settings = system.settings;
-    let dt = duration(free, point);
+    let dt = duration(motion, point);
     let (position, kind) = if point.gap.value() >= 0.0 {
         (-point.gap / dt, Target::Gap)
     } else {
         (-point.gap * settings.baumgarte / dt, Target::Penetration)
     };
-    let approach = -along(free, point, row, |free| &free.velocity);
+    let approach = -along(motion, point, row, |tree| tree.velocity);
     let rebound = system.parameters.restitution(system.model, point.pair) * approach;
     let gravity = system.parameters.gravity().map(|x| x.value()).norm();
-    let free_speed = along(free, point, row, |free| &free.free_velocity).value();
+    let free_speed = along(motion, point, row, |tree| tree.free_velocity).value();
     let closes = point.gap.value() + dt.value() * free_speed <= 0.0;
     let bounces = closes
         && approach.value() > settings.restitution_threshold
@@ -238,11 +230,11 @@ pub(super) fn target<T: Real>(
 /// The target of a contact with normal row `row` in an impact that takes no time, and what decided it.
 pub(super) fn rebound<T: Real>(
     system: &System<T>,
-    free: &[FreeBody<T>],
+    motion: &FreeMotion<T>,
     point: &ContactPoint<T>,
     row: &[T],
 ) -> (T, Target) {
-    let approach = -along(free, point, row, |free| &free.velocity);
+    let approach = -along(motion, point, row, |tree| tree.velocity);
     let rebound = system.parameters.restitution(system.model, point.pair) * approach;
     let gravity = system.parameters.gravity().map(|x| x.value()).norm();
     let bounces = approach.value() > system.settings.restitution_threshold
@@ -253,13 +245,13 @@ pub(super) fn rebound<T: Real>(
 /// The coefficient of friction of a contact with tangential rows `rows`, and which it is.
 pub(super) fn friction<T: Real>(
     system: &System<T>,
-    free: &[FreeBody<T>],
+    motion: &FreeMotion<T>,
     point: &ContactPoint<T>,
     rows: [&[T]; 2],
 ) -> (T, Regime) {
     let System { model, parameters, settings } = system;
     if model.pairs[point.pair].two_regimes {
-        let slip = rows.map(|row| along(free, point, row, |free| &free.velocity).value());
+        let slip = rows.map(|row| along(motion, point, row, |tree| tree.velocity).value());
         if norm(&slip) <= settings.static_speed {
             return (parameters.mu_static(model, point.pair), Regime::Static);
         }
@@ -267,18 +259,25 @@ pub(super) fn friction<T: Real>(
     (parameters.mu(model, point.pair), Regime::Kinetic)
 }
 
-/// The compliance of a contact with normal row `row`, which is used up, in 1/kg.
+/// The compliance of a constraint with normal row `row`, in 1/kg; `solved` is scratch.
 pub(super) fn compliance<T: Real>(
-    settings: &Settings,
-    free: &[FreeBody<T>],
-    point: &ContactPoint<T>,
-    row: &mut [T],
+    system: &System<T>,
+    motion: &FreeMotion<T>,
+    trees: [Option<usize>; 2],
+    row: &[T],
+    solved: &mut Vec<T>,
 ) -> T {
-    if settings.compliance == 0.0 {
+    if system.settings.compliance == 0.0 {
         return T::zero();
     }
-    for (body, part) in point.bodies().zip(row.chunks_exact_mut(NV)) {
-        solve_lower(&free[body].mass_factor, NV, part);
+    solved.clear();
+    solved.extend_from_slice(row);
+    let mut rest = &mut solved[..];
+    for tree in distinct(trees) {
+        let tree = motion.tree(tree);
+        let (own, others) = rest.split_at_mut(tree.velocity.len());
+        solve_lower(tree.mass_factor, own.len(), own);
+        rest = others;
     }
-    dot(row, row) * settings.compliance
+    dot(solved, solved) * system.settings.compliance
 }

@@ -4,13 +4,13 @@ use super::constraint::{self, Regime, Target};
 use super::contacts::IslandReport;
 use super::impulses::Impulses;
 use super::islands::Island;
+use super::joint_constraints::{JointConstraint, JointConstraints};
 use super::staggered_projections::StaggeredProjections;
 use crate::ad::Real;
 use crate::argmin::{ContactMethod, ContactSolution, CoupledContact, Law, Mode};
 use crate::collision::ContactPoint;
-use crate::dynamics::FreeBody;
-use crate::model::{ContactSolver, Solid, StaggeredDerivative, System};
-use crate::state::NV;
+use crate::dynamics::FreeMotion;
+use crate::model::{ContactSolver, StaggeredDerivative, System};
 
 /// What a problem is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,30 +63,51 @@ impl<T: Real> Default for ContactProblem<T> {
     }
 }
 
+/// What a problem is made of.
+pub(super) struct Posed<'a, T> {
+    pub system: &'a System<'a, T>,
+    pub motion: &'a FreeMotion<T>,
+    pub points: &'a [ContactPoint<T>],
+    pub joints: &'a JointConstraints<T>,
+    /// Impulses of the last step, tree by tree.
+    pub memory: &'a [Impulses<T>],
+    pub event: Event,
+}
+
+impl<T: Real> Posed<'_, T> {
+    /// The joint constraint that comes after all points under index `k`.
+    fn joint(&self, k: usize) -> Option<&JointConstraint<T>> {
+        k.checked_sub(self.points.len()).map(|k| &self.joints.list[k])
+    }
+
+    /// Pair and feature under which a constraint is remembered, and by which tree.
+    pub fn key(&self, k: usize) -> (usize, usize, usize) {
+        let owner = |[first, second]: [Option<usize>; 2]| second.or(first).unwrap_or(0);
+        match self.joint(k) {
+            Some(joint) => (self.system.model.pairs.len() + joint.id, 0, owner(joint.trees)),
+            None => {
+                let point = &self.points[k];
+                (point.pair, point.feature, owner(point.trees(self.motion)))
+            }
+        }
+    }
+}
+
 impl<T: Real> ContactProblem<T> {
-    /// Solves the problem of an island; `point` gives its points, in the order of the island.
-    pub fn solve<'p>(
-        &mut self,
-        system: &System<T>,
-        free: &[FreeBody<T>],
-        island: &Island,
-        point: impl Fn(usize) -> &'p ContactPoint<T>,
-        memory: &[Impulses<T>],
-        event: Event,
-    ) -> IslandReport
-    where
-        T: 'p,
-    {
-        self.pose(system, free, island, &point, event);
+    /// Solves the problem of an island.
+    pub fn solve(&mut self, posed: &Posed<T>, island: &Island) -> IslandReport {
+        self.pose(posed, island);
         self.outputs.clear();
         self.outputs.resize(self.node.output_len(), T::zero());
-        let remembered = |k: usize| match event {
-            Event::Step => memory[point(k).second].of(point(k)),
+        let remembered = |k: usize| match posed.event {
+            Event::Step => {
+                let (pair, feature, tree) = posed.key(island.constraints[k]);
+                posed.memory[tree].of(pair, feature)
+            }
             Event::Impact => [T::zero(); 3],
         };
-        let contacts = island.points.len();
         self.solution.impulses.clear();
-        if let ContactSolver::Staggered { n_step, derivative } = system.settings.solver {
+        if let ContactSolver::Staggered { n_step, derivative } = posed.system.settings.solver {
             if derivative == StaggeredDerivative::Unrolled {
                 let (inputs, outputs) = (&self.inputs, &mut self.outputs);
                 let report = self.staggered.solve(&self.node, inputs, n_step, remembered, outputs);
@@ -102,13 +123,15 @@ impl<T: Real> ContactProblem<T> {
             let remembered = |k: usize| remembered(k).map(|x| x.value());
             let report = staggered.solve(&self.node, inputs, n_step, remembered, outputs);
             // The contact law at the impulses of the passes.
-            self.solution.impulses.extend_from_slice(&outputs[NV * island.bodies.len()..]);
+            let impulses = &outputs[self.node.rows.velocities()..];
+            self.solution.impulses.extend_from_slice(impulses);
             self.node.method = ContactMethod::Given;
             self.call();
             return report;
         }
-        for k in 0..contacts {
-            self.solution.impulses.extend(remembered(k).map(|x| x.value()));
+        for (k, law) in self.node.laws.iter().enumerate() {
+            let impulse = remembered(k).map(|x| x.value());
+            self.solution.impulses.extend_from_slice(&impulse[..law.rows()]);
         }
         self.call();
         IslandReport { report: self.solution.report, residuals: self.solution.residuals }
@@ -119,28 +142,29 @@ impl<T: Real> ContactProblem<T> {
         T::call(node, inputs, outputs, solution, workspace);
     }
 
-    /// Velocities of the bodies of the island, and impulses of its points.
-    pub fn outputs(&self, bodies: usize) -> (&[T], &[T]) {
-        self.outputs.split_at(NV * bodies)
+    /// Velocities of the trees of the island, and impulses of its constraints.
+    pub fn outputs(&self) -> (&[T], &[T]) {
+        self.outputs.split_at(self.node.rows.velocities())
     }
 
-    /// What was decided about a point.
+    /// The impulses of the `k`-th constraint of the island, zeros where it has fewer than three.
+    pub fn impulse(&self, k: usize) -> [T; 3] {
+        let (_, impulses) = self.outputs();
+        let block = &self.node.rows.blocks()[k];
+        let mut impulse = [T::zero(); 3];
+        impulse[..block.rows].copy_from_slice(&impulses[block.first..block.first + block.rows]);
+        impulse
+    }
+
+    /// What was decided about a constraint.
     pub fn decisions(&self, k: usize) -> (Mode, Target, Regime) {
         let (target, regime) = self.decisions[k];
         (self.solution.modes[k], target, regime)
     }
 
     /// Fills `node` and `inputs`.
-    fn pose<'p>(
-        &mut self,
-        system: &System<T>,
-        free: &[FreeBody<T>],
-        island: &Island,
-        point: impl Fn(usize) -> &'p ContactPoint<T>,
-        event: Event,
-    ) where
-        T: 'p,
-    {
+    fn pose(&mut self, posed: &Posed<T>, island: &Island) {
+        let Posed { system, motion, points, joints, event, .. } = *posed;
         let node = &mut self.node;
         node.clear();
         node.tolerance = system.settings.tolerance;
@@ -153,48 +177,65 @@ impl<T: Real> ContactProblem<T> {
             ContactSolver::Pyramid => Law::Pyramid,
             _ => Law::Coulomb,
         };
-        for _ in island.bodies {
-            node.rows.add_tree(NV);
+        for &tree in island.trees {
+            node.rows.add_tree(motion.tree(tree).velocity.len());
         }
         self.inputs.clear();
         self.mu.clear();
         self.compliance.clear();
         self.decisions.clear();
         let mut frames = constraint::Frames::default();
-        for k in 0..island.points.len() {
-            let point = point(k);
-            let second = island.place(point.second);
-            let first = match point.first {
-                Solid::Body(body) => island.place(body),
-                Solid::HalfSpace(_) => second,
+        for &k in island.constraints {
+            let joint = posed.joint(k);
+            let [first, second] = match joint {
+                Some(joint) => joint.trees,
+                None => points[k].trees(motion),
             };
-            node.add(law, [first, second]);
-            constraint::rows(free, point, &mut frames, &mut self.inputs);
+            let sides = [first.or(second), second.or(first)];
+            let places = sides.map(|tree| tree.map_or(0, |tree| island.place(tree)));
+            match joint {
+                Some(joint) => {
+                    node.add(joint.law, places);
+                    self.inputs.extend_from_slice(joints.row(joint));
+                }
+                None => {
+                    node.add(law, places);
+                    constraint::rows(motion, &points[k], &mut frames, &mut self.inputs);
+                }
+            }
         }
-        for &body in island.bodies {
-            self.inputs.extend(free[body].mass_factor);
+        for &tree in island.trees {
+            self.inputs.extend_from_slice(motion.tree(tree).mass_factor);
         }
-        for &body in island.bodies {
-            self.inputs.extend(free[body].free_velocity);
+        for &tree in island.trees {
+            self.inputs.extend_from_slice(motion.tree(tree).free_velocity);
         }
-        for (k, block) in node.rows.blocks().iter().enumerate() {
-            let point = point(k);
-            self.row.clear();
-            self.row.extend_from_slice(block.row(&self.inputs, 0));
+        for (&k, block) in island.constraints.iter().zip(node.rows.blocks()) {
+            if let Some(joint) = posed.joint(k) {
+                self.inputs.push(joint.target);
+                self.mu.push(joint.limit);
+                let row = joints.row(joint);
+                let soft = joint.law == Law::NonNegative;
+                self.compliance.push(match soft {
+                    true => constraint::compliance(system, motion, joint.trees, row, &mut self.row),
+                    false => T::zero(),
+                });
+                self.decisions.push((Target::Gap, Regime::Kinetic));
+                continue;
+            }
+            let point = &points[k];
+            let normal = block.row(&self.inputs, 0);
             let (target, kind) = match event {
-                Event::Step => constraint::target(system, free, point, &self.row),
-                Event::Impact => constraint::rebound(system, free, point, &self.row),
+                Event::Step => constraint::target(system, motion, point, normal),
+                Event::Impact => constraint::rebound(system, motion, point, normal),
             };
+            let compliance =
+                constraint::compliance(system, motion, point.trees(motion), normal, &mut self.row);
             let tangents = [1, 2].map(|r| block.row(&self.inputs, r));
-            let (mu, regime) = constraint::friction(system, free, point, tangents);
+            let (mu, regime) = constraint::friction(system, motion, point, tangents);
             self.inputs.push(target);
             self.mu.push(mu);
-            self.compliance.push(constraint::compliance(
-                system.settings,
-                free,
-                point,
-                &mut self.row,
-            ));
+            self.compliance.push(compliance);
             self.decisions.push((kind, regime));
         }
         self.inputs.extend_from_slice(&self.mu);

@@ -1,15 +1,16 @@
-//! All contacts of a step: which bodies they tie together, and what they do to their velocities.
+//! All constraints of a step: which trees they tie together, and what they do to their velocities.
 
 use super::constraint::{Regime, Target};
-use super::contact_problem::{ContactProblem, Event};
+use super::contact_problem::{ContactProblem, Event, Posed};
 use super::impulses::Impulses;
 use super::islands::{Island, Islands};
+use super::joint_constraints::JointConstraints;
 use crate::ad::Real;
 use crate::argmin::{ContactResiduals, Mode, Report};
 use crate::collision::{ContactPoint, Detection};
-use crate::dynamics::FreeBody;
+use crate::dynamics::FreeMotion;
 use crate::model::System;
-use crate::state::NV;
+use crate::state::State;
 
 /// A contact at the end of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,21 +49,39 @@ pub struct IslandReport {
     pub residuals: ContactResiduals,
 }
 
-/// The contacts of all bodies over a step. Scratch memory: results do not depend on what it held.
+/// What a limit, a dry friction or a closed loop did in a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointRecord {
+    /// Which condition: lower and upper limits of all velocities in turn, then dry frictions, then six
+    /// rows an equality.
+    pub id: usize,
+    /// Impulse along its row, N s or N m s.
+    pub impulse: f64,
+    /// What it did.
+    pub mode: Mode,
+}
+
+/// The constraints of all trees over a step. Scratch memory: results do not depend on what it held.
 pub struct Contacts<T: Real> {
     detection: Detection<T>,
     points: Vec<ContactPoint<T>>,
+    joints: JointConstraints<T>,
+    /// Of each point, then of each joint constraint.
     outcomes: Vec<Option<Outcome<T>>>,
     islands: Islands,
-    /// Bodies whose problem has changed since it was last solved.
+    /// Trees whose problem has changed since it was last solved.
     dirty: Vec<bool>,
     problem: ContactProblem<T>,
-    /// The velocity of each body at the end of the step, in the coordinates of [`FreeBody`].
-    pub velocities: Vec<[T; NV]>,
-    /// How the problem of each island was solved, kept with the first of its bodies.
+    row: Vec<T>,
+    /// The velocities of all trees at the end of the step, in the coordinates of
+    /// [`TreeMotion`](crate::dynamics::TreeMotion), each where the state has its own.
+    pub velocities: Vec<T>,
+    /// How the problem of each island was solved, kept with the first of its trees.
     reports: Vec<Option<IslandReport>>,
     /// What each contact of the step did.
     pub records: Vec<ContactRecord>,
+    /// What each condition of joints did.
+    pub joint_records: Vec<JointRecord>,
     /// Whether points were still being thrown at each other when it gave up.
     pub unfinished: bool,
 }
@@ -72,13 +91,16 @@ impl<T: Real> Default for Contacts<T> {
         Contacts {
             detection: Detection::default(),
             points: Vec::new(),
+            joints: JointConstraints::default(),
             outcomes: Vec::new(),
             islands: Islands::default(),
             dirty: Vec::new(),
             problem: ContactProblem::default(),
+            row: Vec::new(),
             velocities: Vec::new(),
             reports: Vec::new(),
             records: Vec::new(),
+            joint_records: Vec::new(),
             unfinished: false,
         }
     }
@@ -88,42 +110,83 @@ impl<T: Real> Default for Contacts<T> {
 const ROUNDS: usize = 8;
 
 impl<T: Real> Contacts<T> {
-    /// The groups of bodies that may touch, and the points where they may.
+    /// The groups of trees that may touch, and the points where they may.
     pub fn candidates(
         &mut self,
         system: &System<T>,
-        free: &[FreeBody<T>],
+        motion: &FreeMotion<T>,
     ) -> (impl Iterator<Item = Island<'_>>, &[ContactPoint<T>]) {
-        self.detection.points(system, free, &mut self.points);
-        self.islands.group(free.len(), &self.points);
+        self.detection.points(system, motion, &mut self.points);
+        self.joints.clear();
+        self.group(motion);
         (self.islands.iter(), &self.points)
     }
 
-    /// Finds the velocities of all bodies at the end of the step, and replaces the impulses of the
-    /// last step (those on each body) by those of this one.
+    fn group(&mut self, motion: &FreeMotion<T>) {
+        let points = self.points.iter().enumerate().filter(|(_, point)| point.near);
+        let points = points.map(|(k, point)| (k, point.trees(motion)));
+        let joints = self.joints.list.iter().enumerate().filter(|(_, joint)| joint.near);
+        let joints = joints.map(|(k, joint)| (self.points.len() + k, joint.trees));
+        self.islands.group(motion.trees(), points.chain(joints));
+    }
+
+    /// Finds the velocities of all trees at the end of the step, and replaces the impulses of the
+    /// last step (those on each tree) by those of this one.
     pub fn resolve(
         &mut self,
         system: &System<T>,
-        free: &[FreeBody<T>],
+        state: &State<T>,
+        motion: &FreeMotion<T>,
         impulses: &mut [Impulses<T>],
     ) {
-        self.detection.points(system, free, &mut self.points);
-        self.start(free);
+        self.detection.points(system, motion, &mut self.points);
+        self.joints.collect(system, state, motion);
+        self.start(motion);
         self.unfinished = true;
         for _ in 0..ROUNDS {
-            self.solve_islands(system, free, impulses, Event::Step);
-            if !self.admit_escapes(free) {
+            self.solve_islands(system, motion, impulses, Event::Step);
+            if !self.admit_escapes(system, motion) {
                 self.unfinished = false;
                 break;
             }
         }
         impulses.iter_mut().for_each(Impulses::clear);
-        for (point, outcome) in self.points.iter().zip(&self.outcomes) {
+        let posed = Posed {
+            system,
+            motion,
+            points: &self.points,
+            joints: &self.joints,
+            memory: &[],
+            event: Event::Step,
+        };
+        for (k, outcome) in self.outcomes.iter().enumerate() {
             if let Some(Outcome { impulse, .. }) = *outcome {
-                impulses[point.second].remember(point.pair, point.feature, impulse);
+                let (pair, feature, tree) = posed.key(k);
+                impulses[tree].remember(pair, feature, impulse);
             }
         }
         self.record();
+    }
+
+    /// Finds the displacements (in the place of velocities over a second) that close all loops of a model
+    /// again, in the metric of the mass matrix; false if there was nothing to do.
+    pub fn close_loops(
+        &mut self,
+        system: &System<T>,
+        state: &State<T>,
+        motion: &FreeMotion<T>,
+        still: f64,
+    ) -> bool {
+        self.points.clear();
+        self.joints.clear();
+        self.joints.equalities(system, state, motion, 1.0);
+        if self.joints.list.iter().all(|joint| joint.target.value().abs() <= still) {
+            return false;
+        }
+        self.start(motion);
+        self.velocities.fill(T::zero());
+        self.solve_islands(system, motion, &[], Event::Impact);
+        true
     }
 
     /// Finds the velocities of `bodies` right after they have struck something: all their points
@@ -131,30 +194,33 @@ impl<T: Real> Contacts<T> {
     pub fn strike(
         &mut self,
         system: &System<T>,
-        free: &[FreeBody<T>],
+        motion: &FreeMotion<T>,
         bodies: &[usize],
         depth: f64,
     ) {
-        self.detection.points(system, free, &mut self.points);
+        self.detection.points(system, motion, &mut self.points);
+        self.joints.clear();
         for point in &mut self.points {
-            let involved = point.bodies().all(|body| bodies.contains(&body));
+            let involved = point.moving().all(|body| bodies.contains(&body));
             point.near = involved && point.gap.value() <= depth;
         }
-        self.start(free);
-        self.solve_islands(system, free, &[], Event::Impact);
+        self.start(motion);
+        self.solve_islands(system, motion, &[], Event::Impact);
         self.record();
     }
 
     /// Forgets the last problem.
-    fn start(&mut self, free: &[FreeBody<T>]) {
+    fn start(&mut self, motion: &FreeMotion<T>) {
         self.outcomes.clear();
-        self.outcomes.resize_with(self.points.len(), || None);
+        self.outcomes.resize_with(self.points.len() + self.joints.list.len(), || None);
         self.velocities.clear();
-        self.velocities.extend(free.iter().map(|free| free.free_velocity));
+        for tree in 0..motion.trees() {
+            self.velocities.extend_from_slice(motion.tree(tree).free_velocity);
+        }
         self.reports.clear();
-        self.reports.resize_with(free.len(), || None);
+        self.reports.resize_with(motion.trees(), || None);
         self.dirty.clear();
-        self.dirty.resize(free.len(), true);
+        self.dirty.resize(motion.trees(), true);
     }
 
     /// Writes down what each contact did.
@@ -172,6 +238,13 @@ impl<T: Real> Contacts<T> {
                 regime,
             });
         }
+        self.joint_records.clear();
+        let joints = self.outcomes[self.points.len()..].iter().zip(&self.joints.list);
+        for (outcome, joint) in joints {
+            let Some(Outcome { impulse, mode, .. }) = *outcome else { continue };
+            let impulse = impulse[0].value();
+            self.joint_records.push(JointRecord { id: joint.id, impulse, mode });
+        }
     }
 
     /// How the problem of each island was solved.
@@ -179,58 +252,67 @@ impl<T: Real> Contacts<T> {
         self.reports.iter().flatten()
     }
 
-    /// Solves the islands that have a dirty body.
+    /// Solves the islands that have a dirty tree.
     fn solve_islands(
         &mut self,
         system: &System<T>,
-        free: &[FreeBody<T>],
-        impulses: &[Impulses<T>],
+        motion: &FreeMotion<T>,
+        memory: &[Impulses<T>],
         event: Event,
     ) {
-        self.islands.group(free.len(), &self.points);
+        self.group(motion);
+        let (points, joints) = (&self.points[..], &self.joints);
+        let posed = Posed { system, motion, points, joints, memory, event };
         for island in self.islands.iter() {
-            if !island.bodies.iter().any(|&body| self.dirty[body]) {
+            if !island.trees.iter().any(|&tree| self.dirty[tree]) {
                 continue;
             }
-            let points = |k: usize| &self.points[island.points[k]];
-            let report = self.problem.solve(system, free, &island, points, impulses, event);
-            let (velocities, lambda) = self.problem.outputs(island.bodies.len());
-            for (&body, velocity) in island.bodies.iter().zip(velocities.chunks_exact(NV)) {
-                self.velocities[body].copy_from_slice(velocity);
+            let mut report = self.problem.solve(&posed, &island);
+            let (mut rest, _) = self.problem.outputs();
+            for &tree in island.trees {
+                let range = system.model.trees[tree].v.clone();
+                let (velocity, others) = rest.split_at(range.len());
+                self.velocities[range].copy_from_slice(velocity);
+                rest = others;
             }
-            for (k, (&point, x)) in island.points.iter().zip(lambda.chunks_exact(3)).enumerate() {
+            for (k, &constraint) in island.constraints.iter().enumerate() {
                 let (mode, target, regime) = self.problem.decisions(k);
-                let impulse = [x[0], x[1], x[2]];
-                self.outcomes[point] = Some(Outcome { impulse, mode, target, regime });
+                let impulse = self.problem.impulse(k);
+                self.outcomes[constraint] = Some(Outcome { impulse, mode, target, regime });
             }
             // Iterations of what was solved before with fewer points count.
-            let earlier = island.bodies.iter().filter_map(|&body| self.reports[body].take());
+            let earlier = island.trees.iter().filter_map(|&tree| self.reports[tree].take());
             let before: usize = earlier.map(|earlier| earlier.report.iterations).sum();
-            let mut report = report;
             report.report.iterations += before;
-            self.reports[island.bodies[0]] = Some(report);
+            self.reports[island.trees[0]] = Some(report);
         }
         self.dirty.fill(false);
     }
 
-    /// Makes points near that the velocities take through each other, with the rest of their pair;
-    /// false if there are none.
-    fn admit_escapes(&mut self, free: &[FreeBody<T>]) -> bool {
+    /// Makes points near that the velocities take through each other, with the rest of their pair, and
+    /// limits that they take beyond themselves; false if there are none.
+    fn admit_escapes(&mut self, system: &System<T>, motion: &FreeMotion<T>) -> bool {
         let mut found = false;
         for k in 0..self.points.len() {
             let point = &self.points[k];
-            if point.near || !point.escapes(free, &self.velocities) {
+            let escapes =
+                !point.near && point.escapes(system.model, motion, &self.velocities, &mut self.row);
+            if !escapes {
                 continue;
             }
             found = true;
             let pair = point.pair;
-            for body in point.bodies() {
-                self.dirty[body] = true;
+            for tree in point.trees(motion).into_iter().flatten() {
+                self.dirty[tree] = true;
             }
             for point in self.points.iter_mut().filter(|point| point.pair == pair) {
                 point.near = true;
             }
         }
+        self.joints.admit_escapes(system.model, motion, &self.velocities, |tree| {
+            found = true;
+            self.dirty[tree] = true;
+        });
         found
     }
 }

@@ -1,24 +1,25 @@
 //! Contact impulses of the last step.
 
 use crate::ad::Real;
-use crate::collision::ContactPoint;
 
 /// Contact impulses of the last step, part of what a step is a function of: the warm start of the
-/// coupled solver, the first friction of the staggered one. Those on one body.
+/// coupled solver, the first friction of the staggered one. Those on one tree.
 #[derive(Clone, Debug, Default)]
 pub struct Impulses<T> {
     known: Vec<(usize, usize, [T; 3])>,
 }
 
-/// More points than a body mostly touches others with.
+/// More points than a tree mostly touches others with.
 const POINTS: usize = 16;
 
 impl<T: Real> Impulses<T> {
-    /// The impulse of a point in the last step; zero if it was not in contact.
-    pub fn of(&self, point: &ContactPoint<T>) -> [T; 3] {
+    /// The impulse of a feature of a pair in the last step; zero if it was not in contact. The condition
+    /// `id` of a joint counts as the pair after all of the model's, by `id`, feature 0, and has the first
+    /// number only.
+    pub fn of(&self, pair: usize, feature: usize) -> [T; 3] {
         self.known
             .iter()
-            .find(|(pair, feature, _)| (*pair, *feature) == (point.pair, point.feature))
+            .find(|(of, which, _)| (*of, *which) == (pair, feature))
             .map_or([T::zero(); 3], |&(_, _, impulse)| impulse)
     }
 

@@ -1,58 +1,58 @@
-//! Groups of bodies that touch: only inside one do contacts act on each other.
+//! Groups of trees that touch: only inside one do constraints act on each other.
 
-use crate::ad::Real;
-use crate::collision::ContactPoint;
-
-/// The bodies of each group and the contact points among them, both ascending; groups in the order of
-/// their first bodies. Reused, it allocates nothing.
+/// The trees of each group and the constraints among them, both ascending; groups in the order of
+/// their first trees. Reused, it allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Islands {
-    /// Of each body another of its group, or itself if it is the first.
+    /// Of each tree another of its group, or itself if it is the first.
     parents: Vec<usize>,
-    /// Bodies, group by group, and where each group starts.
-    bodies: Vec<usize>,
-    body_starts: Vec<usize>,
-    points: Vec<usize>,
-    point_starts: Vec<usize>,
-    /// The group of each body.
+    /// Trees, group by group, and where each group starts.
+    trees: Vec<usize>,
+    tree_starts: Vec<usize>,
+    constraints: Vec<usize>,
+    starts: Vec<usize>,
+    /// The group of each tree.
     groups: Vec<usize>,
-    /// The place of each body within its group.
+    /// The place of each tree within its group.
     places: Vec<usize>,
 }
 
-/// A group of bodies that has contacts.
+/// A group of trees that has constraints.
 pub struct Island<'a> {
-    /// The bodies, ascending.
-    pub bodies: &'a [usize],
-    /// Indices of contact points.
-    pub points: &'a [usize],
+    /// The trees, ascending.
+    pub trees: &'a [usize],
+    /// Indices of constraints.
+    pub constraints: &'a [usize],
     places: &'a [usize],
 }
 
 impl Island<'_> {
-    /// The place of a body among [`bodies`](Self::bodies).
-    pub(super) fn place(&self, body: usize) -> usize {
-        self.places[body]
+    /// The place of a tree among [`trees`](Self::trees).
+    pub(super) fn place(&self, tree: usize) -> usize {
+        self.places[tree]
     }
 }
 
 impl Islands {
-    /// Groups `bodies` bodies by their near points.
-    pub fn group<T: Real>(&mut self, bodies: usize, points: &[ContactPoint<T>]) {
+    /// Groups `trees` trees by their constraints: the index of each that is in force and its trees.
+    pub fn group(
+        &mut self,
+        trees: usize,
+        constraints: impl Iterator<Item = (usize, [Option<usize>; 2])> + Clone,
+    ) {
         self.parents.clear();
-        self.parents.extend(0..bodies);
-        for point in points.iter().filter(|point| point.near) {
-            let mut roots = point.bodies().map(|body| find(&mut self.parents, body));
-            if let (Some(a), Some(b)) = (roots.next(), roots.next()) {
-                drop(roots);
+        self.parents.extend(0..trees);
+        for (_, sides) in constraints.clone() {
+            if let [Some(a), Some(b)] = sides {
+                let [a, b] = [a, b].map(|tree| find(&mut self.parents, tree));
                 self.parents[a.max(b)] = a.min(b);
             }
         }
         self.groups.clear();
         let mut count = 0;
-        for body in 0..bodies {
-            let root = find(&mut self.parents, body);
-            let group = if root == body {
+        for tree in 0..trees {
+            let root = find(&mut self.parents, tree);
+            let group = if root == tree {
                 count += 1;
                 count - 1
             } else {
@@ -60,44 +60,42 @@ impl Islands {
             };
             self.groups.push(group);
         }
-        let of_body = |body: usize| self.groups[body];
-        sort_by_group(
-            count,
-            (0..bodies).map(|b| (b, of_body(b))),
-            &mut self.bodies,
-            &mut self.body_starts,
-        );
-        let near = points.iter().enumerate().filter(|(_, point)| point.near);
-        let of_point = near.map(|(k, point)| (k, of_body(point.second)));
-        sort_by_group(count, of_point, &mut self.points, &mut self.point_starts);
+        let of_tree = |tree: usize| self.groups[tree];
+        let all = (0..trees).map(|tree| (tree, of_tree(tree)));
+        sort_by_group(count, all, &mut self.trees, &mut self.tree_starts);
+        let of_constraint = constraints.filter_map(|(k, [first, second])| {
+            let tree = first.or(second)?;
+            Some((k, of_tree(tree)))
+        });
+        sort_by_group(count, of_constraint, &mut self.constraints, &mut self.starts);
         self.places.clear();
-        self.places.resize(bodies, 0);
+        self.places.resize(trees, 0);
         for group in 0..count {
-            let range = self.body_starts[group]..self.body_starts[group + 1];
-            for (place, &body) in self.bodies[range].iter().enumerate() {
-                self.places[body] = place;
+            let range = self.tree_starts[group]..self.tree_starts[group + 1];
+            for (place, &tree) in self.trees[range].iter().enumerate() {
+                self.places[tree] = place;
             }
         }
     }
 
-    /// The groups that have contacts.
+    /// The groups that have constraints.
     pub fn iter(&self) -> impl Iterator<Item = Island<'_>> {
-        let ranges = self.body_starts.windows(2).zip(self.point_starts.windows(2));
-        ranges.filter(|(_, points)| points[0] < points[1]).map(|(bodies, points)| Island {
-            bodies: &self.bodies[bodies[0]..bodies[1]],
-            points: &self.points[points[0]..points[1]],
+        let ranges = self.tree_starts.windows(2).zip(self.starts.windows(2));
+        ranges.filter(|(_, own)| own[0] < own[1]).map(|(trees, own)| Island {
+            trees: &self.trees[trees[0]..trees[1]],
+            constraints: &self.constraints[own[0]..own[1]],
             places: &self.places,
         })
     }
 }
 
-/// The first body of a group; halves the way there for the next time.
-fn find(parents: &mut [usize], mut body: usize) -> usize {
-    while parents[body] != body {
-        parents[body] = parents[parents[body]];
-        body = parents[body];
+/// The first tree of a group; halves the way there for the next time.
+fn find(parents: &mut [usize], mut tree: usize) -> usize {
+    while parents[tree] != tree {
+        parents[tree] = parents[parents[tree]];
+        tree = parents[tree];
     }
-    body
+    tree
 }
 
 /// Sorts items by group, in the order they come, by counting.

@@ -7,9 +7,11 @@ mod contacts;
 mod delassus;
 mod impulses;
 mod islands;
+mod joint_constraints;
 mod staggered_projections;
 
 pub use constraint::{Decisions, Regime, Target, contact_frame};
-pub use contacts::{ContactRecord, Contacts, IslandReport};
+pub use contacts::{ContactRecord, Contacts, IslandReport, JointRecord};
 pub use impulses::Impulses;
 pub use islands::Island;
+pub use joint_constraints::{joint_conditions, joint_owner};

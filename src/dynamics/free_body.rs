@@ -16,7 +16,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::ad::Real;
 use crate::linalg::{cholesky, solve_lower, solve_lower_transpose};
-use crate::model::Parameters;
+use crate::model::{Joint, Model, Parameters};
 use crate::spatial::{
     Quaternion, cross_matrix, exp, left_jacobian, normalized, product, rotation_matrix,
 };
@@ -50,21 +50,24 @@ pub struct FreeBody<T> {
 }
 
 impl<T: Real> FreeBody<T> {
-    /// Body `body` of `state` over `duration` seconds under gravity and the generalised force `wrench`
-    /// (force on the origin in the world, N; torque in the body, N m).
+    /// The free body `body` of `state` over `duration` seconds under gravity and the generalised force
+    /// `wrench` (force on the origin in the world, N; torque in the body, N m).
     pub fn new(
+        model: &Model,
         parameters: &Parameters<T>,
         state: &State<T>,
         body: usize,
         wrench: &[T],
         duration: T,
     ) -> Self {
-        let (mass, inertia) = (parameters.mass(body), parameters.inertia(body));
-        let c = parameters.center_of_mass(body);
-        let orientation = state.orientation(body);
+        let (mass, inertia) = (parameters.mass(model, body), parameters.inertia(model, body));
+        let c = parameters.center_of_mass(model, body);
+        let Joint { q, v, .. } = model.bodies[body].joint;
+        let (q, v) = (&state.q[q..q + NQ], &state.v[v..v + NV]);
+        let orientation = [q[3], q[4], q[5], q[6]];
         let rotation = rotation_matrix(orientation);
-        let w = state.angular_velocity(body);
-        let v = state.velocity(body) + rotation * w.cross(&c);
+        let w = Vector3::new(v[3], v[4], v[5]);
+        let v = Vector3::new(v[0], v[1], v[2]) + rotation * w.cross(&c);
 
         let zero = T::zero();
         let mut mass_factor = [zero; NV * NV];
@@ -102,7 +105,7 @@ impl<T: Real> FreeBody<T> {
         FreeBody {
             rotation,
             orientation,
-            position: state.position(body),
+            position: Vector3::new(q[0], q[1], q[2]),
             center_of_mass: c,
             velocity: [v.x, v.y, v.z, w.x, w.y, w.z],
             free_velocity: [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z],
@@ -114,9 +117,9 @@ impl<T: Real> FreeBody<T> {
         }
     }
 
-    /// Writes the body's part of the state at the end of the step, given its velocity there:
-    /// q+ = q (+) dt v+.
-    pub fn advance(&self, velocity: &[T], body: usize, next: &mut State<T>) {
+    /// Writes the body's part of the state at the end of the step, which starts at `q` and `v` there,
+    /// given its velocity at the end: q+ = q (+) dt v+.
+    pub fn advance(&self, velocity: &[T], q: usize, v: usize, next: &mut State<T>) {
         let dt = self.duration;
         let linear = Vector3::new(velocity[0], velocity[1], velocity[2]);
         let angular = Vector3::new(velocity[3], velocity[4], velocity[5]);
@@ -127,12 +130,11 @@ impl<T: Real> FreeBody<T> {
         let orientation = normalized(product(self.orientation, exp(turn)));
         let rotation = rotation_matrix(orientation);
         let origin = center - rotation * c;
-        let v = linear - rotation * angular.cross(&c);
-        let q = &mut next.q[NQ * body..NQ * (body + 1)];
-        q[..3].copy_from_slice(origin.as_slice());
-        q[3..].copy_from_slice(&orientation);
-        next.v[NV * body..NV * body + 3].copy_from_slice(v.as_slice());
-        next.v[NV * body + 3..NV * (body + 1)].copy_from_slice(angular.as_slice());
+        let velocity = linear - rotation * angular.cross(&c);
+        next.q[q..q + 3].copy_from_slice(origin.as_slice());
+        next.q[q + 3..q + NQ].copy_from_slice(&orientation);
+        next.v[v..v + 3].copy_from_slice(velocity.as_slice());
+        next.v[v + 3..v + NV].copy_from_slice(angular.as_slice());
     }
 }
 

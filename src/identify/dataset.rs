@@ -82,9 +82,12 @@ impl Dataset {
                     InitialState::Recorded => {
                         initial_state::recorded(experiment, &settings, trajectory, first)
                     }
-                    InitialState::Fitted => {
-                        initial_state::smoothed(trajectory, first, length.min(last - first))
-                    }
+                    InitialState::Fitted => initial_state::smoothed(
+                        &experiment.scene.model,
+                        trajectory,
+                        first,
+                        length.min(last - first),
+                    ),
                 };
                 let steps = length.min(last - first);
                 windows.push(Window { trajectory: index, first, steps, initial });

@@ -3,9 +3,9 @@
 use super::initial_state::recorded;
 use super::problem::parallel;
 use super::{Dataset, Experiment};
-use crate::model::{Parameters, System};
+use crate::linalg::norm;
+use crate::model::{Joint, JointKind, Parameters, System};
 use crate::simulation::{Rollout, StepReport};
-use crate::spatial::{conjugate, log, product};
 
 /// The error of one trajectory, over bodies and time (the first frame included).
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +42,7 @@ pub fn evaluate(
 ) -> Evaluation {
     let trajectories = parallel(threads, dataset.trajectories.len(), |k| {
         let trajectory = &dataset.trajectories[k];
+        let model = &experiment.scene.model;
         let system =
             System { model: &experiment.scene.model, parameters, settings: &dataset.settings };
         let start = recorded(experiment, &dataset.settings, trajectory, 0);
@@ -51,18 +52,28 @@ pub fn evaluate(
             if frame > 0 {
                 rollout.advance(dataset.substeps, &experiment.scene.wrenches);
             }
-            for body in 0..there.bodies() {
-                distance += (rollout.state.position(body) - there.position(body)).norm();
-                let from = conjugate(there.orientation(body));
-                angle += log(product(from, rollout.state.orientation(body))).norm();
+            let away = rollout.state.difference(model.coordinates(), there);
+            let size = |range: std::ops::Range<usize>| norm(&away[range]);
+            for Joint { kind, v, .. } in model.bodies.iter().map(|body| &body.joint) {
+                let Some(coordinates) = kind.coordinates() else { continue };
+                let slides = usize::from(*kind == JointKind::Prismatic);
+                let linear = coordinates.quaternion().map_or(slides, |(_, turns)| turns);
+                distance += size(*v..v + linear);
+                angle += size(v + linear..v + kind.nv());
             }
         }
-        let count = (trajectory.states.len() * experiment.scene.model.bodies.len()) as f64;
+        // Each over the joints that have such a coordinate.
+        let with = |has: fn(JointKind) -> bool| {
+            let joints = model.bodies.iter().filter(|body| has(body.joint.kind)).count();
+            (trajectory.states.len() * joints.max(1)) as f64
+        };
+        let positions = with(|kind| matches!(kind, JointKind::Free | JointKind::Prismatic));
+        let angles = with(|kind| !matches!(kind, JointKind::Fixed | JointKind::Prismatic));
         TrajectoryError {
             name: trajectory.name.clone(),
             frames: trajectory.states.len(),
-            position_error_percent: 100.0 * distance / count / experiment.length_scale,
-            rotation_error_deg: (angle / count).to_degrees(),
+            position_error_percent: 100.0 * distance / positions / experiment.length_scale,
+            rotation_error_deg: (angle / angles).to_degrees(),
             report: rollout.report,
         }
     });

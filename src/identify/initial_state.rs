@@ -1,14 +1,13 @@
 //! The state a window starts from.
 
-use nalgebra::{DMatrix, Vector3};
+use nalgebra::DMatrix;
 
 use super::Experiment;
 use crate::collision::Detection;
-use crate::dynamics::FreeBody;
-use crate::model::{Settings, System};
+use crate::dynamics::FreeMotion;
+use crate::model::{JointKind, Model, Settings, System};
 use crate::simulation::Trajectory;
-use crate::spatial::{conjugate, exp, log, normalized, product};
-use crate::state::{NQ, NV, State};
+use crate::state::State;
 
 /// The recorded state. In flight, the velocity is moved from the time it belongs to, `velocity_lag`
 /// before the frame, to the time the integrator's velocities belong to, half a step before it: with
@@ -29,15 +28,18 @@ pub(super) fn recorded(
     let lag = Settings { time_step: experiment.velocity_lag.abs(), ..*settings };
     let system = System { model: &experiment.scene.model, parameters, settings: &lag };
     let gravity = parameters.gravity();
-    let free = |body| FreeBody::new(parameters, &state, body, &[0.0; NV], lag.time_step);
-    let free: Vec<_> = (0..state.bodies()).map(free).collect();
+    let model = system.model;
+    let mut motion = FreeMotion::default();
+    let still = vec![0.0; model.nv() + model.nu()];
+    motion.start(&system, &state, &still, lag.time_step);
     let mut points = Vec::new();
-    Detection::default().points(&system, &free, &mut points);
-    for body in 0..state.bodies() {
-        let touches = |other| points.iter().any(|p| p.near && p.bodies().any(|b| b == other));
-        if !touches(body) {
+    Detection::default().points(&system, &motion, &mut points);
+    for (index, tree) in model.trees.iter().enumerate() {
+        let touches = points.iter().any(|p| p.near && p.trees(&motion).contains(&Some(index)));
+        let root = &model.bodies[tree.bodies[0]].joint;
+        if !touches && root.kind == JointKind::Free {
             for k in 0..3 {
-                state.v[NV * body + k] += gravity[k] * late;
+                state.v[root.v + k] += gravity[k] * late;
             }
         }
     }
@@ -49,7 +51,12 @@ const SMOOTHED_FRAMES: usize = 24;
 
 /// A start for a fitted initial state: parabolas through the first frames' positions and rotation
 /// vectors, since single frames and their differences are noisy.
-pub(super) fn smoothed(trajectory: &Trajectory, first: usize, steps: usize) -> State<f64> {
+pub(super) fn smoothed(
+    model: &Model,
+    trajectory: &Trajectory,
+    first: usize,
+    steps: usize,
+) -> State<f64> {
     let mut state = trajectory.states[first].clone();
     let count = (steps + 1).min(SMOOTHED_FRAMES);
     // A parabola through few frames is worse than their differences.
@@ -62,22 +69,14 @@ pub(super) fn smoothed(trajectory: &Trajectory, first: usize, steps: usize) -> S
         (trajectory.times[first + i] - origin).powi(power as i32)
     });
     let Ok(inverse) = design.pseudo_inverse(1e-14) else { return state };
-    for body in 0..state.bodies() {
-        let reference = state.orientation(body);
-        let samples = DMatrix::from_fn(count, NV, |i, k| {
-            let turn = product(conjugate(reference), frames[i].orientation(body));
-            if k < 3 { frames[i].q[NQ * body + k] } else { log(turn)[k - 3] }
-        });
-        let fit = &inverse * samples;
-        for k in 0..3 {
-            state.q[NQ * body + k] = fit[(0, k)];
-        }
-        let turn = Vector3::new(fit[(0, 3)], fit[(0, 4)], fit[(0, 5)]);
-        let orientation = normalized(product(reference, exp(turn)));
-        state.q[NQ * body + 3..NQ * (body + 1)].copy_from_slice(&orientation);
-        for k in 0..NV {
-            state.v[NV * body + k] = fit[(1, k)];
-        }
-    }
+    let reference = state.clone();
+    let away: Vec<Vec<f64>> =
+        frames.iter().map(|frame| frame.difference(model.coordinates(), &reference)).collect();
+    let nv = state.v.len();
+    let fit = inverse * DMatrix::from_fn(count, nv, |i, k| away[i][k]);
+    let mut tangent: Vec<f64> = fit.row(0).iter().copied().collect();
+    tangent.resize(2 * nv, 0.0);
+    state = state.moved(model.coordinates(), &tangent);
+    state.v.iter_mut().zip(fit.row(1).iter()).for_each(|(v, &rate)| *v = rate);
     state
 }

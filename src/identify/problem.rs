@@ -163,7 +163,7 @@ impl<'a> Problem<'a> {
                 let (p, tangent) = z.split_at(x.len());
                 let mut initial = self.initial[k].cast();
                 if unknowns > 0 {
-                    initial = initial.moved(tangent);
+                    initial = initial.moved(self.measurement.model.coordinates(), tangent);
                 }
                 let mut r = Vec::new();
                 let parameters = self.parameters_at(p);
@@ -191,7 +191,8 @@ impl<'a> Problem<'a> {
 
     /// Moves the initial state of window `k` by a tangent vector.
     pub(super) fn move_initial(&mut self, k: usize, tangent: &[f64]) {
-        self.initial[k] = self.initial[k].moved(tangent);
+        let coordinates = self.measurement.model.coordinates();
+        self.initial[k] = self.initial[k].moved(coordinates, tangent);
     }
 
     /// Residuals and Jacobian of window `k` by duals of `N` lanes.
@@ -207,7 +208,7 @@ impl<'a> Problem<'a> {
                 let (p, tangent) = z.split_at(np);
                 let mut initial = self.initial[k].cast();
                 if nx > 0 {
-                    initial = initial.moved(tangent);
+                    initial = initial.moved(self.measurement.model.coordinates(), tangent);
                 }
                 let mut r = Vec::new();
                 let parameters = self.parameters_at(p);
@@ -302,7 +303,8 @@ impl LeastSquares for Problem<'_> {
                 let size = d.abs() * block.hxx[(i, i)].sqrt();
                 eliminated_step = eliminated_step.max(size * 1e-3);
             }
-            self.trial[k] = self.initial[k].moved(dx.as_slice());
+            let coordinates = self.measurement.model.coordinates();
+            self.trial[k] = self.initial[k].moved(coordinates, dx.as_slice());
         }
         let target: Vec<f64> = x.iter().zip(step.iter()).map(|(x, d)| x + d).collect();
         let mut cost = 0.0;

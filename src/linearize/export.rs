@@ -47,6 +47,7 @@ impl Linearization {
         insert(
             "settings",
             json!({
+                "integrator": settings.integrator.name(),
                 "solver": settings.solver.name(),
                 "n_step": n_step,
                 "derivative": derivative,
@@ -59,14 +60,18 @@ impl Linearization {
             }),
         );
         let bodies: Vec<&str> = model.bodies.iter().map(|body| body.name.as_str()).collect();
-        let q = ["px", "py", "pz", "qw", "qx", "qy", "qz"];
-        let v = ["vx", "vy", "vz", "wx", "wy", "wz"];
-        let dq = ["dpx", "dpy", "dpz", "drx", "dry", "drz"];
-        let dv = ["dvx", "dvy", "dvz", "dwx", "dwy", "dwz"];
-        let wrench = ["fx", "fy", "fz", "tx", "ty", "tz"];
-        insert("state_names", names(&bodies, &[&q, &v]).into());
-        insert("tangent_names", names(&bodies, &[&dq, &dv]).into());
-        insert("input_names", names(&bodies, &[&wrench]).into());
+        let names = |fields: &[&str], rotation: usize, number: &str| {
+            model.coordinate_names(fields, &fields[rotation..], number)
+        };
+        let q = names(&["px", "py", "pz", "qw", "qx", "qy", "qz"], 3, "q");
+        let v = names(&["vx", "vy", "vz", "wx", "wy", "wz"], 3, "v");
+        let dq = names(&["dpx", "dpy", "dpz", "drx", "dry", "drz"], 3, "dq");
+        let dv = names(&["dvx", "dvy", "dvz", "dwx", "dwy", "dwz"], 3, "dv");
+        let mut inputs = names(&["fx", "fy", "fz", "tx", "ty", "tz"], 3, "f");
+        inputs.extend(model.actuators.iter().map(|actuator| format!("{}/u", actuator.name)));
+        insert("state_names", [q, v].concat().into());
+        insert("tangent_names", [dq, dv].concat().into());
+        insert("input_names", inputs.into());
         insert("parameter_names", self.parameters.clone().into());
         let value = |name: &String| {
             let slot = model.parameter(name).and_then(|parameter| parameter.slots.first().copied());
@@ -136,17 +141,6 @@ impl Linearization {
             ("u", self.u.view().into_dyn()),
         ]
     }
-}
-
-/// `cube/px` and so on: each group of fields for all bodies, one group after the other.
-fn names(bodies: &[&str], groups: &[&[&str]]) -> Vec<String> {
-    let mut names = Vec::new();
-    for group in groups {
-        for body in bodies {
-            names.extend(group.iter().map(|field| format!("{body}/{field}")));
-        }
-    }
-    names
 }
 
 /// Modes of a step and how well it was solved; a margin without contacts, infinite, is null.

@@ -85,8 +85,8 @@ pub fn step_jacobian(
     let modes = contacts.filter(|contact| contact.mode != Mode::Break).copied().collect();
     StepJacobian {
         a: j.columns(0, 2 * nv).into_owned(),
-        b: j.columns(2 * nv, nv).into_owned(),
-        c: j.columns(3 * nv, parameters.len()).into_owned(),
+        b: j.columns(2 * nv, wrenches.len()).into_owned(),
+        c: j.columns(2 * nv + wrenches.len(), parameters.len()).into_owned(),
         next,
         report,
         modes,
@@ -125,8 +125,8 @@ impl<T: Real> Displaced<T> {
     fn step(&mut self, at: &Point, displacement: &[T]) -> (Vec<T>, StepReport) {
         let nv = at.state.v.len();
         let (dx, rest) = displacement.split_at(2 * nv);
-        let (du, dp) = rest.split_at(nv);
-        let state = at.state.cast::<T>().moved(dx);
+        let (du, dp) = rest.split_at(at.wrenches.len());
+        let state = at.state.cast::<T>().moved(at.system.model.coordinates(), dx);
         let wrenches: Vec<T> = at.wrenches.iter().zip(du).map(|(&u, &du)| du + u).collect();
         at.system.parameters.cast_into(&mut self.parameters);
         for (parameter, &dp) in at.parameters.iter().zip(dp) {
@@ -139,6 +139,6 @@ impl<T: Real> Displaced<T> {
         let mut memory = at.memory.cast::<T>();
         let (workspace, next) = (&mut self.workspace, &mut self.next);
         let report = step(&system, &state, &wrenches, &mut memory, workspace, next);
-        (self.next.difference(&at.next.cast()), report)
+        (self.next.difference(model.coordinates(), &at.next.cast()), report)
     }
 }

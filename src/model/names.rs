@@ -1,9 +1,12 @@
 //! Parameters by name.
 
-use super::parameters::{
-    CENTER_OF_MASS, INERTIA, MASS, MU, MU_STATIC, RESTITUTION, SIZE, body_slot, pair_slot,
+use super::slots::{
+    ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, FORCE_RANGE, FRICTION, GEAR,
+    INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO, REST, RESTITUTION, SIZE,
+    STIFFNESS, UPPER,
 };
-use super::{Body, Model, Shape};
+use super::{ActuatorKind, Body, EqualityKind, JointKind, Model, Shape};
+use crate::state::Coordinates;
 
 /// The slots of [`Parameters::values`](super::Parameters) that a name stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,9 +15,12 @@ pub struct ParameterRef {
     pub slots: Vec<usize>,
 }
 
+const XYZ: [&str; 3] = ["x", "y", "z"];
+const RANGE: [&str; 2] = ["lower", "upper"];
+
 impl Model {
     /// The names of single parameters, in the order of their slots: `gravity/z`, `cube/mass`,
-    /// `cube/center_of_mass/x`, `cube/inertia/xx`, `cube/half_extents/x`, `ball/radius`,
+    /// `cube/center_of_mass/x`, `cube/inertia/xx`, `cube/half_extents/x`, `ball/radius`, `link/damping`,
     /// `floor-cube/mu`, `floor-cube/restitution`, and `floor-cube/mu_static` of a pair with two regimes.
     /// Unused slots have none.
     pub fn parameter_names(&self) -> Vec<String> {
@@ -24,19 +30,22 @@ impl Model {
     /// The slots of a parameter. Two more names tie three numbers to one: `cube/inertia` (xx = yy =
     /// zz) and `cube/half_extents` (x = y = z).
     pub fn parameter(&self, name: &str) -> Option<ParameterRef> {
-        let tied =
-            self.bodies.iter().enumerate().find_map(|(body, Body { name: owner, shape })| {
-                let field = name.strip_prefix(owner.as_str())?.strip_prefix('/')?;
-                let first = match (field, shape) {
-                    ("inertia", _) => INERTIA,
-                    ("half_extents", Shape::Box) => SIZE,
-                    _ => return None,
-                };
-                let first = body_slot(body) + first;
-                Some(vec![first, first + 1, first + 2])
-            });
-        let slots = match tied {
-            Some(slots) => slots,
+        let (owner, field) = name.rsplit_once('/')?;
+        let first = match field {
+            "inertia" => self
+                .bodies
+                .iter()
+                .position(|body| body.name == owner)
+                .map(|body| self.slots.bodies[body] + INERTIA),
+            "half_extents" => self
+                .colliders
+                .iter()
+                .position(|collider| collider.name == owner && collider.shape == Shape::Box)
+                .map(|collider| self.slots.colliders[collider]),
+            _ => None,
+        };
+        let slots = match first {
+            Some(first) => vec![first, first + 1, first + 2],
             None => vec![self.named_slots().into_iter().find(|(other, _)| other == name)?.1],
         };
         Some(ParameterRef { slots })
@@ -44,32 +53,129 @@ impl Model {
 
     /// Every single name with its slot, in the order of the slots.
     fn named_slots(&self) -> Vec<(String, usize)> {
-        const XYZ: [&str; 3] = ["x", "y", "z"];
-        let mut names = Vec::with_capacity(self.parameter_count());
-        let mut add = |owner: &str, fields: &[&str], first: usize| {
-            let named = fields.iter().enumerate();
-            names.extend(named.map(|(k, field)| (format!("{owner}/{field}"), first + k)));
-        };
-        add("gravity", &XYZ, 0);
-        for (index, Body { name, shape }) in self.bodies.iter().enumerate() {
-            let first = body_slot(index);
-            add(name, &["mass"], first + MASS);
-            add(&format!("{name}/center_of_mass"), &XYZ, first + CENTER_OF_MASS);
-            let components = ["xx", "yy", "zz", "xy", "xz", "yz"];
-            add(&format!("{name}/inertia"), &components, first + INERTIA);
-            match shape {
-                Shape::Box => add(&format!("{name}/half_extents"), &XYZ, first + SIZE),
-                Shape::Sphere => add(name, &["radius"], first + SIZE),
-            }
+        let mut names = Names(Vec::with_capacity(self.parameter_count()));
+        names.add("gravity", &XYZ, 0);
+        for index in 0..self.bodies.len() {
+            self.name_body(index, &mut names);
+        }
+        for (index, _) in self.colliders.iter().enumerate().filter(|(_, c)| c.body.is_none()) {
+            self.name_collider(index, &mut names);
         }
         for (index, pair) in self.pairs.iter().enumerate() {
-            let first = pair_slot(self, index);
-            add(&pair.name, &["mu"], first + MU);
-            add(&pair.name, &["restitution"], first + RESTITUTION);
+            let first = self.slots.pair(index);
+            names.add(&pair.name, &["mu"], first + MU);
+            names.add(&pair.name, &["restitution"], first + RESTITUTION);
             if pair.two_regimes {
-                add(&pair.name, &["mu_static"], first + MU_STATIC);
+                names.add(&pair.name, &["mu_static"], first + MU_STATIC);
             }
         }
+        for (index, actuator) in self.actuators.iter().enumerate() {
+            let (name, first) = (&actuator.name, self.slots.actuator(index));
+            names.add(name, &["gear"], first + GEAR);
+            if actuator.kind == ActuatorKind::Position {
+                names.add(name, &["kp"], first + KP);
+            }
+            if actuator.kind != ActuatorKind::Motor {
+                names.add(name, &["kd"], first + KD);
+            }
+            if actuator.limits_control {
+                names.add(&format!("{name}/control"), &RANGE, first + CONTROL_RANGE);
+            }
+            if actuator.limits_force {
+                names.add(&format!("{name}/force"), &RANGE, first + FORCE_RANGE);
+            }
+        }
+        for (index, equality) in self.equalities.iter().enumerate() {
+            let (name, first) = (&equality.name, self.slots.equality(index));
+            if equality.kind != EqualityKind::Joint {
+                names.add(&format!("{name}/first"), &XYZ, first + ANCHORS);
+                names.add(&format!("{name}/second"), &XYZ, first + ANCHORS + 3);
+            }
+            match equality.kind {
+                EqualityKind::Connect | EqualityKind::Weld => {}
+                EqualityKind::Distance => names.add(name, &["distance"], first + OFFSET),
+                EqualityKind::Joint => {
+                    names.add(name, &["offset"], first + OFFSET);
+                    names.add(name, &["ratio"], first + RATIO);
+                }
+            }
+        }
+        names.0
+    }
+
+    /// Names of numbers of the state, `body/field` joint by joint. `pose`: the fields of a free joint;
+    /// `rotation`: of a ball joint; `number`: of one with one coordinate.
+    pub fn coordinate_names(&self, pose: &[&str], rotation: &[&str], number: &str) -> Vec<String> {
+        let mut names = Vec::new();
+        for Body { name, joint, .. } in &self.bodies {
+            let fields = match joint.kind.coordinates() {
+                None => continue,
+                Some(Coordinates::Pose) => pose,
+                Some(Coordinates::Rotation) => rotation,
+                Some(Coordinates::Number) => &[number],
+            };
+            names.extend(fields.iter().map(|field| format!("{name}/{field}")));
+        }
         names
+    }
+
+    fn name_body(&self, index: usize, names: &mut Names) {
+        let body = &self.bodies[index];
+        let (name, first) = (&body.name, self.slots.bodies[index]);
+        names.add(name, &["mass"], first + MASS);
+        names.add(&format!("{name}/center_of_mass"), &XYZ, first + CENTER_OF_MASS);
+        let components = ["xx", "yy", "zz", "xy", "xz", "yz"];
+        names.add(&format!("{name}/inertia"), &components, first + INERTIA);
+        if let Some(first) = self.slots.joints[index] {
+            if body.joint.kind != JointKind::Free {
+                names.add(&format!("{name}/position"), &XYZ, first + POSITION);
+            }
+            if matches!(body.joint.kind, JointKind::Revolute | JointKind::Ball) {
+                names.add(&format!("{name}/anchor"), &XYZ, first + ANCHOR);
+            }
+            if body.joint.kind != JointKind::Fixed {
+                names.add(name, &["armature"], first + ARMATURE);
+                names.add(name, &["damping"], first + DAMPING);
+                names.add(name, &["friction"], first + FRICTION);
+            }
+            if body.joint.kind.has_axis() {
+                names.add(name, &["stiffness"], first + STIFFNESS);
+                names.add(name, &["rest"], first + REST);
+            }
+            if body.joint.limited {
+                names.add(name, &["lower"], first + LOWER);
+                names.add(name, &["upper"], first + UPPER);
+            }
+        }
+        for (collider, _) in
+            self.colliders.iter().enumerate().filter(|(_, c)| c.body == Some(index))
+        {
+            self.name_collider(collider, names);
+        }
+    }
+
+    fn name_collider(&self, index: usize, names: &mut Names) {
+        let collider = &self.colliders[index];
+        let (name, first) = (&collider.name, self.slots.colliders[index]);
+        match &collider.shape {
+            Shape::Box => names.add(&format!("{name}/half_extents"), &XYZ, first),
+            Shape::Sphere => names.add(name, &["radius"], first),
+        }
+        if collider.placed {
+            let owner = match collider.body {
+                Some(body) if self.bodies[body].name == *name => format!("{name}/shape"),
+                _ => name.clone(),
+            };
+            names.add(&format!("{owner}/position"), &XYZ, first + SIZE);
+        }
+    }
+}
+
+struct Names(Vec<(String, usize)>);
+
+impl Names {
+    fn add(&mut self, owner: &str, fields: &[&str], first: usize) {
+        let named = fields.iter().enumerate();
+        self.0.extend(named.map(|(k, field)| (format!("{owner}/{field}"), first + k)));
     }
 }

@@ -3,30 +3,21 @@
 use nalgebra::{Matrix3, Vector3};
 
 use super::Model;
+use super::slots::{
+    ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, FORCE_RANGE, FRICTION, GEAR,
+    INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO, REST, RESTITUTION, SIZE,
+    STIFFNESS, UPPER,
+};
 use crate::ad::Real;
-
-/// Numbers before the first body: gravity.
-pub(super) const GRAVITY: usize = 3;
-/// Numbers of a body.
-pub(super) const BODY: usize = 13;
-/// Numbers of a contact pair.
-pub(super) const PAIR: usize = 3;
-
-// Places within the numbers of a body and of a pair.
-pub(super) const MASS: usize = 0;
-pub(super) const CENTER_OF_MASS: usize = 1;
-pub(super) const INERTIA: usize = 4;
-pub(super) const SIZE: usize = 10;
-pub(super) const MU: usize = 0;
-pub(super) const RESTITUTION: usize = 1;
-pub(super) const MU_STATIC: usize = 2;
 
 /// Every physical number of a scene.
 ///
 /// Layout of `values`: gravity x, y, z; for each body mass, center of mass x, y, z, inertia xx, yy,
-/// zz, xy, xz, yz, and sizes (half extents x, y, z of a box; radius, 0, 0 of a sphere); for each
-/// contact pair mu, restitution and mu_static (unused unless the pair has two regimes).
-/// [`Model::parameter`] finds the slots by name.
+/// zz, xy, xz, yz, the numbers of its joint (position and anchor x, y, z, armature, damping, friction,
+/// stiffness, rest, lower, upper; none of a [lone](super::Tree::lone) body), then for each of its colliders
+/// three sizes, and its position x, y, z unless it is at the origin; the same for the colliders
+/// of the world; for each contact pair mu, restitution and mu_static (unused unless the pair has two
+/// regimes); actuators; equalities. [`Model::parameter`] finds the slots by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters<T> {
     /// The numbers, SI units.
@@ -40,47 +31,140 @@ impl<T: Real> Parameters<T> {
     }
 
     /// Mass of a body, kg.
-    pub fn mass(&self, body: usize) -> T {
-        self.values[body_slot(body) + MASS]
+    pub fn mass(&self, model: &Model, body: usize) -> T {
+        self.values[model.slots.bodies[body] + MASS]
     }
 
     /// Centre of mass of a body in its own frame, m.
-    pub fn center_of_mass(&self, body: usize) -> Vector3<T> {
-        self.vector(body_slot(body) + CENTER_OF_MASS)
+    pub fn center_of_mass(&self, model: &Model, body: usize) -> Vector3<T> {
+        self.vector(model.slots.bodies[body] + CENTER_OF_MASS)
     }
 
     /// Inertia of a body about its centre of mass, along the body axes, kg m².
-    pub fn inertia(&self, body: usize) -> Matrix3<T> {
-        let i = body_slot(body) + INERTIA;
+    pub fn inertia(&self, model: &Model, body: usize) -> Matrix3<T> {
+        let i = model.slots.bodies[body] + INERTIA;
         let [xx, yy, zz] = [self.values[i], self.values[i + 1], self.values[i + 2]];
         let [xy, xz, yz] = [self.values[i + 3], self.values[i + 4], self.values[i + 5]];
         Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz)
     }
 
-    /// Half extents of a box along the body axes, m.
-    pub fn half_extents(&self, body: usize) -> Vector3<T> {
-        self.vector(body_slot(body) + SIZE)
+    /// Position of a body in its parent where its joint is at 0, m; zero of a lone body.
+    pub fn position(&self, model: &Model, body: usize) -> Vector3<T> {
+        model.slots.joints[body].map_or(Vector3::zeros(), |slot| self.vector(slot + POSITION))
     }
 
-    /// Radius of a sphere, m.
-    pub fn radius(&self, body: usize) -> T {
-        self.values[body_slot(body) + SIZE]
+    /// The point about which, and the axis through which, a body turns, in its own frame, m.
+    pub fn anchor(&self, model: &Model, body: usize) -> Vector3<T> {
+        model.slots.joints[body].map_or(Vector3::zeros(), |slot| self.vector(slot + ANCHOR))
+    }
+
+    /// Inertia that the drive of a body's joint adds to each of its velocities, kg m² or kg.
+    pub fn armature(&self, model: &Model, body: usize) -> T {
+        self.joint(model, body, ARMATURE)
+    }
+
+    /// Viscous friction of a body's joint, N m s/rad or N s/m.
+    pub fn damping(&self, model: &Model, body: usize) -> T {
+        self.joint(model, body, DAMPING)
+    }
+
+    /// Dry friction of a body's joint, N m or N.
+    pub fn joint_friction(&self, model: &Model, body: usize) -> T {
+        self.joint(model, body, FRICTION)
+    }
+
+    /// Stiffness of the spring at a body's joint, N m/rad or N/m.
+    pub fn stiffness(&self, model: &Model, body: usize) -> T {
+        self.joint(model, body, STIFFNESS)
+    }
+
+    /// Where the spring at a body's joint is at rest, rad or m.
+    pub fn rest(&self, model: &Model, body: usize) -> T {
+        self.joint(model, body, REST)
+    }
+
+    /// The lower limit of a body's joint, rad or m.
+    pub fn lower(&self, model: &Model, body: usize) -> T {
+        self.joint(model, body, LOWER)
+    }
+
+    /// The upper limit of a body's joint, rad or m.
+    pub fn upper(&self, model: &Model, body: usize) -> T {
+        self.joint(model, body, UPPER)
+    }
+
+    fn joint(&self, model: &Model, body: usize, number: usize) -> T {
+        model.slots.joints[body].map_or(T::zero(), |slot| self.values[slot + number])
+    }
+
+    /// Sizes of a collider, m: see [`Shape`](super::Shape).
+    pub fn size(&self, model: &Model, collider: usize) -> Vector3<T> {
+        self.vector(model.slots.colliders[collider])
+    }
+
+    /// Centre of a collider in its body, or in the world, m.
+    pub fn collider_position(&self, model: &Model, collider: usize) -> Vector3<T> {
+        match model.colliders[collider].placed {
+            true => self.vector(model.slots.colliders[collider] + SIZE),
+            false => Vector3::zeros(),
+        }
     }
 
     /// Coefficient of friction of a contact pair: of contacts that slip, and of all where the pair has
     /// one regime.
     pub fn mu(&self, model: &Model, pair: usize) -> T {
-        self.values[pair_slot(model, pair) + MU]
+        self.values[model.slots.pair(pair) + MU]
     }
 
     /// Coefficient of friction of contacts at rest, of a pair with two regimes.
     pub fn mu_static(&self, model: &Model, pair: usize) -> T {
-        self.values[pair_slot(model, pair) + MU_STATIC]
+        self.values[model.slots.pair(pair) + MU_STATIC]
     }
 
     /// Coefficient of restitution of a contact pair, 0 to 1.
     pub fn restitution(&self, model: &Model, pair: usize) -> T {
-        self.values[pair_slot(model, pair) + RESTITUTION]
+        self.values[model.slots.pair(pair) + RESTITUTION]
+    }
+
+    /// Force of a joint, N m or N, per force of its actuator.
+    pub fn gear(&self, model: &Model, actuator: usize) -> T {
+        self.values[model.slots.actuator(actuator) + GEAR]
+    }
+
+    /// Gain of an actuator in positions.
+    pub fn kp(&self, model: &Model, actuator: usize) -> T {
+        self.values[model.slots.actuator(actuator) + KP]
+    }
+
+    /// Gain of an actuator in velocities.
+    pub fn kd(&self, model: &Model, actuator: usize) -> T {
+        self.values[model.slots.actuator(actuator) + KD]
+    }
+
+    /// Least and largest control of an actuator, where it has any.
+    pub fn control_range(&self, model: &Model, actuator: usize) -> [T; 2] {
+        self.range(model.slots.actuator(actuator) + CONTROL_RANGE)
+    }
+
+    /// Least and largest force of an actuator, where it has any.
+    pub fn force_range(&self, model: &Model, actuator: usize) -> [T; 2] {
+        self.range(model.slots.actuator(actuator) + FORCE_RANGE)
+    }
+
+    /// The points of an equality, each in its body, m.
+    pub fn anchors(&self, model: &Model, equality: usize) -> [Vector3<T>; 2] {
+        let first = model.slots.equality(equality) + ANCHORS;
+        [self.vector(first), self.vector(first + 3)]
+    }
+
+    /// The distance of two points, m, or the offset of a joint from another, rad or m.
+    pub fn offset(&self, model: &Model, equality: usize) -> T {
+        self.values[model.slots.equality(equality) + OFFSET]
+    }
+
+    /// How far a joint moves for each unit of another.
+    pub fn ratio(&self, model: &Model, equality: usize) -> T {
+        self.values[model.slots.equality(equality) + RATIO]
     }
 
     /// The values, without derivatives.
@@ -90,6 +174,10 @@ impl<T: Real> Parameters<T> {
 
     fn vector(&self, slot: usize) -> Vector3<T> {
         Vector3::new(self.values[slot], self.values[slot + 1], self.values[slot + 2])
+    }
+
+    fn range(&self, slot: usize) -> [T; 2] {
+        [self.values[slot], self.values[slot + 1]]
     }
 }
 
@@ -104,14 +192,4 @@ impl Parameters<f64> {
         parameters.values.clear();
         parameters.values.extend(self.values.iter().map(|&x| T::constant(x)));
     }
-}
-
-/// The first slot of a body.
-pub(super) fn body_slot(body: usize) -> usize {
-    GRAVITY + BODY * body
-}
-
-/// The first slot of a contact pair.
-pub(super) fn pair_slot(model: &Model, pair: usize) -> usize {
-    body_slot(model.bodies.len()) + PAIR * pair
 }

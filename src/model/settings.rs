@@ -69,11 +69,39 @@ impl StaggeredDerivative {
     }
 }
 
+/// How motion without contact goes on over a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Integrator {
+    /// Velocities first, then positions with the new ones; implicit in the damping of joints, and in the
+    /// gyroscopic term of lone bodies.
+    #[default]
+    SemiImplicit,
+    /// The same, linearly implicit in all forces that depend on velocities: Coriolis and
+    /// gyroscopic terms, gains of actuators.
+    Implicit,
+    /// The classical method of Runge and Kutta, of fourth order in joints with one coordinate, for trees
+    /// that touch nothing in the step; semi-implicit for others.
+    RungeKutta,
+}
+
+impl Integrator {
+    /// The name in scene files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Integrator::SemiImplicit => "semi_implicit",
+            Integrator::Implicit => "implicit",
+            Integrator::RungeKutta => "runge_kutta",
+        }
+    }
+}
+
 /// The numbers of the method; physical numbers are [parameters](super::Parameters).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Duration of a step, s.
     pub time_step: f64,
+    /// How motion without contact goes on.
+    pub integrator: Integrator,
     /// The contact formulation.
     pub solver: ContactSolver,
     /// Softness in the normal direction, for each contact as a fraction of n'(J M^-1 J')n of its own;
@@ -100,6 +128,7 @@ impl Settings {
     pub fn new(time_step: f64) -> Settings {
         Settings {
             time_step,
+            integrator: Integrator::SemiImplicit,
             solver: ContactSolver::Coupled,
             compliance: 1e-6,
             baumgarte: 0.2,

@@ -1,20 +1,34 @@
-//! What does not change during a rollout: which bodies there are and what touches what.
+//! What does not change during a rollout: which bodies there are, how they hang together, and what
+//! touches what.
+
+use std::ops::Range;
 
 use nalgebra::Vector3;
 
-use super::Shape;
-use super::parameters::{BODY, GRAVITY, PAIR};
-use crate::state::{NQ, NV};
+use super::slots::Slots;
+use super::{Actuator, Equality, Joint, JointKind, Shape};
+use crate::state::Coordinates;
 
-/// Names and topology of a scene. All names differ and contain no `/`.
+/// Names and topology of a scene. All names differ.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
-    /// The bodies, all free to move; the index is the id of a body.
+    /// The bodies, parents before children; the index is the id of a body.
     pub bodies: Vec<Body>,
+    /// The shapes by which bodies, and the world, touch each other: first those of the world, then in the
+    /// order of the bodies.
+    pub colliders: Vec<Collider>,
     /// The fixed grounds and walls.
     pub half_spaces: Vec<HalfSpace>,
     /// What can touch what, in the order of (`first`, `second`).
     pub pairs: Vec<Pair>,
+    /// The moving bodies that hang together by joints, in the order of their first bodies.
+    pub trees: Vec<Tree>,
+    /// The motors.
+    pub actuators: Vec<Actuator>,
+    /// Closed loops.
+    pub equalities: Vec<Equality>,
+    /// Where parameters stand.
+    pub(super) slots: Slots,
 }
 
 /// A rigid body.
@@ -22,8 +36,40 @@ pub struct Model {
 pub struct Body {
     /// Its name.
     pub name: String,
-    /// Its form.
+    /// The body it hangs on; nothing is the world.
+    pub parent: Option<usize>,
+    /// How it moves against that.
+    pub joint: Joint,
+    /// The tree it is part of; nothing if it is fixed to the world.
+    pub tree: Option<usize>,
+}
+
+/// Moving bodies that hang together by joints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// The bodies, parents before children; those fixed to others included.
+    pub bodies: Vec<usize>,
+    /// Their numbers in [`State::q`](crate::state::State::q).
+    pub q: Range<usize>,
+    /// Their numbers in [`State::v`](crate::state::State::v).
+    pub v: Range<usize>,
+    /// Whether it is one free body whose joint has no numbers of its own (no damping, no armature).
+    pub lone: bool,
+}
+
+/// A shape fixed to a body or to the world.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Collider {
+    /// Its name: that of the body if it is the only one, otherwise `body/shape`.
+    pub name: String,
+    /// The body; nothing is the world.
+    pub body: Option<usize>,
+    /// Its form. Its sizes and its position in the body are [parameters](super::Parameters).
     pub shape: Shape,
+    /// Quaternion w, x, y, z of the shape in the body.
+    pub orientation: [f64; 4],
+    /// Whether its centre is elsewhere than at the origin of the body.
+    pub placed: bool,
 }
 
 /// A fixed half-space, solid where normal . x < offset.
@@ -37,57 +83,116 @@ pub struct HalfSpace {
     pub offset: f64,
 }
 
-/// What a body can touch.
+/// What a collider can touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Solid {
     /// A half-space, by its index.
     HalfSpace(usize),
-    /// A body, by its index.
-    Body(usize),
+    /// A collider, by its index.
+    Collider(usize),
 }
 
-/// A half-space and a body, or two bodies, that can touch.
+/// A half-space and a collider, or two colliders, that can touch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
     /// The names of both, joined by `-`: `floor-cube`.
     pub name: String,
-    /// The half-space, or the body of lower index. Contact normals point away from it.
+    /// The half-space, or the collider of lower index. Contact normals point away from it.
     pub first: Solid,
-    /// Index of the body, or of the second one. Contact impulses are those on it.
+    /// Index of the collider, or of the second one. Contact impulses are those on it.
     pub second: usize,
     /// Whether contacts at rest have a coefficient of friction of their own.
     pub two_regimes: bool,
 }
 
 impl Model {
+    /// A model of bodies, of which `numbers[i]` says whether the joint of body i has numbers of its own
+    /// (see [`Tree::lone`]). Places in the state, trees and slots of parameters follow from them.
+    pub(super) fn new(
+        mut bodies: Vec<Body>,
+        numbers: &[bool],
+        colliders: Vec<Collider>,
+        half_spaces: Vec<HalfSpace>,
+    ) -> Model {
+        let mut trees: Vec<Tree> = Vec::new();
+        let (mut q, mut v) = (0, 0);
+        for index in 0..bodies.len() {
+            let inherited = bodies[index].parent.and_then(|parent| bodies[parent].tree);
+            let Joint { kind, .. } = bodies[index].joint;
+            let body = &mut bodies[index];
+            (body.joint.q, body.joint.v) = (q, v);
+            body.tree = inherited;
+            if inherited.is_none() && kind != JointKind::Fixed {
+                body.tree = Some(trees.len());
+                let lone = kind == JointKind::Free && !numbers[index];
+                trees.push(Tree { bodies: Vec::new(), q: q..q, v: v..v, lone });
+            }
+            (q, v) = (q + kind.nq(), v + kind.nv());
+            if let Some(tree) = body.tree {
+                let tree = &mut trees[tree];
+                tree.lone &= tree.bodies.is_empty();
+                tree.bodies.push(index);
+                (tree.q.end, tree.v.end) = (q, v);
+            }
+        }
+        let mut model = Model { bodies, colliders, half_spaces, trees, ..Model::default() };
+        model.lay_out();
+        model
+    }
+
+    /// Finds the slots of all parameters anew, after something was added.
+    pub(super) fn lay_out(&mut self) {
+        self.slots = Slots::new(self);
+    }
+
     /// The pair of two solids, if they can touch.
     pub fn pair(&self, first: Solid, second: usize) -> Option<usize> {
         self.pairs.binary_search_by_key(&(first, second), |pair| (pair.first, pair.second)).ok()
+    }
+
+    /// The bodies of a pair that move; nothing stands for the world and what is fixed to it.
+    pub fn moving_bodies(&self, pair: &Pair) -> [Option<usize>; 2] {
+        let moving = |body: Option<usize>| body.filter(|&body| self.bodies[body].tree.is_some());
+        let first = match pair.first {
+            Solid::HalfSpace(_) => None,
+            Solid::Collider(first) => moving(self.colliders[first].body),
+        };
+        [first, moving(self.colliders[pair.second].body)]
     }
 
     /// How many impulses a pair is remembered with from step to step: see
     /// [`StepMemory`](crate::simulation::StepMemory).
     pub fn remembered_points(&self, pair: usize) -> usize {
         let Pair { first, second, .. } = self.pairs[pair];
-        let points = |body: usize| self.bodies[body].shape.contact_points();
+        let points = |collider: usize| self.colliders[collider].shape.contact_points();
         match first {
             Solid::HalfSpace(_) => points(second),
-            Solid::Body(first) => points(first).min(points(second)),
+            Solid::Collider(first) => points(first).min(points(second)),
         }
+    }
+
+    /// How the numbers of the state move, joint by joint.
+    pub fn coordinates(&self) -> impl Iterator<Item = Coordinates> + Clone + '_ {
+        self.bodies.iter().filter_map(|body| body.joint.kind.coordinates())
     }
 
     /// The length of a configuration.
     pub fn nq(&self) -> usize {
-        NQ * self.bodies.len()
+        self.bodies.iter().map(|body| body.joint.kind.nq()).sum()
     }
 
     /// The length of a velocity.
     pub fn nv(&self) -> usize {
-        NV * self.bodies.len()
+        self.bodies.iter().map(|body| body.joint.kind.nv()).sum()
+    }
+
+    /// How many controls a step takes.
+    pub fn nu(&self) -> usize {
+        self.actuators.len()
     }
 
     /// The length of [`Parameters::values`](super::Parameters).
     pub fn parameter_count(&self) -> usize {
-        GRAVITY + BODY * self.bodies.len() + PAIR * self.pairs.len()
+        self.slots.count
     }
 }

@@ -3,21 +3,43 @@
 use csv::StringRecord;
 
 use crate::Error;
-use crate::model::Model;
-use crate::state::{NQ, NV};
+use crate::model::{Body, Model};
+use crate::state::{Coordinates, NQ, NV};
 
 const TIME: &str = "t";
 const Q: [&str; NQ] = ["px", "py", "pz", "qw", "qx", "qy", "qz"];
 const V: [&str; NV] = ["vx", "vy", "vz", "wx", "wy", "wz"];
 
+/// The names of the numbers of a joint.
+fn fields(kind: Coordinates) -> (&'static [&'static str], &'static [&'static str]) {
+    match kind {
+        Coordinates::Pose => (&Q, &V),
+        Coordinates::Rotation => (&Q[3..], &V[3..]),
+        Coordinates::Number => (&["q"], &["v"]),
+    }
+}
+
+/// The bodies that have numbers in the state, with the names of these.
+fn joints(model: &Model) -> impl Iterator<Item = (&Body, [&'static [&'static str]; 2])> {
+    model.bodies.iter().filter_map(|body| {
+        let (q, v) = fields(body.joint.kind.coordinates()?);
+        Some((body, [q, v]))
+    })
+}
+
+/// Whether there is one joint only, whose name may be left out.
+fn alone(model: &Model) -> bool {
+    joints(model).count() == 1
+}
+
 /// The columns that are written, in their order.
 pub(super) fn names(model: &Model, with_velocities: bool) -> Vec<String> {
     let mut names = vec![TIME.to_string()];
-    for body in &model.bodies {
-        let fields = Q.iter().chain(V.iter().filter(|_| with_velocities));
-        match model.bodies.len() {
-            1 => names.extend(fields.map(|field| field.to_string())),
-            _ => names.extend(fields.map(|field| format!("{}/{field}", body.name))),
+    for (body, [q, v]) in joints(model) {
+        let fields = q.iter().chain(v.iter().filter(|_| with_velocities));
+        match alone(model) {
+            true => names.extend(fields.map(|field| field.to_string())),
+            false => names.extend(fields.map(|field| format!("{}/{field}", body.name))),
         }
     }
     names
@@ -26,10 +48,10 @@ pub(super) fn names(model: &Model, with_velocities: bool) -> Vec<String> {
 /// Where in a row each number stands.
 pub(super) struct Columns {
     time: usize,
-    q: Vec<usize>,
+    /// In the order of the state.
+    pub q: Vec<usize>,
     /// Empty if the file has no velocities.
-    v: Vec<usize>,
-    bodies: usize,
+    pub v: Vec<usize>,
 }
 
 impl Columns {
@@ -38,21 +60,20 @@ impl Columns {
         if header.iter().all(str::is_empty) {
             return Err(Error::input(file, 1, TIME, "is missing: the file is empty"));
         }
-        let bodies = model.bodies.len();
-        let header = Header { header, file, alone: bodies == 1 };
+        let header = Header { header, file, alone: alone(model) };
         let mut columns =
-            Columns { time: header.required(TIME, None)?, q: Vec::new(), v: Vec::new(), bodies };
+            Columns { time: header.required(TIME, None)?, q: Vec::new(), v: Vec::new() };
         let mut has_velocities = false;
-        for body in &model.bodies {
-            for field in V {
+        for (body, [_, v]) in joints(model) {
+            for field in v {
                 has_velocities |= header.find(field, Some(&body.name))?.is_some();
             }
         }
-        for body in &model.bodies {
-            for field in Q {
+        for (body, [q, v]) in joints(model) {
+            for field in q {
                 columns.q.push(header.required(field, Some(&body.name))?);
             }
-            for field in V.iter().filter(|_| has_velocities) {
+            for field in v.iter().filter(|_| has_velocities) {
                 columns.v.push(header.required(field, Some(&body.name))?);
             }
         }
@@ -61,20 +82,6 @@ impl Columns {
 
     pub fn time(&self) -> usize {
         self.time
-    }
-
-    /// Number `k` of the configuration of a body.
-    pub fn q(&self, body: usize, k: usize) -> usize {
-        self.q[NQ * body + k]
-    }
-
-    /// Number `k` of the velocity of a body.
-    pub fn v(&self, body: usize, k: usize) -> usize {
-        self.v[NV * body + k]
-    }
-
-    pub fn bodies(&self) -> usize {
-        self.bodies
     }
 
     pub fn has_velocities(&self) -> bool {
@@ -86,7 +93,7 @@ impl Columns {
 struct Header<'a> {
     header: &'a StringRecord,
     file: &'a str,
-    /// Whether there is one body only, whose name may be left out.
+    /// Whether there is one joint only, whose name may be left out.
     alone: bool,
 }
 

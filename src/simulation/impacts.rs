@@ -7,8 +7,8 @@
 //! the rest of the step as any other. The time is a number like all others, with derivatives.
 //!
 //! Split are groups of bodies of which nothing touches at the start of the step, and whose first impact
-//! has restitution that outlasts the step; once a step. Everything else is left to the step: bodies that
-//! rest on something while something strikes them, and further impacts in the rest of the step.
+//! has restitution that outlasts the step; once a step. Everything else is left to the step: trees with joints,
+//! bodies that rest on something while something strikes them, and further impacts in the rest of the step.
 //!
 //! # Velocities of half a step
 //! The points of q+ = q + dt v+ lie on the parabola of the motion, whose velocity at the time of q is
@@ -19,7 +19,7 @@
 use super::flight::Flight;
 use crate::ad::Real;
 use crate::contact::{ContactRecord, Contacts, IslandReport, Target};
-use crate::dynamics::FreeBody;
+use crate::dynamics::{FreeBody, FreeMotion};
 use crate::model::{Parameters, System};
 use crate::state::{NV, State};
 
@@ -33,7 +33,7 @@ pub(super) struct Impacts<T: Real> {
     parameters: Parameters<f64>,
     state: State<f64>,
     wrenches: Vec<f64>,
-    /// Of each body that was split what takes its velocity half a step back, if it ends in flight.
+    /// Of each tree that was split what takes its velocity half a step back, if it ends in flight.
     pub back: Vec<(usize, [T; 3])>,
     /// What struck in the step.
     pub records: Vec<ContactRecord>,
@@ -73,16 +73,16 @@ impl<T: Real> Impacts<T> {
         self.reports.clear();
     }
 
-    /// Replaces the bodies of `free` that strike something within the step by themselves after the
+    /// Replaces the bodies of `motion` that strike something within the step by themselves after the
     /// impact, with the rest of the step before them.
     pub fn split(
         &mut self,
         system: &System<T>,
         state: &State<T>,
         wrenches: &[T],
-        free: &mut [FreeBody<T>],
+        motion: &mut FreeMotion<T>,
     ) {
-        let count = self.find_groups(system, free);
+        let count = self.find_groups(system, motion);
         if count == 0 {
             return;
         }
@@ -94,30 +94,33 @@ impl<T: Real> Impacts<T> {
         value(&mut self.state.q, &state.q);
         value(&mut self.state.v, &state.v);
         value(&mut self.wrenches, wrenches);
-        self.search.start(&self.parameters, &self.state, system.settings.time_step);
-        let step = T::constant(system.settings.time_step);
-        self.exact.start(system.parameters, state, step);
+        let System { model, settings, .. } = *system;
+        let values = System { model, parameters: &self.parameters, settings };
+        self.search.start(&values, &self.state);
+        self.exact.start(system, state);
         for group in 0..count {
             let bodies = std::mem::take(&mut self.groups[group]);
-            self.split_group(system, state, wrenches, free, &bodies);
+            self.split_group(system, state, wrenches, motion, &bodies);
             self.groups[group] = bodies;
         }
     }
 
     /// The groups in flight that may strike something; returns how many there are.
-    fn find_groups(&mut self, system: &System<T>, free: &[FreeBody<T>]) -> usize {
-        let (islands, points) = self.contacts.candidates(system, free);
+    fn find_groups(&mut self, system: &System<T>, motion: &FreeMotion<T>) -> usize {
+        let (islands, points) = self.contacts.candidates(system, motion);
         let mut count = 0;
         for island in islands {
             let gap = |&k: &usize| points[k].gap.value();
-            if !island.points.iter().all(|k| gap(k) > 0.0) {
+            let lone = island.trees.iter().all(|&tree| motion.lone_of(tree).is_some());
+            if !lone || !island.constraints.iter().all(|k| gap(k) > 0.0) {
                 continue;
             }
             if count == self.groups.len() {
                 self.groups.push(Vec::new());
             }
             self.groups[count].clear();
-            self.groups[count].extend_from_slice(island.bodies);
+            let bodies = island.trees.iter().map(|&tree| system.model.trees[tree].bodies[0]);
+            self.groups[count].extend(bodies);
             count += 1;
         }
         count
@@ -128,7 +131,7 @@ impl<T: Real> Impacts<T> {
         system: &System<T>,
         state: &State<T>,
         wrenches: &[T],
-        free: &mut [FreeBody<T>],
+        motion: &mut FreeMotion<T>,
         bodies: &[usize],
     ) {
         let step = system.settings.time_step;
@@ -145,7 +148,7 @@ impl<T: Real> Impacts<T> {
             gap = found;
         }
         let closed = gap.value().max(0.0) + CLOSED * step * slope.abs();
-        self.contacts.strike(system, &self.exact.free, bodies, closed);
+        self.contacts.strike(system, &self.exact.motion, bodies, closed);
         let rebounds = |record: &ContactRecord| record.target == Target::Restitution;
         if !self.contacts.records.iter().any(rebounds) {
             return;
@@ -154,17 +157,19 @@ impl<T: Real> Impacts<T> {
         self.reports.extend(self.contacts.reports());
         let rest = T::constant(step) - exact;
         for &body in bodies {
-            let velocity = self.contacts.velocities[body];
-            self.exact.place(body, &velocity);
-            let wrench = &wrenches[NV * body..NV * (body + 1)];
-            let mut after = FreeBody::new(system.parameters, &self.exact.state, body, wrench, rest);
+            let (model, parameters) = (system.model, system.parameters);
+            let v = model.bodies[body].joint.v;
+            self.exact.place(model, body, &self.contacts.velocities[v..v + NV]);
+            let wrench = &wrenches[v..v + NV];
+            let mut after = FreeBody::new(model, parameters, &self.exact.state, body, wrench, rest);
             // z + w t + a t²/2 with the velocity at the end of the rest, w + a t / 2.
             let acceleration = self.exact.accelerations[body];
             for (v, a) in after.free_velocity.iter_mut().zip(acceleration) {
                 *v -= a * (rest * 0.5);
             }
-            free[body] = after;
-            self.back.push((body, acceleration.map(|a| a * (exact * -0.5))));
+            motion.replace(model, body, after);
+            let tree = model.bodies[body].tree.unwrap_or(0);
+            self.back.push((tree, acceleration.map(|a| a * (exact * -0.5))));
         }
     }
 

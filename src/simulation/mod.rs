@@ -1,5 +1,6 @@
 //! Motion over time: the step, rollouts, trajectories and their files.
 
+mod closure;
 mod columns;
 mod files;
 mod flight;

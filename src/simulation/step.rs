@@ -1,24 +1,31 @@
 //! One step of the time-stepping map.
 
 use super::StepMemory;
+use super::closure::Closure;
 use super::impacts::Impacts;
 use crate::ad::Real;
 use crate::argmin::{ContactResiduals, Mode, Report, Status};
-use crate::contact::{ContactRecord, Contacts, Decisions};
-use crate::dynamics::FreeBody;
+use crate::contact::{ContactRecord, Contacts, Decisions, JointRecord};
+use crate::dynamics::FreeMotion;
 use crate::model::{ContactSolver, Settings, System};
-use crate::state::{NV, State};
+use crate::state::State;
 
 /// Scratch memory of a step. Results do not depend on what it held before.
 pub struct Workspace<T: Real> {
-    free: Vec<FreeBody<T>>,
+    motion: FreeMotion<T>,
     contacts: Contacts<T>,
     impacts: Impacts<T>,
+    closure: Closure<T>,
 }
 
 impl<T: Real> Default for Workspace<T> {
     fn default() -> Self {
-        Workspace { free: Vec::new(), contacts: Contacts::default(), impacts: Impacts::default() }
+        Workspace {
+            motion: FreeMotion::default(),
+            contacts: Contacts::default(),
+            impacts: Impacts::default(),
+            closure: Closure::default(),
+        }
     }
 }
 
@@ -28,13 +35,22 @@ impl<T: Real> Workspace<T> {
         self.impacts.records.iter().chain(&self.contacts.records)
     }
 
+    /// What limits, dry friction and closed loops did in the last step.
+    pub fn joints(&self) -> &[JointRecord] {
+        &self.contacts.joint_records
+    }
+
     /// What the touching contacts of the last step did: pair, feature, mode, what decided the target and
     /// the coefficient of friction. Two states between which this differs are separated by a kink of
     /// the step.
+    /// The conditions of joints follow, as pairs from [`usize::MAX`] down.
     pub fn modes(&self) -> impl Iterator<Item = (usize, usize, Mode, Decisions)> {
-        self.contacts().filter(|contact| contact.mode != Mode::Break).map(|contact| {
+        let contacts = self.contacts().filter(|contact| contact.mode != Mode::Break);
+        let contacts = contacts.map(|contact| {
             (contact.pair, contact.feature, contact.mode, (contact.target, contact.regime))
-        })
+        });
+        let joints = self.joints().iter().filter(|joint| joint.mode != Mode::Break);
+        contacts.chain(joints.map(|joint| (usize::MAX - joint.id, 0, joint.mode, <_>::default())))
     }
 }
 
@@ -65,7 +81,7 @@ const APPRECIABLE: f64 = 1e-3;
 
 impl StepReport {
     /// Adds one problem.
-    fn add(&mut self, report: Report, residuals: ContactResiduals) {
+    pub(super) fn add(&mut self, report: Report, residuals: ContactResiduals) {
         let unsolved = usize::from(!report.status.is_solved());
         self.merge(&StepReport { worst: report, unsolved, residuals, steps: 0 });
     }
@@ -133,34 +149,30 @@ impl StepReport {
 /// Advances `state` by one time step into `next`: `LeLidec21`, Algorithm 1, with the contact solver
 /// of the settings.
 ///
-/// `wrenches` holds six numbers a body: the force on its origin in the world, N, and the torque in
-/// its own frame, N m. Nothing is allocated once `workspace`, `memory` and `next` have grown to
-/// size (on `f64` and duals; the tape grows).
+/// `inputs`: a generalised force for each velocity (of a free body the force on its origin in the world, N,
+/// and the torque in its own frame, N m; of other joints N m or N), then a control for each actuator.
+/// Nothing is allocated once `workspace`, `memory` and `next` have grown to size (on `f64` and
+/// duals; the tape grows).
 pub fn step<T: Real>(
     system: &System<T>,
     state: &State<T>,
-    wrenches: &[T],
+    inputs: &[T],
     memory: &mut StepMemory<T>,
     workspace: &mut Workspace<T>,
     next: &mut State<T>,
 ) -> StepReport {
-    let dt = T::constant(system.settings.time_step);
-    let bodies = state.bodies();
-    memory.resize(bodies);
-    next.q.resize(state.q.len(), T::zero());
-    next.v.resize(state.v.len(), T::zero());
+    let model = system.model;
+    memory.resize(model.trees.len());
+    next.q.clone_from(&state.q);
+    next.v.clone_from(&state.v);
     let mut report = StepReport { steps: 1, ..StepReport::default() };
-    let Workspace { free, contacts, impacts } = workspace;
-    free.clear();
-    for body in 0..bodies {
-        let wrench = &wrenches[NV * body..NV * (body + 1)];
-        free.push(FreeBody::new(system.parameters, state, body, wrench, dt));
-    }
+    let Workspace { motion, contacts, impacts, closure } = workspace;
+    motion.start(system, state, inputs, T::constant(system.settings.time_step));
     impacts.clear();
     if system.settings.split_impacts {
-        impacts.split(system, state, wrenches, free);
+        impacts.split(system, state, inputs, motion);
     }
-    contacts.resolve(system, free, &mut memory.bodies);
+    contacts.resolve(system, state, motion, &mut memory.trees);
     if contacts.unfinished {
         let status = Status::IterationLimit;
         let residual = f64::INFINITY;
@@ -171,23 +183,29 @@ pub fn step<T: Real>(
     }
     let nothing = ContactResiduals::default();
     let margin = f64::INFINITY;
-    for (body, (free, velocity)) in free.iter().zip(&contacts.velocities).enumerate() {
-        free.advance(velocity, body, next);
-        let untouched = (0..NV).all(|k| velocity[k].value() == free.free_velocity[k].value());
-        if let Some((_, back)) = impacts.back.iter().find(|(split, _)| *split == body)
+    for (tree, entry) in model.trees.iter().enumerate() {
+        let velocity = &contacts.velocities[entry.v.clone()];
+        let free = motion.tree(tree).free_velocity;
+        let untouched = velocity.iter().zip(free).all(|(a, b)| a.value() == b.value());
+        motion.advance(system, state, tree, velocity, untouched, next);
+        if let Some((_, back)) = impacts.back.iter().find(|(split, _)| *split == tree)
             && untouched
         {
-            for (v, &back) in next.v[NV * body..].iter_mut().zip(back) {
+            for (v, &back) in next.v[entry.v.clone()].iter_mut().zip(back) {
                 *v += back;
             }
         }
-        if !free.admissible {
+        let (admissible, converged) = motion.health(tree);
+        if !admissible {
             let (status, residual) = (Status::InvalidInput, f64::INFINITY);
             report.add(Report { status, residual, ..Report::default() }, nothing);
-        } else if !free.converged {
+        } else if !converged {
             let status = Status::IterationLimit;
             report.add(Report { status, margin, ..Report::default() }, nothing);
         }
+    }
+    if !model.equalities.is_empty() {
+        closure.close(system, next, &mut report);
     }
     report
 }

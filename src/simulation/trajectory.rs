@@ -6,12 +6,13 @@ use std::path::Path;
 use super::columns::{Columns, Row};
 use crate::Error;
 use crate::model::Model;
-use crate::state::{NQ, NV, State, unit_quaternion};
+use crate::state::{State, unit_quaternion};
 
 /// A motion sampled over time, kept in a CSV file.
 ///
-/// Columns: `t`, then for each body `px,py,pz,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz`, in the units and
-/// frames of [`State`]. With several bodies every column but `t` is prefixed by the name of its
+/// Columns: `t`, then for each free body `px,py,pz,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz`, for each ball joint
+/// `qw,qx,qy,qz,wx,wy,wz` and for each joint with one coordinate `q,v`, in the units and
+/// frames of [`State`]. With several joints every column but `t` is prefixed by the name of its
 /// body, `cube/px`; with one the prefix may be left out. Columns may stand in any order, others are
 /// ignored. The velocities may be left out altogether.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +53,7 @@ impl Trajectory {
             line = record.position().map_or(line, |position| line_of(text, position));
             let row = Row { header: &header, record: &record, file: name, line };
             row.check_length()?;
-            trajectory.push(&row, &columns)?;
+            trajectory.push(model, &row, &columns)?;
         }
         let frames = trajectory.times.len();
         if frames < 2 {
@@ -60,7 +61,7 @@ impl Trajectory {
             return Err(Error::input(name, line, "t", message));
         }
         if !trajectory.has_velocities {
-            trajectory.derive_velocities();
+            trajectory.derive_velocities(model);
         }
         Ok(trajectory)
     }
@@ -76,10 +77,15 @@ impl Trajectory {
         for (frame, (time, state)) in self.times.iter().zip(&self.states).enumerate() {
             numbers.clear();
             numbers.push(*time);
-            for (q, v) in state.q.chunks(NQ).zip(state.v.chunks(NV)) {
-                numbers.extend(q);
-                numbers.extend(v.iter().filter(|_| self.has_velocities));
+            let (mut q, mut v) = (&state.q[..], &state.v[..]);
+            for joint in model.coordinates() {
+                let (own_q, own_v);
+                (own_q, q) = q.split_at(joint.nq().min(q.len()));
+                (own_v, v) = v.split_at(joint.nv().min(v.len()));
+                numbers.extend(own_q);
+                numbers.extend(own_v.iter().filter(|_| self.has_velocities));
             }
+            numbers.extend(q);
             let line = frame + 2;
             if numbers.len() != names.len() {
                 let message = format!(
@@ -101,31 +107,35 @@ impl Trajectory {
     }
 
     /// Appends the frame of a row.
-    fn push(&mut self, row: &Row, columns: &Columns) -> Result<(), Error> {
+    fn push(&mut self, model: &Model, row: &Row, columns: &Columns) -> Result<(), Error> {
         let time = row.number(columns.time())?;
         if let Some(last) = self.times.last().filter(|&&last| time <= last) {
             let message = format!("must increase from row to row, found {time} after {last}");
             return Err(row.error(columns.time(), message));
         }
-        let bodies = columns.bodies();
-        let mut state = State { q: vec![0.0; NQ * bodies], v: vec![0.0; NV * bodies] };
-        for body in 0..bodies {
-            let q = &mut state.q[NQ * body..NQ * (body + 1)];
-            for (k, number) in q.iter_mut().enumerate() {
-                *number = row.number(columns.q(body, k))?;
+        let numbers = |columns: &[usize]| {
+            columns.iter().map(|&k| row.number(k)).collect::<Result<Vec<f64>, Error>>()
+        };
+        let mut state = State { q: numbers(&columns.q)?, v: vec![0.0; model.nv()] };
+        let mut first = 0;
+        for joint in model.coordinates() {
+            if let Some((quaternion, _)) = joint.quaternion() {
+                let range = first + quaternion..first + quaternion + 4;
+                let q = &mut state.q[range.clone()];
+                let unit = unit_quaternion([q[0], q[1], q[2], q[3]]).map_err(|norm| {
+                    let message = format!("starts a quaternion of norm {norm}, which must be 1");
+                    row.error(columns.q[range.start], message)
+                })?;
+                // q and -q are one rotation: the sign is that of the frame before.
+                let last = self.states.last().map_or(&unit[..], |last| &last.q[range]);
+                let dot: f64 = last.iter().zip(unit).map(|(a, b)| a * b).sum();
+                let sign = if dot < 0.0 { -1.0 } else { 1.0 };
+                q.copy_from_slice(&unit.map(|x| sign * x + 0.0));
             }
-            let unit = unit_quaternion([q[3], q[4], q[5], q[6]]).map_err(|norm| {
-                let message = format!("starts a quaternion of norm {norm}, which must be 1");
-                row.error(columns.q(body, 3), message)
-            })?;
-            // q and -q are one rotation: the sign is that of the frame before.
-            let last = self.states.last().map(|last| last.orientation(body));
-            let dot: f64 = last.unwrap_or(unit).iter().zip(unit).map(|(a, b)| a * b).sum();
-            let sign = if dot < 0.0 { -1.0 } else { 1.0 };
-            q[3..].copy_from_slice(&unit.map(|x| sign * x + 0.0));
-            for k in 0..if self.has_velocities { NV } else { 0 } {
-                state.v[NV * body + k] = row.number(columns.v(body, k))?;
-            }
+            first += joint.nq();
+        }
+        if self.has_velocities {
+            state.v = numbers(&columns.v)?;
         }
         self.times.push(time);
         self.states.push(state);
@@ -133,17 +143,26 @@ impl Trajectory {
     }
 
     /// Fills in the velocities by backward differences; the first frame has those of the second.
-    fn derive_velocities(&mut self) {
+    fn derive_velocities(&mut self, model: &Model) {
         for frame in 1..self.states.len() {
             let dt = self.times[frame] - self.times[frame - 1];
             let (before, after) = self.states.split_at_mut(frame);
             let (before, after) = (&mut before[frame - 1], &mut after[0]);
-            for body in 0..after.bodies() {
-                let linear = (after.position(body) - before.position(body)) / dt;
-                let turn = rotation_vector(before.orientation(body), after.orientation(body));
-                let v = &mut after.v[NV * body..NV * (body + 1)];
-                v[..3].copy_from_slice(linear.as_slice());
-                v[3..].copy_from_slice(&turn.map(|angle| angle / dt));
+            let (mut q, mut v) = (0, 0);
+            for joint in model.coordinates() {
+                let (from, to) = (&before.q[q..], &after.q[q..]);
+                let plain = joint.quaternion().map_or(1, |(first, _)| first);
+                for k in 0..plain {
+                    after.v[v + k] = (to[k] - from[k]) / dt;
+                }
+                if let Some((first, turn)) = joint.quaternion() {
+                    let quaternion = |q: &[f64]| [0, 1, 2, 3].map(|k| q[first + k]);
+                    let turned = rotation_vector(quaternion(from), quaternion(to));
+                    for k in 0..3 {
+                        after.v[v + turn + k] = turned[k] / dt;
+                    }
+                }
+                (q, v) = (q + joint.nq(), v + joint.nv());
             }
             if frame == 1 {
                 before.v.copy_from_slice(&after.v);

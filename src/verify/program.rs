@@ -3,9 +3,9 @@
 use crate::ad::{Function, Real};
 use crate::argmin::Mode;
 use crate::contact::Decisions;
-use crate::model::{Model, Parameters, Settings, System};
+use crate::model::{Body, Model, Parameters, Settings, System};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
-use crate::state::{NV, State};
+use crate::state::{Coordinates, State};
 
 /// A few steps from a state, in the tangent space.
 ///
@@ -62,16 +62,25 @@ impl<'a> StepProgram<'a> {
         let slots: Vec<usize> =
             names.iter().filter_map(|name| Some(model.parameter(name)?.slots[0])).collect();
         let mut inputs: Vec<f64> = slots.iter().map(|&slot| parameters.values[slot]).collect();
-        // Position, rotation (body frame), velocity, angular velocity; force, torque.
-        for letters in [["p", "r"], ["v", "w"], ["f", "t"]] {
-            for body in &model.bodies {
+        // Position, rotation (body frame), velocity, angular velocity; force, torque. Of a joint with
+        // one coordinate itself, its rate, its force.
+        for (letters, one) in [(["p", "r"], "q"), (["v", "w"], "v"), (["f", "t"], "f")] {
+            for Body { name, joint, .. } in &model.bodies {
+                let letters = match joint.kind.coordinates() {
+                    None => &[][..],
+                    Some(Coordinates::Pose) => &letters,
+                    Some(Coordinates::Rotation) => &letters[1..],
+                    Some(Coordinates::Number) => {
+                        names.push(format!("{name}/{one}"));
+                        &[]
+                    }
+                };
                 for letter in letters {
-                    names.extend(
-                        ["x", "y", "z"].map(|axis| format!("{}/{letter}{axis}", body.name)),
-                    );
+                    names.extend(["x", "y", "z"].map(|axis| format!("{name}/{letter}{axis}")));
                 }
             }
         }
+        names.extend(model.actuators.iter().map(|actuator| format!("{}/u", actuator.name)));
         inputs.resize(slots.len() + 2 * model.nv(), 0.0);
         inputs.extend(wrenches);
         let mut program = StepProgram {
@@ -92,7 +101,8 @@ impl<'a> StepProgram<'a> {
     }
 
     /// The names of the inputs: those of the parameters; `body/px` and so on, `r` (rotation, rad,
-    /// body frame), `v`, `w` for the initial state; `f`, `t` for the wrenches.
+    /// body frame), `v`, `w` for the initial state; `f`, `t` for the loads; `q`, `v`, `f` of joints with one
+    /// coordinate; `u` of actuators.
     pub fn names(&self) -> &[String] {
         &self.names
     }
@@ -110,11 +120,11 @@ impl<'a> StepProgram<'a> {
     /// The outputs at `inputs`, and what the contacts did.
     pub fn run<T: Real>(&self, inputs: &[T]) -> (Vec<T>, Regime) {
         let (end, regime) = self.end(inputs);
-        (end.difference(&self.end.cast()), regime)
+        (end.difference(self.model.coordinates(), &self.end.cast()), regime)
     }
 
     fn end<T: Real>(&self, inputs: &[T]) -> (State<T>, Regime) {
-        let nv = NV * self.model.bodies.len();
+        let nv = self.model.nv();
         let (numbers, rest) = inputs.split_at(self.slots.len());
         let (tangent, wrenches) = rest.split_at(2 * nv);
         let mut parameters = self.parameters.cast();
@@ -122,7 +132,7 @@ impl<'a> StepProgram<'a> {
             parameters.values[slot] = number;
         }
         let system = System { model: self.model, parameters: &parameters, settings: self.settings };
-        let mut state = self.state.cast().moved(tangent);
+        let mut state = self.state.cast().moved(self.model.coordinates(), tangent);
         let mut memory = self.memory.cast();
         let (mut workspace, mut next) = (Workspace::default(), state.clone());
         let mut regime = Regime::default();

@@ -6,9 +6,9 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::Error;
 use crate::identify::{Dataset, Experiment, Fit, FittedParameter, Window};
-use crate::model::{Parameters, System};
+use crate::model::{JointKind, Model, Parameters, System};
 use crate::simulation::Rollout;
-use crate::state::State;
+use crate::state::{Coordinates, State};
 
 /// Most panels of a picture; of more recordings, the first are shown.
 const PANELS: usize = 6;
@@ -83,10 +83,16 @@ fn panels(experiment: &Experiment, dataset: &Dataset, fit: &Fit) -> Vec<Panel> {
     recordings
         .map(|(index, recording)| {
             let first = &recording.states[0];
+            let model = &experiment.scene.model;
+            let distance = |state: &State<f64>, origin: &State<f64>, body| {
+                distance(model, state, origin, body)
+            };
             let farthest = |body: usize| {
                 recording.states.iter().map(|s| distance(s, first, body)).fold(0.0, f64::max)
             };
-            let body = (0..first.bodies())
+            let moving = |&body: &usize| model.bodies[body].joint.kind != JointKind::Fixed;
+            let body = (0..model.bodies.len())
+                .filter(moving)
                 .max_by(|&a, &b| farthest(a).total_cmp(&farthest(b)))
                 .unwrap_or(0);
             let windows = dataset.windows.iter().zip(&fit.initial_states);
@@ -104,7 +110,7 @@ fn panels(experiment: &Experiment, dataset: &Dataset, fit: &Fit) -> Vec<Panel> {
                     .collect::<Curve>()
             };
             Panel {
-                title: match first.bodies() {
+                title: match model.bodies.len() {
                     1 => file_name(&recording.name).to_string(),
                     _ => {
                         let body = &experiment.scene.model.bodies[body].name;
@@ -144,9 +150,21 @@ fn file_name(path: &str) -> &str {
     std::path::Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
 }
 
-fn distance(state: &State<f64>, origin: &State<f64>, body: usize) -> f64 {
-    let way = state.position(body) - origin.position(body);
-    way.x.hypot(way.y)
+/// How far a free body is from where it was, over the ground, m; a joint, in its own coordinates.
+fn distance(model: &Model, state: &State<f64>, origin: &State<f64>, body: usize) -> f64 {
+    let joint = &model.bodies[body].joint;
+    let from = |k: usize| state.q[joint.q + k] - origin.q[joint.q + k];
+    match joint.kind.coordinates() {
+        None => 0.0,
+        Some(Coordinates::Pose) => from(0).hypot(from(1)),
+        Some(Coordinates::Number) => from(0).abs(),
+        // The angle, from the part of the quaternion between them that is along the axis.
+        Some(Coordinates::Rotation) => {
+            let dot: f64 =
+                (0..4).map(|k| state.q[joint.q + k] * origin.q[joint.q + k]).sum::<f64>();
+            2.0 * dot.abs().min(1.0).acos()
+        }
+    }
 }
 
 /// At most `most` numbers of a range, evenly spaced, with both ends.

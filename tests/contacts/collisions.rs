@@ -22,11 +22,12 @@ fn turn_of(state: &State<f64>, body: usize) -> UnitQuaternion<f64> {
 /// Linear and angular momentum about the origin of the world of all bodies, and the kinetic energy.
 fn momentum(scene: &Scene, state: &State<f64>) -> (Vector3<f64>, Vector3<f64>, f64) {
     let (mut linear, mut angular, mut energy) = (Vector3::zeros(), Vector3::zeros(), 0.0);
-    for body in 0..state.bodies() {
+    let model = &scene.model;
+    for body in 0..model.bodies.len() {
         let p = &scene.parameters;
-        let (mass, inertia) = (p.mass(body), p.inertia(body));
+        let (mass, inertia) = (p.mass(model, body), p.inertia(model, body));
         let (turn, w) = (turn_of(state, body), state.angular_velocity(body));
-        let arm = turn * p.center_of_mass(body);
+        let arm = turn * p.center_of_mass(model, body);
         let velocity = state.velocity(body) + (turn * w).cross(&arm);
         linear += velocity * mass;
         angular += (state.position(body) + arm).cross(&(velocity * mass)) + turn * (inertia * w);
@@ -42,7 +43,8 @@ fn system(scene: &Scene) -> System<'_, f64> {
 /// The velocities of `state`, which do not depend on where the bodies are, as centres of mass are those of
 /// the shapes.
 fn centered(scene: &Scene, state: &State<f64>) -> Vec<f64> {
-    assert!((0..state.bodies()).all(|k| scene.parameters.center_of_mass(k).norm() == 0.0));
+    let centered = |k| scene.parameters.center_of_mass(&scene.model, k).norm() == 0.0;
+    assert!((0..scene.model.bodies.len()).all(centered));
     state.v.clone()
 }
 
@@ -136,7 +138,7 @@ fn moved(scene: &Scene, turn: UnitQuaternion<f64>, shift: Vector3<f64>) -> Scene
     }
     let gravity = turn * scene.parameters.gravity();
     scene.parameters.values[..3].copy_from_slice(gravity.as_slice());
-    for body in 0..scene.state.bodies() {
+    for body in 0..scene.model.bodies.len() {
         let position = turn * scene.state.position(body) + shift;
         let Quaternion { coords } = (turn * turn_of(&scene.state, body)).into_inner();
         let velocity = turn * scene.state.velocity(body);
@@ -157,7 +159,7 @@ fn a_turned_and_shifted_scene_does_the_same() {
     slide.state.v[6 + 5] = 1.0;
     slide.state.v[12] = -0.5;
     let melee = melee(&mut random, 0.5);
-    assert!(melee.model.bodies.iter().any(|body| body.shape == Shape::Box));
+    assert!(melee.model.colliders.iter().any(|collider| collider.shape == Shape::Box));
     let mut split = melee.clone();
     split.settings.split_impacts = true;
     for (name, scene, steps) in
@@ -171,7 +173,7 @@ fn a_turned_and_shifted_scene_does_the_same() {
             for step in 0..steps {
                 a.step(&scene.wrenches);
                 b.step(&other.wrenches);
-                for body in 0..scene.state.bodies() {
+                for body in 0..scene.model.bodies.len() {
                     let errors = [
                         (turn * a.state.position(body) + shift - b.state.position(body)).norm(),
                         (turn * a.state.velocity(body) - b.state.velocity(body)).norm(),

@@ -113,7 +113,7 @@ fn an_end_thrown_down_by_an_impact_at_the_other_stays_above_the_floor() {
              mu = 0.3
              restitution = {restitution:?}"
         ));
-        let half = scene.parameters.half_extents(0);
+        let half = scene.parameters.size(&scene.model, 0);
         for state in history(&scene, 30) {
             let rotation = stiction::spatial::rotation_matrix(state.orientation(0));
             for corner in 0..8 {

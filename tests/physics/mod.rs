@@ -33,7 +33,7 @@ fn final_state<T: Real>(scene: &Scene, parameters: &Parameters<T>, steps: usize)
 
 /// All states of `steps` steps, the start included.
 fn history(scene: &Scene, steps: usize) -> Vec<State<f64>> {
-    let Scene { model, parameters, state, settings, wrenches } = scene;
+    let Scene { model, parameters, state, settings, wrenches, .. } = scene;
     let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
     let mut states = vec![state.clone()];
     for step in 0..steps {
@@ -64,8 +64,12 @@ struct Solid {
 
 impl Solid {
     fn of(scene: &Scene) -> Solid {
-        let p = &scene.parameters;
-        Solid { mass: p.mass(0), center_of_mass: p.center_of_mass(0), inertia: p.inertia(0) }
+        let (p, m) = (&scene.parameters, &scene.model);
+        Solid {
+            mass: p.mass(m, 0),
+            center_of_mass: p.center_of_mass(m, 0),
+            inertia: p.inertia(m, 0),
+        }
     }
 
     /// Position of the centre of mass in the world, m.

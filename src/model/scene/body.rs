@@ -1,21 +1,22 @@
 //! The `[[body]]` tables of a scene file.
 
-use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
+use nalgebra::{Matrix3, Vector3};
 
-use super::overlap::Placed;
-
+use super::shape;
 use crate::Error;
-use crate::model::parameters::{BODY, CENTER_OF_MASS, INERTIA, MASS, SIZE};
-use crate::model::{Body, Shape};
+use crate::model::{BodyDescription, ColliderDescription, JointDescription, JointKind};
+use crate::spatial::rotation_matrix;
 use crate::state::unit_quaternion;
 use crate::table::Table;
 
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 13] = [
     "name",
     "mass",
     "inertia",
     "center_of_mass",
     "shape",
+    "parent",
+    "joint",
     "position",
     "orientation",
     "velocity",
@@ -24,91 +25,157 @@ const FIELDS: [&str; 11] = [
     "torque",
 ];
 
-/// A body with its numbers, each as it is laid out in the scene.
-pub(super) struct Entry {
-    pub body: Body,
-    pub parameters: [f64; BODY],
-    pub q: [f64; 7],
-    pub v: [f64; 6],
-    pub wrench: [f64; 6],
-}
-
-impl Entry {
-    /// Half extents of a box, or radius, 0, 0 of a sphere, m.
-    pub fn size(&self) -> [f64; 3] {
-        [self.parameters[SIZE], self.parameters[SIZE + 1], self.parameters[SIZE + 2]]
-    }
-}
-
-impl Entry {
-    /// The least half extent of a box, or the radius, m.
-    pub fn smallest(&self) -> f64 {
-        let size = self.size();
-        self.body.shape.sizes(&size).iter().copied().fold(f64::INFINITY, f64::min)
-    }
-
-    /// Where it starts.
-    pub fn placed(&self) -> Placed {
-        let [x, y, z, qw, qx, qy, qz] = self.q;
-        let turn = UnitQuaternion::new_unchecked(Quaternion::new(qw, qx, qy, qz));
-        let rotation = turn.to_rotation_matrix().into_inner();
-        let position = Vector3::new(x, y, z);
-        Placed { shape: self.body.shape, size: self.size(), rotation, position }
-    }
-}
-
 /// Reads a body whose name is known.
-pub(super) fn read(table: &Table, name: &str) -> Result<Entry, Error> {
+pub(super) fn read(table: &Table, name: &str) -> Result<BodyDescription, Error> {
     table.only(&FIELDS)?;
+    let parent = table.string("parent")?.filter(|&parent| parent != "world").map(str::to_string);
     let mass = table.required("mass", table.number("mass")?)?;
-    table.demand("mass", mass > 0.0, "must be positive", mass, "kg")?;
-    let (shape, size) = read_shape(table)?;
-    let center = table.numbers("center_of_mass")?.unwrap_or([0.0; 3]);
-    let inertia = match table.list("inertia")? {
-        Some(numbers) => check_inertia(table, &numbers)?,
-        None if center == [0.0; 3] => {
-            let [xx, yy, zz] = shape.uniform_inertia(mass, size);
-            [xx, yy, zz, 0.0, 0.0, 0.0]
-        }
-        None => {
-            let message = "is missing: without it the body is a solid of uniform density, which \
-                           has its center_of_mass at 0";
-            return Err(table.error("inertia", message));
-        }
+    let mut joint = read_joint(table, parent.is_some())?;
+    let free = joint.kind == JointKind::Free;
+    table.demand("mass", mass > 0.0 || !free && mass == 0.0, "must be positive", mass, "kg")?;
+    let colliders = read_shapes(table, free)?;
+    let given = table.numbers("center_of_mass")?;
+    let (center_of_mass, inertia) = match table.list("inertia")? {
+        Some(numbers) => (given.unwrap_or([0.0; 3]), six(table, &numbers)?),
+        None if mass == 0.0 => (given.unwrap_or([0.0; 3]), [0.0; 6]),
+        None => uniform(table, mass, &colliders, given)?,
     };
-    let mut parameters = [0.0; BODY];
-    parameters[MASS] = mass;
-    parameters[CENTER_OF_MASS..INERTIA].copy_from_slice(&center);
-    parameters[INERTIA..SIZE].copy_from_slice(&inertia);
-    parameters[SIZE..].copy_from_slice(&size);
-
     let vector = |field: &str| Ok(table.numbers(field)?.unwrap_or([0.0; 3]));
-    let [x, y, z] = vector("position")?;
-    let [qw, qx, qy, qz] = read_orientation(table)?;
-    Ok(Entry {
-        body: Body { name: name.to_string(), shape },
-        parameters,
-        q: [x, y, z, qw, qx, qy, qz],
-        v: join(vector("velocity")?, vector("angular_velocity")?),
-        wrench: join(vector("force")?, vector("torque")?),
+    joint.position = vector("position")?;
+    joint.orientation = read_orientation(table)?;
+    if free {
+        joint.v = [vector("velocity")?, vector("angular_velocity")?].concat();
+    } else {
+        for field in ["velocity", "angular_velocity", "force", "torque"] {
+            if table.has(field) {
+                let message = "is for free bodies; give the joint q and v, or an actuator";
+                return Err(table.error(field, message));
+            }
+        }
+    }
+    Ok(BodyDescription {
+        line: None,
+        name: name.to_string(),
+        parent,
+        joint,
+        mass,
+        center_of_mass,
+        inertia,
+        colliders,
+        force: vector("force")?,
+        torque: vector("torque")?,
     })
 }
 
-fn read_shape(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
-    let shape = table.required("shape", table.table("shape")?)?;
-    shape.only(&["box", "sphere"])?;
-    let (kind, field, size) = match (shape.numbers("box")?, shape.number("sphere")?) {
-        (Some(half_extents), None) => (Shape::Box, "box", half_extents),
-        (None, Some(radius)) => (Shape::Sphere, "sphere", [radius, 0.0, 0.0]),
-        _ => {
-            let message = "must be { box = [hx, hy, hz] } with half extents, or { sphere = r }";
-            return Err(table.error("shape", message));
+fn read_joint(table: &Table, hangs: bool) -> Result<JointDescription, Error> {
+    let Some(joint) = table.table("joint")? else {
+        if hangs {
+            let message = "is missing: with a parent, a body has joint = { type = .. }";
+            return Err(table.error("joint", message));
+        }
+        return Ok(JointDescription::new(JointKind::Free));
+    };
+    joint.only(&[
+        "type",
+        "name",
+        "axis",
+        "anchor",
+        "limits",
+        "armature",
+        "damping",
+        "friction",
+        "stiffness",
+        "rest",
+        "q",
+        "v",
+    ])?;
+    let kind = match joint.required("type", joint.string("type")?)? {
+        "free" => JointKind::Free,
+        "fixed" => JointKind::Fixed,
+        "ball" => JointKind::Ball,
+        "revolute" | "continuous" => JointKind::Revolute,
+        "prismatic" => JointKind::Prismatic,
+        other => {
+            let message = format!(
+                "must be \"free\", \"fixed\", \"ball\", \"revolute\" or \"prismatic\", found {other:?}"
+            );
+            return Err(joint.error("type", message));
         }
     };
-    for found in kind.sizes(&size).iter().copied() {
-        shape.demand(field, found > 0.0, "must be positive", found, "m")?;
+    let mut described = JointDescription::new(kind);
+    if kind.has_axis() {
+        described.axis = joint.required("axis", joint.numbers("axis")?)?;
     }
-    Ok((kind, size))
+    described.name = joint.string("name")?.unwrap_or("").to_string();
+    described.anchor = joint.numbers("anchor")?.unwrap_or([0.0; 3]);
+    described.limits = joint.numbers("limits")?;
+    for (field, number) in [
+        ("armature", &mut described.armature),
+        ("damping", &mut described.damping),
+        ("friction", &mut described.friction),
+        ("stiffness", &mut described.stiffness),
+        ("rest", &mut described.rest),
+    ] {
+        *number = joint.number(field)?.unwrap_or(0.0);
+    }
+    described.q = joint.list("q")?.unwrap_or_default();
+    described.v = joint.list("v")?.unwrap_or_default();
+    Ok(described)
+}
+
+/// `shape = { .. }` or any number of `[[body.shape]]`. A free body has one: it is there to touch things.
+fn read_shapes(table: &Table, free: bool) -> Result<Vec<ColliderDescription>, Error> {
+    if table.is_list("shape") {
+        let shapes = table.tables("shape")?.into_iter().map(|shape| {
+            let name = shape.string("name")?.unwrap_or("").to_string();
+            shape::read(&shape, name)
+        });
+        return shapes.collect();
+    }
+    match table.table("shape")? {
+        Some(shape) => {
+            let name = shape.string("name")?.unwrap_or("").to_string();
+            Ok(vec![shape::read(&shape, name)?])
+        }
+        None if free && !table.has("inertia") => Err(table.error("shape", "is missing")),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Centre of mass and inertia of a solid of uniform density.
+fn uniform(
+    table: &Table,
+    mass: f64,
+    colliders: &[ColliderDescription],
+    given: Option<[f64; 3]>,
+) -> Result<([f64; 3], [f64; 6]), Error> {
+    let [collider] = colliders else {
+        let message = "is missing: without it the body is a solid of uniform density of one shape";
+        return Err(table.error("inertia", message));
+    };
+    if given.is_some_and(|given| given != collider.position) {
+        let message = match collider.position == [0.0; 3] {
+            true => {
+                "is missing: without it the body is a solid of uniform density, which has its \
+                 center_of_mass at 0"
+            }
+            false => {
+                "is missing: without it the body is a solid of uniform density, which has its \
+                 center_of_mass at the position of its shape"
+            }
+        };
+        return Err(table.error("inertia", message));
+    }
+    let moments = collider.shape.uniform_inertia(mass, collider.size);
+    let turn = unit_quaternion(collider.orientation).unwrap_or([1.0, 0.0, 0.0, 0.0]);
+    if turn == [1.0, 0.0, 0.0, 0.0] {
+        let [xx, yy, zz] = moments;
+        return Ok((collider.position, [xx, yy, zz, 0.0, 0.0, 0.0]));
+    }
+    let rotation = rotation_matrix(turn);
+    let m = rotation * Matrix3::from_diagonal(&Vector3::from(moments)) * rotation.transpose();
+    let six = [m[(0, 0)], m[(1, 1)], m[(2, 2)], m[(0, 1)], m[(0, 2)], m[(1, 2)]];
+    Ok((collider.position, six))
 }
 
 fn read_orientation(table: &Table) -> Result<[f64; 4], Error> {
@@ -120,39 +187,17 @@ fn read_orientation(table: &Table) -> Result<[f64; 4], Error> {
 }
 
 /// Inertia xx, yy, zz, xy, xz, yz from one number, three or six.
-fn check_inertia(table: &Table, numbers: &[f64]) -> Result<[f64; 6], Error> {
-    let inertia = match *numbers {
-        [i] => [i, i, i, 0.0, 0.0, 0.0],
-        [xx, yy, zz] => [xx, yy, zz, 0.0, 0.0, 0.0],
-        [xx, yy, zz, xy, xz, yz] => [xx, yy, zz, xy, xz, yz],
+fn six(table: &Table, numbers: &[f64]) -> Result<[f64; 6], Error> {
+    match *numbers {
+        [i] => Ok([i, i, i, 0.0, 0.0, 0.0]),
+        [xx, yy, zz] => Ok([xx, yy, zz, 0.0, 0.0, 0.0]),
+        [xx, yy, zz, xy, xz, yz] => Ok([xx, yy, zz, xy, xz, yz]),
         _ => {
             let message = format!(
                 "must be one number, [xx, yy, zz] or [xx, yy, zz, xy, xz, yz], found {} numbers",
                 numbers.len()
             );
-            return Err(table.error("inertia", message));
+            Err(table.error("inertia", message))
         }
-    };
-    let [xx, yy, zz, xy, xz, yz] = inertia;
-    let matrix = Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
-    let moments: Vector3<f64> = matrix.symmetric_eigenvalues();
-    let (least, most) = (moments.min(), moments.max());
-    let demand = "must be positive definite, but a principal moment is not positive";
-    // Moments are computed up to rounding, so that 0 may come out as 1e-17.
-    table.demand("inertia", least > 1e-12 * most, demand, least, "kg m²")?;
-    // No mass distribution has a principal moment above the sum of the other two; equality is a
-    // flat plate, up to rounding.
-    let others = moments.sum() - most;
-    if most > others * (1.0 + 1e-9) {
-        let message = format!(
-            "is not that of any solid: the largest principal moment, {most}, exceeds the sum of \
-             the other two, {others} (kg m²)"
-        );
-        return Err(table.error("inertia", message));
     }
-    Ok(inertia)
-}
-
-fn join([a, b, c]: [f64; 3], [d, e, f]: [f64; 3]) -> [f64; 6] {
-    [a, b, c, d, e, f]
 }

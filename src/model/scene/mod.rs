@@ -1,15 +1,19 @@
 //! The scene file.
 
+mod actuator;
 mod body;
 mod contact;
-mod overlap;
+mod equality;
+mod shape;
 
 use std::collections::HashSet;
 use std::path::Path;
 
-use nalgebra::{Quaternion, UnitQuaternion, Vector3};
-
-use super::{ContactSolver, HalfSpace, Model, Parameters, Settings, Solid, StaggeredDerivative};
+use super::build::Owner;
+use super::{
+    ContactSolver, Description, HalfSpaceDescription, Integrator, Keyframe, Model, Parameters,
+    Settings, StaggeredDerivative,
+};
 use crate::Error;
 use crate::state::State;
 use crate::table::{self, Table};
@@ -21,6 +25,7 @@ use crate::table::{self, Table};
 ///
 /// [simulation]
 /// time_step = 0.01                   # s
+/// integrator = "semi_implicit"       # or "implicit", "runge_kutta": see `Integrator`
 /// solver = "staggered"               # or "coupled", the default, "gauss_seidel",
 ///                                    # "convex_relaxation", "pyramid"
 /// n_step = 5                         # only with "staggered"
@@ -47,6 +52,28 @@ use crate::table::{self, Table};
 /// force = [0, 0, 0]                  # constant, at the centre of the shape, in the world, N
 /// torque = [0, 0, 0]                 # constant, in the body frame, N m
 ///
+/// [[body]]
+/// name = "arm"
+/// parent = "cube"                    # what it hangs on; left out: the world
+/// joint = { type = "revolute", name = "elbow", axis = [0, 1, 0], limits = [-1, 1], damping = 0.1 }
+///                                    # type: "free" (the default without parent), "fixed", "ball",
+///                                    # "revolute", "prismatic"; others: anchor = [x, y, z] (a point on the
+///                                    # axis, in the body), armature, friction, stiffness, rest; q and v
+///                                    # at the start (of a ball a quaternion and three rates)
+/// position = [0.1, 0, 0]             # in the parent at q = 0, as is orientation
+/// mass = 0.1
+/// inertia = 1e-4
+/// [[body.shape]]                     # any number of shapes
+/// name = "tip"
+/// sphere = 0.01                      # or box = [hx, hy, hz]
+/// position = [0.1, 0, 0]             # in the body, as is orientation
+/// mu = 0.5                           # instead of a [[contact]]: of two that touch, the larger numbers
+/// restitution = 0.1                  # count; also mu_static
+/// contype = 1                        # bits: two touch if one's contype meets the other's conaffinity
+/// conaffinity = 1
+///
+/// [[shape]]                          # the same, fixed to the world
+///
 /// [[contact]]                        # without `pair`: for all pairs that have none of their own
 /// pair = "floor-cube"                # half-space and body, or two bodies in the order of the file
 /// mu = 0.2
@@ -56,7 +83,31 @@ use crate::table::{self, Table};
 /// [[contact]]
 /// pair = "cube-other"
 /// collide = false                    # these two pass through each other
+///
+/// [[contact]]
+/// bodies = ["arm", "other"]          # no shape of one touches any of the other
+/// collide = false
+///
+/// [[actuator]]
+/// name = "motor"
+/// joint = "elbow"                    # by its name, or that of its body
+/// type = "position"                  # or "motor", "velocity": see `ActuatorKind`
+/// gear = 1
+/// kp = 100
+/// kd = 2
+/// control_range = [-1, 1]
+/// force_range = [-5, 5]
+/// control = 0                        # at the start
+///
+/// [[equality]]
+/// name = "loop"
+/// type = "connect"                   # or "weld" (orientation), "distance" (distance), "joint" (joints,
+///                                    # offset, ratio)
+/// bodies = ["arm", "world"]
+/// anchors = [[0.1, 0, 0], [0, 0, 1]] # a point of each, in its frame
 /// ```
+///
+/// Bodies joined by a joint do not touch each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
     /// Names and topology.
@@ -67,9 +118,14 @@ pub struct Scene {
     pub state: State<f64>,
     /// How it is simulated.
     pub settings: Settings,
-    /// Constant load, six numbers a body: force at the body origin in the world frame, N; torque in
-    /// the body frame, N m.
+    /// What a step takes, see [`step`](crate::simulation::step): constant forces along all velocities (of a
+    /// free body, force at the origin in the world frame, N, and torque in the body frame, N m), then
+    /// a control for each actuator.
     pub wrenches: Vec<f64>,
+    /// States by name.
+    pub keyframes: Vec<Keyframe>,
+    /// What was not understood or looks wrong, with its place in the file.
+    pub warnings: Vec<Error>,
 }
 
 impl Scene {
@@ -80,66 +136,113 @@ impl Scene {
         Scene::parse(&text, &path.display().to_string())
     }
 
-    /// Reads a scene from the text of a file; `name` stands for the file in messages.
+    /// Reads a scene from the text of a file; `name` stands for the file in messages, and for where the
+    /// files it names are.
     pub fn parse(text: &str, name: &str) -> Result<Scene, Error> {
         let document = table::parse(text, name)?;
         let root = Table::root(text, name, &document);
-        root.only(&["gravity", "simulation", "half_space", "body", "contact"])?;
-        let gravity = root.numbers("gravity")?.unwrap_or([0.0, 0.0, -9.81]);
-        let settings = read_settings(&root)?;
-
-        let mut names = HashSet::from(["gravity".to_string()]);
-        let mut half_spaces = Vec::new();
-        for mut table in root.tables("half_space")? {
-            half_spaces.push(read_half_space(&mut table, &mut names)?);
-        }
-        let mut bodies = Vec::new();
-        for mut table in root.tables("body")? {
-            let name = read_name(&mut table, "body", &mut names)?;
-            let entry = body::read(&table, &name)?;
-            bodies.push((table, entry));
-        }
-        if bodies.is_empty() {
-            return Err(root.error("body", "is missing: a scene has at least one [[body]]"));
-        }
-        let owners: Vec<_> = bodies.iter().map(|(table, entry)| (table, &entry.body)).collect();
-        let (pairs, contacts) = contact::read(&root, &half_spaces, &owners)?;
-        for pair in &pairs {
-            let (table, entry) = &bodies[pair.second];
-            if names.contains(&pair.name) {
-                let message = format!("makes the name {:?}, which is taken", pair.name);
-                return Err(table.error("name", message));
-            }
-            names.insert(pair.name.clone());
-            match pair.first {
-                Solid::HalfSpace(ground) => check_depth(table, entry, &half_spaces[ground])?,
-                Solid::Body(first) => check_overlap(table, entry, &bodies[first].1)?,
-            }
-        }
-
-        let mut scene = Scene {
-            model: Model { bodies: Vec::new(), half_spaces, pairs },
-            parameters: Parameters { values: gravity.to_vec() },
-            state: State { q: Vec::new(), v: Vec::new() },
-            settings,
-            wrenches: Vec::new(),
-        };
-        for (_, entry) in bodies {
-            scene.model.bodies.push(entry.body);
-            scene.parameters.values.extend(entry.parameters);
-            scene.state.q.extend(entry.q);
-            scene.state.v.extend(entry.v);
-            scene.wrenches.extend(entry.wrench);
-        }
-        scene.parameters.values.extend(contacts.into_iter().flatten());
-        Ok(scene)
+        let (description, tables) = read(&root, name)?;
+        description.build().map_err(|fault| {
+            let table = match fault.owner {
+                Owner::HalfSpace(k) => &tables.half_spaces[k],
+                Owner::Collider(k) => &tables.shapes[k],
+                Owner::Body(k) => &tables.bodies[k],
+                Owner::Contact(k) => &tables.contacts[k],
+                Owner::Actuator(k) => &tables.actuators[k],
+                Owner::Equality(k) => &tables.equalities[k],
+                Owner::Scene | Owner::Keyframe => &root,
+            };
+            table.error(fault.field, fault.message)
+        })
     }
+
+    /// Starts from a keyframe; an error that names those there are if there is none of this name.
+    pub fn start_at(&mut self, keyframe: &str, file: &str) -> Result<(), Error> {
+        let Some(found) = self.keyframes.iter().find(|known| known.name == keyframe) else {
+            let names: Vec<&str> = self.keyframes.iter().map(|known| known.name.as_str()).collect();
+            let message = match names.is_empty() {
+                true => format!("there is no keyframe {keyframe:?}: the file has none"),
+                false => {
+                    format!("there is no keyframe {keyframe:?}; there are {}", names.join(", "))
+                }
+            };
+            return Err(Error::input(file, None, "keyframe", message));
+        };
+        if let Some(q) = &found.q {
+            self.state.q.clone_from(q);
+        }
+        if let Some(v) = &found.v {
+            self.state.v.clone_from(v);
+        }
+        if let Some(controls) = &found.controls {
+            let first = self.model.nv();
+            self.wrenches[first..].copy_from_slice(controls);
+        }
+        Ok(())
+    }
+}
+
+/// The tables that parts of a description come from.
+struct Tables<'a> {
+    half_spaces: Vec<Table<'a>>,
+    shapes: Vec<Table<'a>>,
+    bodies: Vec<Table<'a>>,
+    contacts: Vec<Table<'a>>,
+    actuators: Vec<Table<'a>>,
+    equalities: Vec<Table<'a>>,
+}
+
+fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), Error> {
+    root.only(&[
+        "gravity",
+        "simulation",
+        "half_space",
+        "shape",
+        "body",
+        "contact",
+        "actuator",
+        "equality",
+    ])?;
+    let gravity = root.numbers("gravity")?.unwrap_or([0.0, 0.0, -9.81]);
+    let mut description = Description::new(name, read_settings(root)?);
+    description.gravity = gravity;
+    description.strict = true;
+
+    let mut names = HashSet::from(["gravity".to_string(), "world".to_string()]);
+    let mut half_spaces = root.tables("half_space")?;
+    for table in &mut half_spaces {
+        description.half_spaces.push(read_half_space(table, &mut names)?);
+    }
+    let mut shapes = root.tables("shape")?;
+    for table in &mut shapes {
+        let name = read_name(table, "shape", &mut names)?;
+        description.colliders.push(shape::read(table, name)?);
+    }
+    let mut bodies = root.tables("body")?;
+    for table in &mut bodies {
+        let name = read_name(table, "body", &mut names)?;
+        description.bodies.push(body::read(table, &name)?);
+    }
+    let contacts = contact::read(root, &mut description)?;
+    let mut actuators = root.tables("actuator")?;
+    for table in &mut actuators {
+        let name = read_name(table, "actuator", &mut names)?;
+        description.actuators.push(actuator::read(table, name)?);
+    }
+    let mut equalities = root.tables("equality")?;
+    for table in &mut equalities {
+        let name = read_name(table, "equality", &mut names)?;
+        description.equalities.push(equality::read(table, name)?);
+    }
+    let tables = Tables { half_spaces, shapes, bodies, contacts, actuators, equalities };
+    Ok((description, tables))
 }
 
 fn read_settings(root: &Table) -> Result<Settings, Error> {
     let table = root.required("simulation", root.table("simulation")?)?;
     table.only(&[
         "time_step",
+        "integrator",
         "solver",
         "n_step",
         "derivative",
@@ -153,6 +256,17 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
     let time_step = table.required("time_step", table.number("time_step")?)?;
     table.demand("time_step", time_step > 0.0, "must be positive", time_step, "s")?;
     let mut settings = Settings::new(time_step);
+    settings.integrator = match table.string("integrator")?.unwrap_or("semi_implicit") {
+        "semi_implicit" => Integrator::SemiImplicit,
+        "implicit" => Integrator::Implicit,
+        "runge_kutta" => Integrator::RungeKutta,
+        other => {
+            let message = format!(
+                "must be \"semi_implicit\", \"implicit\" or \"runge_kutta\", found {other:?}"
+            );
+            return Err(table.error("integrator", message));
+        }
+    };
     let solver = table.string("solver")?.unwrap_or("coupled");
     settings.solver = match solver {
         "coupled" => ContactSolver::Coupled,
@@ -209,28 +323,28 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
     Ok(settings)
 }
 
-fn read_half_space(table: &mut Table, names: &mut HashSet<String>) -> Result<HalfSpace, Error> {
+fn read_half_space(
+    table: &mut Table,
+    names: &mut HashSet<String>,
+) -> Result<HalfSpaceDescription, Error> {
     let name = read_name(table, "half_space", names)?;
-    table.only(&["name", "normal", "offset"])?;
+    let mut fields = vec!["name", "normal", "offset"];
+    fields.extend(shape::SURFACE);
+    table.only(&fields)?;
     let normal = table.required("normal", table.numbers("normal")?)?;
-    // Scaled first, so that no length overflows.
-    let normal = Vector3::from(normal);
-    let normal = (normal / normal.amax().max(f64::MIN_POSITIVE)).try_normalize(0.0);
-    let normal = normal.ok_or_else(|| table.error("normal", "must not be zero"))?;
     let offset = table.number("offset")?.unwrap_or(0.0);
-    Ok(HalfSpace { name, normal, offset })
+    let material = shape::read_material(table)?;
+    let filter = shape::read_filter(table)?;
+    Ok(HalfSpaceDescription { line: None, name, normal, offset, material, filter })
 }
 
-/// The name of a body or half-space; from here on messages about the table call it by its name.
+/// The name of something; from here on messages about the table call it by its name.
 fn read_name(table: &mut Table, kind: &str, names: &mut HashSet<String>) -> Result<String, Error> {
     let name = table.required("name", table.string("name")?)?.to_string();
-    if name.is_empty()
-        || name.trim() != name
-        || name.contains('/')
-        || name.contains(char::is_control)
+    if name.split('/').any(str::is_empty) || name.trim() != name || name.contains(char::is_control)
     {
         let message = format!(
-            "must not be empty, contain '/' or control characters, or start or end with a space, \
+            "must not be empty, contain control characters, or start or end with '/' or a space, \
              found {name:?}"
         );
         return Err(table.error("name", message));
@@ -242,41 +356,4 @@ fn read_name(table: &mut Table, kind: &str, names: &mut HashSet<String>) -> Resu
     table.path = format!("{kind}.{name}");
     names.insert(name.clone());
     Ok(name)
-}
-
-/// A body that starts inside a half-space would be thrown out of it.
-fn check_depth(table: &Table, entry: &body::Entry, ground: &HalfSpace) -> Result<(), Error> {
-    let [x, y, z, qw, qx, qy, qz] = entry.q;
-    let rotation = UnitQuaternion::new_unchecked(Quaternion::new(qw, qx, qy, qz));
-    let normal = rotation.inverse() * ground.normal;
-    let shape = entry.body.shape;
-    let size = entry.size();
-    let center = ground.normal.dot(&Vector3::new(x, y, z)) - ground.offset;
-    let depth = shape.reach(size, normal) - center;
-    let smallest = entry.smallest();
-    if depth > 0.1 * smallest {
-        let message = format!(
-            "starts {depth:.3e} m deep in {:?}, which is more than a tenth of its smallest half \
-             extent or radius, {smallest} m",
-            ground.name
-        );
-        return Err(table.error("position", message));
-    }
-    Ok(())
-}
-
-/// Nor may it start inside another body.
-fn check_overlap(table: &Table, entry: &body::Entry, first: &body::Entry) -> Result<(), Error> {
-    let depth = overlap::depth(&first.placed(), &entry.placed());
-    let smallest = first.smallest().min(entry.smallest());
-    if depth > 0.1 * smallest {
-        let message = format!(
-            "starts {depth:.3e} m deep in {:?}, which is more than a tenth of the smallest half extent or \
-             radius of both, {smallest} m; move it, or let them pass through each other with \
-             collide = false in a [[contact]] of the pair",
-            first.body.name
-        );
-        return Err(table.error("position", message));
-    }
-    Ok(())
 }

@@ -2,36 +2,40 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::model::Shape;
+use super::Shape;
 
-/// A body in the world: its form, sizes (half extents, or the radius first), rotation and position.
-pub(super) struct Placed {
-    pub shape: Shape,
+/// A shape in the world: its form, sizes, rotation and position.
+pub(super) struct Placed<'a> {
+    pub shape: &'a Shape,
     pub size: [f64; 3],
     pub rotation: Matrix3<f64>,
     pub position: Vector3<f64>,
 }
 
-impl Placed {
+impl Placed<'_> {
     /// How far the body reaches from its position along a unit vector of the world, m.
-    fn reach(&self, axis: Vector3<f64>) -> f64 {
+    pub fn reach(&self, axis: Vector3<f64>) -> f64 {
         self.shape.reach(self.size, self.rotation.transpose() * axis)
     }
 
     /// The directions in which it may have a face or an edge that counts.
     fn axes(&self) -> impl Iterator<Item = Vector3<f64>> + Clone + '_ {
-        let boxed = self.shape == Shape::Box;
+        let boxed = *self.shape == Shape::Box;
         (0..3).filter(move |_| boxed).map(|k| self.rotation.column(k).into_owned())
     }
 }
 
-/// The least distance by which one of them would have to be moved for them to be apart, m; negative if they
-/// are.
-pub(super) fn depth(first: &Placed, second: &Placed) -> f64 {
+/// The least distance by which one of two boxes or balls would have to be moved for them to be apart, m;
+/// negative if they are. Of other shapes nothing.
+pub(super) fn depth(first: &Placed, second: &Placed) -> Option<f64> {
     match [first.shape, second.shape] {
-        [Shape::Box, Shape::Sphere] => depth_of_ball(first, second),
-        [Shape::Sphere, Shape::Box] => depth_of_ball(second, first),
-        _ => depth_by_axes(first, second),
+        [Shape::Box, Shape::Sphere] => Some(depth_of_ball(first, second)),
+        [Shape::Sphere, Shape::Box] => Some(depth_of_ball(second, first)),
+        [Shape::Box, Shape::Box] | [Shape::Sphere, Shape::Sphere] => {
+            Some(depth_by_axes(first, second))
+        }
+        #[expect(unreachable_patterns)]
+        _ => None,
     }
 }
 

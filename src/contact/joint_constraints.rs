@@ -1,0 +1,349 @@
+//! What joints demand of a step: limits, dry friction, closed loops.
+//!
+//! | condition | row of J | law | target |
+//! |---|---|---|---|
+//! | lower limit, gap phi = q - lower | +1 | 0 <= lambda, one-sided | -phi/dt, of a violation K (-phi)/dt |
+//! | upper limit, gap phi = upper - q | -1 | the same | the same |
+//! | dry friction f | 1, each velocity of the joint | abs(lambda) <= f dt | 0 |
+//! | closed loop, violation phi | how phi grows | equality | -K phi/dt |
+//!
+//! K is Baumgarte's factor. Limits are contacts with restitution 0: the joint may come to the limit within
+//! the step and no further. Loops are closed again after each step
+//! ([`simulation`](crate::simulation)), so that phi is there for what starts open.
+
+use nalgebra::Vector3;
+
+use crate::ad::Real;
+use crate::argmin::Law;
+use crate::dynamics::FreeMotion;
+use crate::linalg::norm;
+use crate::model::{EqualityKind, JointKind, Model, System};
+use crate::spatial::{Quaternion, conjugate, log, product};
+use crate::state::State;
+
+/// One condition on the velocities of one or two trees.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JointConstraint<T> {
+    /// Which it is: see [`joint_conditions`].
+    pub id: usize,
+    pub law: Law,
+    pub trees: [Option<usize>; 2],
+    /// Where its row starts.
+    first: usize,
+    columns: usize,
+    /// Least velocity along the row.
+    pub target: T,
+    /// Largest impulse of dry friction, N s or N m s.
+    pub limit: T,
+    /// How far a limit is, rad or m.
+    gap: f64,
+    /// Whether it may act in the step.
+    pub near: bool,
+}
+
+/// All conditions of a step. Reused, it allocates nothing.
+#[derive(Clone, Debug)]
+pub(super) struct JointConstraints<T> {
+    pub list: Vec<JointConstraint<T>>,
+    rows: Vec<T>,
+}
+
+impl<T> Default for JointConstraints<T> {
+    fn default() -> Self {
+        JointConstraints { list: Vec::new(), rows: Vec::new() }
+    }
+}
+
+/// Rows of the equality that has the most.
+const MOST_ROWS: usize = 6;
+
+/// How many conditions the joints of a model can pose; ids are below: lower and upper limit of each
+/// velocity, dry friction of each, six rows an equality. None if there are only lone bodies.
+pub fn joint_conditions(model: &Model) -> usize {
+    match model.trees.iter().all(|tree| tree.lone) && model.equalities.is_empty() {
+        true => 0,
+        false => 3 * model.nv() + MOST_ROWS * model.equalities.len(),
+    }
+}
+
+/// The tree that remembers the impulse of a condition.
+pub fn joint_owner(model: &Model, id: usize) -> Option<usize> {
+    let nv = model.nv();
+    let of_velocity = |v: usize| model.trees.iter().position(|tree| tree.v.contains(&v));
+    match id {
+        id if id < 2 * nv => of_velocity(id / 2),
+        id if id < 3 * nv => of_velocity(id - 2 * nv),
+        id => {
+            let [first, second] = equality_trees(model, (id - 3 * nv) / MOST_ROWS);
+            second.or(first)
+        }
+    }
+}
+
+/// The trees that an equality ties together; the second is nothing if both are one.
+fn equality_trees(model: &Model, equality: usize) -> [Option<usize>; 2] {
+    let tree = |body: Option<usize>| body.and_then(|body| model.bodies[body].tree);
+    let [first, second] = model.equalities[equality].bodies.map(tree);
+    [first, second.filter(|_| second != first)]
+}
+
+impl<T: Real> JointConstraints<T> {
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.rows.clear();
+    }
+
+    /// Lists all that may act in a step from `state`.
+    pub fn collect(&mut self, system: &System<T>, state: &State<T>, motion: &FreeMotion<T>) {
+        self.clear();
+        for (tree, entry) in system.model.trees.iter().enumerate() {
+            if !entry.lone {
+                for &body in &entry.bodies {
+                    self.limits(system, state, motion, (tree, body));
+                    self.friction(system, motion, (tree, body));
+                }
+            }
+        }
+        self.equalities(system, state, motion, system.settings.baumgarte);
+    }
+
+    /// The closed loops alone, with targets that remove the share `factor` of their violations in the step.
+    pub fn equalities(
+        &mut self,
+        system: &System<T>,
+        state: &State<T>,
+        motion: &FreeMotion<T>,
+        factor: f64,
+    ) {
+        for equality in 0..system.model.equalities.len() {
+            self.equality(system, state, motion, equality, factor);
+        }
+    }
+
+    /// The row of a condition: the velocities of its first tree, then of the second if it is another.
+    pub fn row(&self, constraint: &JointConstraint<T>) -> &[T] {
+        &self.rows[constraint.first..constraint.first + constraint.columns]
+    }
+
+    /// Makes limits near that the velocities at the end of the step take beyond themselves; calls `found` with
+    /// the tree of each.
+    pub fn admit_escapes(
+        &mut self,
+        model: &Model,
+        motion: &FreeMotion<T>,
+        velocities: &[T],
+        mut found: impl FnMut(usize),
+    ) {
+        for constraint in self.list.iter_mut().filter(|constraint| !constraint.near) {
+            let [Some(tree), None] = constraint.trees else { continue };
+            let row = &self.rows[constraint.first..constraint.first + constraint.columns];
+            let velocity = &velocities[model.trees[tree].v.clone()];
+            let speed: f64 = row.iter().zip(velocity).map(|(a, b)| a.value() * b.value()).sum();
+            if constraint.gap + motion.duration(tree).value() * speed < 0.0 {
+                constraint.near = true;
+                found(tree);
+            }
+        }
+    }
+
+    /// Adds a condition with a row of zeros, and returns the row.
+    fn add(&mut self, model: &Model, constraint: JointConstraint<T>) -> &mut [T] {
+        let size = |tree: usize| model.trees[tree].v.len();
+        let columns = super::constraint::distinct(constraint.trees).map(size).sum();
+        let first = self.rows.len();
+        self.rows.resize(first + columns, T::zero());
+        self.list.push(JointConstraint { first, columns, ..constraint });
+        &mut self.rows[first..]
+    }
+
+    fn limits(
+        &mut self,
+        system: &System<T>,
+        state: &State<T>,
+        motion: &FreeMotion<T>,
+        (tree, body): (usize, usize),
+    ) {
+        let System { model, parameters, settings } = *system;
+        let joint = &model.bodies[body].joint;
+        if !joint.limited {
+            return;
+        }
+        let part = motion.tree(tree);
+        let place = joint.v - model.trees[tree].v.start;
+        let dt = part.duration;
+        let speed = part.velocity[place].value().abs().max(part.free_velocity[place].value().abs());
+        let q = state.q[joint.q];
+        let gaps = [q - parameters.lower(model, body), parameters.upper(model, body) - q];
+        for (upper, gap) in gaps.into_iter().enumerate() {
+            let share = if gap.value() >= 0.0 { 1.0 } else { settings.baumgarte };
+            let constraint = JointConstraint {
+                id: 2 * joint.v + upper,
+                law: Law::NonNegative,
+                trees: [Some(tree), None],
+                first: 0,
+                columns: 0,
+                target: -gap * share / dt,
+                limit: T::zero(),
+                gap: gap.value(),
+                near: gap.value() <= 2.0 * dt.value() * speed,
+            };
+            let row = self.add(model, constraint);
+            row[place] = if upper == 1 { -T::one() } else { T::one() };
+        }
+    }
+
+    fn friction(
+        &mut self,
+        system: &System<T>,
+        motion: &FreeMotion<T>,
+        (tree, body): (usize, usize),
+    ) {
+        let System { model, parameters, .. } = *system;
+        let joint = &model.bodies[body].joint;
+        let friction = parameters.joint_friction(model, body);
+        // Without friction, but with a derivative in it, the condition is there too.
+        if friction.value() <= 0.0 {
+            return;
+        }
+        for k in 0..joint.kind.nv() {
+            let constraint = JointConstraint {
+                id: 2 * model.nv() + joint.v + k,
+                law: Law::Interval,
+                trees: [Some(tree), None],
+                first: 0,
+                columns: 0,
+                target: T::zero(),
+                limit: friction * motion.duration(tree),
+                gap: 0.0,
+                near: true,
+            };
+            let place = joint.v + k - model.trees[tree].v.start;
+            self.add(model, constraint)[place] = T::one();
+        }
+    }
+
+    fn equality(
+        &mut self,
+        system: &System<T>,
+        state: &State<T>,
+        motion: &FreeMotion<T>,
+        index: usize,
+        factor: f64,
+    ) {
+        let System { model, parameters, .. } = *system;
+        let equality = &model.equalities[index];
+        let side = |k: usize| equality.bodies[k].filter(|&b| model.bodies[b].tree.is_some());
+        let moving = [side(0), side(1)];
+        let trees = equality_trees(model, index);
+        let durations = super::constraint::distinct(trees).map(|tree| motion.duration(tree));
+        let Some(dt) = durations.reduce(|a, b| if a.value() < b.value() { a } else { b }) else {
+            return;
+        };
+        let size = |tree: Option<usize>| tree.map_or(0, |tree| model.trees[tree].v.len());
+        let second = if trees[1].is_some() { size(trees[0]) } else { 0 };
+        let mut add = |row: usize, violation: T, fill: &dyn Fn(&mut [T])| {
+            let constraint = JointConstraint {
+                id: 3 * model.nv() + MOST_ROWS * index + row,
+                law: Law::Equality,
+                trees,
+                first: 0,
+                columns: 0,
+                target: -violation * factor / dt,
+                limit: T::zero(),
+                gap: 0.0,
+                near: true,
+            };
+            fill(self.add(model, constraint));
+        };
+        if equality.kind == EqualityKind::Joint {
+            let [Some(a), Some(b)] = equality.bodies else { return };
+            let ratio = parameters.ratio(model, index);
+            let q = |body: usize| state.q[model.bodies[body].joint.q];
+            let violation = q(a) - parameters.offset(model, index) - ratio * q(b);
+            add(0, violation, &|row| {
+                for (body, from, entry) in [(a, 0, T::one()), (b, second, -ratio)] {
+                    let Some(tree) = model.bodies[body].tree else { continue };
+                    row[from + model.bodies[body].joint.v - model.trees[tree].v.start] += entry;
+                }
+            });
+            return;
+        }
+        let anchors = parameters.anchors(model, index);
+        let points = [0, 1].map(|k| match equality.bodies[k] {
+            Some(body) => motion.bodies[body].position + motion.bodies[body].rotation * anchors[k],
+            None => anchors[k],
+        });
+        let arm = |k: usize, body: usize| anchors[k] - motion.bodies[body].center_of_mass;
+        let apart = points[1] - points[0];
+        let fill = |direction: Vector3<T>| {
+            move |row: &mut [T]| {
+                for (k, from, sign) in [(0, 0, -1.0), (1, second, 1.0)] {
+                    if let Some(body) = moving[k] {
+                        motion.add_row(body, arm(k, body), direction, sign, &mut row[from..]);
+                    }
+                }
+            }
+        };
+        if equality.kind == EqualityKind::Distance {
+            let distance = norm(apart.as_slice());
+            let violation = distance - parameters.offset(model, index);
+            add(0, violation, &fill(apart / distance));
+            return;
+        }
+        for k in 0..3 {
+            add(k, apart[k], &fill(axis(k)));
+        }
+        if equality.kind == EqualityKind::Weld {
+            // How the second is turned from where it should be, in the world.
+            let turn = |k: usize| match equality.bodies[k] {
+                Some(body) => orientation(model, state, motion, body),
+                None => [T::one(), T::zero(), T::zero(), T::zero()],
+            };
+            let wanted = product(turn(0), equality.orientation.map(T::constant));
+            let turned = log(product(turn(1), conjugate(wanted)));
+            for k in 0..3 {
+                add(3 + k, turned[k], &|row| {
+                    for (side, from, sign) in [(0, 0, -1.0), (1, second, 1.0)] {
+                        if let Some(body) = moving[side] {
+                            motion.add_turn(body, axis(k), sign, &mut row[from..]);
+                        }
+                    }
+                });
+            }
+        }
+    }
+}
+
+fn axis<T: Real>(k: usize) -> Vector3<T> {
+    let mut axis = Vector3::zeros();
+    axis[k] = T::one();
+    axis
+}
+
+/// Quaternion of a body in the world, by its joints.
+fn orientation<T: Real>(
+    model: &Model,
+    state: &State<T>,
+    motion: &FreeMotion<T>,
+    body: usize,
+) -> Quaternion<T> {
+    let entry = &model.bodies[body];
+    let q = &state.q[entry.joint.q..];
+    if entry.joint.kind == JointKind::Free {
+        return [q[3], q[4], q[5], q[6]];
+    }
+    let base = match entry.parent {
+        Some(parent) => orientation(model, state, motion, parent),
+        None => [T::one(), T::zero(), T::zero(), T::zero()],
+    };
+    let base = product(base, entry.joint.orientation.map(T::constant));
+    match entry.joint.kind {
+        JointKind::Ball => product(base, [q[0], q[1], q[2], q[3]]),
+        JointKind::Revolute => {
+            let half = q[0] * 0.5;
+            let (sin, axis) = (half.sin(), entry.joint.axis);
+            product(base, [half.cos(), sin * axis.x, sin * axis.y, sin * axis.z])
+        }
+        _ => base,
+    }
+}

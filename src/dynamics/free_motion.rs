@@ -1,0 +1,274 @@
+//! All bodies at the start of a step, and how they would move without contact.
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::{Articulation, FreeBody};
+use crate::ad::Real;
+use crate::linalg::norm;
+use crate::model::{Model, System};
+use crate::spatial::rotation_matrix;
+use crate::state::{NV, State};
+
+/// Where a body is at the start of a step.
+#[derive(Clone, Debug)]
+pub struct BodyPose<T> {
+    /// Rotation from body to world.
+    pub rotation: Matrix3<T>,
+    /// Position of the origin in the world, m.
+    pub position: Vector3<T>,
+    /// Centre of mass in the body, m.
+    pub center_of_mass: Vector3<T>,
+    /// The tree it is part of; nothing if it does not move.
+    pub tree: Option<usize>,
+    /// Speed of the centre of mass without contact, m/s.
+    pub linear_speed: f64,
+    /// Angular speed without contact, rad/s.
+    pub angular_speed: f64,
+}
+
+/// A tree over one step, in the coordinates that the contact problem is posed in: of a lone body the velocity
+/// of the centre of mass in the world and the angular velocity in the body, of others the
+/// velocities of the state.
+#[derive(Clone, Copy, Debug)]
+pub struct TreeMotion<'a, T> {
+    /// Velocities at the start.
+    pub velocity: &'a [T],
+    /// Velocities at the end without contact, v_p of `LeLidec21`.
+    pub free_velocity: &'a [T],
+    /// L with M = L L', row-major, lower triangular.
+    pub mass_factor: &'a [T],
+    /// How long the step is, s.
+    pub duration: T,
+}
+
+/// What a tree is.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Lone(usize),
+    Articulated(usize),
+}
+
+/// All bodies at the start of a step. Reused, it allocates nothing.
+#[derive(Clone, Debug)]
+pub struct FreeMotion<T> {
+    /// Every body.
+    pub bodies: Vec<BodyPose<T>>,
+    /// The lone ones, in the order of their trees.
+    pub lone: Vec<FreeBody<T>>,
+    /// The other trees.
+    pub articulated: Vec<Articulation<T>>,
+    kinds: Vec<Kind>,
+}
+
+impl<T> Default for FreeMotion<T> {
+    fn default() -> Self {
+        FreeMotion {
+            bodies: Vec::new(),
+            lone: Vec::new(),
+            articulated: Vec::new(),
+            kinds: Vec::new(),
+        }
+    }
+}
+
+impl<T: Real> FreeMotion<T> {
+    /// Everything at `state`, over a step of `duration` under `inputs` (see
+    /// [`step`](crate::simulation::step)).
+    pub fn start(&mut self, system: &System<T>, state: &State<T>, inputs: &[T], duration: T) {
+        let System { model, parameters, .. } = *system;
+        self.bodies.clear();
+        self.lone.clear();
+        self.kinds.clear();
+        let mut articulated = 0;
+        for (index, tree) in model.trees.iter().enumerate() {
+            if tree.lone {
+                let body = tree.bodies[0];
+                let load = &inputs[tree.v.clone()];
+                let free = FreeBody::new(model, parameters, state, body, load, duration);
+                self.kinds.push(Kind::Lone(self.lone.len()));
+                self.lone.push(free);
+            } else {
+                if articulated == self.articulated.len() {
+                    self.articulated.push(Articulation::default());
+                }
+                self.articulated[articulated].start(system, state, index, inputs, duration);
+                self.kinds.push(Kind::Articulated(articulated));
+                articulated += 1;
+            }
+        }
+        self.articulated.truncate(articulated);
+        for (index, body) in model.bodies.iter().enumerate() {
+            let pose = match body.tree {
+                None => self.fixed(model, system, index),
+                Some(tree) => self.pose_of(index, tree),
+            };
+            self.bodies.push(pose);
+        }
+    }
+
+    /// Puts a lone body in the place of its tree's.
+    pub fn replace(&mut self, model: &Model, body: usize, free: FreeBody<T>) {
+        let Some(tree) = model.bodies[body].tree else { return };
+        if let Kind::Lone(place) = self.kinds[tree] {
+            self.lone[place] = free;
+            self.bodies[body] = self.pose_of(body, tree);
+        }
+    }
+
+    /// The lone body that a tree is, if it is one.
+    pub fn lone_of(&self, tree: usize) -> Option<&FreeBody<T>> {
+        match self.kinds[tree] {
+            Kind::Lone(place) => Some(&self.lone[place]),
+            Kind::Articulated(_) => None,
+        }
+    }
+
+    fn pose_of(&self, body: usize, tree: usize) -> BodyPose<T> {
+        match self.kinds[tree] {
+            Kind::Lone(place) => {
+                let free = &self.lone[place];
+                let speed = |k: usize| norm(&[0, 1, 2].map(|i| free.free_velocity[k + i].value()));
+                BodyPose {
+                    rotation: free.rotation,
+                    position: free.position,
+                    center_of_mass: free.center_of_mass,
+                    tree: Some(tree),
+                    linear_speed: speed(0),
+                    angular_speed: speed(3),
+                }
+            }
+            Kind::Articulated(place) => self.articulated[place].pose(body, tree),
+        }
+    }
+
+    /// A body that does not move.
+    fn fixed(&self, model: &Model, system: &System<T>, index: usize) -> BodyPose<T> {
+        let body = &model.bodies[index];
+        let turn = rotation_matrix(body.joint.orientation).map(T::constant);
+        let at = system.parameters.position(model, index);
+        let (rotation, position) = match body.parent {
+            None => (turn, at),
+            Some(parent) => {
+                let BodyPose { rotation, position, .. } = &self.bodies[parent];
+                (rotation * turn, position + rotation * at)
+            }
+        };
+        let center_of_mass = system.parameters.center_of_mass(model, index);
+        BodyPose {
+            rotation,
+            position,
+            center_of_mass,
+            tree: None,
+            linear_speed: 0.0,
+            angular_speed: 0.0,
+        }
+    }
+
+    /// How many trees there are.
+    pub fn trees(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// How long the step is for a tree, s.
+    pub fn duration(&self, tree: usize) -> T {
+        self.tree(tree).duration
+    }
+
+    /// A tree.
+    pub fn tree(&self, tree: usize) -> TreeMotion<'_, T> {
+        match self.kinds[tree] {
+            Kind::Lone(place) => {
+                let free = &self.lone[place];
+                TreeMotion {
+                    velocity: &free.velocity,
+                    free_velocity: &free.free_velocity,
+                    mass_factor: &free.mass_factor,
+                    duration: free.duration,
+                }
+            }
+            Kind::Articulated(place) => self.articulated[place].motion(),
+        }
+    }
+
+    /// Writes how fast a point of a moving body goes along a direction of the world: adds `sign` times the row
+    /// of J to `row`, which has as many entries as the tree of the body has velocities. `arm`: from
+    /// the centre of mass to the point, in the body, m.
+    pub fn add_row(
+        &self,
+        body: usize,
+        arm: Vector3<T>,
+        direction: Vector3<T>,
+        sign: f64,
+        row: &mut [T],
+    ) {
+        let BodyPose { rotation, tree, .. } = &self.bodies[body];
+        let Some(tree) = *tree else { return };
+        match self.kinds[tree] {
+            Kind::Lone(_) => {
+                // d . (v + R (w x arm)) = d . v + w . (arm x R'd)
+                let turning = arm.cross(&(rotation.transpose() * direction));
+                let entries = direction.iter().chain(turning.iter());
+                for (entry, &x) in row[..NV].iter_mut().zip(entries) {
+                    *entry += if sign < 0.0 { -x } else { x };
+                }
+            }
+            Kind::Articulated(place) => {
+                self.articulated[place].add_row(body, arm, direction, sign, row);
+            }
+        }
+    }
+
+    /// As [`add_row`](Self::add_row), of how fast a body turns about a direction of the world.
+    pub fn add_turn(&self, body: usize, direction: Vector3<T>, sign: f64, row: &mut [T]) {
+        let BodyPose { rotation, tree, .. } = &self.bodies[body];
+        let Some(tree) = *tree else { return };
+        match self.kinds[tree] {
+            Kind::Lone(_) => {
+                let turning = rotation.transpose() * direction;
+                for (entry, &x) in row[3..NV].iter_mut().zip(turning.iter()) {
+                    *entry += if sign < 0.0 { -x } else { x };
+                }
+            }
+            Kind::Articulated(place) => {
+                self.articulated[place].add_turn(body, direction, sign, row);
+            }
+        }
+    }
+
+    /// Writes the state of a tree at the end of the step from its velocities there. `untouched`: nothing
+    /// acted on it in the step but its own forces.
+    pub fn advance(
+        &self,
+        system: &System<T>,
+        state: &State<T>,
+        tree: usize,
+        velocity: &[T],
+        untouched: bool,
+        next: &mut State<T>,
+    ) {
+        let model = system.model;
+        match self.kinds[tree] {
+            Kind::Lone(place) => {
+                let body = &model.bodies[model.trees[tree].bodies[0]];
+                self.lone[place].advance(velocity, body.joint.q, body.joint.v, next);
+            }
+            Kind::Articulated(place) => {
+                self.articulated[place].advance(model, state, tree, velocity, untouched, next);
+            }
+        }
+    }
+
+    /// Everything stays where it is if nothing touches it.
+    pub fn rest(&mut self) {
+        self.lone.iter_mut().for_each(|free| free.free_velocity.fill(T::zero()));
+        self.articulated.iter_mut().for_each(Articulation::rest);
+    }
+
+    /// Whether masses are positive definite, and whether the motion of a tree without contact was found.
+    pub fn health(&self, tree: usize) -> (bool, bool) {
+        match self.kinds[tree] {
+            Kind::Lone(place) => (self.lone[place].admissible, self.lone[place].converged),
+            Kind::Articulated(place) => (self.articulated[place].admissible, true),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Closed loops, and other conditions that hold at all times.
+
+/// What an equality constraint demands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EqualityKind {
+    /// A point of each body coincide.
+    Connect,
+    /// As `Connect`, and the bodies do not turn against each other.
+    Weld,
+    /// A point of each body stay at a distance.
+    Distance,
+    /// q1 = offset + ratio q2, of the joints of the bodies (a mimic joint).
+    Joint,
+}
+
+impl EqualityKind {
+    /// The name in scene files.
+    pub fn name(self) -> &'static str {
+        match self {
+            EqualityKind::Connect => "connect",
+            EqualityKind::Weld => "weld",
+            EqualityKind::Distance => "distance",
+            EqualityKind::Joint => "joint",
+        }
+    }
+
+    /// How many conditions it is.
+    pub fn rows(self) -> usize {
+        match self {
+            EqualityKind::Connect => 3,
+            EqualityKind::Weld => 6,
+            EqualityKind::Distance | EqualityKind::Joint => 1,
+        }
+    }
+}
+
+/// A condition on two bodies. Its points, distance, offset and ratio are
+/// [parameters](super::Parameters).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Equality {
+    /// Its name.
+    pub name: String,
+    /// What it demands.
+    pub kind: EqualityKind,
+    /// The bodies; nothing is the world.
+    pub bodies: [Option<usize>; 2],
+    /// Of a weld: quaternion w, x, y, z of the second body in the first.
+    pub orientation: [f64; 4],
+}

@@ -1,0 +1,118 @@
+//! Where each physical number stands among the parameters.
+
+use super::{Model, Solid};
+
+/// Gravity.
+pub(super) const GRAVITY: usize = 3;
+
+// Of a body.
+pub(super) const MASS: usize = 0;
+pub(super) const CENTER_OF_MASS: usize = 1;
+pub(super) const INERTIA: usize = 4;
+pub(super) const BODY: usize = 10;
+
+// Of a joint.
+pub(super) const POSITION: usize = 0;
+pub(super) const ANCHOR: usize = 3;
+pub(super) const ARMATURE: usize = 6;
+pub(super) const DAMPING: usize = 7;
+pub(super) const FRICTION: usize = 8;
+pub(super) const STIFFNESS: usize = 9;
+pub(super) const REST: usize = 10;
+pub(super) const LOWER: usize = 11;
+pub(super) const UPPER: usize = 12;
+pub(super) const JOINT: usize = 13;
+
+// Of a collider: its sizes, and its position if it is placed.
+pub(super) const SIZE: usize = 3;
+pub(super) const PLACE: usize = 3;
+
+// Of a contact pair.
+pub(super) const MU: usize = 0;
+pub(super) const RESTITUTION: usize = 1;
+pub(super) const MU_STATIC: usize = 2;
+pub(super) const PAIR: usize = 3;
+
+// Of an actuator.
+pub(super) const GEAR: usize = 0;
+pub(super) const KP: usize = 1;
+pub(super) const KD: usize = 2;
+pub(super) const CONTROL_RANGE: usize = 3;
+pub(super) const FORCE_RANGE: usize = 5;
+pub(super) const ACTUATOR: usize = 7;
+
+// Of an equality.
+pub(super) const ANCHORS: usize = 0;
+pub(super) const OFFSET: usize = 6;
+pub(super) const RATIO: usize = 7;
+pub(super) const EQUALITY: usize = 8;
+
+/// The first slot of each thing that has numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Slots {
+    pub bodies: Vec<usize>,
+    /// Of the joint of each body; nothing if it has no numbers.
+    pub joints: Vec<Option<usize>>,
+    pub colliders: Vec<usize>,
+    pub pairs: usize,
+    pub actuators: usize,
+    pub equalities: usize,
+    /// How many there are in all.
+    pub count: usize,
+}
+
+impl Slots {
+    /// Gravity; each body, with its joint and its colliders; the colliders of the world; pairs, actuators,
+    /// equalities.
+    pub fn new(model: &Model) -> Slots {
+        let mut slots = Slots { colliders: vec![0; model.colliders.len()], ..Slots::default() };
+        let mut next = GRAVITY;
+        let mut take = |count: usize| {
+            next += count;
+            next - count
+        };
+        let size =
+            |collider: usize| SIZE + if model.colliders[collider].placed { PLACE } else { 0 };
+        let of = |owner: Option<usize>| {
+            let all = model.colliders.iter().enumerate();
+            all.filter(move |(_, collider)| collider.body == owner).map(|(index, _)| index)
+        };
+        for (index, body) in model.bodies.iter().enumerate() {
+            slots.bodies.push(take(BODY));
+            let lone = body.tree.is_some_and(|tree| model.trees[tree].lone);
+            slots.joints.push(if lone { None } else { Some(take(JOINT)) });
+            for collider in of(Some(index)) {
+                slots.colliders[collider] = take(size(collider));
+            }
+        }
+        for collider in of(None) {
+            slots.colliders[collider] = take(size(collider));
+        }
+        slots.pairs = take(PAIR * model.pairs.len());
+        slots.actuators = take(ACTUATOR * model.actuators.len());
+        slots.equalities = take(EQUALITY * model.equalities.len());
+        slots.count = next;
+        slots
+    }
+
+    pub fn pair(&self, pair: usize) -> usize {
+        self.pairs + PAIR * pair
+    }
+
+    pub fn actuator(&self, actuator: usize) -> usize {
+        self.actuators + ACTUATOR * actuator
+    }
+
+    pub fn equality(&self, equality: usize) -> usize {
+        self.equalities + EQUALITY * equality
+    }
+}
+
+/// What two solids are called together.
+pub(super) fn pair_name(model: &Model, first: Solid, second: usize) -> String {
+    let owner = match first {
+        Solid::HalfSpace(half_space) => &model.half_spaces[half_space].name,
+        Solid::Collider(collider) => &model.colliders[collider].name,
+    };
+    format!("{owner}-{}", model.colliders[second].name)
+}

@@ -1,0 +1,66 @@
+//! Loops that a step has opened are closed again.
+//!
+//! A step keeps the velocities that would open a loop at zero, at the configuration it starts from; along
+//! curves that leaves the loop open by some (dt v)². Newton steps on the violation phi,
+//! dq = -M^-1 J' (J M^-1 J')^-1 phi, close it: the least displacement in the metric of the mass
+//! matrix, found by the node that finds impulses. Their number is decided on values.
+
+use crate::ad::Real;
+use crate::contact::Contacts;
+use crate::dynamics::FreeMotion;
+use crate::model::System;
+use crate::simulation::StepReport;
+use crate::state::State;
+
+/// Violations up to this, m or rad, are left.
+const CLOSED: f64 = 1e-13;
+/// Newton steps at most; each squares the violation.
+const ROUNDS: usize = 4;
+
+/// Scratch memory.
+pub(super) struct Closure<T: Real> {
+    motion: FreeMotion<T>,
+    contacts: Contacts<T>,
+    still: Vec<T>,
+    velocities: Vec<T>,
+}
+
+impl<T: Real> Default for Closure<T> {
+    fn default() -> Self {
+        Closure {
+            motion: FreeMotion::default(),
+            contacts: Contacts::default(),
+            still: Vec::new(),
+            velocities: Vec::new(),
+        }
+    }
+}
+
+impl<T: Real> Closure<T> {
+    /// Moves `state` until all loops are closed; its velocities stay as they are.
+    pub fn close(&mut self, system: &System<T>, state: &mut State<T>, report: &mut StepReport) {
+        let model = system.model;
+        self.still.clear();
+        self.still.resize(model.nv() + model.nu(), T::zero());
+        self.velocities.clone_from(&state.v);
+        state.v.fill(T::zero());
+        for _ in 0..ROUNDS {
+            // Displacements are velocities over a second.
+            self.motion.start(system, state, &self.still, T::one());
+            self.motion.rest();
+            if !self.contacts.close_loops(system, state, &self.motion, CLOSED) {
+                break;
+            }
+            let mut moved = state.clone();
+            for (tree, entry) in model.trees.iter().enumerate() {
+                let velocity = &self.contacts.velocities[entry.v.clone()];
+                self.motion.advance(system, state, tree, velocity, false, &mut moved);
+            }
+            state.q.copy_from_slice(&moved.q);
+            for island in self.contacts.reports() {
+                report.add(island.report, island.residuals);
+            }
+        }
+        state.v.copy_from_slice(&self.velocities);
+    }
+}
