@@ -4,6 +4,8 @@ use std::f64::consts::PI;
 
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
+use super::BodyDescription;
+
 /// Of a rigid body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct MassProperties {
@@ -25,6 +27,13 @@ impl MassProperties {
     pub fn principal(mass: f64, moments: [f64; 3]) -> MassProperties {
         let inertia = Matrix3::from_diagonal(&Vector3::from(moments));
         MassProperties { mass, center: Vector3::zeros(), inertia }
+    }
+
+    /// Of a body.
+    pub fn of(body: &BodyDescription) -> MassProperties {
+        let [xx, yy, zz, xy, xz, yz] = body.inertia;
+        let inertia = Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
+        MassProperties { mass: body.mass, center: body.center_of_mass.into(), inertia }
     }
 
     /// In the frame in which the solid stands at `pose`.
@@ -139,6 +148,31 @@ pub(super) fn mesh(
         apex += (a + b + c) * (size / 3.0);
     }
     let apex = if area > 0.0 { apex / area } else { apex };
+    let sums = |apex| sums(density, corners.clone(), apex, volume);
+    let (mut mass, moment, mut second) = sums(apex);
+    if mass == 0.0 {
+        return MassProperties::zero();
+    }
+    let offset = moment / mass;
+    let center = apex + offset;
+    if volume == Volume::Absolute {
+        // As MuJoCo counts: once more, with pyramids that stand on the centre of mass just found, which is
+        // kept.
+        (mass, _, second) = sums(center);
+    } else {
+        second -= offset * offset.transpose() * mass;
+    }
+    let inertia = Matrix3::identity() * second.trace() - second;
+    MassProperties { mass, center, inertia }
+}
+
+/// Mass, first and second moments about the apex.
+fn sums(
+    density: f64,
+    corners: impl Iterator<Item = [Vector3<f64>; 3]>,
+    apex: Vector3<f64>,
+    volume: Volume,
+) -> (f64, Vector3<f64>, Matrix3<f64>) {
     let (mut mass, mut moment, mut second) = (0.0, Vector3::zeros(), Matrix3::zeros());
     for [a, b, c] in corners {
         let [a, b, c] = [a, b, c].map(|corner| corner - apex);
@@ -159,11 +193,5 @@ pub(super) fn mesh(
             second += (squares + sum * sum.transpose()) * (m / 20.0);
         }
     }
-    if mass == 0.0 {
-        return MassProperties::zero();
-    }
-    let center = moment / mass;
-    let second = second - center * center.transpose() * mass;
-    let inertia = Matrix3::identity() * second.trace() - second;
-    MassProperties { mass, center: center + apex, inertia }
+    (mass, moment, second)
 }

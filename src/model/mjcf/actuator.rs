@@ -160,7 +160,7 @@ fn actuator<'a>(
     let mut control_range = range("ctrllimited", "ctrlrange")?;
     let mut force_range = range("forcelimited", "forcerange")?;
     let inherit = given.at("inheritrange").amount("inheritrange")?.unwrap_or(0.0);
-    if inherit > 0.0 && element.tag == "position" && control_range.is_none() {
+    if inherit > 0.0 && element.tag == "position" {
         let limits = tree.links.iter().flat_map(|link| &link.joints);
         let limits = limits.filter(|other| other.numbers.name == joint);
         if let Some([lower, upper]) = limits.filter_map(|other| other.numbers.limits).next() {

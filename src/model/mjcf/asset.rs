@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+use nalgebra::{UnitQuaternion, Vector3};
 
 use super::compiler::Compiler;
 use super::defaults::{Defaults, Given};
@@ -37,12 +37,11 @@ struct MeshAsset<'a> {
     hull: Option<Arc<Polyhedron>>,
 }
 
-/// A mesh as it stands in the frame of a geom.
+/// A mesh as a geom has it.
 pub(super) struct Placed {
+    /// Its file, if its points are those of the file.
     pub path: Option<PathBuf>,
     pub scale: [f64; 3],
-    /// From the scaled points of the file to the frame of the geom.
-    pub pose: Isometry3<f64>,
 }
 
 const FOLLOWED: [&str; 11] = [
@@ -104,7 +103,7 @@ impl<'a> Assets<'a> {
         Ok(assets)
     }
 
-    /// How a mesh stands in the frame of a geom that refers to it.
+    /// The file and scale of a mesh.
     pub fn place(
         &self,
         geom: &Element,
@@ -116,18 +115,10 @@ impl<'a> Assets<'a> {
         if scale.contains(&0.0) {
             return Err(given.at("scale").error("scale", "must not be 0"));
         }
-        let position: Vector3<f64> = given.own().numbers("refpos")?.unwrap_or([0.0; 3]).into();
-        let rotation = match given.own().numbers("refquat")? {
-            None => UnitQuaternion::identity(),
-            Some(quaternion) => unit(quaternion)
-                .ok_or_else(|| given.own().error("refquat", "must not be zero"))?,
-        };
-        Ok(Placed {
-            path: given.own().get("file").map(|file| compiler.mesh_path(file)),
-            scale,
-            // x = R' (point - position)
-            pose: Isometry3::from_parts(position.into(), rotation).inverse(),
-        })
+        let own = given.own();
+        let moved = own.get("refpos").or(own.get("refquat")).is_some();
+        let path = own.get("file").filter(|_| !moved).map(|file| compiler.mesh_path(file));
+        Ok(Placed { path, scale })
     }
 
     fn asset(&self, geom: &Element, name: &str) -> Result<&MeshAsset<'a>, Error> {
@@ -136,7 +127,7 @@ impl<'a> Assets<'a> {
         self.meshes.get(name).ok_or_else(message)
     }
 
-    /// The hull of the points of a mesh, as they are in its file.
+    /// The hull of a mesh, before it is scaled.
     pub fn hull(
         &mut self,
         geom: &Element,
@@ -156,7 +147,7 @@ impl<'a> Assets<'a> {
         Ok(hull.insert(Arc::new(made)).clone())
     }
 
-    /// The points of a mesh, as they are in its file.
+    /// The points of a mesh, before they are scaled.
     pub fn points(
         &mut self,
         geom: &Element,
@@ -186,7 +177,7 @@ impl<'a> Assets<'a> {
         let mesh = self.load(geom, name, compiler)?;
         let scaled = |point: &[f64; 3]| {
             let [x, y, z] = placed.scale;
-            (placed.pose * Point3::new(x * point[0], y * point[1], z * point[2])).coords.into()
+            [x * point[0], y * point[1], z * point[2]]
         };
         // A mirrored mesh shows its faces from inside.
         let mirrored = placed.scale.iter().product::<f64>() < 0.0;
@@ -217,10 +208,30 @@ impl<'a> Assets<'a> {
         };
         let MeshAsset { given, mesh, .. } = asset;
         if mesh.is_none() {
-            *mesh = Some(read(given.own(), compiler)?);
+            let mut read = read(given.own(), compiler)?;
+            move_to_reference(given.own(), &mut read)?;
+            *mesh = Some(read);
         }
         mesh.as_ref().ok_or_else(|| geom.error("mesh", "is not loaded"))
     }
+}
+
+/// The points in the reference frame that the element gives: x = R' (point - position), scaled later.
+fn move_to_reference(element: &Element, mesh: &mut Mesh) -> Result<(), Error> {
+    let position: Vector3<f64> = element.numbers("refpos")?.unwrap_or([0.0; 3]).into();
+    let rotation = match element.numbers("refquat")? {
+        None => UnitQuaternion::identity(),
+        Some(quaternion) => {
+            unit(quaternion).ok_or_else(|| element.error("refquat", "must not be zero"))?
+        }
+    };
+    if position == Vector3::zeros() && rotation == UnitQuaternion::identity() {
+        return Ok(());
+    }
+    for point in &mut mesh.points {
+        *point = rotation.inverse_transform_vector(&(Vector3::from(*point) - position)).into();
+    }
+    Ok(())
 }
 
 /// Reads the file, or the points in the element.

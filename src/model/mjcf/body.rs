@@ -2,12 +2,13 @@
 
 use nalgebra::Isometry3;
 
-use super::orientation::{POSE, pose, wxyz};
+use super::orientation::{POSE, pose};
 use super::tree::{Link, Tree};
 use super::{Reader, inertia};
 use crate::Error;
 use crate::model::JointKind;
 use crate::model::mass_properties::MassProperties;
+use crate::model::pose::wxyz;
 use crate::model::xml::{Element, Unfollowed};
 
 const FOLLOWED: [&str; 8] =

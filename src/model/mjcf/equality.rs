@@ -4,9 +4,10 @@ use nalgebra::{Isometry3, Point3};
 
 use super::Reader;
 use super::defaults::Given;
-use super::orientation::{unit, wxyz};
+use super::orientation::unit;
 use super::tree::Tree;
 use crate::Error;
+use crate::model::pose::wxyz;
 use crate::model::xml::{Element, Unfollowed};
 use crate::model::{Description, EqualityDescription, EqualityKind, JointKind};
 

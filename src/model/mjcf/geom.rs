@@ -6,9 +6,10 @@ use nalgebra::{Isometry3, Matrix3, Point3, UnitQuaternion, Vector3};
 
 use super::Reader;
 use super::defaults::Given;
-use super::orientation::{direction, from_z, given_pose, wxyz};
+use super::orientation::{direction, from_z, given_pose};
 use crate::Error;
 use crate::model::mass_properties::{self, MassProperties};
+use crate::model::pose::{isometry, wxyz};
 use crate::model::xml::{Element, Remarks, Unfollowed};
 use crate::model::{ColliderDescription, Filter, HeightField, Material, Shape};
 
@@ -140,10 +141,7 @@ impl<'a> Reader<'a> {
         let form = match form {
             Form::Plane(pose) => Form::Plane(frame * pose),
             Form::Solid(mut collider) => {
-                let [x, y, z] = collider.position;
-                let [w, i, j, k] = collider.orientation;
-                let rotation = UnitQuaternion::new_unchecked(nalgebra::Quaternion::new(w, i, j, k));
-                let pose = frame * Isometry3::from_parts([x, y, z].into(), rotation);
+                let pose = frame * isometry(collider.position, collider.orientation);
                 collider.position = pose.translation.vector.into();
                 collider.orientation = wxyz(&pose.rotation);
                 collider.material = Some(Material { mu, mu_static: None, restitution: 0.0 });
@@ -248,7 +246,6 @@ impl<'a> Reader<'a> {
         if touches {
             let placed = assets.place(element, name, compiler)?;
             let hull = assets.hull(element, name, compiler)?;
-            let pose = pose * placed.pose;
             let mesh = placed.path.map(|path| path.display().to_string());
             let (hull, scale, mesh) = match placed.scale.iter().all(|&scale| scale > 0.0) {
                 true => (hull, placed.scale, mesh),
@@ -262,7 +259,7 @@ impl<'a> Reader<'a> {
                     (Arc::new(mirrored), [1.0; 3], None)
                 }
             };
-            let mut solid = collider(element, Shape::Convex(hull), scale, &pose);
+            let mut solid = collider(element, Shape::Convex(hull), scale, pose);
             solid.mesh = mesh;
             form = Form::Solid(solid);
         }
@@ -294,7 +291,7 @@ impl<'a> Reader<'a> {
             let (mut least, mut most) = (Vector3::repeat(f64::MAX), Vector3::repeat(f64::MIN));
             for point in points {
                 let scaled = Vector3::from(*point).component_mul(&Vector3::from(placed.scale));
-                let point = frame.inverse() * (placed.pose * Point3::from(scaled));
+                let point = frame.inverse() * Point3::from(scaled);
                 (least, most) = (least.inf(&point.coords), most.sup(&point.coords));
             }
             let center = Isometry3::translation(

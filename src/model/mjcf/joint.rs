@@ -4,8 +4,9 @@ use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use super::Reader;
 use super::defaults::Given;
-use super::orientation::{direction, wxyz};
+use super::orientation::direction;
 use crate::Error;
+use crate::model::pose::wxyz;
 use crate::model::xml::{Element, Remarks, Unfollowed};
 use crate::model::{JointDescription, JointKind};
 

@@ -3,6 +3,7 @@
 use super::Reader;
 use super::orientation::unit;
 use crate::Error;
+use crate::model::pose::wxyz;
 use crate::model::xml::{Element, Unfollowed};
 use crate::model::{Description, JointKind, Keyframe};
 
@@ -67,7 +68,7 @@ fn normalize(q: &mut [f64], description: &Description) -> Option<()> {
         if let Some(start) = start {
             let numbers = q.get_mut(start..start + 4)?;
             let found = unit([numbers[0], numbers[1], numbers[2], numbers[3]])?;
-            numbers.copy_from_slice(&super::orientation::wxyz(&found));
+            numbers.copy_from_slice(&wxyz(&found));
         }
         at += kind.nq();
     }

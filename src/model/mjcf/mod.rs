@@ -71,6 +71,7 @@ fn read(root: &Element, name: &str, directory: &Path) -> Result<Description, Err
 
     let mut description = Description::new(name, settings);
     description.gravity = gravity;
+    description.strict = false;
     description.touch_parents = !reader.flags.filter_parent;
     let mut tree = tree::read(&mut reader, root)?;
     inertia::set_total_mass(&mut tree, &reader.compiler);

@@ -119,8 +119,3 @@ pub(super) fn euler(angles: [f64; 3], sequence: [u8; 3]) -> UnitQuaternion<f64> 
     }
     rotation
 }
-
-/// w, x, y, z.
-pub(super) fn wxyz(rotation: &UnitQuaternion<f64>) -> [f64; 4] {
-    [rotation.w, rotation.i, rotation.j, rotation.k]
-}

@@ -10,6 +10,7 @@ use super::joint::Joint;
 use super::{Reader, body};
 use crate::Error;
 use crate::model::mass_properties::MassProperties;
+use crate::model::pose::wxyz;
 use crate::model::xml::Element;
 use crate::model::{
     BodyDescription, ColliderDescription, Description, Filter, HalfSpaceDescription,
@@ -291,7 +292,7 @@ fn joint_body(body: &str, joint: &Joint, k: usize) -> String {
 fn joint_of_fixed(pose: &Isometry3<f64>) -> JointDescription {
     JointDescription {
         position: pose.translation.vector.into(),
-        orientation: super::orientation::wxyz(&pose.rotation),
+        orientation: wxyz(&pose.rotation),
         ..JointDescription::new(JointKind::Fixed)
     }
 }
