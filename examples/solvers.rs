@@ -109,7 +109,8 @@ fn kick(scene: &Scene, solver: ContactSolver) -> (Vec<f64>, StepReport) {
     // The inertia of a cube is a number.
     let scale = |k: usize| {
         let body = k / 6;
-        let (mass, inertia) = (parameters.mass(model, body), parameters.inertia(model, body)[(0, 0)]);
+        let (mass, inertia) =
+            (parameters.mass(model, body), parameters.inertia(model, body)[(0, 0)]);
         if k % 6 < 3 { mass.sqrt() } else { inertia.sqrt() }
     };
     let pairs = with.iter().zip(&without).enumerate();

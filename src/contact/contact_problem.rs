@@ -64,7 +64,7 @@ impl<T: Real> Default for ContactProblem<T> {
 }
 
 /// What a problem is made of.
-pub(super) struct Posed<'a, T> {
+pub(super) struct Posed<'a, T: Real> {
     pub system: &'a System<'a, T>,
     pub motion: &'a FreeMotion<T>,
     pub points: &'a [ContactPoint<T>],

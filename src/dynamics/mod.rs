@@ -2,6 +2,7 @@
 //! derivatives, and the step of a free body.
 
 mod aba;
+mod applied_forces;
 mod articulation;
 mod block_diagonal;
 mod coriolis;
@@ -21,6 +22,7 @@ mod rnea_tangent;
 mod runge_kutta;
 
 pub use aba::{Aba, forward_dynamics};
+pub use applied_forces::applied_forces;
 pub use articulation::Articulation;
 pub use block_diagonal::BlockDiagonal;
 pub use crba::{Crba, MassMatrix, mass_matrix};

@@ -126,7 +126,7 @@ pub fn inverse_dynamics_vjp<T: Real>(
         }
         let moved = own.displacement(&w, &velocity, &accelerated);
         let by_rate = own.coriolis() - velocity.cross_force(&own.inertia);
-        let joint = model.joint_slot(index);
+        let joint = model.joint_slots(index);
         for k in link.range() {
             let axis = &kinematics.axes[k];
             gradient.q[k] += axis.motion.dot(&moved);

@@ -1,10 +1,13 @@
 //! The classical Runge-Kutta method on the manifold, as `MuJoCo` takes it.
 
+use nalgebra::Vector3;
+
 use super::{Aba, Kinematics, forward_dynamics};
 use crate::ad::Real;
 use crate::linalg::FactorError;
 use crate::model::{Model, Parameters};
-use crate::state::State;
+use crate::spatial::rotation_vector_rate;
+use crate::state::{Coordinates, State};
 
 /// Scratch memory of [`runge_kutta`].
 #[derive(Clone, Debug, Default)]
@@ -13,19 +16,20 @@ pub struct RungeKutta<T> {
     aba: Aba<T>,
     stage: State<T>,
     forces: Vec<T>,
-    velocity: Vec<T>,
+    /// x and x'.
+    offset: Vec<T>,
+    rate: Vec<T>,
     acceleration: Vec<T>,
-    /// Sums of b_i v_i and of b_i a_i.
-    mean_velocity: Vec<T>,
+    /// Sums of b_i x'_i and of b_i a_i.
+    mean_rate: Vec<T>,
     mean_acceleration: Vec<T>,
 }
 
 /// One step of `dt` seconds without contact, of fourth order: `next` is the state after it. `forces`
 /// writes the generalised forces in a state.
 ///
-/// Stage i stands at q (+) c_i dt v_(i-1), v + c_i dt a_(i-1), all from the start of the step; at the end q
-/// (+) dt sum b_i v_i, v + dt sum b_i a_i. On orientations that is of fourth order only where the
-/// angular velocity keeps its axis, otherwise of second.
+/// The method runs in the chart q(x) = q (+) x about the start of the step, in which x' is v, of rotations
+/// the rate of the rotation vector x while the body turns at v (`MuntheKaas98`).
 ///
 /// # Errors
 /// [`FactorError::Pivot`] with the velocity that has no inertia; `next` has then no meaning.
@@ -43,12 +47,12 @@ pub fn runge_kutta<T: Real>(
         [(1.0 / 6.0, 0.5), (1.0 / 3.0, 0.5), (1.0 / 3.0, 1.0), (1.0 / 6.0, 0.0)];
     let s = scratch;
     let n = state.v.len();
-    for buffer in [&mut s.mean_velocity, &mut s.mean_acceleration] {
+    for buffer in [&mut s.mean_rate, &mut s.mean_acceleration, &mut s.acceleration] {
         buffer.clear();
         buffer.resize(n, T::zero());
     }
-    s.acceleration.resize(n, T::zero());
     copy(state, &mut s.stage);
+    s.rate.clone_from(&state.v);
     for (i, (weight, ahead)) in STAGES.into_iter().enumerate() {
         s.forces.clear();
         s.forces.resize(n, T::zero());
@@ -64,40 +68,54 @@ pub fn runge_kutta<T: Real>(
             &mut s.acceleration,
         )?;
         for k in 0..n {
-            s.mean_velocity[k] += s.stage.v[k] * weight;
+            s.mean_rate[k] += s.rate[k] * weight;
             s.mean_acceleration[k] += s.acceleration[k] * weight;
         }
         if i < 3 {
-            s.velocity.clone_from(&s.stage.v);
-            advance(model, state, &s.velocity, &s.acceleration, dt * ahead, &mut s.stage);
+            let dt = dt * ahead;
+            advance(model, state, &s.rate, &s.acceleration, dt, &mut s.offset, &mut s.stage);
+            find_rate(model, &s.offset, &s.stage.v, &mut s.rate);
         }
     }
-    advance(model, state, &s.mean_velocity, &s.mean_acceleration, dt, next);
+    advance(model, state, &s.mean_rate, &s.mean_acceleration, dt, &mut s.offset, next);
     Ok(())
 }
 
-/// `to` = `from` (+) dt (velocity, acceleration).
+/// `to` = `from` moved by `offset` = dt `rate`, and with dt `acceleration` more velocity.
 fn advance<T: Real>(
     model: &Model,
     from: &State<T>,
-    velocity: &[T],
+    rate: &[T],
     acceleration: &[T],
     dt: T,
+    offset: &mut Vec<T>,
     to: &mut State<T>,
 ) {
     copy(from, to);
-    let mut dq = [T::zero(); 6];
+    offset.clear();
+    offset.extend(rate.iter().map(|&rate| rate * dt));
     for body in &model.bodies {
         let joint = &body.joint;
         let Some(coordinates) = joint.kind.coordinates() else { continue };
-        let nv = coordinates.nv();
-        for (dq, &v) in dq.iter_mut().zip(&velocity[joint.v..joint.v + nv]) {
-            *dq = v * dt;
-        }
-        coordinates.advance(&mut to.q[joint.q..joint.q + coordinates.nq()], &dq[..nv]);
+        let (nq, nv) = (coordinates.nq(), coordinates.nv());
+        let q = &mut to.q[joint.q..joint.q + nq];
+        coordinates.advance(q, &offset[joint.v..joint.v + nv]);
     }
     for (v, &a) in to.v.iter_mut().zip(acceleration) {
         *v += a * dt;
+    }
+}
+
+/// x' at the offset x with the velocities `velocity`.
+fn find_rate<T: Real>(model: &Model, offset: &[T], velocity: &[T], rate: &mut [T]) {
+    rate.copy_from_slice(velocity);
+    for body in &model.bodies {
+        let coordinates = body.joint.kind.coordinates();
+        let Some((_, turn)) = coordinates.and_then(Coordinates::quaternion) else { continue };
+        let range = body.joint.v + turn..body.joint.v + turn + 3;
+        let vector = |x: &[T]| Vector3::from_column_slice(&x[range.clone()]);
+        let turned = rotation_vector_rate(vector(offset), vector(velocity));
+        rate[range.clone()].copy_from_slice(turned.as_slice());
     }
 }
 

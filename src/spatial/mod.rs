@@ -15,6 +15,6 @@ pub use inertia::Inertia;
 pub use motion::Motion;
 pub use rotation::{
     Quaternion, conjugate, cross_matrix, exp, left_jacobian, log, normalized, product,
-    rotation_matrix,
+    rotation_matrix, rotation_vector_rate,
 };
 pub use symmetric::Symmetric;

@@ -6,6 +6,7 @@ mod stl;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use nalgebra::Vector3;
 
@@ -95,6 +96,20 @@ impl From<&Polyhedron> for Mesh {
         let points = polyhedron.vertices().iter().map(|&vertex| vertex.into()).collect();
         Mesh { points, triangles }
     }
+}
+
+/// A hull, its scale along the axes, and whether it was mirrored: scales of shapes are positive, so that one
+/// that is mirrored has a hull of its own.
+pub(super) fn scaled(
+    hull: Arc<Polyhedron>,
+    scale: [f64; 3],
+) -> Result<(Arc<Polyhedron>, [f64; 3], bool), HullError> {
+    if scale.iter().all(|&x| x > 0.0) {
+        return Ok((hull, scale, false));
+    }
+    let factors = Vector3::from(scale);
+    let points: Vec<_> = hull.vertices().iter().map(|v| v.component_mul(&factors)).collect();
+    Ok((Arc::new(Polyhedron::hull(&points)?), [1.0; 3], true))
 }
 
 /// An error unless there are few enough.

@@ -104,12 +104,7 @@ impl<'a> Assets<'a> {
     }
 
     /// The file and scale of a mesh.
-    pub fn place(
-        &self,
-        geom: &Element,
-        name: &str,
-        compiler: &Compiler,
-    ) -> Result<Placed, Error> {
+    pub fn place(&self, geom: &Element, name: &str, compiler: &Compiler) -> Result<Placed, Error> {
         let given = &self.asset(geom, name)?.given;
         let scale = given.at("scale").numbers("scale")?.unwrap_or([1.0; 3]);
         if scale.contains(&0.0) {
@@ -141,9 +136,8 @@ impl<'a> Assets<'a> {
         if let Some(hull) = hull {
             return Ok(hull.clone());
         }
-        let made = mesh
-            .hull()
-            .map_err(|error| given.own().error("", format!("has no hull: {error}")))?;
+        let made =
+            mesh.hull().map_err(|error| given.own().error("", format!("has no hull: {error}")))?;
         Ok(hull.insert(Arc::new(made)).clone())
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Reader;
-use super::tree::Tree;
+use super::tree::{Place, Tree};
 use crate::Error;
 use crate::model::xml::{Element, Unfollowed};
 use crate::model::{ContactDescription, Description, Material};
@@ -31,7 +31,12 @@ pub(super) fn read<'a>(
     for element in root.all("contact").flat_map(|contact| &contact.children) {
         match element.tag.as_str() {
             "exclude" => {
-                element.remark_on_others(&["name", "body1", "body2"], &[], &[], &mut reader.remarks);
+                element.remark_on_others(
+                    &["name", "body1", "body2"],
+                    &[],
+                    &[],
+                    &mut reader.remarks,
+                );
                 let body = |name: &str| {
                     let body = element.required(name)?;
                     match body == "world" || tree.places.contains_key(body) {
@@ -39,7 +44,14 @@ pub(super) fn read<'a>(
                         false => Err(element.error(name, format!("there is no body {body:?}"))),
                     }
                 };
-                excluded.insert([body("body1")?, body("body2")?]);
+                match [body("body1")?, body("body2")?] {
+                    [world, body] | [body, world] if world == "world" => {
+                        exclude_world(tree, &body, element.line, description);
+                    }
+                    bodies => {
+                        excluded.insert(bodies);
+                    }
+                }
             }
             "pair" => pair(reader, element, tree, description)?,
             _ => reader.remarks.add(element, "", "is not known here, and ignored"),
@@ -99,13 +111,42 @@ fn pair<'a>(
         reader.remarks.add(given.at("condim"), "condim", message);
     }
     let mu = if condim == 1 { 0.0 } else { mu };
-    let [first, second] = [geoms[0].place, geoms[1].place].map(|place| tree.collider_name(place));
-    description.contacts.push(ContactDescription {
-        line: Some(element.line),
-        pair: format!("{first}-{second}"),
-        material: Some(Material { mu, mu_static: None, restitution: 0.0 }),
-    });
+    let [first, second] = [geoms[0].place, geoms[1].place];
+    let material = Some(Material { mu, mu_static: None, restitution: 0.0 });
+    // What is fixed to each other does not move by touching.
+    if tree.moves_with(first) != tree.moves_with(second) {
+        add(tree, [first, second], element.line, material, description);
+    }
     Ok(())
+}
+
+/// Says how two shapes touch; the last word counts.
+fn add(
+    tree: &Tree,
+    places: [Place; 2],
+    line: usize,
+    material: Option<Material>,
+    description: &mut Description,
+) {
+    let [first, second] = places.map(|place| tree.collider_name(place));
+    let (pair, other) = (format!("{first}-{second}"), format!("{second}-{first}"));
+    description.contacts.retain(|contact| contact.pair != pair && contact.pair != other);
+    description.contacts.push(ContactDescription { line: Some(line), pair, material });
+}
+
+/// Lets a body pass through all that is the world's own.
+fn exclude_world(tree: &Tree, body: &str, line: usize, description: &mut Description) {
+    let Some(&link) = tree.places.get(body) else { return };
+    if tree.is_fixed(link) {
+        return;
+    }
+    let half_spaces = (0..tree.half_spaces.len()).map(Place::HalfSpace);
+    let shapes = (0..tree.colliders.len()).map(Place::World);
+    for fixed in half_spaces.chain(shapes) {
+        for k in 0..tree.links[link].colliders.len() {
+            add(tree, [fixed, Place::Link(link, k)], line, None, description);
+        }
+    }
 }
 
 /// A body passes through the one it hangs on. Where bodies without mass stand between the two, nobody but

@@ -20,19 +20,8 @@ const UNFOLLOWED: [Unfollowed; 3] = [
 ];
 
 const FOLLOWED: [&str; 13] = [
-    "name",
-    "class",
-    "active",
-    "body1",
-    "body2",
-    "site1",
-    "site2",
-    "anchor",
-    "relpose",
-    "joint1",
-    "joint2",
-    "polycoef",
-    "data",
+    "name", "class", "active", "body1", "body2", "site1", "site2", "anchor", "relpose", "joint1",
+    "joint2", "polycoef", "data",
 ];
 
 /// Two bodies, and the pose of each in the world where all joints have their reference numbers.
@@ -112,7 +101,10 @@ fn bodies(element: &Element, tree: &Tree) -> Result<Two, Error> {
 }
 
 /// The bodies of two sites, and the sites in them.
-fn sites(element: &Element, tree: &Tree) -> Result<([Option<usize>; 2], [Isometry3<f64>; 2]), Error> {
+fn sites(
+    element: &Element,
+    tree: &Tree,
+) -> Result<([Option<usize>; 2], [Isometry3<f64>; 2]), Error> {
     let (mut bodies, mut poses) = ([None; 2], [Isometry3::identity(); 2]);
     for (k, name) in ["site1", "site2"].into_iter().enumerate() {
         let site = element.required(name)?;

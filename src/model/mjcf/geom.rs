@@ -9,6 +9,7 @@ use super::defaults::Given;
 use super::orientation::{direction, from_z, given_pose};
 use crate::Error;
 use crate::model::mass_properties::{self, MassProperties};
+use crate::model::mesh::scaled;
 use crate::model::pose::{isometry, wxyz};
 use crate::model::xml::{Element, Remarks, Unfollowed};
 use crate::model::{ColliderDescription, Filter, HeightField, Material, Shape};
@@ -82,7 +83,11 @@ const UNFOLLOWED: [Unfollowed; 7] = [
     Unfollowed { name: "margin", neutral: "0", instead: TOUCH },
     Unfollowed { name: "gap", neutral: "0", instead: TOUCH },
     Unfollowed { name: "adhesion", neutral: "0", instead: "is not followed: nothing sticks" },
-    Unfollowed { name: "surfacevel", neutral: "0", instead: "is not followed: surfaces do not run" },
+    Unfollowed {
+        name: "surfacevel",
+        neutral: "0",
+        instead: "is not followed: surfaces do not run",
+    },
     Unfollowed {
         name: "fluidshape",
         neutral: "none",
@@ -247,18 +252,9 @@ impl<'a> Reader<'a> {
             let placed = assets.place(element, name, compiler)?;
             let hull = assets.hull(element, name, compiler)?;
             let mesh = placed.path.map(|path| path.display().to_string());
-            let (hull, scale, mesh) = match placed.scale.iter().all(|&scale| scale > 0.0) {
-                true => (hull, placed.scale, mesh),
-                // Mirrored: a hull of its own.
-                false => {
-                    let scale = Vector3::from(placed.scale);
-                    let points = hull.vertices().iter().map(|v| v.component_mul(&scale));
-                    let mirrored = crate::model::Polyhedron::hull(&points.collect::<Vec<_>>());
-                    let mirrored = mirrored
-                        .map_err(|error| element.error("mesh", format!("has no hull: {error}")))?;
-                    (Arc::new(mirrored), [1.0; 3], None)
-                }
-            };
+            let (hull, scale, mirrored) = scaled(hull, placed.scale)
+                .map_err(|error| element.error("mesh", format!("has no hull: {error}")))?;
+            let mesh = mesh.filter(|_| !mirrored);
             let mut solid = collider(element, Shape::Convex(hull), scale, pose);
             solid.mesh = mesh;
             form = Form::Solid(solid);

@@ -10,17 +10,8 @@ use crate::Error;
 use crate::model::mass_properties::MassProperties;
 use crate::model::xml::Element;
 
-const FOLLOWED: [&str; 9] = [
-    "mass",
-    "diaginertia",
-    "fullinertia",
-    POSE[0],
-    POSE[1],
-    POSE[2],
-    POSE[3],
-    POSE[4],
-    POSE[5],
-];
+const FOLLOWED: [&str; 9] =
+    ["mass", "diaginertia", "fullinertia", POSE[0], POSE[1], POSE[2], POSE[3], POSE[4], POSE[5]];
 
 /// Whether the geoms of a body make its mass.
 pub(super) fn is_from_geoms(reader: &Reader, body: &Element) -> bool {

@@ -52,7 +52,11 @@ const UNFOLLOWED: [Unfollowed; 10] = [
         neutral: "0",
         instead: "is not followed: give stiffness and damping",
     },
-    Unfollowed { name: "springyield", neutral: "0", instead: "is not followed: springs are elastic" },
+    Unfollowed {
+        name: "springyield",
+        neutral: "0",
+        instead: "is not followed: springs are elastic",
+    },
     Unfollowed {
         name: "actuatorfrcrange",
         neutral: "0",

@@ -35,9 +35,8 @@ pub(super) fn read(
         };
         let mut q = list("qpos", nq)?;
         if let Some(q) = &mut q {
-            normalize(q, description).ok_or_else(|| {
-                element.error("qpos", "has a quaternion that is zero")
-            })?;
+            normalize(q, description)
+                .ok_or_else(|| element.error("qpos", "has a quaternion that is zero"))?;
         }
         let controls = list("ctrl", actuators.len())?;
         let controls = controls.map(|all| {

@@ -23,7 +23,7 @@ mod tree;
 use std::path::Path;
 
 use super::Description;
-use super::xml::{self, Element, Remarks};
+use super::xml::{Element, Remarks};
 use crate::Error;
 use asset::Assets;
 use compiler::Compiler;
@@ -39,26 +39,13 @@ struct Reader<'a> {
     remarks: Remarks,
 }
 
-/// Reads a file.
-pub(super) fn load(path: &Path) -> Result<Description, Error> {
-    let text = xml::read(path)?;
-    let directory = path.parent().unwrap_or(Path::new(""));
-    parse(&text, &path.display().to_string(), directory)
-}
-
-/// Reads the text of a file; `name` stands for it in messages, what it refers to is looked for in
+/// Reads the root element of a file; `name` stands for it in messages, what it refers to is looked for in
 /// `directory`.
-pub(super) fn parse(text: &str, name: &str, directory: &Path) -> Result<Description, Error> {
-    let root = xml::parse(text, name)?;
-    if root.tag != "mujoco" {
-        let message = format!("must be <mujoco>, found <{}>", root.tag);
-        return Err(Error::input(name, root.line, "", message));
-    }
-    let root = include::resolve(root, directory)?;
-    read(&root, name, directory)
+pub(super) fn read(root: Element, name: &str, directory: &Path) -> Result<Description, Error> {
+    describe(&include::resolve(root, directory)?, name, directory)
 }
 
-fn read(root: &Element, name: &str, directory: &Path) -> Result<Description, Error> {
+fn describe(root: &Element, name: &str, directory: &Path) -> Result<Description, Error> {
     let mut remarks = Remarks::default();
     root.remark_on_others(&[], &["model"], &[], &mut remarks);
     let compiler = Compiler::read(root, directory, &mut remarks)?;

@@ -49,7 +49,11 @@ const RIGID: &str = "is not followed: contacts are rigid";
 const FLUID: &str = "is not followed: nothing moves in a fluid here";
 
 const UNFOLLOWED: [Unfollowed; 9] = [
-    Unfollowed { name: "cone", neutral: "elliptic", instead: "is not followed: friction cones are round" },
+    Unfollowed {
+        name: "cone",
+        neutral: "elliptic",
+        instead: "is not followed: friction cones are round",
+    },
     Unfollowed { name: "impratio", neutral: "1", instead: RIGID },
     Unfollowed { name: "noslip_iterations", neutral: "0", instead: RIGID },
     Unfollowed { name: "density", neutral: "0", instead: FLUID },

@@ -169,7 +169,15 @@ impl Tree {
         Some(link)
     }
 
-    /// The material and filter of a place.
+    /// The body that carries a shape along; nothing if it is fixed to the world.
+    pub fn moves_with(&self, place: Place) -> Option<usize> {
+        match place {
+            Place::HalfSpace(_) | Place::World(_) => None,
+            Place::Link(link, _) => self.whole(link),
+        }
+    }
+
+    /// The shape at a place.
     fn collider(&mut self, place: Place) -> Option<&mut ColliderDescription> {
         match place {
             Place::HalfSpace(_) => None,

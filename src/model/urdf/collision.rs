@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{origin, package};
 use crate::Error;
-use crate::model::mesh::Mesh;
+use crate::model::mesh::{Mesh, scaled};
 use crate::model::pose::wxyz;
 use crate::model::xml::{Element, Remarks};
 use crate::model::{ColliderDescription, Filter, Polyhedron, Shape};
@@ -52,7 +52,7 @@ impl Shapes {
             "cylinder" => (Shape::Cylinder, [size("radius")?, size("length")? / 2.0, 0.0], None),
             "capsule" => (Shape::Capsule, [size("radius")?, size("length")? / 2.0, 0.0], None),
             "mesh" => match self.mesh(form, remarks)? {
-                Some((shape, size, mesh)) => (shape, size, Some(mesh)),
+                Some((shape, size, mesh)) => (shape, size, mesh),
                 None => return Ok(None),
             },
             _ => {
@@ -78,12 +78,11 @@ impl Shapes {
         &mut self,
         element: &Element,
         remarks: &mut Remarks,
-    ) -> Result<Option<(Shape, [f64; 3], String)>, Error> {
+    ) -> Result<Option<(Shape, [f64; 3], Option<String>)>, Error> {
         let file = element.required("filename")?;
         let scale = element.numbers("scale")?.unwrap_or([1.0; 3]);
-        if scale.iter().any(|&x| x <= 0.0) {
-            remarks.add(element, "scale", "must be positive: the shape touches nothing");
-            return Ok(None);
+        if scale.contains(&0.0) {
+            return Err(element.error("scale", "must not be 0"));
         }
         let Some(path) = package::find(file, &self.directory) else {
             let message = format!("there is no file {file}: the shape touches nothing");
@@ -94,10 +93,13 @@ impl Shapes {
             let mesh = Mesh::load(&path).map_err(|error| error.to_string())?;
             mesh.hull().map(Arc::new).map_err(|error| format!("{}: {error}", path.display()))
         });
-        match hull {
-            Ok(hull) => {
-                let shape = Shape::Convex(hull.clone());
-                Ok(Some((shape, scale, path.display().to_string())))
+        let made = hull.clone().and_then(|hull| {
+            scaled(hull, scale).map_err(|error| format!("{}: {error}", path.display()))
+        });
+        match made {
+            Ok((hull, scale, mirrored)) => {
+                let file = Some(path.display().to_string()).filter(|_| !mirrored);
+                Ok(Some((Shape::Convex(hull), scale, file)))
             }
             Err(error) => {
                 remarks.add(element, "filename", format!("{error}: the shape touches nothing"));

@@ -7,7 +7,9 @@ use super::origin;
 use crate::Error;
 use crate::model::pose::wxyz;
 use crate::model::xml::{Element, Remarks};
-use crate::model::{BodyDescription, EqualityDescription, EqualityKind, JointDescription, JointKind};
+use crate::model::{
+    BodyDescription, EqualityDescription, EqualityKind, JointDescription, JointKind,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -133,7 +135,11 @@ impl<'a> Joint<'a> {
     }
 
     /// Slides along axes, and a last joint.
-    fn chain(&self, slides: &[(&str, Unit<Vector3<f64>>)], last: JointKind) -> Vec<JointDescription> {
+    fn chain(
+        &self,
+        slides: &[(&str, Unit<Vector3<f64>>)],
+        last: JointKind,
+    ) -> Vec<JointDescription> {
         let numbers = &self.numbers;
         let joint = |kind| JointDescription {
             damping: numbers.damping,
@@ -153,15 +159,20 @@ impl<'a> Joint<'a> {
     }
 
     /// q = multiplier q' + offset, if it mimics another.
-    pub fn mimic(&self, joints: &[Joint]) -> Result<Option<EqualityDescription>, Error> {
+    pub fn mimic(
+        &self,
+        joints: &[Joint],
+        remarks: &mut Remarks,
+    ) -> Result<Option<EqualityDescription>, Error> {
         let Some(mimic) = self.element.child("mimic") else { return Ok(None) };
         let other = mimic.required("joint")?;
         let has_axis =
             |joint: &Joint| ![Kind::Fixed, Kind::Floating, Kind::Planar].contains(&joint.kind);
         let known = joints.iter().any(|joint| joint.name == other && has_axis(joint));
         if !known || other == self.name || !has_axis(self) {
-            let message = format!("must be another joint with one coordinate, found {other:?}");
-            return Err(mimic.error("joint", message));
+            let message = "is not followed: it asks for another joint, both with one coordinate";
+            remarks.add(mimic, "joint", message);
+            return Ok(None);
         }
         Ok(Some(EqualityDescription {
             line: Some(mimic.line),

@@ -29,7 +29,9 @@ impl<'a> Link<'a> {
             match child.tag.as_str() {
                 "inertial" | "visual" | "sensor" | "verbose" => {}
                 "collision" => colliders.extend(shapes.read(child, remarks)?),
-                "contact" => remarks.add(child, "", "is not followed: give friction in a [[contact]]"),
+                "contact" => {
+                    remarks.add(child, "", "is not followed: give friction in a [[contact]]")
+                }
                 _ => remarks.add(child, "", "is not known here, and ignored"),
             }
         }

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::pose::{isometry, wxyz};
-use super::xml::{self, Element, Remarks};
+use super::xml::{Element, Remarks};
 use super::{BodyDescription, Description, JointDescription, JointKind, Settings};
 use crate::Error;
 use crate::model::mass_properties::MassProperties;
@@ -23,37 +23,25 @@ use link::Link;
 /// Duration of a step, s; the files say none.
 const TIME_STEP: f64 = 0.002;
 
-/// Reads a file.
-pub(super) fn load(path: &Path, floating_base: bool) -> Result<Description, Error> {
-    let text = xml::read(path)?;
-    let directory = path.parent().unwrap_or(Path::new(""));
-    parse(&text, &path.display().to_string(), directory, floating_base)
-}
-
-/// Reads the text of a file; `name` stands for it in messages, what it refers to is looked for from
+/// Reads the root element of a file; `name` stands for it in messages, what it refers to is looked for from
 /// `directory` on.
-pub(super) fn parse(
-    text: &str,
+pub(super) fn read(
+    root: &Element,
     name: &str,
     directory: &Path,
     floating_base: bool,
 ) -> Result<Description, Error> {
-    let root = xml::parse(text, name)?;
-    if root.tag != "robot" {
-        let message = format!("must be <robot>, found <{}>", root.tag);
-        return Err(Error::input(name, root.line, "", message));
-    }
     let mut remarks = Remarks::default();
-    remark_on_others(&root, &mut remarks);
+    remark_on_others(root, &mut remarks);
     let mut description = Description::new(name, Settings::new(TIME_STEP));
     description.strict = false;
     description.passes = true;
     let mut shapes = Shapes::new(directory);
-    let links = read_links(&root, &mut shapes, &mut remarks)?;
-    let joints = read_joints(&root, &links, &mut remarks)?;
-    add_bodies(&root, &links, &joints, floating_base, &mut description)?;
+    let links = read_links(root, &mut shapes, &mut remarks)?;
+    let joints = read_joints(root, &links, &mut remarks)?;
+    add_bodies(root, &links, &joints, floating_base, &mut description)?;
     for joint in &joints {
-        if let Some(mimic) = joint.mimic(&joints)? {
+        if let Some(mimic) = joint.mimic(&joints, &mut remarks)? {
             description.equalities.push(mimic);
         }
     }
@@ -144,8 +132,10 @@ fn add_bodies(
             let message = format!("{base:?} and {other:?} both hang on no joint: one robot a file");
             return Err(root.error("link", message));
         }
+        (None, _) if links.is_empty() => return Err(root.error("link", "is missing")),
         (None, _) => {
-            let message = "there is no link that hangs on no joint: the joints go round in a circle";
+            let message =
+                "there is no link that hangs on no joint: the joints go round in a circle";
             return Err(root.error("link", message));
         }
     };
@@ -192,7 +182,9 @@ fn add_bodies(
         placed += 1;
     }
     if placed < links.len() {
-        return Err(root.error("joint", "go round in a circle: some links do not hang on the first"));
+        return Err(
+            root.error("joint", "go round in a circle: some links do not hang on the first")
+        );
     }
     if floating_base {
         gather_mass(description);
@@ -205,7 +197,8 @@ fn gather_mass(description: &mut Description) {
     if description.bodies.first().is_none_or(|base| base.mass > 0.0) {
         return;
     }
-    let mut poses = HashMap::from([(description.bodies[0].name.clone(), nalgebra::Isometry3::identity())]);
+    let mut poses =
+        HashMap::from([(description.bodies[0].name.clone(), nalgebra::Isometry3::identity())]);
     let mut parts = Vec::new();
     for body in description.bodies.iter_mut().skip(1) {
         let parent = body.parent.as_ref().and_then(|parent| poses.get(parent));
@@ -222,12 +215,7 @@ fn gather_mass(description: &mut Description) {
 
 impl Link<'_> {
     /// The link as a body.
-    fn body(
-        &self,
-        name: &str,
-        parent: Option<String>,
-        joint: JointDescription,
-    ) -> BodyDescription {
+    fn body(&self, name: &str, parent: Option<String>, joint: JointDescription) -> BodyDescription {
         BodyDescription {
             line: Some(self.element.line),
             name: name.to_string(),

@@ -11,6 +11,8 @@ pub(super) fn find(name: &str, directory: &Path) -> Option<PathBuf> {
     }
     let package = name.strip_prefix("package://").or(name.strip_prefix("model://"));
     let Some(path) = package else { return there(directory.join(name)) };
+    // Some write a third slash.
+    let path = path.trim_start_matches('/');
     let (package, inner) = path.split_once('/')?;
     let listed = std::env::var_os("ROS_PACKAGE_PATH").unwrap_or_default();
     // Listed are the packages, or the directories they are in.
