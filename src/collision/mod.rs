@@ -7,18 +7,28 @@
 //! that they have derivatives in both poses and in all sizes.
 
 mod box_box;
-mod box_half_space;
+mod capsule_capsule;
+mod capsule_convex;
+mod convex_convex;
+mod half_space;
+mod height_field;
+mod hull;
 mod lowest;
+mod nearest;
 mod pair;
 mod point;
+mod rod;
 mod sphere_box;
-mod sphere_half_space;
+mod sphere_convex;
+mod sphere_cylinder;
 mod sphere_sphere;
 mod sweep_and_prune;
 mod witness;
 
 pub use box_box::box_box;
-pub use pair::witnesses;
+pub use capsule_capsule::{capsule_capsule, sphere_capsule};
+pub use half_space::half_space_points;
+pub use pair::{features, supports, witnesses};
 pub use point::{ContactPoint, Detection};
 pub use sphere_box::sphere_box;
 pub use sphere_sphere::sphere_sphere;

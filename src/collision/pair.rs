@@ -2,14 +2,22 @@
 
 use nalgebra::Vector3;
 
-use super::{Pose, Witness, box_box, sphere_box, sphere_sphere};
+use super::capsule_convex::convex_capsule;
+use super::convex_convex::convex_convex;
+use super::height_field::{Terrain, field_capsule, field_convex, field_sphere};
+use super::hull::Hull;
+use super::sphere_convex::convex_sphere;
+use super::sphere_cylinder::cylinder_sphere;
+use super::{
+    FEATURES, Pose, Witness, box_box, capsule_capsule, sphere_box, sphere_capsule, sphere_sphere,
+};
 use crate::ad::Real;
-use crate::model::Shape;
+use crate::model::{Polyhedron, Shape};
 
 /// Pushes the possible contacts of two shapes that are at most `reach` (m) wide, normals from the
 /// first to the second. Nothing is pushed if the shapes are further apart than that.
 ///
-/// `sizes`: half extents of a box, or radius and two numbers that are not read, m.
+/// `sizes`: what [`Shape`] says of each, m. Pairs that are not [supported](supports) have no contacts.
 pub fn witnesses<T: Real>(
     shapes: [&Shape; 2],
     poses: [&Pose<T>; 2],
@@ -17,6 +25,25 @@ pub fn witnesses<T: Real>(
     reach: f64,
     out: &mut Vec<Witness<T>>,
 ) {
+    if in_order(shapes, poses, sizes, reach, out) {
+        return;
+    }
+    let start = out.len();
+    let ([a, b], [p, q], [s, t]) = (shapes, poses, sizes);
+    in_order([b, a], [q, p], [t, s], reach, out);
+    for witness in &mut out[start..] {
+        *witness = witness.flipped();
+    }
+}
+
+/// Pushes the contacts if there is an algorithm for the shapes in this order; false if not.
+fn in_order<T: Real>(
+    shapes: [&Shape; 2],
+    poses: [&Pose<T>; 2],
+    sizes: [Vector3<T>; 2],
+    reach: f64,
+    out: &mut Vec<Witness<T>>,
+) -> bool {
     let [first, second] = poses;
     match shapes {
         [Shape::Sphere, Shape::Sphere] => {
@@ -25,13 +52,71 @@ pub fn witnesses<T: Real>(
         [Shape::Sphere, Shape::Box] => {
             sphere_box(first, sizes[0].x, second, sizes[1], reach, out);
         }
-        [Shape::Box, Shape::Sphere] => {
-            let start = out.len();
-            sphere_box(second, sizes[1].x, first, sizes[0], reach, out);
-            for witness in &mut out[start..] {
-                *witness = witness.flipped();
+        [Shape::Sphere, Shape::Capsule] => {
+            sphere_capsule(first, sizes[0].x, second, sizes[1], reach, out);
+        }
+        [Shape::Cylinder, Shape::Sphere] => {
+            cylinder_sphere(first, sizes[0], second, sizes[1].x, reach, out);
+        }
+        [Shape::Capsule, Shape::Capsule] => capsule_capsule(poses, sizes, reach, out),
+        [Shape::Box, Shape::Box] => box_box(poses, sizes, reach, out),
+        [Shape::HeightField(field), other] => {
+            let ground = Terrain { field, scale: sizes[0] };
+            match (other, hull(other, sizes[1])) {
+                (Shape::Sphere, _) => {
+                    field_sphere(&ground, first, second, sizes[1].x, reach, out);
+                }
+                (Shape::Capsule, _) => field_capsule(&ground, first, second, sizes[1], reach, out),
+                (_, Some(hull)) => field_convex(&ground, first, &hull, second, reach, out),
+                _ => {}
             }
         }
-        [Shape::Box, Shape::Box] => box_box(poses, sizes, reach, out),
+        [Shape::Box, Shape::Sphere] => return false,
+        [one, other] => match (hull(one, sizes[0]), other, hull(other, sizes[1])) {
+            (Some(a), _, Some(b)) => convex_convex([&a, &b], poses, reach, out),
+            (Some(a), Shape::Sphere, _) => {
+                convex_sphere(&a, first, second, sizes[1].x, reach, out);
+            }
+            (Some(a), Shape::Capsule, _) => {
+                convex_capsule(&a, first, second, sizes[1], reach, out);
+            }
+            _ => return false,
+        },
+    }
+    true
+}
+
+/// Whether contacts of two shapes are found: all but those of two height fields.
+pub fn supports(shapes: [&Shape; 2]) -> bool {
+    !matches!(shapes, [Shape::HeightField(_), Shape::HeightField(_)])
+}
+
+/// Every [`Witness::feature`] of two shapes is below.
+pub fn features(shapes: [&Shape; 2]) -> usize {
+    let own = |shape: &Shape| match shape {
+        Shape::Sphere => 1,
+        Shape::Capsule => 3,
+        Shape::Box => Polyhedron::cube().features(),
+        Shape::Cylinder => Polyhedron::cylinder().features(),
+        Shape::Convex(polyhedron) => polyhedron.features(),
+        Shape::HeightField(field) => Terrain::<f64>::features(field),
+    };
+    match shapes {
+        [Shape::Box, Shape::Box] => FEATURES,
+        [Shape::Sphere, Shape::Box] | [Shape::Box, Shape::Sphere] => 27,
+        [first, second] => own(first).saturating_mul(own(second)),
+    }
+}
+
+/// The polyhedron that stands for a shape, if there is one.
+fn hull<T: Real>(shape: &Shape, size: Vector3<T>) -> Option<Hull<'_, T>> {
+    match shape {
+        Shape::Box => Some(Hull { polyhedron: Polyhedron::cube(), scale: size }),
+        Shape::Cylinder => {
+            let scale = Vector3::new(size.x, size.x, size.y);
+            Some(Hull { polyhedron: Polyhedron::cylinder(), scale })
+        }
+        Shape::Convex(polyhedron) => Some(Hull { polyhedron, scale: size }),
+        Shape::Sphere | Shape::Capsule | Shape::HeightField(_) => None,
     }
 }

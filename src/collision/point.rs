@@ -2,13 +2,10 @@
 
 use nalgebra::Vector3;
 
-use super::{
-    Bounds, Pose, SurfacePoint, SweepAndPrune, Witness, box_half_space, sphere_half_space,
-    witnesses,
-};
+use super::{Bounds, Pose, SurfacePoint, SweepAndPrune, Witness, half_space_points, witnesses};
 use crate::ad::Real;
 use crate::dynamics::{BodyPose, FreeMotion};
-use crate::model::{Model, Shape, Solid, System};
+use crate::model::{Model, Solid, System};
 use crate::spatial::rotation_matrix;
 
 /// A point of a body that may touch a half-space or another body.
@@ -202,10 +199,8 @@ impl<T: Real> Detection<T> {
         }
         let (size, surface) = (parameters.size(model, second), &mut self.surface);
         surface.clear();
-        match collider.shape {
-            Shape::Box => box_half_space::points(pose, size, plane, surface),
-            Shape::Sphere => sphere_half_space::points(pose, size.x, plane, surface),
-        }
+        let far = FAR * way(system, motion, second);
+        half_space_points(&collider.shape, size, pose, plane, far, surface);
         let normal = plane.normal.map(T::constant);
         let center_of_mass = motion.bodies[body].center_of_mass;
         let turned = collider.orientation != [1.0, 0.0, 0.0, 0.0];

@@ -160,6 +160,12 @@ impl Model {
         match &collider.shape {
             Shape::Box => names.add(&format!("{name}/half_extents"), &XYZ, first),
             Shape::Sphere => names.add(name, &["radius"], first),
+            Shape::Capsule | Shape::Cylinder => {
+                names.add(name, &["radius", "half_length"], first);
+            }
+            Shape::Convex(_) | Shape::HeightField(_) => {
+                names.add(&format!("{name}/scale"), &XYZ, first);
+            }
         }
         if collider.placed {
             let owner = match collider.body {

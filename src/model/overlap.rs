@@ -34,7 +34,6 @@ pub(super) fn depth(first: &Placed, second: &Placed) -> Option<f64> {
         [Shape::Box, Shape::Box] | [Shape::Sphere, Shape::Sphere] => {
             Some(depth_by_axes(first, second))
         }
-        #[expect(unreachable_patterns)]
         _ => None,
     }
 }

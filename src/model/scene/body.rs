@@ -1,6 +1,6 @@
 //! The `[[body]]` tables of a scene file.
 
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::Matrix3;
 
 use super::shape;
 use crate::Error;
@@ -166,14 +166,14 @@ fn uniform(
         };
         return Err(table.error("inertia", message));
     }
-    let moments = collider.shape.uniform_inertia(mass, collider.size);
+    let [xx, yy, zz, xy, xz, yz] = collider.shape.uniform_inertia(mass, collider.size);
     let turn = unit_quaternion(collider.orientation).unwrap_or([1.0, 0.0, 0.0, 0.0]);
     if turn == [1.0, 0.0, 0.0, 0.0] {
-        let [xx, yy, zz] = moments;
-        return Ok((collider.position, [xx, yy, zz, 0.0, 0.0, 0.0]));
+        return Ok((collider.position, [xx, yy, zz, xy, xz, yz]));
     }
     let rotation = rotation_matrix(turn);
-    let m = rotation * Matrix3::from_diagonal(&Vector3::from(moments)) * rotation.transpose();
+    let own = Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
+    let m = rotation * own * rotation.transpose();
     let six = [m[(0, 0)], m[(1, 1)], m[(2, 2)], m[(0, 1)], m[(0, 2)], m[(1, 2)]];
     Ok((collider.position, six))
 }

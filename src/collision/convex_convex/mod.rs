@@ -1,0 +1,95 @@
+//! Two polyhedra: the axis that separates them the most, and the points where they may touch along it.
+//!
+//! The same steps as for [two boxes](super::box_box()), and the same answer to corners that are nearest
+//! to each other: no contact, where nothing is over a face. Every contact is of a feature of each: face
+//! and vertex, vertex and face, edge and edge.
+//!
+//! 1. `axes` measures, in `f64`, how far the polyhedra are apart along the normals of faces and along the
+//!    products of edges that can be outermost together: those whose arcs on the Gauss map cross.
+//! 2. A face is a reference: `face` clips the face that looks at it to the prism over it.
+//! 3. A pair of edges gives the point where their lines are nearest.
+//!
+//! The cost is that of vertices times faces and edges times edges, without memory of earlier steps: some
+//! microseconds for ten faces each, a millisecond for five hundred.
+
+mod axes;
+mod face;
+
+use nalgebra::Vector3;
+
+use super::hull::Hull;
+use super::nearest::Nearest;
+use super::{Pose, Witness};
+use crate::ad::Real;
+use axes::{Edges, Face};
+
+/// How far beyond the end of an edge its point may be by rounding, as a fraction of its half length.
+const BEYOND: f64 = 1e-6;
+
+/// Pushes the points where two polyhedra may touch, those with gaps of at most `reach` (m): none if they
+/// are further apart than that, up to nine else.
+///
+/// Feature: that of the first (vertices, edges, faces) plus that of the second times the number of
+/// features of the first.
+pub(super) fn convex_convex<T: Real>(
+    hulls: [&Hull<T>; 2],
+    poses: [&Pose<T>; 2],
+    reach: f64,
+    out: &mut Vec<Witness<T>>,
+) {
+    let values = hulls.map(Hull::value);
+    let relative = poses[0].relative(poses[1]);
+    let Some(axes) = axes::separating(&values, &relative.value(), reach) else { return };
+    let start = out.len();
+    let floor = axes.floor;
+    let face = |reference: Face, out: &mut _| {
+        face::manifold(hulls, &relative, reference, floor, reach, out)
+    };
+    let edge = |edges: &_, out: &mut _| point(hulls, &relative, edges, reach, out);
+    // Each says whether it has a point; within reach or not.
+    let found = match axes.edges {
+        Some(edges) if edges.flat => face(axes.face, out) || edge(&edges, out),
+        Some(edges) => edge(&edges, out) || face(axes.face, out),
+        None => face(axes.face, out),
+    };
+    // In each other they have a point, whatever a tolerance has preferred.
+    if !found && floor == f64::NEG_INFINITY {
+        face::deepest(hulls, &relative, axes.face, reach, out);
+    }
+    for witness in &mut out[start..] {
+        *witness = witness.moved(poses[0]);
+    }
+}
+
+/// The number of a pair of features.
+fn feature<T: Real>(hulls: [&Hull<T>; 2], first: usize, second: usize) -> usize {
+    first + hulls[0].polyhedron.features() * second
+}
+
+/// Pushes the point of two edges, in the frame of the first. False if the nearest points of their lines
+/// are not on the edges: then the polyhedra are apart, and something else is nearest.
+fn point<T: Real>(
+    hulls: [&Hull<T>; 2],
+    relative: &Pose<T>,
+    edges: &Edges,
+    reach: f64,
+    out: &mut Vec<Witness<T>>,
+) -> bool {
+    let [i, j] = edges.edges;
+    let [first, mut second] = [hulls[0].rod(i), hulls[1].rod(j)];
+    second.line.origin = relative.position + relative.rotation * second.line.origin;
+    second.line.direction = relative.rotation * second.line.direction;
+    let near = Nearest::of_lines(&first.line, &second.line, &edges.normal);
+    let on = |at: Vector3<T>, rod: &super::rod::Rod<T>| {
+        let along = rod.line.direction.dot(&(at - rod.line.origin)).value();
+        along.abs() <= rod.half.value() * (1.0 + BEYOND)
+    };
+    if !on(near.first, &first) || !on(near.first + near.normal * near.distance, &second) {
+        return false;
+    }
+    if near.distance.value() <= reach {
+        let number = feature(hulls, hulls[0].feature_of_edge(i), hulls[1].feature_of_edge(j));
+        out.push(near.witness(number, [T::zero(); 2]));
+    }
+    true
+}

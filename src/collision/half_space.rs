@@ -1,0 +1,177 @@
+//! Any shape over a half-space.
+
+use nalgebra::Vector3;
+
+use super::lowest::{LEVEL, NEGLIGIBLE, lowest_gap};
+use super::{Pose, SurfacePoint};
+use crate::ad::Real;
+use crate::linalg::norm;
+use crate::model::{HalfSpace, HeightField, Polyhedron, Shape};
+
+/// Axes of cylinders nearer than this (rad) to the normal have no lowest point of the rim: it goes round
+/// too fast. The four fixed ones are there instead, at most 0.03 % of the radius too high.
+const UPRIGHT: f64 = 1e-3;
+
+/// Cylinders further from upright than this (sine of the angle) do not stand on the points of a cap.
+const LEANING: f64 = 0.5;
+
+/// Pushes the points of a shape that may touch a half-space.
+///
+/// Vertices of polyhedra and of height fields are pushed if they are at most `reach` (m) above the
+/// half-space, points of other shapes always. `size`: what [`Shape`] says of each.
+///
+/// Feature, below [`Shape::contact_points`]: of a box a corner (bits 0, 1, 2: the upper side in x, y, z);
+/// of a capsule the lower or the upper end; of a cylinder four points of the lower rim (0 to 3), four of the
+/// upper, and the lowest point of each (8, 9); of a polyhedron a vertex, of a height field a node.
+pub fn half_space_points<T: Real>(
+    shape: &Shape,
+    size: Vector3<T>,
+    pose: &Pose<T>,
+    plane: &HalfSpace,
+    reach: f64,
+    out: &mut Vec<SurfacePoint<T>>,
+) {
+    // Seen from the shape the gap of a point is one dot product away.
+    let normal = pose.rotation.transpose() * plane.normal.map(T::constant);
+    let height = plane.normal.map(T::constant).dot(&pose.position) - plane.offset;
+    let ground = Ground { normal, height };
+    let start = out.len();
+    match shape {
+        Shape::Box => {
+            out.extend((0..8).map(|feature| {
+                let side = |axis: usize, x: T| if feature >> axis & 1 == 1 { x } else { -x };
+                let corner = Vector3::new(side(0, size.x), side(1, size.y), side(2, size.z));
+                ground.point(feature, corner)
+            }));
+            level(&mut out[start..], norm(size.as_slice()));
+        }
+        Shape::Sphere => {
+            let point = normal * (-size.x);
+            let gap = height - size.x;
+            out.push(SurfacePoint { feature: 0, gap, at: point, lowest: gap });
+        }
+        Shape::Capsule => {
+            for (feature, end) in [-size.y, size.y].into_iter().enumerate() {
+                let gap = height + normal.z * end - size.x;
+                let point = Vector3::new(T::zero(), T::zero(), end) - normal * size.x;
+                out.push(SurfacePoint { feature, gap, at: point, lowest: gap });
+            }
+            level(&mut out[start..], size.x + size.y);
+        }
+        Shape::Cylinder => cylinder(size, &ground, out),
+        Shape::Convex(polyhedron) => vertices(polyhedron, size, &ground, reach, out),
+        Shape::HeightField(field) => nodes(field, size, &ground, reach, out),
+    }
+}
+
+/// The half-space as the shape sees it: its normal, and the height of the origin over it.
+struct Ground<T> {
+    normal: Vector3<T>,
+    height: T,
+}
+
+impl<T: Real> Ground<T> {
+    fn gap(&self, point: &Vector3<T>) -> T {
+        self.height + self.normal.dot(point)
+    }
+
+    fn point(&self, feature: usize, point: Vector3<T>) -> SurfacePoint<T> {
+        let gap = self.gap(&point);
+        SurfacePoint { feature, gap, at: point, lowest: gap }
+    }
+}
+
+/// Gives all points the height of the lowest, `size` being that of the shape.
+fn level<T: Real>(points: &mut [SurfacePoint<T>], size: T) {
+    let lowest = lowest_gap(points.iter().map(|point| point.gap), size * LEVEL);
+    for point in points {
+        point.lowest = lowest;
+    }
+}
+
+/// Upright, a cylinder stands on four points of a rim; tilted, on the lowest point of it; lying, on that
+/// of each.
+fn cylinder<T: Real>(size: Vector3<T>, ground: &Ground<T>, out: &mut Vec<SurfacePoint<T>>) {
+    let [radius, half] = [size.x, size.y];
+    let Ground { normal, height } = *ground;
+    let start = out.len();
+    let slope = [normal.x, normal.y];
+    let sine = norm(&slope);
+    let standing = usize::from(normal.z.value() < 0.0);
+    for (cap, z) in [-half, half].into_iter().enumerate() {
+        if cap == standing && sine.value() <= LEANING {
+            let zero = T::zero();
+            for (k, x) in [radius, -radius].into_iter().enumerate() {
+                out.push(ground.point(4 * cap + 2 * k, Vector3::new(x, zero, z)));
+                out.push(ground.point(4 * cap + 2 * k + 1, Vector3::new(zero, x, z)));
+            }
+        }
+        if sine.value() > UPRIGHT {
+            let out_by = -radius / sine;
+            let rim = Vector3::new(slope[0] * out_by, slope[1] * out_by, z);
+            let gap = height + normal.z * z - radius * sine;
+            out.push(SurfacePoint { feature: 8 + cap, gap, at: rim, lowest: gap });
+        }
+    }
+    // The lowest point of a cap as a function of the slope has a kink where the axis is upright.
+    let blunt = (slope[0] * slope[0] + slope[1] * slope[1] + LEVEL * LEVEL).sqrt() - LEVEL;
+    let caps = [-half, half].map(|z| height + normal.z * z - radius * blunt);
+    let lowest = lowest_gap(caps.into_iter(), norm(&[radius, half]) * LEVEL);
+    for point in &mut out[start..] {
+        point.lowest = lowest;
+    }
+}
+
+fn vertices<T: Real>(
+    polyhedron: &Polyhedron,
+    scale: Vector3<T>,
+    ground: &Ground<T>,
+    reach: f64,
+    out: &mut Vec<SurfacePoint<T>>,
+) {
+    let size = polyhedron.half_extents().map(T::constant).component_mul(&scale);
+    let points = polyhedron.vertices().iter().copied();
+    within(points, scale, ground, reach, norm(size.as_slice()), out);
+}
+
+fn nodes<T: Real>(
+    field: &HeightField,
+    scale: Vector3<T>,
+    ground: &Ground<T>,
+    reach: f64,
+    out: &mut Vec<SurfacePoint<T>>,
+) {
+    let [x, y] = field.half_extents();
+    let size = Vector3::new(x, y, 0.0).map(T::constant).component_mul(&scale);
+    let all = (0..field.rows()).flat_map(|row| (0..field.columns()).map(move |k| (row, k)));
+    let points = all.map(|(row, column)| field.vertex(row, column));
+    within(points, scale, ground, reach, norm(size.as_slice()), out);
+}
+
+/// Pushes those of the points, scaled, that are in reach.
+fn within<T: Real>(
+    points: impl Iterator<Item = Vector3<f64>> + Clone,
+    scale: Vector3<T>,
+    ground: &Ground<T>,
+    reach: f64,
+    size: T,
+    out: &mut Vec<SurfacePoint<T>>,
+) {
+    let slopes = ground.normal.map(|x| x.value()).component_mul(&scale.map(|x| x.value()));
+    let height = ground.height.value();
+    let rise = |point: &Vector3<f64>| height + slopes.dot(point);
+    let least = points.clone().map(|point| rise(&point)).fold(f64::INFINITY, f64::min);
+    if least > reach {
+        return;
+    }
+    let place = |point: Vector3<f64>| point.map(T::constant).component_mul(&scale);
+    let width = size * LEVEL;
+    let bears = least + NEGLIGIBLE * width.value();
+    let low = points.clone().filter(|point| rise(point) <= bears);
+    let lowest = lowest_gap(low.map(|point| ground.gap(&place(point))), width);
+    for (feature, point) in points.enumerate() {
+        if rise(&point) <= reach {
+            out.push(SurfacePoint { lowest, ..ground.point(feature, place(point)) });
+        }
+    }
+}
