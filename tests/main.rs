@@ -9,6 +9,7 @@ mod contact_node;
 mod contacts;
 #[cfg(feature = "cli")]
 mod diffcosim;
+mod dynamics;
 mod families;
 mod gradcheck;
 mod gradients;
