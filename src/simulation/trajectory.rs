@@ -85,7 +85,9 @@ impl Trajectory {
                 numbers.extend(own_q);
                 numbers.extend(own_v.iter().filter(|_| self.has_velocities));
             }
+            // What is too much for the model, to be counted.
             numbers.extend(q);
+            numbers.extend(v.iter().filter(|_| self.has_velocities));
             let line = frame + 2;
             if numbers.len() != names.len() {
                 let message = format!(
