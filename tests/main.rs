@@ -1,6 +1,7 @@
 //! The integration tests: one binary, one module a subject.
 
 mod allocations;
+mod articulated;
 mod cases;
 mod collision;
 mod cone_program;

@@ -41,10 +41,15 @@ pub static CYLINDER: Shape = Shape::Cylinder;
 pub static CUBE: LazyLock<Shape> =
     LazyLock::new(|| Shape::Convex(Arc::new(Polyhedron::cube().clone())));
 
-/// A crystal with triangular faces, about as large as the cube.
+/// A crystal with triangular faces about the origin.
 pub static CRYSTAL: LazyLock<Shape> = LazyLock::new(|| {
     let mut random = Random(7);
-    let points: Vec<_> = (0..12).map(|_| unit(&mut random) * random.uniform(0.9, 1.1)).collect();
+    let corner = |k: usize| {
+        let (z, angle) = (1.0 - (2 * k + 1) as f64 / 12.0, 2.4 * k as f64);
+        let r = (1.0 - z * z).sqrt();
+        Vector3::new(r * angle.cos(), r * angle.sin(), z) + Vector3::from(random.vector(0.1))
+    };
+    let points: Vec<_> = (0..12).map(corner).collect();
     Shape::Convex(Arc::new(Polyhedron::hull(&points).unwrap()))
 });
 
