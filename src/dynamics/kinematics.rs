@@ -298,15 +298,31 @@ impl<T: Real> Kinematics<T> {
     /// The Jacobian of the centre of mass of all bodies that move: three rows in the world, as many columns
     /// as there are velocities; row-major and overwritten. NaN if they have no mass.
     pub fn center_of_mass_jacobian(&self, jacobian: &mut [T]) {
-        let n = self.axes.len();
-        let scale = self.mass().recip();
         jacobian.fill(T::zero());
-        for (index, body) in self.bodies.iter().enumerate() {
-            for &k in self.path(index) {
-                let momentum = (body.inertia * self.axes[k].motion).linear * scale;
-                for i in 0..3 {
-                    jacobian[i * n + k] += momentum[i];
-                }
+        let scale = self.mass().recip();
+        for body in 0..self.bodies.len() {
+            self.add_momentum(body, scale, jacobian);
+        }
+    }
+
+    /// The Jacobian of the centre of mass of a tree: as
+    /// [`center_of_mass_jacobian`](Self::center_of_mass_jacobian), zero in the columns of other trees.
+    pub fn tree_center_of_mass_jacobian(&self, model: &Model, tree: usize, jacobian: &mut [T]) {
+        jacobian.fill(T::zero());
+        let bodies = &model.trees[tree].bodies;
+        let mass = bodies.iter().fold(T::zero(), |sum, &body| sum + self.bodies[body].inertia.mass);
+        for &body in bodies {
+            self.add_momentum(body, mass.recip(), jacobian);
+        }
+    }
+
+    /// Adds the linear momentum of a body per unit of each velocity, times `scale`, to three rows.
+    fn add_momentum(&self, body: usize, scale: T, rows: &mut [T]) {
+        let n = self.axes.len();
+        for &k in self.path(body) {
+            let momentum = (self.bodies[body].inertia * self.axes[k].motion).linear * scale;
+            for i in 0..3 {
+                rows[i * n + k] += momentum[i];
             }
         }
     }
