@@ -451,6 +451,12 @@ impl Description {
         // Moments are computed up to rounding, so that 0 may come out as 1e-17.
         let definite = if free && !carries { least > 1e-12 * most } else { least >= -1e-12 * most };
         let demand = "must be positive definite, but a principal moment is not positive";
+        if !definite && !self.strict {
+            let (line, path) = owner.place(self);
+            let message = format!("{demand}, found {least} (kg m²)");
+            warnings.push(Error::input(&self.name, line, format!("{path}.inertia"), message));
+            return Ok(());
+        }
         Fault::unless(definite, (owner, "inertia"), demand, least, "kg m²")?;
         // No mass distribution has a principal moment above the sum of the other two; equality is a
         // flat plate, up to rounding.

@@ -96,9 +96,7 @@ impl<'a> Joint<'a> {
             Kind::Revolute | Kind::Continuous => vec![single(JointKind::Revolute)],
             Kind::Prismatic => vec![single(JointKind::Prismatic)],
             Kind::Floating if on_world => {
-                let joint = single(JointKind::Free);
-                let q = [&joint.position[..], &joint.orientation[..]].concat();
-                return vec![link.body(name, None, JointDescription { q, ..joint })];
+                return vec![link.body(name, None, single(JointKind::Free))];
             }
             // A free joint hangs on the world; elsewhere three slides and a ball are one.
             Kind::Floating => {
