@@ -443,6 +443,12 @@ impl Description {
         let met = body.mass > 0.0
             || body.mass == 0.0
                 && (massless || body.joint.armature > 0.0 || body.joint.kind == JointKind::Fixed);
+        if body.mass == 0.0 && !met && !self.strict {
+            let (line, path) = owner.place(self);
+            let message = "is 0, and nothing hangs on the body: it has no acceleration";
+            warnings.push(Error::input(&self.name, line, format!("{path}.mass"), message));
+            return Ok(());
+        }
         Fault::unless(met, (owner, "mass"), "must be positive", body.mass, "kg")?;
         let [xx, yy, zz, xy, xz, yz] = body.inertia;
         let matrix = Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);

@@ -46,9 +46,8 @@ fn a_quadruped_stands_under_joint_control() {
         rollout.step(&inputs);
     }
     assert_eq!(rollout.report.unsolved, 0, "{:?}", rollout.report);
-    let from = |state: &stiction::state::State<f64>| {
-        Vector3::new(state.q[0], state.q[1], state.q[2])
-    };
+    let from =
+        |state: &stiction::state::State<f64>| Vector3::new(state.q[0], state.q[1], state.q[2]);
     let (start, end) = (from(&home), from(&rollout.state));
     // It sinks a little until its joints carry it, and then stands still.
     assert!((end - start).norm() < 0.05, "{start} {end}");
@@ -57,9 +56,8 @@ fn a_quadruped_stands_under_joint_control() {
     assert_eq!(feet.len(), 4);
     // They carry its weight.
     let carried: f64 = feet.iter().map(|c| c.impulse[0]).sum();
-    let mass: f64 = (0..scene.model.bodies.len())
-        .map(|body| scene.parameters.mass(&scene.model, body))
-        .sum();
+    let mass: f64 =
+        (0..scene.model.bodies.len()).map(|body| scene.parameters.mass(&scene.model, body)).sum();
     let weight = mass * 9.81 * 0.002;
     assert!((carried - weight).abs() < 1e-6 * weight, "{carried} {weight}");
 }

@@ -26,8 +26,24 @@ const MESHES: [(&str, &str); 2] = [
 
 /// What numbers are replaced by.
 const NUMBERS: [&str; 18] = [
-    "nan", "inf", "-inf", "1e400", "-0", "", "0", "1e308", "-1e308", "1e-320", "-1", "4294967296",
-    "99999999999999999999", "1,5", "0x10", "1e", "٣", "1 2 3 4 5 6 7 8 9",
+    "nan",
+    "inf",
+    "-inf",
+    "1e400",
+    "-0",
+    "",
+    "0",
+    "1e308",
+    "-1e308",
+    "1e-320",
+    "-1",
+    "4294967296",
+    "99999999999999999999",
+    "1,5",
+    "0x10",
+    "1e",
+    "٣",
+    "1 2 3 4 5 6 7 8 9",
 ];
 
 /// No single text may take longer than this, on a machine that is busy with other things.
@@ -198,7 +214,8 @@ fn mutated_binary_meshes_are_refused_or_read() {
     assert!(Mesh::parse(&stl, "stl", "mesh").is_ok() && Mesh::parse(&msh, "msh", "mesh").is_ok());
     let mut random = Random(3);
     for case in 0..cases::count(200_000, 0.02) {
-        let (ending, mut bytes) = if case % 2 == 0 { ("stl", stl.clone()) } else { ("msh", msh.clone()) };
+        let (ending, mut bytes) =
+            if case % 2 == 0 { ("stl", stl.clone()) } else { ("msh", msh.clone()) };
         for _ in 0..1 + random.below(4) {
             match random.below(3) {
                 0 => bytes.truncate(random.below(bytes.len() + 1)),

@@ -10,7 +10,8 @@ struct Directory(PathBuf);
 
 impl Directory {
     fn new(name: &str, files: &[(&str, &str)]) -> Directory {
-        let path = std::env::temp_dir().join(format!("stiction-import-{name}-{}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("stiction-import-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         for (file, text) in files {
             std::fs::write(path.join(file), text).unwrap();
@@ -31,24 +32,33 @@ impl Drop for Directory {
 
 #[test]
 fn includes_are_read_in_place() {
-    let directory = Directory::new("place", &[
-        ("a.xml", "<mujoco><include file='b.xml'/><worldbody><body><freejoint/><geom size='1'/></body>\
-                   </worldbody></mujoco>"),
-        ("b.xml", "<mujoco><option timestep='0.125'/></mujoco>"),
-    ]);
+    let directory = Directory::new(
+        "place",
+        &[
+            (
+                "a.xml",
+                "<mujoco><include file='b.xml'/><worldbody><body><freejoint/><geom size='1'/></body>\
+                   </worldbody></mujoco>",
+            ),
+            ("b.xml", "<mujoco><option timestep='0.125'/></mujoco>"),
+        ],
+    );
     assert_eq!(directory.load("a.xml").unwrap().settings.time_step, 0.125);
 }
 
 #[test]
 fn circles_of_includes_are_refused() {
-    let directory = Directory::new("circle", &[
-        ("a.xml", "<mujoco>\n<include file='b.xml'/></mujoco>"),
-        ("b.xml", "<mujoco>\n\n<include file='c.xml'/></mujoco>"),
-        ("c.xml", "<mujoco><include file='b.xml'/></mujoco>"),
-        ("twice.xml", "<mujoco><include file='d.xml'/>\n<include file='d.xml'/></mujoco>"),
-        ("d.xml", "<mujoco><size/></mujoco>"),
-        ("no.xml", "<mujoco>\n\n<include file='nowhere.xml'/></mujoco>"),
-    ]);
+    let directory = Directory::new(
+        "circle",
+        &[
+            ("a.xml", "<mujoco>\n<include file='b.xml'/></mujoco>"),
+            ("b.xml", "<mujoco>\n\n<include file='c.xml'/></mujoco>"),
+            ("c.xml", "<mujoco><include file='b.xml'/></mujoco>"),
+            ("twice.xml", "<mujoco><include file='d.xml'/>\n<include file='d.xml'/></mujoco>"),
+            ("d.xml", "<mujoco><size/></mujoco>"),
+            ("no.xml", "<mujoco>\n\n<include file='nowhere.xml'/></mujoco>"),
+        ],
+    );
     let message = |file: &str| directory.load(file).unwrap_err().to_string();
     assert!(message("a.xml").contains("includes itself"), "{}", message("a.xml"));
     assert!(message("twice.xml").contains("included twice"), "{}", message("twice.xml"));

@@ -71,7 +71,8 @@ fn masses_are_bounded_balanced_and_scaled() {
 fn orientations_in_five_ways_are_the_same() {
     // A quarter about z.
     let quarter = [FRAC_1_SQRT_2, 0.0, 0.0, FRAC_1_SQRT_2];
-    let ways = ["quat='1 0 0 1'", "axisangle='0 0 2 90'", "euler='0 0 90'", "xyaxes='0 1 0 -1 1 0'"];
+    let ways =
+        ["quat='1 0 0 1'", "axisangle='0 0 2 90'", "euler='0 0 90'", "xyaxes='0 1 0 -1 1 0'"];
     for way in ways {
         let text = format!("<mujoco><worldbody><body name='b' {way}/></worldbody></mujoco>");
         assert_near(&read(&text).bodies[0].joint.orientation, &quarter, 1e-15);
@@ -226,14 +227,26 @@ fn what_is_not_followed_is_named_with_its_line() {
 #[test]
 fn mistakes_are_named_with_their_line() {
     for (text, message) in [
-        ("<mujoco>\n<worldbody><geom size='x'/></worldbody></mujoco>", "2: geom.size: must be finite"),
+        (
+            "<mujoco>\n<worldbody><geom size='x'/></worldbody></mujoco>",
+            "2: geom.size: must be finite",
+        ),
         ("<mujoco>\n\n<worldbody><geom size='1e999'/></worldbody></mujoco>", "3: geom.size"),
-        ("<mujoco><worldbody>\n<body>\n<geom type='box' size='1 2'/></body></worldbody></mujoco>", "3: geom.size"),
+        (
+            "<mujoco><worldbody>\n<body>\n<geom type='box' size='1 2'/></body></worldbody></mujoco>",
+            "3: geom.size",
+        ),
         ("<mujoco>\n<option timestep='0'/></mujoco>", "2: option.timestep: must be positive"),
         ("<mujoco>\n<worldbody></mujoco>", "2: is not XML"),
         ("<mojoco/>", "1: must be <mujoco> or <robot>"),
-        ("<mujoco><worldbody>\n<body name='a'/>\n<body name='a'/></worldbody></mujoco>", "3: body.a.name"),
-        ("<mujoco><worldbody><body>\n<joint range='1 -1'/></body></worldbody></mujoco>", "2: joint.range"),
+        (
+            "<mujoco><worldbody>\n<body name='a'/>\n<body name='a'/></worldbody></mujoco>",
+            "3: body.a.name",
+        ),
+        (
+            "<mujoco><worldbody><body>\n<joint range='1 -1'/></body></worldbody></mujoco>",
+            "2: joint.range",
+        ),
         ("<mujoco>\n<compiler coordinate='global'/></mujoco>", "2: compiler.coordinate"),
         ("<mujoco>\n<worldbody><freejoint/></worldbody></mujoco>", "2: freejoint"),
     ] {

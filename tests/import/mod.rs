@@ -1,5 +1,7 @@
 //! Scenes from files of others: MJCF, URDF, meshes.
 
+#[cfg(feature = "cli")]
+mod command;
 mod fuzz;
 mod limits;
 mod meshes;
@@ -8,8 +10,8 @@ mod mujoco;
 mod urdf;
 mod write;
 
-use stiction::model::{BodyDescription, Description, LoadOptions};
 use stiction::Error;
+use stiction::model::{BodyDescription, Description, LoadOptions};
 
 /// Reads the text of an MJCF or URDF.
 pub fn parse(text: &str) -> Result<Description, Error> {

@@ -74,9 +74,8 @@ fn joints_of_every_kind() {
         ("ball", Ball),
     ];
     assert_eq!(kinds, expected);
-    let axes = ["plate/plane_x", "plate/plane_y", "plate"].map(|name| {
-        nalgebra::Vector3::from(body(&description, name).joint.axis)
-    });
+    let axes = ["plate/plane_x", "plate/plane_y", "plate"]
+        .map(|name| nalgebra::Vector3::from(body(&description, name).joint.axis));
     assert_near(axes[0].cross(&axes[1]).as_slice(), axes[2].as_slice(), 1e-15);
     assert!(description.scene().is_ok());
 }
@@ -84,7 +83,8 @@ fn joints_of_every_kind() {
 #[test]
 fn what_is_not_followed_is_named() {
     let found = warnings(ARM);
-    for part in ["limit.effort", "limit.velocity", "transmission", "mu1: of gazebo", "no friction"] {
+    for part in ["limit.effort", "limit.velocity", "transmission", "mu1: of gazebo", "no friction"]
+    {
         assert!(found.iter().any(|warning| warning.contains(part)), "{part} not in {found:#?}");
     }
 }
@@ -96,7 +96,10 @@ fn mistakes_are_named_with_their_line() {
     for (text, message) in [
         (joint("type='screw'>"), "3: joint.j.type: must be fixed"),
         (joint("type='fixed'><parent link='a'/>"), "3: joint.j.child: is missing"),
-        (joint("type='fixed'><parent link='a'/><child link='c'/>"), "3: joint.j.child: there is no"),
+        (
+            joint("type='fixed'><parent link='a'/><child link='c'/>"),
+            "3: joint.j.child: there is no",
+        ),
         (joint("type='fixed'><parent link='a'/><child link='a'/>"), "1: robot"),
         ("<robot>\n</robot>".to_string(), "1: robot.link: is missing"),
         (format!("<robot>{link}</robot>"), "1: robot.link: \"a\" and \"b\""),

@@ -13,7 +13,7 @@ fn again(description: &Description) -> Scene {
 fn scenes_are_the_same_after_writing() {
     for text in [include_str!("models/classes.xml"), include_str!("models/arm.urdf")] {
         let mut description = read(text);
-        // Shapes of which the reader knows each kind, at the time of this test.
+        // States by name are comments.
         description.keyframes.clear();
         let before = description.scene().unwrap();
         let after = again(&description);
@@ -23,6 +23,25 @@ fn scenes_are_the_same_after_writing() {
         assert_eq!(before.settings, after.settings);
         assert_near(&after.wrenches, &before.wrenches, 0.0);
     }
+}
+
+#[test]
+fn shapes_of_every_kind_are_written() {
+    let description = read(include_str!("models/kinds.xml"));
+    let (before, after) = (description.scene().unwrap(), again(&description));
+    assert_eq!(before.model.nq(), after.model.nq());
+    let names = |scene: &Scene| {
+        let pairs = scene.model.pairs.iter().map(|pair| pair.name.clone());
+        pairs.collect::<Vec<_>>()
+    };
+    assert_eq!(names(&before), names(&after));
+    for (a, b) in before.model.colliders.iter().zip(&after.model.colliders) {
+        assert_eq!(
+            (&a.name, a.body, a.shape.contact_points()),
+            (&b.name, b.body, b.shape.contact_points())
+        );
+    }
+    assert_eq!(before.model.equalities, after.model.equalities);
 }
 
 #[test]
