@@ -7,6 +7,7 @@ mod contact_log;
 mod evaluate;
 mod gradcheck;
 mod identify;
+mod import;
 mod linearize;
 mod output;
 mod progress;
@@ -34,6 +35,7 @@ enum Command {
     Evaluate(evaluate::Arguments),
     Gradcheck(gradcheck::Arguments),
     Linearize(linearize::Arguments),
+    Import(import::Arguments),
 }
 
 /// How a command ended, if its input was good.
@@ -52,6 +54,7 @@ pub fn main() -> ExitCode {
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Gradcheck(arguments) => gradcheck::run(&arguments),
         Command::Linearize(arguments) => linearize::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
     };
     match result {
         Ok(_) if output::lost() => ExitCode::from(2),

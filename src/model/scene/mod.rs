@@ -5,6 +5,7 @@ mod body;
 mod contact;
 mod equality;
 mod shape;
+mod write;
 
 use std::collections::HashSet;
 use std::path::Path;
