@@ -3,6 +3,7 @@
 mod allocations;
 mod cases;
 mod collision;
+mod columns;
 mod cone_program;
 mod contact_node;
 mod contacts;

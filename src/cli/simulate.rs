@@ -11,7 +11,7 @@ use super::{Outcome, run_length};
 use crate::Error;
 use crate::argmin::Status;
 use crate::model::{Joint, Scene, System};
-use crate::simulation::{Rollout, StepReport, Trajectory};
+use crate::simulation::{Recorded, Rollout, StepReport, Trajectory};
 use crate::state::{Coordinates, State};
 
 /// Roll out a scene and write its trajectory
@@ -102,7 +102,7 @@ fn roll_out(
         name: target.display().to_string(),
         times: vec![0.0],
         states: vec![state.clone()],
-        has_velocities: true,
+        recorded: Recorded::all(model),
     };
     for step in 1..=steps {
         let report = rollout.step(wrenches);

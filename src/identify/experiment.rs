@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{AdamSettings, FreeParameter};
 use crate::Error;
 use crate::model::Scene;
-use crate::simulation::expand;
+use crate::simulation::{ColumnMap, expand};
 use crate::table::{self, Table};
 
 /// Where the simulation of a window starts.
@@ -58,6 +58,8 @@ pub struct Experiment {
     pub name: String,
     /// Bodies and the values of all parameters that are not identified.
     pub scene: Scene,
+    /// Which columns of the recordings hold what. What they do not hold starts as in the scene.
+    pub columns: ColumnMap,
     /// Trajectory files.
     pub data: Vec<PathBuf>,
     /// The parameters to identify.
@@ -115,7 +117,17 @@ impl Experiment {
     /// scale = 0.1                      # optional
     /// [truth]
     /// "floor-box/mu" = 0.3
+    /// [columns]                        # where the recordings do not have our names, see `Trajectory`
+    /// "t" = "time"
+    /// "box/*" = "object_*"             # all of a body: object_px, ..; velocities may be missing
+    /// "lid/q" = "angle"                # one number
+    /// "lid/v" = false                  # not recorded, or not to be used: differenced
+    /// "base/*" = false                 # nothing of this body is recorded
     /// ```
+    ///
+    /// What is not recorded has no residual and no part in `evaluate`. Simulations start it as the scene
+    /// does: at the first frame it has to be there, so windows that start elsewhere need `initial_state
+    /// = "fitted"`.
     ///
     /// # Errors
     /// With file, line and field.
@@ -169,6 +181,7 @@ impl Experiment {
             "noise",
             "parameter",
             "truth",
+            "columns",
         ])?;
         let initial_state = match root.string("initial_state")? {
             None | Some("recorded") => InitialState::Recorded,
@@ -186,6 +199,16 @@ impl Experiment {
             }
             Err(_) => WindowLength::Steps(root.count("window")?.unwrap_or(1)),
         };
+        let columns = read_columns(root, &scene)?;
+        if columns.is_partial()
+            && window != WindowLength::Whole
+            && initial_state == InitialState::Recorded
+        {
+            let message = "[columns] says that a part of the configuration is not recorded, so that \
+                           only the start of a recording is known, from the scene; take window = \
+                           \"whole\", or initial_state = \"fitted\"";
+            return Err(root.error("window", message));
+        }
         let velocity_lag = root.number("velocity_lag")?.unwrap_or(0.0);
         let length_scale = root.number("length_scale")?.unwrap_or(1.0);
         root.demand("length_scale", length_scale > 0.0, "must be positive", length_scale, "m")?;
@@ -230,6 +253,7 @@ impl Experiment {
         Ok(Experiment {
             name: name.to_string(),
             scene,
+            columns,
             data: Vec::new(),
             parameters,
             initial_state,
@@ -248,6 +272,28 @@ impl Experiment {
             truth,
         })
     }
+}
+
+/// The `[columns]` table: patterns for whole bodies first, so that single columns can differ.
+fn read_columns(root: &Table, scene: &Scene) -> Result<ColumnMap, Error> {
+    let mut columns = ColumnMap::new(&scene.model);
+    columns.fill.clone_from(&scene.state);
+    let Some(table) = root.table("columns")? else { return Ok(columns) };
+    let (patterns, single): (Vec<&str>, _) =
+        table.fields().into_iter().partition(|field| field.ends_with("/*"));
+    for field in patterns.into_iter().chain(single) {
+        let theirs = match table.boolean(field) {
+            Ok(Some(false)) => None,
+            Ok(_) => {
+                let message = "must be the name of a column, or false if it is not recorded";
+                return Err(table.error(field, message));
+            }
+            Err(_) => table.string(field)?,
+        };
+        let set = columns.set(&scene.model, field, theirs);
+        set.map_err(|message| table.error(field, message))?;
+    }
+    Ok(columns)
 }
 
 impl Noise {

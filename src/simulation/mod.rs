@@ -1,10 +1,12 @@
 //! Motion over time: the step, rollouts, trajectories and their files.
 
 mod closure;
+mod column_map;
 mod columns;
 mod files;
 mod flight;
 mod impacts;
+mod recorded;
 mod rollout;
 mod rollout_steps;
 mod step;
@@ -12,7 +14,10 @@ mod step_memory;
 mod trajectory;
 
 pub use crate::model::{ContactSolver, Settings};
+pub use column_map::ColumnMap;
+pub use columns::ColumnSelection;
 pub use files::expand;
+pub use recorded::Recorded;
 pub use rollout::Rollout;
 pub use rollout_steps::{RolloutLoss, RolloutSteps, RolloutWorkspace};
 pub use step::{StepReport, Workspace, step};
