@@ -1,6 +1,7 @@
 //! The integration tests: one binary, one module a subject.
 
 mod allocations;
+mod articulated;
 mod cases;
 mod collision;
 mod columns;
@@ -9,6 +10,7 @@ mod contact_node;
 mod contacts;
 #[cfg(feature = "cli")]
 mod diffcosim;
+mod dynamics;
 mod families;
 mod gradcheck;
 mod gradients;

@@ -42,7 +42,7 @@ enum Site {
 /// Pushes the contacts of a polyhedron, the first, and a capsule within `reach` (m) of each other.
 ///
 /// Feature: that of the polyhedron (vertices, edges, faces) times 3, plus the part of the capsule (0, 1
-/// an end, 2 the side).
+/// an end, 2 the side). Returns whether the contact is that of a face.
 pub(super) fn convex_capsule<T: Real>(
     hull: &Hull<T>,
     pose: &Pose<T>,
@@ -50,14 +50,16 @@ pub(super) fn convex_capsule<T: Real>(
     size: Vector3<T>,
     reach: f64,
     out: &mut Vec<Witness<T>>,
-) {
+) -> bool {
     let capsule = capsule(&pose.relative(other), &size);
     let (values, rod) = (hull.value(), capsule.value());
     let start = out.len();
-    let Some((face, site, outward)) = site(&values, &rod, reach) else { return };
+    let Some((face, site, outward)) = site(&values, &rod, reach) else { return false };
+    let normal = values.plane(face).normal;
+    let lies = rod.line.direction.dot(&normal).abs() <= TILTED;
     let flat = match site {
         Site::Face(_) => true,
-        _ => outward.cross(&values.plane(face).normal).norm() <= FLAT,
+        Site::Edge(..) => lies && outward.cross(&normal).norm() <= FLAT,
     };
     let over = flat && over_face(hull, &capsule, face, reach, out);
     if !over {
@@ -81,6 +83,7 @@ pub(super) fn convex_capsule<T: Real>(
     for witness in &mut out[start..] {
         *witness = witness.moved(pose);
     }
+    over || matches!(site, Site::Face(_))
 }
 
 /// The best face, what is touched, and the direction outward; nothing if all is out of reach.

@@ -10,6 +10,7 @@ mod box_box;
 mod capsule_capsule;
 mod capsule_convex;
 mod convex_convex;
+mod cylinder;
 mod half_space;
 mod height_field;
 mod hull;

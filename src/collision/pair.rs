@@ -4,6 +4,7 @@ use nalgebra::Vector3;
 
 use super::capsule_convex::convex_capsule;
 use super::convex_convex::convex_convex;
+use super::cylinder::facing;
 use super::height_field::{Terrain, field_capsule, field_convex, field_sphere};
 use super::hull::Hull;
 use super::sphere_convex::convex_sphere;
@@ -73,17 +74,52 @@ fn in_order<T: Real>(
         }
         [Shape::Box, Shape::Sphere] => return false,
         [one, other] => match (hull(one, sizes[0]), other, hull(other, sizes[1])) {
-            (Some(a), _, Some(b)) => convex_convex([&a, &b], poses, reach, out),
+            (Some(a), _, Some(b)) => {
+                let start = out.len();
+                let reference = convex_convex([&a, &b], poses, reach, out);
+                turned(shapes, poses, reference, start, out, |poses, out| {
+                    convex_convex([&a, &b], poses, reach, out);
+                });
+            }
             (Some(a), Shape::Sphere, _) => {
                 convex_sphere(&a, first, second, sizes[1].x, reach, out);
             }
             (Some(a), Shape::Capsule, _) => {
-                convex_capsule(&a, first, second, sizes[1], reach, out);
+                let start = out.len();
+                let face = convex_capsule(&a, first, second, sizes[1], reach, out);
+                turned(shapes, poses, face.then_some(0), start, out, |[first, second], out| {
+                    convex_capsule(&a, first, second, sizes[1], reach, out);
+                });
             }
             _ => return false,
         },
     }
     true
+}
+
+/// Replaces the contacts from `start` on by those of cylinders whose prisms are turned to them, unless
+/// a prism's own face is the reference.
+fn turned<T: Real>(
+    shapes: [&Shape; 2],
+    poses: [&Pose<T>; 2],
+    reference: Option<usize>,
+    start: usize,
+    out: &mut Vec<Witness<T>>,
+    again: impl Fn([&Pose<T>; 2], &mut Vec<Witness<T>>),
+) {
+    let Some(&Witness { normal, .. }) = out.get(start) else { return };
+    let own = |body: usize| {
+        let turns = *shapes[body] == Shape::Cylinder && reference != Some(body);
+        let outward = if body == 0 { normal } else { -normal };
+        if turns { facing(poses[body], &outward) } else { None }
+    };
+    let found = [own(0), own(1)];
+    if found.iter().all(Option::is_none) {
+        return;
+    }
+    out.truncate(start);
+    let pose = |body: usize| found[body].as_ref().unwrap_or(poses[body]);
+    again([pose(0), pose(1)], out);
 }
 
 /// Whether contacts of two shapes are found: all but those of two height fields.

@@ -34,13 +34,6 @@ impl<T: Real> BlockDiagonal<T> {
         self.values.fill(T::zero());
     }
 
-    /// Makes this a copy of `other`, in the memory it has.
-    pub(super) fn copy_from(&mut self, other: &Self) {
-        self.trees.clone_from(&other.trees);
-        self.tree_of.clone_from(&other.tree_of);
-        self.values.clone_from(&other.values);
-    }
-
     /// How many trees there are.
     pub fn trees(&self) -> usize {
         self.trees.len()

@@ -59,6 +59,7 @@ pub struct ForwardDynamicsDerivatives<T> {
     pub inverse: InverseDynamicsDerivatives<T>,
     /// Of the mass matrix.
     pub factor: MassFactor<T>,
+    columns: Vec<T>,
 }
 
 /// Velocity and acceleration of what the carried axes of a joint move against.
@@ -78,8 +79,8 @@ pub(super) fn base<T: Real>(
         return (velocity, above);
     }
     let mut accelerated = above;
-    for k in link.v..link.v + link.fixed_axes {
-        accelerated += kinematics.axes[k].motion * acceleration[k];
+    for (axis, &a) in kinematics.axes[link.fixed()].iter().zip(&acceleration[link.fixed()]) {
+        accelerated += axis.motion * a;
     }
     let translation = body.velocity.at(&(body.position - body.origin));
     (Motion::translation(translation), accelerated)
@@ -201,21 +202,34 @@ pub fn forward_dynamics_derivatives<T: Real>(
     diagonal: Option<&[T]>,
     derivatives: &mut ForwardDynamicsDerivatives<T>,
 ) -> Result<(), FactorError> {
-    let ForwardDynamicsDerivatives { dq, dv, dforces, inverse, factor } = derivatives;
+    let ForwardDynamicsDerivatives { dq, dv, dforces, inverse, factor, columns } = derivatives;
     inverse_dynamics_derivatives(model, parameters, kinematics, acceleration, inverse);
     factor.factor(&inverse.mass_matrix, diagonal)?;
-    dq.copy_from(&inverse.dq);
-    dv.copy_from(&inverse.dv);
+    dq.fit(model);
+    dv.fit(model);
     dforces.fit(model);
     for tree in 0..dq.trees() {
-        let (range, block) = dforces.block_mut(tree);
+        // Side by side, so that the factor is gone through once: [d / dq, d / dv, -1].
+        let (range, by_q) = inverse.dq.block(tree);
+        let (_, by_v) = inverse.dv.block(tree);
         let n = range.len();
-        for k in 0..n {
-            block[k * (n + 1)] = -T::one();
+        if n == 0 {
+            continue;
         }
-        factor.solve_rows(range.start, n, block);
-        factor.solve_rows(range.start, n, dq.block_mut(tree).1);
-        factor.solve_rows(range.start, n, dv.block_mut(tree).1);
+        columns.clear();
+        for (i, (by_q, by_v)) in by_q.chunks_exact(n).zip(by_v.chunks_exact(n)).enumerate() {
+            columns.extend_from_slice(by_q);
+            columns.extend_from_slice(by_v);
+            columns.resize((3 * i + 3) * n, T::zero());
+            columns[(3 * i + 2) * n + i] = -T::one();
+        }
+        factor.solve_rows(range.start, 3 * n, columns);
+        let blocks = [dq.block_mut(tree).1, dv.block_mut(tree).1, dforces.block_mut(tree).1];
+        for (part, block) in blocks.into_iter().enumerate() {
+            for (row, solved) in block.chunks_exact_mut(n).zip(columns.chunks_exact(3 * n)) {
+                row.copy_from_slice(&solved[part * n..(part + 1) * n]);
+            }
+        }
     }
     Ok(())
 }

@@ -135,7 +135,7 @@ impl Node for ForwardDynamics {
         let mut rnea = Rnea::default();
         inverse_dynamics(model, &at.parameters, &at.kinematics, outputs, &mut rnea, residual);
         for (residual, &force) in residual.iter_mut().zip(&inputs[nq + nv..]) {
-            *residual = *residual - force;
+            *residual -= force;
         }
     }
 

@@ -29,6 +29,11 @@ impl Link {
     pub(super) fn range(&self) -> Range<usize> {
         self.v..self.v + self.nv
     }
+
+    /// Those of its velocities that are along axes fixed in the world.
+    pub(super) fn fixed(&self) -> Range<usize> {
+        self.v..self.v + self.fixed_axes
+    }
 }
 
 /// The paths from the roots of all trees to the bodies.

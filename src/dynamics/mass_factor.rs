@@ -9,6 +9,9 @@ use crate::linalg::FactorError;
 /// A pivot below this part of the terms it is the sum of has no digits left.
 pub(super) const SINGULAR: f64 = 1e-13;
 
+/// Columns that [`MassFactor::solve_rows`] works on at a time.
+const LANES: usize = 8;
+
 /// The factorisation M = L' D L with a unit lower triangular L, zero between different branches.
 #[derive(Clone, Debug, Default)]
 pub struct MassFactor<T> {
@@ -65,7 +68,7 @@ impl<T: Real> MassFactor<T> {
     pub fn solve(&self, x: &mut [T]) {
         self.solve_transposed(x);
         for (k, x) in x.iter_mut().enumerate() {
-            *x = *x * self.values[self.links.start[k]];
+            *x *= self.values[self.links.start[k]];
         }
         self.solve_lower(x);
     }
@@ -129,16 +132,28 @@ impl<T: Real> MassFactor<T> {
             }
             let scale = -l[0];
             for x in row {
-                *x = *x * scale;
+                *x *= scale;
             }
         }
         for k in first..first + rows {
             let (above, row) = x.split_at_mut((k - first) * columns);
-            let row = &mut row[..columns];
             let (l, path) = self.row(k);
+            let (chunks, rest) = row[..columns].as_chunks_mut::<LANES>();
+            // Some columns at a time, which stay in registers.
+            for (c, chunk) in chunks.iter_mut().enumerate() {
+                let mut sum = *chunk;
+                for (&l, &j) in l[1..].iter().zip(&path[1..]) {
+                    let source = &above[(j - first) * columns + c * LANES..][..LANES];
+                    for (sum, &source) in sum.iter_mut().zip(source) {
+                        *sum -= l * source;
+                    }
+                }
+                *chunk = sum;
+            }
+            let done = columns - rest.len();
             for (&l, &j) in l[1..].iter().zip(&path[1..]) {
-                let source = &above[(j - first) * columns..][..columns];
-                for (x, &source) in row.iter_mut().zip(source) {
+                let source = &above[(j - first) * columns + done..][..rest.len()];
+                for (x, &source) in rest.iter_mut().zip(source) {
                     *x -= l * source;
                 }
             }

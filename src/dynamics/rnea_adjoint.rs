@@ -121,8 +121,8 @@ pub fn inverse_dynamics_vjp<T: Real>(
             }
         }
         let (velocity, accelerated) = base(kinematics, body, link, above, acceleration);
-        for k in link.v..link.v + link.fixed_axes {
-            w += kinematics.axes[k].motion * weights[k];
+        for (axis, &weight) in kinematics.axes[link.fixed()].iter().zip(&weights[link.fixed()]) {
+            w += axis.motion * weight;
         }
         let moved = own.displacement(&w, &velocity, &accelerated);
         let by_rate = own.coriolis() - velocity.cross_force(&own.inertia);

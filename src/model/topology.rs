@@ -31,6 +31,9 @@ pub struct Model {
     pub(super) slots: Slots,
 }
 
+/// Points of one pair that are remembered at most: a mesh has more vertices than ever touch at a time.
+const REMEMBERED: usize = 32;
+
 /// A rigid body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
@@ -176,10 +179,11 @@ impl Model {
     pub fn remembered_points(&self, pair: usize) -> usize {
         let Pair { first, second, .. } = self.pairs[pair];
         let points = |collider: usize| self.colliders[collider].shape.contact_points();
-        match first {
+        let most = match first {
             Solid::HalfSpace(_) => points(second),
             Solid::Collider(first) => points(first).min(points(second)),
-        }
+        };
+        most.min(REMEMBERED)
     }
 
     /// How the numbers of the state move, joint by joint.

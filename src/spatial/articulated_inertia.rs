@@ -44,7 +44,7 @@ impl<T: Real> ArticulatedInertia<T> {
         self.angular = self.angular - outer(&u.angular, &scaled.angular);
         for k in 0..3 {
             for i in 0..3 {
-                self.coupling[(i, k)] = self.coupling[(i, k)] - u.linear[i] * scaled.angular[k];
+                self.coupling[(i, k)] -= u.linear[i] * scaled.angular[k];
             }
         }
     }

@@ -3,13 +3,13 @@
 use stiction::ad::{Dual, Real};
 use stiction::collision::{Bounds, SweepAndPrune, witnesses};
 
-use crate::collision::{Pair, SHAPES};
+use crate::collision::{Pair, shapes};
 use crate::random::Random;
 
 fn allocations<T: Real>() -> u64 {
     let mut random = Random(1);
     let pairs: Vec<Pair> =
-        (0..400).map(|k| Pair::random(SHAPES[k % 4], &mut random, 2.0)).collect();
+        (0..400).map(|k| Pair::random(shapes()[k % 4], &mut random, 2.0)).collect();
     let (mut sweep, mut near, mut out) = (SweepAndPrune::default(), Vec::new(), Vec::new());
     let mut bounds = Vec::new();
     let mut run = || {

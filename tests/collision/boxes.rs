@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use nalgebra::Vector3;
-use stiction::model::Shape;
 
-use super::{Pair, features, least_gap, unit};
+use super::{BOX, Pair, features, least_gap, unit};
 use crate::random::Random;
 
 #[test]
@@ -114,7 +113,7 @@ fn a_box_that_flies_past_an_edge_has_no_contact() {
 fn boxes_do_not_enter_unseen() {
     let mut random = Random(23);
     for _ in 0..2000 {
-        let mut pair = Pair::random([Shape::Box; 2], &mut random, 0.1);
+        let mut pair = Pair::random([&BOX; 2], &mut random, 0.1);
         let way = unit(&mut random);
         let middle = pair.positions[0];
         let mut inside = false;

@@ -2,9 +2,8 @@
 
 use nalgebra::Vector3;
 use stiction::collision::{Bounds, SweepAndPrune};
-use stiction::model::Shape;
 
-use super::{Pair, SHAPES};
+use super::{BOX, Pair, shapes};
 use crate::random::Random;
 
 fn some(count: usize, size: f64, random: &mut Random) -> Vec<Bounds> {
@@ -50,7 +49,7 @@ fn pairs_are_those_that_overlap_whatever_came_before() {
 fn nothing_within_reach_is_outside_of_the_bounds() {
     let mut random = Random(32);
     let (mut sweep, mut pairs) = (SweepAndPrune::default(), Vec::new());
-    for shapes in SHAPES {
+    for shapes in shapes() {
         for _ in 0..5000 {
             let pair = Pair::random(shapes, &mut random, 4.0);
             let poses = pair.poses();
@@ -66,7 +65,7 @@ fn nothing_within_reach_is_outside_of_the_bounds() {
 fn bounds_of_a_turned_box() {
     let quarter = std::f64::consts::FRAC_PI_4;
     let pair = Pair::aligned([[1.0, 2.0, 3.0]; 2], [0.0; 3]).turned(0, [0.0, 0.0, quarter]);
-    let Bounds { half, .. } = Bounds::new(Shape::Box, &pair.poses()[0], pair.sizes[0], 0.5);
+    let Bounds { half, .. } = Bounds::new(&BOX, &pair.poses()[0], pair.sizes[0], 0.5);
     let diagonal = 3.0 * quarter.cos() + 0.5;
     assert!((half - Vector3::new(diagonal, diagonal, 3.5)).norm() < 1e-15, "{half}");
 }

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use nalgebra::Vector3;
 use stiction::ad::{Function, Real, jacobian, jacobian_by_rows};
 use stiction::collision::Witness;
 use stiction::model::Shape;
 use stiction::verify::{Options, check_with};
 
-use super::{DIRECTIONS, Pair, SHAPES, features};
+use super::height_fields::over;
+use super::{
+    BOX, CAPSULE, CRYSTAL, CUBE, CYLINDER, DIRECTIONS, Pair, SPHERE, features, more_shapes, shapes,
+};
 use crate::random::Random;
 
 fn numbers<T: Real>(contacts: &[Witness<T>]) -> Vec<T> {
@@ -23,7 +27,7 @@ fn numbers<T: Real>(contacts: &[Witness<T>]) -> Vec<T> {
 const NUMBERS: usize = 11;
 
 /// What a feature of two shapes is called.
-fn kind(shapes: [Shape; 2], feature: usize) -> &'static str {
+fn kind(shapes: [&Shape; 2], feature: usize) -> &'static str {
     let digits = |k: usize| [k % 3, k / 3 % 3, k / 9].iter().filter(|&&d| d != 1).count();
     match shapes {
         [Shape::Sphere, Shape::Sphere] => "spheres",
@@ -33,7 +37,14 @@ fn kind(shapes: [Shape; 2], feature: usize) -> &'static str {
             672..960 => "reference corner",
             _ => "edges",
         },
-        _ => ["", "sphere on face", "sphere on edge", "sphere on corner"][digits(feature)],
+        [Shape::Sphere, Shape::Box] | [Shape::Box, Shape::Sphere] => {
+            ["", "sphere on face", "sphere on edge", "sphere on corner"][digits(feature)]
+        }
+        [Shape::HeightField(_), _] => "height field",
+        [Shape::Capsule, Shape::Capsule] => "capsules",
+        _ if shapes.contains(&&Shape::Capsule) => "capsule",
+        _ if shapes.contains(&&Shape::Sphere) => "sphere",
+        _ => "polyhedra",
     }
 }
 
@@ -103,8 +114,8 @@ impl Tally {
 fn of_random_pairs() {
     let mut random = Random(51);
     let mut tally = Tally::default();
-    for shapes in SHAPES {
-        let boxes = shapes == [Shape::Box; 2];
+    for shapes in shapes() {
+        let boxes = shapes == [&BOX; 2];
         for _ in 0..if boxes { 1000 } else { 400 } {
             // Away from the middle, where the nearest face changes.
             let pair = Pair::random(shapes, &mut random, 3.0);
@@ -143,6 +154,67 @@ fn of_stacked_and_tilted_faces() {
     tally.check(&["corner", "reference corner", "crossing"]);
 }
 
+#[test]
+fn of_every_pair() {
+    let mut random = Random(53);
+    for shapes in more_shapes() {
+        let mut tally = Tally::default();
+        for _ in 0..60 {
+            let pair = Pair::random(shapes, &mut random, 2.5);
+            tally.compare(&pair, 0.3);
+        }
+        println!("{shapes:?}");
+        tally.check(&[]);
+    }
+}
+
+/// Capsules along capsules, faces and edges, flush and slightly tilted polyhedra.
+#[test]
+fn of_parallel_poses() {
+    let mut random = Random(54);
+    let mut tally = Tally::default();
+    let quarter = std::f64::consts::FRAC_PI_2;
+    for case in 0..200 {
+        let tilt = [0.0, 1e-9, 1e-3, 0.02][case % 4];
+        let yaw = random.uniform(-3.0, 3.0);
+        let [x, y] = random.vector(0.3);
+        let shapes = [[&CAPSULE, &CAPSULE], [&BOX, &CAPSULE], [&CRYSTAL, &CAPSULE], [&CUBE, &CUBE]];
+        let flat = Pair::aligned([[0.5, 0.4, 0.3], [0.2, 0.45, 0.3]], [x, y, 0.0]);
+        let mut pair = Pair { shapes: shapes[case / 4 % 4], ..flat };
+        match pair.shapes {
+            [Shape::Capsule, _] => {
+                pair.positions[1] = Vector3::new(0.6, 0.4, x);
+                pair = pair.turned(1, [0.0, 0.0, yaw]);
+            }
+            [Shape::Convex(_), Shape::Convex(_)] => {
+                pair.positions[1].z = 0.61;
+                pair = pair.turned(1, [0.0, 0.0, yaw]);
+            }
+            _ => {
+                pair.positions[1].z = 0.55;
+                pair = pair.turned(1, [0.0, quarter, 0.0]).turned(1, [0.0, 0.0, yaw]);
+            }
+        }
+        let pair = pair.turned(1, random.vector(tilt)).turned(0, random.vector(tilt));
+        tally.compare(&pair, 0.3);
+    }
+    tally.check(&["capsules", "capsule", "polyhedra"]);
+}
+
+#[test]
+fn of_shapes_on_hills() {
+    let mut random = Random(55);
+    for shape in [&SPHERE, &CAPSULE, &BOX, &CYLINDER, &*CRYSTAL] {
+        let mut tally = Tally::default();
+        for _ in 0..40 {
+            let height = random.uniform(-0.05, 0.1);
+            tally.compare(&over(shape, height, &mut random), 0.1);
+        }
+        println!("{shape:?}");
+        tally.check(&["height field"]);
+    }
+}
+
 /// A corner's point frozen on its body would have the right gap and a normal that does not turn.
 #[test]
 fn the_normal_turns_with_the_face() {
@@ -169,11 +241,9 @@ fn in_every_way() {
     let ridges = Pair::aligned([[0.5, 2.0, 0.5], [2.0, 0.5, 0.5]], [0.1, 0.2, 1.5])
         .turned(0, [0.0, quarter, 0.0])
         .turned(1, [quarter, 0.0, 0.0]);
-    let on = |offset: [f64; 3]| Pair {
-        shapes: [Shape::Sphere, Shape::Box],
-        ..Pair::aligned([[0.5; 3]; 2], offset)
-    };
-    let balls = Pair { shapes: [Shape::Sphere; 2], ..ridges };
+    let on =
+        |offset: [f64; 3]| Pair { shapes: [&SPHERE, &BOX], ..Pair::aligned([[0.5; 3]; 2], offset) };
+    let balls = Pair { shapes: [&SPHERE; 2], ..ridges };
     for (pair, count) in [
         (corner.turned(1, [0.03, 0.02, 0.1]), 4),
         (crossed.turned(1, [0.01, 0.02, 0.8]), 8),

@@ -2,15 +2,23 @@
 
 mod boxes;
 mod broad_phase;
+mod capsules;
+mod convex;
 mod derivatives;
+mod every_pair;
+mod half_spaces;
+mod height_fields;
 mod invariants;
 mod oracle;
 mod robustness;
+mod solids;
+
+use std::sync::{Arc, LazyLock};
 
 use nalgebra::Vector3;
 use stiction::ad::Real;
 use stiction::collision::{Pose, Witness, witnesses};
-use stiction::model::Shape;
+use stiction::model::{Face, HeightField, Polyhedron, Shape};
 use stiction::spatial::{Quaternion, exp, normalized, product, rotation_matrix};
 
 use crate::random::Random;
@@ -18,18 +26,50 @@ use crate::random::Random;
 /// Two shapes, where they are and their sizes.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
-    pub shapes: [Shape; 2],
+    pub shapes: [&'static Shape; 2],
     pub orientations: [Quaternion<f64>; 2],
     pub positions: [Vector3<f64>; 2],
     pub sizes: [Vector3<f64>; 2],
 }
 
-pub const SHAPES: [[Shape; 2]; 4] = [
-    [Shape::Sphere, Shape::Sphere],
-    [Shape::Sphere, Shape::Box],
-    [Shape::Box, Shape::Sphere],
-    [Shape::Box, Shape::Box],
-];
+pub static BOX: Shape = Shape::Box;
+pub static SPHERE: Shape = Shape::Sphere;
+pub static CAPSULE: Shape = Shape::Capsule;
+pub static CYLINDER: Shape = Shape::Cylinder;
+
+/// A cube as any other polyhedron.
+pub static CUBE: LazyLock<Shape> =
+    LazyLock::new(|| Shape::Convex(Arc::new(Polyhedron::cube().clone())));
+
+/// A crystal with triangular faces about the origin.
+pub static CRYSTAL: LazyLock<Shape> = LazyLock::new(|| {
+    let mut random = Random(7);
+    let corner = |k: usize| {
+        let (z, angle) = (1.0 - (2 * k + 1) as f64 / 12.0, 2.4 * k as f64);
+        let r = (1.0 - z * z).sqrt();
+        Vector3::new(r * angle.cos(), r * angle.sin(), z) + Vector3::from(random.vector(0.1))
+    };
+    let points: Vec<_> = (0..12).map(corner).collect();
+    Shape::Convex(Arc::new(Polyhedron::hull(&points).unwrap()))
+});
+
+/// Hills of 12 by 12 cells, 0.5 m apart and at most 0.2 m high.
+pub static HILLS: LazyLock<Shape> = LazyLock::new(|| {
+    let mut random = Random(8);
+    let heights = (0..13 * 13).map(|_| random.uniform(-0.1, 0.1)).collect();
+    Shape::HeightField(Arc::new(HeightField::new(13, 13, [0.5; 2], heights).unwrap()))
+});
+
+pub fn shapes() -> [[&'static Shape; 2]; 4] {
+    [[&SPHERE, &SPHERE], [&SPHERE, &BOX], [&BOX, &SPHERE], [&BOX, &BOX]]
+}
+
+/// All pairs of convex shapes but those above.
+pub fn more_shapes() -> Vec<[&'static Shape; 2]> {
+    let all: [&Shape; 5] = [&SPHERE, &BOX, &CAPSULE, &CYLINDER, &CRYSTAL];
+    let pairs = all.into_iter().flat_map(|a| all.into_iter().map(move |b| [a, b]));
+    pairs.filter(|pair| !shapes().contains(pair)).collect()
+}
 
 /// Directions in which a pair is moved: for each body a shift and a turn in the world, and its sizes.
 pub const DIRECTIONS: usize = 18;
@@ -49,7 +89,7 @@ pub fn unit(random: &mut Random) -> Vector3<f64> {
 
 impl Pair {
     /// Sizes between 0.3 and 1, centres at a distance up to `far`.
-    pub fn random(shapes: [Shape; 2], random: &mut Random, far: f64) -> Pair {
+    pub fn random(shapes: [&'static Shape; 2], random: &mut Random, far: f64) -> Pair {
         let size = |random: &mut Random| Vector3::from_fn(|_, _| random.uniform(0.3, 1.0));
         let offset = unit(random) * random.uniform(0.0, far);
         let first = Vector3::from(random.vector(1.0));
@@ -64,7 +104,7 @@ impl Pair {
     /// Boxes with faces along the world axes.
     pub fn aligned(sizes: [[f64; 3]; 2], offset: [f64; 3]) -> Pair {
         Pair {
-            shapes: [Shape::Box; 2],
+            shapes: [&BOX; 2],
             orientations: [[1.0, 0.0, 0.0, 0.0]; 2],
             positions: [Vector3::zeros(), Vector3::from(offset)],
             sizes: sizes.map(Vector3::from),
@@ -121,6 +161,26 @@ impl Pair {
                 let outside = excess.map(|x| x.max(0.0)).norm();
                 if outside > 0.0 { outside } else { excess.max() }
             }
+            Shape::Capsule => {
+                let [radius, half] = [self.sizes[body].x, self.sizes[body].y];
+                let beyond = place.z - place.z.clamp(-half, half);
+                Vector3::new(place.x, place.y, beyond).norm() - radius
+            }
+            Shape::Cylinder => {
+                let [radius, half] = [self.sizes[body].x, self.sizes[body].y];
+                let excess = [place.xy().norm() - radius, place.z.abs() - half];
+                let outside = excess[0].max(0.0).hypot(excess[1].max(0.0));
+                if outside > 0.0 { outside } else { excess[0].max(excess[1]) }
+            }
+            // Along the normal of the face it is furthest above of.
+            Shape::Convex(polyhedron) => {
+                let height = |face: &Face| {
+                    let n = face.normal.component_div(&self.sizes[body]);
+                    (n.dot(&place) - face.offset) / n.norm()
+                };
+                polyhedron.faces().iter().map(height).fold(f64::NEG_INFINITY, f64::max)
+            }
+            Shape::HeightField(_) => f64::NAN,
         }
     }
 }

@@ -4,10 +4,9 @@ use std::f64::consts::PI;
 
 use nalgebra::Vector3;
 use stiction::collision::Pose;
-use stiction::model::Shape;
 use stiction::spatial::product;
 
-use super::{Pair, least_gap};
+use super::{BOX, Pair, least_gap};
 use crate::random::Random;
 
 type Point = Vector3<f64>;
@@ -126,7 +125,7 @@ const TILTS: [f64; 9] = [3.0, 0.1, 0.02, 0.005, 1e-3, 1e-4, 1e-6, 1e-9, 0.0];
 
 /// A pair of boxes that is but for `tilt` turned by multiples of an eighth about an axis.
 fn pair(tilt: f64, case: usize, random: &mut Random) -> Pair {
-    let mut pair = Pair::random([Shape::Box; 2], random, 2.0);
+    let mut pair = Pair::random([&BOX; 2], random, 2.0);
     if tilt < 3.0 {
         pair.orientations[1] = [1.0, 0.0, 0.0, 0.0];
         let eighths = [0.0, 0.25 * PI, 0.5 * PI][case % 3];

@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 use stiction::ad::Dual;
 
-use super::{DIRECTIONS, Pair, SHAPES};
+use super::{DIRECTIONS, Pair, shapes};
 use crate::random::Random;
 
 /// Contacts with duals of one lane, in one direction.
@@ -22,7 +22,7 @@ fn check(pair: &Pair, reach: f64, random: &mut Random) {
 #[test]
 fn no_pose_makes_something_that_is_not_a_number() {
     let mut random = Random(41);
-    for shapes in SHAPES {
+    for shapes in shapes() {
         for case in 0..25_000 {
             let mut pair = Pair::random(shapes, &mut random, 2.0);
             match case % 10 {
@@ -60,7 +60,7 @@ fn no_pose_makes_something_that_is_not_a_number() {
 
 #[test]
 fn what_is_not_a_number_has_no_gap() {
-    for shapes in SHAPES {
+    for shapes in shapes() {
         let mut pair = Pair::random(shapes, &mut Random(42), 0.5);
         assert!(!pair.witnesses(0.1).is_empty());
         pair.positions[1].y = f64::NAN;

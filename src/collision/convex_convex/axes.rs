@@ -42,6 +42,8 @@ pub(super) struct Axes {
     pub face: Face,
     /// The best pair of edges, if it is better than the face.
     pub edges: Option<Edges>,
+    /// The lowest point of what is over a face is not higher than this where it is what touches, m.
+    pub most: f64,
     /// No point lies lower than this over a face of the other, m.
     pub floor: f64,
 }
@@ -72,7 +74,7 @@ pub(super) fn separating(hulls: &[Hull<f64>; 2], second: &Pose<f64>, reach: f64)
     // What is apart has no points below a face, but by the margin with which it was chosen.
     let most = if better { pair.1 } else { best };
     let floor = if most > 0.0 { -margin(most) } else { f64::NEG_INFINITY };
-    Some(Axes { face, edges, floor })
+    Some(Axes { face, edges, most: most + 2.0 * margin(most), floor })
 }
 
 /// The face of a body that the other one, seen from it, is furthest above of.

@@ -57,12 +57,13 @@ struct Faces<'a, T> {
 /// Pushes the points of the incident face over the reference, in the frame of the first. False if nothing
 /// of it is.
 ///
-/// `floor`: nothing lies lower than this over the reference, m, but by the tolerance beside it.
+/// `limits`: nothing lies lower than the first over the reference, m, but by the tolerance beside it. If
+/// nothing lies lower than the second, something else touches.
 pub(super) fn manifold<T: Real>(
     hulls: [&Hull<T>; 2],
     relative: &Pose<T>,
     reference: Face,
-    floor: f64,
+    [floor, above]: [f64; 2],
     reach: f64,
     out: &mut Vec<Witness<T>>,
 ) -> bool {
@@ -70,8 +71,11 @@ pub(super) fn manifold<T: Real>(
     let values = values.facing();
     let mut kept = values.clip(floor);
     let least = kept.least();
-    if least > reach || kept.count == 0 {
-        return kept.count > 0;
+    if kept.count == 0 || least > above {
+        return false;
+    }
+    if least > reach {
+        return true;
     }
     kept.thin(&values.plane.normal);
 

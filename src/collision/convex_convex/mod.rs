@@ -21,7 +21,7 @@ use super::hull::Hull;
 use super::nearest::Nearest;
 use super::{Pose, Witness};
 use crate::ad::Real;
-use axes::{Edges, Face};
+use axes::Edges;
 
 /// How far beyond the end of an edge its point may be by rounding, as a fraction of its half length.
 const BEYOND: f64 = 1e-6;
@@ -31,34 +31,41 @@ const BEYOND: f64 = 1e-6;
 ///
 /// Feature: that of the first (vertices, edges, faces) plus that of the second times the number of
 /// features of the first.
+///
+/// Returns the body whose face is the reference, if one is.
 pub(super) fn convex_convex<T: Real>(
     hulls: [&Hull<T>; 2],
     poses: [&Pose<T>; 2],
     reach: f64,
     out: &mut Vec<Witness<T>>,
-) {
+) -> Option<usize> {
     let values = hulls.map(Hull::value);
     let relative = poses[0].relative(poses[1]);
-    let Some(axes) = axes::separating(&values, &relative.value(), reach) else { return };
+    let axes = axes::separating(&values, &relative.value(), reach)?;
     let start = out.len();
-    let floor = axes.floor;
-    let face = |reference: Face, out: &mut _| {
-        face::manifold(hulls, &relative, reference, floor, reach, out)
+    let (reference, most) = (axes.face, axes.most);
+    let face = |above, out: &mut _| {
+        face::manifold(hulls, &relative, reference, [axes.floor, above], reach, out)
     };
     let edge = |edges: &_, out: &mut _| point(hulls, &relative, edges, reach, out);
     // Each says whether it has a point; within reach or not.
-    let found = match axes.edges {
-        Some(edges) if edges.flat => face(axes.face, out) || edge(&edges, out),
-        Some(edges) => edge(&edges, out) || face(axes.face, out),
-        None => face(axes.face, out),
+    let by_edges = match axes.edges {
+        Some(edges) if edges.flat => !face(most, out) && edge(&edges, out),
+        Some(edges) => edge(&edges, out),
+        None => false,
     };
-    // In each other they have a point, whatever a tolerance has preferred.
-    if !found && floor == f64::NEG_INFINITY {
-        face::deepest(hulls, &relative, axes.face, reach, out);
+    if !by_edges && out.len() == start {
+        // In each other they have a point as deep as they are, whatever a tolerance has preferred.
+        let overlap = axes.floor == f64::NEG_INFINITY;
+        let above = if overlap { most } else { f64::INFINITY };
+        if !face(above, out) && overlap {
+            face::deepest(hulls, &relative, reference, reach, out);
+        }
     }
     for witness in &mut out[start..] {
         *witness = witness.moved(poses[0]);
     }
+    (!by_edges).then_some(reference.body)
 }
 
 /// The number of a pair of features.

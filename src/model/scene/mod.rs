@@ -182,6 +182,12 @@ impl Scene {
     }
 }
 
+/// What a scene file describes, before it is checked.
+pub(super) fn describe(text: &str, name: &str) -> Result<Description, Error> {
+    let document = table::parse(text, name)?;
+    Ok(read(&Table::root(text, name, &document), name)?.0)
+}
+
 /// The tables that parts of a description come from.
 struct Tables<'a> {
     half_spaces: Vec<Table<'a>>,
