@@ -335,39 +335,3 @@ impl Header<'_> {
         Error::input(self.file, 1, name, message)
     }
 }
-
-/// A row, with its place in messages.
-pub(super) struct Row<'a> {
-    pub header: &'a StringRecord,
-    pub record: &'a StringRecord,
-    pub file: &'a str,
-    pub line: usize,
-}
-
-impl Row<'_> {
-    /// An error unless the row has as many fields as the header.
-    pub fn check_length(&self) -> Result<(), Error> {
-        let (found, expected) = (self.record.len(), self.header.len());
-        if found == expected {
-            return Ok(());
-        }
-        let column = found.min(expected - 1);
-        Err(self.error(column, format!("the row has {found} fields, the header {expected}")))
-    }
-
-    /// A finite number; never -0.
-    pub fn number(&self, column: usize) -> Result<f64, Error> {
-        let text = self.record.get(column).unwrap_or("");
-        match text.parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(number + 0.0),
-            Ok(_) => Err(self.error(column, format!("must be finite, found {text}"))),
-            Err(_) => Err(self.error(column, format!("must be a number, found {text:?}"))),
-        }
-    }
-
-    /// An error about a field of this row.
-    pub fn error(&self, column: usize, message: String) -> Error {
-        let name = self.header.get(column).unwrap_or("");
-        Error::input(self.file, self.line, name, message)
-    }
-}
