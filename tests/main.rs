@@ -4,6 +4,7 @@ mod allocations;
 mod articulated;
 mod cases;
 mod collision;
+mod columns;
 mod cone_program;
 mod contact_node;
 mod contacts;
