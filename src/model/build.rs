@@ -11,8 +11,8 @@ use super::description::{
 use super::overlap::{self, Placed};
 use super::slots::pair_name;
 use super::{
-    Actuator, Body, Collider, Equality, EqualityKind, HalfSpace, Joint, JointKind, Keyframe, Model,
-    Pair, Parameters, Scene, Solid,
+    Actuator, Body, Collider, ContactSolver, Equality, EqualityKind, HalfSpace, Joint, JointKind,
+    Keyframe, Model, Pair, Parameters, Scene, Solid,
 };
 use crate::Error;
 use crate::spatial::rotation_matrix;
@@ -134,6 +134,7 @@ impl Description {
             model.equalities.push(equality);
         }
         model.lay_out();
+        self.check_solver(&model)?;
         self.check_names(&model)?;
         let parameters = self.parameters(&model, &order, &described, &materials);
         let mut scene = Scene {
@@ -674,6 +675,19 @@ impl Description {
             bodies,
             orientation: unit(equality.orientation, owner, "orientation")?,
         })
+    }
+
+    /// Staggered projections know contacts and nothing else.
+    fn check_solver(&self, model: &Model) -> Result<(), Fault> {
+        let ContactSolver::Staggered { .. } = self.settings.solver else { return Ok(()) };
+        let joints = self.bodies.iter().map(|body| &body.joint);
+        let posed = joints.filter(|joint| joint.limits.is_some() || joint.friction > 0.0).count();
+        if posed + model.equalities.len() == 0 {
+            return Ok(());
+        }
+        let message = "is \"staggered\", which knows contacts only; limits and dry friction of joints, and \
+                       equalities, need \"coupled\"";
+        Err(Fault::new(Owner::Scene, "simulation", message))
     }
 
     /// Names are how parameters are found: no two may be the same.
