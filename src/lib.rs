@@ -34,10 +34,10 @@
 //! | [`ad`] | the scalar trait, duals, tape, drivers; the trait of solved problems, [`ad::Node`] |
 //! | [`linalg`] | small dense factorisations |
 //! | [`argmin`] | optimisation problems as nodes: coupled contact, quadratic programs |
-//! | [`spatial`] | rotations |
+//! | [`spatial`] | rotations, spatial vectors, inertias |
 //! | [`mod@state`] | configuration and velocity; moves and differences on the manifold |
 //! | [`model`] | bodies, ground, contact pairs, parameters; the scene file |
-//! | [`dynamics`] | a free body over one step |
+//! | [`dynamics`] | kinematics, forces and accelerations of trees, and their derivatives; a free body over one step |
 //! | [`collision`] | contact points |
 //! | [`contact`] | from contact points to impulses |
 //! | [`simulation`] | the step, rollouts, trajectories and their files |
@@ -55,12 +55,18 @@
 //! - `LeLidec21`: Q. Le Lidec, I. Kalevatykh, I. Laptev, C. Schmid, J. Carpentier, "Differentiable
 //!   simulation for physical system identification", IEEE Robotics and Automation Letters 6 (2),
 //!   2021. The time-stepping scheme, the two projections and their ADMM, the one-step loss.
-//! - `Curtis74`: A. R. Curtis, M. J. D. Powell, J. K. Reid, "On the estimation of sparse Jacobian
-//!   matrices", Journal of the Institute of Mathematics and its Applications 13 (1), 1974.
+//! - `Atkeson86`: C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of
+//!   manipulator loads and links", International Journal of Robotics Research 5 (3), 1986. The
+//!   regressor.
+//! - `Carpentier18`: J. Carpentier, N. Mansard, "Analytical derivatives of rigid body dynamics
+//!   algorithms", Robotics: Science and Systems 2018.
 //! - `Coleman83`: T. F. Coleman, J. J. More, "Estimation of sparse Jacobian matrices and graph coloring
 //!   problems", SIAM Journal on Numerical Analysis 20 (1), 1983.
 //! - `Coleman84`: T. F. Coleman, J. J. More, "Estimation of sparse Hessian matrices and graph coloring
 //!   problems", Mathematical Programming 28, 1984.
+//! - `Curtis74`: A. R. Curtis, M. J. D. Powell, J. K. Reid, "On the estimation of sparse Jacobian
+//!   matrices", Journal of the Institute of Mathematics and its Applications 13 (1), 1974.
+//! - `Featherstone08`: R. Featherstone, "Rigid Body Dynamics Algorithms", Springer 2008.
 //! - `Gebremedhin05`: A. H. Gebremedhin, F. Manne, A. Pothen, "What color is your Jacobian? Graph
 //!   coloring for computing derivatives", SIAM Review 47 (4), 2005.
 //! - `Gebremedhin07`: A. H. Gebremedhin, A. Tarafdar, F. Manne, A. Pothen, "New acyclic and star
@@ -73,10 +79,16 @@
 //! - `Kingma15`: D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
 //! - `Marquardt63`: D. W. Marquardt, "An algorithm for least-squares estimation of nonlinear
 //!   parameters", SIAM Journal on Applied Mathematics 11 (2), 1963.
+//! - `MuntheKaas98`: H. Munthe-Kaas, "Runge-Kutta methods on Lie groups", BIT Numerical Mathematics 38
+//!   (1), 1998.
 //! - `Nielsen99`: H. B. Nielsen, "Damping parameter in Marquardt's method", report IMM-REP-1999-05,
 //!   Technical University of Denmark. How the damping changes from step to step.
 //! - `Ridders82`: C. J. F. Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Advances in
 //!   Engineering Software 4 (2), 1982. Extrapolated differences that estimate their error.
+//! - `Rucker22`: C. Rucker, P. M. Wensing, "Smooth parameterization of rigid-body inertia", IEEE Robotics
+//!   and Automation Letters 7 (2), 2022. Inertial parameters without constraints.
+//! - `Singh22`: S. Singh, R. P. Russell, P. M. Wensing, "Efficient analytical derivatives of rigid-body
+//!   dynamics using spatial vector algebra", IEEE Robotics and Automation Letters 7 (2), 2022.
 
 pub mod ad;
 pub mod argmin;

@@ -52,6 +52,15 @@ impl Coordinates {
         }
     }
 
+    /// The first number of the configuration that velocity `k` moves: a component of a position, or a
+    /// quaternion.
+    pub fn moved_by(self, k: usize) -> usize {
+        match self.quaternion() {
+            Some((first, turn)) if k >= turn => first,
+            _ => k,
+        }
+    }
+
     /// q (+) dq: moves its numbers, positions by addition, orientations to R exp(dq).
     pub fn advance<T: Real>(self, q: &mut [T], dq: &[T]) {
         let plain = self.quaternion().map_or(1, |(q, _)| q);

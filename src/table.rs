@@ -1,5 +1,7 @@
 //! A TOML file read field by field: every message names the line and the field.
 
+use std::path::Path;
+
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -120,6 +122,22 @@ impl<'a> Table<'a> {
             }
         }
         Ok(Some(matrix))
+    }
+
+    /// Lists of finite numbers.
+    pub fn rows(&self, field: &str) -> Result<Option<Vec<Vec<f64>>>, Error> {
+        let Some(value) = self.entries.get(field) else { return Ok(None) };
+        let wrong = || self.error(field, "must be a list of lists of numbers");
+        let rows = value.get_ref().as_array().ok_or_else(wrong)?.iter().map(|row| {
+            let row = row.get_ref().as_array().ok_or_else(wrong)?;
+            row.iter().map(|value| self.finite(field, value.get_ref())).collect()
+        });
+        rows.collect::<Result<_, _>>().map(Some)
+    }
+
+    /// Where the file is: what its other files are named from.
+    pub fn directory(&self) -> &'a Path {
+        Path::new(self.file).parent().unwrap_or(Path::new(""))
     }
 
     /// Whether a field is there and is a list.

@@ -10,7 +10,7 @@ use stiction::identify::{
     Method, Problem, WindowLength, evaluate, fit,
 };
 use stiction::model::{Scene, System};
-use stiction::simulation::{Rollout, Trajectory};
+use stiction::simulation::{Recorded, Rollout, Trajectory};
 use stiction::state::State;
 
 use crate::shared::shared;
@@ -62,7 +62,7 @@ fn independent(model: &simulator::BoxModel, slide: &simulator::Slide) -> Traject
         name: "slide".to_string(),
         times: frames.iter().map(|f| f.t).collect(),
         states: frames.iter().map(state).collect(),
-        has_velocities: true,
+        recorded: Recorded { q: vec![true; 7], v: vec![true; 6] },
     }
 }
 
@@ -77,7 +77,7 @@ fn rollout(scene: &Scene, steps: usize) -> Trajectory {
     }
     assert_eq!(rollout.report.unsolved, 0);
     let times = (0..=steps).map(|k| k as f64 * settings.time_step).collect();
-    Trajectory { name: "rollout".to_string(), times, states, has_velocities: true }
+    Trajectory { name: "rollout".to_string(), times, states, recorded: Recorded::all(model) }
 }
 
 fn run(experiment: &Experiment, dataset: &Dataset) -> Fit {
@@ -274,7 +274,7 @@ fn gradients_are_those_of_the_normal_equations_and_of_differences() {
                     let mut tangent = vec![0.0; unknowns];
                     tangent[i] = step;
                     problem.initial[k] =
-                        start.moved(problem.measurement.model.coordinates(), &tangent);
+                        start.moved(experiment.scene.model.coordinates(), &tangent);
                     problem.cost(&x)
                 };
                 let difference = (at(1e-6) - at(-1e-6)) / 2e-6;
@@ -362,7 +362,7 @@ fn late_velocities_are_corrected_in_flight_only() {
         name: "parabola".to_string(),
         times: (0..frames).map(|k| k as f64 * dt).collect(),
         states: (0..frames).map(frame).collect(),
-        has_velocities: true,
+        recorded: Recorded { q: vec![true; 7], v: vec![true; 6] },
     };
     let mut scene = ball("position = [0, 0, 1]", "mu = 0.3");
     scene.settings.time_step = 0.5 * dt;

@@ -4,7 +4,7 @@ use std::process::Output;
 
 use serde_json::Value;
 use stiction::model::{Scene, System};
-use stiction::simulation::{Rollout, Trajectory};
+use stiction::simulation::{Recorded, Rollout, Trajectory};
 
 use crate::simulate::{Folder, close};
 
@@ -58,7 +58,8 @@ fn prepared(name: &str) -> Folder {
             states.push(rollout.state.clone());
         }
         let times = (0..=25).map(|k| k as f64 * 0.01).collect();
-        let recording = Trajectory { name: name.to_string(), times, states, has_velocities: true };
+        let recording =
+            Trajectory { name: name.to_string(), times, states, recorded: Recorded::all(model) };
         let mut text = Vec::new();
         recording.write(model, &mut text).unwrap();
         folder.write(name, &String::from_utf8(text).unwrap());

@@ -5,7 +5,7 @@ use stiction::argmin::Mode;
 use stiction::contact::{Regime, Target};
 use stiction::linearize::{JacobianWorkspace, Linearizer, StepJacobian, step_jacobian};
 use stiction::model::{ParameterRef, Scene, System};
-use stiction::simulation::{Rollout, StepMemory, Trajectory, Workspace, step};
+use stiction::simulation::{Recorded, Rollout, StepMemory, Trajectory, Workspace, step};
 use stiction::state::State;
 
 use crate::random::Random;
@@ -319,7 +319,8 @@ fn rollouts_and_recorded_states_are_linearised_step_by_step() {
 
     let times = result.times.clone();
     let name = "motion.csv".to_string();
-    let trajectory = Trajectory { name, times, states, has_velocities: true };
+    let everything = Recorded::all(&case.scene.model);
+    let trajectory = Trajectory { name, times, states, recorded: everything };
     let recorded = linearizer.states(&trajectory, |_| ()).unwrap();
     for k in [0, 11, 39] {
         let alone = case.linearize(&trajectory.states[k], &u);

@@ -1,13 +1,16 @@
 //! The integration tests: one binary, one module a subject.
 
 mod allocations;
+mod articulated;
 mod cases;
 mod collision;
+mod columns;
 mod cone_program;
 mod contact_node;
 mod contacts;
 #[cfg(feature = "cli")]
 mod diffcosim;
+mod dynamics;
 mod families;
 mod gradcheck;
 mod gradients;
@@ -15,6 +18,7 @@ mod hard_contacts;
 mod identify;
 #[cfg(feature = "cli")]
 mod identify_cli;
+mod import;
 mod layers;
 mod linearize;
 #[cfg(feature = "cli")]

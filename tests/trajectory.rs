@@ -2,7 +2,7 @@
 
 use approx::assert_relative_eq;
 use stiction::model::{Model, Scene};
-use stiction::simulation::{Trajectory, expand};
+use stiction::simulation::{Recorded, Trajectory, expand};
 use stiction::state::State;
 
 use crate::scene::{assert_message, scene};
@@ -41,7 +41,8 @@ fn tumbling() -> Trajectory {
         state
     });
     let states = states.collect();
-    Trajectory { name: "motion.csv".to_string(), times, states, has_velocities: true }
+    let recorded = Recorded::all(&scene().model);
+    Trajectory { name: "motion.csv".to_string(), times, states, recorded }
 }
 
 fn written(trajectory: &Trajectory, model: &Model) -> String {
@@ -60,11 +61,11 @@ fn trajectories_survive_their_file_bit_for_bit() {
     assert_eq!(read, trajectory);
     assert_eq!(written(&read, &model), text);
 
-    let without = Trajectory { has_velocities: false, ..trajectory };
+    let without = Trajectory { recorded: Recorded::configurations(&model), ..trajectory };
     let text = written(&without, &model);
     assert!(!text.contains("cube/vx"));
     let read = Trajectory::parse(&text, "motion.csv", &model).unwrap();
-    assert!(!read.has_velocities);
+    assert_eq!(read.recorded, Recorded::configurations(&model));
     assert_eq!(written(&read, &model), text);
 }
 
@@ -99,7 +100,7 @@ fn absent_velocities_are_differences() {
         text += &format!("{t},{}\n", fields.join(","));
     }
     let read = Trajectory::parse(&text, "motion.csv", &one_body()).unwrap();
-    assert!(!read.has_velocities);
+    assert_eq!(read.recorded, Recorded::configurations(&one_body()));
     for state in &read.states {
         assert_relative_eq!(state.velocity(0).as_slice(), &velocity[..], epsilon = 1e-12);
         assert_relative_eq!(state.angular_velocity(0).as_slice(), &spin[..], epsilon = 1e-12);

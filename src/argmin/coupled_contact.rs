@@ -74,6 +74,10 @@ pub struct CoupledContact {
     pub tolerance: f64,
     /// How it is solved.
     pub method: ContactMethod,
+    /// Whether impulses passed in that already solve the problem are taken as they are, which saves all
+    /// factorisations where nothing changes from step to step. Not for solutions that are
+    /// differentiated: of impulses that are not unique these need not be those of least norm.
+    pub keep: bool,
 }
 
 /// How a [`CoupledContact`] is solved.
@@ -100,7 +104,7 @@ impl Clone for CoupledContact {
     fn clone_from(&mut self, other: &Self) {
         self.rows.clone_from(&other.rows);
         self.laws.clone_from(&other.laws);
-        (self.tolerance, self.method) = (other.tolerance, other.method);
+        (self.tolerance, self.method, self.keep) = (other.tolerance, other.method, other.keep);
     }
 }
 

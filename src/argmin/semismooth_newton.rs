@@ -91,7 +91,7 @@ pub(super) fn solve<T: Real>(
 ) {
     w.values.clear();
     w.values.extend(inputs.iter().map(|x| x.value()));
-    w.search.run(&node.data(&w.values), node.tolerance, node.method, solution);
+    w.search.run(&node.data(&w.values), node, solution);
     for (lambda, &x) in lambda.iter_mut().zip(&w.search.state.lambda) {
         *lambda = T::constant(x);
     }
@@ -117,8 +117,7 @@ impl Search {
     fn run(
         &mut self,
         data: &ContactData<f64>,
-        tolerance: f64,
-        method: ContactMethod,
+        &CoupledContact { tolerance, method, keep, .. }: &CoupledContact,
         solution: &mut ContactSolution,
     ) {
         self.state.start(data);
@@ -131,8 +130,18 @@ impl Search {
             self.state.lambda.copy_from_slice(known);
         }
         let mut iterations = 0;
-        if method == ContactMethod::Newton {
-            let enough = 1e-2 * tolerance;
+        let enough = 1e-2 * tolerance;
+        let newton = method == ContactMethod::Newton;
+        let mut kept = keep && warm && newton;
+        if kept {
+            self.state.follow(data);
+            kept = self.residual(data, scale) <= enough;
+        }
+        if kept {
+            self.classify(data, scale, false, solution);
+            solution.held.clear();
+            solution.held.resize(data.rows.rows(), 0.0);
+        } else if newton {
             let reached = self.search_with_restarts(data, scale, tolerance, warm, &mut iterations);
             iterations += self.finish(data, scale, reached.max(enough), solution);
             if self.residual(data, scale) > reached.max(tolerance) {

@@ -1,5 +1,7 @@
 //! All bodies at the start of a step, and how they would move without contact.
 
+use std::ops::Range;
+
 use nalgebra::{Matrix3, Vector3};
 
 use super::{Articulation, FreeBody};
@@ -41,32 +43,25 @@ pub struct TreeMotion<'a, T> {
     pub duration: T,
 }
 
-/// What a tree is.
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Lone(usize),
-    Articulated(usize),
-}
-
 /// All bodies at the start of a step. Reused, it allocates nothing.
-#[derive(Clone, Debug)]
-pub struct FreeMotion<T> {
+pub struct FreeMotion<T: Real> {
     /// Every body.
     pub bodies: Vec<BodyPose<T>>,
     /// The lone ones, in the order of their trees.
     pub lone: Vec<FreeBody<T>>,
-    /// The other trees.
-    pub articulated: Vec<Articulation<T>>,
-    kinds: Vec<Kind>,
+    /// All other trees.
+    pub articulation: Articulation<T>,
+    /// Of each tree its place among the lone ones, if it is one, and its velocities.
+    trees: Vec<(Option<usize>, Range<usize>)>,
 }
 
-impl<T> Default for FreeMotion<T> {
+impl<T: Real> Default for FreeMotion<T> {
     fn default() -> Self {
         FreeMotion {
             bodies: Vec::new(),
             lone: Vec::new(),
-            articulated: Vec::new(),
-            kinds: Vec::new(),
+            articulation: Articulation::default(),
+            trees: Vec::new(),
         }
     }
 }
@@ -78,29 +73,30 @@ impl<T: Real> FreeMotion<T> {
         let System { model, parameters, .. } = *system;
         self.bodies.clear();
         self.lone.clear();
-        self.kinds.clear();
-        let mut articulated = 0;
-        for (index, tree) in model.trees.iter().enumerate() {
-            if tree.lone {
+        self.trees.clear();
+        let mut articulated = false;
+        for tree in &model.trees {
+            let place = if tree.lone {
                 let body = tree.bodies[0];
                 let load = &inputs[tree.v.clone()];
-                let free = FreeBody::new(model, parameters, state, body, load, duration);
-                self.kinds.push(Kind::Lone(self.lone.len()));
-                self.lone.push(free);
+                self.lone.push(FreeBody::new(model, parameters, state, body, load, duration));
+                Some(self.lone.len() - 1)
             } else {
-                if articulated == self.articulated.len() {
-                    self.articulated.push(Articulation::default());
-                }
-                self.articulated[articulated].start(system, state, index, inputs, duration);
-                self.kinds.push(Kind::Articulated(articulated));
-                articulated += 1;
-            }
+                articulated = true;
+                None
+            };
+            self.trees.push((place, tree.v.clone()));
         }
-        self.articulated.truncate(articulated);
+        if articulated {
+            self.articulation.start(system, state, inputs, duration);
+        }
         for (index, body) in model.bodies.iter().enumerate() {
             let pose = match body.tree {
-                None => self.fixed(model, system, index),
-                Some(tree) => self.pose_of(index, tree),
+                None => self.fixed(system, index),
+                Some(tree) => match self.trees[tree].0 {
+                    Some(place) => lone_pose(&self.lone[place], tree),
+                    None => self.articulation.pose(system, index, tree),
+                },
             };
             self.bodies.push(pose);
         }
@@ -109,40 +105,20 @@ impl<T: Real> FreeMotion<T> {
     /// Puts a lone body in the place of its tree's.
     pub fn replace(&mut self, model: &Model, body: usize, free: FreeBody<T>) {
         let Some(tree) = model.bodies[body].tree else { return };
-        if let Kind::Lone(place) = self.kinds[tree] {
+        if let Some(place) = self.trees[tree].0 {
+            self.bodies[body] = lone_pose(&free, tree);
             self.lone[place] = free;
-            self.bodies[body] = self.pose_of(body, tree);
         }
     }
 
     /// The lone body that a tree is, if it is one.
     pub fn lone_of(&self, tree: usize) -> Option<&FreeBody<T>> {
-        match self.kinds[tree] {
-            Kind::Lone(place) => Some(&self.lone[place]),
-            Kind::Articulated(_) => None,
-        }
-    }
-
-    fn pose_of(&self, body: usize, tree: usize) -> BodyPose<T> {
-        match self.kinds[tree] {
-            Kind::Lone(place) => {
-                let free = &self.lone[place];
-                let speed = |k: usize| norm(&[0, 1, 2].map(|i| free.free_velocity[k + i].value()));
-                BodyPose {
-                    rotation: free.rotation,
-                    position: free.position,
-                    center_of_mass: free.center_of_mass,
-                    tree: Some(tree),
-                    linear_speed: speed(0),
-                    angular_speed: speed(3),
-                }
-            }
-            Kind::Articulated(place) => self.articulated[place].pose(body, tree),
-        }
+        self.trees[tree].0.map(|place| &self.lone[place])
     }
 
     /// A body that does not move.
-    fn fixed(&self, model: &Model, system: &System<T>, index: usize) -> BodyPose<T> {
+    fn fixed(&self, system: &System<T>, index: usize) -> BodyPose<T> {
+        let model = system.model;
         let body = &model.bodies[index];
         let turn = rotation_matrix(body.joint.orientation).map(T::constant);
         let at = system.parameters.position(model, index);
@@ -166,7 +142,7 @@ impl<T: Real> FreeMotion<T> {
 
     /// How many trees there are.
     pub fn trees(&self) -> usize {
-        self.kinds.len()
+        self.trees.len()
     }
 
     /// How long the step is for a tree, s.
@@ -176,9 +152,9 @@ impl<T: Real> FreeMotion<T> {
 
     /// A tree.
     pub fn tree(&self, tree: usize) -> TreeMotion<'_, T> {
-        match self.kinds[tree] {
-            Kind::Lone(place) => {
-                let free = &self.lone[place];
+        match &self.trees[tree] {
+            (Some(place), _) => {
+                let free = &self.lone[*place];
                 TreeMotion {
                     velocity: &free.velocity,
                     free_velocity: &free.free_velocity,
@@ -186,7 +162,7 @@ impl<T: Real> FreeMotion<T> {
                     duration: free.duration,
                 }
             }
-            Kind::Articulated(place) => self.articulated[place].motion(),
+            (None, range) => self.articulation.motion(tree, range.clone()),
         }
     }
 
@@ -203,8 +179,8 @@ impl<T: Real> FreeMotion<T> {
     ) {
         let BodyPose { rotation, tree, .. } = &self.bodies[body];
         let Some(tree) = *tree else { return };
-        match self.kinds[tree] {
-            Kind::Lone(_) => {
+        match self.trees[tree].0 {
+            Some(_) => {
                 // d . (v + R (w x arm)) = d . v + w . (arm x R'd)
                 let turning = arm.cross(&(rotation.transpose() * direction));
                 let entries = direction.iter().chain(turning.iter());
@@ -212,8 +188,10 @@ impl<T: Real> FreeMotion<T> {
                     *entry += if sign < 0.0 { -x } else { x };
                 }
             }
-            Kind::Articulated(place) => {
-                self.articulated[place].add_row(body, arm, direction, sign, row);
+            None => {
+                let (pose, first) = (&self.bodies[body], self.trees[tree].1.start);
+                let point = (arm, direction);
+                self.articulation.add_row(pose, body, point, (first, sign), row);
             }
         }
     }
@@ -222,53 +200,62 @@ impl<T: Real> FreeMotion<T> {
     pub fn add_turn(&self, body: usize, direction: Vector3<T>, sign: f64, row: &mut [T]) {
         let BodyPose { rotation, tree, .. } = &self.bodies[body];
         let Some(tree) = *tree else { return };
-        match self.kinds[tree] {
-            Kind::Lone(_) => {
+        match self.trees[tree].0 {
+            Some(_) => {
                 let turning = rotation.transpose() * direction;
                 for (entry, &x) in row[3..NV].iter_mut().zip(turning.iter()) {
                     *entry += if sign < 0.0 { -x } else { x };
                 }
             }
-            Kind::Articulated(place) => {
-                self.articulated[place].add_turn(body, direction, sign, row);
+            None => {
+                let first = self.trees[tree].1.start;
+                self.articulation.add_turn(body, direction, (first, sign), row);
             }
         }
     }
 
-    /// Writes the state of a tree at the end of the step from its velocities there. `untouched`: nothing
-    /// acted on it in the step but its own forces.
+    /// Writes the state of a tree at the end of the step from its velocities there; `next` has the
+    /// configuration of the start. `untouched`: nothing acted on it in the step but its own forces.
     pub fn advance(
         &self,
-        system: &System<T>,
-        state: &State<T>,
+        model: &Model,
         tree: usize,
         velocity: &[T],
         untouched: bool,
         next: &mut State<T>,
     ) {
-        let model = system.model;
-        match self.kinds[tree] {
-            Kind::Lone(place) => {
-                let body = &model.bodies[model.trees[tree].bodies[0]];
-                self.lone[place].advance(velocity, body.joint.q, body.joint.v, next);
+        match self.trees[tree].0 {
+            Some(place) => {
+                let joint = &model.bodies[model.trees[tree].bodies[0]].joint;
+                self.lone[place].advance(velocity, joint.q, joint.v, next);
             }
-            Kind::Articulated(place) => {
-                self.articulated[place].advance(model, state, tree, velocity, untouched, next);
-            }
+            None => self.articulation.advance(model, tree, velocity, untouched, next),
         }
     }
 
     /// Everything stays where it is if nothing touches it.
     pub fn rest(&mut self) {
         self.lone.iter_mut().for_each(|free| free.free_velocity.fill(T::zero()));
-        self.articulated.iter_mut().for_each(Articulation::rest);
+        self.articulation.rest();
     }
 
     /// Whether masses are positive definite, and whether the motion of a tree without contact was found.
     pub fn health(&self, tree: usize) -> (bool, bool) {
-        match self.kinds[tree] {
-            Kind::Lone(place) => (self.lone[place].admissible, self.lone[place].converged),
-            Kind::Articulated(place) => (self.articulated[place].admissible, true),
+        match self.trees[tree].0 {
+            Some(place) => (self.lone[place].admissible, self.lone[place].converged),
+            None => (self.articulation.is_admissible(tree), true),
         }
+    }
+}
+
+fn lone_pose<T: Real>(free: &FreeBody<T>, tree: usize) -> BodyPose<T> {
+    let speed = |k: usize| norm(&[0, 1, 2].map(|i| free.free_velocity[k + i].value()));
+    BodyPose {
+        rotation: free.rotation,
+        position: free.position,
+        center_of_mass: free.center_of_mass,
+        tree: Some(tree),
+        linear_speed: speed(0),
+        angular_speed: speed(3),
     }
 }

@@ -35,7 +35,8 @@ pub struct Dataset {
 impl Dataset {
     /// Reads the recordings of an experiment.
     pub fn load(experiment: &Experiment) -> Result<Dataset, Error> {
-        let load = |path| Trajectory::load(path, &experiment.scene.model);
+        let Experiment { scene, columns, .. } = experiment;
+        let load = |path| Trajectory::load_with(path, &scene.model, columns);
         let trajectories = experiment.data.iter().map(load);
         Dataset::new(experiment, trajectories.collect::<Result<_, _>>()?)
     }

@@ -5,7 +5,7 @@ use super::problem::parallel;
 use super::{Dataset, Experiment};
 use crate::linalg::norm;
 use crate::model::{Joint, JointKind, Parameters, System};
-use crate::simulation::{Rollout, StepReport};
+use crate::simulation::{Rollout, StepReport, Trajectory};
 
 /// The error of one trajectory, over bodies and time (the first frame included).
 #[derive(Clone, Debug, PartialEq)]
@@ -53,22 +53,22 @@ pub fn evaluate(
                 rollout.advance(dataset.substeps, &experiment.scene.wrenches);
             }
             let away = rollout.state.difference(model.coordinates(), there);
-            let size = |range: std::ops::Range<usize>| norm(&away[range]);
-            for Joint { kind, v, .. } in model.bodies.iter().map(|body| &body.joint) {
-                let Some(coordinates) = kind.coordinates() else { continue };
-                let slides = usize::from(*kind == JointKind::Prismatic);
-                let linear = coordinates.quaternion().map_or(slides, |(_, turns)| turns);
-                distance += size(*v..v + linear);
-                angle += size(v + linear..v + kind.nv());
+            for joint in model.bodies.iter().map(|body| &body.joint) {
+                let [linear, angular] = recorded_directions(trajectory, joint);
+                let size = |directions: Vec<usize>| {
+                    norm(&directions.iter().map(|&k| away[k]).collect::<Vec<f64>>())
+                };
+                distance += size(linear);
+                angle += size(angular);
             }
         }
         // Each over the joints that have such a coordinate.
-        let with = |has: fn(JointKind) -> bool| {
-            let joints = model.bodies.iter().filter(|body| has(body.joint.kind)).count();
-            (trajectory.states.len() * joints.max(1)) as f64
+        let with = |kind: usize| {
+            let joints = model.bodies.iter().map(|body| &body.joint);
+            let joints = joints.filter(|j| !recorded_directions(trajectory, j)[kind].is_empty());
+            (trajectory.states.len() * joints.count().max(1)) as f64
         };
-        let positions = with(|kind| matches!(kind, JointKind::Free | JointKind::Prismatic));
-        let angles = with(|kind| !matches!(kind, JointKind::Fixed | JointKind::Prismatic));
+        let [positions, angles] = [with(0), with(1)];
         TrajectoryError {
             name: trajectory.name.clone(),
             frames: trajectory.states.len(),
@@ -84,4 +84,16 @@ pub fn evaluate(
         rotation_error_deg: trajectories.iter().map(|t| t.rotation_error_deg).sum::<f64>() / count,
         trajectories,
     }
+}
+
+/// The directions of a joint in which its configuration is recorded, by their places in the velocity:
+/// along which it moves, and about which it turns.
+fn recorded_directions(trajectory: &Trajectory, joint: &Joint) -> [Vec<usize>; 2] {
+    let slides = usize::from(joint.kind == JointKind::Prismatic);
+    let quaternion = joint.kind.coordinates().and_then(|coordinates| coordinates.quaternion());
+    let linear = quaternion.map_or(slides, |(_, turns)| turns);
+    let recorded =
+        (0..joint.kind.nv()).filter(|&k| trajectory.recorded.knows_configuration(joint, k));
+    let (moves, turns): (Vec<usize>, Vec<usize>) = recorded.partition(|&k| k < linear);
+    [moves, turns].map(|directions| directions.into_iter().map(|k| joint.v + k).collect())
 }

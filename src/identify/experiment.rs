@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::{AdamSettings, FreeParameter};
 use crate::Error;
-use crate::model::Scene;
-use crate::simulation::expand;
+use crate::model::{LoadOptions, Scene};
+use crate::simulation::{ColumnMap, expand};
 use crate::table::{self, Table};
 
 /// Where the simulation of a window starts.
@@ -58,6 +58,8 @@ pub struct Experiment {
     pub name: String,
     /// Bodies and the values of all parameters that are not identified.
     pub scene: Scene,
+    /// Which columns of the recordings hold what. What they do not hold starts as in the scene.
+    pub columns: ColumnMap,
     /// Trajectory files.
     pub data: Vec<PathBuf>,
     /// The parameters to identify.
@@ -91,7 +93,9 @@ impl Experiment {
     /// Reads an experiment file. `data`, where given, replaces the file's own list of recordings.
     ///
     /// ```toml
-    /// scene = "scene.toml"             # relative to this file
+    /// scene = "scene.toml"             # relative to this file; also MJCF and URDF
+    /// floating_base = false            # of a URDF: whether its first link floats
+    /// keyframe = "home"                # where the scene starts; if left out, where it says
     /// data = ["slide_*.csv"]           # files, folders or patterns, relative to this file
     /// initial_state = "fitted"         # or "recorded" (default)
     /// window = "whole"                 # (default) or a number of recorded steps
@@ -115,7 +119,17 @@ impl Experiment {
     /// scale = 0.1                      # optional
     /// [truth]
     /// "floor-box/mu" = 0.3
+    /// [columns]                        # where the recordings do not have our names, see `Trajectory`
+    /// "t" = "time"
+    /// "box/*" = "object_*"             # all of a body: object_px, ..; velocities may be missing
+    /// "lid/q" = "angle"                # one number
+    /// "lid/v" = false                  # not recorded, or not to be used: differenced
+    /// "base/*" = false                 # nothing of this body is recorded
     /// ```
+    ///
+    /// What is not recorded has no residual and no part in `evaluate`. Simulations start it as the scene
+    /// does: at the first frame it has to be there, so windows that start elsewhere need `initial_state
+    /// = "fitted"`.
     ///
     /// # Errors
     /// With file, line and field.
@@ -127,9 +141,17 @@ impl Experiment {
         let root = Table::root(&text, &name, &document);
         let folder = path.parent().unwrap_or(Path::new("."));
         let scene = root.required("scene", root.string("scene")?)?;
-        let scene = Scene::load(folder.join(scene)).map_err(|error| {
+        let path = folder.join(scene);
+        let floating_base = root.boolean("floating_base")?.unwrap_or(false);
+        let options = LoadOptions { floating_base };
+        let mut scene = Scene::load_with(&path, options).map_err(|error| {
             if error.is_input() { error } else { root.error("scene", error.to_string()) }
         })?;
+        if let Some(keyframe) = root.string("keyframe")? {
+            scene
+                .start_at(keyframe, &path.display().to_string())
+                .map_err(|error| root.error("keyframe", error.message()))?;
+        }
         let mut experiment = Experiment::read(&root, &name, scene)?;
         let patterns = root.required("data", root.strings("data")?)?;
         experiment.data = match data {
@@ -156,6 +178,8 @@ impl Experiment {
     pub(super) fn read(root: &Table, name: &str, scene: Scene) -> Result<Experiment, Error> {
         root.only(&[
             "scene",
+            "floating_base",
+            "keyframe",
             "data",
             "initial_state",
             "window",
@@ -169,6 +193,7 @@ impl Experiment {
             "noise",
             "parameter",
             "truth",
+            "columns",
         ])?;
         let initial_state = match root.string("initial_state")? {
             None | Some("recorded") => InitialState::Recorded,
@@ -186,6 +211,16 @@ impl Experiment {
             }
             Err(_) => WindowLength::Steps(root.count("window")?.unwrap_or(1)),
         };
+        let columns = read_columns(root, &scene)?;
+        if columns.is_partial()
+            && window != WindowLength::Whole
+            && initial_state == InitialState::Recorded
+        {
+            let message = "[columns] says that a part of the configuration is not recorded, so that \
+                           only the start of a recording is known, from the scene; take window = \
+                           \"whole\", or initial_state = \"fitted\"";
+            return Err(root.error("window", message));
+        }
         let velocity_lag = root.number("velocity_lag")?.unwrap_or(0.0);
         let length_scale = root.number("length_scale")?.unwrap_or(1.0);
         root.demand("length_scale", length_scale > 0.0, "must be positive", length_scale, "m")?;
@@ -230,6 +265,7 @@ impl Experiment {
         Ok(Experiment {
             name: name.to_string(),
             scene,
+            columns,
             data: Vec::new(),
             parameters,
             initial_state,
@@ -248,6 +284,28 @@ impl Experiment {
             truth,
         })
     }
+}
+
+/// The `[columns]` table: patterns for whole bodies first, so that single columns can differ.
+fn read_columns(root: &Table, scene: &Scene) -> Result<ColumnMap, Error> {
+    let mut columns = ColumnMap::new(&scene.model);
+    columns.fill.clone_from(&scene.state);
+    let Some(table) = root.table("columns")? else { return Ok(columns) };
+    let (patterns, single): (Vec<&str>, _) =
+        table.fields().into_iter().partition(|field| field.ends_with("/*"));
+    for field in patterns.into_iter().chain(single) {
+        let theirs = match table.boolean(field) {
+            Ok(Some(false)) => None,
+            Ok(_) => {
+                let message = "must be the name of a column, or false if it is not recorded";
+                return Err(table.error(field, message));
+            }
+            Err(_) => table.string(field)?,
+        };
+        let set = columns.set(&scene.model, field, theirs);
+        set.map_err(|message| table.error(field, message))?;
+    }
+    Ok(columns)
 }
 
 impl Noise {

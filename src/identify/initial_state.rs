@@ -77,6 +77,12 @@ pub(super) fn smoothed(
     let mut tangent: Vec<f64> = fit.row(0).iter().copied().collect();
     tangent.resize(2 * nv, 0.0);
     state = state.moved(model.coordinates(), &tangent);
-    state.v.iter_mut().zip(fit.row(1).iter()).for_each(|(v, &rate)| *v = rate);
+    for joint in model.bodies.iter().map(|body| &body.joint) {
+        for k in 0..joint.kind.nv() {
+            if trajectory.recorded.knows_configuration(joint, k) {
+                state.v[joint.v + k] = fit[(1, joint.v + k)];
+            }
+        }
+    }
     state
 }

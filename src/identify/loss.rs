@@ -3,9 +3,9 @@
 use super::{Dataset, InitialState, Noise, Window};
 use crate::ad::Real;
 use crate::model::{Joint, JointKind, Model, Parameters, System};
-use crate::simulation::{Rollout, StepReport};
+use crate::simulation::{Recorded, Rollout, StepReport, Trajectory};
 use crate::spatial::{conjugate, log, product};
-use crate::state::State;
+use crate::state::{Coordinates, State};
 
 /// What residuals are made of besides parameters and initial state.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ pub struct Measurement<'a> {
 /// Appends the residuals of a window, simulated from `initial` under `parameters`: for each frame
 /// and free body position (3, in the world) and rotation vector from recorded to simulated (3, body
 /// frame), of other joints their coordinates, then velocities where they have a weight; each over its
-/// standard deviation.
+/// standard deviation. What is not recorded is left out.
 ///
 /// Returns how the contact problems were solved.
 pub fn residuals<T: Real>(
@@ -38,49 +38,90 @@ pub fn residuals<T: Real>(
     let dataset = measurement.dataset;
     let system = System { model: measurement.model, parameters, settings: &dataset.settings };
     let wrenches: Vec<T> = measurement.wrenches.iter().map(|&u| T::constant(u)).collect();
-    let recorded = &dataset.trajectories[window.trajectory].states;
+    let Trajectory { states: recorded, recorded: known, .. } =
+        &dataset.trajectories[window.trajectory];
     let mut rollout = Rollout::new(system, initial.clone());
     if measurement.initial_state == InitialState::Fitted {
-        compare(measurement, &rollout.state, &recorded[window.first], residuals);
+        compare(measurement, &rollout.state, &recorded[window.first], known, residuals);
     }
     for there in recorded.iter().skip(window.first + 1).take(window.steps) {
         rollout.advance(dataset.substeps, &wrenches);
-        compare(measurement, &rollout.state, there, residuals);
+        compare(measurement, &rollout.state, there, known, residuals);
     }
     rollout.report
+}
+
+/// Which numbers of a joint count as positions, and which as angles.
+struct Weights {
+    /// How many of its velocities, and of the numbers of its configuration, are along positions.
+    linear: usize,
+    /// How many numbers of its configuration do not belong to a quaternion.
+    plain: usize,
+}
+
+impl Weights {
+    fn of(joint: &Joint, coordinates: Coordinates) -> Weights {
+        // A slide counts as a position, a hinge as an angle.
+        let slides = usize::from(joint.kind == JointKind::Prismatic);
+        match coordinates.quaternion() {
+            Some((plain, turns)) => Weights { linear: turns, plain },
+            None => Weights { linear: slides, plain: 1 },
+        }
+    }
+
+    fn configuration(&self, k: usize, noise: &Noise) -> f64 {
+        if k < self.linear { noise.position } else { noise.rotation }
+    }
+
+    fn velocity(&self, k: usize, noise: &Noise) -> Option<f64> {
+        if k < self.linear { noise.velocity } else { noise.angular_velocity }
+    }
 }
 
 fn compare<T: Real>(
     measurement: &Measurement,
     simulated: &State<T>,
     recorded: &State<f64>,
+    known: &Recorded,
     residuals: &mut Vec<T>,
 ) {
     let noise = measurement.noise;
-    for Joint { kind, q, v, .. } in measurement.model.bodies.iter().map(|body| &body.joint) {
-        let Some(coordinates) = kind.coordinates() else { continue };
-        // A slide counts as a position, a hinge as an angle.
-        let slides = *kind == JointKind::Prismatic;
-        let (positions, sd) = match coordinates.quaternion() {
-            Some((quaternion, _)) => (quaternion, noise.position),
-            None if slides => (1, noise.position),
-            None => (1, noise.rotation),
-        };
-        residuals.extend((*q..q + positions).map(|k| (simulated.q[k] - recorded.q[k]) / sd));
-        if let Some((first, _)) = coordinates.quaternion() {
+    for joint in measurement.model.bodies.iter().map(|body| &body.joint) {
+        let Some(coordinates) = joint.kind.coordinates() else { continue };
+        let weights = Weights::of(joint, coordinates);
+        let &Joint { kind, q, v, .. } = joint;
+        for k in (0..weights.plain).filter(|k| known.q[q + k]) {
+            let away = simulated.q[q + k] - recorded.q[q + k];
+            residuals.push(away / weights.configuration(k, noise));
+        }
+        if let Some((first, _)) = coordinates.quaternion()
+            && known.q[q + first]
+        {
             let [w, x, y, z] = [0, 1, 2, 3].map(|k| q + first + k);
             let from = conjugate([w, x, y, z].map(|k| recorded.q[k])).map(T::constant);
             let turn = log(product(from, [w, x, y, z].map(|k| simulated.q[k])));
             residuals.extend(turn.iter().map(|&x| x / noise.rotation));
         }
-        let linear = match coordinates.quaternion() {
-            Some((_, turns)) => turns,
-            None => usize::from(slides),
-        };
-        let velocities = [(0..linear, noise.velocity), (linear..kind.nv(), noise.angular_velocity)];
-        for (range, weight) in velocities {
-            let Some(sd) = weight else { continue };
-            residuals.extend(range.map(|k| (simulated.v[v + k] - recorded.v[v + k]) / sd));
+        for k in (0..kind.nv()).filter(|&k| known.knows_velocity(joint, k)) {
+            let Some(sd) = weights.velocity(k, noise) else { continue };
+            residuals.push((simulated.v[v + k] - recorded.v[v + k]) / sd);
         }
     }
+}
+
+/// How many residuals a frame of a trajectory has.
+pub(super) fn residuals_per_frame(measurement: &Measurement, known: &Recorded) -> usize {
+    let noise = measurement.noise;
+    let of = |joint: &Joint| {
+        let Some(coordinates) = joint.kind.coordinates() else { return 0 };
+        let weights = Weights::of(joint, coordinates);
+        (0..coordinates.nv())
+            .map(|k| {
+                let velocity = weights.velocity(k, noise).is_some();
+                usize::from(known.knows_configuration(joint, k))
+                    + usize::from(velocity && known.knows_velocity(joint, k))
+            })
+            .sum::<usize>()
+    };
+    measurement.model.bodies.iter().map(|body| of(&body.joint)).sum()
 }

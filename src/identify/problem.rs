@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use nalgebra::{DMatrix, DVector};
 
 use super::levenberg_marquardt::{LeastSquares, Trial};
-use super::loss::Measurement;
+use super::loss::{Measurement, residuals_per_frame};
 use super::{Dataset, Experiment, FreeParameter, InitialState, residuals};
 use crate::ad::{self, Dual, Real, Var};
 use crate::argmin::Status;
@@ -90,11 +90,14 @@ impl<'a> Problem<'a> {
 
     /// The number of residuals.
     pub fn residual_count(&self) -> usize {
-        let noise = self.measurement.noise;
-        let velocities = [noise.velocity, noise.angular_velocity].iter().flatten().count();
         let first = usize::from(self.is_fitted());
-        let frames: usize = self.measurement.dataset.windows.iter().map(|w| w.steps + first).sum();
-        frames * (6 + 3 * velocities) * self.measurement.model.bodies.len()
+        let dataset = self.measurement.dataset;
+        let counts: Vec<usize> = dataset
+            .trajectories
+            .iter()
+            .map(|trajectory| residuals_per_frame(&self.measurement, &trajectory.recorded))
+            .collect();
+        dataset.windows.iter().map(|w| (w.steps + first) * counts[w.trajectory]).sum()
     }
 
     /// Unknowns of an initial state.

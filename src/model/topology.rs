@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use nalgebra::Vector3;
 
-use super::slots::Slots;
+use super::slots::{ANCHOR, ARMATURE, POSITION, Slots};
 use super::{Actuator, Equality, Joint, JointKind, Shape};
 use crate::state::Coordinates;
 
@@ -31,6 +31,9 @@ pub struct Model {
     pub(super) slots: Slots,
 }
 
+/// Points of one pair that are remembered at most: a mesh has more vertices than ever touch at a time.
+const REMEMBERED: usize = 32;
+
 /// A rigid body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
@@ -55,6 +58,17 @@ pub struct Tree {
     pub v: Range<usize>,
     /// Whether it is one free body whose joint has no numbers of its own (no damping, no armature).
     pub lone: bool,
+}
+
+/// Places among the [parameters](super::Parameters) of what a joint does to the motion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JointSlots {
+    /// Position of the body in its parent, x; y and z follow.
+    pub position: usize,
+    /// Anchor, x; y and z follow.
+    pub anchor: usize,
+    /// Armature.
+    pub armature: usize,
 }
 
 /// A shape fixed to a body or to the world.
@@ -165,10 +179,11 @@ impl Model {
     pub fn remembered_points(&self, pair: usize) -> usize {
         let Pair { first, second, .. } = self.pairs[pair];
         let points = |collider: usize| self.colliders[collider].shape.contact_points();
-        match first {
+        let most = match first {
             Solid::HalfSpace(_) => points(second),
             Solid::Collider(first) => points(first).min(points(second)),
-        }
+        };
+        most.min(REMEMBERED)
     }
 
     /// How the numbers of the state move, joint by joint.
@@ -189,6 +204,22 @@ impl Model {
     /// How many controls a step takes.
     pub fn nu(&self) -> usize {
         self.actuators.len()
+    }
+
+    /// Where the numbers of a body start among the [parameters](super::Parameters): mass, center of mass x,
+    /// y, z, inertia xx, yy, zz, xy, xz, yz.
+    pub fn body_slot(&self, body: usize) -> usize {
+        self.slots.bodies[body]
+    }
+
+    /// Where the numbers of the joint of a body are among the [parameters](super::Parameters); nothing if it
+    /// has none.
+    pub fn joint_slots(&self, body: usize) -> Option<JointSlots> {
+        self.slots.joints[body].map(|slot| JointSlots {
+            position: slot + POSITION,
+            anchor: slot + ANCHOR,
+            armature: slot + ARMATURE,
+        })
     }
 
     /// The length of [`Parameters::values`](super::Parameters).

@@ -54,7 +54,7 @@ impl<T: Real> Closure<T> {
             let mut moved = state.clone();
             for (tree, entry) in model.trees.iter().enumerate() {
                 let velocity = &self.contacts.velocities[entry.v.clone()];
-                self.motion.advance(system, state, tree, velocity, false, &mut moved);
+                self.motion.advance(model, tree, velocity, false, &mut moved);
             }
             state.q.copy_from_slice(&moved.q);
             for island in self.contacts.reports() {

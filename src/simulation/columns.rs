@@ -1,30 +1,74 @@
 //! The columns of a trajectory file.
 
+use std::collections::HashMap;
+
 use csv::StringRecord;
 
+use super::column_map::{ColumnMap, Source};
+use super::recorded::Recorded;
 use crate::Error;
 use crate::model::{Body, Model};
 use crate::state::{Coordinates, NQ, NV};
 
-const TIME: &str = "t";
+pub(super) const TIME: &str = "t";
 const Q: [&str; NQ] = ["px", "py", "pz", "qw", "qx", "qy", "qz"];
 const V: [&str; NV] = ["vx", "vy", "vz", "wx", "wy", "wz"];
 
-/// The names of the numbers of a joint.
-fn fields(kind: Coordinates) -> (&'static [&'static str], &'static [&'static str]) {
-    match kind {
-        Coordinates::Pose => (&Q, &V),
-        Coordinates::Rotation => (&Q[3..], &V[3..]),
-        Coordinates::Number => (&["q"], &["v"]),
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    Time,
+    /// A number of the configuration, by its place there.
+    Q(usize),
+    /// A velocity, by its place there.
+    V(usize),
+}
+
+/// A number of a state, and what it is called.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Column<'a> {
+    pub body: &'a str,
+    pub field: &'static str,
+    pub number: Number,
+}
+
+impl Column<'_> {
+    /// The name in files, short if there is one joint only.
+    fn name(&self, alone: bool) -> String {
+        match alone {
+            true => self.field.to_string(),
+            false => format!("{}/{}", self.body, self.field),
+        }
+    }
+
+    /// Whether this is what a name stands for.
+    fn is(&self, name: &str, alone: bool) -> bool {
+        let own = name.strip_prefix(self.body).and_then(|rest| rest.strip_prefix('/'));
+        own == Some(self.field) || alone && name == self.field
     }
 }
 
-/// The bodies that have numbers in the state, with the names of these.
-fn joints(model: &Model) -> impl Iterator<Item = (&Body, [&'static [&'static str]; 2])> {
-    model.bodies.iter().filter_map(|body| {
-        let (q, v) = fields(body.joint.kind.coordinates()?);
-        Some((body, [q, v]))
-    })
+/// The bodies that have numbers in the state.
+fn joints(model: &Model) -> impl Iterator<Item = (&Body, Coordinates)> {
+    model.bodies.iter().filter_map(|body| Some((body, body.joint.kind.coordinates()?)))
+}
+
+/// The numbers of a joint: the configuration, then the velocities.
+fn of_joint(body: &Body, kind: Coordinates) -> impl Iterator<Item = Column<'_>> {
+    let (q, v): (&[&str], &[&str]) = match kind {
+        Coordinates::Pose => (&Q, &V),
+        Coordinates::Rotation => (&Q[3..], &V[3..]),
+        Coordinates::Number => (&["q"], &["v"]),
+    };
+    let numbers = (body.joint.q..).map(Number::Q).take(q.len());
+    let numbers = numbers.chain((body.joint.v..).map(Number::V).take(v.len()));
+    let named = numbers.zip(q.iter().chain(v));
+    named.map(|(number, field)| Column { body: &body.name, field, number })
+}
+
+/// All numbers of a state, joint by joint.
+fn all(model: &Model) -> impl Iterator<Item = Column<'_>> {
+    joints(model).flat_map(|(body, kind)| of_joint(body, kind))
 }
 
 /// Whether there is one joint only, whose name may be left out.
@@ -32,60 +76,208 @@ fn alone(model: &Model) -> bool {
     joints(model).count() == 1
 }
 
-/// The columns that are written, in their order.
-pub(super) fn names(model: &Model, with_velocities: bool) -> Vec<String> {
-    let mut names = vec![TIME.to_string()];
-    for (body, [q, v]) in joints(model) {
-        let fields = q.iter().chain(v.iter().filter(|_| with_velocities));
-        match alone(model) {
-            true => names.extend(fields.map(|field| field.to_string())),
-            false => names.extend(fields.map(|field| format!("{}/{field}", body.name))),
-        }
-    }
-    names
+/// The numbers of a body; none if there is no such body, or it is fixed.
+pub(super) fn of_body<'a>(model: &'a Model, name: &str) -> Vec<Column<'a>> {
+    all(model).filter(|column| column.body == name).collect()
 }
 
-/// Where in a row each number stands.
+/// The number that a name stands for.
+pub(super) fn by_name<'a>(model: &'a Model, name: &str) -> Option<Column<'a>> {
+    let alone = alone(model);
+    all(model).find(|column| column.is(name, alone))
+}
+
+/// What to say about a name that stands for nothing.
+pub(super) fn unknown(model: &Model, name: &str) -> String {
+    const MOST: usize = 20;
+    let list = |names: Vec<&str>| match names.len() {
+        0..=MOST => names.join(", "),
+        more => format!("{}, and {} more", names[..MOST].join(", "), more - MOST),
+    };
+    let body = name.rsplit_once('/').map_or("", |(body, _)| body);
+    let fields: Vec<&str> = of_body(model, body).iter().map(|column| column.field).collect();
+    if fields.is_empty() {
+        let moving = joints(model).map(|(body, _)| body.name.as_str()).collect();
+        format!("no number of the scene has this name; the bodies that move are {}", list(moving))
+    } else {
+        format!("no number of the scene has this name; {body:?} has {}", list(fields))
+    }
+}
+
+/// Columns of a trajectory to be written: always `t`, then any others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnSelection {
+    pub(super) names: Vec<String>,
+    pub(super) numbers: Vec<Number>,
+}
+
+impl ColumnSelection {
+    /// What is recorded, joint by joint.
+    pub(super) fn recorded(model: &Model, recorded: &Recorded) -> ColumnSelection {
+        let is_recorded = |number: Number| match number {
+            Number::Time => true,
+            Number::Q(k) => recorded.q.get(k).copied().unwrap_or(true),
+            Number::V(k) => recorded.v.get(k).copied().unwrap_or(true),
+        };
+        let mut selection = ColumnSelection::time();
+        for column in all(model).filter(|column| is_recorded(column.number)) {
+            selection.push(&column, alone(model));
+        }
+        selection
+    }
+
+    /// The columns of a list such as `link1/px,link2/*`, in its order.
+    ///
+    /// # Errors
+    /// In words, if a name stands for nothing or comes twice.
+    pub fn parse(list: &str, model: &Model) -> Result<ColumnSelection, String> {
+        let mut selection = ColumnSelection::time();
+        for name in list.split(',').map(str::trim).filter(|&name| name != TIME) {
+            let found = match name.strip_suffix("/*") {
+                Some(body) => of_body(model, body),
+                None => by_name(model, name).into_iter().collect(),
+            };
+            if found.is_empty() {
+                return Err(format!("{name:?}: {}", unknown(model, name)));
+            }
+            for column in found {
+                if selection.numbers.contains(&column.number) {
+                    return Err(format!("{:?} is given twice", column.name(alone(model))));
+                }
+                selection.push(&column, alone(model));
+            }
+        }
+        Ok(selection)
+    }
+
+    fn time() -> ColumnSelection {
+        ColumnSelection { names: vec![TIME.to_string()], numbers: vec![Number::Time] }
+    }
+
+    fn push(&mut self, column: &Column, alone: bool) {
+        self.names.push(column.name(alone));
+        self.numbers.push(column.number);
+    }
+}
+
+/// Where in a row each number stands; nothing if it is not recorded.
 pub(super) struct Columns {
-    time: usize,
-    /// In the order of the state.
-    pub q: Vec<usize>,
-    /// Empty if the file has no velocities.
-    pub v: Vec<usize>,
+    pub time: usize,
+    pub q: Vec<Option<usize>>,
+    pub v: Vec<Option<usize>>,
 }
 
 impl Columns {
     /// Finds the columns in the header; `file` for messages.
-    pub fn find(header: &StringRecord, file: &str, model: &Model) -> Result<Columns, Error> {
+    pub fn find(
+        header: &StringRecord,
+        file: &str,
+        model: &Model,
+        map: &ColumnMap,
+    ) -> Result<Columns, Error> {
         if header.iter().all(str::is_empty) {
             return Err(Error::input(file, 1, TIME, "is missing: the file is empty"));
         }
         let header = Header { header, file, alone: alone(model) };
-        let mut columns =
-            Columns { time: header.required(TIME, None)?, q: Vec::new(), v: Vec::new() };
-        let mut has_velocities = false;
-        for (body, [_, v]) in joints(model) {
-            for field in v {
-                has_velocities |= header.find(field, Some(&body.name))?.is_some();
+        let time = header.find(|column| column == map.time)?;
+        let time = time.ok_or_else(|| header.missing(&map.time, ""))?;
+        let mut columns = Columns { time, q: vec![None; model.nq()], v: vec![None; model.nv()] };
+        for (body, kind) in joints(model) {
+            for column in of_joint(body, kind) {
+                match column.number {
+                    Number::Time => {}
+                    Number::Q(k) => columns.q[k] = header.find_source(&column, &map.q[k], true)?,
+                    Number::V(k) => columns.v[k] = header.find_source(&column, &map.v[k], false)?,
+                }
             }
+            columns.check_quaternion(&header, body, kind)?;
+            columns.check_velocities(&header, body, kind, map)?;
         }
-        for (body, [q, v]) in joints(model) {
-            for field in q {
-                columns.q.push(header.required(field, Some(&body.name))?);
-            }
-            for field in v.iter().filter(|_| has_velocities) {
-                columns.v.push(header.required(field, Some(&body.name))?);
-            }
-        }
+        columns.check_shared(&header, model)?;
         Ok(columns)
     }
 
-    pub fn time(&self) -> usize {
-        self.time
+    /// Which numbers have a column.
+    pub fn recorded(&self) -> Recorded {
+        let given = |columns: &[Option<usize>]| columns.iter().map(Option::is_some).collect();
+        Recorded { q: given(&self.q), v: given(&self.v) }
     }
 
-    pub fn has_velocities(&self) -> bool {
-        !self.v.is_empty()
+    /// A quaternion is recorded as a whole, or not at all.
+    fn check_quaternion(
+        &self,
+        header: &Header,
+        body: &Body,
+        kind: Coordinates,
+    ) -> Result<(), Error> {
+        let Some((first, _)) = kind.quaternion() else { return Ok(()) };
+        let first = body.joint.q + first;
+        let given = self.q[first..first + 4].iter().flatten().count();
+        if given == 0 || given == 4 {
+            return Ok(());
+        }
+        let message = format!(
+            "{given} of the 4 numbers of the quaternion of {:?} are recorded, the others are said not \
+             to be; it takes all 4, or none",
+            body.name
+        );
+        Err(Error::input(header.file, 1, "", message))
+    }
+
+    /// If one component of a vector is there, the absence of another is a mistake, unless it is said
+    /// that there is none.
+    fn check_velocities(
+        &self,
+        header: &Header,
+        body: &Body,
+        kind: Coordinates,
+        map: &ColumnMap,
+    ) -> Result<(), Error> {
+        let joint = &body.joint;
+        let velocities = |turns: bool| {
+            let fields = of_joint(body, kind).skip(kind.nq()).enumerate();
+            fields.filter(move |(k, _)| {
+                kind.quaternion().is_some_and(|(_, turn)| *k >= turn) == turns
+            })
+        };
+        for turns in [false, true] {
+            if !velocities(turns).any(|(k, _)| self.v[joint.v + k].is_some()) {
+                continue;
+            }
+            for (k, column) in velocities(turns) {
+                let said = map.v[joint.v + k] == Source::Unrecorded
+                    || self.q[joint.q + kind.moved_by(k)].is_none();
+                if self.v[joint.v + k].is_none() && !said {
+                    let name = match &map.v[joint.v + k] {
+                        Source::Shared(name) => name.clone(),
+                        _ => column.name(header.alone),
+                    };
+                    return Err(header.missing(&name, ""));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Each column stands for one number.
+    fn check_shared(&self, header: &Header, model: &Model) -> Result<(), Error> {
+        let mut taken = HashMap::from([(self.time, TIME.to_string())]);
+        for column in all(model) {
+            let place = match column.number {
+                Number::Time => Some(self.time),
+                Number::Q(k) => self.q[k],
+                Number::V(k) => self.v[k],
+            };
+            let name = column.name(header.alone);
+            let Some(place) = place else { continue };
+            if let Some(other) = taken.insert(place, name.clone()) {
+                let message =
+                    format!("stands for both {other} and {name}; give each its own column");
+                let column = header.header.get(place).unwrap_or("");
+                return Err(Error::input(header.file, 1, column, message));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -98,16 +290,9 @@ struct Header<'a> {
 }
 
 impl Header<'_> {
-    /// The column of a field, of a body or of the frame.
-    fn find(&self, field: &str, body: Option<&str>) -> Result<Option<usize>, Error> {
-        let matches = |column: &str| match body {
-            None => column == field,
-            Some(body) => {
-                let own = column.strip_prefix(body).and_then(|rest| rest.strip_prefix('/'));
-                own == Some(field) || self.alone && column == field
-            }
-        };
-        let mut found = self.header.iter().enumerate().filter(|(_, column)| matches(column));
+    /// The column of a name.
+    fn find(&self, is: impl Fn(&str) -> bool) -> Result<Option<usize>, Error> {
+        let mut found = self.header.iter().enumerate().filter(|(_, column)| is(column));
         let first = found.next();
         match found.next() {
             Some((_, column)) => Err(Error::input(self.file, 1, column, "is given twice")),
@@ -115,52 +300,40 @@ impl Header<'_> {
         }
     }
 
-    fn required(&self, field: &str, body: Option<&str>) -> Result<usize, Error> {
-        self.find(field, body)?.ok_or_else(|| {
-            let name = match body {
-                Some(body) if !self.alone => format!("{body}/{field}"),
-                _ => field.to_string(),
-            };
-            let columns: Vec<&str> = self.header.iter().take(20).collect();
-            let message =
-                format!("the column is missing; the file begins with {}", columns.join(","));
-            Error::input(self.file, 1, name, message)
-        })
-    }
-}
-
-/// A row, with its place in messages.
-pub(super) struct Row<'a> {
-    pub header: &'a StringRecord,
-    pub record: &'a StringRecord,
-    pub file: &'a str,
-    pub line: usize,
-}
-
-impl Row<'_> {
-    /// An error unless the row has as many fields as the header.
-    pub fn check_length(&self) -> Result<(), Error> {
-        let (found, expected) = (self.record.len(), self.header.len());
-        if found == expected {
-            return Ok(());
-        }
-        let column = found.min(expected - 1);
-        Err(self.error(column, format!("the row has {found} fields, the header {expected}")))
-    }
-
-    /// A finite number; never -0.
-    pub fn number(&self, column: usize) -> Result<f64, Error> {
-        let text = self.record.get(column).unwrap_or("");
-        match text.parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(number + 0.0),
-            Ok(_) => Err(self.error(column, format!("must be finite, found {text}"))),
-            Err(_) => Err(self.error(column, format!("must be a number, found {text:?}"))),
+    /// The column that a number stands in; `required`: an error if there is none.
+    fn find_source(
+        &self,
+        column: &Column,
+        source: &Source,
+        required: bool,
+    ) -> Result<Option<usize>, Error> {
+        let ours = column.name(self.alone);
+        match source {
+            Source::Unrecorded => Ok(None),
+            Source::Own => match self.find(|name| column.is(name, self.alone))? {
+                None if required => Err(self.missing(&ours, "")),
+                found => Ok(found),
+            },
+            Source::Column(name) | Source::Shared(name) => {
+                match self.find(|other| other == name)? {
+                    None if required || matches!(source, Source::Column(_)) => {
+                        Err(self.missing(name, &ours))
+                    }
+                    found => Ok(found),
+                }
+            }
         }
     }
 
-    /// An error about a field of this row.
-    pub fn error(&self, column: usize, message: String) -> Error {
-        let name = self.header.get(column).unwrap_or("");
-        Error::input(self.file, self.line, name, message)
+    /// `ours`: what it is looked for, if that has another name.
+    fn missing(&self, name: &str, ours: &str) -> Error {
+        let columns: Vec<&str> = self.header.iter().take(20).collect();
+        let purpose = if ours.is_empty() { String::new() } else { format!(" ({ours})") };
+        let message = format!(
+            "the column is missing{purpose}; the file begins with {}; [columns] of an experiment says \
+             which columns have other names, or are not recorded",
+            columns.join(",")
+        );
+        Error::input(self.file, 1, name, message)
     }
 }

@@ -187,7 +187,7 @@ pub fn step<T: Real>(
         let velocity = &contacts.velocities[entry.v.clone()];
         let free = motion.tree(tree).free_velocity;
         let untouched = velocity.iter().zip(free).all(|(a, b)| a.value() == b.value());
-        motion.advance(system, state, tree, velocity, untouched, next);
+        motion.advance(model, tree, velocity, untouched, next);
         if let Some((_, back)) = impacts.back.iter().find(|(split, _)| *split == tree)
             && untouched
         {

@@ -1,11 +1,14 @@
 //! A motion sampled over time, and its CSV file.
 
+use std::f64::consts::{PI, TAU};
 use std::io;
 use std::path::Path;
 
-use super::columns::{Columns, Row};
+use super::columns::{ColumnSelection, Columns, Number};
+use super::rows::{Row, csv_error, line_of, reader};
+use super::{ColumnMap, Recorded};
 use crate::Error;
-use crate::model::Model;
+use crate::model::{Joint, JointKind, Model};
 use crate::state::{State, unit_quaternion};
 
 /// A motion sampled over time, kept in a CSV file.
@@ -14,7 +17,12 @@ use crate::state::{State, unit_quaternion};
 /// `qw,qx,qy,qz,wx,wy,wz` and for each joint with one coordinate `q,v`, in the units and
 /// frames of [`State`]. With several joints every column but `t` is prefixed by the name of its
 /// body, `cube/px`; with one the prefix may be left out. Columns may stand in any order, others are
-/// ignored. The velocities may be left out altogether.
+/// ignored. Velocities may be left out: `vx,vy,vz`, `wx,wy,wz` or the `v` of any joint, which are then
+/// differences of the configurations. A [`ColumnMap`] says which columns have other names in a
+/// recording, and which numbers are not recorded at all.
+///
+/// The angles of hinges may be wrapped to -pi..pi or 0..2 pi: where all of a column lie in such a
+/// range, a jump by more than pi from frame to frame is taken for a turn, and undone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trajectory {
     /// Where it comes from: the file as it was given.
@@ -23,29 +31,53 @@ pub struct Trajectory {
     pub times: Vec<f64>,
     /// One state a frame; when read, quaternions are unit and do not change sign between frames.
     pub states: Vec<State<f64>>,
-    /// Whether the velocities were given; if not, they are differences of the configurations.
-    pub has_velocities: bool,
+    /// Which numbers of the states are recorded.
+    pub recorded: Recorded,
 }
 
 impl Trajectory {
     /// Reads a CSV file.
     pub fn load(path: impl AsRef<Path>, model: &Model) -> Result<Trajectory, Error> {
+        Trajectory::load_with(path, model, &ColumnMap::new(model))
+    }
+
+    /// Reads a CSV file whose columns `map` describes.
+    pub fn load_with(
+        path: impl AsRef<Path>,
+        model: &Model,
+        map: &ColumnMap,
+    ) -> Result<Trajectory, Error> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
-        Trajectory::parse(&text, &path.display().to_string(), model)
+        Trajectory::parse_with(&text, &path.display().to_string(), model, map)
     }
 
     /// Reads the text of a CSV file; `name` stands for the file in messages.
     pub fn parse(text: &str, name: &str, model: &Model) -> Result<Trajectory, Error> {
-        let mut reader = csv::ReaderBuilder::new();
-        let mut reader = reader.flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
+        Trajectory::parse_with(text, name, model, &ColumnMap::new(model))
+    }
+
+    /// Reads the text of a CSV file whose columns `map` describes.
+    pub fn parse_with(
+        text: &str,
+        name: &str,
+        model: &Model,
+        map: &ColumnMap,
+    ) -> Result<Trajectory, Error> {
+        let numbers = (model.nq(), model.nv());
+        if (map.q.len(), map.v.len()) != numbers || (map.fill.q.len(), map.fill.v.len()) != numbers
+        {
+            let message = "the columns that are described are those of another scene";
+            return Err(Error::input(name, None, "", message));
+        }
+        let mut reader = reader(text);
         let header = reader.headers().map_err(|error| csv_error(name, error))?.clone();
-        let columns = Columns::find(&header, name, model)?;
+        let columns = Columns::find(&header, name, model, map)?;
         let mut trajectory = Trajectory {
             name: name.to_string(),
             times: Vec::new(),
             states: Vec::new(),
-            has_velocities: columns.has_velocities(),
+            recorded: columns.recorded(),
         };
         let mut line = 1;
         for record in reader.records() {
@@ -53,119 +85,158 @@ impl Trajectory {
             line = record.position().map_or(line, |position| line_of(text, position));
             let row = Row { header: &header, record: &record, file: name, line };
             row.check_length()?;
-            trajectory.push(model, &row, &columns)?;
+            trajectory.push(model, &row, &columns, &map.fill)?;
         }
         let frames = trajectory.times.len();
         if frames < 2 {
             let message = format!("at least 2 frames are needed, found {frames}");
-            return Err(Error::input(name, line, "t", message));
+            return Err(Error::input(name, line, &map.time, message));
         }
-        if !trajectory.has_velocities {
-            trajectory.derive_velocities(model);
-        }
+        trajectory.unwrap_angles(model);
+        trajectory.derive_velocities(model);
         Ok(trajectory)
     }
 
-    /// Writes it as CSV such that reading it gives the same numbers. Velocities are written if
-    /// they were given.
+    /// Writes what is recorded as CSV, such that reading it gives the same numbers.
     pub fn write(&self, model: &Model, output: impl io::Write) -> Result<(), Error> {
+        self.write_columns(model, &ColumnSelection::recorded(model, &self.recorded), output)
+    }
+
+    /// Writes some columns as CSV.
+    pub fn write_columns(
+        &self,
+        model: &Model,
+        columns: &ColumnSelection,
+        output: impl io::Write,
+    ) -> Result<(), Error> {
         let io_error = |error: csv::Error| csv_error(&self.name, error);
-        let names = super::columns::names(model, self.has_velocities);
         let mut writer = csv::Writer::from_writer(output);
-        writer.write_record(&names).map_err(io_error)?;
-        let mut numbers = Vec::with_capacity(names.len());
-        for (frame, (time, state)) in self.times.iter().zip(&self.states).enumerate() {
-            numbers.clear();
-            numbers.push(*time);
-            let (mut q, mut v) = (&state.q[..], &state.v[..]);
-            for joint in model.coordinates() {
-                let (own_q, own_v);
-                (own_q, q) = q.split_at(joint.nq().min(q.len()));
-                (own_v, v) = v.split_at(joint.nv().min(v.len()));
-                numbers.extend(own_q);
-                numbers.extend(own_v.iter().filter(|_| self.has_velocities));
-            }
-            numbers.extend(q);
+        writer.write_record(&columns.names).map_err(io_error)?;
+        let expected = 1 + model.nq() + model.nv();
+        for (frame, (time, State { q, v })) in self.times.iter().zip(&self.states).enumerate() {
             let line = frame + 2;
-            if numbers.len() != names.len() {
-                let message = format!(
-                    "frame {frame} has {} numbers, the model {}",
-                    numbers.len(),
-                    names.len()
-                );
+            let found = 1 + q.len() + v.len();
+            if found != expected {
+                let message = format!("frame {frame} has {found} numbers, the model {expected}");
                 return Err(Error::input(&self.name, line, "", message));
             }
-            if let Some(bad) = numbers.iter().position(|x| !x.is_finite()) {
-                let message = format!("is {} in frame {frame}: not written", numbers[bad]);
-                return Err(Error::input(&self.name, line, &names[bad], message));
+            let mut fields = Vec::with_capacity(columns.names.len());
+            for (name, number) in columns.names.iter().zip(&columns.numbers) {
+                let x = match *number {
+                    Number::Time => *time,
+                    Number::Q(k) => q[k],
+                    Number::V(k) => v[k],
+                };
+                if !x.is_finite() {
+                    let message = format!("is {x} in frame {frame}: not written");
+                    return Err(Error::input(&self.name, line, name, message));
+                }
+                // Adding 0 turns -0 into 0.
+                fields.push((x + 0.0).to_string());
             }
-            // Adding 0 turns -0 into 0.
-            let fields = numbers.iter().map(|x| (x + 0.0).to_string());
             writer.write_record(fields).map_err(io_error)?;
         }
         writer.flush().map_err(|error| Error::io(&self.name, error))
     }
 
-    /// Appends the frame of a row.
-    fn push(&mut self, model: &Model, row: &Row, columns: &Columns) -> Result<(), Error> {
-        let time = row.number(columns.time())?;
-        if let Some(last) = self.times.last().filter(|&&last| time <= last) {
-            let message = format!("must increase from row to row, found {time} after {last}");
-            return Err(row.error(columns.time(), message));
-        }
-        let numbers = |columns: &[usize]| {
-            columns.iter().map(|&k| row.number(k)).collect::<Result<Vec<f64>, Error>>()
+    /// Appends the frame of a row; `fill` where nothing is recorded.
+    fn push(
+        &mut self,
+        model: &Model,
+        row: &Row,
+        columns: &Columns,
+        fill: &State<f64>,
+    ) -> Result<(), Error> {
+        let time = row.time(columns.time, self.times.last())?;
+        let mut state = fill.clone();
+        let given = |columns: &[Option<usize>], numbers: &mut [f64]| {
+            for (x, column) in numbers.iter_mut().zip(columns) {
+                if let Some(column) = column {
+                    *x = row.number(*column)?;
+                }
+            }
+            Ok(())
         };
-        let mut state = State { q: numbers(&columns.q)?, v: vec![0.0; model.nv()] };
+        given(&columns.q, &mut state.q)?;
+        given(&columns.v, &mut state.v)?;
         let mut first = 0;
         for joint in model.coordinates() {
-            if let Some((quaternion, _)) = joint.quaternion() {
-                let range = first + quaternion..first + quaternion + 4;
-                let q = &mut state.q[range.clone()];
-                let unit = unit_quaternion([q[0], q[1], q[2], q[3]]).map_err(|norm| {
-                    let message = format!("starts a quaternion of norm {norm}, which must be 1");
-                    row.error(columns.q[range.start], message)
-                })?;
-                // q and -q are one rotation: the sign is that of the frame before.
-                let last = self.states.last().map_or(&unit[..], |last| &last.q[range]);
-                let dot: f64 = last.iter().zip(unit).map(|(a, b)| a * b).sum();
-                let sign = if dot < 0.0 { -1.0 } else { 1.0 };
-                q.copy_from_slice(&unit.map(|x| sign * x + 0.0));
-            }
+            let range = joint.quaternion().map(|(q, _)| first + q..first + q + 4);
             first += joint.nq();
-        }
-        if self.has_velocities {
-            state.v = numbers(&columns.v)?;
+            let Some(range) = range else { continue };
+            let Some(column) = columns.q[range.start] else { continue };
+            let q = &mut state.q[range.clone()];
+            let unit = unit_quaternion([q[0], q[1], q[2], q[3]]).map_err(|norm| {
+                let message = format!("starts a quaternion of norm {norm}, which must be 1");
+                row.error(column, message)
+            })?;
+            // q and -q are one rotation: the sign is that of the frame before.
+            let last = self.states.last().map_or(&unit[..], |last| &last.q[range]);
+            let dot: f64 = last.iter().zip(unit).map(|(a, b)| a * b).sum();
+            let sign = if dot < 0.0 { -1.0 } else { 1.0 };
+            q.copy_from_slice(&unit.map(|x| sign * x + 0.0));
         }
         self.times.push(time);
         self.states.push(state);
         Ok(())
     }
 
-    /// Fills in the velocities by backward differences; the first frame has those of the second.
+    /// Undoes the wrapping of the angles of hinges.
+    fn unwrap_angles(&mut self, model: &Model) {
+        // Wrapped angles are often rounded.
+        const ROUNDING: f64 = 1e-3;
+        for Joint { kind, q, .. } in model.bodies.iter().map(|body| &body.joint) {
+            if *kind != JointKind::Revolute || !self.recorded.q[*q] {
+                continue;
+            }
+            let within = |least: f64, most: f64| {
+                let range = least - ROUNDING..=most + ROUNDING;
+                self.states.iter().all(|state| range.contains(&state.q[*q]))
+            };
+            if !within(-PI, PI) && !within(0.0, TAU) {
+                continue;
+            }
+            let (mut turns, mut last) = (0.0, self.states[0].q[*q]);
+            for state in &mut self.states {
+                let angle = &mut state.q[*q];
+                let jump = *angle - last;
+                last = *angle;
+                if jump.abs() > PI {
+                    turns -= jump.signum();
+                }
+                *angle += turns * TAU;
+            }
+        }
+    }
+
+    /// Fills in the velocities that are not recorded, where the configurations are, by backward
+    /// differences; the first frame has those of the second.
     fn derive_velocities(&mut self, model: &Model) {
         for frame in 1..self.states.len() {
             let dt = self.times[frame] - self.times[frame - 1];
             let (before, after) = self.states.split_at_mut(frame);
             let (before, after) = (&mut before[frame - 1], &mut after[0]);
-            let (mut q, mut v) = (0, 0);
-            for joint in model.coordinates() {
-                let (from, to) = (&before.q[q..], &after.q[q..]);
-                let plain = joint.quaternion().map_or(1, |(first, _)| first);
-                for k in 0..plain {
-                    after.v[v + k] = (to[k] - from[k]) / dt;
-                }
-                if let Some((first, turn)) = joint.quaternion() {
+            for joint in model.bodies.iter().map(|body| &body.joint) {
+                let Some(coordinates) = joint.kind.coordinates() else { continue };
+                let (from, to) = (&before.q[joint.q..], &after.q[joint.q..]);
+                let turned = coordinates.quaternion().map(|(first, turn)| {
                     let quaternion = |q: &[f64]| [0, 1, 2, 3].map(|k| q[first + k]);
-                    let turned = rotation_vector(quaternion(from), quaternion(to));
-                    for k in 0..3 {
-                        after.v[v + turn + k] = turned[k] / dt;
+                    (turn, rotation_vector(quaternion(from), quaternion(to)))
+                });
+                for k in 0..coordinates.nv() {
+                    let place = joint.v + k;
+                    if self.recorded.v[place] || !self.recorded.knows_configuration(joint, k) {
+                        continue;
+                    }
+                    let difference = match turned {
+                        Some((turn, turned)) if k >= turn => turned[k - turn],
+                        _ => to[k] - from[k],
+                    };
+                    after.v[place] = difference / dt;
+                    if frame == 1 {
+                        before.v[place] = after.v[place];
                     }
                 }
-                (q, v) = (q + joint.nq(), v + joint.nv());
-            }
-            if frame == 1 {
-                before.v.copy_from_slice(&after.v);
             }
         }
     }
@@ -183,20 +254,4 @@ fn rotation_vector([a0, a1, a2, a3]: [f64; 4], [b0, b1, b2, b3]: [f64; 4]) -> [f
     // The angle over the sine of its half, which tends to 2.
     let scale = if sine > 0.0 { 2.0 * sine.atan2(w) / sine } else { 2.0 };
     axis.map(|x| scale * x)
-}
-
-/// The line of a record: its position comes before the blank lines that precede it.
-fn line_of(text: &str, position: &csv::Position) -> usize {
-    let rest = text.as_bytes().iter().skip(position.byte() as usize);
-    let blank = rest.take_while(|byte| matches!(byte, b'\n' | b'\r')).filter(|&&b| b == b'\n');
-    position.line() as usize + blank.count()
-}
-
-fn csv_error(name: &str, error: csv::Error) -> Error {
-    let line = error.position().map(|position| position.line() as usize);
-    let message = error.to_string();
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => Error::io(name, error),
-        _ => Error::input(name, line, "", message),
-    }
 }

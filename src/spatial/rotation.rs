@@ -152,3 +152,27 @@ pub fn left_jacobian<T: Real>(w: Vector3<T>) -> Matrix3<T> {
     let hat = cross_matrix(w);
     Matrix3::identity() + hat * first + hat * hat * second
 }
+
+/// u with exp(x + dt u) = exp(x) exp(dt w) to first order: how a rotation vector `x` (rad) changes while the
+/// body turns at `w` (rad/s, body frame).
+pub fn rotation_vector_rate<T: Real>(x: Vector3<T>, w: Vector3<T>) -> Vector3<T> {
+    let angle2 = x.dot(&x);
+    // (1 - (a / 2) cot(a / 2)) / a^2
+    let second = if angle2.value() < SERIES {
+        let coefficients = [
+            1.0 / 12.0,
+            1.0 / 720.0,
+            1.0 / 30_240.0,
+            1.0 / 1_209_600.0,
+            1.0 / 47_900_160.0,
+            691.0 / 1_307_674_368_000.0,
+            1.0 / 74_724_249_600.0,
+        ];
+        series(angle2, &coefficients)
+    } else {
+        let half = angle2.sqrt() * 0.5;
+        (T::one() - half * half.cos() / half.sin()) / angle2
+    };
+    let turned = x.cross(&w);
+    w + turned * T::constant(0.5) + x.cross(&turned) * second
+}

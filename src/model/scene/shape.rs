@@ -1,19 +1,25 @@
 //! Shapes: the fields of a `[[shape]]`, of `shape = { .. }` and of `[[body.shape]]`.
 
+use std::sync::Arc;
+
+use nalgebra::Vector3;
+
 use crate::Error;
-use crate::model::{ColliderDescription, Filter, Material, Shape};
+use crate::model::mesh::Mesh;
+use crate::model::{ColliderDescription, Filter, HeightField, Material, Polyhedron, Shape};
 use crate::table::Table;
 
 /// What says how a surface touches others.
 pub(super) const SURFACE: [&str; 5] = ["mu", "mu_static", "restitution", "contype", "conaffinity"];
 /// The kinds of shapes.
-const KINDS: [&str; 2] = ["box", "sphere"];
+const KINDS: [&str; 7] = ["box", "sphere", "capsule", "cylinder", "convex", "mesh", "height_field"];
 
 /// Reads a shape whose name is known.
 pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, Error> {
     let mut fields = vec!["name", "position", "orientation"];
     fields.extend(SURFACE);
     fields.extend(KINDS);
+    fields.extend(["scale", "spacing"]);
     table.only(&fields)?;
     let (shape, size) = read_kind(table)?;
     Ok(ColliderDescription {
@@ -25,23 +31,72 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
         orientation: table.numbers("orientation")?.unwrap_or([1.0, 0.0, 0.0, 0.0]),
         material: read_material(table)?,
         filter: read_filter(table)?,
-        mesh: None,
+        mesh: table.string("mesh")?.map(|file| table.directory().join(file).display().to_string()),
     })
 }
 
 fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
-    let (kind, field, size) = match (table.numbers("box")?, table.number("sphere")?) {
-        (Some(half_extents), None) => (Shape::Box, "box", half_extents),
-        (None, Some(radius)) => (Shape::Sphere, "sphere", [radius, 0.0, 0.0]),
+    let given: Vec<&str> = KINDS.into_iter().filter(|kind| table.has(kind)).collect();
+    let [kind] = given[..] else {
+        let message = "must be { box = [hx, hy, hz] } with half extents, or { sphere = r }, or \
+                       another of capsule, cylinder = [r, half length along z], convex = [points], \
+                       mesh = \"file\", height_field = [rows]";
+        return Err(table.error("", message));
+    };
+    let scaled = matches!(kind, "convex" | "mesh");
+    for (field, meant) in [("scale", scaled), ("spacing", kind == "height_field")] {
+        if table.has(field) && !meant {
+            return Err(table.error(field, format!("has no meaning for a {kind}")));
+        }
+    }
+    let scale = table.numbers("scale")?.unwrap_or([1.0; 3]);
+    let round = |shape: Shape| {
+        let [radius, half] = table.required(kind, table.numbers(kind)?)?;
+        Ok((shape, [radius, half, 0.0]))
+    };
+    let hull = |points: &[Vector3<f64>]| {
+        let hull = Polyhedron::hull(points);
+        let hull = hull.map_err(|error| table.error(kind, error.to_string()))?;
+        Ok((Shape::Convex(Arc::new(hull)), scale))
+    };
+    let (shape, size) = match kind {
+        "box" => (Shape::Box, table.required(kind, table.numbers(kind)?)?),
+        "sphere" => {
+            let radius = table.required(kind, table.number(kind)?)?;
+            (Shape::Sphere, [radius, 0.0, 0.0])
+        }
+        "capsule" => round(Shape::Capsule)?,
+        "cylinder" => round(Shape::Cylinder)?,
+        "convex" => {
+            let points = table.required(kind, table.rows(kind)?)?;
+            let points = points.iter().map(|point| <[f64; 3]>::try_from(point.as_slice()));
+            let points = points.collect::<Result<Vec<_>, _>>();
+            let points = points.map_err(|_| table.error(kind, "must be lists of 3 numbers"))?;
+            hull(&points.into_iter().map(Vector3::from).collect::<Vec<_>>())?
+        }
+        "mesh" => {
+            let file = table.required(kind, table.string(kind)?)?;
+            let path = table.directory().join(file);
+            let mesh = Mesh::load(path).map_err(|error| table.error(kind, error.to_string()))?;
+            hull(&mesh.points.into_iter().map(Vector3::from).collect::<Vec<_>>())?
+        }
         _ => {
-            let message = "must be { box = [hx, hy, hz] } with half extents, or { sphere = r }";
-            return Err(table.error("", message));
+            let rows = table.required(kind, table.rows(kind)?)?;
+            let columns = rows.first().map_or(0, Vec::len);
+            if rows.iter().any(|row| row.len() != columns) {
+                return Err(table.error(kind, "must have rows of one length"));
+            }
+            let spacing = table.required("spacing", table.numbers("spacing")?)?;
+            let field = HeightField::new(rows.len(), columns, spacing, rows.concat());
+            let field = field.map_err(|error| table.error(kind, error.to_string()))?;
+            (Shape::HeightField(Arc::new(field)), scale)
         }
     };
-    for found in kind.sizes(&size).iter().copied() {
+    let field = if scaled { "scale" } else { kind };
+    for found in shape.sizes(&size).iter().copied() {
         table.demand(field, found > 0.0, "must be positive", found, "m")?;
     }
-    Ok((kind, size))
+    Ok((shape, size))
 }
 
 /// The material of a surface, if it has one of its own.

@@ -1,0 +1,105 @@
+//! What drives joints besides gravity: loads, motors, springs, damping.
+
+use crate::ad::Real;
+use crate::model::{ActuatorKind, Model, Parameters};
+use crate::state::State;
+
+/// Writes the generalised forces in a state: the loads and motors of `inputs` (see
+/// [`step`](crate::simulation::step)), springs and damping.
+pub fn applied_forces<T: Real>(
+    model: &Model,
+    parameters: &Parameters<T>,
+    state: &State<T>,
+    inputs: &[T],
+    forces: &mut [T],
+) {
+    let nv = model.nv();
+    forces.copy_from_slice(&inputs[..nv]);
+    for (index, body) in model.bodies.iter().enumerate() {
+        let joint = &body.joint;
+        let damping = parameters.damping(model, index);
+        for k in joint.v..joint.v + joint.kind.nv() {
+            forces[k] -= damping * state.v[k];
+        }
+        if joint.kind.has_axis() {
+            let stretch = state.q[joint.q] - parameters.rest(model, index);
+            forces[joint.v] -= parameters.stiffness(model, index) * stretch;
+        }
+    }
+    for (index, &control) in inputs[nv..].iter().enumerate() {
+        let joint = &model.bodies[model.actuators[index].body].joint;
+        let (q, v) = (state.q[joint.q], state.v[joint.v]);
+        forces[joint.v] +=
+            parameters.gear(model, index) * motor_force(model, parameters, index, control, q, v);
+    }
+}
+
+/// The force of an actuator at its joint's coordinate and rate.
+fn motor_force<T: Real>(
+    model: &Model,
+    parameters: &Parameters<T>,
+    index: usize,
+    control: T,
+    q: T,
+    v: T,
+) -> T {
+    let actuator = &model.actuators[index];
+    let mut u = control;
+    if actuator.limits_control {
+        u = clamped(u, parameters.control_range(model, index));
+    }
+    let gear = parameters.gear(model, index);
+    let damping = |target: T| (target - gear * v) * parameters.kd(model, index);
+    let force = match actuator.kind {
+        ActuatorKind::Motor => u,
+        ActuatorKind::Position => parameters.kp(model, index) * (u - gear * q) + damping(T::zero()),
+        ActuatorKind::Velocity => damping(u),
+    };
+    match actuator.limits_force {
+        true => clamped(force, parameters.force_range(model, index)),
+        false => force,
+    }
+}
+
+/// x, or the end of the range that it is beyond; which of them is decided on values.
+fn clamped<T: Real>(x: T, [least, most]: [T; 2]) -> T {
+    if x.value() < least.value() {
+        least
+    } else if x.value() > most.value() {
+        most
+    } else {
+        x
+    }
+}
+
+/// Writes how each applied force falls with its own velocity: damping, and with `motors` the gains of
+/// actuators that are not at the limit of their force.
+pub(super) fn damping<T: Real>(
+    model: &Model,
+    parameters: &Parameters<T>,
+    state: &State<T>,
+    inputs: &[T],
+    motors: bool,
+    damping: &mut Vec<T>,
+) {
+    damping.clear();
+    for (index, body) in model.bodies.iter().enumerate() {
+        let own = parameters.damping(model, index);
+        damping.extend(std::iter::repeat_n(own, body.joint.kind.nv()));
+    }
+    let controls = inputs[model.nv()..].iter().enumerate();
+    for (index, &control) in controls.filter(|_| motors) {
+        let actuator = &model.actuators[index];
+        if actuator.kind == ActuatorKind::Motor {
+            continue;
+        }
+        let joint = &model.bodies[actuator.body].joint;
+        let (q, v) = (state.q[joint.q], state.v[joint.v]);
+        let force = motor_force(model, parameters, index, control, q, v).value();
+        let [least, most] = parameters.force_range(model, index).map(|x| x.value());
+        if !actuator.limits_force || least < force && force < most {
+            let gear = parameters.gear(model, index);
+            damping[joint.v] += gear * gear * parameters.kd(model, index);
+        }
+    }
+}

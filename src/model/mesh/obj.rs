@@ -1,0 +1,70 @@
+//! Wavefront OBJ: lines `v x y z` and `f a b c ...`; all others are about looks.
+
+use super::{Mesh, check_count};
+use crate::Error;
+
+/// Corners of one face.
+const MOST_CORNERS: usize = 10_000;
+
+/// Reads a file.
+pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Mesh, Error> {
+    let mut mesh = Mesh::default();
+    for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        let line_number = index + 1;
+        let wrong = |message: String| Err(Error::input(name, line_number, "", message));
+        // Names of materials may be in any encoding; numbers are ASCII.
+        let line = String::from_utf8_lossy(line);
+        let mut words = line.split('#').next().unwrap_or_default().split_ascii_whitespace();
+        match words.next() {
+            Some("v") => {
+                let mut point = [0.0; 3];
+                for x in &mut point {
+                    *x = match words.next().map(str::parse::<f64>) {
+                        Some(Ok(number)) if number.is_finite() => number,
+                        _ => return wrong("a point must be three finite numbers".into()),
+                    };
+                }
+                mesh.points.push(point);
+                check_count(mesh.points.len(), name, Some(line_number))?;
+            }
+            Some("f") => {
+                let mut face = Vec::new();
+                for word in words {
+                    // point/texture/normal; negative counts from the last point.
+                    let first = word.split('/').next().unwrap_or_default();
+                    let count = mesh.points.len();
+                    let at = match first.parse::<i64>() {
+                        Ok(at) if at > 0 => usize::try_from(at - 1).ok(),
+                        Ok(at) if at < 0 => usize::try_from(at.unsigned_abs())
+                            .ok()
+                            .and_then(|back| count.checked_sub(back)),
+                        _ => None,
+                    };
+                    match at {
+                        Some(at) if at < count && face.len() < MOST_CORNERS => face.push(at),
+                        Some(at) if at < count => {
+                            return wrong(format!("a face has more than {MOST_CORNERS} corners"));
+                        }
+                        _ => return wrong(format!("there is no point {first:?} above")),
+                    }
+                }
+                if face.len() < 3 {
+                    return wrong("a face must have three corners or more".into());
+                }
+                // Convex faces, as a fan.
+                for pair in face[1..].windows(2) {
+                    let triangle = [face[0], pair[0], pair[1]];
+                    if triangle[0] != triangle[1]
+                        && triangle[1] != triangle[2]
+                        && triangle[2] != triangle[0]
+                    {
+                        mesh.triangles.push(triangle);
+                    }
+                }
+                check_count(mesh.triangles.len(), name, Some(line_number))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(mesh)
+}

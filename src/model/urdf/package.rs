@@ -1,0 +1,35 @@
+//! Where the files are that a URDF names.
+
+use std::path::{Path, PathBuf};
+
+/// Finds `package://name/file` in the directories of `ROS_PACKAGE_PATH` and in those above the URDF;
+/// `file://` is a path, all others are relative to the directory of the URDF.
+pub(super) fn find(name: &str, directory: &Path) -> Option<PathBuf> {
+    let there = |path: PathBuf| path.is_file().then_some(path);
+    if let Some(path) = name.strip_prefix("file://") {
+        return there(directory.join(path));
+    }
+    let package = name.strip_prefix("package://").or(name.strip_prefix("model://"));
+    let Some(path) = package else { return there(directory.join(name)) };
+    // Some write a third slash.
+    let path = path.trim_start_matches('/');
+    let (package, inner) = path.split_once('/')?;
+    let listed = std::env::var_os("ROS_PACKAGE_PATH").unwrap_or_default();
+    // Listed are the packages, or the directories they are in.
+    for root in std::env::split_paths(&listed) {
+        let own = root.file_name().is_some_and(|name| name == package);
+        let found = there(root.join(path)).or_else(|| there(root.join(inner)).filter(|_| own));
+        if found.is_some() {
+            return found;
+        }
+    }
+    let absolute = std::fs::canonicalize(if directory.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        directory
+    });
+    absolute.ok()?.ancestors().find_map(|above| {
+        let own = above.file_name().is_some_and(|name| name == package);
+        there(above.join(path)).or_else(|| there(above.join(inner)).filter(|_| own))
+    })
+}

@@ -1,0 +1,38 @@
+//! Bodies joined by joints.
+
+mod closed_forms;
+mod gradients;
+mod joints;
+mod loops;
+#[cfg(feature = "cli")]
+mod robots;
+mod scenes;
+mod smooth;
+
+use stiction::model::{Scene, System};
+use stiction::simulation::Rollout;
+
+fn parse(text: &str) -> Scene {
+    Scene::parse(text, "scene.toml").unwrap()
+}
+
+fn system(scene: &Scene) -> System<'_, f64> {
+    System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings }
+}
+
+fn rollout(scene: &Scene) -> Rollout<'_, f64> {
+    Rollout::new(system(scene), scene.state.clone())
+}
+
+/// Runs a scene for `steps` steps; every contact problem must be solved.
+fn run(scene: &Scene, steps: usize) -> Rollout<'_, f64> {
+    let mut rollout = rollout(scene);
+    rollout.advance(steps, &scene.wrenches);
+    assert_eq!(rollout.report.unsolved, 0, "{:?}", rollout.report);
+    rollout
+}
+
+/// The body of a name.
+fn body(scene: &Scene, name: &str) -> usize {
+    scene.model.bodies.iter().position(|body| body.name == name).unwrap()
+}
