@@ -26,6 +26,16 @@ fn scenes_are_the_same_after_writing() {
 }
 
 #[test]
+fn inertias_of_others_stay_warnings() {
+    // More about x than about y and z together.
+    let text = include_str!("models/arm.urdf").replace("ixx=\"0.01\"", "ixx=\"0.1\"");
+    let description = read(&text);
+    let warned = |scene: Scene| scene.warnings.iter().any(|w| w.field().contains("lower.inertia"));
+    assert!(warned(description.scene().unwrap()));
+    assert!(warned(again(&description)));
+}
+
+#[test]
 fn shapes_of_every_kind_are_written() {
     let description = read(include_str!("models/kinds.xml"));
     let (before, after) = (description.scene().unwrap(), again(&description));

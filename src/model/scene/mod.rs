@@ -23,6 +23,8 @@ use crate::table::{self, Table};
 ///
 /// ```toml
 /// gravity = [0, 0, -9.81]            # m/s², this is the default
+/// strict = true                      # this is the default; false: inertias that no solid has, and bodies that
+///                                    # start in each other, are warnings
 ///
 /// [simulation]
 /// time_step = 0.01                   # s
@@ -222,6 +224,7 @@ struct Tables<'a> {
 fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), Error> {
     root.only(&[
         "gravity",
+        "strict",
         "simulation",
         "half_space",
         "shape",
@@ -234,7 +237,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
     let gravity = root.numbers("gravity")?.unwrap_or([0.0, 0.0, -9.81]);
     let mut description = Description::new(name, read_settings(root)?);
     description.gravity = gravity;
-    description.strict = true;
+    description.strict = root.boolean("strict")?.unwrap_or(true);
 
     let mut names = HashSet::from(["gravity".to_string(), "world".to_string()]);
     let mut half_spaces = root.tables("half_space")?;

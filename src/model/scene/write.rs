@@ -67,6 +67,9 @@ impl Description {
             comment(text, &line);
         }
         field(text, "gravity", &list(&self.gravity));
+        if !self.strict {
+            field(text, "strict", "false");
+        }
         text.push_str("\n[simulation]\n");
         let Settings { time_step, .. } = self.settings;
         let default = Settings::new(time_step);
