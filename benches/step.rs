@@ -67,6 +67,7 @@ fn shared(name: &str) -> Option<(Scene, StepMemory<f64>)> {
         return None;
     };
     let mut scene = description.scene().expect("a scene");
+    scene.settings.keep_impulses = true;
     if let Some(keyframe) = scene.keyframes.first().cloned() {
         scene.start_at(&keyframe.name, &path).expect("a keyframe");
     }
@@ -96,7 +97,7 @@ fn shared(name: &str) -> Option<(Scene, StepMemory<f64>)> {
     Some((scene, memory))
 }
 
-/// `step/<scene>/coupled`: steps of the shared scenes from the settled state; `perturbed` ones from a state with
+/// `step/<scene>/coupled`, with `keep_impulses`: steps of the shared scenes from the settled state; `perturbed` ones from a state with
 /// other velocities and nothing remembered.
 fn scenes(c: &mut Criterion) {
     let mut group = c.benchmark_group("step");

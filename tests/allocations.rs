@@ -136,3 +136,61 @@ fn allocations_are_counted() {
     let info = allocation_counter::measure(|| drop(std::hint::black_box(vec![1.0; 100])));
     assert_eq!((info.count_total, info.bytes_total), (1, 800));
 }
+
+/// An arm with a limit, dry friction and a motor, whose tip slides on a floor; a ball on a rope at it.
+const ARM: &str = "[simulation]
+    time_step = 0.01
+    [[half_space]]
+    name = 'floor'
+    normal = [0, 0, 1]
+    [[body]]
+    name = 'upper'
+    joint = { type = 'revolute', axis = [0.1, 1, 0], q = 1.0, v = 0.5, armature = 0.01, damping = 0.2,
+              limits = [-0.2, 1.2] }
+    position = [0, 0, 1.2]
+    mass = 1
+    center_of_mass = [0, 0, -0.5]
+    inertia = [0.1, 0.09, 0.03]
+    [[body]]
+    name = 'lower'
+    parent = 'upper'
+    joint = { type = 'ball', q = [0.8, 0.6, 0, 0], v = [1, -2, 0.5], friction = 0.01 }
+    position = [0, 0, -1]
+    mass = 0.7
+    center_of_mass = [0, 0, -0.3]
+    inertia = [0.05, 0.04, 0.02]
+    shape = { capsule = [0.05, 0.2], position = [0, 0, -0.4], mu = 0.4 }
+    [[body]]
+    name = 'ball'
+    mass = 0.5
+    shape = { sphere = 0.1, mu = 0.1 }
+    position = [0.3, 0.8, 0.2]
+    [[actuator]]
+    name = 'servo'
+    joint = 'upper'
+    type = 'position'
+    kp = 5
+    kd = 0.1
+    control = 0.4
+    [[equality]]
+    name = 'rope'
+    type = 'distance'
+    bodies = ['lower', 'ball']
+    anchors = [[0, 0, -0.6], [0, 0.1, 0]]
+    distance = 1.0
+    [[contact]]
+    mu = 0.3";
+
+#[test]
+fn a_step_of_joints_allocates_nothing() {
+    for integrator in ["semi_implicit", "implicit", "runge_kutta"] {
+        let line = format!("time_step = 0.01\n    integrator = '{integrator}'");
+        let text = ARM.replace("time_step = 0.01", &line);
+        let scene = Scene::parse(&text, "scene.toml").unwrap();
+        let (count, _, most) = allocations::<f64>(&scene, |x, _| x);
+        assert!(count == 0 && most >= 4, "{integrator}: {count} allocations, {most} conditions");
+        let seed = |x, k: usize| Dual::<f64, 4>::variable(x, k % 7);
+        let (count, ..) = allocations(&scene, seed);
+        assert_eq!(count, 0, "{integrator}, duals");
+    }
+}

@@ -444,6 +444,12 @@ impl Description {
         let met = body.mass > 0.0
             || body.mass == 0.0
                 && (massless || body.joint.armature > 0.0 || body.joint.kind == JointKind::Fixed);
+        if !met && !self.strict && body.mass == 0.0 {
+            let (line, path) = owner.place(self);
+            let message = "is 0, and nothing with mass hangs on it: its tree cannot be moved";
+            warnings.push(Error::input(&self.name, line, format!("{path}.mass"), message));
+            return Ok(());
+        }
         Fault::unless(met, (owner, "mass"), "must be positive", body.mass, "kg")?;
         let [xx, yy, zz, xy, xz, yz] = body.inertia;
         let matrix = Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);

@@ -23,6 +23,7 @@ pub(super) struct Closure<T: Real> {
     contacts: Contacts<T>,
     still: Vec<T>,
     velocities: Vec<T>,
+    moved: State<T>,
 }
 
 impl<T: Real> Default for Closure<T> {
@@ -32,6 +33,7 @@ impl<T: Real> Default for Closure<T> {
             contacts: Contacts::default(),
             still: Vec::new(),
             velocities: Vec::new(),
+            moved: State::default(),
         }
     }
 }
@@ -51,12 +53,13 @@ impl<T: Real> Closure<T> {
             if !self.contacts.close_loops(system, state, &self.motion, CLOSED) {
                 break;
             }
-            let mut moved = state.clone();
+            self.moved.q.clone_from(&state.q);
+            self.moved.v.clone_from(&state.v);
             for (tree, entry) in model.trees.iter().enumerate() {
                 let velocity = &self.contacts.velocities[entry.v.clone()];
-                self.motion.advance(model, tree, velocity, false, &mut moved);
+                self.motion.advance(model, tree, velocity, false, &mut self.moved);
             }
-            state.q.copy_from_slice(&moved.q);
+            state.q.copy_from_slice(&self.moved.q);
             for island in self.contacts.reports() {
                 report.add(island.report, island.residuals);
             }

@@ -33,8 +33,8 @@ use crate::table::{self, Table};
 ///                                    # "convex_relaxation", "pyramid"
 /// n_step = 5                         # only with "staggered"
 /// derivative = "unrolled"            # only with "staggered": or "implicit", see `StaggeredDerivative`
-/// # compliance, baumgarte, restitution_threshold, static_speed, split_impacts, tolerance: see
-/// # `Settings`
+/// # compliance, baumgarte, restitution_threshold, static_speed, split_impacts, keep_impulses,
+/// # tolerance: see `Settings`
 ///
 /// [[half_space]]
 /// name = "floor"
@@ -308,6 +308,7 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
         "restitution_threshold",
         "static_speed",
         "split_impacts",
+        "keep_impulses",
         "tolerance",
     ])?;
     let time_step = table.required("time_step", table.number("time_step")?)?;
@@ -359,6 +360,7 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
         }
     }
     settings.split_impacts = table.boolean("split_impacts")?.unwrap_or(false);
+    settings.keep_impulses = table.boolean("keep_impulses")?.unwrap_or(false);
     let Settings { compliance, baumgarte, restitution_threshold, static_speed, tolerance, .. } =
         &mut settings;
     for (field, number, unit) in [
