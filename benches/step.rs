@@ -96,8 +96,8 @@ fn shared(name: &str) -> Option<(Scene, StepMemory<f64>)> {
     Some((scene, memory))
 }
 
-/// `step/<scene>/coupled`: the shared scenes, each step from the settled state; `perturbed` ones from a
-/// state with other velocities, from nothing.
+/// `step/<scene>/coupled`: steps of the shared scenes from the settled state; `perturbed` ones from a state with
+/// other velocities and nothing remembered.
 fn scenes(c: &mut Criterion) {
     let mut group = c.benchmark_group("step");
     for (name, speed) in [
@@ -109,24 +109,30 @@ fn scenes(c: &mut Criterion) {
         ("tower10", 0.1),
         ("pyramid10", 0.1),
     ] {
-        let Some((mut scene, mut memory)) = shared(name) else { return };
+        let Some((mut scene, memory)) = shared(name) else { return };
         for (k, v) in scene.state.v.iter_mut().enumerate() {
             *v += speed * ((k * 7919 % 13) as f64 / 6.5 - 1.0);
         }
         let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
         let system = System { model, parameters, settings };
-        let (mut workspace, mut next) = (Workspace::default(), state.clone());
-        let report = step(&system, state, wrenches, &mut memory, &mut workspace, &mut next);
-        assert_eq!(report.unsolved, 0, "{name}: {report:?}");
+        let mut rollout = Rollout::new(system, state.clone());
+        rollout.memory = memory.clone();
+        let mut taken = 0;
         let id = if speed == 0.0 { name.to_string() } else { format!("{name}_perturbed") };
         group.bench_function(format!("{id}/coupled"), |b| {
             b.iter(|| {
-                if speed != 0.0 {
-                    memory.clear();
+                // A hundred steps on, and back to where it starts, as `time_mujoco.py` does.
+                if taken % 100 == 0 {
+                    rollout.state.clone_from(black_box(state));
+                    if speed != 0.0 {
+                        rollout.memory.clear();
+                    }
                 }
-                step(&system, black_box(state), wrenches, &mut memory, &mut workspace, &mut next)
+                taken += 1;
+                rollout.step(wrenches)
             });
         });
+        assert_eq!(rollout.report.unsolved, 0, "{name}: {:?}", rollout.report);
     }
     group.finish();
 }

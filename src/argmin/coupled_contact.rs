@@ -74,8 +74,8 @@ pub struct CoupledContact {
     pub tolerance: f64,
     /// How it is solved.
     pub method: ContactMethod,
-    /// Whether impulses passed in that already solve the problem are taken as they are, which saves all
-    /// factorisations where nothing changes from step to step. Not for solutions that are
+    /// Whether impulses passed in that solve the problem, or do after a few Newton steps, are taken as they
+    /// are: where little changes from step to step that saves most of the work. Not for solutions that are
     /// differentiated: of impulses that are not unique these need not be those of least norm.
     pub keep: bool,
 }

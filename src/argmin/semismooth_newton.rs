@@ -132,12 +132,7 @@ impl Search {
         let mut iterations = 0;
         let enough = 1e-2 * tolerance;
         let newton = method == ContactMethod::Newton;
-        let mut kept = keep && warm && newton;
-        if kept {
-            self.state.follow(data);
-            kept = self.residual(data, scale) <= enough;
-        }
-        if kept {
+        if newton && keep && warm && self.follows(data, scale, tolerance, &mut iterations) {
             self.classify(data, scale, false, solution);
             solution.held.clear();
             solution.held.resize(data.rows.rows(), 0.0);
@@ -179,6 +174,26 @@ impl Search {
             contact_residuals(data, &state.delassus, &state.lambda, &state.u, scale);
         solution.impulses.clear();
         solution.impulses.extend_from_slice(&state.lambda);
+    }
+
+    /// Whether the impulses that were passed in solve the problem, or do after a few Newton steps. Of
+    /// impulses that are not unique these are then the ones nearby, and not those of least norm.
+    fn follows(
+        &mut self,
+        data: &ContactData<f64>,
+        scale: f64,
+        tolerance: f64,
+        iterations: &mut usize,
+    ) -> bool {
+        self.state.follow(data);
+        let mut best = self.residual(data, scale);
+        if best > tolerance {
+            self.best.clone_from(&self.state.lambda);
+            self.newton(data, scale, 1e-2 * tolerance, &mut best, iterations);
+            self.state.lambda.copy_from_slice(&self.best);
+            self.state.follow(data);
+        }
+        best <= tolerance
     }
 
     pub(super) fn residual(&self, data: &ContactData<f64>, scale: f64) -> f64 {

@@ -26,6 +26,16 @@ fn scenes_are_the_same_after_writing() {
 }
 
 #[test]
+fn inertias_of_others_stay_warnings() {
+    // More about x than about y and z together.
+    let text = include_str!("models/arm.urdf").replace("ixx=\"0.01\"", "ixx=\"0.1\"");
+    let description = read(&text);
+    let warned = |scene: Scene| scene.warnings.iter().any(|w| w.field().contains("lower.inertia"));
+    assert!(warned(description.scene().unwrap()));
+    assert!(warned(again(&description)));
+}
+
+#[test]
 fn shapes_of_every_kind_are_written() {
     let description = read(include_str!("models/kinds.xml"));
     let (before, after) = (description.scene().unwrap(), again(&description));
@@ -58,10 +68,10 @@ fn names_that_scenes_do_not_allow_are_changed() {
 }
 
 #[test]
-fn warnings_and_states_are_comments() {
+fn warnings_are_comments_and_states_keyframes() {
     let text = "<mujoco><worldbody><body><joint margin='1'/><geom size='1'/></body></worldbody>\
         <keyframe><key name='up' qpos='1.5'/></keyframe></mujoco>";
     let written = read(text).to_toml("");
     assert!(written.contains("# Warning: model.xml:1: joint.margin"), "{written}");
-    assert!(written.contains("# State \"up\": q = [1.5]"), "{written}");
+    assert!(written.contains("[[keyframe]]\nname = \"up\"\nq = [1.5]"), "{written}");
 }

@@ -38,6 +38,17 @@ impl Description {
         for (equality, name) in self.equalities.iter().zip(&names.equalities) {
             write_equality(&mut text, equality, name, &names);
         }
+        for keyframe in &self.keyframes {
+            text.push_str("\n[[keyframe]]\n");
+            field(&mut text, "name", &string(&keyframe.name));
+            for (what, numbers) in
+                [("q", &keyframe.q), ("v", &keyframe.v), ("controls", &keyframe.controls)]
+            {
+                if let Some(numbers) = numbers {
+                    field(&mut text, what, &list(numbers));
+                }
+            }
+        }
         text
     }
 
@@ -49,24 +60,13 @@ impl Description {
         for (old, new) in &names.renamed {
             comment(text, &format!("Renamed: {old:?} is {new:?} here"));
         }
-        if self.touch_parents {
-            comment(
-                text,
-                "In the file a body may touch the one it hangs on; in a scene it does not",
-            );
-        }
-        for keyframe in &self.keyframes {
-            let mut line = format!("State {:?}:", keyframe.name);
-            for (what, numbers) in
-                [("q", &keyframe.q), ("v", &keyframe.v), ("controls", &keyframe.controls)]
-            {
-                if let Some(numbers) = numbers {
-                    line.push_str(&format!(" {what} = {}", list(numbers)));
-                }
-            }
-            comment(text, &line);
-        }
         field(text, "gravity", &list(&self.gravity));
+        if !self.strict {
+            field(text, "strict", "false");
+        }
+        if self.touch_parents {
+            field(text, "touch_parents", "true");
+        }
         text.push_str("\n[simulation]\n");
         let Settings { time_step, .. } = self.settings;
         let default = Settings::new(time_step);
