@@ -139,6 +139,22 @@ impl Shape {
         }
     }
 
+    /// The least half extent along its axes, m; of a height field half the least spacing.
+    pub fn thickness(&self, size: [f64; 3]) -> f64 {
+        match self {
+            Shape::Box => Vector3::from(size).min(),
+            Shape::Sphere | Shape::Capsule => size[0],
+            Shape::Cylinder => size[0].min(size[1]),
+            Shape::Convex(polyhedron) => {
+                polyhedron.half_extents().component_mul(&Vector3::from(size)).min()
+            }
+            Shape::HeightField(field) => {
+                let [x, y] = field.spacing();
+                0.5 * (x * size[0]).min(y * size[1])
+            }
+        }
+    }
+
     /// The radius of a ball about the origin of the shape that holds it, m.
     pub fn bounding_radius(&self, size: [f64; 3]) -> f64 {
         match self {
