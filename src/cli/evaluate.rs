@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Outcome, scene_options};
 use super::output::{
     UNSOLVED_SHARE, check_directory, json_head, json_text, number, print, threads, write_file,
 };
+use super::{Outcome, scene_options};
 use crate::Error;
 use crate::identify::{Dataset, Experiment, FreeParameter, evaluate};
 use crate::model::Parameters;

@@ -25,10 +25,10 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
-use super::{Outcome, scene_options};
 use super::output::{
     UNSOLVED_SHARE, check_directory, json_head, json_text, number, print, threads, write_file,
 };
+use super::{Outcome, scene_options};
 use crate::Error;
 use crate::identify::{Dataset, Experiment, Fit, FitStatus, Problem, fit};
 

@@ -163,7 +163,8 @@ fn read_drive(arguments: &Arguments, scene: &Scene) -> Result<Drive, Error> {
             return Err(Error::input(option, None, "", message));
         }
         if !model.actuators.iter().any(|actuator| JointFeedback::drives(model, actuator)) {
-            let message = "the scene has no motor for it to act on: add an [[actuator]] to each joint";
+            let message =
+                "the scene has no motor for it to act on: add an [[actuator]] to each joint";
             return Err(Error::input(option, None, "", message));
         }
     }

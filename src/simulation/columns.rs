@@ -181,8 +181,7 @@ impl Columns {
         let header = Header { header, file, alone: alone(model) };
         let time = header.find(|column| column == map.time)?;
         let time = time.ok_or_else(|| header.missing(&map.time, ""))?;
-        let mut columns =
-            Columns { time, q: vec![None; model.nq()], v: vec![None; model.nv()] };
+        let mut columns = Columns { time, q: vec![None; model.nq()], v: vec![None; model.nv()] };
         for (body, kind) in joints(model) {
             for column in of_joint(body, kind) {
                 match column.number {
@@ -237,7 +236,9 @@ impl Columns {
         let joint = &body.joint;
         let velocities = |turns: bool| {
             let fields = of_joint(body, kind).skip(kind.nq()).enumerate();
-            fields.filter(move |(k, _)| kind.quaternion().is_some_and(|(_, turn)| *k >= turn) == turns)
+            fields.filter(move |(k, _)| {
+                kind.quaternion().is_some_and(|(_, turn)| *k >= turn) == turns
+            })
         };
         for turns in [false, true] {
             if !velocities(turns).any(|(k, _)| self.v[joint.v + k].is_some()) {
@@ -270,7 +271,8 @@ impl Columns {
             let name = column.name(header.alone);
             let Some(place) = place else { continue };
             if let Some(other) = taken.insert(place, name.clone()) {
-                let message = format!("stands for both {other} and {name}; give each its own column");
+                let message =
+                    format!("stands for both {other} and {name}; give each its own column");
                 let column = header.header.get(place).unwrap_or("");
                 return Err(Error::input(header.file, 1, column, message));
             }

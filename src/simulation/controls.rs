@@ -103,9 +103,10 @@ fn find(
         let actuator = actuators.iter().position(|a| a.name == name || a.name == control);
         let place = match actuator {
             Some(actuator) => model.nv() + actuator,
-            None => forces.iter().position(|force| force == name).ok_or_else(|| {
-                Error::input(file, 1, name, unknown(model, forces))
-            })?,
+            None => forces
+                .iter()
+                .position(|force| force == name)
+                .ok_or_else(|| Error::input(file, 1, name, unknown(model, forces)))?,
         };
         if columns.iter().any(|&(_, other)| other == place) {
             return Err(twice());

@@ -65,7 +65,8 @@ impl Trajectory {
         map: &ColumnMap,
     ) -> Result<Trajectory, Error> {
         let numbers = (model.nq(), model.nv());
-        if (map.q.len(), map.v.len()) != numbers || (map.fill.q.len(), map.fill.v.len()) != numbers {
+        if (map.q.len(), map.v.len()) != numbers || (map.fill.q.len(), map.fill.v.len()) != numbers
+        {
             let message = "the columns that are described are those of another scene";
             return Err(Error::input(name, None, "", message));
         }

@@ -6,8 +6,10 @@ use super::{Outcome, output};
 use crate::Error;
 
 /// What is written, by name.
-const FILES: [(&str, &str); 2] =
-    [("scene.toml", include_str!("scene.toml")), ("experiment.toml", include_str!("experiment.toml"))];
+const FILES: [(&str, &str); 2] = [
+    ("scene.toml", include_str!("scene.toml")),
+    ("experiment.toml", include_str!("experiment.toml")),
+];
 
 /// Write a scene and an experiment to start from, with comments
 #[derive(clap::Args)]
@@ -42,8 +44,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         return Ok(Outcome::Done);
     }
     let at = |name: &str| quoted(&place(directory, name));
-    let [scene, experiment, recording] =
-        ["scene.toml", "experiment.toml", "recording.csv"].map(at);
+    let [scene, experiment, recording] = ["scene.toml", "experiment.toml", "recording.csv"].map(at);
     output::print(&format!(
         "{scene} and {experiment} written. Next:\n\n  \
          stiction simulate {scene} --steps 60 -o {recording}   # in place of a recording\n  \
