@@ -9,6 +9,7 @@ mod drive;
 mod evaluate;
 mod gradcheck;
 mod identify;
+mod import;
 mod init;
 mod linearize;
 mod output;
@@ -38,6 +39,7 @@ enum Command {
     Evaluate(evaluate::Arguments),
     Gradcheck(gradcheck::Arguments),
     Linearize(linearize::Arguments),
+    Import(import::Arguments),
     Init(init::Arguments),
 }
 
@@ -57,6 +59,7 @@ pub fn main() -> ExitCode {
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Gradcheck(arguments) => gradcheck::run(&arguments),
         Command::Linearize(arguments) => linearize::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
     };
     match result {

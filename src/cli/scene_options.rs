@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::Error;
-use crate::model::{LoadOptions, Scene};
+use crate::collision::supports;
+use crate::model::{LoadOptions, Scene, Solid};
 
 /// What is said about a scene beside its file.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -32,5 +33,13 @@ pub(super) fn load_scene(path: &Path, options: &SceneOptions) -> Result<Scene, E
 pub(super) fn warn(scene: &Scene) {
     for warning in &scene.warnings {
         eprintln!("warning: {warning}");
+    }
+    let shape = |collider: usize| &scene.model.colliders[collider].shape;
+    for pair in &scene.model.pairs {
+        if let Solid::Collider(first) = pair.first
+            && !supports([shape(first), shape(pair.second)])
+        {
+            eprintln!("warning: {}: contacts of these two shapes are not found", pair.name);
+        }
     }
 }

@@ -5,6 +5,7 @@ mod body;
 mod contact;
 mod equality;
 mod shape;
+mod write;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -22,6 +23,8 @@ use crate::table::{self, Table};
 ///
 /// ```toml
 /// gravity = [0, 0, -9.81]            # m/s², this is the default
+/// strict = true                      # this is the default; false: inertias that no solid has, and bodies that
+///                                    # start in each other, are warnings
 ///
 /// [simulation]
 /// time_step = 0.01                   # s
@@ -110,9 +113,13 @@ use crate::table::{self, Table};
 /// name = "home"
 /// q = [0, 0, 0.05, 1, 0, 0, 0, 0.5]  # of all bodies in the order of the file; as v, as controls of all
 ///                                    # actuators: what is left out stays
+///
+/// [[keyframe]]                       # a state to start from by name (`--keyframe home`)
+/// name = "home"
+/// q = [1, 2, 3, 1, 0, 0, 0, 0.5]     # of all joints in the order of the file; also v, controls
 /// ```
 ///
-/// Bodies joined by a joint do not touch each other.
+/// Bodies joined by a joint do not touch each other, unless `touch_parents = true` at the top.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
     /// Names and topology.
@@ -221,6 +228,9 @@ struct Tables<'a> {
 fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), Error> {
     root.only(&[
         "gravity",
+        "strict",
+        "touch_parents",
+        "keyframe",
         "simulation",
         "half_space",
         "shape",
@@ -233,7 +243,17 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
     let gravity = root.numbers("gravity")?.unwrap_or([0.0, 0.0, -9.81]);
     let mut description = Description::new(name, read_settings(root)?);
     description.gravity = gravity;
-    description.strict = true;
+    description.strict = root.boolean("strict")?.unwrap_or(true);
+    description.touch_parents = root.boolean("touch_parents")?.unwrap_or(false);
+    for table in root.tables("keyframe")? {
+        table.only(&["name", "q", "v", "controls"])?;
+        description.keyframes.push(Keyframe {
+            name: table.required("name", table.string("name")?)?.to_string(),
+            q: table.list("q")?,
+            v: table.list("v")?,
+            controls: table.list("controls")?,
+        });
+    }
 
     let mut names = HashSet::from(["gravity".to_string(), "world".to_string()]);
     let mut half_spaces = root.tables("half_space")?;
