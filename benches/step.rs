@@ -1,12 +1,13 @@
 //! One step in f64, with warm memory: `step/<cube_slide|cube_rest|free_flight>`, a tower of ten cubes,
-//! `step/tower10`, and `step/separate<n>`, n cubes that slide apart from each other.
+//! `step/tower10`, and `step/separate<n>`, n cubes that slide apart from each other; the shared MJCF scenes,
+//! `step/<cube|arm7|quad12|tower10|pyramid10>/coupled`.
 
 use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use stiction::model::{Scene, System};
-use stiction::simulation::{StepMemory, Workspace, step};
+use stiction::model::{Description, JointKind, LoadOptions, Scene, System};
+use stiction::simulation::{Rollout, StepMemory, Workspace, step};
 
 fn cube(height: f64, velocity: [f64; 3], angular_velocity: [f64; 3]) -> Scene {
     let text = format!(
@@ -55,6 +56,87 @@ fn cubes(columns: usize, levels: usize, speed: f64) -> Scene {
     Scene::parse(&text, "cubes.toml").expect("a scene")
 }
 
+/// A scene of the shared folder, settled for 500 steps (motors under joint control, kp 100, kd 2, about the
+/// keyframe) and then given the velocity of its keyframe, as `time_mujoco.py` beside it does; without the
+/// folder nothing.
+fn shared(name: &str) -> Option<(Scene, StepMemory<f64>)> {
+    let folder = std::env::var("STICTION_SHARED").unwrap_or("../shared".to_string());
+    let path = format!("{folder}/reference/scenes/{name}.xml");
+    let Ok(description) = Description::load(&path, LoadOptions::default()) else {
+        eprintln!("skipped: {path} is missing (set STICTION_SHARED)");
+        return None;
+    };
+    let mut scene = description.scene().expect("a scene");
+    if let Some(keyframe) = scene.keyframes.first().cloned() {
+        scene.start_at(&keyframe.name, &path).expect("a keyframe");
+    }
+    let mut memory = StepMemory::default();
+    if scene.model.bodies[0].joint.kind != JointKind::Free {
+        return Some((scene, memory));
+    }
+    let velocity = std::mem::take(&mut scene.state.v);
+    scene.state.v = vec![0.0; velocity.len()];
+    let home = scene.state.clone();
+    let (nv, nu) = (scene.model.nv(), scene.model.nu());
+    let Scene { model, parameters, settings, .. } = &scene;
+    let mut rollout = Rollout::new(System { model, parameters, settings }, home.clone());
+    let mut inputs = vec![0.0; nv + nu];
+    for _ in 0..500 {
+        for k in 0..nu {
+            let (q, v) = (rollout.state.q[7 + k], rollout.state.v[6 + k]);
+            inputs[nv + k] = 100.0 * (home.q[7 + k] - q) - 2.0 * v;
+        }
+        rollout.step(&inputs);
+    }
+    memory = rollout.memory;
+    let mut settled = rollout.state;
+    settled.v.iter_mut().zip(&velocity).for_each(|(v, add)| *v += add);
+    scene.state = settled;
+    scene.wrenches = inputs;
+    Some((scene, memory))
+}
+
+/// `step/<scene>/coupled`: steps of the shared scenes from the settled state; `perturbed` ones from a state with
+/// other velocities and nothing remembered.
+fn scenes(c: &mut Criterion) {
+    let mut group = c.benchmark_group("step");
+    for (name, speed) in [
+        ("cube", 0.0),
+        ("arm7", 0.0),
+        ("quad12", 0.0),
+        ("tower10", 0.0),
+        ("pyramid10", 0.0),
+        ("tower10", 0.1),
+        ("pyramid10", 0.1),
+    ] {
+        let Some((mut scene, memory)) = shared(name) else { return };
+        for (k, v) in scene.state.v.iter_mut().enumerate() {
+            *v += speed * ((k * 7919 % 13) as f64 / 6.5 - 1.0);
+        }
+        let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
+        let system = System { model, parameters, settings };
+        let mut rollout = Rollout::new(system, state.clone());
+        rollout.memory = memory.clone();
+        let mut taken = 0;
+        let id = if speed == 0.0 { name.to_string() } else { format!("{name}_perturbed") };
+        group.bench_function(format!("{id}/coupled"), |b| {
+            b.iter(|| {
+                // A hundred steps on, and back to where it starts, as `time_mujoco.py` does.
+                if taken % 100 == 0 {
+                    rollout.state.clone_from(black_box(state));
+                    if speed != 0.0 {
+                        rollout.memory.clear();
+                    }
+                }
+                taken += 1;
+                rollout.step(wrenches)
+            });
+        });
+        assert_eq!(rollout.report.unsolved, 0, "{name}: {:?}", rollout.report);
+    }
+    group.finish();
+}
+
 fn steps(c: &mut Criterion) {
     let mut group = c.benchmark_group("step");
     for (name, scene) in [
@@ -89,5 +171,5 @@ fn quick() -> Criterion {
         .measurement_time(Duration::from_millis(600))
 }
 
-criterion_group!(name = benches; config = quick(); targets = steps);
+criterion_group!(name = benches; config = quick(); targets = steps, scenes);
 criterion_main!(benches);

@@ -313,7 +313,10 @@ fn experiments_map_columns() {
 
     for (more, says) in [
         ("[columns]\n\"link2/q\" = 1", "columns.link2/q: must be a string"),
-        ("[columns]\n\"link2/q\" = true", "columns.link2/q: must be the name of a column, or false"),
+        (
+            "[columns]\n\"link2/q\" = true",
+            "columns.link2/q: must be the name of a column, or false",
+        ),
         ("[columns]\n\"link5/q\" = \"a\"", "columns.link5/q: no number of the scene"),
         ("[columns]\n\"t\" = false", "columns.t: cannot be left out"),
         ("window = 5\n[columns]\n\"link2/*\" = false", "window: [columns] says"),

@@ -274,7 +274,7 @@ fn gradients_are_those_of_the_normal_equations_and_of_differences() {
                     let mut tangent = vec![0.0; unknowns];
                     tangent[i] = step;
                     problem.initial[k] =
-                        start.moved(problem.measurement.model.coordinates(), &tangent);
+                        start.moved(experiment.scene.model.coordinates(), &tangent);
                     problem.cost(&x)
                 };
                 let difference = (at(1e-6) - at(-1e-6)) / 2e-6;

@@ -58,7 +58,8 @@ fn prepared(name: &str) -> Folder {
             states.push(rollout.state.clone());
         }
         let times = (0..=25).map(|k| k as f64 * 0.01).collect();
-        let recording = Trajectory { name: name.to_string(), times, states, recorded: Recorded::all(model) };
+        let recording =
+            Trajectory { name: name.to_string(), times, states, recorded: Recorded::all(model) };
         let mut text = Vec::new();
         recording.write(model, &mut text).unwrap();
         folder.write(name, &String::from_utf8(text).unwrap());

@@ -18,6 +18,7 @@ mod hard_contacts;
 mod identify;
 #[cfg(feature = "cli")]
 mod identify_cli;
+mod import;
 mod layers;
 mod linearize;
 #[cfg(feature = "cli")]

@@ -182,7 +182,7 @@ fn casts_keep_values_and_drop_derivatives() {
     let Scene { model, parameters, state, .. } = scene();
     let dual: Parameters<Dual<f64, 2>> = parameters.cast();
     assert_eq!(dual.value(), parameters);
-    assert_eq!(dual.mass(0), Dual::constant(0.4));
+    assert_eq!(dual.mass(&model, 0), Dual::constant(0.4));
     let mut existing = Parameters::default();
     parameters.cast_into(&mut existing);
     assert_eq!(existing, dual);

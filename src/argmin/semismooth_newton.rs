@@ -91,7 +91,7 @@ pub(super) fn solve<T: Real>(
 ) {
     w.values.clear();
     w.values.extend(inputs.iter().map(|x| x.value()));
-    w.search.run(&node.data(&w.values), node.tolerance, node.method, solution);
+    w.search.run(&node.data(&w.values), node, solution);
     for (lambda, &x) in lambda.iter_mut().zip(&w.search.state.lambda) {
         *lambda = T::constant(x);
     }
@@ -117,8 +117,7 @@ impl Search {
     fn run(
         &mut self,
         data: &ContactData<f64>,
-        tolerance: f64,
-        method: ContactMethod,
+        &CoupledContact { tolerance, method, keep, .. }: &CoupledContact,
         solution: &mut ContactSolution,
     ) {
         self.state.start(data);
@@ -131,8 +130,13 @@ impl Search {
             self.state.lambda.copy_from_slice(known);
         }
         let mut iterations = 0;
-        if method == ContactMethod::Newton {
-            let enough = 1e-2 * tolerance;
+        let enough = 1e-2 * tolerance;
+        let newton = method == ContactMethod::Newton;
+        if newton && keep && warm && self.follows(data, scale, tolerance, &mut iterations) {
+            self.classify(data, scale, false, solution);
+            solution.held.clear();
+            solution.held.resize(data.rows.rows(), 0.0);
+        } else if newton {
             let reached = self.search_with_restarts(data, scale, tolerance, warm, &mut iterations);
             iterations += self.finish(data, scale, reached.max(enough), solution);
             if self.residual(data, scale) > reached.max(tolerance) {
@@ -170,6 +174,26 @@ impl Search {
             contact_residuals(data, &state.delassus, &state.lambda, &state.u, scale);
         solution.impulses.clear();
         solution.impulses.extend_from_slice(&state.lambda);
+    }
+
+    /// Whether the impulses that were passed in solve the problem, or do after a few Newton steps. Of
+    /// impulses that are not unique these are then the ones nearby, and not those of least norm.
+    fn follows(
+        &mut self,
+        data: &ContactData<f64>,
+        scale: f64,
+        tolerance: f64,
+        iterations: &mut usize,
+    ) -> bool {
+        self.state.follow(data);
+        let mut best = self.residual(data, scale);
+        if best > tolerance {
+            self.best.clone_from(&self.state.lambda);
+            self.newton(data, scale, 1e-2 * tolerance, &mut best, iterations);
+            self.state.lambda.copy_from_slice(&self.best);
+            self.state.follow(data);
+        }
+        best <= tolerance
     }
 
     pub(super) fn residual(&self, data: &ContactData<f64>, scale: f64) -> f64 {

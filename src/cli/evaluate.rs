@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::Outcome;
 use super::output::{
     UNSOLVED_SHARE, check_directory, json_head, json_text, number, print, threads, write_file,
 };
+use super::{Outcome, scene_options};
 use crate::Error;
 use crate::identify::{Dataset, Experiment, FreeParameter, RolloutStart, evaluate_from};
 use crate::model::Parameters;
@@ -49,6 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let threads = threads(arguments.threads)?;
     arguments.output.as_deref().map_or(Ok(()), check_directory)?;
     let experiment = Experiment::load(&arguments.experiment, arguments.data.as_deref())?;
+    scene_options::warn(&experiment.scene);
     let dataset = Dataset::load(&experiment)?;
     let parameters = match &arguments.parameters {
         Some(path) => read_parameters(path, &experiment)?,

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
+use super::scene_options::{SceneOptions, load_scene};
 use super::{Outcome, output};
 use crate::Error;
 use crate::model::{ContactSolver, Scene, StaggeredDerivative, System};
@@ -20,8 +21,10 @@ use crate::verify::{Errors, Gradcheck, StepProgram};
 /// are compared where both sides keep the contact modes; the others are counted as skipped.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Scene file; without one, built-in scenes of every contact situation.
+    /// Scene (.toml, MJCF, URDF); without one, built-in scenes of every contact situation.
     scene: Option<PathBuf>,
+    #[command(flatten)]
+    options: SceneOptions,
     /// How many states to check, of each scene.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
     steps: u16,
@@ -45,7 +48,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     let mut checks = Vec::new();
     if let Some(path) = &arguments.scene {
-        let scene = Scene::load(path)?;
+        let scene = load_scene(path, &arguments.options)?;
         let total = (arguments.duration / scene.settings.time_step).round().max(0.0) as usize;
         let name = path.display().to_string();
         let check = check(&name, &scene, steps, (total / steps).max(1))?;

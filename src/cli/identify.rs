@@ -25,10 +25,10 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
-use super::Outcome;
 use super::output::{
     UNSOLVED_SHARE, check_directory, json_head, json_text, number, print, threads, write_file,
 };
+use super::{Outcome, scene_options};
 use crate::Error;
 use crate::identify::{Dataset, Experiment, Fit, FitStatus, Problem, fit};
 
@@ -72,6 +72,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     match &arguments.experiment {
         Some(path) => {
             experiment = Experiment::load(path, arguments.data.as_deref())?;
+            scene_options::warn(&experiment.scene);
             let solver = experiment.scene.settings.solver;
             solver.demand_derivatives(&path.display().to_string())?;
             dataset = Dataset::load(&experiment)?;

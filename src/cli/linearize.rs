@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::output::{self, number};
 use super::progress::Progress;
+use super::scene_options::{SceneOptions, load_scene};
 use super::{Outcome, run_length};
 use crate::Error;
 use crate::linearize::Linearizer;
@@ -21,9 +22,11 @@ const TIME_STEP_TOLERANCE: f64 = 0.01;
 /// complete all the same), 2 if the input is bad.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The scene file
-    #[arg(value_name = "SCENE.toml")]
+    /// The scene: .toml, MJCF (.xml, .mjcf) or URDF (.urdf)
+    #[arg(value_name = "SCENE")]
     scene: PathBuf,
+    #[command(flatten)]
+    options: SceneOptions,
     /// Linearise one step from each state of this trajectory; if left out, the scene is rolled out
     #[arg(long, value_name = "IN.csv", conflicts_with = "steps")]
     trajectory: Option<PathBuf>,
@@ -46,7 +49,7 @@ enum Format {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let format = format_of(&arguments.output)?;
-    let scene = Scene::load(&arguments.scene)?;
+    let scene = load_scene(&arguments.scene, &arguments.options)?;
     let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
     output::check_directory(&arguments.output)?;
     let scene_name = arguments.scene.display().to_string();

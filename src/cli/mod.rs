@@ -3,13 +3,18 @@
 //! Exit codes: 0 done; 1 not converged, or a check failed; 2 bad input. With `--json`, standard
 //! output holds one JSON object and nothing else; messages and progress go to standard error.
 
+mod archive;
 mod contact_log;
+mod drive;
 mod evaluate;
 mod gradcheck;
 mod identify;
+mod import;
+mod init;
 mod linearize;
 mod output;
 mod progress;
+mod scene_options;
 mod simulate;
 
 use std::path::Path;
@@ -34,6 +39,8 @@ enum Command {
     Evaluate(evaluate::Arguments),
     Gradcheck(gradcheck::Arguments),
     Linearize(linearize::Arguments),
+    Import(import::Arguments),
+    Init(init::Arguments),
 }
 
 /// How a command ended, if its input was good.
@@ -52,6 +59,8 @@ pub fn main() -> ExitCode {
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Gradcheck(arguments) => gradcheck::run(&arguments),
         Command::Linearize(arguments) => linearize::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
+        Command::Init(arguments) => init::run(&arguments),
     };
     match result {
         Ok(_) if output::lost() => ExitCode::from(2),

@@ -5,30 +5,54 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::contact_log::ContactLog;
+use super::drive::{Drive, Settled, check_step, settle};
 use super::output::{self, number};
 use super::progress::Progress;
-use super::{Outcome, run_length};
+use super::scene_options::{SceneOptions, load_scene};
+use super::{MOST_STEPS, Outcome, archive, run_length};
 use crate::Error;
-use crate::argmin::Status;
 use crate::model::{Joint, Scene, System};
-use crate::simulation::{Recorded, Rollout, StepReport, Trajectory};
-use crate::state::{Coordinates, State};
+use crate::simulation::{
+    ColumnSelection, Controls, JointFeedback, Recorded, Rollout, StepReport, Trajectory,
+};
+use crate::state::Coordinates;
 
 /// Roll out a scene and write its trajectory
 ///
-/// The trajectory is CSV: a row for the initial state and one after each step. Exit code 1 if a
+/// The trajectory is CSV: a row for the initial state and one after each step; or an .npz archive with
+/// arrays t, q, v, u (inputs of the steps) and meta (names of their columns, JSON). Exit code 1 if a
 /// contact problem was not solved (the files are complete all the same), 2 if the input is bad.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The scene file
-    #[arg(value_name = "SCENE.toml")]
+    /// The scene: .toml, MJCF (.xml, .mjcf) or URDF (.urdf)
+    #[arg(value_name = "SCENE")]
     scene: PathBuf,
+    #[command(flatten)]
+    options: SceneOptions,
     /// How many time steps; if left out, as many as make one second
     #[arg(long, value_name = "N")]
     steps: Option<usize>,
+    /// Controls over time, CSV: t and a column for each actuator (by its name) or force (body/f); held
+    /// from row to row
+    #[arg(long, value_name = "IN.csv")]
+    controls: Option<PathBuf>,
+    /// Hold the configuration of the start or keyframe q0 by its motors: each control gets
+    /// kp (q0 - q) - kd v more
+    #[arg(long, value_name = "GAIN")]
+    kp: Option<f64>,
+    /// See --kp
+    #[arg(long, value_name = "GAIN")]
+    kd: Option<f64>,
+    /// Simulate this long from rest first, without --controls, and start from there: at rest, or with the
+    /// velocities of the keyframe
+    #[arg(long, value_name = "SECONDS")]
+    settle: Option<f64>,
     /// Write the trajectory here instead of on standard output
-    #[arg(short, long, value_name = "OUT.csv")]
+    #[arg(short, long, value_name = "OUT.csv|OUT.npz")]
     output: Option<PathBuf>,
+    /// Write t and only these columns, in this order, such as link1/px,link2/* (all of link2)
+    #[arg(long, value_name = "NAMES")]
+    columns: Option<String>,
     /// Also write OUT.contacts.csv (impulses and modes of the touching contacts) and OUT.solver.csv
     /// (how each step was solved)
     #[arg(long)]
@@ -43,20 +67,53 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         let message = "needs -o OUT.csv: contacts and solver health are written to files beside it";
         return Err(Error::input("--contacts", None, "", message));
     }
-    let scene = Scene::load(&arguments.scene)?;
+    let is_archive = arguments
+        .output
+        .as_ref()
+        .and_then(|path| path.extension())
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("npz"));
+    if is_archive && arguments.columns.is_some() {
+        let message = "is for CSV; an .npz archive holds everything";
+        return Err(Error::input("--columns", None, "", message));
+    }
+    let mut scene = load_scene(&arguments.scene, &arguments.options)?;
     let steps = run_length(&arguments.scene, scene.settings.time_step, arguments.steps)?;
     if let Some(path) = &arguments.output {
         output::check_directory(path)?;
     }
+    let columns = match &arguments.columns {
+        None => None,
+        Some(list) => Some(
+            ColumnSelection::parse(list, &scene.model)
+                .map_err(|message| Error::input("--columns", None, "", message))?,
+        ),
+    };
+    let mut drive = read_drive(arguments, &scene)?;
+    let settled = settle_first(arguments, &mut scene, &mut drive)?;
     let mut log = arguments.contacts.then(ContactLog::new);
+    let mut inputs = is_archive.then(Vec::new);
     let progress = Progress::new(steps, arguments.json);
-    let (trajectory, report) = roll_out(arguments, &scene, steps, log.as_mut(), progress)?;
+    let run = Run { arguments, scene: &scene, steps };
+    let (trajectory, mut report) =
+        run.roll_out(&mut drive, log.as_mut(), inputs.as_mut(), progress)?;
+    if let Some(settled) = &settled {
+        report.merge(&settled.report);
+    }
 
-    let mut text = Vec::new();
-    trajectory.write(&scene.model, &mut text)?;
+    let contents = match (inputs, &columns) {
+        (Some(inputs), _) => archive::npz(&scene, &trajectory, inputs)?,
+        (None, columns) => {
+            let mut text = Vec::new();
+            match columns {
+                Some(columns) => trajectory.write_columns(&scene.model, columns, &mut text)?,
+                None => trajectory.write(&scene.model, &mut text)?,
+            }
+            text
+        }
+    };
     let mut files = Vec::new();
     if let Some(path) = &arguments.output {
-        files.push((path.clone(), text));
+        files.push((path.clone(), contents));
         if let Some(log) = log {
             let (contacts, solver) = log.finish().map_err(|error| Error::io(path, error))?;
             files.push((path.with_extension("contacts.csv"), contacts));
@@ -66,7 +123,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             output::write_file(path, contents)?;
         }
     } else if !arguments.json {
-        output::print(String::from_utf8_lossy(&text).trim_end());
+        output::print(String::from_utf8_lossy(&contents).trim_end());
     }
     let files: Vec<&Path> = files.iter().map(|(path, _)| path.as_path()).collect();
     if arguments.json {
@@ -74,12 +131,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         object.insert("scene".into(), output::path(&arguments.scene));
         object.insert("steps".into(), steps.into());
         object.insert("time_step".into(), number(scene.settings.time_step));
+        object.insert("settled".into(), settled.as_ref().map(Settled::json).into());
         object.insert("final_time".into(), trajectory.times.last().copied().into());
         object.insert("final_state".into(), final_state(&scene, &trajectory));
         object.insert("solver".into(), output::solver_summary(&report));
         object.insert("files".into(), files.iter().map(|path| output::path(path)).collect());
         output::print(&output::json_text(object));
-    } else if !files.is_empty() {
+    } else if let Some(settled) = &settled {
+        // Standard output may be the trajectory.
+        eprintln!("note: {}", settled.sentence());
+    }
+    if !arguments.json && !files.is_empty() {
         let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
         output::print(&format!("{steps} steps written to {}", names.join(", ")));
     }
@@ -87,47 +149,108 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     Ok(if report.unsolved == 0 { Outcome::Done } else { Outcome::Failed })
 }
 
-fn roll_out(
-    arguments: &Arguments,
-    scene: &Scene,
-    steps: usize,
-    mut log: Option<&mut ContactLog>,
-    mut progress: Progress,
-) -> Result<(Trajectory, StepReport), Error> {
-    let Scene { model, parameters, state, settings, wrenches, .. } = scene;
-    let system = System { model, parameters, settings };
-    let mut rollout = Rollout::new(system, state.clone());
-    let target = arguments.output.as_ref().unwrap_or(&arguments.scene);
-    let mut trajectory = Trajectory {
-        name: target.display().to_string(),
-        times: vec![0.0],
-        states: vec![state.clone()],
-        recorded: Recorded::all(model),
+/// The controls and gains that were asked for.
+fn read_drive(arguments: &Arguments, scene: &Scene) -> Result<Drive, Error> {
+    let model = &scene.model;
+    let controls = match &arguments.controls {
+        Some(path) => Some(Controls::load(path, model)?),
+        None => None,
     };
-    for step in 1..=steps {
-        let report = rollout.step(wrenches);
-        let time = step as f64 * settings.time_step;
-        if !is_finite(&rollout.state) || report.worst.status == Status::InvalidInput {
-            let message = format!(
-                "step {step}, to {time} s, does not give finite numbers: a load or a velocity is \
-                 too large, or a number of the scene too extreme; nothing was written"
-            );
-            return Err(Error::input(arguments.scene.display().to_string(), None, "", message));
+    for (option, gain) in [("--kp", arguments.kp), ("--kd", arguments.kd)] {
+        let Some(gain) = gain else { continue };
+        if !gain.is_finite() || gain < 0.0 {
+            let message = format!("must be finite and not negative, found {gain}");
+            return Err(Error::input(option, None, "", message));
         }
-        if let Some(log) = &mut log {
-            let contacts = rollout.workspace.contacts();
-            log.add(model, step, time, contacts, &report)
-                .map_err(|error| Error::io(target, error))?;
+        if !model.actuators.iter().any(|actuator| JointFeedback::drives(model, actuator)) {
+            let message =
+                "the scene has no motor for it to act on: add an [[actuator]] to each joint";
+            return Err(Error::input(option, None, "", message));
         }
-        trajectory.times.push(time);
-        trajectory.states.push(rollout.state.clone());
-        progress.set(step);
     }
-    Ok((trajectory, rollout.report))
+    let gains = arguments.kp.is_some() || arguments.kd.is_some();
+    let feedback = gains.then(|| JointFeedback {
+        kp: arguments.kp.unwrap_or(0.0),
+        kd: arguments.kd.unwrap_or(0.0),
+        target: scene.state.q.clone(),
+    });
+    Ok(Drive { controls, feedback, inputs: Vec::new() })
 }
 
-fn is_finite(state: &State<f64>) -> bool {
-    state.q.iter().chain(&state.v).all(|x| x.is_finite())
+/// Settles the scene if that was asked for.
+fn settle_first(
+    arguments: &Arguments,
+    scene: &mut Scene,
+    drive: &mut Drive,
+) -> Result<Option<Settled>, Error> {
+    let Some(seconds) = arguments.settle else { return Ok(None) };
+    let steps = (seconds / scene.settings.time_step).round();
+    if !(0.0..=MOST_STEPS as f64).contains(&steps) {
+        let most = MOST_STEPS as f64 * scene.settings.time_step;
+        let message = format!("must be 0 to {most} s, found {seconds}");
+        return Err(Error::input("--settle", None, "", message));
+    }
+    let mut v = vec![0.0; scene.model.nv()];
+    if let Some(name) = &arguments.options.keyframe
+        && let Some(keyframe) = scene.keyframes.iter().find(|keyframe| keyframe.name == *name)
+        && let Some(given) = &keyframe.v
+    {
+        v.clone_from(given);
+    }
+    let steps = steps as usize;
+    let progress = Progress::new(steps, arguments.json);
+    let file = arguments.scene.display().to_string();
+    settle(&file, scene, drive, steps, v, progress).map(Some)
+}
+
+/// The simulation that was asked for.
+struct Run<'a> {
+    arguments: &'a Arguments,
+    scene: &'a Scene,
+    steps: usize,
+}
+
+impl Run<'_> {
+    /// The motion, and the inputs of its steps if they are wanted.
+    fn roll_out(
+        &self,
+        drive: &mut Drive,
+        mut log: Option<&mut ContactLog>,
+        mut inputs: Option<&mut Vec<f64>>,
+        mut progress: Progress,
+    ) -> Result<(Trajectory, StepReport), Error> {
+        let Run { arguments, scene, steps } = *self;
+        let Scene { model, parameters, state, settings, .. } = scene;
+        let system = System { model, parameters, settings };
+        let mut rollout = Rollout::new(system, state.clone());
+        let target = arguments.output.as_ref().unwrap_or(&arguments.scene);
+        let file = arguments.scene.display().to_string();
+        let mut trajectory = Trajectory {
+            name: target.display().to_string(),
+            times: vec![0.0],
+            states: vec![state.clone()],
+            recorded: Recorded::all(model),
+        };
+        for step in 1..=steps {
+            let start = (step - 1) as f64 * settings.time_step;
+            drive.update(scene, Some(start), &rollout.state);
+            if let Some(inputs) = &mut inputs {
+                inputs.extend(&drive.inputs);
+            }
+            let report = rollout.step(&drive.inputs);
+            let time = step as f64 * settings.time_step;
+            check_step(&file, (step, time), &rollout.state, &report)?;
+            if let Some(log) = &mut log {
+                let contacts = rollout.workspace.contacts();
+                log.add(model, step, time, contacts, &report)
+                    .map_err(|error| Error::io(target, error))?;
+            }
+            trajectory.times.push(time);
+            trajectory.states.push(rollout.state.clone());
+            progress.set(step);
+        }
+        Ok((trajectory, rollout.report))
+    }
 }
 
 /// The last state, body by body.

@@ -1,10 +1,21 @@
 //! Where bodies may touch: contact points, chosen in `f64`, evaluated in `T`. One file a pair of
-//! shapes.
+//! shapes, or a family of them.
 //!
-//! [`Detection`] lists all points. Of two moving shapes, [`SweepAndPrune`] finds the pairs that
-//! are near, [`witnesses`] the points of a pair. There too, the features that touch (face, edge, corner)
-//! are decided on values and carried as data; gap, normal and points are then computed from them, so
-//! that they have derivatives in both poses and in all sizes.
+//! [`Detection`] lists all points. Of shapes that may touch a half-space, [`half_space_points`] finds the
+//! points; of two shapes, [`SweepAndPrune`] finds the pairs that are near, [`witnesses`] the points of a
+//! pair. There too, the features that touch (face, edge, corner) are decided on values and carried as data;
+//! gap, normal and points are then computed from them, so that they have derivatives in both poses and in
+//! all sizes.
+//!
+//! Shapes are of four families. A sphere and a capsule are a point and a segment with a radius: they
+//! touch where these are nearest, also at corners. Boxes and polyhedra are separated along an axis and
+//! touch with a face or two edges; corners apart do not (see [`box_box()`]). A cylinder is round itself
+//! against half-spaces and spheres, and a prism against the others, turned to the contact so that it is
+//! round there too, but for corners and edges that meet the side or a rim (0.5 % of the radius). A height
+//! field has the points of its triangles, edges and nodes, found by their place in the grid.
+//!
+//! Sorting along one axis is enough to find what is near: scenes have tens of bodies, and the one shape
+//! of many parts, the height field, is a grid that needs no tree.
 
 mod box_box;
 mod capsule_capsule;

@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 
 use super::capsule_convex::convex_capsule;
 use super::convex_convex::convex_convex;
-use super::cylinder::facing;
+use super::cylinder::{facing, is_along, towards_capsule};
 use super::height_field::{Terrain, field_capsule, field_convex, field_sphere};
 use super::hull::Hull;
 use super::sphere_convex::convex_sphere;
@@ -77,9 +77,20 @@ fn in_order<T: Real>(
             (Some(a), _, Some(b)) => {
                 let start = out.len();
                 let reference = convex_convex([&a, &b], poses, reach, out);
-                turned(shapes, poses, reference, start, out, |poses, out| {
-                    convex_convex([&a, &b], poses, reach, out);
-                });
+                let Some(&Witness { normal, feature, .. }) = out.get(start) else { return true };
+                let count = a.polyhedron.features();
+                let turned = |body: usize, outward: Vector3<T>| {
+                    let own = if body == 0 { feature % count } else { feature / count };
+                    let exact = reference == Some(1 - body) || reference.is_none() && is_along(own);
+                    let round = *shapes[body] == Shape::Cylinder && exact;
+                    if round { facing(poses[body], &outward) } else { None }
+                };
+                let turned = [turned(0, normal), turned(1, -normal)];
+                if turned.iter().any(Option::is_some) {
+                    out.truncate(start);
+                    let pose = |body: usize| turned[body].as_ref().unwrap_or(poses[body]);
+                    convex_convex([&a, &b], [pose(0), pose(1)], reach, out);
+                }
             }
             (Some(a), Shape::Sphere, _) => {
                 convex_sphere(&a, first, second, sizes[1].x, reach, out);
@@ -87,39 +98,17 @@ fn in_order<T: Real>(
             (Some(a), Shape::Capsule, _) => {
                 let start = out.len();
                 let face = convex_capsule(&a, first, second, sizes[1], reach, out);
-                turned(shapes, poses, face.then_some(0), start, out, |[first, second], out| {
-                    convex_capsule(&a, first, second, sizes[1], reach, out);
-                });
+                let (Shape::Cylinder, Some(witness)) = (one, out.get(start)) else { return true };
+                let towards = towards_capsule(witness, poses, sizes, face);
+                if let Some(turned) = towards.and_then(|way| facing(first, &way)) {
+                    out.truncate(start);
+                    convex_capsule(&a, &turned, second, sizes[1], reach, out);
+                }
             }
             _ => return false,
         },
     }
     true
-}
-
-/// Replaces the contacts from `start` on by those of cylinders whose prisms are turned to them, unless
-/// a prism's own face is the reference.
-fn turned<T: Real>(
-    shapes: [&Shape; 2],
-    poses: [&Pose<T>; 2],
-    reference: Option<usize>,
-    start: usize,
-    out: &mut Vec<Witness<T>>,
-    again: impl Fn([&Pose<T>; 2], &mut Vec<Witness<T>>),
-) {
-    let Some(&Witness { normal, .. }) = out.get(start) else { return };
-    let own = |body: usize| {
-        let turns = *shapes[body] == Shape::Cylinder && reference != Some(body);
-        let outward = if body == 0 { normal } else { -normal };
-        if turns { facing(poses[body], &outward) } else { None }
-    };
-    let found = [own(0), own(1)];
-    if found.iter().all(Option::is_none) {
-        return;
-    }
-    out.truncate(start);
-    let pose = |body: usize| found[body].as_ref().unwrap_or(poses[body]);
-    again([pose(0), pose(1)], out);
 }
 
 /// Whether contacts of two shapes are found: all but those of two height fields.

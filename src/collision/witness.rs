@@ -54,8 +54,8 @@ pub struct SurfacePoint<T> {
 /// A possible contact of two bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Witness<T> {
-    /// Which features touch: unique within the pair, below [`FEATURES`], and the same from step to
-    /// step while the same features touch.
+    /// Which features touch: unique within the pair, below [`features`](super::features()), and the same from
+    /// step to step while the same features touch.
     pub feature: usize,
     /// Distance along the normal, m; negative if the shapes penetrate.
     pub gap: T,
@@ -87,6 +87,5 @@ impl<T: Real> Witness<T> {
     }
 }
 
-/// Every [`Witness::feature`] is below: the pairs of features of two boxes, the most of all pairs of
-/// shapes.
+/// Every [`Witness::feature`] of two boxes is below. Of other shapes: see [`features`](super::features()).
 pub const FEATURES: usize = 1104;

@@ -172,6 +172,7 @@ impl<T: Real> ContactProblem<T> {
             ContactSolver::GaussSeidel => ContactMethod::GaussSeidel,
             _ => ContactMethod::Newton,
         };
+        node.keep = T::ORDER == 0;
         let law = match system.settings.solver {
             ContactSolver::ConvexRelaxation => Law::Relaxed,
             ContactSolver::Pyramid => Law::Pyramid,
@@ -214,12 +215,8 @@ impl<T: Real> ContactProblem<T> {
             if let Some(joint) = posed.joint(k) {
                 self.inputs.push(joint.target);
                 self.mu.push(joint.limit);
-                let row = joints.row(joint);
-                let soft = joint.law == Law::NonNegative;
-                self.compliance.push(match soft {
-                    true => constraint::compliance(system, motion, joint.trees, row, &mut self.row),
-                    false => T::zero(),
-                });
+                // Joints stop where their limits are.
+                self.compliance.push(T::zero());
                 self.decisions.push((Target::Gap, Regime::Kinetic));
                 continue;
             }

@@ -60,13 +60,13 @@ impl<T: Real> BlockDiagonal<T> {
     }
 
     /// Row `i`, column `k`, of velocities of the same tree.
-    #[inline(always)]
+    #[inline]
     pub(super) fn entry(&mut self, i: usize, k: usize) -> &mut T {
         let place = self.place(i, k);
         &mut self.values[place]
     }
 
-    #[inline(always)]
+    #[inline]
     fn place(&self, i: usize, k: usize) -> usize {
         let (range, start) = &self.trees[self.tree_of[i]];
         start + (i - range.start) * range.len() + (k - range.start)

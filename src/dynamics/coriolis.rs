@@ -19,7 +19,7 @@ pub(super) struct Coriolis<T> {
 }
 
 impl<T: Real> Coriolis<T> {
-    #[inline(always)]
+    #[inline]
     pub(super) fn new(body: &BodyKinematics<T>) -> Self {
         let (inertia, v, w) = (&body.inertia, &body.velocity.linear, &body.velocity.angular);
         let h = &inertia.moment;
@@ -41,20 +41,20 @@ impl<T: Real> Coriolis<T> {
     }
 
     /// 2 B m.
-    #[inline(always)]
+    #[inline]
     pub(super) fn twice(&self, m: &Motion<T>) -> Force<T> {
         let w = m.angular * T::constant(2.0);
         Force { linear: w.cross(&self.momentum), angular: self.moment * w }
     }
 
     /// The moment of 2 B' m; its force is zero.
-    #[inline(always)]
+    #[inline]
     pub(super) fn twice_transposed(&self, m: &Motion<T>) -> Vector3<T> {
         let sum = self.momentum.cross(&m.linear) + self.moment.tr_mul(&m.angular);
         sum * T::constant(2.0)
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn add(&mut self, other: &Self) {
         self.momentum += other.momentum;
         self.moment += other.moment;

@@ -63,7 +63,7 @@ pub struct ForwardDynamicsDerivatives<T> {
 }
 
 /// Velocity and acceleration of what the carried axes of a joint move against.
-#[inline(always)]
+#[inline]
 pub(super) fn base<T: Real>(
     kinematics: &Kinematics<T>,
     body: &BodyKinematics<T>,

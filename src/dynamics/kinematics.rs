@@ -33,7 +33,7 @@ pub struct BodyKinematics<T> {
 
 impl<T: Real> BodyKinematics<T> {
     /// The force that gives the body the acceleration `a`: I a + V x* I V.
-    #[inline(always)]
+    #[inline]
     pub(super) fn inertia_force(&self, a: &Motion<T>) -> Force<T> {
         self.inertia * *a + self.velocity.cross_force(&(self.inertia * self.velocity))
     }
@@ -83,7 +83,7 @@ impl<T: Real> Kinematics<T> {
     }
 
     /// Pushes the axes of a body's joint and finds its motion.
-    #[inline(always)]
+    #[inline]
     fn place(
         &mut self,
         model: &Model,
@@ -298,15 +298,31 @@ impl<T: Real> Kinematics<T> {
     /// The Jacobian of the centre of mass of all bodies that move: three rows in the world, as many columns
     /// as there are velocities; row-major and overwritten. NaN if they have no mass.
     pub fn center_of_mass_jacobian(&self, jacobian: &mut [T]) {
-        let n = self.axes.len();
-        let scale = self.mass().recip();
         jacobian.fill(T::zero());
-        for (index, body) in self.bodies.iter().enumerate() {
-            for &k in self.path(index) {
-                let momentum = (body.inertia * self.axes[k].motion).linear * scale;
-                for i in 0..3 {
-                    jacobian[i * n + k] += momentum[i];
-                }
+        let scale = self.mass().recip();
+        for body in 0..self.bodies.len() {
+            self.add_momentum(body, scale, jacobian);
+        }
+    }
+
+    /// The Jacobian of the centre of mass of a tree: as
+    /// [`center_of_mass_jacobian`](Self::center_of_mass_jacobian), zero in the columns of other trees.
+    pub fn tree_center_of_mass_jacobian(&self, model: &Model, tree: usize, jacobian: &mut [T]) {
+        jacobian.fill(T::zero());
+        let bodies = &model.trees[tree].bodies;
+        let mass = bodies.iter().fold(T::zero(), |sum, &body| sum + self.bodies[body].inertia.mass);
+        for &body in bodies {
+            self.add_momentum(body, mass.recip(), jacobian);
+        }
+    }
+
+    /// Adds the linear momentum of a body per unit of each velocity, times `scale`, to three rows.
+    fn add_momentum(&self, body: usize, scale: T, rows: &mut [T]) {
+        let n = self.axes.len();
+        for &k in self.path(body) {
+            let momentum = (self.bodies[body].inertia * self.axes[k].motion).linear * scale;
+            for i in 0..3 {
+                rows[i * n + k] += momentum[i];
             }
         }
     }
@@ -328,7 +344,7 @@ fn world_moment<T: Real>(body: &BodyKinematics<T>) -> Vector3<T> {
 }
 
 /// R a.
-#[inline(always)]
+#[inline]
 fn times_constant<T: Real>(r: &Matrix3<T>, a: &Vector3<f64>) -> Vector3<T> {
     match coordinate_axis(a) {
         Some((k, positive)) => {
@@ -340,7 +356,7 @@ fn times_constant<T: Real>(r: &Matrix3<T>, a: &Vector3<f64>) -> Vector3<T> {
 }
 
 /// R times the rotation `q`.
-#[inline(always)]
+#[inline]
 pub(super) fn rotated_by_constant<T: Real>(r: &Matrix3<T>, q: [f64; 4]) -> Matrix3<T> {
     if q == [1.0, 0.0, 0.0, 0.0] {
         return *r;
@@ -350,14 +366,14 @@ pub(super) fn rotated_by_constant<T: Real>(r: &Matrix3<T>, q: [f64; 4]) -> Matri
 }
 
 /// Which coordinate axis a unit vector is, and whether it points along it.
-#[inline(always)]
+#[inline]
 fn coordinate_axis(a: &Vector3<f64>) -> Option<(usize, bool)> {
     let k = (0..3).find(|&k| a[k].abs() == 1.0)?;
     Some((k, a[k] > 0.0))
 }
 
 /// R turned about `axis`, a unit vector in the body, by `angle`.
-#[inline(always)]
+#[inline]
 fn turn<T: Real>(r: &mut Matrix3<T>, axis: &Vector3<f64>, angle: T) {
     let (s, c) = angle.sin_cos();
     if let Some((k, positive)) = coordinate_axis(axis) {

@@ -99,7 +99,7 @@ impl Links {
     }
 
     /// The velocity `k` and those before it, towards the root.
-    #[inline(always)]
+    #[inline]
     pub(super) fn path(&self, k: usize) -> &[usize] {
         &self.path[self.start[k]..self.start[k + 1]]
     }

@@ -160,7 +160,7 @@ impl<T: Real> MassFactor<T> {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn row(&self, k: usize) -> (&[T], &[usize]) {
         let range = self.links.start[k]..self.links.start[k + 1];
         (&self.values[range.clone()], &self.links.path[range])

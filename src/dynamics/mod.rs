@@ -1,5 +1,46 @@
 //! Motion of bodies without contact: Featherstone's algorithms on trees of joints, their analytic
 //! derivatives, and the step of a free body.
+//!
+//! [`Kinematics`] come first; what follows are free functions of it, each with scratch memory of its
+//! own that is reused. With M the mass matrix, the equations of motion are M a + bias = forces in the
+//! velocities of the state; of a free joint these are the velocity of the origin in the world and the
+//! angular velocity in the body, and `a` are their rates.
+//!
+//! | | from | to |
+//! |---|---|---|
+//! | [`inverse_dynamics`], [`bias`] | accelerations | forces |
+//! | [`forward_dynamics`] | forces | accelerations |
+//! | [`mass_matrix`], [`MassFactor`] | | M, and M = L' D L along the trees |
+//! | [`inverse_dynamics_derivatives`], [`forward_dynamics_derivatives`] | | all Jacobians in q, v, and a or forces |
+//! | [`inverse_dynamics_jvp`], [`inverse_dynamics_vjp`] | a direction; weights | one derivative, in all parameters too |
+//! | [`ForwardDynamics`] | q, v, forces, parameters | accelerations, as a [node](crate::ad::Node) |
+//! | [`regressor`], [`InertialParameters`] | | forces as a linear function of masses and inertias |
+//! | [`runge_kutta`] | a state | the next |
+//!
+//! ```
+//! use stiction::dynamics::{Aba, Kinematics, forward_dynamics};
+//! use stiction::model::Scene;
+//!
+//! let text = "simulation.time_step = 0.01
+//! [[body]]
+//! name = 'pendulum'
+//! mass = 2
+//! center_of_mass = [0, 0, -0.5]
+//! inertia = [0.1, 0.1, 0.1, 0, 0, 0]
+//! joint = { type = 'revolute', axis = [1, 0, 0], q = [0.3] }";
+//! let Scene { model, parameters, state, .. } = Scene::parse(text, "pendulum.toml")?;
+//! let kinematics = Kinematics::new(&model, &parameters, &state);
+//! let mut acceleration = [0.0];
+//! let mut scratch = Aba::default();
+//! let found = forward_dynamics(
+//!     &model, &parameters, &kinematics, &[0.0], None, &mut scratch, &mut acceleration,
+//! );
+//! assert!(found.is_ok());
+//! // (I + m l^2) a = -m g l sin q
+//! let expected = -2.0 * 9.81 * 0.5 * f64::sin(0.3) / (0.1 + 2.0 * 0.25);
+//! assert!((acceleration[0] - expected).abs() < 1e-13);
+//! # Ok::<(), stiction::Error>(())
+//! ```
 
 mod aba;
 mod applied_forces;

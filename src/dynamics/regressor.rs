@@ -82,7 +82,7 @@ impl<T: Real> LocalMotion<T> {
     /// needs changes with its ten linear parameters.
     ///
     /// force = m a + al x h + w x (w x h), moment = h x a + I al + w x I w, about the body's origin.
-    #[inline(always)]
+    #[inline]
     pub(super) fn gradient(&self, body: &BodyKinematics<T>, m: &Motion<T>) -> [T; 10] {
         let (a, al, w) = (&self.acceleration, &self.angular_acceleration, &self.angular_velocity);
         let linear = body.rotation.tr_mul(&m.at(&(body.position - body.origin)));

@@ -158,7 +158,8 @@ fn recorded_directions(trajectory: &Trajectory, joint: &Joint) -> [Vec<usize>; 2
     let slides = usize::from(joint.kind == JointKind::Prismatic);
     let quaternion = joint.kind.coordinates().and_then(|coordinates| coordinates.quaternion());
     let linear = quaternion.map_or(slides, |(_, turns)| turns);
-    let recorded = (0..joint.kind.nv()).filter(|&k| trajectory.recorded.knows_configuration(joint, k));
+    let recorded =
+        (0..joint.kind.nv()).filter(|&k| trajectory.recorded.knows_configuration(joint, k));
     let (moves, turns): (Vec<usize>, Vec<usize>) = recorded.partition(|&k| k < linear);
     [moves, turns].map(|directions| directions.into_iter().map(|k| joint.v + k).collect())
 }

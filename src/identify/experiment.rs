@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{AdamSettings, FreeParameter};
 use crate::Error;
-use crate::model::{JointKind, Model, Scene};
+use crate::model::{JointKind, LoadOptions, Model, Scene};
 use crate::simulation::{ColumnMap, expand};
 use crate::table::{self, Table};
 
@@ -98,7 +98,9 @@ impl Experiment {
     /// Reads an experiment file. `data`, where given, replaces the file's own list of recordings.
     ///
     /// ```toml
-    /// scene = "scene.toml"             # relative to this file
+    /// scene = "scene.toml"             # relative to this file; also MJCF and URDF
+    /// floating_base = false            # of a URDF: whether its first link floats
+    /// keyframe = "home"                # where the scene starts; if left out, where it says
     /// data = ["slide_*.csv"]           # files, folders or patterns, relative to this file
     /// initial_state = "fitted"         # or "recorded" (default)
     /// window = "whole"                 # (default) or a number of recorded steps
@@ -148,9 +150,17 @@ impl Experiment {
         let root = Table::root(&text, &name, &document);
         let folder = path.parent().unwrap_or(Path::new("."));
         let scene = root.required("scene", root.string("scene")?)?;
-        let scene = Scene::load(folder.join(scene)).map_err(|error| {
+        let path = folder.join(scene);
+        let floating_base = root.boolean("floating_base")?.unwrap_or(false);
+        let options = LoadOptions { floating_base };
+        let mut scene = Scene::load_with(&path, options).map_err(|error| {
             if error.is_input() { error } else { root.error("scene", error.to_string()) }
         })?;
+        if let Some(keyframe) = root.string("keyframe")? {
+            scene
+                .start_at(keyframe, &path.display().to_string())
+                .map_err(|error| root.error("keyframe", error.message()))?;
+        }
         let mut experiment = Experiment::read(&root, &name, scene)?;
         let patterns = root.required("data", root.strings("data")?)?;
         experiment.data = match data {
@@ -177,6 +187,8 @@ impl Experiment {
     pub(super) fn read(root: &Table, name: &str, scene: Scene) -> Result<Experiment, Error> {
         root.only(&[
             "scene",
+            "floating_base",
+            "keyframe",
             "data",
             "initial_state",
             "window",

@@ -63,15 +63,12 @@ impl Linearization {
         let names = |fields: &[&str], rotation: usize, number: &str| {
             model.coordinate_names(fields, &fields[rotation..], number)
         };
-        let q = names(&["px", "py", "pz", "qw", "qx", "qy", "qz"], 3, "q");
-        let v = names(&["vx", "vy", "vz", "wx", "wy", "wz"], 3, "v");
+        let (q, v) = (model.configuration_names(), model.velocity_names());
         let dq = names(&["dpx", "dpy", "dpz", "drx", "dry", "drz"], 3, "dq");
         let dv = names(&["dvx", "dvy", "dvz", "dwx", "dwy", "dwz"], 3, "dv");
-        let mut inputs = names(&["fx", "fy", "fz", "tx", "ty", "tz"], 3, "f");
-        inputs.extend(model.actuators.iter().map(|actuator| format!("{}/u", actuator.name)));
         insert("state_names", [q, v].concat().into());
         insert("tangent_names", [dq, dv].concat().into());
-        insert("input_names", inputs.into());
+        insert("input_names", model.input_names().into());
         insert("parameter_names", self.parameters.clone().into());
         let value = |name: &String| {
             let slot = model.parameter(name).and_then(|parameter| parameter.slots.first().copied());

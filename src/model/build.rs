@@ -11,8 +11,8 @@ use super::description::{
 use super::overlap::{self, Placed};
 use super::slots::pair_name;
 use super::{
-    Actuator, Body, Collider, Equality, EqualityKind, HalfSpace, Joint, JointKind, Keyframe, Model,
-    Pair, Parameters, Scene, Solid,
+    Actuator, Body, Collider, ContactSolver, Equality, EqualityKind, HalfSpace, Joint, JointKind,
+    Keyframe, Model, Pair, Parameters, Scene, Solid,
 };
 use crate::Error;
 use crate::spatial::rotation_matrix;
@@ -134,6 +134,7 @@ impl Description {
             model.equalities.push(equality);
         }
         model.lay_out();
+        self.check_solver(&model)?;
         self.check_names(&model)?;
         let parameters = self.parameters(&model, &order, &described, &materials);
         let mut scene = Scene {
@@ -450,22 +451,28 @@ impl Description {
         let (least, most) = (moments.min(), moments.max());
         // Moments are computed up to rounding, so that 0 may come out as 1e-17.
         let definite = if free && !carries { least > 1e-12 * most } else { least >= -1e-12 * most };
-        let demand = "must be positive definite, but a principal moment is not positive";
-        Fault::unless(definite, (owner, "inertia"), demand, least, "kg m²")?;
-        // No mass distribution has a principal moment above the sum of the other two; equality is a
-        // flat plate, up to rounding.
-        let others = moments.sum() - most;
-        if most > others * (1.0 + 1e-9) {
-            let message = format!(
-                "is not that of any solid: the largest principal moment, {most}, exceeds the sum of \
-                 the other two, {others} (kg m²)"
-            );
+        let mut warn = |message: String| {
             if self.strict {
                 return Err(Fault::new(owner, "inertia", message));
             }
             let (line, path) = owner.place(self);
-            let field = format!("{path}.inertia");
-            warnings.push(Error::input(&self.name, line, field, message));
+            warnings.push(Error::input(&self.name, line, format!("{path}.inertia"), message));
+            Ok(())
+        };
+        if !definite {
+            warn(format!(
+                "must be positive definite, but a principal moment is not positive, found {least} \
+                 (kg m²)"
+            ))?;
+        }
+        // No mass distribution has a principal moment above the sum of the other two; equality is a
+        // flat plate, up to rounding.
+        let others = moments.sum() - most;
+        if most > others * (1.0 + 1e-9) {
+            warn(format!(
+                "is not that of any solid: the largest principal moment, {most}, exceeds the sum of \
+                 the other two, {others} (kg m²)"
+            ))?;
         }
         Ok(())
     }
@@ -670,6 +677,19 @@ impl Description {
         })
     }
 
+    /// Staggered projections know contacts and nothing else.
+    fn check_solver(&self, model: &Model) -> Result<(), Fault> {
+        let ContactSolver::Staggered { .. } = self.settings.solver else { return Ok(()) };
+        let joints = self.bodies.iter().map(|body| &body.joint);
+        let posed = joints.filter(|joint| joint.limits.is_some() || joint.friction > 0.0).count();
+        if posed + model.equalities.len() == 0 {
+            return Ok(());
+        }
+        let message = "is \"staggered\", which knows contacts only; limits and dry friction of joints, and \
+                       equalities, need \"coupled\"";
+        Err(Fault::new(Owner::Scene, "simulation", message))
+    }
+
     /// Names are how parameters are found: no two may be the same.
     fn check_names(&self, model: &Model) -> Result<(), Fault> {
         let mut taken = HashSet::new();
@@ -765,12 +785,13 @@ impl Description {
             counted(&joint.v, nv, "joint.v")?;
             match joint.kind {
                 JointKind::Free => {
-                    if !joint.q.is_empty() {
-                        let message = "a free body starts at its position and orientation";
-                        return Err(Fault::new(owner, "joint.q", message));
-                    }
-                    state.q.extend(joint.position);
-                    state.q.extend(unit(joint.orientation, owner, "orientation")?);
+                    counted(&joint.q, nq, "joint.q")?;
+                    let (position, turn) = match joint.q[..] {
+                        [x, y, z, qw, qx, qy, qz] => ([x, y, z], [qw, qx, qy, qz]),
+                        _ => (joint.position, joint.orientation),
+                    };
+                    state.q.extend(position);
+                    state.q.extend(unit(turn, owner, "orientation")?);
                 }
                 JointKind::Ball => {
                     counted(&joint.q, nq, "joint.q")?;

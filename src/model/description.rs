@@ -112,7 +112,7 @@ pub struct JointDescription {
     pub stiffness: f64,
     /// Where the spring is at rest, rad or m.
     pub rest: f64,
-    /// Configuration at the start; empty is 0. Not of free joints, which start at `position`.
+    /// Configuration at the start; empty is 0, and of a free joint `position` and `orientation`.
     pub q: Vec<f64>,
     /// Velocity at the start; empty is 0.
     pub v: Vec<f64>,

@@ -119,6 +119,26 @@ impl Model {
         names
     }
 
+    /// Names of the numbers of [`State::q`](crate::state::State::q): `cube/px`, `link/q`.
+    pub fn configuration_names(&self) -> Vec<String> {
+        const POSE: [&str; 7] = ["px", "py", "pz", "qw", "qx", "qy", "qz"];
+        self.coordinate_names(&POSE, &POSE[3..], "q")
+    }
+
+    /// Names of the numbers of [`State::v`](crate::state::State::v): `cube/vx`, `link/v`.
+    pub fn velocity_names(&self) -> Vec<String> {
+        const POSE: [&str; 6] = ["vx", "vy", "vz", "wx", "wy", "wz"];
+        self.coordinate_names(&POSE, &POSE[3..], "v")
+    }
+
+    /// Names of the inputs of a step: forces such as `cube/fx` and `link/f`, then controls, `motor/u`.
+    pub fn input_names(&self) -> Vec<String> {
+        const POSE: [&str; 6] = ["fx", "fy", "fz", "tx", "ty", "tz"];
+        let mut names = self.coordinate_names(&POSE, &POSE[3..], "f");
+        names.extend(self.actuators.iter().map(|actuator| format!("{}/u", actuator.name)));
+        names
+    }
+
     fn name_body(&self, index: usize, names: &mut Names) {
         let body = &self.bodies[index];
         let (name, first) = (&body.name, self.slots.bodies[index]);

@@ -181,8 +181,7 @@ impl Columns {
         let header = Header { header, file, alone: alone(model) };
         let time = header.find(|column| column == map.time)?;
         let time = time.ok_or_else(|| header.missing(&map.time, ""))?;
-        let mut columns =
-            Columns { time, q: vec![None; model.nq()], v: vec![None; model.nv()] };
+        let mut columns = Columns { time, q: vec![None; model.nq()], v: vec![None; model.nv()] };
         for (body, kind) in joints(model) {
             for column in of_joint(body, kind) {
                 match column.number {
@@ -237,7 +236,9 @@ impl Columns {
         let joint = &body.joint;
         let velocities = |turns: bool| {
             let fields = of_joint(body, kind).skip(kind.nq()).enumerate();
-            fields.filter(move |(k, _)| kind.quaternion().is_some_and(|(_, turn)| *k >= turn) == turns)
+            fields.filter(move |(k, _)| {
+                kind.quaternion().is_some_and(|(_, turn)| *k >= turn) == turns
+            })
         };
         for turns in [false, true] {
             if !velocities(turns).any(|(k, _)| self.v[joint.v + k].is_some()) {
@@ -270,7 +271,8 @@ impl Columns {
             let name = column.name(header.alone);
             let Some(place) = place else { continue };
             if let Some(other) = taken.insert(place, name.clone()) {
-                let message = format!("stands for both {other} and {name}; give each its own column");
+                let message =
+                    format!("stands for both {other} and {name}; give each its own column");
                 let column = header.header.get(place).unwrap_or("");
                 return Err(Error::input(header.file, 1, column, message));
             }
@@ -333,41 +335,5 @@ impl Header<'_> {
             columns.join(",")
         );
         Error::input(self.file, 1, name, message)
-    }
-}
-
-/// A row, with its place in messages.
-pub(super) struct Row<'a> {
-    pub header: &'a StringRecord,
-    pub record: &'a StringRecord,
-    pub file: &'a str,
-    pub line: usize,
-}
-
-impl Row<'_> {
-    /// An error unless the row has as many fields as the header.
-    pub fn check_length(&self) -> Result<(), Error> {
-        let (found, expected) = (self.record.len(), self.header.len());
-        if found == expected {
-            return Ok(());
-        }
-        let column = found.min(expected - 1);
-        Err(self.error(column, format!("the row has {found} fields, the header {expected}")))
-    }
-
-    /// A finite number; never -0.
-    pub fn number(&self, column: usize) -> Result<f64, Error> {
-        let text = self.record.get(column).unwrap_or("");
-        match text.parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(number + 0.0),
-            Ok(_) => Err(self.error(column, format!("must be finite, found {text}"))),
-            Err(_) => Err(self.error(column, format!("must be a number, found {text:?}"))),
-        }
-    }
-
-    /// An error about a field of this row.
-    pub fn error(&self, column: usize, message: String) -> Error {
-        let name = self.header.get(column).unwrap_or("");
-        Error::input(self.file, self.line, name, message)
     }
 }

@@ -4,7 +4,8 @@ use std::f64::consts::{PI, TAU};
 use std::io;
 use std::path::Path;
 
-use super::columns::{ColumnSelection, Columns, Number, Row};
+use super::columns::{ColumnSelection, Columns, Number};
+use super::rows::{Row, csv_error, line_of, reader};
 use super::{ColumnMap, Recorded};
 use crate::Error;
 use crate::model::{Joint, JointKind, Model};
@@ -64,12 +65,12 @@ impl Trajectory {
         map: &ColumnMap,
     ) -> Result<Trajectory, Error> {
         let numbers = (model.nq(), model.nv());
-        if (map.q.len(), map.v.len()) != numbers || (map.fill.q.len(), map.fill.v.len()) != numbers {
+        if (map.q.len(), map.v.len()) != numbers || (map.fill.q.len(), map.fill.v.len()) != numbers
+        {
             let message = "the columns that are described are those of another scene";
             return Err(Error::input(name, None, "", message));
         }
-        let mut reader = csv::ReaderBuilder::new();
-        let mut reader = reader.flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
+        let mut reader = reader(text);
         let header = reader.headers().map_err(|error| csv_error(name, error))?.clone();
         let columns = Columns::find(&header, name, model, map)?;
         let mut trajectory = Trajectory {
@@ -146,11 +147,7 @@ impl Trajectory {
         columns: &Columns,
         fill: &State<f64>,
     ) -> Result<(), Error> {
-        let time = row.number(columns.time)?;
-        if let Some(last) = self.times.last().filter(|&&last| time <= last) {
-            let message = format!("must increase from row to row, found {time} after {last}");
-            return Err(row.error(columns.time, message));
-        }
+        let time = row.time(columns.time, self.times.last())?;
         let mut state = fill.clone();
         let given = |columns: &[Option<usize>], numbers: &mut [f64]| {
             for (x, column) in numbers.iter_mut().zip(columns) {
@@ -257,20 +254,4 @@ fn rotation_vector([a0, a1, a2, a3]: [f64; 4], [b0, b1, b2, b3]: [f64; 4]) -> [f
     // The angle over the sine of its half, which tends to 2.
     let scale = if sine > 0.0 { 2.0 * sine.atan2(w) / sine } else { 2.0 };
     axis.map(|x| scale * x)
-}
-
-/// The line of a record: its position comes before the blank lines that precede it.
-fn line_of(text: &str, position: &csv::Position) -> usize {
-    let rest = text.as_bytes().iter().skip(position.byte() as usize);
-    let blank = rest.take_while(|byte| matches!(byte, b'\n' | b'\r')).filter(|&&b| b == b'\n');
-    position.line() as usize + blank.count()
-}
-
-fn csv_error(name: &str, error: csv::Error) -> Error {
-    let line = error.position().map(|position| position.line() as usize);
-    let message = error.to_string();
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => Error::io(name, error),
-        _ => Error::input(name, line, "", message),
-    }
 }

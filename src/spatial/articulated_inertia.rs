@@ -20,7 +20,7 @@ pub struct ArticulatedInertia<T> {
 
 impl<T: Real> ArticulatedInertia<T> {
     /// Of nothing.
-    #[inline(always)]
+    #[inline]
     pub fn zero() -> Self {
         ArticulatedInertia {
             linear: Symmetric::zero(),
@@ -30,7 +30,7 @@ impl<T: Real> ArticulatedInertia<T> {
     }
 
     /// What is left when a joint yields: self - u u' / d, with `u` and `scaled` = u / d.
-    #[inline(always)]
+    #[inline]
     pub fn subtract_square(&mut self, u: &Force<T>, scaled: &Force<T>) {
         let outer = |a: &Vector3<T>, b: &Vector3<T>| Symmetric {
             xx: a.x * b.x,
@@ -51,7 +51,7 @@ impl<T: Real> ArticulatedInertia<T> {
 }
 
 impl<T: Real> From<Inertia<T>> for ArticulatedInertia<T> {
-    #[inline(always)]
+    #[inline]
     fn from(inertia: Inertia<T>) -> Self {
         ArticulatedInertia {
             linear: Symmetric::diagonal(inertia.mass),
@@ -63,7 +63,7 @@ impl<T: Real> From<Inertia<T>> for ArticulatedInertia<T> {
 
 impl<T: Real> Mul<Motion<T>> for ArticulatedInertia<T> {
     type Output = Force<T>;
-    #[inline(always)]
+    #[inline]
     fn mul(self, m: Motion<T>) -> Force<T> {
         let (h, v, w) = (&self.coupling, m.linear, m.angular);
         let mut f = Force { linear: self.linear * v, angular: self.angular * w };
@@ -76,7 +76,7 @@ impl<T: Real> Mul<Motion<T>> for ArticulatedInertia<T> {
 }
 
 impl<T: Real> AddAssign for ArticulatedInertia<T> {
-    #[inline(always)]
+    #[inline]
     fn add_assign(&mut self, b: Self) {
         self.linear += b.linear;
         self.coupling += b.coupling;

@@ -19,19 +19,19 @@ pub struct Force<T> {
 
 impl<T: Real> Force<T> {
     /// No force.
-    #[inline(always)]
+    #[inline]
     pub fn zero() -> Self {
         Force { linear: Vector3::zeros(), angular: Vector3::zeros() }
     }
 
     /// A force that acts at `point`, relative to O.
-    #[inline(always)]
+    #[inline]
     pub fn at(linear: Vector3<T>, point: &Vector3<T>) -> Self {
         Force { linear, angular: point.cross(&linear) }
     }
 
     /// The same force with respect to the point `point`, relative to O.
-    #[inline(always)]
+    #[inline]
     pub fn about(&self, point: &Vector3<T>) -> Self {
         Force { linear: self.linear, angular: self.angular - point.cross(&self.linear) }
     }
@@ -45,7 +45,7 @@ impl<T: Real> Default for Force<T> {
 
 impl<T: Real> Add for Force<T> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn add(self, f: Self) -> Self {
         Force { linear: self.linear + f.linear, angular: self.angular + f.angular }
     }
@@ -53,7 +53,7 @@ impl<T: Real> Add for Force<T> {
 
 impl<T: Real> Sub for Force<T> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn sub(self, f: Self) -> Self {
         Force { linear: self.linear - f.linear, angular: self.angular - f.angular }
     }
@@ -61,7 +61,7 @@ impl<T: Real> Sub for Force<T> {
 
 impl<T: Real> Neg for Force<T> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn neg(self) -> Self {
         Force { linear: -self.linear, angular: -self.angular }
     }
@@ -69,21 +69,21 @@ impl<T: Real> Neg for Force<T> {
 
 impl<T: Real> Mul<T> for Force<T> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn mul(self, s: T) -> Self {
         Force { linear: self.linear * s, angular: self.angular * s }
     }
 }
 
 impl<T: Real> AddAssign for Force<T> {
-    #[inline(always)]
+    #[inline]
     fn add_assign(&mut self, f: Self) {
         *self = *self + f;
     }
 }
 
 impl<T: Real> SubAssign for Force<T> {
-    #[inline(always)]
+    #[inline]
     fn sub_assign(&mut self, f: Self) {
         *self = *self - f;
     }

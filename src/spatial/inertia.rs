@@ -21,14 +21,14 @@ pub struct Inertia<T> {
 
 impl<T: Real> Inertia<T> {
     /// Of nothing.
-    #[inline(always)]
+    #[inline]
     pub fn zero() -> Self {
         Inertia { mass: T::zero(), moment: Vector3::zeros(), rotational: Symmetric::zero() }
     }
 
     /// Of the mass `mass` (kg) with its centre at `center` (m, relative to O) and the inertia
     /// `rotational` about that centre (kg m²).
-    #[inline(always)]
+    #[inline]
     pub fn about_origin(mass: T, center: &Vector3<T>, rotational: Symmetric<T>) -> Self {
         Inertia {
             mass,
@@ -73,7 +73,7 @@ impl<T: Real> Default for Inertia<T> {
 
 impl<T: Real> Mul<Motion<T>> for Inertia<T> {
     type Output = Force<T>;
-    #[inline(always)]
+    #[inline]
     fn mul(self, m: Motion<T>) -> Force<T> {
         Force {
             linear: m.linear * self.mass + m.angular.cross(&self.moment),
@@ -84,7 +84,7 @@ impl<T: Real> Mul<Motion<T>> for Inertia<T> {
 
 impl<T: Real> Add for Inertia<T> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn add(self, b: Self) -> Self {
         Inertia {
             mass: self.mass + b.mass,
@@ -95,7 +95,7 @@ impl<T: Real> Add for Inertia<T> {
 }
 
 impl<T: Real> AddAssign for Inertia<T> {
-    #[inline(always)]
+    #[inline]
     fn add_assign(&mut self, b: Self) {
         *self = *self + b;
     }

@@ -21,31 +21,31 @@ pub struct Motion<T> {
 
 impl<T: Real> Motion<T> {
     /// No motion.
-    #[inline(always)]
+    #[inline]
     pub fn zero() -> Self {
         Motion { linear: Vector3::zeros(), angular: Vector3::zeros() }
     }
 
     /// A translation.
-    #[inline(always)]
+    #[inline]
     pub fn translation(linear: Vector3<T>) -> Self {
         Motion { linear, angular: Vector3::zeros() }
     }
 
     /// A turn about an axis through `point`, relative to O.
-    #[inline(always)]
+    #[inline]
     pub fn rotation(angular: Vector3<T>, point: &Vector3<T>) -> Self {
         Motion { linear: point.cross(&angular), angular }
     }
 
     /// The linear velocity of the point `point`, relative to O.
-    #[inline(always)]
+    #[inline]
     pub fn at(&self, point: &Vector3<T>) -> Vector3<T> {
         self.linear + self.angular.cross(point)
     }
 
     /// self x m: how m changes when carried by this motion.
-    #[inline(always)]
+    #[inline]
     pub fn cross(&self, m: &Self) -> Self {
         Motion {
             linear: self.angular.cross(&m.linear) + self.linear.cross(&m.angular),
@@ -54,7 +54,7 @@ impl<T: Real> Motion<T> {
     }
 
     /// self x* f: how f changes when carried by this motion.
-    #[inline(always)]
+    #[inline]
     pub fn cross_force(&self, f: &Force<T>) -> Force<T> {
         Force {
             linear: self.angular.cross(&f.linear),
@@ -63,14 +63,14 @@ impl<T: Real> Motion<T> {
     }
 
     /// The power of a force in this motion, W.
-    #[inline(always)]
+    #[inline]
     pub fn dot(&self, f: &Force<T>) -> T {
         self.linear.dot(&f.linear) + self.angular.dot(&f.angular)
     }
 
     /// How large the terms are that m . I m of this motion m is the sum of, to judge its rounding by; of
     /// the inertia I the traces of its linear and its angular block.
-    #[inline(always)]
+    #[inline]
     pub fn magnitude(&self, traces: (f64, f64)) -> f64 {
         let square = |a: &Vector3<T>| a.fold(0.0, |sum, x| sum + x.value() * x.value());
         traces.0 * square(&self.linear) + traces.1 * square(&self.angular)
@@ -85,7 +85,7 @@ impl<T: Real> Default for Motion<T> {
 
 impl<T: Real> Add for Motion<T> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn add(self, m: Self) -> Self {
         Motion { linear: self.linear + m.linear, angular: self.angular + m.angular }
     }
@@ -93,7 +93,7 @@ impl<T: Real> Add for Motion<T> {
 
 impl<T: Real> Sub for Motion<T> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn sub(self, m: Self) -> Self {
         Motion { linear: self.linear - m.linear, angular: self.angular - m.angular }
     }
@@ -101,7 +101,7 @@ impl<T: Real> Sub for Motion<T> {
 
 impl<T: Real> Neg for Motion<T> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn neg(self) -> Self {
         Motion { linear: -self.linear, angular: -self.angular }
     }
@@ -109,21 +109,21 @@ impl<T: Real> Neg for Motion<T> {
 
 impl<T: Real> Mul<T> for Motion<T> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn mul(self, s: T) -> Self {
         Motion { linear: self.linear * s, angular: self.angular * s }
     }
 }
 
 impl<T: Real> AddAssign for Motion<T> {
-    #[inline(always)]
+    #[inline]
     fn add_assign(&mut self, m: Self) {
         *self = *self + m;
     }
 }
 
 impl<T: Real> SubAssign for Motion<T> {
-    #[inline(always)]
+    #[inline]
     fn sub_assign(&mut self, m: Self) {
         *self = *self - m;
     }

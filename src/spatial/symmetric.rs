@@ -25,20 +25,20 @@ pub struct Symmetric<T> {
 
 impl<T: Real> Symmetric<T> {
     /// All entries zero.
-    #[inline(always)]
+    #[inline]
     pub fn zero() -> Self {
         Symmetric::diagonal(T::zero())
     }
 
     /// `s` times the identity.
-    #[inline(always)]
+    #[inline]
     pub fn diagonal(s: T) -> Self {
         let zero = T::zero();
         Symmetric { xx: s, yy: s, zz: s, xy: zero, xz: zero, yz: zero }
     }
 
     /// The lower triangle of `m`.
-    #[inline(always)]
+    #[inline]
     pub fn from_lower(m: &Matrix3<T>) -> Self {
         Symmetric {
             xx: m[(0, 0)],
@@ -51,7 +51,7 @@ impl<T: Real> Symmetric<T> {
     }
 
     /// s a a'.
-    #[inline(always)]
+    #[inline]
     pub fn square(s: T, a: &Vector3<T>) -> Self {
         let b = a * s;
         Symmetric {
@@ -65,27 +65,27 @@ impl<T: Real> Symmetric<T> {
     }
 
     /// s (a'a 1 - a a'): the inertia of the mass `s` at `a` about the origin.
-    #[inline(always)]
+    #[inline]
     pub fn point_inertia(s: T, a: &Vector3<T>) -> Self {
         let Symmetric { xx, yy, zz, xy, xz, yz } = Symmetric::square(s, a);
         Symmetric { xx: yy + zz, yy: xx + zz, zz: xx + yy, xy: -xy, xz: -xz, yz: -yz }
     }
 
     /// Sum of the diagonal.
-    #[inline(always)]
+    #[inline]
     pub fn trace(&self) -> T {
         self.xx + self.yy + self.zz
     }
 
     /// All nine entries.
-    #[inline(always)]
+    #[inline]
     pub fn matrix(&self) -> Matrix3<T> {
         let Symmetric { xx, yy, zz, xy, xz, yz } = *self;
         Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz)
     }
 
     /// R self R'.
-    #[inline(always)]
+    #[inline]
     pub fn rotated(&self, r: &Matrix3<T>) -> Self {
         let row = |i: usize| Vector3::new(r[(i, 0)], r[(i, 1)], r[(i, 2)]);
         let (x, y, z) = (row(0), row(1), row(2));
@@ -103,7 +103,7 @@ impl<T: Real> Symmetric<T> {
 
 impl<T: Real> Mul<Vector3<T>> for Symmetric<T> {
     type Output = Vector3<T>;
-    #[inline(always)]
+    #[inline]
     fn mul(self, a: Vector3<T>) -> Vector3<T> {
         Vector3::new(
             self.xx * a.x + self.xy * a.y + self.xz * a.z,
@@ -115,7 +115,7 @@ impl<T: Real> Mul<Vector3<T>> for Symmetric<T> {
 
 impl<T: Real> Add for Symmetric<T> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn add(self, b: Self) -> Self {
         Symmetric {
             xx: self.xx + b.xx,
@@ -130,7 +130,7 @@ impl<T: Real> Add for Symmetric<T> {
 
 impl<T: Real> Sub for Symmetric<T> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn sub(self, b: Self) -> Self {
         Symmetric {
             xx: self.xx - b.xx,
@@ -144,7 +144,7 @@ impl<T: Real> Sub for Symmetric<T> {
 }
 
 impl<T: Real> AddAssign for Symmetric<T> {
-    #[inline(always)]
+    #[inline]
     fn add_assign(&mut self, b: Self) {
         *self = *self + b;
     }

@@ -26,7 +26,7 @@ const ARM: &str = "
     position = [0, 0, 1]
     mass = 1
     center_of_mass = [0.01, 0.02, -0.5]
-    inertia = [0.1, 0.09, 0.01, 0.001, 0.002, -0.003]
+    inertia = [0.1, 0.09, 0.03, 0.001, 0.002, -0.003]
     [[body]]
     name = 'lower'
     parent = 'upper'
@@ -57,7 +57,8 @@ fn arms_in_motion() {
 
 #[test]
 fn arms_that_touch_a_floor() {
-    let floor = "[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\noffset = 0.0\n[[contact]]\nmu = 0.4";
+    let floor =
+        "[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\noffset = 0.0\n[[contact]]\nmu = 0.4";
     let arm = ARM.replace("position = [0, 0, 1]", "position = [0, 0, 0.9]");
     let scene = parse(&format!("[simulation]\ntime_step = 0.01\n{arm}{floor}"));
     check("floor", &scene, [5, 20, 60]);

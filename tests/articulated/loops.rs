@@ -21,7 +21,7 @@ fn bar(name: &str, parent: &str, joint: &str, length: f64) -> String {
          joint = {{ type = 'revolute', axis = [0, 1, 0], {joint} }}
          mass = {length:?}
          center_of_mass = [{:?}, 0, 0]
-         inertia = [1e-3, {:?}, 1e-3]
+         inertia = [1e-3, {1:?}, {1:?}]
          ",
         0.5 * length,
         length.powi(3) / 12.0

@@ -34,7 +34,8 @@ fn strip(scene: &mut Scene, urdf: bool) {
         body.joint.limited = false;
     }
     for name in names {
-        let fields: &[&str] = if urdf { &["friction", "damping", "armature"] } else { &["friction"] };
+        let fields: &[&str] =
+            if urdf { &["friction", "damping", "armature"] } else { &["friction"] };
         for field in fields {
             if let Some(found) = scene.model.parameter(&format!("{name}/{field}")) {
                 scene.parameters.values[found.slots[0]] = 0.0;
@@ -81,8 +82,7 @@ fn compare(answers: &Value, path: &Path) {
     let nv = model.nv();
     let mut dense = vec![0.0; nv * nv];
     matrix.dense(&mut dense);
-    let lower: Vec<f64> =
-        (0..nv).flat_map(|i| dense[i * nv..=i * nv + i].to_vec()).collect();
+    let lower: Vec<f64> = (0..nv).flat_map(|i| dense[i * nv..=i * nv + i].to_vec()).collect();
     let rows = answers["mass_matrix"].as_array().unwrap().iter().flat_map(numbers);
     assert!(error(&lower, &rows.collect::<Vec<_>>()) < 1e-9, "{name}: mass matrix");
     let mut forces = vec![0.0; nv];
@@ -117,12 +117,14 @@ fn compare_all(package: &str, least: usize) {
         if path.extension().is_none_or(|ending| ending != "json") {
             continue;
         }
-        let answers: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let answers: Value =
+            serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
         if answers["package"] != package {
             continue;
         }
         // Where its wheel puts them.
-        let inside = if package == "gymnasium" { "" } else { "cmeel.prefix/share/example-robot-data" };
+        let inside =
+            if package == "gymnasium" { "" } else { "cmeel.prefix/share/example-robot-data" };
         let file = folder.join(inside).join(answers["file"].as_str().unwrap());
         let outcome = std::panic::catch_unwind(|| compare(&answers, &file));
         compared += 1;

@@ -38,7 +38,10 @@ fn a_quadruped_stands_under_joint_control() {
     assert_eq!((nv, nu), (18, 12));
     let mut rollout = rollout(&scene);
     let mut inputs = vec![0.0; nv + nu];
-    for _ in 0..5000 {
+    for step in 0..30_000 {
+        if step == 5000 {
+            assert!(rollout.state.v.iter().all(|v| v.abs() < 1e-3), "{:?}", rollout.state.v);
+        }
         for k in 0..nu {
             inputs[nv + k] =
                 100.0 * (home.q[7 + k] - rollout.state.q[7 + k]) - 2.0 * rollout.state.v[6 + k];
@@ -46,20 +49,19 @@ fn a_quadruped_stands_under_joint_control() {
         rollout.step(&inputs);
     }
     assert_eq!(rollout.report.unsolved, 0, "{:?}", rollout.report);
-    let from = |state: &stiction::state::State<f64>| {
-        Vector3::new(state.q[0], state.q[1], state.q[2])
-    };
+    let from =
+        |state: &stiction::state::State<f64>| Vector3::new(state.q[0], state.q[1], state.q[2]);
     let (start, end) = (from(&home), from(&rollout.state));
-    // It sinks a little until its joints carry it, and then stands still.
-    assert!((end - start).norm() < 0.05, "{start} {end}");
+    // It sinks until its joints carry it, rolls back a little on its round feet, ever more slowly, and
+    // stands still after a minute (so it does in MuJoCo: 1.8e-4 after 10 s, 3e-6 after 40 s).
+    assert!((end - start).norm() < 0.1 && end.z > 0.3, "{start} {end}");
     assert!(rollout.state.v.iter().all(|v| v.abs() < 1e-6), "{:?}", rollout.state.v);
     let feet: Vec<_> = rollout.workspace.contacts().filter(|c| c.impulse[0] > 0.0).collect();
     assert_eq!(feet.len(), 4);
     // They carry its weight.
     let carried: f64 = feet.iter().map(|c| c.impulse[0]).sum();
-    let mass: f64 = (0..scene.model.bodies.len())
-        .map(|body| scene.parameters.mass(&scene.model, body))
-        .sum();
+    let mass: f64 =
+        (0..scene.model.bodies.len()).map(|body| scene.parameters.mass(&scene.model, body)).sum();
     let weight = mass * 9.81 * 0.002;
     assert!((carried - weight).abs() < 1e-6 * weight, "{carried} {weight}");
 }

@@ -230,7 +230,7 @@ fn gaps_are_distances() {
             }
             count += 1;
             let contacts = pair.witnesses(1.0);
-            let tolerance = 1e-3 + 2.0 * roundness(&pair);
+            let tolerance = 2e-3 + 2.0 * roundness(&pair);
             let gap = least_gap(&contacts);
             let round = |k: usize| matches!(shapes[k], Shape::Sphere | Shape::Capsule);
             if contacts.is_empty() {

@@ -7,7 +7,7 @@ mod convex;
 mod derivatives;
 mod every_pair;
 mod half_spaces;
-mod height_fields;
+pub mod height_fields;
 mod invariants;
 mod oracle;
 mod robustness;

@@ -2,8 +2,9 @@
 
 use nalgebra::Vector3;
 use stiction::ad::Dual;
+use stiction::model::Shape;
 
-use super::{DIRECTIONS, Pair, shapes};
+use super::{BOX, CAPSULE, CYLINDER, DIRECTIONS, HILLS, Pair, SPHERE, more_shapes, shapes};
 use crate::random::Random;
 
 /// Contacts with duals of one lane, in one direction.
@@ -22,8 +23,12 @@ fn check(pair: &Pair, reach: f64, random: &mut Random) {
 #[test]
 fn no_pose_makes_something_that_is_not_a_number() {
     let mut random = Random(41);
-    for shapes in shapes() {
-        for case in 0..25_000 {
+    let hills: [[&Shape; 2]; 4] =
+        [[&HILLS, &SPHERE], [&CAPSULE, &HILLS], [&HILLS, &BOX], [&HILLS, &CYLINDER]];
+    let few = shapes().into_iter().map(|shapes| (shapes, 25_000));
+    let more = more_shapes().into_iter().chain(hills).map(|shapes| (shapes, 2500));
+    for (shapes, count) in few.chain(more) {
+        for case in 0..count {
             let mut pair = Pair::random(shapes, &mut random, 2.0);
             match case % 10 {
                 // The same pose, the same place, right angles, faces that are flush.
@@ -66,5 +71,10 @@ fn what_is_not_a_number_has_no_gap() {
         pair.positions[1].y = f64::NAN;
         // Spheres say so with the gap; of boxes no corner is over a face.
         assert!(pair.witnesses(0.1).iter().all(|w| w.gap.is_nan()));
+    }
+    for shapes in more_shapes() {
+        let mut pair = Pair::random(shapes, &mut Random(43), 0.5);
+        pair.positions[1].y = f64::NAN;
+        assert!(pair.witnesses(0.1).iter().all(|w| w.gap.is_nan()), "{shapes:?}");
     }
 }

@@ -193,3 +193,27 @@ fn a_diagonal_is_added_to_the_mass_matrix() {
     }
     assert_close(&product, &identity, 1e-11, "inverse");
 }
+
+#[test]
+fn the_centre_of_mass_of_a_tree() {
+    for seed in 0..10 {
+        let scene = tree(seed, 8);
+        let Scene { model, parameters, state, .. } = &scene;
+        let n = model.nv();
+        let kinematics = Kinematics::new(model, parameters, state);
+        let cast: Parameters<Dual<f64, 1>> = parameters.cast();
+        for tree in 0..model.trees.len() {
+            let mut jacobian = vec![f64::NAN; 3 * n];
+            kinematics.tree_center_of_mass_jacobian(model, tree, &mut jacobian);
+            for k in 0..n {
+                let mut tangent = vec![Dual::constant(0.0); 2 * n];
+                tangent[k] = Dual::variable(0.0, 0);
+                let moved = state.cast::<Dual<f64, 1>>().moved(model.coordinates(), &tangent);
+                let center = Kinematics::new(model, &cast, &moved).tree_center_of_mass(model, tree);
+                let column: Vec<f64> = (0..3).map(|i| jacobian[i * n + k]).collect();
+                let expected = center.map(|x| x.tangent[0]);
+                assert_close(&column, expected.as_slice(), 1e-12, "centre of mass");
+            }
+        }
+    }
+}

@@ -10,7 +10,7 @@ use stiction::model::System;
 use stiction::simulation::{StepMemory, Workspace, step};
 use stiction::state::State;
 
-use crate::collision::{DIRECTIONS, Pair, SHAPES};
+use crate::collision::{DIRECTIONS, Pair, shapes};
 use crate::random::Random;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
@@ -169,7 +169,7 @@ fn contacts<T: Real>() -> Vec<u64> {
     let mut random = Random(1);
     let mut bits = Vec::new();
     for case in 0..2000 {
-        let pair = Pair::random(SHAPES[case % 4], &mut random, 2.5);
+        let pair = Pair::random(shapes()[case % 4], &mut random, 2.5);
         for w in pair.contacts(&[T::zero(); DIRECTIONS], 0.2) {
             let [t, s] = contact_frame(w.normal);
             let vectors = [w.normal, w.points[0], w.points[1], t, s];

@@ -24,10 +24,11 @@ const FOLLOWED: [&str; 13] = [
     "joint2", "polycoef", "data",
 ];
 
-/// Two bodies, and the pose of each in the world where all joints have their reference numbers.
+/// Two bodies, each with a pose: of the body in the world where all joints have their reference numbers, or of
+/// a site in the body.
 struct Two {
     bodies: [Option<usize>; 2],
-    world: [Isometry3<f64>; 2],
+    poses: [Isometry3<f64>; 2],
 }
 
 /// Reads all equalities.
@@ -85,7 +86,7 @@ fn empty(element: &Element, kind: EqualityKind) -> EqualityDescription {
 /// The bodies that an element names; the second may be the world.
 fn bodies(element: &Element, tree: &Tree) -> Result<Two, Error> {
     element.required("body1")?;
-    let (mut bodies, mut world) = ([None; 2], [Isometry3::identity(); 2]);
+    let (mut bodies, mut poses) = ([None; 2], [Isometry3::identity(); 2]);
     for (k, name) in ["body1", "body2"].into_iter().enumerate() {
         match element.get(name) {
             None | Some("world") => {}
@@ -93,18 +94,15 @@ fn bodies(element: &Element, tree: &Tree) -> Result<Two, Error> {
                 let Some(&index) = tree.places.get(body) else {
                     return Err(element.error(name, format!("there is no body {body:?}")));
                 };
-                (bodies[k], world[k]) = (Some(index), tree.links[index].world);
+                (bodies[k], poses[k]) = (Some(index), tree.links[index].world);
             }
         }
     }
-    Ok(Two { bodies, world })
+    Ok(Two { bodies, poses })
 }
 
 /// The bodies of two sites, and the sites in them.
-fn sites(
-    element: &Element,
-    tree: &Tree,
-) -> Result<([Option<usize>; 2], [Isometry3<f64>; 2]), Error> {
+fn sites(element: &Element, tree: &Tree) -> Result<Two, Error> {
     let (mut bodies, mut poses) = ([None; 2], [Isometry3::identity(); 2]);
     for (k, name) in ["site1", "site2"].into_iter().enumerate() {
         let site = element.required(name)?;
@@ -113,7 +111,7 @@ fn sites(
         };
         (bodies[k], poses[k]) = (body, pose);
     }
-    Ok((bodies, poses))
+    Ok(Two { bodies, poses })
 }
 
 fn names(bodies: [Option<usize>; 2], tree: &Tree) -> [Option<String>; 2] {
@@ -123,11 +121,11 @@ fn names(bodies: [Option<usize>; 2], tree: &Tree) -> [Option<String>; 2] {
 fn connect(element: &Element, tree: &Tree) -> Result<EqualityDescription, Error> {
     let equality = empty(element, EqualityKind::Connect);
     if element.get("site1").is_some() {
-        let (bodies, poses) = sites(element, tree)?;
+        let Two { bodies, poses } = sites(element, tree)?;
         let anchors = poses.map(|pose| pose.translation.vector.into());
         return Ok(EqualityDescription { bodies: names(bodies, tree), anchors, ..equality });
     }
-    let Two { bodies, world } = bodies(element, tree)?;
+    let Two { bodies, poses: world } = bodies(element, tree)?;
     let Some(anchor) = element.numbers("anchor")? else {
         return Err(element.error("anchor", "is missing"));
     };
@@ -140,14 +138,14 @@ fn connect(element: &Element, tree: &Tree) -> Result<EqualityDescription, Error>
 fn weld(element: &Element, tree: &Tree) -> Result<EqualityDescription, Error> {
     let equality = empty(element, EqualityKind::Weld);
     if element.get("site1").is_some() {
-        let (bodies, poses) = sites(element, tree)?;
+        let Two { bodies, poses } = sites(element, tree)?;
         let anchors = poses.map(|pose| pose.translation.vector.into());
         // R1 S1 = R2 S2
         let orientation = wxyz(&(poses[0].rotation * poses[1].rotation.inverse()));
         let bodies = names(bodies, tree);
         return Ok(EqualityDescription { bodies, anchors, orientation, ..equality });
     }
-    let Two { bodies, world } = bodies(element, tree)?;
+    let Two { bodies, poses: world } = bodies(element, tree)?;
     let anchor = element.numbers("anchor")?.unwrap_or([0.0; 3]);
     let [x, y, z, w, i, j, k] =
         element.numbers("relpose")?.unwrap_or([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);

@@ -206,9 +206,6 @@ impl Joint {
         let at_zero = if reference == 0.0 { *pose } else { pose * back };
         numbers.position = at_zero.translation.vector.into();
         numbers.orientation = wxyz(&at_zero.rotation);
-        if numbers.kind == JointKind::Free {
-            numbers.q = [&numbers.position[..], &numbers.orientation[..]].concat();
-        }
         numbers
     }
 }

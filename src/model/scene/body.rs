@@ -37,7 +37,10 @@ pub(super) fn read(table: &Table, name: &str) -> Result<BodyDescription, Error> 
     let given = table.numbers("center_of_mass")?;
     let (center_of_mass, inertia) = match table.list("inertia")? {
         Some(numbers) => (given.unwrap_or([0.0; 3]), six(table, &numbers)?),
-        None if mass == 0.0 => (given.unwrap_or([0.0; 3]), [0.0; 6]),
+        // Without a shape a body on a joint is a point.
+        None if mass == 0.0 || !free && colliders.is_empty() => {
+            (given.unwrap_or([0.0; 3]), [0.0; 6])
+        }
         None => uniform(table, mass, &colliders, given)?,
     };
     let vector = |field: &str| Ok(table.numbers(field)?.unwrap_or([0.0; 3]));

@@ -5,14 +5,15 @@ mod body;
 mod contact;
 mod equality;
 mod shape;
+mod write;
 
 use std::collections::HashSet;
 use std::path::Path;
 
 use super::build::Owner;
 use super::{
-    ContactSolver, Description, HalfSpaceDescription, Integrator, Keyframe, Model, Parameters,
-    Settings, StaggeredDerivative,
+    ContactSolver, Description, HalfSpaceDescription, Integrator, Keyframe, LoadOptions, Model,
+    Parameters, Settings, StaggeredDerivative,
 };
 use crate::Error;
 use crate::state::State;
@@ -22,6 +23,8 @@ use crate::table::{self, Table};
 ///
 /// ```toml
 /// gravity = [0, 0, -9.81]            # m/s², this is the default
+/// strict = true                      # this is the default; false: inertias that no solid has, and bodies that
+///                                    # start in each other, are warnings
 ///
 /// [simulation]
 /// time_step = 0.01                   # s
@@ -105,9 +108,18 @@ use crate::table::{self, Table};
 ///                                    # offset, ratio)
 /// bodies = ["arm", "world"]
 /// anchors = [[0.1, 0, 0], [0, 0, 1]] # a point of each, in its frame
+///
+/// [[keyframe]]                       # a state to start from on request
+/// name = "home"
+/// q = [0, 0, 0.05, 1, 0, 0, 0, 0.5]  # of all bodies in the order of the file; as v, as controls of all
+///                                    # actuators: what is left out stays
+///
+/// [[keyframe]]                       # a state to start from by name (`--keyframe home`)
+/// name = "home"
+/// q = [1, 2, 3, 1, 0, 0, 0, 0.5]     # of all joints in the order of the file; also v, controls
 /// ```
 ///
-/// Bodies joined by a joint do not touch each other.
+/// Bodies joined by a joint do not touch each other, unless `touch_parents = true` at the top.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
     /// Names and topology.
@@ -129,9 +141,24 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// Reads a scene file.
+    /// Reads a scene file; also MJCF (`.xml`, `.mjcf`) and URDF (`.urdf`, `.xml`), see
+    /// [`Description::load`].
     pub fn load(path: impl AsRef<Path>) -> Result<Scene, Error> {
+        Scene::load_with(path, LoadOptions::default())
+    }
+
+    /// Reads a scene of any kind of file.
+    pub fn load_with(path: impl AsRef<Path>, options: LoadOptions) -> Result<Scene, Error> {
         let path = path.as_ref();
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if ["xml", "mjcf", "urdf"].contains(&ending.to_ascii_lowercase().as_str()) {
+            return Description::load(path, options)?.scene();
+        }
+        if options.floating_base {
+            let message = "only a URDF has a base that floats or not; in a scene a [[body]] without \
+                           parent and joint is free";
+            return Err(Error::input(path.display().to_string(), None, "floating_base", message));
+        }
         let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
         Scene::parse(&text, &path.display().to_string())
     }
@@ -201,6 +228,9 @@ struct Tables<'a> {
 fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), Error> {
     root.only(&[
         "gravity",
+        "strict",
+        "touch_parents",
+        "keyframe",
         "simulation",
         "half_space",
         "shape",
@@ -208,11 +238,22 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         "contact",
         "actuator",
         "equality",
+        "keyframe",
     ])?;
     let gravity = root.numbers("gravity")?.unwrap_or([0.0, 0.0, -9.81]);
     let mut description = Description::new(name, read_settings(root)?);
     description.gravity = gravity;
-    description.strict = true;
+    description.strict = root.boolean("strict")?.unwrap_or(true);
+    description.touch_parents = root.boolean("touch_parents")?.unwrap_or(false);
+    for table in root.tables("keyframe")? {
+        table.only(&["name", "q", "v", "controls"])?;
+        description.keyframes.push(Keyframe {
+            name: table.required("name", table.string("name")?)?.to_string(),
+            q: table.list("q")?,
+            v: table.list("v")?,
+            controls: table.list("controls")?,
+        });
+    }
 
     let mut names = HashSet::from(["gravity".to_string(), "world".to_string()]);
     let mut half_spaces = root.tables("half_space")?;
@@ -239,6 +280,16 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
     for table in &mut equalities {
         let name = read_name(table, "equality", &mut names)?;
         description.equalities.push(equality::read(table, name)?);
+    }
+    for table in root.tables("keyframe")? {
+        table.only(&["name", "q", "v", "controls"])?;
+        let name = table.required("name", table.string("name")?)?.to_string();
+        if description.keyframes.iter().any(|known| known.name == name) {
+            let message = format!("{name:?} is taken: all keyframes have names of their own");
+            return Err(table.error("name", message));
+        }
+        let (q, v) = (table.list("q")?, table.list("v")?);
+        description.keyframes.push(Keyframe { name, q, v, controls: table.list("controls")? });
     }
     let tables = Tables { half_spaces, shapes, bodies, contacts, actuators, equalities };
     Ok((description, tables))

@@ -18,6 +18,13 @@ pub(super) struct Shapes {
     hulls: HashMap<PathBuf, Result<Arc<Polyhedron>, String>>,
 }
 
+/// A shape, without its place.
+struct Form {
+    shape: Shape,
+    size: [f64; 3],
+    mesh: Option<String>,
+}
+
 impl Shapes {
     /// Files are looked for from a directory on.
     pub fn new(directory: &Path) -> Shapes {
@@ -40,19 +47,20 @@ impl Shapes {
             Some(size) if size > 0.0 => Ok(size),
             _ => Err(form.error(name, "must be a positive number (m)")),
         };
-        let (shape, size, mesh) = match form.tag.as_str() {
+        let plain = |shape, size| Form { shape, size, mesh: None };
+        let Form { shape, size, mesh } = match form.tag.as_str() {
             "box" => {
                 let size: Option<[f64; 3]> = form.numbers("size")?;
                 let Some(size) = size.filter(|size| size.iter().all(|&x| x > 0.0)) else {
                     return Err(form.error("size", "must be three positive numbers (m)"));
                 };
-                (Shape::Box, size.map(|x| x / 2.0), None)
+                plain(Shape::Box, size.map(|x| x / 2.0))
             }
-            "sphere" => (Shape::Sphere, [size("radius")?, 0.0, 0.0], None),
-            "cylinder" => (Shape::Cylinder, [size("radius")?, size("length")? / 2.0, 0.0], None),
-            "capsule" => (Shape::Capsule, [size("radius")?, size("length")? / 2.0, 0.0], None),
+            "sphere" => plain(Shape::Sphere, [size("radius")?, 0.0, 0.0]),
+            "cylinder" => plain(Shape::Cylinder, [size("radius")?, size("length")? / 2.0, 0.0]),
+            "capsule" => plain(Shape::Capsule, [size("radius")?, size("length")? / 2.0, 0.0]),
             "mesh" => match self.mesh(form, remarks)? {
-                Some((shape, size, mesh)) => (shape, size, mesh),
+                Some(form) => form,
                 None => return Ok(None),
             },
             _ => {
@@ -74,11 +82,7 @@ impl Shapes {
         }))
     }
 
-    fn mesh(
-        &mut self,
-        element: &Element,
-        remarks: &mut Remarks,
-    ) -> Result<Option<(Shape, [f64; 3], Option<String>)>, Error> {
+    fn mesh(&mut self, element: &Element, remarks: &mut Remarks) -> Result<Option<Form>, Error> {
         let file = element.required("filename")?;
         let scale = element.numbers("scale")?.unwrap_or([1.0; 3]);
         if scale.contains(&0.0) {
@@ -98,8 +102,8 @@ impl Shapes {
         });
         match made {
             Ok((hull, scale, mirrored)) => {
-                let file = Some(path.display().to_string()).filter(|_| !mirrored);
-                Ok(Some((Shape::Convex(hull), scale, file)))
+                let mesh = Some(path.display().to_string()).filter(|_| !mirrored);
+                Ok(Some(Form { shape: Shape::Convex(hull), size: scale, mesh }))
             }
             Err(error) => {
                 remarks.add(element, "filename", format!("{error}: the shape touches nothing"));

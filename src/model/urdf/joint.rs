@@ -96,9 +96,7 @@ impl<'a> Joint<'a> {
             Kind::Revolute | Kind::Continuous => vec![single(JointKind::Revolute)],
             Kind::Prismatic => vec![single(JointKind::Prismatic)],
             Kind::Floating if on_world => {
-                let joint = single(JointKind::Free);
-                let q = [&joint.position[..], &joint.orientation[..]].concat();
-                return vec![link.body(name, None, JointDescription { q, ..joint })];
+                return vec![link.body(name, None, single(JointKind::Free))];
             }
             // A free joint hangs on the world; elsewhere three slides and a ball are one.
             Kind::Floating => {
@@ -191,16 +189,16 @@ impl<'a> Joint<'a> {
 
 /// The unit axis; x if none is given.
 fn axis(element: &Element, kind: Kind) -> Result<[f64; 3], Error> {
+    // Written where it has no meaning.
+    if [Kind::Fixed, Kind::Floating].contains(&kind) {
+        return Ok([0.0, 0.0, 1.0]);
+    }
     let Some(axis) = element.child("axis") else { return Ok([1.0, 0.0, 0.0]) };
     let Some(numbers) = axis.numbers("xyz")? else { return Ok([1.0, 0.0, 0.0]) };
     // Scaled first, so that no length overflows.
     let vector = Vector3::from(numbers);
-    match (vector / vector.amax().max(1e-14)).try_normalize(1e-14) {
-        Some(unit) => Ok(unit.into()),
-        // Written where it has no meaning.
-        None if [Kind::Fixed, Kind::Floating].contains(&kind) => Ok([1.0, 0.0, 0.0]),
-        None => Err(axis.error("xyz", "must not be zero")),
-    }
+    let unit = (vector / vector.amax().max(1e-14)).try_normalize(1e-14);
+    unit.map(Into::into).ok_or_else(|| axis.error("xyz", "must not be zero"))
 }
 
 fn limits(element: &Element, remarks: &mut Remarks) -> Result<Option<[f64; 2]>, Error> {

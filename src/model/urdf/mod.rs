@@ -158,11 +158,7 @@ fn add_bodies(
         false => {
             let name = if base == "world" { "world_link" } else { base };
             let kind = if floating_base { JointKind::Free } else { JointKind::Fixed };
-            let mut joint = JointDescription::new(kind);
-            if floating_base {
-                joint.q = vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
-            }
-            description.bodies.push(link.body(name, None, joint));
+            description.bodies.push(link.body(name, None, JointDescription::new(kind)));
             Some(name.to_string())
         }
     };

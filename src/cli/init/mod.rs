@@ -1,0 +1,68 @@
+//! `stiction init`
+
+use std::path::{Path, PathBuf};
+
+use super::{Outcome, output};
+use crate::Error;
+
+/// What is written, by name.
+const FILES: [(&str, &str); 2] = [
+    ("scene.toml", include_str!("scene.toml")),
+    ("experiment.toml", include_str!("experiment.toml")),
+];
+
+/// Write a scene and an experiment to start from, with comments
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// Where to; it is made if it is not there
+    #[arg(default_value = ".")]
+    directory: PathBuf,
+    /// Print what was written as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
+    let directory = &arguments.directory;
+    let files: Vec<(PathBuf, &str)> =
+        FILES.iter().map(|(name, text)| (place(directory, name), *text)).collect();
+    // Nothing is written unless all of it can be.
+    for (path, _) in &files {
+        if path.symlink_metadata().is_ok() {
+            let message = "is there already and is not overwritten; give another directory";
+            return Err(Error::input(path.display().to_string(), None, "", message));
+        }
+    }
+    std::fs::create_dir_all(directory).map_err(|error| Error::io(directory, error))?;
+    for (path, text) in &files {
+        output::write_file(path, text.as_bytes())?;
+    }
+    if arguments.json {
+        let mut object = output::json_head("init", 0, 1);
+        object.insert("files".into(), files.iter().map(|(path, _)| output::path(path)).collect());
+        output::print(&output::json_text(object));
+        return Ok(Outcome::Done);
+    }
+    let at = |name: &str| quoted(&place(directory, name));
+    let [scene, experiment, recording] = ["scene.toml", "experiment.toml", "recording.csv"].map(at);
+    output::print(&format!(
+        "{scene} and {experiment} written. Next:\n\n  \
+         stiction simulate {scene} --steps 60 -o {recording}   # in place of a recording\n  \
+         stiction identify {experiment}\n  \
+         stiction gradcheck {scene}\n\n\
+         Then change the scene to yours, and put your recordings where `data` of the experiment says."
+    ));
+    Ok(Outcome::Done)
+}
+
+/// A file in the directory, without `./` before it.
+fn place(directory: &Path, name: &str) -> PathBuf {
+    if directory == Path::new(".") { PathBuf::from(name) } else { directory.join(name) }
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
+    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}

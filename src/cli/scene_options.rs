@@ -1,0 +1,45 @@
+//! The scene of a command: any kind of file, its warnings, where it starts.
+
+use std::path::Path;
+
+use crate::Error;
+use crate::collision::supports;
+use crate::model::{LoadOptions, Scene, Solid};
+
+/// What is said about a scene beside its file.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(super) struct SceneOptions {
+    /// Start from this keyframe of the file
+    #[arg(long, value_name = "NAME")]
+    pub keyframe: Option<String>,
+    /// The first link of a URDF floats; if left out, it is fixed to the world
+    #[arg(long)]
+    pub floating_base: bool,
+}
+
+/// Loads the scene of a command, a scene file, MJCF or URDF, and says on standard error what is not right
+/// about it.
+pub(super) fn load_scene(path: &Path, options: &SceneOptions) -> Result<Scene, Error> {
+    let SceneOptions { keyframe, floating_base } = options;
+    let mut scene = Scene::load_with(path, LoadOptions { floating_base: *floating_base })?;
+    warn(&scene);
+    if let Some(keyframe) = keyframe {
+        scene.start_at(keyframe, &path.display().to_string())?;
+    }
+    Ok(scene)
+}
+
+/// Says what is not right about a scene.
+pub(super) fn warn(scene: &Scene) {
+    for warning in &scene.warnings {
+        eprintln!("warning: {warning}");
+    }
+    let shape = |collider: usize| &scene.model.colliders[collider].shape;
+    for pair in &scene.model.pairs {
+        if let Solid::Collider(first) = pair.first
+            && !supports([shape(first), shape(pair.second)])
+        {
+            eprintln!("warning: {}: contacts of these two shapes are not found", pair.name);
+        }
+    }
+}

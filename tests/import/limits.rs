@@ -1,0 +1,125 @@
+//! Files that are too deep, too large, or go round in circles: refused, with the limit.
+
+use std::path::PathBuf;
+
+use super::{parse, refused};
+use stiction::model::{Description, LoadOptions};
+
+/// A directory of files, removed at the end.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str, files: &[(&str, &str)]) -> Directory {
+        let path =
+            std::env::temp_dir().join(format!("stiction-import-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        for (file, text) in files {
+            std::fs::write(path.join(file), text).unwrap();
+        }
+        Directory(path)
+    }
+
+    fn load(&self, file: &str) -> Result<Description, stiction::Error> {
+        Description::load(self.0.join(file), LoadOptions::default())
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn includes_are_read_in_place() {
+    let directory = Directory::new(
+        "place",
+        &[
+            (
+                "a.xml",
+                "<mujoco><include file='b.xml'/><worldbody><body><freejoint/><geom size='1'/></body>\
+                   </worldbody></mujoco>",
+            ),
+            ("b.xml", "<mujoco><option timestep='0.125'/></mujoco>"),
+        ],
+    );
+    assert_eq!(directory.load("a.xml").unwrap().settings.time_step, 0.125);
+}
+
+#[test]
+fn circles_of_includes_are_refused() {
+    let directory = Directory::new(
+        "circle",
+        &[
+            ("a.xml", "<mujoco>\n<include file='b.xml'/></mujoco>"),
+            ("b.xml", "<mujoco>\n\n<include file='c.xml'/></mujoco>"),
+            ("c.xml", "<mujoco><include file='b.xml'/></mujoco>"),
+            ("twice.xml", "<mujoco><include file='d.xml'/>\n<include file='d.xml'/></mujoco>"),
+            ("d.xml", "<mujoco><size/></mujoco>"),
+            ("no.xml", "<mujoco>\n\n<include file='nowhere.xml'/></mujoco>"),
+        ],
+    );
+    let message = |file: &str| directory.load(file).unwrap_err().to_string();
+    assert!(message("a.xml").contains("includes itself"), "{}", message("a.xml"));
+    assert!(message("twice.xml").contains("included twice"), "{}", message("twice.xml"));
+    assert!(message("no.xml").contains("no.xml:3: include.file: cannot read"));
+}
+
+#[test]
+fn long_chains_of_includes_are_refused() {
+    let files: Vec<(String, String)> = (0..40)
+        .map(|k| (format!("{k}.xml"), format!("<mujoco><include file='{}.xml'/></mujoco>", k + 1)))
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    let directory = Directory::new("chain", &files);
+    let message = directory.load("0.xml").unwrap_err().to_string();
+    assert!(message.contains("more than 16 levels deep"), "{message}");
+}
+
+#[test]
+fn depth_is_limited() {
+    for (open, close) in [("<body>", "</body>"), ("<a>", "</a>")] {
+        for count in [250, 1_000_000] {
+            let text = format!(
+                "<mujoco><worldbody>\n{}{}</worldbody></mujoco>",
+                open.repeat(count),
+                close.repeat(count)
+            );
+            assert!(refused(&text).contains("more than 200 levels deep"));
+        }
+    }
+    let nested = "<default class='x'>".repeat(1000) + &"</default>".repeat(1000);
+    assert!(refused(&format!("<mujoco>{nested}</mujoco>")).contains("200 levels"));
+    // Never closed, and so not XML either.
+    assert!(parse(&"<mujoco>".repeat(100_000)).is_err());
+}
+
+#[test]
+fn sizes_are_limited() {
+    let attributes: String = (0..300).map(|k| format!(" a{k}=''")).collect();
+    assert!(refused(&format!("<mujoco{attributes}/>")).contains("more than 200 attributes"));
+    let spaces: String = (0..150).map(|k| format!("<a xmlns:b{k}='c'/>")).collect();
+    assert!(refused(&format!("<mujoco>{spaces}</mujoco>")).contains("more than 100 name spaces"));
+    let many = format!("<mujoco>{}</mujoco>", "<a/>".repeat(1_000_001));
+    assert!(refused(&many).contains("more than 1000000 elements"));
+    let large = format!("<mujoco>{}</mujoco>", " ".repeat(70_000_000));
+    assert!(refused(&large).contains("is larger than 67108864 bytes"));
+}
+
+#[test]
+fn entities_do_not_explode() {
+    let text = "<!DOCTYPE m [<!ENTITY a 'x'><!ENTITY b '&a;&a;&a;&a;'>]><mujoco model='&b;'/>";
+    assert!(parse(text).is_err());
+}
+
+#[test]
+fn broad_models_are_read_in_time() {
+    // Warnings of a kind are one, and names are looked up.
+    let bodies: String =
+        (0..20_000).map(|k| format!("<body name='b{k}'><joint margin='1'/></body>\n")).collect();
+    let text = format!("<mujoco><worldbody>\n{bodies}</worldbody></mujoco>");
+    let start = std::time::Instant::now();
+    let description = super::read(&text);
+    assert_eq!((description.bodies.len(), description.warnings.len()), (20_000, 1));
+    assert!(start.elapsed().as_secs() < 20);
+}
