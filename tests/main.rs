@@ -37,5 +37,7 @@ mod second_order;
 mod shared;
 #[cfg(feature = "cli")]
 mod simulate;
+#[cfg(feature = "cli")]
+mod simulate_driven;
 mod staggered;
 mod trajectory;

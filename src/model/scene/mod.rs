@@ -109,14 +109,10 @@ use crate::table::{self, Table};
 /// bodies = ["arm", "world"]
 /// anchors = [[0.1, 0, 0], [0, 0, 1]] # a point of each, in its frame
 ///
-/// [[keyframe]]                       # a state to start from on request
-/// name = "home"
-/// q = [0, 0, 0.05, 1, 0, 0, 0, 0.5]  # of all bodies in the order of the file; as v, as controls of all
-///                                    # actuators: what is left out stays
-///
 /// [[keyframe]]                       # a state to start from by name (`--keyframe home`)
 /// name = "home"
-/// q = [1, 2, 3, 1, 0, 0, 0, 0.5]     # of all joints in the order of the file; also v, controls
+/// q = [0, 0, 0.05, 1, 0, 0, 0, 0.5]  # of all joints in the order of the file; v also, and controls of
+///                                    # all actuators: what is left out stays
 /// ```
 ///
 /// Bodies joined by a joint do not touch each other, unless `touch_parents = true` at the top.
@@ -238,22 +234,12 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         "contact",
         "actuator",
         "equality",
-        "keyframe",
     ])?;
     let gravity = root.numbers("gravity")?.unwrap_or([0.0, 0.0, -9.81]);
     let mut description = Description::new(name, read_settings(root)?);
     description.gravity = gravity;
     description.strict = root.boolean("strict")?.unwrap_or(true);
     description.touch_parents = root.boolean("touch_parents")?.unwrap_or(false);
-    for table in root.tables("keyframe")? {
-        table.only(&["name", "q", "v", "controls"])?;
-        description.keyframes.push(Keyframe {
-            name: table.required("name", table.string("name")?)?.to_string(),
-            q: table.list("q")?,
-            v: table.list("v")?,
-            controls: table.list("controls")?,
-        });
-    }
 
     let mut names = HashSet::from(["gravity".to_string(), "world".to_string()]);
     let mut half_spaces = root.tables("half_space")?;
