@@ -65,6 +65,11 @@ enum Kind {
 pub(super) enum Selection {
     /// By the rule: least norm. Fails where a sliding contact does not slip.
     LeastNorm,
+    /// The same, where rows that are dependent but for this part of the longest count as dependent: their
+    /// squares, of which K is made, are lost in rounding long before they are. Links that lie flat on the
+    /// ground are such a case, with tilts of 1e-9 that turn their hinge. Contacts whose slip is less than
+    /// this part of s + R g count as clamped.
+    CoarseLeastNorm(f64),
     /// Proximal: stay near the iterate. Always solvable; any of the solutions.
     Proximal,
     /// The same, and steps are kept short by this weight relative to the diagonal.
@@ -123,15 +128,20 @@ impl<T: Real> ContactModes<T> {
         at: &Iterate<T>,
         selection: Selection,
     ) -> bool {
-        self.take_unknowns(data, delassus, at);
+        let coarse = match selection {
+            Selection::CoarseLeastNorm(coarse) => Some(coarse),
+            _ => None,
+        };
+        let least_norm = coarse.is_some() || selection == Selection::LeastNorm;
+        self.take_unknowns(data, delassus, at, coarse);
         self.range.clear();
-        if selection == Selection::LeastNorm {
-            self.project(data, delassus, at.lambda, at.held);
+        if least_norm {
+            self.project(data, delassus, at.lambda, at.held, coarse);
         }
         self.spread(data, delassus);
         self.take_diagonal(data, delassus, selection);
         let velocities = data.rows.velocities();
-        if selection != Selection::LeastNorm {
+        if !least_norm {
             return self.matrix.factor(velocities);
         }
         self.shared.clear();
@@ -141,7 +151,13 @@ impl<T: Real> ContactModes<T> {
     }
 
     /// The unknowns of each block in its mode.
-    fn take_unknowns(&mut self, data: &ContactData<T>, delassus: &Delassus<T>, at: &Iterate<T>) {
+    fn take_unknowns(
+        &mut self,
+        data: &ContactData<T>,
+        delassus: &Delassus<T>,
+        at: &Iterate<T>,
+        coarse: Option<f64>,
+    ) {
         self.modes.clear();
         self.modes.extend_from_slice(at.modes);
         self.laws.clear();
@@ -181,8 +197,6 @@ impl<T: Real> ContactModes<T> {
                     }
                 }
                 (_, Mode::Slide) => {
-                    push(Kind::Normal);
-                    push(Kind::Slide);
                     let u = &at.u[block.first..];
                     let slip = -(d[0] * u[1] + d[1] * u[2]);
                     let radius = data.limit[i] * at.lambda[block.first];
@@ -190,6 +204,9 @@ impl<T: Real> ContactModes<T> {
                     if total.value() > 0.0 {
                         weight = radius / total;
                     }
+                    push(Kind::Normal);
+                    let creeps = |coarse: f64| slip.value() <= coarse * total.value();
+                    push(if coarse.is_some_and(creeps) { Kind::Clamp } else { Kind::Slide });
                 }
             }
             self.weight.push(weight);
@@ -225,7 +242,7 @@ impl<T: Real> ContactModes<T> {
         selection: Selection,
     ) {
         let weight = match selection {
-            Selection::LeastNorm => 0.0,
+            Selection::LeastNorm | Selection::CoarseLeastNorm(_) => 0.0,
             Selection::Proximal => PROXIMAL,
             Selection::Damped(weight) => weight,
         };
@@ -254,6 +271,7 @@ impl<T: Real> ContactModes<T> {
         delassus: &Delassus<T>,
         lambda: &[T],
         held: &[f64],
+        coarse: Option<f64>,
     ) {
         let nv = data.rows.velocities();
         self.members.clear();
@@ -277,7 +295,11 @@ impl<T: Real> ContactModes<T> {
         self.gather(|r| lambda[r] - held[r]);
         let trace: f64 = self.rows.iter().map(|x| x.value() * x.value()).sum();
         self.range_scale = trace / self.members.len().max(1) as f64;
-        self.range.factor(&self.rows, self.members.len(), nv);
+        let members = self.members.len();
+        match coarse {
+            Some(coarse) => self.range.factor_within(&self.rows, members, nv, coarse),
+            None => self.range.factor(&self.rows, members, nv),
+        }
         self.preimage.clear();
         self.preimage.resize(nv, T::zero());
         if self.range.is_deficient() {

@@ -80,6 +80,10 @@ pub struct CoupledContact {
     pub keep: bool,
 }
 
+/// What counts as dependent where the conditions are singular to rounding, tried one after the other.
+/// Velocities do not suffer: what a nearly dependent row would hold is then held by those it depends on.
+const COARSE: [f64; 3] = [1e-6, 1e-4, 1e-2];
+
 /// How a [`CoupledContact`] is solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContactMethod {
@@ -284,7 +288,8 @@ impl Node for CoupledContact {
         state.take_modes(&data, solution);
         let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = state;
         let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
-        factor.nonsingular = modes.factor(&data, delassus, &at, Selection::LeastNorm);
+        let mut rules = [Selection::LeastNorm].into_iter().chain(COARSE.map(Selection::CoarseLeastNorm));
+        factor.nonsingular = rules.any(|rule| modes.factor(&data, delassus, &at, rule));
         factor.kick.clear();
         factor.kick.extend(velocity.iter().zip(data.free).map(|(&v, &f)| v - f));
         factor.velocity.resize(velocity.len(), T::zero());

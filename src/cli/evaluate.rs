@@ -9,7 +9,7 @@ use super::output::{
 };
 use super::{Outcome, scene_options};
 use crate::Error;
-use crate::identify::{Dataset, Experiment, FreeParameter, evaluate};
+use crate::identify::{Dataset, Experiment, FreeParameter, RolloutStart, evaluate_from};
 use crate::model::Parameters;
 use crate::simulation::StepReport;
 
@@ -24,6 +24,10 @@ pub(super) struct Arguments {
     /// Recordings: a CSV file, a folder of them, or a pattern in quotes; replaces the experiment's
     #[arg(long, value_name = "DIR_OR_GLOB")]
     data: Option<String>,
+    /// Where rollouts start: from the first recorded frame, or from the state that fits the frames before
+    /// the first contact
+    #[arg(long, value_enum, default_value = "recorded")]
+    initial: Initial,
     /// Where to write the result (JSON)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -33,6 +37,12 @@ pub(super) struct Arguments {
     /// Threads to use; the result does not depend on it [default: all]
     #[arg(long)]
     threads: Option<usize>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Initial {
+    Recorded,
+    Flight,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
@@ -45,7 +55,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         Some(path) => read_parameters(path, &experiment)?,
         None => experiment.scene.parameters.clone(),
     };
-    let evaluation = evaluate(&experiment, &dataset, &parameters, threads);
+    let (start, initial) = match arguments.initial {
+        Initial::Recorded => (RolloutStart::Recorded, "recorded"),
+        Initial::Flight => (RolloutStart::Flight, "flight"),
+    };
+    let evaluation = evaluate_from(&experiment, &dataset, &parameters, start, threads);
     let mut total = StepReport::default();
     evaluation.trajectories.iter().for_each(|t| total.merge(&t.report));
 
@@ -58,16 +72,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
                 "frames": t.frames,
                 "position_error_percent": number(t.position_error_percent),
                 "rotation_error_deg": number(t.rotation_error_deg),
+                "joint_error_deg": t.joint_error_deg.map(number),
                 "unsolved": t.report.unsolved,
             })
         })
         .collect();
     let mut object = json_head("evaluate", experiment.seed, threads);
     object.insert("experiment".into(), experiment.name.clone().into());
+    object.insert("initial".into(), initial.into());
     object.insert("count".into(), rows.len().into());
     let position = number(evaluation.position_error_percent);
     object.insert("position_error_percent".into(), position);
     object.insert("rotation_error_deg".into(), number(evaluation.rotation_error_deg));
+    let joint = evaluation.joint_error_deg.map(number);
+    object.insert("joint_error_deg".into(), joint.into());
     object.insert(
         "solver".into(),
         json!({
@@ -91,15 +109,23 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if arguments.json {
         print(&text);
     } else {
-        print(&format!("{:>8} {:>12} {:>14}  trajectory", "frames", "position %", "rotation deg"));
+        let hinges = evaluation.joint_error_deg.is_some();
+        let title = if hinges { format!(" {:>12}", "joint deg") } else { String::new() };
+        print(&format!(
+            "{:>8} {:>12} {:>14}{title}  trajectory",
+            "frames", "position %", "rotation deg"
+        ));
         for t in &evaluation.trajectories {
+            let joint = t.joint_error_deg.map_or(String::new(), |x| format!(" {x:12.3}"));
             print(&format!(
-                "{:8} {:12.3} {:14.3}  {}",
+                "{:8} {:12.3} {:14.3}{joint}  {}",
                 t.frames, t.position_error_percent, t.rotation_error_deg, t.name
             ));
         }
+        let joint = evaluation.joint_error_deg;
+        let joint = joint.map_or(String::new(), |x| format!(", joint error {x:.3} degrees"));
         print(&format!(
-            "{} trajectories: position error {:.3} % of {} m, rotation error {:.3} degrees",
+            "{} trajectories: position error {:.3} % of {} m, rotation error {:.3} degrees{joint}",
             evaluation.trajectories.len(),
             evaluation.position_error_percent,
             experiment.length_scale,
@@ -133,15 +159,24 @@ fn read_parameters(path: &Path, experiment: &Experiment) -> Result<Parameters<f6
             .get("value")
             .and_then(Value::as_f64)
             .ok_or_else(|| bad(&field("value"), "must be a number".into()))?;
-        let slots =
-            experiment.scene.model.parameter(name).ok_or_else(|| {
-                bad(&field("name"), format!("the scene has no parameter {name:?}"))
-            })?;
-        if !FreeParameter::allows(name, value) {
-            return Err(bad(&field("value"), format!("{name} cannot be {value}")));
+        let mut names = vec![("name", name)];
+        for tied in entry.get("tied").and_then(Value::as_array).into_iter().flatten() {
+            let tied = tied.as_str();
+            names.push((
+                "tied",
+                tied.ok_or_else(|| bad(&field("tied"), "must be a list of strings".into()))?,
+            ));
         }
-        for slot in slots.slots {
-            parameters.values[slot] = value;
+        for (key, name) in names {
+            let slots = experiment.scene.model.parameter(name).ok_or_else(|| {
+                bad(&field(key), format!("the scene has no parameter {name:?}"))
+            })?;
+            if !FreeParameter::allows(name, value) {
+                return Err(bad(&field("value"), format!("{name} cannot be {value}")));
+            }
+            for slot in slots.slots {
+                parameters.values[slot] = value;
+            }
         }
     }
     Ok(parameters)

@@ -11,7 +11,7 @@
 //! | `iterations` | of the search |
 //! | `rollouts` | the work done, in simulations of one recording without derivatives; measured, so it varies from run to run |
 //! | `seconds` | wall time |
-//! | `parameters` | a list: `name`, `initial` (start of the search), `value`, `lower`, `upper`, `observable` (whether any recording depends on it), `at_bound` |
+//! | `parameters` | a list: `name`, `initial` (start of the search), `value`, `lower`, `upper`, `observable` (whether any recording depends on it), `at_bound`, `standard_error` (`null` where there is none), `tied` (others that have its value) |
 //! | `truth` | true values by name, where the experiment states them |
 //! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode) |
 //! | `warnings` | sentences |
@@ -215,10 +215,12 @@ fn result_json(
     seconds: f64,
 ) -> Map<String, Value> {
     let mut object = json_head("identify", experiment.seed, threads);
+    let tied = experiment.parameters.iter().map(|p| p.tied(&experiment.scene.model));
     let parameters: Vec<Value> = result
         .parameters
         .iter()
-        .map(|p| {
+        .zip(tied)
+        .map(|(p, tied)| {
             json!({
                 "name": p.name,
                 "initial": number(p.initial),
@@ -227,6 +229,8 @@ fn result_json(
                 "upper": number(p.upper),
                 "observable": p.observable,
                 "at_bound": p.at_bound,
+                "standard_error": p.standard_error.map(number),
+                "tied": tied,
             })
         })
         .collect();
@@ -263,7 +267,10 @@ fn report(experiment: &Experiment, result: &Fit, seconds: f64) {
          deviations, 1 is noise alone)",
         result.loss, result.loss_at_start, result.loss_of_scene
     ));
-    print(&format!("{:32} {:>12} {:>12} {:>12}", "parameter", "start", "value", "truth"));
+    print(&format!(
+        "{:32} {:>12} {:>12} {:>12} {:>12}",
+        "parameter", "start", "value", "std error", "truth"
+    ));
     for p in &result.parameters {
         let truth = experiment.truth.get(&p.name).map_or(String::new(), |x| format!("{x:.6}"));
         let note = match (p.observable, p.at_bound) {
@@ -271,6 +278,10 @@ fn report(experiment: &Experiment, result: &Fit, seconds: f64) {
             (true, true) => "  at its bound",
             _ => "",
         };
-        print(&format!("{:32} {:12.6} {:12.6} {truth:>12}{note}", p.name, p.initial, p.value));
+        let error = p.standard_error.map_or(String::new(), |x| format!("{x:.6}"));
+        print(&format!(
+            "{:32} {:12.6} {:12.6} {error:>12} {truth:>12}{note}",
+            p.name, p.initial, p.value
+        ));
     }
 }

@@ -71,30 +71,29 @@ impl Dataset {
             ));
         }
         settings.time_step = step;
+        let mut dataset = Dataset { trajectories, windows: Vec::new(), substeps, settings };
         let mut windows = Vec::new();
-        for (index, trajectory) in trajectories.iter().enumerate() {
+        for (index, trajectory) in dataset.trajectories.iter().enumerate() {
             let last = trajectory.times.len() - 1;
             let length = match experiment.window {
                 WindowLength::Whole => last,
                 WindowLength::Steps(steps) => steps.min(last),
             };
             for first in (0..last).step_by(length) {
+                let steps = length.min(last - first);
                 let initial = match experiment.initial_state {
                     InitialState::Recorded => {
                         initial_state::recorded(experiment, &settings, trajectory, first)
                     }
-                    InitialState::Fitted => initial_state::smoothed(
-                        &experiment.scene.model,
-                        trajectory,
-                        first,
-                        length.min(last - first),
-                    ),
+                    InitialState::Fitted => {
+                        initial_state::smoothed(experiment, &dataset, (index, first), steps)
+                    }
                 };
-                let steps = length.min(last - first);
                 windows.push(Window { trajectory: index, first, steps, initial });
             }
         }
-        Ok(Dataset { trajectories, windows, substeps, settings })
+        dataset.windows = windows;
+        Ok(dataset)
     }
 
     /// Mean number of recorded steps of a trajectory.

@@ -1,11 +1,24 @@
-//! How far whole rollouts from the recorded first frame are from the recordings.
+//! How far whole rollouts from the first frame are from the recordings.
 
-use super::initial_state::recorded;
+use super::initial_state::{in_flight, recorded};
+use super::loss::whole_turns;
 use super::problem::parallel;
 use super::{Dataset, Experiment};
 use crate::linalg::norm;
-use crate::model::{Joint, JointKind, Parameters, System};
+use crate::model::{Joint, JointKind, Model, Parameters, System};
 use crate::simulation::{Rollout, StepReport, Trajectory};
+use crate::state::State;
+
+/// Which state a rollout starts from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RolloutStart {
+    /// The recorded one of the first frame.
+    #[default]
+    Recorded,
+    /// The one from which the motion up to the first contact comes nearest to the recorded frames; that
+    /// of the first frame where there are too few of them.
+    Flight,
+}
 
 /// The error of one trajectory, over bodies and time (the first frame included).
 #[derive(Clone, Debug, PartialEq)]
@@ -14,10 +27,13 @@ pub struct TrajectoryError {
     pub name: String,
     /// Recorded frames.
     pub frames: usize,
-    /// Mean distance in % of the experiment's length scale.
+    /// Mean distance in % of the experiment's length scale, of free bodies and along slides.
     pub position_error_percent: f64,
-    /// Mean angle, degrees.
+    /// Mean angle of orientations (of free bodies and ball joints), degrees; where there are none, that of
+    /// hinges.
     pub rotation_error_deg: f64,
+    /// Mean angle of hinges, degrees, if there are any. Whole turns of hinges without limits do not count.
+    pub joint_error_deg: Option<f64>,
     /// How its contact problems were solved.
     pub report: StepReport,
 }
@@ -31,6 +47,8 @@ pub struct Evaluation {
     pub position_error_percent: f64,
     /// Mean over trajectories.
     pub rotation_error_deg: f64,
+    /// Mean over trajectories, if there are hinges.
+    pub joint_error_deg: Option<f64>,
 }
 
 /// Simulates every trajectory from its first recorded frame to its end and measures the distance.
@@ -40,49 +58,97 @@ pub fn evaluate(
     parameters: &Parameters<f64>,
     threads: usize,
 ) -> Evaluation {
+    evaluate_from(experiment, dataset, parameters, RolloutStart::Recorded, threads)
+}
+
+/// [`evaluate`] from a start of choice.
+pub fn evaluate_from(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    parameters: &Parameters<f64>,
+    start: RolloutStart,
+    threads: usize,
+) -> Evaluation {
     let trajectories = parallel(threads, dataset.trajectories.len(), |k| {
         let trajectory = &dataset.trajectories[k];
         let model = &experiment.scene.model;
-        let system =
-            System { model: &experiment.scene.model, parameters, settings: &dataset.settings };
-        let start = recorded(experiment, &dataset.settings, trajectory, 0);
+        let system = System { model, parameters, settings: &dataset.settings };
+        let flight = match start {
+            RolloutStart::Recorded => None,
+            RolloutStart::Flight => {
+                let steps = trajectory.states.len() - 1;
+                in_flight(experiment, dataset, parameters, (k, 0), steps)
+            }
+        };
+        let start =
+            flight.unwrap_or_else(|| recorded(experiment, &dataset.settings, trajectory, 0));
         let mut rollout = Rollout::new(system, start);
-        let (mut distance, mut angle) = (0.0, 0.0);
+        let mut errors = Errors::default();
         for (frame, there) in trajectory.states.iter().enumerate() {
             if frame > 0 {
                 rollout.advance(dataset.substeps, &experiment.scene.wrenches);
             }
-            let away = rollout.state.difference(model.coordinates(), there);
-            for joint in model.bodies.iter().map(|body| &body.joint) {
-                let [linear, angular] = recorded_directions(trajectory, joint);
-                let size = |directions: Vec<usize>| {
-                    norm(&directions.iter().map(|&k| away[k]).collect::<Vec<f64>>())
-                };
-                distance += size(linear);
-                angle += size(angular);
-            }
+            errors.add(model, trajectory, &rollout.state, there);
         }
-        // Each over the joints that have such a coordinate.
-        let with = |kind: usize| {
-            let joints = model.bodies.iter().map(|body| &body.joint);
-            let joints = joints.filter(|j| !recorded_directions(trajectory, j)[kind].is_empty());
-            (trajectory.states.len() * joints.count().max(1)) as f64
-        };
-        let [positions, angles] = [with(0), with(1)];
+        let [position, orientation, hinge] = errors.means();
+        let joint_error_deg = hinge.map(f64::to_degrees);
         TrajectoryError {
             name: trajectory.name.clone(),
             frames: trajectory.states.len(),
-            position_error_percent: 100.0 * distance / positions / experiment.length_scale,
-            rotation_error_deg: (angle / angles).to_degrees(),
+            position_error_percent: 100.0 * position.unwrap_or(0.0) / experiment.length_scale,
+            rotation_error_deg: orientation.map(f64::to_degrees).or(joint_error_deg).unwrap_or(0.0),
+            joint_error_deg,
             report: rollout.report,
         }
     });
-    let count = trajectories.len().max(1) as f64;
+    let mean = |error: fn(&TrajectoryError) -> f64| {
+        trajectories.iter().map(error).sum::<f64>() / trajectories.len().max(1) as f64
+    };
     Evaluation {
-        position_error_percent: trajectories.iter().map(|t| t.position_error_percent).sum::<f64>()
-            / count,
-        rotation_error_deg: trajectories.iter().map(|t| t.rotation_error_deg).sum::<f64>() / count,
+        position_error_percent: mean(|t| t.position_error_percent),
+        rotation_error_deg: mean(|t| t.rotation_error_deg),
+        // All are of one model.
+        joint_error_deg: trajectories
+            .first()
+            .and_then(|first| first.joint_error_deg)
+            .map(|_| mean(|t| t.joint_error_deg.unwrap_or(0.0))),
         trajectories,
+    }
+}
+
+/// Sums over joints and frames: distances, angles of orientations, angles of hinges; and how many there
+/// are of each.
+#[derive(Default)]
+struct Errors {
+    sums: [f64; 3],
+    counts: [usize; 3],
+}
+
+impl Errors {
+    fn add(
+        &mut self,
+        model: &Model,
+        trajectory: &Trajectory,
+        simulated: &State<f64>,
+        recorded: &State<f64>,
+    ) {
+        let away = simulated.difference(model.coordinates(), recorded);
+        for joint in model.bodies.iter().map(|body| &body.joint) {
+            let [linear, angular] = recorded_directions(trajectory, joint);
+            let angles = 1 + usize::from(joint.kind == JointKind::Revolute);
+            for (kind, directions) in [(0, linear), (angles, angular)] {
+                if directions.is_empty() {
+                    continue;
+                }
+                let parts = directions.iter().map(|&k| away[k] - whole_turns(joint, away[k]));
+                self.sums[kind] += norm(&parts.collect::<Vec<f64>>());
+                self.counts[kind] += 1;
+            }
+        }
+    }
+
+    fn means(&self) -> [Option<f64>; 3] {
+        [0, 1, 2].map(|k| (self.counts[k] > 0).then(|| self.sums[k] / self.counts[k] as f64))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{AdamSettings, FreeParameter};
 use crate::Error;
-use crate::model::{LoadOptions, Scene};
+use crate::model::{JointKind, LoadOptions, Model, Scene};
 use crate::simulation::{ColumnMap, expand};
 use crate::table::{self, Table};
 
@@ -41,9 +41,9 @@ pub enum Method {
 /// Standard deviations that weigh the residuals. Velocities count only where one is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// Of positions, m, per axis.
+    /// Of positions (those of slides too), m, per axis.
     pub position: f64,
-    /// Of orientations, rad, per axis.
+    /// Of orientations, per axis, and of the angles of hinges, rad.
     pub rotation: f64,
     /// Of linear velocities, m/s, per axis.
     pub velocity: Option<f64>,
@@ -72,13 +72,18 @@ pub struct Experiment {
     pub substeps: Option<usize>,
     /// The line of the file that gives `substeps`, for messages.
     pub substeps_line: Option<usize>,
-    /// A recorded velocity belongs to this long before its frame, s; in flight the start of a
-    /// window is corrected for the gravity of that time.
+    /// A recorded velocity belongs to this long before its frame, s; of what nothing touches, the start
+    /// of a window is corrected for the acceleration in that time.
     pub velocity_lag: f64,
     /// What position errors are quoted in, m.
     pub length_scale: f64,
     /// Weights.
     pub noise: Noise,
+    /// Weights of the joints that have their own, by the index of the body that hangs on the joint.
+    pub joint_noise: BTreeMap<usize, Noise>,
+    /// Residuals beyond so many standard deviations count linearly instead of squared (Huber's loss), so that
+    /// recordings that went wrong, and rollouts that part at an impact, do not decide the fit.
+    pub huber: Option<f64>,
     /// Search.
     pub method: Method,
     /// Most iterations of the search.
@@ -102,6 +107,7 @@ impl Experiment {
     /// substeps = 1                     # simulation steps per recorded step
     /// velocity_lag = 0.0               # s
     /// length_scale = 0.12              # m (default 1)
+    /// huber = 3.0                      # optional: residuals beyond so many standard deviations count linearly
     /// method = "levenberg-marquardt"   # (default) or "adam"
     /// max_iterations = 50
     /// [adam]
@@ -111,12 +117,15 @@ impl Experiment {
     /// rotation_deg = 0.2
     /// velocity = 0.1                   # m/s, optional
     /// angular_velocity = 0.5           # rad/s, optional
+    /// [noise.joint.lid]                # the same for one joint, by the name of its body; what is not here
+    /// rotation_deg = 0.5               # is as above
     /// [[parameter]]
     /// name = "floor-box/mu"
     /// start = 0.5
     /// lower = 0.01
     /// upper = 1.5
     /// scale = 0.1                      # optional
+    /// tied = ["floor-lid/mu"]          # optional: others that have the same value
     /// [truth]
     /// "floor-box/mu" = 0.3
     /// [columns]                        # where the recordings do not have our names, see `Trajectory`
@@ -186,6 +195,7 @@ impl Experiment {
             "substeps",
             "velocity_lag",
             "length_scale",
+            "huber",
             "method",
             "max_iterations",
             "seed",
@@ -224,6 +234,9 @@ impl Experiment {
         let velocity_lag = root.number("velocity_lag")?.unwrap_or(0.0);
         let length_scale = root.number("length_scale")?.unwrap_or(1.0);
         root.demand("length_scale", length_scale > 0.0, "must be positive", length_scale, "m")?;
+        let huber = root.number("huber")?;
+        let met = huber.is_none_or(|huber| huber > 0.0);
+        root.demand("huber", met, "must be positive", huber.unwrap_or(0.0), "")?;
         let method = match root.string("method")? {
             None | Some("levenberg-marquardt") => Method::LevenbergMarquardt,
             Some("adam") => Method::Adam(AdamSettings::read(root.table("adam")?.as_ref())?),
@@ -261,6 +274,7 @@ impl Experiment {
                 truth.insert(field.to_string(), value);
             }
         }
+        let (noise, joint_noise) = Noise::read(root, &scene.model)?;
         let default_iterations = if matches!(method, Method::Adam(_)) { 300 } else { 60 };
         Ok(Experiment {
             name: name.to_string(),
@@ -277,7 +291,9 @@ impl Experiment {
                 .flatten(),
             velocity_lag,
             length_scale,
-            noise: Noise::read(root)?,
+            joint_noise,
+            noise,
+            huber,
             method,
             max_iterations: root.count("max_iterations")?.unwrap_or(default_iterations),
             seed: root.count("seed")?.unwrap_or(1) as u64,
@@ -309,32 +325,57 @@ fn read_columns(root: &Table, scene: &Scene) -> Result<ColumnMap, Error> {
 }
 
 impl Noise {
-    fn read(root: &Table) -> Result<Noise, Error> {
-        let Some(table) = root.table("noise")? else {
-            return Ok(Noise {
-                position: 0.001,
-                rotation: 0.01,
-                velocity: None,
-                angular_velocity: None,
-            });
-        };
-        table.only(&["position", "rotation_deg", "velocity", "angular_velocity"])?;
+    /// The `[noise]` table, and the weights of joints that have their own.
+    fn read(root: &Table, model: &Model) -> Result<(Noise, BTreeMap<usize, Noise>), Error> {
+        let common =
+            Noise { position: 0.001, rotation: 0.01, velocity: None, angular_velocity: None };
+        let Some(table) = root.table("noise")? else { return Ok((common, BTreeMap::new())) };
+        table.only(&["position", "rotation_deg", "velocity", "angular_velocity", "joint"])?;
+        let common = Noise::read_over(&table, common)?;
+        let mut single = BTreeMap::new();
+        let Some(joints) = table.table("joint")? else { return Ok((common, single)) };
+        for name in joints.fields() {
+            let moves = |kind: JointKind| kind.nv() > 0;
+            let Some(body) =
+                model.bodies.iter().position(|body| body.name == name && moves(body.joint.kind))
+            else {
+                let bodies = model.bodies.iter().filter(|body| moves(body.joint.kind));
+                let known: Vec<&str> = bodies.map(|body| body.name.as_str()).collect();
+                let message = format!("no body of this name moves; there are {}", known.join(", "));
+                return Err(joints.error(name, message));
+            };
+            let own = joints.required(name, joints.table(name)?)?;
+            own.only(&["position", "rotation_deg", "velocity", "angular_velocity"])?;
+            let kind = model.bodies[body].joint.kind;
+            let slides = matches!(kind, JointKind::Free | JointKind::Prismatic);
+            for (field, used) in [
+                ("position", slides),
+                ("velocity", slides),
+                ("rotation_deg", kind != JointKind::Prismatic),
+                ("angular_velocity", kind != JointKind::Prismatic),
+            ] {
+                if own.has(field) && !used {
+                    let message = format!("has no meaning for a joint that is {}", kind.name());
+                    return Err(own.error(field, message));
+                }
+            }
+            single.insert(body, Noise::read_over(&own, common)?);
+        }
+        Ok((common, single))
+    }
+
+    /// What a table says, and otherwise `noise`.
+    fn read_over(table: &Table, mut noise: Noise) -> Result<Noise, Error> {
         let positive = |field: &str| -> Result<Option<f64>, Error> {
             let value = table.number(field)?;
-            table.demand(
-                field,
-                value.is_none_or(|x| x > 0.0),
-                "must be positive",
-                value.unwrap_or(0.0),
-                "",
-            )?;
+            let met = value.is_none_or(|x| x > 0.0);
+            table.demand(field, met, "must be positive", value.unwrap_or(0.0), "")?;
             Ok(value)
         };
-        Ok(Noise {
-            position: positive("position")?.unwrap_or(0.001),
-            rotation: positive("rotation_deg")?.map_or(0.01, f64::to_radians),
-            velocity: positive("velocity")?,
-            angular_velocity: positive("angular_velocity")?,
-        })
+        noise.position = positive("position")?.unwrap_or(noise.position);
+        noise.rotation = positive("rotation_deg")?.map_or(noise.rotation, f64::to_radians);
+        noise.velocity = positive("velocity")?.or(noise.velocity);
+        noise.angular_velocity = positive("angular_velocity")?.or(noise.angular_velocity);
+        Ok(noise)
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use nalgebra::{DMatrix, DVector};
+
 use super::levenberg_marquardt::{LeastSquares, Outcome, Variables, minimize};
 use super::{Dataset, Effort, Experiment, InitialState, Method, Problem, adam};
 use crate::ad;
@@ -76,6 +78,9 @@ pub struct FittedParameter {
     pub observable: bool,
     /// Whether it ended at a bound.
     pub at_bound: bool,
+    /// Its standard deviation, from how far the recordings disagree; nothing at a bound, for a parameter
+    /// that leaves no trace, and where a combination with others leaves none. See [`Fit::parameters`].
+    pub standard_error: Option<f64>,
 }
 
 /// The result of an identification.
@@ -91,7 +96,10 @@ pub struct Fit {
     pub loss_at_start: f64,
     /// Iterations of the search.
     pub iterations: usize,
-    /// The parameters.
+    /// The parameters. With ten recordings or more, standard errors are H^-1 S H^-1, with H = J'J and S the sum
+    /// of the squared gradients of the recordings: they hold for any errors that are independent from one
+    /// recording to another, those of the model included. With fewer they are H^-1 times the mean square
+    /// of the residuals, which takes all residuals for independent, and are often too small.
     pub parameters: Vec<FittedParameter>,
     /// Steps simulated.
     pub effort: Effort,
@@ -124,6 +132,9 @@ pub struct Progress<'a> {
 /// would be a thousand widths. Less than this is left by rounding, by the sinking of bodies into a
 /// floor with compliance, and by its correction.
 const OBSERVABLE: f64 = 1e-3;
+
+/// Most iterations with initial states held: noise in them soon decides more than parameters do.
+const HELD_ITERATIONS: usize = 10;
 
 /// Identifies the parameters of `experiment` from `dataset` on `threads` threads; the result has
 /// the same bits for any number of them. `watch` is told of each iteration and may end the search
@@ -160,7 +171,8 @@ pub fn fit(
             if experiment.initial_state == InitialState::Fitted {
                 // Parameters first: far from them, initial states would bend to make up for them.
                 problem.hold_initial = true;
-                let first = minimize(&mut problem, &start, variables, most.div_ceil(2), &mut tell);
+                let first = most.div_ceil(2).min(HELD_ITERATIONS);
+                let first = minimize(&mut problem, &start, variables, first, &mut tell);
                 problem.hold_initial = false;
                 (from, spent) = (first.x, first.iterations);
             }
@@ -178,18 +190,28 @@ pub fn fit(
     problem.linearize(&minimum.x);
     let report = problem.report;
     let (h, _) = problem.normal_equations();
-    let traces: Vec<f64> = (0..start.len())
-        .map(|i| {
-            let width = upper[i] - lower[i];
-            let width = if width.is_finite() { width } else { 10.0 * scale[i] };
-            h[(i, i)].max(0.0).sqrt() * width
-        })
-        .collect();
-    let fitted: Vec<FittedParameter> = parameters
+    let scores = problem.scores();
+    let leaves_trace = |h: &DMatrix<f64>, i: usize| {
+        let width = upper[i] - lower[i];
+        let width = if width.is_finite() { width } else { 10.0 * scale[i] };
+        let own = h[(i, i)];
+        // A derivative that is not finite does not say that there is none.
+        !own.is_finite() || own.max(0.0).sqrt() * width > OBSERVABLE
+    };
+    let mut observable: Vec<bool> = (0..start.len()).map(|i| leaves_trace(&h, i)).collect();
+    if observable.contains(&false) {
+        // What was moved to where it has no effect any more, as a restitution to 0, left a trace on the way.
+        problem.linearize(&start);
+        let (h, _) = problem.normal_equations();
+        for (i, observable) in observable.iter_mut().enumerate() {
+            *observable |= minimum.x[i] != start[i] && leaves_trace(&h, i);
+        }
+    }
+    let mut fitted: Vec<FittedParameter> = parameters
         .iter()
         .enumerate()
         .map(|(i, parameter)| {
-            let observable = traces[i] > OBSERVABLE;
+            let observable = observable[i];
             let value = if observable { minimum.x[i] } else { parameter.start };
             FittedParameter {
                 name: parameter.name.clone(),
@@ -199,16 +221,19 @@ pub fn fit(
                 upper: parameter.upper,
                 observable,
                 at_bound: value <= parameter.lower || value >= parameter.upper,
+                standard_error: None,
             }
         })
         .collect();
+    let variance = 2.0 * minimum.cost / (count - start.len() as f64).max(1.0);
+    estimate_errors(&mut fitted, &h, &scores, variance);
     let warnings = warnings(&fitted, &h, &report, &experiment.scene.settings);
     let status = match minimum.outcome {
+        Outcome::Infeasible => FitStatus::Infeasible,
         _ if fitted.iter().any(|p| !p.observable) => FitStatus::Unobservable,
         Outcome::Converged => FitStatus::Converged,
         Outcome::Stalled => FitStatus::Stalled,
         Outcome::IterationLimit => FitStatus::IterationLimit,
-        Outcome::Infeasible => FitStatus::Infeasible,
     };
     let mut identified = experiment.scene.parameters.clone();
     for (parameter, fitted) in parameters.iter().zip(&fitted) {
@@ -230,9 +255,60 @@ pub fn fit(
     })
 }
 
+/// Fewest recordings whose disagreement says how far parameters are off.
+const LEAST_RECORDINGS: usize = 10;
+
+/// Fills in standard errors: see [`Fit::parameters`]. `variance`: mean square of the residuals.
+fn estimate_errors(
+    fitted: &mut [FittedParameter],
+    h: &DMatrix<f64>,
+    scores: &[DVector<f64>],
+    variance: f64,
+) {
+    let mut free = told(fitted, h);
+    free.retain(|&i| !fitted[i].at_bound);
+    // In units in which H has a unit diagonal, so that neither factorisation nor inverse depends on those
+    // of the parameters.
+    let unit: Vec<f64> = free.iter().map(|&i| h[(i, i)].sqrt()).collect();
+    let scaled = DMatrix::from_fn(free.len(), free.len(), |a, b| {
+        h[(free[a], free[b])] / (unit[a] * unit[b])
+    });
+    if scaled.clone().symmetric_eigenvalues().iter().any(|&x| x <= UNTELLABLE) {
+        return;
+    }
+    let Some(inverse) = scaled.cholesky().map(|cholesky| cholesky.inverse()) else { return };
+    let recordings = scores.iter().filter(|score| score.iter().any(|&x| x != 0.0)).count();
+    let covariance = if recordings >= LEAST_RECORDINGS {
+        let mut spread = DMatrix::zeros(free.len(), free.len());
+        for score in scores {
+            let own = DVector::from_fn(free.len(), |a, _| score[free[a]] / unit[a]);
+            spread += &own * own.transpose();
+        }
+        let few = recordings as f64 / (recordings as f64 - 1.0);
+        &inverse * spread * &inverse * few
+    } else {
+        inverse * variance
+    };
+    for (a, &i) in free.iter().enumerate() {
+        let error = covariance[(a, a)].sqrt() / unit[a];
+        fitted[i].standard_error = error.is_finite().then_some(error);
+    }
+}
+
+/// The parameters with a trace at the result; none where a derivative is not finite.
+fn told(fitted: &[FittedParameter], h: &DMatrix<f64>) -> Vec<usize> {
+    if h.iter().any(|x| !x.is_finite()) {
+        return Vec::new();
+    }
+    (0..fitted.len()).filter(|&i| fitted[i].observable && h[(i, i)] > 0.0).collect()
+}
+
+/// A combination of parameters, each in units that make its trace 1, leaves none of its own below this.
+const UNTELLABLE: f64 = 1e-8;
+
 fn warnings(
     fitted: &[FittedParameter],
-    h: &nalgebra::DMatrix<f64>,
+    h: &DMatrix<f64>,
     report: &StepReport,
     settings: &Settings,
 ) -> Vec<String> {
@@ -248,15 +324,15 @@ fn warnings(
         }
     }
     // Normalised to a unit diagonal, a small eigenvalue is a combination that leaves no trace.
-    let seen: Vec<usize> = (0..fitted.len()).filter(|&i| fitted[i].observable).collect();
+    let seen = told(fitted, h);
     if seen.len() > 1 {
-        let correlation = nalgebra::DMatrix::from_fn(seen.len(), seen.len(), |a, b| {
+        let correlation = DMatrix::from_fn(seen.len(), seen.len(), |a, b| {
             let (i, j) = (seen[a], seen[b]);
             h[(i, j)] / (h[(i, i)] * h[(j, j)]).sqrt()
         });
         let eigen = correlation.symmetric_eigen();
         for (value, vector) in eigen.eigenvalues.iter().zip(eigen.eigenvectors.column_iter()) {
-            if *value < 1e-8 {
+            if *value < UNTELLABLE {
                 // Back in the parameters' own units, the first of them changing by 1.
                 let change: Vec<(f64, &str)> = seen
                     .iter()

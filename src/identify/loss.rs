@@ -1,5 +1,8 @@
 //! The distance between a simulation and a recording.
 
+use std::collections::BTreeMap;
+use std::f64::consts::TAU;
+
 use super::{Dataset, InitialState, Noise, Window};
 use crate::ad::Real;
 use crate::model::{Joint, JointKind, Model, Parameters, System};
@@ -16,6 +19,10 @@ pub struct Measurement<'a> {
     pub dataset: &'a Dataset,
     /// Weights.
     pub noise: &'a Noise,
+    /// Weights of the joints that have their own, by body.
+    pub joint_noise: &'a BTreeMap<usize, Noise>,
+    /// Residuals beyond this count linearly.
+    pub huber: Option<f64>,
     /// Applied wrenches, six numbers a body.
     pub wrenches: &'a [f64],
     /// Whether the first frame counts: it does where the state there is fitted.
@@ -25,7 +32,7 @@ pub struct Measurement<'a> {
 /// Appends the residuals of a window, simulated from `initial` under `parameters`: for each frame
 /// and free body position (3, in the world) and rotation vector from recorded to simulated (3, body
 /// frame), of other joints their coordinates, then velocities where they have a weight; each over its
-/// standard deviation. What is not recorded is left out.
+/// standard deviation. What is not recorded is left out. With Huber's loss, half their square is that loss.
 ///
 /// Returns how the contact problems were solved.
 pub fn residuals<T: Real>(
@@ -41,6 +48,7 @@ pub fn residuals<T: Real>(
     let Trajectory { states: recorded, recorded: known, .. } =
         &dataset.trajectories[window.trajectory];
     let mut rollout = Rollout::new(system, initial.clone());
+    let begin = residuals.len();
     if measurement.initial_state == InitialState::Fitted {
         compare(measurement, &rollout.state, &recorded[window.first], known, residuals);
     }
@@ -48,7 +56,27 @@ pub fn residuals<T: Real>(
         rollout.advance(dataset.substeps, &wrenches);
         compare(measurement, &rollout.state, there, known, residuals);
     }
+    if let Some(limit) = measurement.huber {
+        for r in &mut residuals[begin..] {
+            let size = r.value().abs();
+            if size > limit {
+                // sqrt(2 limit |r| - limit^2), with the sign of r
+                let sign = r.value().signum();
+                *r = (*r * (2.0 * limit * sign) - T::constant(limit * limit)).sqrt() * sign;
+            }
+        }
+    }
     rollout.report
+}
+
+impl Measurement<'_> {
+    /// All joints that move, with how they move and their weights.
+    fn joints(&self) -> impl Iterator<Item = (&Joint, Coordinates, &Noise)> {
+        self.model.bodies.iter().enumerate().filter_map(|(index, body)| {
+            let noise = self.joint_noise.get(&index).unwrap_or(self.noise);
+            Some((&body.joint, body.joint.kind.coordinates()?, noise))
+        })
+    }
 }
 
 /// Which numbers of a joint count as positions, and which as angles.
@@ -85,13 +113,12 @@ fn compare<T: Real>(
     known: &Recorded,
     residuals: &mut Vec<T>,
 ) {
-    let noise = measurement.noise;
-    for joint in measurement.model.bodies.iter().map(|body| &body.joint) {
-        let Some(coordinates) = joint.kind.coordinates() else { continue };
+    for (joint, coordinates, noise) in measurement.joints() {
         let weights = Weights::of(joint, coordinates);
         let &Joint { kind, q, v, .. } = joint;
         for k in (0..weights.plain).filter(|k| known.q[q + k]) {
             let away = simulated.q[q + k] - recorded.q[q + k];
+            let away = away - whole_turns(joint, away.value());
             residuals.push(away / weights.configuration(k, noise));
         }
         if let Some((first, _)) = coordinates.quaternion()
@@ -111,9 +138,7 @@ fn compare<T: Real>(
 
 /// How many residuals a frame of a trajectory has.
 pub(super) fn residuals_per_frame(measurement: &Measurement, known: &Recorded) -> usize {
-    let noise = measurement.noise;
-    let of = |joint: &Joint| {
-        let Some(coordinates) = joint.kind.coordinates() else { return 0 };
+    let of = |(joint, coordinates, noise): (&Joint, Coordinates, &Noise)| {
         let weights = Weights::of(joint, coordinates);
         (0..coordinates.nv())
             .map(|k| {
@@ -123,5 +148,14 @@ pub(super) fn residuals_per_frame(measurement: &Measurement, known: &Recorded) -
             })
             .sum::<usize>()
     };
-    measurement.model.bodies.iter().map(|body| of(&body.joint)).sum()
+    measurement.joints().map(of).sum()
+}
+
+/// The turns, rad, by which the angle of a hinge can be off and the bodies be where they should; none of a
+/// joint that is stopped by limits before it comes round.
+pub(super) fn whole_turns(joint: &Joint, angle: f64) -> f64 {
+    match joint.kind == JointKind::Revolute && !joint.limited && angle.is_finite() {
+        true => TAU * (angle / TAU).round(),
+        false => 0.0,
+    }
 }

@@ -5,12 +5,12 @@ use crate::ad::Real;
 use crate::model::{Model, ParameterRef, Parameters};
 use crate::table::Table;
 
-/// A named parameter with its start, bounds and scale.
+/// A named parameter with its start, bounds and scale. With `tied`, others of the same kind have its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreeParameter {
     /// Its path, such as `floor-cube/mu`.
     pub name: String,
-    /// The numbers it stands for.
+    /// The numbers it stands for, those of the tied ones behind its own.
     pub slots: ParameterRef,
     /// Where the search starts.
     pub start: f64,
@@ -25,12 +25,27 @@ pub struct FreeParameter {
 impl FreeParameter {
     /// Reads a `[[parameter]]` table.
     pub(super) fn read(table: &Table, model: &Model) -> Result<Self, Error> {
-        table.only(&["name", "start", "lower", "upper", "scale"])?;
+        table.only(&["name", "tied", "start", "lower", "upper", "scale"])?;
         let name = table.required("name", table.string("name")?)?;
-        let slots = model.parameter(name).ok_or_else(|| {
-            let known = model.parameter_names().join(", ");
-            table.error("name", format!("the scene has no parameter {name:?}; it has {known}"))
-        })?;
+        let find = |field: &str, name: &str| {
+            model.parameter(name).ok_or_else(|| {
+                let known = model.parameter_names().join(", ");
+                table.error(field, format!("the scene has no parameter {name:?}; it has {known}"))
+            })
+        };
+        let mut slots = find("name", name)?;
+        for other in table.strings("tied")?.unwrap_or_default() {
+            let found = find("tied", other)?;
+            if domain(other) != domain(name) {
+                let message = format!("{other} is not of the same kind as {name}");
+                return Err(table.error("tied", message));
+            }
+            if found.slots.iter().any(|slot| slots.slots.contains(slot)) {
+                let message = format!("{other} stands for the same number as {name}, or is named twice");
+                return Err(table.error("tied", message));
+            }
+            slots.slots.extend(found.slots);
+        }
         let start = table.required("start", table.number("start")?)?;
         let (least, most) = domain(name);
         let lower = table.number("lower")?.unwrap_or(least);
@@ -63,6 +78,17 @@ impl FreeParameter {
         value.is_finite() && (least..=most).contains(&value)
     }
 
+    /// The single parameters that are tied to it.
+    pub fn tied(&self, model: &Model) -> Vec<String> {
+        let own = model.parameter(&self.name).map_or(0, |own| own.slots.len());
+        let tied = self.slots.slots.get(own..).unwrap_or_default();
+        let mut names = model.parameter_names();
+        names.retain(|name| {
+            model.parameter(name).is_some_and(|p| p.slots.iter().all(|slot| tied.contains(slot)))
+        });
+        names
+    }
+
     /// Sets it in `parameters`.
     pub fn set<T: Real>(&self, value: T, parameters: &mut Parameters<T>) {
         for &slot in &self.slots.slots {
@@ -84,7 +110,9 @@ fn domain(name: &str) -> (f64, f64) {
             (1e-9, f64::INFINITY)
         }
         [.., "inertia"] | [.., "inertia", "xx" | "yy" | "zz"] => (1e-12, f64::INFINITY),
-        [.., "mu"] => (0.0, f64::INFINITY),
+        [.., "mu" | "mu_static" | "armature" | "damping" | "friction" | "stiffness"] => {
+            (0.0, f64::INFINITY)
+        }
         [.., "restitution"] => (0.0, 1.0),
         _ => (f64::NEG_INFINITY, f64::INFINITY),
     }

@@ -71,6 +71,8 @@ impl<'a> Problem<'a> {
                 model: &experiment.scene.model,
                 dataset,
                 noise: &experiment.noise,
+                joint_noise: &experiment.joint_noise,
+                huber: experiment.huber,
                 wrenches: &experiment.scene.wrenches,
                 initial_state: experiment.initial_state,
             },
@@ -247,6 +249,36 @@ impl<'a> Problem<'a> {
     }
 }
 
+impl Problem<'_> {
+    /// The gradient of the cost of each trajectory in the parameters at the last linearised point, initial
+    /// states eliminated: the terms of the gradient that [`normal_equations`] gives.
+    ///
+    /// [`normal_equations`]: LeastSquares::normal_equations
+    pub(super) fn scores(&self) -> Vec<DVector<f64>> {
+        let dataset = self.measurement.dataset;
+        let nothing = DVector::zeros(self.parameters.len());
+        let mut scores = vec![nothing; dataset.trajectories.len()];
+        for ((block, &damping), window) in
+            self.blocks.iter().zip(&self.damping).zip(&dataset.windows)
+        {
+            scores[window.trajectory] += Self::reduced(block, damping).1;
+        }
+        scores
+    }
+
+    /// The normal equations of a window in the parameters: the Schur complement of its initial state.
+    fn reduced(block: &Block, damping: f64) -> (DMatrix<f64>, DVector<f64>) {
+        let (mut h, mut g) = (block.hpp.clone(), block.gp.clone());
+        if !block.gx.is_empty()
+            && let Some(cholesky) = Self::damped(block, damping).cholesky()
+        {
+            h -= &block.hpx * cholesky.solve(&block.hpx.transpose());
+            g -= &block.hpx * cholesky.solve(&block.gx);
+        }
+        (h, g)
+    }
+}
+
 impl LeastSquares for Problem<'_> {
     fn linearize(&mut self, x: &[f64]) -> f64 {
         let directions = x.len() + self.initial_unknowns();
@@ -271,16 +303,9 @@ impl LeastSquares for Problem<'_> {
         let n = self.parameters.len();
         let (mut h, mut g) = (DMatrix::zeros(n, n), DVector::zeros(n));
         for (block, &damping) in self.blocks.iter().zip(&self.damping) {
-            h += &block.hpp;
-            g += &block.gp;
-            if block.gx.is_empty() {
-                continue;
-            }
-            // Schur complement of the initial state
-            if let Some(cholesky) = Self::damped(block, damping).cholesky() {
-                h -= &block.hpx * cholesky.solve(&block.hpx.transpose());
-                g -= &block.hpx * cholesky.solve(&block.gx);
-            }
+            let (own_h, own_g) = Self::reduced(block, damping);
+            h += own_h;
+            g += own_g;
         }
         (h, g)
     }

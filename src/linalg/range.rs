@@ -50,6 +50,11 @@ impl<T: Real> Range<T> {
 
     /// Finds the range of the row-major `rows` x `columns` matrix `a`.
     pub fn factor(&mut self, a: &[T], rows: usize, columns: usize) {
+        self.factor_within(a, rows, columns, RANK_TOLERANCE);
+    }
+
+    /// The same, where columns shorter than `tolerance` of the longest count as dependent.
+    pub fn factor_within(&mut self, a: &[T], rows: usize, columns: usize, tolerance: f64) {
         let m = rows;
         self.rows = m;
         self.columns = columns;
@@ -79,7 +84,7 @@ impl<T: Real> Range<T> {
             }
             let best = best.sqrt();
             longest = longest.max(best);
-            let Some(j) = pivot.filter(|_| best > RANK_TOLERANCE * longest) else { break };
+            let Some(j) = pivot.filter(|_| best > tolerance * longest) else { break };
             let k = self.pivots.len();
             // Orthogonalise once more against the basis: twice is enough.
             for p in 0..k {
