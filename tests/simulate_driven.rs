@@ -16,7 +16,7 @@ const SCENE: &str = r#"simulation.time_step = 0.01
 name = "arm"
 joint = { type = "revolute", name = "shoulder", axis = [0, 1, 0], q = 0.5 }
 mass = 0.2
-inertia = 1e-3
+inertia = 0.2
 center_of_mass = [0, 0, -0.1]
 [[body]]
 name = "cart"
@@ -98,7 +98,7 @@ fn bad_controls_are_refused_with_their_place() {
 fn gains_hold_the_start_or_the_keyframe() {
     let folder = Folder::new("gains");
     folder.write("scene.toml", SCENE);
-    let gains = ["simulate", "scene.toml", "--kp", "100", "--kd", "2", "--steps", "300"];
+    let gains = ["simulate", "scene.toml", "--kp", "100", "--kd", "20", "--steps", "300"];
     let text = succeeds(&folder.run(&[&gains[..], &["--columns", "arm/q,cart/*"]].concat()));
     let last = rows(&text).pop().unwrap();
     // kp (q0 - q) holds the weight: 0.2 kg, 0.1 m.
@@ -134,7 +134,7 @@ fn gains_hold_the_start_or_the_keyframe() {
 fn scenes_settle_before_they_start() {
     let folder = Folder::new("settle");
     folder.write("scene.toml", SCENE);
-    let command = ["simulate", "scene.toml", "--kp", "100", "--kd", "2", "--settle", "4"];
+    let command = ["simulate", "scene.toml", "--kp", "100", "--kd", "20", "--settle", "4"];
     let output =
         folder.run(&[&command[..], &["--steps", "5", "--columns", "arm/*,cart/*"]].concat());
     assert_eq!(output.status.code(), Some(0));
@@ -154,7 +154,7 @@ fn scenes_settle_before_they_start() {
     assert_eq!(said["settled"]["seconds"], 4.0);
     let cart = &said["final_state"]["cart"];
     // 2 m/s, less kd times it, and the new force less what holds the offset of the old one.
-    let expected = 2.0 + 0.01 * (1e3 - 0.5 - 2.0 * 2.0) / 2.0;
+    let expected = 2.0 + 0.01 * (1e3 - 0.5 - 20.0 * 2.0) / 2.0;
     assert!((cart["v"].as_f64().unwrap() - expected).abs() < 1e-5, "{cart} {expected}");
 }
 
@@ -238,14 +238,15 @@ fn quad12_stands_under_gains() {
     let folder = Folder::new("quad12");
     let path = path.canonicalize().unwrap();
     let path = path.to_str().unwrap();
-    let start = ["--keyframe", "k", "--kp", "100", "--kd", "2", "--settle", "1", "--steps", "100"];
+    let start = ["--keyframe", "k", "--kp", "100", "--kd", "2", "--settle", "16", "--steps", "100"];
     let output = folder.run(&[&["simulate", path, "--json"], &start[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let said: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(said["settled"]["speed"].as_f64().unwrap() < 1e-3, "{said}");
+    // It sways for a while: 33 kg on soft legs.
+    assert!(said["settled"]["speed"].as_f64().unwrap() < 1e-5, "{said}");
     let bodies = said["final_state"].as_object().unwrap();
     let trunk = bodies.values().find(|body| body.get("position").is_some()).unwrap();
-    assert!(trunk["position"][2].as_f64().unwrap() > 0.3, "{trunk}");
+    assert!(trunk["position"][2].as_f64().unwrap() > 0.33, "{trunk}");
 }
 
 #[test]
