@@ -288,7 +288,8 @@ impl Node for CoupledContact {
         state.take_modes(&data, solution);
         let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = state;
         let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
-        let mut rules = [Selection::LeastNorm].into_iter().chain(COARSE.map(Selection::CoarseLeastNorm));
+        let mut rules =
+            [Selection::LeastNorm].into_iter().chain(COARSE.map(Selection::CoarseLeastNorm));
         factor.nonsingular = rules.any(|rule| modes.factor(&data, delassus, &at, rule));
         factor.kick.clear();
         factor.kick.extend(velocity.iter().zip(data.free).map(|(&v, &f)| v - f));

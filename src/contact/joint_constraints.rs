@@ -296,7 +296,7 @@ impl<T: Real> JointConstraints<T> {
         if equality.kind == EqualityKind::Weld {
             // How the second is turned from where it should be, in the world.
             let turn = |k: usize| match equality.bodies[k] {
-                Some(body) => orientation(model, state, motion, body),
+                Some(body) => orientation(model, state, body),
                 None => [T::one(), T::zero(), T::zero(), T::zero()],
             };
             let wanted = product(turn(0), equality.orientation.map(T::constant));
@@ -321,19 +321,14 @@ fn axis<T: Real>(k: usize) -> Vector3<T> {
 }
 
 /// Quaternion of a body in the world, by its joints.
-fn orientation<T: Real>(
-    model: &Model,
-    state: &State<T>,
-    motion: &FreeMotion<T>,
-    body: usize,
-) -> Quaternion<T> {
+fn orientation<T: Real>(model: &Model, state: &State<T>, body: usize) -> Quaternion<T> {
     let entry = &model.bodies[body];
     let q = &state.q[entry.joint.q..];
     if entry.joint.kind == JointKind::Free {
         return [q[3], q[4], q[5], q[6]];
     }
     let base = match entry.parent {
-        Some(parent) => orientation(model, state, motion, parent),
+        Some(parent) => orientation(model, state, parent),
         None => [T::one(), T::zero(), T::zero(), T::zero()],
     };
     let base = product(base, entry.joint.orientation.map(T::constant));

@@ -18,8 +18,9 @@ pub fn applied_forces<T: Real>(
     for (index, body) in model.bodies.iter().enumerate() {
         let joint = &body.joint;
         let damping = parameters.damping(model, index);
-        for k in joint.v..joint.v + joint.kind.nv() {
-            forces[k] -= damping * state.v[k];
+        let range = joint.v..joint.v + joint.kind.nv();
+        for (force, &v) in forces[range.clone()].iter_mut().zip(&state.v[range]) {
+            *force -= damping * v;
         }
         if joint.kind.has_axis() {
             let stretch = state.q[joint.q] - parameters.rest(model, index);

@@ -267,6 +267,9 @@ fn estimate_errors(
 ) {
     let mut free = told(fitted, h);
     free.retain(|&i| !fitted[i].at_bound);
+    if free.is_empty() {
+        return;
+    }
     // In units in which H has a unit diagonal, so that neither factorisation nor inverse depends on those
     // of the parameters.
     let unit: Vec<f64> = free.iter().map(|&i| h[(i, i)].sqrt()).collect();

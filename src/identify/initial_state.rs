@@ -41,7 +41,8 @@ pub(super) fn recorded(
         let own = if at_frames { 0.0 } else { 0.5 * settings.time_step };
         let late = (experiment.velocity_lag - own) / lag.time_step;
         for joint in tree.bodies.iter().map(|&body| &model.bodies[body].joint) {
-            for k in (0..joint.kind.nv()).filter(|&k| trajectory.recorded.knows_velocity(joint, k)) {
+            for k in (0..joint.kind.nv()).filter(|&k| trajectory.recorded.knows_velocity(joint, k))
+            {
                 let k = joint.v + k;
                 let change = (after.v[k] - state.v[k]) * late;
                 if change.is_finite() {

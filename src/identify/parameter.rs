@@ -41,7 +41,8 @@ impl FreeParameter {
                 return Err(table.error("tied", message));
             }
             if found.slots.iter().any(|slot| slots.slots.contains(slot)) {
-                let message = format!("{other} stands for the same number as {name}, or is named twice");
+                let message =
+                    format!("{other} stands for the same number as {name}, or is named twice");
                 return Err(table.error("tied", message));
             }
             slots.slots.extend(found.slots);

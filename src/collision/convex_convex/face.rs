@@ -366,8 +366,8 @@ impl Kept {
             wanted[best(&|k| direction.dot(&self.places[k]))] = true;
         }
         let mut count = 0;
-        for k in 0..self.count {
-            if wanted[k] {
+        for (k, &wanted) in wanted[..self.count].iter().enumerate() {
+            if wanted {
                 self.corners[count] = self.corners[k];
                 self.places[count] = self.places[k];
                 self.heights[count] = self.heights[k];
