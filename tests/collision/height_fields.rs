@@ -17,7 +17,7 @@ pub fn over(shape: &'static Shape, height: f64, random: &mut Random) -> Pair {
     pair.orientations[0] = [1.0, 0.0, 0.0, 0.0];
     pair.positions[0] = Vector3::zeros();
     pair.sizes[0] = Vector3::repeat(1.0);
-    pair.sizes[1] = pair.sizes[1] * 0.4;
+    pair.sizes[1] *= 0.4;
     let [x, y] = random.vector(2.0);
     let radius = shape.reach(pair.sizes[1].into(), pair.poses()[1].rotation.tr_mul(&Vector3::z()));
     pair.positions[1] = Vector3::new(x, y, radius + height);
@@ -87,8 +87,8 @@ fn invariants() {
                 );
             }
             let (mut one, mut other) = (contacts, pair.swapped().witnesses(0.2));
-            one.sort_by(|a, b| a.feature.cmp(&b.feature));
-            other.sort_by(|a, b| a.feature.cmp(&b.feature));
+            one.sort_by_key(|a| a.feature);
+            other.sort_by_key(|a| a.feature);
             assert!(
                 one.iter().zip(&other).all(|(a, b)| *a == b.flipped()) && one.len() == other.len()
             );

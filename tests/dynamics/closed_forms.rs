@@ -97,8 +97,9 @@ proptest! {
         let energy = kinematics.kinetic_energy() + kinematics.potential_energy(&cast);
         let mut power: f64 = forces.iter().zip(&state.v).map(|(f, v)| f * v).sum();
         for (index, body) in model.bodies.iter().enumerate() {
-            for k in body.joint.v..body.joint.v + body.joint.kind.nv() {
-                power -= parameters.armature(&model, index) * acceleration[k] * state.v[k];
+            let range = body.joint.v..body.joint.v + body.joint.kind.nv();
+            for (a, v) in acceleration[range.clone()].iter().zip(&state.v[range]) {
+                power -= parameters.armature(&model, index) * a * v;
             }
         }
         assert_close(&[energy.tangent[0]], &[power], 1e-11, "power");

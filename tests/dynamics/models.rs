@@ -43,8 +43,8 @@ pub fn give_mass(body: &mut BodyDescription, random: &mut Random) {
         std::array::from_fn(|_| (random.vector(0.4), random.uniform(0.2, 1.0)));
     body.mass = points.iter().map(|p| p.1).sum();
     for (x, m) in &points {
-        for k in 0..3 {
-            body.center_of_mass[k] += m * x[k] / body.mass;
+        for (center, x) in body.center_of_mass.iter_mut().zip(x) {
+            *center += m * x / body.mass;
         }
     }
     for (x, m) in points {
@@ -95,8 +95,8 @@ pub fn tree(seed: u64, bodies: usize) -> Scene {
         let child = described.iter().position(|b| b.parent.as_deref() == Some(&names[k]));
         let kind = described[k].joint.kind;
         let moving = matches!(kind, Revolute | Prismatic);
-        if moving && pick(4, &mut random) == 0 && child.is_some() {
-            let child = child.unwrap();
+        if moving && pick(4, &mut random) == 0 {
+            let Some(child) = child else { continue };
             if described[child].joint.kind == Fixed {
                 described[k].mass = 0.0;
                 described[k].inertia = [0.0; 6];
