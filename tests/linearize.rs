@@ -1,5 +1,6 @@
 //! Jacobians of the step against central differences on the manifold and closed forms.
 
+use approx::assert_relative_eq;
 use nalgebra::{DMatrix, Matrix3, Rotation3, UnitQuaternion, Vector3};
 use stiction::argmin::Mode;
 use stiction::contact::{Regime, Target};
@@ -349,4 +350,49 @@ fn what_cannot_be_linearised_is_refused() {
         error.contains("scene.toml: the step from state 0") && error.contains("finite"),
         "{error}"
     );
+}
+
+// The columns of a motor are those of the force at its joint, times the gear.
+#[test]
+fn controls_have_columns_of_their_own() {
+    let scene = Scene::parse(
+        "[simulation]
+         time_step = 0.01
+         [[body]]
+         name = 'upper'
+         joint = { type = 'revolute', axis = [0, 1, 0], q = 0.4, v = 1 }
+         mass = 1
+         center_of_mass = [0, 0, -0.5]
+         inertia = 0.1
+         [[body]]
+         name = 'lower'
+         parent = 'upper'
+         joint = { type = 'revolute', axis = [0, 1, 0], q = -0.3 }
+         position = [0, 0, -1]
+         mass = 1
+         center_of_mass = [0, 0, -0.5]
+         inertia = 0.1
+         [[actuator]]
+         name = 'motor'
+         joint = 'lower'
+         gear = 3
+         control = 0.2",
+        "scene.toml",
+    )
+    .unwrap();
+    let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
+    let system = System { model, parameters, settings };
+    let names = model.parameter_names();
+    let mut linearizer = Linearizer::new("scene.toml", system, wrenches, &names).unwrap();
+    let result = linearizer.rollout(state, 3, |_| {}).unwrap();
+    assert_eq!(result.b.shape(), [3, 4, 3]);
+    assert_eq!((result.u.shape(), result.c.shape()), (&[3, 3][..], &[3, 4, names.len()][..]));
+    let gear = names.iter().position(|name| name == "motor/gear").unwrap();
+    for k in 0..3 {
+        for row in 0..4 {
+            let force = result.b[[k, row, 1]];
+            assert_relative_eq!(result.b[[k, row, 2]], 3.0 * force, max_relative = 1e-12);
+            assert_relative_eq!(result.c[[k, row, gear]], 0.2 * force, max_relative = 1e-12);
+        }
+    }
 }

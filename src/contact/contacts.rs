@@ -169,24 +169,27 @@ impl<T: Real> Contacts<T> {
     }
 
     /// Finds the displacements (in the place of velocities over a second) that close all loops of a model
-    /// again, in the metric of the mass matrix; false if there was nothing to do.
+    /// again, in the metric of the mass matrix. Returns how far the widest is open, m or rad; nothing if that
+    /// is no more than `still`.
     pub fn close_loops(
         &mut self,
         system: &System<T>,
         state: &State<T>,
         motion: &FreeMotion<T>,
         still: f64,
-    ) -> bool {
+    ) -> Option<f64> {
         self.points.clear();
         self.joints.clear();
         self.joints.equalities(system, state, motion, 1.0);
-        if self.joints.list.iter().all(|joint| joint.target.value().abs() <= still) {
-            return false;
+        let open = self.joints.list.iter().map(|joint| joint.target.value().abs());
+        let widest = open.fold(0.0, |widest: f64, x| if x <= widest { widest } else { x });
+        if widest <= still {
+            return None;
         }
         self.start(motion);
         self.velocities.fill(T::zero());
         self.solve_islands(system, motion, &[], Event::Impact);
-        true
+        Some(widest)
     }
 
     /// Finds the velocities of `bodies` right after they have struck something: all their points

@@ -5,11 +5,11 @@
 //! | lower limit, gap phi = q - lower | +1 | 0 <= lambda, one-sided | -phi/dt, of a violation K (-phi)/dt |
 //! | upper limit, gap phi = upper - q | -1 | the same | the same |
 //! | dry friction f | 1, each velocity of the joint | abs(lambda) <= f dt | 0 |
-//! | closed loop, violation phi | how phi grows | equality | -K phi/dt |
+//! | closed loop, violation phi | how phi grows | equality | 0 |
 //!
 //! K is Baumgarte's factor. Limits are contacts with restitution 0: the joint may come to the limit within
-//! the step and no further. Loops are closed again after each step
-//! ([`simulation`](crate::simulation)), so that phi is there for what starts open.
+//! the step and no further. Loops are closed again after each step, by displacements that leave no
+//! velocity ([`simulation`](crate::simulation)).
 
 use nalgebra::Vector3;
 
@@ -104,7 +104,7 @@ impl<T: Real> JointConstraints<T> {
                 }
             }
         }
-        self.equalities(system, state, motion, system.settings.baumgarte);
+        self.equalities(system, state, motion, 0.0);
     }
 
     /// The closed loops alone, with targets that remove the share `factor` of their violations in the step.
@@ -287,7 +287,9 @@ impl<T: Real> JointConstraints<T> {
         if equality.kind == EqualityKind::Distance {
             let distance = norm(apart.as_slice());
             let violation = distance - parameters.offset(model, index);
-            add(0, violation, &fill(apart / distance));
+            // Two points at one place have no direction between them.
+            let coincide = distance.value() == 0.0;
+            add(0, violation, &fill(if coincide { axis(2) } else { apart / distance }));
             return;
         }
         for k in 0..3 {

@@ -213,7 +213,11 @@ impl<T: Real> Articulation<T> {
         let (dt, scratch) = (self.duration, &mut self.runge_kutta);
         match runge_kutta(model, parameters, state, dt, forces, scratch, &mut self.smooth) {
             Ok(()) => self.free_velocity.clone_from(&self.smooth.v),
-            Err(_) => self.admissible.fill(false),
+            Err(_) => {
+                self.admissible.fill(false);
+                self.smooth.q.clone_from(&state.q);
+                self.smooth.v.clone_from(&state.v);
+            }
         }
     }
 

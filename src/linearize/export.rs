@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `A`, `B`, `C` | N x 2nv x 2nv, N x 2nv x nv, N x 2nv x np | `dx+ = A dx + B du + C dp` |
 //! | `x`, `x_next` | N x (nq + nv) | states `[q; v]` before and after each step |
-//! | `u` | N x nv | wrenches |
+//! | `u` | N x (nv + nu) | forces along the velocities, then controls |
 //! | `times` | N | times at which the steps start, s |
 //! | `dt` | scalar | time step, s |
 //! | `meta` | object | names, conventions in words, modes and solver health of each step |

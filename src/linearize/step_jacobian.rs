@@ -16,7 +16,7 @@ type Lanes = Dual<f64, LANES>;
 /// What a step does to small changes of the state x, the wrenches u and the parameters p:
 /// `dx+ = A dx + B du + C dp`.
 ///
-/// With nv = 6 numbers a body, dx = `[dq (nv); dv (nv)]` is a tangent vector as in
+/// With nv velocities (6 a free body), dx = `[dq (nv); dv (nv)]` is a tangent vector as in
 /// [`State::moved`], dq being translations in the world (m) and rotation vectors in the body frame
 /// (rad): at the start x moved by dx, at the end the [difference](State::difference) from the
 /// nominal x+. At a kink it is one of the one-sided derivatives, the one of `modes`.
@@ -24,7 +24,7 @@ type Lanes = Dual<f64, LANES>;
 pub struct StepJacobian {
     /// dx+/dx, 2 nv x 2 nv.
     pub a: DMatrix<f64>,
-    /// dx+/du, 2 nv x nv; u as in [`step`]: N in the world, N m in the body frame.
+    /// dx+/du, 2 nv x (nv + nu); u as in [`step`]: forces along the velocities, then controls.
     pub b: DMatrix<f64>,
     /// dx+/dp, 2 nv x the number of parameters asked for.
     pub c: DMatrix<f64>,
@@ -52,7 +52,7 @@ pub struct JacobianWorkspace {
     displaced: Displaced<Lanes>,
 }
 
-/// Linearises the step from `state` under `wrenches` (six numbers a body, see [`step`]), in forward
+/// Linearises the step from `state` under `wrenches` (the inputs of [`step`]), in forward
 /// mode. `parameters` are those C is with respect to; a parameter of several slots moves them
 /// together. `memory` is what the step before left (a new one if there was none), and becomes what
 /// this step leaves.
@@ -72,7 +72,7 @@ pub fn step_jacobian(
 
     let at = Point { system, state, wrenches, parameters, memory: &before, next: &next };
     let mut report = StepReport::default();
-    let zero = vec![0.0; 3 * nv + parameters.len()];
+    let zero = vec![0.0; 2 * nv + wrenches.len() + parameters.len()];
     let evaluate = |d: &[Lanes]| {
         let (difference, solve) = displaced.step(&at, d);
         report = solve;

@@ -12,7 +12,7 @@ use crate::simulation::{StepMemory, StepReport, Trajectory};
 use crate::state::State;
 
 /// The Jacobians of N steps, stacked along the first axis; see [`StepJacobian`] for one of them.
-/// nq = 7 and nv = 6 numbers a body, np parameters.
+/// nq = 7 and nv = 6 numbers a free body, nu actuators, np parameters.
 #[derive(Clone, Debug)]
 pub struct Linearization {
     /// The names of the parameters, np of them.
@@ -23,11 +23,11 @@ pub struct Linearization {
     pub x: Array2<f64>,
     /// States at which the steps end, N x (nq + nv).
     pub x_next: Array2<f64>,
-    /// Wrenches, N x nv.
+    /// Forces along the velocities, then controls, N x (nv + nu).
     pub u: Array2<f64>,
     /// dx+/dx, N x 2 nv x 2 nv.
     pub a: Array3<f64>,
-    /// dx+/du, N x 2 nv x nv.
+    /// dx+/du, N x 2 nv x (nv + nu).
     pub b: Array3<f64>,
     /// dx+/dp, N x 2 nv x np.
     pub c: Array3<f64>,
@@ -61,7 +61,7 @@ pub struct Linearizer<'a> {
 }
 
 impl<'a> Linearizer<'a> {
-    /// Steps of `system` under constant `wrenches` (six numbers a body), with respect to the
+    /// Steps of `system` under constant `wrenches` (the inputs of a step), with respect to the
     /// parameters called `names`: all of them are
     /// [`Model::parameter_names`](crate::model::Model::parameter_names). `name` stands for the
     /// scene in messages.
@@ -143,9 +143,9 @@ impl<'a> Linearizer<'a> {
             times: Vec::with_capacity(steps),
             x: Array2::zeros((steps, nq + nv)),
             x_next: Array2::zeros((steps, nq + nv)),
-            u: Array2::zeros((steps, nv)),
+            u: Array2::zeros((steps, self.wrenches.len())),
             a: Array3::zeros((steps, 2 * nv, 2 * nv)),
-            b: Array3::zeros((steps, 2 * nv, nv)),
+            b: Array3::zeros((steps, 2 * nv, self.wrenches.len())),
             c: Array3::zeros((steps, 2 * nv, np)),
             determined: Vec::with_capacity(steps),
             reports: Vec::with_capacity(steps),

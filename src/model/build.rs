@@ -870,12 +870,14 @@ impl Description {
                 let place = body.joint.q + first;
                 let found = [q[place], q[place + 1], q[place + 2], q[place + 3]];
                 // Files are free to give quaternions of any length.
-                let norm = found.iter().map(|x| x * x).sum::<f64>().sqrt();
+                let most = found.iter().fold(f64::MIN_POSITIVE, |most: f64, x| most.max(x.abs()));
+                let size = found.iter().map(|x| (x / most) * (x / most)).sum::<f64>().sqrt();
+                let norm = most * size;
                 if norm < 1e-9 {
                     let message = format!("has a quaternion of norm {norm}");
                     return Err(Fault::new(Owner::Keyframe, "q", message));
                 }
-                let turn = unit_quaternion(found).unwrap_or(found.map(|x| x / norm));
+                let turn = unit_quaternion(found).unwrap_or(found.map(|x| x / most / size));
                 q[place..place + 4].copy_from_slice(&turn);
             }
             let v = reordered(&keyframe.v, JointKind::nv, scene.model.nv())?;
@@ -900,6 +902,9 @@ fn whole(model: &Model, mut body: usize) -> Option<usize> {
 
 /// The body whose joint has this name, or that has it itself.
 fn find_joint(model: &Model, name: &str) -> Option<usize> {
+    if name.is_empty() {
+        return None;
+    }
     let by_joint = model.bodies.iter().position(|body| body.joint.name == name);
     by_joint.or_else(|| model.bodies.iter().position(|body| body.name == name))
 }

@@ -3,9 +3,11 @@
 //! A step keeps the velocities that would open a loop at zero, at the configuration it starts from; along
 //! curves that leaves the loop open by some (dt v)². Newton steps on the violation phi,
 //! dq = -M^-1 J' (J M^-1 J')^-1 phi, close it: the least displacement in the metric of the mass
-//! matrix, found by the node that finds impulses. Their number is decided on values.
+//! matrix (with the damping of joints over a second), found by the node that finds impulses. Their number is
+//! decided on values; a loop that stays open is reported as not solved.
 
 use crate::ad::Real;
+use crate::argmin::{ContactResiduals, Report, Status};
 use crate::contact::Contacts;
 use crate::dynamics::FreeMotion;
 use crate::model::System;
@@ -14,8 +16,10 @@ use crate::state::State;
 
 /// Violations up to this, m or rad, are left.
 const CLOSED: f64 = 1e-13;
+/// Violations from which on a loop counts as open, m or rad.
+const UNCLOSED: f64 = 1e-9;
 /// Newton steps at most; each squares the violation.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 6;
 
 /// Scratch memory.
 pub(super) struct Closure<T: Real> {
@@ -24,6 +28,8 @@ pub(super) struct Closure<T: Real> {
     still: Vec<T>,
     velocities: Vec<T>,
     moved: State<T>,
+    /// The configuration before the last of the Newton steps.
+    before: Vec<T>,
 }
 
 impl<T: Real> Default for Closure<T> {
@@ -34,6 +40,7 @@ impl<T: Real> Default for Closure<T> {
             still: Vec::new(),
             velocities: Vec::new(),
             moved: State::default(),
+            before: Vec::new(),
         }
     }
 }
@@ -46,13 +53,28 @@ impl<T: Real> Closure<T> {
         self.still.resize(model.nv() + model.nu(), T::zero());
         self.velocities.clone_from(&state.v);
         state.v.fill(T::zero());
-        for _ in 0..ROUNDS {
+        let mut least = f64::INFINITY;
+        for round in 0..=ROUNDS {
             // Displacements are velocities over a second.
             self.motion.start(system, state, &self.still, T::one());
             self.motion.rest();
-            if !self.contacts.close_loops(system, state, &self.motion, CLOSED) {
+            let open = self.contacts.close_loops(system, state, &self.motion, CLOSED);
+            let Some(open) = open else { break };
+            // Near enough a step squares the violation; from too far off it can lead away.
+            let closer = open < least;
+            if !closer || round == ROUNDS {
+                if !closer {
+                    state.q.copy_from_slice(&self.before);
+                }
+                if least.min(open) > UNCLOSED {
+                    let status = Status::IterationLimit;
+                    let unclosed = Report { status, residual: open, ..Report::default() };
+                    report.add(unclosed, ContactResiduals::default());
+                }
                 break;
             }
+            least = open;
+            self.before.clone_from(&state.q);
             self.moved.q.clone_from(&state.q);
             self.moved.v.clone_from(&state.v);
             for (tree, entry) in model.trees.iter().enumerate() {
