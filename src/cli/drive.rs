@@ -41,16 +41,10 @@ pub(super) fn check_step(
     if finite && report.worst.status != Status::InvalidInput {
         return Ok(());
     }
-    if finite {
-        let message = format!(
-            "step {step}, to {time} s: a mass matrix is not positive definite, because something that \
-             moves has no mass or an inertia that no solid has; nothing was written"
-        );
-        return Err(Error::input(file, None, "", message));
-    }
     let message = format!(
         "step {step}, to {time} s, does not give finite numbers: a load, a gain or a velocity is too \
-         large, or a number of the scene too extreme; nothing was written"
+         large, a number of the scene too extreme, or something that moves has no mass or an \
+         inertia that no solid has; nothing was written"
     );
     Err(Error::input(file, None, "", message))
 }

@@ -67,14 +67,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         .trajectories
         .iter()
         .map(|t| {
-            json!({
+            let mut row = json!({
                 "name": t.name,
                 "frames": t.frames,
                 "position_error_percent": number(t.position_error_percent),
                 "rotation_error_deg": number(t.rotation_error_deg),
-                "joint_error_deg": t.joint_error_deg.map(number),
                 "unsolved": t.report.unsolved,
-            })
+            });
+            // Without hinges there is none.
+            if let Some(joint) = t.joint_error_deg {
+                row["joint_error_deg"] = number(joint);
+            }
+            row
         })
         .collect();
     let mut object = json_head("evaluate", experiment.seed, threads);
@@ -84,8 +88,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let position = number(evaluation.position_error_percent);
     object.insert("position_error_percent".into(), position);
     object.insert("rotation_error_deg".into(), number(evaluation.rotation_error_deg));
-    let joint = evaluation.joint_error_deg.map(number);
-    object.insert("joint_error_deg".into(), joint.into());
+    if let Some(joint) = evaluation.joint_error_deg {
+        object.insert("joint_error_deg".into(), number(joint));
+    }
     object.insert(
         "solver".into(),
         json!({

@@ -11,7 +11,7 @@
 //! | `iterations` | of the search |
 //! | `rollouts` | the work done, in simulations of one recording without derivatives; measured, so it varies from run to run |
 //! | `seconds` | wall time |
-//! | `parameters` | a list: `name`, `initial` (start of the search), `value`, `lower`, `upper`, `observable` (whether any recording depends on it), `at_bound`, `standard_error` (`null` where there is none), `tied` (others that have its value) |
+//! | `parameters` | a list: `name`, `initial` (start of the search), `value`, `lower`, `upper`, `observable` (whether any recording depends on it), `at_bound`, `standard_error` (left out where there is none), `tied` (others that have its value) |
 //! | `truth` | true values by name, where the experiment states them |
 //! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode) |
 //! | `warnings` | sentences |
@@ -221,7 +221,7 @@ fn result_json(
         .iter()
         .zip(tied)
         .map(|(p, tied)| {
-            json!({
+            let mut row = json!({
                 "name": p.name,
                 "initial": number(p.initial),
                 "value": number(p.value),
@@ -229,9 +229,12 @@ fn result_json(
                 "upper": number(p.upper),
                 "observable": p.observable,
                 "at_bound": p.at_bound,
-                "standard_error": p.standard_error.map(number),
                 "tied": tied,
-            })
+            });
+            if let Some(error) = p.standard_error {
+                row["standard_error"] = number(error);
+            }
+            row
         })
         .collect();
     let truth: Map<String, Value> =

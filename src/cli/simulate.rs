@@ -38,14 +38,14 @@ pub(super) struct Arguments {
     controls: Option<PathBuf>,
     /// Hold the configuration of the start or keyframe q0 by its motors: each control gets
     /// kp (q0 - q) - kd v more
-    #[arg(long, value_name = "GAIN")]
+    #[arg(long, value_name = "GAIN", allow_negative_numbers = true)]
     kp: Option<f64>,
     /// See --kp
-    #[arg(long, value_name = "GAIN")]
+    #[arg(long, value_name = "GAIN", allow_negative_numbers = true)]
     kd: Option<f64>,
     /// Simulate this long from rest first, without --controls, and start from there: at rest, or with the
     /// velocities of the keyframe
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     settle: Option<f64>,
     /// Write the trajectory here instead of on standard output
     #[arg(short, long, value_name = "OUT.csv|OUT.npz")]
