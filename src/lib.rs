@@ -18,7 +18,7 @@
 //! mass = 1
 //! shape = { sphere = 0.1 }
 //! position = [0, 0, 0.1]";
-//! let Scene { model, parameters, settings, state, wrenches } = Scene::parse(text, "scene.toml")?;
+//! let Scene { model, parameters, settings, state, wrenches, .. } = Scene::parse(text, "scene.toml")?;
 //! let system = System { model: &model, parameters: &parameters, settings: &settings };
 //! let mut rollout = Rollout::new(system, state);
 //! rollout.advance(100, &wrenches);
