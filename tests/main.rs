@@ -11,6 +11,7 @@ mod contacts;
 #[cfg(feature = "cli")]
 mod diffcosim;
 mod dynamics;
+mod elbow;
 mod families;
 mod gradcheck;
 mod gradients;

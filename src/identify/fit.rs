@@ -99,7 +99,9 @@ pub struct Fit {
     /// The parameters. With ten recordings or more, standard errors are H^-1 S H^-1, with H = J'J and S the sum
     /// of the squared gradients of the recordings: they hold for any errors that are independent from one
     /// recording to another, those of the model included. With fewer they are H^-1 times the mean square
-    /// of the residuals, which takes all residuals for independent, and are often too small.
+    /// of the residuals, which takes all residuals for independent, and are often too small. Both are of
+    /// the minimum that was found: where impacts make many of them, as in long windows of tumbling
+    /// bodies, fits of different recordings differ by far more.
     pub parameters: Vec<FittedParameter>,
     /// Steps simulated.
     pub effort: Effort,
