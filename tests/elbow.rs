@@ -66,7 +66,8 @@ fn free(scene: &Scene, names: &[&str], start: f64, [lower, upper]: [f64; 2]) -> 
         slots.slots.extend(scene.model.parameter(other).unwrap().slots);
     }
     let scale = 0.1 * (upper - lower);
-    FreeParameter { name: names[0].to_string(), slots, start, lower, upper, scale }
+    let (bounds, transform) = ([lower, upper], Transform::None);
+    FreeParameter { scale, transform, ..FreeParameter::new(names[0], slots, start, bounds) }
 }
 
 fn contact(scene: &Scene) -> Vec<FreeParameter> {

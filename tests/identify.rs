@@ -7,7 +7,7 @@ pub mod simulator;
 use approx::assert_relative_eq;
 use stiction::identify::{
     AdamSettings, Dataset, Experiment, Fit, FitStatus, FreeParameter, InitialState, LeastSquares,
-    Method, Problem, WindowLength, evaluate, fit,
+    Method, Problem, Transform, WindowLength, evaluate, fit,
 };
 use stiction::model::{Scene, System};
 use stiction::simulation::{Recorded, Rollout, Trajectory};
@@ -19,7 +19,10 @@ use crate::shared::shared;
 fn free(scene: &Scene, name: &str, start: f64, [lower, upper]: [f64; 2]) -> FreeParameter {
     let slots = scene.model.parameter(name).unwrap();
     let scale = 0.1 * (upper - lower);
-    FreeParameter { name: name.to_string(), slots, start, lower, upper, scale }
+    let bounds = [lower, upper];
+    // In themselves, as the tests below set them.
+    let transform = Transform::None;
+    FreeParameter { scale, transform, ..FreeParameter::new(name, slots, start, bounds) }
 }
 
 /// An experiment in `scene`: recorded starts and whole recordings.

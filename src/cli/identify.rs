@@ -11,7 +11,7 @@
 //! | `iterations` | of the search |
 //! | `rollouts` | the work done, in simulations of one recording without derivatives; measured, so it varies from run to run |
 //! | `seconds` | wall time |
-//! | `parameters` | a list: `name`, `initial` (start of the search), `value`, `lower`, `upper`, `observable` (whether any recording depends on it), `at_bound`, `standard_error` (left out where there is none), `tied` (others that have its value) |
+//! | `parameters` | a list: `name`, `initial` (start of the search), `value`, `lower`, `upper`, `observable` (whether any recording depends on it), `at_bound`, `fixed` (not searched for), `standard_error` (left out where there is none), `tied` (others that have its value) |
 //! | `truth` | true values by name, where the experiment states them |
 //! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode) |
 //! | `warnings` | sentences |
@@ -182,6 +182,7 @@ fn derivative_cost(experiment: &Experiment, dataset: &Dataset, result: &Fit) -> 
     sample.windows.truncate(1);
     let x: Vec<f64> = result.parameters.iter().map(|p| p.value).collect();
     let mut problem = Problem::new(experiment, &sample, 1);
+    let x = problem.space.variables(&x);
     // A warm-up of each, then the faster of three.
     let mut time = |with_derivatives: bool| {
         (0..4)
@@ -229,6 +230,7 @@ fn result_json(
                 "upper": number(p.upper),
                 "observable": p.observable,
                 "at_bound": p.at_bound,
+                "fixed": p.fixed,
                 "tied": tied,
             });
             if let Some(error) = p.standard_error {
@@ -276,9 +278,10 @@ fn report(experiment: &Experiment, result: &Fit, seconds: f64) {
     ));
     for p in &result.parameters {
         let truth = experiment.truth.get(&p.name).map_or(String::new(), |x| format!("{x:.6}"));
-        let note = match (p.observable, p.at_bound) {
-            (false, _) => "  unobservable",
-            (true, true) => "  at its bound",
+        let note = match (p.fixed, p.observable, p.at_bound) {
+            (true, ..) => "  fixed",
+            (_, false, _) => "  unobservable",
+            (_, _, true) => "  at its bound",
             _ => "",
         };
         let error = p.standard_error.map_or(String::new(), |x| format!("{x:.6}"));

@@ -251,18 +251,23 @@ impl Experiment {
         }
         let mut parameters: Vec<FreeParameter> = Vec::new();
         for table in root.tables("parameter")? {
-            let parameter = FreeParameter::read(&table, &scene.model)?;
+            let found = FreeParameter::read(&table, &scene)?;
             let taken = |p: &&FreeParameter| {
-                p.slots.slots.iter().any(|slot| parameter.slots.slots.contains(slot))
+                let mut own = found.iter().flat_map(|p| &p.slots.slots);
+                own.any(|slot| p.slots.slots.contains(slot))
             };
             if let Some(other) = parameters.iter().find(taken) {
                 let message = format!("stands for the same number as {}", other.name);
                 return Err(table.error("name", message));
             }
-            parameters.push(parameter);
+            parameters.extend(found);
         }
         if parameters.is_empty() {
             return Err(root.error("parameter", "is missing: name at least one [[parameter]]"));
+        }
+        if parameters.iter().all(|parameter| parameter.fixed) {
+            let message = "all are fixed, so that nothing is left to identify";
+            return Err(root.error("parameter", message));
         }
         let mut truth = BTreeMap::new();
         if let Some(table) = root.table("truth")? {

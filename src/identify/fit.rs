@@ -78,9 +78,28 @@ pub struct FittedParameter {
     pub observable: bool,
     /// Whether it ended at a bound.
     pub at_bound: bool,
+    /// Whether it was not searched for.
+    pub fixed: bool,
     /// Its standard deviation, from how far the recordings disagree; nothing at a bound, for a parameter
     /// that leaves no trace, and where a combination with others leaves none. See [`Fit::parameters`].
     pub standard_error: Option<f64>,
+}
+
+impl FittedParameter {
+    /// One that was not searched for.
+    fn fixed(parameter: &super::FreeParameter) -> FittedParameter {
+        FittedParameter {
+            name: parameter.name.clone(),
+            initial: parameter.start,
+            value: parameter.start,
+            lower: parameter.lower,
+            upper: parameter.upper,
+            observable: true,
+            at_bound: false,
+            fixed: true,
+            standard_error: None,
+        }
+    }
 }
 
 /// The result of an identification.
@@ -125,7 +144,7 @@ pub struct Progress<'a> {
     pub iteration: usize,
     /// Mean of the squared weighted residuals.
     pub loss: f64,
-    /// The parameters.
+    /// The parameters, fixed ones too.
     pub values: &'a [f64],
 }
 
@@ -151,19 +170,19 @@ pub fn fit(
     watch: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Fit, ad::Error> {
     let parameters = &experiment.parameters;
-    let gather = |f: fn(&super::FreeParameter) -> f64| parameters.iter().map(f).collect::<Vec<_>>();
-    let (start, scale) = (gather(|p| p.start), gather(|p| p.scale));
-    let (lower, upper) = (gather(|p| p.lower), gather(|p| p.upper));
-    let variables = Variables { lower: &lower, upper: &upper, scale: &scale };
     let mut problem = Problem::new(experiment, dataset, threads);
+    let space = problem.space.clone();
+    let (start, scale) = (space.start(), space.scale());
+    let (lower, upper) = (space.lower(), space.upper());
+    let variables = Variables { lower: &lower, upper: &upper, scale: &scale };
     let count = problem.residual_count().max(1) as f64;
     let mean = |cost: f64| 2.0 * cost / count;
 
     let scene: Vec<f64> = parameters.iter().map(|p| p.get(&experiment.scene.parameters)).collect();
-    let loss_of_scene = mean(problem.cost(&scene));
+    let loss_of_scene = mean(problem.cost(&space.variables(&scene)));
     let loss_at_start = mean(problem.cost(&start));
     let mut tell = |iteration: usize, cost: f64, values: &[f64]| {
-        watch(Progress { iteration, loss: mean(cost), values })
+        watch(Progress { iteration, loss: mean(cost), values: &space.told(values) })
     };
     let minimum = match experiment.method {
         Method::LevenbergMarquardt => {
@@ -191,11 +210,16 @@ pub fn fit(
     };
     problem.linearize(&minimum.x);
     let report = problem.report;
+    // From here on in the parameters themselves, those that are not fixed.
+    let free: Vec<&super::FreeParameter> = space.free().iter().map(|&i| &parameters[i]).collect();
+    let told = space.told(&minimum.x);
+    let told: Vec<f64> = space.free().iter().map(|&i| told[i]).collect();
     let (h, _) = problem.normal_equations();
-    let scores = problem.scores();
+    let (h, scores) = space.in_parameters(&minimum.x, h, problem.scores());
+    let (known, _) = space.in_parameters(&minimum.x, problem.prior_information(), Vec::new());
     let leaves_trace = |h: &DMatrix<f64>, i: usize| {
-        let width = upper[i] - lower[i];
-        let width = if width.is_finite() { width } else { 10.0 * scale[i] };
+        let width = free[i].upper - free[i].lower;
+        let width = if width.is_finite() { width } else { 10.0 * free[i].scale };
         let own = h[(i, i)];
         // A derivative that is not finite does not say that there is none.
         !own.is_finite() || own.max(0.0).sqrt() * width > OBSERVABLE
@@ -204,17 +228,19 @@ pub fn fit(
     if observable.contains(&false) {
         // What was moved to where it has no effect any more, as a restitution to 0, left a trace on the way.
         problem.linearize(&start);
-        let (h, _) = problem.normal_equations();
+        let (h, _) = space.in_parameters(&start, problem.normal_equations().0, Vec::new());
         for (i, observable) in observable.iter_mut().enumerate() {
-            *observable |= minimum.x[i] != start[i] && leaves_trace(&h, i);
+            *observable |= told[i] != free[i].start && leaves_trace(&h, i);
         }
     }
-    let mut fitted: Vec<FittedParameter> = parameters
+    let mut fitted: Vec<FittedParameter> = free
         .iter()
         .enumerate()
         .map(|(i, parameter)| {
             let observable = observable[i];
-            let value = if observable { minimum.x[i] } else { parameter.start };
+            // One number of an inertia alone is not put back: there might be no such body.
+            let keep = observable || space.is_shared(i);
+            let value = if keep { told[i] } else { parameter.start };
             FittedParameter {
                 name: parameter.name.clone(),
                 initial: parameter.start,
@@ -223,13 +249,17 @@ pub fn fit(
                 upper: parameter.upper,
                 observable,
                 at_bound: value <= parameter.lower || value >= parameter.upper,
+                fixed: false,
                 standard_error: None,
             }
         })
         .collect();
     let variance = 2.0 * minimum.cost / (count - start.len() as f64).max(1.0);
-    estimate_errors(&mut fitted, &h, &scores, variance);
+    estimate_errors(&mut fitted, &h, &known, &scores, variance);
     let warnings = warnings(&fitted, &h, &report, &experiment.scene.settings);
+    for (i, parameter) in parameters.iter().enumerate().filter(|(_, p)| p.fixed) {
+        fitted.insert(i, FittedParameter::fixed(parameter));
+    }
     let status = match minimum.outcome {
         Outcome::Infeasible => FitStatus::Infeasible,
         _ if fitted.iter().any(|p| !p.observable) => FitStatus::Unobservable,
@@ -260,10 +290,12 @@ pub fn fit(
 /// Fewest recordings whose disagreement says how far parameters are off.
 const LEAST_RECORDINGS: usize = 10;
 
-/// Fills in standard errors: see [`Fit::parameters`]. `variance`: mean square of the residuals.
+/// Fills in standard errors: see [`Fit::parameters`]. `known`: the part of H that is of the priors, which hold
+/// as stated; `variance`: mean square of the residuals.
 fn estimate_errors(
     fitted: &mut [FittedParameter],
     h: &DMatrix<f64>,
+    known: &DMatrix<f64>,
     scores: &[DVector<f64>],
     variance: f64,
 ) {
@@ -282,6 +314,13 @@ fn estimate_errors(
         return;
     }
     let Some(inverse) = scaled.cholesky().map(|cholesky| cholesky.inverse()) else { return };
+    // What the priors add to the covariance: their own H has the size it is stated to have.
+    let stated = |share: f64| {
+        let own = DMatrix::from_fn(free.len(), free.len(), |a, b| {
+            known[(free[a], free[b])] / (unit[a] * unit[b])
+        });
+        &inverse * own * &inverse * share
+    };
     let recordings = scores.iter().filter(|score| score.iter().any(|&x| x != 0.0)).count();
     let covariance = if recordings >= LEAST_RECORDINGS {
         let mut spread = DMatrix::zeros(free.len(), free.len());
@@ -290,9 +329,9 @@ fn estimate_errors(
             spread += &own * own.transpose();
         }
         let few = recordings as f64 / (recordings as f64 - 1.0);
-        &inverse * spread * &inverse * few
+        &inverse * spread * &inverse * few + stated(1.0)
     } else {
-        inverse * variance
+        &inverse * variance + stated(1.0 - variance)
     };
     for (a, &i) in free.iter().enumerate() {
         let error = covariance[(a, a)].sqrt() / unit[a];
@@ -320,9 +359,10 @@ fn warnings(
     let mut warnings = Vec::new();
     for p in fitted {
         if !p.observable {
+            let kept = if p.value == p.initial { "so it keeps its start" } else { "it is now" };
             warnings.push(format!(
-                "{} is unobservable: no recording depends on it, so it keeps its start {}",
-                p.name, p.initial
+                "{} is unobservable: no recording depends on it, {kept} {}",
+                p.name, p.value
             ));
         } else if p.at_bound {
             warnings.push(format!("{} ended at its bound {}", p.name, p.value));

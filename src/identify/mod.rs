@@ -17,6 +17,7 @@ mod levenberg_marquardt;
 mod loss;
 mod parameter;
 mod problem;
+mod search_space;
 
 pub use adam::AdamSettings;
 pub use dataset::{Dataset, Window};
@@ -25,5 +26,6 @@ pub use experiment::{Experiment, InitialState, Method, Noise, WindowLength};
 pub use fit::{Fit, FitStatus, FittedParameter, Progress, fit};
 pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, minimize};
 pub use loss::{Measurement, residuals};
-pub use parameter::FreeParameter;
+pub use parameter::{FreeParameter, Prior, Transform};
 pub use problem::{Effort, Problem};
+pub use search_space::SearchSpace;

@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::levenberg_marquardt::{LeastSquares, Trial};
 use super::loss::{Measurement, residuals_per_frame};
-use super::{Dataset, Experiment, FreeParameter, InitialState, residuals};
+use super::{Dataset, Experiment, InitialState, SearchSpace, residuals};
 use crate::ad::{self, Dual, Real, Var};
 use crate::argmin::Status;
 use crate::model::Parameters;
@@ -40,10 +40,12 @@ struct Block {
 }
 
 /// The identification problem: cost = |residuals|² / 2, summed over windows in their order, so that
-/// the result has the same bits on any number of threads.
+/// the result has the same bits on any number of threads; and of those of the priors. Its variables are those
+/// of the [`SearchSpace`].
 pub struct Problem<'a> {
     measurement: Measurement<'a>,
-    parameters: &'a [FreeParameter],
+    /// The variables, and the parameters they stand for.
+    pub space: SearchSpace<'a>,
     base: &'a Parameters<f64>,
     threads: usize,
     /// The initial state of each window.
@@ -54,6 +56,8 @@ pub struct Problem<'a> {
     damping: Vec<f64>,
     moved: Vec<bool>,
     blocks: Vec<Block>,
+    /// Residuals of the priors and their Jacobian.
+    prior: (DVector<f64>, DMatrix<f64>),
     /// Whether fitted initial states are held where they are, as if they were recorded.
     pub hold_initial: bool,
     /// Steps simulated so far.
@@ -66,7 +70,9 @@ impl<'a> Problem<'a> {
     /// The problem of an experiment and its recordings, worked on by `threads` threads.
     pub fn new(experiment: &'a Experiment, dataset: &'a Dataset, threads: usize) -> Self {
         let initial: Vec<_> = dataset.windows.iter().map(|w| w.initial.clone()).collect();
+        let space = SearchSpace::new(&experiment.parameters);
         Problem {
+            prior: (DVector::zeros(0), DMatrix::zeros(0, space.len())),
             measurement: Measurement {
                 model: &experiment.scene.model,
                 dataset,
@@ -76,7 +82,7 @@ impl<'a> Problem<'a> {
                 wrenches: &experiment.scene.wrenches,
                 initial_state: experiment.initial_state,
             },
-            parameters: &experiment.parameters,
+            space,
             base: &experiment.scene.parameters,
             threads: threads.max(1),
             trial: initial.clone(),
@@ -90,7 +96,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The number of residuals.
+    /// The number of residuals, those of priors included.
     pub fn residual_count(&self) -> usize {
         let first = usize::from(self.is_fitted());
         let dataset = self.measurement.dataset;
@@ -99,7 +105,9 @@ impl<'a> Problem<'a> {
             .iter()
             .map(|trajectory| residuals_per_frame(&self.measurement, &trajectory.recorded))
             .collect();
-        dataset.windows.iter().map(|w| (w.steps + first) * counts[w.trajectory]).sum()
+        let recorded: usize =
+            dataset.windows.iter().map(|w| (w.steps + first) * counts[w.trajectory]).sum();
+        recorded + self.space.prior_residuals(&self.space.start()).len()
     }
 
     /// Unknowns of an initial state.
@@ -120,19 +128,23 @@ impl<'a> Problem<'a> {
 
     fn parameters_at<T: Real>(&self, x: &[T]) -> Parameters<T> {
         let mut parameters = self.base.cast();
-        for (parameter, &x) in self.parameters.iter().zip(x) {
-            parameter.set(x, &mut parameters);
-        }
+        self.space.set(x, &mut parameters);
         parameters
     }
 
-    /// The cost at parameters `x` with the present initial states.
+    /// The part of the cost that is of the priors.
+    fn prior_cost<T: Real>(&self, x: &[T]) -> T {
+        let r = self.space.prior_residuals(x);
+        crate::linalg::dot(&r, &r) * 0.5
+    }
+
+    /// The cost at variables `x` with the present initial states.
     pub fn cost(&mut self, x: &[f64]) -> f64 {
         let costs = self.costs_from(x, &self.initial);
         self.effort.steps += self.window_steps();
         self.report = StepReport::default();
         costs.iter().for_each(|(_, report)| self.report.merge(report));
-        costs.iter().map(|(cost, _)| cost).sum()
+        costs.iter().map(|(cost, _)| cost).sum::<f64>() + self.prior_cost(x)
     }
 
     /// The cost of each window, and how its contact problems were solved.
@@ -152,7 +164,7 @@ impl<'a> Problem<'a> {
         })
     }
 
-    /// The cost and its gradient in [parameters..., initial-state tangents window by window], by
+    /// The cost and its gradient in [variables..., initial-state tangents window by window], by
     /// one recording and one adjoint sweep a window.
     ///
     /// # Errors
@@ -190,6 +202,9 @@ impl<'a> Problem<'a> {
             gradient.extend_from_slice(&g[x.len()..]);
             self.report.merge(&report);
         }
+        let (own, slopes) = ad::gradient(|z: &[Var]| self.prior_cost(z), x)?;
+        total += own;
+        gradient.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += slope);
         self.effort.derivative_steps += self.window_steps();
         Ok((total, gradient))
     }
@@ -250,13 +265,13 @@ impl<'a> Problem<'a> {
 }
 
 impl Problem<'_> {
-    /// The gradient of the cost of each trajectory in the parameters at the last linearised point, initial
-    /// states eliminated: the terms of the gradient that [`normal_equations`] gives.
+    /// The gradient of the cost of each trajectory in the variables at the last linearised point, initial
+    /// states eliminated: the terms of the gradient that [`normal_equations`] gives, but for the priors'.
     ///
     /// [`normal_equations`]: LeastSquares::normal_equations
     pub(super) fn scores(&self) -> Vec<DVector<f64>> {
         let dataset = self.measurement.dataset;
-        let nothing = DVector::zeros(self.parameters.len());
+        let nothing = DVector::zeros(self.space.len());
         let mut scores = vec![nothing; dataset.trajectories.len()];
         for ((block, &damping), window) in
             self.blocks.iter().zip(&self.damping).zip(&dataset.windows)
@@ -266,7 +281,12 @@ impl Problem<'_> {
         scores
     }
 
-    /// The normal equations of a window in the parameters: the Schur complement of its initial state.
+    /// J'J of the priors at the last linearised point.
+    pub(super) fn prior_information(&self) -> DMatrix<f64> {
+        self.prior.1.tr_mul(&self.prior.1)
+    }
+
+    /// The normal equations of a window in the variables: the Schur complement of its initial state.
     fn reduced(block: &Block, damping: f64) -> (DMatrix<f64>, DVector<f64>) {
         let (mut h, mut g) = (block.hpp.clone(), block.gp.clone());
         if !block.gx.is_empty()
@@ -296,16 +316,24 @@ impl LeastSquares for Problem<'_> {
             self.report.merge(&block.report);
             self.effort.derivative_steps += block.passes * window.steps * substeps;
         }
-        self.blocks.iter().map(|block| block.cost).sum()
+        let (r, j) = ad::jacobian::<4>(|z: &[Dual<f64, 4>]| self.space.prior_residuals(z), x);
+        self.prior = (DVector::from_vec(r), j);
+        let own = 0.5 * self.prior.0.norm_squared();
+        self.blocks.iter().map(|block| block.cost).sum::<f64>() + own
     }
 
     fn normal_equations(&self) -> (DMatrix<f64>, DVector<f64>) {
-        let n = self.parameters.len();
+        let n = self.space.len();
         let (mut h, mut g) = (DMatrix::zeros(n, n), DVector::zeros(n));
         for (block, &damping) in self.blocks.iter().zip(&self.damping) {
             let (own_h, own_g) = Self::reduced(block, damping);
             h += own_h;
             g += own_g;
+        }
+        let (r, j) = &self.prior;
+        if !r.is_empty() {
+            h += self.prior_information();
+            g += j.tr_mul(r);
         }
         (h, g)
     }
@@ -334,6 +362,9 @@ impl LeastSquares for Problem<'_> {
             let coordinates = self.measurement.model.coordinates();
             self.trial[k] = self.initial[k].moved(coordinates, dx.as_slice());
         }
+        let (r, j) = &self.prior;
+        let change = j * &step;
+        predicted -= change.dot(r) + 0.5 * change.norm_squared();
         let target: Vec<f64> = x.iter().zip(step.iter()).map(|(x, d)| x + d).collect();
         let mut cost = 0.0;
         let moved = self.costs_from(&target, &self.trial);
@@ -353,6 +384,7 @@ impl LeastSquares for Problem<'_> {
                 }
             }
         }
+        cost += self.prior_cost(&target);
         let cost = if cost.is_finite() { cost } else { f64::INFINITY };
         Trial { cost, predicted, eliminated_step }
     }
