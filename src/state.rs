@@ -1,6 +1,7 @@
 //! Where the bodies are and how they move.
 
 use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
 
 use crate::ad::Real;
 use crate::spatial::{conjugate, exp, log, normalized, product};
@@ -86,7 +87,7 @@ impl Coordinates {
 }
 
 /// Configuration and velocity of all joints, in the order of the model's bodies.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State<T> {
     /// The numbers of each joint, see [`Coordinates`]; seven of a free body.
     pub q: Vec<T>,

@@ -85,6 +85,12 @@ impl Dataset {
                     InitialState::Recorded => {
                         initial_state::recorded(experiment, &settings, trajectory, first)
                     }
+                    InitialState::Flight => initial_state::flight_or_recorded(
+                        experiment,
+                        &dataset,
+                        (index, first),
+                        steps,
+                    ),
                     InitialState::Fitted => {
                         initial_state::smoothed(experiment, &dataset, (index, first), steps)
                     }

@@ -2,7 +2,7 @@
 
 use super::initial_state::{in_flight, recorded};
 use super::loss::whole_turns;
-use super::problem::parallel;
+use super::parallel::parallel;
 use super::{Dataset, Experiment};
 use crate::linalg::norm;
 use crate::model::{Joint, JointKind, Model, Parameters, System};

@@ -9,12 +9,20 @@ use crate::model::{JointKind, LoadOptions, Model, Scene};
 use crate::simulation::{ColumnMap, expand};
 use crate::table::{self, Table};
 
+/// Starts of the first stage, unless the experiment says otherwise.
+const DEFAULT_STARTS: usize = 4;
+/// Iterations, likewise.
+const DEFAULT_ITERATIONS: usize = 50;
+
 /// Where the simulation of a window starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InitialState {
     /// From the recorded state.
     #[default]
     Recorded,
+    /// From the state from which the motion up to the first contact, with the scene's own parameters, comes
+    /// nearest to the recorded frames; the recorded state where there are too few of them.
+    Flight,
     /// From a state that is fitted together with the parameters.
     Fitted,
 }
@@ -88,13 +96,44 @@ pub struct Experiment {
     pub method: Method,
     /// Most iterations of the search.
     pub max_iterations: usize,
-    /// Seed of everything random; nothing is today.
+    /// Whether whole recordings are fitted from short horizons on (see `continuation` in [`Experiment::load`]).
+    pub continuation: bool,
+    /// How many starts the first stage of the search is made from, at least 1.
+    pub starts: usize,
+    /// Seed of everything random: further starts, recordings held out.
     pub seed: u64,
     /// The true values, where the experiment states them.
     pub truth: BTreeMap<String, f64>,
 }
 
 impl Experiment {
+    /// An experiment without recordings and without noise, with what [`Experiment::load`] takes where a file
+    /// says nothing: whole windows from recorded states, Levenberg-Marquardt.
+    pub fn new(name: &str, scene: Scene, parameters: Vec<FreeParameter>, noise: Noise) -> Self {
+        Experiment {
+            name: name.to_string(),
+            columns: ColumnMap::new(&scene.model),
+            scene,
+            data: Vec::new(),
+            parameters,
+            initial_state: InitialState::default(),
+            window: WindowLength::Whole,
+            substeps: None,
+            substeps_line: None,
+            velocity_lag: 0.0,
+            length_scale: 1.0,
+            noise,
+            joint_noise: BTreeMap::new(),
+            huber: None,
+            method: Method::default(),
+            max_iterations: DEFAULT_ITERATIONS,
+            continuation: true,
+            starts: DEFAULT_STARTS,
+            seed: 1,
+            truth: BTreeMap::new(),
+        }
+    }
+
     /// Reads an experiment file. `data`, where given, replaces the file's own list of recordings.
     ///
     /// ```toml
@@ -102,7 +141,7 @@ impl Experiment {
     /// floating_base = false            # of a URDF: whether its first link floats
     /// keyframe = "home"                # where the scene starts; if left out, where it says
     /// data = ["slide_*.csv"]           # files, folders or patterns, relative to this file
-    /// initial_state = "fitted"         # or "recorded" (default)
+    /// initial_state = "fitted"         # or "recorded" (default), "flight" (of the frames before the first contact)
     /// window = "whole"                 # (default) or a number of recorded steps
     /// substeps = 1                     # simulation steps per recorded step
     /// velocity_lag = 0.0               # s
@@ -110,6 +149,9 @@ impl Experiment {
     /// huber = 3.0                      # optional: residuals beyond so many standard deviations count linearly
     /// method = "levenberg-marquardt"   # (default) or "adam"
     /// max_iterations = 50
+    /// continuation = true              # (default) whole windows: short horizons and few recordings first
+    /// starts = 4                       # (default) starts of the first stage, spread over the bounds
+    /// seed = 1
     /// [adam]
     /// rate = 0.05                      # of the scale of each parameter
     /// [noise]                          # standard deviations
@@ -198,6 +240,8 @@ impl Experiment {
             "huber",
             "method",
             "max_iterations",
+            "continuation",
+            "starts",
             "seed",
             "adam",
             "noise",
@@ -207,9 +251,12 @@ impl Experiment {
         ])?;
         let initial_state = match root.string("initial_state")? {
             None | Some("recorded") => InitialState::Recorded,
+            Some("flight") => InitialState::Flight,
             Some("fitted") => InitialState::Fitted,
             Some(other) => {
-                let message = format!("must be \"recorded\" or \"fitted\", found {other:?}");
+                let message = format!(
+                    "must be \"recorded\", \"flight\" or \"fitted\", found {other:?}"
+                );
                 return Err(root.error("initial_state", message));
             }
         };
@@ -301,6 +348,8 @@ impl Experiment {
             huber,
             method,
             max_iterations: root.count("max_iterations")?.unwrap_or(default_iterations),
+            continuation: root.boolean("continuation")?.unwrap_or(true),
+            starts: root.count("starts")?.unwrap_or(DEFAULT_STARTS),
             seed: root.count("seed")?.unwrap_or(1) as u64,
             truth,
         })

@@ -4,8 +4,10 @@ use std::fmt;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::levenberg_marquardt::{LeastSquares, Outcome, Variables, minimize};
-use super::{Dataset, Effort, Experiment, InitialState, Method, Problem, adam};
+use super::covariance::{Covariance, UNTELLABLE};
+use super::levenberg_marquardt::{LeastSquares, Outcome};
+use super::search::{Found, search};
+use super::{Checkpoint, Dataset, Effort, Experiment, Iteration, Problem, Progress, StartResult};
 use crate::ad;
 use crate::model::{Parameters, Settings};
 use crate::simulation::StepReport;
@@ -18,8 +20,10 @@ pub enum FitStatus {
     Converged,
     /// No step lowers the loss, though its gradient is not zero: a kink, or noise of the solver.
     Stalled,
-    /// The iterations are used up, or it was stopped: the best found so far.
+    /// The iterations are used up: the best found so far.
     IterationLimit,
+    /// It was stopped: the best found so far.
+    Stopped,
     /// Some parameters leave no trace in the recordings; they keep their start.
     Unobservable,
     /// The loss at the start, or a derivative on the way, is not finite.
@@ -33,6 +37,7 @@ impl FitStatus {
             FitStatus::Converged => "converged",
             FitStatus::Stalled => "stalled",
             FitStatus::IterationLimit => "iteration_limit",
+            FitStatus::Stopped => "stopped",
             FitStatus::Unobservable => "unobservable",
             FitStatus::Infeasible => "infeasible",
         }
@@ -50,6 +55,7 @@ impl fmt::Display for FitStatus {
             FitStatus::IterationLimit => {
                 "stopped at the iteration limit; raise max_iterations, or start nearer"
             }
+            FitStatus::Stopped => "stopped before its end; these are the best values so far",
             FitStatus::Unobservable => {
                 "unobservable: some parameters leave no trace in the recordings"
             }
@@ -135,17 +141,15 @@ pub struct Fit {
     pub identified: Parameters<f64>,
     /// Starts of the windows at the result.
     pub initial_states: Vec<crate::state::State<f64>>,
-}
-
-/// An iteration, for those who watch.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress<'a> {
-    /// Its number, from 1.
-    pub iteration: usize,
-    /// Mean of the squared weighted residuals.
-    pub loss: f64,
-    /// The parameters, fixed ones too.
-    pub values: &'a [f64],
+    /// The parameters that have a standard error, by their places.
+    pub told: Vec<usize>,
+    /// The correlations of the estimates of these.
+    pub correlations: DMatrix<f64>,
+    /// All iterations.
+    pub history: Vec<Iteration>,
+    /// Where the first stage led from each start; the first is that of the experiment. Empty if there is one
+    /// start only.
+    pub starts: Vec<StartResult>,
 }
 
 /// A parameter is not observable if the residuals (in standard deviations, all taken together)
@@ -154,61 +158,42 @@ pub struct Progress<'a> {
 /// floor with compliance, and by its correction.
 const OBSERVABLE: f64 = 1e-3;
 
-/// Most iterations with initial states held: noise in them soon decides more than parameters do.
-const HELD_ITERATIONS: usize = 10;
-
 /// Identifies the parameters of `experiment` from `dataset` on `threads` threads; the result has
 /// the same bits for any number of them. `watch` is told of each iteration and may end the search
 /// by returning false.
 ///
 /// # Errors
-/// Those of reverse mode ([`ad::Error`]), with Adam.
+/// Those of reverse mode ([`ad::Error`]), with methods that need it.
 pub fn fit(
     experiment: &Experiment,
     dataset: &Dataset,
     threads: usize,
     watch: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Fit, ad::Error> {
+    fit_from(experiment, dataset, threads, None, watch)
+}
+
+/// [`fit`], going on where another one of the same experiment and recordings stood: to the same bits as if
+/// that had not been stopped. What is of another experiment is begun anew ([`Checkpoint::is_of`] tells).
+///
+/// # Errors
+/// Those of [`fit`].
+pub fn fit_from(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    threads: usize,
+    checkpoint: Option<Checkpoint>,
+    watch: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Fit, ad::Error> {
     let parameters = &experiment.parameters;
     let mut problem = Problem::new(experiment, dataset, threads);
     let space = problem.space.clone();
-    let (start, scale) = (space.start(), space.scale());
-    let (lower, upper) = (space.lower(), space.upper());
-    let variables = Variables { lower: &lower, upper: &upper, scale: &scale };
+    let start = space.start();
     let count = problem.residual_count().max(1) as f64;
     let mean = |cost: f64| 2.0 * cost / count;
-
-    let scene: Vec<f64> = parameters.iter().map(|p| p.get(&experiment.scene.parameters)).collect();
-    let loss_of_scene = mean(problem.cost(&space.variables(&scene)));
-    let loss_at_start = mean(problem.cost(&start));
-    let mut tell = |iteration: usize, cost: f64, values: &[f64]| {
-        watch(Progress { iteration, loss: mean(cost), values: &space.told(values) })
-    };
-    let minimum = match experiment.method {
-        Method::LevenbergMarquardt => {
-            let most = experiment.max_iterations;
-            let mut from = start.clone();
-            let mut spent = 0;
-            if experiment.initial_state == InitialState::Fitted {
-                // Parameters first: far from them, initial states would bend to make up for them.
-                problem.hold_initial = true;
-                let first = most.div_ceil(2).min(HELD_ITERATIONS);
-                let first = minimize(&mut problem, &start, variables, first, &mut tell);
-                problem.hold_initial = false;
-                (from, spent) = (first.x, first.iterations);
-            }
-            let mut go_on = |k: usize, cost: f64, values: &[f64]| tell(spent + k, cost, values);
-            let left = (most - spent).max(1);
-            let mut minimum = minimize(&mut problem, &from, variables, left, &mut go_on);
-            minimum.iterations += spent;
-            minimum
-        }
-        Method::Adam(settings) => {
-            let most = experiment.max_iterations;
-            adam::adam(&mut problem, &start, variables, settings, most, &mut tell)?
-        }
-    };
-    problem.linearize(&minimum.x);
+    let Found { minimum, stopped, at } =
+        search(experiment, dataset, &mut problem, checkpoint, watch)?;
+    let cost = problem.linearize(&minimum.x);
     let report = problem.report;
     // From here on in the parameters themselves, those that are not fixed.
     let free: Vec<&super::FreeParameter> = space.free().iter().map(|&i| &parameters[i]).collect();
@@ -254,14 +239,16 @@ pub fn fit(
             }
         })
         .collect();
-    let variance = 2.0 * minimum.cost / (count - start.len() as f64).max(1.0);
-    estimate_errors(&mut fitted, &h, &known, &scores, variance);
+    let variance = 2.0 * cost / (count - start.len() as f64).max(1.0);
+    let (told, correlations) = estimate_errors(&mut fitted, &h, &known, &scores, variance);
+    let told = told.iter().map(|&i| space.free()[i]).collect();
     let warnings = warnings(&fitted, &h, &report, &experiment.scene.settings);
     for (i, parameter) in parameters.iter().enumerate().filter(|(_, p)| p.fixed) {
         fitted.insert(i, FittedParameter::fixed(parameter));
     }
     let status = match minimum.outcome {
         Outcome::Infeasible => FitStatus::Infeasible,
+        _ if stopped => FitStatus::Stopped,
         _ if fitted.iter().any(|p| !p.observable) => FitStatus::Unobservable,
         Outcome::Converged => FitStatus::Converged,
         Outcome::Stalled => FitStatus::Stalled,
@@ -273,10 +260,10 @@ pub fn fit(
     }
     Ok(Fit {
         status,
-        loss: mean(minimum.cost),
-        loss_of_scene,
-        loss_at_start,
-        iterations: minimum.iterations,
+        loss: mean(cost),
+        loss_of_scene: mean(at.cost_of_scene.unwrap_or(f64::INFINITY)),
+        loss_at_start: mean(at.cost_at_start.unwrap_or(f64::INFINITY)),
+        iterations: at.history.len(),
         parameters: fitted,
         effort: problem.effort,
         steps_per_rollout: dataset.mean_steps() * dataset.substeps as f64,
@@ -284,59 +271,34 @@ pub fn fit(
         warnings,
         identified,
         initial_states: problem.initial,
+        told,
+        correlations,
+        history: at.history,
+        starts: at.starts,
     })
 }
 
-/// Fewest recordings whose disagreement says how far parameters are off.
-const LEAST_RECORDINGS: usize = 10;
-
-/// Fills in standard errors: see [`Fit::parameters`]. `known`: the part of H that is of the priors, which hold
-/// as stated; `variance`: mean square of the residuals.
+/// Fills in standard errors: see [`Fit::parameters`]; returns which parameters have one, and the correlations of
+/// these. `known`: the part of H that is of the priors; `variance`: mean square of the residuals.
 fn estimate_errors(
     fitted: &mut [FittedParameter],
     h: &DMatrix<f64>,
     known: &DMatrix<f64>,
     scores: &[DVector<f64>],
     variance: f64,
-) {
+) -> (Vec<usize>, DMatrix<f64>) {
     let mut free = told(fitted, h);
     free.retain(|&i| !fitted[i].at_bound);
-    if free.is_empty() {
-        return;
-    }
-    // In units in which H has a unit diagonal, so that neither factorisation nor inverse depends on those
-    // of the parameters.
-    let unit: Vec<f64> = free.iter().map(|&i| h[(i, i)].sqrt()).collect();
-    let scaled = DMatrix::from_fn(free.len(), free.len(), |a, b| {
-        h[(free[a], free[b])] / (unit[a] * unit[b])
-    });
-    if scaled.clone().symmetric_eigenvalues().iter().any(|&x| x <= UNTELLABLE) {
-        return;
-    }
-    let Some(inverse) = scaled.cholesky().map(|cholesky| cholesky.inverse()) else { return };
-    // What the priors add to the covariance: their own H has the size it is stated to have.
-    let stated = |share: f64| {
-        let own = DMatrix::from_fn(free.len(), free.len(), |a, b| {
-            known[(free[a], free[b])] / (unit[a] * unit[b])
-        });
-        &inverse * own * &inverse * share
-    };
-    let recordings = scores.iter().filter(|score| score.iter().any(|&x| x != 0.0)).count();
-    let covariance = if recordings >= LEAST_RECORDINGS {
-        let mut spread = DMatrix::zeros(free.len(), free.len());
-        for score in scores {
-            let own = DVector::from_fn(free.len(), |a, _| score[free[a]] / unit[a]);
-            spread += &own * own.transpose();
-        }
-        let few = recordings as f64 / (recordings as f64 - 1.0);
-        &inverse * spread * &inverse * few + stated(1.0)
-    } else {
-        &inverse * variance + stated(1.0 - variance)
-    };
+    let covariance = Covariance::of_recordings(h, known, scores, &free)
+        .or_else(|| Covariance::of_residuals(h, known, variance, &free));
+    let Some(covariance) = covariance else { return (Vec::new(), DMatrix::zeros(0, 0)) };
     for (a, &i) in free.iter().enumerate() {
-        let error = covariance[(a, a)].sqrt() / unit[a];
+        let error = covariance.error(a);
         fitted[i].standard_error = error.is_finite().then_some(error);
     }
+    let correlations =
+        DMatrix::from_fn(free.len(), free.len(), |a, b| covariance.correlation(a, b));
+    (free, correlations)
 }
 
 /// The parameters with a trace at the result; none where a derivative is not finite.
@@ -346,9 +308,6 @@ fn told(fitted: &[FittedParameter], h: &DMatrix<f64>) -> Vec<usize> {
     }
     (0..fitted.len()).filter(|&i| fitted[i].observable && h[(i, i)] > 0.0).collect()
 }
-
-/// A combination of parameters, each in units that make its trace 1, leaves none of its own below this.
-const UNTELLABLE: f64 = 1e-8;
 
 fn warnings(
     fitted: &[FittedParameter],

@@ -100,6 +100,19 @@ pub(super) fn smoothed(
     recorded(experiment, &dataset.settings, trajectory, first)
 }
 
+/// The start in flight with the scene's own parameters, or the recorded one.
+pub(super) fn flight_or_recorded(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    (index, first): (usize, usize),
+    steps: usize,
+) -> State<f64> {
+    let parameters = &experiment.scene.parameters;
+    let trajectory = &dataset.trajectories[index];
+    in_flight(experiment, dataset, parameters, (index, first), steps)
+        .unwrap_or_else(|| recorded(experiment, &dataset.settings, trajectory, first))
+}
+
 /// Parabolas through positions and rotation vectors of `count` frames; nothing if they miss the frames of
 /// a coordinate by more than `limit` standard deviations.
 fn parabolas(

@@ -7,6 +7,7 @@
 //! that changes of contact make.
 
 use nalgebra::{DMatrix, DVector};
+use serde::{Deserialize, Serialize};
 
 /// A sum of squares, cost(x) = |r(x)|² / 2.
 pub trait LeastSquares {
@@ -32,10 +33,12 @@ pub struct Trial {
     pub predicted: f64,
     /// The largest step of an eliminated unknown, relative to its scale.
     pub eliminated_step: f64,
+    /// The change of the cost in standard errors of it, where the problem knows how its parts disagree.
+    pub significance: Option<f64>,
 }
 
 /// How a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// Neither the cost nor the variables change any more: a minimum, or a kink that none of the
     /// compass search's steps leads over.
@@ -72,6 +75,44 @@ pub struct Variables<'a> {
     pub scale: &'a [f64],
 }
 
+/// When a search ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// Most linearisations.
+    pub iterations: usize,
+    /// Whether it stops where the cost falls slowly, without looking over kinks: for searches that others
+    /// follow.
+    pub coarse: bool,
+}
+
+/// Where a search stands between two of its iterations: all that the rest of it depends on, besides the problem.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The best point so far.
+    pub x: Vec<f64>,
+    /// The cost there; nothing if it is not finite, or not known yet.
+    pub cost: Option<f64>,
+    /// Linearisations used.
+    pub iterations: usize,
+    /// How it ended, if it has.
+    pub outcome: Option<Outcome>,
+    damping: f64,
+    growth: f64,
+    slow: usize,
+}
+
+/// Damping at the start, and how fast it grows.
+const DAMPING: f64 = 1e-3;
+const GROWTH: f64 = 2.0;
+
+impl Standing {
+    /// Before the first iteration, at `x`.
+    pub fn new(x: &[f64]) -> Standing {
+        let (damping, growth) = (DAMPING, GROWTH);
+        Standing { x: x.to_vec(), cost: None, iterations: 0, outcome: None, damping, growth, slow: 0 }
+    }
+}
+
 /// Steps below this fraction of the scale end the search.
 const STEP_TOLERANCE: f64 = 1e-9;
 /// Decreases of the cost below this fraction end the search.
@@ -79,10 +120,17 @@ const COST_TOLERANCE: f64 = 1e-10;
 /// A decrease below this fraction of the cost is slow; so many slow iterations in a row end the search.
 const SLOW: f64 = 1e-6;
 const SLOW_ITERATIONS: usize = 3;
+/// A decrease below this fraction ends a coarse search.
+const COARSE: f64 = 1e-2;
+/// A change of the cost by less than this many standard errors of it ends the search: the parts of the cost
+/// disagree about its sign, and the step is about twice as many standard errors of the variables long. Kinks too
+/// small to be told apart from noise do not hold it up either.
+const INSIGNIFICANT: f64 = 0.05;
 /// Lengths of the steps that look over kinks, in scales of the variables.
 const COMPASS: [f64; 4] = [0.1, 0.03, 0.01, 0.003];
-/// A damping this large means that no step helps.
+/// A damping this large means that no step helps; in a coarse search, this large.
 const MAX_DAMPING: f64 = 1e14;
+const COARSE_DAMPING: f64 = 1e3;
 
 /// Minimises `problem` from `start` within the bounds. `watch` is told of each iteration (number,
 /// cost, x) and may end the search by returning false.
@@ -93,55 +141,88 @@ pub fn minimize(
     max_iterations: usize,
     watch: &mut dyn FnMut(usize, f64, &[f64]) -> bool,
 ) -> Minimum {
-    let mut search = Search { problem, variables, x: start.to_vec(), cost: 0.0, iterations: 1 };
-    search.cost = search.problem.linearize(&search.x);
-    let mut outcome = if search.cost.is_finite() { None } else { Some(Outcome::Infeasible) };
-    if !watch(1, search.cost, &search.x) {
-        outcome = Some(Outcome::IterationLimit);
+    let limits = Limits { iterations: max_iterations, coarse: false };
+    let mut watch = |standing: &Standing, _: &mut _| {
+        watch(standing.iterations, standing.cost.unwrap_or(f64::INFINITY), &standing.x)
+    };
+    proceed(problem, Standing::new(start), variables, limits, &mut watch)
+}
+
+/// What is told of each iteration, with the problem; it may end the search by returning false.
+pub(super) type Watch<'a, P> = &'a mut dyn FnMut(&Standing, &mut P) -> bool;
+
+/// [`minimize`] from where another search stood, as that would have gone on.
+pub(super) fn proceed<P: LeastSquares>(
+    problem: &mut P,
+    standing: Standing,
+    variables: Variables,
+    limits: Limits,
+    watch: Watch<P>,
+) -> Minimum {
+    let mut search = Search { problem, variables, cost: 0.0, standing };
+    search.cost = search.problem.linearize(&search.standing.x);
+    let most = if limits.coarse { COARSE_DAMPING } else { MAX_DAMPING };
+    if search.standing.iterations == 0 {
+        search.standing.iterations = 1;
+        search.standing.cost = search.cost.is_finite().then_some(search.cost);
+        if search.standing.cost.is_none() {
+            search.standing.outcome = Some(Outcome::Infeasible);
+        }
+        if !watch(&search.standing, search.problem) {
+            search.standing.outcome = Some(Outcome::IterationLimit);
+        }
     }
-    let mut slow = 0;
-    let (mut damping, mut growth) = (1e-4, 2.0);
-    while outcome.is_none() {
+    while search.standing.outcome.is_none() {
         let before = search.cost;
-        let Some(attempt) = search.newton(damping) else {
-            outcome = Some(Outcome::Infeasible);
+        let Some(attempt) = search.newton() else {
+            search.standing.outcome = Some(Outcome::Infeasible);
             break;
         };
         let mut ended = None;
+        let small = attempt.predicted <= COST_TOLERANCE * before;
+        let at = &mut search.standing;
         if attempt.accepted {
             let gain = (before - search.cost) / attempt.predicted.max(f64::MIN_POSITIVE);
-            damping = (damping * (1.0 - (2.0 * gain - 1.0).powi(3)).max(1.0 / 3.0)).max(1e-15);
-            growth = 2.0;
-            slow = if before - search.cost <= SLOW * before { slow + 1 } else { 0 };
-            let flat = attempt.predicted <= COST_TOLERANCE * before && slow > 0;
-            if attempt.short || flat || slow >= SLOW_ITERATIONS || search.cost == 0.0 {
+            let factor = (1.0 - (2.0 * gain - 1.0).powi(3)).max(1.0 / 3.0);
+            (at.damping, at.growth) = ((at.damping * factor).max(1e-15), GROWTH);
+            at.slow = if before - search.cost <= SLOW * before { at.slow + 1 } else { 0 };
+            let flat = small && at.slow > 0;
+            if attempt.short || flat || at.slow >= SLOW_ITERATIONS || search.cost == 0.0 {
                 ended = Some(Outcome::Converged);
             }
-        } else if attempt.short || attempt.predicted <= COST_TOLERANCE * before {
+        } else if attempt.short || small {
             ended = Some(Outcome::Converged);
         } else {
-            damping *= growth;
-            growth *= 2.0;
-            if damping > MAX_DAMPING {
+            at.damping *= at.growth;
+            at.growth *= 2.0;
+            if at.damping > most {
                 ended = Some(Outcome::Stalled);
             }
         }
         // Where modes of contact change the cost has kinks, and the gradient ends at the first: look
         // over it before giving up.
-        if ended.is_some() && search.iterations < max_iterations && search.compass() {
-            (ended, damping, growth, slow) = (None, 1e-4, 2.0, 0);
+        let coarse = limits.coarse && attempt.accepted && before - search.cost <= COARSE * before;
+        if coarse || attempt.insignificant {
+            ended = Some(Outcome::Converged);
+        } else if ended.is_some()
+            && !limits.coarse
+            && search.standing.iterations < limits.iterations
+            && search.compass()
+        {
+            let at = &mut search.standing;
+            (ended, at.damping, at.growth, at.slow) = (None, DAMPING, GROWTH, 0);
         }
-        if search.cost < before && !watch(search.iterations, search.cost, &search.x) {
-            ended = ended.or(Some(Outcome::IterationLimit));
+        let used_up = search.standing.iterations >= limits.iterations;
+        search.standing.outcome = ended.or_else(|| used_up.then_some(Outcome::IterationLimit));
+        if search.cost < before && !watch(&search.standing, search.problem) {
+            search.standing.outcome = ended.or(Some(Outcome::IterationLimit));
         }
-        outcome = ended
-            .or_else(|| (search.iterations >= max_iterations).then_some(Outcome::IterationLimit));
     }
     Minimum {
-        outcome: outcome.unwrap_or(Outcome::IterationLimit),
-        x: search.x,
+        outcome: search.standing.outcome.unwrap_or(Outcome::IterationLimit),
+        x: search.standing.x,
         cost: search.cost,
-        iterations: search.iterations,
+        iterations: search.standing.iterations,
     }
 }
 
@@ -149,9 +230,8 @@ pub fn minimize(
 struct Search<'a, P> {
     problem: &'a mut P,
     variables: Variables<'a>,
-    x: Vec<f64>,
     cost: f64,
-    iterations: usize,
+    standing: Standing,
 }
 
 /// What came of a Newton step.
@@ -161,11 +241,13 @@ struct Attempt {
     predicted: f64,
     /// Whether it was too short to matter.
     short: bool,
+    /// Whether what the recordings disagree about hides it.
+    insignificant: bool,
 }
 
 impl<P: LeastSquares> Search<'_, P> {
     /// Tries a damped step; nothing if a derivative is not finite.
-    fn newton(&mut self, damping: f64) -> Option<Attempt> {
+    fn newton(&mut self) -> Option<Attempt> {
         let (mut h, mut g) = self.problem.normal_equations();
         let scale = self.variables.scale;
         for i in 0..g.len() {
@@ -177,30 +259,33 @@ impl<P: LeastSquares> Search<'_, P> {
         if !g.iter().chain(h.iter()).all(|x| x.is_finite()) {
             return None;
         }
-        let step = bounded_step(&h, &g, damping, &self.x, self.variables);
-        let trial = self.problem.trial(&self.x, &step);
+        let Standing { x, damping, .. } = &self.standing;
+        let step = bounded_step(&h, &g, *damping, x, self.variables);
+        let trial = self.problem.trial(x, &step);
         let sizes = step.iter().zip(scale).map(|(step, scale)| step.abs() / scale);
         let short = sizes.fold(trial.eliminated_step, f64::max) <= STEP_TOLERANCE;
         let accepted = trial.cost < self.cost;
         if accepted {
             self.accept(&step);
         }
-        Some(Attempt { accepted, predicted: trial.predicted, short })
+        let insignificant = trial.significance.is_some_and(|size| size <= INSIGNIFICANT);
+        Some(Attempt { accepted, predicted: trial.predicted, short, insignificant })
     }
 
     /// Tries steps along each variable, shorter and shorter; whether one lowered the cost by enough.
     fn compass(&mut self) -> bool {
         for length in COMPASS {
-            for i in 0..self.x.len() {
+            for i in 0..self.standing.x.len() {
                 for sign in [1.0, -1.0] {
                     let (lower, upper) = (self.variables.lower[i], self.variables.upper[i]);
-                    let there = self.x[i] + sign * length * self.variables.scale[i];
-                    let mut step = vec![0.0; self.x.len()];
-                    step[i] = there.clamp(lower, upper) - self.x[i];
+                    let x = &self.standing.x;
+                    let there = x[i] + sign * length * self.variables.scale[i];
+                    let mut step = vec![0.0; x.len()];
+                    step[i] = there.clamp(lower, upper) - x[i];
                     if step[i] == 0.0 {
                         continue;
                     }
-                    let trial = self.problem.trial(&self.x, &step);
+                    let trial = self.problem.trial(x, &step);
                     if trial.cost < (1.0 - SLOW) * self.cost {
                         self.accept(&step);
                         return true;
@@ -213,12 +298,32 @@ impl<P: LeastSquares> Search<'_, P> {
 
     fn accept(&mut self, step: &[f64]) {
         let bounds = self.variables.lower.iter().zip(self.variables.upper);
-        for ((x, step), (&lower, &upper)) in self.x.iter_mut().zip(step).zip(bounds) {
+        for ((x, step), (&lower, &upper)) in self.standing.x.iter_mut().zip(step).zip(bounds) {
             *x = (*x + step).clamp(lower, upper);
         }
         self.problem.accept();
-        self.cost = self.problem.linearize(&self.x);
-        self.iterations += 1;
+        self.cost = self.problem.linearize(&self.standing.x);
+        self.standing.cost = Some(self.cost);
+        self.standing.iterations += 1;
+    }
+}
+
+/// Share of the way to a bound that a step may go: where a variable has no effect at its bound, as a restitution
+/// of 0, a step that ends there would never come back.
+const TO_BOUND: f64 = 0.8;
+/// Closer than this, in scales, steps end at the bound.
+const AT_BOUND: f64 = 1e-3;
+
+/// Where a variable goes that is to move by `change`.
+fn within(x: f64, change: f64, lower: f64, upper: f64, scale: f64) -> f64 {
+    let bound = if change < 0.0 { lower } else { upper };
+    let way = bound - x;
+    if !bound.is_finite() || change.abs() < TO_BOUND * way.abs() {
+        x + change
+    } else if way.abs() <= AT_BOUND * scale {
+        bound
+    } else {
+        x + TO_BOUND * way
     }
 }
 
@@ -244,14 +349,14 @@ fn bounded_step(
     if let Some(cholesky) = a.cholesky() {
         let d = cholesky.solve(&b);
         for (k, &i) in free.iter().enumerate() {
-            step[i] = (x[i] + d[k] * scale[i]).clamp(lower[i], upper[i]) - x[i];
+            step[i] = within(x[i], d[k] * scale[i], lower[i], upper[i], scale[i]) - x[i];
         }
     } else {
         // Not definite: the combination is not observable; go down the gradient, each variable on
         // its own curvature.
         for (k, &i) in free.iter().enumerate() {
             let d = b[k] / (h[(i, i)] * (1.0 + damping) * free.len() as f64);
-            step[i] = (x[i] + d * scale[i]).clamp(lower[i], upper[i]) - x[i];
+            step[i] = within(x[i], d * scale[i], lower[i], upper[i], scale[i]) - x[i];
         }
     }
     step

@@ -8,6 +8,8 @@
 
 mod adam;
 mod builtin;
+mod continuation;
+mod covariance;
 mod dataset;
 mod evaluate;
 mod experiment;
@@ -15,17 +17,20 @@ mod fit;
 mod initial_state;
 mod levenberg_marquardt;
 mod loss;
+mod parallel;
 mod parameter;
 mod problem;
+mod search;
 mod search_space;
 
 pub use adam::AdamSettings;
 pub use dataset::{Dataset, Window};
 pub use evaluate::{Evaluation, RolloutStart, TrajectoryError, evaluate, evaluate_from};
 pub use experiment::{Experiment, InitialState, Method, Noise, WindowLength};
-pub use fit::{Fit, FitStatus, FittedParameter, Progress, fit};
+pub use fit::{Fit, FitStatus, FittedParameter, fit, fit_from};
 pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, minimize};
 pub use loss::{Measurement, residuals};
 pub use parameter::{FreeParameter, Prior, Transform};
 pub use problem::{Effort, Problem};
+pub use search::{Checkpoint, Iteration, Progress, StartResult};
 pub use search_space::SearchSpace;

@@ -1,12 +1,15 @@
 //! The sum of squares over all windows, in parallel, with fitted initial states eliminated.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::BTreeMap;
 
 use nalgebra::{DMatrix, DVector};
+use serde::{Deserialize, Serialize};
 
 use super::levenberg_marquardt::{LeastSquares, Trial};
+use super::covariance::LEAST_RECORDINGS;
 use super::loss::{Measurement, residuals_per_frame};
-use super::{Dataset, Experiment, InitialState, SearchSpace, residuals};
+use super::parallel::parallel;
+use super::{Dataset, Experiment, InitialState, SearchSpace, Window, residuals};
 use crate::ad::{self, Dual, Real, Var};
 use crate::argmin::Status;
 use crate::model::Parameters;
@@ -18,8 +21,14 @@ const DAMPING: f64 = 1e-4;
 const MIN_DAMPING: f64 = 1e-12;
 const MAX_DAMPING: f64 = 1e12;
 
+/// Information of a trajectory on a variable beyond this many times the median is capped, if there are as many
+/// trajectories; and if at least half of them have this share of what the most sensitive one has.
+const CAP: f64 = 10.0;
+const LEAST_CAPPED: usize = 10;
+const UNTOLD: f64 = 1e-9;
+
 /// Simulated steps so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effort {
     /// Without derivatives.
     pub steps: usize,
@@ -55,7 +64,16 @@ pub struct Problem<'a> {
     /// window at a kink must not shorten the steps of the others.
     damping: Vec<f64>,
     moved: Vec<bool>,
+    /// The windows that count, and how many of their steps at most.
+    active: Vec<usize>,
+    horizon: usize,
+    /// Of the windows that count, at the last linearised point.
     blocks: Vec<Block>,
+    /// How much the block of each counts in steps.
+    weights: Vec<f64>,
+    /// Whether trajectories that are far more sensitive than others count less in steps: those that
+    /// amplify what is between two impacts, so that their derivatives hold next to nowhere.
+    pub cap_sensitivity: bool,
     /// Residuals of the priors and their Jacobian.
     prior: (DVector<f64>, DMatrix<f64>),
     /// Whether fitted initial states are held where they are, as if they were recorded.
@@ -88,12 +106,52 @@ impl<'a> Problem<'a> {
             trial: initial.clone(),
             damping: vec![DAMPING; initial.len()],
             moved: vec![false; initial.len()],
+            active: (0..initial.len()).collect(),
+            horizon: usize::MAX,
             initial,
             blocks: Vec::new(),
+            weights: Vec::new(),
+            cap_sensitivity: false,
             hold_initial: false,
             effort: Effort::default(),
             report: StepReport::default(),
         }
+    }
+
+    /// Lets only every n-th trajectory count, and only the first `horizon` recorded steps of their windows.
+    pub fn restrict(&mut self, every: usize, horizon: usize) {
+        let windows = &self.measurement.dataset.windows;
+        let counts = |k: &usize| windows[*k].trajectory.is_multiple_of(every.max(1));
+        self.active = (0..windows.len()).filter(counts).collect();
+        self.horizon = horizon.max(1);
+        self.blocks.clear();
+    }
+
+    /// Damping of the initial state of each window.
+    pub(super) fn damping(&self) -> &[f64] {
+        &self.damping
+    }
+
+    /// Sets the damping of the initial states.
+    pub(super) fn set_damping(&mut self, damping: &[f64]) {
+        self.damping.copy_from_slice(damping);
+    }
+
+    /// Takes the work of a linearisation at `x` off the effort: a search that is resumed makes the last one
+    /// of its first part again.
+    pub(super) fn forget_next_linearisation(&mut self, x: Option<&[f64]>) {
+        let Some(x) = x else { return };
+        let before = self.effort;
+        self.linearize(x);
+        let more = self.effort.derivative_steps - before.derivative_steps;
+        let derivative_steps = before.derivative_steps.saturating_sub(more);
+        self.effort = Effort { derivative_steps, ..before };
+    }
+
+    /// The part of window `k` that counts.
+    fn stretch(&self, k: usize) -> Window {
+        let Window { trajectory, first, steps, .. } = self.measurement.dataset.windows[k];
+        Window { trajectory, first, steps: steps.min(self.horizon), initial: State::default() }
     }
 
     /// The number of residuals, those of priors included.
@@ -105,8 +163,8 @@ impl<'a> Problem<'a> {
             .iter()
             .map(|trajectory| residuals_per_frame(&self.measurement, &trajectory.recorded))
             .collect();
-        let recorded: usize =
-            dataset.windows.iter().map(|w| (w.steps + first) * counts[w.trajectory]).sum();
+        let windows = self.active.iter().map(|&k| self.stretch(k));
+        let recorded: usize = windows.map(|w| (w.steps + first) * counts[w.trajectory]).sum();
         recorded + self.space.prior_residuals(&self.space.start()).len()
     }
 
@@ -120,10 +178,10 @@ impl<'a> Problem<'a> {
         self.measurement.initial_state == InitialState::Fitted
     }
 
-    /// Steps of one simulation of all windows.
+    /// Steps of one simulation of all windows that count.
     fn window_steps(&self) -> usize {
-        let dataset = self.measurement.dataset;
-        dataset.windows.iter().map(|w| w.steps * dataset.substeps).sum()
+        let substeps = self.measurement.dataset.substeps;
+        self.active.iter().map(|&k| self.stretch(k).steps * substeps).sum()
     }
 
     fn parameters_at<T: Real>(&self, x: &[T]) -> Parameters<T> {
@@ -147,14 +205,14 @@ impl<'a> Problem<'a> {
         costs.iter().map(|(cost, _)| cost).sum::<f64>() + self.prior_cost(x)
     }
 
-    /// The cost of each window, and how its contact problems were solved.
+    /// The cost of each window that counts, and how its contact problems were solved.
     fn costs_from(&self, x: &[f64], initial: &[State<f64>]) -> Vec<(f64, StepReport)> {
         let parameters = self.parameters_at(x);
-        let windows = &self.measurement.dataset.windows;
-        parallel(self.threads, windows.len(), |k| {
+        parallel(self.threads, self.active.len(), |at| {
+            let k = self.active[at];
             let mut r = Vec::new();
-            let report =
-                residuals(&self.measurement, &windows[k], &parameters, &initial[k], &mut r);
+            let window = self.stretch(k);
+            let report = residuals(&self.measurement, &window, &parameters, &initial[k], &mut r);
             // Parameters that no body can have (an inertia that is not positive definite) are as
             // far off as can be.
             let admissible = report.worst.status != Status::InvalidInput;
@@ -164,17 +222,18 @@ impl<'a> Problem<'a> {
         })
     }
 
-    /// The cost and its gradient in [variables..., initial-state tangents window by window], by
+    /// The cost and its gradient in [variables..., initial-state tangents of the windows that count], by
     /// one recording and one adjoint sweep a window.
     ///
     /// # Errors
     /// Those of [`ad::gradient`].
     pub fn gradient(&mut self, x: &[f64]) -> Result<(f64, Vec<f64>), ad::Error> {
-        let windows = &self.measurement.dataset.windows;
         let unknowns = self.initial_unknowns();
         let mut input = x.to_vec();
         input.resize(x.len() + unknowns, 0.0);
-        let parts = parallel(self.threads, windows.len(), |k| {
+        let parts = parallel(self.threads, self.active.len(), |at| {
+            let k = self.active[at];
+            let window = self.stretch(k);
             let mut report = StepReport::default();
             let cost = |z: &[Var]| {
                 let (p, tangent) = z.split_at(x.len());
@@ -184,7 +243,7 @@ impl<'a> Problem<'a> {
                 }
                 let mut r = Vec::new();
                 let parameters = self.parameters_at(p);
-                report = residuals(&self.measurement, &windows[k], &parameters, &initial, &mut r);
+                report = residuals(&self.measurement, &window, &parameters, &initial, &mut r);
                 crate::linalg::dot(&r, &r) * 0.5
             };
             let result = ad::gradient(cost, &input);
@@ -209,15 +268,16 @@ impl<'a> Problem<'a> {
         Ok((total, gradient))
     }
 
-    /// Moves the initial state of window `k` by a tangent vector.
-    pub(super) fn move_initial(&mut self, k: usize, tangent: &[f64]) {
+    /// Moves the initial state of the `at`-th window that counts by a tangent vector.
+    pub(super) fn move_initial(&mut self, at: usize, tangent: &[f64]) {
+        let k = self.active[at];
         let coordinates = self.measurement.model.coordinates();
         self.initial[k] = self.initial[k].moved(coordinates, tangent);
     }
 
     /// Residuals and Jacobian of window `k` by duals of `N` lanes.
     fn block<const N: usize>(&self, x: &[f64], k: usize) -> Block {
-        let window = &self.measurement.dataset.windows[k];
+        let window = &self.stretch(k);
         let (np, nx) = (x.len(), self.initial_unknowns());
         let mut report = StepReport::default();
         let mut passes = 0;
@@ -270,15 +330,64 @@ impl Problem<'_> {
     ///
     /// [`normal_equations`]: LeastSquares::normal_equations
     pub(super) fn scores(&self) -> Vec<DVector<f64>> {
-        let dataset = self.measurement.dataset;
         let nothing = DVector::zeros(self.space.len());
-        let mut scores = vec![nothing; dataset.trajectories.len()];
-        for ((block, &damping), window) in
-            self.blocks.iter().zip(&self.damping).zip(&dataset.windows)
-        {
-            scores[window.trajectory] += Self::reduced(block, damping).1;
+        let mut scores = vec![nothing; self.measurement.dataset.trajectories.len()];
+        for (((_, g), trajectory), &weight) in self.reduced_blocks().zip(&self.weights) {
+            scores[trajectory] += g * weight;
         }
         scores
+    }
+
+    /// The normal equations of each window that counts in the variables, and its trajectory.
+    fn reduced_blocks(&self) -> impl Iterator<Item = ((DMatrix<f64>, DVector<f64>), usize)> {
+        let windows = &self.measurement.dataset.windows;
+        self.blocks.iter().zip(&self.active).map(|(block, &k)| {
+            (Self::reduced(block, self.damping[k]), windows[k].trajectory)
+        })
+    }
+
+    /// Weights of the windows that count: those of trajectories whose information on a variable is beyond
+    /// [`CAP`] times the median count as much as if it were there.
+    fn sensitivity_weights(&self) -> Vec<f64> {
+        let mut information: BTreeMap<usize, DVector<f64>> = BTreeMap::new();
+        for ((h, _), trajectory) in self.reduced_blocks() {
+            let own = h.diagonal();
+            information.entry(trajectory).and_modify(|sum| *sum += &own).or_insert(own);
+        }
+        let mut weights = vec![1.0; self.blocks.len()];
+        if !self.cap_sensitivity || information.len() < LEAST_CAPPED {
+            return weights;
+        }
+        for i in 0..self.space.len() {
+            let mut sizes: Vec<f64> = information.values().map(|own| own[i]).collect();
+            sizes.sort_by(f64::total_cmp);
+            let cap = CAP * sizes[sizes.len() / 2];
+            // What most trajectories say nothing about is left to the few that do.
+            if cap <= UNTOLD * sizes[sizes.len() - 1] {
+                continue;
+            }
+            for (weight, &k) in weights.iter_mut().zip(&self.active) {
+                let own = information[&self.measurement.dataset.windows[k].trajectory][i];
+                if own > cap {
+                    *weight = weight.min(cap / own);
+                }
+            }
+        }
+        weights
+    }
+
+    /// The change of the cost from the last linearised point to where the windows that count have `costs`, in
+    /// standard errors by how far trajectories disagree; nothing if they are few.
+    fn significance(&self, costs: &[f64]) -> Option<f64> {
+        let mut changes: BTreeMap<usize, f64> = BTreeMap::new();
+        let windows = &self.measurement.dataset.windows;
+        for ((&k, block), cost) in self.active.iter().zip(&self.blocks).zip(costs) {
+            *changes.entry(windows[k].trajectory).or_default() += cost - block.cost;
+        }
+        let total: f64 = changes.values().sum();
+        let square: f64 = changes.values().map(|change| change * change).sum();
+        let told = changes.len() >= LEAST_RECORDINGS && square > 0.0 && square.is_finite();
+        told.then(|| total.abs() / square.sqrt())
     }
 
     /// J'J of the priors at the last linearised point.
@@ -302,20 +411,21 @@ impl Problem<'_> {
 impl LeastSquares for Problem<'_> {
     fn linearize(&mut self, x: &[f64]) -> f64 {
         let directions = x.len() + self.initial_unknowns();
-        let windows = self.measurement.dataset.windows.len();
-        self.blocks = parallel(self.threads, windows, |k| match directions {
-            0..=1 => self.block::<1>(x, k),
-            2 => self.block::<2>(x, k),
-            3..=4 => self.block::<4>(x, k),
-            5..=8 => self.block::<8>(x, k),
-            _ => self.block::<16>(x, k),
+        self.blocks = parallel(self.threads, self.active.len(), |at| {
+            let k = self.active[at];
+            match directions {
+                0..=4 => self.block::<4>(x, k),
+                5..=8 => self.block::<8>(x, k),
+                _ => self.block::<16>(x, k),
+            }
         });
         self.report = StepReport::default();
         let substeps = self.measurement.dataset.substeps;
-        for (block, window) in self.blocks.iter().zip(&self.measurement.dataset.windows) {
+        for (block, &k) in self.blocks.iter().zip(&self.active) {
             self.report.merge(&block.report);
-            self.effort.derivative_steps += block.passes * window.steps * substeps;
+            self.effort.derivative_steps += block.passes * self.stretch(k).steps * substeps;
         }
+        self.weights = self.sensitivity_weights();
         let (r, j) = ad::jacobian::<4>(|z: &[Dual<f64, 4>]| self.space.prior_residuals(z), x);
         self.prior = (DVector::from_vec(r), j);
         let own = 0.5 * self.prior.0.norm_squared();
@@ -325,10 +435,9 @@ impl LeastSquares for Problem<'_> {
     fn normal_equations(&self) -> (DMatrix<f64>, DVector<f64>) {
         let n = self.space.len();
         let (mut h, mut g) = (DMatrix::zeros(n, n), DVector::zeros(n));
-        for (block, &damping) in self.blocks.iter().zip(&self.damping) {
-            let (own_h, own_g) = Self::reduced(block, damping);
-            h += own_h;
-            g += own_g;
+        for (((own_h, own_g), _), &weight) in self.reduced_blocks().zip(&self.weights) {
+            h += own_h * weight;
+            g += own_g * weight;
         }
         let (r, j) = &self.prior;
         if !r.is_empty() {
@@ -342,8 +451,9 @@ impl LeastSquares for Problem<'_> {
         let step = DVector::from_column_slice(step);
         let mut predicted = 0.0;
         let mut eliminated_step = 0.0_f64;
-        for (k, block) in self.blocks.iter().enumerate() {
-            predicted -= block.gp.dot(&step) + 0.5 * step.dot(&(&block.hpp * &step));
+        for ((&k, block), &weight) in self.active.iter().zip(&self.blocks).zip(&self.weights) {
+            let own = block.gp.dot(&step) + 0.5 * step.dot(&(&block.hpp * &step));
+            predicted -= weight * own;
             if block.gx.is_empty() {
                 continue;
             }
@@ -353,7 +463,8 @@ impl LeastSquares for Problem<'_> {
             };
             let coupled = block.hpx.tr_mul(&step);
             let dx = -cholesky.solve(&(&block.gx + &coupled));
-            predicted -= block.gx.dot(&dx) + dx.dot(&coupled) + 0.5 * dx.dot(&(&block.hxx * &dx));
+            let own = block.gx.dot(&dx) + dx.dot(&coupled) + 0.5 * dx.dot(&(&block.hxx * &dx));
+            predicted -= weight * own;
             // In units of what the recording can tell: one standard deviation of the unknown.
             for (i, d) in dx.iter().enumerate() {
                 let size = d.abs() * block.hxx[(i, i)].sqrt();
@@ -366,70 +477,41 @@ impl LeastSquares for Problem<'_> {
         let change = j * &step;
         predicted -= change.dot(r) + 0.5 * change.norm_squared();
         let target: Vec<f64> = x.iter().zip(step.iter()).map(|(x, d)| x + d).collect();
-        let mut cost = 0.0;
+        let mut costs = Vec::with_capacity(self.active.len());
         let moved = self.costs_from(&target, &self.trial);
         self.effort.steps += self.window_steps();
         if self.initial_unknowns() == 0 {
-            cost = moved.iter().map(|(cost, _)| cost).sum();
+            costs.extend(moved.iter().map(|(cost, _)| *cost));
         } else {
             // Each window keeps its initial state where moving it does not pay.
             let held = self.costs_from(&target, &self.initial);
             self.effort.steps += self.window_steps();
-            for (k, ((moved, _), (held, _))) in moved.iter().zip(&held).enumerate() {
+            for (at, ((moved, _), (held, _))) in moved.iter().zip(&held).enumerate() {
+                let k = self.active[at];
                 self.moved[k] = moved < held;
-                cost += if self.moved[k] { moved } else { held };
+                costs.push(moved.min(*held));
                 if !self.moved[k] {
                     self.trial[k].clone_from(&self.initial[k]);
                     self.damping[k] = (4.0 * self.damping[k]).min(MAX_DAMPING);
                 }
             }
         }
-        cost += self.prior_cost(&target);
+        let cost = costs.iter().sum::<f64>() + self.prior_cost(&target);
         let cost = if cost.is_finite() { cost } else { f64::INFINITY };
-        Trial { cost, predicted, eliminated_step }
+        let significance = self.significance(&costs);
+        Trial { cost, predicted, eliminated_step, significance }
     }
 
     fn accept(&mut self) {
-        self.initial.clone_from(&self.trial);
-        for (damping, &moved) in self.damping.iter_mut().zip(&self.moved) {
-            if moved {
-                *damping = (*damping / 3.0).max(MIN_DAMPING);
+        if self.initial_unknowns() == 0 {
+            return;
+        }
+        for &k in &self.active {
+            self.initial[k].clone_from(&self.trial[k]);
+            if self.moved[k] {
+                self.damping[k] = (self.damping[k] / 3.0).max(MIN_DAMPING);
             }
         }
     }
-}
 
-/// `f(0..count)` on `threads` threads, in order.
-pub(super) fn parallel<R: Send>(
-    threads: usize,
-    count: usize,
-    f: impl Fn(usize) -> R + Sync,
-) -> Vec<R> {
-    if threads <= 1 || count <= 1 {
-        return (0..count).map(f).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let k = next.fetch_add(1, Ordering::Relaxed);
-            if k >= count {
-                return done;
-            }
-            done.push((k, f(k)));
-        }
-    };
-    let mut results = std::thread::scope(|scope| {
-        let workers: Vec<_> = (1..threads.min(count)).map(|_| scope.spawn(work)).collect();
-        let mut results = work();
-        for worker in workers {
-            match worker.join() {
-                Ok(done) => results.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        results
-    });
-    results.sort_by_key(|(k, _)| *k);
-    results.into_iter().map(|(_, result)| result).collect()
 }
