@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-use super::{Dataset, InitialState, Noise, Window};
+use super::{Dataset, Experiment, InitialState, Noise, RobustLoss, Window};
 use crate::ad::Real;
 use crate::model::{Joint, JointKind, Model, Parameters, System};
 use crate::simulation::{Recorded, Rollout, StepReport, Trajectory};
@@ -21,8 +21,8 @@ pub struct Measurement<'a> {
     pub noise: &'a Noise,
     /// Weights of the joints that have their own, by body.
     pub joint_noise: &'a BTreeMap<usize, Noise>,
-    /// Residuals beyond this count linearly.
-    pub huber: Option<f64>,
+    /// How residuals count, if not by half their square.
+    pub robust: Option<RobustLoss>,
     /// Applied wrenches, six numbers a body.
     pub wrenches: &'a [f64],
     /// Whether the first frame counts: it does where the state there is fitted.
@@ -56,20 +56,26 @@ pub fn residuals<T: Real>(
         rollout.advance(dataset.substeps, &wrenches);
         compare(measurement, &rollout.state, there, known, residuals);
     }
-    if let Some(limit) = measurement.huber {
-        for r in &mut residuals[begin..] {
-            let size = r.value().abs();
-            if size > limit {
-                // sqrt(2 limit |r| - limit^2), with the sign of r
-                let sign = r.value().signum();
-                *r = (*r * (2.0 * limit * sign) - T::constant(limit * limit)).sqrt() * sign;
-            }
-        }
+    if let Some(robust) = measurement.robust {
+        residuals[begin..].iter_mut().for_each(|r| *r = robust.residual(*r));
     }
     rollout.report
 }
 
-impl Measurement<'_> {
+impl<'a> Measurement<'a> {
+    /// What an experiment compares with its recordings.
+    pub fn new(experiment: &'a Experiment, dataset: &'a Dataset) -> Self {
+        Measurement {
+            model: &experiment.scene.model,
+            dataset,
+            noise: &experiment.noise,
+            joint_noise: &experiment.joint_noise,
+            robust: experiment.robust,
+            wrenches: &experiment.scene.wrenches,
+            initial_state: experiment.initial_state,
+        }
+    }
+
     /// All joints that move, with how they move and their weights.
     fn joints(&self) -> impl Iterator<Item = (&Joint, Coordinates, &Noise)> {
         self.model.bodies.iter().enumerate().filter_map(|(index, body)| {

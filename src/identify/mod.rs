@@ -17,6 +17,7 @@ mod levenberg_marquardt;
 mod loss;
 mod parameter;
 mod problem;
+mod robust_loss;
 mod search_space;
 
 pub use adam::AdamSettings;
@@ -28,4 +29,5 @@ pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, minimize};
 pub use loss::{Measurement, residuals};
 pub use parameter::{FreeParameter, Prior, Transform};
 pub use problem::{Effort, Problem};
+pub use robust_loss::RobustLoss;
 pub use search_space::SearchSpace;
