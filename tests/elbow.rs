@@ -6,7 +6,7 @@ use approx::assert_relative_eq;
 use stiction::ad::{Dual, Real};
 use stiction::identify::{
     Dataset, Experiment, Fit, FitStatus, FreeParameter, InitialState, LeastSquares, Noise, Problem,
-    RolloutStart, WindowLength, evaluate, evaluate_from, fit,
+    RobustLoss, RolloutStart, Transform, WindowLength, evaluate, evaluate_from, fit,
 };
 use stiction::model::{Integrator, Scene, System};
 use stiction::simulation::{Recorded, Rollout, Trajectory};
@@ -144,7 +144,7 @@ fn gradients_of_residuals_agree() {
     parameters.push(free(&scene, &["link1/half_extents/x"], 0.049, [0.01, 0.1]));
     let mut experiment = experiment(scene, parameters);
     experiment.velocity_lag = 0.5 * FRAME;
-    experiment.huber = Some(2.0);
+    experiment.robust = Some(RobustLoss::Huber(2.0));
     for initial_state in [InitialState::Recorded, InitialState::Fitted] {
         experiment.initial_state = initial_state;
         let dataset = Dataset::new(&experiment, vec![recording.clone()]).unwrap();
@@ -253,7 +253,7 @@ fn joints_are_evaluated_and_weighed_by_themselves() {
         assert_relative_eq!(less, 0.25 * common, max_relative = 1e-6);
         // Huber's loss, in standard deviations of 0.02.
         if !turns {
-            experiment.huber = Some(2.0);
+            experiment.robust = Some(RobustLoss::Huber(2.0));
             let robust = Problem::new(&experiment, &dataset, 1).cost(&x);
             assert_relative_eq!(robust, 20.0 * 2.0 * (5.0 - 1.0), max_relative = 1e-6);
         }
@@ -347,7 +347,7 @@ fn weights_and_ties_are_read_from_experiments() {
         "tied = [\"floor-link2/mu\"]",
     )
     .unwrap();
-    assert_eq!(found.huber, Some(2.5));
+    assert_eq!(found.robust, Some(RobustLoss::Huber(2.5)));
     assert_eq!(found.noise.position, 0.003);
     assert_eq!(found.joint_noise.len(), 1);
     let hinge = found.joint_noise[&1];

@@ -19,6 +19,7 @@ mod hard_contacts;
 mod identify;
 #[cfg(feature = "cli")]
 mod identify_cli;
+mod identify_parameters;
 mod import;
 mod layers;
 mod linearize;

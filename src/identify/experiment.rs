@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::{AdamSettings, FreeParameter};
+use super::{AdamSettings, FreeParameter, RobustLoss};
 use crate::Error;
 use crate::model::{JointKind, LoadOptions, Model, Scene};
 use crate::simulation::{ColumnMap, expand};
@@ -89,9 +89,8 @@ pub struct Experiment {
     pub noise: Noise,
     /// Weights of the joints that have their own, by the index of the body that hangs on the joint.
     pub joint_noise: BTreeMap<usize, Noise>,
-    /// Residuals beyond so many standard deviations count linearly instead of squared (Huber's loss), so that
-    /// recordings that went wrong, and rollouts that part at an impact, do not decide the fit.
-    pub huber: Option<f64>,
+    /// How residuals count, if not by half their square.
+    pub robust: Option<RobustLoss>,
     /// Search.
     pub method: Method,
     /// Most iterations of the search.
@@ -124,7 +123,7 @@ impl Experiment {
             length_scale: 1.0,
             noise,
             joint_noise: BTreeMap::new(),
-            huber: None,
+            robust: None,
             method: Method::default(),
             max_iterations: DEFAULT_ITERATIONS,
             continuation: true,
@@ -146,7 +145,8 @@ impl Experiment {
     /// substeps = 1                     # simulation steps per recorded step
     /// velocity_lag = 0.0               # s
     /// length_scale = 0.12              # m (default 1)
-    /// huber = 3.0                      # optional: residuals beyond so many standard deviations count linearly
+    /// huber = 3.0                      # optional: residuals beyond so many standard deviations count linearly,
+    /// cauchy = 3.0                     # or hardly at all; one of the two
     /// method = "levenberg-marquardt"   # (default) or "adam"
     /// max_iterations = 50
     /// continuation = true              # (default) whole windows: short horizons and few recordings first
@@ -166,8 +166,20 @@ impl Experiment {
     /// start = 0.5
     /// lower = 0.01
     /// upper = 1.5
-    /// scale = 0.1                      # optional
+    /// scale = 0.1                      # optional: a typical change
     /// tied = ["floor-lid/mu"]          # optional: others that have the same value
+    /// transform = "log"                # optional: search for the logarithm, or "none"; see below
+    /// prior = { mean = 0.4, sd = 0.1 } # optional: known beforehand, one more residual
+    /// fixed = false                    # optional: keep the start (if left out, what the scene has)
+    /// [[parameter]]                    # an inertia that stays one of a body there can be:
+    /// name = "box/inertial"            # mass, centre of mass x, y, z, inertia xx, yy, zz, xy, xz, yz,
+    /// [[parameter]]                    # or the last six alone
+    /// name = "lid/inertia"
+    /// full = true                      # without it: a sphere's inertia, xx = yy = zz, one number
+    /// start = [1e-4, 1e-4, 2e-4, 0, 0, 0]  # optional, and so below; if left out, what the scene has
+    /// scale = 0.5                      # as a share of mass and inertia (default)
+    /// prior = { mean = [1e-4, 1e-4, 2e-4, 0, 0, 0], sd = [1e-5, 1e-5, 1e-5, 1e-6, 1e-6, 1e-6] }
+    /// fixed = false
     /// [truth]
     /// "floor-box/mu" = 0.3
     /// [columns]                        # where the recordings do not have our names, see `Trajectory`
@@ -178,9 +190,15 @@ impl Experiment {
     /// "base/*" = false                 # nothing of this body is recorded
     /// ```
     ///
+    /// By default, the search is for the logarithms of masses, single inertias and sizes, and of damping,
+    /// friction, armature and stiffness of joints with a positive lower bound ([`Transform`]); for all
+    /// else as it is. Bounds, priors, scales and results are those of the parameters themselves.
+    ///
     /// What is not recorded has no residual and no part in `evaluate`. Simulations start it as the scene
     /// does: at the first frame it has to be there, so windows that start elsewhere need `initial_state
     /// = "fitted"`.
+    ///
+    /// [`Transform`]: super::Transform
     ///
     /// # Errors
     /// With file, line and field.
@@ -238,6 +256,7 @@ impl Experiment {
             "velocity_lag",
             "length_scale",
             "huber",
+            "cauchy",
             "method",
             "max_iterations",
             "continuation",
@@ -281,9 +300,7 @@ impl Experiment {
         let velocity_lag = root.number("velocity_lag")?.unwrap_or(0.0);
         let length_scale = root.number("length_scale")?.unwrap_or(1.0);
         root.demand("length_scale", length_scale > 0.0, "must be positive", length_scale, "m")?;
-        let huber = root.number("huber")?;
-        let met = huber.is_none_or(|huber| huber > 0.0);
-        root.demand("huber", met, "must be positive", huber.unwrap_or(0.0), "")?;
+        let robust = read_robust(root)?;
         let method = match root.string("method")? {
             None | Some("levenberg-marquardt") => Method::LevenbergMarquardt,
             Some("adam") => Method::Adam(AdamSettings::read(root.table("adam")?.as_ref())?),
@@ -345,7 +362,7 @@ impl Experiment {
             length_scale,
             joint_noise,
             noise,
-            huber,
+            robust,
             method,
             max_iterations: root.count("max_iterations")?.unwrap_or(default_iterations),
             continuation: root.boolean("continuation")?.unwrap_or(true),
@@ -354,6 +371,21 @@ impl Experiment {
             truth,
         })
     }
+}
+
+/// The robust loss, if there is one.
+fn read_robust(root: &Table) -> Result<Option<RobustLoss>, Error> {
+    let mut found = None;
+    for (field, loss) in
+        [("huber", RobustLoss::Huber as fn(f64) -> RobustLoss), ("cauchy", RobustLoss::Cauchy)]
+    {
+        let Some(limit) = root.number(field)? else { continue };
+        root.demand(field, limit > 0.0, "must be positive", limit, "")?;
+        if found.replace(loss(limit)).is_some() {
+            return Err(root.error(field, "is another loss than huber; give one of them"));
+        }
+    }
+    Ok(found)
 }
 
 /// The `[columns]` table: patterns for whole bodies first, so that single columns can differ.

@@ -196,15 +196,8 @@ pub(super) fn in_flight(
     }
     let mut state = recorded(experiment, &dataset.settings, recording, first);
     let window = Window { trajectory, first, steps: count - 1, initial: state.clone() };
-    let measurement = Measurement {
-        model: &scene.model,
-        dataset,
-        noise: &experiment.noise,
-        joint_noise: &experiment.joint_noise,
-        huber: experiment.huber,
-        wrenches: &scene.wrenches,
-        initial_state: InitialState::Fitted,
-    };
+    let mut measurement = Measurement::new(experiment, dataset);
+    measurement.initial_state = InitialState::Fitted;
     let cost = |state: &State<f64>| {
         let mut r = Vec::new();
         residuals(&measurement, &window, parameters, state, &mut r);

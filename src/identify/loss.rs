@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-use super::{Dataset, InitialState, Noise, Window};
+use super::{Dataset, Experiment, InitialState, Noise, RobustLoss, Window};
 use crate::ad::Real;
 use crate::model::{Joint, JointKind, Model, Parameters, System};
 use crate::simulation::{Recorded, Rollout, StepReport, Trajectory};
@@ -21,8 +21,8 @@ pub struct Measurement<'a> {
     pub noise: &'a Noise,
     /// Weights of the joints that have their own, by body.
     pub joint_noise: &'a BTreeMap<usize, Noise>,
-    /// Residuals beyond this count linearly.
-    pub huber: Option<f64>,
+    /// How residuals count, if not by half their square.
+    pub robust: Option<RobustLoss>,
     /// Applied wrenches, six numbers a body.
     pub wrenches: &'a [f64],
     /// Whether the first frame counts: it does where the state there is fitted.
@@ -48,7 +48,6 @@ pub fn residuals<T: Real>(
     let Trajectory { states: recorded, recorded: known, .. } =
         &dataset.trajectories[window.trajectory];
     let mut rollout = Rollout::new(system, initial.clone());
-    let begin = residuals.len();
     if measurement.initial_state == InitialState::Fitted {
         compare(measurement, &rollout.state, &recorded[window.first], known, residuals);
     }
@@ -56,20 +55,30 @@ pub fn residuals<T: Real>(
         rollout.advance(dataset.substeps, &wrenches);
         compare(measurement, &rollout.state, there, known, residuals);
     }
-    if let Some(limit) = measurement.huber {
-        for r in &mut residuals[begin..] {
-            let size = r.value().abs();
-            if size > limit {
-                // sqrt(2 limit |r| - limit^2), with the sign of r
-                let sign = r.value().signum();
-                *r = (*r * (2.0 * limit * sign) - T::constant(limit * limit)).sqrt() * sign;
-            }
-        }
-    }
     rollout.report
 }
 
-impl Measurement<'_> {
+impl<'a> Measurement<'a> {
+    /// What an experiment compares with its recordings.
+    pub fn new(experiment: &'a Experiment, dataset: &'a Dataset) -> Self {
+        Measurement {
+            model: &experiment.scene.model,
+            dataset,
+            noise: &experiment.noise,
+            joint_noise: &experiment.joint_noise,
+            robust: experiment.robust,
+            wrenches: &experiment.scene.wrenches,
+            initial_state: experiment.initial_state,
+        }
+    }
+
+    /// Residuals that belong together as they count.
+    fn settle<T: Real>(&self, residuals: &mut [T]) {
+        if let Some(robust) = self.robust {
+            robust.apply(residuals);
+        }
+    }
+
     /// All joints that move, with how they move and their weights.
     fn joints(&self) -> impl Iterator<Item = (&Joint, Coordinates, &Noise)> {
         self.model.bodies.iter().enumerate().filter_map(|(index, body)| {
@@ -116,22 +125,30 @@ fn compare<T: Real>(
     for (joint, coordinates, noise) in measurement.joints() {
         let weights = Weights::of(joint, coordinates);
         let &Joint { kind, q, v, .. } = joint;
+        let begin = residuals.len();
         for k in (0..weights.plain).filter(|k| known.q[q + k]) {
             let away = simulated.q[q + k] - recorded.q[q + k];
             let away = away - whole_turns(joint, away.value());
             residuals.push(away / weights.configuration(k, noise));
         }
+        measurement.settle(&mut residuals[begin..]);
         if let Some((first, _)) = coordinates.quaternion()
             && known.q[q + first]
         {
             let [w, x, y, z] = [0, 1, 2, 3].map(|k| q + first + k);
             let from = conjugate([w, x, y, z].map(|k| recorded.q[k])).map(T::constant);
             let turn = log(product(from, [w, x, y, z].map(|k| simulated.q[k])));
+            let begin = residuals.len();
             residuals.extend(turn.iter().map(|&x| x / noise.rotation));
+            measurement.settle(&mut residuals[begin..]);
         }
-        for k in (0..kind.nv()).filter(|&k| known.knows_velocity(joint, k)) {
-            let Some(sd) = weights.velocity(k, noise) else { continue };
-            residuals.push((simulated.v[v + k] - recorded.v[v + k]) / sd);
+        for part in [0..weights.linear, weights.linear..kind.nv()] {
+            let begin = residuals.len();
+            for k in part.filter(|&k| known.knows_velocity(joint, k)) {
+                let Some(sd) = weights.velocity(k, noise) else { continue };
+                residuals.push((simulated.v[v + k] - recorded.v[v + k]) / sd);
+            }
+            measurement.settle(&mut residuals[begin..]);
         }
     }
 }

@@ -20,6 +20,7 @@ mod loss;
 mod parallel;
 mod parameter;
 mod problem;
+mod robust_loss;
 mod search;
 mod search_space;
 
@@ -32,5 +33,6 @@ pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, minimize};
 pub use loss::{Measurement, residuals};
 pub use parameter::{FreeParameter, Prior, Transform};
 pub use problem::{Effort, Problem};
+pub use robust_loss::RobustLoss;
 pub use search::{Checkpoint, Iteration, Progress, StartResult};
 pub use search_space::SearchSpace;

@@ -91,15 +91,7 @@ impl<'a> Problem<'a> {
         let space = SearchSpace::new(&experiment.parameters);
         Problem {
             prior: (DVector::zeros(0), DMatrix::zeros(0, space.len())),
-            measurement: Measurement {
-                model: &experiment.scene.model,
-                dataset,
-                noise: &experiment.noise,
-                joint_noise: &experiment.joint_noise,
-                huber: experiment.huber,
-                wrenches: &experiment.scene.wrenches,
-                initial_state: experiment.initial_state,
-            },
+            measurement: Measurement::new(experiment, dataset),
             space,
             base: &experiment.scene.parameters,
             threads: threads.max(1),

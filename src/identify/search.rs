@@ -263,10 +263,10 @@ fn fingerprint(experiment: &Experiment, dataset: &Dataset) -> u64 {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     };
-    let Experiment { parameters, noise, joint_noise, huber, method, .. } = experiment;
+    let Experiment { parameters, noise, joint_noise, robust, method, .. } = experiment;
     let Experiment { initial_state, window, continuation, starts, seed, .. } = experiment;
     let options = (initial_state, window, continuation, starts, seed, experiment.max_iterations);
-    add(format!("{parameters:?}{noise:?}{joint_noise:?}{huber:?}{method:?}{options:?}").as_bytes());
+    add(format!("{parameters:?}{noise:?}{joint_noise:?}{robust:?}{method:?}{options:?}").as_bytes());
     add(format!("{:?}{}", dataset.settings, dataset.substeps).as_bytes());
     let numbers = |list: &[f64], add: &mut dyn FnMut(&[u8])| {
         list.iter().for_each(|x| add(&x.to_bits().to_le_bytes()));
