@@ -20,7 +20,9 @@ mod problem;
 
 pub use adam::AdamSettings;
 pub use dataset::{Dataset, Window};
-pub use evaluate::{Evaluation, RolloutStart, TrajectoryError, evaluate, evaluate_from};
+pub use evaluate::{
+    Evaluation, FrameError, RolloutStart, TrajectoryError, evaluate, evaluate_from, evaluate_with,
+};
 pub use experiment::{Experiment, InitialState, Method, Noise, WindowLength};
 pub use fit::{Fit, FitStatus, FittedParameter, Progress, fit};
 pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, minimize};
