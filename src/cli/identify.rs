@@ -1,5 +1,8 @@
 //! `stiction identify`
 //!
+//! `-o` writes a folder: `result.json`, `scene.toml` (the scene with the identified parameters) and
+//! `report.html`; or one file, the result, where its name ends in `.json`.
+//!
 //! The result, by `-o` or `--json`, is one JSON object:
 //!
 //! | key | what it holds |
@@ -25,12 +28,14 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
-use super::output::{
-    UNSOLVED_SHARE, check_directory, json_head, json_text, number, print, threads, write_file,
-};
+#[cfg(feature = "plots")]
+use super::output::{check_directory, write_file};
+use super::output::{UNSOLVED_SHARE, json_head, json_text, number, print, threads};
+use super::report_folder::Destination;
 use super::{Outcome, scene_options};
 use crate::Error;
 use crate::identify::{Dataset, Experiment, Fit, FitStatus, Problem, fit};
+use crate::view::{Convergence, Report};
 
 /// Identify physical parameters from recorded trajectories.
 ///
@@ -42,8 +47,9 @@ pub(super) struct Arguments {
     /// Recordings: a CSV file, a folder of them, or a pattern in quotes; replaces the experiment's
     #[arg(long, value_name = "DIR_OR_GLOB", requires = "experiment")]
     data: Option<String>,
-    /// Where to write the result (JSON)
-    #[arg(short, long, value_name = "FILE")]
+    /// Where to write: a folder for result.json, the identified scene.toml and report.html (a page with
+    /// figures and a 3-D playback, to open in a browser); or, of a name that ends in .json, the result alone
+    #[arg(short, long, value_name = "DIR|FILE.json")]
     output: Option<PathBuf>,
     /// Print the result as one JSON object
     #[arg(long)]
@@ -67,7 +73,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if let Some(path) = &arguments.plot {
         check_directory(path)?;
     }
-    arguments.output.as_deref().map_or(Ok(()), check_directory)?;
+    let destination = arguments.output.as_deref().map(Destination::new).transpose()?;
     let (mut experiment, dataset);
     match &arguments.experiment {
         Some(path) => {
@@ -96,7 +102,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     let names: Vec<&str> = experiment.parameters.iter().map(|p| p.name.as_str()).collect();
     let bar = progress_bar(arguments.json, experiment.max_iterations);
+    let mut convergence = Convergence::default();
     let result = fit(&experiment, &dataset, threads, &mut |progress| {
+        convergence.loss.push(progress.loss);
+        convergence.values.push(progress.values.to_vec());
         let values: Vec<String> =
             names.iter().zip(progress.values).map(|(n, v)| format!("{n} {v:.5}")).collect();
         let line =
@@ -118,15 +127,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         .map_err(|error| Error::input(&experiment.name, None, "method", error.to_string()))?;
     let cost = derivative_cost(&experiment, &dataset, &result);
     let steps = result.effort.steps as f64 + cost * result.effort.derivative_steps as f64;
-    let object = result_json(
-        &experiment,
-        &result,
-        threads,
-        steps / result.steps_per_rollout,
-        begin.elapsed().as_secs_f64(),
-    );
-    if let Some(path) = &arguments.output {
-        write_file(path, (json_text(object.clone()) + "\n").as_bytes())?;
+    let (rollouts, seconds) = (steps / result.steps_per_rollout, begin.elapsed().as_secs_f64());
+    let object = result_json(&experiment, &result, threads, rollouts, seconds);
+    let mut written = None;
+    if let Some(destination) = &destination {
+        let start = result.parameters.iter().map(|p| p.initial).collect();
+        convergence.loss.insert(0, result.loss_at_start);
+        convergence.values.insert(0, start);
+        let text = json_text(object.clone()) + "\n";
+        written = Some(destination.write(&experiment, &result, &text, || Report {
+            seconds: Some(seconds),
+            rollouts: Some(rollouts),
+            convergence: Some(convergence),
+            ..Report::new(&experiment, &dataset, &result, threads)
+        })?);
     }
     #[cfg(feature = "plots")]
     if let Some(path) = &arguments.plot {
@@ -138,7 +152,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if arguments.json {
         print(&json_text(object));
     } else {
-        report(&experiment, &result, begin.elapsed().as_secs_f64());
+        report(&experiment, &result, seconds);
+        if let Some(file) = written {
+            print(&format!("written to {}", file.display()));
+        }
     }
     let solved = result.report.unsolved as f64 <= UNSOLVED_SHARE * result.report.steps as f64;
     let done = result.status == FitStatus::Converged && solved;

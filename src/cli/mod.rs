@@ -14,6 +14,7 @@ mod init;
 mod linearize;
 mod output;
 mod progress;
+mod report_folder;
 mod scene_options;
 mod simulate;
 

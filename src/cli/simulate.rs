@@ -16,6 +16,7 @@ use crate::simulation::{
     ColumnSelection, Controls, JointFeedback, Recorded, Rollout, StepReport, Trajectory,
 };
 use crate::state::Coordinates;
+use crate::view::{Clip, Drawing, Playback, Role, TrackRecorder};
 
 /// Roll out a scene and write its trajectory
 ///
@@ -57,6 +58,10 @@ pub(super) struct Arguments {
     /// (how each step was solved)
     #[arg(long)]
     contacts: bool,
+    /// Write a page that plays the motion in 3-D with its contact forces, to open in a browser; the
+    /// trajectory is then written only with -o
+    #[arg(long, value_name = "OUT.html")]
+    view: Option<PathBuf>,
     /// Print a summary as one JSON object; the trajectory is written only with -o
     #[arg(long)]
     json: bool,
@@ -78,7 +83,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     let mut scene = load_scene(&arguments.scene, &arguments.options)?;
     let steps = run_length(&arguments.scene, scene.settings.time_step, arguments.steps)?;
-    if let Some(path) = &arguments.output {
+    for path in arguments.output.iter().chain(&arguments.view) {
         output::check_directory(path)?;
     }
     let columns = match &arguments.columns {
@@ -92,10 +97,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let settled = settle_first(arguments, &mut scene, &mut drive)?;
     let mut log = arguments.contacts.then(ContactLog::new);
     let mut inputs = is_archive.then(Vec::new);
+    let drawing = Drawing::new(&scene.model, &scene.parameters);
+    let span = [0.0, steps as f64 * scene.settings.time_step];
+    let mut recorder = arguments.view.is_some().then(|| {
+        let name = ("simulation", Role::Simulation);
+        TrackRecorder::new(&scene.model, &scene.parameters, &drawing, name, span)
+    });
     let progress = Progress::new(steps, arguments.json);
     let run = Run { arguments, scene: &scene, steps };
-    let (trajectory, mut report) =
-        run.roll_out(&mut drive, log.as_mut(), inputs.as_mut(), progress)?;
+    let watch = Watch { log: log.as_mut(), inputs: inputs.as_mut(), recorder: recorder.as_mut() };
+    let (trajectory, mut report) = run.roll_out(&mut drive, watch, progress)?;
     if let Some(settled) = &settled {
         report.merge(&settled.report);
     }
@@ -119,11 +130,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             files.push((path.with_extension("contacts.csv"), contacts));
             files.push((path.with_extension("solver.csv"), solver));
         }
-        for (path, contents) in &files {
-            output::write_file(path, contents)?;
-        }
-    } else if !arguments.json {
+    } else if !arguments.json && arguments.view.is_none() {
         output::print(String::from_utf8_lossy(&contents).trim_end());
+    }
+    if let (Some(path), Some(recorder)) = (&arguments.view, recorder) {
+        let name = arguments.scene.display().to_string();
+        let clip = Clip { name: name.clone(), tracks: vec![recorder.finish()] };
+        let page = Playback { drawing, clips: vec![clip] }.html(&name)?;
+        files.push((path.clone(), page.into_bytes()));
+    }
+    for (path, contents) in &files {
+        output::write_file(path, contents)?;
     }
     let files: Vec<&Path> = files.iter().map(|(path, _)| path.as_path()).collect();
     if arguments.json {
@@ -203,6 +220,14 @@ fn settle_first(
     settle(&file, scene, drive, steps, v, progress).map(Some)
 }
 
+/// What is written down on the way.
+struct Watch<'a, 'b> {
+    log: Option<&'a mut ContactLog>,
+    /// The inputs of all steps.
+    inputs: Option<&'a mut Vec<f64>>,
+    recorder: Option<&'a mut TrackRecorder<'b>>,
+}
+
 /// The simulation that was asked for.
 struct Run<'a> {
     arguments: &'a Arguments,
@@ -211,12 +236,11 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The motion, and the inputs of its steps if they are wanted.
+    /// The motion.
     fn roll_out(
         &self,
         drive: &mut Drive,
-        mut log: Option<&mut ContactLog>,
-        mut inputs: Option<&mut Vec<f64>>,
+        mut watch: Watch,
         mut progress: Progress,
     ) -> Result<(Trajectory, StepReport), Error> {
         let Run { arguments, scene, steps } = *self;
@@ -231,19 +255,26 @@ impl Run<'_> {
             states: vec![state.clone()],
             recorded: Recorded::all(model),
         };
+        if let Some(recorder) = &mut watch.recorder {
+            recorder.frame(0.0, state);
+        }
         for step in 1..=steps {
             let start = (step - 1) as f64 * settings.time_step;
             drive.update(scene, Some(start), &rollout.state);
-            if let Some(inputs) = &mut inputs {
+            if let Some(inputs) = &mut watch.inputs {
                 inputs.extend(&drive.inputs);
             }
             let report = rollout.step(&drive.inputs);
             let time = step as f64 * settings.time_step;
             check_step(&file, (step, time), &rollout.state, &report)?;
-            if let Some(log) = &mut log {
+            if let Some(log) = &mut watch.log {
                 let contacts = rollout.workspace.contacts();
                 log.add(model, step, time, contacts, &report)
                     .map_err(|error| Error::io(target, error))?;
+            }
+            if let Some(recorder) = &mut watch.recorder {
+                recorder.contacts(rollout.workspace.contacts());
+                recorder.frame(time, &rollout.state);
             }
             trajectory.times.push(time);
             trajectory.states.push(rollout.state.clone());

@@ -1,6 +1,8 @@
 //! All constraints of a step: which trees they tie together, and what they do to their velocities.
 
-use super::constraint::{Regime, Target};
+use nalgebra::Vector3;
+
+use super::constraint::{Regime, Target, contact_frame};
 use super::contact_problem::{ContactProblem, Event, Posed};
 use super::impulses::Impulses;
 use super::islands::{Island, Islands};
@@ -29,6 +31,21 @@ pub struct ContactRecord {
     pub target: Target,
     /// Which coefficient of friction it had.
     pub regime: Regime,
+    /// The bodies, as in [`ContactPoint::bodies`].
+    pub bodies: [Option<usize>; 2],
+    /// Where it is on each, as in [`ContactPoint::arms`], m.
+    pub arms: [Vector3<f64>; 2],
+    /// Unit normal in the world, out of the first solid, at the start of the step.
+    pub normal: Vector3<f64>,
+}
+
+impl ContactRecord {
+    /// The impulse on the second body, in the world, N s.
+    pub fn world_impulse(&self) -> Vector3<f64> {
+        let [first, second] = contact_frame(self.normal);
+        let [n, t1, t2] = self.impulse;
+        self.normal * n + first * t1 + second * t2
+    }
 }
 
 /// What the solution of an island says of one of its points.
@@ -239,6 +256,9 @@ impl<T: Real> Contacts<T> {
                 mode,
                 target,
                 regime,
+                bodies: point.bodies,
+                arms: point.arms.map(|arm| arm.map(|x| x.value())),
+                normal: point.normal.map(|x| x.value()),
             });
         }
         self.joint_records.clear();

@@ -36,6 +36,18 @@ pub struct TrajectoryError {
     pub joint_error_deg: Option<f64>,
     /// How its contact problems were solved.
     pub report: StepReport,
+    /// How far the simulation is off at each frame.
+    pub over_time: Vec<FrameError>,
+}
+
+/// How far a simulated state is from the recorded one, means over the bodies; nothing where nothing of the
+/// kind is recorded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameError {
+    /// Distance of free bodies and along slides, m.
+    pub position: Option<f64>,
+    /// Angle of orientations; where there are none, of hinges, rad.
+    pub rotation: Option<f64>,
 }
 
 /// Errors of all trajectories.
@@ -69,10 +81,8 @@ pub fn evaluate_from(
     start: RolloutStart,
     threads: usize,
 ) -> Evaluation {
-    let trajectories = parallel(threads, dataset.trajectories.len(), |k| {
+    evaluate_with(experiment, dataset, parameters, threads, |k| {
         let trajectory = &dataset.trajectories[k];
-        let model = &experiment.scene.model;
-        let system = System { model, parameters, settings: &dataset.settings };
         let flight = match start {
             RolloutStart::Recorded => None,
             RolloutStart::Flight => {
@@ -80,15 +90,34 @@ pub fn evaluate_from(
                 in_flight(experiment, dataset, parameters, (k, 0), steps)
             }
         };
-        let start =
-            flight.unwrap_or_else(|| recorded(experiment, &dataset.settings, trajectory, 0));
-        let mut rollout = Rollout::new(system, start);
+        flight.unwrap_or_else(|| recorded(experiment, &dataset.settings, trajectory, 0))
+    })
+}
+
+/// [`evaluate`] from states of choice: `start` gives that of each trajectory by its index.
+pub fn evaluate_with(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    parameters: &Parameters<f64>,
+    threads: usize,
+    start: impl Fn(usize) -> State<f64> + Sync,
+) -> Evaluation {
+    let trajectories = parallel(threads, dataset.trajectories.len(), |k| {
+        let trajectory = &dataset.trajectories[k];
+        let model = &experiment.scene.model;
+        let system = System { model, parameters, settings: &dataset.settings };
+        let mut rollout = Rollout::new(system, start(k));
         let mut errors = Errors::default();
+        let mut over_time = Vec::with_capacity(trajectory.states.len());
         for (frame, there) in trajectory.states.iter().enumerate() {
             if frame > 0 {
                 rollout.advance(dataset.substeps, &experiment.scene.wrenches);
             }
-            errors.add(model, trajectory, &rollout.state, there);
+            let mut here = Errors::default();
+            here.add(model, trajectory, &rollout.state, there);
+            errors.merge(&here);
+            let [position, orientation, hinge] = here.means();
+            over_time.push(FrameError { position, rotation: orientation.or(hinge) });
         }
         let [position, orientation, hinge] = errors.means();
         let joint_error_deg = hinge.map(f64::to_degrees);
@@ -99,6 +128,7 @@ pub fn evaluate_from(
             rotation_error_deg: orientation.map(f64::to_degrees).or(joint_error_deg).unwrap_or(0.0),
             joint_error_deg,
             report: rollout.report,
+            over_time,
         }
     });
     let mean = |error: fn(&TrajectoryError) -> f64| {
@@ -144,6 +174,13 @@ impl Errors {
                 self.sums[kind] += norm(&parts.collect::<Vec<f64>>());
                 self.counts[kind] += 1;
             }
+        }
+    }
+
+    fn merge(&mut self, other: &Errors) {
+        for kind in 0..3 {
+            self.sums[kind] += other.sums[kind];
+            self.counts[kind] += other.counts[kind];
         }
     }
 

@@ -26,7 +26,9 @@ mod search_space;
 
 pub use adam::AdamSettings;
 pub use dataset::{Dataset, Window};
-pub use evaluate::{Evaluation, RolloutStart, TrajectoryError, evaluate, evaluate_from};
+pub use evaluate::{
+    Evaluation, FrameError, RolloutStart, TrajectoryError, evaluate, evaluate_from, evaluate_with,
+};
 pub use experiment::{Experiment, InitialState, Method, Noise, WindowLength};
 pub use fit::{Fit, FitStatus, FittedParameter, fit, fit_from};
 pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, minimize};

@@ -4,6 +4,7 @@
 mod actuator;
 mod build;
 mod convex_hull;
+mod describe;
 mod description;
 mod equality;
 mod height_field;

@@ -1,0 +1,82 @@
+//! The folder of an identification: result, identified scene and report.
+
+use std::path::{Path, PathBuf};
+
+use super::output::{check_directory, write_file};
+use crate::Error;
+use crate::identify::{Experiment, Fit};
+use crate::model::Description;
+use crate::view::Report;
+
+/// Where the result of an identification goes.
+pub(super) enum Destination {
+    /// One file, the result: a name that ends in .json.
+    File(PathBuf),
+    /// A folder with result.json, scene.toml and report.html.
+    Folder(PathBuf),
+}
+
+impl Destination {
+    /// What a name means; an error unless it can be written.
+    pub fn new(path: &Path) -> Result<Destination, Error> {
+        let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+        // A device or pipe takes the result alone.
+        let there = std::fs::metadata(path).is_ok_and(|there| !there.is_dir());
+        if is_json || (there && !path.is_file()) {
+            check_directory(path)?;
+            return Ok(Destination::File(path.to_path_buf()));
+        }
+        if there {
+            let message = "is a file; give the name of a folder, or one that ends in .json";
+            return Err(Error::input(path.display().to_string(), None, "", message));
+        }
+        if !path.is_dir() {
+            check_directory(path)?;
+        }
+        Ok(Destination::Folder(path.to_path_buf()))
+    }
+
+    /// Writes `result` (JSON) and, into a folder, the identified scene and the report; returns the
+    /// file to look at.
+    pub fn write(
+        &self,
+        experiment: &Experiment,
+        fit: &Fit,
+        result: &str,
+        report: impl FnOnce() -> Report,
+    ) -> Result<PathBuf, Error> {
+        let folder = match self {
+            Destination::File(path) => {
+                write_file(path, result.as_bytes())?;
+                return Ok(path.clone());
+            }
+            Destination::Folder(folder) => folder,
+        };
+        // All is made before anything is written.
+        let page = report().html()?;
+        let scene = identified_scene(experiment, fit, folder);
+        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
+        let file = folder.join("report.html");
+        write_file(&folder.join("result.json"), result.as_bytes())?;
+        write_file(&folder.join("scene.toml"), scene.as_bytes())?;
+        write_file(&file, page.as_bytes())?;
+        Ok(file)
+    }
+}
+
+/// The scene of the experiment with the identified parameters, as the text of a file.
+fn identified_scene(experiment: &Experiment, fit: &Fit, folder: &Path) -> String {
+    let description = Description::of(&experiment.scene, &fit.identified, &experiment.name);
+    let mut text = String::from("# Identified by `stiction identify`:\n");
+    for parameter in &fit.parameters {
+        let note = match (parameter.observable, parameter.at_bound) {
+            (false, _) => ", unobservable",
+            (true, true) => ", at its bound",
+            (true, false) => "",
+        };
+        let line = format!("#   {} = {}{note}", parameter.name, parameter.value);
+        text.extend(line.chars().map(|c| if c.is_control() { ' ' } else { c }));
+        text.push('\n');
+    }
+    text + &description.to_toml(folder)
+}

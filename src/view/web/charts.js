@@ -1,0 +1,111 @@
+"use strict";
+
+// Line charts as SVG: `chart({ x, y, series, ... })` gives an element. All text is set as text.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function svg(tag, attributes = {}, ...children) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+/** Round numbers from low to high, about `count` of them. */
+function ticks(low, high, count) {
+  const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find(k => k * power >= rough * 0.999);
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(k * step);
+  return { found, step };
+}
+
+/** A number as a tick says it. */
+function tickText(x, step) {
+  if (x === 0) return "0";
+  const size = Math.abs(x);
+  if (size >= 1e5 || size < 1e-3) return x.toExponential(Math.max(0, Math.min(6, Math.floor(Math.log10(size)) - Math.floor(Math.log10(step))))).replace("e+", "e");
+  return x.toFixed(Math.max(0, Math.min(8, -Math.floor(Math.log10(step) + 1e-9))));
+}
+
+/**
+ * x, y: { label, log?, zero? }; series: [{ x, y, kind: "line" | "dots" | "band", low, high, class }];
+ * levels: [{ y, class }] horizontal lines; marks: [{ x, class }] vertical ones.
+ */
+function chart({ x, y, series, levels = [], marks = [], label }) {
+  const width = 360, height = 210, left = 56, right = 10, top = 10, bottom = 40;
+  const finite = numbers => numbers.filter(v => v !== null && Number.isFinite(v) && !(y.log && v <= 0));
+  const xs = series.flatMap(s => s.x).filter(Number.isFinite);
+  const ys = finite(series.flatMap(s => s.kind === "band" ? [...s.low, ...s.high] : s.y).concat(levels.map(l => l.y)));
+  if (!xs.length || !ys.length) return svg("svg", { class: "chart" });
+  let [x0, x1] = [Math.min(...xs), Math.max(...xs)];
+  if (x0 === x1) [x0, x1] = [x0 - 0.5, x1 + 0.5];
+  const forward = y.log ? Math.log10 : v => v;
+  let [y0, y1] = [Math.min(...ys), Math.max(...ys)];
+  if (y.zero) [y0, y1] = [Math.min(y0, 0), Math.max(y1, 0)];
+  [y0, y1] = [forward(y0), forward(y1)];
+  const margin = (y1 - y0 || Math.abs(y1) || 1) * (y1 > y0 ? 0.06 : 0.5);
+  if (!(y.zero && y0 === 0)) y0 -= margin;
+  y1 += margin;
+  const px = v => left + (width - left - right) * (v - x0) / (x1 - x0);
+  const py = v => height - bottom - (height - top - bottom) * (forward(v) - y0) / (y1 - y0);
+  const made = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label || y.label });
+
+  const across = ticks(x0, x1, 5);
+  for (const v of across.found) {
+    made.append(svg("line", { class: "axis", x1: px(v), x2: px(v), y1: height - bottom, y2: height - bottom + 4 }));
+    made.append(svg("text", { x: px(v), y: height - bottom + 16, "text-anchor": "middle" }, tickText(v, across.step)));
+  }
+  let up;
+  if (y.log && y1 - y0 > 1) {
+    const every = Math.ceil((y1 - y0) / 5);
+    up = { found: [] };
+    for (let k = Math.ceil(y0); k <= y1; k++) if (k % every === 0) up.found.push(10 ** k);
+    up.text = v => { const k = Math.round(Math.log10(v)); return k >= -2 && k <= 4 ? String(Number(v.toPrecision(1))) : "1e" + k; };
+  } else {
+    const [low, high] = y.log ? [10 ** y0, 10 ** y1] : [y0, y1];
+    up = ticks(low, high, 4);
+    up.text = v => tickText(v, up.step);
+  }
+  for (const v of up.found) {
+    made.append(svg("line", { class: "rule", x1: left, x2: width - right, y1: py(v), y2: py(v) }));
+    made.append(svg("text", { x: left - 6, y: py(v) + 4, "text-anchor": "end" }, up.text(v)));
+  }
+  made.append(svg("path", { class: "axis", d: `M${left} ${top}V${height - bottom}H${width - right}` }));
+  made.append(svg("text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, x.label));
+  const middle = (top + height - bottom) / 2;
+  made.append(svg("text", { x: 11, y: middle, "text-anchor": "middle", transform: `rotate(-90 11 ${middle})` }, y.label));
+
+  for (const level of levels)
+    made.append(svg("line", { class: level.class, x1: left, x2: width - right, y1: py(level.y), y2: py(level.y) }));
+  for (const mark of marks)
+    if (mark.x >= x0 && mark.x <= x1)
+      made.append(svg("line", { class: mark.class, x1: px(mark.x), x2: px(mark.x), y1: top, y2: height - bottom }));
+  const path = (xs, ys) => {
+    let d = "", open = false;
+    xs.forEach((v, k) => {
+      const good = finite([ys[k]]).length;
+      if (good) d += `${open ? "L" : "M"}${px(v).toFixed(1)} ${py(ys[k]).toFixed(1)}`;
+      open = good;
+    });
+    return d;
+  };
+  for (const s of series) {
+    const style = s.class || "";
+    if (s.kind === "band") {
+      const forth = s.x.map((v, k) => `${px(v).toFixed(1)} ${py(s.high[k]).toFixed(1)}`);
+      const back = s.x.map((v, k) => `${px(v).toFixed(1)} ${py(s.low[k]).toFixed(1)}`).reverse();
+      made.append(svg("path", { class: "band " + style, d: "M" + forth.concat(back).join("L") + "Z" }));
+    } else {
+      if (s.kind !== "dots") made.append(svg("path", { class: "line " + style, d: path(s.x, s.y) }));
+      if (s.kind === "dots" || s.x.length <= 40)
+        s.x.forEach((v, k) => {
+          if (!finite([s.y[k]]).length) return;
+          const dot = svg("circle", { class: "dot " + style, cx: px(v), cy: py(s.y[k]), r: 2.2 });
+          dot.append(svg("title", {}, `${Number(v.toPrecision(6))}, ${Number(s.y[k].toPrecision(6))}`));
+          made.append(dot);
+        });
+    }
+  }
+  return made;
+}

@@ -1,0 +1,761 @@
+"use strict";
+
+// A 3-D playback: triangles with poses over time, by WebGL 2. `createPlayer(root, playback)` fills the
+// element `root`; the playback is what `view::Playback` serialises. Lengths in m, times in s, forces in N;
+// z points up. Afterwards `root.player` has: duration, time, frame, playing, seek(time), play(), pause(),
+// show(clip), position(track, body).
+
+const createPlayer = (() => {
+  // --- 3-vectors, and 4x4 matrices by columns ---
+  const add = (a, b, s = 1) => [a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]];
+  const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+  const cross = (a, b) =>
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+  const length = a => Math.hypot(a[0], a[1], a[2]);
+  const scaled = (a, s) => [a[0] * s, a[1] * s, a[2] * s];
+  const unit = a => scaled(a, 1 / (length(a) || 1));
+
+  function multiply(a, b) {
+    const c = new Float32Array(16);
+    for (let j = 0; j < 4; j++)
+      for (let i = 0; i < 4; i++)
+        c[4 * j + i] = a[i] * b[4 * j] + a[4 + i] * b[4 * j + 1] + a[8 + i] * b[4 * j + 2] + a[12 + i] * b[4 * j + 3];
+    return c;
+  }
+
+  function frameMatrix(x, y, z, origin) {
+    return new Float32Array([...x, 0, ...y, 0, ...z, 0, ...origin, 1]);
+  }
+
+  const IDENTITY = frameMatrix([1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]);
+
+  function poseMatrix([x, y, z, qw, qx, qy, qz]) {
+    return new Float32Array([
+      1 - 2 * (qy * qy + qz * qz), 2 * (qx * qy + qw * qz), 2 * (qx * qz - qw * qy), 0,
+      2 * (qx * qy - qw * qz), 1 - 2 * (qx * qx + qz * qz), 2 * (qy * qz + qw * qx), 0,
+      2 * (qx * qz + qw * qy), 2 * (qy * qz - qw * qx), 1 - 2 * (qx * qx + qy * qy), 0,
+      x, y, z, 1,
+    ]);
+  }
+
+  function perspective(angle, aspect, near, far) {
+    const f = 1 / Math.tan(angle / 2);
+    return new Float32Array([
+      f / aspect, 0, 0, 0, 0, f, 0, 0,
+      0, 0, (far + near) / (near - far), -1, 0, 0, 2 * far * near / (near - far), 0,
+    ]);
+  }
+
+  function lookAt(eye, target, up) {
+    const back = unit(add(eye, target, -1));
+    const right = unit(cross(up, back));
+    const over = cross(back, right);
+    return new Float32Array([
+      right[0], over[0], back[0], 0, right[1], over[1], back[1], 0, right[2], over[2], back[2], 0,
+      -dot(right, eye), -dot(over, eye), -dot(back, eye), 1,
+    ]);
+  }
+
+  /** Flattens the world along `light` onto the plane normal . x = offset. */
+  function flatten(normal, offset, light) {
+    const s = 1 / dot(normal, light);
+    const m = new Float32Array(16);
+    for (let j = 0; j < 3; j++) {
+      for (let i = 0; i < 3; i++) m[4 * j + i] = (i === j ? 1 : 0) - s * light[i] * normal[j];
+      m[12 + j] = s * light[j] * offset;
+    }
+    m[15] = 1;
+    return m;
+  }
+
+  /** Two unit vectors that complete a normal. */
+  function tangents(normal) {
+    const axis = Math.abs(normal[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0];
+    const first = unit(add(axis, normal, -dot(axis, normal)));
+    return [first, cross(normal, first)];
+  }
+
+  // --- surfaces ---
+  const CREASE = Math.cos(35 * Math.PI / 180);
+
+  /** Corners with normals that are smooth except at creases, and the creases themselves. */
+  function surface({ vertices, triangles }) {
+    const at = k => [vertices[3 * k], vertices[3 * k + 1], vertices[3 * k + 2]];
+    const count = triangles.length / 3;
+    const normals = [], areas = [], around = new Map(), edges = new Map();
+    for (let t = 0; t < count; t++) {
+      const corners = [0, 1, 2].map(k => triangles[3 * t + k]);
+      const [a, b, c] = corners.map(at);
+      const area = cross(add(b, a, -1), add(c, a, -1));
+      areas.push(area);
+      normals.push(unit(area));
+      corners.forEach((corner, k) => {
+        if (!around.has(corner)) around.set(corner, []);
+        around.get(corner).push(t);
+        const next = corners[(k + 1) % 3];
+        const key = Math.min(corner, next) + "," + Math.max(corner, next);
+        if (!edges.has(key)) edges.set(key, [corner, next, []]);
+        edges.get(key)[2].push(t);
+      });
+    }
+    const corners = new Float32Array(6 * triangles.length);
+    for (let k = 0; k < triangles.length; k++) {
+      const own = normals[Math.floor(k / 3)];
+      let sum = [0, 0, 0];
+      for (const t of around.get(triangles[k])) if (dot(normals[t], own) > CREASE) sum = add(sum, areas[t]);
+      corners.set([...at(triangles[k]), ...unit(sum)], 6 * k);
+    }
+    const lines = [];
+    for (const [a, b, faces] of edges.values())
+      if (faces.length !== 2 || dot(normals[faces[0]], normals[faces[1]]) < CREASE) lines.push(...at(a), ...at(b));
+    return { corners, lines: new Float32Array(lines) };
+  }
+
+  /** An arrow of length 1 along z from the origin, its shaft and head of radius 1 (scaled by who draws it). */
+  function arrow() {
+    const sides = 16, head = 0.28, profile = [[0, 0], [0.4, 0], [0.4, 1 - head], [1, 1 - head], [0, 1]];
+    const vertices = [], triangles = [];
+    for (const [r, z] of profile)
+      for (let k = 0; k < sides; k++) {
+        const angle = 2 * Math.PI * k / sides;
+        vertices.push(r * Math.cos(angle), r * Math.sin(angle), z);
+      }
+    for (let ring = 1; ring < profile.length; ring++)
+      for (let k = 0; k < sides; k++) {
+        const a = (ring - 1) * sides + k, b = (ring - 1) * sides + (k + 1) % sides;
+        triangles.push(a, b, b + sides, a, b + sides, a + sides);
+      }
+    return surface({ vertices, triangles });
+  }
+
+  // --- shaders ---
+  const SOLID = [`#version 300 es
+    layout(location = 0) in vec3 position;
+    layout(location = 1) in vec3 normal;
+    uniform mat4 view, pose;
+    uniform vec3 stretch;
+    out vec3 n, local, world;
+    void main() {
+      vec4 p = pose * vec4(position * stretch, 1.0);
+      n = mat3(pose) * (normal / stretch);
+      local = position;
+      world = p.xyz;
+      gl_Position = view * p;
+    }`, `#version 300 es
+    precision highp float;
+    in vec3 n, local, world;
+    uniform vec4 color;
+    uniform vec3 eye, light;
+    uniform float pattern;
+    out vec4 result;
+    void main() {
+      vec3 m = normalize(n), toEye = normalize(eye - world);
+      if (dot(m, toEye) < 0.0) m = -m;
+      float key = max(dot(m, light), 0.0), sky = 0.5 + 0.5 * m.z;
+      float shade = 0.50 + 0.16 * sky + 0.38 * key;
+      vec3 s = step(vec3(0.0), local) * 2.0 - 1.0;
+      shade *= 1.0 - pattern * 0.22 * step(0.0, s.x * s.y * s.z);
+      float shine = pow(max(dot(m, normalize(light + toEye)), 0.0), 40.0) * 0.10;
+      result = vec4(color.rgb * shade + shine, 1.0) * color.a;
+    }`];
+  const FLAT = [`#version 300 es
+    layout(location = 0) in vec3 position;
+    uniform mat4 view, pose;
+    void main() { gl_Position = view * pose * vec4(position, 1.0); }`, `#version 300 es
+    precision highp float;
+    uniform vec4 color;
+    out vec4 result;
+    void main() { result = vec4(color.rgb, 1.0) * color.a; }`];
+  // Lines at multiples of the spacing, every tenth stronger; fading out with distance.
+  const GROUND = [`#version 300 es
+    layout(location = 0) in vec2 corner;
+    uniform mat4 view;
+    uniform vec3 middle, first, second;
+    uniform vec2 anchor;
+    uniform float extent;
+    out vec2 offset, plane;
+    void main() {
+      offset = corner * extent;
+      plane = anchor + offset;
+      gl_Position = view * vec4(middle + first * offset.x + second * offset.y, 1.0);
+    }`, `#version 300 es
+    precision highp float;
+    in vec2 offset, plane;
+    uniform vec4 color, line;
+    uniform float extent, spacing;
+    out vec4 result;
+    float lines(float spacing, float width) {
+      vec2 at = plane / spacing, per = fwidth(at);
+      vec2 away = abs(fract(at - 0.5) - 0.5) / max(per, vec2(1e-9));
+      float coarse = max(per.x, per.y);
+      return (1.0 - smoothstep(width - 0.5, width + 0.5, min(away.x, away.y))) * (1.0 - smoothstep(0.2, 0.5, coarse));
+    }
+    void main() {
+      float fade = 1.0 - smoothstep(0.45, 1.0, length(offset) / extent);
+      float strength = max(0.55 * lines(spacing, 0.5), lines(spacing * 10.0, 0.8));
+      float alpha = mix(color.a, line.a, strength) * fade;
+      result = vec4(mix(color.rgb, line.rgb, strength), 1.0) * alpha;
+    }`];
+
+  function program(gl, [vertex, fragment]) {
+    const made = gl.createProgram();
+    for (const [type, source] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+      const shader = gl.createShader(type);
+      gl.shaderSource(shader, source);
+      gl.compileShader(shader);
+      if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS) && !gl.isContextLost())
+        throw new Error("shader: " + gl.getShaderInfoLog(shader));
+      gl.attachShader(made, shader);
+    }
+    gl.linkProgram(made);
+    const at = {};
+    for (let k = 0; k < gl.getProgramParameter(made, gl.ACTIVE_UNIFORMS); k++) {
+      const { name } = gl.getActiveUniform(made, k);
+      at[name] = gl.getUniformLocation(made, name);
+    }
+    return { made, at };
+  }
+
+  function vertexArray(gl, numbers, sizes) {
+    const array = gl.createVertexArray();
+    gl.bindVertexArray(array);
+    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+    gl.bufferData(gl.ARRAY_BUFFER, numbers, gl.STATIC_DRAW);
+    const total = sizes.reduce((a, b) => a + b, 0);
+    let offset = 0;
+    sizes.forEach((size, k) => {
+      gl.enableVertexAttribArray(k);
+      gl.vertexAttribPointer(k, size, gl.FLOAT, false, 4 * total, 4 * offset);
+      offset += size;
+    });
+    gl.bindVertexArray(null);
+    return { array, count: numbers.length / total };
+  }
+
+  // --- the page around it ---
+  function element(tag, attributes = {}, ...children) {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  }
+
+  /** A length or force with three digits and a prefix. */
+  function quantity(x, unit) {
+    if (!(Math.abs(x) > 0)) return "0 " + unit;
+    const prefixes = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
+    const [size, prefix] = prefixes.find(([size]) => Math.abs(x) >= 0.9995 * size) || prefixes[6];
+    return Number((x / size).toPrecision(3)) + " " + prefix + unit;
+  }
+
+  /** 1, 2 or 5 times a power of ten, not above x. */
+  function roundBelow(x) {
+    const power = 10 ** Math.floor(Math.log10(x));
+    return power * (x >= 5 * power ? 5 : x >= 2 * power ? 2 : 1);
+  }
+
+  const ANGLE = 32 * Math.PI / 180;
+  const LIGHT = unit([0.35, -0.45, 1]);
+  const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5];
+  const NAMES = { simulation: "simulation", recording: "recording" };
+
+  return function create(root, playback) {
+    const { drawing, clips } = playback;
+    const canvas = element("canvas", { tabindex: "0", "aria-label": "3-D playback" });
+    const gl = canvas.getContext("webgl2", { antialias: true, stencil: true, alpha: true, preserveDrawingBuffer: true });
+    if (!gl) {
+      root.append(element("p", { class: "notice" },
+        "The playback needs WebGL 2, which this browser does not offer or has switched off. " +
+        "Everything else on this page works without it."));
+      return null;
+    }
+    root.classList.add("player");
+
+    // Controls.
+    const choice = element("select", { "aria-label": "motion" });
+    clips.forEach((clip, k) => choice.append(element("option", { value: k }, clip.name)));
+    const toggles = {};
+    const bar = element("div", { class: "bar" });
+    if (clips.length > 1) bar.append(choice);
+    const toggle = (name, label, on) => {
+      const box = element("input", { type: "checkbox" });
+      box.checked = on;
+      box.addEventListener("change", draw);
+      toggles[name] = box;
+      bar.append(element("label", {}, box, element("i", { class: "key " + name }), label));
+    };
+    const roles = ["simulation", "recording"].filter(role => clips.some(c => c.tracks.some(t => t.role === role)));
+    if (roles.length > 1) roles.forEach(role => toggle(role, NAMES[role], true));
+    if (clips.some(c => c.tracks.some(t => t.forces.some(f => f.length)))) toggle("forces", "contact forces", true);
+    toggle("paths", "paths", roles.length > 1);
+    toggle("follow", "follow", false);
+    const reset = element("button", { type: "button", title: "Reset the view (R)" }, "Reset view");
+    bar.append(reset);
+    const readout = element("div", { class: "readout" });
+    const view = element("div", { class: "view" }, canvas, readout);
+    const play = element("button", { type: "button", class: "play", "aria-label": "play", title: "Play or pause (space)" });
+    play.append(element("span", {}));
+    const slider = element("input", { type: "range", min: "0", step: "any", value: "0", "aria-label": "time in s" });
+    const strip = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    strip.setAttribute("class", "strip");
+    strip.setAttribute("preserveAspectRatio", "none");
+    strip.setAttribute("viewBox", "0 0 1000 100");
+    const clock = element("output", { class: "clock" });
+    const speed = element("select", { "aria-label": "speed", title: "Speed" });
+    SPEEDS.forEach(s => speed.append(element("option", { value: s }, s + "×")));
+    speed.value = "1";
+    const timeline = element("div", { class: "timeline" }, strip, slider);
+    const controls = element("div", { class: "controls" }, play, timeline, clock, speed);
+    const caption = element("p", { class: "caption" });
+    root.append(bar, view, controls, caption);
+
+    // What is drawn.
+    const solid = program(gl, SOLID), flat = program(gl, FLAT), ground = program(gl, GROUND);
+    const shapes = drawing.shapes.map(({ body, surface: triangles, round }) => {
+      const { corners, lines } = surface(triangles);
+      return { body, round, faces: vertexArray(gl, corners, [3, 3]), lines: vertexArray(gl, lines, [3]) };
+    });
+    const pointer = vertexArray(gl, arrow().corners, [3, 3]);
+    const quad = vertexArray(gl, new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]), [2]);
+
+    let clip = null, time = 0, playing = false, last = null, colors = null, framed = null, requested = false;
+    let paths = [], forceScale = 1, spacing = 1, weight = 0;
+    const camera = { yaw: -1.05, pitch: 0.38, distance: 1, target: [0, 0, 0] };
+
+    function readColors() {
+      const style = getComputedStyle(root);
+      const color = (name, alpha) => {
+        const hex = style.getPropertyValue("--" + name).trim();
+        return [1, 3, 5].map(k => parseInt(hex.slice(k, k + 2), 16) / 255).concat(alpha);
+      };
+      colors = {
+        bodies: [0, 1, 2, 3, 4, 5].map(k => color("body-" + k, 1)),
+        world: color("world", 1), edge: color("edge", 0.75), recording: color("recording", 0.28),
+        recordingEdge: color("recording", 0.95), force: color("force", 1), ground: color("ground", 0.75),
+        grid: color("grid", 0.9), shadow: color("shadow", 0.16),
+      };
+    }
+
+    const shown = track => !toggles[track.role] || toggles[track.role].checked;
+    const duration = () => Math.max(1e-9, ...clip.tracks.map(track => track.times[track.times.length - 1] || 0));
+
+    /** The frame at or before a time. */
+    function frameAt(track, t) {
+      let low = 0, high = track.times.length - 1;
+      while (low < high) {
+        const middle = Math.ceil((low + high) / 2);
+        if (track.times[middle] <= t + 1e-9) low = middle; else high = middle - 1;
+      }
+      return low;
+    }
+
+    /** All poses between two frames: seven numbers a body. */
+    function posesAt(track, t) {
+      const k = frameAt(track, t), here = track.poses[k], there = track.poses[k + 1];
+      if (!here) return null;
+      const part = there ? (t - track.times[k]) / (track.times[k + 1] - track.times[k]) : 0;
+      if (!(part > 0)) return here;
+      const poses = new Array(here.length);
+      for (let b = 0; b < here.length; b += 7) {
+        for (let i = b; i < b + 3; i++) poses[i] = here[i] + part * (there[i] - here[i]);
+        let sign = 0, norm = 0;
+        for (let i = b + 3; i < b + 7; i++) sign += here[i] * there[i];
+        sign = sign < 0 ? -1 : 1;
+        for (let i = b + 3; i < b + 7; i++) norm += (poses[i] = here[i] + part * (sign * there[i] - here[i])) ** 2;
+        for (let i = b + 3; i < b + 7; i++) poses[i] /= Math.sqrt(norm);
+      }
+      return poses;
+    }
+
+    /** A ball that holds all motions of the clip, or where there are none the shapes. */
+    function bounds() {
+      const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+      const hold = (p, margin) => {
+        for (let i = 0; i < 3; i++) {
+          low[i] = Math.min(low[i], p[i] - margin);
+          high[i] = Math.max(high[i], p[i] + margin);
+        }
+      };
+      const reach = drawing.bodies.map(() => 0);
+      drawing.shapes.forEach(({ body, surface: { vertices } }) => {
+        for (let k = 0; k < vertices.length; k += 3) {
+          const p = [vertices[k], vertices[k + 1], vertices[k + 2]];
+          if (body !== null) reach[body] = Math.max(reach[body], length(p));
+          else if (!drawing.bodies.length) hold(p, 0);
+        }
+      });
+      for (const track of clip.tracks)
+        for (const poses of track.poses)
+          for (let b = 0; b < drawing.bodies.length; b++) hold(poses.slice(7 * b, 7 * b + 3), reach[b]);
+      if (!(low[0] <= high[0])) return { middle: [0, 0, 0], radius: drawing.size || 1 };
+      return { middle: scaled(add(low, high), 0.5), radius: Math.max(0.5 * length(add(high, low, -1)), 1e-6) };
+    }
+
+    function frameView() {
+      framed = bounds();
+      camera.yaw = -1.05;
+      camera.pitch = 0.38;
+      const radius = toggles.follow.checked ? 2.5 * (drawing.size || framed.radius) : framed.radius;
+      camera.target = toggles.follow.checked ? [0, 0, 0] : framed.middle;
+      const aspect = Math.min(1, (canvas.clientWidth || 1) / (canvas.clientHeight || 1));
+      camera.distance = 0.92 * radius / Math.sin(ANGLE / 2) / aspect;
+      spacing = 1;
+    }
+
+    /** Where the camera looks: with `follow`, relative to the middle of all bodies. */
+    function focus() {
+      if (!toggles.follow.checked) return camera.target;
+      const track = clip.tracks.find(shown) || clip.tracks[0];
+      const poses = track && posesAt(track, time);
+      if (!poses || !poses.length) return camera.target;
+      let sum = [0, 0, 0];
+      for (let b = 0; b < poses.length; b += 7) sum = add(sum, poses.slice(b, b + 3));
+      return add(camera.target, sum, 7 / poses.length);
+    }
+
+    function show(k) {
+      clip = clips[k];
+      choice.value = k;
+      paths.forEach(path => gl.deleteVertexArray(path.line.array));
+      paths = [];
+      const sizes = [];
+      for (const track of clip.tracks) {
+        for (let b = 0; b < drawing.bodies.length; b++) {
+          const line = new Float32Array(track.poses.flatMap(poses => poses.slice(7 * b, 7 * b + 3)));
+          paths.push({ track, body: b, line: vertexArray(gl, line, [3]) });
+        }
+        for (const forces of track.forces) for (const f of forces) sizes.push(length(f.slice(3)));
+      }
+      // The median force is as long as a body; what is longer than three bodies is cut.
+      sizes.sort((a, b) => a - b);
+      weight = sizes[Math.floor(sizes.length / 2)] || 1;
+      forceScale = (drawing.size || 1) / weight;
+      slider.max = duration();
+      drawStrip();
+      frameView();
+      seek(0);
+    }
+
+    /** The sum of the sizes of all contact forces of a frame, N. */
+    const load = forces => forces.reduce((sum, f) => sum + length(f.slice(3)), 0);
+
+    function drawStrip() {
+      strip.replaceChildren();
+      const track = clip.tracks.find(t => t.forces.some(f => f.length));
+      if (!track) return;
+      const loads = track.forces.map(load), most = Math.max(...loads), end = duration();
+      let path = "M0 100";
+      track.times.forEach((t, k) => { path += `L${(1000 * t / end).toFixed(1)} ${(100 - 96 * loads[k] / most).toFixed(1)}`; });
+      const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+      line.setAttribute("d", path + "L1000 100Z");
+      const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
+      title.textContent = "Contact forces, sum of sizes; peak " + quantity(most, "N");
+      strip.append(title, line);
+    }
+
+    function draw() {
+      if (!requested) {
+        requested = true;
+        requestAnimationFrame(render);
+      }
+    }
+
+    function set(shader, values) {
+      gl.useProgram(shader.made);
+      for (const [name, value] of Object.entries(values)) {
+        const at = shader.at[name];
+        if (at === undefined) continue;
+        if (typeof value === "number") gl.uniform1f(at, value);
+        else if (value.length === 16) gl.uniformMatrix4fv(at, false, value);
+        else gl["uniform" + value.length + "fv"](at, value);
+      }
+    }
+
+    function emit(mode, { array, count }) {
+      gl.bindVertexArray(array);
+      gl.drawArrays(mode, 0, count);
+    }
+
+    function render(now) {
+      requested = false;
+      if (gl.isContextLost()) return;
+      if (playing) {
+        const elapsed = last === null ? 0 : Math.min(0.1, (now - last) / 1000);
+        last = now;
+        time += elapsed * Number(speed.value);
+        if (time >= duration()) {
+          time = duration();
+          pause();
+        }
+        slider.value = time;
+        draw();
+      }
+      if (!colors) readColors();
+      const ratio = Math.min(window.devicePixelRatio || 1, 2);
+      const width = Math.max(1, Math.round(canvas.clientWidth * ratio));
+      const height = Math.max(1, Math.round(canvas.clientHeight * ratio));
+      if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
+      gl.viewport(0, 0, width, height);
+      gl.clearColor(0, 0, 0, 0);
+      gl.stencilMask(255);
+      gl.depthMask(true);
+      gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
+      gl.enable(gl.DEPTH_TEST);
+      gl.depthFunc(gl.LEQUAL);
+      gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+      gl.disable(gl.BLEND);
+
+      const target = focus(), { yaw, pitch, distance } = camera;
+      const away = [Math.cos(pitch) * Math.cos(yaw), Math.cos(pitch) * Math.sin(yaw), Math.sin(pitch)];
+      const eye = add(target, away, distance);
+      const far = distance + 12 * framed.radius + length(add(target, framed.middle, -1));
+      const projection = perspective(ANGLE, width / height, 0.02 * distance, far);
+      const look = multiply(projection, lookAt(eye, target, [0, 0, 1]));
+      const tracks = clip.tracks.filter(shown).map(track => ({ track, poses: posesAt(track, time) })).filter(t => t.poses);
+      tracks.forEach(t => { t.matrices = drawing.bodies.map((_, b) => poseMatrix(t.poses.slice(7 * b, 7 * b + 7))); });
+      const solids = tracks.filter(t => t.track.role === "simulation");
+      const ghosts = tracks.filter(t => t.track.role !== "simulation");
+      // A recording alone is drawn as a simulation.
+      const opaque = solids.length ? solids : ghosts;
+      const lit = { view: look, eye, light: LIGHT, stretch: [1, 1, 1] };
+
+      const each = (t, action) => shapes.forEach(shape => {
+        if (shape.body !== null) action(shape, t.matrices[shape.body]);
+      });
+      const fixed = action => shapes.forEach(shape => { if (shape.body === null) action(shape, IDENTITY); });
+
+      // Solids with their edges.
+      gl.enable(gl.POLYGON_OFFSET_FILL);
+      gl.polygonOffset(1, 1);
+      const body = color => (shape, pose) => {
+        set(solid, { ...lit, pose, color: color(shape), pattern: shape.round ? 1 : 0 });
+        emit(gl.TRIANGLES, shape.faces);
+      };
+      fixed(body(() => colors.world));
+      opaque.forEach(t => each(t, body(shape => colors.bodies[shape.body % colors.bodies.length])));
+      gl.disable(gl.POLYGON_OFFSET_FILL);
+      gl.enable(gl.BLEND);
+      const outline = color => (shape, pose) => {
+        set(flat, { view: look, pose, color });
+        emit(gl.LINES, shape.lines);
+      };
+      fixed(outline(colors.edge));
+      opaque.forEach(t => each(t, outline(colors.edge)));
+
+      // Grounds, and shadows on them.
+      gl.depthMask(false);
+      spacing = roundBelow(distance * Math.tan(ANGLE / 2) / 4);
+      for (const { normal, offset } of drawing.grounds) {
+        const [first, second] = tangents(normal);
+        const middle = add(target, normal, offset - dot(normal, target));
+        gl.enable(gl.POLYGON_OFFSET_FILL);
+        gl.polygonOffset(1, 1);
+        set(ground, {
+          view: look, middle, first, second, extent: 3 * Math.max(distance * 0.6, framed.radius), spacing,
+          anchor: [dot(first, middle), dot(second, middle)], color: colors.ground, line: colors.grid,
+        });
+        emit(gl.TRIANGLE_STRIP, quad);
+        gl.disable(gl.POLYGON_OFFSET_FILL);
+        if (dot(normal, LIGHT) < 0.3 || dot(normal, eye) < offset) continue;
+        // Each pixel once, however many triangles fall on it.
+        gl.enable(gl.STENCIL_TEST);
+        gl.clear(gl.STENCIL_BUFFER_BIT);
+        gl.stencilFunc(gl.EQUAL, 0, 255);
+        gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
+        const shadow = multiply(look, flatten(normal, offset, LIGHT));
+        opaque.forEach(t => each(t, (shape, pose) => {
+          set(flat, { view: shadow, pose, color: colors.shadow });
+          emit(gl.TRIANGLES, shape.faces);
+        }));
+        gl.disable(gl.STENCIL_TEST);
+      }
+
+      if (toggles.paths.checked)
+        for (const { track, body, line } of paths) {
+          if (!shown(track)) continue;
+          const own = track.role === "simulation" ? colors.bodies[body % colors.bodies.length] : colors.recordingEdge;
+          set(flat, { view: look, pose: IDENTITY, color: [own[0], own[1], own[2], 0.8] });
+          emit(gl.LINE_STRIP, line);
+        }
+
+      // What is recorded, translucent: depth first, so that only its nearest surface shows.
+      if (solids.length)
+        ghosts.forEach(t => {
+          gl.depthMask(true);
+          gl.colorMask(false, false, false, false);
+          gl.enable(gl.POLYGON_OFFSET_FILL);
+          gl.polygonOffset(1, 1);
+          each(t, body(() => colors.recording));
+          gl.colorMask(true, true, true, true);
+          gl.depthMask(false);
+          each(t, body(() => colors.recording));
+          gl.disable(gl.POLYGON_OFFSET_FILL);
+          each(t, outline(colors.recordingEdge));
+        });
+
+      // Forces: bright where nothing is before them, faint where something is.
+      let total = null;
+      for (const { track } of tracks) {
+        const forces = track.forces[frameAt(track, time)];
+        if (!forces || !track.forces.some(f => f.length)) continue;
+        total = load(forces);
+        if (!toggles.forces || !toggles.forces.checked) continue;
+        gl.depthMask(true);
+        for (const [depth, alpha] of [[gl.GREATER, 0.4], [gl.LEQUAL, 1]]) {
+          gl.depthFunc(depth);
+          gl.depthMask(depth === gl.LEQUAL);
+          for (const [x, y, z, ...force] of forces) {
+            const size = Math.min(forceScale * length(force), 3 * drawing.size), along = unit(force);
+            const [first, second] = tangents(along);
+            const radius = Math.min(0.055 * drawing.size, 0.3 * size);
+            const pose = frameMatrix(first, second, along, [x, y, z]);
+            const color = [colors.force[0], colors.force[1], colors.force[2], alpha];
+            set(solid, { ...lit, pose, stretch: [radius, radius, size], color, pattern: 0 });
+            emit(gl.TRIANGLES, pointer);
+          }
+        }
+        gl.depthFunc(gl.LEQUAL);
+      }
+      gl.depthMask(true);
+      gl.bindVertexArray(null);
+      tell(total);
+    }
+
+    const frames = () => (clip.tracks[0] || { times: [] }).times;
+
+    function tell(total) {
+      const times = frames(), digits = duration() < 0.1 ? 5 : 3;
+      const index = times.length ? frameAt(clip.tracks[0], time) : 0;
+      clock.textContent = `${time.toFixed(digits)} s · frame ${index + 1}/${times.length}`;
+      const parts = [];
+      if (drawing.grounds.length) parts.push("grid " + quantity(spacing, "m"));
+      if (total !== null) parts.push("contact forces " + (total > 0 ? quantity(total, "N") : "none"));
+      readout.textContent = parts.join("  ·  ");
+      play.setAttribute("aria-label", playing ? "pause" : "play");
+      play.classList.toggle("on", playing);
+    }
+
+    function seek(t) {
+      time = Math.min(Math.max(t, 0), duration());
+      slider.value = time;
+      last = null;
+      draw();
+    }
+
+    function start() {
+      if (playing) return;
+      if (time >= duration()) time = 0;
+      playing = true;
+      last = null;
+      draw();
+    }
+
+    function pause() {
+      playing = false;
+      last = null;
+      draw();
+    }
+
+    /** So many frames on. */
+    function step(count) {
+      pause();
+      const times = frames();
+      if (!times.length) return;
+      const index = Math.min(Math.max(frameAt(clip.tracks[0], time) + count, 0), times.length - 1);
+      seek(times[index]);
+    }
+
+    // Input.
+    play.addEventListener("click", () => { if (playing) pause(); else start(); });
+    slider.addEventListener("input", () => { pause(); seek(Number(slider.value)); });
+    choice.addEventListener("change", () => { pause(); show(Number(choice.value)); });
+    reset.addEventListener("click", () => { frameView(); draw(); });
+    toggles.follow.addEventListener("change", () => {
+      const { yaw, pitch } = camera;
+      frameView();
+      Object.assign(camera, { yaw, pitch });
+    });
+    root.addEventListener("keydown", event => {
+      if (event.ctrlKey || event.altKey || event.metaKey || event.target instanceof HTMLSelectElement) return;
+      const count = event.shiftKey ? 10 : 1;
+      const native = event.target.type === "checkbox" || event.target.type === "button";
+      const act = {
+        " ": native ? null : () => { if (playing) pause(); else start(); },
+        ArrowLeft: () => step(-count), ArrowRight: () => step(count),
+        Home: () => { pause(); seek(0); }, End: () => { pause(); seek(duration()); },
+        r: () => { frameView(); draw(); },
+      }[event.key];
+      if (!act) return;
+      event.preventDefault();
+      act();
+    });
+
+    const touches = new Map();
+    canvas.addEventListener("pointerdown", event => {
+      canvas.setPointerCapture(event.pointerId);
+      touches.set(event.pointerId, [event.clientX, event.clientY]);
+      canvas.focus({ preventScroll: true });
+    });
+    for (const name of ["pointerup", "pointercancel"])
+      canvas.addEventListener(name, event => touches.delete(event.pointerId));
+    canvas.addEventListener("contextmenu", event => event.preventDefault());
+    canvas.addEventListener("dblclick", () => { frameView(); draw(); });
+
+    function zoom(factor) {
+      const size = drawing.size || framed.radius;
+      camera.distance = Math.min(Math.max(camera.distance * factor, 0.3 * size), 40 * Math.max(framed.radius, size));
+    }
+
+    function pan(dx, dy) {
+      const { yaw, pitch, distance } = camera;
+      const perPixel = 2 * distance * Math.tan(ANGLE / 2) / (canvas.clientHeight || 1);
+      const right = [-Math.sin(yaw), Math.cos(yaw), 0];
+      const over = [-Math.sin(pitch) * Math.cos(yaw), -Math.sin(pitch) * Math.sin(yaw), Math.cos(pitch)];
+      camera.target = add(add(camera.target, right, -dx * perPixel), over, dy * perPixel);
+    }
+
+    canvas.addEventListener("pointermove", event => {
+      const before = touches.get(event.pointerId);
+      if (!before) return;
+      const here = [event.clientX, event.clientY];
+      const [dx, dy] = [here[0] - before[0], here[1] - before[1]];
+      if (touches.size === 2) {
+        const [other] = [...touches].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
+        const spread = at => Math.max(1, Math.hypot(at[0] - other[0], at[1] - other[1]));
+        zoom(spread(before) / spread(here));
+        pan(dx / 2, dy / 2);
+      } else if (event.buttons & 2 || event.buttons & 4 || event.shiftKey) {
+        pan(dx, dy);
+      } else {
+        camera.yaw -= 0.008 * dx;
+        camera.pitch = Math.min(Math.max(camera.pitch + 0.008 * dy, -1.5), 1.55);
+      }
+      touches.set(event.pointerId, here);
+      draw();
+    });
+    canvas.addEventListener("wheel", event => {
+      event.preventDefault();
+      zoom(Math.exp(0.0015 * event.deltaY * (event.deltaMode ? 20 : 1)));
+      draw();
+    }, { passive: false });
+    canvas.addEventListener("webglcontextlost", () => { readout.textContent = "The graphics context was lost: reload the page."; });
+
+    new ResizeObserver(draw).observe(canvas);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { colors = null; draw(); });
+
+    caption.textContent = "Drag to turn, with the right button or Shift to move, wheel to zoom; space plays, " +
+      "arrow keys step (Shift: ten frames), R resets the view." +
+      (toggles.forces ? " Arrows: mean contact force since the frame before, on the second body of each pair." : "");
+    if (clips.length) show(0);
+
+    root.player = {
+      get duration() { return duration(); },
+      get time() { return time; },
+      get frame() { return frameAt(clip.tracks[0], time); },
+      get playing() { return playing; },
+      seek, pause, play: start, show,
+      position: (track, b) => posesAt(clip.tracks[track], time).slice(7 * b, 7 * b + 3),
+    };
+    return root.player;
+  };
+})();

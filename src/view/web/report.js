@@ -1,0 +1,269 @@
+"use strict";
+
+// The report of an identification: `view::Report` as a page. Text goes in as text, never as HTML.
+
+{
+  const report = JSON.parse(document.getElementById("data").textContent);
+  const page = document.getElementById("page");
+
+  function make(tag, attributes = {}, ...children) {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children.filter(child => child !== null));
+    return made;
+  }
+
+  const missing = x => x === null || x === undefined || !Number.isFinite(x);
+  /** A number with so many digits; a dash where there is none. */
+  function text(x, digits = 4) {
+    if (missing(x)) return "–";
+    if (x === 0) return "0";
+    const size = Math.abs(x);
+    if (size >= 1e6 || size < 1e-4) return x.toExponential(digits - 1).replace("e+", "e").replace("-", "−").replace("e-", "e−");
+    return x.toLocaleString("en", { maximumSignificantDigits: digits, minimumSignificantDigits: Math.min(digits, 3), useGrouping: false }).replace("-", "−");
+  }
+  /** A number whose digits end where those of its error do. */
+  function textWith(x, error) {
+    if (missing(x)) return "–";
+    if (missing(error) || !(error > 0)) return text(x, 5);
+    const decimals = 1 - Math.floor(Math.log10(error));
+    if (Math.abs(x) < 1e-4 || Math.abs(x) >= 1e6 || decimals > 9) return text(x, 5);
+    return x.toFixed(Math.max(0, decimals)).replace("-", "−");
+  }
+  const percent = x => missing(x) ? "–" : (100 * x).toFixed(1) + " %";
+  const many = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+
+  function section(title, ...children) {
+    const made = make("section", {}, make("h2", {}, title), ...children);
+    page.append(made);
+    return made;
+  }
+
+  function table(head, rows, attributes = {}) {
+    const cell = (tag, { value, number, name }) =>
+      make(tag, number ? { class: "number" } : name ? { class: "name" } : {}, ...[value].flat());
+    return make("div", { class: "scroll" }, make("table", attributes,
+      make("thead", {}, make("tr", {}, ...head.map(h => cell("th", h)))),
+      make("tbody", {}, ...rows.map(row => make("tr", {}, ...row.map(c => cell("td", c)))))));
+  }
+  const n = value => ({ value, number: true });
+  const w = value => ({ value });
+
+  function key(entries) {
+    return make("div", { class: "key-row" }, ...entries.map(([style, words]) => {
+      const mark = style === "band" || style === "dot"
+        ? svg("rect", { class: style, x: style === "dot" ? 8 : 0, y: style === "dot" ? 2 : 0, width: style === "dot" ? 6 : 22, height: style === "dot" ? 6 : 10 })
+        : svg("path", { class: style, d: "M0 5H22" });
+      return make("span", {}, svg("svg", { viewBox: "0 0 22 10" }, mark), words);
+    }));
+  }
+  const captioned = (caption, ...children) => make("figure", {}, make("figcaption", {}, caption), ...children);
+  const named = p => p.unit ? `${p.name} (${p.unit})` : p.name;
+
+  // --- header ---
+  const fair = report.status !== "converged";
+  page.append(make("header", {},
+    make("div", { class: "title" },
+      make("h1", {}, report.experiment),
+      make("span", { class: "status " + (fair ? "fair" : "good") }, report.status.replaceAll("_", " "))),
+    make("p", { class: "soft" }, `Identification by ${report.program} · seed ${report.seed}`),
+    report.status_text && report.status_text !== report.status ? make("p", {}, `The search ${fair ? "ended: " : ""}${report.status_text}.`) : null));
+  const fact = (name, value, note) => value === null ? null
+    : make("div", {}, make("dt", {}, name), make("dd", {}, value, note ? make("span", { class: "soft" }, " " + note) : ""));
+  page.append(make("dl", { class: "facts" },
+    fact("Loss", text(report.loss), ""),
+    fact("Loss at the start", text(report.loss_at_start)),
+    fact("Loss of the scene's own values", text(report.loss_of_scene)),
+    fact("Recordings", String(report.recording_count), report.window_count > report.recording_count ? `in ${report.window_count} windows` : ""),
+    fact("Time step", text(1000 * report.time_step), "ms"),
+    fact("Iterations", String(report.iterations)),
+    missing(report.rollouts) ? null : fact("Work", text(report.rollouts), "rollouts"),
+    missing(report.seconds) ? null : fact("Wall time", text(report.seconds, 3), "s")));
+  page.append(make("p", { class: "soft" }, "Loss: mean of the squared residuals, each over its standard deviation; 1 is noise alone."));
+  if (report.warnings.length)
+    page.append(make("div", { class: "warnings", role: "note" }, make("h3", {}, report.warnings.length === 1 ? "Warning" : "Warnings"),
+      make("ul", {}, ...report.warnings.map(warning => make("li", {}, warning)))));
+
+  // --- parameters ---
+  /** Where the estimate is: between its bounds, if they are near enough to say something. */
+  function intervalPicture(p) {
+    const known = [p.value, p.start, p.truth, ...(p.interval || [])].filter(x => !missing(x));
+    let low = missing(p.lower) || p.lower < -1e6 ? Math.min(...known) : p.lower;
+    let high = missing(p.upper) || p.upper > 1e6 ? Math.max(...known) : p.upper;
+    if (!(high > low)) return "";
+    const at = x => (4 + 142 * Math.min(Math.max((x - low) / (high - low), 0), 1)).toFixed(1);
+    const made = svg("svg", { class: "interval", viewBox: "0 0 150 16", role: "img", "aria-label": "interval within the bounds" });
+    made.append(svg("path", { class: "axis", d: "M4 8H146" }));
+    if (p.interval) made.append(svg("path", { class: "line", d: `M${at(p.interval[0])} 8H${at(p.interval[1])}` }));
+    made.append(svg("path", { class: "start", d: `M${at(p.start)} 3V13` }));
+    if (!missing(p.truth)) made.append(svg("path", { class: "truth", d: `M${at(p.truth)} 0V16` }));
+    made.append(svg("circle", { class: "dot", cx: at(p.value), cy: 8, r: 3.5 }));
+    return made;
+  }
+  function remarks(p) {
+    const said = [];
+    const flag = (words, bad) => said.push(make("span", { class: bad ? "flag bad" : "flag" }, words), " ");
+    if (!p.observable) flag("unobservable", true);
+    else if (p.at_bound) flag("at its bound");
+    if (p.interval && !missing(p.truth) && (p.truth < p.interval[0] || p.truth > p.interval[1])) flag("truth outside the interval");
+    return said;
+  }
+  const anyTruth = report.parameters.some(p => !missing(p.truth));
+  const bounds = p => `${missing(p.lower) ? "−∞" : text(p.lower, 3)} … ${missing(p.upper) ? "∞" : text(p.upper, 3)}`;
+  if (report.parameters.length)
+    section("Parameters",
+      table(
+        [w("Parameter"), n("Value"), w("Unit"), n("Std. error"), n("95 % interval"), n("Start"), ...(anyTruth ? [n("Truth")] : []), n("Bounds"), w("Within the bounds"), w("")],
+        report.parameters.map(p => [
+          { name: true, value: [p.name, ...(p.tied.length ? [make("small", {}, "tied: " + p.tied.join(", "))] : [])] },
+          n(make("strong", {}, textWith(p.value, p.standard_error))), w(p.unit || "–"),
+          n(missing(p.standard_error) ? "–" : text(p.standard_error, 2)),
+          n(p.interval ? p.interval.map(x => textWith(x, p.standard_error)).join(" … ") : "–"),
+          n(text(p.start)), ...(anyTruth ? [n(text(p.truth, 5))] : []), n(bounds(p)), w(intervalPicture(p)), w(remarks(p)),
+        ])),
+      key([["dot", "value"], ["line", "95 % interval"], ["start", "start"], ...(anyTruth ? [["truth", "truth"]] : [])]));
+
+  // --- correlations ---
+  const c = report.correlations;
+  if (c && c.names.length > 1) {
+    const shade = x => missing(x) ? "" : `background: color-mix(in srgb, var(--${x < 0 ? "minus" : "plus"}) ${Math.round(70 * Math.min(1, Math.abs(x)))}%, transparent)`;
+    const matrix = make("table", { class: "matrix" },
+      make("thead", {}, make("tr", {}, make("th", {}, ""), ...c.names.map((_, k) => make("th", { class: "number" }, String(k + 1))))),
+      make("tbody", {}, ...c.names.map((name, i) => make("tr", {}, make("th", { scope: "row" }, `${i + 1}  ${name}`),
+        ...c.names.map((_, j) => make("td", { class: "cell", style: shade(c.matrix[i][j]), title: `${name}, ${c.names[j]}` },
+          missing(c.matrix[i][j]) ? "–" : c.matrix[i][j].toFixed(2).replace("-", "−")))))));
+    section("Correlations of the estimates", make("div", { class: "scroll" }, matrix), ...c.remarks.map(remark => make("p", {}, remark)));
+  }
+
+  // --- the search ---
+  const v = report.convergence;
+  if (v && v.loss.length > 1) {
+    const x = v.loss.map((_, k) => k);
+    const positive = v.loss.filter(y => y > 0);
+    const log = positive.length > 0 && Math.max(...positive) > 5 * Math.min(...positive);
+    section("Convergence", anyTruth ? key([["line", "value"], ["truth", "truth"]]) : "",
+      make("div", { class: "charts" },
+        captioned("Loss", chart({ x: { label: "iteration" }, y: { label: log ? "loss (logarithmic)" : "loss", log }, series: [{ x, y: v.loss }] })),
+        ...report.parameters.map((p, k) => captioned(p.name, chart({
+          x: { label: "iteration" }, y: { label: p.unit ? `value (${p.unit})` : "value" },
+          series: [{ x, y: v.values.map(values => values[k]) }],
+          levels: missing(p.truth) ? [] : [{ y: p.truth, class: "truth" }],
+        })))));
+  }
+  if (report.profiles.length) {
+    const fitted = report.profiles.every(profile => profile.others_fitted);
+    section("Loss profiles",
+      make("p", { class: "soft" }, fitted ? "The other parameters are fitted anew at each value." : "The other parameters keep their identified values."),
+      key([["line", "loss"], ["mark", "identified value"], ...(anyTruth ? [["truth", "truth"]] : [])]),
+      make("div", { class: "charts" }, ...report.profiles.map(profile => {
+        const p = report.parameters[profile.parameter];
+        return captioned(p.name, chart({
+          x: { label: p.unit ? `value (${p.unit})` : "value" }, y: { label: "loss" }, series: [{ x: profile.values, y: profile.loss }],
+          marks: [{ x: p.value, class: "mark" }, ...(missing(p.truth) ? [] : [{ x: p.truth, class: "truth" }])],
+        }));
+      })));
+  }
+
+  // --- residuals ---
+  const e = report.errors_over_time;
+  if (e && (e.position || e.rotation_deg) && e.times.length > 1) {
+    const charts = [];
+    const curve = (caption, spread, unit, scale) => {
+      const by = numbers => numbers.map(x => missing(x) ? null : scale * x);
+      const single = report.recordings.length === 1;
+      charts.push(captioned(caption, chart({
+        x: { label: "time since the first frame (s)" }, y: { label: `${caption.toLowerCase()} (${unit})`, zero: true },
+        series: [...(single ? [] : [{ kind: "band", x: e.times, low: by(spread.low), high: by(spread.high) }]), { x: e.times, y: by(spread.median) }],
+      })));
+    };
+    if (e.position) {
+      const small = Math.max(...e.position.high.filter(x => !missing(x)), 0) < 0.1;
+      curve("Position error", e.position, small ? "mm" : "m", small ? 1000 : 1);
+    }
+    if (e.rotation_deg) curve("Rotation error", e.rotation_deg, "°", 1);
+    section("Errors over time", make("p", { class: "soft" }, report.start_text),
+      report.recordings.length > 1 ? key([["line", "median of the recordings"], ["band", "10 % to 90 % of them"]]) : "",
+      make("div", { class: "charts" }, ...charts));
+  }
+  if (report.phases.length)
+    section("Residuals by phase",
+      table([w("Phase"), n("Frames"), n("Mean square"), n("Share of the loss"), w(""), n("Position error (mm)"), n("Rotation error (°)")],
+        report.phases.map(p => [w(p.phase), n(String(p.frames)), n(text(p.mean_square, 3)), n(percent(p.share)),
+          w(make("span", { class: "share", style: `width: ${(10 * Math.min(Math.max(p.share || 0, 0), 1)).toFixed(2)}rem` })),
+          n(missing(p.position) ? "–" : text(1000 * p.position, 3)), n(text(p.rotation_deg, 3))])),
+      make("p", { class: "soft" }, "Mean square: of the residuals over their standard deviations; 1 is noise alone."));
+
+  // --- recordings ---
+  let player = null, figure = null;
+  if (report.recordings.length) {
+    const FEW = 50;
+    const body = make("tbody");
+    let order = "position_percent", down = true, all = false;
+    const more = make("button", { type: "button" });
+    const columns = [
+      ["name", "Recording", false], ["frames", "Frames", true], ["duration", "Duration (s)", true],
+      ["position_percent", `Position error (% of ${text(report.length_scale, 3)} m)`, true], ["rotation_deg", "Rotation error (°)", true],
+    ];
+    const value = x => typeof x === "string" ? x : missing(x) ? Infinity : x;
+    const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
+    const heads = columns.map(([field, words, number]) => {
+      const button = make("button", { type: "button", title: "Sort" }, words);
+      const head = make("th", number ? { class: "number" } : {}, button);
+      button.addEventListener("click", () => {
+        down = order === field ? !down : field !== "name";
+        order = field;
+        fill();
+      });
+      return head;
+    });
+    function fill() {
+      const rows = [...report.recordings].sort((a, b) => (down ? -1 : 1) * compare(value(a[order]), value(b[order])));
+      heads.forEach((head, k) => {
+        const own = columns[k][0] === order;
+        head.setAttribute("aria-sort", own ? (down ? "descending" : "ascending") : "none");
+        head.firstChild.textContent = columns[k][1] + (own ? (down ? " ↓" : " ↑") : "");
+      });
+      body.replaceChildren(...rows.slice(0, all ? rows.length : FEW).map(r => {
+        const notes = [];
+        if (r.outlier) notes.push(make("span", { class: "flag" }, "outlier"), " ");
+        if (r.held_out) notes.push(make("span", { class: "soft" }, "held out"), " ");
+        if (!missing(r.clip) && report.playback) {
+          const watch = make("button", { type: "button", class: "link" }, "play");
+          watch.addEventListener("click", () => {
+            if (player) {
+              player.show(r.clip);
+              player.play();
+            }
+            figure.scrollIntoView({ behavior: "smooth", block: "center" });
+          });
+          notes.push(watch);
+        }
+        return make("tr", {}, make("td", { class: "name" }, r.name), make("td", { class: "number" }, String(r.frames)),
+          make("td", { class: "number" }, text(r.duration, 3)), make("td", { class: "number" }, text(r.position_percent, 3)),
+          make("td", { class: "number" }, text(r.rotation_deg, 3)), make("td", {}, ...notes));
+      }));
+      more.textContent = `Show all ${report.recordings.length}`;
+      more.hidden = all || report.recordings.length <= FEW;
+    }
+    more.addEventListener("click", () => { all = true; fill(); });
+    const mean = field => {
+      const known = report.recordings.map(r => r[field]);
+      return text(known.reduce((sum, x) => sum + (missing(x) ? NaN : x), 0) / known.length, 4);
+    };
+    const outliers = report.recordings.filter(r => r.outlier).length;
+    section("Recordings",
+      make("p", {}, `${many(report.recordings.length, "recording")}: mean position error ${mean("position_percent")} %, mean rotation error ${mean("rotation_deg")}°` +
+        (outliers ? `; ${many(outliers, "outlier")}, far beyond the others.` : ".")),
+      make("p", { class: "soft" }, report.start_text),
+      make("div", { class: "scroll" }, make("table", { id: "recordings" }, make("thead", {}, make("tr", {}, ...heads, make("th"))), body)), more);
+    fill();
+  }
+
+  // --- playback ---
+  if (report.playback && report.playback.clips.length) {
+    figure = make("figure", { id: "player" });
+    section("Data against simulation", figure);
+    player = createPlayer(figure, report.playback);
+  }
+  page.append(make("footer", {}, `${report.program}. This file is complete in itself and loads nothing.`));
+}
