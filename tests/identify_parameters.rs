@@ -1,7 +1,7 @@
 //! How parameters are searched for: priors, transforms, fixed ones, inertias of bodies there can be.
 
 use approx::assert_relative_eq;
-use stiction::ad::{self, Dual};
+use stiction::ad::{self, Dual, Real};
 use stiction::dynamics::InertialParameters;
 use stiction::identify::{
     Dataset, Experiment, Fit, FitStatus, FreeParameter, InitialState, LeastSquares, Prior, Problem,

@@ -9,12 +9,16 @@
 //! |---|---|
 //! | `program`, `version`, `command`, `seed`, `threads` | what made it |
 //! | `experiment` | the experiment file as it was given |
-//! | `status` | `converged`, `stalled`, `iteration_limit`, `unobservable` or `infeasible` |
+//! | `status` | `converged`, `stalled`, `iteration_limit`, `stopped`, `unobservable` or `infeasible` |
 //! | `loss`, `loss_at_start`, `loss_of_scene` | mean of the squared residuals over their standard deviations: at the result, at the start, and with the scene's own parameters |
 //! | `iterations` | of the search |
 //! | `rollouts` | the work done, in simulations of one recording without derivatives; measured, so it varies from run to run |
 //! | `seconds` | wall time |
 //! | `parameters` | a list: `name`, `initial` (start of the search), `value`, `lower`, `upper`, `observable` (whether any recording depends on it), `at_bound`, `fixed` (not searched for), `standard_error` (left out where there is none), `tied` (others that have its value) |
+//! | `starts` | where the first stage of the search led from each start: `start` and `values` of the parameters, `loss` |
+//! | `correlations` | of the estimates: `names`, and a row of `matrix` for each |
+//! | `errors_from` | what standard errors are taken from: `linearisation`, or `halves` of the recordings (with `half_rollouts`, their work) |
+//! | `holdout` | of recordings that were held out: `recordings`, `position_error_percent`, `rotation_error_deg`, and the same of the scene's own parameters with `_of_scene` |
 //! | `truth` | true values by name, where the experiment states them |
 //! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode) |
 //! | `warnings` | sentences |
@@ -28,13 +32,17 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
+use super::checkpoint::CheckpointFile;
+use super::output::{UNSOLVED_SHARE, json_head, json_text, number, print, threads};
 #[cfg(feature = "plots")]
 use super::output::{check_directory, write_file};
-use super::output::{UNSOLVED_SHARE, json_head, json_text, number, print, threads};
 use super::report_folder::Destination;
-use super::{Outcome, scene_options};
+use super::{Outcome, interrupt, scene_options};
 use crate::Error;
-use crate::identify::{Dataset, Experiment, Fit, FitStatus, Problem, fit};
+use crate::identify::{
+    Dataset, Effort, Evaluation, Experiment, Fit, FitStatus, InitialState, Iteration, Problem,
+    RolloutStart, evaluate_from, fit_from, half_sampling, hold_out,
+};
 use crate::view::{Convergence, Report};
 
 /// Identify physical parameters from recorded trajectories.
@@ -57,6 +65,22 @@ pub(super) struct Arguments {
     /// Threads to use; the result does not depend on it [default: all]
     #[arg(long)]
     threads: Option<usize>,
+    /// Go on where a search with the same options stopped or was killed (it keeps checkpoint.json in the output
+    /// folder), to the same result as if it had not; begin where there is nothing to go on from
+    #[arg(long, requires = "output")]
+    resume: bool,
+    /// Hold this share of the recordings out of the fit, 0 to 1, and measure how it does on them
+    #[arg(long, value_name = "FRACTION")]
+    holdout: Option<f64>,
+    /// Take standard errors from fits to so many random halves of the recordings
+    #[arg(long, value_name = "COUNT")]
+    half_samples: Option<usize>,
+    /// Starts of the first stage of the search, the experiment's own and others spread over the bounds
+    #[arg(long, value_name = "COUNT")]
+    starts: Option<usize>,
+    /// Seed of everything random
+    #[arg(long)]
+    seed: Option<u64>,
     /// Start one parameter elsewhere than the experiment says; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     start: Vec<String>,
@@ -74,7 +98,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         check_directory(path)?;
     }
     let destination = arguments.output.as_deref().map(Destination::new).transpose()?;
-    let (mut experiment, dataset);
+    let (mut experiment, mut dataset);
     match &arguments.experiment {
         Some(path) => {
             experiment = Experiment::load(path, arguments.data.as_deref())?;
@@ -91,6 +115,24 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     for start in &arguments.start {
         set_start(&mut experiment, start)?;
     }
+    experiment.half_samples = arguments.half_samples.unwrap_or(experiment.half_samples);
+    experiment.starts = arguments.starts.unwrap_or(experiment.starts).max(1);
+    experiment.seed = arguments.seed.unwrap_or(experiment.seed);
+    let mut held_out = None;
+    if let Some(share) = arguments.holdout {
+        if !(share > 0.0 && share < 1.0) || dataset.trajectories.len() < 2 {
+            let message = "must be between 0 and 1, of at least two recordings";
+            return Err(Error::input("--holdout", None, share.to_string(), message));
+        }
+        let (kept, out) = hold_out(dataset, share, experiment.seed);
+        dataset = kept;
+        held_out = Some(out);
+    }
+    let file = destination.as_ref().map(CheckpointFile::of);
+    let checkpoint = match &file {
+        Some(file) if arguments.resume => file.load(&experiment, &dataset)?,
+        _ => None,
+    };
     if !arguments.json {
         print(&format!(
             "{}: {} recordings, {} windows, {} threads",
@@ -101,11 +143,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         ));
     }
     let names: Vec<&str> = experiment.parameters.iter().map(|p| p.name.as_str()).collect();
+    if let (Some(checkpoint), false) = (&checkpoint, arguments.json) {
+        print(&format!("going on after {} iterations", checkpoint.iterations()));
+    }
+    interrupt::catch();
     let bar = progress_bar(arguments.json, experiment.max_iterations);
-    let mut convergence = Convergence::default();
-    let result = fit(&experiment, &dataset, threads, &mut |progress| {
-        convergence.loss.push(progress.loss);
-        convergence.values.push(progress.values.to_vec());
+    let mut lost = None;
+    let result = fit_from(&experiment, &dataset, threads, checkpoint, &mut |progress| {
+        if let Some(file) = &file
+            && let Err(error) = file.save(&progress.checkpoint())
+        {
+            lost.get_or_insert(error);
+        }
         let values: Vec<String> =
             names.iter().zip(progress.values).map(|(n, v)| format!("{n} {v:.5}")).collect();
         let line =
@@ -118,22 +167,58 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             None if !arguments.json => print(&line),
             None => {}
         }
-        true
+        !interrupt::interrupted()
     });
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
+    if let Some(error) = lost {
+        eprintln!("warning: this search cannot be resumed: {error}");
     }
-    let result = result
+    let mut result = result
         .map_err(|error| Error::input(&experiment.name, None, "method", error.to_string()))?;
     let cost = derivative_cost(&experiment, &dataset, &result);
     let steps = result.effort.steps as f64 + cost * result.effort.derivative_steps as f64;
-    let (rollouts, seconds) = (steps / result.steps_per_rollout, begin.elapsed().as_secs_f64());
-    let object = result_json(&experiment, &result, threads, rollouts, seconds);
+    let rollouts = steps / result.steps_per_rollout;
+    let halves = match experiment.half_samples {
+        0 => None,
+        count => half_sampling(&experiment, &dataset, &result, count, threads, &mut |number| {
+            if let Some(bar) = &bar {
+                bar.set_message(format!("fits to halves of the recordings: {number} of {count}"));
+            }
+            !interrupt::interrupted()
+        }),
+    };
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    if let Some(halves) = &halves {
+        result.take_errors(halves);
+    }
+    let half_rollouts = halves.map(|halves| {
+        let Effort { steps, derivative_steps } = halves.effort;
+        (steps as f64 + cost * derivative_steps as f64) / result.steps_per_rollout
+    });
+    let held_out = held_out.map(|out| HeldOut::new(&experiment, &out, &result, threads));
+    let seconds = begin.elapsed().as_secs_f64();
+    let mut object = result_json(&experiment, &result, threads, rollouts, seconds);
+    let from = if half_rollouts.is_some() { "halves" } else { "linearisation" };
+    object.insert("errors_from".into(), from.into());
+    if let Some(half_rollouts) = half_rollouts {
+        object.insert("half_rollouts".into(), number(half_rollouts));
+    }
+    if let Some(held_out) = &held_out {
+        object.insert("holdout".into(), held_out.json());
+    }
     let mut written = None;
+    // The first stages of other starts have figures of their own.
+    let chosen = result.history.last().map_or(0, |last| last.start);
+    let own = |iteration: &&Iteration| iteration.start == chosen;
     if let Some(destination) = &destination {
+        let last: Vec<&Iteration> = result.history.iter().filter(|i| own(i)).collect();
         let start = result.parameters.iter().map(|p| p.initial).collect();
-        convergence.loss.insert(0, result.loss_at_start);
-        convergence.values.insert(0, start);
+        let losses = last.iter().map(|i| i.loss.unwrap_or(f64::INFINITY));
+        let convergence = Convergence {
+            loss: std::iter::once(result.loss_at_start).chain(losses).collect(),
+            values: std::iter::once(start).chain(last.iter().map(|i| i.values.clone())).collect(),
+        };
         let text = json_text(object.clone()) + "\n";
         written = Some(destination.write(&experiment, &result, &text, || Report {
             seconds: Some(seconds),
@@ -146,6 +231,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if let Some(path) = &arguments.plot {
         write_file(path, crate::view::fit_plot(&experiment, &dataset, &result)?.as_bytes())?;
     }
+    if let Some(file) = &file
+        && result.status != FitStatus::Stopped
+    {
+        file.remove();
+    }
     for warning in &result.warnings {
         eprintln!("warning: {warning}");
     }
@@ -153,6 +243,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         print(&json_text(object));
     } else {
         report(&experiment, &result, seconds);
+        if let Some(held_out) = held_out {
+            print(&held_out.text());
+        }
+        if let (Some(file), FitStatus::Stopped) = (&file, result.status) {
+            print(&format!("--resume goes on from {}", file.path().display()));
+        }
         if let Some(file) = written {
             print(&format!("written to {}", file.display()));
         }
@@ -160,6 +256,50 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let solved = result.report.unsolved as f64 <= UNSOLVED_SHARE * result.report.steps as f64;
     let done = result.status == FitStatus::Converged && solved;
     Ok(if done { Outcome::Done } else { Outcome::Failed })
+}
+
+/// How a fit does on recordings that it has not seen, and how the scene's own parameters do.
+struct HeldOut {
+    recordings: usize,
+    fitted: Evaluation,
+    of_scene: Evaluation,
+}
+
+impl HeldOut {
+    fn new(experiment: &Experiment, out: &Dataset, result: &Fit, threads: usize) -> HeldOut {
+        let start = match experiment.initial_state {
+            InitialState::Recorded => RolloutStart::Recorded,
+            InitialState::Flight | InitialState::Fitted => RolloutStart::Flight,
+        };
+        let evaluate = |parameters| evaluate_from(experiment, out, parameters, start, threads);
+        HeldOut {
+            recordings: out.trajectories.len(),
+            fitted: evaluate(&result.identified),
+            of_scene: evaluate(&experiment.scene.parameters),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "recordings": self.recordings,
+            "position_error_percent": number(self.fitted.position_error_percent),
+            "rotation_error_deg": number(self.fitted.rotation_error_deg),
+            "position_error_percent_of_scene": number(self.of_scene.position_error_percent),
+            "rotation_error_deg_of_scene": number(self.of_scene.rotation_error_deg),
+        })
+    }
+
+    fn text(&self) -> String {
+        format!(
+            "{} recordings held out: position error {:.2} %, rotation error {:.2} degrees (scene's own \
+             parameters {:.2} %, {:.2} degrees)",
+            self.recordings,
+            self.fitted.position_error_percent,
+            self.fitted.rotation_error_deg,
+            self.of_scene.position_error_percent,
+            self.of_scene.rotation_error_deg
+        )
+    }
 }
 
 fn set_start(experiment: &mut Experiment, text: &str) -> Result<(), Error> {
@@ -195,10 +335,9 @@ fn progress_bar(json: bool, iterations: usize) -> Option<ProgressBar> {
 /// What a step with derivatives costs in steps without, measured on one window.
 fn derivative_cost(experiment: &Experiment, dataset: &Dataset, result: &Fit) -> f64 {
     use crate::identify::LeastSquares;
-    let mut sample = dataset.clone();
-    sample.windows.truncate(1);
     let x: Vec<f64> = result.parameters.iter().map(|p| p.value).collect();
-    let mut problem = Problem::new(experiment, &sample, 1);
+    let mut problem = Problem::new(experiment, dataset, 1);
+    problem.select(|trajectory| trajectory == 0);
     let x = problem.space.variables(&x);
     // A warm-up of each, then the faster of three.
     let mut time = |with_derivatives: bool| {
@@ -208,7 +347,9 @@ fn derivative_cost(experiment: &Experiment, dataset: &Dataset, result: &Fit) -> 
                 let begin = Instant::now();
                 if with_derivatives {
                     match experiment.method {
-                        crate::identify::Method::Adam(_) => drop(problem.gradient(&x)),
+                        crate::identify::Method::Adam(_) | crate::identify::Method::Lbfgsb => {
+                            drop(problem.gradient(&x));
+                        }
                         crate::identify::Method::LevenbergMarquardt => {
                             problem.linearize(&x);
                         }
@@ -267,6 +408,16 @@ fn result_json(
     object.insert("rollouts".into(), number(rollouts));
     object.insert("seconds".into(), number(seconds));
     object.insert("parameters".into(), parameters.into());
+    let starts = result
+        .starts
+        .iter()
+        .map(|start| json!({ "start": start.start, "values": start.values, "loss": start.loss }));
+    object.insert("starts".into(), starts.collect());
+    let told: Vec<&str> = result.told.iter().map(|&i| result.parameters[i].name.as_str()).collect();
+    let rows = result.correlations.row_iter();
+    let matrix: Vec<Vec<Value>> =
+        rows.map(|row| row.iter().map(|&x| number(x)).collect()).collect();
+    object.insert("correlations".into(), json!({ "names": told, "matrix": matrix }));
     object.insert("truth".into(), truth.into());
     object.insert(
         "solver".into(),

@@ -4,6 +4,7 @@
 //! output holds one JSON object and nothing else; messages and progress go to standard error.
 
 mod archive;
+mod checkpoint;
 mod contact_log;
 mod drive;
 mod evaluate;
@@ -11,6 +12,7 @@ mod gradcheck;
 mod identify;
 mod import;
 mod init;
+mod interrupt;
 mod linearize;
 mod output;
 mod progress;

@@ -38,7 +38,7 @@ impl Stage {
 const SHORTEST: usize = 8;
 const LEAST_STEPS: usize = 4 * SHORTEST;
 /// Trajectories that are enough for the first stage, and for the ones between it and the last.
-const FIRST: usize = 50;
+const FIRST: usize = 32;
 const BETWEEN: usize = 100;
 /// Iterations of the first stage, and of the ones between it and the last.
 const FIRST_ITERATIONS: usize = 8;
@@ -63,8 +63,8 @@ pub fn stages(experiment: &Experiment, dataset: &Dataset) -> Vec<Stage> {
         });
     };
     if experiment.continuation && experiment.window == WindowLength::Whole && steps >= LEAST_STEPS {
-        coarse((steps / 4).max(SHORTEST), FIRST, FIRST_ITERATIONS);
-        coarse(steps / 2, BETWEEN, BETWEEN_ITERATIONS);
+        coarse((3 * steps / 10).max(SHORTEST), FIRST, FIRST_ITERATIONS);
+        coarse(6 * steps / 10, BETWEEN, BETWEEN_ITERATIONS);
         if count >= 2 * BETWEEN {
             coarse(whole, BETWEEN, BETWEEN_ITERATIONS);
         }

@@ -12,7 +12,7 @@ use crate::table::{self, Table};
 /// Starts of the first stage, unless the experiment says otherwise.
 const DEFAULT_STARTS: usize = 4;
 /// Iterations, likewise.
-const DEFAULT_ITERATIONS: usize = 50;
+const DEFAULT_ITERATIONS: usize = 60;
 
 /// Where the simulation of a window starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,6 +44,8 @@ pub enum Method {
     LevenbergMarquardt,
     /// Adam on reverse-mode gradients, the way of `LeLidec21` IV.B.
     Adam(AdamSettings),
+    /// Quasi-Newton steps with limited memory within the bounds, on reverse-mode gradients: for many parameters.
+    Lbfgsb,
 }
 
 /// Standard deviations that weigh the residuals. Velocities count only where one is given.
@@ -99,7 +101,9 @@ pub struct Experiment {
     pub continuation: bool,
     /// How many starts the first stage of the search is made from, at least 1.
     pub starts: usize,
-    /// Seed of everything random: further starts, recordings held out.
+    /// How many random halves of the recordings standard errors are taken from; 0 for those of the linearisation.
+    pub half_samples: usize,
+    /// Seed of everything random: further starts, halves, recordings held out.
     pub seed: u64,
     /// The true values, where the experiment states them.
     pub truth: BTreeMap<String, f64>,
@@ -128,6 +132,7 @@ impl Experiment {
             max_iterations: DEFAULT_ITERATIONS,
             continuation: true,
             starts: DEFAULT_STARTS,
+            half_samples: 0,
             seed: 1,
             truth: BTreeMap::new(),
         }
@@ -147,10 +152,11 @@ impl Experiment {
     /// length_scale = 0.12              # m (default 1)
     /// huber = 3.0                      # optional: residuals beyond so many standard deviations count linearly,
     /// cauchy = 3.0                     # or hardly at all; one of the two
-    /// method = "levenberg-marquardt"   # (default) or "adam"
-    /// max_iterations = 50
+    /// method = "levenberg-marquardt"   # (default), "l-bfgs-b" (for many parameters) or "adam"
+    /// max_iterations = 60
     /// continuation = true              # (default) whole windows: short horizons and few recordings first
     /// starts = 4                       # (default) starts of the first stage, spread over the bounds
+    /// half_samples = 0                 # standard errors from fits to so many random halves of the recordings
     /// seed = 1
     /// [adam]
     /// rate = 0.05                      # of the scale of each parameter
@@ -261,6 +267,7 @@ impl Experiment {
             "max_iterations",
             "continuation",
             "starts",
+            "half_samples",
             "seed",
             "adam",
             "noise",
@@ -273,9 +280,8 @@ impl Experiment {
             Some("flight") => InitialState::Flight,
             Some("fitted") => InitialState::Fitted,
             Some(other) => {
-                let message = format!(
-                    "must be \"recorded\", \"flight\" or \"fitted\", found {other:?}"
-                );
+                let message =
+                    format!("must be \"recorded\", \"flight\" or \"fitted\", found {other:?}");
                 return Err(root.error("initial_state", message));
             }
         };
@@ -304,9 +310,11 @@ impl Experiment {
         let method = match root.string("method")? {
             None | Some("levenberg-marquardt") => Method::LevenbergMarquardt,
             Some("adam") => Method::Adam(AdamSettings::read(root.table("adam")?.as_ref())?),
+            Some("l-bfgs-b") => Method::Lbfgsb,
             Some(other) => {
-                let message =
-                    format!("must be \"levenberg-marquardt\" or \"adam\", found {other:?}");
+                let message = format!(
+                    "must be \"levenberg-marquardt\", \"l-bfgs-b\" or \"adam\", found {other:?}"
+                );
                 return Err(root.error("method", message));
             }
         };
@@ -344,7 +352,11 @@ impl Experiment {
             }
         }
         let (noise, joint_noise) = Noise::read(root, &scene.model)?;
-        let default_iterations = if matches!(method, Method::Adam(_)) { 300 } else { 60 };
+        let default_iterations = match method {
+            Method::LevenbergMarquardt => DEFAULT_ITERATIONS,
+            Method::Lbfgsb => 200,
+            Method::Adam(_) => 300,
+        };
         Ok(Experiment {
             name: name.to_string(),
             scene,
@@ -367,6 +379,7 @@ impl Experiment {
             max_iterations: root.count("max_iterations")?.unwrap_or(default_iterations),
             continuation: root.boolean("continuation")?.unwrap_or(true),
             starts: root.count("starts")?.unwrap_or(DEFAULT_STARTS),
+            half_samples: root.count("half_samples")?.unwrap_or(0),
             seed: root.count("seed")?.unwrap_or(1) as u64,
             truth,
         })

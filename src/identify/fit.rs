@@ -7,7 +7,10 @@ use nalgebra::{DMatrix, DVector};
 use super::covariance::{Covariance, UNTELLABLE};
 use super::levenberg_marquardt::{LeastSquares, Outcome};
 use super::search::{Found, search};
-use super::{Checkpoint, Dataset, Effort, Experiment, Iteration, Problem, Progress, StartResult};
+use super::{
+    Checkpoint, Dataset, Effort, Experiment, HalfSampling, Iteration, Problem, Progress,
+    StartResult,
+};
 use crate::ad;
 use crate::model::{Parameters, Settings};
 use crate::simulation::StepReport;
@@ -152,6 +155,20 @@ pub struct Fit {
     pub starts: Vec<StartResult>,
 }
 
+impl Fit {
+    /// Takes standard errors and correlations from fits to halves of the recordings.
+    pub fn take_errors(&mut self, halves: &HalfSampling) {
+        let told = |&i: &usize| self.parameters[i].observable && halves.errors[i] > 0.0;
+        self.told = (0..self.parameters.len()).filter(told).collect();
+        for (i, parameter) in self.parameters.iter_mut().enumerate() {
+            parameter.standard_error = self.told.contains(&i).then_some(halves.errors[i]);
+        }
+        self.correlations = DMatrix::from_fn(self.told.len(), self.told.len(), |a, b| {
+            halves.correlations[(self.told[a], self.told[b])]
+        });
+    }
+}
+
 /// A parameter is not observable if the residuals (in standard deviations, all taken together)
 /// change by less than this over the whole width between its bounds: its own standard deviation
 /// would be a thousand widths. Less than this is left by rounding, by the sinking of bodies into a
@@ -193,7 +210,7 @@ pub fn fit_from(
     let mean = |cost: f64| 2.0 * cost / count;
     let Found { minimum, stopped, at } =
         search(experiment, dataset, &mut problem, checkpoint, watch)?;
-    let cost = problem.linearize(&minimum.x);
+    let cost = problem.linearize_anew(&minimum.x, minimum.cost);
     let report = problem.report;
     // From here on in the parameters themselves, those that are not fixed.
     let free: Vec<&super::FreeParameter> = space.free().iter().map(|&i| &parameters[i]).collect();

@@ -109,7 +109,15 @@ impl Standing {
     /// Before the first iteration, at `x`.
     pub fn new(x: &[f64]) -> Standing {
         let (damping, growth) = (DAMPING, GROWTH);
-        Standing { x: x.to_vec(), cost: None, iterations: 0, outcome: None, damping, growth, slow: 0 }
+        Standing {
+            x: x.to_vec(),
+            cost: None,
+            iterations: 0,
+            outcome: None,
+            damping,
+            growth,
+            slow: 0,
+        }
     }
 }
 
@@ -122,10 +130,11 @@ const SLOW: f64 = 1e-6;
 const SLOW_ITERATIONS: usize = 3;
 /// A decrease below this fraction ends a coarse search.
 const COARSE: f64 = 1e-2;
-/// A change of the cost by less than this many standard errors of it ends the search: the parts of the cost
-/// disagree about its sign, and the step is about twice as many standard errors of the variables long. Kinks too
-/// small to be told apart from noise do not hold it up either.
-const INSIGNIFICANT: f64 = 0.05;
+/// A change of the cost by less than this many standard errors of it, by how far its parts disagree, ends the
+/// search. To first order that does not depend on how long the step is: it is the gradient in its own standard
+/// errors. Of a whole Gauss-Newton step it is half of its length in standard errors of the variables; what is
+/// left after it is much shorter. Kinks too small to be told apart from noise do not hold the search up.
+const INSIGNIFICANT: f64 = 0.5;
 /// Lengths of the steps that look over kinks, in scales of the variables.
 const COMPASS: [f64; 4] = [0.1, 0.03, 0.01, 0.003];
 /// A damping this large means that no step helps; in a coarse search, this large.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 
-use super::levenberg_marquardt::{LeastSquares, Trial};
 use super::covariance::LEAST_RECORDINGS;
+use super::levenberg_marquardt::{LeastSquares, Trial};
 use super::loss::{Measurement, residuals_per_frame};
 use super::parallel::parallel;
 use super::{Dataset, Experiment, InitialState, SearchSpace, Window, residuals};
@@ -74,6 +74,8 @@ pub struct Problem<'a> {
     /// Whether trajectories that are far more sensitive than others count less in steps: those that
     /// amplify what is between two impacts, so that their derivatives hold next to nowhere.
     pub cap_sensitivity: bool,
+    /// Where that is.
+    linearized_at: Vec<f64>,
     /// Residuals of the priors and their Jacobian.
     prior: (DVector<f64>, DMatrix<f64>),
     /// Whether fitted initial states are held where they are, as if they were recorded.
@@ -102,6 +104,7 @@ impl<'a> Problem<'a> {
             horizon: usize::MAX,
             initial,
             blocks: Vec::new(),
+            linearized_at: Vec::new(),
             weights: Vec::new(),
             cap_sensitivity: false,
             hold_initial: false,
@@ -112,11 +115,21 @@ impl<'a> Problem<'a> {
 
     /// Lets only every n-th trajectory count, and only the first `horizon` recorded steps of their windows.
     pub fn restrict(&mut self, every: usize, horizon: usize) {
-        let windows = &self.measurement.dataset.windows;
-        let counts = |k: &usize| windows[*k].trajectory.is_multiple_of(every.max(1));
-        self.active = (0..windows.len()).filter(counts).collect();
+        self.select(|trajectory| trajectory.is_multiple_of(every.max(1)));
         self.horizon = horizon.max(1);
+    }
+
+    /// Lets only these trajectories count.
+    pub fn select(&mut self, counts: impl Fn(usize) -> bool) {
+        let windows = &self.measurement.dataset.windows;
+        self.active = (0..windows.len()).filter(|&k| counts(windows[k].trajectory)).collect();
         self.blocks.clear();
+        self.linearized_at.clear();
+    }
+
+    /// The cost at `x`, linearised there unless it is already, with the same windows and initial states.
+    pub(super) fn linearize_anew(&mut self, x: &[f64], cost: f64) -> f64 {
+        if self.linearized_at == x { cost } else { self.linearize(x) }
     }
 
     /// Damping of the initial state of each window.
@@ -263,6 +276,7 @@ impl<'a> Problem<'a> {
     /// Moves the initial state of the `at`-th window that counts by a tangent vector.
     pub(super) fn move_initial(&mut self, at: usize, tangent: &[f64]) {
         let k = self.active[at];
+        self.linearized_at.clear();
         let coordinates = self.measurement.model.coordinates();
         self.initial[k] = self.initial[k].moved(coordinates, tangent);
     }
@@ -333,9 +347,10 @@ impl Problem<'_> {
     /// The normal equations of each window that counts in the variables, and its trajectory.
     fn reduced_blocks(&self) -> impl Iterator<Item = ((DMatrix<f64>, DVector<f64>), usize)> {
         let windows = &self.measurement.dataset.windows;
-        self.blocks.iter().zip(&self.active).map(|(block, &k)| {
-            (Self::reduced(block, self.damping[k]), windows[k].trajectory)
-        })
+        self.blocks
+            .iter()
+            .zip(&self.active)
+            .map(|(block, &k)| (Self::reduced(block, self.damping[k]), windows[k].trajectory))
     }
 
     /// Weights of the windows that count: those of trajectories whose information on a variable is beyond
@@ -382,6 +397,11 @@ impl Problem<'_> {
         told.then(|| total.abs() / square.sqrt())
     }
 
+    /// What the recordings tell about each variable at the last linearised point: the diagonal of J'J.
+    pub(super) fn information(&self) -> Vec<f64> {
+        self.normal_equations().0.diagonal().iter().copied().collect()
+    }
+
     /// J'J of the priors at the last linearised point.
     pub(super) fn prior_information(&self) -> DMatrix<f64> {
         self.prior.1.tr_mul(&self.prior.1)
@@ -418,6 +438,7 @@ impl LeastSquares for Problem<'_> {
             self.effort.derivative_steps += block.passes * self.stretch(k).steps * substeps;
         }
         self.weights = self.sensitivity_weights();
+        self.linearized_at = x.to_vec();
         let (r, j) = ad::jacobian::<4>(|z: &[Dual<f64, 4>]| self.space.prior_residuals(z), x);
         self.prior = (DVector::from_vec(r), j);
         let own = 0.5 * self.prior.0.norm_squared();
@@ -505,5 +526,4 @@ impl LeastSquares for Problem<'_> {
             }
         }
     }
-
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::adam::{self, AdamStanding};
 use super::continuation::{Stage, stages, starts};
+use super::lbfgsb::{LbfgsbStanding, lbfgsb};
 use super::levenberg_marquardt::{Minimum, Standing, Variables, proceed};
 use super::{Dataset, Effort, Experiment, Method, Problem, SearchSpace};
 use crate::ad;
@@ -32,7 +33,7 @@ pub struct StartResult {
     /// The loss there; nothing if it is not finite.
     pub loss: Option<f64>,
     /// The variables there.
-    x: Vec<f64>,
+    pub(super) x: Vec<f64>,
 }
 
 /// An iteration, for those who watch.
@@ -63,6 +64,7 @@ impl Progress<'_> {
 enum MethodStanding {
     LevenbergMarquardt(Standing),
     Adam(AdamStanding),
+    Lbfgsb(LbfgsbStanding),
 }
 
 /// Where an identification stands between two iterations: all that the rest of it depends on, besides
@@ -76,6 +78,8 @@ pub struct Checkpoint {
     initial: Vec<State<f64>>,
     damping: Vec<f64>,
     effort: Effort,
+    /// What the recordings told about each variable where the stage began (the diagonal of J'J).
+    information: Vec<f64>,
     pub(super) starts: Vec<StartResult>,
     pub(super) history: Vec<Iteration>,
     /// Costs with the scene's own parameters and at the start; nothing if not finite.
@@ -118,7 +122,7 @@ pub(super) fn search(
     let variables = Variables { lower: &lower, upper: &upper, scale: &scale };
     let (plan, points) = match experiment.method {
         Method::LevenbergMarquardt => (stages(experiment, dataset), starts(experiment, &space)),
-        Method::Adam(_) => (vec![Stage::whole(experiment)], vec![space.start()]),
+        Method::Adam(_) | Method::Lbfgsb => (vec![Stage::whole(experiment)], vec![space.start()]),
     };
     let points = if plan.len() > 1 { points } else { points[..1].to_vec() };
     problem.cap_sensitivity = true;
@@ -140,28 +144,33 @@ pub(super) fn search(
         let numbers = ((at.stage, plan.len()), (at.start, points.len()));
         let standing = at.standing.clone();
         let point = points[at.start.min(points.len() - 1)].clone();
-        let mut tell = |standing: MethodStanding, x: &[f64], cost: Option<f64>, problem: &Problem| {
-            let values = space.told(x);
-            let loss = cost.map(|cost| 2.0 * cost / counted);
-            let (stage, start) = (at.stage, at.start);
-            at.history.push(Iteration { stage, start, loss, values: values.clone() });
-            at.standing = standing;
-            let checkpoint = || Checkpoint {
-                initial: problem.initial.clone(),
-                damping: problem.damping().to_vec(),
-                effort: problem.effort,
-                ..at.clone()
+        let mut tell =
+            |standing: MethodStanding, x: &[f64], cost: Option<f64>, problem: &Problem| {
+                let values = space.told(x);
+                let loss = cost.map(|cost| 2.0 * cost / counted);
+                let (stage, start) = (at.stage, at.start);
+                if matches!(&standing, MethodStanding::LevenbergMarquardt(at) if at.iterations == 1)
+                {
+                    at.information = problem.information();
+                }
+                at.history.push(Iteration { stage, start, loss, values: values.clone() });
+                at.standing = standing;
+                let checkpoint = || Checkpoint {
+                    initial: problem.initial.clone(),
+                    damping: problem.damping().to_vec(),
+                    effort: problem.effort,
+                    ..at.clone()
+                };
+                stopped = !watch(Progress {
+                    iteration: at.history.len(),
+                    stage: numbers.0,
+                    start: numbers.1,
+                    loss: loss.unwrap_or(f64::INFINITY),
+                    values: &values,
+                    checkpoint: &checkpoint,
+                });
+                !stopped
             };
-            stopped = !watch(Progress {
-                iteration: at.history.len(),
-                stage: numbers.0,
-                start: numbers.1,
-                loss: loss.unwrap_or(f64::INFINITY),
-                values: &values,
-                checkpoint: &checkpoint,
-            });
-            !stopped
-        };
         let minimum = match (standing, experiment.method) {
             (MethodStanding::Adam(standing), Method::Adam(settings)) => {
                 let most = experiment.max_iterations;
@@ -171,10 +180,18 @@ pub(super) fn search(
                 };
                 adam::adam(problem, standing, variables, settings, most, &mut tell)?
             }
+            (MethodStanding::Lbfgsb(standing), Method::Lbfgsb) => {
+                let most = experiment.max_iterations;
+                let mut tell = |standing: &LbfgsbStanding, problem: &Problem| {
+                    let told = MethodStanding::Lbfgsb(standing.clone());
+                    tell(told, standing.point(), standing.cost, problem)
+                };
+                lbfgsb(problem, standing, variables, most, &mut tell)?
+            }
             (standing, _) => {
                 let standing = match standing {
                     MethodStanding::LevenbergMarquardt(standing) => standing,
-                    MethodStanding::Adam(_) => Standing::new(&point),
+                    _ => Standing::new(&point),
                 };
                 let mut tell = |standing: &Standing, problem: &mut Problem| {
                     let told = MethodStanding::LevenbergMarquardt(standing.clone());
@@ -184,17 +201,28 @@ pub(super) fn search(
             }
         };
         if stopped || at.stage + 1 >= plan.len() {
-            problem.restrict(1, usize::MAX);
-            problem.hold_initial = false;
+            if at.stage + 1 < plan.len() {
+                problem.restrict(1, usize::MAX);
+                problem.hold_initial = false;
+            }
             return Ok(Found { minimum, stopped, at });
         }
         let mut next = minimum.x.clone();
+        // What went to where it leaves no trace, as a restitution near 0 does, would stay there.
+        if at.stage + 2 < plan.len() {
+            let told = problem.information();
+            for (i, (told, before)) in told.iter().zip(&at.information).enumerate() {
+                if *told <= LOST * before {
+                    next[i] = points[at.start][i];
+                }
+            }
+        }
         if at.stage == 0 && points.len() > 1 {
             at.starts.push(StartResult {
                 start: space.told(&points[at.start]),
                 values: space.told(&minimum.x),
                 loss: minimum.cost.is_finite().then_some(2.0 * minimum.cost / counted),
-                x: minimum.x.clone(),
+                x: next.clone(),
             });
             at.start += 1;
             if let Some(point) = points.get(at.start) {
@@ -209,6 +237,10 @@ pub(super) fn search(
     }
 }
 
+/// A variable that the recordings tell less about than this share of what they told before has been lost sight
+/// of: the next stage takes it from its start.
+const LOST: f64 = 1e-3;
+
 /// The start whose first stage came to the least loss; the first of those that are as good but for this share.
 fn best(starts: &[StartResult]) -> usize {
     const AS_GOOD: f64 = 1e-2;
@@ -219,7 +251,9 @@ fn best(starts: &[StartResult]) -> usize {
 
 fn standing_point(standing: &MethodStanding) -> Option<&[f64]> {
     match standing {
-        MethodStanding::LevenbergMarquardt(standing) if standing.iterations > 0 => Some(&standing.x),
+        MethodStanding::LevenbergMarquardt(standing) if standing.iterations > 0 => {
+            Some(&standing.x)
+        }
         _ => None,
     }
 }
@@ -237,8 +271,11 @@ fn begin(
     let cost_of_scene = cost(&space.variables(&own));
     let cost_at_start = cost(&space.start());
     let standing = match experiment.method {
-        Method::LevenbergMarquardt => MethodStanding::LevenbergMarquardt(Standing::new(&space.start())),
+        Method::LevenbergMarquardt => {
+            MethodStanding::LevenbergMarquardt(Standing::new(&space.start()))
+        }
         Method::Adam(_) => MethodStanding::Adam(AdamStanding::new(&space.start())),
+        Method::Lbfgsb => MethodStanding::Lbfgsb(LbfgsbStanding::new(&space.start())),
     };
     Checkpoint {
         fingerprint: fingerprint(experiment, dataset),
@@ -248,6 +285,7 @@ fn begin(
         initial: problem.initial.clone(),
         damping: problem.damping().to_vec(),
         effort: problem.effort,
+        information: Vec::new(),
         starts: Vec::new(),
         history: Vec::new(),
         cost_of_scene,

@@ -207,9 +207,8 @@ impl Report {
     /// them.
     pub fn new(experiment: &Experiment, dataset: &Dataset, fit: &Fit, threads: usize) -> Report {
         let starts = starts(dataset, fit);
-        let evaluation = evaluate_with(experiment, dataset, &fit.identified, threads, |k| {
-            starts[k].clone()
-        });
+        let evaluation =
+            evaluate_with(experiment, dataset, &fit.identified, threads, |k| starts[k].clone());
         let mut recordings = recording_errors(dataset, &evaluation);
         let shown = worst_median_best(&recordings);
         for (clip, &(recording, _)) in shown.iter().enumerate() {
@@ -233,9 +232,10 @@ impl Report {
             warnings: fit.warnings.clone(),
             errors_over_time: errors_over_time(dataset, &evaluation),
             recordings,
-            start_text: "Each recording is simulated as a whole with the identified parameters, from where \
+            start_text:
+                "Each recording is simulated as a whole with the identified parameters, from where \
                          its first window starts at the result."
-                .to_string(),
+                    .to_string(),
             playback: Some(playback(experiment, dataset, fit, &starts, &shown)),
             ..Report::default()
         }
@@ -396,9 +396,8 @@ fn worst_median_best(rows: &[RecordingError]) -> Vec<(usize, &'static str)> {
 fn errors_over_time(dataset: &Dataset, evaluation: &Evaluation) -> Option<ErrorsOverTime> {
     let longest = evaluation.trajectories.iter().map(|t| t.over_time.len()).max()?;
     let interval = dataset.settings.time_step * dataset.substeps as f64;
-    let lasting = |frame: usize| {
-        evaluation.trajectories.iter().filter_map(move |t| t.over_time.get(frame))
-    };
+    let lasting =
+        |frame: usize| evaluation.trajectories.iter().filter_map(move |t| t.over_time.get(frame));
     let fewest = FEWEST.min(evaluation.trajectories.len());
     let end = (0..longest).take_while(|&frame| lasting(frame).count() >= fewest).count();
     let stride = end.div_ceil(POINTS).max(1);
@@ -440,7 +439,8 @@ fn playback(
         let recording = &dataset.trajectories[index];
         let times = &recording.times;
         let span = [times[0], times[0] + duration(recording)];
-        let track = |name, role| TrackRecorder::new(model, parameters, &drawing, (name, role), span);
+        let track =
+            |name, role| TrackRecorder::new(model, parameters, &drawing, (name, role), span);
         let mut recorded = track("recording", Role::Recording);
         for (&time, state) in times.iter().zip(&recording.states) {
             recorded.frame(time, state);

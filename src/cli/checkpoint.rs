@@ -1,0 +1,72 @@
+//! Where a search stands, kept in a file after each iteration, so that what was stopped can go on.
+
+use std::path::{Path, PathBuf};
+
+use super::output::write_file;
+use super::report_folder::Destination;
+use crate::Error;
+use crate::identify::{Checkpoint, Dataset, Experiment};
+
+/// The file a search is kept in while it runs.
+pub(super) struct CheckpointFile(PathBuf);
+
+impl CheckpointFile {
+    /// The file that belongs to a result: `checkpoint.json` in its folder, `NAME.checkpoint.json` beside it.
+    pub fn of(destination: &Destination) -> CheckpointFile {
+        CheckpointFile(match destination {
+            Destination::File(path) => path.with_extension("checkpoint.json"),
+            Destination::Folder(folder) => folder.join("checkpoint.json"),
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Where the search stood; nothing if there is no file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is of another experiment.
+    pub fn load(
+        &self,
+        experiment: &Experiment,
+        dataset: &Dataset,
+    ) -> Result<Option<Checkpoint>, Error> {
+        let text = match std::fs::read_to_string(&self.0) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io(&self.0, error)),
+        };
+        let name = self.0.display().to_string();
+        let checkpoint: Checkpoint = serde_json::from_str(&text).map_err(|error| {
+            let message = format!("is no checkpoint of this version: {error}; remove it");
+            Error::input(&name, error.line(), "", message)
+        })?;
+        if !checkpoint.is_of(experiment, dataset) {
+            let message = "is of another experiment, other recordings, starts or options; give those it \
+                           was made with, or remove it";
+            return Err(Error::input(&name, None, "", message));
+        }
+        Ok(Some(checkpoint))
+    }
+
+    /// Keeps where the search stands.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn save(&self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        if let Some(folder) = self.0.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
+        }
+        let text = serde_json::to_string(checkpoint)
+            .map_err(|error| Error::io(&self.0, std::io::Error::other(error)))?;
+        write_file(&self.0, text.as_bytes())
+    }
+
+    /// Removes it: the result is there.
+    pub fn remove(&self) {
+        // That it is left behind does no harm: going on from it comes to the same result.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}

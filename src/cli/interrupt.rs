@@ -1,0 +1,27 @@
+//! Ctrl-C during long work: the first asks it to stop with what it has, the second ends the program.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether Ctrl-C was pressed.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// What programs end with that Ctrl-C ends.
+const EXIT_CODE: i32 = 130;
+
+/// From now on the first Ctrl-C only sets [`interrupted`]. Where that is not possible it ends the program as ever.
+pub(super) fn catch() {
+    let handler = || {
+        if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            std::process::exit(EXIT_CODE);
+        }
+        eprintln!("stopping with the best so far; once more to stop at once");
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        eprintln!("warning: Ctrl-C will end the program without a result: {error}");
+    }
+}
+
+/// Whether it is time to stop.
+pub(super) fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::SeqCst)
+}
