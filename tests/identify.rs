@@ -65,7 +65,7 @@ fn independent(model: &simulator::BoxModel, slide: &simulator::Slide) -> Traject
         name: "slide".to_string(),
         times: frames.iter().map(|f| f.t).collect(),
         states: frames.iter().map(state).collect(),
-        recorded: Recorded { q: vec![true; 7], v: vec![true; 6] },
+        recorded: Recorded::new(vec![true; 7], vec![true; 6]),
     }
 }
 
@@ -365,7 +365,7 @@ fn late_velocities_are_corrected_in_flight_only() {
         name: "parabola".to_string(),
         times: (0..frames).map(|k| k as f64 * dt).collect(),
         states: (0..frames).map(frame).collect(),
-        recorded: Recorded { q: vec![true; 7], v: vec![true; 6] },
+        recorded: Recorded::new(vec![true; 7], vec![true; 6]),
     };
     let mut scene = ball("position = [0, 0, 1]", "mu = 0.3");
     scene.settings.time_step = 0.5 * dt;
