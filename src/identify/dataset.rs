@@ -86,7 +86,8 @@ impl Dataset {
             Err((interval, why)) => {
                 if experiment.substeps.is_some() {
                     return blame(format!(
-                        "has no meaning where frames are not evenly spaced, and {why}; leave it out,                          for the scene's own time step"
+                        "has no meaning where frames are not evenly spaced, and {why}; \
+                         leave it out, for the scene's own time step"
                     ));
                 }
                 (mean, even) = (interval, false);

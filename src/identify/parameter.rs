@@ -432,6 +432,7 @@ fn domain(name: &str) -> (f64, f64) {
         [.., "mass" | "radius" | "half_length" | "half_extents"] | [.., "half_extents", _] => {
             (1e-9, f64::INFINITY)
         }
+        ["contact", "relative_compliance"] => (1e-9, f64::INFINITY),
         [.., "inertia"] | [.., "inertia", "xx" | "yy" | "zz"] => (1e-12, f64::INFINITY),
         [.., "mu" | "mu_static" | "armature" | "damping" | "friction" | "stiffness"] => {
             (0.0, f64::INFINITY)
