@@ -65,7 +65,7 @@ fn independent(model: &simulator::BoxModel, slide: &simulator::Slide) -> Traject
         name: "slide".to_string(),
         times: frames.iter().map(|f| f.t).collect(),
         states: frames.iter().map(state).collect(),
-        recorded: Recorded { q: vec![true; 7], v: vec![true; 6] },
+        recorded: Recorded::new(vec![true; 7], vec![true; 6]),
     }
 }
 
@@ -334,15 +334,22 @@ fn substeps_follow_from_the_times() {
     let error = Dataset::new(&experiment, trajectories.clone()).unwrap_err().to_string();
     assert!(error.contains("substeps") && error.contains("time_step"), "{error}");
 
-    experiment.substeps = None;
+    // Uneven frames are simulated with the scene's own time step.
+    let time_step = experiment.scene.settings.time_step;
     let mut uneven = trajectories.clone();
     uneven[2].times[7] += 0.5 / 480.0;
-    let error = Dataset::new(&experiment, uneven).unwrap_err().to_string();
-    assert!(error.starts_with("slide_3.csv:9: t: "), "{error}");
+    let error = Dataset::new(&experiment, uneven.clone()).unwrap_err().to_string();
+    assert!(error.contains("substeps: ") && error.contains("slide_3.csv:9 comes"), "{error}");
+    experiment.substeps = None;
+    let dataset = Dataset::new(&experiment, uneven).unwrap();
+    assert!(!dataset.even && dataset.settings.time_step == time_step);
     let mut slower = trajectories;
     slower[4].times.iter_mut().for_each(|t| *t *= 2.0);
+    let dataset = Dataset::new(&experiment, slower.clone()).unwrap();
+    assert!(!dataset.even && dataset.settings.time_step == time_step);
+    experiment.substeps = Some(4);
     let error = Dataset::new(&experiment, slower).unwrap_err().to_string();
-    assert!(error.starts_with("slide_5.csv: t: "), "{error}");
+    assert!(error.contains("slide_5.csv has a frame every"), "{error}");
 }
 
 #[test]
@@ -365,7 +372,7 @@ fn late_velocities_are_corrected_in_flight_only() {
         name: "parabola".to_string(),
         times: (0..frames).map(|k| k as f64 * dt).collect(),
         states: (0..frames).map(frame).collect(),
-        recorded: Recorded { q: vec![true; 7], v: vec![true; 6] },
+        recorded: Recorded::new(vec![true; 7], vec![true; 6]),
     };
     let mut scene = ball("position = [0, 0, 1]", "mu = 0.3");
     scene.settings.time_step = 0.5 * dt;

@@ -25,6 +25,7 @@ mod layers;
 mod linearize;
 #[cfg(feature = "cli")]
 mod linearize_files;
+mod measurements;
 mod physics;
 #[cfg(feature = "plots")]
 mod plots;

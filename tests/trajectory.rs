@@ -116,10 +116,10 @@ fn bad_trajectories_are_refused_with_their_place() {
         ("t,", "time,", "motion.csv:1: t", "missing"),
         (",vz,", ",vx,", "motion.csv:1: vx", "twice"),
         ("px", "ball/px", "motion.csv:1: px", "missing"),
-        (row, "\n0.1,0,0,nan,1,0,0,0,0,0,0,0,0,0\n", "motion.csv:3: pz", "finite, found nan"),
+        (row, "\nnan,0,0,1,1,0,0,0,0,0,0,0,0,0\n", "motion.csv:3: t", "finite, found nan"),
         (row, "\n0.1,0,0,1,1,0,0,0,0,inf,0,0,0,0\n", "motion.csv:3: vy", "finite, found inf"),
         (row, "\n0.1,0,0,1,1,0,0,0,0,0,0,0,0,zero\n", "motion.csv:3: wz", "number, found \"zero\""),
-        (row, "\n\n\n0.1,0,,1,1,0,0,0,0,0,0,0,0,0\n", "motion.csv:5: py", "number, found \"\""),
+        (row, "\n\n\n,0,1,1,1,0,0,0,0,0,0,0,0,0\n", "motion.csv:5: t", "number, found \"\""),
         (
             row,
             "\n0.0,0,0,1,1,0,0,0,0,0,0,0,0,0\n",

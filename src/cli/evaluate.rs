@@ -173,10 +173,9 @@ fn read_parameters(path: &Path, experiment: &Experiment) -> Result<Parameters<f6
             ));
         }
         for (key, name) in names {
-            let slots =
-                experiment.scene.model.parameter(name).ok_or_else(|| {
-                    bad(&field(key), format!("the scene has no parameter {name:?}"))
-                })?;
+            let slots = experiment
+                .parameter(name)
+                .ok_or_else(|| bad(&field(key), format!("the scene has no parameter {name:?}")))?;
             if !FreeParameter::allows(name, value) {
                 return Err(bad(&field("value"), format!("{name} cannot be {value}")));
             }

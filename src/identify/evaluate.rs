@@ -3,10 +3,10 @@
 use super::initial_state::{in_flight, recorded};
 use super::loss::whole_turns;
 use super::parallel::parallel;
-use super::{Dataset, Experiment};
+use super::{Dataset, Experiment, replay};
 use crate::linalg::norm;
 use crate::model::{Joint, JointKind, Model, Parameters, System};
-use crate::simulation::{Rollout, StepReport, Trajectory};
+use crate::simulation::{Known, StepReport};
 use crate::state::State;
 
 /// Which state a rollout starts from.
@@ -63,7 +63,8 @@ pub struct Evaluation {
     pub joint_error_deg: Option<f64>,
 }
 
-/// Simulates every trajectory from its first recorded frame to its end and measures the distance.
+/// Simulates every trajectory from its first recorded frame (of those that miss something at single frames, the
+/// first complete one) to its end and measures the distance.
 pub fn evaluate(
     experiment: &Experiment,
     dataset: &Dataset,
@@ -83,18 +84,18 @@ pub fn evaluate_from(
 ) -> Evaluation {
     evaluate_with(experiment, dataset, parameters, threads, |k| {
         let trajectory = &dataset.trajectories[k];
+        let first = trajectory.first_complete();
+        let steps = trajectory.steps() - first;
         let flight = match start {
             RolloutStart::Recorded => None,
-            RolloutStart::Flight => {
-                let steps = trajectory.states.len() - 1;
-                in_flight(experiment, dataset, parameters, (k, 0), steps)
-            }
+            RolloutStart::Flight => in_flight(experiment, dataset, parameters, (k, first), steps),
         };
-        flight.unwrap_or_else(|| recorded(experiment, &dataset.settings, trajectory, 0))
+        flight.unwrap_or_else(|| recorded(experiment, &dataset.settings, trajectory, first))
     })
 }
 
-/// [`evaluate`] from states of choice: `start` gives that of each trajectory by its index.
+/// [`evaluate`] from states of choice: `start` gives that of each trajectory by its index, at its first frame, or
+/// its first complete one ([`Trajectory::first_complete`](crate::simulation::Trajectory::first_complete)).
 pub fn evaluate_with(
     experiment: &Experiment,
     dataset: &Dataset,
@@ -106,19 +107,19 @@ pub fn evaluate_with(
         let trajectory = &dataset.trajectories[k];
         let model = &experiment.scene.model;
         let system = System { model, parameters, settings: &dataset.settings };
-        let mut rollout = Rollout::new(system, start(k));
+        let first = trajectory.first_complete();
+        let part = (k, first, trajectory.steps() - first);
+        let wrenches = &experiment.scene.wrenches;
         let mut errors = Errors::default();
-        let mut over_time = Vec::with_capacity(trajectory.states.len());
-        for (frame, there) in trajectory.states.iter().enumerate() {
-            if frame > 0 {
-                rollout.advance(dataset.substeps, &experiment.scene.wrenches);
-            }
+        let nothing = FrameError { position: None, rotation: None };
+        let mut over_time = vec![nothing; trajectory.states.len()];
+        let report = replay(system, dataset, part, start(k), wrenches, |frame, state| {
             let mut here = Errors::default();
-            here.add(model, trajectory, &rollout.state, there);
+            here.add(model, trajectory.recorded.at(frame), state, &trajectory.states[frame]);
             errors.merge(&here);
             let [position, orientation, hinge] = here.means();
-            over_time.push(FrameError { position, rotation: orientation.or(hinge) });
-        }
+            over_time[frame] = FrameError { position, rotation: orientation.or(hinge) };
+        });
         let [position, orientation, hinge] = errors.means();
         let joint_error_deg = hinge.map(f64::to_degrees);
         TrajectoryError {
@@ -127,7 +128,7 @@ pub fn evaluate_with(
             position_error_percent: 100.0 * position.unwrap_or(0.0) / experiment.length_scale,
             rotation_error_deg: orientation.map(f64::to_degrees).or(joint_error_deg).unwrap_or(0.0),
             joint_error_deg,
-            report: rollout.report,
+            report,
             over_time,
         }
     });
@@ -155,16 +156,10 @@ struct Errors {
 }
 
 impl Errors {
-    fn add(
-        &mut self,
-        model: &Model,
-        trajectory: &Trajectory,
-        simulated: &State<f64>,
-        recorded: &State<f64>,
-    ) {
+    fn add(&mut self, model: &Model, known: Known, simulated: &State<f64>, recorded: &State<f64>) {
         let away = simulated.difference(model.coordinates(), recorded);
         for joint in model.bodies.iter().map(|body| &body.joint) {
-            let [linear, angular] = recorded_directions(trajectory, joint);
+            let [linear, angular] = recorded_directions(known, joint);
             let angles = 1 + usize::from(joint.kind == JointKind::Revolute);
             for (kind, directions) in [(0, linear), (angles, angular)] {
                 if directions.is_empty() {
@@ -191,12 +186,11 @@ impl Errors {
 
 /// The directions of a joint in which its configuration is recorded, by their places in the velocity:
 /// along which it moves, and about which it turns.
-fn recorded_directions(trajectory: &Trajectory, joint: &Joint) -> [Vec<usize>; 2] {
+fn recorded_directions(known: Known, joint: &Joint) -> [Vec<usize>; 2] {
     let slides = usize::from(joint.kind == JointKind::Prismatic);
     let quaternion = joint.kind.coordinates().and_then(|coordinates| coordinates.quaternion());
     let linear = quaternion.map_or(slides, |(_, turns)| turns);
-    let recorded =
-        (0..joint.kind.nv()).filter(|&k| trajectory.recorded.knows_configuration(joint, k));
+    let recorded = (0..joint.kind.nv()).filter(|&k| known.configuration(joint, k));
     let (moves, turns): (Vec<usize>, Vec<usize>) = recorded.partition(|&k| k < linear);
     [moves, turns].map(|directions| directions.into_iter().map(|k| joint.v + k).collect())
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::{AdamSettings, FreeParameter, RobustLoss};
+use super::{AdamSettings, FreeParameter, RobustLoss, Sensor, sensor};
 use crate::Error;
-use crate::model::{JointKind, LoadOptions, Model, Scene};
+use crate::model::{JointKind, LoadOptions, Model, ParameterRef, Scene};
 use crate::simulation::{ColumnMap, expand};
 use crate::table::{self, Table};
 
@@ -72,6 +72,8 @@ pub struct Experiment {
     pub columns: ColumnMap,
     /// Trajectory files.
     pub data: Vec<PathBuf>,
+    /// What measures other than the columns of the state. Their parameters stand behind those of the scene.
+    pub sensors: Vec<Sensor>,
     /// The parameters to identify.
     pub parameters: Vec<FreeParameter>,
     /// Where windows start from.
@@ -118,6 +120,7 @@ impl Experiment {
             columns: ColumnMap::new(&scene.model),
             scene,
             data: Vec::new(),
+            sensors: Vec::new(),
             parameters,
             initial_state: InitialState::default(),
             window: WindowLength::Whole,
@@ -186,6 +189,25 @@ impl Experiment {
     /// scale = 0.5                      # as a share of mass and inertia (default)
     /// prior = { mean = [1e-4, 1e-4, 2e-4, 0, 0, 0], sd = [1e-5, 1e-5, 1e-5, 1e-6, 1e-6, 1e-6] }
     /// fixed = false
+    /// [[sensor]]                       # optional: what measures other than the columns of the state
+    /// name = "tip"                     # gives gain * reading(t - delay) + bias
+    /// marker = "lid"                   # a point of this body: its position in the world
+    /// position = [0, 0, 0.1]           # in the body, m
+    /// columns = ["tx", "ty", "tz"]     # (default "tip/x", ..); fields may be empty
+    /// noise = 0.001                    # standard deviation of a channel, in its units
+    /// [[sensor]]
+    /// name = "encoder"
+    /// reads = ["lid/q"]                # numbers of the state, which then have no residual of their own
+    /// columns = ["encoder"]            # (default: their names)
+    /// noise = 0.002
+    /// delay = 0.0                      # s, (default)
+    /// gain = 1.0                       # (default)
+    /// bias = [0.0]                     # (default), one a channel
+    /// [[parameter]]
+    /// name = "encoder/delay"           # also encoder/gain, encoder/bias, tip/bias/x, tip/position/x
+    /// start = 0.005
+    /// lower = 0.0                      # a delay needs bounds: what might be read before a window starts
+    /// upper = 0.05                     # is left out
     /// [truth]
     /// "floor-box/mu" = 0.3
     /// [columns]                        # where the recordings do not have our names, see `Trajectory`
@@ -249,8 +271,21 @@ impl Experiment {
         Ok(experiment)
     }
 
+    /// The slots of a parameter, of the scene or of a sensor.
+    pub fn parameter(&self, name: &str) -> Option<ParameterRef> {
+        self.scene.model.parameter(name).or_else(|| sensor::parameter(&self.sensors, name))
+    }
+
+    /// The names of single parameters, of the scene and of sensors.
+    pub fn parameter_names(&self) -> Vec<String> {
+        let mut names = self.scene.model.parameter_names();
+        let of_sensors = self.sensors.iter().flat_map(Sensor::parameters);
+        names.extend(of_sensors.map(|(name, _)| name));
+        names
+    }
+
     /// Reads everything but the recordings.
-    pub(super) fn read(root: &Table, name: &str, scene: Scene) -> Result<Experiment, Error> {
+    pub(super) fn read(root: &Table, name: &str, mut scene: Scene) -> Result<Experiment, Error> {
         root.only(&[
             "scene",
             "floating_base",
@@ -272,6 +307,7 @@ impl Experiment {
             "adam",
             "noise",
             "parameter",
+            "sensor",
             "truth",
             "columns",
         ])?;
@@ -321,9 +357,17 @@ impl Experiment {
         if root.has("adam") && !matches!(method, Method::Adam(_)) {
             return Err(root.error("adam", "has no effect unless method = \"adam\""));
         }
+        let mut sensors: Vec<Sensor> = Vec::new();
+        for table in root.tables("sensor")? {
+            let sensor = Sensor::read(&table, &scene.model, &mut scene.parameters)?;
+            if sensors.iter().any(|other| other.name == sensor.name) {
+                return Err(table.error("name", "is that of another sensor; take another name"));
+            }
+            sensors.push(sensor);
+        }
         let mut parameters: Vec<FreeParameter> = Vec::new();
         for table in root.tables("parameter")? {
-            let found = FreeParameter::read(&table, &scene)?;
+            let found = FreeParameter::read(&table, &scene, &sensors)?;
             let taken = |p: &&FreeParameter| {
                 let mut own = found.iter().flat_map(|p| &p.slots.slots);
                 own.any(|slot| p.slots.slots.contains(slot))
@@ -341,10 +385,12 @@ impl Experiment {
             let message = "all are fixed, so that nothing is left to identify";
             return Err(root.error("parameter", message));
         }
+        sensors.iter_mut().for_each(|sensor| sensor.take_delay_range(&parameters));
         let mut truth = BTreeMap::new();
         if let Some(table) = root.table("truth")? {
             for field in table.fields() {
-                if scene.model.parameter(field).is_none() {
+                let known = scene.model.parameter(field).or(sensor::parameter(&sensors, field));
+                if known.is_none() {
                     return Err(table.error(field, "the scene has no such parameter"));
                 }
                 let value = table.required(field, table.number(field)?)?;
@@ -362,6 +408,7 @@ impl Experiment {
             scene,
             columns,
             data: Vec::new(),
+            sensors,
             parameters,
             initial_state,
             window,

@@ -15,14 +15,25 @@ pub fn hold_out(dataset: Dataset, share: f64, mut seed: u64) -> (Dataset, Datase
     let mut out = vec![false; count];
     order[..wanted].iter().for_each(|&(_, k)| out[k] = true);
 
-    let Dataset { trajectories, windows, substeps, settings } = dataset;
-    let empty = Dataset { trajectories: Vec::new(), windows: Vec::new(), substeps, settings };
+    let Dataset { trajectories, windows, readings, even, substeps, settings } = dataset;
+    let empty = Dataset {
+        trajectories: Vec::new(),
+        windows: Vec::new(),
+        readings: Vec::new(),
+        even,
+        substeps,
+        settings,
+    };
     let mut parts = [empty.clone(), empty];
     let mut place = Vec::with_capacity(count);
     for (trajectory, &out) in trajectories.into_iter().zip(&out) {
         let part = &mut parts[usize::from(out)];
         place.push(part.trajectories.len());
         part.trajectories.push(trajectory);
+    }
+    // Nothing where there are no sensors.
+    for (reading, &out) in readings.into_iter().zip(&out) {
+        parts[usize::from(out)].readings.push(reading);
     }
     for mut window in windows {
         let part = &mut parts[usize::from(out[window.trajectory])];

@@ -3,10 +3,15 @@
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-use super::{Dataset, Experiment, InitialState, Noise, RobustLoss, Window};
+use super::replay::{Motion, replay};
+use super::sensor::hinge;
+use super::{
+    Dataset, Experiment, InitialState, Noise, Reading, RobustLoss, Sensor, StateNumber, Window,
+};
 use crate::ad::Real;
+use crate::dynamics::Kinematics;
 use crate::model::{Joint, JointKind, Model, Parameters, System};
-use crate::simulation::{Recorded, Rollout, StepReport, Trajectory};
+use crate::simulation::{Known, StepReport};
 use crate::spatial::{conjugate, log, product};
 use crate::state::{Coordinates, State};
 
@@ -23,6 +28,8 @@ pub struct Measurement<'a> {
     pub joint_noise: &'a BTreeMap<usize, Noise>,
     /// How residuals count, if not by half their square.
     pub robust: Option<RobustLoss>,
+    /// What measures other than the columns of the state.
+    pub sensors: &'a [Sensor],
     /// Applied wrenches, six numbers a body.
     pub wrenches: &'a [f64],
     /// Whether the first frame counts: it does where the state there is fitted.
@@ -31,8 +38,9 @@ pub struct Measurement<'a> {
 
 /// Appends the residuals of a window, simulated from `initial` under `parameters`: for each frame
 /// and free body position (3, in the world) and rotation vector from recorded to simulated (3, body
-/// frame), of other joints their coordinates, then velocities where they have a weight; each over its
-/// standard deviation. What is not recorded is left out. With Huber's loss, half their square is that loss.
+/// frame), of other joints their coordinates, then velocities where they have a weight, then the channels of
+/// each sensor; each over its standard deviation. What is not recorded, or missing at a frame, is left out. With
+/// a robust loss, half their square is that loss.
 ///
 /// Returns how the contact problems were solved.
 pub fn residuals<T: Real>(
@@ -45,17 +53,107 @@ pub fn residuals<T: Real>(
     let dataset = measurement.dataset;
     let system = System { model: measurement.model, parameters, settings: &dataset.settings };
     let wrenches: Vec<T> = measurement.wrenches.iter().map(|&u| T::constant(u)).collect();
-    let Trajectory { states: recorded, recorded: known, .. } =
-        &dataset.trajectories[window.trajectory];
-    let mut rollout = Rollout::new(system, initial.clone());
-    if measurement.initial_state == InitialState::Fitted {
-        compare(measurement, &rollout.state, &recorded[window.first], known, residuals);
+    let &Window { trajectory, first, steps, .. } = window;
+    let mut readout =
+        Readout { measurement, window, parameters, kinematics: Kinematics::default() };
+    let report = if measurement.sensors.iter().any(Sensor::is_delayed) {
+        let end = dataset.time_from(trajectory, first, first + steps);
+        let early = measurement.sensors.iter().map(|sensor| -sensor.delay_range[0]);
+        let end = end + early.fold(0.0, f64::max);
+        let (motion, report) = Motion::simulate(system, initial.clone(), &wrenches, end);
+        for frame in first..=first + steps {
+            let time = T::constant(dataset.time_from(trajectory, first, frame));
+            let state = motion.at(measurement.model.coordinates(), time);
+            readout.compare(frame, &state, Some(&motion), residuals);
+        }
+        report
+    } else {
+        let part = (trajectory, first, steps);
+        replay(system, dataset, part, initial.clone(), &wrenches, |frame, state| {
+            readout.compare(frame, state, None, residuals);
+        })
+    };
+    report
+}
+
+/// A simulation that is compared with its recording, frame by frame.
+struct Readout<'a, T> {
+    measurement: &'a Measurement<'a>,
+    window: &'a Window,
+    parameters: &'a Parameters<T>,
+    kinematics: Kinematics<T>,
+}
+
+impl<T: Real> Readout<'_, T> {
+    /// Appends the residuals of a frame. `motion`: all steps, of sensors that read late.
+    fn compare(
+        &mut self,
+        frame: usize,
+        state: &State<T>,
+        motion: Option<&Motion<T>>,
+        residuals: &mut Vec<T>,
+    ) {
+        let Measurement { model, dataset, .. } = *self.measurement;
+        if frame == self.window.first && !self.measurement.counts_first() {
+            return;
+        }
+        let trajectory = &dataset.trajectories[self.window.trajectory];
+        let known = trajectory.recorded.at(frame);
+        compare(self.measurement, state, &trajectory.states[frame], known, residuals);
+        let Some(readings) = self.measurement.readings(self.window, frame) else { return };
+        let mut channel = 0;
+        for sensor in self.measurement.sensors {
+            let measured = &readings[channel..channel + sensor.channels()];
+            channel += sensor.channels();
+            if !self.measurement.is_read(sensor, self.window, frame)
+                || measured.iter().all(Option::is_none)
+            {
+                continue;
+            }
+            let late;
+            let mut read = state;
+            if let Some(motion) = motion.filter(|_| sensor.is_delayed()) {
+                let time = dataset.time_from(self.window.trajectory, self.window.first, frame);
+                let time = T::constant(time) - sensor.delay(self.parameters);
+                late = motion.at(model.coordinates(), time);
+                read = &late;
+            }
+            let found = self.read(sensor, read);
+            let begin = residuals.len();
+            for (k, (reading, measured)) in found.into_iter().zip(measured).enumerate() {
+                let Some(measured) = *measured else { continue };
+                let away = sensor.output(self.parameters, k, reading) - T::constant(measured);
+                let turns = match &sensor.reads {
+                    Reading::Numbers(numbers) => match numbers[k] {
+                        StateNumber::Q(q) => hinge(model, q),
+                        StateNumber::V(_) => None,
+                    },
+                    Reading::Marker { .. } => None,
+                };
+                let turns = turns.map_or(0.0, |joint| whole_turns(joint, away.value()));
+                residuals.push((away - turns) / sensor.noise);
+            }
+            self.measurement.settle(&mut residuals[begin..]);
+        }
     }
-    for there in recorded.iter().skip(window.first + 1).take(window.steps) {
-        rollout.advance(dataset.substeps, &wrenches);
-        compare(measurement, &rollout.state, there, known, residuals);
+
+    /// What a sensor reads in a state.
+    fn read(&mut self, sensor: &Sensor, state: &State<T>) -> Vec<T> {
+        match &sensor.reads {
+            Reading::Marker { body } => {
+                self.kinematics.update(self.measurement.model, self.parameters, state);
+                let place = sensor.position(self.parameters);
+                self.kinematics.point(*body, &place).iter().copied().collect()
+            }
+            Reading::Numbers(numbers) => {
+                let number = |number: &StateNumber| match *number {
+                    StateNumber::Q(k) => state.q[k],
+                    StateNumber::V(k) => state.v[k],
+                };
+                numbers.iter().map(number).collect()
+            }
+        }
     }
-    rollout.report
 }
 
 impl<'a> Measurement<'a> {
@@ -67,6 +165,7 @@ impl<'a> Measurement<'a> {
             noise: &experiment.noise,
             joint_noise: &experiment.joint_noise,
             robust: experiment.robust,
+            sensors: &experiment.sensors,
             wrenches: &experiment.scene.wrenches,
             initial_state: experiment.initial_state,
         }
@@ -77,6 +176,29 @@ impl<'a> Measurement<'a> {
         if let Some(robust) = self.robust {
             robust.apply(residuals);
         }
+    }
+
+    /// Whether the first frame of a window counts.
+    fn counts_first(&self) -> bool {
+        self.initial_state == InitialState::Fitted
+    }
+
+    /// What the sensors gave at a frame.
+    fn readings(&self, window: &Window, frame: usize) -> Option<&'a [Option<f64>]> {
+        let frames = self.dataset.readings.get(window.trajectory)?;
+        frames.get(frame).map(Vec::as_slice)
+    }
+
+    /// Whether a sensor reads within the window, whatever its delay.
+    fn is_read(&self, sensor: &Sensor, window: &Window, frame: usize) -> bool {
+        let time = self.dataset.time_from(window.trajectory, window.first, frame);
+        let slack = 1e-6 * self.dataset.settings.time_step;
+        time - sensor.delay_range[1] >= -slack
+    }
+
+    /// Whether a number has a residual of its own: no sensor reads it.
+    fn has_own(&self, number: StateNumber) -> bool {
+        !self.sensors.iter().any(|sensor| sensor.reads(number))
     }
 
     /// All joints that move, with how they move and their weights.
@@ -119,21 +241,22 @@ fn compare<T: Real>(
     measurement: &Measurement,
     simulated: &State<T>,
     recorded: &State<f64>,
-    known: &Recorded,
+    known: Known,
     residuals: &mut Vec<T>,
 ) {
     for (joint, coordinates, noise) in measurement.joints() {
         let weights = Weights::of(joint, coordinates);
         let &Joint { kind, q, v, .. } = joint;
         let begin = residuals.len();
-        for k in (0..weights.plain).filter(|k| known.q[q + k]) {
+        let own = |k: &usize| known.q(q + k) && measurement.has_own(StateNumber::Q(q + k));
+        for k in (0..weights.plain).filter(own) {
             let away = simulated.q[q + k] - recorded.q[q + k];
             let away = away - whole_turns(joint, away.value());
             residuals.push(away / weights.configuration(k, noise));
         }
         measurement.settle(&mut residuals[begin..]);
         if let Some((first, _)) = coordinates.quaternion()
-            && known.q[q + first]
+            && known.q(q + first)
         {
             let [w, x, y, z] = [0, 1, 2, 3].map(|k| q + first + k);
             let from = conjugate([w, x, y, z].map(|k| recorded.q[k])).map(T::constant);
@@ -144,7 +267,9 @@ fn compare<T: Real>(
         }
         for part in [0..weights.linear, weights.linear..kind.nv()] {
             let begin = residuals.len();
-            for k in part.filter(|&k| known.knows_velocity(joint, k)) {
+            let own =
+                |k: &usize| known.velocity(joint, *k) && measurement.has_own(StateNumber::V(v + k));
+            for k in part.filter(own) {
                 let Some(sd) = weights.velocity(k, noise) else { continue };
                 residuals.push((simulated.v[v + k] - recorded.v[v + k]) / sd);
             }
@@ -153,15 +278,43 @@ fn compare<T: Real>(
     }
 }
 
-/// How many residuals a frame of a trajectory has.
-pub(super) fn residuals_per_frame(measurement: &Measurement, known: &Recorded) -> usize {
+/// How many residuals a window has.
+pub(super) fn residual_count(measurement: &Measurement, window: &Window) -> usize {
+    let &Window { trajectory, first, steps, .. } = window;
+    let begin = if measurement.counts_first() { first } else { first + 1 };
+    let recorded = &measurement.dataset.trajectories[trajectory].recorded;
+    let of_states = |known: Known| residuals_of_frame(measurement, known);
+    let frames = begin..=first + steps;
+    let states: usize = match recorded.has_gaps() {
+        true => frames.clone().map(|frame| of_states(recorded.at(frame))).sum(),
+        false => frames.clone().count() * of_states(recorded.at(begin)),
+    };
+    let of_sensors = |frame: usize| {
+        let Some(readings) = measurement.readings(window, frame) else { return 0 };
+        let mut channel = 0;
+        let counts = measurement.sensors.iter().map(|sensor| {
+            let own = &readings[channel..channel + sensor.channels()];
+            channel += sensor.channels();
+            let read = measurement.is_read(sensor, window, frame);
+            if read { own.iter().flatten().count() } else { 0 }
+        });
+        counts.sum::<usize>()
+    };
+    states + frames.map(of_sensors).sum::<usize>()
+}
+
+/// How many residuals the state at a frame has.
+fn residuals_of_frame(measurement: &Measurement, known: Known) -> usize {
     let of = |(joint, coordinates, noise): (&Joint, Coordinates, &Noise)| {
         let weights = Weights::of(joint, coordinates);
         (0..coordinates.nv())
             .map(|k| {
-                let velocity = weights.velocity(k, noise).is_some();
-                usize::from(known.knows_configuration(joint, k))
-                    + usize::from(velocity && known.knows_velocity(joint, k))
+                let turns = coordinates.quaternion().is_some_and(|(_, turn)| k >= turn);
+                let q = turns || measurement.has_own(StateNumber::Q(joint.q + k));
+                let v = weights.velocity(k, noise).is_some()
+                    && measurement.has_own(StateNumber::V(joint.v + k));
+                usize::from(q && known.configuration(joint, k))
+                    + usize::from(v && known.velocity(joint, k))
             })
             .sum::<usize>()
     };

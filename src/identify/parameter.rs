@@ -2,6 +2,7 @@
 
 use nalgebra::Vector3;
 
+use super::{Experiment, Sensor, sensor};
 use crate::Error;
 use crate::ad::Real;
 use crate::dynamics::InertialParameters;
@@ -129,7 +130,11 @@ impl FreeParameter {
     }
 
     /// Reads a `[[parameter]]` table: one parameter, or those of an inertia.
-    pub(super) fn read(table: &Table, scene: &Scene) -> Result<Vec<Self>, Error> {
+    pub(super) fn read(
+        table: &Table,
+        scene: &Scene,
+        sensors: &[Sensor],
+    ) -> Result<Vec<Self>, Error> {
         let model = &scene.model;
         table.only(&[
             "name",
@@ -160,8 +165,10 @@ impl FreeParameter {
             _ => {}
         }
         let find = |field: &str, name: &str| {
-            model.parameter(name).ok_or_else(|| {
-                let known = model.parameter_names().join(", ");
+            model.parameter(name).or_else(|| sensor::parameter(sensors, name)).ok_or_else(|| {
+                let mut known = model.parameter_names();
+                known.extend(sensors.iter().flat_map(Sensor::parameters).map(|(name, _)| name));
+                let known = known.join(", ");
                 table.error(field, format!("the scene has no parameter {name:?}; it has {known}"))
             })
         };
@@ -199,6 +206,12 @@ impl FreeParameter {
             let message =
                 format!("must lie within its bounds, {start} is not in [{lower}, {upper}]");
             return Err(table.error("start", message));
+        }
+        let of_sensor = model.parameter(name).is_none();
+        if of_sensor && name.ends_with("/delay") && !fixed && !(upper - lower).is_finite() {
+            let message = "and `upper` are needed for a delay: what a sensor might read before the \
+                           start of a window is left out";
+            return Err(table.error("lower", message));
         }
         let mut parameter = FreeParameter::new(name, slots, start, [lower, upper]);
         if let Some(scale) = table.number("scale")? {
@@ -294,13 +307,14 @@ impl FreeParameter {
         value.is_finite() && (least..=most).contains(&value)
     }
 
-    /// The single parameters that are tied to it.
-    pub fn tied(&self, model: &Model) -> Vec<String> {
-        let own = model.parameter(&self.name).map_or(0, |own| own.slots.len());
+    /// The single parameters of an experiment that are tied to it.
+    pub fn tied(&self, experiment: &Experiment) -> Vec<String> {
+        let own = experiment.parameter(&self.name).map_or(0, |own| own.slots.len());
         let tied = self.slots.slots.get(own..).unwrap_or_default();
-        let mut names = model.parameter_names();
+        let mut names = experiment.parameter_names();
         names.retain(|name| {
-            model.parameter(name).is_some_and(|p| p.slots.iter().all(|slot| tied.contains(slot)))
+            let found = experiment.parameter(name);
+            found.is_some_and(|p| p.slots.iter().all(|slot| tied.contains(slot)))
         });
         names
     }
@@ -418,6 +432,7 @@ fn domain(name: &str) -> (f64, f64) {
         [.., "mass" | "radius" | "half_length" | "half_extents"] | [.., "half_extents", _] => {
             (1e-9, f64::INFINITY)
         }
+        ["contact", "relative_compliance"] => (1e-9, f64::INFINITY),
         [.., "inertia"] | [.., "inertia", "xx" | "yy" | "zz"] => (1e-12, f64::INFINITY),
         [.., "mu" | "mu_static" | "armature" | "damping" | "friction" | "stiffness"] => {
             (0.0, f64::INFINITY)

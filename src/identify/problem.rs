@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::covariance::LEAST_RECORDINGS;
 use super::levenberg_marquardt::{LeastSquares, Trial};
-use super::loss::{Measurement, residuals_per_frame};
+use super::loss::{Measurement, residual_count};
 use super::parallel::parallel;
 use super::{Dataset, Experiment, InitialState, SearchSpace, Window, residuals};
 use crate::ad::{self, Dual, Real, Var};
@@ -161,15 +161,8 @@ impl<'a> Problem<'a> {
 
     /// The number of residuals, those of priors included.
     pub fn residual_count(&self) -> usize {
-        let first = usize::from(self.is_fitted());
-        let dataset = self.measurement.dataset;
-        let counts: Vec<usize> = dataset
-            .trajectories
-            .iter()
-            .map(|trajectory| residuals_per_frame(&self.measurement, &trajectory.recorded))
-            .collect();
         let windows = self.active.iter().map(|&k| self.stretch(k));
-        let recorded: usize = windows.map(|w| (w.steps + first) * counts[w.trajectory]).sum();
+        let recorded: usize = windows.map(|w| residual_count(&self.measurement, &w)).sum();
         recorded + self.space.prior_residuals(&self.space.start()).len()
     }
 
@@ -185,8 +178,8 @@ impl<'a> Problem<'a> {
 
     /// Steps of one simulation of all windows that count.
     fn window_steps(&self) -> usize {
-        let substeps = self.measurement.dataset.substeps;
-        self.active.iter().map(|&k| self.stretch(k).steps * substeps).sum()
+        let dataset = self.measurement.dataset;
+        self.active.iter().map(|&k| dataset.simulated_steps(&self.stretch(k))).sum()
     }
 
     fn parameters_at<T: Real>(&self, x: &[T]) -> Parameters<T> {
@@ -432,10 +425,11 @@ impl LeastSquares for Problem<'_> {
             }
         });
         self.report = StepReport::default();
-        let substeps = self.measurement.dataset.substeps;
+        let dataset = self.measurement.dataset;
         for (block, &k) in self.blocks.iter().zip(&self.active) {
             self.report.merge(&block.report);
-            self.effort.derivative_steps += block.passes * self.stretch(k).steps * substeps;
+            let steps = dataset.simulated_steps(&self.stretch(k));
+            self.effort.derivative_steps += block.passes * steps;
         }
         self.weights = self.sensitivity_weights();
         self.linearized_at = x.to_vec();

@@ -305,13 +305,17 @@ fn fingerprint(experiment: &Experiment, dataset: &Dataset) -> u64 {
     let Experiment { initial_state, window, continuation, starts, seed, .. } = experiment;
     let options = (initial_state, window, continuation, starts, seed, experiment.max_iterations);
     add(format!("{parameters:?}{noise:?}{joint_noise:?}{robust:?}{method:?}{options:?}").as_bytes());
-    add(format!("{:?}{}", dataset.settings, dataset.substeps).as_bytes());
+    add(format!("{:?}{}{}", dataset.settings, dataset.substeps, dataset.even).as_bytes());
+    if !dataset.readings.is_empty() {
+        add(format!("{:?}{:?}", experiment.sensors, dataset.readings).as_bytes());
+    }
     let numbers = |list: &[f64], add: &mut dyn FnMut(&[u8])| {
         list.iter().for_each(|x| add(&x.to_bits().to_le_bytes()));
     };
     numbers(&experiment.scene.parameters.values, &mut add);
     for trajectory in &dataset.trajectories {
         numbers(&trajectory.times, &mut add);
+        add(format!("{:?}", trajectory.recorded).as_bytes());
         for state in &trajectory.states {
             numbers(&state.q, &mut add);
             numbers(&state.v, &mut add);

@@ -200,7 +200,7 @@ impl Columns {
     /// Which numbers have a column.
     pub fn recorded(&self) -> Recorded {
         let given = |columns: &[Option<usize>]| columns.iter().map(Option::is_some).collect();
-        Recorded { q: given(&self.q), v: given(&self.v) }
+        Recorded::new(given(&self.q), given(&self.v))
     }
 
     /// A quaternion is recorded as a whole, or not at all.

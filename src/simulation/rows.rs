@@ -33,6 +33,15 @@ impl Row<'_> {
         }
     }
 
+    /// A finite number; nothing where the field is empty or not a number (`nan`).
+    pub fn measured(&self, column: usize) -> Result<Option<f64>, Error> {
+        let text = self.record.get(column).unwrap_or("");
+        match text.is_empty() || text.eq_ignore_ascii_case("nan") {
+            true => Ok(None),
+            false => self.number(column).map(Some),
+        }
+    }
+
     /// A time after the last one.
     pub fn time(&self, column: usize, last: Option<&f64>) -> Result<f64, Error> {
         let time = self.number(column)?;

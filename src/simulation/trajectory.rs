@@ -2,14 +2,16 @@
 
 use std::f64::consts::{PI, TAU};
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 use super::columns::{ColumnSelection, Columns, Number};
+use super::recorded::Known;
 use super::rows::{Row, csv_error, line_of, reader};
 use super::{ColumnMap, Recorded};
 use crate::Error;
 use crate::model::{Joint, JointKind, Model};
-use crate::state::{State, unit_quaternion};
+use crate::state::{Coordinates, State, unit_quaternion};
 
 /// A motion sampled over time, kept in a CSV file.
 ///
@@ -20,6 +22,9 @@ use crate::state::{State, unit_quaternion};
 /// ignored. Velocities may be left out: `vx,vy,vz`, `wx,wy,wz` or the `v` of any joint, which are then
 /// differences of the configurations. A [`ColumnMap`] says which columns have other names in a
 /// recording, and which numbers are not recorded at all.
+///
+/// A field that is empty or `nan` was not measured at that time. In its place stands what lies between the frames
+/// before and after at which it was, or what the nearest has; [`Recorded`] says that it is missing.
 ///
 /// The angles of hinges may be wrapped to -pi..pi or 0..2 pi: where all of a column lie in such a
 /// range, a jump by more than pi from frame to frame is taken for a turn, and undone.
@@ -92,9 +97,22 @@ impl Trajectory {
             let message = format!("at least 2 frames are needed, found {frames}");
             return Err(Error::input(name, line, &map.time, message));
         }
+        trajectory.fill_gaps(model, false);
         trajectory.unwrap_angles(model);
+        trajectory.fill_gaps(model, true);
         trajectory.derive_velocities(model);
         Ok(trajectory)
+    }
+
+    /// How many recorded steps there are, one less than frames.
+    pub fn steps(&self) -> usize {
+        self.times.len().saturating_sub(1)
+    }
+
+    /// The frame simulations start from: the first with all that is recorded, or, if the last at most has all, the
+    /// first.
+    pub fn first_complete(&self) -> usize {
+        (0..self.steps()).find(|&frame| self.recorded.at(frame).is_complete()).unwrap_or(0)
     }
 
     /// Writes what is recorded as CSV, such that reading it gives the same numbers.
@@ -121,7 +139,17 @@ impl Trajectory {
                 return Err(Error::input(&self.name, line, "", message));
             }
             let mut fields = Vec::with_capacity(columns.names.len());
+            let known = self.recorded.at(frame);
             for (name, number) in columns.names.iter().zip(&columns.numbers) {
+                let missing = match *number {
+                    Number::Time => false,
+                    Number::Q(k) => known.misses_configuration(k),
+                    Number::V(k) => known.misses_velocity(k),
+                };
+                if missing {
+                    fields.push(String::new());
+                    continue;
+                }
                 let x = match *number {
                     Number::Time => *time,
                     Number::Q(k) => q[k],
@@ -149,16 +177,21 @@ impl Trajectory {
     ) -> Result<(), Error> {
         let time = row.time(columns.time, self.times.last())?;
         let mut state = fill.clone();
-        let given = |columns: &[Option<usize>], numbers: &mut [f64]| {
-            for (x, column) in numbers.iter_mut().zip(columns) {
-                if let Some(column) = column {
-                    *x = row.number(*column)?;
-                }
+        let frame = self.times.len();
+        for (k, column) in columns.q.iter().enumerate() {
+            let Some(column) = column else { continue };
+            match row.measured(*column)? {
+                Some(x) => state.q[k] = x,
+                None => self.recorded.lose_configuration(frame, k),
             }
-            Ok(())
-        };
-        given(&columns.q, &mut state.q)?;
-        given(&columns.v, &mut state.v)?;
+        }
+        for (k, column) in columns.v.iter().enumerate() {
+            let Some(column) = column else { continue };
+            match row.measured(*column)? {
+                Some(x) => state.v[k] = x,
+                None => self.recorded.lose_velocity(frame, k),
+            }
+        }
         let mut first = 0;
         for joint in model.coordinates() {
             let range = joint.quaternion().map(|(q, _)| first + q..first + q + 4);
@@ -166,6 +199,12 @@ impl Trajectory {
             let Some(range) = range else { continue };
             let Some(column) = columns.q[range.start] else { continue };
             let q = &mut state.q[range.clone()];
+            if range.clone().any(|k| !self.recorded.at(frame).q(k)) {
+                range.clone().for_each(|k| self.recorded.lose_configuration(frame, k));
+                let last = self.states.last().map_or(&fill.q[range.clone()], |s| &s.q[range]);
+                q.copy_from_slice(last);
+                continue;
+            }
             let unit = unit_quaternion([q[0], q[1], q[2], q[3]]).map_err(|norm| {
                 let message = format!("starts a quaternion of norm {norm}, which must be 1");
                 row.error(column, message)
@@ -179,6 +218,78 @@ impl Trajectory {
         self.times.push(time);
         self.states.push(state);
         Ok(())
+    }
+
+    /// Fills in what is missing at single frames: from the frames before and after, or, `between` not being
+    /// asked for and at the ends, from the nearest. What is missing at all frames is not recorded.
+    fn fill_gaps(&mut self, model: &Model, between: bool) {
+        if !self.recorded.has_gaps() {
+            return;
+        }
+        for joint in model.bodies.iter().map(|body| &body.joint) {
+            let Some(coordinates) = joint.kind.coordinates() else { continue };
+            let plain = coordinates.quaternion().map_or(1, |(first, _)| first);
+            for k in joint.q..joint.q + plain {
+                if self.recorded.q[k]
+                    && !self.fill(k..k + 1, |known| known.q(k), |state| &mut state.q, between)
+                {
+                    self.recorded.q[k] = false;
+                }
+            }
+            if let Some((first, _)) = coordinates.quaternion() {
+                let range = joint.q + first..joint.q + first + 4;
+                let k = range.start;
+                if self.recorded.q[k]
+                    && !self.fill(range.clone(), |known| known.q(k), |state| &mut state.q, between)
+                {
+                    self.recorded.q[range].fill(false);
+                }
+            }
+            for k in joint.v..joint.v + coordinates.nv() {
+                if self.recorded.v[k]
+                    && !self.fill(k..k + 1, |known| known.v(k), |state| &mut state.v, between)
+                {
+                    self.recorded.v[k] = false;
+                }
+            }
+        }
+        self.recorded.drop_unrecorded_gaps();
+    }
+
+    /// Fills in some numbers of the states, one or a quaternion; false if no frame has them.
+    fn fill(
+        &mut self,
+        range: Range<usize>,
+        measured: impl Fn(Known) -> bool,
+        numbers: fn(&mut State<f64>) -> &mut Vec<f64>,
+        between: bool,
+    ) -> bool {
+        let frames = 0..self.states.len();
+        let known: Vec<usize> =
+            frames.clone().filter(|&frame| measured(self.recorded.at(frame))).collect();
+        for frame in frames {
+            let next = known.partition_point(|&other| other < frame);
+            let before = next.checked_sub(1).and_then(|last| known.get(last)).copied();
+            let after = known.get(next).copied();
+            if after == Some(frame) {
+                continue;
+            }
+            let Some(a) = before.or(after) else { return false };
+            let b = after.filter(|_| between).unwrap_or(a);
+            let mut filled = numbers(&mut self.states[a])[range.clone()].to_vec();
+            if a != b {
+                let share = (self.times[frame] - self.times[a]) / (self.times[b] - self.times[a]);
+                let there = numbers(&mut self.states[b])[range.clone()].to_vec();
+                let kind =
+                    if filled.len() == 4 { Coordinates::Rotation } else { Coordinates::Number };
+                let mut way = Vec::new();
+                kind.difference(&filled, &there, &mut way);
+                way.iter_mut().for_each(|x| *x *= share);
+                kind.advance(&mut filled, &way);
+            }
+            numbers(&mut self.states[frame])[range.clone()].copy_from_slice(&filled);
+        }
+        true
     }
 
     /// Undoes the wrapping of the angles of hinges.

@@ -5,9 +5,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::Error;
-use crate::identify::{Dataset, Experiment, Fit, FittedParameter, Window};
+use crate::identify::{Dataset, Experiment, Fit, FittedParameter, Window, replay};
 use crate::model::{JointKind, Model, Parameters, System};
-use crate::simulation::Rollout;
 use crate::state::{Coordinates, State};
 
 /// Most panels of a picture; of more recordings, the first are shown.
@@ -136,12 +135,10 @@ fn simulate(
     parameters: &Parameters<f64>,
 ) -> Vec<State<f64>> {
     let system = System { model: &experiment.scene.model, parameters, settings: &dataset.settings };
-    let mut rollout = Rollout::new(system, initial.clone());
-    let mut states = vec![initial.clone()];
-    for _ in 0..window.steps {
-        rollout.advance(dataset.substeps, &experiment.scene.wrenches);
-        states.push(rollout.state.clone());
-    }
+    let mut states = Vec::with_capacity(window.steps + 1);
+    let part = (window.trajectory, window.first, window.steps);
+    let wrenches = &experiment.scene.wrenches;
+    replay(system, dataset, part, initial.clone(), wrenches, |_, state| states.push(state.clone()));
     states
 }
 

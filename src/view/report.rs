@@ -6,7 +6,7 @@ use super::page::Page;
 use super::player::{PLAYER, program};
 use super::{Clip, Drawing, Playback, Role, TrackRecorder};
 use crate::Error;
-use crate::identify::{Dataset, Evaluation, Experiment, Fit, evaluate_with};
+use crate::identify::{Dataset, Evaluation, Experiment, Fit, Window, evaluate_with};
 use crate::model::{JointKind, Model, System};
 use crate::simulation::{Rollout, Trajectory};
 use crate::state::State;
@@ -260,9 +260,10 @@ fn file_name(path: &str) -> &str {
 /// Where the first window of each recording starts at the result; the recorded state where there is none.
 fn starts(dataset: &Dataset, fit: &Fit) -> Vec<State<f64>> {
     let mut starts: Vec<State<f64>> =
-        dataset.trajectories.iter().map(|recording| recording.states[0].clone()).collect();
+        dataset.trajectories.iter().map(|t| t.states[t.first_complete()].clone()).collect();
     let windows = dataset.windows.iter().zip(&fit.initial_states);
-    for (window, state) in windows.filter(|(window, _)| window.first == 0) {
+    let first = |window: &Window| dataset.trajectories[window.trajectory].first_complete();
+    for (window, state) in windows.filter(|(window, _)| window.first == first(window)) {
         starts[window.trajectory].clone_from(state);
     }
     starts
@@ -274,7 +275,7 @@ fn parameters(experiment: &Experiment, fit: &Fit) -> Vec<ReportedParameter> {
     let reported = described.map(|(free, fitted)| ReportedParameter {
         name: fitted.name.clone(),
         unit: unit(model, &fitted.name).to_string(),
-        tied: free.tied(model),
+        tied: free.tied(experiment),
         start: fitted.initial,
         value: fitted.value,
         lower: fitted.lower,
@@ -310,6 +311,9 @@ fn unit(model: &Model, name: &str) -> &'static str {
         [.., "center_of_mass" | "half_extents" | "position" | "anchor", _] => "m",
         [.., "half_extents" | "radius" | "half_length" | "distance"] => "m",
         [.., "first" | "second", _] => "m",
+        [_, "tilt", _] => "rad",
+        [_, "offset"] if model.half_spaces.iter().any(|ground| ground.name == path[0]) => "m",
+        [.., "delay"] => "s",
         [.., "armature"] => by_joint("kg m²", "kg"),
         [.., "damping"] => by_joint("N m s/rad", "N s/m"),
         [_, "friction"] => by_joint("N m", "N"),
@@ -448,8 +452,16 @@ fn playback(
         let mut simulated = track("simulation", Role::Simulation);
         let system = System { model, parameters, settings: &dataset.settings };
         let mut rollout = Rollout::new(system, starts[index].clone());
+        // Where frames are uneven, they are no ends of steps: the steps are shown.
+        let step = dataset.settings.time_step;
+        let begin = recording.first_complete();
+        let start = times[begin];
+        let steps = 0..=((times[times.len() - 1] - start) / step) as usize;
+        let own: Vec<f64> = steps.map(|k| start + k as f64 * step).collect();
+        let (times, between) =
+            if dataset.even { (&times[begin..], dataset.substeps) } else { (&own[..], 1) };
         for (frame, &time) in times.iter().enumerate() {
-            for _ in 0..if frame == 0 { 0 } else { dataset.substeps } {
+            for _ in 0..if frame == 0 { 0 } else { between } {
                 rollout.step(&experiment.scene.wrenches);
                 simulated.contacts(rollout.workspace.contacts());
             }
