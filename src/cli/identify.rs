@@ -28,9 +28,9 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
+use super::output::{UNSOLVED_SHARE, json_head, json_text, number, print, threads};
 #[cfg(feature = "plots")]
 use super::output::{check_directory, write_file};
-use super::output::{UNSOLVED_SHARE, json_head, json_text, number, print, threads};
 use super::report_folder::Destination;
 use super::{Outcome, scene_options};
 use crate::Error;

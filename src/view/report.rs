@@ -193,8 +193,10 @@ pub struct RecordingError {
 
 /// Half the width of a 95 % interval in standard deviations.
 const NORMAL_95: f64 = 1.959964;
-/// An error is that of an outlier beyond so many standard deviations (robust ones) over the median.
+/// An error is that of an outlier beyond so many standard deviations (robust ones) over the median...
 const OUTLIER: f64 = 4.0;
+/// ...and so many medians: a few that are nearly the same have no outlier.
+const FAR: f64 = 1.5;
 /// Points of a curve over time at most.
 const POINTS: usize = 400;
 /// Fewest recordings with quantiles worth drawing; below, one recording decides.
@@ -207,9 +209,8 @@ impl Report {
     /// them.
     pub fn new(experiment: &Experiment, dataset: &Dataset, fit: &Fit, threads: usize) -> Report {
         let starts = starts(dataset, fit);
-        let evaluation = evaluate_with(experiment, dataset, &fit.identified, threads, |k| {
-            starts[k].clone()
-        });
+        let evaluation =
+            evaluate_with(experiment, dataset, &fit.identified, threads, |k| starts[k].clone());
         let mut recordings = recording_errors(dataset, &evaluation);
         let shown = worst_median_best(&recordings);
         for (clip, &(recording, _)) in shown.iter().enumerate() {
@@ -233,9 +234,10 @@ impl Report {
             warnings: fit.warnings.clone(),
             errors_over_time: errors_over_time(dataset, &evaluation),
             recordings,
-            start_text: "Each recording is simulated as a whole with the identified parameters, from where \
+            start_text:
+                "Each recording is simulated as a whole with the identified parameters, from where \
                          its first window starts at the result."
-                .to_string(),
+                    .to_string(),
             playback: Some(playback(experiment, dataset, fit, &starts, &shown)),
             ..Report::default()
         }
@@ -337,7 +339,7 @@ fn recording_errors(dataset: &Dataset, evaluation: &Evaluation) -> Vec<Recording
         let middle = quantile(&errors, 0.5);
         let away: Vec<f64> = errors.iter().map(|x| (x - middle).abs()).collect();
         // The median of |x - median| of a normal distribution is 0.6745 standard deviations.
-        let limit = middle + OUTLIER * quantile(&away, 0.5) / 0.6745;
+        let limit = (middle + OUTLIER * quantile(&away, 0.5) / 0.6745).max(FAR * middle);
         for row in &mut rows {
             // What is not a number is out, too.
             let within = of(row) <= limit;
@@ -396,9 +398,8 @@ fn worst_median_best(rows: &[RecordingError]) -> Vec<(usize, &'static str)> {
 fn errors_over_time(dataset: &Dataset, evaluation: &Evaluation) -> Option<ErrorsOverTime> {
     let longest = evaluation.trajectories.iter().map(|t| t.over_time.len()).max()?;
     let interval = dataset.settings.time_step * dataset.substeps as f64;
-    let lasting = |frame: usize| {
-        evaluation.trajectories.iter().filter_map(move |t| t.over_time.get(frame))
-    };
+    let lasting =
+        |frame: usize| evaluation.trajectories.iter().filter_map(move |t| t.over_time.get(frame));
     let fewest = FEWEST.min(evaluation.trajectories.len());
     let end = (0..longest).take_while(|&frame| lasting(frame).count() >= fewest).count();
     let stride = end.div_ceil(POINTS).max(1);
@@ -440,7 +441,8 @@ fn playback(
         let recording = &dataset.trajectories[index];
         let times = &recording.times;
         let span = [times[0], times[0] + duration(recording)];
-        let track = |name, role| TrackRecorder::new(model, parameters, &drawing, (name, role), span);
+        let track =
+            |name, role| TrackRecorder::new(model, parameters, &drawing, (name, role), span);
         let mut recorded = track("recording", Role::Recording);
         for (&time, state) in times.iter().zip(&recording.states) {
             recorded.frame(time, state);

@@ -15,19 +15,21 @@
 
   const missing = x => x === null || x === undefined || !Number.isFinite(x);
   /** A number with so many digits; a dash where there is none. */
-  function text(x, digits = 4) {
+  function text(x, digits = 4, least = 2) {
     if (missing(x)) return "–";
     if (x === 0) return "0";
     const size = Math.abs(x);
-    if (size >= 1e6 || size < 1e-4) return x.toExponential(digits - 1).replace("e+", "e").replace("-", "−").replace("e-", "e−");
-    return x.toLocaleString("en", { maximumSignificantDigits: digits, minimumSignificantDigits: Math.min(digits, 3), useGrouping: false }).replace("-", "−");
+    if (size >= 1e6 || size < 1e-5) return x.toExponential(digits - 1).replace("e+", "e").replace("-", "−").replace("e-", "e−");
+    return x.toLocaleString("en", { maximumSignificantDigits: digits, minimumSignificantDigits: Math.min(digits, least), useGrouping: false }).replace("-", "−");
   }
+  /** A given number as it was given, nearly. */
+  const plain = x => missing(x) ? "–" : String(Number(x.toPrecision(6))).replaceAll("-", "−");
   /** A number whose digits end where those of its error do. */
   function textWith(x, error) {
     if (missing(x)) return "–";
-    if (missing(error) || !(error > 0)) return text(x, 5);
+    if (missing(error) || !(error > 0)) return plain(x);
     const decimals = 1 - Math.floor(Math.log10(error));
-    if (Math.abs(x) < 1e-4 || Math.abs(x) >= 1e6 || decimals > 9) return text(x, 5);
+    if (Math.abs(x) < 1e-5 || Math.abs(x) >= 1e6 || decimals > 9) return text(x, 5);
     return x.toFixed(Math.max(0, decimals)).replace("-", "−");
   }
   const percent = x => missing(x) ? "–" : (100 * x).toFixed(1) + " %";
@@ -40,26 +42,24 @@
   }
 
   function table(head, rows, attributes = {}) {
-    const cell = (tag, { value, number, name }) =>
-      make(tag, number ? { class: "number" } : name ? { class: "name" } : {}, ...[value].flat());
+    const cell = (tag, { value, style }) => make(tag, style ? { class: style } : {}, ...[value].flat());
     return make("div", { class: "scroll" }, make("table", attributes,
       make("thead", {}, make("tr", {}, ...head.map(h => cell("th", h)))),
       make("tbody", {}, ...rows.map(row => make("tr", {}, ...row.map(c => cell("td", c)))))));
   }
-  const n = value => ({ value, number: true });
+  const n = value => ({ value, style: "number" });
   const w = value => ({ value });
 
   function key(entries) {
     return make("div", { class: "key-row" }, ...entries.map(([style, words]) => {
-      const mark = style === "band" || style === "dot"
-        ? svg("rect", { class: style, x: style === "dot" ? 8 : 0, y: style === "dot" ? 2 : 0, width: style === "dot" ? 6 : 22, height: style === "dot" ? 6 : 10 })
+      const mark = style === "band" ? svg("rect", { class: style, width: 22, height: 10 })
+        : style === "dot" ? svg("circle", { class: style, cx: 11, cy: 5, r: 3.5 })
         : svg("path", { class: style, d: "M0 5H22" });
       return make("span", {}, svg("svg", { viewBox: "0 0 22 10" }, mark), words);
     }));
   }
   const captioned = (caption, ...children) => make("figure", {}, make("figcaption", {}, caption), ...children);
-  const named = p => p.unit ? `${p.name} (${p.unit})` : p.name;
-
+  
   // --- header ---
   const fair = report.status !== "converged";
   page.append(make("header", {},
@@ -67,30 +67,28 @@
       make("h1", {}, report.experiment),
       make("span", { class: "status " + (fair ? "fair" : "good") }, report.status.replaceAll("_", " "))),
     make("p", { class: "soft" }, `Identification by ${report.program} · seed ${report.seed}`),
-    report.status_text && report.status_text !== report.status ? make("p", {}, `The search ${fair ? "ended: " : ""}${report.status_text}.`) : null));
+    fair && report.status_text ? make("p", {}, report.status_text[0].toUpperCase() + report.status_text.slice(1) + ".") : null));
   const fact = (name, value, note) => value === null ? null
     : make("div", {}, make("dt", {}, name), make("dd", {}, value, note ? make("span", { class: "soft" }, " " + note) : ""));
   page.append(make("dl", { class: "facts" },
     fact("Loss", text(report.loss), ""),
     fact("Loss at the start", text(report.loss_at_start)),
-    fact("Loss of the scene's own values", text(report.loss_of_scene)),
+    fact("Loss of the scene", text(report.loss_of_scene)),
     fact("Recordings", String(report.recording_count), report.window_count > report.recording_count ? `in ${report.window_count} windows` : ""),
     fact("Time step", text(1000 * report.time_step), "ms"),
     fact("Iterations", String(report.iterations)),
     missing(report.rollouts) ? null : fact("Work", text(report.rollouts), "rollouts"),
     missing(report.seconds) ? null : fact("Wall time", text(report.seconds, 3), "s")));
-  page.append(make("p", { class: "soft" }, "Loss: mean of the squared residuals, each over its standard deviation; 1 is noise alone."));
+  page.append(make("p", { class: "soft" }, "Loss: mean of the squared residuals, each over its standard deviation; 1 is noise alone. Of the scene: with its own parameters."));
   if (report.warnings.length)
     page.append(make("div", { class: "warnings", role: "note" }, make("h3", {}, report.warnings.length === 1 ? "Warning" : "Warnings"),
       make("ul", {}, ...report.warnings.map(warning => make("li", {}, warning)))));
 
   // --- parameters ---
-  /** Where the estimate is: between its bounds, if they are near enough to say something. */
+  /** Where the estimate is between its bounds. */
   function intervalPicture(p) {
-    const known = [p.value, p.start, p.truth, ...(p.interval || [])].filter(x => !missing(x));
-    let low = missing(p.lower) || p.lower < -1e6 ? Math.min(...known) : p.lower;
-    let high = missing(p.upper) || p.upper > 1e6 ? Math.max(...known) : p.upper;
-    if (!(high > low)) return "";
+    const { lower: low, upper: high } = p;
+    if (missing(low) || missing(high)) return "";
     const at = x => (4 + 142 * Math.min(Math.max((x - low) / (high - low), 0), 1)).toFixed(1);
     const made = svg("svg", { class: "interval", viewBox: "0 0 150 16", role: "img", "aria-label": "interval within the bounds" });
     made.append(svg("path", { class: "axis", d: "M4 8H146" }));
@@ -109,17 +107,17 @@
     return said;
   }
   const anyTruth = report.parameters.some(p => !missing(p.truth));
-  const bounds = p => `${missing(p.lower) ? "−∞" : text(p.lower, 3)} … ${missing(p.upper) ? "∞" : text(p.upper, 3)}`;
+  const bounds = p => `${missing(p.lower) ? "−∞" : plain(p.lower)} … ${missing(p.upper) ? "∞" : plain(p.upper)}`;
   if (report.parameters.length)
     section("Parameters",
       table(
-        [w("Parameter"), n("Value"), w("Unit"), n("Std. error"), n("95 % interval"), n("Start"), ...(anyTruth ? [n("Truth")] : []), n("Bounds"), w("Within the bounds"), w("")],
+        [w("Parameter"), n("Value"), n("Std. error"), n("95 % interval"), w("Unit"), n("Start"), ...(anyTruth ? [n("Truth")] : []), n("Bounds"), w("In the bounds")],
         report.parameters.map(p => [
-          { name: true, value: [p.name, ...(p.tied.length ? [make("small", {}, "tied: " + p.tied.join(", "))] : [])] },
-          n(make("strong", {}, textWith(p.value, p.standard_error))), w(p.unit || "–"),
+          { style: "name", value: [p.name, " ", ...remarks(p), ...(p.tied.length ? [make("small", {}, "tied: " + p.tied.join(", "))] : [])] },
+          n(make("strong", {}, textWith(p.value, p.standard_error))),
           n(missing(p.standard_error) ? "–" : text(p.standard_error, 2)),
-          n(p.interval ? p.interval.map(x => textWith(x, p.standard_error)).join(" … ") : "–"),
-          n(text(p.start)), ...(anyTruth ? [n(text(p.truth, 5))] : []), n(bounds(p)), w(intervalPicture(p)), w(remarks(p)),
+          n(p.interval ? p.interval.map(x => textWith(x, p.standard_error)).join(" … ") : "–"), w(p.unit || "–"),
+          n(plain(p.start)), ...(anyTruth ? [n(plain(p.truth))] : []), n(bounds(p)), w(intervalPicture(p)),
         ])),
       key([["dot", "value"], ["line", "95 % interval"], ["start", "start"], ...(anyTruth ? [["truth", "truth"]] : [])]));
 
@@ -172,7 +170,7 @@
       const by = numbers => numbers.map(x => missing(x) ? null : scale * x);
       const single = report.recordings.length === 1;
       charts.push(captioned(caption, chart({
-        x: { label: "time since the first frame (s)" }, y: { label: `${caption.toLowerCase()} (${unit})`, zero: true },
+        width: 540, x: { label: "time since the first frame (s)" }, y: { label: `${caption.toLowerCase()} (${unit})`, zero: true },
         series: [...(single ? [] : [{ kind: "band", x: e.times, low: by(spread.low), high: by(spread.high) }]), { x: e.times, y: by(spread.median) }],
       })));
     };
@@ -182,15 +180,15 @@
     }
     if (e.rotation_deg) curve("Rotation error", e.rotation_deg, "°", 1);
     section("Errors over time", make("p", { class: "soft" }, report.start_text),
-      report.recordings.length > 1 ? key([["line", "median of the recordings"], ["band", "10 % to 90 % of them"]]) : "",
-      make("div", { class: "charts" }, ...charts));
+      report.recordings.length > 1 ? key([["line", "median of the recordings that last until then"], ["band", "10 % to 90 % of them"]]) : "",
+      make("div", { class: "charts wide" }, ...charts));
   }
   if (report.phases.length)
     section("Residuals by phase",
       table([w("Phase"), n("Frames"), n("Mean square"), n("Share of the loss"), w(""), n("Position error (mm)"), n("Rotation error (°)")],
-        report.phases.map(p => [w(p.phase), n(String(p.frames)), n(text(p.mean_square, 3)), n(percent(p.share)),
+        report.phases.map(p => [w(p.phase), n(String(p.frames)), n(text(p.mean_square, 3, 3)), n(percent(p.share)),
           w(make("span", { class: "share", style: `width: ${(10 * Math.min(Math.max(p.share || 0, 0), 1)).toFixed(2)}rem` })),
-          n(missing(p.position) ? "–" : text(1000 * p.position, 3)), n(text(p.rotation_deg, 3))])),
+          n(missing(p.position) ? "–" : text(1000 * p.position, 3, 3)), n(text(p.rotation_deg, 3, 3))])),
       make("p", { class: "soft" }, "Mean square: of the residuals over their standard deviations; 1 is noise alone."));
 
   // --- recordings ---
@@ -239,8 +237,8 @@
           notes.push(watch);
         }
         return make("tr", {}, make("td", { class: "name" }, r.name), make("td", { class: "number" }, String(r.frames)),
-          make("td", { class: "number" }, text(r.duration, 3)), make("td", { class: "number" }, text(r.position_percent, 3)),
-          make("td", { class: "number" }, text(r.rotation_deg, 3)), make("td", {}, ...notes));
+          make("td", { class: "number" }, text(r.duration, 3, 3)), make("td", { class: "number" }, text(r.position_percent, 3, 3)),
+          make("td", { class: "number" }, text(r.rotation_deg, 3, 3)), make("td", {}, ...notes));
       }));
       more.textContent = `Show all ${report.recordings.length}`;
       more.hidden = all || report.recordings.length <= FEW;
