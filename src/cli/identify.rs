@@ -35,7 +35,7 @@ use super::report_folder::Destination;
 use super::{Outcome, scene_options};
 use crate::Error;
 use crate::identify::{Dataset, Experiment, Fit, FitStatus, Problem, fit};
-use crate::view::{Convergence, Report};
+use crate::view::Report;
 
 /// Identify physical parameters from recorded trajectories.
 ///
@@ -102,10 +102,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     let names: Vec<&str> = experiment.parameters.iter().map(|p| p.name.as_str()).collect();
     let bar = progress_bar(arguments.json, experiment.max_iterations);
-    let mut convergence = Convergence::default();
     let result = fit(&experiment, &dataset, threads, &mut |progress| {
-        convergence.loss.push(progress.loss);
-        convergence.values.push(progress.values.to_vec());
         let values: Vec<String> =
             names.iter().zip(progress.values).map(|(n, v)| format!("{n} {v:.5}")).collect();
         let line =
@@ -131,14 +128,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let object = result_json(&experiment, &result, threads, rollouts, seconds);
     let mut written = None;
     if let Some(destination) = &destination {
-        let start = result.parameters.iter().map(|p| p.initial).collect();
-        convergence.loss.insert(0, result.loss_at_start);
-        convergence.values.insert(0, start);
         let text = json_text(object.clone()) + "\n";
         written = Some(destination.write(&experiment, &result, &text, || Report {
             seconds: Some(seconds),
             rollouts: Some(rollouts),
-            convergence: Some(convergence),
             ..Report::new(&experiment, &dataset, &result, threads)
         })?);
     }

@@ -112,9 +112,11 @@ fn the_report_of_the_built_in_experiment_plays() {
     plays(&seen);
     let headings: Vec<&str> =
         seen["headings"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-    let expected =
-        ["Parameters", "Convergence", "Errors over time", "Recordings", "Data against simulation"];
-    assert_eq!(headings, expected);
+    for expected in
+        ["Parameters", "Convergence", "Errors over time", "Recordings", "Data against simulation"]
+    {
+        assert!(headings.contains(&expected), "{expected}: {headings:?}");
+    }
     // Two tracks, of which the ghost can be switched off.
     assert!(seen["changed_by_recording"].as_f64().unwrap() > 20.0, "{seen:#}");
     // Sorted by another column, the other way round; a click on a row plays it.
@@ -129,7 +131,7 @@ fn every_section_is_drawn_and_names_are_text() {
     let Some(seen) = open(&folder, &full().html().unwrap()) else { return };
     plays(&seen);
     let headings = seen["headings"].as_array().unwrap();
-    assert_eq!(headings.len(), 8, "{headings:?}");
+    assert_eq!(headings.len(), 9, "{headings:?}");
     assert_eq!(seen["title"], HOSTILE);
     assert!(seen["charts"].as_u64().unwrap() >= 6);
     assert_eq!(seen["bad_charts"], 0);

@@ -47,9 +47,7 @@ fn identify_writes_a_folder() {
     assert_eq!(report["parameters"][0]["value"], result["parameters"][0]["value"]);
     assert_eq!(report["status"], result["status"]);
     let losses = report["convergence"]["loss"].as_array().unwrap();
-    assert_eq!(losses.len(), 1 + result["iterations"].as_u64().unwrap() as usize);
-    assert_eq!(losses[0], result["loss_at_start"]);
-    assert_eq!(report["convergence"]["values"][0][0], result["parameters"][0]["initial"]);
+    assert_eq!(losses.len(), result["iterations"].as_u64().unwrap() as usize);
     assert!(page.len() < 600_000, "{}", page.len());
 
     // Once more into the same folder; and the result alone, as before.

@@ -6,21 +6,33 @@ mod drawing;
 mod pages;
 mod tracks;
 
-use stiction::identify::{Dataset, Experiment, fit};
+use std::sync::LazyLock;
+
+use stiction::identify::{Dataset, Experiment, Fit, fit};
 use stiction::view::{
     Convergence, Correlations, PhaseResidual, Profile, RecordingError, Report, ReportedParameter,
+    ReportedStart,
 };
 
 /// What a file may be called to break a page.
 pub const HOSTILE: &str =
     "</script><script>alert('1')</script><img src=x onerror=\"alert(2)\">&amp;\u{2028}";
 
-/// The report of the built-in experiment, after a few iterations.
+/// The built-in experiment, identified.
+pub fn identified() -> &'static (Experiment, Dataset, Fit) {
+    static FIT: LazyLock<(Experiment, Dataset, Fit)> = LazyLock::new(|| {
+        let experiment = Experiment::builtin().unwrap();
+        let dataset = Dataset::builtin(&experiment).unwrap();
+        let result = fit(&experiment, &dataset, 2, &mut |_| true).unwrap();
+        (experiment, dataset, result)
+    });
+    &FIT
+}
+
+/// Its report.
 pub fn builtin() -> Report {
-    let experiment = Experiment::builtin().unwrap();
-    let dataset = Dataset::builtin(&experiment).unwrap();
-    let result = fit(&experiment, &dataset, 2, &mut |progress| progress.iteration < 8).unwrap();
-    Report::new(&experiment, &dataset, &result, 2)
+    let (experiment, dataset, result) = identified();
+    Report::new(experiment, dataset, result, 2)
 }
 
 /// The same with something in every section, and with hostile names.
@@ -29,6 +41,7 @@ pub fn full() -> Report {
     let mut told = report.parameters[0].clone();
     told.name = HOSTILE.to_string();
     told.tied = vec![HOSTILE.to_string()];
+    told.prior = Some([0.3, 0.01]);
     let lost = ReportedParameter {
         name: "box/mass".to_string(),
         unit: "kg".to_string(),
@@ -41,9 +54,15 @@ pub fn full() -> Report {
     report.experiment = HOSTILE.to_string();
     report.warnings = vec![HOSTILE.to_string()];
     report.parameters = vec![told, lost];
-    let loss: Vec<f64> = (0..9).map(|k| 1.0 + 700.0 * (-f64::from(k)).exp()).collect();
-    let values = loss.iter().map(|l| vec![0.3 + 1e-4 * l, 0.5]).collect();
-    report.convergence = Some(Convergence { loss, values });
+    report.convergence = Some(Convergence {
+        stage: vec![0, 0, 0, 0, 1, 1],
+        start: vec![0, 0, 1, 1, 0, 0],
+        loss: vec![Some(700.0), Some(2.0), None, Some(3.0), Some(1.5), Some(1.0)],
+        values: (0..6).map(|k| vec![0.3 + 0.01 * f64::from(k), 0.5]).collect(),
+    });
+    report.starts = [(0.5, Some(2.0)), (0.1, None)]
+        .map(|(start, loss)| ReportedStart { start: vec![start; 2], values: vec![0.3; 2], loss })
+        .to_vec();
     report.profiles = vec![Profile {
         parameter: 0,
         values: vec![0.29, 0.295, 0.3, 0.305, 0.31],

@@ -1,10 +1,10 @@
 //! What the pages are made of.
 
 use serde_json::Value;
-use stiction::identify::{Dataset, Experiment, fit};
+use stiction::identify::Dataset;
 use stiction::view::{Playback, Report};
 
-use super::{HOSTILE, builtin, full};
+use super::{HOSTILE, builtin, full, identified};
 
 /// The parts of a page before, in and after the script with its data.
 pub fn parts(page: &str) -> (&str, &str, &str) {
@@ -74,6 +74,9 @@ fn a_report_is_one_file_that_loads_nothing() {
     assert_eq!(worst.unwrap().clip, Some(0));
     let marked: Vec<usize> = report.recordings.iter().filter_map(|row| row.clip).collect();
     assert_eq!(marked.len(), 5);
+    let converged = report.convergence.as_ref().unwrap();
+    assert_eq!(converged.values.last().unwrap()[0], report.parameters[0].value);
+    assert_eq!(converged.loss.len(), report.iterations);
     // 1 mm of noise along each axis is 1.6 mm of distance in the mean.
     let over_time = report.errors_over_time.as_ref().unwrap();
     let position = over_time.position.as_ref().unwrap();
@@ -108,11 +111,10 @@ fn names_are_text_and_nothing_else() {
 
 #[test]
 fn outliers_are_those_far_beyond_the_others() {
-    let experiment = Experiment::builtin().unwrap();
-    let mut dataset = Dataset::builtin(&experiment).unwrap();
-    let result = fit(&experiment, &dataset, 2, &mut |_| true).unwrap();
+    let (experiment, dataset, result) = identified();
+    let mut dataset = dataset.clone();
     let outliers = |dataset: &Dataset| {
-        let report = Report::new(&experiment, dataset, &result, 2);
+        let report = Report::new(experiment, dataset, result, 2);
         let rows = report.recordings.iter().enumerate();
         rows.filter(|(_, row)| row.outlier).map(|(k, _)| k).collect::<Vec<_>>()
     };
@@ -126,7 +128,7 @@ fn outliers_are_those_far_beyond_the_others() {
     dataset.windows[4].initial.v[0] = f64::NAN;
     let mut lost = result.clone();
     lost.initial_states[4].v[0] = f64::NAN;
-    let report = Report::new(&experiment, &dataset, &lost, 2);
+    let report = Report::new(experiment, &dataset, &lost, 2);
     assert!(report.recordings[4].outlier && report.recordings[4].clip == Some(0));
     let tracks = &report.playback.as_ref().unwrap().clips[0].tracks;
     assert_eq!((tracks[0].times.len(), tracks[1].times.len()), (0, 164));

@@ -62,14 +62,16 @@ function chart({ x, y, series, levels = [], marks = [], width = 360 }) {
   });
   let up, beside;
   if (y.log && y1 - y0 > 1) {
-    const every = Math.ceil((y1 - y0) / 5);
+    const every = Math.ceil((y1 - y0) / 5), steps = y1 - y0 < 2.5 ? [1, 2, 5] : [1];
     up = { found: [] };
-    for (let k = Math.ceil(y0); k <= y1; k++) if (k % every === 0) up.found.push(10 ** k);
-    const text = v => { const k = Math.round(Math.log10(v)); return k >= -2 && k <= 4 ? String(Number(v.toPrecision(1))) : "1e" + k; };
+    for (let k = Math.floor(y0); k <= y1; k++)
+      for (const step of k % every === 0 ? steps : []) up.found.push(step * 10 ** k);
+    up.found = up.found.filter(v => Math.log10(v) >= y0 && Math.log10(v) <= y1);
+    const text = v => v >= 0.009 && v < 2e4 ? String(Number(v.toPrecision(1))) : v.toExponential(0).replace("e+", "e").replace("-", "−");
     beside = { texts: up.found.map(text), power: "" };
   } else {
     const [low, high] = y.log ? [10 ** y0, 10 ** y1] : [y0, y1];
-    up = ticks(low, high, 4);
+    up = ticks(low, high, 5);
     beside = tickTexts(up);
   }
   up.found.forEach((v, k) => {

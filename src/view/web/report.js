@@ -101,7 +101,8 @@
   function remarks(p) {
     const said = [];
     const flag = (words, bad) => said.push(make("span", { class: bad ? "flag bad" : "flag" }, words), " ");
-    if (!p.observable) flag("unobservable", true);
+    if (p.fixed) said.push(make("span", { class: "soft" }, "fixed"), " ");
+    else if (!p.observable) flag("unobservable", true);
     else if (p.at_bound) flag("at its bound");
     if (p.interval && !missing(p.truth) && (p.truth < p.interval[0] || p.truth > p.interval[1])) flag("truth outside the interval");
     return said;
@@ -113,7 +114,8 @@
       table(
         [w("Parameter"), n("Value"), n("Std. error"), n("95 % interval"), w("Unit"), n("Start"), ...(anyTruth ? [n("Truth")] : []), n("Bounds"), w("In the bounds")],
         report.parameters.map(p => [
-          { style: "name", value: [p.name, " ", ...remarks(p), ...(p.tied.length ? [make("small", {}, "tied: " + p.tied.join(", "))] : [])] },
+          { style: "name", value: [p.name, " ", ...remarks(p), ...(p.tied.length ? [make("small", {}, "tied: " + p.tied.join(", "))] : []),
+            ...(p.prior ? [make("small", {}, `prior: ${plain(p.prior[0])} ± ${plain(p.prior[1])}`)] : [])] },
           n(make("strong", {}, textWith(p.value, p.standard_error))),
           n(missing(p.standard_error) ? "–" : text(p.standard_error, 2)),
           n(p.interval ? p.interval.map(x => textWith(x, p.standard_error)).join(" … ") : "–"), w(p.unit || "–"),
@@ -136,17 +138,36 @@
   // --- the search ---
   const v = report.convergence;
   if (v && v.loss.length > 1) {
-    const x = v.loss.map((_, k) => k);
+    // A line for each stage and start, and a mark between stages.
+    const pieces = [], marks = [];
+    v.loss.forEach((_, k) => {
+      const goesOn = k > 0 && v.stage[k] === v.stage[k - 1] && v.start[k] === v.start[k - 1];
+      if (k > 0 && v.stage[k] !== v.stage[k - 1]) marks.push({ x: k + 0.5, class: "mark" });
+      if (goesOn) pieces[pieces.length - 1].push(k); else pieces.push([k]);
+    });
+    const curves = of => pieces.map(piece => ({ x: piece.map(k => k + 1), y: piece.map(of) }));
     const positive = v.loss.filter(y => y > 0);
     const log = positive.length > 0 && Math.max(...positive) > 5 * Math.min(...positive);
-    section("Convergence", anyTruth ? key([["line", "value"], ["truth", "truth"]]) : "",
+    const stages = 1 + Math.max(...v.stage), starts = 1 + Math.max(...v.start);
+    section("Convergence",
+      make("p", { class: "soft" }, [stages > 1 ? `${stages} stages, each with a loss of its own` : "", starts > 1 ? `${starts} starts, one after the other` : ""]
+        .filter(words => words).join("; ")),
+      key([["line", "value"], ...(marks.length ? [["mark", "next stage"]] : []), ...(anyTruth ? [["truth", "truth"]] : [])]),
       make("div", { class: "charts" },
-        captioned("Loss", chart({ x: { label: "iteration" }, y: { label: log ? "loss (logarithmic)" : "loss", log }, series: [{ x, y: v.loss }] })),
-        ...report.parameters.map((p, k) => captioned(p.name, chart({
+        captioned("Loss", chart({ x: { label: "iteration" }, y: { label: log ? "loss (logarithmic)" : "loss", log }, series: curves(k => v.loss[k]), marks })),
+        ...report.parameters.map((p, i) => p.fixed ? null : captioned(p.name, chart({
           x: { label: "iteration" }, y: { label: p.unit ? `value (${p.unit})` : "value" },
-          series: [{ x, y: v.values.map(values => values[k]) }],
+          series: curves(k => v.values[k][i]), marks,
           levels: missing(p.truth) ? [] : [{ y: p.truth, class: "truth" }],
-        })))));
+        }))).filter(figure => figure)));
+  }
+  if (report.starts.length > 1) {
+    const moving = report.parameters.map((p, k) => [p, k]).filter(([p]) => !p.fixed);
+    const order = report.starts.map((s, k) => [s, k]).sort(([a], [b]) => (missing(a.loss) ? Infinity : a.loss) - (missing(b.loss) ? Infinity : b.loss));
+    section("Starts", make("p", { class: "soft" }, "Where the first stage led from each start, best first; the search went on from the best."),
+      table([n("Start"), n("Loss"), ...moving.map(([p]) => n(p.unit ? `${p.name} (${p.unit})` : p.name))],
+        order.map(([s, k]) => [n(String(k + 1)), n(text(s.loss)),
+          ...moving.map(([, i]) => n([make("span", { class: "soft" }, text(s.start[i], 3) + " → "), text(s.values[i])]))])));
   }
   if (report.profiles.length) {
     const fitted = report.profiles.every(profile => profile.others_fitted);
