@@ -393,7 +393,7 @@ fn mistakes_on_the_command_line_are_refused() {
         (&["--data", "empty"], &["empty", "no *.csv"]),
         (&["--data", "scene.toml"], &["scene.toml:1", "t", "missing"]),
         (&["-o", "no/out.json"], &["no/out.json", "no directory no"]),
-        (&["-o", "empty"], &["empty", "is a directory"]),
+        (&["-o", "scene.toml"], &["scene.toml", "is a file"]),
     ];
     for (arguments, says) in identify {
         let command = [&["identify", "experiment.toml", "-o", "out.json"], arguments].concat();

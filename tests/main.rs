@@ -33,6 +33,8 @@ mod projections;
 mod random;
 mod random_projections;
 mod reference;
+#[cfg(feature = "cli")]
+mod report;
 mod rollout_gradient;
 mod scalars;
 mod scene;

@@ -40,10 +40,10 @@ use super::report_folder::Destination;
 use super::{Outcome, interrupt, scene_options};
 use crate::Error;
 use crate::identify::{
-    Dataset, Effort, Evaluation, Experiment, Fit, FitStatus, InitialState, Iteration, Problem,
-    RolloutStart, evaluate_from, fit_from, half_sampling, hold_out,
+    Dataset, Effort, Evaluation, Experiment, Fit, FitStatus, InitialState, Problem, RolloutStart,
+    evaluate_from, fit_from, half_sampling, hold_out,
 };
-use crate::view::{Convergence, Report};
+use crate::view::Report;
 
 /// Identify physical parameters from recorded trajectories.
 ///
@@ -208,22 +208,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         object.insert("holdout".into(), held_out.json());
     }
     let mut written = None;
-    // The first stages of other starts have figures of their own.
-    let chosen = result.history.last().map_or(0, |last| last.start);
-    let own = |iteration: &&Iteration| iteration.start == chosen;
     if let Some(destination) = &destination {
-        let last: Vec<&Iteration> = result.history.iter().filter(|i| own(i)).collect();
-        let start = result.parameters.iter().map(|p| p.initial).collect();
-        let losses = last.iter().map(|i| i.loss.unwrap_or(f64::INFINITY));
-        let convergence = Convergence {
-            loss: std::iter::once(result.loss_at_start).chain(losses).collect(),
-            values: std::iter::once(start).chain(last.iter().map(|i| i.values.clone())).collect(),
-        };
         let text = json_text(object.clone()) + "\n";
         written = Some(destination.write(&experiment, &result, &text, || Report {
             seconds: Some(seconds),
             rollouts: Some(rollouts),
-            convergence: Some(convergence),
             ..Report::new(&experiment, &dataset, &result, threads)
         })?);
     }

@@ -119,7 +119,8 @@ impl Drawing {
 
     /// The digits behind the point that positions of bodies are given with, m.
     pub(super) fn decimals(&self) -> i32 {
-        decimals(self.size)
+        // One less than of the shapes: 1/10,000 of the size.
+        decimals(self.size) - 1
     }
 }
 
@@ -152,7 +153,7 @@ fn decimals(size: f64) -> i32 {
     if !(size > 0.0 && size.is_finite()) {
         return DIGITS;
     }
-    (DIGITS - 1 - size.log10().floor() as i32).clamp(0, 12)
+    (DIGITS - 1 - size.log10().floor() as i32).clamp(1, 12)
 }
 
 /// A number with so many digits behind the point.

@@ -14,5 +14,5 @@ pub use playback::{Clip, Playback, Role, Track, TrackRecorder};
 pub use plots::fit_plot;
 pub use report::{
     Convergence, Correlations, ErrorsOverTime, PhaseResidual, Profile, RecordingError, Report,
-    ReportedParameter, Spread,
+    ReportedParameter, ReportedStart, Spread,
 };

@@ -64,7 +64,7 @@ const LEAST_FRAMES: f64 = 300.0;
 /// and of a long one no more than these, so that files stay small.
 const MOST_FRAMES: f64 = 3000.0;
 /// Digits of quaternions: 1e-4 rad.
-const TURN_DECIMALS: i32 = 5;
+const TURN_DECIMALS: i32 = 4;
 /// Digits of times: 10 µs or, of short motions, less.
 const TIME_DIGITS: i32 = 5;
 /// Digits of forces, relative to each.

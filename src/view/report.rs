@@ -50,6 +50,8 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// How the search went.
     pub convergence: Option<Convergence>,
+    /// Where the first stage led from each start, where there were several.
+    pub starts: Vec<ReportedStart>,
     /// How the loss depends on each parameter.
     pub profiles: Vec<Profile>,
     /// How far simulations are off, over time.
@@ -91,6 +93,10 @@ pub struct ReportedParameter {
     pub observable: bool,
     /// Whether it ended at a bound.
     pub at_bound: bool,
+    /// Whether it was not searched for.
+    pub fixed: bool,
+    /// What was known beforehand: expected value and standard deviation.
+    pub prior: Option<[f64; 2]>,
     /// The true value, where the experiment states it.
     pub truth: Option<f64>,
 }
@@ -98,10 +104,25 @@ pub struct ReportedParameter {
 /// How the search went, iteration by iteration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Convergence {
-    /// Mean of the squared residuals: at the start, then after each iteration.
-    pub loss: Vec<f64>,
-    /// The values of all parameters, in their order, of each entry of `loss`.
+    /// The stage of each iteration, from 0.
+    pub stage: Vec<usize>,
+    /// The start its search began from, from 0.
+    pub start: Vec<usize>,
+    /// Mean of the squared residuals that count in its stage.
+    pub loss: Vec<Option<f64>>,
+    /// The values of all parameters, in their order.
     pub values: Vec<Vec<f64>>,
+}
+
+/// Where the first stage led from one of several starts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ReportedStart {
+    /// The parameters at the start.
+    pub start: Vec<f64>,
+    /// The parameters at the end.
+    pub values: Vec<f64>,
+    /// Mean of the squared residuals that count in the stage, at the end.
+    pub loss: Option<f64>,
 }
 
 /// How the loss depends on a parameter.
@@ -193,8 +214,10 @@ pub struct RecordingError {
 
 /// Half the width of a 95 % interval in standard deviations.
 const NORMAL_95: f64 = 1.959964;
-/// An error is that of an outlier beyond so many standard deviations (robust ones) over the median.
+/// An error is that of an outlier beyond so many standard deviations (robust ones) over the median...
 const OUTLIER: f64 = 4.0;
+/// ...and so many medians: a few that are nearly the same have no outlier.
+const FAR: f64 = 1.5;
 /// Points of a curve over time at most.
 const POINTS: usize = 400;
 /// Fewest recordings with quantiles worth drawing; below, one recording decides.
@@ -203,7 +226,7 @@ const FEWEST: usize = 2;
 impl Report {
     /// What can be said from a fit alone. Simulates all recordings once, on `threads` threads.
     ///
-    /// `convergence`, `profiles`, `phases`, `correlations`, `seconds` and `rollouts` are left for whoever knows
+    /// `profiles`, `phases`, the remarks of `correlations`, `seconds` and `rollouts` are left for whoever knows
     /// them.
     pub fn new(experiment: &Experiment, dataset: &Dataset, fit: &Fit, threads: usize) -> Report {
         let starts = starts(dataset, fit);
@@ -230,6 +253,9 @@ impl Report {
             length_scale: experiment.length_scale,
             parameters: parameters(experiment, fit),
             warnings: fit.warnings.clone(),
+            convergence: convergence(fit),
+            starts: starts_tried(fit),
+            correlations: correlations(fit),
             errors_over_time: errors_over_time(dataset, &evaluation),
             recordings,
             start_text:
@@ -287,9 +313,40 @@ fn parameters(experiment: &Experiment, fit: &Fit) -> Vec<ReportedParameter> {
         }),
         observable: fitted.observable,
         at_bound: fitted.at_bound,
+        fixed: fitted.fixed,
+        prior: free.prior.as_ref().map(|prior| [prior.mean, prior.sd]),
         truth: experiment.truth.get(&fitted.name).copied(),
     });
     reported.collect()
+}
+
+fn convergence(fit: &Fit) -> Option<Convergence> {
+    let of = &fit.history;
+    (!of.is_empty()).then(|| Convergence {
+        stage: of.iter().map(|iteration| iteration.stage).collect(),
+        start: of.iter().map(|iteration| iteration.start).collect(),
+        loss: of.iter().map(|iteration| iteration.loss).collect(),
+        values: of.iter().map(|iteration| iteration.values.clone()).collect(),
+    })
+}
+
+fn starts_tried(fit: &Fit) -> Vec<ReportedStart> {
+    let starts = fit.starts.iter().map(|tried| ReportedStart {
+        start: tried.start.clone(),
+        values: tried.values.clone(),
+        loss: tried.loss,
+    });
+    starts.collect()
+}
+
+fn correlations(fit: &Fit) -> Option<Correlations> {
+    let names: Vec<String> = fit.told.iter().map(|&k| fit.parameters[k].name.clone()).collect();
+    let matrix = &fit.correlations;
+    (names.len() > 1 && matrix.shape() == (names.len(), names.len())).then(|| Correlations {
+        names,
+        matrix: matrix.row_iter().map(|row| row.iter().copied().collect()).collect(),
+        remarks: Vec::new(),
+    })
 }
 
 /// The unit of a parameter by its name; empty if it has none, or more than one.
@@ -341,7 +398,7 @@ fn recording_errors(dataset: &Dataset, evaluation: &Evaluation) -> Vec<Recording
         let middle = quantile(&errors, 0.5);
         let away: Vec<f64> = errors.iter().map(|x| (x - middle).abs()).collect();
         // The median of |x - median| of a normal distribution is 0.6745 standard deviations.
-        let limit = middle + OUTLIER * quantile(&away, 0.5) / 0.6745;
+        let limit = (middle + OUTLIER * quantile(&away, 0.5) / 0.6745).max(FAR * middle);
         for row in &mut rows {
             // What is not a number is out, too.
             let within = of(row) <= limit;

@@ -75,3 +75,45 @@ fn warnings_are_comments_and_states_keyframes() {
     assert!(written.contains("# Warning: model.xml:1: joint.margin"), "{written}");
     assert!(written.contains("[[keyframe]]\nname = \"up\"\nq = [1.5]"), "{written}");
 }
+
+#[test]
+fn scenes_are_described_with_other_numbers() {
+    let slides = include_str!("../../examples/slides/scene.toml");
+    let mut scenes = vec![Scene::parse(slides, "scene.toml").unwrap()];
+    for text in [
+        include_str!("models/classes.xml"),
+        include_str!("models/arm.urdf"),
+        include_str!("models/kinds.xml"),
+    ] {
+        scenes.push(read(text).scene().unwrap());
+    }
+    for before in &mut scenes {
+        // Numbers that are not in the file.
+        for value in &mut before.parameters.values {
+            *value *= 1.0 + 1.0 / 1024.0;
+        }
+        let description = Description::of(before, &before.parameters, "scene.toml");
+        for after in [description.scene().unwrap(), again(&description)] {
+            let names = |scene: &Scene| scene.model.parameter_names();
+            assert_eq!(names(before), names(&after));
+            assert_eq!(before.model.pairs, after.model.pairs);
+            assert_eq!(before.model.equalities, after.model.equalities);
+            assert_eq!(before.model.actuators, after.model.actuators);
+            assert_near(&after.state.q, &before.state.q, 1e-15);
+            assert_near(&after.state.v, &before.state.v, 0.0);
+            assert_near(&after.wrenches, &before.wrenches, 0.0);
+            assert_eq!(before.settings, after.settings);
+            assert_eq!(before.keyframes, after.keyframes);
+            for (name, slot) in names(before).iter().map(|name| {
+                let slots = before.model.parameter(name).map(|p| p.slots);
+                (name, slots.unwrap_or_default()[0])
+            }) {
+                // The corners of a hull that is written have its scale.
+                if !name.contains("/scale/") {
+                    let (a, b) = (after.parameters.values[slot], before.parameters.values[slot]);
+                    assert!((a - b).abs() <= 1e-15 * b.abs(), "{name} {a} {b}");
+                }
+            }
+        }
+    }
+}

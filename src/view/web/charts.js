@@ -20,20 +20,24 @@ function ticks(low, high, count) {
   return { found, step };
 }
 
-/** A number as a tick says it. */
-function tickText(x, step) {
-  if (x === 0) return "0";
-  const size = Math.abs(x);
-  if (size >= 1e5 || size < 1e-3) return x.toExponential(Math.max(0, Math.min(6, Math.floor(Math.log10(size)) - Math.floor(Math.log10(step))))).replace("e+", "e");
-  return x.toFixed(Math.max(0, Math.min(8, -Math.floor(Math.log10(step) + 1e-9))));
+/** Ticks as text, and the power of ten they are given in where they are very small or large. */
+function tickTexts({ found, step }) {
+  const size = Math.max(...found.map(Math.abs)), exponent = Math.floor(Math.log10(size || 1));
+  const power = exponent < -3 || exponent > 4 ? exponent : 0;
+  const digits = Math.max(0, Math.min(8, power - Math.floor(Math.log10(step) + 1e-9)));
+  const raised = [...String(power)].map(c => c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]).join("");
+  return {
+    texts: found.map(v => v === 0 ? "0" : (v / 10 ** power).toFixed(digits).replace("-", "−")),
+    power: power === 0 ? "" : "×10" + raised,
+  };
 }
 
 /**
  * x, y: { label, log?, zero? }; series: [{ x, y, kind: "line" | "dots" | "band", low, high, class }];
- * levels: [{ y, class }] horizontal lines; marks: [{ x, class }] vertical ones.
+ * levels: [{ y, class }] horizontal lines; marks: [{ x, class }] vertical ones; width: of 210 high.
  */
-function chart({ x, y, series, levels = [], marks = [], label }) {
-  const width = 360, height = 210, left = 56, right = 10, top = 10, bottom = 40;
+function chart({ x, y, series, levels = [], marks = [], width = 360 }) {
+  const height = 210, left = 56, right = 10, top = 10, bottom = 40;
   const finite = numbers => numbers.filter(v => v !== null && Number.isFinite(v) && !(y.log && v <= 0));
   const xs = series.flatMap(s => s.x).filter(Number.isFinite);
   const ys = finite(series.flatMap(s => s.kind === "band" ? [...s.low, ...s.high] : s.y).concat(levels.map(l => l.y)));
@@ -49,28 +53,33 @@ function chart({ x, y, series, levels = [], marks = [], label }) {
   y1 += margin;
   const px = v => left + (width - left - right) * (v - x0) / (x1 - x0);
   const py = v => height - bottom - (height - top - bottom) * (forward(v) - y0) / (y1 - y0);
-  const made = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label || y.label });
+  const made = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${y.label} against ${x.label}` });
 
-  const across = ticks(x0, x1, 5);
-  for (const v of across.found) {
+  const across = ticks(x0, x1, width / 72), along = tickTexts(across);
+  across.found.forEach((v, k) => {
     made.append(svg("line", { class: "axis", x1: px(v), x2: px(v), y1: height - bottom, y2: height - bottom + 4 }));
-    made.append(svg("text", { x: px(v), y: height - bottom + 16, "text-anchor": "middle" }, tickText(v, across.step)));
-  }
-  let up;
+    made.append(svg("text", { x: px(v), y: height - bottom + 16, "text-anchor": "middle" }, along.texts[k]));
+  });
+  let up, beside;
   if (y.log && y1 - y0 > 1) {
-    const every = Math.ceil((y1 - y0) / 5);
+    const every = Math.ceil((y1 - y0) / 5), steps = y1 - y0 < 2.5 ? [1, 2, 5] : [1];
     up = { found: [] };
-    for (let k = Math.ceil(y0); k <= y1; k++) if (k % every === 0) up.found.push(10 ** k);
-    up.text = v => { const k = Math.round(Math.log10(v)); return k >= -2 && k <= 4 ? String(Number(v.toPrecision(1))) : "1e" + k; };
+    for (let k = Math.floor(y0); k <= y1; k++)
+      for (const step of k % every === 0 ? steps : []) up.found.push(step * 10 ** k);
+    up.found = up.found.filter(v => Math.log10(v) >= y0 && Math.log10(v) <= y1);
+    const text = v => v >= 0.009 && v < 2e4 ? String(Number(v.toPrecision(1))) : v.toExponential(0).replace("e+", "e").replace("-", "−");
+    beside = { texts: up.found.map(text), power: "" };
   } else {
     const [low, high] = y.log ? [10 ** y0, 10 ** y1] : [y0, y1];
-    up = ticks(low, high, 4);
-    up.text = v => tickText(v, up.step);
+    up = ticks(low, high, 5);
+    beside = tickTexts(up);
   }
-  for (const v of up.found) {
+  up.found.forEach((v, k) => {
     made.append(svg("line", { class: "rule", x1: left, x2: width - right, y1: py(v), y2: py(v) }));
-    made.append(svg("text", { x: left - 6, y: py(v) + 4, "text-anchor": "end" }, up.text(v)));
-  }
+    made.append(svg("text", { x: left - 6, y: py(v) + 4, "text-anchor": "end" }, beside.texts[k]));
+  });
+  made.append(svg("text", { x: left + 4, y: top + 2 }, beside.power));
+  made.append(svg("text", { x: width - right, y: height - 6, "text-anchor": "end" }, along.power));
   made.append(svg("path", { class: "axis", d: `M${left} ${top}V${height - bottom}H${width - right}` }));
   made.append(svg("text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, x.label));
   const middle = (top + height - bottom) / 2;

@@ -1,7 +1,7 @@
 "use strict";
 
 // A 3-D playback: triangles with poses over time, by WebGL 2. `createPlayer(root, playback)` fills the
-// element `root`; the playback is what `view::Playback` serialises. Lengths in m, times in s, forces in N;
+// element `root` (keys may come from a larger one); the playback is what `view::Playback` serialises. Lengths in m, times in s, forces in N;
 // z points up. Afterwards `root.player` has: duration, time, frame, playing, seek(time), play(), pause(),
 // show(clip), position(track, body).
 
@@ -111,10 +111,9 @@ const createPlayer = (() => {
     return { corners, lines: new Float32Array(lines) };
   }
 
-  /** An arrow of length 1 along z from the origin, its shaft and head of radius 1 (scaled by who draws it). */
-  function arrow() {
-    const sides = 16, head = 0.28, profile = [[0, 0], [0.4, 0], [0.4, 1 - head], [1, 1 - head], [0, 1]];
-    const vertices = [], triangles = [];
+  /** What a profile (radius, height) turned about z leaves, of radius and height 1. */
+  function turned(profile) {
+    const sides = 16, vertices = [], triangles = [];
     for (const [r, z] of profile)
       for (let k = 0; k < sides; k++) {
         const angle = 2 * Math.PI * k / sides;
@@ -259,7 +258,7 @@ const createPlayer = (() => {
   const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5];
   const NAMES = { simulation: "simulation", recording: "recording" };
 
-  return function create(root, playback) {
+  return function create(root, playback, keys = root) {
     const { drawing, clips } = playback;
     const canvas = element("canvas", { tabindex: "0", "aria-label": "3-D playback" });
     const gl = canvas.getContext("webgl2", { antialias: true, stencil: true, alpha: true, preserveDrawingBuffer: true });
@@ -315,7 +314,8 @@ const createPlayer = (() => {
       const { corners, lines } = surface(triangles);
       return { body, round, faces: vertexArray(gl, corners, [3, 3]), lines: vertexArray(gl, lines, [3]) };
     });
-    const pointer = vertexArray(gl, arrow().corners, [3, 3]);
+    const shaft = vertexArray(gl, turned([[0, 0], [1, 0], [1, 1]]).corners, [3, 3]);
+    const head = vertexArray(gl, turned([[0, 0], [1, 0], [0, 1]]).corners, [3, 3]);
     const quad = vertexArray(gl, new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]), [2]);
 
     let clip = null, time = 0, playing = false, last = null, colors = null, framed = null, requested = false;
@@ -332,12 +332,15 @@ const createPlayer = (() => {
         bodies: [0, 1, 2, 3, 4, 5].map(k => color("body-" + k, 1)),
         world: color("world", 1), edge: color("edge", 0.75), recording: color("recording", 0.28),
         recordingEdge: color("recording", 0.95), force: color("force", 1), ground: color("ground", 0.75),
-        grid: color("grid", 0.9), shadow: color("shadow", 0.16),
+        grid: color("grid", 0.9), shadow: color("shadow", Number(style.getPropertyValue("--shadow-strength"))),
       };
     }
 
     const shown = track => !toggles[track.role] || toggles[track.role].checked;
     const duration = () => Math.max(1e-9, ...clip.tracks.map(track => track.times[track.times.length - 1] || 0));
+
+    /** The track whose frames are counted: the first that has any. */
+    const counted = () => clip.tracks.find(track => track.times.length) || { times: [0] };
 
     /** The frame at or before a time. */
     function frameAt(track, t) {
@@ -445,11 +448,11 @@ const createPlayer = (() => {
       if (!track) return;
       const loads = track.forces.map(load), most = Math.max(...loads), end = duration();
       let path = "M0 100";
-      track.times.forEach((t, k) => { path += `L${(1000 * t / end).toFixed(1)} ${(100 - 96 * loads[k] / most).toFixed(1)}`; });
+      track.times.forEach((t, k) => { path += `L${(1000 * t / end).toFixed(1)} ${(100 - 96 * Math.sqrt(loads[k] / most)).toFixed(1)}`; });
       const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
       line.setAttribute("d", path + "L1000 100Z");
       const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
-      title.textContent = "Contact forces, sum of sizes; peak " + quantity(most, "N");
+      title.textContent = "Contact forces, sum of sizes (square root); peak " + quantity(most, "N");
       strip.append(title, line);
     }
 
@@ -607,11 +610,15 @@ const createPlayer = (() => {
           for (const [x, y, z, ...force] of forces) {
             const size = Math.min(forceScale * length(force), 3 * drawing.size), along = unit(force);
             const [first, second] = tangents(along);
-            const radius = Math.min(0.055 * drawing.size, 0.3 * size);
-            const pose = frameMatrix(first, second, along, [x, y, z]);
+            const radius = Math.min(0.032 * drawing.size, 0.1 * size), tip = 6 * radius;
             const color = [colors.force[0], colors.force[1], colors.force[2], alpha];
-            set(solid, { ...lit, pose, stretch: [radius, radius, size], color, pattern: 0 });
-            emit(gl.TRIANGLES, pointer);
+            const part = (from, stretch, mesh) => {
+              const pose = frameMatrix(first, second, along, add([x, y, z], along, from));
+              set(solid, { ...lit, pose, stretch, color, pattern: 0 });
+              emit(gl.TRIANGLES, mesh);
+            };
+            part(0, [radius, radius, size - tip], shaft);
+            part(size - tip, [2.6 * radius, 2.6 * radius, tip], head);
           }
         }
         gl.depthFunc(gl.LEQUAL);
@@ -621,15 +628,16 @@ const createPlayer = (() => {
       tell(total);
     }
 
-    const frames = () => (clip.tracks[0] || { times: [] }).times;
-
     function tell(total) {
-      const times = frames(), digits = duration() < 0.1 ? 5 : 3;
-      const index = times.length ? frameAt(clip.tracks[0], time) : 0;
-      clock.textContent = `${time.toFixed(digits)} s · frame ${index + 1}/${times.length}`;
+      const digits = duration() < 0.1 ? 5 : 3;
+      clock.textContent = `${time.toFixed(digits)} s · frame ${frameAt(counted(), time) + 1}/${counted().times.length}`;
       const parts = [];
       if (drawing.grounds.length) parts.push("grid " + quantity(spacing, "m"));
       if (total !== null) parts.push("contact forces " + (total > 0 ? quantity(total, "N") : "none"));
+      for (const { role, times } of clip.tracks) {
+        const end = times.length ? times[times.length - 1] : 0;
+        if (end < 0.999 * duration() && time > end) parts.push(`the ${NAMES[role]} ends at ${end.toFixed(digits)} s`);
+      }
       readout.textContent = parts.join("  ·  ");
       play.setAttribute("aria-label", playing ? "pause" : "play");
       play.classList.toggle("on", playing);
@@ -659,9 +667,8 @@ const createPlayer = (() => {
     /** So many frames on. */
     function step(count) {
       pause();
-      const times = frames();
-      if (!times.length) return;
-      const index = Math.min(Math.max(frameAt(clip.tracks[0], time) + count, 0), times.length - 1);
+      const { times } = counted();
+      const index = Math.min(Math.max(frameAt(counted(), time) + count, 0), times.length - 1);
       seek(times[index]);
     }
 
@@ -675,7 +682,7 @@ const createPlayer = (() => {
       frameView();
       Object.assign(camera, { yaw, pitch });
     });
-    root.addEventListener("keydown", event => {
+    keys.addEventListener("keydown", event => {
       if (event.ctrlKey || event.altKey || event.metaKey || event.target instanceof HTMLSelectElement) return;
       const count = event.shiftKey ? 10 : 1;
       const native = event.target.type === "checkbox" || event.target.type === "button";
@@ -740,7 +747,8 @@ const createPlayer = (() => {
     }, { passive: false });
     canvas.addEventListener("webglcontextlost", () => { readout.textContent = "The graphics context was lost: reload the page."; });
 
-    new ResizeObserver(draw).observe(canvas);
+    // At once, so that nothing is painted stretched.
+    new ResizeObserver(() => render(performance.now())).observe(canvas);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { colors = null; draw(); });
 
     caption.textContent = "Drag to turn, with the right button or Shift to move, wheel to zoom; space plays, " +
@@ -751,7 +759,7 @@ const createPlayer = (() => {
     root.player = {
       get duration() { return duration(); },
       get time() { return time; },
-      get frame() { return frameAt(clip.tracks[0], time); },
+      get frame() { return frameAt(counted(), time); },
       get playing() { return playing; },
       seek, pause, play: start, show,
       position: (track, b) => posesAt(clip.tracks[track], time).slice(7 * b, 7 * b + 3),

@@ -15,19 +15,21 @@
 
   const missing = x => x === null || x === undefined || !Number.isFinite(x);
   /** A number with so many digits; a dash where there is none. */
-  function text(x, digits = 4) {
+  function text(x, digits = 4, least = 2) {
     if (missing(x)) return "–";
     if (x === 0) return "0";
     const size = Math.abs(x);
-    if (size >= 1e6 || size < 1e-4) return x.toExponential(digits - 1).replace("e+", "e").replace("-", "−").replace("e-", "e−");
-    return x.toLocaleString("en", { maximumSignificantDigits: digits, minimumSignificantDigits: Math.min(digits, 3), useGrouping: false }).replace("-", "−");
+    if (size >= 1e6 || size < 1e-5) return x.toExponential(digits - 1).replace("e+", "e").replace("-", "−").replace("e-", "e−");
+    return x.toLocaleString("en", { maximumSignificantDigits: digits, minimumSignificantDigits: Math.min(digits, least), useGrouping: false }).replace("-", "−");
   }
+  /** A given number as it was given, nearly. */
+  const plain = x => missing(x) ? "–" : String(Number(x.toPrecision(6))).replaceAll("-", "−");
   /** A number whose digits end where those of its error do. */
   function textWith(x, error) {
     if (missing(x)) return "–";
-    if (missing(error) || !(error > 0)) return text(x, 5);
+    if (missing(error) || !(error > 0)) return plain(x);
     const decimals = 1 - Math.floor(Math.log10(error));
-    if (Math.abs(x) < 1e-4 || Math.abs(x) >= 1e6 || decimals > 9) return text(x, 5);
+    if (Math.abs(x) < 1e-5 || Math.abs(x) >= 1e6 || decimals > 9) return text(x, 5);
     return x.toFixed(Math.max(0, decimals)).replace("-", "−");
   }
   const percent = x => missing(x) ? "–" : (100 * x).toFixed(1) + " %";
@@ -40,26 +42,24 @@
   }
 
   function table(head, rows, attributes = {}) {
-    const cell = (tag, { value, number, name }) =>
-      make(tag, number ? { class: "number" } : name ? { class: "name" } : {}, ...[value].flat());
+    const cell = (tag, { value, style }) => make(tag, style ? { class: style } : {}, ...[value].flat());
     return make("div", { class: "scroll" }, make("table", attributes,
       make("thead", {}, make("tr", {}, ...head.map(h => cell("th", h)))),
       make("tbody", {}, ...rows.map(row => make("tr", {}, ...row.map(c => cell("td", c)))))));
   }
-  const n = value => ({ value, number: true });
+  const n = value => ({ value, style: "number" });
   const w = value => ({ value });
 
   function key(entries) {
     return make("div", { class: "key-row" }, ...entries.map(([style, words]) => {
-      const mark = style === "band" || style === "dot"
-        ? svg("rect", { class: style, x: style === "dot" ? 8 : 0, y: style === "dot" ? 2 : 0, width: style === "dot" ? 6 : 22, height: style === "dot" ? 6 : 10 })
+      const mark = style === "band" ? svg("rect", { class: style, width: 22, height: 10 })
+        : style === "dot" ? svg("circle", { class: style, cx: 11, cy: 5, r: 3.5 })
         : svg("path", { class: style, d: "M0 5H22" });
       return make("span", {}, svg("svg", { viewBox: "0 0 22 10" }, mark), words);
     }));
   }
   const captioned = (caption, ...children) => make("figure", {}, make("figcaption", {}, caption), ...children);
-  const named = p => p.unit ? `${p.name} (${p.unit})` : p.name;
-
+  
   // --- header ---
   const fair = report.status !== "converged";
   page.append(make("header", {},
@@ -67,30 +67,28 @@
       make("h1", {}, report.experiment),
       make("span", { class: "status " + (fair ? "fair" : "good") }, report.status.replaceAll("_", " "))),
     make("p", { class: "soft" }, `Identification by ${report.program} · seed ${report.seed}`),
-    report.status_text && report.status_text !== report.status ? make("p", {}, `The search ${fair ? "ended: " : ""}${report.status_text}.`) : null));
+    fair && report.status_text ? make("p", {}, report.status_text[0].toUpperCase() + report.status_text.slice(1) + ".") : null));
   const fact = (name, value, note) => value === null ? null
     : make("div", {}, make("dt", {}, name), make("dd", {}, value, note ? make("span", { class: "soft" }, " " + note) : ""));
   page.append(make("dl", { class: "facts" },
     fact("Loss", text(report.loss), ""),
     fact("Loss at the start", text(report.loss_at_start)),
-    fact("Loss of the scene's own values", text(report.loss_of_scene)),
+    fact("Loss of the scene", text(report.loss_of_scene)),
     fact("Recordings", String(report.recording_count), report.window_count > report.recording_count ? `in ${report.window_count} windows` : ""),
     fact("Time step", text(1000 * report.time_step), "ms"),
     fact("Iterations", String(report.iterations)),
     missing(report.rollouts) ? null : fact("Work", text(report.rollouts), "rollouts"),
     missing(report.seconds) ? null : fact("Wall time", text(report.seconds, 3), "s")));
-  page.append(make("p", { class: "soft" }, "Loss: mean of the squared residuals, each over its standard deviation; 1 is noise alone."));
+  page.append(make("p", { class: "soft" }, "Loss: mean of the squared residuals, each over its standard deviation; 1 is noise alone. Of the scene: with its own parameters."));
   if (report.warnings.length)
     page.append(make("div", { class: "warnings", role: "note" }, make("h3", {}, report.warnings.length === 1 ? "Warning" : "Warnings"),
       make("ul", {}, ...report.warnings.map(warning => make("li", {}, warning)))));
 
   // --- parameters ---
-  /** Where the estimate is: between its bounds, if they are near enough to say something. */
+  /** Where the estimate is between its bounds. */
   function intervalPicture(p) {
-    const known = [p.value, p.start, p.truth, ...(p.interval || [])].filter(x => !missing(x));
-    let low = missing(p.lower) || p.lower < -1e6 ? Math.min(...known) : p.lower;
-    let high = missing(p.upper) || p.upper > 1e6 ? Math.max(...known) : p.upper;
-    if (!(high > low)) return "";
+    const { lower: low, upper: high } = p;
+    if (missing(low) || missing(high)) return "";
     const at = x => (4 + 142 * Math.min(Math.max((x - low) / (high - low), 0), 1)).toFixed(1);
     const made = svg("svg", { class: "interval", viewBox: "0 0 150 16", role: "img", "aria-label": "interval within the bounds" });
     made.append(svg("path", { class: "axis", d: "M4 8H146" }));
@@ -103,23 +101,25 @@
   function remarks(p) {
     const said = [];
     const flag = (words, bad) => said.push(make("span", { class: bad ? "flag bad" : "flag" }, words), " ");
-    if (!p.observable) flag("unobservable", true);
+    if (p.fixed) said.push(make("span", { class: "soft" }, "fixed"), " ");
+    else if (!p.observable) flag("unobservable", true);
     else if (p.at_bound) flag("at its bound");
     if (p.interval && !missing(p.truth) && (p.truth < p.interval[0] || p.truth > p.interval[1])) flag("truth outside the interval");
     return said;
   }
   const anyTruth = report.parameters.some(p => !missing(p.truth));
-  const bounds = p => `${missing(p.lower) ? "−∞" : text(p.lower, 3)} … ${missing(p.upper) ? "∞" : text(p.upper, 3)}`;
+  const bounds = p => `${missing(p.lower) ? "−∞" : plain(p.lower)} … ${missing(p.upper) ? "∞" : plain(p.upper)}`;
   if (report.parameters.length)
     section("Parameters",
       table(
-        [w("Parameter"), n("Value"), w("Unit"), n("Std. error"), n("95 % interval"), n("Start"), ...(anyTruth ? [n("Truth")] : []), n("Bounds"), w("Within the bounds"), w("")],
+        [w("Parameter"), n("Value"), n("Std. error"), n("95 % interval"), w("Unit"), n("Start"), ...(anyTruth ? [n("Truth")] : []), n("Bounds"), w("In the bounds")],
         report.parameters.map(p => [
-          { name: true, value: [p.name, ...(p.tied.length ? [make("small", {}, "tied: " + p.tied.join(", "))] : [])] },
-          n(make("strong", {}, textWith(p.value, p.standard_error))), w(p.unit || "–"),
+          { style: "name", value: [p.name, " ", ...remarks(p), ...(p.tied.length ? [make("small", {}, "tied: " + p.tied.join(", "))] : []),
+            ...(p.prior ? [make("small", {}, `prior: ${plain(p.prior[0])} ± ${plain(p.prior[1])}`)] : [])] },
+          n(make("strong", {}, textWith(p.value, p.standard_error))),
           n(missing(p.standard_error) ? "–" : text(p.standard_error, 2)),
-          n(p.interval ? p.interval.map(x => textWith(x, p.standard_error)).join(" … ") : "–"),
-          n(text(p.start)), ...(anyTruth ? [n(text(p.truth, 5))] : []), n(bounds(p)), w(intervalPicture(p)), w(remarks(p)),
+          n(p.interval ? p.interval.map(x => textWith(x, p.standard_error)).join(" … ") : "–"), w(p.unit || "–"),
+          n(plain(p.start)), ...(anyTruth ? [n(plain(p.truth))] : []), n(bounds(p)), w(intervalPicture(p)),
         ])),
       key([["dot", "value"], ["line", "95 % interval"], ["start", "start"], ...(anyTruth ? [["truth", "truth"]] : [])]));
 
@@ -138,17 +138,36 @@
   // --- the search ---
   const v = report.convergence;
   if (v && v.loss.length > 1) {
-    const x = v.loss.map((_, k) => k);
+    // A line for each stage and start, and a mark between stages.
+    const pieces = [], marks = [];
+    v.loss.forEach((_, k) => {
+      const goesOn = k > 0 && v.stage[k] === v.stage[k - 1] && v.start[k] === v.start[k - 1];
+      if (k > 0 && v.stage[k] !== v.stage[k - 1]) marks.push({ x: k + 0.5, class: "mark" });
+      if (goesOn) pieces[pieces.length - 1].push(k); else pieces.push([k]);
+    });
+    const curves = of => pieces.map(piece => ({ x: piece.map(k => k + 1), y: piece.map(of) }));
     const positive = v.loss.filter(y => y > 0);
     const log = positive.length > 0 && Math.max(...positive) > 5 * Math.min(...positive);
-    section("Convergence", anyTruth ? key([["line", "value"], ["truth", "truth"]]) : "",
+    const stages = 1 + Math.max(...v.stage), starts = 1 + Math.max(...v.start);
+    section("Convergence",
+      make("p", { class: "soft" }, [stages > 1 ? `${stages} stages, each with a loss of its own` : "", starts > 1 ? `${starts} starts, one after the other` : ""]
+        .filter(words => words).join("; ")),
+      key([["line", "value"], ...(marks.length ? [["mark", "next stage"]] : []), ...(anyTruth ? [["truth", "truth"]] : [])]),
       make("div", { class: "charts" },
-        captioned("Loss", chart({ x: { label: "iteration" }, y: { label: log ? "loss (logarithmic)" : "loss", log }, series: [{ x, y: v.loss }] })),
-        ...report.parameters.map((p, k) => captioned(p.name, chart({
+        captioned("Loss", chart({ x: { label: "iteration" }, y: { label: log ? "loss (logarithmic)" : "loss", log }, series: curves(k => v.loss[k]), marks })),
+        ...report.parameters.map((p, i) => p.fixed ? null : captioned(p.name, chart({
           x: { label: "iteration" }, y: { label: p.unit ? `value (${p.unit})` : "value" },
-          series: [{ x, y: v.values.map(values => values[k]) }],
+          series: curves(k => v.values[k][i]), marks,
           levels: missing(p.truth) ? [] : [{ y: p.truth, class: "truth" }],
-        })))));
+        }))).filter(figure => figure)));
+  }
+  if (report.starts.length > 1) {
+    const moving = report.parameters.map((p, k) => [p, k]).filter(([p]) => !p.fixed);
+    const order = report.starts.map((s, k) => [s, k]).sort(([a], [b]) => (missing(a.loss) ? Infinity : a.loss) - (missing(b.loss) ? Infinity : b.loss));
+    section("Starts", make("p", { class: "soft" }, "Where the first stage led from each start, best first; the search went on from the best."),
+      table([n("Start"), n("Loss"), ...moving.map(([p]) => n(p.unit ? `${p.name} (${p.unit})` : p.name))],
+        order.map(([s, k]) => [n(String(k + 1)), n(text(s.loss)),
+          ...moving.map(([, i]) => n([make("span", { class: "soft" }, text(s.start[i], 3) + " → "), text(s.values[i])]))])));
   }
   if (report.profiles.length) {
     const fitted = report.profiles.every(profile => profile.others_fitted);
@@ -172,7 +191,7 @@
       const by = numbers => numbers.map(x => missing(x) ? null : scale * x);
       const single = report.recordings.length === 1;
       charts.push(captioned(caption, chart({
-        x: { label: "time since the first frame (s)" }, y: { label: `${caption.toLowerCase()} (${unit})`, zero: true },
+        width: 540, x: { label: "time since the first frame (s)" }, y: { label: `${caption.toLowerCase()} (${unit})`, zero: true },
         series: [...(single ? [] : [{ kind: "band", x: e.times, low: by(spread.low), high: by(spread.high) }]), { x: e.times, y: by(spread.median) }],
       })));
     };
@@ -182,15 +201,15 @@
     }
     if (e.rotation_deg) curve("Rotation error", e.rotation_deg, "°", 1);
     section("Errors over time", make("p", { class: "soft" }, report.start_text),
-      report.recordings.length > 1 ? key([["line", "median of the recordings"], ["band", "10 % to 90 % of them"]]) : "",
-      make("div", { class: "charts" }, ...charts));
+      report.recordings.length > 1 ? key([["line", "median of the recordings that last until then"], ["band", "10 % to 90 % of them"]]) : "",
+      make("div", { class: "charts wide" }, ...charts));
   }
   if (report.phases.length)
     section("Residuals by phase",
       table([w("Phase"), n("Frames"), n("Mean square"), n("Share of the loss"), w(""), n("Position error (mm)"), n("Rotation error (°)")],
-        report.phases.map(p => [w(p.phase), n(String(p.frames)), n(text(p.mean_square, 3)), n(percent(p.share)),
+        report.phases.map(p => [w(p.phase), n(String(p.frames)), n(text(p.mean_square, 3, 3)), n(percent(p.share)),
           w(make("span", { class: "share", style: `width: ${(10 * Math.min(Math.max(p.share || 0, 0), 1)).toFixed(2)}rem` })),
-          n(missing(p.position) ? "–" : text(1000 * p.position, 3)), n(text(p.rotation_deg, 3))])),
+          n(missing(p.position) ? "–" : text(1000 * p.position, 3, 3)), n(text(p.rotation_deg, 3, 3))])),
       make("p", { class: "soft" }, "Mean square: of the residuals over their standard deviations; 1 is noise alone."));
 
   // --- recordings ---
@@ -239,8 +258,8 @@
           notes.push(watch);
         }
         return make("tr", {}, make("td", { class: "name" }, r.name), make("td", { class: "number" }, String(r.frames)),
-          make("td", { class: "number" }, text(r.duration, 3)), make("td", { class: "number" }, text(r.position_percent, 3)),
-          make("td", { class: "number" }, text(r.rotation_deg, 3)), make("td", {}, ...notes));
+          make("td", { class: "number" }, text(r.duration, 3, 3)), make("td", { class: "number" }, text(r.position_percent, 3, 3)),
+          make("td", { class: "number" }, text(r.rotation_deg, 3, 3)), make("td", {}, ...notes));
       }));
       more.textContent = `Show all ${report.recordings.length}`;
       more.hidden = all || report.recordings.length <= FEW;

@@ -12,8 +12,5 @@
   heading.append(title, program);
   const figure = document.createElement("figure");
   page.append(heading, figure);
-  createPlayer(figure, data.playback);
-  // Keys work without a click first.
-  const canvas = figure.querySelector("canvas");
-  if (canvas) canvas.focus({ preventScroll: true });
+  createPlayer(figure, data.playback, document);
 }

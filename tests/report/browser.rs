@@ -1,0 +1,160 @@
+//! The pages in headless Chromium: `STICTION_CHROMIUM`, or a Chromium on the path. Without one the tests say
+//! that they are skipped, and fail if `STICTION_REQUIRE_CHROMIUM` is 1.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::{HOSTILE, full};
+use crate::simulate::{Folder, SCENE, succeeds};
+
+/// Runs before the scripts of a page: keeps what goes wrong.
+const BEFORE: &str = include_str!("before.js");
+/// Runs after them: uses the player, and writes down what it saw.
+const AFTER: &str = include_str!("after.js");
+const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// The browser, if there is one.
+fn browser() -> Option<PathBuf> {
+    if let Some(given) = std::env::var_os("STICTION_CHROMIUM") {
+        return Some(given.into());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path)
+        .flat_map(|folder| NAMES.map(|name| folder.join(name)))
+        .find(|file| file.is_file());
+    if found.is_none() {
+        let required = std::env::var("STICTION_REQUIRE_CHROMIUM").is_ok_and(|x| x == "1");
+        assert!(!required, "there is no Chromium on the path");
+        eprintln!("skipped: there is no Chromium on the path");
+    }
+    found
+}
+
+/// Opens a page, uses its player and returns what was seen; nothing without a browser.
+fn open(folder: &Folder, page: &str) -> Option<Value> {
+    let browser = browser()?;
+    let (head, rest) = page.split_once("<head>").unwrap();
+    let (body, end) = rest.rsplit_once("</body>").unwrap();
+    let page =
+        format!("{head}<head><script>{BEFORE}</script>{body}<script>{AFTER}</script></body>{end}");
+    folder.write("opened.html", &page);
+    let file = |name: &str| File::create(folder.path(name)).unwrap();
+    let mut child = Command::new(&browser)
+        .args(["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"])
+        .args(["--enable-unsafe-swiftshader", "--window-size=1000,800", "--disable-extensions"])
+        .args(["--enable-logging=stderr", "--virtual-time-budget=120000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder.path("profile").display()))
+        .arg(format!("file://{}", folder.path("opened.html").display()))
+        .stdin(Stdio::null())
+        .stdout(file("dom.html"))
+        .stderr(file("log.txt"))
+        .spawn()
+        .unwrap_or_else(|error| panic!("{}: {error}", browser.display()));
+    let begin = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begin.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            panic!("{} does not end: {}", browser.display(), folder.read("log.txt"));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let dom = folder.read("dom.html");
+    let log = folder.read("log.txt");
+    let said: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains(":CONSOLE") && !line.contains("GL Driver Message"))
+        .collect();
+    assert!(said.is_empty(), "{said:?}");
+    let seen = dom.rsplit_once("<pre id=\"seen\">").and_then(|(_, rest)| rest.split_once("</pre>"));
+    let (seen, _) = seen.unwrap_or_else(|| panic!("the page did not answer: {log}"));
+    let plain =
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&nbsp;", "\u{a0}"), ("&amp;", "&")];
+    let seen = plain.iter().fold(seen.to_string(), |text, (from, to)| text.replace(from, to));
+    let seen: Value = serde_json::from_str(&seen).unwrap();
+    assert_eq!(seen["messages"], Value::Array(Vec::new()), "{seen:#}");
+    assert_eq!(seen["failed"], Value::Null, "{seen:#}");
+    assert_eq!(seen["loaded"], Value::Array(Vec::new()), "{seen:#}");
+    Some(seen)
+}
+
+/// The player draws, and moves with its timeline, its button and keys.
+#[track_caller]
+fn plays(seen: &Value) {
+    let number = |key: &str| seen[key].as_f64().unwrap_or_else(|| panic!("{key}: {seen:#}"));
+    assert!(number("colors") > 50.0, "the canvas is blank: {seen:#}");
+    assert!(number("repainted") == 0.0, "the same instant is drawn in two ways: {seen:#}");
+    assert!(number("changed_by_timeline") > 200.0, "{seen:#}");
+    assert!(number("moved_by_timeline") > 0.01, "{seen:#}");
+    assert_ne!(seen["clock_at_start"], seen["clock_at_middle"]);
+    let clock = seen["clock_at_middle"].as_str().unwrap();
+    assert!(clock.contains(" s ") && clock.contains("frame "), "{clock}");
+    assert!(number("time_played") > 0.05, "{seen:#}");
+    assert_eq!(seen["playing"], true);
+    assert_eq!(seen["paused_by_space"], true);
+    assert_eq!(number("frames_by_arrow"), 1.0);
+    assert_eq!(number("time_after_end"), number("duration"));
+    assert!(number("changed_by_forces") > 20.0, "there are no arrows: {seen:#}");
+    assert!(number("changed_by_drag") > 1000.0, "{seen:#}");
+    assert!(number("changed_by_zoom") > 1000.0, "{seen:#}");
+    assert!(number("changed_by_dark") > 1000.0, "{seen:#}");
+}
+
+#[test]
+fn the_report_of_the_built_in_experiment_plays() {
+    let folder = Folder::new("browser-report");
+    succeeds(&folder.run(&["identify", "-o", "out", "--threads", "2"]));
+    let Some(seen) = open(&folder, &folder.read("out/report.html")) else { return };
+    plays(&seen);
+    let headings: Vec<&str> =
+        seen["headings"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    for expected in
+        ["Parameters", "Convergence", "Errors over time", "Recordings", "Data against simulation"]
+    {
+        assert!(headings.contains(&expected), "{expected}: {headings:?}");
+    }
+    // Two tracks, of which the ghost can be switched off.
+    assert!(seen["changed_by_recording"].as_f64().unwrap() > 20.0, "{seen:#}");
+    // Sorted by another column, the other way round; a click on a row plays it.
+    assert_eq!(seen["rows"], 6);
+    assert_eq!(seen["sorted"], true);
+    assert_eq!(seen["shown_by_row"], true);
+}
+
+#[test]
+fn every_section_is_drawn_and_names_are_text() {
+    let folder = Folder::new("browser-full");
+    let Some(seen) = open(&folder, &full().html().unwrap()) else { return };
+    plays(&seen);
+    let headings = seen["headings"].as_array().unwrap();
+    assert_eq!(headings.len(), 9, "{headings:?}");
+    assert_eq!(seen["title"], HOSTILE);
+    assert!(seen["charts"].as_u64().unwrap() >= 6);
+    assert_eq!(seen["bad_charts"], 0);
+}
+
+#[test]
+fn a_simulation_plays() {
+    let folder = Folder::new("browser-view");
+    folder.write("scene.toml", SCENE);
+    succeeds(&folder.run(&["simulate", "scene.toml", "--steps", "150", "--view", "out.html"]));
+    let Some(seen) = open(&folder, &folder.read("out.html")) else { return };
+    plays(&seen);
+    assert_eq!(seen["title"], "scene.toml");
+}
+
+#[test]
+fn a_browser_without_graphics_says_so() {
+    let folder = Folder::new("browser-plain");
+    folder.write("scene.toml", SCENE);
+    succeeds(&folder.run(&["simulate", "scene.toml", "--steps", "2", "--view", "out.html"]));
+    let page = folder.read("out.html");
+    let without = "<head><script>HTMLCanvasElement.prototype.getContext = () => null;</script>";
+    let page = page.replacen("<head>", without, 1);
+    let Some(seen) = open(&folder, &page) else { return };
+    assert!(seen["notice"].as_str().unwrap().contains("WebGL 2"), "{seen:#}");
+}
