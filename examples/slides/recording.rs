@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::simulator::{Frame, Quat, Vec3, add, conjugate, exp, norm, product, scale};
+use super::simulator::{Frame, Quat, Vec3, add, conjugate, exp, norm, product, scale};
 
 /// Measurement noise: perturbs the poses by Gaussian noise of the given standard deviations
 /// per axis (m, rad; the rotation acts in the body frame) and derives `v` and `w` anew from the

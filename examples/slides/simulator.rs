@@ -6,7 +6,7 @@
 //!
 //! One step (semi-implicit Euler, contacts linearised at the start of the step):
 //!
-//! 1. free velocity: `v + dt g`, `w - dt I^-1 (w x I w)`;
+//! 1. free velocity: `v + dt (g + f / m)`, `w - dt I^-1 (w x I w)`;
 //! 2. contact impulses `l_i` at the corners whose gap is below [`REACH`], with `u` the corner
 //!    velocity after the impulses:
 //!    - normal: `u_n + c l_n >= -max(gap, 0) / dt`, complementary to `l_n >= 0`
@@ -42,6 +42,8 @@ pub struct BoxModel {
     pub mu: f64,
     /// Magnitude; gravity points along -z.
     pub gravity: f64,
+    /// A constant force on the centre (N).
+    pub force: Vec3,
 }
 
 /// How a slide starts: flat on the plane, centre above the origin.
@@ -91,7 +93,7 @@ impl BoxModel {
     pub fn solid(mass: f64, half_extents: Vec3, mu: f64, gravity: f64) -> Self {
         let [a, b, c] = half_extents.map(|h| h * h);
         let inertia = [b + c, a + c, a + b].map(|s| mass * s / 3.0);
-        Self { mass, half_extents, inertia, mu, gravity }
+        Self { mass, half_extents, inertia, mu, gravity, force: [0.0; 3] }
     }
 }
 
@@ -155,12 +157,13 @@ pub fn step(model: &BoxModel, from: &Frame, dt: f64, compliance: f64) -> Result<
     let momentum: Vec3 = std::array::from_fn(|i| model.inertia[i] * from.w[i]);
     let torque = cross(momentum, from.w);
     let w: Vec3 = std::array::from_fn(|i| from.w[i] + dt * torque[i] / model.inertia[i]);
+    let weight = [0.0, 0.0, -model.mass * model.gravity];
     let mut contacts = contacts_within_reach(model, from, dt);
     let mut system = System {
         mobility: Mobility::new(model, from.q),
         mu: model.mu,
         c: 0.0,
-        v: add(from.v, [0.0, 0.0, -dt * model.gravity]),
+        v: add(from.v, scale(add(weight, model.force), dt / model.mass)),
         w: rotate(from.q, w),
     };
     let normal = [0.0, 0.0, 1.0];
