@@ -65,15 +65,16 @@ pub fn noisy(name: String, mut bodies: Vec<Vec<Frame>>, seed: u64) -> Trajectory
 }
 
 /// The experiment in `scene`: whole recordings, initial states fitted, weights of the stated noise.
-pub fn experiment(scene: Scene, unknowns: &[Unknown]) -> Result<Experiment, String> {
+pub fn experiment(mut scene: Scene, unknowns: &[Unknown]) -> Result<Experiment, String> {
     let free = |unknown: &Unknown| {
         let &Unknown { name, bounds: [lower, upper], .. } = unknown;
         let slots = scene.model.parameter(name).ok_or_else(|| format!("no parameter {name}"))?;
-        let (start, scale) = (0.5 * (lower + upper), 0.1 * (upper - lower));
-        Ok(FreeParameter { name: name.into(), slots, start, lower, upper, scale })
+        Ok(FreeParameter::new(name, slots, 0.5 * (lower + upper), [lower, upper]))
     };
     let parameters = unknowns.iter().map(free).collect::<Result<_, String>>()?;
     let mut experiment = Experiment::builtin().map_err(|e| e.to_string())?;
+    // What the noise of a first frame has put into the floor must not be thrown out of it.
+    scene.settings.baumgarte = 0.0;
     experiment.noise.position = POSITION_NOISE;
     experiment.noise.rotation = ROTATION_NOISE.to_radians();
     Ok(Experiment {
