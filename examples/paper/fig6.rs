@@ -12,7 +12,7 @@ use super::study::{self, FRAME_TIME, Unknown};
 /// Steps of the independent simulator in a frame.
 const FINE: usize = 8;
 /// Steps of the identification in a frame.
-pub const SUBSTEPS: usize = 8;
+pub const SUBSTEPS: usize = 4;
 
 const HALF: f64 = 0.03; // m
 const MASS: f64 = 0.4; // kg
@@ -67,12 +67,12 @@ struct Approach {
 }
 
 const COLLISIONS: [Approach; 6] = [
-    Approach { speed: 1.6, direction: 0.0, distance: 0.30, aside: 0.0, frames: 150 },
-    Approach { speed: 1.4, direction: 65.0, distance: 0.22, aside: 0.0, frames: 150 },
-    Approach { speed: 1.8, direction: 125.0, distance: 0.37, aside: 0.0, frames: 150 },
-    Approach { speed: 1.5, direction: 190.0, distance: 0.25, aside: 0.0, frames: 150 },
-    Approach { speed: 1.7, direction: 250.0, distance: 0.34, aside: 0.0, frames: 150 },
-    Approach { speed: 1.3, direction: 305.0, distance: 0.19, aside: 0.0, frames: 150 },
+    Approach { speed: 1.6, direction: 0.0, distance: 0.30, aside: 0.0, frames: 120 },
+    Approach { speed: 1.4, direction: 65.0, distance: 0.22, aside: 0.0, frames: 120 },
+    Approach { speed: 1.8, direction: 125.0, distance: 0.37, aside: 0.0, frames: 120 },
+    Approach { speed: 1.5, direction: 190.0, distance: 0.25, aside: 0.0, frames: 120 },
+    Approach { speed: 1.7, direction: 250.0, distance: 0.34, aside: 0.0, frames: 120 },
+    Approach { speed: 1.3, direction: 305.0, distance: 0.19, aside: 0.0, frames: 120 },
 ];
 
 /// Past the known cube.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use stiction::identify::{
-    Dataset, Experiment, FitStatus, FreeParameter, InitialState, WindowLength, fit,
+    Dataset, Experiment, FitStatus, FreeParameter, InitialState, Progress, WindowLength, fit,
 };
 use stiction::model::Scene;
 use stiction::simulation::{Recorded, Trajectory};
@@ -146,24 +146,45 @@ pub fn study(
     runs.into_iter().map(|(_, run)| run).collect()
 }
 
+/// Parts of the recordings, from their beginnings, that are fitted one after the other, each from where
+/// the one before it ended. From afar the end of a long motion says little: a cube that stops before
+/// it strikes tells nothing of the collision.
+const HORIZONS: [f64; 3] = [0.25, 0.5, 1.0];
+
 fn run(experiment: &Experiment, dataset: &Dataset, start: &[f64]) -> Result<Run, String> {
     let mut experiment = experiment.clone();
-    for (parameter, &start) in experiment.parameters.iter_mut().zip(start) {
-        parameter.start = start;
-    }
     let mut path = vec![start.to_vec()];
-    let fit = fit(&experiment, dataset, 1, &mut |progress| {
-        path.push(progress.values.to_vec());
-        if std::env::var("TRACE").is_ok() { eprintln!("{} {:.12} {:?}", progress.iteration, progress.loss, progress.values); }
-        true
-    })
-    .map_err(|e| e.to_string())?;
-    path.push(fit.parameters.iter().map(|p| p.value).collect());
+    let mut iterations = 0;
+    let mut last = None;
+    for horizon in HORIZONS {
+        let from = path.last().map_or(start, |last| last);
+        for (parameter, &start) in experiment.parameters.iter_mut().zip(from) {
+            parameter.start = start;
+        }
+        let mut trajectories = dataset.trajectories.clone();
+        for trajectory in &mut trajectories {
+            let count = (horizon * trajectory.times.len() as f64).ceil() as usize;
+            trajectory.times.truncate(count);
+            trajectory.states.truncate(count);
+        }
+        let part = Dataset::new(&experiment, trajectories).map_err(|e| e.to_string())?;
+        let mut watch = |progress: Progress| {
+            path.push(progress.values.to_vec());
+            if std::env::var("TRACE").is_ok() { eprintln!("{} {:.12} {:?}", progress.iteration, progress.loss, progress.values); }
+            true
+        };
+        let fit = fit(&experiment, &part, 1, &mut watch).map_err(|e| e.to_string())?;
+        path.push(fit.parameters.iter().map(|p| p.value).collect());
+        iterations += fit.iterations;
+        if std::env::var("TRACE").is_ok() { eprintln!("{:?}", fit.parameters); }
+        last = Some(fit);
+    }
+    let fit = last.ok_or("no horizon")?;
     Ok(Run {
         start: start.to_vec(),
         path,
         status: fit.status,
-        iterations: fit.iterations,
+        iterations,
         loss: fit.loss,
         warnings: fit.warnings,
     })
