@@ -190,7 +190,11 @@ fn late_velocities_of_links_are_corrected_in_flight() {
             experiment.velocity_lag = lag;
             let dataset = Dataset::new(&experiment, vec![recording.clone()]).unwrap();
             let errors = evaluate(&experiment, &dataset, &experiment.scene.parameters, 1);
-            [errors.position_error_percent, errors.rotation_error_deg, errors.joint_error_deg.unwrap()]
+            [
+                errors.position_error_percent,
+                errors.rotation_error_deg,
+                errors.joint_error_deg.unwrap(),
+            ]
         };
         let (as_recorded, corrected) = (errors(0.0), errors(0.5 * FRAME));
         for (raw, corrected) in as_recorded.into_iter().zip(corrected) {
@@ -201,7 +205,8 @@ fn late_velocities_of_links_are_corrected_in_flight() {
 
 #[test]
 fn noisy_first_frames_are_replaced_by_the_flight() {
-    let scene = toss("", THROWN.replace("0, 0, 9", "0, 0, 0.3").as_str(), "v = [-5], damping = 1e-3");
+    let scene =
+        toss("", THROWN.replace("0, 0, 9", "0, 0, 0.3").as_str(), "v = [-5], damping = 1e-3");
     let sizes = [2e-4, 3e-3, 3e-3];
     let recording = measured(&scene, motion(&scene, &scene.state, 60, 2), sizes, 3);
     let mut experiment = experiment(scene.clone(), contact(&scene));
@@ -240,7 +245,11 @@ fn joints_are_evaluated_and_weighed_by_themselves() {
         }
         let found = errors(&recording);
         let each = 0.1_f64.to_degrees() + if turns { 360.0 } else { 0.0 };
-        assert_relative_eq!(found.joint_error_deg.unwrap(), each * 20.0 / 21.0, max_relative = 1e-9);
+        assert_relative_eq!(
+            found.joint_error_deg.unwrap(),
+            each * 20.0 / 21.0,
+            max_relative = 1e-9
+        );
         assert!(found.rotation_error_deg < 1e-9 && found.position_error_percent < 1e-9);
         assert_eq!(found.trajectories[0].joint_error_deg, found.joint_error_deg);
 
@@ -293,9 +302,27 @@ fn links_at_rest_have_derivatives() {
     // Edges and faces on the ground, with tilts of 1e-9 that all but leave the hinge free: the conditions
     // of contact are singular to rounding there.
     let states = [
-        ("0.065, 0.279, 0.0543", [-0.235, -0.6991, 0.1377, -0.6611], "0.07, 0.12, -0.03", "-1.8, 1.6, -0.5", [-1.5566, -1.8]),
-        ("0.188, 0.33, 0.0253", [0.00012, 0.1908, 0.9816, -0.0002], "0.0123, 0.0102, 0", "0.0024, -0.006, -0.0926", [-0.00284, 0.0164]),
-        ("0.071, 0.2119, 0.0368", [-0.3636, -0.8609, -0.3278, -0.1384], "0.13, 0.136, -0.005", "1.7, -2.5, 2.3", [-2.0639, -0.41]),
+        (
+            "0.065, 0.279, 0.0543",
+            [-0.235, -0.6991, 0.1377, -0.6611],
+            "0.07, 0.12, -0.03",
+            "-1.8, 1.6, -0.5",
+            [-1.5566, -1.8],
+        ),
+        (
+            "0.188, 0.33, 0.0253",
+            [0.00012, 0.1908, 0.9816, -0.0002],
+            "0.0123, 0.0102, 0",
+            "0.0024, -0.006, -0.0926",
+            [-0.00284, 0.0164],
+        ),
+        (
+            "0.071, 0.2119, 0.0368",
+            [-0.3636, -0.8609, -0.3278, -0.1384],
+            "0.13, 0.136, -0.005",
+            "1.7, -2.5, 2.3",
+            [-2.0639, -0.41],
+        ),
     ];
     for (position, quaternion, velocity, spin, [angle, rate]) in states {
         let norm = quaternion.iter().map(|x: &f64| x * x).sum::<f64>().sqrt();
@@ -311,7 +338,8 @@ fn links_at_rest_have_derivatives() {
             let slot = scene.model.parameter(name).unwrap().slots[0];
             parameters.values[slot] = Dual::variable(parameters.values[slot].value(), 0);
         }
-        let system = System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
+        let system =
+            System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
         let mut rollout = Rollout::new(system, scene.state.cast());
         let inputs: Vec<Dual<f64, 1>> = scene.wrenches.iter().map(|&u| Dual::constant(u)).collect();
         for step in 0..400 {

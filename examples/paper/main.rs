@@ -23,7 +23,15 @@ fn main() {
     println!("{:?}", t.elapsed());
     let runs = study::study(&e, &d, &study::starts(&u, n)).unwrap();
     for r in &runs {
-        println!("{:.3?} -> {:?} {} {} {:.4} {:?}", r.start, r.estimate(), r.status, r.iterations, r.loss, r.warnings);
+        println!(
+            "{:.3?} -> {:?} {} {} {:.4} {:?}",
+            r.start,
+            r.estimate(),
+            r.status,
+            r.iterations,
+            r.loss,
+            r.warnings
+        );
     }
     for (k, u) in u.iter().enumerate() {
         println!("{} {:?} {:?}", u.name, study::spread(&runs, k, u.truth), t.elapsed());

@@ -75,6 +75,7 @@ pub fn experiment(mut scene: Scene, unknowns: &[Unknown]) -> Result<Experiment, 
     let mut experiment = Experiment::builtin().map_err(|e| e.to_string())?;
     // What the noise of a first frame has put into the floor must not be thrown out of it.
     scene.settings.baumgarte = 0.0;
+    scene.settings.split_impacts = true;
     experiment.noise.position = POSITION_NOISE;
     experiment.noise.rotation = ROTATION_NOISE.to_radians();
     Ok(Experiment {
@@ -170,13 +171,17 @@ fn run(experiment: &Experiment, dataset: &Dataset, start: &[f64]) -> Result<Run,
         let part = Dataset::new(&experiment, trajectories).map_err(|e| e.to_string())?;
         let mut watch = |progress: Progress| {
             path.push(progress.values.to_vec());
-            if std::env::var("TRACE").is_ok() { eprintln!("{} {:.12} {:?}", progress.iteration, progress.loss, progress.values); }
+            if std::env::var("TRACE").is_ok() {
+                eprintln!("{} {:.12} {:?}", progress.iteration, progress.loss, progress.values);
+            }
             true
         };
         let fit = fit(&experiment, &part, 1, &mut watch).map_err(|e| e.to_string())?;
         path.push(fit.parameters.iter().map(|p| p.value).collect());
         iterations += fit.iterations;
-        if std::env::var("TRACE").is_ok() { eprintln!("{:?}", fit.parameters); }
+        if std::env::var("TRACE").is_ok() {
+            eprintln!("{:?}", fit.parameters);
+        }
         last = Some(fit);
     }
     let fit = last.ok_or("no horizon")?;

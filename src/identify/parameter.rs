@@ -153,7 +153,8 @@ impl FreeParameter {
             (Some(body), ..) => return Self::read_inertial(table, scene, body, 10),
             (_, Some(body), true) => return Self::read_inertial(table, scene, body, 6),
             (_, None, true) => {
-                let message = "is of inertias only: name = \"cube/inertia\" (or \"cube/inertial\", which is)";
+                let message =
+                    "is of inertias only: name = \"cube/inertia\" (or \"cube/inertial\", which is)";
                 return Err(table.error("full", message));
             }
             _ => {}
