@@ -15,10 +15,10 @@ const FINE: usize = 8;
 pub const SUBSTEPS: usize = 4;
 
 const HALF: f64 = 0.03; // m
-const MASS: f64 = 0.4; // kg
+const MASS: f64 = 0.6; // kg
 const MU: f64 = 0.2;
 /// Of the known cube.
-const KNOWN_MASS: f64 = 0.5; // kg
+const KNOWN_MASS: f64 = 0.4; // kg
 const KNOWN_MU: f64 = 0.3;
 /// Between the cubes.
 const MU_BETWEEN: f64 = 0.25;
@@ -67,12 +67,12 @@ struct Approach {
 }
 
 const COLLISIONS: [Approach; 6] = [
-    Approach { speed: 1.6, direction: 0.0, distance: 0.30, aside: 0.0, frames: 120 },
-    Approach { speed: 1.4, direction: 65.0, distance: 0.22, aside: 0.0, frames: 120 },
-    Approach { speed: 1.8, direction: 125.0, distance: 0.37, aside: 0.0, frames: 120 },
-    Approach { speed: 1.5, direction: 190.0, distance: 0.25, aside: 0.0, frames: 120 },
-    Approach { speed: 1.7, direction: 250.0, distance: 0.34, aside: 0.0, frames: 120 },
-    Approach { speed: 1.3, direction: 305.0, distance: 0.19, aside: 0.0, frames: 120 },
+    Approach { speed: 1.8, direction: 0.0, distance: 0.40, aside: 0.0, frames: 140 },
+    Approach { speed: 1.6, direction: 65.0, distance: 0.32, aside: 0.0, frames: 130 },
+    Approach { speed: 2.0, direction: 125.0, distance: 0.47, aside: 0.0, frames: 150 },
+    Approach { speed: 1.7, direction: 190.0, distance: 0.35, aside: 0.0, frames: 135 },
+    Approach { speed: 1.9, direction: 250.0, distance: 0.44, aside: 0.0, frames: 145 },
+    Approach { speed: 1.5, direction: 305.0, distance: 0.29, aside: 0.0, frames: 125 },
 ];
 
 /// Past the known cube.

@@ -157,7 +157,9 @@ fn run(experiment: &Experiment, dataset: &Dataset, start: &[f64]) -> Result<Run,
     let mut path = vec![start.to_vec()];
     let mut iterations = 0;
     let mut last = None;
-    for horizon in HORIZONS {
+    let hs: Vec<f64> = std::env::var("H").map_or(HORIZONS.to_vec(), |h| h.split(',').map(|x| x.parse().unwrap()).collect());
+    if let Ok(m) = std::env::var("MAX") { experiment.max_iterations = m.parse().unwrap(); }
+    for horizon in hs {
         let from = path.last().map_or(start, |last| last);
         for (parameter, &start) in experiment.parameters.iter_mut().zip(from) {
             parameter.start = start;

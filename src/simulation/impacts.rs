@@ -236,7 +236,10 @@ impl<T: Real> Impacts<T> {
             };
             gap = found;
         }
-        let closed = gap.value().max(0.0) + CLOSED * step * slope.abs();
+        // Faces that meet squarely do so at once, whatever rounding says: with bodies that rest on something,
+        // what is less than a step behind strikes with the first.
+        let late = if pairs.is_some() { 1.0 } else { CLOSED };
+        let closed = gap.value().max(0.0) + late * step * slope.abs();
         let holding = &self.holding;
         self.contacts.strike(system, &self.exact.motion, bodies, |point| {
             match pairs.is_none_or(|pairs| pairs.contains(&point.pair)) {
