@@ -150,16 +150,17 @@ pub fn study(
 /// Parts of the recordings, from their beginnings, that are fitted one after the other, each from where
 /// the one before it ended. From afar the end of a long motion says little: a cube that stops before
 /// it strikes tells nothing of the collision.
-const HORIZONS: [f64; 3] = [0.25, 0.5, 1.0];
+const HORIZONS: [f64; 2] = [0.5, 1.0];
+/// Iterations for each of them. What comes later moves the parameters by a small part of their errors.
+const ITERATIONS: usize = 30;
 
 fn run(experiment: &Experiment, dataset: &Dataset, start: &[f64]) -> Result<Run, String> {
     let mut experiment = experiment.clone();
     let mut path = vec![start.to_vec()];
     let mut iterations = 0;
     let mut last = None;
-    let hs: Vec<f64> = std::env::var("H").map_or(HORIZONS.to_vec(), |h| h.split(',').map(|x| x.parse().unwrap()).collect());
-    if let Ok(m) = std::env::var("MAX") { experiment.max_iterations = m.parse().unwrap(); }
-    for horizon in hs {
+    experiment.max_iterations = ITERATIONS;
+    for horizon in HORIZONS {
         let from = path.last().map_or(start, |last| last);
         for (parameter, &start) in experiment.parameters.iter_mut().zip(from) {
             parameter.start = start;
@@ -173,17 +174,11 @@ fn run(experiment: &Experiment, dataset: &Dataset, start: &[f64]) -> Result<Run,
         let part = Dataset::new(&experiment, trajectories).map_err(|e| e.to_string())?;
         let mut watch = |progress: Progress| {
             path.push(progress.values.to_vec());
-            if std::env::var("TRACE").is_ok() {
-                eprintln!("{} {:.12} {:?}", progress.iteration, progress.loss, progress.values);
-            }
             true
         };
         let fit = fit(&experiment, &part, 1, &mut watch).map_err(|e| e.to_string())?;
         path.push(fit.parameters.iter().map(|p| p.value).collect());
         iterations += fit.iterations;
-        if std::env::var("TRACE").is_ok() {
-            eprintln!("{:?}", fit.parameters);
-        }
         last = Some(fit);
     }
     let fit = last.ok_or("no horizon")?;
