@@ -3,6 +3,8 @@
 
 #[path = "../examples/slides/simulator.rs"]
 pub mod simulator;
+#[path = "../examples/slides/slides.rs"]
+mod slides;
 
 use approx::assert_relative_eq;
 use stiction::identify::{
@@ -47,7 +49,7 @@ fn noise_free(start: f64) -> (Experiment, Dataset) {
     // The independent simulator stops penetration and does not push it out.
     experiment.scene.settings.baumgarte = 0.0;
     experiment.parameters[0].start = start;
-    let (model, slides) = simulator::slides();
+    let (model, slides) = slides::slides();
     let trajectories = slides.iter().map(|slide| independent(&model, slide)).collect();
     let dataset = Dataset::new(&experiment, trajectories).unwrap();
     (experiment, dataset)
@@ -55,7 +57,7 @@ fn noise_free(start: f64) -> (Experiment, Dataset) {
 
 /// A slide by the independent simulator, exactly as it comes.
 fn independent(model: &simulator::BoxModel, slide: &simulator::Slide) -> Trajectory {
-    let (dt, steps) = (simulator::FRAME_TIME, slide.frames - 1);
+    let (dt, steps) = (slides::FRAME_TIME, slide.frames - 1);
     let frames = simulator::simulate(model, slide, dt, steps, simulator::COMPLIANCE).unwrap();
     let state = |f: &simulator::Frame| State {
         q: f.p.iter().chain(&f.q).copied().collect(),
@@ -153,7 +155,7 @@ fn the_one_step_loss_of_exact_data_gives_the_friction_exactly() {
 fn a_slide_turned_by_any_angle_gives_the_same_friction() {
     let (mut experiment, _) = noise_free(0.5);
     experiment.substeps = Some(1);
-    let (model, slides) = simulator::slides();
+    let (model, slides) = slides::slides();
     let slide = independent(&model, &slides[1]);
     let friction = |angle: f64| {
         let (sin, cos) = angle.sin_cos();

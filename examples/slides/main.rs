@@ -6,7 +6,9 @@
 
 mod recording;
 mod simulator;
+mod slides;
 
+use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -26,12 +28,12 @@ fn main() -> ExitCode {
 }
 
 fn write_slides(folder: &Path) -> Result<(), String> {
-    let (model, slides) = simulator::slides();
+    let (model, slides) = slides::slides();
     for (number, slide) in (1..).zip(&slides) {
         let mut frames = simulator::simulate(
             &model,
             slide,
-            simulator::FRAME_TIME,
+            slides::FRAME_TIME,
             slide.frames - 1,
             simulator::COMPLIANCE,
         )
@@ -39,7 +41,7 @@ fn write_slides(folder: &Path) -> Result<(), String> {
         let distance = frames.last().map_or(0.0, |f| f.p[0].hypot(f.p[1]));
         recording::add_noise(&mut frames, POSITION_NOISE, ROTATION_NOISE.to_radians(), number);
         let path = folder.join(format!("slide_{number}.csv"));
-        std::fs::write(&path, recording::to_csv(&frames))
+        std::fs::write(&path, to_csv(&frames))
             .map_err(|e| format!("cannot write {}: {e}", path.display()))?;
         println!(
             "wrote {} ({} frames, true stopping distance {distance:.4} m)",
@@ -48,4 +50,18 @@ fn write_slides(folder: &Path) -> Result<(), String> {
         );
     }
     Ok(())
+}
+
+/// Frames as CSV text with a header line.
+fn to_csv(frames: &[simulator::Frame]) -> String {
+    let mut text = String::from("t,px,py,pz,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n");
+    for f in frames {
+        let list = |values: &[f64], decimals: usize| -> String {
+            values.iter().map(|x| format!(",{x:.decimals$}")).collect()
+        };
+        let (p, q, v, w) = (list(&f.p, 7), list(&f.q, 9), list(&f.v, 7), list(&f.w, 7));
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{:.9}{p}{q}{v}{w}", f.t);
+    }
+    text
 }

@@ -1,8 +1,6 @@
-//! What a camera would make of a simulated slide: noisy poses, and their CSV file.
+//! What a camera would make of a simulated slide: noisy poses.
 
-use std::fmt::Write;
-
-use crate::simulator::{Frame, Quat, Vec3, add, conjugate, exp, norm, product, scale};
+use super::simulator::{Frame, Quat, Vec3, add, conjugate, exp, norm, product, scale};
 
 /// Measurement noise: perturbs the poses by Gaussian noise of the given standard deviations
 /// per axis (m, rad; the rotation acts in the body frame) and derives `v` and `w` anew from the
@@ -22,20 +20,6 @@ pub fn add_noise(frames: &mut [Frame], position_sd: f64, rotation_sd: f64, seed:
         let w = scale(log(product(conjugate(from.q), to.q)), rate);
         (frames[k].v, frames[k].w) = (v, w);
     }
-}
-
-/// Frames as CSV text with a header line.
-pub fn to_csv(frames: &[Frame]) -> String {
-    let mut text = String::from("t,px,py,pz,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n");
-    for f in frames {
-        let list = |values: &[f64], decimals: usize| -> String {
-            values.iter().map(|x| format!(",{x:.decimals$}")).collect()
-        };
-        let (p, q, v, w) = (list(&f.p, 7), list(&f.q, 9), list(&f.v, 7), list(&f.w, 7));
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "{:.9}{p}{q}{v}{w}", f.t);
-    }
-    text
 }
 
 /// A deterministic random generator: splitmix64, Gaussian by Box and Muller.

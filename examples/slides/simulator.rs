@@ -6,7 +6,7 @@
 //!
 //! One step (semi-implicit Euler, contacts linearised at the start of the step):
 //!
-//! 1. free velocity: `v + dt g`, `w - dt I^-1 (w x I w)`;
+//! 1. free velocity: `v + dt (g + f / m)`, `w - dt I^-1 (w x I w)`;
 //! 2. contact impulses `l_i` at the corners whose gap is below [`REACH`], with `u` the corner
 //!    velocity after the impulses:
 //!    - normal: `u_n + c l_n >= -max(gap, 0) / dt`, complementary to `l_n >= 0`
@@ -25,8 +25,6 @@ pub type Quat = [f64; 4];
 
 /// Corners with a smaller gap than this are contacts of the step (m).
 pub const REACH: f64 = 1e-3;
-/// Time between the recorded frames of the slides (s).
-pub const FRAME_TIME: f64 = 1.0 / 480.0;
 /// The compliance used for the slides.
 pub const COMPLIANCE: f64 = 1e-6;
 /// The solver stops when a sweep changes no impulse by more than this, relative to the largest.
@@ -42,6 +40,8 @@ pub struct BoxModel {
     pub mu: f64,
     /// Magnitude; gravity points along -z.
     pub gravity: f64,
+    /// A constant force on the centre (N).
+    pub force: Vec3,
 }
 
 /// How a slide starts: flat on the plane, centre above the origin.
@@ -91,32 +91,8 @@ impl BoxModel {
     pub fn solid(mass: f64, half_extents: Vec3, mu: f64, gravity: f64) -> Self {
         let [a, b, c] = half_extents.map(|h| h * h);
         let inertia = [b + c, a + c, a + b].map(|s| mass * s / 3.0);
-        Self { mass, half_extents, inertia, mu, gravity }
+        Self { mass, half_extents, inertia, mu, gravity, force: [0.0; 3] }
     }
-}
-
-/// The box and the six slides of the example; every slide ends about 12 frames after rest.
-pub fn slides() -> (BoxModel, Vec<Slide>) {
-    let model = BoxModel::solid(0.5, [0.06, 0.04, 0.02], 0.3, 9.81);
-    // speed (m/s), direction of travel (deg), spin (rad/s), heading (deg), frames
-    let table = [
-        (1.0, 0.0, 0.0, 0.0, 177),
-        (0.8, 70.0, 3.0, 25.0, 145),
-        (1.2, 140.0, -6.0, -40.0, 212),
-        (1.4, 200.0, 0.0, 60.0, 242),
-        (0.9, 255.0, 6.0, 90.0, 164),
-        (1.3, 310.0, -4.0, 150.0, 227),
-    ];
-    let slide = |(speed, direction, spin, heading, frames): (f64, f64, f64, f64, usize)| {
-        let (sin, cos) = direction.to_radians().sin_cos();
-        Slide {
-            velocity: [speed * cos, speed * sin, 0.0],
-            spin,
-            heading: heading.to_radians(),
-            frames,
-        }
-    };
-    (model, table.into_iter().map(slide).collect())
 }
 
 /// The state a slide starts from.
@@ -155,12 +131,13 @@ pub fn step(model: &BoxModel, from: &Frame, dt: f64, compliance: f64) -> Result<
     let momentum: Vec3 = std::array::from_fn(|i| model.inertia[i] * from.w[i]);
     let torque = cross(momentum, from.w);
     let w: Vec3 = std::array::from_fn(|i| from.w[i] + dt * torque[i] / model.inertia[i]);
+    let weight = [0.0, 0.0, -model.mass * model.gravity];
     let mut contacts = contacts_within_reach(model, from, dt);
     let mut system = System {
         mobility: Mobility::new(model, from.q),
         mu: model.mu,
         c: 0.0,
-        v: add(from.v, [0.0, 0.0, -dt * model.gravity]),
+        v: add(from.v, scale(add(weight, model.force), dt / model.mass)),
         w: rotate(from.q, w),
     };
     let normal = [0.0, 0.0, 1.0];

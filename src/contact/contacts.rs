@@ -93,6 +93,8 @@ pub struct Contacts<T: Real> {
     /// The velocities of all trees at the end of the step, in the coordinates of
     /// [`TreeMotion`](crate::dynamics::TreeMotion), each where the state has its own.
     pub velocities: Vec<T>,
+    /// No impulses of the last step, of each tree.
+    memory: Vec<Impulses<T>>,
     /// How the problem of each island was solved, kept with the first of its trees.
     reports: Vec<Option<IslandReport>>,
     /// What each contact of the step did.
@@ -115,6 +117,7 @@ impl<T: Real> Default for Contacts<T> {
             problem: ContactProblem::default(),
             row: Vec::new(),
             velocities: Vec::new(),
+            memory: Vec::new(),
             reports: Vec::new(),
             records: Vec::new(),
             joint_records: Vec::new(),
@@ -209,23 +212,51 @@ impl<T: Real> Contacts<T> {
         Some(widest)
     }
 
-    /// Finds the velocities of `bodies` right after they have struck something: all their points
-    /// whose gap is at most `depth` (m) rebound at once.
+    /// Finds the velocities of `bodies` right after they have struck something: all their points that
+    /// `strikes` says rebound at once.
     pub fn strike(
         &mut self,
         system: &System<T>,
         motion: &FreeMotion<T>,
         bodies: &[usize],
-        depth: f64,
+        strikes: impl Fn(&ContactPoint<T>) -> bool,
+    ) {
+        self.solve_some(system, motion, bodies, strikes, Event::Impact);
+    }
+
+    /// Finds the velocities of `bodies` at the end of the step if they do not touch in `pairs`.
+    pub fn resolve_without(
+        &mut self,
+        system: &System<T>,
+        motion: &FreeMotion<T>,
+        bodies: &[usize],
+        pairs: &[usize],
+    ) {
+        let counts = |point: &ContactPoint<T>| point.near && !pairs.contains(&point.pair);
+        self.solve_some(system, motion, bodies, counts, Event::Step);
+    }
+
+    /// Solves for the points of `bodies` that count, from nothing.
+    fn solve_some(
+        &mut self,
+        system: &System<T>,
+        motion: &FreeMotion<T>,
+        bodies: &[usize],
+        counts: impl Fn(&ContactPoint<T>) -> bool,
+        event: Event,
     ) {
         self.detection.points(system, motion, &mut self.points);
         self.joints.clear();
         for point in &mut self.points {
             let involved = point.moving().all(|body| bodies.contains(&body));
-            point.near = involved && point.gap.value() <= depth;
+            point.near = involved && counts(point);
         }
         self.start(motion);
-        self.solve_islands(system, motion, &[], Event::Impact);
+        self.memory.clear();
+        self.memory.resize_with(motion.trees(), Impulses::default);
+        let memory = std::mem::take(&mut self.memory);
+        self.solve_islands(system, motion, &memory, event);
+        self.memory = memory;
         self.record();
     }
 

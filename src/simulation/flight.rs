@@ -48,15 +48,15 @@ impl<T: Real> Flight<T> {
         self.accelerations.resize(system.model.bodies.len(), [T::zero(); 3]);
     }
 
-    /// The least gap between `bodies` and anything of theirs after they have moved freely for `time`, m;
-    /// leaves them there, with the velocities of that time. Nothing if there is no point near, or their
-    /// motion is not found.
+    /// The least gap between `bodies` and anything of theirs (of `pairs` only, where given) after they have
+    /// moved for `time` under `wrenches` alone, m; leaves them there, with the velocities of that time.
+    /// Nothing if there is no point near, or their motion is not found.
     pub fn least_gap(
         &mut self,
         system: &System<T>,
         start: &State<T>,
         wrenches: &[T],
-        bodies: &[usize],
+        (bodies, pairs): (&[usize], Option<&[usize]>),
         time: T,
     ) -> Option<T> {
         let step = T::constant(system.settings.time_step);
@@ -89,7 +89,8 @@ impl<T: Real> Flight<T> {
             self.motion.replace(model, body, landed);
         }
         self.detection.points_among(system, &self.motion, bodies, &mut self.points);
-        let gaps = self.points.iter().map(|point| point.gap);
+        let counts = |point: &&ContactPoint<T>| pairs.is_none_or(|p| p.contains(&point.pair));
+        let gaps = self.points.iter().filter(counts).map(|point| point.gap);
         gaps.min_by(|a, b| a.value().total_cmp(&b.value()))
     }
 

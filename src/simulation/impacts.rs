@@ -6,9 +6,13 @@
 //! flight and strike something go on freely up to the time of impact, rebound in an instant, and make
 //! the rest of the step as any other. The time is a number like all others, with derivatives.
 //!
-//! Split are groups of bodies of which nothing touches at the start of the step, and whose first impact
-//! has restitution that outlasts the step; once a step. Everything else is left to the step: trees with joints,
-//! bodies that rest on something while something strikes them, and further impacts in the rest of the step.
+//! Split are groups of bodies whose first impact has restitution that outlasts the step; once a step. Everything
+//! else is left to the step: trees with joints, impacts without restitution, and further impacts in the
+//! rest of the step.
+//!
+//! Bodies that rest or slide on something when they strike something else go on up to the impact under the
+//! forces with which it would hold them over the whole step, had they nothing to strike, and keep in touch
+//! with it in the impact.
 //!
 //! # Velocities of half a step
 //! The points of q+ = q + dt v+ lie on the parabola of the motion, whose velocity at the time of q is
@@ -16,23 +20,40 @@
 //! parabola, so that a bounce neither loses nor gains height by the steps, and have its velocity at
 //! the impact; afterwards v is taken half a step back again.
 
+use nalgebra::Vector3;
+
 use super::flight::Flight;
 use crate::ad::Real;
+use crate::argmin::Mode;
 use crate::contact::{ContactRecord, Contacts, IslandReport, Target};
 use crate::dynamics::{FreeBody, FreeMotion};
 use crate::model::{Parameters, System};
 use crate::state::{NV, State};
 
+/// Bodies that may strike something in the step.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    bodies: Vec<usize>,
+    /// Whether none of them touches anything.
+    flies: bool,
+    /// Pairs with restitution in which they are apart, and fast enough to rebound.
+    apart: Vec<usize>,
+}
+
 /// Memory for what happens before the rest of a step.
 pub(super) struct Impacts<T: Real> {
     contacts: Contacts<T>,
-    groups: Vec<Vec<usize>>,
+    groups: Vec<Group>,
     /// The motion up to the impact, on values and in T.
     search: Flight<f64>,
     exact: Flight<T>,
     parameters: Parameters<f64>,
     state: State<f64>,
     wrenches: Vec<f64>,
+    /// The wrenches with what bodies are held by.
+    acting: Vec<T>,
+    /// The points that hold them, pair and feature.
+    holding: Vec<(usize, usize)>,
     /// Of each tree that was split what takes its velocity half a step back, if it ends in flight.
     pub back: Vec<(usize, [T; 3])>,
     /// What struck in the step.
@@ -51,6 +72,8 @@ impl<T: Real> Default for Impacts<T> {
             parameters: Parameters::default(),
             state: State::default(),
             wrenches: Vec::new(),
+            acting: Vec::new(),
+            holding: Vec::new(),
             back: Vec::new(),
             records: Vec::new(),
             reports: Vec::new(),
@@ -93,65 +116,140 @@ impl<T: Real> Impacts<T> {
         value(&mut self.parameters.values, &system.parameters.values);
         value(&mut self.state.q, &state.q);
         value(&mut self.state.v, &state.v);
-        value(&mut self.wrenches, wrenches);
         let System { model, settings, .. } = *system;
         let values = System { model, parameters: &self.parameters, settings };
         self.search.start(&values, &self.state);
         self.exact.start(system, state);
-        for group in 0..count {
-            let bodies = std::mem::take(&mut self.groups[group]);
-            self.split_group(system, state, wrenches, motion, &bodies);
-            self.groups[group] = bodies;
+        for index in 0..count {
+            let group = std::mem::take(&mut self.groups[index]);
+            self.acting.clear();
+            self.acting.extend_from_slice(wrenches);
+            self.holding.clear();
+            let split =
+                group.flies && self.split_group(system, state, wrenches, motion, &group, None);
+            if !split && !group.apart.is_empty() {
+                self.hold(system, motion, &group);
+                let pairs = Some(&group.apart[..]);
+                self.split_group(system, state, wrenches, motion, &group, pairs);
+            }
+            self.groups[index] = group;
         }
     }
 
-    /// The groups in flight that may strike something; returns how many there are.
+    /// The groups that may strike something; returns how many there are.
     fn find_groups(&mut self, system: &System<T>, motion: &FreeMotion<T>) -> usize {
+        let System { model, parameters, settings } = *system;
+        let weight = parameters.gravity().map(|x| x.value()).norm() * settings.time_step;
         let (islands, points) = self.contacts.candidates(system, motion);
         let mut count = 0;
         for island in islands {
-            let gap = |&k: &usize| points[k].gap.value();
-            let lone = island.trees.iter().all(|&tree| motion.lone_of(tree).is_some());
-            if !lone || !island.constraints.iter().all(|k| gap(k) > 0.0) {
+            if !island.trees.iter().all(|&tree| motion.lone_of(tree).is_some()) {
                 continue;
             }
             if count == self.groups.len() {
-                self.groups.push(Vec::new());
+                self.groups.push(Group::default());
             }
-            self.groups[count].clear();
-            let bodies = island.trees.iter().map(|&tree| system.model.trees[tree].bodies[0]);
-            self.groups[count].extend(bodies);
-            count += 1;
+            let group = &mut self.groups[count];
+            let own = || island.constraints.iter().filter_map(|&k| points.get(k));
+            group.flies = own().all(|point| point.gap.value() > 0.0);
+            group.apart.clear();
+            for point in own() {
+                let sides = point.bodies.iter().zip(&point.arms);
+                let speed: f64 = sides
+                    .filter_map(|(body, arm)| {
+                        let pose = &motion.bodies[(*body)?];
+                        let arm = arm.map(|x| x.value()).norm();
+                        Some(pose.linear_speed + pose.angular_speed * arm)
+                    })
+                    .sum();
+                let rebound = parameters.restitution(model, point.pair).value() * speed;
+                if rebound > weight && !group.apart.contains(&point.pair) {
+                    group.apart.push(point.pair);
+                }
+            }
+            group.apart.retain(|&pair| {
+                own().filter(|point| point.pair == pair).all(|point| point.gap.value() > 0.0)
+            });
+            if group.flies || !group.apart.is_empty() {
+                group.bodies.clear();
+                group.bodies.extend(island.trees.iter().map(|&tree| model.trees[tree].bodies[0]));
+                count += 1;
+            }
         }
         count
     }
 
+    /// Adds to the wrenches on a group what would hold it over the step if it struck nothing.
+    fn hold(&mut self, system: &System<T>, motion: &FreeMotion<T>, group: &Group) {
+        let System { model, parameters, settings } = *system;
+        self.contacts.resolve_without(system, motion, &group.bodies, &group.apart);
+        let touching = self.contacts.records.iter().filter(|record| record.mode != Mode::Break);
+        self.holding.extend(touching.map(|record| (record.pair, record.feature)));
+        for &body in &group.bodies {
+            let Some(free) = model.bodies[body].tree.and_then(|tree| motion.lone_of(tree)) else {
+                continue;
+            };
+            let v = model.bodies[body].joint.v;
+            let change: [T; NV] =
+                std::array::from_fn(|k| self.contacts.velocities[v + k] - free.free_velocity[k]);
+            let mass = parameters.mass(model, body) / settings.time_step;
+            let force = Vector3::new(change[0], change[1], change[2]) * mass;
+            let turn = Vector3::new(change[3], change[4], change[5]);
+            // The wrench is about the origin of the body.
+            let torque = parameters.inertia(model, body) * turn / T::constant(settings.time_step)
+                + free.center_of_mass.cross(&(free.rotation.transpose() * force));
+            let acting = force.iter().chain(torque.iter());
+            for (wrench, &own) in self.acting[v..v + NV].iter_mut().zip(acting) {
+                *wrench += own;
+            }
+        }
+    }
+
+    /// Splits the step of a group at its first impact (in `pairs`, where given); whether there is one that
+    /// rebounds.
     fn split_group(
         &mut self,
         system: &System<T>,
         state: &State<T>,
         wrenches: &[T],
         motion: &mut FreeMotion<T>,
-        bodies: &[usize],
-    ) {
+        group: &Group,
+        pairs: Option<&[usize]>,
+    ) -> bool {
         let step = system.settings.time_step;
-        let Some((time, slope)) = self.time_of_impact(system, bodies) else { return };
+        let bodies = &group.bodies[..];
+        self.wrenches.clear();
+        self.wrenches.extend(self.acting.iter().map(|x| x.value()));
+        let Some((time, slope)) = self.time_of_impact(system, (bodies, pairs)) else {
+            return false;
+        };
         // Each Newton step in T with the slope of the values gains one order of derivatives, but for
         // the error of the slope; one more squares that.
         let mut exact = T::constant(time);
         let mut gap = T::zero();
         for _ in 0..T::ORDER + 2 {
             exact -= gap / slope;
-            let Some(found) = self.exact.least_gap(system, state, wrenches, bodies, exact) else {
-                return;
+            let among = (bodies, pairs);
+            let Some(found) = self.exact.least_gap(system, state, &self.acting, among, exact)
+            else {
+                return false;
             };
             gap = found;
         }
-        let closed = gap.value().max(0.0) + CLOSED * step * slope.abs();
-        self.contacts.strike(system, &self.exact.motion, bodies, closed);
+        // Faces that meet squarely do so at once, whatever rounding says: with bodies that rest on something,
+        // what is less than a step behind strikes with the first.
+        let late = if pairs.is_some() { 1.0 } else { CLOSED };
+        let closed = gap.value().max(0.0) + late * step * slope.abs();
+        let holding = &self.holding;
+        self.contacts.strike(system, &self.exact.motion, bodies, |point| {
+            match pairs.is_none_or(|pairs| pairs.contains(&point.pair)) {
+                true => point.gap.value() <= closed,
+                false => holding.contains(&(point.pair, point.feature)),
+            }
+        });
         let rebounds = |record: &ContactRecord| record.target == Target::Restitution;
         if !self.contacts.records.iter().any(rebounds) {
-            return;
+            return false;
         }
         self.records.extend_from_slice(&self.contacts.records);
         self.reports.extend(self.contacts.reports());
@@ -162,24 +260,32 @@ impl<T: Real> Impacts<T> {
             self.exact.place(model, body, &self.contacts.velocities[v..v + NV]);
             let wrench = &wrenches[v..v + NV];
             let mut after = FreeBody::new(model, parameters, &self.exact.state, body, wrench, rest);
-            // z + w t + a t²/2 with the velocity at the end of the rest, w + a t / 2.
-            let acceleration = self.exact.accelerations[body];
-            for (v, a) in after.free_velocity.iter_mut().zip(acceleration) {
-                *v -= a * (rest * 0.5);
+            let acting = self.acting[v..v + NV].iter();
+            if acting.zip(wrench).all(|(a, b)| a.value() == b.value()) {
+                // z + w t + a t²/2 with the velocity at the end of the rest, w + a t / 2.
+                let acceleration = self.exact.accelerations[body];
+                for (v, a) in after.free_velocity.iter_mut().zip(acceleration) {
+                    *v -= a * (rest * 0.5);
+                }
+                let tree = model.bodies[body].tree.unwrap_or(0);
+                self.back.push((tree, acceleration.map(|a| a * (exact * -0.5))));
             }
             motion.replace(model, body, after);
-            let tree = model.bodies[body].tree.unwrap_or(0);
-            self.back.push((tree, acceleration.map(|a| a * (exact * -0.5))));
         }
+        true
     }
 
     /// When the first point of a group closes, s, and how fast, m/s; on values, by the secant method
     /// (Illinois). Nothing if none does, or next to the ends of the step.
-    fn time_of_impact(&mut self, system: &System<T>, bodies: &[usize]) -> Option<(f64, f64)> {
+    fn time_of_impact(
+        &mut self,
+        system: &System<T>,
+        among: (&[usize], Option<&[usize]>),
+    ) -> Option<(f64, f64)> {
         let step = system.settings.time_step;
         let Impacts { search, parameters, state, wrenches, .. } = self;
         let system = System { model: system.model, parameters, settings: system.settings };
-        let mut gap = |time: f64| search.least_gap(&system, state, wrenches, bodies, time);
+        let mut gap = |time: f64| search.least_gap(&system, state, wrenches, among, time);
         let (mut low, mut high) = (0.0, step);
         let (mut at_low, mut at_high) = (gap(low)?, gap(high)?);
         if !(at_low > 0.0 && at_high < 0.0) {
