@@ -22,6 +22,12 @@ pub trait LeastSquares {
 
     /// Moves the eliminated unknowns to those of the last trial.
     fn accept(&mut self);
+
+    /// Whether the cost is rough at the last linearised point: kinks everywhere, and derivatives that hold
+    /// next to nowhere.
+    fn is_rough(&self) -> bool {
+        false
+    }
 }
 
 /// What came of a trial step.
@@ -130,6 +136,9 @@ const SLOW: f64 = 1e-6;
 const SLOW_ITERATIONS: usize = 3;
 /// A decrease below this fraction ends a coarse search.
 const COARSE: f64 = 1e-2;
+/// A decrease below this fraction ends a search where the cost is rough: there it always falls a little further,
+/// from one dent to the next.
+const ROUGH: f64 = 5e-3;
 /// A change of the cost by less than this many standard errors of it, by how far its parts disagree, ends the
 /// search. To first order that does not depend on how long the step is: it is the gradient in its own standard
 /// errors. Of a whole Gauss-Newton step it is half of its length in standard errors of the variables; what is
@@ -210,11 +219,14 @@ pub(super) fn proceed<P: LeastSquares>(
         }
         // Where modes of contact change the cost has kinks, and the gradient ends at the first: look
         // over it before giving up.
-        let coarse = limits.coarse && attempt.accepted && before - search.cost <= COARSE * before;
-        if coarse || attempt.insignificant {
+        let fell = before - search.cost;
+        let rough = search.problem.is_rough();
+        let slow = if limits.coarse { COARSE } else { ROUGH };
+        let enough = (limits.coarse || rough) && attempt.accepted && fell <= slow * before;
+        if enough || attempt.insignificant {
             ended = Some(Outcome::Converged);
         } else if ended.is_some()
-            && !limits.coarse
+            && !(limits.coarse || rough)
             && search.standing.iterations < limits.iterations
             && search.compass()
         {

@@ -26,6 +26,8 @@ const MAX_DAMPING: f64 = 1e12;
 const CAP: f64 = 10.0;
 const LEAST_CAPPED: usize = 10;
 const UNTOLD: f64 = 1e-9;
+/// The cost is rough where this share of the windows is capped.
+const ROUGH: f64 = 0.05;
 
 /// Simulated steps so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -437,6 +439,11 @@ impl LeastSquares for Problem<'_> {
         self.prior = (DVector::from_vec(r), j);
         let own = 0.5 * self.prior.0.norm_squared();
         self.blocks.iter().map(|block| block.cost).sum::<f64>() + own
+    }
+
+    fn is_rough(&self) -> bool {
+        let few = self.weights.iter().filter(|&&weight| weight < 1.0).count();
+        few as f64 > ROUGH * self.weights.len() as f64
     }
 
     fn normal_equations(&self) -> (DMatrix<f64>, DVector<f64>) {
