@@ -47,7 +47,7 @@ fn open(folder: &Folder, page: &str) -> Option<Value> {
     let mut child = Command::new(&browser)
         .args(["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"])
         .args(["--enable-unsafe-swiftshader", "--window-size=1000,800", "--disable-extensions"])
-        .args(["--enable-logging=stderr", "--virtual-time-budget=120000", "--dump-dom"])
+        .args(["--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom"])
         .arg(format!("--user-data-dir={}", folder.path("profile").display()))
         .arg(format!("file://{}", folder.path("opened.html").display()))
         .stdin(Stdio::null())
