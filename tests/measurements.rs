@@ -525,11 +525,6 @@ fn mistakes_in_sensors_and_parameters_are_told_with_their_place() {
             "\"log\" or \"none\"",
         ),
         (
-            parameter("name = \"link1/damping\"\nstart = 1\ntransform = \"log\""),
-            "parameter[1].name",
-            "no parameter",
-        ),
-        (
             parameter("name = \"link2/stiffness\"\nstart = 1\ntransform = \"log\""),
             "experiment.toml:12: parameter[1].transform",
             "positive `lower`",
