@@ -2,12 +2,12 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::{Model, Plane};
 use super::slots::{
     ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, DISTANCE, FORCE_RANGE,
     FRICTION, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO, REST,
     RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
 };
+use super::{Model, Plane};
 use crate::ad::Real;
 use crate::spatial::{exp, rotation_matrix};
 
