@@ -15,6 +15,7 @@ mod elbow;
 mod families;
 mod gradcheck;
 mod gradients;
+mod ground;
 mod hard_contacts;
 mod identify;
 #[cfg(feature = "cli")]

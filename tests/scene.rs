@@ -144,7 +144,7 @@ fn solids_of_uniform_density_have_the_inertia_of_the_integral() {
 fn names_address_slots() {
     let Scene { model, parameters, .. } = scene();
     let names = model.parameter_names();
-    assert_eq!(names.len(), 3 + 13 + 11 + 6);
+    assert_eq!(names.len(), 3 + 13 + 11 + 6 + 3 + 1);
     assert_eq!(
         names[..5],
         ["gravity/x", "gravity/y", "gravity/z", "cube/mass", "cube/center_of_mass/x"]
@@ -169,6 +169,11 @@ fn names_address_slots() {
     assert_eq!([value("cube/inertia/zz"), value("cube/inertia/xz")], [4e-3, 2e-4]);
     assert_eq!([value("cube/half_extents/z"), value("ball/radius")], [0.3, 0.25]);
     assert_eq!([value("floor-ball/mu"), value("floor-ball/restitution")], [0.1, 0.5]);
+    assert_eq!(
+        [value("floor/offset"), value("floor/tilt/x"), value("floor/tilt/y")],
+        [0.5, 0.0, 0.0]
+    );
+    assert_eq!(value("contact/relative_compliance"), 1.0);
 
     assert_eq!(model.parameter("cube/inertia").unwrap().slots, [7, 8, 9]);
     assert_eq!(model.parameter("cube/half_extents").unwrap().slots, [13, 14, 15]);

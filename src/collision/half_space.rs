@@ -6,7 +6,7 @@ use super::lowest::{LEVEL, NEGLIGIBLE, lowest_gap};
 use super::{Pose, SurfacePoint};
 use crate::ad::Real;
 use crate::linalg::norm;
-use crate::model::{HalfSpace, HeightField, Polyhedron, Shape};
+use crate::model::{HeightField, Plane, Polyhedron, Shape};
 
 /// Axes of cylinders nearer than this (rad) to the normal have no lowest point of the rim: it goes round
 /// too fast. The four fixed ones are there instead, at most 0.03 % of the radius too high.
@@ -27,13 +27,13 @@ pub fn half_space_points<T: Real>(
     shape: &Shape,
     size: Vector3<T>,
     pose: &Pose<T>,
-    plane: &HalfSpace,
+    plane: &Plane<T>,
     reach: f64,
     out: &mut Vec<SurfacePoint<T>>,
 ) {
     // Seen from the shape the gap of a point is one dot product away.
-    let normal = pose.rotation.transpose() * plane.normal.map(T::constant);
-    let height = plane.normal.map(T::constant).dot(&pose.position) - plane.offset;
+    let normal = pose.rotation.transpose() * plane.normal;
+    let height = plane.normal.dot(&pose.position) - plane.offset;
     let ground = Ground { normal, height };
     let start = out.len();
     match shape {

@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 use super::{Bounds, Pose, SurfacePoint, SweepAndPrune, Witness, half_space_points, witnesses};
 use crate::ad::Real;
 use crate::dynamics::{BodyPose, FreeMotion};
-use crate::model::{Model, Solid, System};
+use crate::model::{Model, Plane, Solid, System};
 use crate::spatial::rotation_matrix;
 
 /// A point of a body that may touch a half-space or another body.
@@ -40,6 +40,7 @@ pub struct Detection<T> {
     witnesses: Vec<Witness<T>>,
     surface: Vec<SurfacePoint<T>>,
     poses: Vec<Pose<T>>,
+    planes: Vec<Plane<T>>,
 }
 
 impl<T> Default for Detection<T> {
@@ -51,6 +52,7 @@ impl<T> Default for Detection<T> {
             witnesses: Vec::new(),
             surface: Vec::new(),
             poses: Vec::new(),
+            planes: Vec::new(),
         }
     }
 }
@@ -118,8 +120,11 @@ impl<T: Real> Detection<T> {
         }
     }
 
-    /// Finds the poses of all colliders.
+    /// Finds the poses of all colliders and half-spaces.
     fn place(&mut self, system: &System<T>, motion: &FreeMotion<T>) {
+        let System { model, parameters, .. } = *system;
+        self.planes.clear();
+        self.planes.extend((0..model.half_spaces.len()).map(|k| parameters.plane(model, k)));
         self.poses.clear();
         self.poses.extend((0..system.model.colliders.len()).map(|k| pose(system, motion, k)));
     }
@@ -190,18 +195,19 @@ impl<T: Real> Detection<T> {
         points: &mut Vec<ContactPoint<T>>,
     ) {
         let System { model, parameters, .. } = *system;
-        let (plane, second) = (&model.half_spaces[half_space], model.pairs[pair].second);
+        let (plane, second) = (self.planes[half_space], model.pairs[pair].second);
         let (collider, pose) = (&model.colliders[second], &self.poses[second]);
         let Some(body) = collider.body else { return };
-        let distance = plane.normal.dot(&pose.position.map(|x| x.value())) - plane.offset;
-        if distance > radius(system, second) + FAR * way(system, motion, second) {
+        let value = |v: &Vector3<T>| v.map(|x| x.value());
+        let height = value(&plane.normal).dot(&value(&pose.position)) - plane.offset.value();
+        if height > radius(system, second) + FAR * way(system, motion, second) {
             return;
         }
         let (size, surface) = (parameters.size(model, second), &mut self.surface);
         surface.clear();
         let far = FAR * way(system, motion, second);
-        half_space_points(&collider.shape, size, pose, plane, far, surface);
-        let normal = plane.normal.map(T::constant);
+        half_space_points(&collider.shape, size, pose, &plane, far, surface);
+        let normal = plane.normal;
         let center_of_mass = motion.bodies[body].center_of_mass;
         let turned = collider.orientation != [1.0, 0.0, 0.0, 0.0];
         let turn = rotation_matrix(collider.orientation).map(T::constant);

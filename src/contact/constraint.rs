@@ -279,5 +279,6 @@ pub(super) fn compliance<T: Real>(
         solve_lower(tree.mass_factor, own.len(), own);
         rest = others;
     }
-    dot(solved, solved) * system.settings.compliance
+    let compliance = system.parameters.relative_compliance(system.model);
+    dot(solved, solved) * (compliance * system.settings.compliance)
 }

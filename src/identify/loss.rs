@@ -56,7 +56,7 @@ pub fn residuals<T: Real>(
     let &Window { trajectory, first, steps, .. } = window;
     let mut readout =
         Readout { measurement, window, parameters, kinematics: Kinematics::default() };
-    let report = if measurement.sensors.iter().any(Sensor::is_delayed) {
+    if measurement.sensors.iter().any(Sensor::is_delayed) {
         let end = dataset.time_from(trajectory, first, first + steps);
         let early = measurement.sensors.iter().map(|sensor| -sensor.delay_range[0]);
         let end = end + early.fold(0.0, f64::max);
@@ -72,8 +72,7 @@ pub fn residuals<T: Real>(
         replay(system, dataset, part, initial.clone(), &wrenches, |frame, state| {
             readout.compare(frame, state, None, residuals);
         })
-    };
-    report
+    }
 }
 
 /// A simulation that is compared with its recording, frame by frame.

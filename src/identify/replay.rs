@@ -97,6 +97,6 @@ fn between<T: Real>(
 ) -> State<T> {
     let coordinates: Vec<Coordinates> = coordinates.collect();
     let mut way = to.difference(coordinates.iter().copied(), from);
-    way.iter_mut().for_each(|x| *x = *x * share);
+    way.iter_mut().for_each(|x| *x *= share);
     from.moved(coordinates.into_iter(), &way)
 }

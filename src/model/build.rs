@@ -12,7 +12,7 @@ use super::overlap::{self, Placed};
 use super::slots::pair_name;
 use super::{
     Actuator, Body, Collider, ContactSolver, Equality, EqualityKind, HalfSpace, Joint, JointKind,
-    Keyframe, Model, Pair, Parameters, Scene, Solid,
+    Keyframe, Model, Pair, Parameters, Plane, Scene, Solid,
 };
 use crate::Error;
 use crate::spatial::rotation_matrix;
@@ -177,9 +177,10 @@ impl Description {
             let Some(second) = placed(pair.second) else { continue };
             let (depth, name, least, what) = match pair.first {
                 Solid::HalfSpace(ground) => {
-                    let HalfSpace { name, normal, offset } = &model.half_spaces[ground];
+                    let HalfSpace { name, .. } = &model.half_spaces[ground];
+                    let Plane { normal, offset } = parameters.plane(model, ground);
                     let height = normal.dot(&second.position) - offset;
-                    let depth = second.reach(*normal) - height;
+                    let depth = second.reach(normal) - height;
                     (depth, name, smallest(&second), "its smallest half extent or radius")
                 }
                 Solid::Collider(first) => {
@@ -772,6 +773,10 @@ impl Description {
             });
             values.push(equality.ratio);
         }
+        for half_space in &model.half_spaces {
+            values.extend([half_space.offset, 0.0, 0.0]);
+        }
+        values.push(1.0);
         Parameters { values }
     }
 

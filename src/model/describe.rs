@@ -15,16 +15,19 @@ impl Description {
     /// ([`strict`](Self::strict) is then false).
     pub fn of(scene: &Scene, parameters: &Parameters<f64>, name: impl Into<String>) -> Description {
         let Scene { model, settings, wrenches, keyframes, .. } = scene;
-        let mut description = Description::new(name, *settings);
+        let mut settings = *settings;
+        settings.compliance *= parameters.relative_compliance(model);
+        let mut description = Description::new(name, settings);
         description.gravity = parameters.gravity().into();
         description.strict = true;
         description.passes = true;
-        description.half_spaces.extend(model.half_spaces.iter().map(|half_space| {
+        description.half_spaces.extend(model.half_spaces.iter().enumerate().map(|(k, ground)| {
+            let plane = parameters.plane(model, k);
             HalfSpaceDescription {
                 line: None,
-                name: half_space.name.clone(),
-                normal: half_space.normal.into(),
-                offset: half_space.offset,
+                name: ground.name.clone(),
+                normal: plane.normal.into(),
+                offset: plane.offset,
                 material: None,
                 filter: Filter::default(),
             }

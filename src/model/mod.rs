@@ -45,4 +45,4 @@ pub use scene::Scene;
 pub use settings::{ContactSolver, Integrator, Settings, StaggeredDerivative};
 pub use shape::{Shape, UniformSolid};
 pub use system::System;
-pub use topology::{Body, Collider, HalfSpace, JointSlots, Model, Pair, Solid, Tree};
+pub use topology::{Body, Collider, HalfSpace, JointSlots, Model, Pair, Plane, Solid, Tree};

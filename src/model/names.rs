@@ -1,9 +1,9 @@
 //! Parameters by name.
 
 use super::slots::{
-    ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, FORCE_RANGE, FRICTION, GEAR,
-    INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO, REST, RESTITUTION, SIZE,
-    STIFFNESS, UPPER,
+    ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, DISTANCE, FORCE_RANGE,
+    FRICTION, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO, REST,
+    RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
 };
 use super::{ActuatorKind, Body, EqualityKind, JointKind, Model, Shape};
 use crate::state::Coordinates;
@@ -22,7 +22,8 @@ impl Model {
     /// The names of single parameters, in the order of their slots: `gravity/z`, `cube/mass`,
     /// `cube/center_of_mass/x`, `cube/inertia/xx`, `cube/half_extents/x`, `ball/radius`, `link/damping`,
     /// `floor-cube/mu`, `floor-cube/restitution`, and `floor-cube/mu_static` of a pair with two regimes.
-    /// Unused slots have none.
+    /// Then `floor/offset` and `floor/tilt/x` of half-spaces, and `contact/relative_compliance`, in units of
+    /// [`Settings::compliance`](super::Settings::compliance). Unused slots have none.
     pub fn parameter_names(&self) -> Vec<String> {
         self.named_slots().into_iter().map(|(name, _)| name).collect()
     }
@@ -99,6 +100,14 @@ impl Model {
                     names.add(name, &["ratio"], first + RATIO);
                 }
             }
+        }
+        for (index, half_space) in self.half_spaces.iter().enumerate() {
+            let (name, first) = (&half_space.name, self.slots.half_space(index));
+            names.add(name, &["offset"], first + DISTANCE);
+            names.add(&format!("{name}/tilt"), &XYZ[..2], first + TILT);
+        }
+        if !self.pairs.is_empty() {
+            names.add("contact", &["relative_compliance"], self.slots.compliance);
         }
         names.0
     }

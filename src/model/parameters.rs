@@ -2,13 +2,14 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::Model;
 use super::slots::{
-    ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, FORCE_RANGE, FRICTION, GEAR,
-    INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO, REST, RESTITUTION, SIZE,
-    STIFFNESS, UPPER,
+    ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, DISTANCE, FORCE_RANGE,
+    FRICTION, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO, REST,
+    RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
 };
+use super::{Model, Plane};
 use crate::ad::Real;
+use crate::spatial::{exp, rotation_matrix};
 
 /// Every physical number of a scene.
 ///
@@ -17,7 +18,8 @@ use crate::ad::Real;
 /// stiffness, rest, lower, upper; none of a [lone](super::Tree::lone) body), then for each of its colliders
 /// three sizes, and its position x, y, z unless it is at the origin; the same for the colliders
 /// of the world; for each contact pair mu, restitution and mu_static (unused unless the pair has two
-/// regimes); actuators; equalities. [`Model::parameter`] finds the slots by name.
+/// regimes); actuators; equalities; for each half-space its offset, and the angles in rad by which its normal is
+/// tilted; the compliance of contacts in units of [`Settings::compliance`](super::Settings::compliance). [`Model::parameter`] finds the slots by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters<T> {
     /// The numbers, SI units.
@@ -165,6 +167,22 @@ impl<T: Real> Parameters<T> {
     /// How far a joint moves for each unit of another.
     pub fn ratio(&self, model: &Model, equality: usize) -> T {
         self.values[model.slots.equality(equality) + RATIO]
+    }
+
+    /// The surface of a half-space, tilted about its [axes of tilt](super::HalfSpace::tilt_axes).
+    pub fn plane(&self, model: &Model, half_space: usize) -> Plane<T> {
+        let first = model.slots.half_space(half_space);
+        let [x, y] = self.range(first + TILT);
+        let nominal = &model.half_spaces[half_space];
+        let [about_x, about_y] = nominal.tilt_axes().map(|axis| axis.map(T::constant));
+        let tilt = rotation_matrix(exp(about_x * x + about_y * y));
+        let normal = tilt * nominal.normal.map(T::constant);
+        Plane { normal, offset: self.values[first + DISTANCE] }
+    }
+
+    /// Compliance of contacts in units of [`Settings::compliance`](super::Settings::compliance).
+    pub fn relative_compliance(&self, model: &Model) -> T {
+        self.values[model.slots.compliance]
     }
 
     /// The values, without derivatives.

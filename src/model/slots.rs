@@ -47,6 +47,11 @@ pub(super) const OFFSET: usize = 6;
 pub(super) const RATIO: usize = 7;
 pub(super) const EQUALITY: usize = 8;
 
+// Of a half-space.
+pub(super) const DISTANCE: usize = 0;
+pub(super) const TILT: usize = 1;
+pub(super) const HALF_SPACE: usize = 3;
+
 /// The first slot of each thing that has numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Slots {
@@ -57,13 +62,16 @@ pub(super) struct Slots {
     pub pairs: usize,
     pub actuators: usize,
     pub equalities: usize,
+    pub half_spaces: usize,
+    /// Of the compliance of contacts.
+    pub compliance: usize,
     /// How many there are in all.
     pub count: usize,
 }
 
 impl Slots {
     /// Gravity; each body, with its joint and its colliders; the colliders of the world; pairs, actuators,
-    /// equalities.
+    /// equalities, half-spaces, the compliance.
     pub fn new(model: &Model) -> Slots {
         let mut slots = Slots { colliders: vec![0; model.colliders.len()], ..Slots::default() };
         let mut next = GRAVITY;
@@ -91,6 +99,8 @@ impl Slots {
         slots.pairs = take(PAIR * model.pairs.len());
         slots.actuators = take(ACTUATOR * model.actuators.len());
         slots.equalities = take(EQUALITY * model.equalities.len());
+        slots.half_spaces = take(HALF_SPACE * model.half_spaces.len());
+        slots.compliance = take(1);
         slots.count = next;
         slots
     }
@@ -101,6 +111,10 @@ impl Slots {
 
     pub fn actuator(&self, actuator: usize) -> usize {
         self.actuators + ACTUATOR * actuator
+    }
+
+    pub fn half_space(&self, half_space: usize) -> usize {
+        self.half_spaces + HALF_SPACE * half_space
     }
 
     pub fn equality(&self, equality: usize) -> usize {

@@ -97,6 +97,26 @@ pub struct HalfSpace {
     pub offset: f64,
 }
 
+impl HalfSpace {
+    /// The axes about which the ground can be tilted, at right angles to the normal: of a level floor x and y.
+    pub fn tilt_axes(&self) -> [Vector3<f64>; 2] {
+        let n = &self.normal;
+        // The axis of the world that is farthest from the normal, but for a level floor, which has y.
+        let aside = if n.y.abs() < 0.9 { Vector3::y() } else { Vector3::x() };
+        let first = aside.cross(n).normalize();
+        [first, n.cross(&first)]
+    }
+}
+
+/// The surface of a half-space, solid where normal . x < offset.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plane<T> {
+    /// Unit normal out of the ground, world frame.
+    pub normal: Vector3<T>,
+    /// Distance from the origin of the world along the normal, m.
+    pub offset: T,
+}
+
 /// What a collider can touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Solid {

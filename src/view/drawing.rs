@@ -109,10 +109,13 @@ impl Drawing {
         }
         let [moving, all] = sizes;
         drawing.size = if moving > 0.0 { moving } else { all };
-        drawing.grounds.extend(model.half_spaces.iter().map(|ground| DrawnGround {
-            name: ground.name.clone(),
-            normal: ground.normal.into(),
-            offset: ground.offset,
+        drawing.grounds.extend(model.half_spaces.iter().enumerate().map(|(k, ground)| {
+            let plane = parameters.plane(model, k);
+            DrawnGround {
+                name: ground.name.clone(),
+                normal: plane.normal.into(),
+                offset: plane.offset,
+            }
         }));
         drawing
     }

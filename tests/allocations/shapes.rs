@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 use stiction::ad::{Dual, Real};
 use stiction::collision::{Bounds, SweepAndPrune, half_space_points, witnesses};
-use stiction::model::HalfSpace;
+use stiction::model::Plane;
 
 use crate::collision::height_fields::over;
 use crate::collision::{BOX, CAPSULE, CYLINDER, Pair, SPHERE, more_shapes, shapes};
@@ -21,7 +21,7 @@ fn allocations<T: Real>() -> u64 {
     }
     let (mut sweep, mut near, mut out) = (SweepAndPrune::default(), Vec::new(), Vec::new());
     let (mut bounds, mut surface) = (Vec::new(), Vec::new());
-    let floor = HalfSpace { name: "floor".to_string(), normal: Vector3::z(), offset: 0.0 };
+    let floor = Plane { normal: Vector3::z().map(T::constant), offset: T::zero() };
     let mut run = || {
         bounds.clear();
         out.clear();

@@ -3,25 +3,27 @@
 use nalgebra::Vector3;
 use stiction::ad::{Real, jacobian};
 use stiction::collision::{Pose, SurfacePoint, half_space_points};
-use stiction::model::{HalfSpace, Shape};
+use stiction::model::{Plane, Shape};
 
 use super::{BOX, CAPSULE, CRYSTAL, CYLINDER, DIRECTIONS, HILLS, Pair, SPHERE, unit};
 use crate::random::Random;
 
-fn points<T: Real>(pair: &Pair, by: &[T], plane: &HalfSpace, reach: f64) -> Vec<SurfacePoint<T>> {
+fn points<T: Real>(pair: &Pair, by: &[T], plane: &Plane<f64>, reach: f64) -> Vec<SurfacePoint<T>> {
     let (poses, sizes) = pair.moved(by);
+    let offset = T::constant(plane.offset);
+    let plane = &Plane { normal: plane.normal.map(T::constant), offset };
     let mut out = Vec::new();
     half_space_points(pair.shapes[0], sizes[0], &poses[0], plane, reach, &mut out);
     out
 }
 
-fn at(pair: &Pair, plane: &HalfSpace, reach: f64) -> Vec<SurfacePoint<f64>> {
+fn at(pair: &Pair, plane: &Plane<f64>, reach: f64) -> Vec<SurfacePoint<f64>> {
     points(pair, &[0.0; DIRECTIONS], plane, reach)
 }
 
-fn plane(random: &mut Random) -> HalfSpace {
+fn plane(random: &mut Random) -> Plane<f64> {
     let offset = random.uniform(-1.0, 1.0);
-    HalfSpace { name: "floor".to_string(), normal: unit(random).normalize(), offset }
+    Plane { normal: unit(random).normalize(), offset }
 }
 
 fn all() -> [&'static Shape; 6] {
@@ -76,7 +78,7 @@ fn the_lowest_point_is_as_low_as_the_shape() {
 
 #[test]
 fn a_cylinder_stands_on_four_points_and_lies_on_two() {
-    let floor = HalfSpace { name: "floor".to_string(), normal: Vector3::z(), offset: 0.0 };
+    let floor = Plane { normal: Vector3::z(), offset: 0.0 };
     let standing = Pair::aligned([[0.2, 0.5, 0.0]; 2], [0.0; 3]);
     let mut standing = Pair { shapes: [&CYLINDER, &SPHERE], ..standing };
     standing.positions[0].z = 0.5;
