@@ -1,16 +1,16 @@
 //! `stiction evaluate`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use super::output::{
     UNSOLVED_SHARE, check_directory, json_head, json_text, number, print, threads, write_file,
 };
-use super::{Outcome, scene_options};
+use super::result_file::read_parameters;
+use super::{Outcome, comparison, scene_options};
 use crate::Error;
-use crate::identify::{Dataset, Experiment, FreeParameter, RolloutStart, evaluate_from};
-use crate::model::Parameters;
+use crate::identify::{Comparison, Dataset, Experiment, RolloutStart, evaluate_from};
 use crate::simulation::StepReport;
 
 /// Simulate whole recordings from their first frame and measure the distance.
@@ -21,6 +21,9 @@ pub(super) struct Arguments {
     /// A result of `stiction identify` whose parameters to use instead of the scene's
     #[arg(long, value_name = "RESULT.json")]
     parameters: Option<PathBuf>,
+    /// Another result of `stiction identify` to compare with, recording by recording
+    #[arg(long, value_name = "RESULT.json")]
+    compare: Option<PathBuf>,
     /// Recordings: a CSV file, a folder of them, or a pattern in quotes; replaces the experiment's
     #[arg(long, value_name = "DIR_OR_GLOB")]
     data: Option<String>,
@@ -60,13 +63,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         Initial::Flight => (RolloutStart::Flight, "flight"),
     };
     let evaluation = evaluate_from(&experiment, &dataset, &parameters, start, threads);
+    let before = arguments.compare.as_ref().map(|path| {
+        let parameters = read_parameters(path, &experiment)?;
+        Ok::<_, Error>(evaluate_from(&experiment, &dataset, &parameters, start, threads))
+    });
+    let before = before.transpose()?;
+    let comparison = before.as_ref().map(|before| Comparison::new(before, &evaluation));
     let mut total = StepReport::default();
     evaluation.trajectories.iter().for_each(|t| total.merge(&t.report));
 
     let rows: Vec<Value> = evaluation
         .trajectories
         .iter()
-        .map(|t| {
+        .enumerate()
+        .map(|(k, t)| {
             let mut row = json!({
                 "name": t.name,
                 "frames": t.frames,
@@ -77,6 +87,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             // Without hinges there is none.
             if let Some(joint) = t.joint_error_deg {
                 row["joint_error_deg"] = number(joint);
+            }
+            if let Some(before) = &before {
+                let before = &before.trajectories[k];
+                row["before"] = json!({
+                    "position_error_percent": number(before.position_error_percent),
+                    "rotation_error_deg": number(before.rotation_error_deg),
+                });
             }
             row
         })
@@ -90,6 +107,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     object.insert("rotation_error_deg".into(), number(evaluation.rotation_error_deg));
     if let Some(joint) = evaluation.joint_error_deg {
         object.insert("joint_error_deg".into(), number(joint));
+    }
+    if let Some(comparison) = &comparison {
+        object.insert("comparison".into(), comparison::description(comparison));
     }
     object.insert(
         "solver".into(),
@@ -136,53 +156,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             experiment.length_scale,
             evaluation.rotation_error_deg
         ));
+        for sentence in comparison.iter().flat_map(Comparison::sentences) {
+            print(&sentence);
+        }
     }
     let finite =
         evaluation.position_error_percent.is_finite() && evaluation.rotation_error_deg.is_finite();
     let solved = total.unsolved as f64 <= UNSOLVED_SHARE * total.steps as f64;
     Ok(if finite && solved { Outcome::Done } else { Outcome::Failed })
-}
-
-/// The scene's parameters with those of an identification result in their place.
-fn read_parameters(path: &Path, experiment: &Experiment) -> Result<Parameters<f64>, Error> {
-    let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
-    let file = path.display().to_string();
-    let bad = |field: &str, message: String| Error::input(&file, None, field, message);
-    let result: Value = serde_json::from_str(&text)
-        .map_err(|error| Error::input(&file, error.line(), "", error.to_string()))?;
-    let list = result.get("parameters").and_then(Value::as_array).ok_or_else(|| {
-        bad("parameters", "is missing; give a result of `stiction identify -o`".into())
-    })?;
-    let mut parameters = experiment.scene.parameters.clone();
-    for (i, entry) in list.iter().enumerate() {
-        let field = |name: &str| format!("parameters[{i}].{name}");
-        let name = entry
-            .get("name")
-            .and_then(Value::as_str)
-            .ok_or_else(|| bad(&field("name"), "is missing".into()))?;
-        let value = entry
-            .get("value")
-            .and_then(Value::as_f64)
-            .ok_or_else(|| bad(&field("value"), "must be a number".into()))?;
-        let mut names = vec![("name", name)];
-        for tied in entry.get("tied").and_then(Value::as_array).into_iter().flatten() {
-            let tied = tied.as_str();
-            names.push((
-                "tied",
-                tied.ok_or_else(|| bad(&field("tied"), "must be a list of strings".into()))?,
-            ));
-        }
-        for (key, name) in names {
-            let slots = experiment
-                .parameter(name)
-                .ok_or_else(|| bad(&field(key), format!("the scene has no parameter {name:?}")))?;
-            if !FreeParameter::allows(name, value) {
-                return Err(bad(&field("value"), format!("{name} cannot be {value}")));
-            }
-            for slot in slots.slots {
-                parameters.values[slot] = value;
-            }
-        }
-    }
-    Ok(parameters)
 }

@@ -21,6 +21,7 @@
 //! | `holdout` | of recordings that were held out: `recordings`, `position_error_percent`, `rotation_error_deg`, and the same of the scene's own parameters with `_of_scene` |
 //! | `truth` | true values by name, where the experiment states them |
 //! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode) |
+//! | `comparison` | with the result of the same experiment that stood where this one is written, if there was one: see `cli/comparison.rs` |
 //! | `warnings` | sentences |
 //!
 //! Numbers that are not finite are `null`. `stiction evaluate --parameters` reads `parameters`.
@@ -37,11 +38,11 @@ use super::output::{UNSOLVED_SHARE, json_head, json_text, number, print, threads
 #[cfg(feature = "plots")]
 use super::output::{check_directory, write_file};
 use super::report_folder::Destination;
-use super::{Outcome, interrupt, scene_options};
+use super::{Outcome, check, comparison, interrupt, scene_options};
 use crate::Error;
 use crate::identify::{
-    Dataset, Effort, Evaluation, Experiment, Fit, FitStatus, InitialState, Problem, RolloutStart,
-    evaluate_from, fit_from, half_sampling, hold_out,
+    Comparison, Dataset, Effort, Evaluation, Experiment, Fit, FitStatus, InitialState, Problem,
+    RolloutStart, evaluate_from, fit_from, half_sampling, hold_out,
 };
 use crate::view::Report;
 
@@ -62,6 +63,9 @@ pub(super) struct Arguments {
     /// Print the result as one JSON object
     #[arg(long)]
     json: bool,
+    /// Fit nothing; say what the recordings can tell of the parameters, and what they cannot
+    #[arg(long, conflicts_with_all = ["output"])]
+    check: bool,
     /// Threads to use; the result does not depend on it [default: all]
     #[arg(long)]
     threads: Option<usize>,
@@ -142,6 +146,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             threads
         ));
     }
+    if arguments.check {
+        return Ok(check::run(&experiment, &dataset, threads, arguments.json));
+    }
     let names: Vec<&str> = experiment.parameters.iter().map(|p| p.name.as_str()).collect();
     if let (Some(checkpoint), false) = (&checkpoint, arguments.json) {
         print(&format!("going on after {} iterations", checkpoint.iterations()));
@@ -207,13 +214,25 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if let Some(held_out) = &held_out {
         object.insert("holdout".into(), held_out.json());
     }
+    let previous = destination.as_ref().and_then(|destination| {
+        let file = destination.result();
+        comparison::with_previous(&file, &experiment, &dataset, &result, threads)
+    });
+    if let Some(comparison) = &previous {
+        object.insert("comparison".into(), comparison::description(comparison));
+    }
     let mut written = None;
     if let Some(destination) = &destination {
         let text = json_text(object.clone()) + "\n";
         written = Some(destination.write(&experiment, &result, &text, || Report {
             seconds: Some(seconds),
             rollouts: Some(rollouts),
-            ..Report::new(&experiment, &dataset, &result, threads)
+            ..Report::new(&experiment, &dataset, &result, threads).trusted(
+                &experiment,
+                &dataset,
+                &result,
+                threads,
+            )
         })?);
     }
     #[cfg(feature = "plots")]
@@ -232,6 +251,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         print(&json_text(object));
     } else {
         report(&experiment, &result, seconds);
+        for sentence in previous.iter().flat_map(Comparison::sentences) {
+            print(&format!("against the previous result: {sentence}"));
+        }
         if let Some(held_out) = held_out {
             print(&held_out.text());
         }

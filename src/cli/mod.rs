@@ -4,8 +4,11 @@
 //! output holds one JSON object and nothing else; messages and progress go to standard error.
 
 mod archive;
+mod check;
 mod checkpoint;
+mod comparison;
 mod contact_log;
+mod design;
 mod drive;
 mod evaluate;
 mod gradcheck;
@@ -17,6 +20,7 @@ mod linearize;
 mod output;
 mod progress;
 mod report_folder;
+mod result_file;
 mod scene_options;
 mod simulate;
 
@@ -40,6 +44,7 @@ enum Command {
     Simulate(simulate::Arguments),
     Identify(identify::Arguments),
     Evaluate(evaluate::Arguments),
+    Design(design::Arguments),
     Gradcheck(gradcheck::Arguments),
     Linearize(linearize::Arguments),
     Import(import::Arguments),
@@ -60,6 +65,7 @@ pub fn main() -> ExitCode {
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Identify(arguments) => identify::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Design(arguments) => design::run(&arguments),
         Command::Gradcheck(arguments) => gradcheck::run(&arguments),
         Command::Linearize(arguments) => linearize::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),

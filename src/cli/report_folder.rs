@@ -8,6 +8,9 @@ use crate::identify::{Experiment, Fit};
 use crate::model::Description;
 use crate::view::Report;
 
+/// The name of the result in a folder.
+const RESULT: &str = "result.json";
+
 /// Where the result of an identification goes.
 pub(super) enum Destination {
     /// One file, the result: a name that ends in .json.
@@ -36,6 +39,14 @@ impl Destination {
         Ok(Destination::Folder(path.to_path_buf()))
     }
 
+    /// The file of the result.
+    pub fn result(&self) -> PathBuf {
+        match self {
+            Destination::File(path) => path.clone(),
+            Destination::Folder(folder) => folder.join(RESULT),
+        }
+    }
+
     /// Writes `result` (JSON) and, into a folder, the identified scene and the report; returns the
     /// file to look at.
     pub fn write(
@@ -57,7 +68,7 @@ impl Destination {
         let scene = identified_scene(experiment, fit, folder);
         std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
         let file = folder.join("report.html");
-        write_file(&folder.join("result.json"), result.as_bytes())?;
+        write_file(&folder.join(RESULT), result.as_bytes())?;
         write_file(&folder.join("scene.toml"), scene.as_bytes())?;
         write_file(&file, page.as_bytes())?;
         Ok(file)

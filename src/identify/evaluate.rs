@@ -150,13 +150,13 @@ pub fn evaluate_with(
 /// Sums over joints and frames: distances, angles of orientations, angles of hinges; and how many there
 /// are of each.
 #[derive(Default)]
-struct Errors {
+pub(super) struct Errors {
     sums: [f64; 3],
     counts: [usize; 3],
 }
 
 impl Errors {
-    fn add(&mut self, model: &Model, known: Known, simulated: &State<f64>, recorded: &State<f64>) {
+    pub(super) fn add(&mut self, model: &Model, known: Known, simulated: &State<f64>, recorded: &State<f64>) {
         let away = simulated.difference(model.coordinates(), recorded);
         for joint in model.bodies.iter().map(|body| &body.joint) {
             let [linear, angular] = recorded_directions(known, joint);
@@ -172,14 +172,14 @@ impl Errors {
         }
     }
 
-    fn merge(&mut self, other: &Errors) {
+    pub(super) fn merge(&mut self, other: &Errors) {
         for kind in 0..3 {
             self.sums[kind] += other.sums[kind];
             self.counts[kind] += other.counts[kind];
         }
     }
 
-    fn means(&self) -> [Option<f64>; 3] {
+    pub(super) fn means(&self) -> [Option<f64>; 3] {
         [0, 1, 2].map(|k| (self.counts[k] > 0).then(|| self.sums[k] / self.counts[k] as f64))
     }
 }

@@ -231,7 +231,20 @@ impl Experiment {
     /// # Errors
     /// With file, line and field.
     pub fn load(path: impl AsRef<Path>, data: Option<&str>) -> Result<Experiment, Error> {
-        let path = path.as_ref();
+        let (experiment, missing) = Experiment::open(path.as_ref(), data)?;
+        missing.map_or(Ok(experiment), Err)
+    }
+
+    /// [`load`](Self::load) of an experiment that need not have recordings: one that could be made.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load), but for missing recordings.
+    pub fn load_planned(path: impl AsRef<Path>) -> Result<Experiment, Error> {
+        Ok(Experiment::open(path.as_ref(), None)?.0)
+    }
+
+    /// The experiment, and what is wrong if it has no recordings.
+    fn open(path: &Path, data: Option<&str>) -> Result<(Experiment, Option<Error>), Error> {
         let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
         let name = path.display().to_string();
         let document = table::parse(&text, &name)?;
@@ -250,12 +263,16 @@ impl Experiment {
                 .map_err(|error| root.error("keyframe", error.message()))?;
         }
         let mut experiment = Experiment::read(&root, &name, scene)?;
-        let patterns = root.required("data", root.strings("data")?)?;
+        let patterns = root.strings("data")?;
+        if patterns.is_none() {
+            let missing = root.required("data", patterns).err();
+            return Ok((experiment, missing));
+        }
         experiment.data = match data {
             Some(pattern) => expand(pattern)?,
             None => {
                 let mut files = Vec::new();
-                for pattern in &patterns {
+                for pattern in patterns.into_iter().flatten() {
                     let pattern = folder.join(pattern).display().to_string();
                     let found =
                         expand(&pattern).map_err(|error| root.error("data", error.to_string()))?;
@@ -266,9 +283,9 @@ impl Experiment {
         };
         if experiment.data.is_empty() {
             let message = "names no recordings; list files here, or give them by --data";
-            return Err(root.error("data", message));
+            return Ok((experiment, Some(root.error("data", message))));
         }
-        Ok(experiment)
+        Ok((experiment, None))
     }
 
     /// The slots of a parameter, of the scene or of a sensor.

@@ -173,7 +173,7 @@ impl Fit {
 /// change by less than this over the whole width between its bounds: its own standard deviation
 /// would be a thousand widths. Less than this is left by rounding, by the sinking of bodies into a
 /// floor with compliance, and by its correction.
-const OBSERVABLE: f64 = 1e-3;
+pub(super) const OBSERVABLE: f64 = 1e-3;
 
 /// Identifies the parameters of `experiment` from `dataset` on `threads` threads; the result has
 /// the same bits for any number of them. `watch` is told of each iteration and may end the search

@@ -288,18 +288,34 @@ pub(super) fn residual_count(measurement: &Measurement, window: &Window) -> usiz
         true => frames.clone().map(|frame| of_states(recorded.at(frame))).sum(),
         false => frames.clone().count() * of_states(recorded.at(begin)),
     };
-    let of_sensors = |frame: usize| {
-        let Some(readings) = measurement.readings(window, frame) else { return 0 };
-        let mut channel = 0;
-        let counts = measurement.sensors.iter().map(|sensor| {
-            let own = &readings[channel..channel + sensor.channels()];
-            channel += sensor.channels();
-            let read = measurement.is_read(sensor, window, frame);
-            if read { own.iter().flatten().count() } else { 0 }
-        });
-        counts.sum::<usize>()
-    };
-    states + frames.map(of_sensors).sum::<usize>()
+    states + frames.map(|frame| readings_of_frame(measurement, window, frame)).sum::<usize>()
+}
+
+/// How many residuals a frame of a window has.
+pub(super) fn residual_count_at(
+    measurement: &Measurement,
+    window: &Window,
+    frame: usize,
+) -> usize {
+    if frame == window.first && !measurement.counts_first() {
+        return 0;
+    }
+    let recorded = &measurement.dataset.trajectories[window.trajectory].recorded;
+    residuals_of_frame(measurement, recorded.at(frame))
+        + readings_of_frame(measurement, window, frame)
+}
+
+/// How many residuals the sensors have at a frame.
+fn readings_of_frame(measurement: &Measurement, window: &Window, frame: usize) -> usize {
+    let Some(readings) = measurement.readings(window, frame) else { return 0 };
+    let mut channel = 0;
+    let counts = measurement.sensors.iter().map(|sensor| {
+        let own = &readings[channel..channel + sensor.channels()];
+        channel += sensor.channels();
+        let read = measurement.is_read(sensor, window, frame);
+        if read { own.iter().flatten().count() } else { 0 }
+    });
+    counts.sum()
 }
 
 /// How many residuals the state at a frame has.

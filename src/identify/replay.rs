@@ -7,7 +7,7 @@ use crate::simulation::{Rollout, StepReport};
 use crate::state::{Coordinates, State};
 
 /// Times within this share of a step of the end of a step are that end.
-const ROUNDING: f64 = 1e-6;
+pub(super) const ROUNDING: f64 = 1e-6;
 
 /// Simulates `frames` (the first and how many follow) of a trajectory of `dataset` from `initial`, and hands
 /// the state at each to `see`, with the number of the frame.

@@ -1,5 +1,6 @@
 //! Recordings that name their columns otherwise, or do not have all of them.
 
+use super::Recorded;
 use super::columns::{self, TIME};
 use crate::model::Model;
 use crate::state::State;
@@ -82,6 +83,12 @@ impl ColumnMap {
             }
         }
         Ok(())
+    }
+
+    /// Which numbers a recording with these columns has.
+    pub fn recorded(&self) -> Recorded {
+        let has = |sources: &[Source]| sources.iter().map(|s| *s != Source::Unrecorded).collect();
+        Recorded::new(has(&self.q), has(&self.v))
     }
 
     /// Whether some configuration is not recorded.

@@ -7,6 +7,7 @@ mod player;
 #[cfg(feature = "plots")]
 mod plots;
 mod report;
+mod trust;
 
 pub use drawing::{Drawing, DrawnGround, DrawnShape, Triangles};
 pub use playback::{Clip, Playback, Role, Track, TrackRecorder};

@@ -1,0 +1,61 @@
+//! The comparison of two results: as JSON, and with the result that a folder or file held before.
+//!
+//! JSON: `position_percent` and `rotation_deg`, each with `now`, `before`, `difference` (now less before), its
+//! `standard_error`, `better`, `worse` and `count` (recordings), or `null`; and `sentences`.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::output::number;
+use super::result_file::read_parameters;
+use crate::identify::{
+    Comparison, Dataset, Experiment, Fit, InitialState, PairedDifference, RolloutStart,
+    evaluate_from,
+};
+
+pub(super) fn description(comparison: &Comparison) -> Value {
+    let pairs = |pairs: &Option<PairedDifference>| {
+        pairs.as_ref().map(|pairs| {
+            json!({
+                "now": number(pairs.now),
+                "before": number(pairs.before),
+                "difference": number(pairs.difference),
+                "standard_error": pairs.standard_error.map_or(Value::Null, number),
+                "better": pairs.better,
+                "worse": pairs.worse,
+                "count": pairs.count,
+            })
+        })
+    };
+    json!({
+        "position_percent": pairs(&comparison.position),
+        "rotation_deg": pairs(&comparison.rotation),
+        "sentences": comparison.sentences(),
+    })
+}
+
+/// Compares a fit with the result in `file`, if that is one of the same experiment that fits the scene: whole
+/// rollouts of all recordings from their recorded states, or, where the experiment fits or smooths these, from
+/// the motion before the first contact. Reads before anything is written there.
+pub(super) fn with_previous(
+    file: &Path,
+    experiment: &Experiment,
+    dataset: &Dataset,
+    fit: &Fit,
+    threads: usize,
+) -> Option<Comparison> {
+    let metadata = std::fs::metadata(file).ok()?;
+    let text = std::fs::read_to_string(file).ok().filter(|_| metadata.is_file())?;
+    let previous: Value = serde_json::from_str(&text).ok()?;
+    if previous.get("experiment")?.as_str()? != experiment.name {
+        return None;
+    }
+    let parameters = read_parameters(file, experiment).ok()?;
+    let start = match experiment.initial_state {
+        InitialState::Recorded => RolloutStart::Recorded,
+        InitialState::Flight | InitialState::Fitted => RolloutStart::Flight,
+    };
+    let evaluate = |parameters| evaluate_from(experiment, dataset, parameters, start, threads);
+    Some(Comparison::new(&evaluate(&parameters), &evaluate(&fit.identified)))
+}

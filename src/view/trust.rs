@@ -1,0 +1,59 @@
+//! What a report says of how far a result can be trusted.
+
+use super::report::{PhaseResidual, Profile, Report};
+use crate::identify::{Dataset, Experiment, Fit, Others, errors_by_phase, loss_profile};
+
+/// Correlations from here on are said in words.
+const STRONG: f64 = 0.95;
+
+impl Report {
+    /// Adds how the loss depends on each parameter (21 costs each, of about a hundred recordings at most), what it
+    /// is made of (three simulations), and which estimates go together. Works on `threads` threads.
+    pub fn trusted(
+        mut self,
+        experiment: &Experiment,
+        dataset: &Dataset,
+        fit: &Fit,
+        threads: usize,
+    ) -> Report {
+        let profile = |parameter| {
+            let asked = (parameter, Others::Held);
+            let found = loss_profile(experiment, dataset, fit, asked, threads)?;
+            let others_fitted = found.others == Others::Fitted;
+            let (values, loss) = (found.values, found.loss);
+            (values.len() > 1).then_some(Profile { parameter, values, loss, others_fitted })
+        };
+        self.profiles = (0..experiment.parameters.len()).filter_map(profile).collect();
+        let phases = errors_by_phase(experiment, dataset, fit, threads);
+        let phases = phases.into_iter().map(|errors| PhaseResidual {
+            phase: errors.phase.name().to_string(),
+            frames: errors.frames,
+            mean_square: errors.mean_square(),
+            share: errors.share,
+            position: errors.position,
+            rotation_deg: errors.rotation.map(f64::to_degrees),
+        });
+        self.phases = phases.collect();
+        if let Some(correlations) = &mut self.correlations {
+            let remarks = remarks(&correlations.names, &correlations.matrix);
+            correlations.remarks.extend(remarks);
+        }
+        self
+    }
+}
+
+/// Pairs of estimates that can hardly be told apart.
+fn remarks(names: &[String], matrix: &[Vec<f64>]) -> Vec<String> {
+    let pairs = (0..names.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+    let strong = pairs.filter(|&(a, b)| matrix[a][b].abs() >= STRONG);
+    strong
+        .map(|(a, b)| {
+            let together = if matrix[a][b] > 0.0 { "both up" } else { "one up, one down" };
+            format!(
+                "{} and {} can hardly be told apart: {together}, the loss changes little (correlation \
+                 {:.3}).",
+                names[a], names[b], matrix[a][b]
+            )
+        })
+        .collect()
+}
