@@ -27,6 +27,7 @@ mod linearize;
 #[cfg(feature = "cli")]
 mod linearize_files;
 mod measurements;
+mod paper;
 mod physics;
 #[cfg(feature = "plots")]
 mod plots;

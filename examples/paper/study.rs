@@ -60,7 +60,7 @@ pub fn noisy(name: String, mut bodies: Vec<Vec<Frame>>, seed: u64) -> Trajectory
         name,
         times: (0..count).map(|k| bodies[0][k].t).collect(),
         states: (0..count).map(state).collect(),
-        recorded: Recorded { q: vec![true; 7 * n], v: vec![true; 6 * n] },
+        recorded: Recorded::new(vec![true; 7 * n], vec![true; 6 * n]),
     }
 }
 
@@ -85,6 +85,9 @@ pub fn experiment(mut scene: Scene, unknowns: &[Unknown]) -> Result<Experiment, 
         initial_state: InitialState::Fitted,
         window: WindowLength::Whole,
         substeps: None,
+        // Each start by itself; `run` has its own horizons.
+        continuation: false,
+        starts: 1,
         truth: unknowns.iter().map(|u| (u.name.into(), u.truth)).collect(),
         ..experiment
     })

@@ -177,3 +177,68 @@ fn balls_that_collide_depend_on_the_gap_as_the_motion_does() {
     let [_, b] = end(false);
     assert!((b.tangent[0] - 1.0).abs() < 1e-9, "without the split: {}", b.tangent[0]);
 }
+
+// A box slides squarely into another at rest, both stop: with v1² = v² - 2 mu g d at the impact, the second goes
+// ((1 + e) / 2)² v1² / (2 mu g) far. Without the split the distance d has another derivative, since the time of
+// impact is that of a step.
+#[test]
+fn collisions_of_boxes_that_slide_depend_on_their_start_as_the_motion_does() {
+    let (mu, d, speed) = (0.3, 0.2, 1.6);
+    let share = (0.5 * (1.0 + E)).powi(2);
+    let run = |dt: f64, split: bool, distance: f64| {
+        let body = |name: &str, x: f64| {
+            format!(
+                "[[body]]
+                 name = '{name}'
+                 mass = 0.3
+                 shape = {{ box = [0.05, 0.05, 0.05] }}
+                 position = [{x:?}, 0, 0.05]\n"
+            )
+        };
+        let scene = on_floor(
+            &format!("time_step = {dt:?}\nsplit_impacts = {split}"),
+            &format!(
+                "{}velocity = [{speed:?}, 0, 0]\n{}
+                 [[contact]]
+                 pair = 'floor-a'
+                 mu = {mu:?}
+                 [[contact]]
+                 pair = 'floor-b'
+                 mu = {mu:?}
+                 [[contact]]
+                 pair = 'a-b'
+                 mu = 0.2
+                 restitution = {E:?}",
+                body("a", -0.1 - distance),
+                body("b", 0.0)
+            ),
+        );
+        let mut start: State<Dual<f64, 2>> = scene.state.cast();
+        start.q[0] = Dual::variable(start.q[0].value, 0);
+        start.v[0] = Dual::variable(start.v[0].value, 1);
+        let state = final_state(&scene, &scene.parameters.cast(), start, (1.0 / dt) as usize);
+        assert!(state.v[6].value.abs() < 1e-9, "still moves at {}", state.v[6].value);
+        (state.q[7].value, state.q[7].tangent)
+    };
+    for dt in [0.004, 0.002, 0.0007] {
+        // Wherever in its step the impact is.
+        for k in 0..6 {
+            let distance = d + k as f64 * 0.23 * dt * speed;
+            let way = share * (speed * speed / (2.0 * mu * G) - distance);
+            let (found, [by_place, by_speed]) = run(dt, true, distance);
+            // Of first order in the step.
+            let near = |x: f64, truth: f64| (x / truth - 1.0).abs() < 12.0 * dt;
+            assert!(near(found, way), "{dt}: {found} {way}");
+            assert!(near(by_place, share), "{dt}: {by_place} {share}");
+            let slope = share * speed / (mu * G);
+            assert!(near(by_speed, slope), "{dt}: {by_speed} {slope}");
+            // The derivative is that of the map.
+            let step = 1e-6;
+            let difference = (run(dt, true, distance - step).0 - run(dt, true, distance + step).0)
+                / (2.0 * step);
+            assert!((difference - by_place).abs() < 1e-5, "{dt}: {difference} {by_place}");
+        }
+        let (_, [by_place, _]) = run(dt, false, d);
+        assert!((by_place / share - 1.0).abs() > 0.2, "{dt}: {by_place}");
+    }
+}
