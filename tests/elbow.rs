@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use approx::assert_relative_eq;
 use stiction::ad::{Dual, Real};
 use stiction::identify::{
-    Dataset, Experiment, Fit, FitStatus, FreeParameter, InitialState, LeastSquares, Noise, Problem,
+    Dataset, Experiment, Fit, FreeParameter, InitialState, LeastSquares, Noise, Problem,
     RobustLoss, RolloutStart, Transform, WindowLength, evaluate, evaluate_from, fit,
 };
 use stiction::model::{Integrator, Scene, System};

@@ -156,7 +156,13 @@ pub(super) struct Errors {
 }
 
 impl Errors {
-    pub(super) fn add(&mut self, model: &Model, known: Known, simulated: &State<f64>, recorded: &State<f64>) {
+    pub(super) fn add(
+        &mut self,
+        model: &Model,
+        known: Known,
+        simulated: &State<f64>,
+        recorded: &State<f64>,
+    ) {
         let away = simulated.difference(model.coordinates(), recorded);
         for joint in model.bodies.iter().map(|body| &body.joint) {
             let [linear, angular] = recorded_directions(known, joint);

@@ -292,11 +292,7 @@ pub(super) fn residual_count(measurement: &Measurement, window: &Window) -> usiz
 }
 
 /// How many residuals a frame of a window has.
-pub(super) fn residual_count_at(
-    measurement: &Measurement,
-    window: &Window,
-    frame: usize,
-) -> usize {
+pub(super) fn residual_count_at(measurement: &Measurement, window: &Window, frame: usize) -> usize {
     if frame == window.first && !measurement.counts_first() {
         return 0;
     }
