@@ -46,3 +46,6 @@ mod simulate;
 mod simulate_driven;
 mod staggered;
 mod trajectory;
+mod trust;
+#[cfg(feature = "cli")]
+mod trust_cli;
