@@ -48,3 +48,6 @@ mod simulate;
 mod simulate_driven;
 mod staggered;
 mod trajectory;
+mod trust;
+#[cfg(feature = "cli")]
+mod trust_cli;

@@ -212,6 +212,8 @@ pub fn fit_from(
         search(experiment, dataset, &mut problem, checkpoint, watch)?;
     let cost = problem.linearize_anew(&minimum.x, minimum.cost);
     let report = problem.report;
+    // Starts are as unknown as recordings leave them, however far their damping held them back at the end.
+    problem.set_damping(&vec![0.0; dataset.windows.len()]);
     // From here on in the parameters themselves, those that are not fixed.
     let free: Vec<&super::FreeParameter> = space.free().iter().map(|&i| &parameters[i]).collect();
     let told = space.told(&minimum.x);

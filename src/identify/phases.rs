@@ -220,8 +220,8 @@ struct Watcher<'a> {
     masses: Vec<f64>,
     /// Velocity from which on a beginning contact is an impact, m/s.
     threshold: f64,
-    /// Points that touched in the last step: pair and feature.
-    touching: BTreeSet<(usize, usize)>,
+    /// Points that touched in the last step, and in the one before: pair and feature.
+    touching: [BTreeSet<(usize, usize)>; 2],
     touched: bool,
 }
 
@@ -233,7 +233,7 @@ impl<'a> Watcher<'a> {
             model,
             masses: model.trees.iter().map(|tree| mass(&tree.bodies)).collect(),
             threshold: STRIKES * parameters.gravity().norm() * settings.time_step,
-            touching: BTreeSet::new(),
+            touching: Default::default(),
             touched: false,
         }
     }
@@ -246,11 +246,13 @@ impl<'a> Watcher<'a> {
     ) -> Phase {
         let contacts: Vec<&ContactRecord> = contacts.filter(|c| c.mode != Mode::Break).collect();
         let now = contacts.iter().map(|contact| (contact.pair, contact.feature)).collect();
-        let before = std::mem::replace(&mut self.touching, now);
+        let before = std::mem::take(&mut self.touching);
+        self.touching = [now, before[0].clone()];
         let since_start = self.touched || !contacts.is_empty();
         self.touched = since_start;
         let strikes = |contact: &&ContactRecord| {
-            let new = !before.contains(&(contact.pair, contact.feature));
+            // What lands does so in two steps: it may come down to the plane first.
+            let new = !before.iter().all(|b| b.contains(&(contact.pair, contact.feature)));
             let trees = contact.bodies.iter().flatten().filter_map(|&b| self.model.bodies[b].tree);
             let lightest = trees.map(|tree| self.masses[tree]).fold(f64::INFINITY, f64::min);
             contact.target == Target::Restitution
