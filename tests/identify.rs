@@ -202,7 +202,7 @@ fn results_have_the_same_bits_on_any_number_of_threads() {
         experiment.max_iterations = iterations;
         let bits = |threads: usize| {
             let fit = fit(&experiment, &dataset, threads, &mut |_| true).unwrap();
-            assert_eq!(fit.iterations, iterations);
+            assert!(fit.iterations >= iterations);
             assert_ne!(fit.parameters[0].value, fit.parameters[0].initial);
             let initial = fit.initial_states.iter().flat_map(|s| s.q.iter().chain(&s.v));
             let first = [fit.loss, fit.loss_at_start, fit.parameters[0].value];
@@ -613,8 +613,13 @@ fn an_inertia_that_no_body_has_is_no_minimum() {
     let recording = rollout(&scene, 40);
     for (start, status) in [(0.0015, FitStatus::Infeasible), (5e-4, FitStatus::Converged)] {
         let xy = free(&scene, "box/inertia/xy", start, [-2e-3, 2e-3]);
-        let experiment = experiment(scene.clone(), vec![xy]);
+        let mut experiment = experiment(scene.clone(), vec![xy]);
         let dataset = Dataset::new(&experiment, vec![recording.clone()]).unwrap();
+        // Further starts lead away from it.
+        let fit = run(&experiment, &dataset);
+        assert_eq!(fit.status, FitStatus::Converged, "{:?}", fit.parameters);
+        assert!(fit.parameters[0].value.abs() < 1e-9, "{:?}", fit.parameters);
+        experiment.starts = 1;
         let fit = run(&experiment, &dataset);
         assert_eq!(fit.status, status, "{:?}", fit.parameters);
         if status == FitStatus::Converged {

@@ -120,7 +120,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         set_start(&mut experiment, start)?;
     }
     experiment.half_samples = arguments.half_samples.unwrap_or(experiment.half_samples);
-    experiment.starts = arguments.starts.unwrap_or(experiment.starts).max(1);
+    experiment.starts = arguments.starts.unwrap_or(experiment.starts);
     experiment.seed = arguments.seed.unwrap_or(experiment.seed);
     let mut held_out = None;
     if let Some(share) = arguments.holdout {

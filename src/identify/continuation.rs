@@ -37,6 +37,8 @@ impl Stage {
 /// Shortest first horizon, recorded steps, and shortest recordings that are taken in parts.
 const SHORTEST: usize = 8;
 const LEAST_STEPS: usize = 4 * SHORTEST;
+/// Starts, unless the experiment says how many.
+const DEFAULT_STARTS: usize = 4;
 /// Trajectories that are enough for the first stage, and for the ones between it and the last.
 const FIRST: usize = 32;
 const BETWEEN: usize = 100;
@@ -99,7 +101,8 @@ pub fn starts(experiment: &Experiment, space: &SearchSpace) -> Vec<Vec<f64>> {
         }
         space.variables(&values)
     };
-    let others = (1..experiment.starts).map(spread);
+    let count = if experiment.starts == 0 { DEFAULT_STARTS } else { experiment.starts };
+    let others = (1..count).map(spread);
     std::iter::once(start.clone()).chain(others).collect()
 }
 

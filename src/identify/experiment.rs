@@ -9,8 +9,6 @@ use crate::model::{JointKind, LoadOptions, Model, ParameterRef, Scene};
 use crate::simulation::{ColumnMap, expand};
 use crate::table::{self, Table};
 
-/// Starts of the first stage, unless the experiment says otherwise.
-const DEFAULT_STARTS: usize = 4;
 /// Iterations, likewise.
 const DEFAULT_ITERATIONS: usize = 60;
 
@@ -101,7 +99,7 @@ pub struct Experiment {
     pub max_iterations: usize,
     /// Whether whole recordings are fitted from short horizons on (see `continuation` in [`Experiment::load`]).
     pub continuation: bool,
-    /// How many starts the first stage of the search is made from, at least 1.
+    /// How many starts the first stage of the search is made from; 0: four where there is continuation, else one.
     pub starts: usize,
     /// How many random halves of the recordings standard errors are taken from; 0 for those of the linearisation.
     pub half_samples: usize,
@@ -134,7 +132,7 @@ impl Experiment {
             method: Method::default(),
             max_iterations: DEFAULT_ITERATIONS,
             continuation: true,
-            starts: DEFAULT_STARTS,
+            starts: 0,
             half_samples: 0,
             seed: 1,
             truth: BTreeMap::new(),
@@ -158,7 +156,7 @@ impl Experiment {
     /// method = "levenberg-marquardt"   # (default), "l-bfgs-b" (for many parameters) or "adam"
     /// max_iterations = 60
     /// continuation = true              # (default) whole windows: short horizons and few recordings first
-    /// starts = 4                       # (default) starts of the first stage, spread over the bounds
+    /// starts = 4                       # starts of the first stage, spread over the bounds (default 4 with continuation, else 1)
     /// half_samples = 0                 # standard errors from fits to so many random halves of the recordings
     /// seed = 1
     /// [adam]
@@ -442,7 +440,7 @@ impl Experiment {
             method,
             max_iterations: root.count("max_iterations")?.unwrap_or(default_iterations),
             continuation: root.boolean("continuation")?.unwrap_or(true),
-            starts: root.count("starts")?.unwrap_or(DEFAULT_STARTS),
+            starts: root.count("starts")?.unwrap_or(0),
             half_samples: root.count("half_samples")?.unwrap_or(0),
             seed: root.count("seed")?.unwrap_or(1) as u64,
             truth,

@@ -138,7 +138,7 @@ const SLOW_ITERATIONS: usize = 3;
 const COARSE: f64 = 1e-2;
 /// A decrease below this fraction ends a search where the cost is rough: there it always falls a little further,
 /// from one dent to the next.
-const ROUGH: f64 = 5e-3;
+const ROUGH: f64 = 2e-3;
 /// A change of the cost by less than this many standard errors of it, by how far its parts disagree, ends the
 /// search. To first order that does not depend on how long the step is: it is the gradient in its own standard
 /// errors. Of a whole Gauss-Newton step it is half of its length in standard errors of the variables; what is

@@ -209,7 +209,7 @@ pub(super) fn search(
         }
         let mut next = minimum.x.clone();
         // What went to where it leaves no trace, as a restitution near 0 does, would stay there.
-        if at.stage + 2 < plan.len() {
+        if at.stage + 1 < plan.len() {
             let told = problem.information();
             for (i, (told, before)) in told.iter().zip(&at.information).enumerate() {
                 if *told <= LOST * before {

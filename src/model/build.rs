@@ -342,7 +342,7 @@ impl Description {
             let normal = (normal / normal.amax().max(f64::MIN_POSITIVE)).try_normalize(0.0);
             let zero = || Fault::new(Owner::HalfSpace(k), "normal", "must not be zero");
             let normal = normal.ok_or_else(zero)?;
-            Ok(HalfSpace { name: described.name.clone(), normal, offset: described.offset })
+            Ok(HalfSpace { name: described.name.clone(), normal })
         });
         made.collect()
     }
@@ -773,7 +773,7 @@ impl Description {
             });
             values.push(equality.ratio);
         }
-        for half_space in &model.half_spaces {
+        for half_space in &self.half_spaces {
             values.extend([half_space.offset, 0.0, 0.0]);
         }
         values.push(1.0);

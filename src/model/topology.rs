@@ -86,15 +86,13 @@ pub struct Collider {
     pub placed: bool,
 }
 
-/// A fixed half-space, solid where normal . x < offset.
+/// A fixed half-space. Its surface is a [`Plane`] that the [parameters](super::Parameters::plane) have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HalfSpace {
     /// Its name.
     pub name: String,
-    /// Unit normal out of the ground, world frame.
+    /// Unit normal out of the ground where it is not tilted, world frame.
     pub normal: Vector3<f64>,
-    /// Distance of the surface from the origin of the world along the normal, m.
-    pub offset: f64,
 }
 
 impl HalfSpace {

@@ -133,9 +133,15 @@ fn collisions_keep_momentum_and_make_no_energy() {
 /// The scene turned by `turn` about the origin of the world, and then shifted.
 fn moved(scene: &Scene, turn: UnitQuaternion<f64>, shift: Vector3<f64>) -> Scene {
     let mut scene = scene.clone();
+    let mut places = Vec::new();
     for plane in &mut scene.model.half_spaces {
         plane.normal = turn * plane.normal;
-        plane.offset += plane.normal.dot(&shift);
+        let place = format!("{}/offset", plane.name);
+        places.push((place, plane.normal.dot(&shift)));
+    }
+    for (place, further) in places {
+        let slot = scene.model.parameter(&place).unwrap().slots[0];
+        scene.parameters.values[slot] += further;
     }
     let gravity = turn * scene.parameters.gravity();
     scene.parameters.values[..3].copy_from_slice(gravity.as_slice());

@@ -87,7 +87,8 @@ fn a_split_near_an_end_of_the_step_and_far_away_is_differentiated() {
              restitution = 0.5",
         );
         scene.parameters.values[2] = 0.0;
-        scene.model.half_spaces[0].offset = offset;
+        let place = scene.model.parameter("floor/offset").unwrap().slots[0];
+        scene.parameters.values[place] = offset;
         scene.state.q[2] = offset + 0.05 + part * dt * v;
         let mut start: State<Dual<f64, 1>> = scene.state.cast();
         start.q[2] = Dual::variable(start.q[2].value, 0);
