@@ -29,6 +29,7 @@ mod robust_loss;
 mod search;
 mod search_space;
 mod sensor;
+mod student;
 
 pub use adam::AdamSettings;
 pub use dataset::{Dataset, Window};
