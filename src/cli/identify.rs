@@ -14,7 +14,7 @@
 //! | `iterations` | of the search |
 //! | `rollouts` | the work done, in simulations of one recording without derivatives; measured, so it varies from run to run |
 //! | `seconds` | wall time |
-//! | `parameters` | a list: `name`, `initial` (start of the search), `value`, `lower`, `upper`, `observable` (whether any recording depends on it), `at_bound`, `fixed` (not searched for), `standard_error` (left out where there is none), `tied` (others that have its value) |
+//! | `parameters` | a list: `name`, `initial` (start of the search), `value`, `lower`, `upper`, `observable` (whether any recording depends on it), `at_bound`, `fixed` (not searched for), `standard_error` and `interval` (95 %; left out where there are none), `tied` (others that have its value) |
 //! | `starts` | where the first stage of the search led from each start: `start` and `values` of the parameters, `loss` |
 //! | `correlations` | of the estimates: `names`, and a row of `matrix` for each |
 //! | `errors_from` | what standard errors are taken from: `linearisation`, or `halves` of the recordings (with `half_rollouts`, their work) |
@@ -404,6 +404,9 @@ fn result_json(
             });
             if let Some(error) = p.standard_error {
                 row["standard_error"] = number(error);
+            }
+            if let Some(interval) = p.interval {
+                row["interval"] = interval.map(number).to_vec().into();
             }
             row
         })

@@ -92,6 +92,9 @@ pub struct FittedParameter {
     /// Its standard deviation, from how far the recordings disagree; nothing at a bound, for a parameter
     /// that leaves no trace, and where a combination with others leaves none. See [`Fit::parameters`].
     pub standard_error: Option<f64>,
+    /// Its 95 % interval, where it has a standard error: by Student's t distribution, as wide as the number of
+    /// recordings that the error is taken from demands.
+    pub interval: Option<[f64; 2]>,
 }
 
 impl FittedParameter {
@@ -107,7 +110,15 @@ impl FittedParameter {
             at_bound: false,
             fixed: true,
             standard_error: None,
+            interval: None,
         }
+    }
+
+    /// Takes a standard error and half the width of an interval, if they are finite.
+    fn take_error(&mut self, error: f64, half_width: f64) {
+        self.standard_error = error.is_finite().then_some(error);
+        let interval = [self.value - half_width, self.value + half_width];
+        self.interval = half_width.is_finite().then_some(interval);
     }
 }
 
@@ -124,12 +135,13 @@ pub struct Fit {
     pub loss_at_start: f64,
     /// Iterations of the search.
     pub iterations: usize,
-    /// The parameters. With ten recordings or more, standard errors are H^-1 S H^-1, with H = J'J and S the sum
-    /// of the squared gradients of the recordings: they hold for any errors that are independent from one
-    /// recording to another, those of the model included. With fewer they are H^-1 times the mean square
-    /// of the residuals, which takes all residuals for independent, and are often too small. Both are of
-    /// the minimum that was found: where impacts make many of them, as in long windows of tumbling
-    /// bodies, fits of different recordings differ by far more.
+    /// The parameters. With ten recordings or more, standard errors are those of the jackknife, to first order:
+    /// how far the estimate moves when each recording in turn is left out. They hold for any errors that are
+    /// independent from one recording to another, those of the model included. With fewer, or where one
+    /// recording alone tells of a parameter, they are (J'J)^-1 times the mean square of the residuals,
+    /// which takes all residuals for independent, and are often too small. Both are of the minimum that
+    /// was found: where impacts make many of them, as in long windows of tumbling bodies, fits of
+    /// different recordings differ by far more.
     pub parameters: Vec<FittedParameter>,
     /// Steps simulated.
     pub effort: Effort,
@@ -160,8 +172,12 @@ impl Fit {
     pub fn take_errors(&mut self, halves: &HalfSampling) {
         let told = |&i: &usize| self.parameters[i].observable && halves.errors[i] > 0.0;
         self.told = (0..self.parameters.len()).filter(told).collect();
+        let half_width = halves.quantile_95();
         for (i, parameter) in self.parameters.iter_mut().enumerate() {
-            parameter.standard_error = self.told.contains(&i).then_some(halves.errors[i]);
+            (parameter.standard_error, parameter.interval) = (None, None);
+            if self.told.contains(&i) {
+                parameter.take_error(halves.errors[i], half_width * halves.errors[i]);
+            }
         }
         self.correlations = DMatrix::from_fn(self.told.len(), self.told.len(), |a, b| {
             halves.correlations[(self.told[a], self.told[b])]
@@ -219,7 +235,12 @@ pub fn fit_from(
     let told = space.told(&minimum.x);
     let told: Vec<f64> = space.free().iter().map(|&i| told[i]).collect();
     let (h, _) = problem.normal_equations();
-    let (h, scores) = space.in_parameters(&minimum.x, h, problem.scores());
+    let (h, _) = space.in_parameters(&minimum.x, h, Vec::new());
+    let recordings = problem.recordings().into_iter().map(|(own, g)| {
+        let (own, mut g) = space.in_parameters(&minimum.x, own, vec![g]);
+        (own, g.swap_remove(0))
+    });
+    let recordings: Vec<(DMatrix<f64>, DVector<f64>)> = recordings.collect();
     let (known, _) = space.in_parameters(&minimum.x, problem.prior_information(), Vec::new());
     let leaves_trace = |h: &DMatrix<f64>, i: usize| {
         let width = free[i].upper - free[i].lower;
@@ -255,11 +276,13 @@ pub fn fit_from(
                 at_bound: value <= parameter.lower || value >= parameter.upper,
                 fixed: false,
                 standard_error: None,
+                interval: None,
             }
         })
         .collect();
-    let variance = 2.0 * cost / (count - start.len() as f64).max(1.0);
-    let (told, correlations) = estimate_errors(&mut fitted, &h, &known, &scores, variance);
+    let freedom = problem.residual_count().saturating_sub(start.len()).max(1);
+    let variance = (2.0 * cost / freedom as f64, freedom);
+    let (told, correlations) = estimate_errors(&mut fitted, &h, &known, &recordings, variance);
     let told = told.iter().map(|&i| space.free()[i]).collect();
     let warnings = warnings(&fitted, &h, &report, &experiment.scene.settings);
     for (i, parameter) in parameters.iter().enumerate().filter(|(_, p)| p.fixed) {
@@ -298,22 +321,22 @@ pub fn fit_from(
 }
 
 /// Fills in standard errors: see [`Fit::parameters`]; returns which parameters have one, and the correlations of
-/// these. `known`: the part of H that is of the priors; `variance`: mean square of the residuals.
+/// these. `known`: the part of H that is of the priors; `recordings`: those of the recordings, with gradients;
+/// `variance`: mean square of the residuals, and of how many beyond the unknowns.
 fn estimate_errors(
     fitted: &mut [FittedParameter],
     h: &DMatrix<f64>,
     known: &DMatrix<f64>,
-    scores: &[DVector<f64>],
-    variance: f64,
+    recordings: &[(DMatrix<f64>, DVector<f64>)],
+    variance: (f64, usize),
 ) -> (Vec<usize>, DMatrix<f64>) {
     let mut free = told(fitted, h);
     free.retain(|&i| !fitted[i].at_bound);
-    let covariance = Covariance::of_recordings(h, known, scores, &free)
+    let covariance = Covariance::of_recordings(h, known, recordings, &free)
         .or_else(|| Covariance::of_residuals(h, known, variance, &free));
     let Some(covariance) = covariance else { return (Vec::new(), DMatrix::zeros(0, 0)) };
     for (a, &i) in free.iter().enumerate() {
-        let error = covariance.error(a);
-        fitted[i].standard_error = error.is_finite().then_some(error);
+        fitted[i].take_error(covariance.error(a), covariance.half_width(a));
     }
     let correlations =
         DMatrix::from_fn(free.len(), free.len(), |a, b| covariance.correlation(a, b));

@@ -8,6 +8,7 @@ use nalgebra::DMatrix;
 
 use super::continuation::uniform;
 use super::levenberg_marquardt::{Limits, Standing, Variables, proceed};
+use super::student::quantile_95;
 use super::{Dataset, Effort, Experiment, Fit, Problem};
 
 /// What fits to random halves of the recordings came to.
@@ -22,6 +23,14 @@ pub struct HalfSampling {
     pub correlations: DMatrix<f64>,
     /// Steps simulated for it.
     pub effort: Effort,
+}
+
+impl HalfSampling {
+    /// Half the width of a 95 % interval in standard errors: what one half says of the other is the same, to
+    /// first order, so that errors are taken from as many squares as there are pairs of halves.
+    pub(super) fn quantile_95(&self) -> f64 {
+        quantile_95(self.values.len().div_ceil(2))
+    }
 }
 
 /// Most iterations of a fit to a half.

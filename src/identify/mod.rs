@@ -36,6 +36,7 @@ mod robust_loss;
 mod search;
 mod search_space;
 mod sensor;
+mod student;
 
 pub use adam::AdamSettings;
 pub use combination::Combination;

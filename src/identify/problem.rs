@@ -326,17 +326,20 @@ impl<'a> Problem<'a> {
 }
 
 impl Problem<'_> {
-    /// The gradient of the cost of each trajectory in the variables at the last linearised point, initial
-    /// states eliminated: the terms of the gradient that [`normal_equations`] gives, but for the priors'.
+    /// J'J and J'r of each trajectory in the variables at the last linearised point, initial states eliminated:
+    /// the terms of the sums that [`normal_equations`] gives, but for the priors'.
     ///
     /// [`normal_equations`]: LeastSquares::normal_equations
-    pub(super) fn scores(&self) -> Vec<DVector<f64>> {
-        let nothing = DVector::zeros(self.space.len());
-        let mut scores = vec![nothing; self.measurement.dataset.trajectories.len()];
-        for (((_, g), trajectory), &weight) in self.reduced_blocks().zip(&self.weights) {
-            scores[trajectory] += g * weight;
+    pub(super) fn recordings(&self) -> Vec<(DMatrix<f64>, DVector<f64>)> {
+        let n = self.space.len();
+        let nothing = (DMatrix::zeros(n, n), DVector::zeros(n));
+        let mut recordings = vec![nothing; self.measurement.dataset.trajectories.len()];
+        for (((own_h, own_g), trajectory), &weight) in self.reduced_blocks().zip(&self.weights) {
+            let (h, g) = &mut recordings[trajectory];
+            *h += own_h * weight;
+            *g += own_g * weight;
         }
-        scores
+        recordings
     }
 
     /// The normal equations of each window that counts in the variables, and its trajectory.

@@ -212,8 +212,6 @@ pub struct RecordingError {
     pub clip: Option<usize>,
 }
 
-/// Half the width of a 95 % interval in standard deviations.
-const NORMAL_95: f64 = 1.959964;
 /// An error is that of an outlier beyond so many standard deviations (robust ones) over the median...
 const OUTLIER: f64 = 4.0;
 /// ...and so many medians: a few that are nearly the same have no outlier.
@@ -307,10 +305,7 @@ fn parameters(experiment: &Experiment, fit: &Fit) -> Vec<ReportedParameter> {
         lower: fitted.lower,
         upper: fitted.upper,
         standard_error: fitted.standard_error,
-        interval: fitted.standard_error.map(|error| {
-            let half = NORMAL_95 * error;
-            [fitted.value - half, fitted.value + half]
-        }),
+        interval: fitted.interval,
         observable: fitted.observable,
         at_bound: fitted.at_bound,
         fixed: fitted.fixed,
