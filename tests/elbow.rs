@@ -178,7 +178,8 @@ fn gradients_of_residuals_agree() {
 #[test]
 fn late_velocities_of_links_are_corrected_in_flight() {
     // Links that turn about each other accelerate otherwise than by gravity alone.
-    for settings in ["integrator = \"runge_kutta\"", ""] {
+    // The semi-implicit step has an error of its own, which the start does not take away.
+    for (settings, gain) in [("integrator = \"runge_kutta\"", 5.0), ("", 1.5)] {
         let scene = toss(settings, THROWN, "v = [-5]");
         let fine = 64;
         let mut exact = toss("integrator = \"runge_kutta\"", THROWN, "v = [-5]");
@@ -198,7 +199,7 @@ fn late_velocities_of_links_are_corrected_in_flight() {
         };
         let (as_recorded, corrected) = (errors(0.0), errors(0.5 * FRAME));
         for (raw, corrected) in as_recorded.into_iter().zip(corrected) {
-            assert!(raw > 5.0 * corrected, "{settings}: {as_recorded:?} {corrected:?}");
+            assert!(raw > gain * corrected, "{settings}: {as_recorded:?} {corrected:?}");
         }
     }
 }

@@ -98,7 +98,7 @@ fn tilting_is_turning_the_normal() {
 #[test]
 fn axes_of_tilt_are_at_right_angles() {
     for normal in [[0.0, 0.0, 1.0], [0.6, -0.8, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -1.0]] {
-        let ground = HalfSpace { name: "floor".into(), normal: normal.into(), offset: 0.0 };
+        let ground = HalfSpace { name: "floor".into(), normal: normal.into() };
         let [x, y] = ground.tilt_axes();
         assert_relative_eq!(x.cross(&y), ground.normal, epsilon = 1e-15);
         assert_relative_eq!(x.norm(), 1.0, epsilon = 1e-15);

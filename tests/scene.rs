@@ -74,7 +74,7 @@ fn a_scene_is_read_as_written() {
     );
     assert_eq!(Settings { solver: ContactSolver::Coupled, ..settings }, Settings::new(0.01));
     assert_eq!(model.half_spaces[0].normal.as_slice(), [0.0, 0.0, 1.0]);
-    assert_eq!(scene.parameters.plane(model, 0).offset, 0.5);
+    assert_eq!(parameters.plane(&model, 0).offset, 0.5);
     assert_eq!(
         [&model.colliders[0].shape, &model.colliders[1].shape],
         [&Shape::Box, &Shape::Sphere]

@@ -48,7 +48,13 @@ impl Run {
 pub fn noisy(name: String, mut bodies: Vec<Vec<Frame>>, seed: u64) -> Trajectory {
     for (body, frames) in (0..).zip(&mut bodies) {
         let seed = seed.wrapping_mul(1009).wrapping_add(body);
-        recording::add_noise(frames, POSITION_NOISE, ROTATION_NOISE.to_radians(), seed);
+        // They are released from where they are known to be.
+        recording::add_noise(
+            frames.get_mut(1..).unwrap_or_default(),
+            POSITION_NOISE,
+            ROTATION_NOISE.to_radians(),
+            seed,
+        );
     }
     let count = bodies.iter().map(Vec::len).min().unwrap_or(0);
     let state = |k: usize| State {
@@ -64,7 +70,7 @@ pub fn noisy(name: String, mut bodies: Vec<Vec<Frame>>, seed: u64) -> Trajectory
     }
 }
 
-/// The experiment in `scene`: whole recordings, initial states fitted, weights of the stated noise.
+/// The experiment in `scene`: whole recordings from known initial states, weights of the stated noise.
 pub fn experiment(mut scene: Scene, unknowns: &[Unknown]) -> Result<Experiment, String> {
     let free = |unknown: &Unknown| {
         let &Unknown { name, bounds: [lower, upper], .. } = unknown;
@@ -82,11 +88,10 @@ pub fn experiment(mut scene: Scene, unknowns: &[Unknown]) -> Result<Experiment, 
         name: "paper".into(),
         scene,
         parameters,
-        initial_state: InitialState::Fitted,
+        initial_state: InitialState::Recorded,
         window: WindowLength::Whole,
         substeps: None,
-        // Each start by itself; `run` has its own horizons.
-        continuation: false,
+        // Each start by itself.
         starts: 1,
         truth: unknowns.iter().map(|u| (u.name.into(), u.truth)).collect(),
         ..experiment
@@ -150,46 +155,23 @@ pub fn study(
     runs.into_iter().map(|(_, run)| run).collect()
 }
 
-/// Parts of the recordings, from their beginnings, that are fitted one after the other, each from where
-/// the one before it ended. From afar the end of a long motion says little: a cube that stops before
-/// it strikes tells nothing of the collision.
-const HORIZONS: [f64; 2] = [0.5, 1.0];
-/// Iterations for each of them. What comes later moves the parameters by a small part of their errors.
-const ITERATIONS: usize = 30;
-
 fn run(experiment: &Experiment, dataset: &Dataset, start: &[f64]) -> Result<Run, String> {
     let mut experiment = experiment.clone();
-    let mut path = vec![start.to_vec()];
-    let mut iterations = 0;
-    let mut last = None;
-    experiment.max_iterations = ITERATIONS;
-    for horizon in HORIZONS {
-        let from = path.last().map_or(start, |last| last);
-        for (parameter, &start) in experiment.parameters.iter_mut().zip(from) {
-            parameter.start = start;
-        }
-        let mut trajectories = dataset.trajectories.clone();
-        for trajectory in &mut trajectories {
-            let count = (horizon * trajectory.times.len() as f64).ceil() as usize;
-            trajectory.times.truncate(count);
-            trajectory.states.truncate(count);
-        }
-        let part = Dataset::new(&experiment, trajectories).map_err(|e| e.to_string())?;
-        let mut watch = |progress: Progress| {
-            path.push(progress.values.to_vec());
-            true
-        };
-        let fit = fit(&experiment, &part, 1, &mut watch).map_err(|e| e.to_string())?;
-        path.push(fit.parameters.iter().map(|p| p.value).collect());
-        iterations += fit.iterations;
-        last = Some(fit);
+    for (parameter, &start) in experiment.parameters.iter_mut().zip(start) {
+        parameter.start = start;
     }
-    let fit = last.ok_or("no horizon")?;
+    let mut path = vec![start.to_vec()];
+    let mut watch = |progress: Progress| {
+        path.push(progress.values.to_vec());
+        true
+    };
+    let fit = fit(&experiment, dataset, 1, &mut watch).map_err(|e| e.to_string())?;
+    path.push(fit.parameters.iter().map(|p| p.value).collect());
     Ok(Run {
         start: start.to_vec(),
         path,
         status: fit.status,
-        iterations,
+        iterations: fit.iterations,
         loss: fit.loss,
         warnings: fit.warnings,
     })

@@ -1,5 +1,6 @@
 //! Analytic derivatives against duals pushed through the recursions, and against the tape.
 
+use nalgebra::DMatrix;
 use proptest::prelude::*;
 use stiction::ad::{Dual, Real, Var, vjp};
 use stiction::dynamics::{
