@@ -21,6 +21,7 @@ mod identify;
 #[cfg(feature = "cli")]
 mod identify_cli;
 mod identify_parameters;
+mod identify_search;
 mod import;
 mod layers;
 mod linearize;

@@ -87,6 +87,7 @@ pub(super) fn lbfgsb(
         (at.cost, at.gradient, at.iterations) = (Some(cost), gradient, 1);
         if !cost.is_finite() {
             (at.cost, at.outcome) = (None, Some(Outcome::Infeasible));
+            at.gradient.clear();
         }
         if !watch(&at, problem) {
             at.outcome = at.outcome.or(Some(Outcome::IterationLimit));

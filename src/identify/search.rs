@@ -151,7 +151,8 @@ pub(super) fn search(
                 let (stage, start) = (at.stage, at.start);
                 if matches!(&standing, MethodStanding::LevenbergMarquardt(at) if at.iterations == 1)
                 {
-                    at.information = problem.information();
+                    let finite = |told: f64| if told.is_finite() { told } else { 0.0 };
+                    at.information = problem.information().into_iter().map(finite).collect();
                 }
                 at.history.push(Iteration { stage, start, loss, values: values.clone() });
                 at.standing = standing;
@@ -312,7 +313,9 @@ fn fingerprint(experiment: &Experiment, dataset: &Dataset) -> u64 {
     let numbers = |list: &[f64], add: &mut dyn FnMut(&[u8])| {
         list.iter().for_each(|x| add(&x.to_bits().to_le_bytes()));
     };
+    add(format!("{:?}", experiment.scene.model).as_bytes());
     numbers(&experiment.scene.parameters.values, &mut add);
+    numbers(&experiment.scene.wrenches, &mut add);
     for trajectory in &dataset.trajectories {
         numbers(&trajectory.times, &mut add);
         add(format!("{:?}", trajectory.recorded).as_bytes());
