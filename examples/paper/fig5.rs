@@ -35,15 +35,10 @@ pub fn theory(direction: f64) -> f64 {
         let t = t.min(0.5 * speed / brake);
         speed * t - brake * t * t
     };
-    // Along an axis with speed 2 c; position and speed at the start are free.
+    // Along an axis with speed 2 c.
     let along = |c: f64, brake: f64| {
-        let misfit = |speed: f64| {
-            let away: Vec<f64> =
-                times.iter().map(|&t| c * way(t, 2.0, 1.0) - way(t, speed, brake)).collect();
-            let mean = away.iter().sum::<f64>() / away.len() as f64;
-            away.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>()
-        };
-        misfit(least([0.0, 4.0], misfit))
+        let away = times.iter().map(|&t| c * way(t, 2.0, 1.0) - way(t, 2.0 * c, brake));
+        away.map(|x| x * x).sum::<f64>()
     };
     least([0.01, 2.0], |ratio| along(cos, ratio) + along(sin, ratio))
 }
