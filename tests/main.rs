@@ -21,6 +21,8 @@ mod identify;
 #[cfg(feature = "cli")]
 mod identify_cli;
 mod identify_parameters;
+#[cfg(feature = "cli")]
+mod identify_resume;
 mod identify_search;
 mod import;
 mod layers;

@@ -11,12 +11,14 @@ use crate::identify::{Checkpoint, Dataset, Experiment};
 pub(super) struct CheckpointFile(PathBuf);
 
 impl CheckpointFile {
-    /// The file that belongs to a result: `checkpoint.json` in its folder, `NAME.checkpoint.json` beside it.
-    pub fn of(destination: &Destination) -> CheckpointFile {
-        CheckpointFile(match destination {
+    /// The file that belongs to a result: `checkpoint.json` in its folder, `NAME.checkpoint.json` beside it; none
+    /// where the result goes to a device or a pipe.
+    pub fn of(destination: &Destination) -> Option<CheckpointFile> {
+        Some(CheckpointFile(match destination {
+            Destination::File(path) if path.exists() && !path.is_file() => return None,
             Destination::File(path) => path.with_extension("checkpoint.json"),
             Destination::Folder(folder) => folder.join("checkpoint.json"),
-        })
+        }))
     }
 
     /// Where it is.

@@ -132,7 +132,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         dataset = kept;
         held_out = Some(out);
     }
-    let file = destination.as_ref().map(CheckpointFile::of);
+    let file = destination.as_ref().and_then(CheckpointFile::of);
     let checkpoint = match &file {
         Some(file) if arguments.resume => file.load(&experiment, &dataset)?,
         _ => None,
@@ -186,6 +186,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let rollouts = steps / result.steps_per_rollout;
     let halves = match experiment.half_samples {
         0 => None,
+        _ if result.status == FitStatus::Stopped => None,
         count => half_sampling(&experiment, &dataset, &result, count, threads, &mut |number| {
             if let Some(bar) = &bar {
                 bar.set_message(format!("fits to halves of the recordings: {number} of {count}"));
@@ -198,6 +199,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     if let Some(halves) = &halves {
         result.take_errors(halves);
+    }
+    let made = halves.as_ref().map_or(0, |halves| halves.values.len());
+    if made < experiment.half_samples && interrupt::interrupted() {
+        // The halves that are missing can be made, too, when it is resumed.
+        result.status = FitStatus::Stopped;
     }
     let half_rollouts = halves.map(|halves| {
         let Effort { steps, derivative_steps } = halves.effort;

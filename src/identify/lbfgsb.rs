@@ -58,6 +58,10 @@ const HALVINGS: usize = 30;
 /// A decrease below this fraction of the cost is slow; so many slow iterations in a row end the search.
 const SLOW: f64 = 1e-9;
 const SLOW_ITERATIONS: usize = 3;
+/// A step of the quasi-Newton model that does not help is at the bottom, within rounding, if the model promises less
+/// than this fraction of the cost, or the step is shorter than this in units of the scales.
+const LITTLE: f64 = 1e-10;
+const SHORT: f64 = 1e-8;
 /// A projected gradient this small, of cost 1 and in units of the scales, ends it.
 const FLAT: f64 = 1e-10;
 
@@ -147,8 +151,11 @@ pub(super) fn lbfgsb(
         }
         let Some((x, step, cost, gradient)) = found else {
             problem.initial = start;
+            let promised = -0.5 * dot(&direction, &slope);
             if at.pairs.is_empty() {
                 at.outcome = Some(Outcome::Stalled);
+            } else if promised <= LITTLE * before || longest <= SHORT {
+                at.outcome = Some(Outcome::Converged);
             }
             // Once more down the gradient itself: across a kink, curvature that was met before misleads.
             at.pairs.clear();

@@ -90,9 +90,18 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// Whether it is of this experiment with these recordings.
     pub fn is_of(&self, experiment: &Experiment, dataset: &Dataset) -> bool {
+        let variables = experiment.parameters.iter().filter(|p| !p.fixed).count();
+        let point = match &self.standing {
+            MethodStanding::LevenbergMarquardt(at) => &at.x,
+            MethodStanding::Adam(at) => &at.x,
+            MethodStanding::Lbfgsb(at) => at.point(),
+        };
         self.fingerprint == fingerprint(experiment, dataset)
             && self.initial.len() == dataset.windows.len()
             && self.damping.len() == dataset.windows.len()
+            && self.start < experiment.starts.max(1)
+            && point.len() == variables
+            && self.starts.iter().all(|start| start.x.len() == variables)
     }
 
     /// Iterations so far.

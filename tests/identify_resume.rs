@@ -1,0 +1,257 @@
+//! `stiction identify`, killed and interrupted at any time, goes on to the same result; and recordings held out.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use stiction::model::Scene;
+
+use crate::identify_search::{BALL, throws};
+use crate::random::Random;
+use crate::simulate::Folder;
+
+const EXPERIMENT: &str = "scene = \"scene.toml\"
+data = [\"throws\"]
+starts = 3
+half_samples = 4
+[noise]
+position = 0.001
+rotation_deg = 0.3
+[[parameter]]
+name = \"floor-ball/mu\"
+start = 0.6
+lower = 0.01
+upper = 1
+[[parameter]]
+name = \"floor-ball/restitution\"
+start = 0.3
+lower = 0
+upper = 1
+";
+
+const COMMAND: [&str; 7] = [
+    "identify",
+    "experiment.toml",
+    "--resume",
+    "--holdout",
+    "0.2",
+    "--threads",
+    "2",
+];
+
+/// A folder with an experiment and twelve noisy recordings of a ball.
+fn prepared(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("scene.toml", BALL);
+    folder.write("experiment.toml", EXPERIMENT);
+    std::fs::create_dir(folder.path("throws")).unwrap();
+    let scene = Scene::load(folder.path("scene.toml")).unwrap();
+    for (k, recording) in throws(&scene, 12, 48, 1.0, 7).iter().enumerate() {
+        let mut text = Vec::new();
+        recording.write(&scene.model, &mut text).unwrap();
+        folder.write(
+            &format!("throws/{k:02}.csv"),
+            &String::from_utf8(text).unwrap(),
+        );
+    }
+    folder
+}
+
+/// The program, with its result in a folder of this name.
+fn program(folder: &Folder, output: &str) -> Command {
+    let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_stiction")));
+    command
+        .args(COMMAND)
+        .args(["-o", output])
+        .current_dir(folder.path("."));
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// A result without what clocks measure.
+fn result(folder: &Folder, output: &str) -> Value {
+    let text = folder.read(&format!("{output}/result.json"));
+    let mut value: Value = serde_json::from_str(&text).unwrap();
+    for measured in ["seconds", "rollouts", "half_rollouts"] {
+        value.as_object_mut().unwrap().remove(measured).unwrap();
+    }
+    value
+}
+
+/// Every file of a folder is whole, but for temporary ones.
+fn all_is_whole(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if name.ends_with(".tmp") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        match name {
+            "result.json" | "checkpoint.json" => {
+                serde_json::from_str::<Value>(&text).unwrap();
+            }
+            "scene.toml" => drop(Scene::load(&path).unwrap()),
+            "report.html" => assert!(text.trim_end().ends_with("</html>")),
+            other => panic!("{other} is none of its files"),
+        }
+    }
+}
+
+#[test]
+fn what_is_killed_goes_on_to_the_same_result() {
+    const KILLS: usize = 50;
+    let folder = prepared("resume-kill");
+    let begin = Instant::now();
+    assert!(program(&folder, "whole").status().unwrap().success());
+    let time = begin.elapsed().as_secs_f64();
+    let whole = result(&folder, "whole");
+    assert_eq!(
+        (&whole["status"], &whole["errors_from"]),
+        (&"converged".into(), &"halves".into())
+    );
+    let scene = folder.read("whole/scene.toml");
+    assert!(!folder.path("whole/checkpoint.json").exists());
+    let mut random = Random(1);
+    let (mut kills, mut ends, mut resumed) = (0, 0, 0);
+    // Started once more at the end, to finish. A run that ends before it is killed is compared and begun anew.
+    for attempt in 0..10 * KILLS {
+        resumed += usize::from(folder.path("part/checkpoint.json").exists());
+        let mut child = program(&folder, "part").spawn().unwrap();
+        if kills < KILLS {
+            std::thread::sleep(Duration::from_secs_f64(random.uniform(0.0, 0.6 * time)));
+            child.kill().unwrap();
+        }
+        let status = child.wait().unwrap();
+        all_is_whole(&folder.path("part"));
+        if status.code().is_none() {
+            kills += 1;
+            continue;
+        }
+        assert!(status.success(), "{status} at attempt {attempt}");
+        assert_eq!(result(&folder, "part"), whole);
+        assert_eq!(folder.read("part/scene.toml"), scene);
+        assert!(!folder.path("part/checkpoint.json").exists());
+        ends += 1;
+        if kills >= KILLS {
+            break;
+        }
+        std::fs::remove_dir_all(folder.path("part")).unwrap();
+    }
+    println!("{kills} kills, {resumed} runs resumed, {ends} ended");
+    assert!(ends > 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_interrupted_has_a_result_and_goes_on() {
+    let folder = prepared("resume-interrupt");
+    assert!(program(&folder, "whole").status().unwrap().success());
+    let whole = result(&folder, "whole");
+    // A signal that comes when all is done stops nothing: then once more.
+    let stopped = (0..20).any(|_| {
+        let mut child = program(&folder, "part")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first = lines.find(|line| line.as_ref().unwrap().contains("  loss "));
+        assert!(first.is_some());
+        let pid = child.id().to_string();
+        Command::new("kill").args(["-INT", &pid]).status().unwrap();
+        let rest: Vec<String> = lines.map(Result::unwrap).collect();
+        let status = child.wait().unwrap();
+        all_is_whole(&folder.path("part"));
+        if status.success() {
+            return false;
+        }
+        assert_eq!(status.code(), Some(1));
+        assert!(
+            rest.iter()
+                .any(|line| line.starts_with("--resume goes on from ")),
+            "{rest:?}"
+        );
+        true
+    });
+    assert!(stopped);
+    let text = folder.read("part/result.json");
+    let part: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(part["status"], "stopped");
+    assert!(part["loss"].as_f64().unwrap() >= whole["loss"].as_f64().unwrap());
+    assert!(
+        part["parameters"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|p| p["value"].is_f64())
+    );
+    // Other options are refused; the same ones go on.
+    let other = ["--seed", "2"];
+    let output = program(&folder, "part")
+        .args(other)
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("checkpoint.json") && message.contains("another experiment"));
+    assert!(program(&folder, "part").status().unwrap().success());
+    assert_eq!(result(&folder, "part"), whole);
+}
+
+#[test]
+fn recordings_held_out_are_measured() {
+    let folder = prepared("resume-holdout");
+    let short = [
+        "identify",
+        "experiment.toml",
+        "--half-samples",
+        "0",
+        "--starts",
+        "1",
+    ];
+    let run = |more: &[&str]| folder.run(&[&short[..], more].concat());
+    let output = run(&["--holdout", "0.25", "-o", "result.json"]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("9 recordings, 9 windows"), "{said}");
+    assert!(
+        said.contains("3 recordings held out: position error "),
+        "{said}"
+    );
+    let result: Value = serde_json::from_str(&folder.read("result.json")).unwrap();
+    assert_eq!(result["errors_from"], "linearisation");
+    let held = result["holdout"].as_object().unwrap();
+    assert_eq!(held["recordings"], 3);
+    for key in ["position_error_percent", "rotation_error_deg"] {
+        let of = |key: &str| held[key].as_f64().unwrap();
+        // The scene's own parameters are the truth here.
+        let (found, truth) = (of(key), of(&format!("{key}_of_scene")));
+        assert!(truth > 0.0 && found < 1.5 * truth, "{key}: {found} {truth}");
+    }
+    for share in ["0", "1", "-0.1", "1.5", "nan"] {
+        let output = run(&[&format!("--holdout={share}")]);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(
+            message.contains("--holdout") && message.contains("between 0 and 1"),
+            "{message}"
+        );
+    }
+    let output = run(&["--holdout", "0.5", "--data", "throws/03.csv"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("at least two recordings")
+    );
+    // A pipe takes a result and nothing else.
+    let output = run(&["--json", "-o", "/dev/null"]);
+    assert!(output.status.success() && output.stderr.is_empty());
+    assert!(!Path::new("/dev/null.checkpoint.json").exists());
+}
