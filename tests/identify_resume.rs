@@ -31,15 +31,8 @@ lower = 0
 upper = 1
 ";
 
-const COMMAND: [&str; 7] = [
-    "identify",
-    "experiment.toml",
-    "--resume",
-    "--holdout",
-    "0.2",
-    "--threads",
-    "2",
-];
+const COMMAND: [&str; 7] =
+    ["identify", "experiment.toml", "--resume", "--holdout", "0.2", "--threads", "2"];
 
 /// A folder with an experiment and twelve noisy recordings of a ball.
 fn prepared(name: &str) -> Folder {
@@ -51,10 +44,7 @@ fn prepared(name: &str) -> Folder {
     for (k, recording) in throws(&scene, 12, 48, 1.0, 7).iter().enumerate() {
         let mut text = Vec::new();
         recording.write(&scene.model, &mut text).unwrap();
-        folder.write(
-            &format!("throws/{k:02}.csv"),
-            &String::from_utf8(text).unwrap(),
-        );
+        folder.write(&format!("throws/{k:02}.csv"), &String::from_utf8(text).unwrap());
     }
     folder
 }
@@ -62,10 +52,7 @@ fn prepared(name: &str) -> Folder {
 /// The program, with its result in a folder of this name.
 fn program(folder: &Folder, output: &str) -> Command {
     let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_stiction")));
-    command
-        .args(COMMAND)
-        .args(["-o", output])
-        .current_dir(folder.path("."));
+    command.args(COMMAND).args(["-o", output]).current_dir(folder.path("."));
     command.stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
@@ -111,10 +98,7 @@ fn what_is_killed_goes_on_to_the_same_result() {
     assert!(program(&folder, "whole").status().unwrap().success());
     let time = begin.elapsed().as_secs_f64();
     let whole = result(&folder, "whole");
-    assert_eq!(
-        (&whole["status"], &whole["errors_from"]),
-        (&"converged".into(), &"halves".into())
-    );
+    assert_eq!((&whole["status"], &whole["errors_from"]), (&"converged".into(), &"halves".into()));
     let scene = folder.read("whole/scene.toml");
     assert!(!folder.path("whole/checkpoint.json").exists());
     let mut random = Random(1);
@@ -155,10 +139,7 @@ fn what_is_interrupted_has_a_result_and_goes_on() {
     let whole = result(&folder, "whole");
     // A signal that comes when all is done stops nothing: then once more.
     let stopped = (0..20).any(|_| {
-        let mut child = program(&folder, "part")
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = program(&folder, "part").stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let first = lines.find(|line| line.as_ref().unwrap().contains("  loss "));
         assert!(first.is_some());
@@ -171,11 +152,7 @@ fn what_is_interrupted_has_a_result_and_goes_on() {
             return false;
         }
         assert_eq!(status.code(), Some(1));
-        assert!(
-            rest.iter()
-                .any(|line| line.starts_with("--resume goes on from ")),
-            "{rest:?}"
-        );
+        assert!(rest.iter().any(|line| line.starts_with("--resume goes on from ")), "{rest:?}");
         true
     });
     assert!(stopped);
@@ -183,20 +160,10 @@ fn what_is_interrupted_has_a_result_and_goes_on() {
     let part: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(part["status"], "stopped");
     assert!(part["loss"].as_f64().unwrap() >= whole["loss"].as_f64().unwrap());
-    assert!(
-        part["parameters"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|p| p["value"].is_f64())
-    );
+    assert!(part["parameters"].as_array().unwrap().iter().all(|p| p["value"].is_f64()));
     // Other options are refused; the same ones go on.
     let other = ["--seed", "2"];
-    let output = program(&folder, "part")
-        .args(other)
-        .stderr(Stdio::piped())
-        .output()
-        .unwrap();
+    let output = program(&folder, "part").args(other).stderr(Stdio::piped()).output().unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(message.contains("checkpoint.json") && message.contains("another experiment"));
@@ -207,23 +174,13 @@ fn what_is_interrupted_has_a_result_and_goes_on() {
 #[test]
 fn recordings_held_out_are_measured() {
     let folder = prepared("resume-holdout");
-    let short = [
-        "identify",
-        "experiment.toml",
-        "--half-samples",
-        "0",
-        "--starts",
-        "1",
-    ];
+    let short = ["identify", "experiment.toml", "--half-samples", "0", "--starts", "1"];
     let run = |more: &[&str]| folder.run(&[&short[..], more].concat());
     let output = run(&["--holdout", "0.25", "-o", "result.json"]);
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}");
     assert!(said.contains("9 recordings, 9 windows"), "{said}");
-    assert!(
-        said.contains("3 recordings held out: position error "),
-        "{said}"
-    );
+    assert!(said.contains("3 recordings held out: position error "), "{said}");
     let result: Value = serde_json::from_str(&folder.read("result.json")).unwrap();
     assert_eq!(result["errors_from"], "linearisation");
     let held = result["holdout"].as_object().unwrap();
@@ -238,18 +195,11 @@ fn recordings_held_out_are_measured() {
         let output = run(&[&format!("--holdout={share}")]);
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{message}");
-        assert!(
-            message.contains("--holdout") && message.contains("between 0 and 1"),
-            "{message}"
-        );
+        assert!(message.contains("--holdout") && message.contains("between 0 and 1"), "{message}");
     }
     let output = run(&["--holdout", "0.5", "--data", "throws/03.csv"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        String::from_utf8(output.stderr)
-            .unwrap()
-            .contains("at least two recordings")
-    );
+    assert!(String::from_utf8(output.stderr).unwrap().contains("at least two recordings"));
     // A pipe takes a result and nothing else.
     let output = run(&["--json", "-o", "/dev/null"]);
     assert!(output.status.success() && output.stderr.is_empty());

@@ -12,12 +12,8 @@ use stiction::state::State;
 
 use crate::random::Random;
 
-const NOISE: Noise = Noise {
-    position: 1e-3,
-    rotation: 5e-3,
-    velocity: None,
-    angular_velocity: None,
-};
+const NOISE: Noise =
+    Noise { position: 1e-3, rotation: 5e-3, velocity: None, angular_velocity: None };
 
 /// A ball that bounces, slides and rolls, at mu 0.3 and restitution 0.6.
 pub const BALL: &str = "simulation.time_step = 0.01\n[[half_space]]\nname = \"floor\"\n\
@@ -64,21 +60,8 @@ fn motion(
     noise: f64,
     random: &mut Random,
 ) -> Trajectory {
-    let Scene {
-        model,
-        parameters,
-        settings,
-        wrenches,
-        ..
-    } = scene;
-    let mut rollout = Rollout::new(
-        System {
-            model,
-            parameters,
-            settings,
-        },
-        start.clone(),
-    );
+    let Scene { model, parameters, settings, wrenches, .. } = scene;
+    let mut rollout = Rollout::new(System { model, parameters, settings }, start.clone());
     let mut states = vec![start];
     for _ in 0..steps {
         rollout.step(wrenches);
@@ -91,29 +74,14 @@ fn motion(
     for state in states[1..].iter_mut().filter(|_| noise > 0.0) {
         let free = model.nv() == 6;
         let size = |i: usize| {
-            if free && i < 3 {
-                NOISE.position
-            } else {
-                NOISE.rotation
-            }
+            if free && i < 3 { NOISE.position } else { NOISE.rotation }
         };
         let tangent: Vec<f64> = (0..2 * model.nv())
-            .map(|i| {
-                if i < model.nv() {
-                    noise * size(i) * normal()
-                } else {
-                    0.0
-                }
-            })
+            .map(|i| if i < model.nv() { noise * size(i) * normal() } else { 0.0 })
             .collect();
         *state = state.moved(model.coordinates(), &tangent);
     }
-    Trajectory {
-        name: "motion".into(),
-        times,
-        states,
-        recorded: Recorded::all(model),
-    }
+    Trajectory { name: "motion".into(), times, states, recorded: Recorded::all(model) }
 }
 
 /// `count` throws of the one body of a scene.
@@ -136,14 +104,8 @@ fn swings(scene: &Scene, count: usize, steps: usize, noise: f64, seed: u64) -> V
     (0..count)
         .map(|_| {
             let mut start = scene.state.clone();
-            start
-                .q
-                .iter_mut()
-                .for_each(|q| *q = random.uniform(-0.8, 0.8));
-            start
-                .v
-                .iter_mut()
-                .for_each(|v| *v = random.uniform(-2.0, 2.0));
+            start.q.iter_mut().for_each(|q| *q = random.uniform(-0.8, 0.8));
+            start.v.iter_mut().for_each(|v| *v = random.uniform(-2.0, 2.0));
             motion(scene, start, steps, noise, &mut random)
         })
         .collect()
@@ -160,10 +122,7 @@ fn bounces(starts: usize) -> (Experiment, Dataset) {
         free(&scene, "floor-ball/mu", 0.6, [0.01, 1.0]),
         free(&scene, "floor-ball/restitution", 0.3, [0.0, 1.0]),
     ];
-    let experiment = Experiment {
-        starts,
-        ..Experiment::new("bounces", scene, parameters, NOISE)
-    };
+    let experiment = Experiment { starts, ..Experiment::new("bounces", scene, parameters, NOISE) };
     let recordings = throws(&experiment.scene, 8, 48, 1.0, 7);
     let dataset = Dataset::new(&experiment, recordings).unwrap();
     (experiment, dataset)
@@ -172,9 +131,8 @@ fn bounces(starts: usize) -> (Experiment, Dataset) {
 /// Damping of the joints of a chain from exact swings.
 fn swinging(links: usize) -> (Experiment, Dataset) {
     let scene = chain(links);
-    let parameters = (0..links)
-        .map(|k| free(&scene, &format!("link{k}/damping"), 1e-3, [1e-5, 1e-1]))
-        .collect();
+    let parameters =
+        (0..links).map(|k| free(&scene, &format!("link{k}/damping"), 1e-3, [1e-5, 1e-1])).collect();
     let experiment = Experiment::new("swings", scene, parameters, NOISE);
     let recordings = swings(&experiment.scene, 3, 60, 0.0, 3);
     let dataset = Dataset::new(&experiment, recordings).unwrap();
@@ -209,22 +167,11 @@ fn goes_on_to_the_same_bits(experiment: &Experiment, dataset: &Dataset) -> Fit {
         assert_eq!(serde_json::to_string(&checkpoint).unwrap(), kept[place]);
         let mut later = Vec::new();
         let threads = 1 + part % 3;
-        let again = fit_from(
-            experiment,
-            dataset,
-            threads,
-            Some(checkpoint),
-            &mut |progress| {
-                later.push(serde_json::to_string(&progress.checkpoint()).unwrap());
-                true
-            },
-        );
-        assert_eq!(
-            all(&again.unwrap()),
-            all(&whole),
-            "from {place} of {}",
-            kept.len()
-        );
+        let again = fit_from(experiment, dataset, threads, Some(checkpoint), &mut |progress| {
+            later.push(serde_json::to_string(&progress.checkpoint()).unwrap());
+            true
+        });
+        assert_eq!(all(&again.unwrap()), all(&whole), "from {place} of {}", kept.len());
         assert_eq!(later, kept[place + 1..], "from {place}");
     }
     whole
@@ -287,10 +234,7 @@ fn what_is_stopped_goes_on_to_the_same_bits() {
             false
         });
         let part = part.unwrap();
-        assert_eq!(
-            (part.status, told, part.iterations),
-            (FitStatus::Stopped, 1, number)
-        );
+        assert_eq!((part.status, told, part.iterations), (FitStatus::Stopped, 1, number));
         assert!(part.loss.is_finite());
     }
     let end = fit_from(&experiment, &dataset, 2, kept, &mut |_| true).unwrap();
@@ -371,11 +315,7 @@ fn a_start_from_which_nothing_is_finite_can_be_kept_and_read() {
 
 /// The parameters that a method finds.
 fn found(experiment: &Experiment, dataset: &Dataset, method: Method, most: usize) -> Fit {
-    let experiment = Experiment {
-        method,
-        max_iterations: most,
-        ..experiment.clone()
-    };
+    let experiment = Experiment { method, max_iterations: most, ..experiment.clone() };
     run(&experiment, dataset)
 }
 
@@ -387,10 +327,7 @@ fn all_methods_find_the_same_parameters() {
     for (k, p) in least.parameters.iter().enumerate() {
         assert_relative_eq!(p.value, 2e-3 + 2e-4 * k as f64, max_relative = 1e-6);
     }
-    let adam = Method::Adam(AdamSettings {
-        rate: 0.3,
-        ..AdamSettings::default()
-    });
+    let adam = Method::Adam(AdamSettings { rate: 0.3, ..AdamSettings::default() });
     let same = |experiment: &Experiment, least: &Fit| {
         for (method, most, near) in [(Method::Lbfgsb, 100, 1e-4), (adam, 150, 2e-2)] {
             let fit = found(experiment, &dataset, method, most);
@@ -415,20 +352,13 @@ fn many_parameters_are_found_by_quasi_newton_steps() {
     let (mut experiment, _) = swinging(12);
     for k in 1..12 {
         let name = format!("link{k}/mass");
-        experiment
-            .parameters
-            .push(free(&experiment.scene, &name, 0.15, [0.02, 1.0]));
+        experiment.parameters.push(free(&experiment.scene, &name, 0.15, [0.02, 1.0]));
     }
     let recordings = swings(&experiment.scene, 4, 40, 0.0, 5);
     let dataset = Dataset::new(&experiment, recordings).unwrap();
     let fit = found(&experiment, &dataset, Method::Lbfgsb, 300);
     assert_eq!(fit.parameters.len(), 23);
-    assert!(
-        fit.loss < 1e-6 * fit.loss_at_start,
-        "{} {}",
-        fit.loss,
-        fit.loss_at_start
-    );
+    assert!(fit.loss < 1e-6 * fit.loss_at_start, "{} {}", fit.loss, fit.loss_at_start);
     for p in &fit.parameters {
         let truth = experiment.parameter(&p.name).unwrap().slots[0];
         let truth = experiment.scene.parameters.values[truth];
@@ -470,11 +400,7 @@ fn further_starts_lead_out_of_a_trap() {
     experiment.starts = 4;
     let many = run(&experiment, &dataset);
     assert!(alone.loss > 2.0 * many.loss, "{} {}", alone.loss, many.loss);
-    assert!(
-        (many.parameters[0].value - 0.2).abs() < 0.02,
-        "{:?}",
-        many.parameters[0]
-    );
+    assert!((many.parameters[0].value - 0.2).abs() < 0.02, "{:?}", many.parameters[0]);
     assert_eq!(many.starts.len(), 4);
     assert_eq!(many.starts[0].start, [0.9, 0.9]);
 }
@@ -486,19 +412,12 @@ fn a_restitution_driven_to_nothing_comes_back() {
     experiment.parameters[1].start = 0.02;
     let alone = run(&experiment, &dataset);
     assert_eq!(alone.status, FitStatus::Unobservable);
-    assert_eq!(
-        (alone.parameters[1].value, alone.parameters[1].observable),
-        (0.02, false)
-    );
+    assert_eq!((alone.parameters[1].value, alone.parameters[1].observable), (0.02, false));
     for (start, starts) in [(0.02, 4), (0.0, 4), (0.1, 1), (0.95, 1), (1.0, 1)] {
         (experiment.parameters[1].start, experiment.starts) = (start, starts);
         let fit = run(&experiment, &dataset);
         let found = fit.parameters[1].value;
-        assert!(
-            (found - 0.6).abs() < 0.02,
-            "{found} from {start}: {:?}",
-            fit.status
-        );
+        assert!((found - 0.6).abs() < 0.02, "{found} from {start}: {:?}", fit.status);
     }
 }
 
@@ -512,15 +431,9 @@ fn recordings_held_out_are_a_partition() {
     }
     let readings: Vec<_> = (0..9).map(|k| vec![vec![Some(k as f64)]; 49]).collect();
     let dataset = Dataset::new(&experiment, recordings).unwrap();
-    let dataset = Dataset {
-        readings,
-        ..dataset
-    };
+    let dataset = Dataset { readings, ..dataset };
     let names = |part: &Dataset| -> Vec<String> {
-        part.trajectories
-            .iter()
-            .map(|trajectory| trajectory.name.clone())
-            .collect()
+        part.trajectories.iter().map(|trajectory| trajectory.name.clone()).collect()
     };
     let mut chosen = Vec::new();
     for seed in 0..20 {
@@ -549,19 +462,8 @@ fn recordings_held_out_are_a_partition() {
     chosen.dedup();
     assert!(chosen.len() > 10, "seeds choose the same: {chosen:?}");
     // At least one stays and one is taken out, where that can be.
-    for (share, out) in [
-        (0.0, 1),
-        (1e-9, 1),
-        (0.5, 5),
-        (1.0, 8),
-        (7.0, 8),
-        (f64::NAN, 1),
-    ] {
-        assert_eq!(
-            hold_out(dataset.clone(), share, 1).1.trajectories.len(),
-            out,
-            "{share}"
-        );
+    for (share, out) in [(0.0, 1), (1e-9, 1), (0.5, 5), (1.0, 8), (7.0, 8), (f64::NAN, 1)] {
+        assert_eq!(hold_out(dataset.clone(), share, 1).1.trajectories.len(), out, "{share}");
     }
     let one = hold_out(dataset, 1.0, 1).0;
     assert_eq!(hold_out(one, 0.5, 1).1.trajectories.len(), 0);
@@ -575,10 +477,7 @@ fn errors_of_halves_are_those_of_the_linearisation_where_it_holds() {
     let dataset = Dataset::new(&experiment, recordings).unwrap();
     let mut fit = run(&experiment, &dataset);
     let told = |fit: &Fit| -> Vec<f64> {
-        fit.parameters
-            .iter()
-            .map(|p| p.standard_error.unwrap())
-            .collect()
+        fit.parameters.iter().map(|p| p.standard_error.unwrap()).collect()
     };
     let linearised = told(&fit);
     let halves = |threads: usize| {
@@ -595,11 +494,7 @@ fn errors_of_halves_are_those_of_the_linearisation_where_it_holds() {
     }
     // Of 20 pairs of halves, within 3 standard errors (Fisher's).
     let off = fit.correlations[(0, 1)].atanh() - correlation.atanh();
-    assert!(
-        off.abs() < 3.0 / 17.0_f64.sqrt(),
-        "{} {correlation}",
-        fit.correlations[(0, 1)]
-    );
+    assert!(off.abs() < 3.0 / 17.0_f64.sqrt(), "{} {correlation}", fit.correlations[(0, 1)]);
     // Too few for halves, or stopped at once: nothing.
     let few = Dataset::new(&experiment, dataset.trajectories[..3].to_vec()).unwrap();
     assert!(half_sampling(&experiment, &few, &fit, 4, 1, &mut |_| true).is_none());

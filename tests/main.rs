@@ -24,6 +24,7 @@ mod identify_parameters;
 #[cfg(feature = "cli")]
 mod identify_resume;
 mod identify_search;
+mod identify_statistics;
 mod import;
 mod layers;
 mod linearize;

@@ -56,9 +56,8 @@ impl Folder {
     /// The files in it, sorted.
     pub fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.0).unwrap();
-        let mut names: Vec<String> = entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
@@ -66,11 +65,7 @@ impl Folder {
     /// Runs the program in it.
     pub fn run(&self, arguments: &[&str]) -> Output {
         let program = Path::new(env!("CARGO_BIN_EXE_stiction"));
-        Command::new(program)
-            .args(arguments)
-            .current_dir(&self.0)
-            .output()
-            .unwrap()
+        Command::new(program).args(arguments).current_dir(&self.0).output().unwrap()
     }
 }
 
@@ -100,20 +95,12 @@ pub fn refuses(output: &Output, says: &[&str]) {
 #[track_caller]
 pub fn close(found: &Value, expected: f64) {
     let found = found.as_f64().unwrap();
-    assert!(
-        (found - expected).abs() <= 4.0 * f64::EPSILON * expected.abs(),
-        "{found} {expected}"
-    );
+    assert!((found - expected).abs() <= 4.0 * f64::EPSILON * expected.abs(), "{found} {expected}");
 }
 
 fn rows(text: &str) -> Vec<Vec<String>> {
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .from_reader(text.as_bytes());
-    reader
-        .records()
-        .map(|r| r.unwrap().iter().map(str::to_string).collect())
-        .collect()
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+    reader.records().map(|r| r.unwrap().iter().map(str::to_string).collect()).collect()
 }
 
 #[test]
@@ -121,31 +108,14 @@ fn trajectories_are_written_bit_for_bit() {
     let folder = Folder::new("simulate");
     folder.write("scene.toml", SCENE);
     let said = succeeds(&folder.run(&["simulate", "scene.toml", "--steps", "60", "-o", "out.csv"]));
-    assert!(
-        said.contains("60 steps") && said.contains("out.csv"),
-        "{said}"
-    );
+    assert!(said.contains("60 steps") && said.contains("out.csv"), "{said}");
     assert_eq!(folder.files(), ["out.csv", "scene.toml"]);
 
     let scene = Scene::load(folder.path("scene.toml")).unwrap();
-    let Scene {
-        model,
-        parameters,
-        state,
-        settings,
-        wrenches,
-        ..
-    } = &scene;
+    let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
     let read = Trajectory::load(folder.path("out.csv"), model).unwrap();
     assert_eq!(read.states.len(), 61);
-    let mut rollout = Rollout::new(
-        System {
-            model,
-            parameters,
-            settings,
-        },
-        state.clone(),
-    );
+    let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
     for (k, state) in read.states.iter().enumerate() {
         assert_eq!(read.times[k], k as f64 * 0.01);
         assert_eq!(state, &rollout.state, "frame {k}");
@@ -162,25 +132,9 @@ fn trajectories_are_written_bit_for_bit() {
 fn contacts_are_written_beside_the_trajectory() {
     let folder = Folder::new("contacts");
     folder.write("scene.toml", SCENE);
-    let command = [
-        "simulate",
-        "scene.toml",
-        "-o",
-        "out.csv",
-        "--contacts",
-        "--steps",
-        "100",
-    ];
+    let command = ["simulate", "scene.toml", "-o", "out.csv", "--contacts", "--steps", "100"];
     succeeds(&folder.run(&command));
-    assert_eq!(
-        folder.files(),
-        [
-            "out.contacts.csv",
-            "out.csv",
-            "out.solver.csv",
-            "scene.toml"
-        ]
-    );
+    assert_eq!(folder.files(), ["out.contacts.csv", "out.csv", "out.solver.csv", "scene.toml"]);
     let contacts = rows(&folder.read("out.contacts.csv"));
     let header =
         "step,t,pair,point,mode,target,gap,impulse_n,impulse_t1,impulse_t2,friction".split(',');
@@ -192,10 +146,7 @@ fn contacts_are_written_beside_the_trajectory() {
     assert!(solver[0].iter().eq(header));
     assert_eq!(solver.len(), 101);
     for (k, row) in solver.iter().enumerate().skip(1) {
-        assert_eq!(
-            (row[0].as_str(), row[2].as_str()),
-            (k.to_string().as_str(), "solved")
-        );
+        assert_eq!((row[0].as_str(), row[2].as_str()), (k.to_string().as_str(), "solved"));
         assert_eq!(row[1].parse(), Ok(k as f64 * 0.01));
         let touching = contacts.iter().filter(|contact| contact[0] == row[0]);
         assert_eq!(row[6].parse(), Ok(touching.count()));
@@ -230,10 +181,7 @@ fn json_is_one_object() {
     folder.write("scene.toml", SCENE);
     let command = ["simulate", "scene.toml", "--steps", "10", "--json"];
     let said: Value = serde_json::from_str(&succeeds(&folder.run(&command))).unwrap();
-    assert_eq!(
-        (&said["command"], &said["steps"]),
-        (&"simulate".into(), &10.into())
-    );
+    assert_eq!((&said["command"], &said["steps"]), (&"simulate".into(), &10.into()));
     assert_eq!(said["time_step"], 0.01);
     assert_eq!(said["solver"]["status"], "solved");
     assert_eq!(said["solver"]["unsolved"], 0);
@@ -257,31 +205,15 @@ fn json_is_one_object() {
 fn bad_input_is_refused_and_nothing_written() {
     let folder = Folder::new("bad");
     for (passage, replacement, says) in [
-        (
-            "mass = 0.4",
-            "mass = -1",
-            vec!["scene.toml:8", "mass", "positive"],
-        ),
+        ("mass = 0.4", "mass = -1", vec!["scene.toml:8", "mass", "positive"]),
         ("mu = 0.3", "mu = \"rough\"", vec!["scene.toml:21", "mu"]),
-        (
-            "time_step = 0.01",
-            "time_step = 0.01\nstep = 1",
-            vec!["scene.toml:3", "step"],
-        ),
+        ("time_step = 0.01", "time_step = 0.01\nstep = 1", vec!["scene.toml:3", "step"]),
         ("[simulation]", "[simulation", vec!["scene.toml:1"]),
-        (
-            "time_step = 0.01",
-            "time_step = 1e-12",
-            vec!["scene.toml", "time_step", "--steps"],
-        ),
+        ("time_step = 0.01", "time_step = 1e-12", vec!["scene.toml", "time_step", "--steps"]),
         (
             "velocity = [1, 0, 0]",
             "velocity = [1.7e308, 0, 0]\nforce = [1e308, 0, 0]",
-            vec![
-                "scene.toml",
-                "does not give finite numbers",
-                "nothing was written",
-            ],
+            vec!["scene.toml", "does not give finite numbers", "nothing was written"],
         ),
     ] {
         assert_eq!(SCENE.matches(passage).count(), 1, "{passage}");
@@ -291,24 +223,12 @@ fn bad_input_is_refused_and_nothing_written() {
         assert_eq!(folder.files(), ["scene.toml"], "{passage}");
     }
     folder.write("scene.toml", SCENE);
-    refuses(
-        &folder.run(&["simulate", "no.toml"]),
-        &["no.toml", "No such file"],
-    );
+    refuses(&folder.run(&["simulate", "no.toml"]), &["no.toml", "No such file"]);
     let output = folder.run(&["simulate", "scene.toml", "-o", "no/out.csv"]);
     refuses(&output, &["no/out.csv", "no directory no"]);
-    refuses(
-        &folder.run(&["simulate", "scene.toml", "-o", "."]),
-        &["is a directory"],
-    );
-    refuses(
-        &folder.run(&["simulate", "scene.toml", "--steps", "0"]),
-        &["--steps", "1 to"],
-    );
-    refuses(
-        &folder.run(&["simulate", "scene.toml", "--steps", "many"]),
-        &["--steps"],
-    );
+    refuses(&folder.run(&["simulate", "scene.toml", "-o", "."]), &["is a directory"]);
+    refuses(&folder.run(&["simulate", "scene.toml", "--steps", "0"]), &["--steps", "1 to"]);
+    refuses(&folder.run(&["simulate", "scene.toml", "--steps", "many"]), &["--steps"]);
     assert_eq!(folder.files(), ["scene.toml"]);
 }
 
@@ -317,21 +237,11 @@ fn unsolved_problems_are_said_in_words() {
     let folder = Folder::new("unsolved");
     let scene = SCENE.replace("time_step = 0.01", "time_step = 0.01\ntolerance = 1e-30");
     folder.write("scene.toml", &scene);
-    let command = [
-        "simulate",
-        "scene.toml",
-        "-o",
-        "out.csv",
-        "--contacts",
-        "--json",
-    ];
+    let command = ["simulate", "scene.toml", "-o", "out.csv", "--contacts", "--json"];
     let output = folder.run(&command);
     assert_eq!(output.status.code(), Some(1));
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        message.starts_with("warning: ") && message.contains("not solved"),
-        "{message}"
-    );
+    assert!(message.starts_with("warning: ") && message.contains("not solved"), "{message}");
     assert!(message.contains("tolerance 1e-30"), "{message}");
     let said: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(said["solver"]["unsolved"].as_u64().unwrap() > 0);
@@ -347,21 +257,12 @@ fn outputs_go_through_links_and_to_devices() {
     folder.write("real.csv", "");
     std::os::unix::fs::symlink("real.csv", folder.path("link.csv")).unwrap();
     succeeds(&folder.run(&["simulate", "scene.toml", "--steps", "3", "-o", "link.csv"]));
-    assert!(
-        std::fs::symlink_metadata(folder.path("link.csv"))
-            .unwrap()
-            .is_symlink()
-    );
+    assert!(std::fs::symlink_metadata(folder.path("link.csv")).unwrap().is_symlink());
     assert_eq!(folder.read("real.csv").lines().count(), 5);
 
     use std::os::unix::fs::FileTypeExt;
     succeeds(&folder.run(&["simulate", "scene.toml", "--steps", "3", "-o", "/dev/null"]));
-    assert!(
-        std::fs::metadata("/dev/null")
-            .unwrap()
-            .file_type()
-            .is_char_device()
-    );
+    assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
 }
 
 #[cfg(target_os = "linux")]
@@ -369,10 +270,7 @@ fn outputs_go_through_links_and_to_devices() {
 fn a_result_that_could_not_be_printed_is_an_error() {
     let folder = Folder::new("full");
     folder.write("scene.toml", SCENE);
-    let full = std::fs::OpenOptions::new()
-        .write(true)
-        .open("/dev/full")
-        .unwrap();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_stiction"))
         .args(["simulate", "scene.toml", "--steps", "3", "--json"])
         .current_dir(&folder.0)
@@ -388,9 +286,6 @@ fn gradcheck_refuses_durations_that_are_none() {
     let folder = Folder::new("durations");
     for duration in ["nan", "-1", "1e300"] {
         let option = format!("--duration={duration}");
-        refuses(
-            &folder.run(&["gradcheck", &option]),
-            &["--duration", "between 0 and"],
-        );
+        refuses(&folder.run(&["gradcheck", &option]), &["--duration", "between 0 and"]);
     }
 }
