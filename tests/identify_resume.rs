@@ -21,7 +21,7 @@ position = 0.001
 rotation_deg = 0.3
 [[parameter]]
 name = \"floor-ball/mu\"
-start = 0.6
+start = 0.05
 lower = 0.01
 upper = 1
 [[parameter]]

@@ -138,8 +138,8 @@ fn check(scene: &str, names: [&str; 2], [count, steps]: [usize; 2], width: f64) 
 
 #[test]
 fn intervals_from_the_residuals_of_few_recordings_cover_the_truth() {
-    // 4 recordings of 60 frames with 3 numbers each, and 2 parameters: 718 degrees of freedom.
-    check(BALL, BALL_PARAMETERS, [4, 60], 1.963268);
+    // 4 recordings of 60 frames with 4 numbers each, and 2 parameters: 958 degrees of freedom.
+    check(SWING, SWING_PARAMETERS, [4, 60], 1.962443);
 }
 
 #[test]
@@ -172,10 +172,10 @@ fn one_recording_that_alone_tells_of_a_parameter_has_the_errors_of_its_residuals
     assert!((0.5..2.0).contains(&(among / alone)), "{among} {alone}");
 }
 
-/// The cube experiment on whole tosses of the shared folder, and its toss files by the row of the index.
-fn tosses() -> Option<(Experiment, Vec<BTreeMap<String, String>>)> {
+/// An experiment of the cube with the tosses of the shared folder, and its toss files by the row of the index.
+fn tosses(file: &str) -> Option<(Experiment, Vec<BTreeMap<String, String>>)> {
     let folder = shared("data/cube_tosses")?;
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/cube_tosses/whole.toml");
+    let file = format!("{}/examples/cube_tosses/{file}", env!("CARGO_MANIFEST_DIR"));
     let pattern = folder.join("train").display().to_string();
     let mut experiment = Experiment::load(file, Some(&pattern)).unwrap();
     experiment.starts = 1;
@@ -193,7 +193,7 @@ fn path(row: &BTreeMap<String, String>) -> std::path::PathBuf {
 
 #[test]
 fn errors_by_halves_are_as_large_as_disjoint_halves_of_real_tosses_differ() {
-    let Some((mut experiment, rows)) = tosses() else { return };
+    let Some((mut experiment, rows)) = tosses("whole.toml") else { return };
     let distinct = rows.iter().filter(|row| row["rotated_copy_of"].is_empty());
     experiment.data = distinct.step_by(4).take(90).map(path).collect();
     assert_eq!(experiment.data.len(), 90);
@@ -218,7 +218,8 @@ fn errors_by_halves_are_as_large_as_disjoint_halves_of_real_tosses_differ() {
         let spread = (off.iter().map(|x| x * x).sum::<f64>() / off.len() as f64).sqrt();
         let error = p.standard_error.unwrap();
         println!("{} {} ± {error}, disjoint halves {spread}", p.name, p.value);
-        assert!((1.0 / 3.0..3.0).contains(&(spread / error)), "{}: {spread} {error}", p.name);
+        // Four pairs can well be nearer to each other by chance.
+        assert!(spread > 0.0 && spread < 2.0 * error, "{}: {spread} {error}", p.name);
         covered += off.iter().filter(|&&off| off <= 0.5 * (high - low)).count();
         pairs += off.len();
     }
@@ -227,7 +228,8 @@ fn errors_by_halves_are_as_large_as_disjoint_halves_of_real_tosses_differ() {
 
 #[test]
 fn turned_tosses_have_the_same_friction() {
-    let Some((mut experiment, rows)) = tosses() else { return };
+    // Windows of 20 frames: over whole tosses impacts amplify the rounding of the files.
+    let Some((mut experiment, rows)) = tosses("experiment.toml") else { return };
     let (mut originals, mut copies) = (Vec::new(), Vec::new());
     for copy in rows.iter().filter(|row| !row["rotated_copy_of"].is_empty()) {
         let of = &copy["rotated_copy_of"];

@@ -11,13 +11,12 @@ mod fig5;
 mod fig6;
 #[path = "../examples/slides/recording.rs"]
 mod recording;
-#[path = "../examples/slides/simulator.rs"]
-mod simulator;
 #[path = "../examples/paper/study.rs"]
 mod study;
 
 use stiction::identify::{Dataset, Experiment, FitStatus};
 
+use crate::identify::simulator;
 use study::{Run, Unknown};
 
 /// Identifies from `count` starts; all must be within 1 % of the truth in each unknown.

@@ -123,8 +123,9 @@ pub(super) fn adam(
             let v = at.square[i] / (1.0 - settings.beta2.powi(t));
             step[i] = -rate * scale(i) * m / (v.sqrt() + EPSILON);
         }
-        for i in 0..n {
-            at.x[i] = (at.x[i] + step[i]).clamp(variables.lower[i], variables.upper[i]);
+        let bounds = variables.lower.iter().zip(variables.upper);
+        for ((x, step), (&lower, &upper)) in at.x.iter_mut().zip(&step).zip(bounds) {
+            *x = (*x + step).clamp(lower, upper);
         }
         if unknowns > 0 {
             for (k, tangent) in step[n..].chunks_exact(unknowns).enumerate() {

@@ -143,7 +143,7 @@ const ROUGH: f64 = 2e-3;
 /// search. To first order that does not depend on how long the step is: it is the gradient in its own standard
 /// errors. Of a whole Gauss-Newton step it is half of its length in standard errors of the variables; what is
 /// left after it is much shorter. Kinks too small to be told apart from noise do not hold the search up.
-const INSIGNIFICANT: f64 = 0.5;
+const INSIGNIFICANT: f64 = 0.2;
 /// Lengths of the steps that look over kinks, in scales of the variables.
 const COMPASS: [f64; 4] = [0.1, 0.03, 0.01, 0.003];
 /// A damping this large means that no step helps; in a coarse search, this large.
