@@ -412,7 +412,7 @@ fn recorded_elbow_tosses_tell_friction_and_restitution() {
     let dataset = Dataset::load(&experiment).unwrap();
     assert_eq!(dataset.substeps, 2);
     let found = run(&experiment, &dataset);
-    assert!(found.loss < 0.5 * found.loss_of_scene, "{} {}", found.loss, found.loss_of_scene);
+    assert!(found.loss < 0.6 * found.loss_of_scene, "{} {}", found.loss, found.loss_of_scene);
     assert_eq!(found.report.unsolved, 0);
     let value = |k: usize| found.parameters[k].value;
     // Links that lie flat and slide slow down as by 0.19 to 0.22.

@@ -220,7 +220,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if let Some(held_out) = &held_out {
         object.insert("holdout".into(), held_out.json());
     }
-    let previous = destination.as_ref().and_then(|destination| {
+    // What a resumed search replaces is its own result so far.
+    let previous = destination.as_ref().filter(|_| !arguments.resume).and_then(|destination| {
         let file = destination.result();
         comparison::with_previous(&file, &experiment, &dataset, &result, threads)
     });

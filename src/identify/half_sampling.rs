@@ -9,7 +9,7 @@ use nalgebra::DMatrix;
 use super::continuation::uniform;
 use super::levenberg_marquardt::{Limits, Standing, Variables, proceed};
 use super::student::quantile_95;
-use super::{Dataset, Effort, Experiment, Fit, Problem};
+use super::{Dataset, Effort, Experiment, Fit, Problem, WindowLength};
 
 /// What fits to random halves of the recordings came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +65,7 @@ pub fn half_sampling(
     if starts.is_empty() {
         starts.push(space.variables(&whole));
     }
-    problem.cap_sensitivity = true;
+    problem.cap_sensitivity = experiment.window == WindowLength::Whole;
     let limits = Limits { iterations: ITERATIONS, coarse: false };
     let mut seed = experiment.seed;
     let mut values = Vec::new();

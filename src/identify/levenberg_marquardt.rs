@@ -138,12 +138,12 @@ const SLOW_ITERATIONS: usize = 3;
 const COARSE: f64 = 1e-2;
 /// A decrease below this fraction ends a search where the cost is rough: there it always falls a little further,
 /// from one dent to the next.
-const ROUGH: f64 = 2e-3;
-/// A change of the cost by less than this many standard errors of it, by how far its parts disagree, ends the
-/// search. To first order that does not depend on how long the step is: it is the gradient in its own standard
+const ROUGH: f64 = 5e-3;
+/// Where the cost is rough, a change of it by less than this many standard errors, by how far its parts disagree, ends
+/// the search. To first order that does not depend on how long the step is: it is the gradient in its own standard
 /// errors. Of a whole Gauss-Newton step it is half of its length in standard errors of the variables; what is
 /// left after it is much shorter. Kinks too small to be told apart from noise do not hold the search up.
-const INSIGNIFICANT: f64 = 0.2;
+const INSIGNIFICANT: f64 = 0.5;
 /// Lengths of the steps that look over kinks, in scales of the variables.
 const COMPASS: [f64; 4] = [0.1, 0.03, 0.01, 0.003];
 /// A damping this large means that no step helps; in a coarse search, this large.
@@ -223,7 +223,7 @@ pub(super) fn proceed<P: LeastSquares>(
         let rough = search.problem.is_rough();
         let slow = if limits.coarse { COARSE } else { ROUGH };
         let enough = (limits.coarse || rough) && attempt.accepted && fell <= slow * before;
-        if enough || attempt.insignificant {
+        if enough || (rough && attempt.insignificant) {
             ended = Some(Outcome::Converged);
         } else if ended.is_some()
             && !(limits.coarse || rough)

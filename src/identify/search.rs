@@ -6,7 +6,7 @@ use super::adam::{self, AdamStanding};
 use super::continuation::{Stage, stages, starts};
 use super::lbfgsb::{LbfgsbStanding, lbfgsb};
 use super::levenberg_marquardt::{Minimum, Standing, Variables, proceed};
-use super::{Dataset, Effort, Experiment, Method, Problem, SearchSpace};
+use super::{Dataset, Effort, Experiment, Method, Problem, SearchSpace, WindowLength};
 use crate::ad;
 use crate::state::State;
 
@@ -134,7 +134,8 @@ pub(super) fn search(
         Method::Adam(_) | Method::Lbfgsb => (vec![Stage::whole(experiment)], vec![space.start()]),
     };
     let points = if plan.len() > 1 { points } else { points[..1].to_vec() };
-    problem.cap_sensitivity = true;
+    // Short windows see an impact or two, and have derivatives that hold.
+    problem.cap_sensitivity = experiment.window == WindowLength::Whole;
     let begun = checkpoint.filter(|checkpoint| checkpoint.is_of(experiment, dataset));
     let mut resumed = begun.is_some();
     let mut at = begun.unwrap_or_else(|| begin(experiment, dataset, problem, &space));
