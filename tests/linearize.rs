@@ -4,7 +4,7 @@ use approx::assert_relative_eq;
 use nalgebra::{DMatrix, Matrix3, Rotation3, UnitQuaternion, Vector3};
 use stiction::argmin::Mode;
 use stiction::contact::{Regime, Target};
-use stiction::linearize::{JacobianWorkspace, Linearizer, StepJacobian, step_jacobian};
+use stiction::linearize::{JacobianWorkspace, Linearizer, Selection, StepJacobian, step_jacobian};
 use stiction::model::{ParameterRef, Scene, System};
 use stiction::simulation::{Recorded, Rollout, StepMemory, Trajectory, Workspace, step};
 use stiction::state::State;
@@ -48,7 +48,11 @@ impl Case {
 
     fn linearize(&self, state: &State<f64>, u: &[f64]) -> StepJacobian {
         let (memory, workspace) = (&mut StepMemory::default(), &mut JacobianWorkspace::default());
-        step_jacobian(&self.system(), state, u, &self.parameters, memory, workspace)
+        let inputs: Vec<usize> = (0..u.len()).collect();
+        let selection = Selection { inputs: &inputs, parameters: &self.parameters };
+        let mut result = StepJacobian::default();
+        step_jacobian(&self.system(), state, u, selection, memory, workspace, &mut result);
+        result
     }
 
     /// The end of the step and its modes with `[x; u; p]` displaced along one direction.
@@ -301,7 +305,8 @@ fn rollouts_and_recorded_states_are_linearised_step_by_step() {
     put(&mut state, 1, [1.0, 0.0, 0.1], [0.0; 3], [0.0, 1.0, -1.0, 0.0, 0.0, 5.0]);
     let names = ["floor-ball/mu".to_string(), "heavy/mass".to_string()];
     let u = vec![0.01; 12];
-    let mut linearizer = Linearizer::new("scene.toml", case.system(), &u, &names).unwrap();
+    let mut linearizer =
+        Linearizer::new("scene.toml", case.system(), &u, &["all".to_string()], &names).unwrap();
     let mut told = 0;
     let result = linearizer.rollout(&state, 40, |done| told = done).unwrap();
     assert_eq!((told, result.a.dim(), result.c.dim()), (40, (40, 24, 24), (40, 24, 2)));
@@ -338,10 +343,17 @@ fn rollouts_and_recorded_states_are_linearised_step_by_step() {
 fn what_cannot_be_linearised_is_refused() {
     let case = Case::new(&[BALL], "mu = 0.25");
     let u = [0.0; 6];
-    let error = Linearizer::new("scene.toml", case.system(), &u, &["ball/muu".to_string()]);
+    let error = Linearizer::new(
+        "scene.toml",
+        case.system(),
+        &u,
+        &["all".to_string()],
+        &["ball/muu".to_string()],
+    );
     let error = error.err().unwrap().to_string();
     assert!(error.starts_with("scene.toml: ball/muu: is no parameter; there are grav"), "{error}");
-    let mut linearizer = Linearizer::new("scene.toml", case.system(), &u, &[]).unwrap();
+    let mut linearizer =
+        Linearizer::new("scene.toml", case.system(), &u, &["all".to_string()], &[]).unwrap();
     let mut state = State::at_origin(1);
     put(&mut state, 0, [0.0, 0.0, 1.0], [0.0; 3], [1.7e308, 0.0, 0.0, 0.0, 0.0, 0.0]);
     state.q[0] = 1.79e308;
@@ -383,7 +395,8 @@ fn controls_have_columns_of_their_own() {
     let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
     let system = System { model, parameters, settings };
     let names = model.parameter_names();
-    let mut linearizer = Linearizer::new("scene.toml", system, wrenches, &names).unwrap();
+    let mut linearizer =
+        Linearizer::new("scene.toml", system, wrenches, &["all".to_string()], &names).unwrap();
     let result = linearizer.rollout(state, 3, |_| {}).unwrap();
     assert_eq!(result.b.shape(), [3, 4, 3]);
     assert_eq!((result.u.shape(), result.c.shape()), (&[3, 3][..], &[3, 4, names.len()][..]));

@@ -55,19 +55,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let scene_name = arguments.scene.display().to_string();
     let system = System { model, parameters, settings };
     let names = model.parameter_names();
+    let inputs = vec!["all".to_string()];
     let result = match &arguments.trajectory {
         Some(path) => {
             let trajectory = Trajectory::load(path, model)?;
             remark_on_time_step(&trajectory, settings.time_step);
             let mut progress = Progress::new(trajectory.states.len(), arguments.json);
             let name = path.display().to_string();
-            let mut linearizer = Linearizer::new(&name, system, wrenches, &names)?;
+            let mut linearizer = Linearizer::new(&name, system, wrenches, &inputs, &names)?;
             linearizer.states(&trajectory, |done| progress.set(done))?
         }
         None => {
             let steps = run_length(&arguments.scene, settings.time_step, arguments.steps)?;
             let mut progress = Progress::new(steps, arguments.json);
-            let mut linearizer = Linearizer::new(&scene_name, system, wrenches, &names)?;
+            let mut linearizer = Linearizer::new(&scene_name, system, wrenches, &inputs, &names)?;
             linearizer.rollout(state, steps, |done| progress.set(done))?
         }
     };

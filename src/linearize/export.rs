@@ -69,7 +69,7 @@ impl Linearization {
         let dv = names(&["dvx", "dvy", "dvz", "dwx", "dwy", "dwz"], 3, "dv");
         insert("state_names", [q, v].concat().into());
         insert("tangent_names", [dq, dv].concat().into());
-        insert("input_names", model.input_names().into());
+        insert("input_names", self.inputs.clone().into());
         insert("parameter_names", self.parameters.clone().into());
         let value = |name: &String| {
             let slot = model.parameter(name).and_then(|parameter| parameter.slots.first().copied());

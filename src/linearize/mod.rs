@@ -14,7 +14,7 @@
 //! let Scene { model, parameters, settings, .. } = &scene;
 //! let system = System { model, parameters, settings };
 //! let names = ["gravity/z".to_string()];
-//! let mut linearizer = Linearizer::new("scene.toml", system, &scene.wrenches, &names)?;
+//! let mut linearizer = Linearizer::new("scene.toml", system, &scene.wrenches, &["all".into()], &names)?;
 //! let result = linearizer.rollout(&scene.state, 5, |_| ())?;
 //! assert_eq!(result.a.dim(), (5, 12, 12));
 //! // dv+/df = dt / m, dz+/dg = dt²
@@ -23,9 +23,14 @@
 //! # Ok::<(), stiction::Error>(())
 //! ```
 
+mod displacement;
 mod export;
+mod products;
 mod step_jacobian;
 mod trajectory;
+mod transition;
 
-pub use step_jacobian::{JacobianWorkspace, StepJacobian, step_jacobian};
+pub use products::StepProducts;
+pub use step_jacobian::{JacobianWorkspace, Selection, StepJacobian, step_jacobian};
 pub use trajectory::{Linearization, Linearizer};
+pub use transition::{Transition, default_inputs, inputs_named, parameters_named};

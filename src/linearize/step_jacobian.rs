@@ -2,10 +2,11 @@
 
 use nalgebra::DMatrix;
 
-use crate::ad::{Dual, Real, jacobian};
+use super::displacement::{Displaced, Point};
+use crate::ad::{Dual, jacobian};
 use crate::argmin::Mode;
 use crate::contact::ContactRecord;
-use crate::model::{ParameterRef, Parameters, System};
+use crate::model::{ParameterRef, System};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
 use crate::state::State;
 
@@ -13,7 +14,16 @@ use crate::state::State;
 const LANES: usize = 8;
 type Lanes = Dual<f64, LANES>;
 
-/// What a step does to small changes of the state x, the wrenches u and the parameters p:
+/// What a step is differentiated with respect to, besides the state.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Selection<'a> {
+    /// Which inputs of [`step`] are u: indices into generalised forces (nv), then controls.
+    pub inputs: &'a [usize],
+    /// Which parameters are p. One of several slots moves them together.
+    pub parameters: &'a [ParameterRef],
+}
+
+/// What a step does to small changes of the state x, the inputs u and the parameters p:
 /// `dx+ = A dx + B du + C dp`.
 ///
 /// With nv velocities (6 a free body), dx = `[dq (nv); dv (nv)]` is a tangent vector as in
@@ -24,7 +34,7 @@ type Lanes = Dual<f64, LANES>;
 pub struct StepJacobian {
     /// dx+/dx, 2 nv x 2 nv.
     pub a: DMatrix<f64>,
-    /// dx+/du, 2 nv x (nv + nu); u as in [`step`]: forces along the velocities, then controls.
+    /// dx+/du, 2 nv x the number of [inputs](Selection::inputs) asked for.
     pub b: DMatrix<f64>,
     /// dx+/dp, 2 nv x the number of parameters asked for.
     pub c: DMatrix<f64>,
@@ -36,12 +46,38 @@ pub struct StepJacobian {
     pub modes: Vec<ContactRecord>,
 }
 
+impl Default for StepJacobian {
+    fn default() -> Self {
+        let empty = || DMatrix::zeros(0, 0);
+        StepJacobian {
+            a: empty(),
+            b: empty(),
+            c: empty(),
+            next: State::default(),
+            report: StepReport::default(),
+            modes: Vec::new(),
+        }
+    }
+}
+
 impl StepJacobian {
     /// Whether all derivatives are numbers. They are NaN where the conditions of the contacts do not
     /// determine them, which happens where the contact problem was not solved.
     pub fn is_determined(&self) -> bool {
         let matrices = [&self.a, &self.b, &self.c];
         matrices.into_iter().flat_map(|matrix| matrix.iter()).all(|x| x.is_finite())
+    }
+
+    /// Gives the matrices their shapes, all zero.
+    fn fit(&mut self, nv: usize, selection: Selection) {
+        let shapes = [2 * nv, selection.inputs.len(), selection.parameters.len()];
+        for (matrix, columns) in [&mut self.a, &mut self.b, &mut self.c].into_iter().zip(shapes) {
+            if matrix.shape() != (2 * nv, columns) {
+                *matrix = DMatrix::zeros(2 * nv, columns);
+            } else {
+                matrix.fill(0.0);
+            }
+        }
     }
 }
 
@@ -52,27 +88,27 @@ pub struct JacobianWorkspace {
     displaced: Displaced<Lanes>,
 }
 
-/// Linearises the step from `state` under `wrenches` (the inputs of [`step`]), in forward
-/// mode. `parameters` are those C is with respect to; a parameter of several slots moves them
-/// together. `memory` is what the step before left (a new one if there was none), and becomes what
+/// Linearises the step from `state` under `inputs` (those of [`step`]) with respect to the state and what
+/// is selected. `memory` is what the step before left (a new one if there was none), and becomes what
 /// this step leaves.
 pub fn step_jacobian(
     system: &System<f64>,
     state: &State<f64>,
-    wrenches: &[f64],
-    parameters: &[ParameterRef],
+    inputs: &[f64],
+    selection: Selection,
     memory: &mut StepMemory<f64>,
     workspace: &mut JacobianWorkspace,
-) -> StepJacobian {
+    result: &mut StepJacobian,
+) {
     let nv = state.v.len();
     let JacobianWorkspace { nominal, displaced } = workspace;
     let before = memory.clone();
-    let mut next = state.clone();
-    step(system, state, wrenches, memory, nominal, &mut next);
+    result.fit(nv, selection);
+    step(system, state, inputs, memory, nominal, &mut result.next);
 
-    let at = Point { system, state, wrenches, parameters, memory: &before, next: &next };
+    let at = Point { system, state, inputs, selection, memory: &before, next: &result.next };
     let mut report = StepReport::default();
-    let zero = vec![0.0; 2 * nv + wrenches.len() + parameters.len()];
+    let zero = vec![0.0; at.dimension()];
     let evaluate = |d: &[Lanes]| {
         let (difference, solve) = displaced.step(&at, d);
         report = solve;
@@ -82,63 +118,12 @@ pub fn step_jacobian(
     // The modes of the duals, not those of the nominal step: exactly at a kink the rounding of
     // `moved` may decide otherwise, and the Jacobians must be those of the modes they come with.
     let contacts = displaced.workspace.contacts();
-    let modes = contacts.filter(|contact| contact.mode != Mode::Break).copied().collect();
-    StepJacobian {
-        a: j.columns(0, 2 * nv).into_owned(),
-        b: j.columns(2 * nv, wrenches.len()).into_owned(),
-        c: j.columns(2 * nv + wrenches.len(), parameters.len()).into_owned(),
-        next,
-        report,
-        modes,
-    }
-}
-
-/// Where a step is linearised.
-struct Point<'a> {
-    system: &'a System<'a, f64>,
-    state: &'a State<f64>,
-    wrenches: &'a [f64],
-    parameters: &'a [ParameterRef],
-    memory: &'a StepMemory<f64>,
-    next: &'a State<f64>,
-}
-
-/// Memory for steps near a nominal one.
-struct Displaced<T: Real> {
-    workspace: Workspace<T>,
-    parameters: Parameters<T>,
-    next: State<T>,
-}
-
-impl<T: Real> Default for Displaced<T> {
-    fn default() -> Self {
-        Displaced {
-            workspace: Workspace::default(),
-            parameters: Parameters { values: Vec::new() },
-            next: State { q: Vec::new(), v: Vec::new() },
-        }
-    }
-}
-
-impl<T: Real> Displaced<T> {
-    /// The step with x, u and p displaced by `[dx; du; dp]`: how far it ends from the nominal end.
-    fn step(&mut self, at: &Point, displacement: &[T]) -> (Vec<T>, StepReport) {
-        let nv = at.state.v.len();
-        let (dx, rest) = displacement.split_at(2 * nv);
-        let (du, dp) = rest.split_at(at.wrenches.len());
-        let state = at.state.cast::<T>().moved(at.system.model.coordinates(), dx);
-        let wrenches: Vec<T> = at.wrenches.iter().zip(du).map(|(&u, &du)| du + u).collect();
-        at.system.parameters.cast_into(&mut self.parameters);
-        for (parameter, &dp) in at.parameters.iter().zip(dp) {
-            for &slot in &parameter.slots {
-                self.parameters.values[slot] += dp;
-            }
-        }
-        let System { model, settings, .. } = *at.system;
-        let system = System { model, parameters: &self.parameters, settings };
-        let mut memory = at.memory.cast::<T>();
-        let (workspace, next) = (&mut self.workspace, &mut self.next);
-        let report = step(&system, &state, &wrenches, &mut memory, workspace, next);
-        (self.next.difference(model.coordinates(), &at.next.cast()), report)
+    result.modes.clear();
+    result.modes.extend(contacts.filter(|contact| contact.mode != Mode::Break));
+    result.report = report;
+    let mut first = 0;
+    for matrix in [&mut result.a, &mut result.b, &mut result.c] {
+        matrix.copy_from(&j.columns(first, matrix.ncols()));
+        first += matrix.ncols();
     }
 }

@@ -3,7 +3,9 @@
 use nalgebra::DMatrix;
 use ndarray::{Array2, Array3, ArrayViewMut2, Axis};
 
-use super::{JacobianWorkspace, StepJacobian, step_jacobian};
+use super::{
+    JacobianWorkspace, Selection, StepJacobian, inputs_named, parameters_named, step_jacobian,
+};
 use crate::Error;
 use crate::argmin::Status;
 use crate::contact::ContactRecord;
@@ -12,9 +14,11 @@ use crate::simulation::{StepMemory, StepReport, Trajectory};
 use crate::state::State;
 
 /// The Jacobians of N steps, stacked along the first axis; see [`StepJacobian`] for one of them.
-/// nq = 7 and nv = 6 numbers a free body, nu actuators, np parameters.
+/// nq = 7 and nv = 6 numbers a free body, nu selected inputs, np parameters.
 #[derive(Clone, Debug)]
 pub struct Linearization {
+    /// The names of the inputs u, nu of them.
+    pub inputs: Vec<String>,
     /// The names of the parameters, np of them.
     pub parameters: Vec<String>,
     /// Times at which the steps start, s.
@@ -23,11 +27,11 @@ pub struct Linearization {
     pub x: Array2<f64>,
     /// States at which the steps end, N x (nq + nv).
     pub x_next: Array2<f64>,
-    /// Forces along the velocities, then controls, N x (nv + nu).
+    /// The selected inputs, N x nu.
     pub u: Array2<f64>,
     /// dx+/dx, N x 2 nv x 2 nv.
     pub a: Array3<f64>,
-    /// dx+/du, N x 2 nv x (nv + nu).
+    /// dx+/du, N x 2 nv x nu.
     pub b: Array3<f64>,
     /// dx+/dp, N x 2 nv x np.
     pub c: Array3<f64>,
@@ -55,35 +59,39 @@ pub struct Linearizer<'a> {
     name: &'a str,
     system: System<'a, f64>,
     wrenches: &'a [f64],
+    inputs: Vec<usize>,
     names: Vec<String>,
     parameters: Vec<ParameterRef>,
     workspace: JacobianWorkspace,
+    jacobian: StepJacobian,
 }
 
 impl<'a> Linearizer<'a> {
-    /// Steps of `system` under constant `wrenches` (the inputs of a step), with respect to the
-    /// parameters called `names`: all of them are
-    /// [`Model::parameter_names`](crate::model::Model::parameter_names). `name` stands for the
+    /// Steps of `system` under constant `wrenches` (the inputs of a step), with respect to the inputs called
+    /// `inputs` (see [`inputs_named`]) and the parameters called `names` (see
+    /// [`Model::parameter_names`](crate::model::Model::parameter_names)). `name` stands for the
     /// scene in messages.
     ///
     /// # Errors
-    /// If there is no parameter of such a name, or the contact solver has no derivatives.
+    /// If there is no input or parameter of such a name, or the contact solver has no derivatives.
     pub fn new(
         name: &'a str,
         system: System<'a, f64>,
         wrenches: &'a [f64],
+        inputs: &[String],
         names: &[String],
     ) -> Result<Self, Error> {
         system.settings.solver.demand_derivatives(name)?;
-        let mut parameters = Vec::with_capacity(names.len());
-        for parameter in names {
-            parameters.push(system.model.parameter(parameter).ok_or_else(|| {
-                let known = system.model.parameter_names().join(", ");
-                Error::input(name, None, parameter, format!("is no parameter; there are {known}"))
-            })?);
-        }
-        let (names, workspace) = (names.to_vec(), JacobianWorkspace::default());
-        Ok(Linearizer { name, system, wrenches, names, parameters, workspace })
+        Ok(Linearizer {
+            name,
+            system,
+            wrenches,
+            inputs: inputs_named(system.model, inputs, name)?,
+            names: names.to_vec(),
+            parameters: parameters_named(system.model, names, name)?,
+            workspace: JacobianWorkspace::default(),
+            jacobian: StepJacobian::default(),
+        })
     }
 
     /// Linearises along a rollout of `steps` steps from `state`: each step starts where the one
@@ -102,10 +110,9 @@ impl<'a> Linearizer<'a> {
         let mut state = state.clone();
         for k in 0..steps {
             let time = k as f64 * self.system.settings.time_step;
-            let step = self.step(&state, &mut memory);
-            let next = step.next.clone();
-            self.fill(&mut result, k, time, &state, step)?;
-            state = next;
+            self.step(&state, &mut memory);
+            self.fill(&mut result, k, time, &state)?;
+            state.clone_from(&self.jacobian.next);
             progress(k + 1);
         }
         Ok(result)
@@ -124,28 +131,32 @@ impl<'a> Linearizer<'a> {
     ) -> Result<Linearization, Error> {
         let mut result = self.empty(trajectory.states.len());
         for (k, (&time, state)) in trajectory.times.iter().zip(&trajectory.states).enumerate() {
-            let step = self.step(state, &mut StepMemory::default());
-            self.fill(&mut result, k, time, state, step)?;
+            self.step(state, &mut StepMemory::default());
+            self.fill(&mut result, k, time, state)?;
             progress(k + 1);
         }
         Ok(result)
     }
 
-    fn step(&mut self, state: &State<f64>, memory: &mut StepMemory<f64>) -> StepJacobian {
-        let Linearizer { system, wrenches, parameters, workspace, .. } = self;
-        step_jacobian(system, state, wrenches, parameters, memory, workspace)
+    fn step(&mut self, state: &State<f64>, memory: &mut StepMemory<f64>) {
+        let Linearizer { system, wrenches, inputs, parameters, workspace, jacobian, .. } = self;
+        let selection = Selection { inputs, parameters };
+        step_jacobian(system, state, wrenches, selection, memory, workspace, jacobian);
     }
 
     fn empty(&self, steps: usize) -> Linearization {
         let (nq, nv, np) = (self.system.model.nq(), self.system.model.nv(), self.names.len());
+        let known = self.system.model.input_names();
+        let nu = self.inputs.len();
         Linearization {
+            inputs: self.inputs.iter().map(|&k| known[k].clone()).collect(),
             parameters: self.names.clone(),
             times: Vec::with_capacity(steps),
             x: Array2::zeros((steps, nq + nv)),
             x_next: Array2::zeros((steps, nq + nv)),
-            u: Array2::zeros((steps, self.wrenches.len())),
+            u: Array2::zeros((steps, nu)),
             a: Array3::zeros((steps, 2 * nv, 2 * nv)),
-            b: Array3::zeros((steps, 2 * nv, self.wrenches.len())),
+            b: Array3::zeros((steps, 2 * nv, nu)),
             c: Array3::zeros((steps, 2 * nv, np)),
             determined: Vec::with_capacity(steps),
             reports: Vec::with_capacity(steps),
@@ -159,8 +170,8 @@ impl<'a> Linearizer<'a> {
         k: usize,
         time: f64,
         state: &State<f64>,
-        step: StepJacobian,
     ) -> Result<(), Error> {
+        let step = &self.jacobian;
         let finite = step.next.q.iter().chain(&step.next.v).all(|x| x.is_finite());
         if !finite || step.report.worst.status == Status::InvalidInput {
             let message = format!(
@@ -173,14 +184,16 @@ impl<'a> Linearizer<'a> {
             let numbers = state.q.iter().chain(&state.v);
             stack.row_mut(k).iter_mut().zip(numbers).for_each(|(to, &from)| *to = from);
         }
-        result.u.row_mut(k).iter_mut().zip(self.wrenches).for_each(|(to, &from)| *to = from);
+        for (to, &input) in result.u.row_mut(k).iter_mut().zip(&self.inputs) {
+            *to = self.wrenches[input];
+        }
         copy(&step.a, result.a.index_axis_mut(Axis(0), k));
         copy(&step.b, result.b.index_axis_mut(Axis(0), k));
         copy(&step.c, result.c.index_axis_mut(Axis(0), k));
         result.times.push(time);
         result.determined.push(step.is_determined());
         result.reports.push(step.report);
-        result.modes.push(step.modes);
+        result.modes.push(step.modes.clone());
         Ok(())
     }
 }
