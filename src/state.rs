@@ -145,16 +145,21 @@ impl<T: Real> State<T> {
     /// velocities by addition. `coordinates`: those of the model.
     pub fn moved(&self, coordinates: impl Iterator<Item = Coordinates>, tangent: &[T]) -> State<T> {
         let mut state = self.clone();
+        state.advance(coordinates, tangent);
+        state
+    }
+
+    /// Moves the state by a tangent vector: [`moved`](Self::moved) in place.
+    pub fn advance(&mut self, coordinates: impl Iterator<Item = Coordinates>, tangent: &[T]) {
         let (dq, dv) = tangent.split_at(self.v.len());
         let (mut q, mut v) = (0, 0);
         for joint in coordinates {
-            joint.advance(&mut state.q[q..q + joint.nq()], &dq[v..v + joint.nv()]);
+            joint.advance(&mut self.q[q..q + joint.nq()], &dq[v..v + joint.nv()]);
             (q, v) = (q + joint.nq(), v + joint.nv());
         }
-        for (v, &dv) in state.v.iter_mut().zip(dv) {
+        for (v, &dv) in self.v.iter_mut().zip(dv) {
             *v += dv;
         }
-        state
     }
 
     /// The tangent vector `[dq; dv]` that moves `from` to this state: the inverse of [`Self::moved`].
@@ -164,14 +169,25 @@ impl<T: Real> State<T> {
         from: &State<T>,
     ) -> Vec<T> {
         let mut tangent = Vec::with_capacity(2 * self.v.len());
+        self.difference_into(coordinates, from, &mut tangent);
+        tangent
+    }
+
+    /// [`difference`](Self::difference) into memory of the caller's, which is overwritten.
+    pub fn difference_into(
+        &self,
+        coordinates: impl Iterator<Item = Coordinates>,
+        from: &State<T>,
+        tangent: &mut Vec<T>,
+    ) {
+        tangent.clear();
         let mut q = 0;
         for joint in coordinates {
             let range = q..q + joint.nq();
-            joint.difference(&from.q[range.clone()], &self.q[range], &mut tangent);
+            joint.difference(&from.q[range.clone()], &self.q[range], tangent);
             q += joint.nq();
         }
         tangent.extend(self.v.iter().zip(&from.v).map(|(&a, &b)| a - b));
-        tangent
     }
 
     /// The values, without derivatives.
@@ -186,9 +202,16 @@ impl<T: Real> State<T> {
 impl State<f64> {
     /// The same state as constants of another scalar.
     pub fn cast<T: Real>(&self) -> State<T> {
-        State {
-            q: self.q.iter().map(|&x| T::constant(x)).collect(),
-            v: self.v.iter().map(|&x| T::constant(x)).collect(),
+        let mut state = State { q: Vec::new(), v: Vec::new() };
+        self.cast_into(&mut state);
+        state
+    }
+
+    /// The same into memory of the caller's.
+    pub fn cast_into<T: Real>(&self, state: &mut State<T>) {
+        for (from, to) in [(&self.q, &mut state.q), (&self.v, &mut state.v)] {
+            to.clear();
+            to.extend(from.iter().map(|&x| T::constant(x)));
         }
     }
 }

@@ -13,7 +13,7 @@
 //! solution is refined.
 
 use crate::ad::Real;
-use crate::linalg::{Lu, Range, dot};
+use crate::linalg::{Lu, Range, add_scaled, dot};
 
 /// First column and length of both parts of a row; the second may be empty.
 type Spans = [(usize, usize); 2];
@@ -70,6 +70,7 @@ pub(super) struct ContactMatrix<T> {
     body: Vec<T>,
     right: Vec<T>,
     column: Vec<T>,
+    one: Vec<T>,
 }
 
 impl<T: Real> ContactMatrix<T> {
@@ -225,6 +226,50 @@ impl<T: Real> ContactMatrix<T> {
     /// z <- K^-T z
     pub fn solve_transpose(&mut self, z: &mut [T]) {
         self.solve_either(z, true);
+    }
+
+    /// Z <- Z + B W X for row-major matrices of `columns` columns: a row of Z an unknown, a row of X a
+    /// velocity.
+    pub fn add_tests(&self, x: &[T], columns: usize, z: &mut [T]) {
+        for (k, z) in z.chunks_exact_mut(columns).enumerate() {
+            for (velocity, test) in self.row(&self.tests, k) {
+                add_scaled(z, test, &x[velocity * columns..(velocity + 1) * columns]);
+            }
+        }
+    }
+
+    /// X <- X - (C W)' Z
+    pub fn subtract_motions(&self, z: &[T], columns: usize, x: &mut [T]) {
+        for (k, z) in z.chunks_exact(columns).enumerate() {
+            for (velocity, motion) in self.row(&self.motions, k) {
+                add_scaled(&mut x[velocity * columns..(velocity + 1) * columns], -motion, z);
+            }
+        }
+    }
+
+    /// The entries of a row that are not zero, with their velocities.
+    fn row<'a>(&'a self, rows: &'a [T], k: usize) -> impl Iterator<Item = (usize, T)> + 'a {
+        let [(a, m), (b, n)] = self.spans[k];
+        let velocities = (a..a + m).chain(b..b + n);
+        let entries = &rows[self.starts[k]..self.starts[k + 1]];
+        velocities.zip(entries.iter().copied()).filter(|(_, x)| !(x.is_zero() && T::ORDER == 0))
+    }
+
+    /// Z <- K^-1 Z for a row-major matrix of `columns` columns.
+    pub fn solve_rows(&mut self, columns: usize, z: &mut [T]) {
+        if self.space == Space::Contacts {
+            return self.lu.solve_rows(columns, z);
+        }
+        let mut one = std::mem::take(&mut self.one);
+        for c in 0..columns {
+            one.clear();
+            one.extend(z[c..].iter().step_by(columns));
+            self.solve(&mut one);
+            for (z, &x) in z[c..].iter_mut().step_by(columns).zip(&one) {
+                *z = x;
+            }
+        }
+        self.one = one;
     }
 
     fn solve_either(&mut self, z: &mut [T], transpose: bool) {

@@ -30,7 +30,7 @@ use super::contact_data::{ContactData, Delassus};
 use super::contact_law::{Law, Mode};
 use super::contact_matrix::{ContactMatrix, Shared};
 use crate::ad::Real;
-use crate::linalg::Range;
+use crate::linalg::{Range, add_scaled};
 
 /// An unknown of the reduced system: its block and what it is.
 #[derive(Clone, Copy, Debug)]
@@ -378,6 +378,39 @@ impl<T: Real> ContactModes<T> {
                 f(k, unknown.block);
             }
         }
+    }
+
+    /// How many unknowns there are.
+    pub fn unknowns(&self) -> usize {
+        self.unknowns.len()
+    }
+
+    /// Whether velocities depend on how impulses are shared among redundant contacts: where normal
+    /// impulses take part in that and friction follows them.
+    pub fn sharing_matters(&self) -> bool {
+        self.range.is_deficient()
+            && self.members.iter().any(|member| {
+                let Unknown { block, kind, .. } = self.unknowns[member.unknown];
+                kind == Kind::Normal && self.follows(block)
+            })
+    }
+
+    /// Adds B' times a matrix of rows, `columns` numbers each, to as many of the first columns of Z.
+    pub fn add_rows(&self, rows: &[T], columns: usize, z: &mut [T], width: usize) {
+        for (&unknown, z) in self.unknowns.iter().zip(z.chunks_exact_mut(width)) {
+            for (row, b) in
+                rows[unknown.first * columns..].chunks_exact(columns).zip(self.test(unknown))
+            {
+                if !b.is_zero() {
+                    add_scaled(&mut z[..columns], b, row);
+                }
+            }
+        }
+    }
+
+    /// The matrix K.
+    pub fn matrix(&mut self) -> &mut ContactMatrix<T> {
+        &mut self.matrix
     }
 
     /// z <- K^-1 z

@@ -50,7 +50,7 @@ use super::Status;
 use super::block_rows::BlockRows;
 use super::contact_data::{ContactData, Layout};
 use super::contact_law::{Law, Mode};
-use super::contact_modes::{Iterate, Selection};
+use super::contact_modes::{ContactModes, Iterate, Selection};
 use super::contact_solution::ContactSolution;
 use super::newton_step::NewtonState;
 use super::semismooth_newton::{self, ContactWorkspace};
@@ -125,6 +125,18 @@ pub struct ContactFactor<T> {
     nonsingular: bool,
 }
 
+impl<T> ContactFactor<T> {
+    /// The conditions, unless they are singular.
+    pub(super) fn modes(&mut self) -> Option<&mut ContactModes<T>> {
+        self.nonsingular.then_some(&mut self.state.modes)
+    }
+
+    /// W = J L^-T, in the structure of J.
+    pub fn spread_rows(&self) -> &[T] {
+        &self.state.delassus.w
+    }
+}
+
 impl CoupledContact {
     /// `contacts` contacts by Coulomb's law, three rows each, on one tree of `velocities` velocities: J is
     /// then a dense row-major matrix, rows normal, tangent 1, tangent 2 of each contact.
@@ -158,6 +170,11 @@ impl CoupledContact {
     /// How many outputs there are.
     pub fn output_len(&self) -> usize {
         self.rows.velocities() + self.rows.rows()
+    }
+
+    /// L of a tree, among the inputs.
+    pub fn mass_factor<'a, T: Real>(&'a self, inputs: &'a [T], tree: usize) -> &'a [T] {
+        self.data(inputs).factor(tree)
     }
 
     /// A view of inputs, which are as many as [`input_len`](Self::input_len) says.

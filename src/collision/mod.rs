@@ -41,7 +41,7 @@ pub use box_box::box_box;
 pub use capsule_capsule::{capsule_capsule, sphere_capsule};
 pub use half_space::half_space_points;
 pub use pair::{features, supports, witnesses};
-pub use point::{ContactPoint, Detection};
+pub use point::{ContactPoint, Detection, PairDetection};
 pub use sphere_box::sphere_box;
 pub use sphere_sphere::sphere_sphere;
 pub use sweep_and_prune::{Bounds, SweepAndPrune};

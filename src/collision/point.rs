@@ -37,8 +37,8 @@ pub struct Detection<T> {
     sweep: SweepAndPrune,
     bounds: Vec<Bounds>,
     candidates: Vec<(usize, usize)>,
-    witnesses: Vec<Witness<T>>,
-    surface: Vec<SurfacePoint<T>>,
+    pair: PairDetection<T>,
+    furthest: f64,
     poses: Vec<Pose<T>>,
     planes: Vec<Plane<T>>,
 }
@@ -49,8 +49,8 @@ impl<T> Default for Detection<T> {
             sweep: SweepAndPrune::default(),
             bounds: Vec::new(),
             candidates: Vec::new(),
-            witnesses: Vec::new(),
-            surface: Vec::new(),
+            pair: PairDetection::default(),
+            furthest: 0.0,
             poses: Vec::new(),
             planes: Vec::new(),
         }
@@ -126,7 +126,11 @@ impl<T: Real> Detection<T> {
         self.planes.clear();
         self.planes.extend((0..model.half_spaces.len()).map(|k| parameters.plane(model, k)));
         self.poses.clear();
-        self.poses.extend((0..system.model.colliders.len()).map(|k| pose(system, motion, k)));
+        self.poses.extend(
+            model.colliders.iter().enumerate().map(|(k, collider)| {
+                pose(system, collider.body.map(|body| &motion.bodies[body]), k)
+            }),
+        );
     }
 
     fn collider_pairs(
@@ -138,6 +142,7 @@ impl<T: Real> Detection<T> {
         let System { model, parameters, .. } = *system;
         let ways = (0..model.colliders.len()).map(|collider| way(system, motion, collider));
         let furthest = 2.0 * ways.fold(0.0, f64::max);
+        self.furthest = furthest;
         self.bounds.clear();
         self.bounds.extend(self.poses.iter().enumerate().map(|(collider, pose)| {
             let size = parameters.size(model, collider);
@@ -151,6 +156,15 @@ impl<T: Real> Detection<T> {
         self.candidates = candidates;
     }
 
+    /// How far the points of a pair were looked for in the last step: what [`PairDetection::points`] takes.
+    pub fn reach(&self, system: &System<T>, motion: &FreeMotion<T>, pair: usize) -> f64 {
+        let pair = &system.model.pairs[pair];
+        match pair.first {
+            Solid::HalfSpace(_) => FAR * way(system, motion, pair.second),
+            Solid::Collider(_) => 2.0 * self.furthest,
+        }
+    }
+
     /// The points of two colliders, of which none goes further than half of `furthest` in the step.
     fn collider_pair(
         &mut self,
@@ -160,28 +174,23 @@ impl<T: Real> Detection<T> {
         furthest: f64,
         points: &mut Vec<ContactPoint<T>>,
     ) {
-        let System { model, parameters, .. } = *system;
+        let model = system.model;
         let Some(pair) = model.pair(Solid::Collider(first), second) else { return };
-        self.witnesses.clear();
-        witnesses(
-            [first, second].map(|collider| &model.colliders[collider].shape),
-            [&self.poses[first], &self.poses[second]],
-            [first, second].map(|collider| parameters.size(model, collider)),
-            2.0 * furthest,
-            &mut self.witnesses,
-        );
         let bodies = model.moving_bodies(&model.pairs[pair]);
-        for &Witness { feature, gap, normal, points: at, lowest } in &self.witnesses {
-            let arm = |side: usize| {
-                let Some(body) = bodies[side] else { return Vector3::zeros() };
-                let BodyPose { rotation, position, center_of_mass, .. } = &motion.bodies[body];
-                rotation.transpose() * (at[side] - position) - center_of_mass
+        let start = points.len();
+        self.pair.collide(
+            system,
+            pair,
+            [first, second].map(|k| model.colliders[k].body.map(|body| &motion.bodies[body])),
+            [&self.poses[first], &self.poses[second]],
+            2.0 * furthest,
+            points,
+        );
+        for point in &mut points[start..] {
+            let way = |side: usize| {
+                bodies[side].map_or(0.0, |body| way_of(motion, body, &point.arms[side]))
             };
-            let arms = [arm(0), arm(1)];
-            let way =
-                |side: usize| bodies[side].map_or(0.0, |body| way_of(motion, body, &arms[side]));
-            let near = gap.value() <= 2.0 * (way(0) + way(1));
-            points.push(ContactPoint { pair, bodies, feature, gap, lowest, normal, arms, near });
+            point.near = point.gap.value() <= 2.0 * (way(0) + way(1));
         }
     }
 
@@ -194,21 +203,119 @@ impl<T: Real> Detection<T> {
         half_space: usize,
         points: &mut Vec<ContactPoint<T>>,
     ) {
-        let System { model, parameters, .. } = *system;
-        let (plane, second) = (self.planes[half_space], model.pairs[pair].second);
+        let model = system.model;
+        let (plane, second) = (&self.planes[half_space], model.pairs[pair].second);
         let (collider, pose) = (&model.colliders[second], &self.poses[second]);
         let Some(body) = collider.body else { return };
         let value = |v: &Vector3<T>| v.map(|x| x.value());
         let height = value(&plane.normal).dot(&value(&pose.position)) - plane.offset.value();
-        if height > radius(system, second) + FAR * way(system, motion, second) {
+        let far = FAR * way(system, motion, second);
+        if height > radius(system, second) + far {
             return;
         }
-        let (size, surface) = (parameters.size(model, second), &mut self.surface);
+        let start = points.len();
+        self.pair.land(system, pair, &motion.bodies[body], pose, plane, far, points);
+        for point in &mut points[start..] {
+            point.near = point.gap.value() <= 2.0 * way_of(motion, body, &point.arms[1]);
+        }
+    }
+}
+
+/// Finds the points of one pair. Holds memory for reuse and nothing else.
+#[derive(Clone, Debug)]
+pub struct PairDetection<T> {
+    witnesses: Vec<Witness<T>>,
+    surface: Vec<SurfacePoint<T>>,
+}
+
+impl<T> Default for PairDetection<T> {
+    fn default() -> Self {
+        PairDetection { witnesses: Vec::new(), surface: Vec::new() }
+    }
+}
+
+impl<T: Real> PairDetection<T> {
+    /// The points of a pair at the poses of the bodies of its two solids (nothing for the world), with
+    /// `reach` as for [`witnesses`] and [`half_space_points`]. None of them counts as near.
+    pub fn points(
+        &mut self,
+        system: &System<T>,
+        pair: usize,
+        bodies: [Option<&BodyPose<T>>; 2],
+        reach: f64,
+        points: &mut Vec<ContactPoint<T>>,
+    ) {
+        let System { model, parameters, .. } = *system;
+        let second = model.pairs[pair].second;
+        let second_pose = pose(system, bodies[1], second);
+        match model.pairs[pair].first {
+            Solid::HalfSpace(half_space) => {
+                let plane = parameters.plane(model, half_space);
+                if let Some(body) = bodies[1] {
+                    self.land(system, pair, body, &second_pose, &plane, reach, points);
+                }
+            }
+            Solid::Collider(first) => {
+                let poses = [&pose(system, bodies[0], first), &second_pose];
+                self.collide(system, pair, bodies, poses, reach, points);
+            }
+        }
+    }
+
+    /// The points of two colliders.
+    fn collide(
+        &mut self,
+        system: &System<T>,
+        pair: usize,
+        poses: [Option<&BodyPose<T>>; 2],
+        places: [&Pose<T>; 2],
+        reach: f64,
+        points: &mut Vec<ContactPoint<T>>,
+    ) {
+        let System { model, parameters, .. } = *system;
+        let Solid::Collider(first) = model.pairs[pair].first else { return };
+        let colliders = [first, model.pairs[pair].second];
+        self.witnesses.clear();
+        witnesses(
+            colliders.map(|collider| &model.colliders[collider].shape),
+            places,
+            colliders.map(|collider| parameters.size(model, collider)),
+            reach,
+            &mut self.witnesses,
+        );
+        let bodies = model.moving_bodies(&model.pairs[pair]);
+        for &Witness { feature, gap, normal, points: at, lowest } in &self.witnesses {
+            let arm = |side: usize| {
+                let (Some(_), Some(pose)) = (bodies[side], poses[side]) else {
+                    return Vector3::zeros();
+                };
+                pose.rotation.transpose() * (at[side] - pose.position) - pose.center_of_mass
+            };
+            let arms = [arm(0), arm(1)];
+            let near = false;
+            points.push(ContactPoint { pair, bodies, feature, gap, lowest, normal, arms, near });
+        }
+    }
+
+    /// The points of a collider over a half-space.
+    #[expect(clippy::too_many_arguments, reason = "a pair, its two solids and how far to look")]
+    fn land(
+        &mut self,
+        system: &System<T>,
+        pair: usize,
+        body: &BodyPose<T>,
+        place: &Pose<T>,
+        plane: &Plane<T>,
+        reach: f64,
+        points: &mut Vec<ContactPoint<T>>,
+    ) {
+        let System { model, parameters, .. } = *system;
+        let second = model.pairs[pair].second;
+        let (collider, size) = (&model.colliders[second], parameters.size(model, second));
+        let surface = &mut self.surface;
         surface.clear();
-        let far = FAR * way(system, motion, second);
-        half_space_points(&collider.shape, size, pose, &plane, far, surface);
+        half_space_points(&collider.shape, size, place, plane, reach, surface);
         let normal = plane.normal;
-        let center_of_mass = motion.bodies[body].center_of_mass;
         let turned = collider.orientation != [1.0, 0.0, 0.0, 0.0];
         let turn = rotation_matrix(collider.orientation).map(T::constant);
         for &SurfacePoint { feature, gap, at, lowest } in surface.iter() {
@@ -217,23 +324,23 @@ impl<T: Real> Detection<T> {
                 true => at + parameters.collider_position(model, second),
                 false => at,
             };
-            let arms = [Vector3::zeros(), at - center_of_mass];
-            let near = gap.value() <= 2.0 * way_of(motion, body, &arms[1]);
-            let bodies = [None, Some(body)];
+            let arms = [Vector3::zeros(), at - body.center_of_mass];
+            let (bodies, near) = ([None, collider.body], false);
             points.push(ContactPoint { pair, bodies, feature, gap, lowest, normal, arms, near });
         }
     }
 }
 
-/// Where a collider is.
-fn pose<T: Real>(system: &System<T>, motion: &FreeMotion<T>, collider: usize) -> Pose<T> {
+/// Where a collider of a body is, or of the world.
+fn pose<T: Real>(system: &System<T>, body: Option<&BodyPose<T>>, collider: usize) -> Pose<T> {
     let System { model, parameters, .. } = *system;
     let entry = &model.colliders[collider];
     let turned = entry.orientation != [1.0, 0.0, 0.0, 0.0];
     let turn = || rotation_matrix(entry.orientation).map(T::constant);
     let at = || parameters.collider_position(model, collider);
-    let Some(body) = entry.body else { return Pose { rotation: turn(), position: at() } };
-    let BodyPose { rotation, position, .. } = motion.bodies[body];
+    let Some(&BodyPose { rotation, position, .. }) = body else {
+        return Pose { rotation: turn(), position: at() };
+    };
     Pose {
         rotation: if turned { rotation * turn() } else { rotation },
         position: if entry.placed { position + rotation * at() } else { position },

@@ -137,6 +137,15 @@ impl<T: Real> Frames<T> {
     }
 }
 
+/// How far the height of friction is from each side's own point, along the normal, m: see above.
+pub(crate) fn friction_heights<T: Real>(point: &ContactPoint<T>) -> [T; 2] {
+    match point.bodies {
+        [None, _] => [T::zero(), point.lowest - point.gap],
+        [_, None] => [point.gap - point.lowest, T::zero()],
+        _ => [point.lowest * 0.5, point.lowest * 0.5 - point.gap],
+    }
+}
+
 /// Pushes the three rows of J at a point: how fast its second side moves against the first, along the
 /// normal and the tangents. Along the latter at one height for all points of the pair, see above. Each row
 /// has the velocities of the first side's tree, then those of the second's if that is another.
@@ -147,12 +156,7 @@ pub(super) fn rows<T: Real>(
     rows: &mut Vec<T>,
 ) {
     let [t1, t2] = frames.tangents(point);
-    // How far the height of friction is from each side's own point, along the normal.
-    let heights = match point.bodies {
-        [None, _] => [T::zero(), point.lowest - point.gap],
-        [_, None] => [point.gap - point.lowest, T::zero()],
-        _ => [point.lowest * 0.5, point.lowest * 0.5 - point.gap],
-    };
+    let heights = friction_heights(point);
     let [first, second] = point.trees(motion);
     let size = |tree: Option<usize>| tree.map_or(0, |tree| motion.tree(tree).velocity.len());
     let before = if first == second { 0 } else { size(first) };

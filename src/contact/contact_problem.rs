@@ -22,7 +22,7 @@ pub(super) enum Event {
 }
 
 /// Memory of one problem at a time.
-pub(super) struct ContactProblem<T: Real> {
+pub(crate) struct ContactProblem<T: Real> {
     node: CoupledContact,
     decisions: Vec<(Target, Regime)>,
     mu: Vec<T>,
@@ -95,7 +95,7 @@ impl<T: Real> Posed<'_, T> {
 
 impl<T: Real> ContactProblem<T> {
     /// Solves the problem of an island.
-    pub fn solve(&mut self, posed: &Posed<T>, island: &Island) -> IslandReport {
+    pub(super) fn solve(&mut self, posed: &Posed<T>, island: &Island) -> IslandReport {
         self.pose(posed, island);
         self.outputs.clear();
         self.outputs.resize(self.node.output_len(), T::zero());
@@ -140,6 +140,11 @@ impl<T: Real> ContactProblem<T> {
     fn call(&mut self) {
         let ContactProblem { node, inputs, outputs, solution, workspace, .. } = self;
         T::call(node, inputs, outputs, solution, workspace);
+    }
+
+    /// The problem: the node, its inputs and outputs, and what its solver decided.
+    pub fn solved(&self) -> (&CoupledContact, &[T], &[T], &ContactSolution) {
+        (&self.node, &self.inputs, &self.outputs, &self.solution)
     }
 
     /// Velocities of the trees of the island, and impulses of its constraints.

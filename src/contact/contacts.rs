@@ -6,7 +6,7 @@ use super::constraint::{Regime, Target, contact_frame};
 use super::contact_problem::{ContactProblem, Event, Posed};
 use super::impulses::Impulses;
 use super::islands::{Island, Islands};
-use super::joint_constraints::JointConstraints;
+use super::joint_constraints::{JointConstraint, JointConstraints};
 use crate::ad::Real;
 use crate::argmin::{ContactResiduals, Mode, Report};
 use crate::collision::{ContactPoint, Detection};
@@ -88,7 +88,8 @@ pub struct Contacts<T: Real> {
     islands: Islands,
     /// Trees whose problem has changed since it was last solved.
     dirty: Vec<bool>,
-    problem: ContactProblem<T>,
+    /// That of each island, kept with the first of its trees.
+    problems: Vec<ContactProblem<T>>,
     row: Vec<T>,
     /// The velocities of all trees at the end of the step, in the coordinates of
     /// [`TreeMotion`](crate::dynamics::TreeMotion), each where the state has its own.
@@ -114,7 +115,7 @@ impl<T: Real> Default for Contacts<T> {
             outcomes: Vec::new(),
             islands: Islands::default(),
             dirty: Vec::new(),
-            problem: ContactProblem::default(),
+            problems: Vec::new(),
             row: Vec::new(),
             velocities: Vec::new(),
             memory: Vec::new(),
@@ -124,6 +125,14 @@ impl<T: Real> Default for Contacts<T> {
             unfinished: false,
         }
     }
+}
+
+/// What poses a block of rows.
+pub(crate) enum Constraint<'a, T> {
+    /// A contact.
+    Point(&'a ContactPoint<T>),
+    /// A limit, a dry friction, or a row of a closed loop.
+    Joint(&'a JointConstraint<T>),
 }
 
 /// How often points that an impact throws at each other may join the problem.
@@ -272,6 +281,9 @@ impl<T: Real> Contacts<T> {
         self.reports.resize_with(motion.trees(), || None);
         self.dirty.clear();
         self.dirty.resize(motion.trees(), true);
+        if self.problems.len() < motion.trees() {
+            self.problems.resize_with(motion.trees(), ContactProblem::default);
+        }
     }
 
     /// Writes down what each contact did.
@@ -306,6 +318,28 @@ impl<T: Real> Contacts<T> {
         self.reports.iter().flatten()
     }
 
+    /// The islands of the last step, with the problem of each as it was solved. Constraints are points, then
+    /// conditions of joints, in the order of [`constraint`](Self::constraint).
+    pub(crate) fn solved(&self) -> impl Iterator<Item = (Island<'_>, &ContactProblem<T>)> {
+        self.islands.iter().map(|island| {
+            let problem = &self.problems[island.trees[0]];
+            (island, problem)
+        })
+    }
+
+    /// How far the points of a pair were looked for: see [`Detection::reach`].
+    pub(crate) fn reach(&self, system: &System<T>, motion: &FreeMotion<T>, pair: usize) -> f64 {
+        self.detection.reach(system, motion, pair)
+    }
+
+    /// A constraint of the last step, by its index in an [`Island`].
+    pub(crate) fn constraint(&self, k: usize) -> Constraint<'_, T> {
+        match k.checked_sub(self.points.len()) {
+            None => Constraint::Point(&self.points[k]),
+            Some(k) => Constraint::Joint(&self.joints.list[k]),
+        }
+    }
+
     /// Solves the islands that have a dirty tree.
     fn solve_islands(
         &mut self,
@@ -321,8 +355,9 @@ impl<T: Real> Contacts<T> {
             if !island.trees.iter().any(|&tree| self.dirty[tree]) {
                 continue;
             }
-            let mut report = self.problem.solve(&posed, &island);
-            let (mut rest, _) = self.problem.outputs();
+            let problem = &mut self.problems[island.trees[0]];
+            let mut report = problem.solve(&posed, &island);
+            let (mut rest, _) = problem.outputs();
             for &tree in island.trees {
                 let range = system.model.trees[tree].v.clone();
                 let (velocity, others) = rest.split_at(range.len());
@@ -330,8 +365,8 @@ impl<T: Real> Contacts<T> {
                 rest = others;
             }
             for (k, &constraint) in island.constraints.iter().enumerate() {
-                let (mode, target, regime) = self.problem.decisions(k);
-                let impulse = self.problem.impulse(k);
+                let (mode, target, regime) = problem.decisions(k);
+                let impulse = problem.impulse(k);
                 self.outcomes[constraint] = Some(Outcome { impulse, mode, target, regime });
             }
             // Iterations of what was solved before with fewer points count.

@@ -4,9 +4,26 @@ use crate::ad::Real;
 
 /// Contact impulses of the last step, part of what a step is a function of: the warm start of the
 /// coupled solver, the first friction of the staggered one. Those on one tree.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub struct Impulses<T> {
     known: Vec<(usize, usize, [T; 3])>,
+}
+
+impl<T> Default for Impulses<T> {
+    fn default() -> Self {
+        Impulses { known: Vec::new() }
+    }
+}
+
+// By hand: the derived `clone_from` drops the memory it has.
+impl<T: Clone> Clone for Impulses<T> {
+    fn clone(&self) -> Self {
+        Impulses { known: self.known.clone() }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.known.clone_from(&other.known);
+    }
 }
 
 /// More points than a tree mostly touches others with.
@@ -50,8 +67,9 @@ impl<T: Real> Impulses<T> {
 }
 
 impl Impulses<f64> {
-    /// The same impulses as constants of another scalar.
-    pub fn cast<T: Real>(&self) -> Impulses<T> {
-        Impulses { known: self.known.iter().map(|&(p, f, x)| (p, f, x.map(T::constant))).collect() }
+    /// The same impulses as constants of another scalar, into memory of the caller's.
+    pub fn cast_into<T: Real>(&self, impulses: &mut Impulses<T>) {
+        impulses.known.clear();
+        impulses.known.extend(self.known.iter().map(|&(p, f, x)| (p, f, x.map(T::constant))));
     }
 }

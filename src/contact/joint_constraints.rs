@@ -23,7 +23,7 @@ use crate::state::State;
 
 /// One condition on the velocities of one or two trees.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct JointConstraint<T> {
+pub(crate) struct JointConstraint<T> {
     /// Which it is: see [`joint_conditions`].
     pub id: usize,
     pub law: Law,
@@ -36,7 +36,7 @@ pub(super) struct JointConstraint<T> {
     /// Largest impulse of dry friction, N s or N m s.
     pub limit: T,
     /// How far a limit is, rad or m.
-    gap: f64,
+    pub gap: f64,
     /// Whether it may act in the step.
     pub near: bool,
 }

@@ -8,10 +8,15 @@ mod delassus;
 mod impulses;
 mod islands;
 mod joint_constraints;
+mod point_action;
 mod staggered_projections;
 
+pub(crate) use constraint::friction_heights;
 pub use constraint::{Decisions, Regime, Target, contact_frame};
+pub(crate) use contact_problem::ContactProblem;
+pub(crate) use contacts::Constraint;
 pub use contacts::{ContactRecord, Contacts, IslandReport, JointRecord};
 pub use impulses::Impulses;
 pub use islands::Island;
 pub use joint_constraints::{joint_conditions, joint_owner};
+pub use point_action::{PointAction, Twist, point_action};

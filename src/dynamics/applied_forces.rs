@@ -44,6 +44,22 @@ fn motor_force<T: Real>(
     q: T,
     v: T,
 ) -> T {
+    let force = unlimited_motor_force(model, parameters, index, control, q, v);
+    match model.actuators[index].limits_force {
+        true => clamped(force, parameters.force_range(model, index)),
+        false => force,
+    }
+}
+
+/// The same without the limits of its force.
+fn unlimited_motor_force<T: Real>(
+    model: &Model,
+    parameters: &Parameters<T>,
+    index: usize,
+    control: T,
+    q: T,
+    v: T,
+) -> T {
     let actuator = &model.actuators[index];
     let mut u = control;
     if actuator.limits_control {
@@ -51,14 +67,79 @@ fn motor_force<T: Real>(
     }
     let gear = parameters.gear(model, index);
     let damping = |target: T| (target - gear * v) * parameters.kd(model, index);
-    let force = match actuator.kind {
+    match actuator.kind {
         ActuatorKind::Motor => u,
         ActuatorKind::Position => parameters.kp(model, index) * (u - gear * q) + damping(T::zero()),
         ActuatorKind::Velocity => damping(u),
-    };
-    match actuator.limits_force {
-        true => clamped(force, parameters.force_range(model, index)),
-        false => force,
+    }
+}
+
+/// How the applied forces change: each with its own coordinate, its own velocity, and with controls.
+#[derive(Clone, Debug, Default)]
+pub struct AppliedForceDerivatives<T> {
+    /// Of the force along each velocity, in the coordinate it moves.
+    pub by_q: Vec<T>,
+    /// Of the force along each velocity, in it.
+    pub by_v: Vec<T>,
+    /// Of the force on the joint of each actuator, in its control.
+    pub by_control: Vec<T>,
+}
+
+impl<T: Real> AppliedForceDerivatives<T> {
+    /// Those of [`applied_forces`], with the damping of joints only if `damped`.
+    pub fn update(
+        &mut self,
+        model: &Model,
+        parameters: &Parameters<T>,
+        state: &State<T>,
+        inputs: &[T],
+        damped: bool,
+    ) {
+        let nv = model.nv();
+        for numbers in [&mut self.by_q, &mut self.by_v] {
+            numbers.clear();
+            numbers.resize(nv, T::zero());
+        }
+        for (index, body) in model.bodies.iter().enumerate() {
+            let joint = &body.joint;
+            if damped {
+                self.by_v[joint.v..joint.v + joint.kind.nv()]
+                    .fill(-parameters.damping(model, index));
+            }
+            if joint.kind.has_axis() {
+                self.by_q[joint.v] = -parameters.stiffness(model, index);
+            }
+        }
+        self.by_control.clear();
+        for (index, &control) in inputs[nv..].iter().enumerate() {
+            let actuator = &model.actuators[index];
+            let joint = &model.bodies[actuator.body].joint;
+            let (q, v) = (state.q[joint.q], state.v[joint.v]);
+            let inside = |x: T, [least, most]: [T; 2]| {
+                least.value() <= x.value() && x.value() <= most.value()
+            };
+            let force = unlimited_motor_force(model, parameters, index, control, q, v);
+            let gear = parameters.gear(model, index);
+            let free =
+                !actuator.limits_force || inside(force, parameters.force_range(model, index));
+            let follows =
+                !actuator.limits_control || inside(control, parameters.control_range(model, index));
+            let gain = match actuator.kind {
+                ActuatorKind::Motor => [T::zero(), T::zero(), T::one()],
+                ActuatorKind::Position => {
+                    let (kp, kd) = (parameters.kp(model, index), parameters.kd(model, index));
+                    [-kp * gear, -kd * gear, kp]
+                }
+                ActuatorKind::Velocity => {
+                    let kd = parameters.kd(model, index);
+                    [T::zero(), -kd * gear, kd]
+                }
+            };
+            let [by_q, by_v, by_u] = gain.map(|x| if free { x * gear } else { T::zero() });
+            self.by_q[joint.v] += by_q;
+            self.by_v[joint.v] += by_v;
+            self.by_control.push(if follows { by_u } else { T::zero() });
+        }
     }
 }
 

@@ -49,6 +49,59 @@ pub struct FreeBody<T> {
     pub converged: bool,
 }
 
+/// Derivatives of the momenta of a [`FreeBody`] without contact: linear in the world, angular in the body.
+/// Turns are rotation vectors in the body. What is not here: the linear momentum is the mass times the
+/// velocity of the origin besides, and both take the load times the duration.
+#[derive(Clone, Copy, Debug)]
+pub struct FreeBodyDerivatives<T> {
+    /// Of the linear momentum, in turns.
+    pub linear_turn: Matrix3<T>,
+    /// Of the linear momentum, in the angular velocity.
+    pub linear_spin: Matrix3<T>,
+    /// Of the angular momentum, in turns.
+    pub angular_turn: Matrix3<T>,
+    /// Of the angular momentum, in the angular velocity.
+    pub angular_spin: Matrix3<T>,
+    /// Of the angular momentum, in the force on the origin.
+    pub angular_force: Matrix3<T>,
+    /// Of the gyroscopic change of the angular velocity, in the angular velocity.
+    gyroscopic: Matrix3<T>,
+}
+
+/// Derivatives of the end of a step of a [`FreeBody`], in changes at the start and of the velocity (v, w) of the
+/// centre of mass and angular, at the end.
+#[derive(Clone, Copy, Debug)]
+pub struct FreeBodyEnd<T> {
+    turn: Matrix3<T>,
+    by_spin: Matrix3<T>,
+    by_start_spin: Matrix3<T>,
+    center_turn: Matrix3<T>,
+    center: Matrix3<T>,
+    velocity_turn: Matrix3<T>,
+    duration: T,
+}
+
+impl<T: Real> FreeBodyEnd<T> {
+    /// The change of position, orientation, velocity and angular velocity at the end, as tangent vectors of
+    /// the state, that changes of position, orientation and angular velocity at the start make together with
+    /// those of the velocities (v, w) at the end.
+    pub fn change(
+        &self,
+        [position, turn, spin]: [Vector3<T>; 3],
+        [v, w]: [Vector3<T>; 2],
+    ) -> [Vector3<T>; 4] {
+        let turned = self.turn * turn + self.by_spin * w + self.by_start_spin * spin;
+        let center = position + self.center_turn * turn + v * self.duration;
+        // The origin is the centre of mass less R+ c, and its velocity less R+ (w x c).
+        [
+            center + self.center * turned,
+            turned,
+            v + self.velocity_turn * turned + self.center * w,
+            w,
+        ]
+    }
+}
+
 impl<T: Real> FreeBody<T> {
     /// The free body `body` of `state` over `duration` seconds under gravity and the generalised force
     /// `wrench` (force on the origin in the world, N; torque in the body, N m).
@@ -117,6 +170,52 @@ impl<T: Real> FreeBody<T> {
         }
     }
 
+    /// How the momenta without contact, M v_p, change with the state and the load.
+    pub fn momentum_derivatives(
+        &self,
+        mass: T,
+        inertia: &Matrix3<T>,
+        load: &[T],
+    ) -> Option<FreeBodyDerivatives<T>> {
+        let (r, c, dt) = (self.rotation, self.center_of_mass, self.duration);
+        let w = Vector3::new(self.velocity[3], self.velocity[4], self.velocity[5]);
+        let free = free_rotation_derivative(*inertia, w, w + self.gyroscopic, dt)?;
+        let force = r.transpose() * Vector3::new(load[0], load[1], load[2]);
+        Some(FreeBodyDerivatives {
+            linear_turn: r * cross_matrix(w.cross(&c)) * -mass,
+            linear_spin: r * cross_matrix(c) * -mass,
+            // The torque of a force at the origin is -c x R'f.
+            angular_turn: cross_matrix(c) * cross_matrix(force) * -dt,
+            angular_spin: inertia * free,
+            angular_force: cross_matrix(c) * r.transpose() * -dt,
+            gyroscopic: free - Matrix3::identity(),
+        })
+    }
+
+    /// How the state at the end of the step changes with that at its start and with the velocity
+    /// `velocity` at the end, as [`advance`](Self::advance) goes.
+    pub fn end_derivatives(
+        &self,
+        velocity: &[T],
+        derivatives: &FreeBodyDerivatives<T>,
+    ) -> FreeBodyEnd<T> {
+        let (c, dt) = (self.center_of_mass, self.duration);
+        let angular = Vector3::new(velocity[3], velocity[4], velocity[5]);
+        let turn = (angular - self.gyroscopic * T::constant(0.5)) * dt;
+        let step = exp(turn);
+        let rotation = self.rotation * rotation_matrix(step);
+        let by_spin = left_jacobian(-turn) * dt;
+        FreeBodyEnd {
+            turn: rotation_matrix(step).transpose(),
+            by_start_spin: by_spin * derivatives.gyroscopic * T::constant(-0.5),
+            by_spin,
+            center_turn: self.rotation * cross_matrix(c) * -T::one(),
+            center: rotation * cross_matrix(c),
+            velocity_turn: rotation * cross_matrix(angular.cross(&c)),
+            duration: dt,
+        }
+    }
+
     /// Writes the body's part of the state at the end of the step, which starts at `q` and `v` there,
     /// given its velocity at the end: q+ = q (+) dt v+.
     pub fn advance(&self, velocity: &[T], q: usize, v: usize, next: &mut State<T>) {
@@ -136,6 +235,29 @@ impl<T: Real> FreeBody<T> {
         next.v[v..v + 3].copy_from_slice(velocity.as_slice());
         next.v[v + 3..v + NV].copy_from_slice(angular.as_slice());
     }
+}
+
+/// dw+/dw of the free rotation [`free_rotation`] that ends at `end`.
+fn free_rotation_derivative<T: Real>(
+    inertia: Matrix3<T>,
+    w: Vector3<T>,
+    end: Vector3<T>,
+    duration: T,
+) -> Option<Matrix3<T>> {
+    let half = (w + end) * (duration * -0.5);
+    let turn = rotation_matrix(exp(half));
+    let bend = cross_matrix(turn * (inertia * w)) * left_jacobian(half) * (duration * 0.5);
+    inverse(&(inertia - bend)).map(|inverse| inverse * (turn * inertia + bend))
+}
+
+/// By the adjugate.
+fn inverse<T: Real>(a: &Matrix3<T>) -> Option<Matrix3<T>> {
+    let row = |k: usize| Vector3::new(a[(k, 0)], a[(k, 1)], a[(k, 2)]);
+    let [r0, r1, r2] = [row(0), row(1), row(2)];
+    let columns = [r1.cross(&r2), r2.cross(&r0), r0.cross(&r1)];
+    let determinant = r0.dot(&columns[0]);
+    let usable = determinant.value() != 0.0 && determinant.value().is_finite();
+    usable.then(|| Matrix3::from_columns(&columns.map(|column| column / determinant)))
 }
 
 /// w+ of I w+ = exp(-dt (w + w+) / 2) I w, or nothing if Newton does not converge (turns of the

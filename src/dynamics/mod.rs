@@ -56,6 +56,7 @@ mod inertial;
 mod kinematics;
 mod links;
 mod mass_factor;
+mod motion_derivatives;
 mod regressor;
 mod rnea;
 mod rnea_adjoint;
@@ -63,7 +64,7 @@ mod rnea_tangent;
 mod runge_kutta;
 
 pub use aba::{Aba, forward_dynamics};
-pub use applied_forces::applied_forces;
+pub use applied_forces::{AppliedForceDerivatives, applied_forces};
 pub use articulation::Articulation;
 pub use block_diagonal::BlockDiagonal;
 pub use crba::{Crba, MassMatrix, mass_matrix};
@@ -74,11 +75,12 @@ pub use derivatives::{
 pub use forward_dynamics::{
     ForwardDynamics, ForwardDynamicsFactor, ForwardDynamicsSolution, ForwardDynamicsWorkspace,
 };
-pub use free_body::FreeBody;
+pub use free_body::{FreeBody, FreeBodyDerivatives, FreeBodyEnd};
 pub use free_motion::{BodyPose, FreeMotion, TreeMotion};
 pub use inertial::InertialParameters;
 pub use kinematics::{Axis, BodyKinematics, Kinematics};
 pub use mass_factor::MassFactor;
+pub use motion_derivatives::EnergyGradient;
 pub use regressor::{INERTIAL_PARAMETERS, regressor};
 pub use rnea::{Rnea, bias, inverse_dynamics};
 pub use rnea_adjoint::{Gradient, RneaAdjoint, inverse_dynamics_vjp};

@@ -130,6 +130,39 @@ impl<T: Real> Lu<T> {
         self.scratch = scratch;
     }
 
+    /// X <- A^-1 X for a row-major matrix of `columns` columns.
+    pub fn solve_rows(&mut self, columns: usize, x: &mut [T]) {
+        let n = self.n;
+        let mut y = std::mem::take(&mut self.scratch);
+        y.clear();
+        for &p in &self.permutation {
+            y.extend_from_slice(&x[p * columns..(p + 1) * columns]);
+        }
+        for i in 0..n {
+            let (above, row) = y.split_at_mut(i * columns);
+            let row = &mut row[..columns];
+            for (&l, other) in self.lu[i * n..i * n + i].iter().zip(above.chunks_exact(columns)) {
+                if !(l.is_zero() && T::ORDER == 0) {
+                    add_scaled(row, -l, other);
+                }
+            }
+        }
+        for i in (0..n).rev() {
+            let (above, below) = y.split_at_mut((i + 1) * columns);
+            let row = &mut above[i * columns..];
+            let entries = self.lu[i * n + i + 1..(i + 1) * n].iter();
+            for (&u, other) in entries.zip(below.chunks_exact(columns)) {
+                if !(u.is_zero() && T::ORDER == 0) {
+                    add_scaled(row, -u, other);
+                }
+            }
+            let inverse = self.lu[i * (n + 1)].recip();
+            row.iter_mut().for_each(|x| *x *= inverse);
+        }
+        x[..n * columns].copy_from_slice(&y);
+        self.scratch = y;
+    }
+
     /// ln |det A|
     pub(super) fn log_abs_det(&self) -> T {
         let logs = (0..self.n).map(|k| self.lu[k * (self.n + 1)].abs().ln());

@@ -28,41 +28,56 @@ impl Point<'_> {
 pub(super) struct Displaced<T: Real> {
     pub workspace: Workspace<T>,
     parameters: Parameters<T>,
+    state: State<T>,
+    inputs: Vec<T>,
+    memory: StepMemory<T>,
     next: State<T>,
+    nominal: State<T>,
+    difference: Vec<T>,
 }
 
 impl<T: Real> Default for Displaced<T> {
     fn default() -> Self {
+        let state = || State { q: Vec::new(), v: Vec::new() };
         Displaced {
             workspace: Workspace::default(),
             parameters: Parameters { values: Vec::new() },
-            next: State { q: Vec::new(), v: Vec::new() },
+            state: state(),
+            inputs: Vec::new(),
+            memory: StepMemory::default(),
+            next: state(),
+            nominal: state(),
+            difference: Vec::new(),
         }
     }
 }
 
 impl<T: Real> Displaced<T> {
     /// The step with x, u and p displaced by `[dx; du; dp]`: how far it ends from the nominal end.
-    pub fn step(&mut self, at: &Point, displacement: &[T]) -> (Vec<T>, StepReport) {
+    pub fn step(&mut self, at: &Point, displacement: &[T]) -> (&[T], StepReport) {
+        let System { model, parameters, settings } = *at.system;
         let nv = at.state.v.len();
         let (dx, rest) = displacement.split_at(2 * nv);
         let (du, dp) = rest.split_at(at.selection.inputs.len());
-        let state = at.state.cast::<T>().moved(at.system.model.coordinates(), dx);
-        let mut inputs: Vec<T> = at.inputs.iter().map(|&u| T::constant(u)).collect();
+        at.state.cast_into(&mut self.state);
+        self.state.advance(model.coordinates(), dx);
+        self.inputs.clear();
+        self.inputs.extend(at.inputs.iter().map(|&u| T::constant(u)));
         for (&k, &du) in at.selection.inputs.iter().zip(du) {
-            inputs[k] += du;
+            self.inputs[k] += du;
         }
-        at.system.parameters.cast_into(&mut self.parameters);
+        parameters.cast_into(&mut self.parameters);
         for (parameter, &dp) in at.selection.parameters.iter().zip(dp) {
             for &slot in &parameter.slots {
                 self.parameters.values[slot] += dp;
             }
         }
-        let System { model, settings, .. } = *at.system;
         let system = System { model, parameters: &self.parameters, settings };
-        let mut memory = at.memory.cast::<T>();
-        let (workspace, next) = (&mut self.workspace, &mut self.next);
-        let report = step(&system, &state, &inputs, &mut memory, workspace, next);
-        (self.next.difference(model.coordinates(), &at.next.cast()), report)
+        at.memory.cast_into(&mut self.memory);
+        let (memory, workspace) = (&mut self.memory, &mut self.workspace);
+        let report = step(&system, &self.state, &self.inputs, memory, workspace, &mut self.next);
+        at.next.cast_into(&mut self.nominal);
+        self.next.difference_into(model.coordinates(), &self.nominal, &mut self.difference);
+        (&self.difference, report)
     }
 }

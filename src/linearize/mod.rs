@@ -23,14 +23,19 @@
 //! # Ok::<(), stiction::Error>(())
 //! ```
 
+mod contact_derivative;
 mod displacement;
 mod export;
 mod products;
 mod step_jacobian;
+mod structured;
 mod trajectory;
 mod transition;
+mod tree_derivative;
 
 pub use products::StepProducts;
-pub use step_jacobian::{JacobianWorkspace, Selection, StepJacobian, step_jacobian};
+pub use step_jacobian::{
+    JacobianWorkspace, Selection, StepJacobian, step_jacobian, step_jacobian_by_lanes,
+};
 pub use trajectory::{Linearization, Linearizer};
 pub use transition::{Transition, default_inputs, inputs_named, parameters_named};

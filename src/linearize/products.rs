@@ -41,7 +41,8 @@ impl StepProducts<'_> {
     pub fn jvp(&self, direction: &[f64]) -> Result<Vec<f64>, ad::Error> {
         let at = self.point();
         let zero = vec![0.0; at.dimension()];
-        let (_, product) = ad::jvp(|d| Displaced::default().step(&at, d).0, &zero, direction)?;
+        let (_, product) =
+            ad::jvp(|d| Displaced::default().step(&at, d).0.to_vec(), &zero, direction)?;
         Ok(product)
     }
 
@@ -53,7 +54,7 @@ impl StepProducts<'_> {
     pub fn vjp(&self, weights: &[f64]) -> Result<Vec<f64>, ad::Error> {
         let at = self.point();
         let zero = vec![0.0; at.dimension()];
-        let step = |d: &[Var]| Displaced::default().step(&at, d).0;
+        let step = |d: &[Var]| Displaced::default().step(&at, d).0.to_vec();
         let (_, adjoints) = ad::vjp(step, &zero, |_| weights.to_vec())?;
         Ok(adjoints)
     }
@@ -100,6 +101,7 @@ impl StepProducts<'_> {
 const HESSIAN_LANES: usize = 4;
 
 fn weighted<T: Real>(at: &Point, displacement: &[T], weights: &[f64]) -> T {
-    let (end, _) = Displaced::default().step(at, displacement);
+    let mut displaced = Displaced::default();
+    let (end, _) = displaced.step(at, displacement);
     end.iter().zip(weights).fold(T::zero(), |sum, (&x, &w)| sum + x * w)
 }

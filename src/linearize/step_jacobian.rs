@@ -1,9 +1,12 @@
 //! The Jacobians of one step.
 
+use std::ops::Range;
+
 use nalgebra::DMatrix;
 
 use super::displacement::{Displaced, Point};
-use crate::ad::{Dual, jacobian};
+use super::structured::{self, Structured};
+use crate::ad::{Dual, Real};
 use crate::argmin::Mode;
 use crate::contact::ContactRecord;
 use crate::model::{ParameterRef, System};
@@ -85,12 +88,18 @@ impl StepJacobian {
 #[derive(Default)]
 pub struct JacobianWorkspace {
     nominal: Workspace<f64>,
-    displaced: Displaced<Lanes>,
+    structured: Structured,
+    displaced: DisplacedLanes,
+    before: StepMemory<f64>,
 }
 
 /// Linearises the step from `state` under `inputs` (those of [`step`]) with respect to the state and what
 /// is selected. `memory` is what the step before left (a new one if there was none), and becomes what
 /// this step leaves.
+///
+/// A and B follow from the structure of the step where it has one: the coupled solver (with either law of
+/// friction), no closed loops, the semi-implicit integrator where bodies are joined, no impact at which the step
+/// was split. Elsewhere, and for C, the whole step runs on duals; [`step_jacobian_by_lanes`] always does that.
 pub fn step_jacobian(
     system: &System<f64>,
     state: &State<f64>,
@@ -100,30 +109,100 @@ pub fn step_jacobian(
     workspace: &mut JacobianWorkspace,
     result: &mut StepJacobian,
 ) {
-    let nv = state.v.len();
-    let JacobianWorkspace { nominal, displaced } = workspace;
-    let before = memory.clone();
-    result.fit(nv, selection);
-    step(system, state, inputs, memory, nominal, &mut result.next);
+    let structure = structured::applies(system);
+    start(system, state, inputs, selection, memory, workspace, result);
+    let JacobianWorkspace { nominal, structured, before, .. } = workspace;
+    let StepJacobian { a, b, c, next, modes, report } = result;
+    let at = Point { system, state, inputs, selection, memory: before, next };
+    if structure && structured.linearize(&at, nominal, (a, b)) {
+        take_modes(nominal, modes);
+        let states_and_inputs = a.ncols() + b.ncols();
+        workspace.displaced.columns(&at, states_and_inputs..at.dimension(), [a, b, c]);
+        return;
+    }
+    [&mut *a, &mut *b].into_iter().for_each(|matrix| matrix.fill(0.0));
+    *report = workspace.displaced.columns(&at, 0..at.dimension(), [a, b, c]).unwrap_or(*report);
+    take_modes(&workspace.displaced.step.workspace, modes);
+}
 
-    let at = Point { system, state, inputs, selection, memory: &before, next: &result.next };
-    let mut report = StepReport::default();
-    let zero = vec![0.0; at.dimension()];
-    let evaluate = |d: &[Lanes]| {
-        let (difference, solve) = displaced.step(&at, d);
-        report = solve;
-        difference
-    };
-    let (_, j) = jacobian::<LANES>(evaluate, &zero);
+/// As [`step_jacobian`], by duals through the whole step: slower, whatever the step is made of, and its oracle.
+pub fn step_jacobian_by_lanes(
+    system: &System<f64>,
+    state: &State<f64>,
+    inputs: &[f64],
+    selection: Selection,
+    memory: &mut StepMemory<f64>,
+    workspace: &mut JacobianWorkspace,
+    result: &mut StepJacobian,
+) {
+    start(system, state, inputs, selection, memory, workspace, result);
+    let StepJacobian { a, b, c, next, modes, report } = result;
+    let at = Point { system, state, inputs, selection, memory: &workspace.before, next };
+    *report = workspace.displaced.columns(&at, 0..at.dimension(), [a, b, c]).unwrap_or(*report);
     // The modes of the duals, not those of the nominal step: exactly at a kink the rounding of
-    // `moved` may decide otherwise, and the Jacobians must be those of the modes they come with.
-    let contacts = displaced.workspace.contacts();
-    result.modes.clear();
-    result.modes.extend(contacts.filter(|contact| contact.mode != Mode::Break));
-    result.report = report;
-    let mut first = 0;
-    for matrix in [&mut result.a, &mut result.b, &mut result.c] {
-        matrix.copy_from(&j.columns(first, matrix.ncols()));
-        first += matrix.ncols();
+    // the displacement may decide otherwise, and the Jacobians must be those of the modes they come with.
+    take_modes(&workspace.displaced.step.workspace, modes);
+}
+
+/// The nominal step.
+fn start(
+    system: &System<f64>,
+    state: &State<f64>,
+    inputs: &[f64],
+    selection: Selection,
+    memory: &mut StepMemory<f64>,
+    workspace: &mut JacobianWorkspace,
+    result: &mut StepJacobian,
+) {
+    workspace.before.clone_from(memory);
+    result.fit(state.v.len(), selection);
+    let next = &mut result.next;
+    result.report = step(system, state, inputs, memory, &mut workspace.nominal, next);
+}
+
+fn take_modes<T: Real>(workspace: &Workspace<T>, modes: &mut Vec<ContactRecord>) {
+    modes.clear();
+    modes.extend(workspace.contacts().filter(|contact| contact.mode != Mode::Break));
+}
+
+/// Columns of Jacobians by duals through the whole step.
+#[derive(Default)]
+struct DisplacedLanes {
+    step: Displaced<Lanes>,
+    displacement: Vec<Lanes>,
+}
+
+impl DisplacedLanes {
+    /// Writes the columns `range` of `[A B C]`; returns the report of the last pass, if there was one.
+    fn columns(
+        &mut self,
+        at: &Point,
+        range: Range<usize>,
+        matrices: [&mut DMatrix<f64>; 3],
+    ) -> Option<StepReport> {
+        let mut last = None;
+        let [a, b, c] = matrices;
+        for first in range.clone().step_by(LANES) {
+            self.displacement.clear();
+            self.displacement.extend((0..at.dimension()).map(|k| {
+                let lane = k.checked_sub(first).filter(|&lane| lane < LANES && range.contains(&k));
+                lane.map_or(Lanes::constant(0.0), |lane| Lanes::variable(0.0, lane))
+            }));
+            let (difference, report) = self.step.step(at, &self.displacement);
+            last = Some(report);
+            for (lane, k) in (first..range.end).take(LANES).enumerate() {
+                let (matrix, column) = match k.checked_sub(a.ncols()) {
+                    None => (&mut *a, k),
+                    Some(k) => match k.checked_sub(b.ncols()) {
+                        None => (&mut *b, k),
+                        Some(k) => (&mut *c, k),
+                    },
+                };
+                for (i, difference) in difference.iter().enumerate() {
+                    matrix[(i, column)] = difference.tangent[lane];
+                }
+            }
+        }
+        last
     }
 }

@@ -35,6 +35,16 @@ impl<T: Real> Workspace<T> {
         self.impacts.records.iter().chain(&self.contacts.records)
     }
 
+    /// The free motion and the constraints of the last step, for its derivatives.
+    pub(crate) fn parts(&self) -> (&FreeMotion<T>, &Contacts<T>) {
+        (&self.motion, &self.contacts)
+    }
+
+    /// Whether the last step was split at an impact.
+    pub(crate) fn was_split(&self) -> bool {
+        !self.impacts.records.is_empty()
+    }
+
     /// What limits, dry friction and closed loops did in the last step.
     pub fn joints(&self) -> &[JointRecord] {
         &self.contacts.joint_records

@@ -6,10 +6,27 @@ use crate::model::Model;
 
 /// What a step remembers for the next one: the impulses it starts its solvers from. An argument and
 /// a result, so that a step is a function of its arguments.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub struct StepMemory<T> {
     /// Of each tree the impulses on it.
     pub(super) trees: Vec<Impulses<T>>,
+}
+
+impl<T> Default for StepMemory<T> {
+    fn default() -> Self {
+        StepMemory { trees: Vec::new() }
+    }
+}
+
+// By hand: the derived `clone_from` drops the memory it has.
+impl<T: Real> Clone for StepMemory<T> {
+    fn clone(&self) -> Self {
+        StepMemory { trees: self.trees.clone() }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.trees.clone_from(&other.trees);
+    }
 }
 
 impl<T: Real> StepMemory<T> {
@@ -84,7 +101,17 @@ impl<T: Real> StepMemory<T> {
 impl StepMemory<f64> {
     /// The same memory as constants of another scalar.
     pub fn cast<T: Real>(&self) -> StepMemory<T> {
-        StepMemory { trees: self.trees.iter().map(Impulses::cast).collect() }
+        let mut memory = StepMemory { trees: Vec::new() };
+        self.cast_into(&mut memory);
+        memory
+    }
+
+    /// The same into memory of the caller's.
+    pub fn cast_into<T: Real>(&self, memory: &mut StepMemory<T>) {
+        memory.resize(self.trees.len());
+        for (from, to) in self.trees.iter().zip(&mut memory.trees) {
+            from.cast_into(to);
+        }
     }
 }
 

@@ -1,0 +1,45 @@
+//! The shared MJCF scenes, prepared as the script that times MuJoCo on them does.
+
+use stiction::model::{Description, JointKind, LoadOptions, Scene, System};
+use stiction::simulation::{Rollout, StepMemory};
+
+/// A scene of the shared folder, settled for 500 steps (motors under joint control, kp 100, kd 2, about the
+/// keyframe) and then given the velocity of its keyframe, as `time_mujoco.py` beside it does; without the
+/// folder nothing.
+pub fn shared(name: &str) -> Option<(Scene, StepMemory<f64>)> {
+    let folder = std::env::var("STICTION_SHARED").unwrap_or("../shared".to_string());
+    let path = format!("{folder}/reference/scenes/{name}.xml");
+    let Ok(description) = Description::load(&path, LoadOptions::default()) else {
+        eprintln!("skipped: {path} is missing (set STICTION_SHARED)");
+        return None;
+    };
+    let mut scene = description.scene().expect("a scene");
+    scene.settings.keep_impulses = true;
+    if let Some(keyframe) = scene.keyframes.first().cloned() {
+        scene.start_at(&keyframe.name, &path).expect("a keyframe");
+    }
+    let mut memory = StepMemory::default();
+    if scene.model.bodies[0].joint.kind != JointKind::Free {
+        return Some((scene, memory));
+    }
+    let velocity = std::mem::take(&mut scene.state.v);
+    scene.state.v = vec![0.0; velocity.len()];
+    let home = scene.state.clone();
+    let (nv, nu) = (scene.model.nv(), scene.model.nu());
+    let Scene { model, parameters, settings, .. } = &scene;
+    let mut rollout = Rollout::new(System { model, parameters, settings }, home.clone());
+    let mut inputs = vec![0.0; nv + nu];
+    for _ in 0..500 {
+        for k in 0..nu {
+            let (q, v) = (rollout.state.q[7 + k], rollout.state.v[6 + k]);
+            inputs[nv + k] = 100.0 * (home.q[7 + k] - q) - 2.0 * v;
+        }
+        rollout.step(&inputs);
+    }
+    memory = rollout.memory;
+    let mut settled = rollout.state;
+    settled.v.iter_mut().zip(&velocity).for_each(|(v, add)| *v += add);
+    scene.state = settled;
+    scene.wrenches = inputs;
+    Some((scene, memory))
+}

@@ -1,0 +1,602 @@
+//! How contacts change with the poses of their bodies at fixed impulses and velocities: what they do to the
+//! momenta, and to the conditions that they pose.
+//!
+//! The geometry of a pair runs on duals, six lanes a body: displacements of its centre of mass and turns, in
+//! the world. All else follows from the Jacobians of both bodies: how coordinates of the state displace
+//! them, and how velocities held fixed turn with them.
+
+use std::ops::Range;
+
+use nalgebra::{Matrix3, SMatrix, Vector3};
+
+use super::displacement::Point;
+use super::tree_derivative::{Columns, start_velocity};
+use crate::ad::{Dual, Real};
+use crate::argmin::{ContactFactor, ContactPerturbations, CoupledContact, Mode};
+use crate::collision::{ContactPoint, PairDetection};
+use crate::contact::{Constraint, ContactProblem, Contacts, Island, Target, Twist, point_action};
+use crate::dynamics::{BodyPose, EnergyGradient, FreeMotion};
+use crate::linalg::solve_lower_transpose;
+use crate::model::{Parameters, System};
+use crate::spatial::{Force, Motion};
+
+/// Three displacements, three turns.
+const LANES: usize = 6;
+type Lanes = Dual<f64, LANES>;
+type Matrix6 = SMatrix<f64, 6, 6>;
+
+/// A coordinate of the state that moves a body.
+#[derive(Clone, Copy, Debug)]
+struct Mover {
+    /// Its column, and the row of its velocity.
+    column: usize,
+    /// How it displaces the body, per unit: centre of mass and turn, in the world.
+    pose: Twist,
+    /// How its velocity moves the body, per unit.
+    velocity: Twist,
+    /// How it changes the motion of the body under each of the velocities that are held: v+, M^-1 J_n', v-.
+    held: [Twist; 3],
+}
+
+/// One side of a pair.
+#[derive(Clone, Debug, Default)]
+struct Side {
+    body: Option<usize>,
+    movers: Vec<Mover>,
+    /// What all points of the pair do to the body: force and moment about its centre of mass.
+    force: Force<f64>,
+    /// How that changes with displacements of each side.
+    change: [Matrix6; 2],
+}
+
+/// Scratch memory.
+#[derive(Default)]
+pub(super) struct ContactDerivatives {
+    parameters: Parameters<Lanes>,
+    values: Vec<f64>,
+    pair: PairDetection<Lanes>,
+    found: [Vec<ContactPoint<Lanes>>; 2],
+    sides: [Side; 2],
+    /// Of each body of the model the forces of all its contacts, about the origin of its tree.
+    forces: Vec<Force<f64>>,
+    of_tree: Vec<Force<f64>>,
+    changes: Vec<(usize, Motion<f64>)>,
+    /// M^-1 J_n' of a point.
+    pressed: Vec<f64>,
+    energy: EnergyGradient<f64>,
+    gradient: Vec<f64>,
+}
+
+/// An island with its solution.
+pub(super) struct Solved<'a> {
+    pub at: &'a Point<'a>,
+    pub motion: &'a FreeMotion<f64>,
+    pub contacts: &'a Contacts<f64>,
+    pub island: &'a Island<'a>,
+    pub problem: &'a ContactProblem<f64>,
+    pub factor: &'a ContactFactor<f64>,
+    pub columns: &'a Columns,
+}
+
+impl Solved<'_> {
+    fn system(&self) -> &System<'_, f64> {
+        self.at.system
+    }
+
+    /// The tree of a moving body and its rows.
+    fn rows_of(&self, body: usize) -> Option<(usize, Range<usize>)> {
+        let tree = self.motion.bodies[body].tree?;
+        Some((tree, self.columns.rows(self.at.system, tree)))
+    }
+}
+
+impl ContactDerivatives {
+    /// Takes the parameters of a system.
+    pub fn start(&mut self, system: &System<f64>) {
+        if self.values != system.parameters.values {
+            self.values.clone_from(&system.parameters.values);
+            system.parameters.cast_into(&mut self.parameters);
+        }
+    }
+
+    /// Adds what the constraints of an island do to the momenta `x` and to its conditions. False if the
+    /// points that the duals find are others.
+    pub fn add(
+        &mut self,
+        solved: &Solved,
+        perturbations: &mut ContactPerturbations<f64>,
+        x: &mut [f64],
+    ) -> bool {
+        self.forces.clear();
+        self.forces.resize(solved.system().model.bodies.len(), Force::zero());
+        let (_, _, _, solution) = solved.problem.solved();
+        let mut pair = None;
+        for (block, &constraint) in solved.island.constraints.iter().enumerate() {
+            match solved.contacts.constraint(constraint) {
+                Constraint::Joint(joint) => {
+                    let is_limit = joint.id < 2 * solved.system().model.nv();
+                    if is_limit && solution.modes[block] != Mode::Break {
+                        limit(solved, joint.id, joint.gap, block, perturbations);
+                    }
+                }
+                Constraint::Point(point) => {
+                    if solution.modes[block] == Mode::Break {
+                        continue;
+                    }
+                    if pair != Some(point.pair) {
+                        self.finish_pair(solved, x);
+                        self.start_pair(solved, point);
+                        pair = Some(point.pair);
+                    }
+                    if !self.point(solved, point, block, perturbations) {
+                        return false;
+                    }
+                }
+            }
+        }
+        self.finish_pair(solved, x);
+        self.turn_forces(solved, x);
+        true
+    }
+
+    /// Runs the geometry of a pair on duals, one moving side after the other.
+    fn start_pair(&mut self, solved: &Solved, point: &ContactPoint<f64>) {
+        let System { model, settings, .. } = *solved.system();
+        let motion = solved.motion;
+        let pair = &model.pairs[point.pair];
+        let owner = |side: usize| match side {
+            0 => match pair.first {
+                crate::model::Solid::Collider(first) => model.colliders[first].body,
+                crate::model::Solid::HalfSpace(_) => None,
+            },
+            _ => model.colliders[pair.second].body,
+        };
+        let reach = solved.contacts.reach(solved.system(), motion, point.pair);
+        let system = System { model, parameters: &self.parameters, settings };
+        for moving in 0..2 {
+            self.found[moving].clear();
+            self.sides[moving].start(solved, point.bodies[moving]);
+            if point.bodies[moving].is_none() {
+                continue;
+            }
+            let poses = [0, 1].map(|side| {
+                let body = &motion.bodies[owner(side)?];
+                Some(if side == moving { displaced(body) } else { constant(body) })
+            });
+            let poses = [poses[0].as_ref(), poses[1].as_ref()];
+            self.pair.points(&system, point.pair, poses, reach, &mut self.found[moving]);
+        }
+    }
+
+    /// Adds a point to its pair, and to the conditions of its block.
+    fn point(
+        &mut self,
+        solved: &Solved,
+        point: &ContactPoint<f64>,
+        block: usize,
+        perturbations: &mut ContactPerturbations<f64>,
+    ) -> bool {
+        let system = solved.system();
+        let System { model, parameters, settings } = *system;
+        let motion = solved.motion;
+        let (node, inputs, outputs, _) = solved.problem.solved();
+        let entry = &node.rows.blocks()[block];
+        let (velocity, impulses) = outputs.split_at(node.rows.velocities());
+        let impulse: [f64; 3] = std::array::from_fn(|r| impulses[entry.first + r]);
+        let (_, target, _) = solved.problem.decisions(block);
+        let bounces = target == Target::Restitution;
+        let softness = parameters.relative_compliance(model) * settings.compliance;
+        self.press(solved, node, inputs, block);
+
+        let rows = point.bodies.map(|body| body.and_then(|body| solved.rows_of(body)));
+        let still = Twist::default();
+        let mut motions = [[still; 2]; 3];
+        for side in 0..2 {
+            let (Some(body), Some((tree, rows))) = (point.bodies[side], rows[side].clone()) else {
+                continue;
+            };
+            let own = [
+                Some(&velocity[rows.clone()]),
+                (softness != 0.0).then_some(&self.pressed[rows]),
+                bounces.then_some(motion.tree(tree).velocity),
+            ];
+            for (which, own) in own.into_iter().enumerate() {
+                motions[which][side] = match own {
+                    Some(own) => {
+                        self.sides[side].hold(solved, (body, tree), (which, own), &mut self.changes)
+                    }
+                    None => {
+                        self.sides[side].movers.iter_mut().for_each(|m| m.held[which] = still);
+                        still
+                    }
+                };
+            }
+        }
+
+        // Values: what the motions that turn with the bodies are felt through.
+        let rotations = point.bodies.map(|body| body.map(|body| &motion.bodies[body].rotation));
+        let frame = Frame::new(point, rotations);
+        let columns = perturbations.columns;
+        let dt = point.bodies.iter().flatten().filter_map(|&body| solved.rows_of(body));
+        let dt = dt.map(|(tree, _)| motion.duration(tree)).fold(f64::INFINITY, f64::min);
+        let share = if point.gap >= 0.0 { 1.0 } else { settings.baumgarte };
+        let restitution = parameters.restitution(model, point.pair);
+        for moving in 0..2 {
+            if point.bodies[moving].is_none() {
+                continue;
+            }
+            let found = self.found[moving].iter().find(|found| found.feature == point.feature);
+            let Some(found) = found else { return false };
+            let lanes = [0, 1].map(|side| {
+                let body = &motion.bodies[point.bodies[side]?];
+                Some(if side == moving { turned(body) } else { body.rotation.map(Lanes::constant) })
+            });
+            let lanes = [lanes[0].as_ref(), lanes[1].as_ref()];
+            let action = point_action(found, lanes, &motions, impulse);
+            for side in 0..2 {
+                let sign = if side == 0 { -1.0 } else { 1.0 };
+                let change = &mut self.sides[side].change[moving];
+                for lane in 0..LANES {
+                    for i in 0..3 {
+                        change[(i, lane)] += sign * action.force[i].tangent[lane];
+                        change[(3 + i, lane)] += action.moments[side][i].tangent[lane];
+                    }
+                }
+                // Once, with the first side that moves.
+                if moving == 0 || point.bodies[0].is_none() {
+                    let force = &mut self.sides[side].force;
+                    force.linear += action.force.map(|x| x.value) * sign;
+                    force.angular += action.moments[side].map(|x| x.value);
+                }
+            }
+            for mover in &self.sides[moving].movers {
+                let c = mover.column;
+                for r in 0..3 {
+                    perturbations.rows[(entry.first + r) * perturbations.moving + c] +=
+                        along(&action.velocity[r].tangent, &mover.pose)
+                            + frame.felt(moving, r, &mover.held[0]);
+                }
+                let mut offset = 0.0;
+                if softness != 0.0 {
+                    let change = along(&action.others[0].tangent, &mover.pose)
+                        + frame.felt(moving, 0, &mover.held[1]);
+                    offset += 2.0 * softness * change * impulse[0];
+                }
+                if bounces {
+                    let change = along(&action.others[1].tangent, &mover.pose)
+                        + frame.felt(moving, 0, &mover.held[2]);
+                    offset += restitution * change;
+                } else {
+                    offset += share / dt * along(&found.gap.tangent, &mover.pose);
+                }
+                perturbations.offsets[block * columns + c] += offset;
+            }
+        }
+        if bounces {
+            let normal = entry.row(inputs, 0);
+            for (segment, part) in entry.segments() {
+                let tree = solved
+                    .island
+                    .trees
+                    .iter()
+                    .find(|&&tree| solved.columns.rows(system, tree).start == segment.start);
+                let Some(&tree) = tree else { continue };
+                let first = solved.columns.velocities + segment.start;
+                let starts = first..first + segment.len();
+                for c in starts.clone() {
+                    start_velocity(motion, (tree, starts.clone()), c, |k, change| {
+                        perturbations.offsets[block * columns + c] +=
+                            restitution * normal[part.start + k] * change;
+                    });
+                }
+            }
+        }
+        if softness != 0.0 {
+            self.soften(solved, rows, (block, softness * impulse[0]), perturbations);
+        }
+        true
+    }
+
+    /// Finds M^-1 J_n' of a block.
+    fn press(&mut self, solved: &Solved, node: &CoupledContact, inputs: &[f64], block: usize) {
+        let entry = &node.rows.blocks()[block];
+        self.pressed.resize(node.rows.velocities(), 0.0);
+        let row = entry.row(solved.factor.spread_rows(), 0);
+        for ((columns, part), tree) in entry.segments().zip(entry.trees) {
+            let own = &mut self.pressed[columns];
+            own.copy_from_slice(&row[part]);
+            solve_lower_transpose(node.mass_factor(inputs, tree), own.len(), own);
+        }
+    }
+
+    /// The compliance of a block changes with the mass matrix.
+    fn soften(
+        &mut self,
+        solved: &Solved,
+        rows: [Option<(usize, Range<usize>)>; 2],
+        (block, weight): (usize, f64),
+        perturbations: &mut ContactPerturbations<f64>,
+    ) {
+        let motion = solved.motion;
+        let [first, second] = rows;
+        let second =
+            second.filter(|(tree, _)| first.as_ref().is_none_or(|(other, _)| other != tree));
+        for (tree, rows) in first.into_iter().chain(second) {
+            if motion.lone_of(tree).is_some() {
+                continue;
+            }
+            let entry = &solved.system().model.trees[tree];
+            self.gradient.resize(rows.len(), 0.0);
+            motion.articulation.kinematics.kinetic_energy_gradient(
+                &entry.bodies,
+                (entry.v.start, &self.pressed[rows.clone()]),
+                &mut self.energy,
+                &mut self.gradient,
+            );
+            let offsets = &mut perturbations.offsets[block * perturbations.columns..];
+            for (offset, &energy) in offsets[rows].iter_mut().zip(&self.gradient) {
+                *offset -= 2.0 * weight * energy;
+            }
+        }
+    }
+
+    /// Adds what the pair does to the momenta, and forgets it.
+    fn finish_pair(&mut self, solved: &Solved, x: &mut [f64]) {
+        let m = solved.columns.count();
+        for side in 0..2 {
+            let own = &self.sides[side];
+            let Some(body) = own.body else { continue };
+            let lone = solved.motion.bodies[body]
+                .tree
+                .is_some_and(|tree| solved.motion.lone_of(tree).is_some());
+            for (moving, other) in self.sides.iter().enumerate() {
+                for displaced in &other.movers {
+                    let pose = displaced.pose;
+                    let t = [pose.linear, pose.angular];
+                    let t = SMatrix::<f64, 6, 1>::from_fn(|i, _| t[i / 3][i % 3]);
+                    let change = own.change[moving] * t;
+                    let force = Vector3::new(change[0], change[1], change[2]);
+                    let mut moment = Vector3::new(change[3], change[4], change[5]);
+                    if moving == side && !lone {
+                        // The forces of a tree are about a fixed point.
+                        moment += pose.linear.cross(&own.force.linear);
+                    }
+                    for mover in &own.movers {
+                        let v = &mover.velocity;
+                        x[mover.column * m + displaced.column] +=
+                            v.linear.dot(&force) + v.angular.dot(&moment);
+                    }
+                }
+            }
+            let mut force = own.force;
+            if !lone {
+                let arm = center(solved.motion, body);
+                force.angular += arm.cross(&force.linear);
+            }
+            self.forces[body] += force;
+        }
+        self.sides.iter_mut().for_each(|side| side.body = None);
+    }
+
+    /// Generalised forces turn with the bodies they are felt through.
+    fn turn_forces(&mut self, solved: &Solved, x: &mut [f64]) {
+        let m = solved.columns.count();
+        for &tree in solved.island.trees {
+            let entry = &solved.system().model.trees[tree];
+            let first = solved.columns.rows(solved.system(), tree).start;
+            if let Some(free) = solved.motion.lone_of(tree) {
+                // d(R'm) = -turn x R'm
+                let moment = free.rotation.transpose() * self.forces[entry.bodies[0]].angular;
+                for j in 0..3 {
+                    let mut turn = Vector3::zeros();
+                    turn[j] = 1.0;
+                    let change = moment.cross(&turn);
+                    for i in 0..3 {
+                        x[(first + 3 + i) * m + first + 3 + j] += change[i];
+                    }
+                }
+                continue;
+            }
+            self.of_tree.clear();
+            self.of_tree.extend(entry.bodies.iter().map(|&body| self.forces[body]));
+            if self.of_tree.iter().all(|force| *force == Force::zero()) {
+                continue;
+            }
+            let start = entry.v.start;
+            solved.motion.articulation.kinematics.force_derivatives(
+                &entry.bodies,
+                &mut self.of_tree,
+                |j, k, change| x[(first + j - start) * m + first + k - start] += change,
+            );
+        }
+    }
+}
+
+impl Side {
+    /// Takes a body and what moves it.
+    fn start(&mut self, solved: &Solved, body: Option<usize>) {
+        self.movers.clear();
+        self.force = Force::zero();
+        self.change = [Matrix6::zeros(); 2];
+        self.body = body;
+        let Some((body, (tree, rows))) = body.and_then(|body| Some((body, solved.rows_of(body)?)))
+        else {
+            return;
+        };
+        let motion = solved.motion;
+        let held = [Twist::default(); 3];
+        if let Some(free) = motion.lone_of(tree) {
+            for k in 0..6 {
+                let mut unit = Vector3::zeros();
+                unit[k % 3] = 1.0;
+                let (pose, velocity) = if k < 3 {
+                    let pose = Twist { linear: unit, ..Twist::default() };
+                    (pose, pose)
+                } else {
+                    let angular = free.rotation * unit;
+                    let linear = free.rotation * unit.cross(&free.center_of_mass);
+                    (Twist { linear, angular }, Twist { angular, ..Twist::default() })
+                };
+                self.movers.push(Mover { column: rows.start + k, pose, velocity, held });
+            }
+            return;
+        }
+        let kinematics = &motion.articulation.kinematics;
+        let (arm, start) = (center(motion, body), solved.system().model.trees[tree].v.start);
+        for &k in kinematics.path(body) {
+            let axis = &kinematics.axes[k].motion;
+            let pose = Twist { linear: axis.at(&arm), angular: axis.angular };
+            let column = rows.start + k - start;
+            self.movers.push(Mover { column, pose, velocity: pose, held });
+        }
+    }
+
+    /// How the body moves under `velocities` of its tree; in the movers how that changes.
+    fn hold(
+        &mut self,
+        solved: &Solved,
+        (body, tree): (usize, usize),
+        (which, velocities): (usize, &[f64]),
+        changes: &mut Vec<(usize, Motion<f64>)>,
+    ) -> Twist {
+        let motion = solved.motion;
+        if let Some(free) = motion.lone_of(tree) {
+            let spin = Vector3::new(velocities[3], velocities[4], velocities[5]);
+            for (k, mover) in self.movers.iter_mut().enumerate() {
+                let mut change = Twist::default();
+                if k >= 3 {
+                    let mut turn = Vector3::zeros();
+                    turn[k - 3] = 1.0;
+                    change.angular = free.rotation * turn.cross(&spin);
+                    if which == START {
+                        // That of the origin is what is held.
+                        let swing = spin.cross(&free.center_of_mass);
+                        change.linear = free.rotation * turn.cross(&swing);
+                    }
+                }
+                mover.held[which] = change;
+            }
+            let linear = Vector3::new(velocities[0], velocities[1], velocities[2]);
+            return Twist { linear, angular: free.rotation * spin };
+        }
+        let kinematics = &motion.articulation.kinematics;
+        let arm = center(motion, body);
+        let start = solved.system().model.trees[tree].v.start;
+        let velocity = kinematics.motion_derivatives(body, (start, velocities), changes);
+        for (mover, (_, change)) in self.movers.iter_mut().zip(changes) {
+            let carried = velocity.angular.cross(&mover.pose.linear);
+            mover.held[which] =
+                Twist { linear: change.at(&arm) + carried, angular: change.angular };
+        }
+        Twist { linear: velocity.at(&arm), angular: velocity.angular }
+    }
+}
+
+/// Place of the velocities at the start of the step among those that are held.
+const START: usize = 2;
+
+/// The frame of a point and where it is felt on each body, in the world.
+struct Frame {
+    directions: [Vector3<f64>; 3],
+    /// Of each side, from the centre of mass: along the normal, along the tangents.
+    arms: [[Vector3<f64>; 2]; 2],
+}
+
+impl Frame {
+    fn new(point: &ContactPoint<f64>, rotations: [Option<&Matrix3<f64>>; 2]) -> Self {
+        let [t1, t2] = crate::contact::contact_frame(point.normal);
+        let heights = crate::contact::friction_heights(point);
+        let arms = [0, 1].map(|side| {
+            let own = rotations[side].map_or(Vector3::zeros(), |r| r * point.arms[side]);
+            [own, own + point.normal * heights[side]]
+        });
+        Frame { directions: [point.normal, t1, t2], arms }
+    }
+
+    /// How fast a side goes along direction `r` under a motion of its body, the first against it.
+    fn felt(&self, side: usize, r: usize, motion: &Twist) -> f64 {
+        let arm = &self.arms[side][r.min(1)];
+        let speed = self.directions[r].dot(&(motion.linear + motion.angular.cross(arm)));
+        if side == 0 { -speed } else { speed }
+    }
+}
+
+/// The condition of a limit changes with its coordinate.
+fn limit(
+    solved: &Solved,
+    id: usize,
+    gap: f64,
+    block: usize,
+    perturbations: &mut ContactPerturbations<f64>,
+) {
+    let System { model, settings, .. } = *solved.system();
+    let (velocity, upper) = (id / 2, id % 2 == 1);
+    let Some(tree) = model.trees.iter().position(|tree| tree.v.contains(&velocity)) else { return };
+    let share = if gap >= 0.0 { 1.0 } else { settings.baumgarte };
+    let slope = share / solved.motion.duration(tree);
+    let rows = solved.columns.rows(solved.system(), tree);
+    let column = rows.start + velocity - model.trees[tree].v.start;
+    perturbations.offsets[block * perturbations.columns + column] +=
+        if upper { -slope } else { slope };
+}
+
+/// From the origin of its tree to the centre of mass of a body, in the world.
+fn center(motion: &FreeMotion<f64>, body: usize) -> Vector3<f64> {
+    let pose = &motion.bodies[body];
+    let origin = motion.articulation.kinematics.bodies[body].origin;
+    pose.position + pose.rotation * pose.center_of_mass - origin
+}
+
+/// The lanes of a dual along a displacement.
+fn along(tangent: &[f64; LANES], pose: &Twist) -> f64 {
+    let [a, b, c, d, e, f] = *tangent;
+    a * pose.linear.x
+        + b * pose.linear.y
+        + c * pose.linear.z
+        + d * pose.angular.x
+        + e * pose.angular.y
+        + f * pose.angular.z
+}
+
+/// The rotation of a body, turned in the last three lanes about the axes of the world.
+fn turned(body: &BodyPose<f64>) -> Matrix3<Lanes> {
+    let r = &body.rotation;
+    // d(R) = e_k x R
+    Matrix3::from_fn(|i, j| {
+        let column = [r[(0, j)], r[(1, j)], r[(2, j)]];
+        Lanes::new(r[(i, j)], lanes(i, Vector3::from(column)))
+    })
+}
+
+/// Component `i` of e_k x `arm` in the lanes of turns.
+fn lanes(i: usize, arm: Vector3<f64>) -> [f64; LANES] {
+    let mut tangent = [0.0; LANES];
+    for k in 0..3 {
+        let mut unit = Vector3::zeros();
+        unit[k] = 1.0;
+        tangent[3 + k] = unit.cross(&arm)[i];
+    }
+    tangent
+}
+
+/// A body displaced and turned about its centre of mass.
+fn displaced(body: &BodyPose<f64>) -> BodyPose<Lanes> {
+    let arm = body.rotation * -body.center_of_mass;
+    let position = Vector3::from_fn(|i, _| {
+        let mut tangent = lanes(i, arm);
+        tangent[i] = 1.0;
+        Lanes::new(body.position[i], tangent)
+    });
+    BodyPose { rotation: turned(body), position, ..constant(body) }
+}
+
+fn constant(body: &BodyPose<f64>) -> BodyPose<Lanes> {
+    BodyPose {
+        rotation: body.rotation.map(Lanes::constant),
+        position: body.position.map(Lanes::constant),
+        center_of_mass: body.center_of_mass.map(Lanes::constant),
+        tree: body.tree,
+        linear_speed: body.linear_speed,
+        angular_speed: body.angular_speed,
+    }
+}

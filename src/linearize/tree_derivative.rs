@@ -1,0 +1,305 @@
+//! Derivatives of a step of one tree of bodies but for its constraints: of the momenta without contact, and of
+//! the state at the end in the velocities there.
+
+use std::ops::Range;
+
+use nalgebra::{DMatrix, Matrix3, Vector3};
+
+use super::displacement::Point;
+use crate::dynamics::{
+    AppliedForceDerivatives, BlockDiagonal, FreeBodyDerivatives, FreeMotion,
+    InverseDynamicsDerivatives, inverse_dynamics_derivatives,
+};
+use crate::model::{Joint, System};
+use crate::spatial::{exp, left_jacobian, rotation_matrix};
+use crate::state::Coordinates;
+
+/// Columns of an island of trees, and its rows: q, then v of its trees, each with as many as there are
+/// velocities; then the inputs that act on it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Columns {
+    /// Of each tree of the model its first row, if it is in the island.
+    pub first: Vec<Option<usize>>,
+    /// The trees.
+    pub trees: Vec<usize>,
+    /// How many velocities.
+    pub velocities: usize,
+    /// Inputs, as places in what was selected.
+    pub inputs: Vec<usize>,
+    /// Of each column of q and v that of A.
+    places: Vec<usize>,
+}
+
+impl Columns {
+    pub fn start(&mut self, at: &Point, trees: impl IntoIterator<Item = usize>) {
+        let model = at.system.model;
+        self.first.clear();
+        self.first.resize(model.trees.len(), None);
+        self.trees.clear();
+        self.velocities = 0;
+        for tree in trees {
+            self.first[tree] = Some(self.velocities);
+            self.trees.push(tree);
+            self.velocities += model.trees[tree].v.len();
+        }
+        let nv = model.nv();
+        self.places.clear();
+        for half in [0, nv] {
+            for &tree in &self.trees {
+                self.places.extend(model.trees[tree].v.clone().map(|k| half + k));
+            }
+        }
+        self.inputs.clear();
+        for (place, &input) in at.selection.inputs.iter().enumerate() {
+            let tree = match input.checked_sub(model.nv()) {
+                None => model.trees.iter().position(|tree| tree.v.contains(&input)),
+                Some(control) => model.bodies[model.actuators[control].body].tree,
+            };
+            if tree.is_some_and(|tree| self.first[tree].is_some()) {
+                self.inputs.push(place);
+            }
+        }
+    }
+
+    /// How many columns.
+    pub fn count(&self) -> usize {
+        2 * self.velocities + self.inputs.len()
+    }
+
+    /// The column of A or B that column `c` is.
+    fn of<'m>(&self, c: usize, a: &'m mut DMatrix<f64>, b: &'m mut DMatrix<f64>) -> &'m mut [f64] {
+        let (matrix, index) = match self.places.get(c) {
+            Some(&place) => (a, place),
+            None => (b, self.inputs[c - self.places.len()]),
+        };
+        let rows = matrix.nrows();
+        &mut matrix.as_mut_slice()[index * rows..(index + 1) * rows]
+    }
+
+    /// The rows of a tree of the island.
+    pub fn rows(&self, system: &System<f64>, tree: usize) -> Range<usize> {
+        let first = self.first[tree].unwrap_or(0);
+        first..first + system.model.trees[tree].v.len()
+    }
+}
+
+/// Scratch memory.
+#[derive(Default)]
+pub(super) struct TreeDerivatives {
+    lone: Vec<Option<FreeBodyDerivatives<f64>>>,
+    forces: AppliedForceDerivatives<f64>,
+    acceleration: Vec<f64>,
+    inverse: InverseDynamicsDerivatives<f64>,
+    masses: BlockDiagonal<f64>,
+}
+
+impl TreeDerivatives {
+    /// Of all trees at the velocities `end` at the end of the step. False if a lone body has none.
+    pub fn update(&mut self, at: &Point, motion: &FreeMotion<f64>, end: &[f64]) -> bool {
+        let System { model, parameters, .. } = *at.system;
+        self.lone.clear();
+        for (index, tree) in model.trees.iter().enumerate() {
+            let Some(free) = motion.lone_of(index) else {
+                self.lone.push(None);
+                continue;
+            };
+            let body = tree.bodies[0];
+            let (mass, inertia) = (parameters.mass(model, body), parameters.inertia(model, body));
+            let derivatives = free.momentum_derivatives(mass, &inertia, &at.inputs[tree.v.clone()]);
+            if derivatives.is_none() {
+                return false;
+            }
+            self.lone.push(derivatives);
+        }
+        if model.trees.iter().all(|tree| tree.lone) {
+            return true;
+        }
+        self.forces.update(model, parameters, at.state, at.inputs, false);
+        self.acceleration.clear();
+        self.acceleration.resize(model.nv(), 0.0);
+        for (index, tree) in model.trees.iter().enumerate().filter(|(_, tree)| !tree.lone) {
+            let dt = motion.duration(index);
+            for k in tree.v.clone() {
+                self.acceleration[k] = (end[k] - at.state.v[k]) / dt;
+            }
+        }
+        let (kinematics, acceleration) = (&motion.articulation.kinematics, &self.acceleration);
+        inverse_dynamics_derivatives(
+            model,
+            parameters,
+            kinematics,
+            acceleration,
+            &mut self.inverse,
+        );
+        self.inverse.mass_matrix.blocks(model, &mut self.masses);
+        true
+    }
+
+    /// Writes the changes of the momenta M (v+ - v_p) + M v_p at fixed impulses, M fixed, into the rows of `tree`.
+    pub fn momenta(
+        &self,
+        at: &Point,
+        motion: &FreeMotion<f64>,
+        tree: usize,
+        columns: &Columns,
+        x: &mut [f64],
+    ) {
+        let System { model, parameters, .. } = *at.system;
+        let (rows, n, m) = (columns.rows(at.system, tree), columns.velocities, columns.count());
+        let (first, entry) = (rows.start, &model.trees[tree]);
+        let dt = motion.duration(tree);
+        let inputs = columns.inputs.iter().enumerate();
+        let inputs = inputs.map(|(c, &place)| (2 * n + c, at.selection.inputs[place]));
+        if let Some(lone) = &self.lone[tree] {
+            let mass = parameters.mass(model, entry.bodies[0]);
+            let mut put = |row: usize, column: usize, block: &Matrix3<f64>| {
+                for i in 0..3 {
+                    for j in 0..3 {
+                        x[(first + row + i) * m + column + j] = block[(i, j)];
+                    }
+                }
+            };
+            put(0, first + 3, &lone.linear_turn);
+            put(3, first + 3, &lone.angular_turn);
+            put(0, n + first, &(Matrix3::identity() * mass));
+            put(0, n + first + 3, &lone.linear_spin);
+            put(3, n + first + 3, &lone.angular_spin);
+            for (column, input) in inputs {
+                let Some(k) = input.checked_sub(entry.v.start).filter(|&k| k < 6) else { continue };
+                x[(first + k) * m + column] = dt;
+                for i in (0..3).filter(|_| k < 3) {
+                    x[(first + 3 + i) * m + column] = lone.angular_force[(i, k)];
+                }
+            }
+            return;
+        }
+        let (_, by_q) = self.inverse.dq.block(tree);
+        let (_, by_v) = self.inverse.dv.block(tree);
+        let (_, masses) = self.masses.block(tree);
+        let width = rows.len();
+        for (i, k) in entry.v.clone().enumerate() {
+            let row = &mut x[(first + i) * m..(first + i + 1) * m];
+            let entries = i * width..(i + 1) * width;
+            for (x, &by_q) in row[first..].iter_mut().zip(&by_q[entries.clone()]) {
+                *x = -dt * by_q;
+            }
+            let mass_and_rate = masses[entries.clone()].iter().zip(&by_v[entries]);
+            for (x, (&mass, &by_v)) in row[n + first..].iter_mut().zip(mass_and_rate) {
+                *x = mass - dt * by_v;
+            }
+            row[first + i] += dt * self.forces.by_q[k];
+            row[n + first + i] += dt * self.forces.by_v[k];
+        }
+        for (column, input) in inputs {
+            let (k, gain) = match input.checked_sub(model.nv()) {
+                None => (input, 1.0),
+                Some(control) => {
+                    let body = model.actuators[control].body;
+                    (model.bodies[body].joint.v, self.forces.by_control[control])
+                }
+            };
+            if let Some(i) = k.checked_sub(entry.v.start).filter(|&i| i < width) {
+                x[(first + i) * m + column] = dt * gain;
+            }
+        }
+    }
+
+    /// Writes the rows of a tree of A and B from the changes `x` of its velocities at the end.
+    pub fn end(
+        &self,
+        at: &Point,
+        motion: &FreeMotion<f64>,
+        tree: usize,
+        columns: &Columns,
+        (x, end): (&[f64], &[f64]),
+        (a, b): (&mut DMatrix<f64>, &mut DMatrix<f64>),
+    ) {
+        let model = at.system.model;
+        let nv = model.nv();
+        let (entry, first) = (&model.trees[tree], columns.rows(at.system, tree).start);
+        let (n, m) = (columns.velocities, columns.count());
+        let lone = self.lone[tree].as_ref().zip(motion.lone_of(tree));
+        if let Some((lone, free)) = lone {
+            let ending = free.end_derivatives(&end[entry.v.clone()], lone);
+            for c in 0..m {
+                let at_row = |k: usize| x[(first + k) * m + c];
+                let [v, w] = [0, 3].map(|k| Vector3::new(at_row(k), at_row(k + 1), at_row(k + 2)));
+                let unit = |start: usize| {
+                    let mut unit = Vector3::zeros();
+                    if let Some(k) = c.checked_sub(start).filter(|&k| k < 3) {
+                        unit[k] = 1.0;
+                    }
+                    unit
+                };
+                let start = [unit(first), unit(first + 3), unit(n + first + 3)];
+                let change = ending.change(start, [v, w]);
+                let column = columns.of(c, a, b);
+                for (part, change) in change.iter().enumerate() {
+                    let row = entry.v.start + if part < 2 { 3 * part } else { nv + 3 * (part - 2) };
+                    column[row..row + 3].copy_from_slice(change.as_slice());
+                }
+            }
+            return;
+        }
+        let dt = motion.duration(tree);
+        for &body in &entry.bodies {
+            let Joint { kind, v, .. } = model.bodies[body].joint;
+            let Some(coordinates) = kind.coordinates() else { continue };
+            let local = first + v - entry.v.start;
+            let turning = coordinates.quaternion().map(|(_, k)| {
+                let turn = Vector3::new(end[v + k], end[v + k + 1], end[v + k + 2]) * dt;
+                let back = rotation_matrix(exp(-turn));
+                (k, back, left_jacobian(-turn) * dt)
+            });
+            let plain = match coordinates {
+                Coordinates::Pose => 3,
+                Coordinates::Rotation => 0,
+                Coordinates::Number => 1,
+            };
+            for c in 0..m {
+                let column = columns.of(c, a, b);
+                for k in 0..coordinates.nv() {
+                    column[nv + v + k] = x[(local + k) * m + c];
+                }
+                for k in 0..plain {
+                    let own = if c == local + k { 1.0 } else { 0.0 };
+                    column[v + k] = own + dt * x[(local + k) * m + c];
+                }
+                if let Some((k, back, rate)) = &turning {
+                    let w = Vector3::from_fn(|i, _| x[(local + k + i) * m + c]);
+                    let mut change = rate * w;
+                    if let Some(i) = c.checked_sub(local + k).filter(|&i| i < 3) {
+                        change += back.column(i);
+                    }
+                    column[v + k..v + k + 3].copy_from_slice(change.as_slice());
+                }
+            }
+        }
+    }
+}
+
+/// The changes of velocities at the start, in the coordinates of the contact problem, that column `c` of an
+/// island makes in a tree: calls `each(k, change)` for those that are not zero.
+pub(super) fn start_velocity(
+    motion: &FreeMotion<f64>,
+    (tree, first): (usize, Range<usize>),
+    c: usize,
+    mut each: impl FnMut(usize, f64),
+) {
+    let Some(free) = motion.lone_of(tree) else {
+        if first.contains(&c) {
+            each(c - first.start, 1.0);
+        }
+        return;
+    };
+    if let Some(k) = c.checked_sub(first.start).filter(|&k| k < first.len()) {
+        each(k, 1.0);
+        if k >= 3 {
+            // v of the centre of mass is that of the origin and R (w x c).
+            let mut spin = Vector3::zeros();
+            spin[k - 3] = 1.0;
+            let moved = free.rotation * spin.cross(&free.center_of_mass);
+            (0..3).for_each(|i| each(i, moved[i]));
+        }
+    }
+}
