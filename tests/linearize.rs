@@ -318,7 +318,7 @@ fn rollouts_and_recorded_states_are_linearised_step_by_step() {
         let numbers = |state: &State<f64>| [state.q.clone(), state.v.clone()].concat();
         assert_eq!(result.x.row(k).to_vec(), numbers(&rollout.state));
         rollout.step(&u);
-        assert_eq!(result.x_next.row(k).to_vec(), numbers(&rollout.state));
+        assert_eq!(result.f.row(k).to_vec(), numbers(&rollout.state));
         assert_eq!(result.modes[k].len(), rollout.workspace.modes().count());
     }
     assert!(result.modes.iter().any(|modes| modes.len() > 1));

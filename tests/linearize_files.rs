@@ -15,8 +15,10 @@ z, j = numpy.load('out.npz'), json.load(open('out.json'))
 meta = json.loads(bytes(z['meta']))
 assert meta == j['meta']
 assert set(z.files) == set(j), (z.files, list(j))
-for name in set(z.files) - {'meta'}:
+for name in set(z.files) - {'meta', 'margins'}:
     assert (z[name] == numpy.array(j[name])).all(), name
+margins = [numpy.inf if margin is None else margin for margin in j['margins']]
+assert (z['margins'] == numpy.array(margins)).all()
 assert z['A'].shape == (30, 24, 24) and z['dt'] == 0.01
 assert z['C'].shape == (30, 24, len(meta['parameter_names']))
 print('read')
@@ -43,7 +45,7 @@ fn archives_and_json_hold_the_same() {
             close(&json[name][k][i][j], *entry);
         }
     }
-    for name in ["x", "x_next", "u"] {
+    for name in ["x", "f", "u"] {
         let array: Array2<f64> = npz.by_name(name).unwrap();
         for ((k, i), entry) in array.indexed_iter() {
             close(&json[name][k][i], *entry);
@@ -56,6 +58,9 @@ fn archives_and_json_hold_the_same() {
         ("parameter_names", json["C"][0][0].as_array().unwrap().len()),
         ("parameter_values", json["C"][0][0].as_array().unwrap().len()),
         ("modes", 30),
+        ("state_units", 26),
+        ("tangent_units", 24),
+        ("input_units", 12),
     ] {
         assert_eq!(meta[names].as_array().unwrap().len(), length, "{names}");
     }
@@ -63,8 +68,10 @@ fn archives_and_json_hold_the_same() {
     assert_eq!(meta["tangent_names"][12], "cube, red/dvx");
     assert_eq!(meta["time_step"], 0.01);
     assert_eq!(meta["version"], env!("CARGO_PKG_VERSION"));
-    let said = meta["convention"].to_string();
-    for words in ["right-trivialised", "WORLD frame", "BODY frame", "w, x, y, z", "[dq; dv]"] {
+    assert_eq!(meta["convention"], "stiction");
+    assert_eq!(&meta["state_units"][7], "m");
+    let said = meta["conventions"].to_string();
+    for words in ["on the right", "in the WORLD", "in the BODY", "w x y z", "[dq; dv]"] {
         assert!(said.contains(words), "{words}");
     }
 

@@ -7,17 +7,17 @@ use super::progress::Progress;
 use super::scene_options::{SceneOptions, load_scene};
 use super::{Outcome, run_length};
 use crate::Error;
-use crate::linearize::Linearizer;
+use crate::linearize::{Convention, Linearizer};
 use crate::model::{Scene, System};
-use crate::simulation::Trajectory;
+use crate::simulation::{Controls, Trajectory};
 
 /// A recorded time step that differs by more than this fraction from the scene's is remarked upon.
 const TIME_STEP_TOLERANCE: f64 = 0.01;
 
 /// Export Jacobians of the step along a trajectory
 ///
-/// The file holds A, B, C of dx+ = A dx + B du + C dp for each step, the states, and a description
-/// of all conventions (`meta`). In Python: z = numpy.load("out.npz"); z["A"]; meta =
+/// The file holds A, B, C of dx+ = A dx + B du + C dp for each step, x, u, f(x, u), and a description
+/// of all names, units and conventions (`meta`). In Python: z = numpy.load("out.npz"); z["A"]; meta =
 /// json.loads(bytes(z["meta"])). Exit code 1 if a contact problem was not solved (the file is
 /// complete all the same), 2 if the input is bad.
 #[derive(clap::Args)]
@@ -30,6 +30,20 @@ pub(super) struct Arguments {
     /// Linearise one step from each state of this trajectory; if left out, the scene is rolled out
     #[arg(long, value_name = "IN.csv", conflicts_with = "steps")]
     trajectory: Option<PathBuf>,
+    /// Inputs over time, CSV: t and a column for each actuator (by its name) or force (body/f); held from row to
+    /// row. Others stay as the scene has them
+    #[arg(long, value_name = "U.csv")]
+    controls: Option<PathBuf>,
+    /// What is u: names of inputs, or controls, forces, all; if left out, the controls of a scene with actuators,
+    /// else all forces
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    inputs: Option<Vec<String>>,
+    /// What is p: names of parameters, or all, none; columns of C cost a pass through the step for every eight
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all")]
+    parameters: Vec<String>,
+    /// How states, tangent vectors and forces are written: stiction, pinocchio, mujoco or drake
+    #[arg(long, value_name = "NAME", default_value = "stiction")]
+    convention: String,
     /// How many time steps are rolled out; if left out, as many as make one second
     #[arg(long, value_name = "N")]
     steps: Option<usize>,
@@ -54,8 +68,24 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     output::check_directory(&arguments.output)?;
     let scene_name = arguments.scene.display().to_string();
     let system = System { model, parameters, settings };
-    let names = model.parameter_names();
-    let inputs = vec!["all".to_string()];
+    let convention = Convention::named(&arguments.convention).ok_or_else(|| {
+        let known = Convention::ALL.map(Convention::name).join(", ");
+        let message = format!("is no convention; there are {known}");
+        Error::input("--convention", None, &arguments.convention, message)
+    })?;
+    let names = match arguments.parameters.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["all"] => model.parameter_names(),
+        ["none"] => Vec::new(),
+        _ => arguments.parameters.clone(),
+    };
+    let inputs = arguments
+        .inputs
+        .clone()
+        .unwrap_or_else(|| vec![if model.nu() > 0 { "controls" } else { "forces" }.to_string()]);
+    let controls = match &arguments.controls {
+        Some(path) => Some(Controls::load(path, model)?),
+        None => None,
+    };
     let result = match &arguments.trajectory {
         Some(path) => {
             let trajectory = Trajectory::load(path, model)?;
@@ -63,15 +93,22 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             let mut progress = Progress::new(trajectory.states.len(), arguments.json);
             let name = path.display().to_string();
             let mut linearizer = Linearizer::new(&name, system, wrenches, &inputs, &names)?;
+            if let Some(controls) = &controls {
+                linearizer.drive(controls);
+            }
             linearizer.states(&trajectory, |done| progress.set(done))?
         }
         None => {
             let steps = run_length(&arguments.scene, settings.time_step, arguments.steps)?;
             let mut progress = Progress::new(steps, arguments.json);
             let mut linearizer = Linearizer::new(&scene_name, system, wrenches, &inputs, &names)?;
+            if let Some(controls) = &controls {
+                linearizer.drive(controls);
+            }
             linearizer.rollout(state, steps, |done| progress.set(done))?
         }
     };
+    let result = result.expressed(convention, model, &scene_name)?;
     let contents = match format {
         Format::Json => result.to_json(&system).into_bytes(),
         Format::Npz => result
@@ -94,6 +131,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         let shapes =
             serde_json::json!({"A": [steps, nx, nx], "B": [steps, nx, nu], "C": [steps, nx, np]});
         object.insert("shapes".into(), shapes);
+        object.insert("convention".into(), convention.name().into());
+        object.insert("input_names".into(), result.inputs.clone().into());
         object.insert("parameter_names".into(), names.into());
         object.insert("undetermined".into(), undetermined.into());
         object.insert("solver".into(), output::solver_summary(&report));

@@ -2,12 +2,13 @@
 //!
 //! | key | shape | content |
 //! |---|---|---|
-//! | `A`, `B`, `C` | N x 2nv x 2nv, N x 2nv x nv, N x 2nv x np | `dx+ = A dx + B du + C dp` |
-//! | `x`, `x_next` | N x (nq + nv) | states `[q; v]` before and after each step |
-//! | `u` | N x (nv + nu) | forces along the velocities, then controls |
+//! | `A`, `B`, `C` | N x 2nv x 2nv, N x 2nv x nu, N x 2nv x np | `dx+ = A dx + B du + C dp` |
+//! | `x`, `f` | N x (nq + nv) | states `[q; v]` before and after each step, f(x, u) |
+//! | `u` | N x nu | the selected inputs |
 //! | `times` | N | times at which the steps start, s |
 //! | `dt` | scalar | time step, s |
-//! | `meta` | object | names, conventions in words, modes and solver health of each step |
+//! | `margins` | N | distance of each step to the nearest change of mode |
+//! | `meta` | object | names, units, conventions in words, modes and solver health of each step |
 //!
 //! In `.npz` files, `meta` is an array of bytes that hold the JSON text in UTF-8: in Python
 //! `json.loads(bytes(z["meta"]))`.
@@ -15,12 +16,12 @@
 use ndarray::{ArrayViewD, Axis};
 use serde_json::{Map, Value, json};
 
-use super::Linearization;
-use crate::model::{ContactSolver, System};
+use super::{Convention, Linearization};
+use crate::model::{ActuatorKind, ContactSolver, JointKind, Model, System};
 use crate::simulation::StepReport;
 
 /// Changes when a reader of these files would have to.
-const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 2;
 
 impl Linearization {
     /// What a reader has to know about the arrays: program and version, names of all rows and
@@ -37,7 +38,8 @@ impl Linearization {
         insert("steps", self.times.len().into());
         insert("time_step", settings.time_step.into());
         insert("integrator", integrator(settings.solver).into());
-        insert("convention", convention());
+        insert("convention", self.convention.name().into());
+        insert("conventions", conventions(self.convention));
         let (n_step, derivative) = match settings.solver {
             ContactSolver::Staggered { n_step, derivative } => {
                 (Some(n_step), Some(derivative.name()))
@@ -61,12 +63,11 @@ impl Linearization {
             }),
         );
         let bodies: Vec<&str> = model.bodies.iter().map(|body| body.name.as_str()).collect();
-        let names = |fields: &[&str], rotation: usize, number: &str| {
-            model.coordinate_names(fields, &fields[rotation..], number)
-        };
-        let (q, v) = (model.configuration_names(), model.velocity_names());
-        let dq = names(&["dpx", "dpy", "dpz", "drx", "dry", "drz"], 3, "dq");
-        let dv = names(&["dvx", "dvy", "dvz", "dwx", "dwy", "dwz"], 3, "dv");
+        let [q, v, dq, dv] = self.convention.names(model);
+        let units = Units { names: [&q, &v, &dq, &dv] };
+        insert("state_units", units.state(model).into());
+        insert("tangent_units", units.tangent(model).into());
+        insert("input_units", self.input_units(model).into());
         insert("state_names", [q, v].concat().into());
         insert("tangent_names", [dq, dv].concat().into());
         insert("input_names", self.inputs.clone().into());
@@ -103,6 +104,7 @@ impl Linearization {
         }
         object.insert("times".to_string(), self.times.clone().into());
         object.insert("dt".to_string(), system.settings.time_step.into());
+        object.insert("margins".to_string(), self.margins().collect());
         object.insert("meta".to_string(), Value::Object(self.meta(system)));
         Value::Object(object).to_string() + "\n"
     }
@@ -123,10 +125,31 @@ impl Linearization {
         }
         archive.add_array("times", &ndarray::aview1(&self.times))?;
         archive.add_array("dt", &ndarray::arr0(system.settings.time_step))?;
+        archive.add_array("margins", &self.margins().collect::<ndarray::Array1<f64>>())?;
         let meta = Value::Object(self.meta(system)).to_string();
         archive.add_array("meta", &ndarray::aview1(meta.as_bytes()))?;
         archive.finish()?;
         Ok(file.into_inner())
+    }
+
+    /// Distance of each step to the nearest change of mode; infinite (null in JSON) without contacts.
+    fn margins(&self) -> impl Iterator<Item = f64> + '_ {
+        self.reports.iter().map(|report| report.worst.margin)
+    }
+
+    /// Units of u: of forces by their names, of controls by what the actuator does.
+    fn input_units(&self, model: &Model) -> Vec<&'static str> {
+        let known = model.input_names();
+        let unit = |name: &String| match known.iter().position(|other| other == name) {
+            Some(k) if k >= model.nv() => match model.actuators[k - model.nv()].kind {
+                ActuatorKind::Motor => "gear^-1 of N m or N",
+                ActuatorKind::Position => "gear of rad or m",
+                ActuatorKind::Velocity => "gear of rad/s or m/s",
+            },
+            Some(_) => force_unit(model, name),
+            None => "",
+        };
+        self.inputs.iter().map(unit).collect()
     }
 
     fn arrays(&self) -> [(&'static str, ArrayViewD<'_, f64>); 6] {
@@ -135,7 +158,7 @@ impl Linearization {
             ("B", self.b.view().into_dyn()),
             ("C", self.c.view().into_dyn()),
             ("x", self.x.view().into_dyn()),
-            ("x_next", self.x_next.view().into_dyn()),
+            ("f", self.f.view().into_dyn()),
             ("u", self.u.view().into_dyn()),
         ]
     }
@@ -177,27 +200,86 @@ fn integrator(solver: ContactSolver) -> String {
     )
 }
 
-fn convention() -> Value {
+/// Units, by the names of coordinates: hinges turn, sliders move.
+struct Units<'a> {
+    /// Of q, v, dq, dv.
+    names: [&'a [String]; 4],
+}
+
+impl Units<'_> {
+    fn state(&self, model: &Model) -> Vec<&'static str> {
+        let [q, v, ..] = self.names;
+        let q = q.iter().map(|name| {
+            let field = field(name);
+            if field.starts_with('p') {
+                "m"
+            } else if field == "q" && !slides(model, name) {
+                "rad"
+            } else if field == "q" {
+                "m"
+            } else {
+                "1"
+            }
+        });
+        q.chain(v.iter().map(|name| speed(model, name))).collect()
+    }
+
+    fn tangent(&self, model: &Model) -> Vec<&'static str> {
+        let [.., dq, dv] = self.names;
+        let dq = dq.iter().map(|name| match field(name) {
+            field if field.starts_with("dp") => "m",
+            "dq" if slides(model, name) => "m",
+            _ => "rad",
+        });
+        dq.chain(dv.iter().map(|name| speed(model, name))).collect()
+    }
+}
+
+/// `v` of `link/v`.
+fn field(name: &str) -> &str {
+    name.rsplit_once('/').map_or(name, |(_, field)| field)
+}
+
+/// Whether the joint of the body in a name is a slider.
+fn slides(model: &Model, name: &str) -> bool {
+    let owner = name.rsplit_once('/').map_or("", |(owner, _)| owner);
+    let body = model.bodies.iter().find(|body| body.name == owner);
+    body.is_some_and(|body| body.joint.kind == JointKind::Prismatic)
+}
+
+fn speed(model: &Model, name: &str) -> &'static str {
+    match field(name).trim_start_matches('d') {
+        "v" if slides(model, name) => "m/s",
+        "vx" | "vy" | "vz" => "m/s",
+        _ => "rad/s",
+    }
+}
+
+fn force_unit(model: &Model, name: &str) -> &'static str {
+    match field(name) {
+        "f" if slides(model, name) => "N",
+        "fx" | "fy" | "fz" => "N",
+        _ => "N m",
+    }
+}
+
+fn conventions(convention: Convention) -> Value {
     json!({
-        "units": "SI: m, s, kg, N, rad",
-        "frames": "world: right-handed, z up unless gravity says otherwise; body: axes and origin \
-            of its shape, the origin at the centre of the shape",
-        "state": "x = [q; v], all bodies in q, then all bodies in v, in the order of `bodies`. q \
-            of a body: position of its origin in the world (3, m), orientation as a unit \
-            quaternion w, x, y, z, body to world (4). v of a body: linear velocity of its origin \
-            in the WORLD frame (3, m/s), angular velocity in the BODY frame (3, rad/s)",
-        "tangent": "dx = [dq; dv], all bodies in dq, then all bodies in dv. dq of a body: \
-            translation of its origin in the WORLD frame (3, m), rotation vector in the BODY frame \
-            (3, rad). dv: change of v",
-        "difference": "right-trivialised: x (+) dx adds translations and velocities and turns R \
-            into R exp([dr]x), the turn multiplied on the right; y (-) x is its inverse, with dr = \
-            log(R_x' R_y). dx is taken at x[k], dx+ at x_next[k]",
-        "input": "u, 6 a body: force on the body origin in the WORLD frame (N), torque in the BODY \
-            frame (N m), constant over the step",
+        "units": "SI: m, s, kg, N, rad; those of each number in `state_units`, `tangent_units`, `input_units`",
+        "frames": "world: right-handed, z up unless gravity says otherwise; body: its own axes and origin \
+            (of a free body with one shape those of the shape)",
+        "joints": convention.describe(),
+        "state": "x = [q; v], the joints in q, then in v, in the order of `bodies`: names in `state_names`",
+        "tangent": "dx = [dq; dv], numbers as in `tangent_names`: a displacement of x, and a change of v",
+        "difference": "dx is taken at x[k], dx+ at f[k]. In the convention stiction, x (+) dx adds translations \
+            and velocities and turns R into R exp([dr]x), the turn multiplied on the right; y (-) x is its \
+            inverse, with dr = log(R_x' R_y)",
+        "input": "u, numbers as in `input_names`, constant over the step: generalised forces along velocities \
+            and controls of actuators. What is not in u is as the scene or the file of controls has it",
         "parameters": "p, each by itself: a change of mass or size leaves the inertia (about the \
             centre of mass, along the body axes) as it is. kg, m, kg m^2, m/s^2; mu and \
             restitution without unit",
-        "jacobians": "dx+ = A dx + B du + C dp, A[k][i][j] = d(x_next[k] component i) / d(x[k] \
+        "jacobians": "dx+ = A dx + B du + C dp, A[k][i][j] = d(f[k] component i) / d(x[k] \
             component j): rows and columns as in `tangent_names`, `input_names`, \
             `parameter_names`",
         "modes": "one entry a step. The Jacobians hold as long as these stay: contacts that touch, \
@@ -205,7 +287,11 @@ fn convention() -> Value {
             for a sphere); mode stick, slide or clamp (at the friction limit, yet held); target: \
             what decided the normal velocity. margin: distance to the nearest change of mode, 0 at \
             a kink, null without contacts. determined: false where A, B or C holds NaN (null in \
-            JSON), because a contact problem was not solved. gap at the start of the step (m); impulse on the body \
-            (N s) along [normal out of the half-space, tangent 1, tangent 2]",
+            JSON), because a contact problem was not solved. gap at the start of the step (m); \
+            impulse: on the second body",
+        "contact_rows": "each contact has three rows, [normal out of the first solid of the pair, tangent 1, \
+            tangent 2] in the world, and so has its impulse (N s); tangent 1 is the world's x axis made \
+            perpendicular to the normal (y where the normal is within 26 degrees of x), tangent 2 = normal x \
+            tangent 1. Contacts come in the order of `modes`",
     })
 }

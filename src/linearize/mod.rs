@@ -24,6 +24,7 @@
 //! ```
 
 mod contact_derivative;
+mod convention;
 mod displacement;
 mod export;
 mod products;
@@ -33,6 +34,7 @@ mod trajectory;
 mod transition;
 mod tree_derivative;
 
+pub use convention::Convention;
 pub use products::StepProducts;
 pub use step_jacobian::{
     JacobianWorkspace, Selection, StepJacobian, step_jacobian, step_jacobian_by_lanes,

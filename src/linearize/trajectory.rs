@@ -4,19 +4,22 @@ use nalgebra::DMatrix;
 use ndarray::{Array2, Array3, ArrayViewMut2, Axis};
 
 use super::{
-    JacobianWorkspace, Selection, StepJacobian, inputs_named, parameters_named, step_jacobian,
+    Convention, JacobianWorkspace, Selection, StepJacobian, inputs_named, parameters_named,
+    step_jacobian,
 };
 use crate::Error;
 use crate::argmin::Status;
 use crate::contact::ContactRecord;
 use crate::model::{ParameterRef, System};
-use crate::simulation::{StepMemory, StepReport, Trajectory};
+use crate::simulation::{Controls, StepMemory, StepReport, Trajectory};
 use crate::state::State;
 
 /// The Jacobians of N steps, stacked along the first axis; see [`StepJacobian`] for one of them.
 /// nq = 7 and nv = 6 numbers a free body, nu selected inputs, np parameters.
 #[derive(Clone, Debug)]
 pub struct Linearization {
+    /// How states, tangent vectors and forces are written.
+    pub convention: Convention,
     /// The names of the inputs u, nu of them.
     pub inputs: Vec<String>,
     /// The names of the parameters, np of them.
@@ -25,8 +28,8 @@ pub struct Linearization {
     pub times: Vec<f64>,
     /// States `[q; v]` at which the steps start, N x (nq + nv).
     pub x: Array2<f64>,
-    /// States at which the steps end, N x (nq + nv).
-    pub x_next: Array2<f64>,
+    /// States at which the steps end, x+ = f(x, u), N x (nq + nv).
+    pub f: Array2<f64>,
     /// The selected inputs, N x nu.
     pub u: Array2<f64>,
     /// dx+/dx, N x 2 nv x 2 nv.
@@ -58,7 +61,9 @@ impl Linearization {
 pub struct Linearizer<'a> {
     name: &'a str,
     system: System<'a, f64>,
-    wrenches: &'a [f64],
+    /// Those of the present step.
+    all_inputs: Vec<f64>,
+    controls: Option<&'a Controls>,
     inputs: Vec<usize>,
     names: Vec<String>,
     parameters: Vec<ParameterRef>,
@@ -67,7 +72,7 @@ pub struct Linearizer<'a> {
 }
 
 impl<'a> Linearizer<'a> {
-    /// Steps of `system` under constant `wrenches` (the inputs of a step), with respect to the inputs called
+    /// Steps of `system` under `wrenches` (the inputs of a step), with respect to the inputs called
     /// `inputs` (see [`inputs_named`]) and the parameters called `names` (see
     /// [`Model::parameter_names`](crate::model::Model::parameter_names)). `name` stands for the
     /// scene in messages.
@@ -77,7 +82,7 @@ impl<'a> Linearizer<'a> {
     pub fn new(
         name: &'a str,
         system: System<'a, f64>,
-        wrenches: &'a [f64],
+        wrenches: &[f64],
         inputs: &[String],
         names: &[String],
     ) -> Result<Self, Error> {
@@ -85,13 +90,19 @@ impl<'a> Linearizer<'a> {
         Ok(Linearizer {
             name,
             system,
-            wrenches,
+            all_inputs: wrenches.to_vec(),
+            controls: None,
             inputs: inputs_named(system.model, inputs, name)?,
             names: names.to_vec(),
             parameters: parameters_named(system.model, names, name)?,
             workspace: JacobianWorkspace::default(),
             jacobian: StepJacobian::default(),
         })
+    }
+
+    /// The inputs follow `controls` at the time at which each step starts; those without a column stay.
+    pub fn drive(&mut self, controls: &'a Controls) {
+        self.controls = Some(controls);
     }
 
     /// Linearises along a rollout of `steps` steps from `state`: each step starts where the one
@@ -110,7 +121,7 @@ impl<'a> Linearizer<'a> {
         let mut state = state.clone();
         for k in 0..steps {
             let time = k as f64 * self.system.settings.time_step;
-            self.step(&state, &mut memory);
+            self.step(time, &state, &mut memory);
             self.fill(&mut result, k, time, &state)?;
             state.clone_from(&self.jacobian.next);
             progress(k + 1);
@@ -131,17 +142,20 @@ impl<'a> Linearizer<'a> {
     ) -> Result<Linearization, Error> {
         let mut result = self.empty(trajectory.states.len());
         for (k, (&time, state)) in trajectory.times.iter().zip(&trajectory.states).enumerate() {
-            self.step(state, &mut StepMemory::default());
+            self.step(time, state, &mut StepMemory::default());
             self.fill(&mut result, k, time, state)?;
             progress(k + 1);
         }
         Ok(result)
     }
 
-    fn step(&mut self, state: &State<f64>, memory: &mut StepMemory<f64>) {
-        let Linearizer { system, wrenches, inputs, parameters, workspace, jacobian, .. } = self;
+    fn step(&mut self, time: f64, state: &State<f64>, memory: &mut StepMemory<f64>) {
+        if let Some(controls) = self.controls {
+            controls.apply(time, &mut self.all_inputs);
+        }
+        let Linearizer { system, all_inputs, inputs, parameters, workspace, jacobian, .. } = self;
         let selection = Selection { inputs, parameters };
-        step_jacobian(system, state, wrenches, selection, memory, workspace, jacobian);
+        step_jacobian(system, state, all_inputs, selection, memory, workspace, jacobian);
     }
 
     fn empty(&self, steps: usize) -> Linearization {
@@ -149,11 +163,12 @@ impl<'a> Linearizer<'a> {
         let known = self.system.model.input_names();
         let nu = self.inputs.len();
         Linearization {
+            convention: Convention::Stiction,
             inputs: self.inputs.iter().map(|&k| known[k].clone()).collect(),
             parameters: self.names.clone(),
             times: Vec::with_capacity(steps),
             x: Array2::zeros((steps, nq + nv)),
-            x_next: Array2::zeros((steps, nq + nv)),
+            f: Array2::zeros((steps, nq + nv)),
             u: Array2::zeros((steps, nu)),
             a: Array3::zeros((steps, 2 * nv, 2 * nv)),
             b: Array3::zeros((steps, 2 * nv, nu)),
@@ -180,12 +195,12 @@ impl<'a> Linearizer<'a> {
             );
             return Err(Error::input(self.name, None, "", message));
         }
-        for (stack, state) in [(&mut result.x, state), (&mut result.x_next, &step.next)] {
+        for (stack, state) in [(&mut result.x, state), (&mut result.f, &step.next)] {
             let numbers = state.q.iter().chain(&state.v);
             stack.row_mut(k).iter_mut().zip(numbers).for_each(|(to, &from)| *to = from);
         }
         for (to, &input) in result.u.row_mut(k).iter_mut().zip(&self.inputs) {
-            *to = self.wrenches[input];
+            *to = self.all_inputs[input];
         }
         copy(&step.a, result.a.index_axis_mut(Axis(0), k));
         copy(&step.b, result.b.index_axis_mut(Axis(0), k));
