@@ -30,6 +30,8 @@ mod layers;
 mod linearize;
 #[cfg(feature = "cli")]
 mod linearize_files;
+mod linearize_products;
+mod linearize_scenes;
 mod measurements;
 mod paper;
 mod physics;

@@ -1,0 +1,255 @@
+//! Jacobians of the step on the shared scenes: against differences of converged solves, and the structured way
+//! against duals through the whole step.
+
+use std::collections::BTreeMap;
+
+use stiction::linearize::{
+    JacobianWorkspace, Selection, StepJacobian, step_jacobian, step_jacobian_by_lanes,
+};
+use stiction::model::{Description, JointKind, LoadOptions, Scene, System};
+use stiction::simulation::{Rollout, StepMemory, Workspace, step};
+use stiction::state::State;
+
+use crate::random::Random;
+use crate::shared::shared;
+
+/// Where a step starts, under what inputs, and what the step before left.
+pub struct Sample {
+    pub state: State<f64>,
+    pub inputs: Vec<f64>,
+    pub memory: StepMemory<f64>,
+}
+
+/// A shared scene with tight tolerances; nothing without the folder.
+pub fn load(name: &str) -> Option<Scene> {
+    let path = shared(&format!("reference/scenes/{name}.xml"))?;
+    let mut scene = Description::load(&path, LoadOptions::default()).unwrap().scene().unwrap();
+    if let Some(keyframe) = scene.keyframes.first().cloned() {
+        scene.start_at(&keyframe.name, "").unwrap();
+    }
+    scene.settings.tolerance = 1e-12;
+    Some(scene)
+}
+
+/// States on the ways of `count` runs that start near the scene's own state and are pushed about: in flight, at
+/// impacts, sliding, sticking.
+pub fn samples(scene: &Scene, count: usize, random: &mut Random) -> Vec<Sample> {
+    let Scene { model, parameters, settings, .. } = scene;
+    let system = System { model, parameters, settings };
+    let (nv, nu) = (model.nv(), model.nu());
+    let free = model.bodies[0].joint.kind == JointKind::Free;
+    let samples = (0..count).map(|k| {
+        let speed = [0.0, 0.05, 0.3, 1.0][k % 4];
+        let tangent: Vec<f64> = (0..2 * nv)
+            .map(|i| {
+                let shift = if free { 1e-4 } else { 0.5 };
+                if i < nv { random.uniform(-shift, shift) } else { random.uniform(-speed, speed) }
+            })
+            .collect();
+        let mut state = scene.state.moved(model.coordinates(), &tangent);
+        // Half of the single bodies are dropped.
+        if model.bodies.len() == 1 && k % 2 == 1 {
+            state.q[2] += random.uniform(0.0, 0.02);
+        }
+        let home = scene.state.clone();
+        let mut rollout = Rollout::new(system, state);
+        let mut inputs = vec![0.0; nv + nu];
+        for _ in 0..1 + (random.bits() % 40) as usize {
+            for j in 0..nu {
+                // Motors hold the joints, more or less.
+                let (q, v) = (model.nq() - nu + j, nv - nu + j);
+                let error = home.q[q] - rollout.state.q[q];
+                inputs[nv + j] =
+                    100.0 * error - 2.0 * rollout.state.v[v] + random.uniform(-5.0, 5.0);
+            }
+            rollout.step(&inputs);
+        }
+        inputs[..nv].iter_mut().for_each(|force| *force = random.uniform(-0.1, 0.1));
+        Sample { state: rollout.state, inputs, memory: rollout.memory }
+    });
+    samples.collect()
+}
+
+/// What was compared.
+#[derive(Debug, Default)]
+struct Tally {
+    compared: usize,
+    skipped: usize,
+    unsolved: usize,
+    worst: f64,
+    modes: BTreeMap<&'static str, usize>,
+}
+
+/// Central differences of fourth order against A and B, at most `most` columns of each state.
+fn check(name: &str, count: usize, most: usize, seed: u64) -> Option<Tally> {
+    /// Balances noise of solves (1e-12 / STEP) and curvature.
+    const STEP: f64 = 1e-5;
+    let scene = load(name)?;
+    let Scene { model, parameters, settings, .. } = &scene;
+    let system = System { model, parameters, settings };
+    let (nv, nu) = (model.nv(), model.nu());
+    let inputs: Vec<usize> = (0..nv + nu).collect();
+    let selection = Selection { inputs: &inputs, parameters: &[] };
+    let mut random = Random(seed);
+    let (mut tally, mut jacobian) = (Tally::default(), StepJacobian::default());
+    let mut workspace = JacobianWorkspace::default();
+    let (mut scratch, mut next) = (Workspace::default(), State::default());
+    for sample in samples(&scene, count, &mut random) {
+        let mut memory = sample.memory.clone();
+        let (state, u) = (&sample.state, &sample.inputs);
+        let result = &mut jacobian;
+        step_jacobian(&system, state, u, selection, &mut memory, &mut workspace, result);
+        if jacobian.report.unsolved > 0 {
+            tally.unsolved += 1;
+            continue;
+        }
+        for contact in &jacobian.modes {
+            *tally.modes.entry(contact.mode.name()).or_default() += 1;
+        }
+        if jacobian.modes.is_empty() {
+            *tally.modes.entry("nothing touches").or_default() += 1;
+        }
+        step(&system, state, u, &mut sample.memory.clone(), &mut scratch, &mut next);
+        let nominal: Vec<_> = scratch.modes().collect();
+        let columns = 3 * nv + nu;
+        let chosen: Vec<usize> = match columns <= most {
+            true => (0..columns).collect(),
+            false => (0..most).map(|_| (random.bits() % columns as u64) as usize).collect(),
+        };
+        for column in chosen {
+            let mut difference = vec![0.0; 2 * nv];
+            let mut kept = true;
+            for (steps, weight) in [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)] {
+                let (mut dx, mut u) = (vec![0.0; 2 * nv], u.clone());
+                match column.checked_sub(2 * nv) {
+                    None => dx[column] = steps * STEP,
+                    Some(input) => u[input] += steps * STEP,
+                }
+                let moved = state.moved(model.coordinates(), &dx);
+                let mut memory = sample.memory.clone();
+                let report = step(&system, &moved, &u, &mut memory, &mut scratch, &mut next);
+                kept &= report.unsolved == 0 && scratch.modes().eq(nominal.iter().copied());
+                let away = next.difference(model.coordinates(), &jacobian.next);
+                for (sum, x) in difference.iter_mut().zip(away) {
+                    *sum += weight * x / (12.0 * STEP);
+                }
+            }
+            if !kept {
+                tally.skipped += 1;
+                continue;
+            }
+            tally.compared += 1;
+            for (i, difference) in difference.iter().enumerate() {
+                let (found, scale) = match column.checked_sub(2 * nv) {
+                    None => (jacobian.a[(i, column)], jacobian.a.row(i).amax()),
+                    Some(input) => (jacobian.b[(i, input)], jacobian.b.row(i).amax()),
+                };
+                let error = (found - difference).abs() / scale.max(1.0);
+                tally.worst = tally.worst.max(error);
+                assert!(error < 1e-6, "{name} ({i}, {column}): {found}, difference {difference}");
+            }
+        }
+    }
+    println!("{name}: {tally:?}");
+    assert!(10 * tally.unsolved <= count, "{name}: {tally:?}");
+    Some(tally)
+}
+
+#[test]
+fn jacobians_of_the_shared_scenes_agree_with_differences() {
+    for (name, most, share) in [
+        ("arm7", usize::MAX, 20),
+        ("cube", usize::MAX, 3),
+        ("quad12", usize::MAX, 3),
+        ("tower10", 12, 1),
+        ("pyramid10", 6, 1),
+    ] {
+        let Some(tally) = check(name, 50, most, 5) else { return };
+        // Of many contacts one or the other is at a border: then most columns are skipped.
+        assert!(
+            tally.compared * 20 >= (tally.compared + tally.skipped) * share,
+            "{name}: {tally:?}"
+        );
+        if name == "cube" || name == "quad12" {
+            for mode in ["stick", "slide", "nothing touches"] {
+                assert!(
+                    tally.modes.contains_key(mode),
+                    "{name}: no state in which {mode}: {tally:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_structured_way_agrees_with_duals_through_the_whole_step() {
+    for name in ["arm7", "cube", "quad12", "tower10", "pyramid10"] {
+        let Some(scene) = load(name) else { return };
+        let Scene { model, parameters, settings, .. } = &scene;
+        let system = System { model, parameters, settings };
+        let inputs: Vec<usize> = (0..model.nv() + model.nu()).collect();
+        let selection = Selection { inputs: &inputs, parameters: &[] };
+        let mut workspace = JacobianWorkspace::default();
+        let (mut fast, mut slow) = (StepJacobian::default(), StepJacobian::default());
+        let mut compared = 0;
+        for sample in samples(&scene, if model.nv() > 30 { 3 } else { 20 }, &mut Random(3)) {
+            let (state, u) = (&sample.state, &sample.inputs);
+            for (way, result) in [
+                (step_jacobian as Linearize, &mut fast),
+                (step_jacobian_by_lanes as Linearize, &mut slow),
+            ] {
+                let mut memory = sample.memory.clone();
+                way(&system, state, u, selection, &mut memory, &mut workspace, result);
+            }
+            let modes = |result: &StepJacobian| -> Vec<_> {
+                result.modes.iter().map(|c| (c.pair, c.feature, c.mode)).collect()
+            };
+            if fast.report.unsolved + slow.report.unsolved > 0 || modes(&fast) != modes(&slow) {
+                continue;
+            }
+            compared += 1;
+            for (found, expected) in [(&fast.a, &slow.a), (&fast.b, &slow.b)] {
+                let error = (found - expected).amax() / expected.amax();
+                assert!(error < 1e-8, "{name}: {error:e}");
+            }
+        }
+        assert!(compared >= 2, "{name}: {compared}");
+    }
+}
+
+type Linearize = fn(
+    &System<f64>,
+    &State<f64>,
+    &[f64],
+    Selection,
+    &mut StepMemory<f64>,
+    &mut JacobianWorkspace,
+    &mut StepJacobian,
+);
+
+#[test]
+fn jacobians_allocate_nothing_after_the_first_call() {
+    for name in ["arm7", "cube", "quad12", "tower10"] {
+        let Some(scene) = load(name) else { return };
+        let Scene { model, parameters, settings, .. } = &scene;
+        let system = System { model, parameters, settings };
+        let inputs: Vec<usize> = (0..model.nv() + model.nu()).collect();
+        let names = model.parameter_names();
+        let few: Vec<_> = names.iter().take(9).filter_map(|name| model.parameter(name)).collect();
+        let mut workspace = JacobianWorkspace::default();
+        let mut result = StepJacobian::default();
+        let sample = samples(&scene, 1, &mut Random(7)).remove(0);
+        for parameters in [&[][..], &few] {
+            let selection = Selection { inputs: &inputs, parameters };
+            let mut memory = sample.memory.clone();
+            let mut linearize = || {
+                let (state, u) = (&sample.state, &sample.inputs);
+                let (workspace, result) = (&mut workspace, &mut result);
+                step_jacobian(&system, state, u, selection, &mut memory, workspace, result);
+            };
+            (0..2).for_each(|_| linearize());
+            let info = allocation_counter::measure(&mut linearize);
+            assert_eq!(info.count_total, 0, "{name}, {} parameters", parameters.len());
+        }
+    }
+}
