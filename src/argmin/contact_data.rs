@@ -138,6 +138,14 @@ pub(super) struct Delassus<T> {
 }
 
 impl<T: Real> Delassus<T> {
+    /// Takes over another, in the memory there is.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.w.clone_from(&other.w);
+        self.diagonal.clone_from(&other.diagonal);
+        self.b.clone_from(&other.b);
+        self.y.clone_from(&other.y);
+    }
+
     pub fn assemble(&mut self, data: &ContactData<T>) {
         self.w.clear();
         self.w.extend_from_slice(data.jacobian);

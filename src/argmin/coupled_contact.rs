@@ -182,6 +182,54 @@ impl CoupledContact {
         ContactData::new(&self.rows, &self.laws, inputs)
     }
 
+    /// As [`Node::factor`], with what the solver that found the solution left in its `workspace`.
+    pub(crate) fn factor_after(
+        &self,
+        solution: &ContactSolution,
+        inputs: &[f64],
+        outputs: &[f64],
+        workspace: &ContactWorkspace<f64>,
+        factor: &mut ContactFactor<f64>,
+    ) {
+        if self.is_differentiable(solution) {
+            factor.state.start_like(&self.data(inputs), &workspace.search.state);
+        }
+        self.factor_started(solution, inputs, outputs, factor);
+    }
+
+    fn is_differentiable(&self, solution: &ContactSolution) -> bool {
+        solution.report.status != Status::InvalidInput && self.method != ContactMethod::GaussSeidel
+    }
+
+    fn factor_started<T: Real>(
+        &self,
+        solution: &ContactSolution,
+        inputs: &[T],
+        outputs: &[T],
+        factor: &mut ContactFactor<T>,
+    ) {
+        factor.nonsingular = self.is_differentiable(solution);
+        if !factor.nonsingular {
+            return;
+        }
+        let data = self.data(inputs);
+        let (velocity, lambda) = outputs.split_at(self.rows.velocities());
+        let state = &mut factor.state;
+        state.lambda.copy_from_slice(lambda);
+        self.rows.times(data.jacobian, velocity, &mut state.u);
+        state.take_modes(&data, solution);
+        let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = state;
+        let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
+        let mut rules =
+            [Selection::LeastNorm].into_iter().chain(COARSE.map(Selection::CoarseLeastNorm));
+        factor.nonsingular = rules.any(|rule| modes.factor(&data, delassus, &at, rule));
+        factor.kick.clear();
+        factor.kick.extend(velocity.iter().zip(data.free).map(|(&v, &f)| v - f));
+        factor.velocity.resize(velocity.len(), T::zero());
+        factor.velocity2.resize(velocity.len(), T::zero());
+        factor.contact.resize(lambda.len(), T::zero());
+    }
+
     /// Whether there is a problem to be solved.
     pub(super) fn is_admissible<T: Real>(&self, inputs: &[T]) -> bool {
         let matches = |(block, law): (&super::RowBlock, &Law)| block.rows == law.rows();
@@ -230,19 +278,7 @@ impl Node for CoupledContact {
         let nv = self.rows.velocities();
         let (velocity, lambda) = outputs.split_at(nv);
         let (momentum, conditions) = residual.split_at_mut(nv);
-        // M (v+ - v_p) = J' lambda   [LeLidec21] (2)
-        let moved: Vec<T> = velocity.iter().zip(data.free).map(|(&v, &f)| v - f).collect();
-        self.rows.transpose_times(data.jacobian, lambda, momentum);
-        for tree in 0..self.rows.trees() {
-            let (range, l) = (self.rows.tree(tree), data.factor(tree));
-            let (n, moved) = (range.len(), &moved[range.clone()]);
-            let half: Vec<T> = (0..n)
-                .map(|k| (k..n).fold(T::zero(), |s, i| s + l[i * n + k] * moved[i]))
-                .collect();
-            for (i, r) in momentum[range].iter_mut().enumerate() {
-                *r = (0..=i).fold(-*r, |s, k| s + l[i * n + k] * half[k]);
-            }
-        }
+        momentum_residual(&data, velocity, lambda, momentum);
         let mut u = vec![T::zero(); lambda.len()];
         self.rows.times(data.jacobian, velocity, &mut u);
         for (i, block) in data.blocks().iter().enumerate() {
@@ -291,28 +327,10 @@ impl Node for CoupledContact {
         outputs: &[T],
         factor: &mut ContactFactor<T>,
     ) {
-        factor.nonsingular = solution.report.status != Status::InvalidInput
-            && self.method != ContactMethod::GaussSeidel;
-        if !factor.nonsingular {
-            return;
+        if self.is_differentiable(solution) {
+            factor.state.start(&self.data(inputs));
         }
-        let data = self.data(inputs);
-        let (velocity, lambda) = outputs.split_at(self.rows.velocities());
-        let state = &mut factor.state;
-        state.start(&data);
-        state.lambda.copy_from_slice(lambda);
-        self.rows.times(data.jacobian, velocity, &mut state.u);
-        state.take_modes(&data, solution);
-        let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = state;
-        let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
-        let mut rules =
-            [Selection::LeastNorm].into_iter().chain(COARSE.map(Selection::CoarseLeastNorm));
-        factor.nonsingular = rules.any(|rule| modes.factor(&data, delassus, &at, rule));
-        factor.kick.clear();
-        factor.kick.extend(velocity.iter().zip(data.free).map(|(&v, &f)| v - f));
-        factor.velocity.resize(velocity.len(), T::zero());
-        factor.velocity2.resize(velocity.len(), T::zero());
-        factor.contact.resize(lambda.len(), T::zero());
+        self.factor_started(solution, inputs, outputs, factor);
     }
 
     fn jvp<T: Real>(
@@ -501,6 +519,26 @@ impl Node for CoupledContact {
             } else if modes.is_at_limit(i) {
                 input_adjoints[at.limit + i] += modes.direction[i][0] * felt(0);
             }
+        }
+    }
+}
+
+/// J' lambda less M (v+ - v_p), which is 0: [LeLidec21] (2).
+pub(super) fn momentum_residual<T: Real>(
+    data: &ContactData<T>,
+    velocity: &[T],
+    lambda: &[T],
+    momentum: &mut [T],
+) {
+    let moved: Vec<T> = velocity.iter().zip(data.free).map(|(&v, &f)| v - f).collect();
+    data.rows.transpose_times(data.jacobian, lambda, momentum);
+    for tree in 0..data.rows.trees() {
+        let (range, l) = (data.rows.tree(tree), data.factor(tree));
+        let (n, moved) = (range.len(), &moved[range.clone()]);
+        let half: Vec<T> =
+            (0..n).map(|k| (k..n).fold(T::zero(), |s, i| s + l[i * n + k] * moved[i])).collect();
+        for (i, r) in momentum[range].iter_mut().enumerate() {
+            *r = (0..=i).fold(-*r, |s, k| s + l[i * n + k] * half[k]);
         }
     }
 }

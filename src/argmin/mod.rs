@@ -37,6 +37,7 @@ mod quadratic;
 mod reduced_hessian;
 mod second_order_cone;
 mod semismooth_newton;
+mod smoothed_contact;
 mod status;
 mod woodbury;
 
@@ -55,4 +56,5 @@ pub use natural_map::ContactResiduals;
 pub use nonnegative_qp::{BoundMode, BoundSolution, NonnegativeQp};
 pub use projection::{ProjectionMethod, ProjectionSettings, ProjectionWorkspace};
 pub use semismooth_newton::ContactWorkspace;
+pub use smoothed_contact::{SmoothedContact, SmoothedSolution};
 pub use status::{Report, Status};

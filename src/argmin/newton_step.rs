@@ -33,6 +33,15 @@ impl<T: Real> NewtonState<T> {
         }
     }
 
+    /// The same where another iteration on the same problem has begun.
+    pub fn start_like(&mut self, data: &ContactData<T>, other: &Self) {
+        self.delassus.copy_from(&other.delassus);
+        for x in [&mut self.lambda, &mut self.u] {
+            x.clear();
+            x.resize(data.rows.rows(), T::zero());
+        }
+    }
+
     /// Brings `u` up to date.
     pub fn follow(&mut self, data: &ContactData<T>) {
         self.delassus.velocity(data.rows, &self.lambda, &mut self.u);

@@ -39,6 +39,7 @@ pub struct Detection<T> {
     candidates: Vec<(usize, usize)>,
     pair: PairDetection<T>,
     furthest: f64,
+    smoothing: f64,
     poses: Vec<Pose<T>>,
     planes: Vec<Plane<T>>,
 }
@@ -51,6 +52,7 @@ impl<T> Default for Detection<T> {
             candidates: Vec::new(),
             pair: PairDetection::default(),
             furthest: 0.0,
+            smoothing: 0.0,
             poses: Vec::new(),
             planes: Vec::new(),
         }
@@ -60,6 +62,18 @@ impl<T> Default for Detection<T> {
 /// Points of a body whose distance from a half-space exceeds this many times the way they can make are
 /// not even looked at. What an impact throws goes no faster than a few times what it met.
 const FAR: f64 = 10.0;
+
+/// From how far, m, smoothed contacts still push a body with a hundredth of its weight: the lightest body counts.
+fn smoothing_reach<T: Real>(system: &System<T>) -> f64 {
+    let System { model, parameters, settings } = system;
+    if settings.smoothing == 0.0 {
+        return 0.0;
+    }
+    let moving = (0..model.bodies.len()).filter(|&body| model.bodies[body].tree.is_some());
+    let masses = moving.map(|body| parameters.mass(model, body).value()).filter(|&mass| mass > 0.0);
+    let gravity = parameters.gravity().map(|x| x.value()).norm().max(1.0);
+    (100.0 * settings.smoothing / (masses.fold(f64::INFINITY, f64::min) * gravity)).min(1.0)
+}
 
 impl<T: Real> Detection<T> {
     /// Lists the points of all bodies that may touch, pair by pair.
@@ -112,7 +126,7 @@ impl<T: Real> Detection<T> {
             }
         }
         let ways = colliders.clone().map(|collider| way(system, motion, collider));
-        let furthest = 2.0 * ways.fold(0.0, f64::max);
+        let furthest = 2.0 * ways.fold(0.0, f64::max) + self.smoothing;
         for first in colliders.clone() {
             for second in colliders.clone().filter(|&second| second > first) {
                 self.collider_pair(system, motion, (first, second), furthest, points);
@@ -123,6 +137,7 @@ impl<T: Real> Detection<T> {
     /// Finds the poses of all colliders and half-spaces.
     fn place(&mut self, system: &System<T>, motion: &FreeMotion<T>) {
         let System { model, parameters, .. } = *system;
+        self.smoothing = smoothing_reach(system);
         self.planes.clear();
         self.planes.extend((0..model.half_spaces.len()).map(|k| parameters.plane(model, k)));
         self.poses.clear();
@@ -141,7 +156,7 @@ impl<T: Real> Detection<T> {
     ) {
         let System { model, parameters, .. } = *system;
         let ways = (0..model.colliders.len()).map(|collider| way(system, motion, collider));
-        let furthest = 2.0 * ways.fold(0.0, f64::max);
+        let furthest = 2.0 * ways.fold(0.0, f64::max) + self.smoothing;
         self.furthest = furthest;
         self.bounds.clear();
         self.bounds.extend(self.poses.iter().enumerate().map(|(collider, pose)| {
@@ -160,7 +175,7 @@ impl<T: Real> Detection<T> {
     pub fn reach(&self, system: &System<T>, motion: &FreeMotion<T>, pair: usize) -> f64 {
         let pair = &system.model.pairs[pair];
         match pair.first {
-            Solid::HalfSpace(_) => FAR * way(system, motion, pair.second),
+            Solid::HalfSpace(_) => FAR * way(system, motion, pair.second) + self.smoothing,
             Solid::Collider(_) => 2.0 * self.furthest,
         }
     }
@@ -190,7 +205,7 @@ impl<T: Real> Detection<T> {
             let way = |side: usize| {
                 bodies[side].map_or(0.0, |body| way_of(motion, body, &point.arms[side]))
             };
-            point.near = point.gap.value() <= 2.0 * (way(0) + way(1));
+            point.near = point.gap.value() <= 2.0 * (way(0) + way(1)) + self.smoothing;
         }
     }
 
@@ -209,14 +224,16 @@ impl<T: Real> Detection<T> {
         let Some(body) = collider.body else { return };
         let value = |v: &Vector3<T>| v.map(|x| x.value());
         let height = value(&plane.normal).dot(&value(&pose.position)) - plane.offset.value();
-        let far = FAR * way(system, motion, second);
+        let far = FAR * way(system, motion, second) + self.smoothing;
         if height > radius(system, second) + far {
             return;
         }
         let start = points.len();
-        self.pair.land(system, pair, &motion.bodies[body], pose, plane, far, points);
+        let reach = (far, f64::INFINITY);
+        self.pair.land(system, pair, &motion.bodies[body], pose, plane, reach, points);
         for point in &mut points[start..] {
-            point.near = point.gap.value() <= 2.0 * way_of(motion, body, &point.arms[1]);
+            let way = way_of(motion, body, &point.arms[1]);
+            point.near = point.gap.value() <= 2.0 * way + self.smoothing;
         }
     }
 }
@@ -236,13 +253,14 @@ impl<T> Default for PairDetection<T> {
 
 impl<T: Real> PairDetection<T> {
     /// The points of a pair at the poses of the bodies of its two solids (nothing for the world), with
-    /// `reach` as for [`witnesses`] and [`half_space_points`]. None of them counts as near.
+    /// `reach` as for [`witnesses`] and [`half_space_points`]. None of them counts as near. Points over a
+    /// half-space whose gap is more than `most` are left out.
     pub fn points(
         &mut self,
         system: &System<T>,
         pair: usize,
         bodies: [Option<&BodyPose<T>>; 2],
-        reach: f64,
+        (reach, most): (f64, f64),
         points: &mut Vec<ContactPoint<T>>,
     ) {
         let System { model, parameters, .. } = *system;
@@ -252,7 +270,7 @@ impl<T: Real> PairDetection<T> {
             Solid::HalfSpace(half_space) => {
                 let plane = parameters.plane(model, half_space);
                 if let Some(body) = bodies[1] {
-                    self.land(system, pair, body, &second_pose, &plane, reach, points);
+                    self.land(system, pair, body, &second_pose, &plane, (reach, most), points);
                 }
             }
             Solid::Collider(first) => {
@@ -306,7 +324,7 @@ impl<T: Real> PairDetection<T> {
         body: &BodyPose<T>,
         place: &Pose<T>,
         plane: &Plane<T>,
-        reach: f64,
+        (reach, most): (f64, f64),
         points: &mut Vec<ContactPoint<T>>,
     ) {
         let System { model, parameters, .. } = *system;
@@ -319,6 +337,9 @@ impl<T: Real> PairDetection<T> {
         let turned = collider.orientation != [1.0, 0.0, 0.0, 0.0];
         let turn = rotation_matrix(collider.orientation).map(T::constant);
         for &SurfacePoint { feature, gap, at, lowest } in surface.iter() {
+            if gap.value() > most {
+                continue;
+            }
             let at = if turned { turn * at } else { at };
             let at = match collider.placed {
                 true => at + parameters.collider_position(model, second),

@@ -7,7 +7,9 @@ use super::islands::Island;
 use super::joint_constraints::{JointConstraint, JointConstraints};
 use super::staggered_projections::StaggeredProjections;
 use crate::ad::Real;
-use crate::argmin::{ContactMethod, ContactSolution, CoupledContact, Law, Mode};
+use crate::argmin::{
+    ContactMethod, ContactSolution, CoupledContact, Law, Mode, SmoothedContact, SmoothedSolution,
+};
 use crate::collision::ContactPoint;
 use crate::dynamics::FreeMotion;
 use crate::model::{ContactSolver, StaggeredDerivative, System};
@@ -35,6 +37,14 @@ pub(crate) struct ContactProblem<T: Real> {
     staggered: StaggeredProjections<T>,
     values: Values,
     row: Vec<T>,
+    smoothed: Smoothed<T>,
+}
+
+/// Memory of smoothed problems.
+struct Smoothed<T: Real> {
+    node: SmoothedContact,
+    solution: SmoothedSolution,
+    workspace: T::Workspace<SmoothedContact>,
 }
 
 /// Memory of passes on values.
@@ -59,6 +69,11 @@ impl<T: Real> Default for ContactProblem<T> {
             staggered: StaggeredProjections::default(),
             values: Values::default(),
             row: Vec::new(),
+            smoothed: Smoothed {
+                node: SmoothedContact::default(),
+                solution: SmoothedSolution::default(),
+                workspace: Default::default(),
+            },
         }
     }
 }
@@ -129,12 +144,31 @@ impl<T: Real> ContactProblem<T> {
             self.call();
             return report;
         }
+        if posed.system.settings.smoothing > 0.0
+            && posed.system.settings.solver == ContactSolver::Coupled
+        {
+            return self.solve_smoothed(posed.system.settings.smoothing);
+        }
         for (k, law) in self.node.laws.iter().enumerate() {
             let impulse = remembered(k).map(|x| x.value());
             self.solution.impulses.extend_from_slice(&impulse[..law.rows()]);
         }
         self.call();
         IslandReport { report: self.solution.report, residuals: self.solution.residuals }
+    }
+
+    /// The same problem with its conditions smoothed.
+    fn solve_smoothed(&mut self, smoothing: f64) -> IslandReport {
+        let Smoothed { node, solution, workspace } = &mut self.smoothed;
+        node.rows.clone_from(&self.node.rows);
+        node.laws.clone_from(&self.node.laws);
+        (node.tolerance, node.smoothing) = (self.node.tolerance, smoothing);
+        solution.start();
+        self.outputs.resize(node.output_len(), T::zero());
+        T::call(node, &self.inputs, &mut self.outputs, solution, workspace);
+        self.outputs.truncate(self.node.output_len());
+        self.solution.modes.clone_from(&solution.modes);
+        IslandReport { report: solution.report, ..IslandReport::default() }
     }
 
     fn call(&mut self) {
@@ -145,6 +179,11 @@ impl<T: Real> ContactProblem<T> {
     /// The problem: the node, its inputs and outputs, and what its solver decided.
     pub fn solved(&self) -> (&CoupledContact, &[T], &[T], &ContactSolution) {
         (&self.node, &self.inputs, &self.outputs, &self.solution)
+    }
+
+    /// What its solver left.
+    pub fn workspace(&self) -> &T::Workspace<CoupledContact> {
+        &self.workspace
     }
 
     /// Velocities of the trees of the island, and impulses of its constraints.

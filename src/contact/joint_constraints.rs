@@ -185,7 +185,7 @@ impl<T: Real> JointConstraints<T> {
                 target: -gap * share / dt,
                 limit: T::zero(),
                 gap: gap.value(),
-                near: gap.value() <= 2.0 * dt.value() * speed,
+                near: gap.value() <= 2.0 * dt.value() * speed || settings.smoothing > 0.0,
             };
             let row = self.add(model, constraint);
             row[place] = if upper == 1 { -T::one() } else { T::one() };

@@ -270,6 +270,11 @@ impl<T: Real> Articulation<T> {
         }
     }
 
+    /// The mass matrix without damping, with armature.
+    pub fn masses(&self) -> &BlockDiagonal<T> {
+        &self.blocks
+    }
+
     pub(super) fn is_admissible(&self, tree: usize) -> bool {
         self.admissible[tree]
     }

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use nalgebra::{Matrix3, SMatrix, Vector3};
+use nalgebra::{Matrix3, Vector3};
 
 use super::displacement::Point;
 use super::tree_derivative::{Columns, start_velocity};
@@ -23,7 +23,8 @@ use crate::spatial::{Force, Motion};
 /// Three displacements, three turns.
 const LANES: usize = 6;
 type Lanes = Dual<f64, LANES>;
-type Matrix6 = SMatrix<f64, 6, 6>;
+/// Of force and moment, row by row.
+type Change = [[[f64; LANES]; 3]; 2];
 
 /// A coordinate of the state that moves a body.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +35,9 @@ struct Mover {
     pose: Twist,
     /// How its velocity moves the body, per unit.
     velocity: Twist,
-    /// How it changes the motion of the body under each of the velocities that are held: v+, M^-1 J_n', v-.
-    held: [Twist; 3],
+    /// How it changes the motion of the body under each of the velocities that are held: v+, M^-1 J_n', v-;
+    /// nothing if it does not.
+    held: [Option<Twist>; 3],
 }
 
 /// One side of a pair.
@@ -46,7 +48,7 @@ struct Side {
     /// What all points of the pair do to the body: force and moment about its centre of mass.
     force: Force<f64>,
     /// How that changes with displacements of each side.
-    change: [Matrix6; 2],
+    change: [Change; 2],
 }
 
 /// Scratch memory.
@@ -56,6 +58,8 @@ pub(super) struct ContactDerivatives {
     values: Vec<f64>,
     pair: PairDetection<Lanes>,
     found: [Vec<ContactPoint<Lanes>>; 2],
+    /// Rotations of both bodies of the pair where one of them turns.
+    rotations: [[Option<Matrix3<Lanes>>; 2]; 2],
     sides: [Side; 2],
     /// Of each body of the model the forces of all its contacts, about the origin of its tree.
     forces: Vec<Force<f64>>,
@@ -125,7 +129,15 @@ impl ContactDerivatives {
                     }
                     if pair != Some(point.pair) {
                         self.finish_pair(solved, x);
-                        self.start_pair(solved, point);
+                        let gaps = solved.island.constraints.iter().filter_map(|&k| {
+                            match solved.contacts.constraint(k) {
+                                Constraint::Point(other) if other.pair == point.pair => {
+                                    Some(other.gap)
+                                }
+                                _ => None,
+                            }
+                        });
+                        self.start_pair(solved, point, gaps.fold(f64::NEG_INFINITY, f64::max));
                         pair = Some(point.pair);
                     }
                     if !self.point(solved, point, block, perturbations) {
@@ -140,7 +152,7 @@ impl ContactDerivatives {
     }
 
     /// Runs the geometry of a pair on duals, one moving side after the other.
-    fn start_pair(&mut self, solved: &Solved, point: &ContactPoint<f64>) {
+    fn start_pair(&mut self, solved: &Solved, point: &ContactPoint<f64>, most: f64) {
         let System { model, settings, .. } = *solved.system();
         let motion = solved.motion;
         let pair = &model.pairs[point.pair];
@@ -163,7 +175,11 @@ impl ContactDerivatives {
                 let body = &motion.bodies[owner(side)?];
                 Some(if side == moving { displaced(body) } else { constant(body) })
             });
+            self.rotations[moving] = [0, 1]
+                .map(|side| point.bodies[side].and(poses[side].as_ref()).map(|pose| pose.rotation));
             let poses = [poses[0].as_ref(), poses[1].as_ref()];
+            // Not to lose the furthest by rounding.
+            let reach = (reach, most + 1e-9 * most.abs());
             self.pair.points(&system, point.pair, poses, reach, &mut self.found[moving]);
         }
     }
@@ -206,7 +222,7 @@ impl ContactDerivatives {
                         self.sides[side].hold(solved, (body, tree), (which, own), &mut self.changes)
                     }
                     None => {
-                        self.sides[side].movers.iter_mut().for_each(|m| m.held[which] = still);
+                        self.sides[side].movers.iter_mut().for_each(|m| m.held[which] = None);
                         still
                     }
                 };
@@ -227,19 +243,16 @@ impl ContactDerivatives {
             }
             let found = self.found[moving].iter().find(|found| found.feature == point.feature);
             let Some(found) = found else { return false };
-            let lanes = [0, 1].map(|side| {
-                let body = &motion.bodies[point.bodies[side]?];
-                Some(if side == moving { turned(body) } else { body.rotation.map(Lanes::constant) })
-            });
-            let lanes = [lanes[0].as_ref(), lanes[1].as_ref()];
+            let [first, second] = &self.rotations[moving];
+            let lanes = [first.as_ref(), second.as_ref()];
             let action = point_action(found, lanes, &motions, impulse);
             for side in 0..2 {
                 let sign = if side == 0 { -1.0 } else { 1.0 };
                 let change = &mut self.sides[side].change[moving];
-                for lane in 0..LANES {
-                    for i in 0..3 {
-                        change[(i, lane)] += sign * action.force[i].tangent[lane];
-                        change[(3 + i, lane)] += action.moments[side][i].tangent[lane];
+                for i in 0..3 {
+                    for lane in 0..LANES {
+                        change[0][i][lane] += sign * action.force[i].tangent[lane];
+                        change[1][i][lane] += action.moments[side][i].tangent[lane];
                     }
                 }
                 // Once, with the first side that moves.
@@ -352,11 +365,8 @@ impl ContactDerivatives {
             for (moving, other) in self.sides.iter().enumerate() {
                 for displaced in &other.movers {
                     let pose = displaced.pose;
-                    let t = [pose.linear, pose.angular];
-                    let t = SMatrix::<f64, 6, 1>::from_fn(|i, _| t[i / 3][i % 3]);
-                    let change = own.change[moving] * t;
-                    let force = Vector3::new(change[0], change[1], change[2]);
-                    let mut moment = Vector3::new(change[3], change[4], change[5]);
+                    let [force, mut moment] = own.change[moving]
+                        .map(|rows| Vector3::from(rows.map(|row| along(&row, &pose))));
                     if moving == side && !lone {
                         // The forces of a tree are about a fixed point.
                         moment += pose.linear.cross(&own.force.linear);
@@ -417,14 +427,14 @@ impl Side {
     fn start(&mut self, solved: &Solved, body: Option<usize>) {
         self.movers.clear();
         self.force = Force::zero();
-        self.change = [Matrix6::zeros(); 2];
+        self.change = Default::default();
         self.body = body;
         let Some((body, (tree, rows))) = body.and_then(|body| Some((body, solved.rows_of(body)?)))
         else {
             return;
         };
         let motion = solved.motion;
-        let held = [Twist::default(); 3];
+        let held = [None; 3];
         if let Some(free) = motion.lone_of(tree) {
             for k in 0..6 {
                 let mut unit = Vector3::zeros();
@@ -463,16 +473,18 @@ impl Side {
         if let Some(free) = motion.lone_of(tree) {
             let spin = Vector3::new(velocities[3], velocities[4], velocities[5]);
             for (k, mover) in self.movers.iter_mut().enumerate() {
-                let mut change = Twist::default();
+                let mut change = None;
                 if k >= 3 {
+                    let mut moved = Twist::default();
                     let mut turn = Vector3::zeros();
                     turn[k - 3] = 1.0;
-                    change.angular = free.rotation * turn.cross(&spin);
+                    moved.angular = free.rotation * turn.cross(&spin);
                     if which == START {
                         // That of the origin is what is held.
                         let swing = spin.cross(&free.center_of_mass);
-                        change.linear = free.rotation * turn.cross(&swing);
+                        moved.linear = free.rotation * turn.cross(&swing);
                     }
+                    change = Some(moved);
                 }
                 mover.held[which] = change;
             }
@@ -485,8 +497,8 @@ impl Side {
         let velocity = kinematics.motion_derivatives(body, (start, velocities), changes);
         for (mover, (_, change)) in self.movers.iter_mut().zip(changes) {
             let carried = velocity.angular.cross(&mover.pose.linear);
-            mover.held[which] =
-                Twist { linear: change.at(&arm) + carried, angular: change.angular };
+            let (linear, angular) = (change.at(&arm) + carried, change.angular);
+            mover.held[which] = Some(Twist { linear, angular });
         }
         Twist { linear: velocity.at(&arm), angular: velocity.angular }
     }
@@ -514,7 +526,8 @@ impl Frame {
     }
 
     /// How fast a side goes along direction `r` under a motion of its body, the first against it.
-    fn felt(&self, side: usize, r: usize, motion: &Twist) -> f64 {
+    fn felt(&self, side: usize, r: usize, motion: &Option<Twist>) -> f64 {
+        let Some(motion) = motion else { return 0.0 };
         let arm = &self.arms[side][r.min(1)];
         let speed = self.directions[r].dot(&(motion.linear + motion.angular.cross(arm)));
         if side == 0 { -speed } else { speed }

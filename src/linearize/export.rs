@@ -59,6 +59,7 @@ impl Linearization {
                 "static_speed": settings.static_speed,
                 "split_impacts": settings.split_impacts,
                 "keep_impulses": settings.keep_impulses,
+                "smoothing": settings.smoothing,
                 "tolerance": settings.tolerance,
             }),
         );

@@ -78,7 +78,7 @@ impl StepJacobian {
             if matrix.shape() != (2 * nv, columns) {
                 *matrix = DMatrix::zeros(2 * nv, columns);
             } else {
-                matrix.fill(0.0);
+                matrix.as_mut_slice().fill(0.0);
             }
         }
     }

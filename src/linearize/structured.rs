@@ -14,7 +14,6 @@ use nalgebra::DMatrix;
 use super::contact_derivative::{ContactDerivatives, Solved};
 use super::displacement::Point;
 use super::tree_derivative::{Columns, TreeDerivatives};
-use crate::ad::Node;
 use crate::argmin::{ContactFactor, ContactPerturbations};
 use crate::dynamics::FreeMotion;
 use crate::linalg::add_scaled;
@@ -40,6 +39,7 @@ pub(super) fn applies(system: &System<f64>) -> bool {
     let coupled = [ContactSolver::Coupled, ContactSolver::ConvexRelaxation, ContactSolver::Pyramid];
     let lone = model.trees.iter().all(|tree| tree.lone);
     coupled.contains(&settings.solver)
+        && settings.smoothing == 0.0
         && model.equalities.is_empty()
         && (lone || settings.integrator == Integrator::SemiImplicit)
 }
@@ -67,7 +67,7 @@ impl Structured {
         for (island, problem) in contacts.solved() {
             island.trees.iter().for_each(|&tree| self.visited[tree] = true);
             let (node, inputs, outputs, solution) = problem.solved();
-            node.factor(solution, inputs, outputs, &mut self.factor);
+            node.factor_after(solution, inputs, outputs, problem.workspace(), &mut self.factor);
             self.columns.start(at, island.trees.iter().copied());
             self.momenta(at, motion);
             let (n, m) = (self.columns.velocities, self.columns.count());

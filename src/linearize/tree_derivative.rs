@@ -7,8 +7,8 @@ use nalgebra::{DMatrix, Matrix3, Vector3};
 
 use super::displacement::Point;
 use crate::dynamics::{
-    AppliedForceDerivatives, BlockDiagonal, FreeBodyDerivatives, FreeMotion,
-    InverseDynamicsDerivatives, inverse_dynamics_derivatives,
+    AppliedForceDerivatives, FreeBodyDerivatives, FreeMotion, InverseDynamicsDerivatives,
+    inverse_dynamics_derivatives,
 };
 use crate::model::{Joint, System};
 use crate::spatial::{exp, left_jacobian, rotation_matrix};
@@ -90,7 +90,6 @@ pub(super) struct TreeDerivatives {
     forces: AppliedForceDerivatives<f64>,
     acceleration: Vec<f64>,
     inverse: InverseDynamicsDerivatives<f64>,
-    masses: BlockDiagonal<f64>,
 }
 
 impl TreeDerivatives {
@@ -131,7 +130,6 @@ impl TreeDerivatives {
             acceleration,
             &mut self.inverse,
         );
-        self.inverse.mass_matrix.blocks(model, &mut self.masses);
         true
     }
 
@@ -175,7 +173,7 @@ impl TreeDerivatives {
         }
         let (_, by_q) = self.inverse.dq.block(tree);
         let (_, by_v) = self.inverse.dv.block(tree);
-        let (_, masses) = self.masses.block(tree);
+        let (_, masses) = motion.articulation.masses().block(tree);
         let width = rows.len();
         for (i, k) in entry.v.clone().enumerate() {
             let row = &mut x[(first + i) * m..(first + i + 1) * m];
@@ -241,38 +239,35 @@ impl TreeDerivatives {
             }
             return;
         }
-        let dt = motion.duration(tree);
+        let (dt, width, start) = (motion.duration(tree), entry.v.len(), entry.v.start);
+        let rows = &x[first * m..(first + width) * m];
+        for c in 0..m {
+            let column = columns.of(c, a, b);
+            let (positions, velocities) = column.split_at_mut(nv);
+            let places = start..start + width;
+            let changed = positions[places.clone()].iter_mut().zip(&mut velocities[places]);
+            for ((q, v), &x) in changed.zip(rows[c..].iter().step_by(m)) {
+                (*q, *v) = (dt * x, x);
+            }
+            if let Some(own) = c.checked_sub(first).filter(|&k| k < width) {
+                positions[start + own] += 1.0;
+            }
+        }
         for &body in &entry.bodies {
             let Joint { kind, v, .. } = model.bodies[body].joint;
-            let Some(coordinates) = kind.coordinates() else { continue };
-            let local = first + v - entry.v.start;
-            let turning = coordinates.quaternion().map(|(_, k)| {
-                let turn = Vector3::new(end[v + k], end[v + k + 1], end[v + k + 2]) * dt;
-                let back = rotation_matrix(exp(-turn));
-                (k, back, left_jacobian(-turn) * dt)
-            });
-            let plain = match coordinates {
-                Coordinates::Pose => 3,
-                Coordinates::Rotation => 0,
-                Coordinates::Number => 1,
+            let Some((_, k)) = kind.coordinates().and_then(Coordinates::quaternion) else {
+                continue;
             };
+            let local = first + v + k - start;
+            let turn = Vector3::new(end[v + k], end[v + k + 1], end[v + k + 2]) * dt;
+            let (back, rate) = (rotation_matrix(exp(-turn)), left_jacobian(-turn) * dt);
             for c in 0..m {
-                let column = columns.of(c, a, b);
-                for k in 0..coordinates.nv() {
-                    column[nv + v + k] = x[(local + k) * m + c];
+                let mut change = rate * Vector3::from_fn(|i, _| x[(local + i) * m + c]);
+                if let Some(i) = c.checked_sub(local).filter(|&i| i < 3) {
+                    change += back.column(i);
                 }
-                for k in 0..plain {
-                    let own = if c == local + k { 1.0 } else { 0.0 };
-                    column[v + k] = own + dt * x[(local + k) * m + c];
-                }
-                if let Some((k, back, rate)) = &turning {
-                    let w = Vector3::from_fn(|i, _| x[(local + k + i) * m + c]);
-                    let mut change = rate * w;
-                    if let Some(i) = c.checked_sub(local + k).filter(|&i| i < 3) {
-                        change += back.column(i);
-                    }
-                    column[v + k..v + k + 3].copy_from_slice(change.as_slice());
-                }
+                let turned = &mut columns.of(c, a, b)[v + k..v + k + 3];
+                turned.copy_from_slice(change.as_slice());
             }
         }
     }

@@ -125,6 +125,12 @@ pub struct Settings {
     /// that are not unique are then not those of least norm, so that modes can differ from those of
     /// steps with derivatives.
     pub keep_impulses: bool,
+    /// By how much contacts are smoothed, for planning through contact, J: the product of impulse and normal
+    /// velocity that takes the place of complementarity, and that of friction and slip (see
+    /// [`SmoothedContact`](crate::argmin::SmoothedContact)). Bodies that do not touch then push each other a
+    /// little, and derivatives have no jumps. 0, the default: exact contact, which the limit is. With the
+    /// coupled solver only. A body of weight m g comes to rest about `smoothing` / (m g) above the ground.
+    pub smoothing: f64,
     /// Residual at which a contact problem counts as solved.
     pub tolerance: f64,
 }
@@ -142,6 +148,7 @@ impl Settings {
             static_speed: 1e-3,
             split_impacts: false,
             keep_impulses: false,
+            smoothing: 0.0,
             tolerance: 1e-10,
         }
     }

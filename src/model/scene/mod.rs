@@ -33,7 +33,7 @@ use crate::table::{self, Table};
 ///                                    # "convex_relaxation", "pyramid"
 /// n_step = 5                         # only with "staggered"
 /// derivative = "unrolled"            # only with "staggered": or "implicit", see `StaggeredDerivative`
-/// # compliance, baumgarte, restitution_threshold, static_speed, split_impacts, keep_impulses,
+/// # compliance, baumgarte, restitution_threshold, static_speed, split_impacts, keep_impulses, smoothing,
 /// # tolerance: see `Settings`
 ///
 /// [[half_space]]
@@ -295,6 +295,7 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
         "static_speed",
         "split_impacts",
         "keep_impulses",
+        "smoothing",
         "tolerance",
     ])?;
     let time_step = table.required("time_step", table.number("time_step")?)?;
@@ -347,13 +348,21 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
     }
     settings.split_impacts = table.boolean("split_impacts")?.unwrap_or(false);
     settings.keep_impulses = table.boolean("keep_impulses")?.unwrap_or(false);
-    let Settings { compliance, baumgarte, restitution_threshold, static_speed, tolerance, .. } =
-        &mut settings;
+    let Settings {
+        compliance,
+        baumgarte,
+        restitution_threshold,
+        static_speed,
+        smoothing,
+        tolerance,
+        ..
+    } = &mut settings;
     for (field, number, unit) in [
         ("compliance", compliance, ""),
         ("baumgarte", baumgarte, ""),
         ("restitution_threshold", restitution_threshold, "m/s"),
         ("static_speed", static_speed, "m/s"),
+        ("smoothing", smoothing, "J"),
         ("tolerance", tolerance, ""),
     ] {
         *number = table.number(field)?.unwrap_or(*number);
@@ -365,6 +374,9 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
     table.demand("tolerance", sound, "must be positive and at most 1e-3", tolerance, "")?;
     let stiff = settings.compliance <= 1.0;
     table.demand("compliance", stiff, "must be at most 1", settings.compliance, "")?;
+    if settings.smoothing > 0.0 && settings.solver != ContactSolver::Coupled {
+        return Err(table.error("smoothing", "only has a meaning with solver = \"coupled\""));
+    }
     Ok(settings)
 }
 

@@ -95,6 +95,7 @@ impl Description {
                 ("baumgarte", settings.baumgarte),
                 ("restitution_threshold", settings.restitution_threshold),
                 ("static_speed", settings.static_speed),
+                ("smoothing", settings.smoothing),
                 ("tolerance", settings.tolerance),
             ]
         };

@@ -1,0 +1,444 @@
+//! The coupled contact problem, smoothed: complementarity relaxed to a product kappa, for planning through
+//! contact.
+//!
+//! What does not touch is pushed a little, what touches gives a little, and every derivative is continuous:
+//!
+//! ```text
+//! lambda_n (u_n - target + c lambda_n) = kappa
+//! (mu lambda_n, lambda_t) o (psi, u_t) = (kappa, 0)      psi: a bound of the slip, [Howell22] (10)
+//! ```
+//!
+//! with o the Jordan product of the second-order cone: mu lambda_n psi + lambda_t . u_t = kappa, and
+//! mu lambda_n u_t + psi lambda_t = 0: friction opposes the slip exactly. kappa (J) is what each of these products
+//! is. As it tends to 0 this is Coulomb's law, and the solution tends to that of
+//! [`CoupledContact`](super::CoupledContact), as do derivatives where the modes are strict. A body at rest under its
+//! weight m g floats off by kappa / (m g) in the long run, and a contact at the distance d pushes with kappa / d.
+//!
+//! Both products are conditions on projections (Chen, Harker, Kanzow, Smale): lambda = P(lambda - s / g), with
+//! P the smoothed projection onto the cone, x -> (x + sqrt(x^2 + 4 kappa / g)) / 2 on its spectral values. So
+//! Newton's method needs no interior point to start from. It follows kappa down from a large one.
+//!
+//! Dry friction is projected onto its interval, smoothed at both ends; without friction (mu = 0) there is no
+//! tangential impulse, and no derivative in mu.
+
+use super::block_rows::BlockRows;
+use super::contact_data::{ContactData, Delassus, Layout};
+use super::contact_law::{Law, Mode};
+use super::coupled_contact::momentum_residual;
+use super::{Report, Status};
+use crate::ad::{Implicit, Real};
+use crate::linalg::{Lu, norm};
+
+/// The smoothed problem as a node. Inputs as those of [`CoupledContact`](super::CoupledContact); outputs: v+,
+/// lambda, then psi of each block by Coulomb's law (m/s).
+#[derive(Clone, Debug, Default)]
+pub struct SmoothedContact {
+    /// As there.
+    pub rows: BlockRows,
+    /// As there; cones are taken as Coulomb's law.
+    pub laws: Vec<Law>,
+    /// Residual of the conditions, relative to the largest impulse that stops a contact, at which the problem
+    /// counts as solved.
+    pub tolerance: f64,
+    /// kappa, J; positive.
+    pub smoothing: f64,
+}
+
+/// What a solve decided, in f64, and where the next one starts.
+#[derive(Clone, Debug, Default)]
+pub struct SmoothedSolution {
+    /// Status, Newton steps, relative residual. There are no modes, so no margin.
+    pub report: Report,
+    /// What each block does most of: for readers.
+    pub modes: Vec<Mode>,
+    /// 1 / g of each block.
+    scales: Vec<f64>,
+    /// lambda, then psi.
+    z: Vec<f64>,
+}
+
+impl SmoothedSolution {
+    /// Forgets where the next solve starts.
+    pub fn start(&mut self) {
+        self.z.clear();
+    }
+}
+
+/// Newton steps at a kappa, and halvings of each.
+const ITERATIONS: usize = 40;
+const HALVINGS: usize = 30;
+/// By what kappa falls.
+const FALL: f64 = 0.1;
+
+impl SmoothedContact {
+    /// How many outputs there are.
+    pub fn output_len(&self) -> usize {
+        self.rows.velocities() + self.unknowns()
+    }
+
+    fn cones(&self) -> usize {
+        self.laws.iter().filter(|law| law.rows() == 3).count()
+    }
+
+    fn unknowns(&self) -> usize {
+        self.rows.rows() + self.cones()
+    }
+
+    fn data<'a, T: Real>(&'a self, inputs: &'a [T]) -> ContactData<'a, T> {
+        ContactData::new(&self.rows, &self.laws, inputs)
+    }
+
+    /// The conditions of all blocks at impulses and bounds `z` and velocities `u`.
+    fn conditions<T: Real>(
+        &self,
+        data: &ContactData<T>,
+        (kappa, scales): (f64, &[f64]),
+        (z, u): (&[T], &[T]),
+        h: &mut [T],
+    ) {
+        let mut cone = self.rows.rows();
+        for (i, block) in data.blocks().iter().enumerate() {
+            let (first, scale) = (block.first, scales[i]);
+            let product = kappa * scale;
+            let slack = u[first] - data.target[i] + data.compliance[i] * z[first];
+            match self.laws[i] {
+                Law::Equality => h[first] = slack * scale,
+                Law::Interval => {
+                    let x = z[first] - slack * scale;
+                    let (low, high) = (x + data.limit[i], x - data.limit[i]);
+                    h[first] = z[first] - (root(low, product) - root(high, product)) * 0.5;
+                }
+                law => {
+                    let x = z[first] - slack * scale;
+                    h[first] = z[first] - (x + root(x, product)) * 0.5;
+                    if law.rows() == 1 {
+                        continue;
+                    }
+                    let (t, psi) = ([z[first + 1], z[first + 2]], z[cone]);
+                    if data.limit[i].value() > 0.0 {
+                        let radius = data.limit[i] * z[first];
+                        let x = radius - psi * scale;
+                        let y = [0, 1].map(|k| t[k] - u[first + 1 + k] * scale);
+                        let (center, along) = projected(x, y, product);
+                        h[cone] = radius - center;
+                        for k in 0..2 {
+                            h[first + 1 + k] = t[k] - y[k] * along;
+                        }
+                    } else {
+                        (h[cone], h[first + 1], h[first + 2]) = (psi * scale, t[0], t[1]);
+                    }
+                    cone += 1;
+                }
+            }
+        }
+    }
+
+    /// What each block does most of.
+    fn modes(&self, data: &ContactData<f64>, scales: &[f64], z: &[f64], u: &[f64]) -> Vec<Mode> {
+        let mut cone = self.rows.rows();
+        let mode = |(i, law): (usize, &Law)| {
+            let first = data.blocks()[i].first;
+            let slack = u[first] - data.target[i] + data.compliance[i] * z[first];
+            let three = law.rows() == 3;
+            cone += usize::from(three);
+            if *law == Law::Interval {
+                let free = data.limit[i] - z[first].abs();
+                return if free < u[first].abs() * scales[i] { Mode::Slide } else { Mode::Stick };
+            }
+            if *law != Law::Equality && z[first] < slack * scales[i] {
+                return Mode::Break;
+            }
+            let friction = norm(&z[first..first + law.rows()][1..]);
+            let free = data.limit[i] * z[first] - friction;
+            match three && free < z[cone - 1] * scales[i] {
+                true => Mode::Slide,
+                false => Mode::Stick,
+            }
+        };
+        self.laws.iter().enumerate().map(mode).collect()
+    }
+}
+
+/// sqrt(x^2 + 4 product)
+fn root<T: Real>(x: T, product: f64) -> T {
+    (x * x + 4.0 * product).sqrt()
+}
+
+/// The smoothed projection of (x, y) onto the second-order cone: its first number, and by what y is multiplied.
+fn projected<T: Real>(x: T, y: [T; 2], product: f64) -> (T, T) {
+    let r = norm(&y);
+    let sum = root(x + r, product) + root(x - r, product);
+    // (root(x + r) - root(x - r)) / 4 r, without the division by r.
+    (x * 0.5 + sum * 0.25, x / sum + T::constant(0.5))
+}
+
+/// Newton's method on values.
+struct Newton<'a> {
+    node: &'a SmoothedContact,
+    data: ContactData<'a, f64>,
+    delassus: Delassus<f64>,
+    /// G, and the matrix of the conditions; row-major.
+    g: Vec<f64>,
+    matrix: Vec<f64>,
+    lu: Lu<f64>,
+    scales: &'a [f64],
+    impulse: f64,
+}
+
+impl Newton<'_> {
+    fn velocities(&mut self, z: &[f64], u: &mut [f64]) {
+        let rows = self.node.rows.rows();
+        self.delassus.velocity(&self.node.rows, &z[..rows], u);
+        // b is less the targets.
+        for (block, target) in self.data.blocks().iter().zip(self.data.target) {
+            u[block.first] += target;
+        }
+    }
+
+    fn conditions(&mut self, kappa: f64, z: &[f64], u: &mut [f64], h: &mut [f64]) -> f64 {
+        self.velocities(z, u);
+        self.node.conditions(&self.data, (kappa, self.scales), (z, u), h);
+        let largest =
+            h.iter().fold(0.0, |most: f64, x| if x.abs() <= most { most } else { x.abs() });
+        largest / self.impulse
+    }
+
+    /// The derivatives of the conditions in z, with u = G lambda + b.
+    fn linearize(&mut self, kappa: f64, z: &[f64], u: &[f64]) -> bool {
+        let (n, rows) = (z.len(), self.node.rows.rows());
+        self.matrix.clear();
+        self.matrix.resize(n * n, 0.0);
+        let (g, matrix) = (&self.g, &mut self.matrix);
+        // Adds the weights of z and of u to a condition.
+        let mut add = |row: usize, of_z: &[(usize, f64)], of_u: &[(usize, f64)]| {
+            let row = &mut matrix[row * n..(row + 1) * n];
+            for &(k, weight) in of_z {
+                row[k] += weight;
+            }
+            for &(k, weight) in of_u {
+                for (x, g) in row.iter_mut().zip(&g[k * rows..(k + 1) * rows]) {
+                    *x += weight * g;
+                }
+            }
+        };
+        let mut cone = rows;
+        let data = &self.data;
+        for (i, block) in data.blocks().iter().enumerate() {
+            let (first, scale, c) = (block.first, self.scales[i], data.compliance[i]);
+            let product = kappa * scale;
+            let slack = u[first] - data.target[i] + c * z[first];
+            let x = z[first] - slack * scale;
+            match self.node.laws[i] {
+                Law::Equality => add(first, &[(first, c * scale)], &[(first, scale)]),
+                law => {
+                    let slope = match law {
+                        Law::Interval => {
+                            let (low, high) = (x + data.limit[i], x - data.limit[i]);
+                            (low / root(low, product) - high / root(high, product)) * 0.5
+                        }
+                        _ => (1.0 + x / root(x, product)) * 0.5,
+                    };
+                    let own = 1.0 - slope * (1.0 - c * scale);
+                    add(first, &[(first, own)], &[(first, slope * scale)]);
+                    if law.rows() == 1 {
+                        continue;
+                    }
+                    let (mu, tangents) = (data.limit[i], [first + 1, first + 2]);
+                    if mu > 0.0 {
+                        let x = mu * z[first] - z[cone] * scale;
+                        let y = tangents.map(|k| z[k] - u[k] * scale);
+                        let r = norm(&y);
+                        let [a, b] = [x + r, x - r];
+                        let [high, low] = [root(a, product), root(b, product)];
+                        let sum = high + low;
+                        let along = x / sum + 0.5;
+                        // d sum = by_x dx + by_r dr,  dr = y dy / r
+                        let (by_x, by_r) = (a / high + b / low, a / high - b / low);
+                        let unit = y.map(|y| if r > 0.0 { y / r } else { 0.0 });
+                        let center = 0.5 + 0.25 * by_x;
+                        add(
+                            cone,
+                            &[
+                                (first, mu * (1.0 - center)),
+                                (cone, center * scale),
+                                (tangents[0], -0.25 * by_r * unit[0]),
+                                (tangents[1], -0.25 * by_r * unit[1]),
+                            ],
+                            &[0, 1].map(|k| (tangents[k], 0.25 * by_r * unit[k] * scale)),
+                        );
+                        let turn = (1.0 - x * by_x / sum) / sum;
+                        let swell = -x * by_r / (sum * sum);
+                        for k in 0..2 {
+                            let felt = [0, 1].map(|l| {
+                                let own = if k == l { along } else { 0.0 };
+                                own + y[k] * swell * unit[l]
+                            });
+                            let same = |l: usize| if k == l { 1.0 } else { 0.0 };
+                            add(
+                                tangents[k],
+                                &[
+                                    (first, -y[k] * turn * mu),
+                                    (cone, y[k] * turn * scale),
+                                    (tangents[0], same(0) - felt[0]),
+                                    (tangents[1], same(1) - felt[1]),
+                                ],
+                                &[0, 1].map(|l| (tangents[l], felt[l] * scale)),
+                            );
+                        }
+                    } else {
+                        add(cone, &[(cone, scale)], &[]);
+                        tangents.iter().for_each(|&k| add(k, &[(k, 1.0)], &[]));
+                    }
+                    cone += 1;
+                }
+            }
+        }
+        self.lu.factor(&self.matrix, n)
+    }
+
+    /// Newton steps at a kappa until the conditions hold to `tolerance`; returns their residual.
+    fn solve(&mut self, kappa: f64, tolerance: f64, z: &mut [f64], steps: &mut usize) -> f64 {
+        let mut u = vec![0.0; self.node.rows.rows()];
+        let (mut h, mut trial) = (vec![0.0; z.len()], z.to_vec());
+        let mut residual = self.conditions(kappa, z, &mut u, &mut h);
+        for _ in 0..ITERATIONS {
+            if residual <= tolerance || !self.linearize(kappa, z, &u) {
+                break;
+            }
+            *steps += 1;
+            let mut step = h.clone();
+            self.lu.solve(&mut step);
+            let (mut length, mut better) = (1.0, false);
+            for _ in 0..HALVINGS {
+                for ((trial, &z), &step) in trial.iter_mut().zip(&*z).zip(&step) {
+                    *trial = z - length * step;
+                }
+                let reached = self.conditions(kappa, &trial, &mut u, &mut h);
+                if reached < (1.0 - 1e-4 * length) * residual {
+                    (residual, better) = (reached, true);
+                    z.copy_from_slice(&trial);
+                    break;
+                }
+                length *= 0.5;
+            }
+            if !better {
+                // At rounding.
+                self.conditions(kappa, z, &mut u, &mut h);
+                break;
+            }
+        }
+        residual
+    }
+}
+
+impl Implicit for SmoothedContact {
+    type Solution = SmoothedSolution;
+
+    fn solve<T: Real>(&self, inputs: &[T], outputs: &mut [T], solution: &mut SmoothedSolution) {
+        let values: Vec<f64> = inputs.iter().map(|x| x.value()).collect();
+        let data = self.data(&values);
+        outputs.fill(T::zero());
+        let admissible = values.len() == Layout::new(&self.rows).end
+            && data.is_admissible()
+            && self.smoothing > 0.0
+            && self.smoothing.is_finite();
+        if !admissible {
+            let (status, residual) = (Status::InvalidInput, f64::INFINITY);
+            solution.report = Report { status, residual, ..Report::default() };
+            solution.modes.clear();
+            solution.modes.resize(self.laws.len(), Mode::Break);
+            solution.scales.clear();
+            solution.scales.resize(self.laws.len(), 1.0);
+            return;
+        }
+        let mut delassus = Delassus::default();
+        delassus.assemble(&data);
+        let rows = self.rows.rows();
+        let mut g = vec![0.0; rows * rows];
+        for a in data.blocks() {
+            for b in data.blocks() {
+                for (r, s) in (0..a.rows).flat_map(|r| (0..b.rows).map(move |s| (r, s))) {
+                    let (row, other) = (a.row(&delassus.w, r), b.row(&delassus.w, s));
+                    g[(a.first + r) * rows + b.first + s] = a.overlap(row, b, other);
+                }
+            }
+        }
+        let size = |(i, block): (usize, &super::RowBlock)| {
+            let own = &delassus.diagonal[i];
+            let trace: f64 = (0..block.rows).map(|r| own[r * (block.rows + 1)]).sum();
+            let g = trace / block.rows as f64;
+            if g > 0.0 { 1.0 / g } else { 1.0 }
+        };
+        let scales: Vec<f64> = data.blocks().iter().enumerate().map(size).collect();
+        let strongest = scales.iter().copied().fold(0.0, f64::max);
+        let speed = delassus.velocity_scale();
+        // The impulse that stops a contact, or that of the smoothing alone.
+        let impulse = (speed * strongest).max((self.smoothing * strongest).sqrt());
+        let (data, lu) = (self.data(&values), Lu::default());
+        let (matrix, scales) = (Vec::new(), &scales[..]);
+        let mut newton = Newton { node: self, data, delassus, g, matrix, lu, scales, impulse };
+        let mut steps = 0;
+        let mut residual = f64::INFINITY;
+        let mut z = solution.z.clone();
+        if z.len() == self.unknowns() && z.iter().all(|x| x.is_finite()) {
+            residual = newton.solve(self.smoothing, self.tolerance, &mut z, &mut steps);
+        }
+        if residual > self.tolerance {
+            z.clear();
+            z.resize(self.unknowns(), 0.0);
+            let mut kappa = self.smoothing.max(speed * speed * strongest);
+            let mut cone = rows;
+            for (i, block) in self.rows.blocks().iter().enumerate() {
+                let start = (kappa * scales[i]).sqrt();
+                if !matches!(self.laws[i], Law::Equality | Law::Interval) {
+                    z[block.first] = start;
+                }
+                if self.laws[i].rows() == 3 {
+                    z[cone] = start / scales[i];
+                    cone += 1;
+                }
+            }
+            while kappa > self.smoothing {
+                newton.solve(kappa, 1e-3, &mut z, &mut steps);
+                kappa = (kappa * FALL).max(self.smoothing);
+            }
+            residual = newton.solve(self.smoothing, self.tolerance, &mut z, &mut steps);
+        }
+        let mut u = vec![0.0; rows];
+        newton.velocities(&z, &mut u);
+        solution.modes = self.modes(&newton.data, scales, &z, &u);
+        solution.scales.clear();
+        solution.scales.extend_from_slice(scales);
+        let solved = residual <= self.tolerance;
+        let status = if solved { Status::Solved } else { Status::IterationLimit };
+        let margin = f64::INFINITY;
+        solution.report = Report { status, iterations: steps, residual, margin };
+        let (velocity, rest) = outputs.split_at_mut(self.rows.velocities());
+        for (output, &z) in rest.iter_mut().zip(&z) {
+            *output = T::constant(z);
+        }
+        let data = self.data(inputs);
+        self.rows.transpose_times(data.jacobian, &rest[..rows], velocity);
+        data.solve_mass(velocity);
+        for (v, &free) in velocity.iter_mut().zip(data.free) {
+            *v += free;
+        }
+        solution.z = z;
+    }
+
+    fn residual<T: Real>(
+        &self,
+        solution: &SmoothedSolution,
+        inputs: &[T],
+        outputs: &[T],
+        residual: &mut [T],
+    ) {
+        let data = self.data(inputs);
+        let (velocity, z) = outputs.split_at(self.rows.velocities());
+        let (momentum, conditions) = residual.split_at_mut(velocity.len());
+        momentum_residual(&data, velocity, &z[..self.rows.rows()], momentum);
+        let mut u = vec![T::zero(); self.rows.rows()];
+        self.rows.times(data.jacobian, velocity, &mut u);
+        self.conditions(&data, (self.smoothing, &solution.scales), (z, &u), conditions);
+    }
+}
