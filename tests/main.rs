@@ -52,6 +52,7 @@ mod shared;
 mod simulate;
 #[cfg(feature = "cli")]
 mod simulate_driven;
+mod smoothed_contact;
 mod staggered;
 mod trajectory;
 mod trust;

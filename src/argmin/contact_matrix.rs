@@ -13,7 +13,7 @@
 //! solution is refined.
 
 use crate::ad::Real;
-use crate::linalg::{Lu, Range, add_scaled, dot};
+use crate::linalg::{Lu, Range, add_combination, add_scaled, dot};
 
 /// First column and length of both parts of a row; the second may be empty.
 type Spans = [(usize, usize); 2];
@@ -232,9 +232,8 @@ impl<T: Real> ContactMatrix<T> {
     /// velocity.
     pub fn add_tests(&self, x: &[T], columns: usize, z: &mut [T]) {
         for (k, z) in z.chunks_exact_mut(columns).enumerate() {
-            for (velocity, test) in self.row(&self.tests, k) {
-                add_scaled(z, test, &x[velocity * columns..(velocity + 1) * columns]);
-            }
+            let row = |velocity: usize| &x[velocity * columns..(velocity + 1) * columns];
+            add_combination(z, self.row(&self.tests, k).map(|(velocity, a)| (a, row(velocity))));
         }
     }
 
@@ -248,7 +247,7 @@ impl<T: Real> ContactMatrix<T> {
     }
 
     /// The entries of a row that are not zero, with their velocities.
-    fn row<'a>(&'a self, rows: &'a [T], k: usize) -> impl Iterator<Item = (usize, T)> + 'a {
+    fn row<'a>(&'a self, rows: &'a [T], k: usize) -> impl Iterator<Item = (usize, T)> + Clone + 'a {
         let [(a, m), (b, n)] = self.spans[k];
         let velocities = (a..a + m).chain(b..b + n);
         let entries = &rows[self.starts[k]..self.starts[k + 1]];

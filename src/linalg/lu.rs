@@ -3,7 +3,7 @@
 use std::ops::{Div, Mul};
 
 use super::mixed_dot::mixed_dot;
-use super::wide_dot::add_scaled;
+use super::wide_dot::{add_combination, add_scaled};
 use crate::ad::Real;
 
 /// A factorised square matrix. Reused, it allocates nothing.
@@ -138,24 +138,22 @@ impl<T: Real> Lu<T> {
         for &p in &self.permutation {
             y.extend_from_slice(&x[p * columns..(p + 1) * columns]);
         }
+        fn weighted<'x, T: Real>((&a, x): (&T, &'x [T])) -> (T, &'x [T]) {
+            (-a, x)
+        }
+        let counts = |(a, _): &(T, &[T])| !(a.is_zero() && T::ORDER == 0);
         for i in 0..n {
             let (above, row) = y.split_at_mut(i * columns);
-            let row = &mut row[..columns];
-            for (&l, other) in self.lu[i * n..i * n + i].iter().zip(above.chunks_exact(columns)) {
-                if !(l.is_zero() && T::ORDER == 0) {
-                    add_scaled(row, -l, other);
-                }
-            }
+            let entries = self.lu[i * n..i * n + i].iter();
+            let terms = entries.zip(above.chunks_exact(columns)).map(weighted).filter(counts);
+            add_combination(&mut row[..columns], terms);
         }
         for i in (0..n).rev() {
             let (above, below) = y.split_at_mut((i + 1) * columns);
             let row = &mut above[i * columns..];
             let entries = self.lu[i * n + i + 1..(i + 1) * n].iter();
-            for (&u, other) in entries.zip(below.chunks_exact(columns)) {
-                if !(u.is_zero() && T::ORDER == 0) {
-                    add_scaled(row, -u, other);
-                }
-            }
+            let terms = entries.zip(below.chunks_exact(columns)).map(weighted).filter(counts);
+            add_combination(row, terms);
             let inverse = self.lu[i * (n + 1)].recip();
             row.iter_mut().for_each(|x| *x *= inverse);
         }

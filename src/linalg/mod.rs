@@ -31,4 +31,4 @@ pub use range::Range;
 pub use refinement::Refinement;
 pub use solve::{LuSolution, LuWorkspace, Solve, solve};
 pub use spd_solve::{SpdSolution, SpdSolve, spd_solve};
-pub use wide_dot::{add_scaled, wide_dot};
+pub use wide_dot::{add_combination, add_scaled, wide_dot};

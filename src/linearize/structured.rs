@@ -16,7 +16,7 @@ use super::displacement::Point;
 use super::tree_derivative::{Columns, TreeDerivatives};
 use crate::argmin::{ContactFactor, ContactPerturbations};
 use crate::dynamics::FreeMotion;
-use crate::linalg::add_scaled;
+use crate::linalg::add_combination;
 use crate::model::{ContactSolver, Integrator, System};
 use crate::simulation::Workspace;
 
@@ -134,11 +134,8 @@ impl Structured {
             for i in 0..n {
                 let (above, row) = x.split_at_mut(i * m);
                 let row = &mut row[..m];
-                for (&l, other) in l[i * n..i * n + i].iter().zip(above.chunks_exact(m)) {
-                    if l != 0.0 {
-                        add_scaled(row, -l, other);
-                    }
-                }
+                let terms = l[i * n..i * n + i].iter().zip(above.chunks_exact(m));
+                add_combination(row, terms.map(|(&l, x)| (-l, x)).filter(|(l, _)| *l != 0.0));
                 let inverse = 1.0 / l[i * (n + 1)];
                 row.iter_mut().for_each(|x| *x *= inverse);
             }
@@ -153,15 +150,13 @@ impl Structured {
             let (n, l) = (rows.len(), motion.tree(tree).mass_factor);
             let x = &mut self.x[rows.start * m..rows.end * m];
             for i in (0..n).rev() {
-                let (above, row) = x.split_at_mut(i * m);
-                let row = &mut row[..m];
+                let (above, below) = x.split_at_mut((i + 1) * m);
+                let row = &mut above[i * m..];
+                let column = l[i..].iter().step_by(n).skip(i + 1);
+                let terms = column.zip(below.chunks_exact(m));
+                add_combination(row, terms.map(|(&l, x)| (-l, x)).filter(|(l, _)| *l != 0.0));
                 let inverse = 1.0 / l[i * (n + 1)];
                 row.iter_mut().for_each(|x| *x *= inverse);
-                for (&l, other) in l[i * n..i * n + i].iter().zip(above.chunks_exact_mut(m)) {
-                    if l != 0.0 {
-                        add_scaled(other, -l, row);
-                    }
-                }
             }
         }
     }
