@@ -28,8 +28,10 @@ mod identify_statistics;
 mod import;
 mod layers;
 mod linearize;
+mod linearize_conventions;
 #[cfg(feature = "cli")]
 mod linearize_files;
+mod linearize_reference;
 mod measurements;
 mod paper;
 mod physics;
