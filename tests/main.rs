@@ -28,10 +28,12 @@ mod identify_statistics;
 mod import;
 mod layers;
 mod linearize;
+mod linearize_conventions;
 #[cfg(feature = "cli")]
 mod linearize_files;
 mod linearize_products;
 mod linearize_scenes;
+mod linearize_reference;
 mod measurements;
 mod paper;
 mod physics;
