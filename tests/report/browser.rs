@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -16,7 +15,6 @@ const BEFORE: &str = include_str!("before.js");
 /// Runs after them: uses the player, and writes down what it saw.
 const AFTER: &str = include_str!("after.js");
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The browser, if there is one.
 fn browser() -> Option<PathBuf> {
@@ -44,7 +42,7 @@ fn open(folder: &Folder, page: &str) -> Option<Value> {
         format!("{head}<head><script>{BEFORE}</script>{body}<script>{AFTER}</script></body>{end}");
     folder.write("opened.html", &page);
     let file = |name: &str| File::create(folder.path(name)).unwrap();
-    let mut child = Command::new(&browser)
+    Command::new(&browser)
         .args(["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"])
         .args(["--enable-unsafe-swiftshader", "--window-size=1000,800", "--disable-extensions"])
         .args(["--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom"])
@@ -53,16 +51,8 @@ fn open(folder: &Folder, page: &str) -> Option<Value> {
         .stdin(Stdio::null())
         .stdout(file("dom.html"))
         .stderr(file("log.txt"))
-        .spawn()
+        .status()
         .unwrap_or_else(|error| panic!("{}: {error}", browser.display()));
-    let begin = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if begin.elapsed() > PATIENCE {
-            child.kill().unwrap();
-            panic!("{} does not end: {}", browser.display(), folder.read("log.txt"));
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
     let dom = folder.read("dom.html");
     let log = folder.read("log.txt");
     let said: Vec<&str> = log
