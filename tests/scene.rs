@@ -180,6 +180,33 @@ fn a_hull_without_inertia_has_the_centre_and_the_inertia_of_its_solid() {
 }
 
 #[test]
+fn a_hull_that_starts_deep_for_its_size_is_refused() {
+    // A regular octahedron of 2 cm: its points, not its scale, say how large it is.
+    let height = |z: f64| {
+        Scene::parse(
+            &format!(
+                "simulation.time_step = 0.01
+                [[half_space]]
+                name = 'floor'
+                normal = [0, 0, 1]
+                [[body]]
+                name = 'die'
+                mass = 1
+                position = [0, 0, {z}]
+                [body.shape]
+                convex = [[0.02, 0, 0], [-0.02, 0, 0], [0, 0.02, 0], [0, -0.02, 0], [0, 0, 0.02], [0, 0, -0.02]]
+                [[contact]]
+                mu = 0.3"
+            ),
+            "scene.toml",
+        )
+    };
+    assert!(height(0.0181).is_ok());
+    let message = height(0.0179).unwrap_err().to_string();
+    assert!(message.contains("body.die.position") && message.contains("0.02 m"), "{message}");
+}
+
+#[test]
 fn names_address_slots() {
     let Scene { model, parameters, .. } = scene();
     let names = model.parameter_names();

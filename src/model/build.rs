@@ -171,8 +171,7 @@ impl Description {
             let rotation = rotation * rotation_matrix(*orientation);
             Some(Placed { shape, size, rotation, position })
         };
-        let smallest =
-            |of: &Placed| of.shape.sizes(&of.size).iter().copied().fold(f64::INFINITY, f64::min);
+        let thickness = |of: &Placed| of.shape.thickness(of.size);
         for pair in &model.pairs {
             let Some(second) = placed(pair.second) else { continue };
             let (depth, name, least, what) = match pair.first {
@@ -181,13 +180,13 @@ impl Description {
                     let Plane { normal, offset } = parameters.plane(model, ground);
                     let height = normal.dot(&second.position) - offset;
                     let depth = second.reach(normal) - height;
-                    (depth, name, smallest(&second), "its smallest half extent or radius")
+                    (depth, name, thickness(&second), "its smallest half extent or radius")
                 }
                 Solid::Collider(first) => {
                     let name = &model.colliders[first].name;
                     let Some(first) = placed(first) else { continue };
                     let Some(depth) = overlap::depth(&first, &second) else { continue };
-                    let least = smallest(&first).min(smallest(&second));
+                    let least = thickness(&first).min(thickness(&second));
                     (depth, name, least, "the smallest half extent or radius of both")
                 }
             };
