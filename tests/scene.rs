@@ -207,6 +207,27 @@ fn a_hull_that_starts_deep_for_its_size_is_refused() {
 }
 
 #[test]
+fn two_joints_of_one_name_are_refused() {
+    let arm = |name: &str, joint: &str| {
+        format!(
+            "[[body]]
+            name = '{name}'
+            joint = {{ type = 'revolute', name = '{joint}', axis = [0, 1, 0] }}
+            mass = 1
+            inertia = 1
+            "
+        )
+    };
+    let read = |second: &str| {
+        let text = ["simulation.time_step = 0.01\n", &arm("a", "hinge"), &arm("b", second)];
+        Scene::parse(&text.concat(), "scene.toml")
+    };
+    assert!(read("other").is_ok() && read("").is_ok());
+    let message = read("hinge").unwrap_err().to_string();
+    assert!(message.contains("scene.toml:7: body.b.joint.name: \"hinge\" is taken"), "{message}");
+}
+
+#[test]
 fn names_address_slots() {
     let Scene { model, parameters, .. } = scene();
     let names = model.parameter_names();

@@ -105,6 +105,7 @@ impl Description {
     /// Checks the description and makes a scene of it.
     pub(super) fn build(&self) -> Result<Scene, Fault> {
         self.check_finite()?;
+        self.check_joint_names()?;
         let order = self.order()?;
         let mut warnings = self.warnings.clone();
         let half_spaces = self.half_spaces()?;
@@ -694,6 +695,19 @@ impl Description {
         let message = "is \"staggered\", which knows contacts only; limits and dry friction of joints, and \
                        equalities, need \"coupled\"";
         Err(Fault::new(Owner::Scene, "simulation", message))
+    }
+
+    /// Actuators and equalities find joints by their names.
+    fn check_joint_names(&self) -> Result<(), Fault> {
+        let mut taken = HashSet::new();
+        for (index, body) in self.bodies.iter().enumerate() {
+            let name = body.joint.name.as_str();
+            if !name.is_empty() && !taken.insert(name) {
+                let message = format!("{name:?} is taken: all joints have names of their own");
+                return Err(Fault::new(Owner::Body(index), "joint.name", message));
+            }
+        }
+        Ok(())
     }
 
     /// Names are how parameters are found: no two may be the same.
