@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use super::output::{check_directory, json_head, json_text, number, print, threads, write_file};
+use super::output::{check_directory, json_head, json_text, optional, print, threads, write_file};
 use super::{Outcome, scene_options};
 use crate::Error;
 use crate::identify::{Candidate, Dataset, Design, Experiment, Information};
@@ -158,7 +158,6 @@ fn chosen<'a>(given: &'a [String], candidates: &'a [Candidate]) -> Result<Vec<&'
 }
 
 fn description(design: &Design, chosen: &[&str]) -> Value {
-    let optional = |x: Option<f64>| x.map_or(Value::Null, number);
     let errors = chosen.iter().zip(&design.standard_errors);
     let errors: Map<String, Value> =
         errors.map(|(name, error)| (name.to_string(), optional(*error))).collect();

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::output::{
-    UNSOLVED_SHARE, check_directory, json_head, json_text, number, print, threads, write_file,
+    UNSOLVED_SHARE, check_directory, json_head, json_text, number, optional, print, threads,
+    write_file,
 };
 use super::result_file::read_parameters;
 use super::{Outcome, comparison, scene_options};
@@ -63,6 +64,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         Initial::Flight => (RolloutStart::Flight, "flight"),
     };
     let evaluation = evaluate_from(&experiment, &dataset, &parameters, start, threads);
+    if evaluation.position_error_percent.or(evaluation.rotation_error_deg).is_none() {
+        let message = "record no position, orientation or joint angle, and these alone are compared; what \
+                       sensors read is not: `stiction identify` says how well it fits (loss)";
+        return Err(Error::input(&experiment.name, None, "data", message));
+    }
     let before = arguments.compare.as_ref().map(|path| {
         let parameters = read_parameters(path, &experiment)?;
         Ok::<_, Error>(evaluate_from(&experiment, &dataset, &parameters, start, threads))
@@ -80,8 +86,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             let mut row = json!({
                 "name": t.name,
                 "frames": t.frames,
-                "position_error_percent": number(t.position_error_percent),
-                "rotation_error_deg": number(t.rotation_error_deg),
+                "position_error_percent": optional(t.position_error_percent),
+                "rotation_error_deg": optional(t.rotation_error_deg),
                 "unsolved": t.report.unsolved,
             });
             // Without hinges there is none.
@@ -91,8 +97,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             if let Some(before) = &before {
                 let before = &before.trajectories[k];
                 row["before"] = json!({
-                    "position_error_percent": number(before.position_error_percent),
-                    "rotation_error_deg": number(before.rotation_error_deg),
+                    "position_error_percent": optional(before.position_error_percent),
+                    "rotation_error_deg": optional(before.rotation_error_deg),
                 });
             }
             row
@@ -102,9 +108,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     object.insert("experiment".into(), experiment.name.clone().into());
     object.insert("initial".into(), initial.into());
     object.insert("count".into(), rows.len().into());
-    let position = number(evaluation.position_error_percent);
+    let position = optional(evaluation.position_error_percent);
     object.insert("position_error_percent".into(), position);
-    object.insert("rotation_error_deg".into(), number(evaluation.rotation_error_deg));
+    object.insert("rotation_error_deg".into(), optional(evaluation.rotation_error_deg));
     if let Some(joint) = evaluation.joint_error_deg {
         object.insert("joint_error_deg".into(), number(joint));
     }
@@ -142,26 +148,23 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         ));
         for t in &evaluation.trajectories {
             let joint = t.joint_error_deg.map_or(String::new(), |x| format!(" {x:12.3}"));
-            print(&format!(
-                "{:8} {:12.3} {:14.3}{joint}  {}",
-                t.frames, t.position_error_percent, t.rotation_error_deg, t.name
-            ));
+            let [position, rotation] = [t.position_error_percent, t.rotation_error_deg]
+                .map(|error| error.map_or("-".to_string(), |x| format!("{x:.3}")));
+            print(&format!("{:8} {position:>12} {rotation:>14}{joint}  {}", t.frames, t.name));
         }
-        let joint = evaluation.joint_error_deg;
-        let joint = joint.map_or(String::new(), |x| format!(", joint error {x:.3} degrees"));
-        print(&format!(
-            "{} trajectories: position error {:.3} % of {} m, rotation error {:.3} degrees{joint}",
-            evaluation.trajectories.len(),
-            evaluation.position_error_percent,
-            experiment.length_scale,
-            evaluation.rotation_error_deg
-        ));
+        let length = experiment.length_scale;
+        let position = evaluation.position_error_percent;
+        let errors = [
+            position.map(|x| format!("position error {x:.3} % of {length} m")),
+            evaluation.rotation_error_deg.map(|x| format!("rotation error {x:.3} degrees")),
+            evaluation.joint_error_deg.map(|x| format!("joint error {x:.3} degrees")),
+        ];
+        let errors: Vec<String> = errors.into_iter().flatten().collect();
+        print(&format!("{} trajectories: {}", evaluation.trajectories.len(), errors.join(", ")));
         for sentence in comparison.iter().flat_map(Comparison::sentences) {
             print(&sentence);
         }
     }
-    let finite =
-        evaluation.position_error_percent.is_finite() && evaluation.rotation_error_deg.is_finite();
     let solved = total.unsolved as f64 <= UNSOLVED_SHARE * total.steps as f64;
-    Ok(if finite && solved { Outcome::Done } else { Outcome::Failed })
+    Ok(if evaluation.is_finite() && solved { Outcome::Done } else { Outcome::Failed })
 }

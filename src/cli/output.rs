@@ -65,6 +65,11 @@ pub(super) fn number(x: f64) -> Value {
     serde_json::Number::from_f64(x).map_or(Value::Null, Value::Number)
 }
 
+/// A number for JSON; null for none.
+pub(super) fn optional(x: Option<f64>) -> Value {
+    x.map_or(Value::Null, number)
+}
+
 /// A path for JSON.
 pub(super) fn path(path: &Path) -> Value {
     path.display().to_string().into()
