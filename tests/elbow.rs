@@ -12,6 +12,7 @@ use stiction::model::{Integrator, Scene, System};
 use stiction::simulation::{Recorded, Rollout, Trajectory};
 use stiction::state::State;
 
+use crate::folder::Folder;
 use crate::shared::shared;
 
 /// Recorded frames, two steps each.
@@ -357,19 +358,16 @@ fn links_at_rest_have_derivatives() {
 
 #[test]
 fn weights_and_ties_are_read_from_experiments() {
-    let folder = std::env::temp_dir().join(format!("stiction-elbow-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = Folder::new("elbow");
     let scene = include_str!("../examples/elbow_tosses/scene.toml");
-    std::fs::write(folder.join("scene.toml"), scene).unwrap();
-    std::fs::write(folder.join("toss.csv"), "").unwrap();
+    folder.write("scene.toml", scene);
+    folder.write("toss.csv", "");
     let read = |fields: &str, tables: &str, parameter: &str| {
         let text = format!(
             "scene = \"scene.toml\"\ndata = [\"toss.csv\"]\n{fields}\n{tables}\n[[parameter]]\n\
              name = \"floor-link1/mu\"\nstart = 0.3\n{parameter}\n"
         );
-        let path = folder.join("experiment.toml");
-        std::fs::write(&path, text).unwrap();
-        Experiment::load(&path, None).map_err(|error| error.to_string())
+        folder.experiment(&text)
     };
     let found = read(
         "huber = 2.5",
@@ -397,7 +395,6 @@ fn weights_and_ties_are_read_from_experiments() {
         let message = read(fields, tables, parameter).map(|_| ()).unwrap_err();
         assert!(message.contains(says) && message.contains("experiment.toml:"), "{message}");
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -7,9 +7,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use serde_json::Value;
 use stiction::model::Scene;
 
+use crate::folder::Folder;
 use crate::identify_search::{BALL, throws};
 use crate::random::Random;
-use crate::simulate::Folder;
 
 const EXPERIMENT: &str = "scene = \"scene.toml\"
 data = [\"throws\"]

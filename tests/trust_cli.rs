@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::simulate::Folder;
+use crate::folder::Folder;
 
 const EXPERIMENT: &str = "scene = \"scene.toml\"
 data = [\"slide.csv\"]

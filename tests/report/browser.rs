@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::{HOSTILE, full};
-use crate::simulate::{Folder, SCENE, succeeds};
+use crate::folder::Folder;
+use crate::simulate::{SCENE, succeeds};
 
 /// Runs before the scripts of a page: keeps what goes wrong.
 const BEFORE: &str = include_str!("before.js");
