@@ -410,13 +410,12 @@ fn recorded_elbow_tosses_tell_friction_and_restitution() {
     let dataset = Dataset::load(&experiment).unwrap();
     assert_eq!(dataset.substeps, 2);
     let found = run(&experiment, &dataset);
-    assert!(found.loss < 0.6 * found.loss_of_scene, "{} {}", found.loss, found.loss_of_scene);
+    assert!(found.loss < 0.5 * found.loss_of_scene, "{} {}", found.loss, found.loss_of_scene);
     assert_eq!(found.report.unsolved, 0);
     let value = |k: usize| found.parameters[k].value;
     // Links that lie flat and slide slow down as by 0.19 to 0.22.
     assert!((0.08..0.3).contains(&value(0)), "mu {}", value(0));
-    // Ten tosses say little about it.
-    assert!(value(1) < 0.4, "restitution {}", value(1));
+    assert!((0.05..0.4).contains(&value(1)), "restitution {}", value(1));
     assert!(value(2) < 3e-3, "damping {}", value(2));
 
     // Other tosses, whole: by far not exact, as small differences grow at every impact.
