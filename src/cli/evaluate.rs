@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::output::{
-    UNSOLVED_SHARE, check_directory, json_head, json_text, number, optional, print, threads,
-    write_file,
+    ResultArguments, UNSOLVED_SHARE, json_head, json_text, number, optional, print,
 };
 use super::result_file::read_parameters;
 use super::{Outcome, comparison, scene_options};
@@ -32,15 +31,8 @@ pub(super) struct Arguments {
     /// the first contact
     #[arg(long, value_enum, default_value = "recorded")]
     initial: Initial,
-    /// Where to write the result (JSON)
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
-    /// Threads to use; the result does not depend on it [default: all]
-    #[arg(long)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    result: ResultArguments,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -50,8 +42,7 @@ enum Initial {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
-    let threads = threads(arguments.threads)?;
-    arguments.output.as_deref().map_or(Ok(()), check_directory)?;
+    let threads = arguments.result.threads()?;
     let experiment = Experiment::load(&arguments.experiment, arguments.data.as_deref())?;
     scene_options::warn(&experiment.scene);
     let dataset = Dataset::load(&experiment)?;
@@ -127,9 +118,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     );
     object.insert("trajectories".into(), rows.into());
     let text = json_text(object);
-    if let Some(path) = &arguments.output {
-        write_file(path, (text.clone() + "\n").as_bytes())?;
-    }
+    arguments.result.write(&text)?;
     if total.unsolved > 0 {
         eprintln!(
             "warning: {} contact problems in {} steps were not solved to the tolerance (worst \
@@ -137,7 +126,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             total.unsolved, total.steps, total.worst.residual
         );
     }
-    if arguments.json {
+    if arguments.result.json {
         print(&text);
     } else {
         let hinges = evaluation.joint_error_deg.is_some();
