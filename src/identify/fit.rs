@@ -141,8 +141,9 @@ pub struct Fit {
     /// how far the estimate moves when each recording in turn is left out. They hold for any errors that are
     /// independent from one recording to another, those of the model included. With fewer, or where one
     /// recording alone tells of a parameter, they are (J'J)^-1 times the mean square of the residuals,
-    /// which takes all residuals for independent, and are often too small. Both are of the minimum that
-    /// was found: where impacts make many of them, as in long windows of tumbling bodies, fits of
+    /// which takes all residuals for independent, and are often too small. Both are those of residuals that are
+    /// linear over the interval, which they are not where the time of an impact changes; and both are of the minimum
+    /// that was found: where impacts make many of them, as in long windows of tumbling bodies, fits of
     /// different recordings differ by far more.
     pub parameters: Vec<FittedParameter>,
     /// Steps simulated.
