@@ -12,6 +12,7 @@ use stiction::model::{Integrator, Scene, System};
 use stiction::simulation::{Recorded, Rollout, Trajectory};
 use stiction::state::State;
 
+use crate::folder::Folder;
 use crate::shared::shared;
 
 /// Recorded frames, two steps each.
@@ -191,11 +192,8 @@ fn late_velocities_of_links_are_corrected_in_flight() {
             experiment.velocity_lag = lag;
             let dataset = Dataset::new(&experiment, vec![recording.clone()]).unwrap();
             let errors = evaluate(&experiment, &dataset, &experiment.scene.parameters, 1);
-            [
-                errors.position_error_percent,
-                errors.rotation_error_deg,
-                errors.joint_error_deg.unwrap(),
-            ]
+            [errors.position_error_percent, errors.rotation_error_deg, errors.joint_error_deg]
+                .map(Option::unwrap)
         };
         let (as_recorded, corrected) = (errors(0.0), errors(0.5 * FRAME));
         for (raw, corrected) in as_recorded.into_iter().zip(corrected) {
@@ -216,7 +214,8 @@ fn noisy_first_frames_are_replaced_by_the_flight() {
     let parameters = &experiment.scene.parameters;
     let of = |start| evaluate_from(&experiment, &dataset, parameters, start, 1);
     let [raw, flight] = [RolloutStart::Recorded, RolloutStart::Flight].map(of);
-    assert!(flight.position_error_percent < 0.3 * raw.position_error_percent, "{raw:?} {flight:?}");
+    let [by_raw, by_flight] = [&raw, &flight].map(|errors| errors.position_error_percent.unwrap());
+    assert!(by_flight < 0.3 * by_raw, "{raw:?} {flight:?}");
     assert!(flight.joint_error_deg < raw.joint_error_deg, "{raw:?} {flight:?}");
     // Windows that are fitted start there too.
     experiment.initial_state = InitialState::Fitted;
@@ -251,7 +250,10 @@ fn joints_are_evaluated_and_weighed_by_themselves() {
             each * 20.0 / 21.0,
             max_relative = 1e-9
         );
-        assert!(found.rotation_error_deg < 1e-9 && found.position_error_percent < 1e-9);
+        assert!(
+            found.rotation_error_deg.unwrap() < 1e-9
+                && found.position_error_percent.unwrap() < 1e-9
+        );
         assert_eq!(found.trajectories[0].joint_error_deg, found.joint_error_deg);
 
         let dataset = Dataset::new(&experiment, vec![recording.clone()]).unwrap();
@@ -356,19 +358,16 @@ fn links_at_rest_have_derivatives() {
 
 #[test]
 fn weights_and_ties_are_read_from_experiments() {
-    let folder = std::env::temp_dir().join(format!("stiction-elbow-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = Folder::new("elbow");
     let scene = include_str!("../examples/elbow_tosses/scene.toml");
-    std::fs::write(folder.join("scene.toml"), scene).unwrap();
-    std::fs::write(folder.join("toss.csv"), "").unwrap();
+    folder.write("scene.toml", scene);
+    folder.write("toss.csv", "");
     let read = |fields: &str, tables: &str, parameter: &str| {
         let text = format!(
             "scene = \"scene.toml\"\ndata = [\"toss.csv\"]\n{fields}\n{tables}\n[[parameter]]\n\
              name = \"floor-link1/mu\"\nstart = 0.3\n{parameter}\n"
         );
-        let path = folder.join("experiment.toml");
-        std::fs::write(&path, text).unwrap();
-        Experiment::load(&path, None).map_err(|error| error.to_string())
+        folder.experiment(&text)
     };
     let found = read(
         "huber = 2.5",
@@ -396,7 +395,6 @@ fn weights_and_ties_are_read_from_experiments() {
         let message = read(fields, tables, parameter).map(|_| ()).unwrap_err();
         assert!(message.contains(says) && message.contains("experiment.toml:"), "{message}");
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -412,13 +410,12 @@ fn recorded_elbow_tosses_tell_friction_and_restitution() {
     let dataset = Dataset::load(&experiment).unwrap();
     assert_eq!(dataset.substeps, 2);
     let found = run(&experiment, &dataset);
-    assert!(found.loss < 0.6 * found.loss_of_scene, "{} {}", found.loss, found.loss_of_scene);
+    assert!(found.loss < 0.5 * found.loss_of_scene, "{} {}", found.loss, found.loss_of_scene);
     assert_eq!(found.report.unsolved, 0);
     let value = |k: usize| found.parameters[k].value;
     // Links that lie flat and slide slow down as by 0.19 to 0.22.
     assert!((0.08..0.3).contains(&value(0)), "mu {}", value(0));
-    // Ten tosses say little about it.
-    assert!(value(1) < 0.4, "restitution {}", value(1));
+    assert!((0.05..0.4).contains(&value(1)), "restitution {}", value(1));
     assert!(value(2) < 3e-3, "damping {}", value(2));
 
     // Other tosses, whole: by far not exact, as small differences grow at every impact.
@@ -426,7 +423,8 @@ fn recorded_elbow_tosses_tell_friction_and_restitution() {
     let others = Dataset::load(&experiment).unwrap();
     let errors = |parameters| {
         let found = evaluate_from(&experiment, &others, parameters, RolloutStart::Flight, 2);
-        [found.position_error_percent, found.rotation_error_deg, found.joint_error_deg.unwrap()]
+        [found.position_error_percent, found.rotation_error_deg, found.joint_error_deg]
+            .map(Option::unwrap)
     };
     let (stated, fitted) = (errors(&experiment.scene.parameters), errors(&found.identified));
     assert!(fitted[0] < 0.9 * stated[0] && fitted[0] < 60.0, "{stated:?} {fitted:?}");

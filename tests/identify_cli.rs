@@ -6,7 +6,8 @@ use serde_json::Value;
 use stiction::model::{Scene, System};
 use stiction::simulation::{Recorded, Rollout, Trajectory};
 
-use crate::simulate::{Folder, close};
+use crate::folder::Folder;
+use crate::simulate::close;
 
 const SCENE: &str = "[simulation]
 time_step = 0.005

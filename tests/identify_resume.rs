@@ -1,16 +1,15 @@
 //! `stiction identify`, killed and interrupted at any time, goes on to the same result; and recordings held out.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
 use stiction::model::Scene;
 
+use crate::folder::Folder;
 use crate::identify_search::{BALL, throws};
 use crate::random::Random;
-use crate::simulate::Folder;
 
 const EXPERIMENT: &str = "scene = \"scene.toml\"
 data = [\"throws\"]
@@ -57,6 +56,13 @@ fn program(folder: &Folder, output: &str) -> Command {
     command
 }
 
+/// The program at work, and the lines it prints.
+fn at_work(folder: &Folder, output: &str) -> (Child, Lines<BufReader<ChildStdout>>) {
+    let mut child = program(folder, output).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    (child, lines)
+}
+
 /// A result without what clocks measure.
 fn result(folder: &Folder, output: &str) -> Value {
     let text = folder.read(&format!("{output}/result.json"));
@@ -94,9 +100,9 @@ fn all_is_whole(folder: &Path) {
 fn what_is_killed_goes_on_to_the_same_result() {
     const KILLS: usize = 50;
     let folder = prepared("resume-kill");
-    let begin = Instant::now();
-    assert!(program(&folder, "whole").status().unwrap().success());
-    let time = begin.elapsed().as_secs_f64();
+    let (mut child, lines) = at_work(&folder, "whole");
+    let iterations = lines.filter(|line| line.as_ref().unwrap().contains("  loss ")).count();
+    assert!(child.wait().unwrap().success());
     let whole = result(&folder, "whole");
     assert_eq!((&whole["status"], &whole["errors_from"]), (&"converged".into(), &"halves".into()));
     let scene = folder.read("whole/scene.toml");
@@ -106,11 +112,16 @@ fn what_is_killed_goes_on_to_the_same_result() {
     // Started once more at the end, to finish. A run that ends before it is killed is compared and begun anew.
     for attempt in 0..10 * KILLS {
         resumed += usize::from(folder.path("part/checkpoint.json").exists());
-        let mut child = program(&folder, "part").spawn().unwrap();
+        let (mut child, mut lines) = at_work(&folder, "part");
         if kills < KILLS {
-            std::thread::sleep(Duration::from_secs_f64(random.uniform(0.0, 0.6 * time)));
-            child.kill().unwrap();
+            // After some iterations, and then at once or much later: all it does is reached, whatever its speed.
+            lines.by_ref().take(random.below(iterations)).for_each(|line| drop(line.unwrap()));
+            let looks = 10_f64.powf(random.uniform(0.0, 6.0)) as usize;
+            if (0..looks).all(|_| child.try_wait().unwrap().is_none()) {
+                child.kill().unwrap();
+            }
         }
+        lines.for_each(|line| drop(line.unwrap()));
         let status = child.wait().unwrap();
         all_is_whole(&folder.path("part"));
         if status.code().is_none() {
@@ -128,7 +139,7 @@ fn what_is_killed_goes_on_to_the_same_result() {
         std::fs::remove_dir_all(folder.path("part")).unwrap();
     }
     println!("{kills} kills, {resumed} runs resumed, {ends} ended");
-    assert!(ends > 0);
+    assert!(kills == KILLS && ends > 0 && resumed > 0);
 }
 
 #[cfg(unix)]
@@ -139,8 +150,7 @@ fn what_is_interrupted_has_a_result_and_goes_on() {
     let whole = result(&folder, "whole");
     // A signal that comes when all is done stops nothing: then once more.
     let stopped = (0..20).any(|_| {
-        let mut child = program(&folder, "part").stdout(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (mut child, mut lines) = at_work(&folder, "part");
         let first = lines.find(|line| line.as_ref().unwrap().contains("  loss "));
         assert!(first.is_some());
         let pid = child.id().to_string();

@@ -154,6 +154,26 @@ fn intervals_of_a_joint_and_of_friction_cover_the_truth() {
 }
 
 #[test]
+fn intervals_end_at_the_bounds() {
+    let (mut experiment, _) = experiment(BALL, BALL_PARAMETERS);
+    let recordings = (0..4).map(|k| recording(&experiment, 40, &mut Random(k))).collect();
+    let dataset = Dataset::new(&experiment, recordings).unwrap();
+    let mut run = |bounds: Option<[f64; 2]>| {
+        if let Some([lower, upper]) = bounds {
+            let p = &mut experiment.parameters[0];
+            (p.start, p.lower, p.upper) = (0.5 * (lower + upper), lower, upper);
+        }
+        fit(&experiment, &dataset, 1, &mut |_| true).unwrap().parameters[0].clone()
+    };
+    let wide = run(None);
+    let [low, high] = wide.interval.unwrap();
+    let within = [0.5 * (low + wide.value), 0.5 * (wide.value + high)];
+    let narrow = run(Some(within));
+    assert!(!narrow.at_bound && narrow.standard_error.is_some(), "{narrow:?}");
+    assert_eq!(narrow.interval, Some(within));
+}
+
+#[test]
 fn one_recording_that_alone_tells_of_a_parameter_has_the_errors_of_its_residuals() {
     // One throw that bounces, and eleven that only slide: nothing disagrees with its restitution.
     let (mut experiment, _) = experiment(BALL, BALL_PARAMETERS);

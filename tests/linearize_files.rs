@@ -6,7 +6,8 @@ use ndarray::{Array1, Array2, Array3};
 use ndarray_npy::NpzReader;
 use serde_json::Value;
 
-use crate::simulate::{Folder, SCENE, close, refuses, succeeds};
+use crate::folder::Folder;
+use crate::simulate::{SCENE, close, refuses, succeeds};
 
 /// Compares all arrays of out.npz with out.json, to the last bit (Python reads JSON exactly).
 const PYTHON: &str = "

@@ -13,6 +13,7 @@ mod diffcosim;
 mod dynamics;
 mod elbow;
 mod families;
+mod folder;
 mod gradcheck;
 mod gradients;
 mod ground;

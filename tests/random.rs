@@ -12,6 +12,11 @@ impl Random {
         z ^ (z >> 31)
     }
 
+    /// One of 0..count; 0 of none.
+    pub fn below(&mut self, count: usize) -> usize {
+        (self.bits() % count.max(1) as u64) as usize
+    }
+
     /// Uniform in [low, high).
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * (self.bits() >> 11) as f64 / (1u64 << 53) as f64

@@ -1,11 +1,12 @@
 //! `stiction simulate`, run as a program.
 
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
 use stiction::model::{Scene, System};
 use stiction::simulation::{Rollout, Trajectory};
+
+use crate::folder::Folder;
 
 pub const SCENE: &str = "[simulation]
 time_step = 0.01
@@ -30,50 +31,6 @@ velocity = [0, 1, 0]
 mu = 0.3
 restitution = 0.4
 ";
-
-/// A folder of its own for a test, removed at its end.
-pub struct Folder(PathBuf);
-
-impl Folder {
-    pub fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("stiction-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    pub fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.0.join(name), text).unwrap();
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    pub fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.0.join(name)).unwrap()
-    }
-
-    /// The files in it, sorted.
-    pub fn files(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(&self.0).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-
-    /// Runs the program in it.
-    pub fn run(&self, arguments: &[&str]) -> Output {
-        let program = Path::new(env!("CARGO_BIN_EXE_stiction"));
-        Command::new(program).args(arguments).current_dir(&self.0).output().unwrap()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 #[track_caller]
 pub fn succeeds(output: &Output) -> String {
@@ -273,7 +230,7 @@ fn a_result_that_could_not_be_printed_is_an_error() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_stiction"))
         .args(["simulate", "scene.toml", "--steps", "3", "--json"])
-        .current_dir(&folder.0)
+        .current_dir(folder.path("."))
         .stdout(full)
         .output()
         .unwrap();

@@ -6,9 +6,10 @@ use serde_json::Value;
 use stiction::model::Scene;
 use stiction::simulation::{Controls, Trajectory};
 
+use crate::folder::Folder;
 use crate::scene::assert_message;
 use crate::shared::shared;
-use crate::simulate::{Folder, refuses, succeeds};
+use crate::simulate::{refuses, succeeds};
 
 /// A pendulum with a motor, and a slide with one.
 const SCENE: &str = r#"simulation.time_step = 0.01

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::simulate::Folder;
+use crate::folder::Folder;
 
 const EXPERIMENT: &str = "scene = \"scene.toml\"
 data = [\"slide.csv\"]
@@ -100,6 +100,23 @@ fn a_result_is_compared_with_the_one_it_replaces() {
     folder.write("result.json", &other.to_string());
     let (third, _) = object(&folder, &identify);
     assert_eq!(third.get("comparison"), None);
+}
+
+#[test]
+fn markers_alone_are_fitted_but_have_no_error_of_poses() {
+    let folder = prepared("markers");
+    let markers = "[columns]\n\"box/*\" = false\n[[sensor]]\nname = \"tag\"\nmarker = \"box\"\n\
+                   columns = [\"mx\", \"my\", \"mz\"]\nnoise = 1e-3\n";
+    let seen = folder.read("slide.csv").replacen("px,py,pz", "mx,my,mz", 1);
+    folder.write("slide.csv", &seen);
+    folder.write("markers.toml", &format!("{EXPERIMENT}{markers}"));
+    let (found, code) = object(&folder, &["identify", "markers.toml", "--json"]);
+    assert_eq!(code, 0, "{found}");
+    assert!((found["parameters"][0]["value"].as_f64().unwrap() - 0.3).abs() < 1e-3, "{found}");
+    let refused = folder.run(&["evaluate", "markers.toml", "--json"]);
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{message}");
+    assert!(message.contains("markers.toml: data: record no position"), "{message}");
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::tape::{Detached, Extent, NEVER, ROWS, TapeScalar, new_epoch};
+use super::cursor::{NEVER, TapeScalar, new_epoch};
+use super::tape::{Extent, ROWS};
+use super::tapes::Detached;
 use super::{Error, Var};
 
 thread_local! {

@@ -1,148 +1,21 @@
 //! Reverse mode: the tape that records a computation, and its adjoint sweep.
 //!
-//! What every operation touches is a [`Cursor`] in thread-local storage, without destructor and
-//! without borrow flag: the chunk being filled moves out of its cell and back. The rest is a
-//! [`Tape`], reached when a chunk is full, by nodes and by the drivers.
+//! What every operation touches is a [`Cursor`]; the rest, here, is reached when a chunk is full, by nodes and by
+//! the drivers.
 
-use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::ops::Range;
-use std::panic::Location;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::arena::{Arena, Level};
+use super::cursor::{
+    ASIDE, CHUNK, CONSTANT, Chunk, Cursor, NEVER, Operation, Origin, TapeScalar, new_chunk,
+    one_operand,
+};
 use super::super_node::{Entry, Kind, Solved, SuperNode};
 use super::{Error, Node, Real, Var};
 
-/// Operations in a chunk.
-pub(super) const CHUNK: usize = 1024;
-
-/// The index of constants: an operation of no operands. Adjoints that flow there are not read.
-pub(super) const CONSTANT: u32 = 0;
-/// The first operations are all like that. Operations of one operand take them in turn for their
-/// other one, with partial 0: the sweep need not tell such operations apart, and sums into one and
-/// the same number would wait for each other.
-const ASIDE: usize = 8;
-/// The epoch of constants.
-pub(super) const TIMELESS: u64 = 0;
-/// The epoch of a cursor that records nothing.
-pub(super) const NEVER: u64 = u64::MAX;
-/// The epoch of what a stale operand made.
-pub(super) const STALE: u64 = u64::MAX - 1;
-
-/// Epochs are numbered across all threads, so that a variable of another thread is as foreign as
-/// one of an earlier recording. 2^64 of them do not run out.
-static EPOCHS: AtomicU64 = AtomicU64::new(1);
-
-pub(super) fn new_epoch() -> u64 {
-    EPOCHS.fetch_add(1, Ordering::Relaxed)
-}
-
-/// One operation: two operands and the partial derivatives in them.
-#[derive(Clone, Copy)]
-pub(super) struct Operation<T> {
-    operands: [u32; 2],
-    partials: [T; 2],
-}
-
-// Memory is what a tape is short of.
-const _: () = assert!(size_of::<Operation<f64>>() <= 24);
-
-type Chunk<T> = Box<[Operation<T>; CHUNK]>;
-
-fn new_chunk<T: Real>() -> Chunk<T> {
-    let nothing = Operation { operands: [CONSTANT; 2], partials: [T::zero(); 2] };
-    match vec![nothing; CHUNK].into_boxed_slice().try_into() {
-        Ok(chunk) => chunk,
-        Err(_) => unreachable!("a slice of CHUNK operations is an array of as many"),
-    }
-}
-
-/// Where an operation comes from, for the diagnosis: the function and the line that calls it.
-pub(super) type Origin = (&'static &'static str, &'static Location<'static>);
-
-/// The end of the tape being recorded.
-pub struct Cursor<T> {
-    /// The chunk being filled, if it has room. Not dropped by the cursor but by its [`Tape`].
-    chunk: Cell<Option<ManuallyDrop<Chunk<T>>>>,
-    len: Cell<usize>,
-    /// The epoch of new variables.
-    epoch: Cell<u64>,
-    /// That of the variables before the last mark.
-    enclosing: Cell<u64>,
-}
-
-impl<T> Cursor<T> {
-    pub(super) const fn idle() -> Self {
-        Cursor {
-            chunk: Cell::new(None),
-            len: Cell::new(0),
-            epoch: Cell::new(NEVER),
-            enclosing: Cell::new(NEVER),
-        }
-    }
-
-    pub(super) fn epoch(&self) -> u64 {
-        self.epoch.get()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.len.get()
-    }
-
-    /// How many operations of the user's there are.
-    pub(super) fn operations(&self) -> usize {
-        self.len.get().saturating_sub(ASIDE)
-    }
-}
-
-/// The second operand of an operation that has only one.
-#[inline(always)]
-pub(super) fn aside<T: TapeScalar>() -> u32 {
-    T::with_cursor(|cursor| (cursor.len.get() % ASIDE) as u32)
-}
-
-/// The epochs whose variables are most likely alive: those of the last two marks.
-#[inline(always)]
-pub(super) fn epochs<T: TapeScalar>() -> [u64; 2] {
-    T::with_cursor(|cursor| [cursor.epoch.get(), cursor.enclosing.get()])
-}
-
-/// Appends an operation and returns its index.
-///
-/// Thread-local storage is entered for one number at a time: the compiler inlines that, and would not
-/// inline a longer visit.
-#[inline(always)]
-pub(super) fn push<T: TapeScalar>(i: u32, j: u32, dx: T, dy: T, origin: Origin) -> u32 {
-    let Some(mut chunk) = T::with_cursor(|cursor| cursor.chunk.take()) else {
-        return push_beyond(i, j, dx, dy, origin);
-    };
-    let len = T::with_cursor(|cursor| cursor.len.get());
-    // Field by field: put together first, large scalars would be copied twice.
-    let operation = &mut chunk[len % CHUNK];
-    operation.operands = [i, j];
-    operation.partials[0] = dx;
-    if !one_operand::<T>(j) {
-        operation.partials[1] = dy;
-    }
-    T::with_cursor(|cursor| cursor.len.set(len + 1));
-    if (len + 1) % CHUNK != 0 {
-        T::with_cursor(|cursor| cursor.chunk.set(Some(chunk)));
-    } else {
-        put_away(chunk);
-    }
-    len as u32
-}
-
-/// Whether the second partial derivative of an operation is neither written nor read. Over small
-/// scalars a 0 is cheaper than the question.
-#[inline(always)]
-fn one_operand<T>(j: u32) -> bool {
-    size_of::<T>() > size_of::<[f64; 2]>() && j < ASIDE as u32
-}
-
 #[cold]
-fn put_away<T: TapeScalar>(chunk: ManuallyDrop<Chunk<T>>) {
+pub(super) fn put_away<T: TapeScalar>(chunk: ManuallyDrop<Chunk<T>>) {
     T::with_tape(|tape| tape.chunks.push(ManuallyDrop::into_inner(chunk)));
 }
 
@@ -150,7 +23,7 @@ fn put_away<T: TapeScalar>(chunk: ManuallyDrop<Chunk<T>>) {
 /// diagnosing.
 #[cold]
 #[inline(never)]
-fn push_beyond<T: TapeScalar>(i: u32, j: u32, dx: T, dy: T, origin: Origin) -> u32 {
+pub(super) fn push_beyond<T: TapeScalar>(i: u32, j: u32, dx: T, dy: T, origin: Origin) -> u32 {
     let operation = Operation { operands: [i, j], partials: [dx, dy] };
     T::with_cursor(|cursor| {
         T::with_tape(|tape| {
@@ -188,8 +61,8 @@ pub struct Tape<T: Real> {
     pub(super) epochs: Vec<u64>,
     /// Where the newest of them starts; 0 if it is the first.
     pub(super) newest: usize,
-    chunks: Vec<Chunk<T>>,
-    spare: Vec<Chunk<T>>,
+    pub(super) chunks: Vec<Chunk<T>>,
+    pub(super) spare: Vec<Chunk<T>>,
     entries: Vec<Entry>,
     solved: Vec<Option<Box<dyn SuperNode<T>>>>,
     solved_used: usize,
@@ -497,89 +370,6 @@ impl<T: Real> Adjoints<T, ROWS> for Tape<T> {
     }
 }
 
-/// The tapes of a thread: the active one, those of recordings it interrupted, and of ended ones.
-pub struct Tapes<T: TapeScalar> {
-    pub(super) active: Tape<T>,
-    pub(super) interrupted: Vec<Interrupted<T>>,
-    pub(super) spare: Vec<Tape<T>>,
-}
-
-/// A recording within which another one was started.
-pub(super) struct Interrupted<T: Real> {
-    pub(super) tape: Tape<T>,
-    len: usize,
-    pub(super) ended: bool,
-}
-
-impl<T: TapeScalar> Default for Tapes<T> {
-    fn default() -> Self {
-        Tapes { active: Tape::idle(), interrupted: Vec::new(), spare: Vec::new() }
-    }
-}
-
-impl<T: TapeScalar> Tapes<T> {
-    /// Starts a recording, and says which.
-    pub(super) fn start(&mut self, diagnosing: bool) -> u64 {
-        let recording = new_epoch();
-        if self.active.recording != NEVER {
-            let len = T::with_cursor(|cursor| {
-                self.active.take_chunk(cursor);
-                cursor.len()
-            });
-            let tape =
-                std::mem::replace(&mut self.active, self.spare.pop().unwrap_or(Tape::idle()));
-            self.interrupted.push(Interrupted { tape, len, ended: false });
-        }
-        let tape = &mut self.active;
-        tape.recording = recording;
-        tape.fault = None;
-        tape.diagnosing = diagnosing;
-        tape.epochs.clear();
-        tape.epochs.push(recording);
-        tape.newest = 0;
-        let nothing = Operation { operands: [CONSTANT; 2], partials: [T::zero(); 2] };
-        let mut chunk = tape.spare.pop().unwrap_or_else(new_chunk);
-        chunk[..ASIDE].fill(nothing);
-        T::with_cursor(|cursor| {
-            cursor.epoch.set(recording);
-            cursor.enclosing.set(NEVER);
-            cursor.len.set(ASIDE);
-            if diagnosing {
-                tape.chunks.push(chunk);
-            } else {
-                cursor.chunk.set(Some(ManuallyDrop::new(chunk)));
-            }
-        });
-        recording
-    }
-
-    /// Ends a recording. If one within it is still active, it ends after that.
-    pub(super) fn end(&mut self, recording: u64) {
-        if self.active.recording != recording {
-            if let Some(outer) = self.interrupted.iter_mut().find(|i| i.tape.recording == recording)
-            {
-                outer.ended = true;
-            }
-            return;
-        }
-        T::with_cursor(|cursor| self.active.clear(cursor));
-        while let Some(outer) = self.interrupted.pop() {
-            let mut inner = std::mem::replace(&mut self.active, outer.tape);
-            inner.fault = None;
-            self.spare.push(inner);
-            if outer.ended {
-                T::with_cursor(|cursor| self.active.clear(cursor));
-                continue;
-            }
-            T::with_cursor(|cursor| {
-                cursor.len.set(outer.len);
-                self.active.set_epochs(cursor);
-            });
-            break;
-        }
-    }
-}
-
 impl<T: Real> Tape<T> {
     /// Takes the chunk being filled from the cursor, so that the tape holds all there is.
     pub(super) fn take_chunk(&mut self, cursor: &Cursor<T>) {
@@ -610,7 +400,7 @@ impl<T: Real> Tape<T> {
         self.numbers.rewind(extent.numbers);
     }
 
-    fn clear(&mut self, cursor: &Cursor<T>) {
+    pub(super) fn clear(&mut self, cursor: &Cursor<T>) {
         let nothing = Arena::<T>::new().level();
         let extent = Extent { len: 0, entries: 0, solved: 0, indices: nothing, numbers: nothing };
         self.rewind(cursor, extent);
@@ -618,13 +408,6 @@ impl<T: Real> Tape<T> {
         self.epochs.clear();
         self.fault = None;
         self.set_epochs(cursor);
-    }
-}
-
-impl<T: TapeScalar> Drop for Tapes<T> {
-    /// At the end of the thread: the cursor does not drop its chunk.
-    fn drop(&mut self) {
-        T::with_cursor(|cursor| self.active.take_chunk(cursor));
     }
 }
 
@@ -646,99 +429,3 @@ pub(super) fn factor_node<T: TapeScalar, N: Node>(
     let used = T::with_tape(Tape::used_node);
     Solved::factor(used, node, solution, inputs, outputs)
 }
-
-/// The tapes of this thread, taken away for a sweep: what a node records in its `vjp` goes on others.
-/// Back in place when dropped, also by a panic.
-pub(super) struct Detached<T: TapeScalar> {
-    tapes: Option<Box<Tapes<T>>>,
-    pub(super) len: usize,
-}
-
-impl<T: TapeScalar> Detached<T> {
-    pub(super) fn take() -> Self {
-        let mut tapes = T::take_tapes();
-        let len = T::with_cursor(|cursor| {
-            if let Some(tapes) = &mut tapes {
-                tapes.active.take_chunk(cursor);
-            }
-            cursor.epoch.set(NEVER);
-            cursor.enclosing.set(NEVER);
-            cursor.len.replace(0)
-        });
-        Detached { tapes, len }
-    }
-
-    pub(super) fn tape(&mut self) -> &mut Tape<T> {
-        &mut self.tapes.get_or_insert_default().active
-    }
-}
-
-impl<T: TapeScalar> Drop for Detached<T> {
-    fn drop(&mut self) {
-        let Some(tapes) = self.tapes.take() else { return };
-        T::with_cursor(|cursor| {
-            cursor.len.set(self.len);
-            tapes.active.set_epochs(cursor);
-        });
-        T::put_tapes(tapes);
-    }
-}
-
-/// Scalars a tape can be over. Sealed: each has its place in thread-local storage.
-pub trait TapeScalar: Real {
-    #[doc(hidden)]
-    fn with_cursor<Out>(f: impl FnOnce(&Cursor<Self>) -> Out) -> Out;
-    #[doc(hidden)]
-    fn with_tapes<Out>(f: impl FnOnce(&mut Tapes<Self>) -> Out) -> Out;
-    /// [`Self::with_tapes`], if there are any left at the end of the thread.
-    #[doc(hidden)]
-    fn try_with_tapes(f: impl FnOnce(&mut Tapes<Self>));
-    #[doc(hidden)]
-    fn take_tapes() -> Option<Box<Tapes<Self>>>;
-    #[doc(hidden)]
-    fn put_tapes(tapes: Box<Tapes<Self>>);
-    #[doc(hidden)]
-    fn with_tape<Out>(f: impl FnOnce(&mut Tape<Self>) -> Out) -> Out {
-        Self::with_tapes(|tapes| f(&mut tapes.active))
-    }
-}
-
-macro_rules! tape_scalar {
-    ($($t:ty),*) => {$(const _: () = {
-        thread_local! {
-            static CURSOR: Cursor<$t> = const { Cursor::idle() };
-            static TAPES: RefCell<Option<Box<Tapes<$t>>>> = const { RefCell::new(None) };
-        }
-        impl TapeScalar for $t {
-            #[inline(always)]
-            fn with_cursor<Out>(f: impl FnOnce(&Cursor<Self>) -> Out) -> Out {
-                CURSOR.with(f)
-            }
-            fn with_tapes<Out>(f: impl FnOnce(&mut Tapes<Self>) -> Out) -> Out {
-                TAPES.with_borrow_mut(|tapes| f(tapes.get_or_insert_default()))
-            }
-            fn try_with_tapes(f: impl FnOnce(&mut Tapes<Self>)) {
-                // Gone at the end of the thread: then there is nothing to do.
-                _ = TAPES.try_with(|tapes| f(tapes.borrow_mut().get_or_insert_default()));
-            }
-            fn take_tapes() -> Option<Box<Tapes<Self>>> {
-                TAPES.take()
-            }
-            fn put_tapes(tapes: Box<Tapes<Self>>) {
-                // What a sweep recorded elsewhere meanwhile is dropped outside of the borrow.
-                drop(TAPES.replace(Some(tapes)));
-            }
-        }
-    };)*};
-}
-
-tape_scalar!(
-    f64,
-    super::Dual<f64, 1>,
-    super::Dual<f64, 2>,
-    super::Dual<f64, 3>,
-    super::Dual<f64, 4>,
-    super::Dual<f64, 6>,
-    super::Dual<f64, 8>,
-    super::sparse::Dependence
-);

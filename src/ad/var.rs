@@ -4,9 +4,8 @@ use std::cmp::Ordering;
 use std::marker::PhantomData;
 use std::panic::Location;
 
-use super::tape::{
-    CONSTANT, Origin, STALE, TIMELESS, TapeScalar, aside, epochs, factor_node, push, stale,
-};
+use super::cursor::{CONSTANT, Origin, STALE, TIMELESS, TapeScalar, aside, epochs, push};
+use super::tape::{factor_node, stale};
 use super::{Error, Node, Real};
 
 /// A variable of the recording that is active on this thread, or a constant.

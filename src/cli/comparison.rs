@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::output::number;
+use super::output::{number, optional};
 use super::result_file::read_parameters;
 use crate::identify::{
     Comparison, Dataset, Experiment, Fit, InitialState, PairedDifference, RolloutStart,
@@ -21,7 +21,7 @@ pub(super) fn description(comparison: &Comparison) -> Value {
                 "now": number(pairs.now),
                 "before": number(pairs.before),
                 "difference": number(pairs.difference),
-                "standard_error": pairs.standard_error.map_or(Value::Null, number),
+                "standard_error": optional(pairs.standard_error),
                 "better": pairs.better,
                 "worse": pairs.worse,
                 "count": pairs.count,

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use super::output::{check_directory, json_head, json_text, number, print, threads, write_file};
+use super::output::{ResultArguments, json_head, json_text, optional, print};
 use super::{Outcome, scene_options};
 use crate::Error;
 use crate::identify::{Candidate, Dataset, Design, Experiment, Information};
@@ -35,15 +35,8 @@ pub(super) struct Arguments {
     /// Near which values of the parameters: those of the scene, or the starts of the search
     #[arg(long, value_enum, default_value = "scene")]
     at: At,
-    /// Where to write the result (JSON)
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
-    /// Threads to use; the result does not depend on it [default: all]
-    #[arg(long)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    result: ResultArguments,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -53,8 +46,7 @@ enum At {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
-    let threads = threads(arguments.threads)?;
-    arguments.output.as_deref().map_or(Ok(()), check_directory)?;
+    let threads = arguments.result.threads()?;
     let mut candidates = Vec::new();
     let mut frames = Vec::new();
     for path in &arguments.experiments {
@@ -90,10 +82,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         }),
     );
     let text = json_text(object);
-    if let Some(path) = &arguments.output {
-        write_file(path, (text.clone() + "\n").as_bytes())?;
-    }
-    if arguments.json {
+    arguments.result.write(&text)?;
+    if arguments.result.json {
         print(&text);
     } else {
         report(&ranking, pair.as_ref(), &chosen, &names);
@@ -158,7 +148,6 @@ fn chosen<'a>(given: &'a [String], candidates: &'a [Candidate]) -> Result<Vec<&'
 }
 
 fn description(design: &Design, chosen: &[&str]) -> Value {
-    let optional = |x: Option<f64>| x.map_or(Value::Null, number);
     let errors = chosen.iter().zip(&design.standard_errors);
     let errors: Map<String, Value> =
         errors.map(|(name, error)| (name.to_string(), optional(*error))).collect();

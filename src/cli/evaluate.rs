@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::output::{
-    UNSOLVED_SHARE, check_directory, json_head, json_text, number, print, threads, write_file,
+    ResultArguments, UNSOLVED_SHARE, json_head, json_text, number, optional, print,
 };
 use super::result_file::read_parameters;
 use super::{Outcome, comparison, scene_options};
@@ -31,15 +31,8 @@ pub(super) struct Arguments {
     /// the first contact
     #[arg(long, value_enum, default_value = "recorded")]
     initial: Initial,
-    /// Where to write the result (JSON)
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
-    /// Threads to use; the result does not depend on it [default: all]
-    #[arg(long)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    result: ResultArguments,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -49,8 +42,7 @@ enum Initial {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
-    let threads = threads(arguments.threads)?;
-    arguments.output.as_deref().map_or(Ok(()), check_directory)?;
+    let threads = arguments.result.threads()?;
     let experiment = Experiment::load(&arguments.experiment, arguments.data.as_deref())?;
     scene_options::warn(&experiment.scene);
     let dataset = Dataset::load(&experiment)?;
@@ -63,6 +55,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         Initial::Flight => (RolloutStart::Flight, "flight"),
     };
     let evaluation = evaluate_from(&experiment, &dataset, &parameters, start, threads);
+    if evaluation.position_error_percent.or(evaluation.rotation_error_deg).is_none() {
+        let message = "record no position, orientation or joint angle, and these alone are compared; what \
+                       sensors read is not: `stiction identify` says how well it fits (loss)";
+        return Err(Error::input(&experiment.name, None, "data", message));
+    }
     let before = arguments.compare.as_ref().map(|path| {
         let parameters = read_parameters(path, &experiment)?;
         Ok::<_, Error>(evaluate_from(&experiment, &dataset, &parameters, start, threads))
@@ -80,8 +77,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             let mut row = json!({
                 "name": t.name,
                 "frames": t.frames,
-                "position_error_percent": number(t.position_error_percent),
-                "rotation_error_deg": number(t.rotation_error_deg),
+                "position_error_percent": optional(t.position_error_percent),
+                "rotation_error_deg": optional(t.rotation_error_deg),
                 "unsolved": t.report.unsolved,
             });
             // Without hinges there is none.
@@ -91,8 +88,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             if let Some(before) = &before {
                 let before = &before.trajectories[k];
                 row["before"] = json!({
-                    "position_error_percent": number(before.position_error_percent),
-                    "rotation_error_deg": number(before.rotation_error_deg),
+                    "position_error_percent": optional(before.position_error_percent),
+                    "rotation_error_deg": optional(before.rotation_error_deg),
                 });
             }
             row
@@ -102,9 +99,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     object.insert("experiment".into(), experiment.name.clone().into());
     object.insert("initial".into(), initial.into());
     object.insert("count".into(), rows.len().into());
-    let position = number(evaluation.position_error_percent);
+    let position = optional(evaluation.position_error_percent);
     object.insert("position_error_percent".into(), position);
-    object.insert("rotation_error_deg".into(), number(evaluation.rotation_error_deg));
+    object.insert("rotation_error_deg".into(), optional(evaluation.rotation_error_deg));
     if let Some(joint) = evaluation.joint_error_deg {
         object.insert("joint_error_deg".into(), number(joint));
     }
@@ -121,9 +118,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     );
     object.insert("trajectories".into(), rows.into());
     let text = json_text(object);
-    if let Some(path) = &arguments.output {
-        write_file(path, (text.clone() + "\n").as_bytes())?;
-    }
+    arguments.result.write(&text)?;
     if total.unsolved > 0 {
         eprintln!(
             "warning: {} contact problems in {} steps were not solved to the tolerance (worst \
@@ -131,7 +126,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             total.unsolved, total.steps, total.worst.residual
         );
     }
-    if arguments.json {
+    if arguments.result.json {
         print(&text);
     } else {
         let hinges = evaluation.joint_error_deg.is_some();
@@ -142,26 +137,23 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         ));
         for t in &evaluation.trajectories {
             let joint = t.joint_error_deg.map_or(String::new(), |x| format!(" {x:12.3}"));
-            print(&format!(
-                "{:8} {:12.3} {:14.3}{joint}  {}",
-                t.frames, t.position_error_percent, t.rotation_error_deg, t.name
-            ));
+            let [position, rotation] = [t.position_error_percent, t.rotation_error_deg]
+                .map(|error| error.map_or("-".to_string(), |x| format!("{x:.3}")));
+            print(&format!("{:8} {position:>12} {rotation:>14}{joint}  {}", t.frames, t.name));
         }
-        let joint = evaluation.joint_error_deg;
-        let joint = joint.map_or(String::new(), |x| format!(", joint error {x:.3} degrees"));
-        print(&format!(
-            "{} trajectories: position error {:.3} % of {} m, rotation error {:.3} degrees{joint}",
-            evaluation.trajectories.len(),
-            evaluation.position_error_percent,
-            experiment.length_scale,
-            evaluation.rotation_error_deg
-        ));
+        let length = experiment.length_scale;
+        let position = evaluation.position_error_percent;
+        let errors = [
+            position.map(|x| format!("position error {x:.3} % of {length} m")),
+            evaluation.rotation_error_deg.map(|x| format!("rotation error {x:.3} degrees")),
+            evaluation.joint_error_deg.map(|x| format!("joint error {x:.3} degrees")),
+        ];
+        let errors: Vec<String> = errors.into_iter().flatten().collect();
+        print(&format!("{} trajectories: {}", evaluation.trajectories.len(), errors.join(", ")));
         for sentence in comparison.iter().flat_map(Comparison::sentences) {
             print(&sentence);
         }
     }
-    let finite =
-        evaluation.position_error_percent.is_finite() && evaluation.rotation_error_deg.is_finite();
     let solved = total.unsolved as f64 <= UNSOLVED_SHARE * total.steps as f64;
-    Ok(if finite && solved { Outcome::Done } else { Outcome::Failed })
+    Ok(if evaluation.is_finite() && solved { Outcome::Done } else { Outcome::Failed })
 }

@@ -18,7 +18,7 @@
 //! | `starts` | where the first stage of the search led from each start: `start` and `values` of the parameters, `loss` |
 //! | `correlations` | of the estimates: `names`, and a row of `matrix` for each |
 //! | `errors_from` | what standard errors are taken from: `linearisation`, or `halves` of the recordings (with `half_rollouts`, their work) |
-//! | `holdout` | of recordings that were held out: `recordings`, `position_error_percent`, `rotation_error_deg`, and the same of the scene's own parameters with `_of_scene` |
+//! | `holdout` | of recordings that were held out: `recordings`, `position_error_percent`, `rotation_error_deg`, and the same of the scene's own parameters with `_of_scene`; `null` where nothing of the kind is recorded |
 //! | `truth` | true values by name, where the experiment states them |
 //! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode) |
 //! | `comparison` | with the result of the same experiment that stood where this one is written, if there was one: see `cli/comparison.rs` |
@@ -34,7 +34,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
 use super::checkpoint::CheckpointFile;
-use super::output::{UNSOLVED_SHARE, json_head, json_text, number, print, threads};
+use super::output::{UNSOLVED_SHARE, json_head, json_text, number, optional, print, threads};
 #[cfg(feature = "plots")]
 use super::output::{check_directory, write_file};
 use super::report_folder::Destination;
@@ -300,23 +300,28 @@ impl HeldOut {
     fn json(&self) -> Value {
         json!({
             "recordings": self.recordings,
-            "position_error_percent": number(self.fitted.position_error_percent),
-            "rotation_error_deg": number(self.fitted.rotation_error_deg),
-            "position_error_percent_of_scene": number(self.of_scene.position_error_percent),
-            "rotation_error_deg_of_scene": number(self.of_scene.rotation_error_deg),
+            "position_error_percent": optional(self.fitted.position_error_percent),
+            "rotation_error_deg": optional(self.fitted.rotation_error_deg),
+            "position_error_percent_of_scene": optional(self.of_scene.position_error_percent),
+            "rotation_error_deg_of_scene": optional(self.of_scene.rotation_error_deg),
         })
     }
 
     fn text(&self) -> String {
-        format!(
-            "{} recordings held out: position error {:.2} %, rotation error {:.2} degrees (scene's own \
-             parameters {:.2} %, {:.2} degrees)",
-            self.recordings,
-            self.fitted.position_error_percent,
-            self.fitted.rotation_error_deg,
-            self.of_scene.position_error_percent,
-            self.of_scene.rotation_error_deg
-        )
+        let said = |kind: &str, of: fn(&Evaluation) -> Option<f64>, unit: &str| {
+            let (fitted, of_scene) = (of(&self.fitted)?, of(&self.of_scene)?);
+            Some(format!("{kind} error {fitted:.2}{unit} ({of_scene:.2}{unit})"))
+        };
+        let errors = [
+            said("position", |errors| errors.position_error_percent, " %"),
+            said("rotation", |errors| errors.rotation_error_deg, " degrees"),
+        ];
+        let errors: Vec<String> = errors.into_iter().flatten().collect();
+        if errors.is_empty() {
+            return format!("{} recordings held out: no pose to compare with", self.recordings);
+        }
+        let errors = errors.join(", ");
+        format!("{} recordings held out: {errors}; in brackets, of the scene", self.recordings)
     }
 }
 

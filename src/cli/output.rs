@@ -1,7 +1,7 @@
 //! Where results go: files that are whole or not there, and one JSON object on standard output.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Map, Value};
@@ -9,6 +9,35 @@ use serde_json::{Map, Value};
 use crate::Error;
 use crate::model::Settings;
 use crate::simulation::StepReport;
+
+/// Where the result of a command goes, and on how many threads it is made.
+#[derive(clap::Args)]
+pub(super) struct ResultArguments {
+    /// Where to write the result (JSON)
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Threads to use; the result does not depend on it [default: all]
+    #[arg(long)]
+    threads: Option<usize>,
+}
+
+impl ResultArguments {
+    /// The number of threads, after a look at whether the result can be written.
+    pub fn threads(&self) -> Result<usize, Error> {
+        let threads = threads(self.threads)?;
+        self.output.as_deref().map_or(Ok(()), check_directory)?;
+        Ok(threads)
+    }
+
+    /// Writes the result where it is wanted.
+    pub fn write(&self, text: &str) -> Result<(), Error> {
+        let Some(path) = &self.output else { return Ok(()) };
+        write_file(path, format!("{text}\n").as_bytes())
+    }
+}
 
 /// Writes a file by way of a temporary one beside it, so that it is never half written. Through a link
 /// the file it points to is written; a device or pipe is written directly.
@@ -63,6 +92,11 @@ pub(super) fn json_head(command: &str, seed: u64, threads: usize) -> Map<String,
 /// A number for JSON: null where it is not finite, which JSON cannot say.
 pub(super) fn number(x: f64) -> Value {
     serde_json::Number::from_f64(x).map_or(Value::Null, Value::Number)
+}
+
+/// A number for JSON; null for none.
+pub(super) fn optional(x: Option<f64>) -> Value {
+    x.map_or(Value::Null, number)
 }
 
 /// A path for JSON.

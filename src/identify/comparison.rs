@@ -91,15 +91,13 @@ pub struct Comparison {
 
 impl Comparison {
     /// Compares evaluations of the same recordings, pair by pair in their order. Nothing is said of
-    /// positions or rotations where none are recorded (all errors are 0), or one is not finite.
+    /// positions or rotations where none are recorded, or one is not finite.
     pub fn new(before: &Evaluation, now: &Evaluation) -> Comparison {
-        let paired = |of: fn(&TrajectoryError) -> f64| {
+        let paired = |of: fn(&TrajectoryError) -> Option<f64>| {
             let list = |evaluation: &Evaluation| -> Vec<f64> {
-                evaluation.trajectories.iter().map(of).collect()
+                evaluation.trajectories.iter().filter_map(of).collect()
             };
-            let (before, now) = (list(before), list(now));
-            let told = before.iter().chain(&now).any(|error| *error != 0.0);
-            PairedDifference::new(&before, &now).filter(|_| told)
+            PairedDifference::new(&list(before), &list(now))
         };
         Comparison {
             position: paired(|t| t.position_error_percent),

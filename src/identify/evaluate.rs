@@ -27,11 +27,12 @@ pub struct TrajectoryError {
     pub name: String,
     /// Recorded frames.
     pub frames: usize,
-    /// Mean distance in % of the experiment's length scale, of free bodies and along slides.
-    pub position_error_percent: f64,
+    /// Mean distance in % of the experiment's length scale, of free bodies and along slides, if any of these is
+    /// recorded.
+    pub position_error_percent: Option<f64>,
     /// Mean angle of orientations (of free bodies and ball joints), degrees; where there are none, that of
-    /// hinges.
-    pub rotation_error_deg: f64,
+    /// hinges, if there are any.
+    pub rotation_error_deg: Option<f64>,
     /// Mean angle of hinges, degrees, if there are any. Whole turns of hinges without limits do not count.
     pub joint_error_deg: Option<f64>,
     /// How its contact problems were solved.
@@ -50,16 +51,16 @@ pub struct FrameError {
     pub rotation: Option<f64>,
 }
 
-/// Errors of all trajectories.
+/// Errors of all trajectories, of the configurations that are recorded: sensors have no part in them.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     /// One a trajectory, in order.
     pub trajectories: Vec<TrajectoryError>,
-    /// Mean over trajectories.
-    pub position_error_percent: f64,
-    /// Mean over trajectories.
-    pub rotation_error_deg: f64,
-    /// Mean over trajectories, if there are hinges.
+    /// Mean over the trajectories that have one.
+    pub position_error_percent: Option<f64>,
+    /// Likewise.
+    pub rotation_error_deg: Option<f64>,
+    /// Likewise.
     pub joint_error_deg: Option<f64>,
 }
 
@@ -125,25 +126,31 @@ pub fn evaluate_with(
         TrajectoryError {
             name: trajectory.name.clone(),
             frames: trajectory.states.len(),
-            position_error_percent: 100.0 * position.unwrap_or(0.0) / experiment.length_scale,
-            rotation_error_deg: orientation.map(f64::to_degrees).or(joint_error_deg).unwrap_or(0.0),
+            position_error_percent: position.map(|x| 100.0 * x / experiment.length_scale),
+            rotation_error_deg: orientation.map(f64::to_degrees).or(joint_error_deg),
             joint_error_deg,
             report,
             over_time,
         }
     });
-    let mean = |error: fn(&TrajectoryError) -> f64| {
-        trajectories.iter().map(error).sum::<f64>() / trajectories.len().max(1) as f64
+    let mean = |error: fn(&TrajectoryError) -> Option<f64>| {
+        let errors: Vec<f64> = trajectories.iter().filter_map(error).collect();
+        (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
     };
     Evaluation {
         position_error_percent: mean(|t| t.position_error_percent),
         rotation_error_deg: mean(|t| t.rotation_error_deg),
-        // All are of one model.
-        joint_error_deg: trajectories
-            .first()
-            .and_then(|first| first.joint_error_deg)
-            .map(|_| mean(|t| t.joint_error_deg.unwrap_or(0.0))),
+        joint_error_deg: mean(|t| t.joint_error_deg),
         trajectories,
+    }
+}
+
+impl Evaluation {
+    /// Whether there is an error of any kind, and all are finite.
+    pub fn is_finite(&self) -> bool {
+        let errors = [self.position_error_percent, self.rotation_error_deg];
+        let mut errors = errors.into_iter().flatten().peekable();
+        errors.peek().is_some() && errors.all(f64::is_finite)
     }
 }
 

@@ -93,7 +93,7 @@ pub struct FittedParameter {
     /// that leaves no trace, and where a combination with others leaves none. See [`Fit::parameters`].
     pub standard_error: Option<f64>,
     /// Its 95 % interval, where it has a standard error: by Student's t distribution, as wide as the number of
-    /// recordings that the error is taken from demands.
+    /// recordings that the error is taken from demands, as far as its bounds.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -117,7 +117,9 @@ impl FittedParameter {
     /// Takes a standard error and half the width of an interval, if they are finite.
     fn take_error(&mut self, error: f64, half_width: f64) {
         self.standard_error = error.is_finite().then_some(error);
-        let interval = [self.value - half_width, self.value + half_width];
+        let lower = (self.value - half_width).max(self.lower);
+        let upper = (self.value + half_width).min(self.upper);
+        let interval = [lower, upper];
         self.interval = half_width.is_finite().then_some(interval);
     }
 }
@@ -139,8 +141,9 @@ pub struct Fit {
     /// how far the estimate moves when each recording in turn is left out. They hold for any errors that are
     /// independent from one recording to another, those of the model included. With fewer, or where one
     /// recording alone tells of a parameter, they are (J'J)^-1 times the mean square of the residuals,
-    /// which takes all residuals for independent, and are often too small. Both are of the minimum that
-    /// was found: where impacts make many of them, as in long windows of tumbling bodies, fits of
+    /// which takes all residuals for independent, and are often too small. Both are those of residuals that are
+    /// linear over the interval, which they are not where the time of an impact changes; and both are of the minimum
+    /// that was found: where impacts make many of them, as in long windows of tumbling bodies, fits of
     /// different recordings differ by far more.
     pub parameters: Vec<FittedParameter>,
     /// Steps simulated.

@@ -200,10 +200,10 @@ pub struct RecordingError {
     pub frames: usize,
     /// Duration, s.
     pub duration: f64,
-    /// Mean distance, % of the length scale.
-    pub position_percent: f64,
-    /// Mean angle, degrees.
-    pub rotation_deg: f64,
+    /// Mean distance, % of the length scale, if positions are recorded.
+    pub position_percent: Option<f64>,
+    /// Mean angle, degrees, if any is recorded.
+    pub rotation_deg: Option<f64>,
     /// Whether it is far beyond the others.
     pub outlier: bool,
     /// Whether it was held back from the fit.
@@ -389,14 +389,14 @@ fn recording_errors(dataset: &Dataset, evaluation: &Evaluation) -> Vec<Recording
         .collect();
     for of in [|row: &RecordingError| row.position_percent, |row: &RecordingError| row.rotation_deg]
     {
-        let errors: Vec<f64> = rows.iter().map(of).collect();
+        let errors: Vec<f64> = rows.iter().filter_map(of).collect();
         let middle = quantile(&errors, 0.5);
         let away: Vec<f64> = errors.iter().map(|x| (x - middle).abs()).collect();
         // The median of |x - median| of a normal distribution is 0.6745 standard deviations.
         let limit = (middle + OUTLIER * quantile(&away, 0.5) / 0.6745).max(FAR * middle);
         for row in &mut rows {
             // What is not a number is out, too.
-            let within = of(row) <= limit;
+            let within = of(row).is_none_or(|error| error <= limit);
             row.outlier |= !within;
         }
     }
@@ -422,10 +422,9 @@ fn quantile(numbers: &[f64], p: f64) -> f64 {
 /// The two worst, the median and the two best recordings, each once.
 fn worst_median_best(rows: &[RecordingError]) -> Vec<(usize, &'static str)> {
     // By positions, where there are any.
-    let positions = rows.iter().any(|row| row.position_percent > 0.0);
     let error = |&k: &usize| {
         let row: &RecordingError = &rows[k];
-        let error = if positions { row.position_percent } else { row.rotation_deg };
+        let error = row.position_percent.or(row.rotation_deg).unwrap_or(0.0);
         if error.is_nan() { f64::INFINITY } else { error }
     };
     let mut order: Vec<usize> = (0..rows.len()).collect();

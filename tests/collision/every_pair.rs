@@ -5,11 +5,11 @@ use clarabel::solver::{
     DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SecondOrderConeT, SupportedConeT,
 };
 use nalgebra::Vector3;
-use stiction::collision::{Bounds, Pose, SweepAndPrune, features, supports};
+use stiction::collision::{Pose, features, supports};
 use stiction::model::{CYLINDER_SIDES, Polyhedron, Shape};
-use stiction::spatial::{product, rotation_matrix};
 
-use super::{Pair, least_gap, more_shapes, orientation};
+use super::invariants::{assert_consistent, assert_moving, flipped};
+use super::{Pair, least_gap, more_shapes};
 use crate::random::Random;
 
 /// How far round surfaces may be from where they are taken to be, of their radius.
@@ -37,18 +37,8 @@ fn normals_are_unit_and_points_are_on_the_surfaces() {
             let contacts = pair.witnesses(0.3);
             found += usize::from(!contacts.is_empty());
             assert!(contacts.len() <= 9, "{pair:?} {contacts:?}");
-            for (k, w) in contacts.iter().enumerate() {
-                assert!((w.normal.norm() - 1.0).abs() < 1e-13);
-                assert!((w.points[1] - w.points[0] - w.normal * w.gap).norm() < 1e-13, "{w:?}");
-                assert!(w.gap <= 0.3 && w.feature < features(shapes));
-                assert!(contacts[..k].iter().all(|other| other.feature != w.feature));
-                assert!(w.lowest >= least_gap(&contacts) - 1e-12, "{contacts:?}");
-                let tolerance = roundness(&pair) + if has_capsule(&pair) { 0.01 } else { 1e-4 };
-                for body in 0..2 {
-                    let outside = pair.outside(body, w.points[body]);
-                    assert!(outside.abs() < tolerance, "{outside} {body} {pair:?} {w:?}");
-                }
-            }
+            let surface = roundness(&pair) + if has_capsule(&pair) { 0.01 } else { 1e-4 };
+            assert_consistent(&pair, &contacts, features(shapes), [1e-13, 1e-12], surface);
         }
         assert!(found > 700, "{shapes:?} {found}");
     }
@@ -58,27 +48,7 @@ fn normals_are_unit_and_points_are_on_the_surfaces() {
 fn swapped_shapes_have_flipped_normals() {
     let mut random = Random(62);
     for shapes in more_shapes() {
-        let (mut same, mut count) = (0, 0);
-        for _ in 0..2000 {
-            let pair = Pair::random(shapes, &mut random, 3.0);
-            let (mut one, mut other) = (pair.witnesses(0.3), pair.swapped().witnesses(0.3));
-            if one.is_empty() && other.is_empty() {
-                continue;
-            }
-            count += 1;
-            one.sort_by(|a, b| a.gap.total_cmp(&b.gap));
-            other.sort_by(|a, b| a.gap.total_cmp(&b.gap));
-            same += usize::from(
-                one.len() == other.len()
-                    && one.iter().zip(&other).all(|(a, b)| {
-                        (a.gap - b.gap).abs() < 1e-11
-                            && (a.normal + b.normal).norm() < 1e-11
-                            && (a.points[0] - b.points[1]).norm() < 1e-10
-                            && (a.points[1] - b.points[0]).norm() < 1e-10
-                            && (a.lowest - b.lowest).abs() < 1e-11
-                    }),
-            );
-        }
+        let [count, same] = flipped(shapes, &mut random, 2000, [1e-11, 1e-10]);
         // Of two axes that are as good the first is taken, and of manifolds of many points other ones.
         let all = if shapes[0] == shapes[1] { count - count / 10 } else { count - count / 6 };
         println!("{shapes:?} {same} of {count}");
@@ -90,32 +60,7 @@ fn swapped_shapes_have_flipped_normals() {
 fn contacts_move_with_the_shapes() {
     let mut random = Random(63);
     for shapes in more_shapes() {
-        let (mut same, mut count) = (0, 0);
-        for _ in 0..1000 {
-            let pair = Pair::random(shapes, &mut random, 2.5);
-            let (turn, shift) = (orientation(&mut random), Vector3::from(random.vector(2.0)));
-            let rotation = rotation_matrix(turn);
-            let mut moved = pair;
-            for body in 0..2 {
-                moved.orientations[body] = product(turn, pair.orientations[body]);
-                moved.positions[body] = rotation * pair.positions[body] + shift;
-            }
-            let (one, other) = (pair.witnesses(0.3), moved.witnesses(0.3));
-            count += 1;
-            if super::features(&one) != super::features(&other) {
-                continue;
-            }
-            same += 1;
-            for (a, b) in one.iter().zip(&other) {
-                assert!((a.gap - b.gap).abs() < 1e-11);
-                assert!((rotation * a.normal - b.normal).norm() < 1e-11);
-                for k in 0..2 {
-                    let error = (rotation * a.points[k] + shift - b.points[k]).norm();
-                    assert!(error < 1e-9, "{error}");
-                }
-            }
-        }
-        assert!(same >= count - 2, "{shapes:?}: {same} of {count}");
+        assert_moving(shapes, &mut random, 1000, [1e-11, 1e-9]);
     }
 }
 
@@ -251,21 +196,5 @@ fn gaps_are_distances() {
             missed * 4 < count && exact * 10 > count * 6,
             "{shapes:?} {exact} {missed} {count}"
         );
-    }
-}
-
-#[test]
-fn nothing_within_reach_is_outside_of_the_bounds() {
-    let mut random = Random(65);
-    let (mut sweep, mut pairs) = (SweepAndPrune::default(), Vec::new());
-    for shapes in more_shapes() {
-        for _ in 0..1000 {
-            let pair = Pair::random(shapes, &mut random, 4.0);
-            let poses = pair.poses();
-            let reach = 0.2;
-            let of = |k: usize| Bounds::new(shapes[k], &poses[k], pair.sizes[k], 0.5 * reach);
-            sweep.pairs(&[of(0), of(1)], &mut pairs);
-            assert!(!pairs.is_empty() || pair.witnesses(reach).is_empty(), "{pair:?}");
-        }
     }
 }

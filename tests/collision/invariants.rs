@@ -1,37 +1,117 @@
 //! What holds for the contacts of any two shapes.
 
 use nalgebra::Vector3;
-use stiction::collision::FEATURES;
+use stiction::collision::{FEATURES, Witness};
 use stiction::contact::contact_frame;
+use stiction::model::Shape;
 use stiction::spatial::{exp, product, rotation_matrix};
 
 use super::{BOX, Pair, features, least_gap, orientation, shapes, unit};
 use crate::random::Random;
 
+/// Normals are unit vectors along the gaps, features differ, and points are `surface` from the surfaces at most.
+/// `rounding`: of lengths, and of the lowest gap.
+pub fn assert_consistent(
+    pair: &Pair,
+    contacts: &[Witness<f64>],
+    features: usize,
+    [rounding, lowest]: [f64; 2],
+    surface: f64,
+) {
+    for (k, w) in contacts.iter().enumerate() {
+        assert!((w.normal.norm() - 1.0).abs() < rounding);
+        assert!((w.points[1] - w.points[0] - w.normal * w.gap).norm() < rounding, "{w:?}");
+        assert!(w.gap <= 0.3 && w.feature < features);
+        assert!(contacts[..k].iter().all(|other| other.feature != w.feature));
+        assert!(w.lowest >= least_gap(contacts) - lowest, "{contacts:?}");
+        for body in 0..2 {
+            let outside = pair.outside(body, w.points[body]);
+            assert!(outside.abs() < surface, "{outside} {body} {pair:?} {w:?}");
+        }
+    }
+}
+
+/// Of `cases` random pairs, how many touch, and of how many of these the contacts are the same the other way round,
+/// within the tolerances of gaps and of points.
+pub fn flipped(
+    shapes: [&'static Shape; 2],
+    random: &mut Random,
+    cases: usize,
+    [gap, point]: [f64; 2],
+) -> [usize; 2] {
+    let (mut count, mut same) = (0, 0);
+    for _ in 0..cases {
+        let pair = Pair::random(shapes, random, 3.0);
+        let (mut one, mut other) = (pair.witnesses(0.3), pair.swapped().witnesses(0.3));
+        if one.is_empty() && other.is_empty() {
+            continue;
+        }
+        count += 1;
+        one.sort_by(|a, b| a.gap.total_cmp(&b.gap));
+        other.sort_by(|a, b| a.gap.total_cmp(&b.gap));
+        same += usize::from(
+            one.len() == other.len()
+                && one.iter().zip(&other).all(|(a, b)| {
+                    (a.gap - b.gap).abs() < gap
+                        && (a.normal + b.normal).norm() < gap
+                        && (a.points[0] - b.points[1]).norm() < point
+                        && (a.points[1] - b.points[0]).norm() < point
+                        && (a.lowest - b.lowest).abs() < gap
+                }),
+        );
+    }
+    [count, same]
+}
+
+/// Contacts of random pairs move with the shapes, but of two of the cases, within the tolerances of gaps and of
+/// points.
+pub fn assert_moving(
+    shapes: [&'static Shape; 2],
+    random: &mut Random,
+    cases: usize,
+    [gap, point]: [f64; 2],
+) {
+    let mut same = 0;
+    for _ in 0..cases {
+        let pair = Pair::random(shapes, random, 2.5);
+        let (turn, shift) = (orientation(random), Vector3::from(random.vector(2.0)));
+        let rotation = rotation_matrix(turn);
+        let mut moved = pair;
+        for body in 0..2 {
+            moved.orientations[body] = product(turn, pair.orientations[body]);
+            moved.positions[body] = rotation * pair.positions[body] + shift;
+        }
+        let (one, other) = (pair.witnesses(0.3), moved.witnesses(0.3));
+        if features(&one) != features(&other) {
+            continue;
+        }
+        same += 1;
+        for (a, b) in one.iter().zip(&other) {
+            assert!((a.gap - b.gap).abs() < gap);
+            assert!((rotation * a.normal - b.normal).norm() < gap);
+            for k in 0..2 {
+                let error = (rotation * a.points[k] + shift - b.points[k]).norm();
+                assert!(error < point, "{error}");
+            }
+        }
+    }
+    assert!(same >= cases - 2, "{shapes:?}: {same} of {cases}");
+}
+
 #[test]
 fn normals_are_unit_and_points_are_on_the_surfaces() {
     let mut random = Random(1);
     for shapes in shapes() {
+        // The foot of a point that has sunk in is on the face; edges that have passed each other
+        // are both on the surface. One that is a little beside a face counts as over it.
+        let surface = if shapes == [&BOX; 2] { 1e-4 } else { 1e-12 };
         let mut found = 0;
         for _ in 0..20_000 {
             let pair = Pair::random(shapes, &mut random, 3.0);
             let contacts = pair.witnesses(0.3);
             found += usize::from(!contacts.is_empty());
             assert!(contacts.len() <= 8, "{pair:?} {contacts:?}");
-            for (k, w) in contacts.iter().enumerate() {
-                assert!((w.normal.norm() - 1.0).abs() < 1e-14);
-                assert!((w.points[1] - w.points[0] - w.normal * w.gap).norm() < 1e-14, "{w:?}");
-                assert!(w.gap <= 0.3 && w.feature < FEATURES);
-                assert!(contacts[..k].iter().all(|other| other.feature != w.feature));
-                assert!(w.lowest >= least_gap(&contacts) - 1e-15, "{contacts:?}");
-                // The foot of a point that has sunk in is on the face; edges that have passed each other
-                // are both on the surface. One that is a little beside a face counts as over it.
-                let tolerance = if shapes == [&BOX; 2] { 1e-4 } else { 1e-12 };
-                for body in 0..2 {
-                    let outside = pair.outside(body, w.points[body]);
-                    assert!(outside.abs() < tolerance, "{outside} {body} {pair:?} {w:?}");
-                }
-            }
+            assert_consistent(&pair, &contacts, FEATURES, [1e-14, 1e-15], surface);
         }
         assert!(found > 5000, "{shapes:?} {found}");
     }
@@ -41,28 +121,8 @@ fn normals_are_unit_and_points_are_on_the_surfaces() {
 fn swapped_shapes_have_flipped_normals() {
     let mut random = Random(2);
     for shapes in shapes() {
-        let (mut same, mut count) = (0, 0);
-        for _ in 0..20_000 {
-            let pair = Pair::random(shapes, &mut random, 3.0);
-            let (mut one, mut other) = (pair.witnesses(0.3), pair.swapped().witnesses(0.3));
-            if one.is_empty() && other.is_empty() {
-                continue;
-            }
-            count += 1;
-            one.sort_by(|a, b| a.gap.total_cmp(&b.gap));
-            other.sort_by(|a, b| a.gap.total_cmp(&b.gap));
-            // Of two axes that are as good the first is taken, whichever body it belongs to.
-            same += usize::from(
-                one.len() == other.len()
-                    && one.iter().zip(&other).all(|(a, b)| {
-                        (a.gap - b.gap).abs() < 1e-12
-                            && (a.normal + b.normal).norm() < 1e-12
-                            && (a.points[0] - b.points[1]).norm() < 1e-12
-                            && (a.points[1] - b.points[0]).norm() < 1e-12
-                            && (a.lowest - b.lowest).abs() < 1e-12
-                    }),
-            );
-        }
+        let [count, same] = flipped(shapes, &mut random, 20_000, [1e-12; 2]);
+        // Of two axes that are as good the first is taken, whichever body it belongs to.
         let all = if shapes == [&BOX; 2] { count - count / 50 } else { count };
         assert!(count > 5000 && same >= all, "{shapes:?}: {same} of {count}");
     }
@@ -72,33 +132,8 @@ fn swapped_shapes_have_flipped_normals() {
 fn contacts_move_with_the_shapes() {
     let mut random = Random(3);
     for shapes in shapes() {
-        let (mut same, mut count) = (0, 0);
-        for _ in 0..5000 {
-            let pair = Pair::random(shapes, &mut random, 2.5);
-            let (turn, shift) = (orientation(&mut random), Vector3::from(random.vector(2.0)));
-            let rotation = rotation_matrix(turn);
-            let mut moved = pair;
-            for body in 0..2 {
-                moved.orientations[body] = product(turn, pair.orientations[body]);
-                moved.positions[body] = rotation * pair.positions[body] + shift;
-            }
-            let (one, other) = (pair.witnesses(0.3), moved.witnesses(0.3));
-            count += 1;
-            if features(&one) != features(&other) {
-                continue;
-            }
-            same += 1;
-            for (a, b) in one.iter().zip(&other) {
-                assert!((a.gap - b.gap).abs() < 1e-12);
-                assert!((rotation * a.normal - b.normal).norm() < 1e-12);
-                for k in 0..2 {
-                    // Crossings of nearly parallel lines magnify rounding.
-                    let error = (rotation * a.points[k] + shift - b.points[k]).norm();
-                    assert!(error < 1e-11, "{error}");
-                }
-            }
-        }
-        assert!(same >= count - 2, "{shapes:?}: {same} of {count}");
+        // Crossings of nearly parallel lines magnify rounding.
+        assert_moving(shapes, &mut random, 5000, [1e-12, 1e-11]);
     }
 }
 

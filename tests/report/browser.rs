@@ -4,19 +4,18 @@
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::{HOSTILE, full};
-use crate::simulate::{Folder, SCENE, succeeds};
+use crate::folder::Folder;
+use crate::simulate::{SCENE, succeeds};
 
 /// Runs before the scripts of a page: keeps what goes wrong.
 const BEFORE: &str = include_str!("before.js");
 /// Runs after them: uses the player, and writes down what it saw.
 const AFTER: &str = include_str!("after.js");
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The browser, if there is one.
 fn browser() -> Option<PathBuf> {
@@ -44,7 +43,7 @@ fn open(folder: &Folder, page: &str) -> Option<Value> {
         format!("{head}<head><script>{BEFORE}</script>{body}<script>{AFTER}</script></body>{end}");
     folder.write("opened.html", &page);
     let file = |name: &str| File::create(folder.path(name)).unwrap();
-    let mut child = Command::new(&browser)
+    Command::new(&browser)
         .args(["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"])
         .args(["--enable-unsafe-swiftshader", "--window-size=1000,800", "--disable-extensions"])
         .args(["--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom"])
@@ -53,16 +52,8 @@ fn open(folder: &Folder, page: &str) -> Option<Value> {
         .stdin(Stdio::null())
         .stdout(file("dom.html"))
         .stderr(file("log.txt"))
-        .spawn()
+        .status()
         .unwrap_or_else(|error| panic!("{}: {error}", browser.display()));
-    let begin = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if begin.elapsed() > PATIENCE {
-            child.kill().unwrap();
-            panic!("{} does not end: {}", browser.display(), folder.read("log.txt"));
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
     let dom = folder.read("dom.html");
     let log = folder.read("log.txt");
     let said: Vec<&str> = log

@@ -4,7 +4,8 @@ use serde_json::Value;
 use stiction::model::Scene;
 
 use super::pages::parts;
-use crate::simulate::{Folder, SCENE, refuses, succeeds};
+use crate::folder::Folder;
+use crate::simulate::{SCENE, refuses, succeeds};
 
 #[test]
 fn identify_writes_a_folder() {

@@ -86,8 +86,8 @@ pub fn full() -> Report {
     });
     report.recordings.push(RecordingError {
         name: HOSTILE.to_string(),
-        position_percent: f64::NAN,
-        rotation_deg: f64::INFINITY,
+        position_percent: Some(f64::NAN),
+        rotation_deg: Some(f64::INFINITY),
         outlier: true,
         ..RecordingError::default()
     });

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use stiction::identify::Dataset;
-use stiction::view::{Playback, Report};
+use stiction::view::{Playback, RecordingError, Report};
 
 use super::{HOSTILE, builtin, full, identified};
 
@@ -69,8 +69,8 @@ fn a_report_is_one_file_that_loads_nothing() {
         clips.iter().filter(|clip| clip["name"].as_str().unwrap().contains(rank)).count()
     };
     assert_eq!((clips.len(), shown("worst"), shown("best")), (5, 2, 2));
-    let worst =
-        report.recordings.iter().max_by(|a, b| a.position_percent.total_cmp(&b.position_percent));
+    let error = |row: &RecordingError| row.position_percent.unwrap();
+    let worst = report.recordings.iter().max_by(|a, b| error(a).total_cmp(&error(b)));
     assert_eq!(worst.unwrap().clip, Some(0));
     let marked: Vec<usize> = report.recordings.iter().filter_map(|row| row.clip).collect();
     assert_eq!(marked.len(), 5);

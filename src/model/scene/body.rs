@@ -1,6 +1,6 @@
 //! The `[[body]]` tables of a scene file.
 
-use nalgebra::Matrix3;
+use nalgebra::{Matrix3, Vector3};
 
 use super::shape;
 use crate::Error;
@@ -156,29 +156,31 @@ fn uniform(
         let message = "is missing: without it the body is a solid of uniform density of one shape";
         return Err(table.error("inertia", message));
     };
-    if given.is_some_and(|given| given != collider.position) {
-        let message = match collider.position == [0.0; 3] {
-            true => {
-                "is missing: without it the body is a solid of uniform density, which has its \
-                 center_of_mass at 0"
-            }
-            false => {
-                "is missing: without it the body is a solid of uniform density, which has its \
-                 center_of_mass at the position of its shape"
-            }
-        };
+    let solid = collider.shape.uniform_solid(collider.size);
+    if solid.volume == 0.0 {
+        let message = "is missing: a height field is a surface, which has no uniform density";
+        return Err(table.error("inertia", message));
+    }
+    let turn = unit_quaternion(collider.orientation).unwrap_or([1.0, 0.0, 0.0, 0.0]);
+    let rotation = rotation_matrix(turn);
+    let center = Vector3::from(collider.position) + rotation * solid.center_of_mass;
+    let center_of_mass: [f64; 3] = center.into();
+    if given.is_some_and(|given| given != center_of_mass) {
+        let [x, y, z] = center_of_mass;
+        let message = format!(
+            "is missing: without it the body is a solid of uniform density, which has its \
+             center_of_mass at [{x}, {y}, {z}]"
+        );
         return Err(table.error("inertia", message));
     }
     let [xx, yy, zz, xy, xz, yz] = collider.shape.uniform_inertia(mass, collider.size);
-    let turn = unit_quaternion(collider.orientation).unwrap_or([1.0, 0.0, 0.0, 0.0]);
     if turn == [1.0, 0.0, 0.0, 0.0] {
-        return Ok((collider.position, [xx, yy, zz, xy, xz, yz]));
+        return Ok((center_of_mass, [xx, yy, zz, xy, xz, yz]));
     }
-    let rotation = rotation_matrix(turn);
     let own = Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
     let m = rotation * own * rotation.transpose();
     let six = [m[(0, 0)], m[(1, 1)], m[(2, 2)], m[(0, 1)], m[(0, 2)], m[(1, 2)]];
-    Ok((collider.position, six))
+    Ok((center_of_mass, six))
 }
 
 fn read_orientation(table: &Table) -> Result<[f64; 4], Error> {

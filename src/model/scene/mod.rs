@@ -47,7 +47,7 @@ use crate::table::{self, Table};
 /// shape = { box = [0.05, 0.05, 0.05] }   # half extents, m; or { sphere = 0.05 }
 /// inertia = [8e-4, 8e-4, 8e-4]       # kg m² about the centre of mass: one number, xx yy zz, or
 ///                                    # xx yy zz xy xz yz; if left out, of uniform density
-/// center_of_mass = [0, 0, 0]         # m from the centre of the shape
+/// center_of_mass = [0, 0, 0]         # m, in the body; if inertia is left out, that of the shape
 /// position = [0, 0, 0.05]            # of the centre of the shape in the world, m
 /// orientation = [1, 0, 0, 0]         # w x y z, body to world
 /// velocity = [1, 0, 0]               # of the centre of the shape in the world, m/s
