@@ -33,8 +33,8 @@ mod linearize_conventions;
 #[cfg(feature = "cli")]
 mod linearize_files;
 mod linearize_products;
-mod linearize_scenes;
 mod linearize_reference;
+mod linearize_scenes;
 mod measurements;
 mod paper;
 mod physics;
