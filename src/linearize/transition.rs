@@ -8,7 +8,6 @@ use crate::Error;
 use crate::argmin::Status;
 use crate::model::{Model, ParameterRef, Scene, System};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
-use crate::spatial::normalized;
 use crate::state::State;
 
 /// x+ = f(x, u; p) of a scene, with its derivatives, and the memory they are computed in.
@@ -368,7 +367,7 @@ impl Transition {
                     return Err(self.error(&self.state_names()[first + at], message));
                 }
                 if (size - 1.0).abs() > 4.0 * f64::EPSILON {
-                    q.copy_from_slice(&normalized([q[0], q[1], q[2], q[3]]));
+                    q.iter_mut().for_each(|x| *x /= size);
                 }
             }
             first += joint.nq();
