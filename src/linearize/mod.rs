@@ -23,6 +23,7 @@
 //! # Ok::<(), stiction::Error>(())
 //! ```
 
+mod ambient;
 mod displacement;
 mod export;
 mod products;
@@ -30,6 +31,7 @@ mod step_jacobian;
 mod trajectory;
 mod transition;
 
+pub use ambient::AmbientJacobian;
 pub use products::StepProducts;
 pub use step_jacobian::{JacobianWorkspace, Selection, StepJacobian, step_jacobian};
 pub use trajectory::{Linearization, Linearizer};

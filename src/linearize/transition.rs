@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use super::{JacobianWorkspace, Selection, StepJacobian, StepProducts, step_jacobian};
+use super::{
+    AmbientJacobian, JacobianWorkspace, Selection, StepJacobian, StepProducts, step_jacobian,
+};
 use crate::Error;
 use crate::argmin::Status;
 use crate::model::{Model, ParameterRef, Scene, System};
@@ -250,6 +252,20 @@ impl Transition {
             return Err(self.error("", message.to_string()));
         }
         Ok(&self.jacobian)
+    }
+
+    /// f with its Jacobians in the numbers of x themselves; see [`AmbientJacobian`].
+    ///
+    /// # Errors
+    /// As [`Self::linearize`].
+    pub fn linearize_ambient(
+        &mut self,
+        x: &[f64],
+        u: &[f64],
+    ) -> Result<(AmbientJacobian, &StepJacobian), Error> {
+        self.linearize(x, u)?;
+        let (model, jacobian) = (&self.scene.model, &self.jacobian);
+        Ok((AmbientJacobian::new(model, &x[..model.nq()], jacobian), jacobian))
     }
 
     /// `[A B C] d` of a direction `[dx; du; dp]`: a tangent vector, 2 nv numbers.
