@@ -249,7 +249,7 @@ impl Transition {
         if !self.jacobian.is_determined() {
             let message = "the contacts do not determine a derivative here: their problem was not solved; \
                            try more compliance or a shorter time step";
-            return Err(self.error("", message.to_string()));
+            return Err(Error::undefined(&self.name, message));
         }
         Ok(&self.jacobian)
     }
@@ -339,7 +339,7 @@ impl Transition {
         let product = product(&products).map_err(|error| self.error("", error.to_string()))?;
         if product.iter().any(|x| !x.is_finite()) {
             let message = "the contacts do not determine a derivative here";
-            return Err(self.error("", message.to_string()));
+            return Err(Error::undefined(&self.name, message));
         }
         Ok(product)
     }
@@ -405,7 +405,7 @@ impl Transition {
         }
         let message = "the step does not give finite numbers: an input or a velocity is too large, or a \
                        number of the scene too extreme";
-        Err(self.error("", message.to_string()))
+        Err(Error::undefined(&self.name, message))
     }
 
     fn error(&self, field: &str, message: String) -> Error {
