@@ -8,7 +8,7 @@ use super::{
 };
 use crate::Error;
 use crate::argmin::Status;
-use crate::model::{Model, ParameterRef, Scene, System};
+use crate::model::{Model, ParameterRef, Parameters, Scene, System};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
 use crate::state::State;
 
@@ -47,6 +47,7 @@ pub struct Transition {
     inputs: Vec<usize>,
     parameter_names: Vec<String>,
     parameters: Vec<ParameterRef>,
+    values: Parameters<f64>,
     warm: bool,
     state: State<f64>,
     next: State<f64>,
@@ -125,6 +126,7 @@ impl Transition {
             inputs: default_inputs(&scene.model),
             parameter_names: Vec::new(),
             parameters: Vec::new(),
+            values: scene.parameters.clone(),
             warm: false,
             state: scene.state.clone(),
             next: scene.state.clone(),
@@ -155,6 +157,31 @@ impl Transition {
     pub fn select_parameters(&mut self, names: &[String]) -> Result<(), Error> {
         self.parameters = parameters_named(&self.scene.model, names, &self.name)?;
         self.parameter_names = names.to_vec();
+        Ok(())
+    }
+
+    /// p: the selected parameters as they are now.
+    pub fn parameters(&self) -> Vec<f64> {
+        let value = |parameter: &ParameterRef| self.values.values[parameter.slots[0]];
+        self.parameters.iter().map(value).collect()
+    }
+
+    /// Gives the selected parameters other values than those of the scene.
+    ///
+    /// # Errors
+    /// If the length is wrong or a number is not finite; nothing changes then. Numbers that no body has, such
+    /// as a negative mass, show in the steps.
+    pub fn set_parameters(&mut self, p: &[f64]) -> Result<(), Error> {
+        self.check("parameter vector", p.len(), self.np())?;
+        if let Some(k) = p.iter().position(|p| !p.is_finite()) {
+            let message = format!("must be finite, found {}", p[k]);
+            return Err(self.error(&self.parameter_names[k], message));
+        }
+        for (parameter, &p) in self.parameters.iter().zip(p) {
+            for &slot in &parameter.slots {
+                self.values.values[slot] = p;
+            }
+        }
         Ok(())
     }
 
@@ -224,8 +251,8 @@ impl Transition {
     pub fn step(&mut self, x: &[f64], u: &[f64], next: &mut [f64]) -> Result<StepReport, Error> {
         self.take(x, u)?;
         self.check("next state", next.len(), self.nq() + self.nv())?;
-        let Transition { scene, state, all_inputs, memory, workspace, .. } = self;
-        let system = system(scene);
+        let Transition { scene, values, state, all_inputs, memory, workspace, .. } = self;
+        let system = system(scene, values);
         let report = step(&system, state, all_inputs, memory, workspace, &mut self.next);
         self.check_end(&report, &self.next)?;
         let (q, v) = next.split_at_mut(self.next.q.len());
@@ -240,8 +267,8 @@ impl Transition {
     /// As [`Self::step`]; also if the contacts determine no derivative.
     pub fn linearize(&mut self, x: &[f64], u: &[f64]) -> Result<&StepJacobian, Error> {
         self.take(x, u)?;
-        let Transition { scene, state, all_inputs, memory, .. } = self;
-        let system = system(scene);
+        let Transition { scene, values, state, all_inputs, memory, .. } = self;
+        let system = system(scene, values);
         let selection = Selection { inputs: &self.inputs, parameters: &self.parameters };
         let (workspace, jacobian) = (&mut self.jacobian_workspace, &mut self.jacobian);
         step_jacobian(&system, state, all_inputs, selection, memory, workspace, jacobian);
@@ -325,11 +352,12 @@ impl Transition {
     ) -> Result<Vec<f64>, Error> {
         self.take(x, u)?;
         self.before.clone_from(&self.memory);
-        let Transition { scene, state, all_inputs, memory, workspace, .. } = self;
-        let report = step(&system(scene), state, all_inputs, memory, workspace, &mut self.next);
+        let Transition { scene, values, state, all_inputs, memory, workspace, .. } = self;
+        let report =
+            step(&system(scene, values), state, all_inputs, memory, workspace, &mut self.next);
         self.check_end(&report, &self.next)?;
         let products = StepProducts {
-            system: &system(&self.scene),
+            system: &system(&self.scene, &self.values),
             state: &self.state,
             inputs: &self.all_inputs,
             selection: Selection { inputs: &self.inputs, parameters: &self.parameters },
@@ -413,6 +441,6 @@ impl Transition {
     }
 }
 
-fn system(scene: &Scene) -> System<'_, f64> {
-    System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings }
+fn system<'a>(scene: &'a Scene, parameters: &'a Parameters<f64>) -> System<'a, f64> {
+    System { model: &scene.model, parameters, settings: &scene.settings }
 }
