@@ -146,11 +146,12 @@ impl Transition {
     /// As [`inputs_named`]. Nothing changes then.
     pub fn select_inputs(&mut self, names: &[String]) -> Result<(), Error> {
         self.inputs = inputs_named(&self.scene.model, names, &self.name)?;
+        self.all_inputs.copy_from_slice(&self.scene.wrenches);
         Ok(())
     }
 
     /// Makes the parameters called `names` p, in this order; see
-    /// [`Model::parameter_names`].
+    /// [`Model::parameter_names`]. Values that were [set](Self::set_parameters) stay.
     ///
     /// # Errors
     /// As [`parameters_named`]. Nothing changes then.
@@ -407,7 +408,10 @@ impl Transition {
                 let q = &mut self.state.q[first + at..first + at + 4];
                 let size = q.iter().map(|x| x * x).sum::<f64>().sqrt();
                 if !(size > 1e-6 && size < 1e6) {
-                    let message = format!("a quaternion of norm {size:e} is no orientation");
+                    let message = format!(
+                        "a quaternion of norm {size:e} is no orientation; an initial guess wants one \
+                         too, such as 1, 0, 0, 0"
+                    );
                     return Err(self.error(&self.state_names()[first + at], message));
                 }
                 if (size - 1.0).abs() > 4.0 * f64::EPSILON {
