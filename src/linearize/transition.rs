@@ -255,7 +255,7 @@ impl Transition {
         let Transition { scene, values, state, all_inputs, memory, workspace, .. } = self;
         let system = system(scene, values);
         let report = step(&system, state, all_inputs, memory, workspace, &mut self.next);
-        self.check_end(&report, &self.next)?;
+        self.check_end(is_usable(&report, &self.next))?;
         let (q, v) = next.split_at_mut(self.next.q.len());
         q.copy_from_slice(&self.next.q);
         v.copy_from_slice(&self.next.v);
@@ -273,7 +273,7 @@ impl Transition {
         let selection = Selection { inputs: &self.inputs, parameters: &self.parameters };
         let (workspace, jacobian) = (&mut self.jacobian_workspace, &mut self.jacobian);
         step_jacobian(&system, state, all_inputs, selection, memory, workspace, jacobian);
-        self.check_end(&self.jacobian.report, &self.jacobian.next)?;
+        self.check_end(is_usable(&self.jacobian.report, &self.jacobian.next))?;
         if !self.jacobian.is_determined() {
             let message = "the contacts do not determine a derivative here: their problem was not solved; \
                            try more compliance or a shorter time step";
@@ -301,6 +301,8 @@ impl Transition {
     /// # Errors
     /// As [`Self::step`].
     pub fn jvp(&mut self, x: &[f64], u: &[f64], direction: &[f64]) -> Result<Vec<f64>, Error> {
+        let dimension = 2 * self.nv() + self.nu() + self.np();
+        self.check_numbers("direction", direction, dimension)?;
         self.product(x, u, |products| products.jvp(direction))
     }
 
@@ -309,6 +311,7 @@ impl Transition {
     /// # Errors
     /// As [`Self::step`].
     pub fn vjp(&mut self, x: &[f64], u: &[f64], weights: &[f64]) -> Result<Vec<f64>, Error> {
+        self.check_numbers("weight vector", weights, 2 * self.nv())?;
         self.product(x, u, |products| products.vjp(weights))
     }
 
@@ -318,6 +321,7 @@ impl Transition {
     /// # Errors
     /// As [`Self::step`].
     pub fn hessian(&mut self, x: &[f64], u: &[f64], weights: &[f64]) -> Result<Vec<f64>, Error> {
+        self.check_numbers("weight vector", weights, 2 * self.nv())?;
         self.product(x, u, |products| {
             Ok(products.hessian(weights)?.iter().copied().collect::<Vec<f64>>())
         })
@@ -329,7 +333,7 @@ impl Transition {
     /// If a length is wrong or a number is not finite.
     pub fn integrate(&mut self, x: &[f64], dx: &[f64]) -> Result<Vec<f64>, Error> {
         self.take_state(x)?;
-        self.check("tangent vector", dx.len(), 2 * self.nv())?;
+        self.check_numbers("tangent vector", dx, 2 * self.nv())?;
         let moved = self.state.moved(self.scene.model.coordinates(), dx);
         Ok([moved.q, moved.v].concat())
     }
@@ -356,7 +360,7 @@ impl Transition {
         let Transition { scene, values, state, all_inputs, memory, workspace, .. } = self;
         let report =
             step(&system(scene, values), state, all_inputs, memory, workspace, &mut self.next);
-        self.check_end(&report, &self.next)?;
+        self.check_end(is_usable(&report, &self.next))?;
         let products = StepProducts {
             system: &system(&self.scene, &self.values),
             state: &self.state,
@@ -430,11 +434,20 @@ impl Transition {
         Err(self.error("", format!("a {what} has {expected} numbers here, found {found}")))
     }
 
-    fn check_end(&self, report: &StepReport, next: &State<f64>) -> Result<(), Error> {
-        let finite = next.q.iter().chain(&next.v).all(|x| x.is_finite());
-        if finite && report.worst.status != Status::InvalidInput {
+    fn check_numbers(&self, what: &str, numbers: &[f64], expected: usize) -> Result<(), Error> {
+        self.check(what, numbers.len(), expected)?;
+        match numbers.iter().find(|x| !x.is_finite()) {
+            Some(x) => Err(self.error("", format!("a {what} must be finite, found {x}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// An error unless the step is usable; solvers do not start from one that is not.
+    fn check_end(&mut self, usable: bool) -> Result<(), Error> {
+        if usable {
             return Ok(());
         }
+        self.memory.clear();
         let message = "the step does not give finite numbers: an input or a velocity is too large, or a \
                        number of the scene too extreme";
         Err(Error::undefined(&self.name, message))
@@ -443,6 +456,11 @@ impl Transition {
     fn error(&self, field: &str, message: String) -> Error {
         Error::input(&self.name, None, field, message)
     }
+}
+
+fn is_usable(report: &StepReport, next: &State<f64>) -> bool {
+    let finite = next.q.iter().chain(&next.v).all(|x| x.is_finite());
+    finite && report.worst.status != Status::InvalidInput
 }
 
 fn system<'a>(scene: &'a Scene, parameters: &'a Parameters<f64>) -> System<'a, f64> {

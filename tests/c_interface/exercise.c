@@ -155,7 +155,7 @@ static void errors(const char *path) {
   data = data_of(model);
   CHECK(stiction_name_count(model, -1) == 0 && stiction_name(model, 7, 0) == NULL);
   FAILS(stiction_data_new(model, NULL), STICTION_ERROR_POINTER, "data is a null pointer");
-  double x[X], u[6] = {0}, next[X], big[N * N];
+  double x[X], u[6] = {0}, next[X], big[N * N] = {0};
   FAILS(stiction_initial_state(model, "home", x, X), STICTION_ERROR_INPUT, "no keyframe \"home\"");
   FAILS(stiction_initial_state(model, NULL, x, 12), STICTION_ERROR_INPUT, "13 numbers here, found room for 12");
   FAILS(stiction_initial_state(model, NULL, NULL, X), STICTION_ERROR_POINTER, "x is a null pointer");
@@ -188,9 +188,12 @@ static void errors(const char *path) {
   FAILS(stiction_linearize(data, 0, x, X, u, 6, &jacobian), STICTION_ERROR_INPUT, "A has 144 numbers here");
   FAILS(stiction_linearize(data, 2, x, X, u, 6, &jacobian), STICTION_ERROR_INPUT, "neither tangent nor ambient");
   FAILS(stiction_linearize(data, 0, x, X, u, 6, NULL), STICTION_ERROR_POINTER, "jacobian is a null");
-  FAILS(stiction_vjp(data, x, X, u, 6, big, 11, big, 18), STICTION_ERROR_INPUT, "12");
+  FAILS(stiction_vjp(data, x, X, u, 6, big, 11, big, 18), STICTION_ERROR_INPUT, "12 numbers here, found 11");
   FAILS(stiction_vjp(data, x, X, u, 6, big, 12, big, 17), STICTION_ERROR_INPUT, "has 18 numbers here");
-  FAILS(stiction_jvp(data, x, X, u, 6, big, 17, big, 12), STICTION_ERROR_INPUT, "18");
+  FAILS(stiction_jvp(data, x, X, u, 6, big, 17, big, 12), STICTION_ERROR_INPUT, "18 numbers here, found 17");
+  big[11] = NAN;
+  FAILS(stiction_vjp(data, x, X, u, 6, big, 12, big, 18), STICTION_ERROR_INPUT, "must be finite, found NaN");
+  FAILS(stiction_integrate(data, x, X, big, 12, next, X), STICTION_ERROR_INPUT, "must be finite, found NaN");
   FAILS(stiction_integrate(data, x, X, big, 11, next, X), STICTION_ERROR_INPUT, "12 numbers here, found 11");
   const char *const unknown[] = {"box/fx", "box/fw"}, *const twice[] = {"box/fx", "box/fx"};
   const char *const null[] = {NULL};
