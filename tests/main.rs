@@ -2,6 +2,8 @@
 
 mod allocations;
 mod articulated;
+#[cfg(all(feature = "cli", unix))]
+mod c_interface;
 mod cases;
 mod collision;
 mod columns;
@@ -52,6 +54,7 @@ mod simulate;
 mod simulate_driven;
 mod staggered;
 mod trajectory;
+mod transition;
 mod trust;
 #[cfg(feature = "cli")]
 mod trust_cli;

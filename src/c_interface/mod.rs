@@ -11,18 +11,8 @@
 mod attachment;
 #[cfg(feature = "c_interface")]
 #[expect(unsafe_code, reason = "raw pointers and unmangled names of the C boundary")]
-mod boundary;
-#[cfg(feature = "c_interface")]
-#[expect(unsafe_code, reason = "raw pointers and unmangled names of the C boundary")]
-mod casadi;
-#[cfg(feature = "c_interface")]
-#[expect(unsafe_code, reason = "raw pointers and unmangled names of the C boundary")]
-mod data;
-#[cfg(feature = "c_interface")]
-#[expect(unsafe_code, reason = "raw pointers and unmangled names of the C boundary")]
-mod model;
+mod exports;
 
 pub use attachment::Attachment;
 #[cfg(feature = "c_interface")]
-#[expect(unsafe_code, reason = "raw pointers and unmangled names of the C boundary")]
-mod step;
+pub use exports::{Code, Failure, last_message, status};

@@ -431,13 +431,13 @@ impl Transition {
         if found == expected {
             return Ok(());
         }
-        Err(self.error("", format!("a {what} has {expected} numbers here, found {found}")))
+        Err(self.error("", format!("the {what} has {expected} numbers here, found {found}")))
     }
 
     fn check_numbers(&self, what: &str, numbers: &[f64], expected: usize) -> Result<(), Error> {
         self.check(what, numbers.len(), expected)?;
         match numbers.iter().find(|x| !x.is_finite()) {
-            Some(x) => Err(self.error("", format!("a {what} must be finite, found {x}"))),
+            Some(x) => Err(self.error("", format!("the {what} must be finite, found {x}"))),
             None => Ok(()),
         }
     }

@@ -54,8 +54,11 @@ fn exercise(folder: &Folder, flags: &[&str]) -> Option<PathBuf> {
     let library = library()?;
     folder.write("empty.c", "int main(void) { return 0; }\n");
     let empty = folder.path("empty.c");
-    let empty = Command::new("cc").args(flags).arg(empty).arg("-o").arg(folder.path("empty")).output();
-    if !empty.is_ok_and(|output| output.status.success()) || !works(&mut Command::new(folder.path("empty"))) {
+    let empty =
+        Command::new("cc").args(flags).arg(empty).arg("-o").arg(folder.path("empty")).output();
+    if !empty.is_ok_and(|output| output.status.success())
+        || !works(&mut Command::new(folder.path("empty")))
+    {
         return skip(REQUIRED, &format!("`cc {}` makes no programs", flags.join(" ")));
     }
     let program = folder.path("exercise");
@@ -66,7 +69,12 @@ fn exercise(folder: &Folder, flags: &[&str]) -> Option<PathBuf> {
             .args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-g", "-pthread"])
             .args(flags)
             .arg(file("tests/c_interface/exercise.c"))
-            .args([OsStr::new("-I"), file("include").as_os_str(), OsStr::new("-L"), library.as_os_str()])
+            .args([
+                OsStr::new("-I"),
+                file("include").as_os_str(),
+                OsStr::new("-L"),
+                library.as_os_str(),
+            ])
             .args([OsStr::new("-lstiction"), &run_path, OsStr::new("-lm")])
             .arg("-o")
             .arg(&program),
@@ -128,7 +136,9 @@ fn hexadecimal(text: &str) -> f64 {
 #[test]
 fn the_c_program_runs_under_sanitizers() {
     let folder = Folder::new("c-sanitizers");
-    let Some(program) = exercise(&folder, &["-fsanitize=address,undefined", "-fno-sanitize-recover"]) else {
+    let Some(program) =
+        exercise(&folder, &["-fsanitize=address,undefined", "-fno-sanitize-recover"])
+    else {
         return;
     };
     succeeds(
@@ -176,7 +186,8 @@ fn the_header_declares_what_is_exported() {
     let declared = functions(&code, "stiction_", ");");
     let mut exported = Functions::new();
     for name in ["boundary", "data", "model", "step"] {
-        let source = std::fs::read_to_string(file(&format!("src/c_interface/{name}.rs"))).unwrap();
+        let source =
+            std::fs::read_to_string(file(&format!("src/c_interface/exports/{name}.rs"))).unwrap();
         exported.extend(functions(&source, "extern \"C\" fn stiction_", ") "));
     }
     assert!(exported.len() > 25, "{exported:?}");
@@ -233,7 +244,10 @@ fn export_says_what_is_wrong() {
     folder.write("box.toml", include_str!("box.toml"));
     folder.write("other.so", "not a library");
     for (arguments, expected) in [
-        (&["--library", "none.so"][..], "none.so: there is no such library; make it by `cargo rustc"),
+        (
+            &["--library", "none.so"][..],
+            "none.so: there is no such library; make it by `cargo rustc",
+        ),
         (&["--library", "other.so"], "other.so: is not the shared library of stiction"),
         (&["--inputs", "box/fx,box/fw"], "box.toml: box/fw: is no input; there are box/fx"),
         (&["--keyframe", "home"], "there is no keyframe"),
@@ -264,7 +278,8 @@ fn casadi_solves_a_push_through_contact() {
     {
         let scene = file("tests/c_interface").join(scene);
         let scene = scene.to_str().unwrap();
-        let output = folder.run(&["export", "casadi", scene, "-o", output, "--inputs", inputs, "--json"]);
+        let output =
+            folder.run(&["export", "casadi", scene, "-o", output, "--inputs", inputs, "--json"]);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(summary["nu"], 1, "{summary}");
@@ -279,7 +294,9 @@ fn casadi_solves_a_push_through_contact() {
             .arg(library.join("libstiction.so")),
     );
     let error = String::from_utf8(output.stderr).unwrap();
-    for message in ["box/px: must be finite, found NaN", "is no orientation", "no scene is attached"] {
+    for message in
+        ["box/px: must be finite, found NaN", "is no orientation", "no scene is attached"]
+    {
         assert!(error.contains(message), "{error}");
     }
 }

@@ -35,6 +35,7 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// A failure with its message.
     pub fn new(code: Code, message: impl Into<String>) -> Failure {
         Failure { code, message: message.into() }
     }
@@ -75,25 +76,43 @@ pub fn enter<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, c_int> {
     let Failure { code, message } = failure;
     // A zero byte would end the message; none of ours has one, but a name in a file may.
     let message = CString::new(message.replace('\0', "\\0")).unwrap_or_default();
-    LAST_ERROR.replace(message);
+    // A thread that is ending has no place for it.
+    let _ = LAST_ERROR.try_with(|last| last.replace(message));
     Err(code as c_int)
 }
 
-/// The error code of a function that only succeeds or fails; 0 is success.
+/// The error code of a function that only succeeds or fails; 0 is success. Rust code that exports C functions
+/// of its own may use it too.
+///
+/// ```
+/// use stiction::c_interface::{Code, Failure, last_message, status};
+///
+/// assert_eq!(status(|| Ok(())), 0);
+/// let failure = || Failure::new(Code::Input, "mass: must be positive");
+/// assert_eq!(status(|| Err(failure())), Code::Input as i32);
+/// assert_eq!(last_message(), "mass: must be positive");
+/// // A panic stops here, and prints nothing.
+/// let nothing: [f64; 0] = [];
+/// let index = last_message().len();
+/// assert_eq!(status(|| Ok(assert!(nothing[index] > 0.0))), Code::Internal as i32);
+/// assert!(last_message().contains("index out of bounds: the len is 0 but the index is 22"));
+/// assert!(last_message().contains(".rs:"));
+/// ```
 pub fn status(body: impl FnOnce() -> Result<(), Failure>) -> c_int {
     enter(body).map_or_else(|code| code, |()| 0)
 }
 
 /// The last error of the thread, as text.
 pub fn last_message() -> String {
-    LAST_ERROR.with_borrow(|message| message.to_string_lossy().into_owned())
+    let text = |last: &RefCell<CString>| last.borrow().to_string_lossy().into_owned();
+    LAST_ERROR.try_with(text).unwrap_or_default()
 }
 
 /// The message of the last call that failed on this thread, empty if none did. It stays until the next
 /// failure on this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn stiction_last_error() -> *const c_char {
-    LAST_ERROR.with_borrow(|message| message.as_ptr())
+    LAST_ERROR.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
 /// The version of the library.
@@ -111,12 +130,15 @@ pub extern "C" fn stiction_version() -> *const c_char {
 /// elsewhere in a program that links this statically are reported as before.
 fn quieten() {
     static ONCE: Once = Once::new();
+    if std::thread::panicking() {
+        return; // The hook cannot be changed now.
+    }
     ONCE.call_once(|| {
         let others = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| match INSIDE.get() {
             true => {
                 let place = panic.location().map(ToString::to_string).unwrap_or_default();
-                PANIC_PLACE.replace(place);
+                let _ = PANIC_PLACE.try_with(|last| last.replace(place));
             }
             false => others(panic),
         }));
@@ -126,7 +148,7 @@ fn quieten() {
 fn panic_message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let place = PANIC_PLACE.take();
+    let place = PANIC_PLACE.try_with(RefCell::take).unwrap_or_default();
     format!(
         "internal error at {place}: {}; please report it with the scene and the numbers",
         text.unwrap_or("no message")

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::Attachment;
 use super::boundary::{Buffer, Code, Failure, elements, enter, last_message};
 use crate::Error;
+use crate::c_interface::Attachment;
 use crate::linearize::{AmbientJacobian, Transition};
 use crate::model::Scene;
 
