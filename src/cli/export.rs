@@ -26,7 +26,7 @@ enum Target {
 /// Write a shared library with x_next = f(x, u) and its Jacobian for CasADi
 ///
 /// In CasADi (3.6 or later): f = casadi.external("stiction_f", "./libstep.so"), and
-/// casadi.external("stiction_start", "./libstep.so") for x and u at the start. x is [q; v], its quaternions
+/// casadi.external("stiction_start", "./libstep.so")() has x and u at the start. x is [q; v], its quaternions
 /// of any norm but zero. The library is a copy of libstiction.so that carries the scene; it needs no other file.
 #[derive(clap::Args)]
 struct CasadiArguments {

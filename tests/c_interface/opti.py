@@ -27,19 +27,21 @@ def raises(call, text):
 
 
 f = ca.external("stiction_f", box_library)
-x0, u0 = ca.external("stiction_start", box_library)()
+start = ca.external("stiction_start", box_library)()
 assert f.size_in(0) == (13, 1) and f.size_in(1) == (1, 1) and f.name_out(0) == "x_next"
-x0 = np.array(x0).ravel()
+x0 = np.array(start["x"]).ravel()
+assert start["u"] == 0 and x0[2] == 0.1 and x0[QW] == 1
 
 # A push that overcomes friction: v+ = v + dt (u / m - mu g). Less than that moves nothing.
 pushed = np.array(f(x0, 5.0)).ravel()
-assert abs(pushed[VX] - DT * (5 / MASS - MU * G)) < 1e-9, pushed
-assert abs(np.array(f(x0, 2.0)).ravel()[VX]) < 1e-9
+assert abs(pushed[VX] - DT * (5 / MASS - MU * G)) < 1e-5, pushed  # contacts give a little
+assert abs(np.array(f(x0, 2.0)).ravel()[VX]) < 1e-5
 
 # The Jacobian against central differences in the numbers of x, also off the unit quaternions.
 slide = pushed.copy()
 slide[QW : QW + 4] *= 1.3
 slide[VX:] += [0.4, 0.1, 0, 0, 0, 0.2]
+slide[PX + 2] -= 1e-4  # away from the kink where contacts begin to press
 jacobian_x, jacobian_u = (np.array(block) for block in f.jacobian()(slide, 1.0, 0))
 h = 1e-6
 for k in range(13):
@@ -48,7 +50,7 @@ for k in range(13):
     assert np.allclose(jacobian_x[:, k], difference, atol=2e-6), (k, jacobian_x[:, k] - difference)
 difference = (np.array(f(slide, 1.0 + h)) - np.array(f(slide, 1.0 - h))) / (2 * h)
 assert np.allclose(jacobian_u, difference, atol=2e-6)
-assert abs(jacobian_u[VX, 0] - DT / MASS) < 1e-4
+assert abs(float(f.jacobian()(x0, 5.0, 0)[1][VX]) - DT / MASS) < 1e-4
 
 # CasADi's own chain rule through two steps, forward and in reverse.
 x, u = ca.MX.sym("x", 13), ca.MX.sym("u")
