@@ -146,7 +146,7 @@ fn parameters_are_set_and_inputs_that_are_not_selected_are_those_of_the_scene() 
     let mut transition = transition(&["ball/fx"], &["gravity/z"]);
     let x = transition.initial_state();
     let vx = 11;
-    let mut step = |transition: &mut Transition, u: &[f64]| {
+    let step = |transition: &mut Transition, u: &[f64]| {
         let mut next = x.clone();
         transition.step(&x, u, &mut next).unwrap();
         next

@@ -6,6 +6,7 @@
 //! as the protocol has no place for a message.
 
 use std::ffi::{CStr, OsStr, c_char, c_int};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -158,14 +159,18 @@ const MOST_MESSAGES: usize = 10;
 /// Runs the body of a function of the protocol; says on standard error why it failed.
 fn protocol<T>(body: impl FnOnce() -> Result<T, Failure>) -> Option<T> {
     static PRINTED: AtomicUsize = AtomicUsize::new(0);
-    enter(body).ok().or_else(|| {
-        match PRINTED.fetch_add(1, Ordering::Relaxed) {
-            before if before < MOST_MESSAGES => eprintln!("stiction: {}", last_message()),
-            MOST_MESSAGES => eprintln!("stiction: further errors are not printed"),
-            _ => {}
-        }
-        None
-    })
+    let result = enter(body).ok();
+    if result.is_none() {
+        let before = PRINTED.fetch_add(1, Ordering::Relaxed);
+        // `eprintln!` would panic where standard error is closed.
+        let mut out = std::io::stderr().lock();
+        let _ = match before {
+            _ if before < MOST_MESSAGES => writeln!(out, "stiction: {}", last_message()),
+            MOST_MESSAGES => writeln!(out, "stiction: further errors are not printed"),
+            _ => Ok(()),
+        };
+    }
+    result
 }
 
 impl Function {
