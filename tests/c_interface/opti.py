@@ -15,6 +15,7 @@ import numpy as np
 program, box_library, box_scene, rod_library, damaged = sys.argv[1:]
 MASS, MU, G, DT = 1.0, 0.3, 9.81, 0.05
 PX, QW, VX = 0, 3, 7
+QUIET = {"hessian_approximation": "limited-memory", "print_level": 0, "sb": "yes"}
 
 
 def raises(call, text):
@@ -97,8 +98,7 @@ def push(steps, target, speed, guess):
         rollout.append(np.array(f(rollout[-1], guess)).ravel())
     opti.set_initial(states, np.array(rollout).T)
     opti.set_initial(pushes, guess)
-    options = {"hessian_approximation": "limited-memory", "print_level": 0, "sb": "yes"}
-    opti.solver("ipopt", {"print_time": False}, options)
+    opti.solver("ipopt", {"print_time": False}, QUIET)
     solution = opti.solve()
     return solution.value(states), np.array(solution.value(pushes)).ravel(), solution.stats()
 
@@ -126,11 +126,24 @@ with tempfile.TemporaryDirectory() as folder:
     end = dict(zip(head.split(","), map(float, last.split(","))))
     assert abs(end["px"] - target) < 1e-6 and abs(end["vx"] - speed) < 1e-6, end
 
+# A solver whose first step, to s = -2, leads where nothing is defined takes a shorter one.
+def spinning(s):
+    return ca.vertcat(x0[:10], ca.exp(-200 * s), x0[11:])
+
+
+raises(lambda: f(spinning(-2.0), 1.0), "Evaluation failed")
+opti = ca.Opti()
+s = opti.variable()
+opti.set_initial(s, 1.0)
+opti.minimize((s + 0.5) ** 2 + 1e-200 * f(spinning(s), 1.0)[PX])
+opti.solver("ipopt", {"print_time": False}, QUIET)
+assert abs(opti.solve().value(s) + 0.5) < 1e-6
+
 # A solver that starts where nothing is defined (Opti's guess is zero, which is no orientation) fails as an
 # exception of Python's.
 opti = ca.Opti()
 state = opti.variable(13)
 opti.minimize(ca.sumsqr(f(state, 1.0)))
-opti.solver("ipopt", {"print_time": False}, {"hessian_approximation": "limited-memory", "print_level": 0, "sb": "yes"})
+opti.solver("ipopt", {"print_time": False}, QUIET)
 raises(opti.solve, "Invalid_Number_Detected")
 print("iterations", stats["iter_count"])
