@@ -5,9 +5,9 @@
 //! is the return value 1, which CasADi's solvers take for "not defined here", and a line on standard error,
 //! as the protocol has no place for a message.
 
-use std::ffi::{CStr, OsStr, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -130,7 +130,8 @@ fn exported() -> Result<&'static Exported, Failure> {
 /// The file this code was loaded from.
 #[cfg(unix)]
 fn library() -> Result<PathBuf, Failure> {
-    use std::os::unix::ffi::OsStrExt;
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
     // Not an exported symbol: that could be the one of another copy of the library.
     static HERE: u8 = 0;
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
@@ -144,7 +145,7 @@ fn library() -> Result<PathBuf, Failure> {
     }
     // SAFETY: the loader's string, which stays as long as the library is loaded.
     let name = unsafe { CStr::from_ptr(name) };
-    Ok(Path::new(OsStr::from_bytes(name.to_bytes())).to_path_buf())
+    Ok(OsString::from_vec(name.to_bytes().to_vec()).into())
 }
 
 #[cfg(not(unix))]
