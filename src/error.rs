@@ -12,6 +12,8 @@ pub enum ErrorKind {
     Input,
     /// The operating system could not read or write a file.
     Io(io::ErrorKind),
+    /// The inputs are usable, but what was asked for is not defined or not finite there.
+    Undefined,
 }
 
 /// An unusable input, with the place it stands at.
@@ -42,6 +44,11 @@ impl Error {
             field: field.into(),
             message: message.into(),
         }
+    }
+
+    /// What has no finite answer: `file` names the scene it is about.
+    pub fn undefined(file: impl Into<String>, message: impl Into<String>) -> Error {
+        Error { kind: ErrorKind::Undefined, ..Error::input(file, None, "", message) }
     }
 
     /// A file that could not be read or written.

@@ -45,6 +45,7 @@
 //! | [`mod@linearize`] | Jacobians of steps and their files |
 //! | [`verify`] | gradients compared |
 //! | [`view`] | pictures |
+//! | [`c_interface`] | C functions, and functions for CasADi |
 #![cfg_attr(feature = "cli", doc = "| [`cli`] | the program |")]
 //! | [`mod@error`] | what can be wrong with an input |
 //!
@@ -92,6 +93,7 @@
 
 pub mod ad;
 pub mod argmin;
+pub mod c_interface;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod collision;

@@ -2,6 +2,8 @@
 
 mod allocations;
 mod articulated;
+#[cfg(all(feature = "cli", unix))]
+mod c_interface;
 mod cases;
 mod collision;
 mod columns;
@@ -58,6 +60,7 @@ mod simulate_driven;
 mod smoothed_contact;
 mod staggered;
 mod trajectory;
+mod transition;
 mod trust;
 #[cfg(feature = "cli")]
 mod trust_cli;

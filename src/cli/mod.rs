@@ -11,6 +11,7 @@ mod contact_log;
 mod design;
 mod drive;
 mod evaluate;
+mod export;
 mod gradcheck;
 mod identify;
 mod import;
@@ -48,6 +49,7 @@ enum Command {
     Gradcheck(gradcheck::Arguments),
     Linearize(linearize::Arguments),
     Import(import::Arguments),
+    Export(export::Arguments),
     Init(init::Arguments),
 }
 
@@ -69,6 +71,7 @@ pub fn main() -> ExitCode {
         Command::Gradcheck(arguments) => gradcheck::run(&arguments),
         Command::Linearize(arguments) => linearize::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
     };
     match result {

@@ -23,6 +23,7 @@
 //! # Ok::<(), stiction::Error>(())
 //! ```
 
+mod ambient;
 mod contact_derivative;
 mod convention;
 mod displacement;
@@ -34,6 +35,7 @@ mod trajectory;
 mod transition;
 mod tree_derivative;
 
+pub use ambient::AmbientJacobian;
 pub use convention::Convention;
 pub use products::StepProducts;
 pub use step_jacobian::{

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use super::{JacobianWorkspace, Selection, StepJacobian, StepProducts, step_jacobian};
+use super::{
+    AmbientJacobian, JacobianWorkspace, Selection, StepJacobian, StepProducts, step_jacobian,
+};
 use crate::Error;
 use crate::argmin::Status;
-use crate::model::{Model, ParameterRef, Scene, System};
+use crate::model::{Model, ParameterRef, Parameters, Scene, System};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
-use crate::spatial::normalized;
 use crate::state::State;
 
 /// x+ = f(x, u; p) of a scene, with its derivatives, and the memory they are computed in.
@@ -46,6 +47,7 @@ pub struct Transition {
     inputs: Vec<usize>,
     parameter_names: Vec<String>,
     parameters: Vec<ParameterRef>,
+    values: Parameters<f64>,
     warm: bool,
     state: State<f64>,
     next: State<f64>,
@@ -124,6 +126,7 @@ impl Transition {
             inputs: default_inputs(&scene.model),
             parameter_names: Vec::new(),
             parameters: Vec::new(),
+            values: scene.parameters.clone(),
             warm: false,
             state: scene.state.clone(),
             next: scene.state.clone(),
@@ -143,17 +146,43 @@ impl Transition {
     /// As [`inputs_named`]. Nothing changes then.
     pub fn select_inputs(&mut self, names: &[String]) -> Result<(), Error> {
         self.inputs = inputs_named(&self.scene.model, names, &self.name)?;
+        self.all_inputs.copy_from_slice(&self.scene.wrenches);
         Ok(())
     }
 
     /// Makes the parameters called `names` p, in this order; see
-    /// [`Model::parameter_names`].
+    /// [`Model::parameter_names`]. Values that were [set](Self::set_parameters) stay.
     ///
     /// # Errors
     /// As [`parameters_named`]. Nothing changes then.
     pub fn select_parameters(&mut self, names: &[String]) -> Result<(), Error> {
         self.parameters = parameters_named(&self.scene.model, names, &self.name)?;
         self.parameter_names = names.to_vec();
+        Ok(())
+    }
+
+    /// p: the selected parameters as they are now.
+    pub fn parameters(&self) -> Vec<f64> {
+        let value = |parameter: &ParameterRef| self.values.values[parameter.slots[0]];
+        self.parameters.iter().map(value).collect()
+    }
+
+    /// Gives the selected parameters other values than those of the scene.
+    ///
+    /// # Errors
+    /// If the length is wrong or a number is not finite; nothing changes then. Numbers that no body has, such
+    /// as a negative mass, show in the steps.
+    pub fn set_parameters(&mut self, p: &[f64]) -> Result<(), Error> {
+        self.check("parameter vector", p.len(), self.np())?;
+        if let Some(k) = p.iter().position(|p| !p.is_finite()) {
+            let message = format!("must be finite, found {}", p[k]);
+            return Err(self.error(&self.parameter_names[k], message));
+        }
+        for (parameter, &p) in self.parameters.iter().zip(p) {
+            for &slot in &parameter.slots {
+                self.values.values[slot] = p;
+            }
+        }
         Ok(())
     }
 
@@ -223,10 +252,10 @@ impl Transition {
     pub fn step(&mut self, x: &[f64], u: &[f64], next: &mut [f64]) -> Result<StepReport, Error> {
         self.take(x, u)?;
         self.check("next state", next.len(), self.nq() + self.nv())?;
-        let Transition { scene, state, all_inputs, memory, workspace, .. } = self;
-        let system = system(scene);
+        let Transition { scene, values, state, all_inputs, memory, workspace, .. } = self;
+        let system = system(scene, values);
         let report = step(&system, state, all_inputs, memory, workspace, &mut self.next);
-        self.check_end(&report, &self.next)?;
+        self.check_end(is_usable(&report, &self.next))?;
         let (q, v) = next.split_at_mut(self.next.q.len());
         q.copy_from_slice(&self.next.q);
         v.copy_from_slice(&self.next.v);
@@ -239,18 +268,32 @@ impl Transition {
     /// As [`Self::step`]; also if the contacts determine no derivative.
     pub fn linearize(&mut self, x: &[f64], u: &[f64]) -> Result<&StepJacobian, Error> {
         self.take(x, u)?;
-        let Transition { scene, state, all_inputs, memory, .. } = self;
-        let system = system(scene);
+        let Transition { scene, values, state, all_inputs, memory, .. } = self;
+        let system = system(scene, values);
         let selection = Selection { inputs: &self.inputs, parameters: &self.parameters };
         let (workspace, jacobian) = (&mut self.jacobian_workspace, &mut self.jacobian);
         step_jacobian(&system, state, all_inputs, selection, memory, workspace, jacobian);
-        self.check_end(&self.jacobian.report, &self.jacobian.next)?;
+        self.check_end(is_usable(&self.jacobian.report, &self.jacobian.next))?;
         if !self.jacobian.is_determined() {
             let message = "the contacts do not determine a derivative here: their problem was not solved; \
                            try more compliance or a shorter time step";
-            return Err(self.error("", message.to_string()));
+            return Err(Error::undefined(&self.name, message));
         }
         Ok(&self.jacobian)
+    }
+
+    /// f with its Jacobians in the numbers of x themselves; see [`AmbientJacobian`].
+    ///
+    /// # Errors
+    /// As [`Self::linearize`].
+    pub fn linearize_ambient(
+        &mut self,
+        x: &[f64],
+        u: &[f64],
+    ) -> Result<(AmbientJacobian, &StepJacobian), Error> {
+        self.linearize(x, u)?;
+        let (model, jacobian) = (&self.scene.model, &self.jacobian);
+        Ok((AmbientJacobian::new(model, &x[..model.nq()], jacobian), jacobian))
     }
 
     /// `[A B C] d` of a direction `[dx; du; dp]`: a tangent vector, 2 nv numbers.
@@ -258,6 +301,8 @@ impl Transition {
     /// # Errors
     /// As [`Self::step`].
     pub fn jvp(&mut self, x: &[f64], u: &[f64], direction: &[f64]) -> Result<Vec<f64>, Error> {
+        let dimension = 2 * self.nv() + self.nu() + self.np();
+        self.check_numbers("direction", direction, dimension)?;
         self.product(x, u, |products| products.jvp(direction))
     }
 
@@ -266,6 +311,7 @@ impl Transition {
     /// # Errors
     /// As [`Self::step`].
     pub fn vjp(&mut self, x: &[f64], u: &[f64], weights: &[f64]) -> Result<Vec<f64>, Error> {
+        self.check_numbers("weight vector", weights, 2 * self.nv())?;
         self.product(x, u, |products| products.vjp(weights))
     }
 
@@ -275,6 +321,7 @@ impl Transition {
     /// # Errors
     /// As [`Self::step`].
     pub fn hessian(&mut self, x: &[f64], u: &[f64], weights: &[f64]) -> Result<Vec<f64>, Error> {
+        self.check_numbers("weight vector", weights, 2 * self.nv())?;
         self.product(x, u, |products| {
             Ok(products.hessian(weights)?.iter().copied().collect::<Vec<f64>>())
         })
@@ -286,7 +333,7 @@ impl Transition {
     /// If a length is wrong or a number is not finite.
     pub fn integrate(&mut self, x: &[f64], dx: &[f64]) -> Result<Vec<f64>, Error> {
         self.take_state(x)?;
-        self.check("tangent vector", dx.len(), 2 * self.nv())?;
+        self.check_numbers("tangent vector", dx, 2 * self.nv())?;
         let moved = self.state.moved(self.scene.model.coordinates(), dx);
         Ok([moved.q, moved.v].concat())
     }
@@ -310,11 +357,12 @@ impl Transition {
     ) -> Result<Vec<f64>, Error> {
         self.take(x, u)?;
         self.before.clone_from(&self.memory);
-        let Transition { scene, state, all_inputs, memory, workspace, .. } = self;
-        let report = step(&system(scene), state, all_inputs, memory, workspace, &mut self.next);
-        self.check_end(&report, &self.next)?;
+        let Transition { scene, values, state, all_inputs, memory, workspace, .. } = self;
+        let report =
+            step(&system(scene, values), state, all_inputs, memory, workspace, &mut self.next);
+        self.check_end(is_usable(&report, &self.next))?;
         let products = StepProducts {
-            system: &system(&self.scene),
+            system: &system(&self.scene, &self.values),
             state: &self.state,
             inputs: &self.all_inputs,
             selection: Selection { inputs: &self.inputs, parameters: &self.parameters },
@@ -324,7 +372,7 @@ impl Transition {
         let product = product(&products).map_err(|error| self.error("", error.to_string()))?;
         if product.iter().any(|x| !x.is_finite()) {
             let message = "the contacts do not determine a derivative here";
-            return Err(self.error("", message.to_string()));
+            return Err(Error::undefined(&self.name, message));
         }
         Ok(product)
     }
@@ -364,11 +412,14 @@ impl Transition {
                 let q = &mut self.state.q[first + at..first + at + 4];
                 let size = q.iter().map(|x| x * x).sum::<f64>().sqrt();
                 if !(size > 1e-6 && size < 1e6) {
-                    let message = format!("a quaternion of norm {size:e} is no orientation");
+                    let message = format!(
+                        "a quaternion of norm {size:e} is no orientation; an initial guess wants one \
+                         too, such as 1, 0, 0, 0"
+                    );
                     return Err(self.error(&self.state_names()[first + at], message));
                 }
                 if (size - 1.0).abs() > 4.0 * f64::EPSILON {
-                    q.copy_from_slice(&normalized([q[0], q[1], q[2], q[3]]));
+                    q.iter_mut().for_each(|x| *x /= size);
                 }
             }
             first += joint.nq();
@@ -380,17 +431,26 @@ impl Transition {
         if found == expected {
             return Ok(());
         }
-        Err(self.error("", format!("a {what} has {expected} numbers here, found {found}")))
+        Err(self.error("", format!("the {what} has {expected} numbers here, found {found}")))
     }
 
-    fn check_end(&self, report: &StepReport, next: &State<f64>) -> Result<(), Error> {
-        let finite = next.q.iter().chain(&next.v).all(|x| x.is_finite());
-        if finite && report.worst.status != Status::InvalidInput {
+    fn check_numbers(&self, what: &str, numbers: &[f64], expected: usize) -> Result<(), Error> {
+        self.check(what, numbers.len(), expected)?;
+        match numbers.iter().find(|x| !x.is_finite()) {
+            Some(x) => Err(self.error("", format!("the {what} must be finite, found {x}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// An error unless the step is usable; solvers do not start from one that is not.
+    fn check_end(&mut self, usable: bool) -> Result<(), Error> {
+        if usable {
             return Ok(());
         }
+        self.memory.clear();
         let message = "the step does not give finite numbers: an input or a velocity is too large, or a \
                        number of the scene too extreme";
-        Err(self.error("", message.to_string()))
+        Err(Error::undefined(&self.name, message))
     }
 
     fn error(&self, field: &str, message: String) -> Error {
@@ -398,6 +458,11 @@ impl Transition {
     }
 }
 
-fn system(scene: &Scene) -> System<'_, f64> {
-    System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings }
+fn is_usable(report: &StepReport, next: &State<f64>) -> bool {
+    let finite = next.q.iter().chain(&next.v).all(|x| x.is_finite());
+    finite && report.worst.status != Status::InvalidInput
+}
+
+fn system<'a>(scene: &'a Scene, parameters: &'a Parameters<f64>) -> System<'a, f64> {
+    System { model: &scene.model, parameters, settings: &scene.settings }
 }

@@ -1,0 +1,89 @@
+//! A scene carried by a copy of the shared library, after its end, where loaders do not look.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::linearize::Transition;
+use crate::model::{Description, Scene};
+
+/// The last bytes of a file with an attachment; before them stands how long it is.
+const MAGIC: &[u8; 16] = b"stiction-scene-1";
+const TRAILER: usize = 8 + MAGIC.len();
+
+/// A scene and what is u of it: all that a shared library must know to be x+ = f(x, u).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attachment {
+    /// Where the scene is from, for messages.
+    pub name: String,
+    /// The text of a scene file that names no other files.
+    pub scene: String,
+    /// The names of the inputs that are u.
+    pub inputs: Vec<String>,
+}
+
+impl Attachment {
+    /// Of a scene called `name` and the indices of its inputs, see
+    /// [`inputs_named`](crate::linearize::inputs_named). Meshes become their hulls.
+    ///
+    /// # Errors
+    /// If the scene cannot be written as a scene file.
+    pub fn new(scene: &Scene, inputs: &[usize], name: &str) -> Result<Attachment, Error> {
+        let text = Description::of(scene, &scene.parameters, name).to_toml("");
+        let names = Scene::parse(&text, name)?.model.input_names();
+        let inputs = inputs.iter().map(|&k| names[k].clone()).collect();
+        Ok(Attachment { name: name.to_string(), scene: text, inputs })
+    }
+
+    /// The scene.
+    ///
+    /// # Errors
+    /// If the text is none.
+    pub fn scene(&self) -> Result<Scene, Error> {
+        Scene::parse(&self.scene, &self.name)
+    }
+
+    /// The system this stands for, of its [scene](Self::scene).
+    ///
+    /// # Errors
+    /// If the scene has no derivatives, or no such inputs.
+    pub fn transition(&self, scene: Arc<Scene>) -> Result<Transition, Error> {
+        let mut transition = Transition::new(&self.name, scene)?;
+        transition.select_inputs(&self.inputs)?;
+        Ok(transition)
+    }
+
+    /// A library with this attachment, in the place of one it has.
+    pub fn attach(&self, library: &[u8]) -> Vec<u8> {
+        let end = split(library).map_or(library.len(), |(end, _)| end);
+        // Maps of strings: always JSON.
+        let text = serde_json::json!(self).to_string();
+        let length = (text.len() as u64).to_le_bytes();
+        [&library[..end], text.as_bytes(), &length, MAGIC].concat()
+    }
+
+    /// What is attached to the contents of a library, if anything.
+    ///
+    /// # Errors
+    /// If it is not readable; `file` is named in the message.
+    pub fn of(library: &[u8], file: &Path) -> Result<Option<Attachment>, Error> {
+        let Some((_, text)) = split(library) else { return Ok(None) };
+        let attachment = serde_json::from_slice(text).map_err(|error| {
+            let message = format!("the attached scene is damaged ({error}); export it again");
+            Error::input(file.display().to_string(), None, "", message)
+        })?;
+        Ok(Some(attachment))
+    }
+}
+
+/// Where the library ends, and what is attached.
+fn split(library: &[u8]) -> Option<(usize, &[u8])> {
+    let body = library.len().checked_sub(TRAILER)?;
+    let (body, trailer) = library.split_at(body);
+    let (length, magic) = trailer.split_at(8);
+    let length = usize::try_from(u64::from_le_bytes(length.try_into().ok()?)).ok()?;
+    let end = body.len().checked_sub(length)?;
+    (magic == MAGIC).then(|| (end, &body[end..]))
+}
