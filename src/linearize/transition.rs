@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{JacobianWorkspace, Selection, StepJacobian, StepProducts, step_jacobian};
 use crate::Error;
 use crate::argmin::Status;
-use crate::model::{Model, ParameterRef, Scene, System};
+use crate::model::{Model, ParameterRef, Parameters, Scene, System};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
 use crate::spatial::normalized;
 use crate::state::State;
@@ -46,6 +46,7 @@ pub struct Transition {
     inputs: Vec<usize>,
     parameter_names: Vec<String>,
     parameters: Vec<ParameterRef>,
+    values: Parameters<f64>,
     warm: bool,
     state: State<f64>,
     next: State<f64>,
@@ -55,6 +56,22 @@ pub struct Transition {
     workspace: Workspace<f64>,
     jacobian_workspace: JacobianWorkspace,
     jacobian: StepJacobian,
+    report: StepReport,
+}
+
+/// The same scene, selection and values of the parameters, with nothing remembered: for another thread.
+impl Clone for Transition {
+    fn clone(&self) -> Self {
+        let Transition { name, scene, inputs, parameter_names, parameters, values, .. } = self;
+        Transition {
+            inputs: inputs.clone(),
+            parameter_names: parameter_names.clone(),
+            parameters: parameters.clone(),
+            values: values.clone(),
+            warm: self.warm,
+            ..Transition::start(name, scene.clone())
+        }
+    }
 }
 
 /// The inputs that are u if none are named: the controls of a model with actuators, otherwise all
@@ -119,11 +136,16 @@ impl Transition {
     /// If the contact solver of the scene has no derivatives.
     pub fn new(name: &str, scene: Arc<Scene>) -> Result<Self, Error> {
         scene.settings.solver.demand_derivatives(name)?;
-        Ok(Transition {
+        Ok(Transition::start(name, scene))
+    }
+
+    fn start(name: &str, scene: Arc<Scene>) -> Self {
+        Transition {
             name: name.to_string(),
             inputs: default_inputs(&scene.model),
             parameter_names: Vec::new(),
             parameters: Vec::new(),
+            values: scene.parameters.clone(),
             warm: false,
             state: scene.state.clone(),
             next: scene.state.clone(),
@@ -133,8 +155,9 @@ impl Transition {
             workspace: Workspace::default(),
             jacobian_workspace: JacobianWorkspace::default(),
             jacobian: StepJacobian::default(),
+            report: StepReport::default(),
             scene,
-        })
+        }
     }
 
     /// Makes the inputs called `names` u, in this order; see [`inputs_named`].
@@ -143,6 +166,7 @@ impl Transition {
     /// As [`inputs_named`]. Nothing changes then.
     pub fn select_inputs(&mut self, names: &[String]) -> Result<(), Error> {
         self.inputs = inputs_named(&self.scene.model, names, &self.name)?;
+        self.all_inputs.clone_from(&self.scene.wrenches);
         Ok(())
     }
 
@@ -155,6 +179,53 @@ impl Transition {
         self.parameters = parameters_named(&self.scene.model, names, &self.name)?;
         self.parameter_names = names.to_vec();
         Ok(())
+    }
+
+    /// The values of p.
+    pub fn parameters(&self) -> Vec<f64> {
+        self.parameters.iter().map(|p| self.values.values[p.slots[0]]).collect()
+    }
+
+    /// Takes other values of p, which are those of the scene at first.
+    ///
+    /// # Errors
+    /// If their number is wrong or one is not finite. Nothing changes then.
+    pub fn set_parameters(&mut self, p: &[f64]) -> Result<(), Error> {
+        self.check("vector of parameters", p.len(), self.np())?;
+        if let Some(k) = p.iter().position(|p| !p.is_finite()) {
+            let message = format!("must be finite, found {}", p[k]);
+            return Err(self.error(&self.parameter_names[k], message));
+        }
+        for (parameter, &p) in self.parameters.iter().zip(p) {
+            parameter.slots.iter().for_each(|&slot| self.values.values[slot] = p);
+        }
+        Ok(())
+    }
+
+    /// The value of any parameter, see [`Model::parameter_names`].
+    ///
+    /// # Errors
+    /// As [`parameters_named`].
+    pub fn value(&self, name: &str) -> Result<f64, Error> {
+        Ok(self.values.values[self.find(name)?.slots[0]])
+    }
+
+    /// Takes another value of any parameter.
+    ///
+    /// # Errors
+    /// As [`parameters_named`], or if the value is not finite. Nothing changes then.
+    pub fn set_value(&mut self, name: &str, value: f64) -> Result<(), Error> {
+        let found = self.find(name)?;
+        if !value.is_finite() {
+            return Err(self.error(name, format!("must be finite, found {value}")));
+        }
+        found.slots.iter().for_each(|&slot| self.values.values[slot] = value);
+        Ok(())
+    }
+
+    /// How the contact problems of the last call were solved.
+    pub fn report(&self) -> StepReport {
+        self.report
     }
 
     /// Whether solvers start from what the call before left.
@@ -223,9 +294,10 @@ impl Transition {
     pub fn step(&mut self, x: &[f64], u: &[f64], next: &mut [f64]) -> Result<StepReport, Error> {
         self.take(x, u)?;
         self.check("next state", next.len(), self.nq() + self.nv())?;
-        let Transition { scene, state, all_inputs, memory, workspace, .. } = self;
-        let system = system(scene);
+        let Transition { scene, values, state, all_inputs, memory, workspace, .. } = self;
+        let system = system(scene, values);
         let report = step(&system, state, all_inputs, memory, workspace, &mut self.next);
+        self.report = report;
         self.check_end(&report, &self.next)?;
         let (q, v) = next.split_at_mut(self.next.q.len());
         q.copy_from_slice(&self.next.q);
@@ -239,12 +311,13 @@ impl Transition {
     /// As [`Self::step`]; also if the contacts determine no derivative.
     pub fn linearize(&mut self, x: &[f64], u: &[f64]) -> Result<&StepJacobian, Error> {
         self.take(x, u)?;
-        let Transition { scene, state, all_inputs, memory, .. } = self;
-        let system = system(scene);
+        let Transition { scene, values, state, all_inputs, memory, .. } = self;
+        let system = system(scene, values);
         let selection = Selection { inputs: &self.inputs, parameters: &self.parameters };
         let (workspace, jacobian) = (&mut self.jacobian_workspace, &mut self.jacobian);
         step_jacobian(&system, state, all_inputs, selection, memory, workspace, jacobian);
-        self.check_end(&self.jacobian.report, &self.jacobian.next)?;
+        self.report = self.jacobian.report;
+        self.check_end(&self.report, &self.jacobian.next)?;
         if !self.jacobian.is_determined() {
             let message = "the contacts do not determine a derivative here: their problem was not solved; \
                            try more compliance or a shorter time step";
@@ -310,11 +383,13 @@ impl Transition {
     ) -> Result<Vec<f64>, Error> {
         self.take(x, u)?;
         self.before.clone_from(&self.memory);
-        let Transition { scene, state, all_inputs, memory, workspace, .. } = self;
-        let report = step(&system(scene), state, all_inputs, memory, workspace, &mut self.next);
+        let Transition { scene, values, state, all_inputs, memory, workspace, .. } = self;
+        let report =
+            step(&system(scene, values), state, all_inputs, memory, workspace, &mut self.next);
+        self.report = report;
         self.check_end(&report, &self.next)?;
         let products = StepProducts {
-            system: &system(&self.scene),
+            system: &system(&self.scene, &self.values),
             state: &self.state,
             inputs: &self.all_inputs,
             selection: Selection { inputs: &self.inputs, parameters: &self.parameters },
@@ -327,6 +402,10 @@ impl Transition {
             return Err(self.error("", message.to_string()));
         }
         Ok(product)
+    }
+
+    fn find(&self, name: &str) -> Result<ParameterRef, Error> {
+        Ok(parameters_named(&self.scene.model, &[name.to_string()], &self.name)?.remove(0))
     }
 
     fn take(&mut self, x: &[f64], u: &[f64]) -> Result<(), Error> {
@@ -398,6 +477,6 @@ impl Transition {
     }
 }
 
-fn system(scene: &Scene) -> System<'_, f64> {
-    System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings }
+fn system<'a>(scene: &'a Scene, parameters: &'a Parameters<f64>) -> System<'a, f64> {
+    System { model: &scene.model, parameters, settings: &scene.settings }
 }
