@@ -55,6 +55,7 @@ pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, minimize};
 pub use loss::{Measurement, residuals};
 pub use observability::{Expected, Observability, Visibility};
 pub use outliers::{Outlier, misfits, outliers};
+pub use parallel::parallel;
 pub use parameter::{FreeParameter, Prior, Transform, domain};
 pub use phases::{Phase, PhaseErrors, errors_by_phase};
 pub use problem::{Effort, Problem};

@@ -223,9 +223,9 @@ impl Transition {
         Ok(())
     }
 
-    /// How the contact problems of the last call were solved.
-    pub fn report(&self) -> StepReport {
-        self.report
+    /// How the contact problems of all calls were solved since this was last asked.
+    pub fn take_report(&mut self) -> StepReport {
+        std::mem::take(&mut self.report)
     }
 
     /// Whether solvers start from what the call before left.
@@ -297,7 +297,7 @@ impl Transition {
         let Transition { scene, values, state, all_inputs, memory, workspace, .. } = self;
         let system = system(scene, values);
         let report = step(&system, state, all_inputs, memory, workspace, &mut self.next);
-        self.report = report;
+        self.report.merge(&report);
         self.check_end(&report, &self.next)?;
         let (q, v) = next.split_at_mut(self.next.q.len());
         q.copy_from_slice(&self.next.q);
@@ -316,8 +316,8 @@ impl Transition {
         let selection = Selection { inputs: &self.inputs, parameters: &self.parameters };
         let (workspace, jacobian) = (&mut self.jacobian_workspace, &mut self.jacobian);
         step_jacobian(&system, state, all_inputs, selection, memory, workspace, jacobian);
-        self.report = self.jacobian.report;
-        self.check_end(&self.report, &self.jacobian.next)?;
+        self.report.merge(&self.jacobian.report);
+        self.check_end(&self.jacobian.report, &self.jacobian.next)?;
         if !self.jacobian.is_determined() {
             let message = "the contacts do not determine a derivative here: their problem was not solved; \
                            try more compliance or a shorter time step";
@@ -386,7 +386,7 @@ impl Transition {
         let Transition { scene, values, state, all_inputs, memory, workspace, .. } = self;
         let report =
             step(&system(scene, values), state, all_inputs, memory, workspace, &mut self.next);
-        self.report = report;
+        self.report.merge(&report);
         self.check_end(&report, &self.next)?;
         let products = StepProducts {
             system: &system(&self.scene, &self.values),
