@@ -8,7 +8,6 @@ use crate::Error;
 use crate::argmin::Status;
 use crate::model::{Model, ParameterRef, Parameters, Scene, System};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
-use crate::spatial::normalized;
 use crate::state::State;
 
 /// x+ = f(x, u; p) of a scene, with its derivatives, and the memory they are computed in.
@@ -200,6 +199,11 @@ impl Transition {
             parameter.slots.iter().for_each(|&slot| self.values.values[slot] = p);
         }
         Ok(())
+    }
+
+    /// The values of all parameters.
+    pub fn values(&self) -> &Parameters<f64> {
+        &self.values
     }
 
     /// The value of any parameter, see [`Model::parameter_names`].
@@ -447,7 +451,7 @@ impl Transition {
                     return Err(self.error(&self.state_names()[first + at], message));
                 }
                 if (size - 1.0).abs() > 4.0 * f64::EPSILON {
-                    q.copy_from_slice(&normalized([q[0], q[1], q[2], q[3]]));
+                    q.iter_mut().for_each(|x| *x /= size);
                 }
             }
             first += joint.nq();
