@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const PHYSICS: &str = "error table ad linalg argmin spatial state model dynamics collision contact";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 17] = [
+const LAYERS: [(&str, &[&str]); 18] = [
     ("error", &[]),
     ("table", &["error"]),
     ("ad", &[]),
@@ -25,6 +25,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
     ("verify", &[PHYSICS, "simulation"]),
     ("view", &[PHYSICS, "simulation identify linearize verify"]),
     ("cli", &[PHYSICS, "simulation identify linearize verify view"]),
+    ("python", &[PHYSICS, "simulation identify linearize"]),
 ];
 
 /// Everything else is generic in `Real`.

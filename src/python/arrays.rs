@@ -137,6 +137,11 @@ impl<const N: usize> Cases<N> {
     }
 }
 
+/// The numbers of all cases, not copied if there is one.
+pub(super) fn joined(cases: Vec<Vec<f64>>) -> Vec<f64> {
+    <[Vec<f64>; 1]>::try_from(cases).map_or_else(|cases| cases.concat(), |[only]| only)
+}
+
 /// A result of all cases as one array, C-contiguous: the leading axes, then the `own` ones.
 pub(super) fn output<'py>(
     py: Python<'py>,

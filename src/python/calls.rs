@@ -141,6 +141,7 @@ pub(super) fn warn(py: Python, report: &StepReport, settings: &Settings) -> PyRe
     PyErr::warn(py, &py.get_type::<UnsolvedWarning>(), &message, 1)
 }
 
-fn available() -> usize {
+/// As many threads as there are.
+pub(super) fn available() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

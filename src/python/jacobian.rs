@@ -3,7 +3,8 @@
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
-use super::arrays::output;
+use super::arguments::Sizes;
+use super::arrays::{joined, output};
 use crate::contact::ContactRecord;
 use crate::linearize::StepJacobian;
 use crate::model::Model;
@@ -60,34 +61,39 @@ impl Linearized {
 }
 
 impl Jacobian {
-    /// Of all cases of a batch of this shape; `columns`: of A, B and C.
+    /// Of all cases of a batch of this shape.
     pub(super) fn new(
         py: Python,
         shape: &[usize],
-        cases: &[Linearized],
-        columns: [usize; 3],
+        cases: Vec<Linearized>,
+        sizes: Sizes,
     ) -> PyResult<Self> {
-        let rows = columns[0];
-        let matrix = |k: usize| {
-            let all: Vec<&[f64]> = cases.iter().map(|case| case.matrices[k].as_slice()).collect();
-            PyResult::Ok(output(py, shape, &[rows, columns[k]], all.concat())?.unbind())
-        };
-        let next: Vec<&[f64]> = cases.iter().map(|case| case.next.as_slice()).collect();
-        let nx = next.first().map_or(0, |next| next.len());
-        let margins = cases.iter().map(|case| case.margin).collect();
-        let modes: Vec<_> = cases.iter().map(|case| case.modes.clone()).collect();
-        let status: Vec<_> = cases.iter().map(|case| case.status).collect();
+        let count = cases.len();
+        let mut numbers = [const { Vec::new() }; 5];
+        let (mut modes, mut status) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        for case in cases {
+            let [a, b, c] = case.matrices;
+            for (all, own) in numbers.iter_mut().zip([a, b, c, case.next, vec![case.margin]]) {
+                all.push(own);
+            }
+            modes.push(case.modes);
+            status.push(case.status);
+        }
+        let ndx = sizes.ndx();
+        let array =
+            |own: &[usize], cases| PyResult::Ok(output(py, shape, own, joined(cases))?.unbind());
         // Of one step, not lists of one.
         let single = |list: Bound<PyAny>| {
             PyResult::Ok(if shape.is_empty() { list.get_item(0)?.unbind() } else { list.unbind() })
         };
+        let [a, b, c, next, margin] = numbers;
         Ok(Jacobian {
-            a: matrix(0)?,
-            b: matrix(1)?,
-            c: matrix(2)?,
-            x_next: output(py, shape, &[nx], next.concat())?.unbind(),
+            a: array(&[ndx, ndx], a)?,
+            b: array(&[ndx, sizes.nu], b)?,
+            c: array(&[ndx, sizes.np], c)?,
+            x_next: array(&[sizes.nx()], next)?,
             modes: single(modes.into_pyobject(py)?)?,
-            margin: output(py, shape, &[], margins)?.unbind(),
+            margin: array(&[], margin)?,
             status: single(status.into_pyobject(py)?)?,
         })
     }

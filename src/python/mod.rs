@@ -1,8 +1,10 @@
 //! The module `stiction` of Python (PyO3, NumPy): [`Transition`](crate::linearize::Transition) and
 //! [`fit`](crate::identify::fit) on arrays. Its Python part, `stiction/`, wraps them for other libraries.
 
+mod arguments;
 mod arrays;
 mod calls;
+mod identification;
 mod jacobian;
 mod scene;
 
@@ -34,11 +36,13 @@ impl From<InputError> for PyErr {
 #[pymodule]
 mod _stiction {
     #[pymodule_export]
-    use super::jacobian::Jacobian;
+    use crate::python::identification::{Identification, identify};
     #[pymodule_export]
-    use super::scene::{Scene, load, parse};
+    use crate::python::jacobian::Jacobian;
     #[pymodule_export]
-    use super::{Error, UnsolvedWarning};
+    use crate::python::scene::{Scene, load, parse};
+    #[pymodule_export]
+    use crate::python::{Error, UnsolvedWarning};
     use pyo3::prelude::*;
 
     #[pymodule_init]

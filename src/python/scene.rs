@@ -7,16 +7,15 @@ use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
 use super::Error;
-use super::arrays::{Argument, Cases, output};
+use super::arguments::{Given, Sizes, demand_sense, part};
+use super::arrays::{Argument, Cases, joined, output};
 use super::calls::{Interrupt, evaluate, lock};
 use super::jacobian::{Jacobian, Linearized};
 use crate::Error as InputError;
-use crate::identify::domain;
 use crate::linearize::Transition;
 use crate::model::{LoadOptions, Scene as Description};
 
 type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
-type Given<'a, 'py> = &'a Bound<'py, PyAny>;
 
 /// A scene as a discrete dynamical system x+ = f(x, u; p).
 ///
@@ -31,32 +30,11 @@ type Given<'a, 'py> = &'a Bound<'py, PyAny>;
 /// computed on `threads` threads (all by default) with the same bits on any number of them.
 #[pyclass(frozen, module = "stiction")]
 pub struct Scene {
-    name: String,
-    sizes: Sizes,
-    transition: Mutex<Transition>,
+    pub(super) name: String,
+    pub(super) sizes: Sizes,
+    pub(super) transition: Mutex<Transition>,
 }
 
-#[derive(Clone, Copy)]
-struct Sizes {
-    nq: usize,
-    nv: usize,
-    nu: usize,
-    np: usize,
-}
-
-impl Sizes {
-    fn nx(self) -> usize {
-        self.nq + self.nv
-    }
-
-    fn ndx(self) -> usize {
-        2 * self.nv
-    }
-}
-
-/// load(path, inputs=None, parameters=None, keyframe=None, floating_base=False)
-/// --
-///
 /// Reads a scene: TOML, MJCF (.xml, .mjcf) or URDF (.urdf).
 ///
 /// inputs, parameters: names of u and p, see Scene.select. keyframe: where the scene starts. floating_base: whether
@@ -93,6 +71,13 @@ pub fn parse(
 }
 
 impl Scene {
+    /// The scene with the values of its parameters that are set.
+    pub(super) fn description(&self, py: Python) -> Description {
+        let transition = lock(py, &self.transition);
+        let parameters = transition.values().clone();
+        Description { parameters, ..Description::clone(transition.scene()) }
+    }
+
     fn new(
         py: Python,
         name: String,
@@ -124,63 +109,6 @@ impl Scene {
         let sizes = Sizes { nq, nv, nu: transition.nu(), np: transition.np() };
         Ok(Scene { name, sizes, transition: Mutex::new(transition) })
     }
-
-    fn state(&self, name: &'static str, x: Given) -> PyResult<Argument> {
-        Argument::new(name, x, &[self.sizes.nx()])
-    }
-
-    /// What is not given stays as the scene has it.
-    fn input(&self, py: Python, u: Option<Given>) -> PyResult<Argument> {
-        match u {
-            Some(u) => Argument::new("u", u, &[self.sizes.nu]),
-            None => Ok(Argument::constant("u", lock(py, &self.transition).initial_input())),
-        }
-    }
-
-    /// What is not given is what is set.
-    fn values(&self, py: Python, p: Option<Given>) -> PyResult<Argument> {
-        let Some(p) = p else {
-            return Ok(Argument::constant("p", lock(py, &self.transition).parameters()));
-        };
-        let p = Argument::new("p", p, &[self.sizes.np])?;
-        let names = self.parameter_names(py);
-        for case in p.vectors() {
-            for (name, &value) in names.iter().zip(case) {
-                demand_sense(&self.name, name, value)?;
-            }
-        }
-        Ok(p)
-    }
-
-    fn weighted(
-        &self,
-        py: Python,
-        x: Given,
-        u: Option<Given>,
-        w: Given,
-        p: Option<Given>,
-    ) -> PyResult<Cases<3>> {
-        let w = Argument::new("w", w, &[self.sizes.ndx()])?;
-        Cases::new([self.state("x", x)?, self.input(py, u)?, w], self.values(py, p)?)
-    }
-}
-
-/// What is not given is zero.
-fn part(name: &'static str, given: Option<Given>, length: usize) -> PyResult<Argument> {
-    match given {
-        Some(given) => Argument::new(name, given, &[length]),
-        None => Ok(Argument::constant(name, vec![0.0; length])),
-    }
-}
-
-/// An error if a parameter cannot have this value.
-fn demand_sense(scene: &str, name: &str, value: f64) -> Result<(), InputError> {
-    let (least, most) = domain(name);
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    let message = format!("must be from {least} to {most}, found {value}");
-    Err(InputError::input(scene, None, name, message))
 }
 
 #[pymethods]
@@ -256,7 +184,7 @@ impl Scene {
 
     /// Names of the numbers of p, such as "floor-box/mu".
     #[getter]
-    fn parameter_names(&self, py: Python) -> Vec<String> {
+    pub(super) fn parameter_names(&self, py: Python) -> Vec<String> {
         lock(py, &self.transition).parameter_names().to_vec()
     }
 
@@ -332,7 +260,7 @@ impl Scene {
             transition.step(x, u, &mut next)?;
             Ok(next)
         })?;
-        output(py, &cases.shape, &[nx], next.concat())
+        output(py, &cases.shape, &[nx], joined(next))
     }
 
     /// States along a motion: x0 (..., nq + nv), U (..., N, nu), p (..., np) to (..., N + 1, nq + nv).
@@ -364,10 +292,16 @@ impl Scene {
             _ => return Err(Error::new_err("rollout takes either U or steps")),
         };
         let cases = Cases::new([self.state("x0", x0)?, inputs], self.values(py, p)?)?;
+        let length = steps.checked_add(1).and_then(|frames| frames.checked_mul(nx));
+        let too_many =
+            || InputError::input(&self.name, None, "", format!("no memory for {steps} steps"));
         let follow = |transition: &mut Transition,
                       [x0, inputs]: [&[f64]; 2],
                       interrupt: &Interrupt| {
-            let mut states = vec![0.0; (steps + 1) * nx];
+            let length = length.ok_or_else(too_many)?;
+            let mut states = Vec::new();
+            states.try_reserve_exact(length).map_err(|_| too_many())?;
+            states.resize(length, 0.0);
             states[..nx].copy_from_slice(x0);
             for k in 0..steps {
                 interrupt.check()?;
@@ -380,7 +314,7 @@ impl Scene {
             Ok(states)
         };
         let states = evaluate(py, &self.transition, &cases, steps, threads, follow)?;
-        output(py, &cases.shape, &[steps + 1, nx], states.concat())
+        output(py, &cases.shape, &[steps + 1, nx], joined(states))
     }
 
     /// Derivatives of steps, see Jacobian: x (..., nq + nv), u (..., nu), p (..., np).
@@ -400,7 +334,7 @@ impl Scene {
             let scene = transition.scene().clone();
             Ok(Linearized::new(&scene.model, transition.linearize(x, u)?))
         })?;
-        Jacobian::new(py, &cases.shape, &found, [self.sizes.ndx(), self.sizes.nu, self.sizes.np])
+        Jacobian::new(py, &cases.shape, found, self.sizes)
     }
 
     /// What a step does to small changes: A dx + B du + C dp, (..., 2 nv), without forming the matrices.
@@ -430,7 +364,7 @@ impl Scene {
                 transition.jvp(x, u, &[dx, du, dp].concat())
             };
         let products = evaluate(py, &self.transition, &cases, 1, threads, multiply)?;
-        output(py, &cases.shape, &[ndx], products.concat())
+        output(py, &cases.shape, &[ndx], joined(products))
     }
 
     /// How w' dx+ depends on the arguments: (A' w, B' w, C' w) for w (..., 2 nv), by one sweep in reverse.
@@ -475,7 +409,7 @@ impl Scene {
                 transition.hessian(x, u, w)
             })?;
         let n = self.sizes.ndx() + self.sizes.nu + self.sizes.np;
-        output(py, &cases.shape, &[n, n], hessians.concat())
+        output(py, &cases.shape, &[n, n], joined(hessians))
     }
 
     /// x moved by a tangent vector dx: (..., nq + nv) and (..., 2 nv) to (..., nq + nv).
@@ -490,7 +424,7 @@ impl Scene {
         let moved = evaluate(py, &self.transition, &cases, 0, None, |transition, [x, dx], _| {
             transition.integrate(x, dx)
         })?;
-        output(py, &cases.shape, &[self.sizes.nx()], moved.concat())
+        output(py, &cases.shape, &[self.sizes.nx()], joined(moved))
     }
 
     /// The tangent vector that moves x0 to x1: (..., 2 nv).
@@ -505,7 +439,7 @@ impl Scene {
         let found = evaluate(py, &self.transition, &cases, 0, None, |transition, [x0, x1], _| {
             transition.difference(x0, x1)
         })?;
-        output(py, &cases.shape, &[self.sizes.ndx()], found.concat())
+        output(py, &cases.shape, &[self.sizes.ndx()], joined(found))
     }
 
     fn __repr__(&self) -> String {

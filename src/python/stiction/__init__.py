@@ -8,9 +8,21 @@
 `stiction.crocoddyl`, `stiction.torch` and `stiction.jax` wrap a scene for these libraries.
 """
 
+from ._identify import identify
 from ._parameters import Parameters
-from ._stiction import Error, Jacobian, Scene, UnsolvedWarning, __version__, load, parse
+from ._stiction import Error, Identification, Jacobian, Scene, UnsolvedWarning, __version__, load, parse
 
 Scene.parameters = property(Parameters, doc="All parameters by name; setting one changes the steps from here on.")
 
-__all__ = ["Error", "Jacobian", "Parameters", "Scene", "UnsolvedWarning", "__version__", "load", "parse"]
+__all__ = [
+    "Error",
+    "Identification",
+    "Jacobian",
+    "Parameters",
+    "Scene",
+    "UnsolvedWarning",
+    "__version__",
+    "identify",
+    "load",
+    "parse",
+]
