@@ -47,6 +47,7 @@
 //! | [`view`] | pictures |
 //! | [`c_interface`] | C functions, and functions for CasADi |
 #![cfg_attr(feature = "cli", doc = "| [`cli`] | the program |")]
+#![cfg_attr(feature = "python", doc = "| [`python`] | the module of Python |")]
 //! | [`mod@error`] | what can be wrong with an input |
 //!
 //! # References
@@ -104,6 +105,8 @@ pub mod identify;
 pub mod linalg;
 pub mod linearize;
 pub mod model;
+#[cfg(feature = "python")]
+pub mod python;
 pub mod simulation;
 pub mod spatial;
 pub mod state;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const PHYSICS: &str = "error table ad linalg argmin spatial state model dynamics collision contact";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 18] = [
+const LAYERS: [(&str, &[&str]); 19] = [
     ("error", &[]),
     ("table", &["error"]),
     ("ad", &[]),
@@ -26,6 +26,7 @@ const LAYERS: [(&str, &[&str]); 18] = [
     ("view", &[PHYSICS, "simulation identify linearize verify"]),
     ("c_interface", &[PHYSICS, "simulation linearize"]),
     ("cli", &[PHYSICS, "simulation identify linearize verify view c_interface"]),
+    ("python", &[PHYSICS, "simulation identify linearize"]),
 ];
 
 /// Everything else is generic in `Real`.

@@ -244,27 +244,37 @@ impl Experiment {
     /// The experiment, and what is wrong if it has no recordings.
     fn open(path: &Path, data: Option<&str>) -> Result<(Experiment, Option<Error>), Error> {
         let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
+        Experiment::parse(&text, path, data, None)
+    }
+
+    /// Reads the text of an experiment file; `path` stands for it in messages, and for where the files it names are.
+    /// `data`, where given, replaces its list of recordings, and `scene` its scene.
+    ///
+    /// # Errors
+    /// With file, line and field. That there are no recordings is returned beside the experiment.
+    pub fn parse(
+        text: &str,
+        path: &Path,
+        data: Option<&str>,
+        scene: Option<Scene>,
+    ) -> Result<(Experiment, Option<Error>), Error> {
         let name = path.display().to_string();
-        let document = table::parse(&text, &name)?;
-        let root = Table::root(&text, &name, &document);
+        let document = table::parse(text, &name)?;
+        let root = Table::root(text, &name, &document);
         let folder = path.parent().unwrap_or(Path::new("."));
-        let scene = root.required("scene", root.string("scene")?)?;
-        let path = folder.join(scene);
-        let floating_base = root.boolean("floating_base")?.unwrap_or(false);
-        let options = LoadOptions { floating_base };
-        let mut scene = Scene::load_with(&path, options).map_err(|error| {
-            if error.is_input() { error } else { root.error("scene", error.to_string()) }
-        })?;
-        if let Some(keyframe) = root.string("keyframe")? {
-            scene
-                .start_at(keyframe, &path.display().to_string())
-                .map_err(|error| root.error("keyframe", error.message()))?;
-        }
+        let scene = match scene {
+            None => load_scene(&root, folder)?,
+            Some(scene) => {
+                if let Some(field) = SCENE_FIELDS.into_iter().find(|field| root.has(field)) {
+                    return Err(root.error(field, "is given twice: the scene is given by itself"));
+                }
+                scene
+            }
+        };
         let mut experiment = Experiment::read(&root, &name, scene)?;
         let patterns = root.strings("data")?;
-        if patterns.is_none() {
-            let missing = root.required("data", patterns).err();
-            return Ok((experiment, missing));
+        if patterns.is_none() && data.is_none() {
+            return Ok((experiment, root.required("data", patterns).err()));
         }
         experiment.data = match data {
             Some(pattern) => expand(pattern)?,
@@ -446,6 +456,24 @@ impl Experiment {
             truth,
         })
     }
+}
+
+/// The fields that say what the scene is.
+const SCENE_FIELDS: [&str; 3] = ["scene", "floating_base", "keyframe"];
+
+/// The scene that an experiment names, in a file relative to `folder`.
+fn load_scene(root: &Table, folder: &Path) -> Result<Scene, Error> {
+    let path = folder.join(root.required("scene", root.string("scene")?)?);
+    let floating_base = root.boolean("floating_base")?.unwrap_or(false);
+    let mut scene = Scene::load_with(&path, LoadOptions { floating_base }).map_err(|error| {
+        if error.is_input() { error } else { root.error("scene", error.to_string()) }
+    })?;
+    if let Some(keyframe) = root.string("keyframe")? {
+        scene
+            .start_at(keyframe, &path.display().to_string())
+            .map_err(|error| root.error("keyframe", error.message()))?;
+    }
+    Ok(scene)
 }
 
 /// The robust loss, if there is one.

@@ -3,11 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// `f(0..count)` on `threads` threads, in order.
-pub(super) fn parallel<R: Send>(
-    threads: usize,
-    count: usize,
-    f: impl Fn(usize) -> R + Sync,
-) -> Vec<R> {
+pub fn parallel<R: Send>(threads: usize, count: usize, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     if threads <= 1 || count <= 1 {
         return (0..count).map(f).collect();
     }

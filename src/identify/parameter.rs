@@ -426,7 +426,7 @@ fn typical_change(start: f64, lower: f64, upper: f64) -> f64 {
 }
 
 /// The values that make physical sense, by the last word of a name; also the default bounds.
-fn domain(name: &str) -> (f64, f64) {
+pub fn domain(name: &str) -> (f64, f64) {
     let path: Vec<&str> = name.split('/').collect();
     match path.as_slice() {
         [.., "mass" | "radius" | "half_length" | "half_extents"] | [.., "half_extents", _] => {

@@ -57,6 +57,22 @@ pub struct Transition {
     workspace: Workspace<f64>,
     jacobian_workspace: JacobianWorkspace,
     jacobian: StepJacobian,
+    report: StepReport,
+}
+
+/// The same scene, selection and values of the parameters, with nothing remembered: for another thread.
+impl Clone for Transition {
+    fn clone(&self) -> Self {
+        let Transition { name, scene, inputs, parameter_names, parameters, values, .. } = self;
+        Transition {
+            inputs: inputs.clone(),
+            parameter_names: parameter_names.clone(),
+            parameters: parameters.clone(),
+            values: values.clone(),
+            warm: self.warm,
+            ..Transition::start(name, scene.clone())
+        }
+    }
 }
 
 /// The inputs that are u if none are named: the controls of a model with actuators, otherwise all
@@ -121,7 +137,11 @@ impl Transition {
     /// If the contact solver of the scene has no derivatives.
     pub fn new(name: &str, scene: Arc<Scene>) -> Result<Self, Error> {
         scene.settings.solver.demand_derivatives(name)?;
-        Ok(Transition {
+        Ok(Transition::start(name, scene))
+    }
+
+    fn start(name: &str, scene: Arc<Scene>) -> Self {
+        Transition {
             name: name.to_string(),
             inputs: default_inputs(&scene.model),
             parameter_names: Vec::new(),
@@ -136,8 +156,9 @@ impl Transition {
             workspace: Workspace::default(),
             jacobian_workspace: JacobianWorkspace::default(),
             jacobian: StepJacobian::default(),
+            report: StepReport::default(),
             scene,
-        })
+        }
     }
 
     /// Makes the inputs called `names` u, in this order; see [`inputs_named`].
@@ -184,6 +205,37 @@ impl Transition {
             }
         }
         Ok(())
+    }
+
+    /// The values of all parameters.
+    pub fn values(&self) -> &Parameters<f64> {
+        &self.values
+    }
+
+    /// The value of any parameter, see [`Model::parameter_names`].
+    ///
+    /// # Errors
+    /// As [`parameters_named`].
+    pub fn value(&self, name: &str) -> Result<f64, Error> {
+        Ok(self.values.values[self.find(name)?.slots[0]])
+    }
+
+    /// Takes another value of any parameter.
+    ///
+    /// # Errors
+    /// As [`parameters_named`], or if the value is not finite. Nothing changes then.
+    pub fn set_value(&mut self, name: &str, value: f64) -> Result<(), Error> {
+        let found = self.find(name)?;
+        if !value.is_finite() {
+            return Err(self.error(name, format!("must be finite, found {value}")));
+        }
+        found.slots.iter().for_each(|&slot| self.values.values[slot] = value);
+        Ok(())
+    }
+
+    /// How the contact problems of all calls were solved since this was last asked.
+    pub fn take_report(&mut self) -> StepReport {
+        std::mem::take(&mut self.report)
     }
 
     /// Whether solvers start from what the call before left.
@@ -255,6 +307,7 @@ impl Transition {
         let Transition { scene, values, state, all_inputs, memory, workspace, .. } = self;
         let system = system(scene, values);
         let report = step(&system, state, all_inputs, memory, workspace, &mut self.next);
+        self.report.merge(&report);
         self.check_end(is_usable(&report, &self.next))?;
         let (q, v) = next.split_at_mut(self.next.q.len());
         q.copy_from_slice(&self.next.q);
@@ -273,6 +326,7 @@ impl Transition {
         let selection = Selection { inputs: &self.inputs, parameters: &self.parameters };
         let (workspace, jacobian) = (&mut self.jacobian_workspace, &mut self.jacobian);
         step_jacobian(&system, state, all_inputs, selection, memory, workspace, jacobian);
+        self.report.merge(&self.jacobian.report);
         self.check_end(is_usable(&self.jacobian.report, &self.jacobian.next))?;
         if !self.jacobian.is_determined() {
             let message = "the contacts do not determine a derivative here: their problem was not solved; \
@@ -360,6 +414,7 @@ impl Transition {
         let Transition { scene, values, state, all_inputs, memory, workspace, .. } = self;
         let report =
             step(&system(scene, values), state, all_inputs, memory, workspace, &mut self.next);
+        self.report.merge(&report);
         self.check_end(is_usable(&report, &self.next))?;
         let products = StepProducts {
             system: &system(&self.scene, &self.values),
@@ -375,6 +430,10 @@ impl Transition {
             return Err(Error::undefined(&self.name, message));
         }
         Ok(product)
+    }
+
+    fn find(&self, name: &str) -> Result<ParameterRef, Error> {
+        Ok(parameters_named(&self.scene.model, &[name.to_string()], &self.name)?.remove(0))
     }
 
     fn take(&mut self, x: &[f64], u: &[f64]) -> Result<(), Error> {

@@ -11,7 +11,7 @@ use stiction::c_interface::Attachment;
 use stiction::linearize::Transition;
 use stiction::model::Scene;
 
-use crate::simulate::Folder;
+use crate::folder::Folder;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stiction");
 

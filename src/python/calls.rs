@@ -1,0 +1,147 @@
+//! Many evaluations of a transition: without the interpreter's lock, on several threads, with the same bits on any
+//! number of them; Ctrl-C ends them.
+
+use std::ffi::CString;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+
+use super::arrays::Cases;
+use super::{Error, UnsolvedWarning};
+use crate::Error as InputError;
+use crate::argmin::ContactResiduals;
+use crate::identify::parallel;
+use crate::linearize::Transition;
+use crate::model::Settings;
+use crate::simulation::StepReport;
+
+/// So many steps are over before anybody could press Ctrl-C, and not worth a thread.
+const FEW: usize = 32;
+/// How often Ctrl-C is looked for.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Whether the caller wants no more.
+pub(super) struct Interrupt(AtomicBool);
+
+impl Interrupt {
+    /// An error if so.
+    pub fn check(&self) -> Result<(), InputError> {
+        match self.0.load(Ordering::Relaxed) {
+            false => Ok(()),
+            true => Err(InputError::input("rollout", None, "", "was interrupted")),
+        }
+    }
+}
+
+/// Evaluates a transition in all cases, each `steps` steps long, on so many threads, or as many as there are; warns
+/// if contact problems were not solved.
+pub(super) fn evaluate<const N: usize, R: Send>(
+    py: Python,
+    transition: &Mutex<Transition>,
+    cases: &Cases<N>,
+    steps: usize,
+    threads: Option<usize>,
+    f: impl Fn(&mut Transition, [&[f64]; N], &Interrupt) -> Result<R, InputError> + Sync,
+) -> PyResult<Vec<R>> {
+    let interrupt = Interrupt(AtomicBool::new(false));
+    let case = |transition: &mut Transition, k: usize| {
+        transition.set_parameters(cases.parameters(k))?;
+        let result = f(transition, cases.arguments(k), &interrupt);
+        let report = transition.take_report();
+        Ok::<_, InputError>((result?, report))
+    };
+    let count = cases.count();
+    let results: Vec<_> = if count * steps <= FEW {
+        py.detach(|| {
+            let mut own = transition.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = own.parameters();
+            let results = (0..count).map(|k| case(&mut own, k)).collect();
+            own.set_parameters(&before)?;
+            Ok::<_, InputError>(results)
+        })?
+    } else {
+        let spare = Mutex::new(Vec::new());
+        let template = lock(py, transition).clone();
+        let on_a_spare = |k| {
+            let free = || spare.lock().unwrap_or_else(PoisonError::into_inner);
+            let taken = free().pop();
+            let mut own = taken.unwrap_or_else(|| template.clone());
+            let result = case(&mut own, k);
+            free().push(own);
+            result
+        };
+        let threads = threads.unwrap_or_else(available);
+        watched(py, &interrupt, || parallel(threads, count, on_a_spare))?
+    };
+    let mut report = StepReport::default();
+    let mut values = Vec::with_capacity(count);
+    for (k, result) in results.into_iter().enumerate() {
+        let (value, own) = result.map_err(|error| match count {
+            1 => Error::new_err(error.to_string()),
+            count => Error::new_err(format!("case {k} of {count}: {error}")),
+        })?;
+        report.merge(&own);
+        values.push(value);
+    }
+    if report.unsolved > 0 || report.residuals != ContactResiduals::default() {
+        let settings = lock(py, transition).scene().settings;
+        warn(py, &report, &settings)?;
+    }
+    Ok(values)
+}
+
+/// `f` on a thread of its own, while this one looks for signals; an error if one raised an exception.
+fn watched<R: Send>(
+    py: Python,
+    interrupt: &Interrupt,
+    f: impl FnOnce() -> R + Send,
+) -> PyResult<R> {
+    py.detach(|| {
+        std::thread::scope(|scope| {
+            let (done, result) = channel();
+            let worker = scope.spawn(move || done.send(f()).is_ok());
+            let mut raised = None;
+            loop {
+                match result.recv_timeout(PATIENCE) {
+                    Ok(result) => return raised.map_or(Ok(result), Err),
+                    Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                        Err(panic) => resume_unwind(panic),
+                        Ok(_) => return Err(Error::new_err("the computation ended early")),
+                    },
+                    Err(RecvTimeoutError::Timeout) if raised.is_none() => {
+                        if let Err(error) = Python::attach(|py| py.check_signals()) {
+                            interrupt.0.store(true, Ordering::Relaxed);
+                            raised = Some(error);
+                        }
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+            }
+        })
+    })
+}
+
+/// A lock that a panic before does not spoil: every call writes what it reads.
+pub(super) fn lock<'a, T>(py: Python, mutex: &'a Mutex<T>) -> std::sync::MutexGuard<'a, T> {
+    mutex.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says once how contact problems were not solved.
+pub(super) fn warn(py: Python, report: &StepReport, settings: &Settings) -> PyResult<()> {
+    let warnings = report.warnings(settings).join("; ");
+    if warnings.is_empty() {
+        return Ok(());
+    }
+    let message = CString::new(warnings).map_err(|error| Error::new_err(error.to_string()))?;
+    PyErr::warn(py, &py.get_type::<UnsolvedWarning>(), &message, 1)
+}
+
+/// As many threads as there are.
+pub(super) fn available() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

@@ -1,0 +1,136 @@
+//! Parameters from recordings, as Python sees it.
+
+use std::collections::BTreeMap;
+use std::fs::read_to_string;
+use std::path::PathBuf;
+
+use numpy::PyArrayDyn;
+use pyo3::prelude::*;
+
+use super::Error;
+use super::arrays::output;
+use super::calls::{available, warn};
+use super::scene::Scene;
+use crate::Error as InputError;
+use crate::identify::{Dataset, Effort, Experiment, Fit, fit, half_sampling};
+
+/// What an identification found; numbers by the names of the parameters, SI units.
+#[pyclass(frozen, get_all, module = "stiction")]
+pub struct Identification {
+    /// "converged", "stalled", "iteration_limit", "unobservable" or "infeasible".
+    pub status: &'static str,
+    /// The names, in the order of the experiment.
+    pub names: Vec<String>,
+    /// The values.
+    pub values: BTreeMap<String, f64>,
+    /// Standard errors, of those that have one.
+    pub standard_errors: BTreeMap<String, f64>,
+    /// 95 % intervals (lower, upper), of those that have one.
+    pub intervals: BTreeMap<String, (f64, f64)>,
+    /// Names of the rows of `correlations`.
+    pub correlated: Vec<String>,
+    /// Correlations of the estimates.
+    pub correlations: Py<PyArrayDyn<f64>>,
+    /// Mean of the squared residuals over their standard deviations; 1 is noise alone.
+    pub loss: f64,
+    /// The same at the start of the search.
+    pub loss_at_start: f64,
+    /// Iterations of the search.
+    pub iterations: usize,
+    /// The work done, in simulations of one recording; a step with derivatives counts as one.
+    pub rollouts: f64,
+    /// What there is to know, in sentences.
+    pub warnings: Vec<String>,
+}
+
+#[pymethods]
+impl Identification {
+    /// Whether the search converged.
+    #[getter]
+    fn converged(&self) -> bool {
+        self.status == "converged"
+    }
+
+    fn __repr__(&self) -> String {
+        let number = |name: &String| {
+            let error = self.standard_errors.get(name).map(|error| format!(" +- {error:.2e}"));
+            format!("{name} = {:.6}{}", self.values[name], error.unwrap_or_default())
+        };
+        let numbers: Vec<String> = self.names.iter().map(number).collect();
+        format!("<stiction.Identification {}: {}>", self.status, numbers.join(", "))
+    }
+}
+
+impl Identification {
+    fn new(py: Python, experiment: &Experiment, fit: Fit) -> PyResult<Self> {
+        let Fit { parameters, told, correlations, .. } = fit;
+        let mut values = BTreeMap::new();
+        for (p, searched) in parameters.iter().zip(&experiment.parameters) {
+            values.insert(p.name.clone(), p.value);
+            values.extend(searched.tied(experiment).into_iter().map(|name| (name, p.value)));
+        }
+        let errors = parameters.iter().map(|p| (p.name.clone(), p.standard_error));
+        let intervals = parameters.iter().map(|p| (p.name.clone(), p.interval));
+        let rows: Vec<f64> = correlations.transpose().iter().copied().collect();
+        let Effort { steps, derivative_steps } = fit.effort;
+        Ok(Identification {
+            status: fit.status.name(),
+            names: parameters.iter().map(|p| p.name.clone()).collect(),
+            standard_errors: errors.filter_map(|(name, x)| Some((name, x?))).collect(),
+            intervals: intervals.filter_map(|(name, x)| Some((name, x?.into()))).collect(),
+            correlated: told.iter().map(|&k| parameters[k].name.clone()).collect(),
+            correlations: output(py, &[], &[told.len(), told.len()], rows)?.unbind(),
+            values,
+            loss: fit.loss,
+            loss_at_start: fit.loss_at_start,
+            iterations: fit.iterations,
+            rollouts: (steps + derivative_steps) as f64 / fit.steps_per_rollout,
+            warnings: fit.warnings,
+        })
+    }
+}
+
+/// Parameters of an experiment, the file `path` or its `text`. See `stiction.identify`.
+#[pyfunction]
+#[pyo3(signature = (path, text=None, data=None, scene=None, threads=None))]
+pub fn identify(
+    py: Python,
+    path: PathBuf,
+    text: Option<String>,
+    data: Option<&str>,
+    scene: Option<&Scene>,
+    threads: Option<usize>,
+) -> PyResult<Identification> {
+    let scene = scene.map(|scene| scene.description(py));
+    let threads = threads.unwrap_or_else(available);
+    let mut raised = None;
+    // Whether to go on.
+    let mut watch = || {
+        let signals = Python::attach(|py| py.check_signals());
+        raised = raised.take().or(signals.err());
+        raised.is_none()
+    };
+    let (experiment, result) = py.detach(|| {
+        let text = text.map_or_else(|| read_to_string(&path), Ok);
+        let text = text.map_err(|error| InputError::io(&path, error))?;
+        let (experiment, missing) = Experiment::parse(&text, &path, data, scene)?;
+        missing.map_or(Ok(()), Err)?;
+        experiment.scene.settings.solver.demand_derivatives(&experiment.name)?;
+        let dataset = Dataset::load(&experiment)?;
+        let result = fit(&experiment, &dataset, threads, &mut |_| watch());
+        let mut result =
+            result.map_err(|error| Error::new_err(format!("{}: {error}", experiment.name)))?;
+        if experiment.half_samples > 0 && watch() {
+            let count = experiment.half_samples;
+            let halves =
+                half_sampling(&experiment, &dataset, &result, count, threads, &mut |_| watch());
+            halves.iter().for_each(|halves| result.take_errors(halves));
+        }
+        PyResult::Ok((experiment, result))
+    })?;
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    warn(py, &result.report, &experiment.scene.settings)?;
+    Identification::new(py, &experiment, result)
+}

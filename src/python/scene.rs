@@ -1,0 +1,449 @@
+//! A scene, as Python sees it.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use numpy::PyArrayDyn;
+use pyo3::prelude::*;
+
+use super::Error;
+use super::arguments::{Given, Sizes, demand_sense, part};
+use super::arrays::{Argument, Cases, joined, output};
+use super::calls::{Interrupt, evaluate, lock};
+use super::jacobian::{Jacobian, Linearized};
+use crate::Error as InputError;
+use crate::linearize::Transition;
+use crate::model::{LoadOptions, Scene as Description};
+
+type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
+
+/// A scene as a discrete dynamical system x+ = f(x, u; p).
+///
+/// x = [q; v], nq + nv numbers, SI units. Of a free body q is the position of its origin in the world (m) and the
+/// unit quaternion w, x, y, z from body to world, v the velocity of the origin in the world (m/s) and the angular
+/// velocity in the body (rad/s); of a joint with one coordinate q is the angle or distance and v its rate.
+/// Tangent vectors dx = [dq; dv] have 2 nv numbers: of a free body a shift in the world (m) and a rotation vector
+/// in the body (rad). u are the selected inputs, constant over the step: controls, or forces (N) and torques (N m).
+/// p are the selected parameters.
+///
+/// Arrays may be of any numbers, lists too; results are float64. All take leading axes, as in NumPy: a batch is
+/// computed on `threads` threads (all by default) with the same bits on any number of them.
+#[pyclass(frozen, module = "stiction")]
+pub struct Scene {
+    pub(super) name: String,
+    pub(super) sizes: Sizes,
+    pub(super) transition: Mutex<Transition>,
+}
+
+/// Reads a scene: TOML, MJCF (.xml, .mjcf) or URDF (.urdf).
+///
+/// inputs, parameters: names of u and p, see Scene.select. keyframe: where the scene starts. floating_base: whether
+/// the first link of a URDF floats.
+#[pyfunction]
+#[pyo3(signature = (path, inputs=None, parameters=None, keyframe=None, floating_base=false))]
+pub fn load(
+    py: Python,
+    path: PathBuf,
+    inputs: Option<Vec<String>>,
+    parameters: Option<Vec<String>>,
+    keyframe: Option<&str>,
+    floating_base: bool,
+) -> PyResult<Scene> {
+    let name = path.display().to_string();
+    let mut scene = py.detach(|| Description::load_with(&path, LoadOptions { floating_base }))?;
+    if let Some(keyframe) = keyframe {
+        scene.start_at(keyframe, &name)?;
+    }
+    Scene::new(py, name, scene, inputs, parameters)
+}
+
+/// Reads a scene from the text of a TOML file; `name` stands for the file in messages.
+#[pyfunction]
+#[pyo3(signature = (text, name="scene.toml", inputs=None, parameters=None))]
+pub fn parse(
+    py: Python,
+    text: &str,
+    name: &str,
+    inputs: Option<Vec<String>>,
+    parameters: Option<Vec<String>>,
+) -> PyResult<Scene> {
+    Scene::new(py, name.to_string(), Description::parse(text, name)?, inputs, parameters)
+}
+
+impl Scene {
+    /// The scene with the values of its parameters that are set.
+    pub(super) fn description(&self, py: Python) -> Description {
+        let transition = lock(py, &self.transition);
+        let parameters = transition.values().clone();
+        Description { parameters, ..Description::clone(transition.scene()) }
+    }
+
+    fn new(
+        py: Python,
+        name: String,
+        scene: Description,
+        inputs: Option<Vec<String>>,
+        parameters: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        for warning in &scene.warnings {
+            let text = std::ffi::CString::new(warning.to_string()).map_err(Error::new_err)?;
+            PyErr::warn(py, &py.get_type::<pyo3::exceptions::PyUserWarning>(), &text, 1)?;
+        }
+        let transition = Transition::new(&name, Arc::new(scene))?;
+        Scene::of(name, transition, inputs, parameters)
+    }
+
+    fn of(
+        name: String,
+        mut transition: Transition,
+        inputs: Option<Vec<String>>,
+        parameters: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        if let Some(inputs) = inputs {
+            transition.select_inputs(&inputs)?;
+        }
+        if let Some(parameters) = parameters {
+            transition.select_parameters(&parameters)?;
+        }
+        let (nq, nv) = (transition.nq(), transition.nv());
+        let sizes = Sizes { nq, nv, nu: transition.nu(), np: transition.np() };
+        Ok(Scene { name, sizes, transition: Mutex::new(transition) })
+    }
+}
+
+#[pymethods]
+impl Scene {
+    /// Length of a configuration.
+    #[getter]
+    fn nq(&self) -> usize {
+        self.sizes.nq
+    }
+
+    /// Length of a velocity; tangent vectors have 2 nv numbers.
+    #[getter]
+    fn nv(&self) -> usize {
+        self.sizes.nv
+    }
+
+    /// Length of u.
+    #[getter]
+    fn nu(&self) -> usize {
+        self.sizes.nu
+    }
+
+    /// Length of p.
+    #[getter]
+    fn np(&self) -> usize {
+        self.sizes.np
+    }
+
+    /// The file, as it was given.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The time step, s.
+    #[getter]
+    fn dt(&self, py: Python) -> f64 {
+        lock(py, &self.transition).scene().settings.time_step
+    }
+
+    /// Where the scene starts, (nq + nv).
+    #[getter]
+    fn x0<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
+        let x0 = lock(py, &self.transition).initial_state();
+        output(py, &[], &[x0.len()], x0)
+    }
+
+    /// The inputs as the scene has them, (nu).
+    #[getter]
+    fn u0<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
+        let u0 = lock(py, &self.transition).initial_input();
+        output(py, &[], &[u0.len()], u0)
+    }
+
+    /// The values of the selected parameters, (np).
+    #[getter]
+    fn p0<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
+        let p0 = lock(py, &self.transition).parameters();
+        output(py, &[], &[p0.len()], p0)
+    }
+
+    /// Names of the numbers of x, such as "box/px" and "arm/v".
+    #[getter]
+    fn state_names(&self, py: Python) -> Vec<String> {
+        lock(py, &self.transition).state_names()
+    }
+
+    /// Names of the numbers of u, such as "box/fx" and "motor/u".
+    #[getter]
+    fn input_names(&self, py: Python) -> Vec<String> {
+        lock(py, &self.transition).input_names()
+    }
+
+    /// Names of the numbers of p, such as "floor-box/mu".
+    #[getter]
+    pub(super) fn parameter_names(&self, py: Python) -> Vec<String> {
+        lock(py, &self.transition).parameter_names().to_vec()
+    }
+
+    /// Names of all parameters there are to select.
+    #[getter]
+    fn all_parameter_names(&self, py: Python) -> Vec<String> {
+        lock(py, &self.transition).scene().model.parameter_names()
+    }
+
+    /// Names of all inputs there are to select: forces, then controls.
+    #[getter]
+    fn all_input_names(&self, py: Python) -> Vec<String> {
+        lock(py, &self.transition).scene().model.input_names()
+    }
+
+    /// Where quaternions w, x, y, z start in x, and their rotation vectors in dx: (k, 2) integers.
+    #[getter]
+    fn quaternions(&self, py: Python) -> Vec<(usize, usize)> {
+        let transition = lock(py, &self.transition);
+        let (mut q, mut v, mut found) = (0, 0, Vec::new());
+        for joint in transition.scene().model.coordinates() {
+            found.extend(joint.quaternion().map(|(first, turn)| (q + first, v + turn)));
+            q += joint.nq();
+            v += joint.nv();
+        }
+        found
+    }
+
+    /// The same scene with other inputs and parameters selected; what is not given stays.
+    ///
+    /// inputs: names, or "controls", "forces", "all" in the list. The default of a scene is the controls, without
+    /// any the forces. parameters: names, see all_parameter_names; also "box/inertia" and "box/half_extents", three
+    /// numbers tied to one. Values that were set are kept; afterwards each scene has its own.
+    #[pyo3(signature = (inputs=None, parameters=None))]
+    fn select(
+        &self,
+        py: Python,
+        inputs: Option<Vec<String>>,
+        parameters: Option<Vec<String>>,
+    ) -> PyResult<Scene> {
+        let transition = lock(py, &self.transition).clone();
+        Scene::of(self.name.clone(), transition, inputs, parameters)
+    }
+
+    /// The value of a parameter.
+    fn get_parameter(&self, py: Python, name: &str) -> PyResult<f64> {
+        Ok(lock(py, &self.transition).value(name)?)
+    }
+
+    /// Takes another value of a parameter from here on.
+    fn set_parameter(&self, py: Python, name: &str, value: f64) -> PyResult<()> {
+        demand_sense(&self.name, name, value)?;
+        Ok(lock(py, &self.transition).set_value(name, value)?)
+    }
+
+    /// The state after a step: x (..., nq + nv), u (..., nu), p (..., np) to (..., nq + nv).
+    ///
+    /// u: inputs over the step, those of the scene if left out. p: values of the selected parameters, if not those
+    /// that are set. Quaternions are normalised first. A step depends on its arguments only.
+    #[pyo3(signature = (x, u=None, p=None, *, threads=None))]
+    fn step<'py>(
+        &self,
+        py: Python<'py>,
+        x: Given<'_, 'py>,
+        u: Option<Given<'_, 'py>>,
+        p: Option<Given<'_, 'py>>,
+        threads: Option<usize>,
+    ) -> PyResult<Array<'py>> {
+        let nx = self.sizes.nx();
+        let cases = Cases::new([self.state("x", x)?, self.input(py, u)?], self.values(py, p)?)?;
+        let next = evaluate(py, &self.transition, &cases, 1, threads, |transition, [x, u], _| {
+            let mut next = vec![0.0; nx];
+            transition.step(x, u, &mut next)?;
+            Ok(next)
+        })?;
+        output(py, &cases.shape, &[nx], joined(next))
+    }
+
+    /// States along a motion: x0 (..., nq + nv), U (..., N, nu), p (..., np) to (..., N + 1, nq + nv).
+    ///
+    /// U: the inputs over each step; or `steps`, so many steps under those of the scene. The first state is x0. A step
+    /// starts its solvers from what the one before left, so that single steps agree with it up to their tolerance.
+    #[pyo3(signature = (x0, U=None, p=None, *, steps=None, threads=None))]
+    #[expect(
+        non_snake_case,
+        reason = "the name in Python, as in the literature: a matrix of inputs"
+    )]
+    fn rollout<'py>(
+        &self,
+        py: Python<'py>,
+        x0: Given<'_, 'py>,
+        U: Option<Given<'_, 'py>>,
+        p: Option<Given<'_, 'py>>,
+        steps: Option<usize>,
+        threads: Option<usize>,
+    ) -> PyResult<Array<'py>> {
+        let (nx, nu) = (self.sizes.nx(), self.sizes.nu);
+        let (inputs, steps, stride) = match (U, steps) {
+            (Some(inputs), None) => {
+                let inputs = Argument::sequence("U", inputs, nu)?;
+                let steps = inputs.own()[0];
+                (inputs, steps, nu)
+            }
+            (None, Some(steps)) => (self.input(py, None)?, steps, 0),
+            _ => return Err(Error::new_err("rollout takes either U or steps")),
+        };
+        let cases = Cases::new([self.state("x0", x0)?, inputs], self.values(py, p)?)?;
+        let length = steps.checked_add(1).and_then(|frames| frames.checked_mul(nx));
+        let too_many =
+            || InputError::input(&self.name, None, "", format!("no memory for {steps} steps"));
+        let follow = |transition: &mut Transition,
+                      [x0, inputs]: [&[f64]; 2],
+                      interrupt: &Interrupt| {
+            let length = length.ok_or_else(too_many)?;
+            let mut states = Vec::new();
+            states.try_reserve_exact(length).map_err(|_| too_many())?;
+            states.resize(length, 0.0);
+            states[..nx].copy_from_slice(x0);
+            for k in 0..steps {
+                interrupt.check()?;
+                let (before, after) = states[k * nx..].split_at_mut(nx);
+                transition.set_warm(k > 0);
+                let taken = transition.step(before, &inputs[k * stride..][..nu], &mut after[..nx]);
+                transition.set_warm(false);
+                taken?;
+            }
+            Ok(states)
+        };
+        let states = evaluate(py, &self.transition, &cases, steps, threads, follow)?;
+        output(py, &cases.shape, &[steps + 1, nx], joined(states))
+    }
+
+    /// Derivatives of steps, see Jacobian: x (..., nq + nv), u (..., nu), p (..., np).
+    ///
+    /// With a leading axis, along a trajectory: linearize(X[:-1], U).
+    #[pyo3(signature = (x, u=None, p=None, *, threads=None))]
+    fn linearize<'py>(
+        &self,
+        py: Python<'py>,
+        x: Given<'_, 'py>,
+        u: Option<Given<'_, 'py>>,
+        p: Option<Given<'_, 'py>>,
+        threads: Option<usize>,
+    ) -> PyResult<Jacobian> {
+        let cases = Cases::new([self.state("x", x)?, self.input(py, u)?], self.values(py, p)?)?;
+        let found = evaluate(py, &self.transition, &cases, 1, threads, |transition, [x, u], _| {
+            let scene = transition.scene().clone();
+            Ok(Linearized::new(&scene.model, transition.linearize(x, u)?))
+        })?;
+        Jacobian::new(py, &cases.shape, found, self.sizes)
+    }
+
+    /// What a step does to small changes: A dx + B du + C dp, (..., 2 nv), without forming the matrices.
+    ///
+    /// dx (..., 2 nv), du (..., nu), dp (..., np): zero if left out.
+    #[pyo3(signature = (x, u=None, dx=None, du=None, dp=None, p=None, *, threads=None))]
+    #[expect(clippy::too_many_arguments, reason = "those of Python, each by its name")]
+    fn jvp<'py>(
+        &self,
+        py: Python<'py>,
+        x: Given<'_, 'py>,
+        u: Option<Given<'_, 'py>>,
+        dx: Option<Given<'_, 'py>>,
+        du: Option<Given<'_, 'py>>,
+        dp: Option<Given<'_, 'py>>,
+        p: Option<Given<'_, 'py>>,
+        threads: Option<usize>,
+    ) -> PyResult<Array<'py>> {
+        let Sizes { nu, np, .. } = self.sizes;
+        let ndx = self.sizes.ndx();
+        let directions = [part("dx", dx, ndx)?, part("du", du, nu)?, part("dp", dp, np)?];
+        let [dx, du, dp] = directions;
+        let arguments = [self.state("x", x)?, self.input(py, u)?, dx, du, dp];
+        let cases = Cases::new(arguments, self.values(py, p)?)?;
+        let multiply =
+            |transition: &mut Transition, [x, u, dx, du, dp]: [&[f64]; 5], _: &Interrupt| {
+                transition.jvp(x, u, &[dx, du, dp].concat())
+            };
+        let products = evaluate(py, &self.transition, &cases, 1, threads, multiply)?;
+        output(py, &cases.shape, &[ndx], joined(products))
+    }
+
+    /// How w' dx+ depends on the arguments: (A' w, B' w, C' w) for w (..., 2 nv), by one sweep in reverse.
+    #[pyo3(signature = (x, u, w, p=None, *, threads=None))]
+    fn vjp<'py>(
+        &self,
+        py: Python<'py>,
+        x: Given<'_, 'py>,
+        u: Option<Given<'_, 'py>>,
+        w: Given<'_, 'py>,
+        p: Option<Given<'_, 'py>>,
+        threads: Option<usize>,
+    ) -> PyResult<(Array<'py>, Array<'py>, Array<'py>)> {
+        let cases = self.weighted(py, x, u, w, p)?;
+        let adjoints =
+            evaluate(py, &self.transition, &cases, 1, threads, |transition, [x, u, w], _| {
+                transition.vjp(x, u, w)
+            })?;
+        let Sizes { nu, np, .. } = self.sizes;
+        let ndx = self.sizes.ndx();
+        let take = |first: usize, length: usize| {
+            let parts: Vec<&[f64]> = adjoints.iter().map(|a| &a[first..first + length]).collect();
+            output(py, &cases.shape, &[length], parts.concat())
+        };
+        Ok((take(0, ndx)?, take(ndx, nu)?, take(ndx + nu, np)?))
+    }
+
+    /// Second derivatives of w' dx+ in [dx; du; dp], symmetric, (..., n, n) with n = 2 nv + nu + np.
+    #[pyo3(signature = (x, u, w, p=None, *, threads=None))]
+    fn hessian<'py>(
+        &self,
+        py: Python<'py>,
+        x: Given<'_, 'py>,
+        u: Option<Given<'_, 'py>>,
+        w: Given<'_, 'py>,
+        p: Option<Given<'_, 'py>>,
+        threads: Option<usize>,
+    ) -> PyResult<Array<'py>> {
+        let cases = self.weighted(py, x, u, w, p)?;
+        let hessians =
+            evaluate(py, &self.transition, &cases, 1, threads, |transition, [x, u, w], _| {
+                transition.hessian(x, u, w)
+            })?;
+        let n = self.sizes.ndx() + self.sizes.nu + self.sizes.np;
+        output(py, &cases.shape, &[n, n], joined(hessians))
+    }
+
+    /// x moved by a tangent vector dx: (..., nq + nv) and (..., 2 nv) to (..., nq + nv).
+    fn integrate<'py>(
+        &self,
+        py: Python<'py>,
+        x: Given<'_, 'py>,
+        dx: Given<'_, 'py>,
+    ) -> PyResult<Array<'py>> {
+        let dx = Argument::new("dx", dx, &[self.sizes.ndx()])?;
+        let cases = Cases::new([self.state("x", x)?, dx], self.values(py, None)?)?;
+        let moved = evaluate(py, &self.transition, &cases, 0, None, |transition, [x, dx], _| {
+            transition.integrate(x, dx)
+        })?;
+        output(py, &cases.shape, &[self.sizes.nx()], joined(moved))
+    }
+
+    /// The tangent vector that moves x0 to x1: (..., 2 nv).
+    fn difference<'py>(
+        &self,
+        py: Python<'py>,
+        x0: Given<'_, 'py>,
+        x1: Given<'_, 'py>,
+    ) -> PyResult<Array<'py>> {
+        let states = [self.state("x0", x0)?, self.state("x1", x1)?];
+        let cases = Cases::new(states, self.values(py, None)?)?;
+        let found = evaluate(py, &self.transition, &cases, 0, None, |transition, [x0, x1], _| {
+            transition.difference(x0, x1)
+        })?;
+        output(py, &cases.shape, &[self.sizes.ndx()], joined(found))
+    }
+
+    fn __repr__(&self) -> String {
+        let Sizes { nq, nv, nu, np } = self.sizes;
+        format!("<stiction.Scene {:?}: nq {nq}, nv {nv}, nu {nu}, np {np}>", self.name)
+    }
+}

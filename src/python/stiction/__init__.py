@@ -1,0 +1,28 @@
+"""Differentiable simulation of rigid bodies with frictional contact, on NumPy arrays.
+
+>>> import stiction
+>>> scene = stiction.load("scene.toml")
+>>> x = scene.step(scene.x0)
+>>> jacobian = scene.linearize(x)            # dx+ = A dx + B du + C dp
+
+`stiction.crocoddyl`, `stiction.torch` and `stiction.jax` wrap a scene for these libraries.
+"""
+
+from ._identify import identify
+from ._parameters import Parameters
+from ._stiction import Error, Identification, Jacobian, Scene, UnsolvedWarning, __version__, load, parse
+
+Scene.parameters = property(Parameters, doc="All parameters by name; setting one changes the steps from here on.")
+
+__all__ = [
+    "Error",
+    "Identification",
+    "Jacobian",
+    "Parameters",
+    "Scene",
+    "UnsolvedWarning",
+    "__version__",
+    "identify",
+    "load",
+    "parse",
+]

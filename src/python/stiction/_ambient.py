@@ -1,0 +1,53 @@
+"""Gradients in the numbers of x, quaternions included, against those in tangent vectors.
+
+At a state x a tangent vector [dq; dv] moves a unit quaternion q by q o [0, d] / 2, d being three numbers of dq. A step
+normalises the quaternions that it is given, so that a gradient in their numbers is orthogonal to them.
+"""
+
+import numpy as np
+
+
+def _places(scene):
+    """Indices in x and dx of the numbers that are moved by addition, and of quaternions and their rotations."""
+    quaternions = np.array([range(q, q + 4) for q, _ in scene.quaternions], dtype=int).reshape(-1, 4)
+    rotations = np.array([range(d, d + 3) for _, d in scene.quaternions], dtype=int).reshape(-1, 3)
+    x = np.setdiff1d(np.arange(scene.nq + scene.nv), quaternions)
+    dx = np.setdiff1d(np.arange(2 * scene.nv), rotations)
+    return x, dx, quaternions, rotations
+
+
+def _product(p, q):
+    """The product of quaternions w, x, y, z."""
+    v, w = p[..., 1:], q[..., 1:]
+    real = p[..., :1] * q[..., :1] - np.sum(v * w, axis=-1, keepdims=True)
+    return np.concatenate([real, p[..., :1] * w + q[..., :1] * v + np.cross(v, w)], axis=-1)
+
+
+def to_tangent(scene, x, gradient):
+    """The gradient in a tangent vector at x, (..., 2 nv), of what has this gradient in the numbers of x."""
+    plain, moved, quaternions, rotations = _places(scene)
+    weights = np.empty((*gradient.shape[:-1], 2 * scene.nv))
+    weights[..., moved] = gradient[..., plain]
+    for place, rotation in zip(quaternions, rotations):
+        conjugate = x[..., place] * [1, -1, -1, -1]
+        weights[..., rotation] = _product(conjugate, gradient[..., place])[..., 1:] / 2
+    return weights
+
+
+def from_tangent(scene, x, gradient):
+    """The gradient in the numbers of x, (..., nq + nv), of what normalises x and then has this one in a tangent vector."""
+    plain, moved, quaternions, rotations = _places(scene)
+    numbers = np.empty((*gradient.shape[:-1], scene.nq + scene.nv))
+    numbers[..., plain] = gradient[..., moved]
+    for place, rotation in zip(quaternions, rotations):
+        q, d = x[..., place], gradient[..., rotation]
+        pure = np.concatenate([np.zeros_like(d[..., :1]), d], axis=-1)
+        numbers[..., place] = 2 * _product(q, pure) / np.sum(q * q, axis=-1, keepdims=True)
+    return numbers
+
+
+def vjp(scene, x, u, p, x_next, gradient, threads=None):
+    """The gradients in the numbers of x, u and p of what has this one in the numbers of x_next."""
+    weights = to_tangent(scene, x_next, gradient)
+    dx, du, dp = scene.vjp(x, u, weights, p, threads=threads)
+    return from_tangent(scene, x, dx), du, dp

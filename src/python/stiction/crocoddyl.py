@@ -1,0 +1,193 @@
+"""Scenes in Crocoddyl: `ActionModel`, whose steps are those of a scene, on the manifold `State`."""
+
+import ctypes
+import functools
+import sys
+
+import numpy as np
+
+from ._optional import require
+
+crocoddyl = require("crocoddyl")
+both, first = crocoddyl.Jcomponent.both, crocoddyl.Jcomponent.first
+
+# Crocoddyl calls the models of a horizon from regions of OpenMP, even with one thread, and an exception that left one
+# would end the process. It is kept, and raised by the first call from outside: that of the last model, as a rule.
+_library = ctypes.CDLL(sys.modules[crocoddyl.ActionModelAbstract.__module__].__file__)
+_region = getattr(_library, "omp_get_level", lambda: 0)
+_kept = []
+
+
+def _raises_outside_of_regions(method):
+    @functools.wraps(method)
+    def guarded(self, data, x, u=None):
+        if _kept and not _region():
+            error = _kept[0]
+            _kept.clear()
+            raise error
+        try:
+            if not _kept:
+                return method(self, data, x, u)
+        except BaseException as error:
+            if not _region():
+                raise
+            _kept.append(error)
+        # What lets the solver go on to that call.
+        data.cost, data.Luu = np.nan, np.eye(self.nu)
+
+    return guarded
+
+
+class State(crocoddyl.StateAbstract):
+    """States [q; v] of a scene, with quaternions w, x, y, z, and tangent vectors [dq; dv], 2 nv numbers."""
+
+    def __init__(self, scene):
+        super().__init__(scene.nq + scene.nv, 2 * scene.nv)
+        self.scene = scene
+        # What moves a quaternion, three numbers of dx each.
+        self._rotations = [slice(d, d + 3) for _, d in scene.quaternions]
+
+    def zero(self):
+        x = np.zeros(self.nx)
+        for q, _ in self.scene.quaternions:
+            x[q] = 1
+        return x
+
+    def rand(self):
+        return self.integrate(self.zero(), np.random.uniform(-1, 1, self.ndx))
+
+    def diff(self, x0, x1):
+        return self.scene.difference(x0, x1)
+
+    def integrate(self, x, dx):
+        return self.scene.integrate(x, dx)
+
+    def Jdiff(self, x0, x1, firstsecond=both):
+        d = self.diff(x0, x1)
+        return self._jacobians(
+            firstsecond,
+            lambda: self._blocks(-1, lambda r: -np.linalg.inv(_right_jacobian(-d[r]))),
+            lambda: self._blocks(1, lambda r: np.linalg.inv(_right_jacobian(d[r]))),
+        )
+
+    def Jintegrate(self, x, dx, firstsecond=both, op=None):
+        return self._jacobians(
+            firstsecond,
+            lambda: self._blocks(1, lambda r: _rotation(dx[r]).T),
+            lambda: self._blocks(1, lambda r: _right_jacobian(dx[r])),
+        )
+
+    def JintegrateTransport(self, x, dx, Jin, firstsecond):
+        Jin[:] = self.Jintegrate(x, dx, firstsecond) @ Jin
+        return Jin
+
+    @staticmethod
+    def _jacobians(firstsecond, of_first, of_second):
+        if firstsecond == both:
+            return [of_first(), of_second()]
+        return of_first() if firstsecond == first else of_second()
+
+    def _blocks(self, sign, rotation):
+        """A diagonal matrix but for the blocks of rotations."""
+        jacobian = sign * np.eye(self.ndx)
+        for place in self._rotations:
+            jacobian[place, place] = rotation(place)
+        return jacobian
+
+
+class StateResidual:
+    """The difference of the state from a target, each number of it times the root of its weight (2 nv, or one)."""
+
+    def __init__(self, state, target, weights=1.0):
+        self.state = state
+        self.target = np.asarray(target, dtype=float)
+        self.root = np.sqrt(np.broadcast_to(np.asarray(weights, dtype=float), state.ndx))
+
+    def __call__(self, x, u):
+        r = self.state.diff(self.target, x)
+        return self.root * r, self.root[:, None] * self.state.Jdiff(self.target, x, crocoddyl.Jcomponent.second), None
+
+
+class InputResidual:
+    """The inputs, or their difference from a target, each times the root of its weight (nu, or one)."""
+
+    def __init__(self, scene, weights=1.0, target=0.0):
+        self.target = np.broadcast_to(np.asarray(target, dtype=float), scene.nu)
+        self.root = np.sqrt(np.broadcast_to(np.asarray(weights, dtype=float), scene.nu))
+
+    def __call__(self, x, u):
+        if u is None:
+            return np.zeros(0), None, None
+        return self.root * (u - self.target), None, np.diag(self.root)
+
+
+class ActionModel(crocoddyl.ActionModelAbstract):
+    """A step of a scene and a cost, half the sum of squares of residuals.
+
+    residuals: each a function of x and u (None at the end of the horizon) that gives (r, dr/dx, dr/du), dr/dx on tangent
+    vectors, with None for a derivative that is zero; `StateResidual` and `InputResidual` are two. Second derivatives of
+    the cost are those of Gauss and Newton. state: a `State` of the same scene, to be shared by all models of a problem.
+
+    An exception in a residual or a step ends the solver and comes out of `solve` as it is.
+    """
+
+    def __init__(self, scene, residuals, state=None):
+        super().__init__(State(scene) if state is None else state, scene.nu)
+        self.scene = scene
+        self.residuals = list(residuals)
+
+    @_raises_outside_of_regions
+    def calc(self, data, x, u=None):
+        x, u = self._arguments(x, u)
+        data.xnext = x if u is None else self.scene.step(x, u)
+        data.cost = sum(0.5 * float(r @ r) for r, _, _ in self._terms(x, u))
+
+    @_raises_outside_of_regions
+    def calcDiff(self, data, x, u=None):
+        x, u = self._arguments(x, u)
+        ndx, nu = self.state.ndx, self.nu
+        gradient, hessian = np.zeros(ndx + nu), np.zeros((ndx + nu, ndx + nu))
+        for r, r_x, r_u in self._terms(x, u):
+            jacobian = np.hstack([_matrix(r_x, len(r), ndx), _matrix(r_u, len(r), nu)])
+            gradient += jacobian.T @ r
+            hessian += jacobian.T @ jacobian
+        data.Lx, data.Lxx = gradient[:ndx], hessian[:ndx, :ndx]
+        if u is not None:
+            data.Lu, data.Luu, data.Lxu = gradient[ndx:], hessian[ndx:, ndx:], hessian[:ndx, ndx:]
+            jacobian = self.scene.linearize(x, u)
+            data.Fx, data.Fu = jacobian.A, jacobian.B
+
+    def _arguments(self, x, u):
+        """As vectors of float64; Crocoddyl may hand over a number where u has one, and others give float32."""
+        x = np.asarray(x, dtype=float).reshape(-1)
+        return x, None if u is None else np.asarray(u, dtype=float).reshape(-1)
+
+    def _terms(self, x, u):
+        for residual in self.residuals:
+            r, r_x, r_u = residual(x, u)
+            yield np.atleast_1d(np.asarray(r, dtype=float)), r_x, r_u
+
+
+def _matrix(jacobian, rows, columns):
+    if jacobian is None:
+        return np.zeros((rows, columns))
+    return np.asarray(jacobian, dtype=float).reshape(rows, columns)
+
+
+def _cross(d):
+    x, y, z = d
+    return np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+
+
+def _rotation(d):
+    """exp(d)."""
+    angle, k = np.linalg.norm(d), _cross(d)
+    return np.eye(3) + np.sinc(angle / np.pi) * k + 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * k @ k
+
+
+def _right_jacobian(d):
+    """How exp(d) turns, in the frame that it turns, with d."""
+    angle, k = np.linalg.norm(d), _cross(d)
+    # (1 - sin a / a) / a²
+    cubic = 1 / 6 - angle**2 / 120 if angle < 1e-3 else (1 - np.sinc(angle / np.pi)) / angle**2
+    return np.eye(3) - 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * k + cubic * k @ k

@@ -1,0 +1,80 @@
+"""Steps of a scene in JAX: `stiction.jax.step(scene, x, u, parameters)`, under jit, grad and vmap.
+
+JAX has to compute in float64: `jax.config.update("jax_enable_x64", True)`.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from . import _ambient
+from ._optional import require
+from ._stiction import Error
+
+jax = require("jax")
+jnp = jax.numpy
+
+
+def step(scene, x, u=None, parameters=None):
+    """The state after a step, (..., nq + nv).
+
+    x (..., nq + nv), u (..., nu), parameters (..., np, those selected): arrays whose leading axes are broadcast together.
+    What is left out is as the scene has it (under jit, when it is traced). All is computed in float64; the result has the dtype of x (float64, if x is
+    of integers), so that one of float32 is rounded at the end. Gradients, in reverse mode, are in the numbers of x;
+    those in a quaternion are orthogonal to it.
+    """
+    if not jax.config.jax_enable_x64:
+        message = 'JAX computes in float32 here; call jax.config.update("jax_enable_x64", True) before anything else'
+        raise Error(message)
+    x = jnp.asarray(x)
+    kind = x.dtype if jnp.issubdtype(x.dtype, jnp.floating) else jnp.float64
+    x = x.astype(jnp.float64)
+    u = jnp.asarray(scene.u0 if u is None else u, jnp.float64)
+    p = jnp.asarray(scene.p0 if parameters is None else parameters, jnp.float64)
+    if scene.nu == 1 and u.ndim == 0:
+        u = u.reshape(1)
+    sizes = {"x": (x, scene.nq + scene.nv), "u": (u, scene.nu), "parameters": (p, scene.np)}
+    for name, (array, size) in sizes.items():
+        if array.shape[-1:] != (size,):
+            raise Error(f"{name}: must have shape (..., {size}), found {array.shape}")
+    leading = jnp.broadcast_shapes(x.shape[:-1], u.shape[:-1], p.shape[:-1])
+    x, u, p = (jnp.broadcast_to(each, (*leading, each.shape[-1])) for each in (x, u, p))
+    return _step(scene, x, u, p).astype(kind)
+
+
+def rollout(scene, x0, U, parameters=None):
+    """The states along a motion: x0 (nq + nv), U (N, nu) to (N + 1, nq + nv); vmap makes batches. See `step`."""
+    x0 = jnp.asarray(x0, jnp.float64)
+
+    def advance(x, u):
+        x = step(scene, x, u, parameters)
+        return x, x
+
+    _, states = jax.lax.scan(advance, x0, jnp.asarray(U, jnp.float64))
+    return jnp.concatenate([x0[None], states])
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _step(scene, x, u, p):
+    return _call(scene.step, x, x, u, p)
+
+
+def _forward(scene, x, u, p):
+    x_next = _step(scene, x, u, p)
+    return x_next, (x, u, p, x_next)
+
+
+def _backward(scene, saved, gradient):
+    x, u, p, _ = saved
+    return _call(partial(_ambient.vjp, scene), (x, u, p), *saved, gradient)
+
+
+_step.defvjp(_forward, _backward)
+
+
+def _call(f, like, *arguments):
+    """f on NumPy arrays; its results have the shapes of `like`. Under vmap all arguments get another leading axis."""
+    shapes = jax.tree.map(lambda each: jax.ShapeDtypeStruct(each.shape, each.dtype), like)
+    return jax.pure_callback(
+        lambda *given: f(*map(np.asarray, given)), shapes, *arguments, vmap_method="broadcast_all"
+    )

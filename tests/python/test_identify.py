@@ -1,0 +1,72 @@
+"""Identification from files and from arrays."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import stiction
+
+SLIDES = Path(__file__).parents[2] / "examples" / "slides"
+EXPERIMENT = {
+    "parameter": [{"name": "floor-cube/mu", "start": 0.6, "lower": 0.01, "upper": 1.5}],
+    "noise": {"position": 0.001, "rotation_deg": 0.1},
+}
+
+
+def recordings(cube, random, mu, noise):
+    """Slides of the cube with a coefficient of friction; positions are noisy, velocities left out."""
+    found = []
+    for speed in (0.8, 1.0, 1.2):
+        x0 = cube.x0
+        x0[7] = speed
+        q = cube.rollout(x0, p=[mu, 1.0], steps=60)[:, :7]
+        q[:, :3] += noise * random.standard_normal((61, 3))
+        found.append((0.01 * np.arange(61), q))
+    return found
+
+
+def test_friction_from_files():
+    # The recordings come from another simulator, with mu = 0.3.
+    result = stiction.identify(SLIDES / "experiment.toml")
+    assert result.converged and result.status == "converged" and result.names == ["floor-box/mu"]
+    error = result.standard_errors["floor-box/mu"]
+    assert abs(result.values["floor-box/mu"] - 0.3) < min(4 * error, 0.01)
+    low, high = result.intervals["floor-box/mu"]
+    assert low < result.values["floor-box/mu"] < high
+    assert result.loss < result.loss_at_start and result.rollouts > 0 and result.iterations > 0
+    assert result.correlations.tolist() == [[1.0]] and result.correlated == result.names
+
+
+def test_friction_from_arrays(cube, random):
+    experiment = {**EXPERIMENT, "initial_state": "fitted"}
+    found = stiction.identify(experiment, recordings(cube, random, 0.2, 1e-3), scene=cube)
+    assert found.converged and abs(found.values["floor-cube/mu"] - 0.2) < 0.005
+    again = stiction.identify(experiment, recordings(cube, np.random.default_rng(1), 0.2, 1e-3), scene=cube, threads=2)
+    assert again.values == found.values
+
+
+def test_columns_by_name_with_gaps(cube, random):
+    motion = recordings(cube, random, 0.2, 0.0)
+    columns = [{"t": t, **{name: q[:, k].copy() for k, name in enumerate(cube.state_names[:7])}} for t, q in motion]
+    columns[0]["cube/px"][7] = np.nan
+    found = stiction.identify({**EXPERIMENT, "initial_state": "fitted"}, columns, scene=cube)
+    assert abs(found.values["floor-cube/mu"] - 0.2) < 1e-3
+
+
+@pytest.mark.parametrize(
+    "experiment, given, message",
+    [
+        ({"parameter": [{"name": "floor-cube/nu", "start": 1}]}, [], 'no parameter "floor-cube/nu"'),
+        ({**EXPERIMENT, "scene": "scene.toml"}, [], "scene: is given twice"),
+        ({**EXPERIMENT, "windows": 3}, [], "windows"),
+        (EXPERIMENT, [(np.arange(3), np.zeros((3, 4)))], r"X: must have shape \(N, 13\)"),
+        (EXPERIMENT, [(np.arange(4), np.zeros((3, 13)))], "must be of one length"),
+        (EXPERIMENT, None, "data: is missing"),
+        ("nowhere.toml", None, "nowhere.toml: No such file"),
+        ({**EXPERIMENT, "starts": object()}, None, "cannot stand in an experiment"),
+    ],
+)
+def test_errors_say_what_is_wrong(cube, experiment, given, message):
+    with pytest.raises(stiction.Error, match=message):
+        stiction.identify(experiment, given, scene=cube)

@@ -1,0 +1,264 @@
+"""Steps, rollouts and derivatives against closed forms and differences; arrays of every kind; errors in words."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import CUBE, some_state
+
+import stiction
+
+G = 9.81
+
+
+def test_a_slide_is_as_long_as_friction_says(cube):
+    x0 = cube.x0
+    x0[cube.state_names.index("cube/vx")] = 1.0
+    X = cube.rollout(x0, steps=100)
+    assert X.shape == (101, 13) and X.dtype == np.float64 and X.flags.c_contiguous
+    np.testing.assert_array_equal(X[0], x0)
+    # Semi-implicit steps: the sum of the speeds v - k mu g dt that are positive.
+    speeds = 1 - 0.3 * G * 0.01 * np.arange(1, 101)
+    assert X[-1, 0] == pytest.approx(0.01 * speeds[speeds > 0].sum(), abs=1e-9)
+    assert np.abs(X[-1, 7:]).max() < 1e-9
+
+
+def test_derivatives_of_a_slide_are_those_of_its_formula(cube):
+    x = cube.x0
+    x[7] = 1.0
+    jacobian = cube.linearize(x)
+    assert jacobian.A.shape == (12, 12) and jacobian.B.shape == (12, 6) and jacobian.C.shape == (12, 2)
+    assert jacobian.status == "solved" and jacobian.margin > 0
+    assert [mode[::2] for mode in jacobian.modes] == [("floor-cube", "slide")] * 4
+    # v+ = v - mu g dt, and with a force along x + dt f / m.
+    assert jacobian.C[6, 0] == pytest.approx(-G * 0.01, rel=1e-5)
+    assert jacobian.C[6, 1] == pytest.approx(0, abs=1e-6)
+    assert jacobian.B[6, 0] == pytest.approx(0.01, rel=1e-9)
+    np.testing.assert_allclose(jacobian.x_next, cube.step(x), atol=1e-12)
+
+
+def test_products_are_those_with_the_matrices(joints, random):
+    x, u = some_state(joints, random), random.standard_normal(joints.nu)
+    jacobian = joints.linearize(x, u)
+    all_columns = np.hstack([jacobian.A, jacobian.B, jacobian.C])
+    n = [2 * joints.nv, joints.nu, joints.np]
+    d, w = random.standard_normal(sum(n)), random.standard_normal(2 * joints.nv)
+    dx, du, dp = np.split(d, np.cumsum(n)[:-1])
+    np.testing.assert_allclose(joints.jvp(x, u, dx, du, dp), all_columns @ d, atol=1e-10)
+    np.testing.assert_allclose(joints.jvp(x, u, du=du), jacobian.B @ du, atol=1e-10)
+    np.testing.assert_allclose(np.concatenate(joints.vjp(x, u, w)), all_columns.T @ w, atol=1e-10)
+
+
+def test_derivatives_are_differences_along_the_manifold(joints, random):
+    x, u = some_state(joints, random), random.standard_normal(joints.nu)
+    jacobian, h = joints.linearize(x, u), 1e-6
+    x_next = jacobian.x_next
+    for k, column in enumerate(np.eye(2 * joints.nv)):
+        ends = [joints.step(joints.integrate(x, s * h * column), u) for s in (1, -1)]
+        slope = (joints.difference(x_next, ends[0]) - joints.difference(x_next, ends[1])) / (2 * h)
+        np.testing.assert_allclose(jacobian.A[:, k], slope, atol=1e-7)
+    p = joints.p0
+    ends = [joints.step(x, u, p + s * h) for s in (1, -1)]
+    slope = (joints.difference(x_next, ends[0]) - joints.difference(x_next, ends[1])) / (2 * h)
+    np.testing.assert_allclose(jacobian.C[:, 0], slope, atol=1e-7)
+
+
+def test_a_hessian_is_the_difference_of_gradients(joints, random):
+    x, u = some_state(joints, random), random.standard_normal(joints.nu)
+    w, h = random.standard_normal(2 * joints.nv), 1e-5
+    hessian = joints.hessian(x, u, w)
+    np.testing.assert_allclose(hessian, hessian.T, atol=1e-9)
+    for k in range(joints.nu):
+        step = h * np.eye(joints.nu)[k]
+        # Of velocities: theirs is a vector space, so that it does not matter where differences are taken.
+        w_v = np.concatenate([np.zeros(joints.nv), w[joints.nv :]])
+        slope = (joints.vjp(x, u + step, w_v)[1] - joints.vjp(x, u - step, w_v)[1]) / (2 * h)
+        own = joints.hessian(x, u, w_v)[2 * joints.nv :, 2 * joints.nv :][:-1, k]
+        np.testing.assert_allclose(own, slope, atol=1e-7)
+
+
+def test_batches_have_the_bits_of_single_calls_on_any_number_of_threads(cube, random):
+    x = np.stack([some_state(cube, random, 0.1) for _ in range(40)])
+    U = random.standard_normal((40, 7, 6))
+    singles = np.stack([cube.rollout(x0, u) for x0, u in zip(x, U)])
+    for threads in (1, 2, 5):
+        np.testing.assert_array_equal(cube.rollout(x, U, threads=threads), singles)
+        np.testing.assert_array_equal(cube.step(x, U[:, 0], threads=threads), singles[:, 1])
+    jacobian = cube.linearize(x, U[:, 0])
+    for k in (0, 39):
+        single = cube.linearize(x[k], U[k, 0])
+        np.testing.assert_array_equal(jacobian.A[k], single.A)
+        assert jacobian.modes[k] == single.modes and jacobian.margin[k] == single.margin
+    np.testing.assert_array_equal(cube.vjp(x, U[:, 0], np.ones(12))[0][3], cube.vjp(x[3], U[3, 0], np.ones(12))[0])
+
+
+def test_leading_axes_are_broadcast(cube):
+    x = np.broadcast_to(cube.x0, (2, 1, 13))
+    p = np.array([[0.1, 1], [0.2, 1], [0.3, 1]])
+    assert cube.step(x, np.zeros(6), p).shape == (2, 3, 13)
+    assert cube.rollout(cube.x0, np.zeros((5, 4, 6))).shape == (5, 5, 13)
+    assert cube.linearize(x[:, 0], np.zeros(6)).B.shape == (2, 12, 6)
+    assert cube.step(np.zeros((0, 13))).shape == (0, 13)
+    assert cube.linearize(np.zeros((0, 13))).x_next.shape == (0, 13)
+    assert cube.rollout(cube.x0, np.zeros((0, 6))).shape == (1, 13)
+
+
+def test_arrays_of_other_kinds_are_converted(cube):
+    x = cube.x0
+    x[2], x[7] = 1, 2
+    expected = cube.step(x, np.arange(6.0))
+    for u in (np.arange(6), np.arange(6, dtype=np.int32), np.arange(6, dtype=np.float32), list(range(6))):
+        np.testing.assert_array_equal(cube.step(x, u), expected)
+    whole = np.array(x, dtype=np.int64)
+    np.testing.assert_array_equal(cube.step(whole, np.arange(6)), cube.step(whole.astype(float), np.arange(6)))
+    strided = np.zeros((13, 2))
+    strided[:, 1] = x
+    np.testing.assert_array_equal(cube.step(strided[:, 1], np.arange(12)[::2] / 2), expected)
+    fortran = np.asfortranarray(np.stack([x, x]))
+    np.testing.assert_array_equal(cube.step(fortran, np.arange(6))[1], expected)
+    single = cube.step(x.astype(np.float32))
+    assert single.dtype == np.float64
+
+
+def test_one_input_keeps_its_axis(cube):
+    pushed = cube.select(inputs=["cube/fx"])
+    x = pushed.x0
+    assert pushed.nu == 1 and pushed.linearize(x, [4.0]).B.shape == (12, 1)
+    for u in (4.0, np.float32(4.0), np.array(4), np.array([4]), [4.0]):
+        np.testing.assert_array_equal(pushed.step(x, u), cube.step(x, [4, 0, 0, 0, 0, 0]))
+    assert pushed.rollout(x, np.full((7, 1), 4.0)).shape == (8, 13)
+
+
+def test_a_system_without_inputs(cube):
+    alone = cube.select(inputs=[], parameters=[])
+    jacobian = alone.linearize(alone.x0, [])
+    assert alone.nu == 0 and jacobian.B.shape == (12, 0) and jacobian.C.shape == (12, 0)
+    np.testing.assert_array_equal(alone.step(alone.x0), cube.step(cube.x0))
+    assert alone.rollout(alone.x0, np.zeros((3, 0))).shape == (4, 13)
+
+
+def test_parameters_are_read_and_set_by_name(cube):
+    other = cube.select(parameters=["cube/mass"])
+    assert cube.parameters["floor-cube/mu"] == 0.3 and "cube/mass" in cube.parameters
+    assert dict(cube.parameters)["gravity/z"] == -G and len(cube.parameters) == len(cube.all_parameter_names)
+    cube.parameters["floor-cube/mu"] = 0.1
+    assert cube.p0.tolist() == [0.1, 1.0] and other.parameters["floor-cube/mu"] == 0.3
+    x = cube.x0
+    x[7] = 1
+    assert cube.step(x)[7] == pytest.approx(1 - 0.1 * G * 0.01, abs=1e-7)
+    assert cube.step(x, p=[0.2, 1])[7] == pytest.approx(1 - 0.2 * G * 0.01, abs=1e-7)
+    assert cube.parameters["floor-cube/mu"] == 0.1
+    with pytest.raises(KeyError):
+        cube.parameters["floor-cube/nu"]
+    with pytest.raises(stiction.Error, match="floor-cube/nu: is no parameter; there are gravity/x"):
+        cube.parameters["floor-cube/nu"] = 1
+    with pytest.raises(stiction.Error, match="floor-cube/mu: must be from 0 to inf, found -1"):
+        cube.parameters["floor-cube/mu"] = -1
+    with pytest.raises(stiction.Error, match="cube/mass: must be from"):
+        cube.step(x, p=[0.2, -1])
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda s: s.step(np.zeros(12)), r"x: must have shape \(..., 13\), found \(12\)"),
+        (lambda s: s.step(s.x0, np.zeros((6, 1))), r"u: must have shape \(..., 6\), found \(6, 1\)"),
+        (lambda s: s.step(np.zeros((2, 13)), np.zeros((3, 6))), r"leading axes do not match: x \(2, 13\), u \(3, 6\)"),
+        (lambda s: s.rollout(s.x0, np.zeros(6)), r"U: must have shape \(..., N, 6\), found \(6\)"),
+        (lambda s: s.rollout(s.x0), "either U or steps"),
+        (lambda s: s.rollout(s.x0, steps=10**15), "no memory for 1000000000000000 steps"),
+        (lambda s: s.step(s.x0 * np.nan), "cube/px: must be finite, found NaN"),
+        (lambda s: s.step([s.x0, 0 * s.x0]), "case 1 of 2: cube.toml: cube/qw: a quaternion of norm 0"),
+        (lambda s: s.step(s.x0, [np.inf, 0, 0, 0, 0, 0]), "cube/fx: must be finite, found inf"),
+        (lambda s: s.step(s.x0, [1e308] * 6), "does not give finite numbers"),
+        (lambda s: s.select(inputs=["cube/f"]), "cube/f: is no input; there are cube/fx"),
+        (lambda s: s.select(parameters=["mu"]), "mu: is no parameter; there are gravity/x"),
+        (lambda s: stiction.load("nowhere.toml"), "nowhere.toml: No such file"),
+        (lambda s: stiction.parse("[[body]]\nmass = -1", "bad.toml"), "bad.toml:"),
+    ],
+)
+def test_errors_say_what_is_wrong(cube, call, message):
+    with pytest.raises(stiction.Error, match=message) as caught:
+        call(cube)
+    assert isinstance(caught.value, ValueError)
+    assert np.isfinite(cube.step(cube.x0)).all()
+
+
+def test_what_is_not_solved_is_told_once_a_call(cube):
+    text = CUBE.replace("time_step = 0.01", "time_step = 0.01\nsimulation.tolerance = 1e-300")
+    hard, x0 = stiction.parse(text), cube.x0
+    x0[7:] = [1, 0.5, 0, 1, 2, 3]
+    with pytest.warns(stiction.UnsolvedWarning, match="not solved in 20 steps") as told:
+        hard.rollout(x0, steps=20)
+    assert len(told) == 1
+    with pytest.warns(stiction.UnsolvedWarning, match="not solved in 3 steps"):
+        assert hard.linearize([x0] * 3).status == ["stalled"] * 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cube.rollout(x0, steps=20)
+
+
+def test_ctrl_c_ends_a_long_rollout(cube):
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        cube.rollout(cube.x0, steps=5_000_000)
+    timer.join()
+    assert np.isfinite(cube.step(cube.x0)).all()
+
+
+def test_threads_of_python_share_a_scene(cube):
+    x = cube.x0
+    x[7] = 1
+    expected, found = cube.rollout(x, steps=50), {}
+
+    def run(name):
+        found[name] = [cube.rollout(x, steps=50) for _ in range(5)] + [cube.step(x)[None]]
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    for k in range(4):
+        assert all((motion == expected[: len(motion)]).all() for motion in found[k][:-1])
+
+
+def test_what_is_optional_is_named_when_it_is_missing():
+    for name in ("crocoddyl", "jax", "torch"):
+        code = f"""
+import sys
+sys.modules["{name}"] = None
+try:
+    import stiction.{name}
+except ModuleNotFoundError as error:
+    print(error)
+"""
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert f"pip install {name}" in ended.stdout
+
+
+def test_everything_has_a_docstring_and_is_in_the_stubs():
+    root = os.path.dirname(stiction.__file__)
+    with open(os.path.join(root, "_stiction.pyi")) as file:
+        stubs = file.read()
+    assert os.path.exists(os.path.join(root, "py.typed"))
+    for owner in (stiction.Scene, stiction.Jacobian, stiction.Identification):
+        assert f"class {owner.__name__}" in stubs
+        for name in vars(owner):
+            if not name.startswith("_"):
+                assert getattr(owner, name).__doc__, name
+                assert f"def {name}(" in stubs, name
+
+
+def test_the_readme_runs(monkeypatch, capsys):
+    root = Path(__file__).parents[2]
+    monkeypatch.chdir(root)
+    _, code = (root / "README.md").read_text().split("```python\n")
+    exec(code.split("```")[0], {})
+    assert re.match(r"\{'floor-box/mu': 0\.(29|30)\d* *", capsys.readouterr().out)
