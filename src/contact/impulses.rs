@@ -67,7 +67,14 @@ impl<T: Real> Impulses<T> {
 }
 
 impl Impulses<f64> {
-    /// The same impulses as constants of another scalar, into memory of the caller's.
+    /// The same impulses as constants of another scalar.
+    pub fn cast<T: Real>(&self) -> Impulses<T> {
+        let mut impulses = Impulses::default();
+        self.cast_into(&mut impulses);
+        impulses
+    }
+
+    /// The same into memory of the caller's.
     pub fn cast_into<T: Real>(&self, impulses: &mut Impulses<T>) {
         impulses.known.clear();
         impulses.known.extend(self.known.iter().map(|&(p, f, x)| (p, f, x.map(T::constant))));

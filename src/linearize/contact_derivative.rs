@@ -249,10 +249,12 @@ impl ContactDerivatives {
             for side in 0..2 {
                 let sign = if side == 0 { -1.0 } else { 1.0 };
                 let change = &mut self.sides[side].change[moving];
-                for i in 0..3 {
-                    for lane in 0..LANES {
-                        change[0][i][lane] += sign * action.force[i].tangent[lane];
-                        change[1][i][lane] += action.moments[side][i].tangent[lane];
+                let of = [action.force * Lanes::constant(sign), action.moments[side]];
+                for (sums, of) in change.iter_mut().zip(&of) {
+                    for (sums, component) in sums.iter_mut().zip(of.iter()) {
+                        for (sum, tangent) in sums.iter_mut().zip(component.tangent) {
+                            *sum += tangent;
+                        }
                     }
                 }
                 // Once, with the first side that moves.
