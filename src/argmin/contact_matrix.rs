@@ -13,7 +13,7 @@
 //! solution is refined.
 
 use crate::ad::Real;
-use crate::linalg::{Lu, Range, add_combination, add_scaled, dot};
+use crate::linalg::{Lu, Range, dot};
 
 /// First column and length of both parts of a row; the second may be empty.
 type Spans = [(usize, usize); 2];
@@ -70,7 +70,6 @@ pub(super) struct ContactMatrix<T> {
     body: Vec<T>,
     right: Vec<T>,
     column: Vec<T>,
-    one: Vec<T>,
 }
 
 impl<T: Real> ContactMatrix<T> {
@@ -163,10 +162,8 @@ impl<T: Real> ContactMatrix<T> {
         self.matrix.clear();
         self.matrix.resize(size * size, T::zero());
         for k in 0..size {
-            let test = &self.tests[self.starts[k]..self.starts[k + 1]];
             for l in 0..size {
-                let motion = &self.motions[self.starts[l]..self.starts[l + 1]];
-                self.matrix[k * size + l] = overlap(test, self.spans[k], motion, self.spans[l]);
+                self.matrix[k * size + l] = self.overlap(k, l);
             }
             self.matrix[k * size + k] += self.diagonal[k];
         }
@@ -228,25 +225,16 @@ impl<T: Real> ContactMatrix<T> {
         self.solve_either(z, true);
     }
 
-    /// Z <- Z + B W X for row-major matrices of `columns` columns: a row of Z an unknown, a row of X a
-    /// velocity.
-    pub fn add_tests(&self, x: &[T], columns: usize, z: &mut [T]) {
-        for (k, z) in z.chunks_exact_mut(columns).enumerate() {
-            let row = |velocity: usize| &x[velocity * columns..(velocity + 1) * columns];
-            add_combination(z, self.row(&self.tests, k).map(|(velocity, a)| (a, row(velocity))));
-        }
+    /// Row `k` of B W, the entries that are not zero with their velocities.
+    pub fn test(&self, k: usize) -> impl Iterator<Item = (usize, T)> + Clone + '_ {
+        self.row(&self.tests, k)
     }
 
-    /// X <- X - (C W)' Z
-    pub fn subtract_motions(&self, z: &[T], columns: usize, x: &mut [T]) {
-        for (k, z) in z.chunks_exact(columns).enumerate() {
-            for (velocity, motion) in self.row(&self.motions, k) {
-                add_scaled(&mut x[velocity * columns..(velocity + 1) * columns], -motion, z);
-            }
-        }
+    /// Row `k` of C W.
+    pub fn motion(&self, k: usize) -> impl Iterator<Item = (usize, T)> + Clone + '_ {
+        self.row(&self.motions, k)
     }
 
-    /// The entries of a row that are not zero, with their velocities.
     fn row<'a>(&'a self, rows: &'a [T], k: usize) -> impl Iterator<Item = (usize, T)> + Clone + 'a {
         let [(a, m), (b, n)] = self.spans[k];
         let velocities = (a..a + m).chain(b..b + n);
@@ -254,21 +242,11 @@ impl<T: Real> ContactMatrix<T> {
         velocities.zip(entries.iter().copied()).filter(|(_, x)| !(x.is_zero() && T::ORDER == 0))
     }
 
-    /// Z <- K^-1 Z for a row-major matrix of `columns` columns.
-    pub fn solve_rows(&mut self, columns: usize, z: &mut [T]) {
-        if self.space == Space::Contacts {
-            return self.lu.solve_rows(columns, z);
-        }
-        let mut one = std::mem::take(&mut self.one);
-        for c in 0..columns {
-            one.clear();
-            one.extend(z[c..].iter().step_by(columns));
-            self.solve(&mut one);
-            for (z, &x) in z[c..].iter_mut().step_by(columns).zip(&one) {
-                *z = x;
-            }
-        }
-        self.one = one;
+    /// (B W) (C W)' of unknowns `k` and `l`, without D.
+    pub fn overlap(&self, k: usize, l: usize) -> T {
+        let test = &self.tests[self.starts[k]..self.starts[k + 1]];
+        let motion = &self.motions[self.starts[l]..self.starts[l + 1]];
+        overlap(test, self.spans[k], motion, self.spans[l])
     }
 
     fn solve_either(&mut self, z: &mut [T], transpose: bool) {

@@ -30,7 +30,7 @@ use super::contact_data::{ContactData, Delassus};
 use super::contact_law::{Law, Mode};
 use super::contact_matrix::{ContactMatrix, Shared};
 use crate::ad::Real;
-use crate::linalg::{Range, add_scaled};
+use crate::linalg::Range;
 
 /// An unknown of the reduced system: its block and what it is.
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +128,24 @@ impl<T: Real> ContactModes<T> {
         at: &Iterate<T>,
         selection: Selection,
     ) -> bool {
+        let velocities = data.rows.velocities();
+        if !self.set_up(data, delassus, at, selection) {
+            return self.matrix.factor(velocities);
+        }
+        self.shared.clear();
+        self.shared.extend(self.members.iter().map(|member| member.unknown));
+        let (unknowns, range) = (&self.shared[..], &self.range);
+        self.matrix.factor_with(velocities, Shared { unknowns, range, scale: self.range_scale })
+    }
+
+    /// Sets up the conditions; whether some share the least-norm rule.
+    pub fn set_up(
+        &mut self,
+        data: &ContactData<T>,
+        delassus: &Delassus<T>,
+        at: &Iterate<T>,
+        selection: Selection,
+    ) -> bool {
         let coarse = match selection {
             Selection::CoarseLeastNorm(coarse) => Some(coarse),
             _ => None,
@@ -140,14 +158,7 @@ impl<T: Real> ContactModes<T> {
         }
         self.spread(data, delassus);
         self.take_diagonal(data, delassus, selection);
-        let velocities = data.rows.velocities();
-        if !least_norm {
-            return self.matrix.factor(velocities);
-        }
-        self.shared.clear();
-        self.shared.extend(self.members.iter().map(|member| member.unknown));
-        let (unknowns, range) = (&self.shared[..], &self.range);
-        self.matrix.factor_with(velocities, Shared { unknowns, range, scale: self.range_scale })
+        least_norm
     }
 
     /// The unknowns of each block in its mode.
@@ -395,22 +406,26 @@ impl<T: Real> ContactModes<T> {
             })
     }
 
-    /// Adds B' times a matrix of rows, `columns` numbers each, to as many of the first columns of Z.
-    pub fn add_rows(&self, rows: &[T], columns: usize, z: &mut [T], width: usize) {
-        for (&unknown, z) in self.unknowns.iter().zip(z.chunks_exact_mut(width)) {
-            for (row, b) in
-                rows[unknown.first * columns..].chunks_exact(columns).zip(self.test(unknown))
-            {
-                if !b.is_zero() {
-                    add_scaled(&mut z[..columns], b, row);
-                }
-            }
-        }
+    /// B' times a matrix of rows, `columns` numbers each, at unknown `k`: the rows with their weights.
+    pub fn tested<'a>(
+        &self,
+        k: usize,
+        rows: &'a [T],
+        columns: usize,
+    ) -> impl Iterator<Item = (T, &'a [T])> + Clone + use<'a, T> {
+        let unknown = self.unknowns[k];
+        let rows = rows[unknown.first * columns..].chunks_exact(columns);
+        self.test(unknown).into_iter().zip(rows).filter(|(b, _)| !b.is_zero())
     }
 
-    /// The matrix K.
-    pub fn matrix(&mut self) -> &mut ContactMatrix<T> {
-        &mut self.matrix
+    /// The conditions that share the least-norm rule, as unknowns, and the range of their rows.
+    pub fn members(&self) -> (impl Iterator<Item = usize> + Clone + '_, &Range<T>) {
+        (self.members.iter().map(|member| member.unknown), &self.range)
+    }
+
+    /// K, its rows set up.
+    pub fn matrix(&self) -> &ContactMatrix<T> {
+        &self.matrix
     }
 
     /// z <- K^-1 z

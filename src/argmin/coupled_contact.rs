@@ -50,7 +50,8 @@ use super::Status;
 use super::block_rows::BlockRows;
 use super::contact_data::{ContactData, Layout};
 use super::contact_law::{Law, Mode};
-use super::contact_modes::{ContactModes, Iterate, Selection};
+use super::contact_modes::{Iterate, Selection};
+use super::contact_response::ContactResponse;
 use super::contact_solution::ContactSolution;
 use super::newton_step::NewtonState;
 use super::semismooth_newton::{self, ContactWorkspace};
@@ -125,18 +126,6 @@ pub struct ContactFactor<T> {
     nonsingular: bool,
 }
 
-impl<T> ContactFactor<T> {
-    /// The conditions, unless they are singular.
-    pub(super) fn modes(&mut self) -> Option<&mut ContactModes<T>> {
-        self.nonsingular.then_some(&mut self.state.modes)
-    }
-
-    /// W = J L^-T, in the structure of J.
-    pub fn spread_rows(&self) -> &[T] {
-        &self.state.delassus.w
-    }
-}
-
 impl CoupledContact {
     /// `contacts` contacts by Coulomb's law, three rows each, on one tree of `velocities` velocities: J is
     /// then a dense row-major matrix, rows normal, tangent 1, tangent 2 of each contact.
@@ -182,52 +171,34 @@ impl CoupledContact {
         ContactData::new(&self.rows, &self.laws, inputs)
     }
 
-    /// As [`Node::factor`], with what the solver that found the solution left in its `workspace`.
-    pub(crate) fn factor_after(
+    /// The response of the velocities to perturbations (see [`ContactResponse`]) at a solution, with what the
+    /// solver that found it left in its `workspace`. False if the conditions do not determine it.
+    #[must_use]
+    pub fn response(
         &self,
         solution: &ContactSolution,
         inputs: &[f64],
         outputs: &[f64],
         workspace: &ContactWorkspace<f64>,
-        factor: &mut ContactFactor<f64>,
-    ) {
-        if self.is_differentiable(solution) {
-            factor.state.start_like(&self.data(inputs), &workspace.search.state);
+        response: &mut ContactResponse<f64>,
+    ) -> bool {
+        if !self.is_differentiable(solution) {
+            return false;
         }
-        self.factor_started(solution, inputs, outputs, factor);
+        let data = self.data(inputs);
+        let (velocity, lambda) = outputs.split_at(self.rows.velocities());
+        let state = &mut response.state;
+        state.start_like(&data, &workspace.search.state);
+        self.rows.times(data.jacobian, velocity, &mut state.u);
+        state.lambda.copy_from_slice(lambda);
+        state.take_modes(&data, solution);
+        let mut rules =
+            [Selection::LeastNorm].into_iter().chain(COARSE.map(Selection::CoarseLeastNorm));
+        rules.any(|rule| response.factor(&data, solution, rule))
     }
 
     fn is_differentiable(&self, solution: &ContactSolution) -> bool {
         solution.report.status != Status::InvalidInput && self.method != ContactMethod::GaussSeidel
-    }
-
-    fn factor_started<T: Real>(
-        &self,
-        solution: &ContactSolution,
-        inputs: &[T],
-        outputs: &[T],
-        factor: &mut ContactFactor<T>,
-    ) {
-        factor.nonsingular = self.is_differentiable(solution);
-        if !factor.nonsingular {
-            return;
-        }
-        let data = self.data(inputs);
-        let (velocity, lambda) = outputs.split_at(self.rows.velocities());
-        let state = &mut factor.state;
-        state.lambda.copy_from_slice(lambda);
-        self.rows.times(data.jacobian, velocity, &mut state.u);
-        state.take_modes(&data, solution);
-        let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = state;
-        let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
-        let mut rules =
-            [Selection::LeastNorm].into_iter().chain(COARSE.map(Selection::CoarseLeastNorm));
-        factor.nonsingular = rules.any(|rule| modes.factor(&data, delassus, &at, rule));
-        factor.kick.clear();
-        factor.kick.extend(velocity.iter().zip(data.free).map(|(&v, &f)| v - f));
-        factor.velocity.resize(velocity.len(), T::zero());
-        factor.velocity2.resize(velocity.len(), T::zero());
-        factor.contact.resize(lambda.len(), T::zero());
     }
 
     /// Whether there is a problem to be solved.
@@ -327,10 +298,27 @@ impl Node for CoupledContact {
         outputs: &[T],
         factor: &mut ContactFactor<T>,
     ) {
-        if self.is_differentiable(solution) {
-            factor.state.start(&self.data(inputs));
+        factor.nonsingular = self.is_differentiable(solution);
+        if !factor.nonsingular {
+            return;
         }
-        self.factor_started(solution, inputs, outputs, factor);
+        let data = self.data(inputs);
+        let (velocity, lambda) = outputs.split_at(self.rows.velocities());
+        let state = &mut factor.state;
+        state.start(&data);
+        state.lambda.copy_from_slice(lambda);
+        self.rows.times(data.jacobian, velocity, &mut state.u);
+        state.take_modes(&data, solution);
+        let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = state;
+        let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
+        let mut rules =
+            [Selection::LeastNorm].into_iter().chain(COARSE.map(Selection::CoarseLeastNorm));
+        factor.nonsingular = rules.any(|rule| modes.factor(&data, delassus, &at, rule));
+        factor.kick.clear();
+        factor.kick.extend(velocity.iter().zip(data.free).map(|(&v, &f)| v - f));
+        factor.velocity.resize(velocity.len(), T::zero());
+        factor.velocity2.resize(velocity.len(), T::zero());
+        factor.contact.resize(lambda.len(), T::zero());
     }
 
     fn jvp<T: Real>(

@@ -150,6 +150,11 @@ impl<T: Real> Range<T> {
         }
     }
 
+    /// Column `k` of Q.
+    pub fn basis(&self, k: usize) -> &[T] {
+        &self.q[k * self.rows..(k + 1) * self.rows]
+    }
+
     /// Writes Q by rows, `rank` numbers each.
     pub fn rows_of_basis(&self, rows: &mut Vec<T>) {
         rows.clear();

@@ -12,7 +12,7 @@ use nalgebra::{Matrix3, Vector3};
 use super::displacement::Point;
 use super::tree_derivative::{Columns, start_velocity};
 use crate::ad::{Dual, Real};
-use crate::argmin::{ContactFactor, ContactPerturbations, CoupledContact, Mode};
+use crate::argmin::{ContactPerturbations, ContactResponse, CoupledContact, Mode};
 use crate::collision::{ContactPoint, PairDetection};
 use crate::contact::{Constraint, ContactProblem, Contacts, Island, Target, Twist, point_action};
 use crate::dynamics::{BodyPose, EnergyGradient, FreeMotion};
@@ -78,7 +78,7 @@ pub(super) struct Solved<'a> {
     pub contacts: &'a Contacts<f64>,
     pub island: &'a Island<'a>,
     pub problem: &'a ContactProblem<f64>,
-    pub factor: &'a ContactFactor<f64>,
+    pub response: &'a ContactResponse<f64>,
     pub columns: &'a Columns,
 }
 
@@ -316,7 +316,7 @@ impl ContactDerivatives {
     fn press(&mut self, solved: &Solved, node: &CoupledContact, inputs: &[f64], block: usize) {
         let entry = &node.rows.blocks()[block];
         self.pressed.resize(node.rows.velocities(), 0.0);
-        let row = entry.row(solved.factor.spread_rows(), 0);
+        let row = entry.row(solved.response.spread_rows(), 0);
         for ((columns, part), tree) in entry.segments().zip(entry.trees) {
             let own = &mut self.pressed[columns];
             own.copy_from_slice(&row[part]);

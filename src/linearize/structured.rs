@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! x at fixed lambda = L^-1 (d M v_p - dM (v+ - v_p) + dJ' lambda)
-//! x = the response of the conditions (`CoupledContact::respond`),   dv+ = L^-T x
+//! x = the response of the conditions (`ContactResponse`),   dv+ = L^-T x
 //! ```
 
 use nalgebra::DMatrix;
@@ -14,7 +14,7 @@ use nalgebra::DMatrix;
 use super::contact_derivative::{ContactDerivatives, Solved};
 use super::displacement::Point;
 use super::tree_derivative::{Columns, TreeDerivatives};
-use crate::argmin::{ContactFactor, ContactPerturbations};
+use crate::argmin::{ContactPerturbations, ContactResponse};
 use crate::dynamics::FreeMotion;
 use crate::linalg::add_combination;
 use crate::model::{ContactSolver, Integrator, System};
@@ -27,7 +27,7 @@ pub(super) struct Structured {
     trees: TreeDerivatives,
     contacts: ContactDerivatives,
     perturbations: ContactPerturbations<f64>,
-    factor: ContactFactor<f64>,
+    response: ContactResponse<f64>,
     x: Vec<f64>,
     visited: Vec<bool>,
 }
@@ -67,7 +67,10 @@ impl Structured {
         for (island, problem) in contacts.solved() {
             island.trees.iter().for_each(|&tree| self.visited[tree] = true);
             let (node, inputs, outputs, solution) = problem.solved();
-            node.factor_after(solution, inputs, outputs, problem.workspace(), &mut self.factor);
+            let response = &mut self.response;
+            if !node.response(solution, inputs, outputs, problem.workspace(), response) {
+                return false;
+            }
             self.columns.start(at, island.trees.iter().copied());
             self.momenta(at, motion);
             let (n, m) = (self.columns.velocities, self.columns.count());
@@ -78,16 +81,14 @@ impl Structured {
                 contacts,
                 island: &island,
                 problem,
-                factor: &self.factor,
+                response: &self.response,
                 columns: &self.columns,
             };
             if !self.contacts.add(&solved, &mut self.perturbations, &mut self.x) {
                 return false;
             }
             self.solve_lower(at, motion);
-            if !node.respond(&mut self.factor, &mut self.perturbations, &mut self.x) {
-                return false;
-            }
+            self.response.respond(&self.perturbations, &mut self.x);
             self.solve_upper(at, motion);
             self.end(at, motion, end, (a, b));
         }
