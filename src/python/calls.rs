@@ -33,7 +33,7 @@ impl Interrupt {
     pub fn check(&self) -> Result<(), InputError> {
         match self.0.load(Ordering::Relaxed) {
             false => Ok(()),
-            true => Err(InputError::input("rollout", None, "", "was interrupted")),
+            true => Err(InputError::input("stiction", None, "", "was interrupted")),
         }
     }
 }
@@ -50,6 +50,8 @@ pub(super) fn evaluate<const N: usize, R: Send>(
 ) -> PyResult<Vec<R>> {
     let interrupt = Interrupt(AtomicBool::new(false));
     let case = |transition: &mut Transition, k: usize| {
+        interrupt.check()?;
+        transition.set_warm(false);
         transition.set_parameters(cases.parameters(k))?;
         let result = f(transition, cases.arguments(k), &interrupt);
         let report = transition.take_report();
@@ -126,7 +128,7 @@ fn watched<R: Send>(
     })
 }
 
-/// A lock that a panic before does not spoil: every call writes what it reads.
+/// A lock that a panic before does not spoil: every case starts afresh.
 pub(super) fn lock<'a, T>(py: Python, mutex: &'a Mutex<T>) -> std::sync::MutexGuard<'a, T> {
     mutex.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
 }

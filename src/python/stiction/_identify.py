@@ -3,15 +3,22 @@
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 
 from . import _stiction
+from ._stiction import Identification, Scene
 
 
-def identify(experiment, recordings=None, *, scene=None, threads=None):
+def identify(
+    experiment: str | os.PathLike | Mapping,
+    recordings: str | os.PathLike | Iterable | None = None,
+    *,
+    scene: Scene | None = None,
+    threads: int | None = None,
+) -> Identification:
     """Finds parameters of a scene from recorded motion; an `Identification`.
 
     experiment: the path of an experiment file (TOML), or a mapping with its fields, such as
@@ -27,7 +34,8 @@ def identify(experiment, recordings=None, *, scene=None, threads=None):
     The same bits come out on any number of threads.
     """
     if isinstance(experiment, Mapping):
-        text, path = "\n".join(f"{json.dumps(key)} = {_toml(value)}" for key, value in experiment.items()), "experiment"
+        fields = (f"{json.dumps(key)} = {_toml(value)}" for key, value in experiment.items())
+        text, path = "\n".join(fields), "experiment"
     else:
         text, path = None, os.fspath(experiment)
     if recordings is None or isinstance(recordings, (str, os.PathLike)):

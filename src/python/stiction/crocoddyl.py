@@ -1,4 +1,15 @@
-"""Scenes in Crocoddyl: `ActionModel`, whose steps are those of a scene, on the manifold `State`."""
+"""Scenes in Crocoddyl: `ActionModel`, whose steps are those of a scene, on the manifold `State`.
+
+    state = State(scene)
+    running = ActionModel(scene, [InputResidual(scene, 1e-3)], state)
+    terminal = ActionModel(scene, [StateResidual(state, target, weights)], state)
+    problem = crocoddyl.ShootingProblem(scene.x0, [running] * 50, terminal)
+    solver = crocoddyl.SolverFDDP(problem)
+    solver.solve(problem.rollout(us), us)
+
+What sticks does not move for a little more force, so that a guess `us` should slide what is to be moved. Crocoddyl takes
+a u with a NaN for none.
+"""
 
 import ctypes
 import functools
