@@ -13,18 +13,7 @@ use crate::shared::shared;
 const POSITION_NOISE: f64 = 0.002;
 
 /// A ball that slides and bounces.
-const BALL: &str = "simulation = { time_step = 0.005, split_impacts = true }
-    [[half_space]]
-    name = 'floor'
-    normal = [0, 0, 1]
-    [[body]]
-    name = 'ball'
-    mass = 0.2
-    shape = { sphere = 0.05 }
-    position = [0, 0, 0.07]
-    [[contact]]
-    mu = 0.15
-    restitution = 0.6";
+const BALL: &str = include_str!("../examples/many.toml");
 const BALL_PARAMETERS: [&str; 2] = ["floor-ball/mu", "floor-ball/restitution"];
 
 /// A block that slides down on a floor and one that swings, with a damped hinge.
