@@ -18,18 +18,7 @@ use stiction::simulation::{Recorded, Rollout, Trajectory};
 
 const STEPS: usize = 100;
 const NOISE: f64 = 1e-3;
-const SCENE: &str = "simulation = { time_step = 0.005, split_impacts = true }
-    [[half_space]]
-    name = 'floor'
-    normal = [0, 0, 1]
-    [[body]]
-    name = 'ball'
-    mass = 0.2
-    shape = { sphere = 0.05 }
-    position = [0, 0, 0.08]
-    [[contact]]
-    mu = 0.2
-    restitution = 0.6";
+const SCENE: &str = include_str!("many.toml");
 
 /// Numbers between -1 and 1 (SplitMix64).
 struct Random(u64);
@@ -74,7 +63,7 @@ fn throw(scene: &Scene, random: &mut Random) -> Trajectory {
 }
 
 fn experiment() -> Result<Experiment, Box<dyn Error>> {
-    let scene = Scene::parse(SCENE, "scene")?;
+    let scene = Scene::parse(SCENE, "many.toml")?;
     let mut parameters = Vec::new();
     for (name, start, bounds) in
         [("floor-ball/mu", 0.3, [0.01, 1.0]), ("floor-ball/restitution", 0.4, [0.0, 0.95])]

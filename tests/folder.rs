@@ -22,6 +22,19 @@ impl Folder {
         self.0.join(name)
     }
 
+    /// Writes an experiment and reads it, with what is wrong with it less the name of the folder.
+    pub fn experiment(&self, text: &str) -> Result<Experiment, String> {
+        self.write("experiment.toml", text);
+        Experiment::load(self.path("experiment.toml"), None).map_err(|error| {
+            let folder = format!("{}/", self.0.display());
+            error.to_string().replace(&folder, "")
+        })
+    }
+}
+
+/// What tests of the program ask.
+#[cfg(feature = "cli")]
+impl Folder {
     pub fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.0.join(name)).unwrap()
     }
@@ -35,17 +48,7 @@ impl Folder {
         names
     }
 
-    /// Writes an experiment and reads it, with what is wrong with it less the name of the folder.
-    pub fn experiment(&self, text: &str) -> Result<Experiment, String> {
-        self.write("experiment.toml", text);
-        Experiment::load(self.path("experiment.toml"), None).map_err(|error| {
-            let folder = format!("{}/", self.0.display());
-            error.to_string().replace(&folder, "")
-        })
-    }
-
     /// Runs the program in it.
-    #[cfg(feature = "cli")]
     pub fn run(&self, arguments: &[&str]) -> std::process::Output {
         let program = env!("CARGO_BIN_EXE_stiction");
         std::process::Command::new(program).args(arguments).current_dir(&self.0).output().unwrap()

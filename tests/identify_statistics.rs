@@ -2,6 +2,7 @@
 //! errors are as large as fits to other recordings differ, and the memory of a fit is bounded.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use stiction::identify::{Dataset, Experiment, Fit, FreeParameter, Noise, fit, half_sampling};
 use stiction::model::{Scene, System};
@@ -13,18 +14,7 @@ use crate::shared::shared;
 const POSITION_NOISE: f64 = 0.002;
 
 /// A ball that slides and bounces.
-const BALL: &str = "simulation = { time_step = 0.005, split_impacts = true }
-    [[half_space]]
-    name = 'floor'
-    normal = [0, 0, 1]
-    [[body]]
-    name = 'ball'
-    mass = 0.2
-    shape = { sphere = 0.05 }
-    position = [0, 0, 0.07]
-    [[contact]]
-    mu = 0.15
-    restitution = 0.6";
+const BALL: &str = include_str!("../examples/many.toml");
 const BALL_PARAMETERS: [&str; 2] = ["floor-ball/mu", "floor-ball/restitution"];
 
 /// A block that slides down on a floor and one that swings, with a damped hinge.
@@ -112,23 +102,28 @@ fn coverage(scene: &str, names: [&str; 2], count: usize, steps: usize) -> ([usiz
         let recordings = (0..count).map(|_| recording(&experiment, steps, &mut random)).collect();
         let dataset = Dataset::new(&experiment, recordings).unwrap();
         let found = fit(&experiment, &dataset, 2, &mut |_| true).unwrap();
-        for (k, (p, truth)) in found.parameters.iter().zip(truth).enumerate() {
-            let [low, high] = p.interval.unwrap();
-            covered[k] += usize::from((low..=high).contains(&truth));
-        }
+        count_covered(&found, truth, &mut covered);
         last = Some(found);
     }
     (covered, last.unwrap())
 }
 
+fn count_covered(found: &Fit, truth: [f64; 2], covered: &mut [usize; 2]) {
+    for (k, (p, truth)) in found.parameters.iter().zip(truth).enumerate() {
+        let [low, high] = p.interval.unwrap();
+        covered[k] += usize::from((low..=high).contains(&truth));
+    }
+}
+
 const IDENTIFICATIONS: usize = 200;
+/// How many of them cover the truth, of intervals of 95 %: 90 to 99 %.
+const USUAL: RangeInclusive<usize> = IDENTIFICATIONS * 90 / 100..=IDENTIFICATIONS * 99 / 100;
 
 /// 90 to 99 %, and that intervals have the width in standard errors that `freedom` degrees of freedom demand.
 fn check(scene: &str, names: [&str; 2], [count, steps]: [usize; 2], width: f64) {
     let (covered, last) = coverage(scene, names, count, steps);
-    let range = IDENTIFICATIONS * 90 / 100..=IDENTIFICATIONS * 99 / 100;
     println!("{count} recordings, {names:?}: {covered:?} of {IDENTIFICATIONS}");
-    assert!(covered.iter().all(|covered| range.contains(covered)), "{names:?}: {covered:?}");
+    assert!(covered.iter().all(|covered| USUAL.contains(covered)), "{names:?}: {covered:?}");
     for p in &last.parameters {
         let [low, high] = p.interval.unwrap();
         let found = 0.5 * (high - low) / p.standard_error.unwrap();
@@ -140,6 +135,31 @@ fn check(scene: &str, names: [&str; 2], [count, steps]: [usize; 2], width: f64) 
 fn intervals_from_the_residuals_of_few_recordings_cover_the_truth() {
     // 4 recordings of 60 frames with 4 numbers each, and 2 parameters: 958 degrees of freedom.
     check(SWING, SWING_PARAMETERS, [4, 60], 1.962443);
+}
+
+#[test]
+fn intervals_of_restitution_are_short_where_the_loss_is_bent() {
+    // With restitution the times of bounces change, and at the frames near them what these tell: over an interval the
+    // loss is flatter than its derivatives at the minimum say. That is not the search's doing: where the loss
+    // itself exceeds the minimum by no more than in 95 % of experiments, the truth is as often as it should be.
+    let (experiment, truth) = experiment(BALL, BALL_PARAMETERS);
+    let mut known = experiment.clone();
+    (known.parameters[1].fixed, known.parameters[1].start) = (true, truth[1]);
+    let (freedom, width) = (718.0, 1.963268_f64);
+    let mut random = Random(7);
+    let (mut covered, mut by_loss) = ([0; 2], 0);
+    for _ in 0..IDENTIFICATIONS {
+        let recordings = (0..4).map(|_| recording(&experiment, 60, &mut random)).collect();
+        let dataset = Dataset::new(&experiment, recordings).unwrap();
+        let found = fit(&experiment, &dataset, 2, &mut |_| true).unwrap();
+        count_covered(&found, truth, &mut covered);
+        let with_truth = fit(&known, &dataset, 2, &mut |_| true).unwrap();
+        let excess = freedom * (with_truth.loss / found.loss - 1.0);
+        by_loss += usize::from(excess <= width * width);
+    }
+    println!("{covered:?} of {IDENTIFICATIONS}, by the loss {by_loss}");
+    assert!(USUAL.contains(&covered[0]) && USUAL.contains(&by_loss), "{covered:?} {by_loss}");
+    assert!(covered[1] >= IDENTIFICATIONS * 85 / 100, "{covered:?}");
 }
 
 #[test]
@@ -222,7 +242,7 @@ fn errors_by_halves_are_as_large_as_disjoint_halves_of_real_tosses_differ() {
     let dataset = Dataset::load(&experiment).unwrap();
     let mut found = fit(&experiment, &dataset, 2, &mut |_| true).unwrap();
     let halves = |experiment: &Experiment| {
-        half_sampling(experiment, &dataset, &found, 8, 2, &mut |_| true).unwrap()
+        half_sampling(experiment, &dataset, &found, 16, 2, &mut |_| true).unwrap()
     };
     let own = halves(&experiment);
     experiment.seed += 1;
@@ -238,8 +258,8 @@ fn errors_by_halves_are_as_large_as_disjoint_halves_of_real_tosses_differ() {
         let spread = (off.iter().map(|x| x * x).sum::<f64>() / off.len() as f64).sqrt();
         let error = p.standard_error.unwrap();
         println!("{} {} ± {error}, disjoint halves {spread}", p.name, p.value);
-        // Four pairs can well be nearer to each other by chance.
-        assert!(spread > 0.0 && spread < 2.0 * error, "{}: {spread} {error}", p.name);
+        // Two such numbers, of eight pairs each, are 2.7 times apart in one of a hundred cases.
+        assert!((1.0 / 3.0..3.0).contains(&(spread / error)), "{}: {spread} {error}", p.name);
         covered += off.iter().filter(|&&off| off <= 0.5 * (high - low)).count();
         pairs += off.len();
     }
@@ -248,30 +268,39 @@ fn errors_by_halves_are_as_large_as_disjoint_halves_of_real_tosses_differ() {
 
 #[test]
 fn turned_tosses_have_the_same_friction() {
-    // Windows of 20 frames: over whole tosses impacts amplify the rounding of the files.
-    let Some((mut experiment, rows)) = tosses("experiment.toml") else { return };
-    let (mut originals, mut copies) = (Vec::new(), Vec::new());
-    for copy in rows.iter().filter(|row| !row["rotated_copy_of"].is_empty()) {
-        let of = &copy["rotated_copy_of"];
-        let original = rows.iter().find(|row| row["source_id"] == *of);
-        originals.push(path(original.unwrap()));
-        copies.push(path(copy));
-    }
-    assert_eq!(copies.len(), 33);
-    experiment.parameters.retain(|p| !p.name.contains("inertia"));
-    experiment.max_iterations = 8;
-    let [original, turned] = [originals, copies].map(|data| {
-        experiment.data = data;
-        let dataset = Dataset::load(&experiment).unwrap();
-        fit(&experiment, &dataset, 2, &mut |_| true).unwrap()
-    });
-    for (a, b) in original.parameters.iter().zip(&turned.parameters) {
-        println!("{}: {} {:?}, turned {} {:?}", a.name, a.value, a.interval, b.value, b.interval);
-        let within = |x: f64, p: &stiction::identify::FittedParameter| {
-            let [low, high] = p.interval.unwrap();
-            (low..=high).contains(&x)
-        };
-        assert!(within(a.value, b) && within(b.value, a), "{}: {} {}", a.name, a.value, b.value);
+    // In windows of 20 frames the same but for the rounding of the files. Over whole tosses impacts amplify that until
+    // minima differ as those of other tosses do, which halves of the tosses say.
+    for (file, half_samples) in [("experiment.toml", 0), ("whole.toml", 8)] {
+        let Some((mut experiment, rows)) = tosses(file) else { return };
+        let (mut originals, mut copies) = (Vec::new(), Vec::new());
+        for copy in rows.iter().filter(|row| !row["rotated_copy_of"].is_empty()) {
+            let of = &copy["rotated_copy_of"];
+            let original = rows.iter().find(|row| row["source_id"] == *of);
+            originals.push(path(original.unwrap()));
+            copies.push(path(copy));
+        }
+        assert_eq!(copies.len(), 33);
+        experiment.parameters.retain(|p| !p.name.contains("inertia"));
+        experiment.max_iterations = 8;
+        let [original, turned] = [originals, copies].map(|data| {
+            experiment.data = data;
+            let dataset = Dataset::load(&experiment).unwrap();
+            let mut found = fit(&experiment, &dataset, 2, &mut |_| true).unwrap();
+            if half_samples > 0 {
+                let all = &mut |_| true;
+                let halves = half_sampling(&experiment, &dataset, &found, half_samples, 2, all);
+                found.take_errors(&halves.unwrap());
+            }
+            found
+        });
+        for (a, b) in original.parameters.iter().zip(&turned.parameters) {
+            let [of_a, of_b] = [a, b].map(|p| p.interval.unwrap());
+            println!("{file} {}: {} {of_a:?}, turned {} {of_b:?}", a.name, a.value, b.value);
+            let [wide_a, wide_b] = [of_a, of_b].map(|[low, high]| 0.5 * (high - low));
+            let most = if half_samples == 0 { 1e-5 } else { wide_a.hypot(wide_b) };
+            let apart = (a.value - b.value).abs();
+            assert!(apart <= most, "{file} {}: {} {}", a.name, a.value, b.value);
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use stiction::model::{Scene, System};
 use stiction::simulation::{Rollout, Trajectory};
 
-use crate::folder::Folder;
+pub use crate::folder::Folder;
 
 pub const SCENE: &str = "[simulation]
 time_step = 0.01

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use approx::assert_relative_eq;
 use nalgebra::{Matrix3, Vector3};
-use stiction::model::{HeightField, HeightFieldError, HullError, Polyhedron, Shape};
+use stiction::model::{HeightField, HeightFieldError, HullError, Polyhedron, Scene, Shape};
 
 use super::{CRYSTAL, unit};
 use crate::random::Random;
@@ -79,6 +80,71 @@ fn a_polyhedron_has_the_moments_of_its_closed_form() {
     let scaled = convex(&axes).uniform_solid([2.0, 3.0, 4.0]);
     assert!((scaled.volume - 4.0).abs() < 1e-14);
     assert!((scaled.center_of_mass - Vector3::new(0.5, 0.75, 1.0)).amax() < 1e-14);
+}
+
+#[test]
+fn a_hull_without_inertia_has_the_centre_and_the_inertia_of_its_solid() {
+    // The corner of a block, cut off at a, b and c of its edges, turned a quarter about z.
+    let [a, b, c, mass] = [0.2, 0.3, 0.4, 2.0];
+    let body = |more: &str| {
+        let quarter = 0.5_f64.sqrt();
+        let text = format!(
+            "simulation.time_step = 0.01
+            [[body]]
+            name = 'corner'
+            mass = {mass}
+            {more}
+            [body.shape]
+            convex = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+            scale = [{a}, {b}, {c}]
+            position = [1, 2, 3]
+            orientation = [{quarter}, 0, 0, {quarter}]"
+        );
+        Scene::parse(&text, "scene.toml")
+    };
+    let Scene { model, parameters, .. } = body("").unwrap();
+    let center = Vector3::new(1.0 - b / 4.0, 2.0 + a / 4.0, 3.0 + c / 4.0);
+    assert_relative_eq!(parameters.center_of_mass(&model, 0), center, max_relative = 1e-14);
+    let (xy, xz, yz) = (-a * b, -b * c, a * c);
+    let squares = [a * a + c * c, b * b + c * c, a * a + b * b].map(|sum| 3.0 * sum);
+    let [xx, yy, zz] = squares;
+    let inertia = Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz) * (mass / 80.0);
+    assert_relative_eq!(parameters.inertia(&model, 0), inertia, max_relative = 1e-13);
+    // Another centre is another solid.
+    let message = body("center_of_mass = [0, 0, 0]").unwrap_err().to_string();
+    assert!(message.contains("inertia: is missing") && message.contains("density"), "{message}");
+
+    let ground = "simulation.time_step = 0.01\n[[body]]\nname = 'ground'\nmass = 1\n\
+                  shape = { height_field = [[0, 0], [0, 0]], spacing = [1, 1] }";
+    let message = Scene::parse(ground, "scene.toml").unwrap_err().to_string();
+    assert!(message.contains("inertia: is missing: a height field"), "{message}");
+}
+
+#[test]
+fn a_hull_that_starts_deep_for_its_size_is_refused() {
+    // A regular octahedron of 2 cm: its points, not its scale, say how large it is.
+    let height = |z: f64| {
+        Scene::parse(
+            &format!(
+                "simulation.time_step = 0.01
+                [[half_space]]
+                name = 'floor'
+                normal = [0, 0, 1]
+                [[body]]
+                name = 'die'
+                mass = 1
+                position = [0, 0, {z}]
+                [body.shape]
+                convex = [[0.02, 0, 0], [-0.02, 0, 0], [0, 0.02, 0], [0, -0.02, 0], [0, 0, 0.02], [0, 0, -0.02]]
+                [[contact]]
+                mu = 0.3"
+            ),
+            "scene.toml",
+        )
+    };
+    assert!(height(0.0181).is_ok());
+    let message = height(0.0179).unwrap_err().to_string();
+    assert!(message.contains("body.die.position") && message.contains("0.02 m"), "{message}");
 }
 
 #[test]
