@@ -165,8 +165,7 @@ pub fn optimise(
     while best.iterations < options.iterations {
         let model = expand(dynamics, problem, &best)?;
         loop {
-            let policy =
-                backward(dynamics, problem, &best, &model, regularisation.value, options)?;
+            let policy = backward(dynamics, problem, &best, &model, regularisation.value, options)?;
             if let Some(policy) = policy {
                 best.gradient = policy.gradient;
                 best.gains.clone_from(&policy.gains);

@@ -61,8 +61,7 @@ impl Task {
             }
             true
         };
-        let solution =
-            optimise(&mut dynamics, &problem, self.guess.clone(), options, &mut watch)?;
+        let solution = optimise(&mut dynamics, &problem, self.guess.clone(), options, &mut watch)?;
         let misses = (self.misses)(&solution.states);
         Ok(Outcome { solution, reached, misses, dynamics })
     }
@@ -91,6 +90,7 @@ pub fn push() -> Result<Task, Error> {
     let position = [x, y, 0.05, cosine, 0.0, 0.0, sine, x, y];
     let goal = [&position[..], &[0.0; 8]].concat();
     let pose = [100.0, 100.0, 0.0, 0.0, 0.0, 10.0, 0.0, 0.0];
+    let way = pose.map(|weight| 1e-3 * weight);
     let rates = [1.0, 1.0, 0.0, 0.0, 0.0, 0.01, 0.1, 0.1];
     Ok(Task {
         name: "push",
@@ -98,13 +98,15 @@ pub fn push() -> Result<Task, Error> {
         scene,
         cost: Cost {
             goal,
-            running: DVector::from_iterator(16, [1.0, 1.0, 0.0, 0.0, 0.0, 0.1].into_iter().chain([0.0; 10])),
+            running: DVector::from_iterator(16, way.into_iter().chain([0.0; 8])),
             terminal: DVector::from_iterator(16, pose.into_iter().chain(rates)),
             rest: DVector::zeros(2),
             effort: DVector::from_vec(vec![1e-4, 1e-4]),
         },
         limits: vec![[-6.0, 6.0]; 2],
-        guess: (0..60).map(|k| DVector::from_vec(vec![if k < 30 { 3.0 } else { 0.0 }, 0.0])).collect(),
+        guess: (0..60)
+            .map(|k| DVector::from_vec(vec![if k < 25 { 3.4 } else { 0.0 }, 0.0]))
+            .collect(),
         misses: |states| {
             let x = last(states);
             let heading = 2.0 * x[6].atan2(x[3]);
@@ -148,24 +150,26 @@ pub fn swing() -> Result<Task, Error> {
 }
 
 /// Height of the trunk at the top of the jump, m: with straight legs it stands at 0.52 m.
-const APEX: f64 = 0.8;
+const APEX: f64 = 0.75;
 
 /// A hopper jumps so high that its trunk just reaches a height.
 pub fn hop() -> Result<Task, Error> {
     let scene = scene(include_str!("hopper.toml"), "hopper.toml")?;
     Ok(Task {
         name: "hop",
-        goal: "trunk at 0.8 m at the top of a jump",
+        goal: "trunk at 0.75 m at the top of a jump",
         scene,
         cost: Cost {
             goal: vec![APEX, 0.8, -1.6, 0.0, 0.0, 0.0],
-            running: DVector::zeros(6),
-            terminal: DVector::from_vec(vec![1000.0, 1.0, 1.0, 10.0, 0.01, 0.01]),
+            running: DVector::from_vec(vec![0.0, 0.0, 0.0, 0.0, 1e-3, 1e-3]),
+            terminal: DVector::from_vec(vec![3000.0, 1.0, 1.0, 30.0, 0.01, 0.01]),
             rest: DVector::zeros(2),
             effort: DVector::from_vec(vec![1e-4, 1e-4]),
         },
         limits: vec![[-30.0, 30.0]; 2],
-        guess: vec![DVector::from_vec(vec![0.0, 7.0]); 50],
+        guess: (0..42)
+            .map(|k| DVector::from_vec(vec![0.0, if k < 21 { 14.0 } else { 0.0 }]))
+            .collect(),
         misses: |states| {
             let top = states.iter().map(|x| x[0]).fold(f64::NEG_INFINITY, f64::max);
             vec![Miss { what: "height (share)", value: (top / APEX - 1.0).abs(), tolerance: 0.01 }]
