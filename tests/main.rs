@@ -2,6 +2,8 @@
 
 mod allocations;
 mod articulated;
+#[cfg(feature = "cli")]
+mod bench;
 mod cases;
 mod collision;
 mod columns;
@@ -25,6 +27,7 @@ mod identify_parameters;
 mod identify_resume;
 mod identify_search;
 mod identify_statistics;
+mod ilqr;
 mod import;
 mod layers;
 mod linearize;

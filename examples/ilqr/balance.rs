@@ -30,6 +30,13 @@ pub struct Push {
     pub steps: [usize; 2],
 }
 
+/// Those that are tried, for 0.1 s from 0.1 s on: aside, backwards, obliquely.
+pub const PUSHES: [Push; 3] = [
+    Push { force: [0.0, 180.0, 0.0], steps: [10, 20] },
+    Push { force: [-150.0, 0.0, 0.0], steps: [10, 20] },
+    Push { force: [120.0, 120.0, 0.0], steps: [10, 20] },
+];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Controller {
     /// The torques that hold the robot where it stands.
@@ -38,6 +45,16 @@ pub enum Controller {
     Gains,
     /// Receding horizon with Jacobians of one kind and so many iterations a step.
     Predictive(Jacobians, usize),
+}
+
+impl Controller {
+    pub fn name(self) -> &'static str {
+        match self {
+            Controller::Constant => "constant torques",
+            Controller::Gains => "joint gains",
+            Controller::Predictive(..) => "predictive",
+        }
+    }
 }
 
 /// What happened.

@@ -20,6 +20,19 @@ pub enum Jacobians {
     ForwardDifferences,
 }
 
+impl Jacobians {
+    pub const ALL: [Jacobians; 3] =
+        [Jacobians::Exact, Jacobians::CentralDifferences, Jacobians::ForwardDifferences];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Jacobians::Exact => "exact",
+            Jacobians::CentralDifferences => "central differences",
+            Jacobians::ForwardDifferences => "forward differences",
+        }
+    }
+}
+
 /// What has been computed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Effort {

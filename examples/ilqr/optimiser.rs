@@ -40,7 +40,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            iterations: 200,
+            iterations: 60,
             cost_tolerance: 1e-7,
             gradient_tolerance: 1e-8,
             second_order: false,

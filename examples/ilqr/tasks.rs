@@ -19,11 +19,12 @@ pub struct Miss {
     pub tolerance: f64,
 }
 
+/// First guesses: the task's own, and others by so many per cent (and hundredths in the second input) beside it.
+pub const GUESSES: [i32; 5] = [0, -2, -1, 1, 2];
+
 /// Something to be done by a motion.
 pub struct Task {
     pub name: &'static str,
-    /// In words, for tables.
-    pub goal: &'static str,
     pub scene: Arc<Scene>,
     pub cost: Cost,
     pub limits: Vec<[f64; 2]>,
@@ -49,8 +50,13 @@ impl Task {
         Ok(transition)
     }
 
-    /// Optimises with Jacobians of one kind.
-    pub fn solve(&self, jacobians: Jacobians, options: &Options) -> Result<Outcome, Error> {
+    /// Optimises with Jacobians of one kind, from one of the [guesses](GUESSES).
+    pub fn solve(
+        &self,
+        guess: i32,
+        jacobians: Jacobians,
+        options: &Options,
+    ) -> Result<Outcome, Error> {
         let mut dynamics = Dynamics::new(self.transition()?, jacobians);
         let start = dynamics.transition.initial_state();
         let problem = Problem { start, cost: &self.cost, limits: self.limits.clone() };
@@ -94,7 +100,6 @@ pub fn push() -> Result<Task, Error> {
     let rates = [1.0, 1.0, 0.0, 0.0, 0.0, 0.01, 0.1, 0.1];
     Ok(Task {
         name: "push",
-        goal: "cube 0.3 m ahead, 0.05 m aside, turned by 0.4 rad, at rest",
         scene,
         cost: Cost {
             goal,
@@ -126,7 +131,6 @@ pub fn swing() -> Result<Task, Error> {
     let upright = std::f64::consts::PI;
     Ok(Task {
         name: "swing",
-        goal: "arm upright, at rest",
         scene: scene(include_str!("arm.toml"), "arm.toml")?,
         cost: Cost {
             goal: vec![upright, 0.0, 0.0, 0.0],
@@ -157,7 +161,6 @@ pub fn hop() -> Result<Task, Error> {
     let scene = scene(include_str!("hopper.toml"), "hopper.toml")?;
     Ok(Task {
         name: "hop",
-        goal: "trunk at 0.75 m at the top of a jump",
         scene,
         cost: Cost {
             goal: vec![APEX, 0.8, -1.6, 0.0, 0.0, 0.0],
