@@ -2,6 +2,8 @@
 
 mod allocations;
 mod articulated;
+#[cfg(feature = "cli")]
+mod bench;
 #[cfg(all(feature = "cli", unix))]
 mod c_interface;
 mod cases;
@@ -28,6 +30,7 @@ mod identify_parameters;
 mod identify_resume;
 mod identify_search;
 mod identify_statistics;
+mod ilqr;
 mod import;
 mod layers;
 mod linearize;

@@ -1,12 +1,108 @@
 //! What drives a simulated scene: its own inputs, a file of controls, gains of the motors.
 
-use super::output;
+use std::path::{Path, PathBuf};
+
 use super::progress::Progress;
+use super::scene_options::SceneOptions;
+use super::{MOST_STEPS, output};
 use crate::Error;
 use crate::argmin::Status;
 use crate::model::{Joint, JointKind, Scene, System};
 use crate::simulation::{Controls, JointFeedback, Rollout, StepReport};
 use crate::state::State;
+
+/// What is said about how a scene is driven, and how long it settles first.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(super) struct DriveOptions {
+    /// Controls over time, CSV: t and a column for each actuator (by its name) or force (body/f); held
+    /// from row to row
+    #[arg(long, value_name = "IN.csv")]
+    pub controls: Option<PathBuf>,
+    /// Hold the configuration of the start or keyframe q0 by its motors: each control gets
+    /// kp (q0 - q) - kd v more
+    #[arg(long, value_name = "GAIN", allow_negative_numbers = true)]
+    pub kp: Option<f64>,
+    /// See --kp
+    #[arg(long, value_name = "GAIN", allow_negative_numbers = true)]
+    pub kd: Option<f64>,
+    /// Simulate this long from rest first, without --controls, and start from there: at rest, or with the
+    /// velocities of the keyframe
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub settle: Option<f64>,
+}
+
+impl DriveOptions {
+    /// The drive that was asked for, and the scene settled if that was asked for. `path` and `options` are those
+    /// the scene was loaded by; `json`: no progress.
+    pub fn start(
+        &self,
+        path: &Path,
+        options: &SceneOptions,
+        json: bool,
+        scene: &mut Scene,
+    ) -> Result<(Drive, Option<Settled>), Error> {
+        let mut drive = self.drive(scene)?;
+        let settled = self.settled(path, options, json, scene, &mut drive)?;
+        Ok((drive, settled))
+    }
+
+    /// The controls and gains that were asked for.
+    fn drive(&self, scene: &Scene) -> Result<Drive, Error> {
+        let model = &scene.model;
+        let controls = match &self.controls {
+            Some(path) => Some(Controls::load(path, model)?),
+            None => None,
+        };
+        for (option, gain) in [("--kp", self.kp), ("--kd", self.kd)] {
+            let Some(gain) = gain else { continue };
+            if !gain.is_finite() || gain < 0.0 {
+                let message = format!("must be finite and not negative, found {gain}");
+                return Err(Error::input(option, None, "", message));
+            }
+            if !model.actuators.iter().any(|actuator| JointFeedback::drives(model, actuator)) {
+                let message =
+                    "the scene has no motor for it to act on: add an [[actuator]] to each joint";
+                return Err(Error::input(option, None, "", message));
+            }
+        }
+        let gains = self.kp.is_some() || self.kd.is_some();
+        let feedback = gains.then(|| JointFeedback {
+            kp: self.kp.unwrap_or(0.0),
+            kd: self.kd.unwrap_or(0.0),
+            target: scene.state.q.clone(),
+        });
+        Ok(Drive { controls, feedback, inputs: Vec::new() })
+    }
+
+    /// Settles the scene if that was asked for.
+    fn settled(
+        &self,
+        path: &Path,
+        options: &SceneOptions,
+        json: bool,
+        scene: &mut Scene,
+        drive: &mut Drive,
+    ) -> Result<Option<Settled>, Error> {
+        let Some(seconds) = self.settle else { return Ok(None) };
+        let steps = (seconds / scene.settings.time_step).round();
+        if !(0.0..=MOST_STEPS as f64).contains(&steps) {
+            let most = MOST_STEPS as f64 * scene.settings.time_step;
+            let message = format!("must be 0 to {most} s, found {seconds}");
+            return Err(Error::input("--settle", None, "", message));
+        }
+        let mut v = vec![0.0; scene.model.nv()];
+        if let Some(name) = &options.keyframe
+            && let Some(keyframe) = scene.keyframes.iter().find(|keyframe| keyframe.name == *name)
+            && let Some(given) = &keyframe.v
+        {
+            v.clone_from(given);
+        }
+        let steps = steps as usize;
+        let progress = Progress::new(steps, json);
+        let file = path.display().to_string();
+        settle(&file, scene, drive, steps, v, progress).map(Some)
+    }
+}
 
 /// The inputs of each step.
 pub(super) struct Drive {

@@ -4,6 +4,7 @@
 //! output holds one JSON object and nothing else; messages and progress go to standard error.
 
 mod archive;
+mod bench;
 mod check;
 mod checkpoint;
 mod comparison;
@@ -48,6 +49,7 @@ enum Command {
     Design(design::Arguments),
     Gradcheck(gradcheck::Arguments),
     Linearize(linearize::Arguments),
+    Bench(bench::Arguments),
     Import(import::Arguments),
     Export(export::Arguments),
     Init(init::Arguments),
@@ -70,6 +72,7 @@ pub fn main() -> ExitCode {
         Command::Design(arguments) => design::run(&arguments),
         Command::Gradcheck(arguments) => gradcheck::run(&arguments),
         Command::Linearize(arguments) => linearize::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),

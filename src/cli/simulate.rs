@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::contact_log::ContactLog;
-use super::drive::{Drive, Settled, check_step, settle};
+use super::drive::{Drive, DriveOptions, Settled, check_step};
 use super::output::{self, number};
 use super::progress::Progress;
 use super::scene_options::{SceneOptions, load_scene};
-use super::{MOST_STEPS, Outcome, archive, run_length};
+use super::{Outcome, archive, run_length};
 use crate::Error;
 use crate::model::{Joint, Scene, System};
-use crate::simulation::{
-    ColumnSelection, Controls, JointFeedback, Recorded, Rollout, StepReport, Trajectory,
-};
+use crate::simulation::{ColumnSelection, Recorded, Rollout, StepReport, Trajectory};
 use crate::state::Coordinates;
 use crate::view::{Clip, Drawing, Playback, Role, TrackRecorder};
 
@@ -33,21 +31,8 @@ pub(super) struct Arguments {
     /// How many time steps; if left out, as many as make one second
     #[arg(long, value_name = "N")]
     steps: Option<usize>,
-    /// Controls over time, CSV: t and a column for each actuator (by its name) or force (body/f); held
-    /// from row to row
-    #[arg(long, value_name = "IN.csv")]
-    controls: Option<PathBuf>,
-    /// Hold the configuration of the start or keyframe q0 by its motors: each control gets
-    /// kp (q0 - q) - kd v more
-    #[arg(long, value_name = "GAIN", allow_negative_numbers = true)]
-    kp: Option<f64>,
-    /// See --kp
-    #[arg(long, value_name = "GAIN", allow_negative_numbers = true)]
-    kd: Option<f64>,
-    /// Simulate this long from rest first, without --controls, and start from there: at rest, or with the
-    /// velocities of the keyframe
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    settle: Option<f64>,
+    #[command(flatten)]
+    drive: DriveOptions,
     /// Write the trajectory here instead of on standard output
     #[arg(short, long, value_name = "OUT.csv|OUT.npz")]
     output: Option<PathBuf>,
@@ -93,8 +78,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
                 .map_err(|message| Error::input("--columns", None, "", message))?,
         ),
     };
-    let mut drive = read_drive(arguments, &scene)?;
-    let settled = settle_first(arguments, &mut scene, &mut drive)?;
+    let (mut drive, settled) =
+        arguments.drive.start(&arguments.scene, &arguments.options, arguments.json, &mut scene)?;
     let mut log = arguments.contacts.then(ContactLog::new);
     let mut inputs = is_archive.then(Vec::new);
     let drawing = Drawing::new(&scene.model, &scene.parameters);
@@ -164,60 +149,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     output::warn_of_contacts(&report, &scene.settings);
     Ok(if report.unsolved == 0 { Outcome::Done } else { Outcome::Failed })
-}
-
-/// The controls and gains that were asked for.
-fn read_drive(arguments: &Arguments, scene: &Scene) -> Result<Drive, Error> {
-    let model = &scene.model;
-    let controls = match &arguments.controls {
-        Some(path) => Some(Controls::load(path, model)?),
-        None => None,
-    };
-    for (option, gain) in [("--kp", arguments.kp), ("--kd", arguments.kd)] {
-        let Some(gain) = gain else { continue };
-        if !gain.is_finite() || gain < 0.0 {
-            let message = format!("must be finite and not negative, found {gain}");
-            return Err(Error::input(option, None, "", message));
-        }
-        if !model.actuators.iter().any(|actuator| JointFeedback::drives(model, actuator)) {
-            let message =
-                "the scene has no motor for it to act on: add an [[actuator]] to each joint";
-            return Err(Error::input(option, None, "", message));
-        }
-    }
-    let gains = arguments.kp.is_some() || arguments.kd.is_some();
-    let feedback = gains.then(|| JointFeedback {
-        kp: arguments.kp.unwrap_or(0.0),
-        kd: arguments.kd.unwrap_or(0.0),
-        target: scene.state.q.clone(),
-    });
-    Ok(Drive { controls, feedback, inputs: Vec::new() })
-}
-
-/// Settles the scene if that was asked for.
-fn settle_first(
-    arguments: &Arguments,
-    scene: &mut Scene,
-    drive: &mut Drive,
-) -> Result<Option<Settled>, Error> {
-    let Some(seconds) = arguments.settle else { return Ok(None) };
-    let steps = (seconds / scene.settings.time_step).round();
-    if !(0.0..=MOST_STEPS as f64).contains(&steps) {
-        let most = MOST_STEPS as f64 * scene.settings.time_step;
-        let message = format!("must be 0 to {most} s, found {seconds}");
-        return Err(Error::input("--settle", None, "", message));
-    }
-    let mut v = vec![0.0; scene.model.nv()];
-    if let Some(name) = &arguments.options.keyframe
-        && let Some(keyframe) = scene.keyframes.iter().find(|keyframe| keyframe.name == *name)
-        && let Some(given) = &keyframe.v
-    {
-        v.clone_from(given);
-    }
-    let steps = steps as usize;
-    let progress = Progress::new(steps, arguments.json);
-    let file = arguments.scene.display().to_string();
-    settle(&file, scene, drive, steps, v, progress).map(Some)
 }
 
 /// What is written down on the way.

@@ -1,0 +1,95 @@
+//! `stiction bench`, run as a program.
+
+use serde_json::Value;
+
+use crate::simulate::{Folder, SCENE, close, refuses, succeeds};
+
+fn number(object: &Value, path: &str) -> f64 {
+    let found = object.pointer(path).and_then(Value::as_f64);
+    found.unwrap_or_else(|| panic!("{path} in {object:#}"))
+}
+
+#[test]
+fn times_are_positive_and_consistent() {
+    let folder = Folder::new("bench");
+    folder.write("scene.toml", SCENE);
+    let command = ["bench", "scene.toml", "--steps", "40", "--jacobians", "7", "--json"];
+    let result: Value = serde_json::from_str(&succeeds(&folder.run(&command))).unwrap();
+    for (key, expected) in [("command", "bench"), ("scene", "scene.toml")] {
+        assert_eq!(result[key], expected);
+    }
+    for (path, expected) in [
+        ("/steps", 40.0),
+        ("/repeats", 3.0),
+        ("/threads", 1.0),
+        ("/model/nv", 12.0),
+        ("/model/nu", 0.0),
+        ("/jacobian/count", 7.0),
+        ("/jacobian/columns", 36.0),
+        ("/solver/unsolved", 0.0),
+    ] {
+        assert_eq!(number(&result, path), expected, "{path}");
+    }
+    let step = number(&result, "/step/microseconds");
+    assert!(step > 0.0);
+    close(&result["step"]["per_second"], 1e6 / step);
+    close(&result["step"]["real_time_factor"], 1e6 / step * 0.01);
+    let jacobian = number(&result, "/jacobian/microseconds");
+    close(&result["jacobian"]["per_second"], 1e6 / jacobian);
+    close(&result["jacobian"]["steps"], jacobian / step);
+    let stages = result["stages"].as_object().unwrap();
+    let mut names: Vec<&str> = stages.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["collision_detection", "contact_solve", "free_motion", "rest"]);
+    assert!(stages.values().all(|time| time.as_f64().unwrap() >= 0.0));
+    let sum: f64 = stages.values().map(|time| time.as_f64().unwrap()).sum();
+    assert!(sum >= step * (1.0 - 1e-9), "{sum} {step}");
+}
+
+/// What the solver did is that of the simulation, whatever is timed on the way.
+#[test]
+fn statistics_are_those_of_the_simulation() {
+    let folder = Folder::new("bench-statistics");
+    folder.write("scene.toml", SCENE);
+    let text = |command: &[&str]| succeeds(&folder.run(command));
+    let bench = ["bench", "scene.toml", "--steps", "60", "--repeats", "1", "--json"];
+    let bench: Value = serde_json::from_str(&text(&bench)).unwrap();
+    let simulate =
+        ["simulate", "scene.toml", "--steps", "60", "-o", "out.csv", "--contacts", "--json"];
+    let simulated: Value = serde_json::from_str(&text(&simulate)).unwrap();
+    assert_eq!(bench["solver"], simulated["solver"]);
+    let contacts = folder.read("out.contacts.csv");
+    assert!(contacts.lines().count() > 10);
+    let touching = contacts.lines().skip(1).count() as f64;
+    close(&bench["per_step"]["contacts"], touching / 60.0);
+    let modes = bench["per_step"]["modes"].as_object().unwrap();
+    for (mode, count) in modes {
+        let rows = contacts.lines().filter(|row| row.split(',').any(|cell| cell == mode)).count();
+        close(count, rows as f64 / 60.0);
+    }
+}
+
+#[test]
+fn it_says_what_it_measured() {
+    let folder = Folder::new("bench-text");
+    folder.write("scene.toml", SCENE);
+    let said = succeeds(&folder.run(&["bench", "scene.toml", "--steps", "5", "--repeats", "1"]));
+    for part in
+        ["scene.toml", "nv 12", "5 steps", "solver coupled", "Jacobians A, B", "free motion"]
+    {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    folder.write("pair.toml", &SCENE.replace("time_step", "solver = \"gauss_seidel\"\ntime_step"));
+    let said = succeeds(&folder.run(&["bench", "pair.toml", "--steps", "5", "--repeats", "1"]));
+    assert!(said.contains("Jacobians: none by solver gauss_seidel"), "{said}");
+}
+
+#[test]
+fn bad_counts_are_refused() {
+    let folder = Folder::new("bench-bad");
+    folder.write("scene.toml", SCENE);
+    for option in ["--steps", "--repeats", "--jacobians"] {
+        refuses(&folder.run(&["bench", "scene.toml", option, "0"]), &[option, "found 0"]);
+    }
+    refuses(&folder.run(&["bench", "none.toml"]), &["none.toml"]);
+}
