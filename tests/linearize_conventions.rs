@@ -2,8 +2,6 @@
 //! are converted here, names and units, what is refused.
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
-use stiction::argmin::Mode;
-use stiction::contact::{Regime, Target};
 use stiction::linearize::{Convention, Linearization, Linearizer};
 use stiction::model::{Scene, System};
 use stiction::simulation::{StepMemory, Workspace, step};
@@ -39,8 +37,8 @@ fn linearize(scene: &Scene, state: &State<f64>, u: &[f64], inputs: &[&str]) -> L
 }
 
 const PARAMETERS: [&str; 2] = ["cube/mass", "gravity/z"];
-
-type Modes = Vec<(usize, usize, Mode, (Target, Regime))>;
+/// Columns of A, B and C of one free body.
+const COLUMNS: usize = 18 + PARAMETERS.len();
 
 /// A free body and what acts on it, as a convention writes them.
 #[derive(Clone)]
@@ -143,8 +141,8 @@ fn difference(convention: Convention, from: &[f64], to: &[f64]) -> Vec<f64> {
     }
 }
 
-/// The step in a convention with `[q; v; u; parameters]` displaced, and its modes.
-fn displaced(scene: &Scene, convention: Convention, at: &Told, d: &[f64]) -> (Told, Modes) {
+/// Where the step ends in a convention with `[q; v; u; parameters]` displaced.
+fn displaced(scene: &Scene, convention: Convention, at: &Told, d: &[f64]) -> Told {
     let mut start = Told { q: moved(convention, &at.q, d), ..at.clone() };
     start.v.iter_mut().zip(&d[6..12]).for_each(|(v, d)| *v += d);
     start.u.iter_mut().zip(&d[12..18]).for_each(|(u, d)| *u += d);
@@ -155,39 +153,35 @@ fn displaced(scene: &Scene, convention: Convention, at: &Told, d: &[f64]) -> (To
         }
     }
     let (state, u) = ours(convention, &start);
-    let (mut workspace, mut next) = (Workspace::default(), state.clone());
+    let (workspace, mut next) = (&mut Workspace::default(), state.clone());
     let system = System { parameters: &parameters, ..system(scene) };
-    step(&system, &state, &u, &mut StepMemory::default(), &mut workspace, &mut next);
-    (told(convention, &next, &u), workspace.modes().collect())
+    step(&system, &state, &u, &mut StepMemory::default(), workspace, &mut next);
+    told(convention, &next, &u)
 }
 
-/// `[A B C]` by differences of fourth order; columns within which the modes change are `None`.
-fn by_differences(scene: &Scene, convention: Convention, at: &Told) -> Vec<Option<Vec<f64>>> {
-    let count = 18 + PARAMETERS.len();
-    let (end, modes) = displaced(scene, convention, at, &vec![0.0; count]);
+/// The columns of `[A B C]` by differences of fourth order.
+fn by_differences(scene: &Scene, convention: Convention, at: &Told) -> Vec<[f64; 12]> {
+    let end = displaced(scene, convention, at, &[0.0; COLUMNS]);
     let column = |k: usize| {
         let h = if k < 12 { 1e-5 } else { 4e-5 };
-        let mut sum = vec![0.0; 12];
+        let mut sum = [0.0; 12];
         for (steps, weight) in [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)] {
-            let mut d = vec![0.0; count];
+            let mut d = [0.0; COLUMNS];
             d[k] = steps * h;
-            let (after, met) = displaced(scene, convention, at, &d);
-            if met != modes {
-                return None;
-            }
+            let after = displaced(scene, convention, at, &d);
             let dv = after.v.iter().zip(&end.v).map(|(after, end)| after - end);
             let away = difference(convention, &end.q, &after.q).into_iter().chain(dv);
             sum.iter_mut().zip(away).for_each(|(sum, x)| *sum += weight * x / (12.0 * h));
         }
-        Some(sum)
+        sum
     };
-    (0..count).map(column).collect()
+    (0..COLUMNS).map(column).collect()
 }
 
 /// A cube that slides: nearly flat, or on a corner. Its lowest corner is a little below the floor.
 fn sliding(random: &mut Random, flat: bool) -> State<f64> {
     let yaw = Vector3::z() * random.uniform(-3.0, 3.0);
-    let tilt = random.vector(if flat { 1e-3 } else { 3.0 });
+    let tilt: [f64; 3] = random.vector(if flat { 1e-3 } else { 3.0 });
     let about = UnitQuaternion::from_scaled_axis;
     let turn = about(yaw) * about(Vector3::from(tilt));
     let rotation = turn.to_rotation_matrix();
@@ -206,15 +200,16 @@ fn sliding(random: &mut Random, flat: bool) -> State<f64> {
 #[test]
 fn a_sliding_cube_agrees_with_differences_in_each_convention() {
     let scene = Scene::parse(SLIDING, "scene.toml").unwrap();
-    let mut random = Random(23);
-    let (mut columns, mut skipped, mut touching) = (0, 0, 0);
+    let mut random = Random(28);
     for case in 0..8 {
         let state = sliding(&mut random, case % 2 == 0);
         let [fx, fy, fz, tx, ty, tz] = random.vector(1.0);
         let u = [0.3 * fx, 0.3 * fy, 0.3 * fz, 0.01 * tx, 0.01 * ty, 0.01 * tz];
         let result = linearize(&scene, &state, &u, &["all"]);
-        assert_eq!(result.report().unsolved, 0);
-        touching += usize::from(!result.modes[0].is_empty());
+        let report = result.report();
+        // No mode changes nearby, where the differences would be of something else.
+        assert!(report.unsolved == 0 && report.worst.margin > 0.01, "{report:?}");
+        assert!(!result.modes[0].is_empty());
         for convention in Convention::ALL {
             let name = convention.name();
             let found = result.expressed(convention, &scene.model, "scene.toml").unwrap();
@@ -232,26 +227,19 @@ fn a_sliding_cube_agrees_with_differences_in_each_convention() {
             let all = ndarray::concatenate(ndarray::Axis(1), &all).unwrap();
             let differences = by_differences(&scene, convention, &at);
             assert_eq!(all.ncols(), differences.len());
-            columns += differences.len();
-            for (k, difference) in differences.into_iter().enumerate() {
-                let Some(difference) = difference else {
-                    skipped += 1;
-                    continue;
-                };
-                for (i, difference) in difference.into_iter().enumerate() {
+            for (k, column) in differences.iter().enumerate() {
+                for (i, expected) in column.iter().enumerate() {
                     let row = all.row(i);
                     let scale = row.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
-                    let error = (row[k] - difference).abs() / scale;
+                    let found = row[k];
                     assert!(
-                        error < 1e-6,
-                        "{name}, case {case} ({i}, {k}): {} instead of {difference}",
-                        row[k]
+                        (found - expected).abs() < 1e-6 * scale,
+                        "{name}, case {case} ({i}, {k}): {found} instead of {expected}"
                     );
                 }
             }
         }
     }
-    assert!(touching == 8 && 10 * skipped <= columns, "{touching}; {skipped} of {columns}");
 }
 
 /// Names of x, dx and u, and their units, of a free cube, an arm on a ball joint and a rod that slides.
@@ -341,16 +329,18 @@ fn names_of_conventions_are_read_back() {
 #[test]
 fn forces_that_turn_are_taken_together() {
     use Convention::{Drake, Pinocchio};
+    type Case<'a> = (&'a [&'a str], Convention, Option<(&'a str, &'a str)>);
     let scene = Scene::parse(JOINED, "scene.toml").unwrap();
     let all = "cube/fx, cube/fy, cube/fz, cube/tx, cube/ty, cube/tz";
-    for (inputs, convention, refused) in [
-        (&["cube/fy"][..], Pinocchio, Some(("cube/fy", all))),
+    let cases: [Case; 6] = [
+        (&["cube/fy"], Pinocchio, Some(("cube/fy", all))),
         (&["rod/f", "cube/tz", "cube/fx"], Drake, Some(("cube/fx", all))),
         (&["arm/ty", "arm/tx"], Drake, Some(("arm/tx", "arm/tx, arm/ty, arm/tz"))),
         (&["arm/ty", "arm/tx"], Pinocchio, None),
         (&["rod/f"], Drake, None),
         (&["cube/fx"], Convention::Mujoco, None),
-    ] {
+    ];
+    for (inputs, convention, refused) in cases {
         let result = linearize(&scene, &scene.state, &scene.wrenches, inputs);
         let told = result.expressed(convention, &scene.model, "scene.toml");
         let name = convention.name();

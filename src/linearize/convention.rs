@@ -10,7 +10,7 @@
 //! | `drake` | w x y z, p | R w, v in the world | R r, dp in the world | R torque, f in the world |
 //!
 //! Of a ball joint `pinocchio` has the quaternion as x y z w, `drake` angular velocity, turn and torque in the
-//! parent (R from body to parent).
+//! parent (R from body to parent), as Drake's `BallRpyJoint`; q stays a quaternion, where that has angles.
 //!
 //! With dx' = T(x) dx, the Jacobians are A' = T(x+) A T(x)^-1, B' = T(x+) B, C' = T(x+) C. T has more than
 //! rotations on its diagonal: where a velocity is written in a frame that turns, d(R'v) = R'dv + R'v x r, and
@@ -87,7 +87,7 @@ impl Convention {
                 "as Drake's QuaternionFloatingJoint. q: quaternion w x y z, position in the world; v: angular \
                  velocity, then velocity of the origin, both in the WORLD; dq: turn, then translation, both in \
                  the world; forces: torque, then force, both in the world. Ball joints: angular velocity, turn and \
-                 torque in the PARENT"
+                 torque in the PARENT, as BallRpyJoint, but the quaternion w x y z for its angles"
             }
         }
     }

@@ -3,9 +3,11 @@
     STICTION_SHARED=../shared python answers.py        # writes a JSON each of the models of ../smooth beside this file
 
 The step is MuJoCo's Euler: (M + dt D)(v+ - v) = dt f, q+ = q (+) dt v+. `mujoco`: differences of MuJoCo's own. `pinocchio`:
-derivatives of Pinocchio's rnea, put together below in its coordinates; no differences. `drake`: differences in 300 bits of
-`../dynamics/precise.py`, between states converted below. The script stops where two routes differ.
+derivatives of Pinocchio's rnea, put together below in its coordinates; no differences. `drake`: the same by Drake, see
+`by_drake.py`. Each is held against differences in 300 bits of `../dynamics/precise.py`, between states converted below; the
+script stops where they differ.
 """
+import importlib.metadata
 import json
 import pathlib
 import sys
@@ -18,11 +20,13 @@ import pinocchio as pin
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "dynamics"), str(HERE.parent / "smooth")]
 import compact
+from by_drake import ByDrake
 from conventions import Tree, skew
 from mujoco_answers import VERSIONS, models
 from precise import STEP, Precise, big, cross, rotation_of, solve
 
 MODELS = ["arm7", "arm7_damped", "arm7_servo", "planar", "tree_free", "tree_fixed"]
+VERSIONS = VERSIONS | {"drake": importlib.metadata.version("drake")}
 # Largest difference of two routes, relative to max(1, largest of the row).
 EXACT, IN_DOUBLES, DIFFERENCES = 1e-12, 1e-9, 1e-7
 
@@ -155,9 +159,6 @@ class Ours:
     def q(self, q):
         return q
 
-    def from_q(self, q):
-        return q
-
     def v(self, r, v):
         return v
 
@@ -180,9 +181,6 @@ class OfPinocchio(Ours):
     def q(self, q):
         return np.concatenate([q[:-4], np.roll(q[-4:], -1)])
 
-    def from_q(self, q):
-        return np.concatenate([q[:-4], np.roll(q[-4:], 1)])
-
     def v(self, r, v):
         return np.concatenate([r.T.dot(v[:3]), v[3:]]) if len(v) == 6 else v
 
@@ -203,9 +201,6 @@ class OfDrake(Ours):
 
     def q(self, q):
         return np.concatenate([q[-4:], q[:-4]])
-
-    def from_q(self, q):
-        return np.concatenate([q[4:], q[:4]])
 
     def v(self, r, v):
         return np.concatenate([r.dot(v[-3:]), v[:-3]])
@@ -286,16 +281,6 @@ class Exact:
         full = self.derivative(away, n)
         return end, full[:, :2 * self.nv], full[:, 2 * self.nv:]
 
-    def change(self, one, other, x, inputs):
-        """[dx; du] of `other` by those of `one`."""
-        _, felt = self.express(other, x, inputs)
-
-        def away(d):
-            moved, forces = self.displaced(one, x, inputs, d)
-            return np.concatenate([self.difference(other, x, moved), self.express(other, moved, forces)[1] - felt])
-
-        return self.derivative(away, 2 * self.nv + len(inputs)).astype(float)
-
 
 def of_mujoco(m, q, v, forces, controls):
     """The end, A and B of mjd_transitionFD, columns of the forces by differences of mj_step."""
@@ -368,13 +353,13 @@ def answers(m, model, q, v, forces, controls, dt, worst):
     check("pinocchio_difference_B", pin_b, b, IN_DOUBLES)
     # Without free and ball joints all conventions are one.
     if exact.turning:
+        start, felt = (n.astype(float) for n in exact.express(drake, big_x, big_inputs))
+        end, drake_a, drake_b = ByDrake(model, analytic.law).step(start[:len(q)], start[len(q):], felt[:nv], controls, dt)
+        out["drake"] = entry(drake, drake_a, drake_b)
         _, a, b = exact.jacobians(drake, big_x, big_inputs, step)
-        out["drake"] = entry(drake, a, b)
-        before = exact.change(drake, pinocchio, big_x, big_inputs)
-        after = exact.change(drake, pinocchio, exact_end, big_inputs)[:2 * nv, :2 * nv]
-        both = np.linalg.solve(after, np.hstack([pin_a, pin_b]) @ before)
-        check("drake_A", both[:, :2 * nv], a, EXACT)
-        check("drake_B", both[:, 2 * nv:], b, EXACT)
+        check("drake_f", end, out["drake"]["f"], EXACT)
+        check("drake_A", drake_a, a, EXACT)
+        check("drake_B", drake_b, b, EXACT)
     return out
 
 
