@@ -157,17 +157,20 @@ impl Program {
     fn balance(&self) -> Result<(), String> {
         let balance = Balance::new().map_err(text)?;
         let exact = Controller::Predictive(Jacobians::Exact, 1);
-        println!("\n| push for 0.1 s | controller | trunk at most off by | after {STEPS} steps |");
-        println!("|---|---|---|---|");
+        println!(
+            "\n| push for 0.1 s | controller | trunk at most off by | lowest | off after {STEPS} steps |"
+        );
+        println!("|---|---|---|---|---|");
         let (mut shown, mut effort) = (Vec::new(), Effort::default());
         for push in PUSHES {
             for controller in [Controller::Constant, Controller::Gains, exact] {
                 let run = balance.run(controller, push, STEPS).map_err(text)?;
                 let [x, y, _] = push.force;
                 println!(
-                    "| {x}, {y} N | {} | {:.3} m | {:.3} m |",
+                    "| {x}, {y} N | {} | {:.3} m | {:.3} m | {:.3} m |",
                     controller.name(),
                     run.away(0),
+                    run.lowest(),
                     run.away(STEPS),
                 );
                 if controller == exact {

@@ -67,7 +67,13 @@ impl Task {
             }
             true
         };
-        let solution = optimise(&mut dynamics, &problem, self.guess.clone(), options, &mut watch)?;
+        let change = 0.01 * f64::from(guess);
+        let guess = self.guess.iter().map(|u| {
+            let mut u = u * (1.0 + change);
+            u[1] += change;
+            u
+        });
+        let solution = optimise(&mut dynamics, &problem, guess.collect(), options, &mut watch)?;
         let misses = (self.misses)(&solution.states);
         Ok(Outcome { solution, reached, misses, dynamics })
     }
