@@ -24,7 +24,7 @@ const BOX: &str = "[simulation]
     inertia = [2e-3, 3e-3, 4e-3, 1e-4, -3e-4, 5e-4]
     center_of_mass = [0.01, -0.02, 0.01]
     shape = { box = [0.1, 0.08, 0.05] }
-    position = [0, 0, 0.0755]
+    position = [0, 0, 0.0822]
     orientation = [0.9689124217106447, 0.24740395925452294, 0, 0]
     velocity = [1, 0.3, -0.4]
     angular_velocity = [0.2, -0.3, 1]

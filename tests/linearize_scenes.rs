@@ -56,6 +56,10 @@ pub fn samples(scene: &Scene, count: usize, random: &mut Random) -> Vec<Sample> 
         let mut inputs = vec![0.0; nv + nu];
         for _ in 0..1 + (random.bits() % 40) as usize {
             for j in 0..nu {
+                if !free {
+                    inputs[nv + j] = random.uniform(-0.3, 0.3);
+                    continue;
+                }
                 // Motors hold the joints, more or less.
                 let (q, v) = (model.nq() - nu + j, nv - nu + j);
                 let error = home.q[q] - rollout.state.q[q];

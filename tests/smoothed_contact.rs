@@ -129,7 +129,7 @@ fn boxes(smoothing: f64) -> Scene {
          name = 'sticks'
          mass = 0.5
          shape = {{ box = [0.1, 0.08, 0.05] }}
-         position = [1, 0, 0.0755]
+         position = [1, 0, 0.0822]
          orientation = [0.9689124217106447, 0.24740395925452294, 0, 0]
          velocity = [0, 0, -0.2]
          [[contact]]
