@@ -9,47 +9,21 @@ use std::ops::Range;
 
 use nalgebra::{Matrix3, Vector3};
 
+use super::contact_side::{Side, center};
 use super::displacement::Point;
+use super::pose_lanes::{Lanes, along, constant, displaced};
 use super::tree_derivative::{Columns, start_velocity};
-use crate::ad::{Dual, Real};
+use crate::ad::Real;
 use crate::argmin::{ContactPerturbations, ContactResponse, CoupledContact, Mode};
 use crate::collision::{ContactPoint, PairDetection};
-use crate::contact::{Constraint, ContactProblem, Contacts, Island, Target, Twist, point_action};
-use crate::dynamics::{BodyPose, EnergyGradient, FreeMotion};
+use crate::contact::{
+    Constraint, ContactProblem, Contacts, Island, Target, Twist, contact_frame, friction_heights,
+    point_action,
+};
+use crate::dynamics::{EnergyGradient, FreeMotion};
 use crate::linalg::solve_lower_transpose;
-use crate::model::{Parameters, System};
+use crate::model::{Parameters, Solid, System};
 use crate::spatial::{Force, Motion};
-
-/// Three displacements, three turns.
-const LANES: usize = 6;
-type Lanes = Dual<f64, LANES>;
-/// Of force and moment, row by row.
-type Change = [[[f64; LANES]; 3]; 2];
-
-/// A coordinate of the state that moves a body.
-#[derive(Clone, Copy, Debug)]
-struct Mover {
-    /// Its column, and the row of its velocity.
-    column: usize,
-    /// How it displaces the body, per unit: centre of mass and turn, in the world.
-    pose: Twist,
-    /// How its velocity moves the body, per unit.
-    velocity: Twist,
-    /// How it changes the motion of the body under each of the velocities that are held: v+, M^-1 J_n', v-;
-    /// nothing if it does not.
-    held: [Option<Twist>; 3],
-}
-
-/// One side of a pair.
-#[derive(Clone, Debug, Default)]
-struct Side {
-    body: Option<usize>,
-    movers: Vec<Mover>,
-    /// What all points of the pair do to the body: force and moment about its centre of mass.
-    force: Force<f64>,
-    /// How that changes with displacements of each side.
-    change: [Change; 2],
-}
 
 /// Scratch memory.
 #[derive(Default)]
@@ -83,12 +57,12 @@ pub(super) struct Solved<'a> {
 }
 
 impl Solved<'_> {
-    fn system(&self) -> &System<'_, f64> {
+    pub fn system(&self) -> &System<'_, f64> {
         self.at.system
     }
 
     /// The tree of a moving body and its rows.
-    fn rows_of(&self, body: usize) -> Option<(usize, Range<usize>)> {
+    pub fn rows_of(&self, body: usize) -> Option<(usize, Range<usize>)> {
         let tree = self.motion.bodies[body].tree?;
         Some((tree, self.columns.rows(self.at.system, tree)))
     }
@@ -158,8 +132,8 @@ impl ContactDerivatives {
         let pair = &model.pairs[point.pair];
         let owner = |side: usize| match side {
             0 => match pair.first {
-                crate::model::Solid::Collider(first) => model.colliders[first].body,
-                crate::model::Solid::HalfSpace(_) => None,
+                Solid::Collider(first) => model.colliders[first].body,
+                Solid::HalfSpace(_) => None,
             },
             _ => model.colliders[pair.second].body,
         };
@@ -424,91 +398,6 @@ impl ContactDerivatives {
     }
 }
 
-impl Side {
-    /// Takes a body and what moves it.
-    fn start(&mut self, solved: &Solved, body: Option<usize>) {
-        self.movers.clear();
-        self.force = Force::zero();
-        self.change = Default::default();
-        self.body = body;
-        let Some((body, (tree, rows))) = body.and_then(|body| Some((body, solved.rows_of(body)?)))
-        else {
-            return;
-        };
-        let motion = solved.motion;
-        let held = [None; 3];
-        if let Some(free) = motion.lone_of(tree) {
-            for k in 0..6 {
-                let mut unit = Vector3::zeros();
-                unit[k % 3] = 1.0;
-                let (pose, velocity) = if k < 3 {
-                    let pose = Twist { linear: unit, ..Twist::default() };
-                    (pose, pose)
-                } else {
-                    let angular = free.rotation * unit;
-                    let linear = free.rotation * unit.cross(&free.center_of_mass);
-                    (Twist { linear, angular }, Twist { angular, ..Twist::default() })
-                };
-                self.movers.push(Mover { column: rows.start + k, pose, velocity, held });
-            }
-            return;
-        }
-        let kinematics = &motion.articulation.kinematics;
-        let (arm, start) = (center(motion, body), solved.system().model.trees[tree].v.start);
-        for &k in kinematics.path(body) {
-            let axis = &kinematics.axes[k].motion;
-            let pose = Twist { linear: axis.at(&arm), angular: axis.angular };
-            let column = rows.start + k - start;
-            self.movers.push(Mover { column, pose, velocity: pose, held });
-        }
-    }
-
-    /// How the body moves under `velocities` of its tree; in the movers how that changes.
-    fn hold(
-        &mut self,
-        solved: &Solved,
-        (body, tree): (usize, usize),
-        (which, velocities): (usize, &[f64]),
-        changes: &mut Vec<(usize, Motion<f64>)>,
-    ) -> Twist {
-        let motion = solved.motion;
-        if let Some(free) = motion.lone_of(tree) {
-            let spin = Vector3::new(velocities[3], velocities[4], velocities[5]);
-            for (k, mover) in self.movers.iter_mut().enumerate() {
-                let mut change = None;
-                if k >= 3 {
-                    let mut moved = Twist::default();
-                    let mut turn = Vector3::zeros();
-                    turn[k - 3] = 1.0;
-                    moved.angular = free.rotation * turn.cross(&spin);
-                    if which == START {
-                        // That of the origin is what is held.
-                        let swing = spin.cross(&free.center_of_mass);
-                        moved.linear = free.rotation * turn.cross(&swing);
-                    }
-                    change = Some(moved);
-                }
-                mover.held[which] = change;
-            }
-            let linear = Vector3::new(velocities[0], velocities[1], velocities[2]);
-            return Twist { linear, angular: free.rotation * spin };
-        }
-        let kinematics = &motion.articulation.kinematics;
-        let arm = center(motion, body);
-        let start = solved.system().model.trees[tree].v.start;
-        let velocity = kinematics.motion_derivatives(body, (start, velocities), changes);
-        for (mover, (_, change)) in self.movers.iter_mut().zip(changes) {
-            let carried = velocity.angular.cross(&mover.pose.linear);
-            let (linear, angular) = (change.at(&arm) + carried, change.angular);
-            mover.held[which] = Some(Twist { linear, angular });
-        }
-        Twist { linear: velocity.at(&arm), angular: velocity.angular }
-    }
-}
-
-/// Place of the velocities at the start of the step among those that are held.
-const START: usize = 2;
-
 /// The frame of a point and where it is felt on each body, in the world.
 struct Frame {
     directions: [Vector3<f64>; 3],
@@ -518,8 +407,8 @@ struct Frame {
 
 impl Frame {
     fn new(point: &ContactPoint<f64>, rotations: [Option<&Matrix3<f64>>; 2]) -> Self {
-        let [t1, t2] = crate::contact::contact_frame(point.normal);
-        let heights = crate::contact::friction_heights(point);
+        let [t1, t2] = contact_frame(point.normal);
+        let heights = friction_heights(point);
         let arms = [0, 1].map(|side| {
             let own = rotations[side].map_or(Vector3::zeros(), |r| r * point.arms[side]);
             [own, own + point.normal * heights[side]]
@@ -553,65 +442,4 @@ fn limit(
     let column = rows.start + velocity - model.trees[tree].v.start;
     perturbations.offsets[block * perturbations.columns + column] +=
         if upper { -slope } else { slope };
-}
-
-/// From the origin of its tree to the centre of mass of a body, in the world.
-fn center(motion: &FreeMotion<f64>, body: usize) -> Vector3<f64> {
-    let pose = &motion.bodies[body];
-    let origin = motion.articulation.kinematics.bodies[body].origin;
-    pose.position + pose.rotation * pose.center_of_mass - origin
-}
-
-/// The lanes of a dual along a displacement.
-fn along(tangent: &[f64; LANES], pose: &Twist) -> f64 {
-    let [a, b, c, d, e, f] = *tangent;
-    a * pose.linear.x
-        + b * pose.linear.y
-        + c * pose.linear.z
-        + d * pose.angular.x
-        + e * pose.angular.y
-        + f * pose.angular.z
-}
-
-/// The rotation of a body, turned in the last three lanes about the axes of the world.
-fn turned(body: &BodyPose<f64>) -> Matrix3<Lanes> {
-    let r = &body.rotation;
-    // d(R) = e_k x R
-    Matrix3::from_fn(|i, j| {
-        let column = [r[(0, j)], r[(1, j)], r[(2, j)]];
-        Lanes::new(r[(i, j)], lanes(i, Vector3::from(column)))
-    })
-}
-
-/// Component `i` of e_k x `arm` in the lanes of turns.
-fn lanes(i: usize, arm: Vector3<f64>) -> [f64; LANES] {
-    let mut tangent = [0.0; LANES];
-    for k in 0..3 {
-        let mut unit = Vector3::zeros();
-        unit[k] = 1.0;
-        tangent[3 + k] = unit.cross(&arm)[i];
-    }
-    tangent
-}
-
-/// A body displaced and turned about its centre of mass.
-fn displaced(body: &BodyPose<f64>) -> BodyPose<Lanes> {
-    let arm = body.rotation * -body.center_of_mass;
-    let position = Vector3::from_fn(|i, _| {
-        let mut tangent = lanes(i, arm);
-        tangent[i] = 1.0;
-        Lanes::new(body.position[i], tangent)
-    });
-    BodyPose { rotation: turned(body), position, ..constant(body) }
-}
-
-fn constant(body: &BodyPose<f64>) -> BodyPose<Lanes> {
-    BodyPose {
-        rotation: body.rotation.map(Lanes::constant),
-        position: body.position.map(Lanes::constant),
-        center_of_mass: body.center_of_mass.map(Lanes::constant),
-        tree: body.tree,
-        linear_speed: body.linear_speed,
-        angular_speed: body.angular_speed,
-    }
 }

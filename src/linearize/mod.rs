@@ -25,9 +25,11 @@
 
 mod ambient;
 mod contact_derivative;
+mod contact_side;
 mod convention;
 mod displacement;
 mod export;
+mod pose_lanes;
 mod products;
 mod step_jacobian;
 mod structured;
