@@ -242,22 +242,6 @@ fn a_hopper_jumps_to_a_height() {
     is_done(&tasks::hop().unwrap(), &GUESSES[..3]);
 }
 
-/// DDP where nothing comes into contact: strong motors take the arm up at once.
-#[test]
-fn second_derivatives_do_not_cost_iterations() {
-    let mut task = tasks::swing().unwrap();
-    task.limits = vec![[-100.0, 100.0]; 2];
-    task.guess.truncate(50);
-    let solve = |second_order| {
-        let options = Options { second_order, ..Options::default() };
-        task.solve(0, Jacobians::Exact, &options).unwrap().solution
-    };
-    let (ilqr, ddp) = (solve(false), solve(true));
-    assert_eq!(ddp.status, Status::Converged);
-    let counts = (ddp.iterations, ilqr.iterations);
-    assert!(counts.0 <= counts.1 && ddp.cost <= ilqr.cost * (1.0 + 1e-5), "{counts:?}");
-}
-
 #[test]
 fn a_quadruped_stands_pushes_that_throw_it() {
     let balance = Balance::new().unwrap();

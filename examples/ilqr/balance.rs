@@ -18,7 +18,7 @@ use super::optimiser::{Options, Problem, optimise};
 const HORIZON: usize = 25;
 /// Most torque of a motor, N m.
 const TORQUE: f64 = 25.0;
-/// Gains of the joints that are compared with, N m/rad and N m s/rad: about the best of those that stand.
+/// Gains of the joints that are compared with, N m/rad and N m s/rad.
 const GAINS: [f64; 2] = [100.0, 2.0];
 
 /// A force on the trunk.
