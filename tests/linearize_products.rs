@@ -24,7 +24,7 @@ const BOX: &str = "[simulation]
     inertia = [2e-3, 3e-3, 4e-3, 1e-4, -3e-4, 5e-4]
     center_of_mass = [0.01, -0.02, 0.01]
     shape = { box = [0.1, 0.08, 0.05] }
-    position = [0, 0, 0.0822]
+    position = [0, 0, 0.0812]
     orientation = [0.9689124217106447, 0.24740395925452294, 0, 0]
     velocity = [1, 0.3, -0.4]
     angular_velocity = [0.2, -0.3, 1]
@@ -148,12 +148,9 @@ fn a_transition_says_what_is_wrong() {
     };
     says(
         transition.step(&x[1..], &u, &mut next).unwrap_err(),
-        "a state has 13 numbers here, found 12",
+        "state has 13 numbers here, found 12",
     );
-    says(
-        transition.step(&x, &u[1..], &mut next).unwrap_err(),
-        "a input has 6 numbers here, found 5",
-    );
+    says(transition.step(&x, &u[1..], &mut next).unwrap_err(), "input has 6 numbers here, found 5");
     says(transition.step(&x, &u, &mut next[1..]).unwrap_err(), "next state has 13 numbers");
     let mut bad = x.clone();
     bad[8] = f64::NAN;

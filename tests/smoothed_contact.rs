@@ -74,7 +74,7 @@ fn a_ball_floats_where_the_product_says() {
 #[test]
 fn the_impulse_of_a_ball_is_a_root_of_its_product() {
     let (mass, dt) = (2.0, 0.01);
-    for (gap, speed) in [(0.02, -1.0), (0.001, -0.5), (-0.002, 0.3), (0.3, 0.0)] {
+    for (gap, speed) in [(0.02, -1.0), (0.001, -0.5), (-0.002, 0.3), (0.012, 0.0)] {
         let kappa = 3e-3;
         let place = format!("position = [0, 0, {}]\nvelocity = [0, 0, {speed:?}]", 0.1 + gap);
         let scene = ball(kappa, &place);
@@ -129,7 +129,7 @@ fn boxes(smoothing: f64) -> Scene {
          name = 'sticks'
          mass = 0.5
          shape = {{ box = [0.1, 0.08, 0.05] }}
-         position = [1, 0, 0.0822]
+         position = [1, 0, 0.0818]
          orientation = [0.9689124217106447, 0.24740395925452294, 0, 0]
          velocity = [0, 0, -0.2]
          [[contact]]

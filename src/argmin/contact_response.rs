@@ -2,9 +2,11 @@
 //! of the node with all right-hand sides in one matrix, from one factorisation.
 //!
 //! Velocities do not depend on how redundant contacts share what they carry. So the conditions that share the
-//! least-norm rule, with rows W_m = Q T of which Q has orthonormal columns, count as T x = Q' h: with few bodies and
-//! many contacts much fewer than K has. (Where friction follows a normal impulse that is shared it is not so; then
-//! there is no response, and `jvp` says what is.)
+//! least-norm rule, with rows W_m = Q T of which Q has orthonormal columns, count as T x = -Q' h, and with T' = Z R the
+//! part of x along Z is known: Z' x = -R^-T Q' h. The other conditions are solved for in what is left, x less its part
+//! along Z: with few bodies and many contacts they are much fewer than K has, and no square of T is ever taken, in
+//! which rows that are nearly dependent would be lost. (Where friction follows a normal impulse that is shared,
+//! velocities do depend on it; then there is no response, and `jvp` says what is.)
 
 use super::contact_data::ContactData;
 use super::contact_modes::{Iterate, Selection};
@@ -12,7 +14,11 @@ use super::contact_solution::ContactSolution;
 use super::coupled_contact::CoupledContact;
 use super::newton_step::NewtonState;
 use crate::ad::Real;
-use crate::linalg::{Lu, add_combination, add_scaled};
+use crate::linalg::{Lu, Range, add_combination, add_scaled};
+
+/// Rows this much shorter than the longest, less what others have, count as dependent: in K, which has their squares,
+/// they are lost in rounding.
+const DEPENDENT: f64 = 1e-7;
 
 /// Perturbations of a problem, a column each. What does not change is zero.
 #[derive(Clone, Debug, Default)]
@@ -46,16 +52,21 @@ impl<T: Real> ContactPerturbations<T> {
 #[derive(Clone, Debug, Default)]
 pub struct ContactResponse<T> {
     pub(super) state: NewtonState<T>,
-    /// T by rows, then the unknowns that stand for themselves.
+    /// T', row-major, and its range Z.
     together: Vec<T>,
+    known: Range<T>,
+    rank: usize,
+    /// The unknowns that stand for themselves.
     alone: Vec<usize>,
     shares: Vec<bool>,
-    rank: usize,
-    velocities: usize,
+    /// Their rows of B W less what is along Z.
+    tests: Vec<T>,
     matrix: Vec<T>,
     lu: Lu<T>,
     z: Vec<T>,
+    along: Vec<T>,
     reduced: Vec<T>,
+    kick: Vec<T>,
 }
 
 impl<T: Real> ContactResponse<T> {
@@ -82,49 +93,39 @@ impl<T: Real> ContactResponse<T> {
         let modes = &self.state.modes;
         let matrix = modes.matrix();
         let (members, range) = modes.members();
-        self.velocities = velocities;
         self.rank = if range.is_deficient() { range.rank() } else { 0 };
         self.together.clear();
-        self.together.resize(self.rank * velocities, T::zero());
+        self.together.resize(velocities * self.rank, T::zero());
         for k in 0..self.rank {
-            let row = &mut self.together[k * velocities..(k + 1) * velocities];
             for (unknown, &q) in members.clone().zip(range.basis(k)) {
                 if !(q.is_zero() && T::ORDER == 0) {
-                    matrix.test(unknown).for_each(|(velocity, x)| row[velocity] += q * x);
+                    for (velocity, x) in matrix.test(unknown) {
+                        self.together[velocity * self.rank + k] += q * x;
+                    }
                 }
             }
         }
+        self.known.factor_within(&self.together, velocities, self.rank, DEPENDENT);
         self.shares.clear();
         self.shares.resize(modes.unknowns(), false);
         if self.rank > 0 {
-            members.clone().for_each(|unknown| self.shares[unknown] = true);
+            members.for_each(|unknown| self.shares[unknown] = true);
         }
         self.alone.clear();
         self.alone.extend((0..modes.unknowns()).filter(|&k| !self.shares[k]));
-        let (rank, size) = (self.rank, self.rank + self.alone.len());
+        let size = self.alone.len();
+        self.tests.clear();
+        self.tests.resize(size * velocities, T::zero());
         self.matrix.clear();
-        self.matrix.resize(size * size, T::zero());
-        let sparse = |row: &[T], entries: &mut dyn Iterator<Item = (usize, T)>| {
-            entries.fold(T::zero(), |sum, (velocity, x)| sum + row[velocity] * x)
-        };
-        for i in 0..rank {
-            let row = &self.together[i * velocities..(i + 1) * velocities];
-            for j in 0..=i {
-                let other = &self.together[j * velocities..(j + 1) * velocities];
-                let x = crate::linalg::dot(row, other);
-                self.matrix[i * size + j] = x;
-                self.matrix[j * size + i] = x;
-            }
-            for (j, &unknown) in self.alone.iter().enumerate() {
-                self.matrix[i * size + rank + j] = sparse(row, &mut matrix.motion(unknown));
-                self.matrix[(rank + j) * size + i] = sparse(row, &mut matrix.test(unknown));
-            }
-        }
         for (i, &k) in self.alone.iter().enumerate() {
-            for (j, &l) in self.alone.iter().enumerate() {
-                self.matrix[(rank + i) * size + rank + j] = matrix.overlap(k, l);
+            let row = &mut self.tests[i * velocities..(i + 1) * velocities];
+            matrix.test(k).for_each(|(velocity, x)| row[velocity] = x);
+            self.known.reject(row);
+            for &l in &self.alone {
+                let overlap = |sum, (velocity, x): (usize, T)| sum + row[velocity] * x;
+                self.matrix.push(matrix.motion(l).fold(T::zero(), overlap));
             }
-            self.matrix[(rank + i) * (size + 1)] += matrix.diagonal[k];
+            self.matrix[i * (size + 1)] += matrix.diagonal[k];
         }
         self.lu.factor(&self.matrix, size)
     }
@@ -140,7 +141,7 @@ impl<T: Real> ContactResponse<T> {
         }
         let modes = &self.state.modes;
         let matrix = modes.matrix();
-        // What each condition asks, but for what x itself does to those that are put together.
+        // h: what each condition asks, but for what x itself does.
         self.z.clear();
         self.z.resize(modes.unknowns() * columns, T::zero());
         for (k, z) in self.z.chunks_exact_mut(columns).enumerate() {
@@ -155,33 +156,55 @@ impl<T: Real> ContactResponse<T> {
         });
         let z = &self.z;
         let of = |k: usize| k * columns..(k + 1) * columns;
-        self.reduced.clear();
-        self.reduced.resize((self.rank + self.alone.len()) * columns, T::zero());
-        let (together, alone) = self.reduced.split_at_mut(self.rank * columns);
-        let (members, range) = modes.members();
         let counts = |(a, _): &(T, &[T])| !(a.is_zero() && T::ORDER == 0);
-        for (k, sum) in together.chunks_exact_mut(columns).enumerate() {
-            let own = &self.together[k * self.velocities..(k + 1) * self.velocities];
-            let moved = own.iter().copied().zip(x.chunks_exact(columns));
-            let shared = range.basis(k).iter().copied();
+        // x <- x - Z (Z'x + R^-T Q'h)
+        let (members, range) = modes.members();
+        self.along.clear();
+        self.along.resize(self.known.rank() * columns, T::zero());
+        for (&pivot, sum) in self.known.pivots().iter().zip(self.along.chunks_exact_mut(columns)) {
+            let shared = range.basis(pivot).iter().copied();
             let shared = shared.zip(members.clone().map(|unknown| &z[of(unknown)]));
-            add_combination(sum, moved.chain(shared).filter(counts));
+            add_combination(sum, shared.filter(counts));
         }
-        for (&unknown, sum) in self.alone.iter().zip(alone.chunks_exact_mut(columns)) {
+        self.known.solve_transpose(&mut self.along, columns);
+        for (k, sum) in self.along.chunks_exact_mut(columns).enumerate() {
+            let own = self.known.basis(k).iter().copied();
+            add_combination(sum, own.zip(x.chunks_exact(columns)).filter(counts));
+        }
+        self.take_along(columns, x);
+        self.reduced.clear();
+        self.reduced.resize(self.alone.len() * columns, T::zero());
+        for (&unknown, sum) in self.alone.iter().zip(self.reduced.chunks_exact_mut(columns)) {
             sum.copy_from_slice(&z[of(unknown)]);
             add_combination(sum, matrix.test(unknown).map(|(v, a)| (a, &x[of(v)])));
         }
         self.lu.solve_rows(columns, &mut self.reduced);
-        let (together, alone) = self.reduced.split_at(self.rank * columns);
-        let felt = if self.rank > 0 { x.chunks_exact_mut(columns) } else { [].chunks_exact_mut(1) };
-        for (velocity, x) in felt.enumerate() {
-            let own = self.together[velocity..].iter().step_by(self.velocities).map(|&a| -a);
-            add_combination(x, own.zip(together.chunks_exact(columns)).filter(counts));
-        }
-        for (&unknown, z) in self.alone.iter().zip(alone.chunks_exact(columns)) {
+        // x <- x - (1 - Z Z') (C W)' z
+        self.kick.clear();
+        self.kick.resize(x.len(), T::zero());
+        for (&unknown, z) in self.alone.iter().zip(self.reduced.chunks_exact(columns)) {
             for (velocity, a) in matrix.motion(unknown) {
-                add_scaled(&mut x[velocity * columns..(velocity + 1) * columns], -a, z);
+                add_scaled(&mut self.kick[of(velocity)], a, z);
             }
+        }
+        for (k, sum) in self.along.chunks_exact_mut(columns).enumerate() {
+            sum.fill(T::zero());
+            let own = self.known.basis(k).iter().map(|&a| -a);
+            add_combination(sum, own.zip(self.kick.chunks_exact(columns)).filter(counts));
+        }
+        self.take_along(columns, x);
+        for (x, &kick) in x.iter_mut().zip(&self.kick) {
+            *x -= kick;
+        }
+    }
+
+    /// x <- x - Z along
+    fn take_along(&self, columns: usize, x: &mut [T]) {
+        let rank = self.known.rank();
+        for (velocity, x) in x.chunks_exact_mut(columns).enumerate() {
+            let own = (0..rank).map(|k| -self.known.basis(k)[velocity]);
+            let terms = own.zip(self.along.chunks_exact(columns));
+            add_combination(x, terms.filter(|(a, _)| !(a.is_zero() && T::ORDER == 0)));
         }
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! lambda_n (u_n - target + c lambda_n) = kappa
-//! (mu lambda_n, lambda_t) o (psi, u_t) = (kappa, 0)      psi: a bound of the slip, [Howell22] (10)
+//! (mu lambda_n, lambda_t) o (psi, u_t) = (kappa, 0)      psi: a bound of the slip, as in Dojo (Howell et al. 2022)
 //! ```
 //!
 //! with o the Jordan product of the second-order cone: mu lambda_n psi + lambda_t . u_t = kappa, and
@@ -44,7 +44,7 @@ pub struct SmoothedContact {
     pub smoothing: f64,
 }
 
-/// What a solve decided, in f64, and where the next one starts.
+/// What a solve decided, in f64.
 #[derive(Clone, Debug, Default)]
 pub struct SmoothedSolution {
     /// Status, Newton steps, relative residual. There are no modes, so no margin.
@@ -53,15 +53,6 @@ pub struct SmoothedSolution {
     pub modes: Vec<Mode>,
     /// 1 / g of each block.
     scales: Vec<f64>,
-    /// lambda, then psi.
-    z: Vec<f64>,
-}
-
-impl SmoothedSolution {
-    /// Forgets where the next solve starts.
-    pub fn start(&mut self) {
-        self.z.clear();
-    }
 }
 
 /// Newton steps at a kappa, and halvings of each.
@@ -378,32 +369,24 @@ impl Implicit for SmoothedContact {
         let (matrix, scales) = (Vec::new(), &scales[..]);
         let mut newton = Newton { node: self, data, delassus, g, matrix, lu, scales, impulse };
         let mut steps = 0;
-        let mut residual = f64::INFINITY;
-        let mut z = solution.z.clone();
-        if z.len() == self.unknowns() && z.iter().all(|x| x.is_finite()) {
-            residual = newton.solve(self.smoothing, self.tolerance, &mut z, &mut steps);
-        }
-        if residual > self.tolerance {
-            z.clear();
-            z.resize(self.unknowns(), 0.0);
-            let mut kappa = self.smoothing.max(speed * speed * strongest);
-            let mut cone = rows;
-            for (i, block) in self.rows.blocks().iter().enumerate() {
-                let start = (kappa * scales[i]).sqrt();
-                if !matches!(self.laws[i], Law::Equality | Law::Interval) {
-                    z[block.first] = start;
-                }
-                if self.laws[i].rows() == 3 {
-                    z[cone] = start / scales[i];
-                    cone += 1;
-                }
+        let mut z = vec![0.0; self.unknowns()];
+        let mut kappa = self.smoothing.max(speed * speed * strongest);
+        let mut cone = rows;
+        for (i, block) in self.rows.blocks().iter().enumerate() {
+            let start = (kappa * scales[i]).sqrt();
+            if !matches!(self.laws[i], Law::Equality | Law::Interval) {
+                z[block.first] = start;
             }
-            while kappa > self.smoothing {
-                newton.solve(kappa, 1e-3, &mut z, &mut steps);
-                kappa = (kappa * FALL).max(self.smoothing);
+            if self.laws[i].rows() == 3 {
+                z[cone] = start / scales[i];
+                cone += 1;
             }
-            residual = newton.solve(self.smoothing, self.tolerance, &mut z, &mut steps);
         }
+        while kappa > self.smoothing {
+            newton.solve(kappa, 1e-3, &mut z, &mut steps);
+            kappa = (kappa * FALL).max(self.smoothing);
+        }
+        let residual = newton.solve(self.smoothing, self.tolerance, &mut z, &mut steps);
         let mut u = vec![0.0; rows];
         newton.velocities(&z, &mut u);
         solution.modes = self.modes(&newton.data, scales, &z, &u);
@@ -423,7 +406,6 @@ impl Implicit for SmoothedContact {
         for (v, &free) in velocity.iter_mut().zip(data.free) {
             *v += free;
         }
-        solution.z = z;
     }
 
     fn residual<T: Real>(

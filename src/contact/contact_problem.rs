@@ -163,7 +163,6 @@ impl<T: Real> ContactProblem<T> {
         node.rows.clone_from(&self.node.rows);
         node.laws.clone_from(&self.node.laws);
         (node.tolerance, node.smoothing) = (self.node.tolerance, smoothing);
-        solution.start();
         self.outputs.resize(node.output_len(), T::zero());
         T::call(node, &self.inputs, &mut self.outputs, solution, workspace);
         self.outputs.truncate(self.node.output_len());

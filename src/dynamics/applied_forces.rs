@@ -86,14 +86,13 @@ pub struct AppliedForceDerivatives<T> {
 }
 
 impl<T: Real> AppliedForceDerivatives<T> {
-    /// Those of [`applied_forces`], with the damping of joints only if `damped`.
+    /// Those of [`applied_forces`], but for the damping of joints.
     pub fn update(
         &mut self,
         model: &Model,
         parameters: &Parameters<T>,
         state: &State<T>,
         inputs: &[T],
-        damped: bool,
     ) {
         let nv = model.nv();
         for numbers in [&mut self.by_q, &mut self.by_v] {
@@ -102,10 +101,6 @@ impl<T: Real> AppliedForceDerivatives<T> {
         }
         for (index, body) in model.bodies.iter().enumerate() {
             let joint = &body.joint;
-            if damped {
-                self.by_v[joint.v..joint.v + joint.kind.nv()]
-                    .fill(-parameters.damping(model, index));
-            }
             if joint.kind.has_axis() {
                 self.by_q[joint.v] = -parameters.stiffness(model, index);
             }

@@ -150,6 +150,26 @@ impl<T: Real> Range<T> {
         }
     }
 
+    /// x <- R^-T x for the entries x of the pivot columns, in their order: with A = Q R there, what Q'y is where
+    /// A'y = x.
+    pub fn solve_transpose(&self, x: &mut [T], columns: usize) {
+        let side = self.rows.min(self.columns);
+        for k in 0..self.rank() {
+            let (above, row) = x.split_at_mut(k * columns);
+            let row = &mut row[..columns];
+            for (p, other) in above.chunks_exact(columns).enumerate() {
+                add_scaled(row, -self.r[p * side + k], other);
+            }
+            let inverse = self.r[k * side + k].recip();
+            row.iter_mut().for_each(|x| *x *= inverse);
+        }
+    }
+
+    /// The pivot columns, in the order of the columns of Q.
+    pub fn pivots(&self) -> &[usize] {
+        &self.pivots
+    }
+
     /// Column `k` of Q.
     pub fn basis(&self, k: usize) -> &[T] {
         &self.q[k * self.rows..(k + 1) * self.rows]

@@ -85,6 +85,8 @@ impl ContactDerivatives {
         perturbations: &mut ContactPerturbations<f64>,
         x: &mut [f64],
     ) -> bool {
+        // A pass that was given up may have left something.
+        self.sides.iter_mut().for_each(|side| side.body = None);
         self.forces.clear();
         self.forces.resize(solved.system().model.bodies.len(), Force::zero());
         let (_, _, _, solution) = solved.problem.solved();
@@ -176,7 +178,9 @@ impl ContactDerivatives {
         let (_, target, _) = solved.problem.decisions(block);
         let bounces = target == Target::Restitution;
         let softness = parameters.relative_compliance(model) * settings.compliance;
-        self.press(solved, node, inputs, block);
+        if softness != 0.0 {
+            self.press(solved, node, inputs, block);
+        }
 
         let rows = point.bodies.map(|body| body.and_then(|body| solved.rows_of(body)));
         let still = Twist::default();

@@ -17,7 +17,7 @@ use ndarray::{ArrayViewD, Axis};
 use serde_json::{Map, Value, json};
 
 use super::{Convention, Linearization};
-use crate::model::{ActuatorKind, ContactSolver, JointKind, Model, System};
+use crate::model::{ActuatorKind, ContactSolver, Integrator, JointKind, Model, Settings, System};
 use crate::simulation::StepReport;
 
 /// Changes when a reader of these files would have to.
@@ -37,7 +37,7 @@ impl Linearization {
         insert("format_version", FORMAT_VERSION.into());
         insert("steps", self.times.len().into());
         insert("time_step", settings.time_step.into());
-        insert("integrator", integrator(settings.solver).into());
+        insert("integrator", integrator(settings).into());
         insert("convention", self.convention.name().into());
         insert("conventions", conventions(self.convention));
         let (n_step, derivative) = match settings.solver {
@@ -186,18 +186,33 @@ fn nested(array: ArrayViewD<f64>) -> Value {
     }
 }
 
-fn integrator(solver: ContactSolver) -> String {
-    let contact = match solver {
+fn integrator(settings: &Settings) -> String {
+    let contact = match settings.solver {
         ContactSolver::Coupled => "normal and friction impulses are solved for as one problem",
         ContactSolver::Staggered { .. } => "normal and friction impulses are solved for in turn",
         ContactSolver::GaussSeidel => "impulses are solved for by Gauss-Seidel sweeps",
         ContactSolver::ConvexRelaxation => "impulses minimise a convex relaxation",
         ContactSolver::Pyramid => "friction is limited along each tangent by itself (a pyramid)",
     };
+    let free = match settings.integrator {
+        Integrator::SemiImplicit => {
+            "semi-implicit Euler with impulses, implicit in the damping of joints"
+        }
+        Integrator::Implicit => {
+            "Euler with impulses, linearly implicit in all that depends on velocities"
+        }
+        Integrator::RungeKutta => {
+            "Runge-Kutta of fourth order for what touches nothing, with impulses Euler"
+        }
+    };
+    let law = match settings.smoothing > 0.0 {
+        true => "Contact smoothed by the product `smoothing` (J)",
+        false => "Rigid contact with Coulomb friction",
+    };
     format!(
-        "semi-implicit Euler with impulses: v+ = v_free + M^-1 J' lambda, then q+ = q (+) dt v+. \
-         v_free has gravity and u over dt; free rotation conserves angular momentum and energy. \
-         Rigid contact with Coulomb friction at the velocities of the end of the step; {contact}"
+        "{free}: v+ = v_free + M^-1 J' lambda, then q+ = q (+) dt v+. v_free has gravity and all forces over dt; \
+         free rotation of lone bodies conserves angular momentum and energy. {law} at the velocities of the end of \
+         the step; {contact}"
     )
 }
 

@@ -98,8 +98,9 @@ pub struct JacobianWorkspace {
 /// this step leaves.
 ///
 /// A and B follow from the structure of the step where it has one: the coupled solver (with either law of
-/// friction), no closed loops, the semi-implicit integrator where bodies are joined, no impact at which the step
-/// was split. Elsewhere, and for C, the whole step runs on duals; [`step_jacobian_by_lanes`] always does that.
+/// friction) without smoothing, no closed loops, the semi-implicit integrator where bodies are joined, no impact at which
+/// the step was split, no redundant contacts that slide with a compliance of 0. Elsewhere, and for C, the whole
+/// step runs on duals (whose modes are those of impulses of least norm, also with `keep_impulses`); [`step_jacobian_by_lanes`] always does that.
 pub fn step_jacobian(
     system: &System<f64>,
     state: &State<f64>,

@@ -54,7 +54,8 @@ impl Structured {
         (a, b): (&mut DMatrix<f64>, &mut DMatrix<f64>),
     ) -> bool {
         let (motion, contacts) = workspace.parts();
-        if workspace.was_split() || contacts.unfinished {
+        let found = |tree| motion.health(tree) == (true, true);
+        if workspace.was_split() || contacts.unfinished || !(0..motion.trees()).all(found) {
             return false;
         }
         let end = &contacts.velocities;

@@ -113,7 +113,7 @@ impl TreeDerivatives {
         if model.trees.iter().all(|tree| tree.lone) {
             return true;
         }
-        self.forces.update(model, parameters, at.state, at.inputs, false);
+        self.forces.update(model, parameters, at.state, at.inputs);
         self.acceleration.clear();
         self.acceleration.resize(model.nv(), 0.0);
         for (index, tree) in model.trees.iter().enumerate().filter(|(_, tree)| !tree.lone) {
