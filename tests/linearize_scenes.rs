@@ -242,7 +242,7 @@ inertia = [2e-3, 3e-3, 4e-3, 1e-4, -2e-4, 3e-4]
 position = [0.02, 0, 0.06]
 [[body]]
 name = 'upper'
-joint = { type = "ball", damping = 0.02, v = [0.6, 0.8, 3] }
+joint = { type = 'ball', damping = 0.02, v = [0.6, 0.8, 3] }
 mass = 1
 center_of_mass = [0, 0, -0.1]
 inertia = [4e-3, 4e-3, 1e-3]

@@ -72,9 +72,9 @@ fn chart<'a>(area: &Area<'a>, panel: &Panel) -> Drawn<'a> {
         .y_desc(panel.axes[1])
         .draw()?;
     for (curve, colour) in panel.curves.iter().zip(COLOURS.iter().cycle()) {
-        let line = curve.points.iter().map(|&(x, y)| (x, value(y)));
+        let mut line = curve.points.iter().map(|&(x, y)| (x, value(y)));
         chart.draw_series(LineSeries::new(line.clone(), colour.stroke_width(2)))?;
-        if let Some(last) = line.last() {
+        if let Some(last) = line.next_back() {
             let label = Text::new(curve.name, last, (FONT.0, 15).into_font().color(colour));
             chart.draw_series([label])?;
         }
