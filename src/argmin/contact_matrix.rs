@@ -225,6 +225,16 @@ impl<T: Real> ContactMatrix<T> {
         self.solve_either(z, true);
     }
 
+    /// Whether K is factorised as it is.
+    pub fn is_whole(&self) -> bool {
+        self.space == Space::Contacts
+    }
+
+    /// Z <- K^-1 Z for a row-major matrix of `columns` columns, where K is [whole](Self::is_whole).
+    pub fn solve_rows(&mut self, columns: usize, z: &mut [T]) {
+        self.lu.solve_rows(columns, z);
+    }
+
     /// Row `k` of B W, the entries that are not zero with their velocities.
     pub fn test(&self, k: usize) -> impl Iterator<Item = (usize, T)> + Clone + '_ {
         self.row(&self.tests, k)

@@ -428,6 +428,11 @@ impl<T: Real> ContactModes<T> {
         &self.matrix
     }
 
+    /// K, to solve with.
+    pub fn matrix_mut(&mut self) -> &mut ContactMatrix<T> {
+        &mut self.matrix
+    }
+
     /// z <- K^-1 z
     pub fn solve(&mut self, z: &mut [T]) {
         self.matrix.solve(z);

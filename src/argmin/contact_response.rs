@@ -20,6 +20,9 @@ use crate::linalg::{Lu, Range, add_combination, add_scaled};
 /// they are lost in rounding.
 const DEPENDENT: f64 = 1e-7;
 
+/// Rows for each velocity up to which K is taken as it is.
+const WHOLE: usize = 2;
+
 /// Perturbations of a problem, a column each. What does not change is zero.
 #[derive(Clone, Debug, Default)]
 pub struct ContactPerturbations<T> {
@@ -52,6 +55,8 @@ impl<T: Real> ContactPerturbations<T> {
 #[derive(Clone, Debug, Default)]
 pub struct ContactResponse<T> {
     pub(super) state: NewtonState<T>,
+    /// Whether K is taken as it is.
+    whole: bool,
     /// T', row-major, and its range Z.
     together: Vec<T>,
     known: Range<T>,
@@ -85,11 +90,21 @@ impl<T: Real> ContactResponse<T> {
     ) -> bool {
         let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = &mut self.state;
         let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
-        modes.set_up(data, delassus, &at, selection);
+        let velocities = data.rows.velocities();
+        // K as it is costs less where it is not much larger than there are velocities.
+        self.whole = data.rows.rows() <= WHOLE * velocities;
+        if self.whole {
+            let regular = modes.factor(data, delassus, &at, selection);
+            self.whole = modes.matrix().is_whole();
+            if self.whole {
+                return regular && !modes.sharing_matters();
+            }
+        } else {
+            modes.set_up(data, delassus, &at, selection);
+        }
         if modes.sharing_matters() {
             return false;
         }
-        let velocities = data.rows.velocities();
         let modes = &self.state.modes;
         let matrix = modes.matrix();
         let (members, range) = modes.members();
@@ -130,6 +145,21 @@ impl<T: Real> ContactResponse<T> {
         self.lu.factor(&self.matrix, size)
     }
 
+    /// As `respond` by K itself, of which `z` holds what each condition asks but for what x does.
+    fn respond_whole(&mut self, columns: usize, x: &mut [T]) {
+        let of = |k: usize| k * columns..(k + 1) * columns;
+        let modes = &mut self.state.modes;
+        for (k, z) in self.z.chunks_exact_mut(columns).enumerate() {
+            add_combination(z, modes.matrix().test(k).map(|(v, a)| (a, &x[of(v)])));
+        }
+        modes.matrix_mut().solve_rows(columns, &mut self.z);
+        for (k, z) in self.z.chunks_exact(columns).enumerate() {
+            for (velocity, a) in modes.matrix().motion(k) {
+                add_scaled(&mut x[of(velocity)], -a, z);
+            }
+        }
+    }
+
     /// The velocities v+ under all `perturbations`, in the coordinates x = L'v: on entry `x` holds L' dv+ at
     /// fixed impulses (velocities x columns, row-major), which is L^-1 (d(M v_p + J' lambda) less dM (v+ -
     /// v_p)); on return that of the solution. Limits mu do not change.
@@ -154,6 +184,9 @@ impl<T: Real> ContactResponse<T> {
             let offset = &offsets[i * columns..(i + 1) * columns];
             add_scaled(&mut z[k * columns..(k + 1) * columns], T::one(), offset);
         });
+        if self.whole {
+            return self.respond_whole(columns, x);
+        }
         let z = &self.z;
         let of = |k: usize| k * columns..(k + 1) * columns;
         let counts = |(a, _): &(T, &[T])| !(a.is_zero() && T::ORDER == 0);
