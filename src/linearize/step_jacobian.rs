@@ -100,7 +100,8 @@ pub struct JacobianWorkspace {
 /// A and B follow from the structure of the step where it has one: the coupled solver (with either law of
 /// friction) without smoothing, no closed loops, the semi-implicit integrator where bodies are joined, no impact at which
 /// the step was split, no redundant contacts that slide with a compliance of 0. Elsewhere, and for C, the whole
-/// step runs on duals (whose modes are those of impulses of least norm, also with `keep_impulses`); [`step_jacobian_by_lanes`] always does that.
+/// step runs on duals (whose modes are those of impulses of least norm, also with `keep_impulses`);
+/// [`step_jacobian_by_lanes`] always does that.
 pub fn step_jacobian(
     system: &System<f64>,
     state: &State<f64>,
@@ -110,20 +111,19 @@ pub fn step_jacobian(
     workspace: &mut JacobianWorkspace,
     result: &mut StepJacobian,
 ) {
-    let structure = structured::applies(system);
     start(system, state, inputs, selection, memory, workspace, result);
-    let JacobianWorkspace { nominal, structured, before, .. } = workspace;
-    let StepJacobian { a, b, c, next, modes, report } = result;
-    let at = Point { system, state, inputs, selection, memory: before, next };
-    if structure && structured.linearize(&at, nominal, (a, b)) {
-        take_modes(nominal, modes);
-        let states_and_inputs = a.ncols() + b.ncols();
-        workspace.displaced.columns(&at, states_and_inputs..at.dimension(), [a, b, c]);
-        return;
+    if structured::applies(system) {
+        let JacobianWorkspace { nominal, structured, displaced, before } = workspace;
+        let StepJacobian { a, b, c, next, modes, .. } = &mut *result;
+        let at = Point { system, state, inputs, selection, memory: before, next };
+        if structured.linearize(&at, nominal, (a, b)) {
+            take_modes(nominal, modes);
+            let parameters = a.ncols() + b.ncols()..at.dimension();
+            displaced.columns(&at, parameters, [a, b, c]);
+            return;
+        }
     }
-    [&mut *a, &mut *b].into_iter().for_each(|matrix| matrix.fill(0.0));
-    *report = workspace.displaced.columns(&at, 0..at.dimension(), [a, b, c]).unwrap_or(*report);
-    take_modes(&workspace.displaced.step.workspace, modes);
+    finish_by_lanes(system, state, inputs, selection, workspace, result);
 }
 
 /// As [`step_jacobian`], by duals through the whole step: slower, whatever the step is made of, and its oracle.
@@ -137,12 +137,25 @@ pub fn step_jacobian_by_lanes(
     result: &mut StepJacobian,
 ) {
     start(system, state, inputs, selection, memory, workspace, result);
+    finish_by_lanes(system, state, inputs, selection, workspace, result);
+}
+
+/// Writes all columns by duals.
+fn finish_by_lanes(
+    system: &System<f64>,
+    state: &State<f64>,
+    inputs: &[f64],
+    selection: Selection,
+    workspace: &mut JacobianWorkspace,
+    result: &mut StepJacobian,
+) {
+    let JacobianWorkspace { displaced, before, .. } = workspace;
     let StepJacobian { a, b, c, next, modes, report } = result;
-    let at = Point { system, state, inputs, selection, memory: &workspace.before, next };
-    *report = workspace.displaced.columns(&at, 0..at.dimension(), [a, b, c]).unwrap_or(*report);
+    let at = Point { system, state, inputs, selection, memory: before, next };
+    *report = displaced.columns(&at, 0..at.dimension(), [a, b, c]).unwrap_or(*report);
     // The modes of the duals, not those of the nominal step: exactly at a kink the rounding of
     // the displacement may decide otherwise, and the Jacobians must be those of the modes they come with.
-    take_modes(&workspace.displaced.step.workspace, modes);
+    take_modes(&displaced.step.workspace, modes);
 }
 
 /// The nominal step.
