@@ -5,6 +5,7 @@ use std::ffi::c_int;
 
 use super::boundary::{Buffer, Code, Failure, check, elements, put, status};
 use super::data::{Data, data};
+use crate::Error;
 use crate::argmin::Status;
 use crate::linearize::{AmbientJacobian, Transition};
 use crate::simulation::StepReport;
@@ -66,6 +67,33 @@ pub unsafe fn compute(
         unsafe { buffer.write(&vector) };
         Ok(())
     })
+}
+
+/// A vector of the caller's, with its name in messages.
+#[derive(Clone, Copy)]
+struct Given(*const f64, usize, &'static str);
+
+/// [`compute`] from vectors.
+///
+/// # Safety
+/// As there, and each vector as for [`elements`].
+unsafe fn compute_from<const N: usize>(
+    handle: *const Data,
+    given: [Given; N],
+    buffer: Buffer,
+    what: &str,
+    of: impl FnOnce(&mut Transition, [&[f64]; N]) -> Result<Vec<f64>, Error>,
+) -> c_int {
+    let vector = |transition: &mut Transition| {
+        let mut vectors = [&[][..]; N];
+        for (vector, Given(data, size, name)) in vectors.iter_mut().zip(given) {
+            // SAFETY: a vector, passed on.
+            *vector = unsafe { elements(data, size, name) }?;
+        }
+        Ok(of(transition, vectors)?)
+    };
+    // SAFETY: passed on.
+    unsafe { compute(handle, buffer, what, vector) }
 }
 
 /// # Safety
@@ -173,15 +201,16 @@ pub unsafe extern "C" fn stiction_jvp(
     product_size: usize,
 ) -> c_int {
     let buffer = Buffer { data: product, size: product_size };
-    let of = |transition: &mut Transition| {
-        // SAFETY: vectors, by the header.
-        let (x, u) = unsafe { (elements(x, x_size, "x")?, elements(u, u_size, "u")?) };
-        // SAFETY: a vector, by the header.
-        let direction = unsafe { elements(direction, direction_size, "direction") }?;
-        Ok(transition.jvp(x, u, direction)?)
+    let given = [
+        Given(x, x_size, "x"),
+        Given(u, u_size, "u"),
+        Given(direction, direction_size, "direction"),
+    ];
+    let of = |transition: &mut Transition, [x, u, direction]: [&[f64]; 3]| {
+        transition.jvp(x, u, direction)
     };
-    // SAFETY: a handle and a buffer, by the header.
-    unsafe { compute(handle, buffer, "the product", of) }
+    // SAFETY: a handle, vectors and a buffer, by the header.
+    unsafe { compute_from(handle, given, buffer, "the product", of) }
 }
 
 /// # Safety
@@ -199,15 +228,12 @@ pub unsafe extern "C" fn stiction_vjp(
     product_size: usize,
 ) -> c_int {
     let buffer = Buffer { data: product, size: product_size };
-    let of = |transition: &mut Transition| {
-        // SAFETY: vectors, by the header.
-        let (x, u) = unsafe { (elements(x, x_size, "x")?, elements(u, u_size, "u")?) };
-        // SAFETY: a vector, by the header.
-        let weights = unsafe { elements(weights, weights_size, "weights") }?;
-        Ok(transition.vjp(x, u, weights)?)
-    };
-    // SAFETY: a handle and a buffer, by the header.
-    unsafe { compute(handle, buffer, "the product", of) }
+    let given =
+        [Given(x, x_size, "x"), Given(u, u_size, "u"), Given(weights, weights_size, "weights")];
+    let of =
+        |transition: &mut Transition, [x, u, weights]: [&[f64]; 3]| transition.vjp(x, u, weights);
+    // SAFETY: a handle, vectors and a buffer, by the header.
+    unsafe { compute_from(handle, given, buffer, "the product", of) }
 }
 
 /// # Safety
@@ -225,15 +251,13 @@ pub unsafe extern "C" fn stiction_hessian(
     product_size: usize,
 ) -> c_int {
     let buffer = Buffer { data: product, size: product_size };
-    let of = |transition: &mut Transition| {
-        // SAFETY: vectors, by the header.
-        let (x, u) = unsafe { (elements(x, x_size, "x")?, elements(u, u_size, "u")?) };
-        // SAFETY: a vector, by the header.
-        let weights = unsafe { elements(weights, weights_size, "weights") }?;
-        Ok(transition.hessian(x, u, weights)?)
+    let given =
+        [Given(x, x_size, "x"), Given(u, u_size, "u"), Given(weights, weights_size, "weights")];
+    let of = |transition: &mut Transition, [x, u, weights]: [&[f64]; 3]| {
+        transition.hessian(x, u, weights)
     };
-    // SAFETY: a handle and a buffer, by the header.
-    unsafe { compute(handle, buffer, "the Hessian", of) }
+    // SAFETY: a handle, vectors and a buffer, by the header.
+    unsafe { compute_from(handle, given, buffer, "the Hessian", of) }
 }
 
 /// # Safety
@@ -249,13 +273,10 @@ pub unsafe extern "C" fn stiction_integrate(
     moved_size: usize,
 ) -> c_int {
     let buffer = Buffer { data: moved, size: moved_size };
-    let of = |transition: &mut Transition| {
-        // SAFETY: vectors, by the header.
-        let (x, dx) = unsafe { (elements(x, x_size, "x")?, elements(dx, dx_size, "dx")?) };
-        Ok(transition.integrate(x, dx)?)
-    };
-    // SAFETY: a handle and a buffer, by the header.
-    unsafe { compute(handle, buffer, "moved", of) }
+    let given = [Given(x, x_size, "x"), Given(dx, dx_size, "dx")];
+    let of = |transition: &mut Transition, [x, dx]: [&[f64]; 2]| transition.integrate(x, dx);
+    // SAFETY: a handle, vectors and a buffer, by the header.
+    unsafe { compute_from(handle, given, buffer, "moved", of) }
 }
 
 /// # Safety
@@ -271,12 +292,8 @@ pub unsafe extern "C" fn stiction_difference(
     dx_size: usize,
 ) -> c_int {
     let buffer = Buffer { data: dx, size: dx_size };
-    let of = |transition: &mut Transition| {
-        // SAFETY: vectors, by the header.
-        let (from, to) =
-            unsafe { (elements(from, from_size, "from")?, elements(to, to_size, "to")?) };
-        Ok(transition.difference(from, to)?)
-    };
-    // SAFETY: a handle and a buffer, by the header.
-    unsafe { compute(handle, buffer, "dx", of) }
+    let given = [Given(from, from_size, "from"), Given(to, to_size, "to")];
+    let of = |transition: &mut Transition, [from, to]: [&[f64]; 2]| transition.difference(from, to);
+    // SAFETY: a handle, vectors and a buffer, by the header.
+    unsafe { compute_from(handle, given, buffer, "dx", of) }
 }
