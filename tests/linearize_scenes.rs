@@ -290,10 +290,9 @@ name = 'push'
 joint = 'slider'
 ";
 
-#[test]
-fn the_structured_way_agrees_on_everything_a_step_can_have() {
-    let scene = Scene::parse(MIXED, "mixed.toml").unwrap();
-    let Scene { model, parameters, settings, .. } = &scene;
+/// Steps of a scene on which both ways were compared, and which contacts there were, by what decided their target.
+fn compare(scene: &Scene, steps: usize) -> (usize, BTreeMap<(String, &'static str), usize>) {
+    let Scene { model, parameters, settings, .. } = scene;
     let system = System { model, parameters, settings };
     let inputs: Vec<usize> = (0..model.nv() + model.nu()).collect();
     let selection = Selection { inputs: &inputs, parameters: &[] };
@@ -302,7 +301,7 @@ fn the_structured_way_agrees_on_everything_a_step_can_have() {
     let mut rollout = Rollout::new(system, scene.state.clone());
     let mut random = Random(2);
     let (mut compared, mut seen) = (0, BTreeMap::new());
-    for _ in 0..300 {
+    for _ in 0..steps {
         let u: Vec<f64> = inputs.iter().map(|_| random.uniform(-0.2, 0.2)).collect();
         for (way, result) in [
             (step_jacobian as Linearize, &mut fast),
@@ -326,6 +325,12 @@ fn the_structured_way_agrees_on_everything_a_step_can_have() {
         }
         rollout.step(&u);
     }
+    (compared, seen)
+}
+
+#[test]
+fn the_structured_way_agrees_on_everything_a_step_can_have() {
+    let (compared, seen) = compare(&Scene::parse(MIXED, "mixed.toml").unwrap(), 300);
     println!("{compared} steps, {seen:?}");
     assert!(compared > 200, "{compared}");
     for (pair, target) in [
@@ -335,6 +340,24 @@ fn the_structured_way_agrees_on_everything_a_step_can_have() {
         ("crate-lower/tip", "penetration"),
     ] {
         assert!(seen.contains_key(&(pair.to_string(), target)), "no {pair} {target}: {seen:?}");
+    }
+}
+
+#[test]
+fn the_structured_way_agrees_for_each_law_and_compliance() {
+    for line in [
+        "solver = 'pyramid'",
+        "solver = 'convex_relaxation'",
+        "compliance = 1e-2",
+        "compliance = 0",
+        "static_speed = 0.05",
+    ] {
+        let text = MIXED.replace("tolerance = 1e-12", &format!("tolerance = 1e-12\n{line}"));
+        let text = text.replace("mu = 0.4", "mu = 0.4\nmu_static = 0.5");
+        let scene = Scene::parse(&text, "mixed.toml").unwrap();
+        let (compared, seen) = compare(&scene, 100);
+        println!("{line}: {compared} steps, {seen:?}");
+        assert!(compared > 50 && !seen.is_empty(), "{line}: {compared}, {seen:?}");
     }
 }
 

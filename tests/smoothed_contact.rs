@@ -109,7 +109,8 @@ fn friction_opposes_the_slip_inside_its_cone() {
     assert!((0.4 * normal * psi - size * speed - 1e-3).abs() < 1e-9);
 }
 
-/// A box that slides on its lower face, and one that stands on an edge that sticks. The compliance, by which the four
+/// A box that slides on its lower face, one that stands on an edge that sticks, and a rod that comes to its limit against
+/// dry friction. The compliance, by which the four
 /// corners share the weight, is large against kappa / lambda^2, which shares it too.
 fn boxes(smoothing: f64) -> Scene {
     let text = format!(
@@ -134,6 +135,12 @@ fn boxes(smoothing: f64) -> Scene {
          position = [1, 0, 0.0818]
          orientation = [0.9689124217106447, 0.24740395925452294, 0, 0]
          velocity = [0, 0, -0.2]
+         [[body]]
+         name = 'rod'
+         joint = {{ type = 'prismatic', axis = [1, 0, 0], limits = [-1, 0.301], friction = 2, q = [0.3], v = [0.5] }}
+         position = [0, 2, 1]
+         mass = 0.4
+         inertia = 1e-3
          [[contact]]
          mu = 0.5"
     );
@@ -143,9 +150,11 @@ fn boxes(smoothing: f64) -> Scene {
 #[test]
 fn it_tends_to_exact_contact() {
     let exact = boxes(0.0);
-    let inputs = [0.0; 12];
+    let inputs = [0.0; 13];
     let jacobian = linearize(&exact, &exact.state, &inputs);
     assert!(jacobian.modes.len() >= 5, "{:?}", jacobian.modes);
+    // The rod ends at its limit: 1 mm in a step.
+    assert!((jacobian.next.v[12] - 0.1).abs() < 1e-9, "{}", jacobian.next.v[12]);
     let (mut velocities, mut jacobians) = (Vec::new(), Vec::new());
     for smoothing in [1e-3, 1e-5, 1e-7] {
         let scene = boxes(smoothing);
@@ -166,17 +175,17 @@ fn it_tends_to_exact_contact() {
 fn its_jacobians_agree_with_differences() {
     let scene = boxes(1e-4);
     let mut random = Random(4);
-    let inputs: Vec<f64> = (0..12).map(|_| random.uniform(-0.1, 0.1)).collect();
+    let inputs: Vec<f64> = (0..13).map(|_| random.uniform(-0.1, 0.1)).collect();
     let jacobian = linearize(&scene, &scene.state, &inputs);
     let mut worst: f64 = 0.0;
-    for column in 0..36 {
+    for column in 0..39 {
         let h = 1e-5;
-        let mut difference = vec![0.0; 24];
+        let mut difference = vec![0.0; 26];
         for (steps, weight) in [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)] {
-            let (mut dx, mut u) = (vec![0.0; 24], inputs.clone());
+            let (mut dx, mut u) = (vec![0.0; 26], inputs.clone());
             match column {
-                k if k < 24 => dx[k] = steps * h,
-                k => u[k - 24] += steps * h,
+                k if k < 26 => dx[k] = steps * h,
+                k => u[k - 26] += steps * h,
             }
             let state = scene.state.moved(scene.model.coordinates(), &dx);
             let end = next(&scene, &state, &u);
@@ -185,8 +194,8 @@ fn its_jacobians_agree_with_differences() {
         }
         for (i, difference) in difference.into_iter().enumerate() {
             let (found, scale) = match column {
-                k if k < 24 => (jacobian.a[(i, k)], jacobian.a.row(i).amax()),
-                k => (jacobian.b[(i, k - 24)], jacobian.b.row(i).amax()),
+                k if k < 26 => (jacobian.a[(i, k)], jacobian.a.row(i).amax()),
+                k => (jacobian.b[(i, k - 26)], jacobian.b.row(i).amax()),
             };
             worst = worst.max((found - difference).abs() / scale.max(1.0));
         }

@@ -133,7 +133,8 @@ impl TreeDerivatives {
         true
     }
 
-    /// Writes the changes of the momenta M (v+ - v_p) + M v_p at fixed impulses, M fixed, into the rows of `tree`.
+    /// Writes the change of M v_p less dM (v+ - v_p), which is that of M v+ at fixed impulses and M, into the rows of
+    /// `tree`: kg m/s and kg m^2/s per unit of each column.
     pub fn momenta(
         &self,
         at: &Point,
