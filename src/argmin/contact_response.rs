@@ -25,7 +25,7 @@ const WHOLE: usize = 2;
 
 /// Perturbations of a problem, a column each. What does not change is zero.
 #[derive(Clone, Debug, Default)]
-pub struct ContactPerturbations<T> {
+pub(crate) struct ContactPerturbations<T> {
     /// How many there are.
     pub columns: usize,
     /// How many of them, the first, change the rows J.
@@ -53,7 +53,7 @@ impl<T: Real> ContactPerturbations<T> {
 
 /// The conditions at a solution, those of redundant contacts put together, factorised.
 #[derive(Clone, Debug, Default)]
-pub struct ContactResponse<T> {
+pub(crate) struct ContactResponse<T> {
     pub(super) state: NewtonState<T>,
     /// Whether K is taken as it is.
     whole: bool,

@@ -162,7 +162,7 @@ impl CoupledContact {
     }
 
     /// L of a tree, among the inputs.
-    pub fn mass_factor<'a, T: Real>(&'a self, inputs: &'a [T], tree: usize) -> &'a [T] {
+    pub(crate) fn mass_factor<'a, T: Real>(&'a self, inputs: &'a [T], tree: usize) -> &'a [T] {
         self.data(inputs).factor(tree)
     }
 
@@ -174,7 +174,7 @@ impl CoupledContact {
     /// The response of the velocities to perturbations (see [`ContactResponse`]) at a solution, with what the
     /// solver that found it left in its `workspace`. False if the conditions do not determine it.
     #[must_use]
-    pub fn response(
+    pub(crate) fn response(
         &self,
         solution: &ContactSolution,
         inputs: &[f64],

@@ -47,7 +47,7 @@ pub use cone_newton::ConeWorkspace;
 pub use cone_program::{ConeFactor, ConeMode, ConeProgram, ConeSolution};
 pub(crate) use contact_data::ContactData;
 pub use contact_law::{Law, Mode};
-pub use contact_response::{ContactPerturbations, ContactResponse};
+pub(crate) use contact_response::{ContactPerturbations, ContactResponse};
 pub use contact_solution::ContactSolution;
 pub use coupled_contact::{ContactFactor, ContactMethod, CoupledContact};
 pub use disk_qcqp::{DiskMode, DiskQcqp, DiskSolution};

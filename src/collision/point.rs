@@ -240,7 +240,7 @@ impl<T: Real> Detection<T> {
 
 /// Finds the points of one pair. Holds memory for reuse and nothing else.
 #[derive(Clone, Debug)]
-pub struct PairDetection<T> {
+pub(crate) struct PairDetection<T> {
     witnesses: Vec<Witness<T>>,
     surface: Vec<SurfacePoint<T>>,
 }

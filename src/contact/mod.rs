@@ -19,4 +19,4 @@ pub use contacts::{ContactRecord, Contacts, IslandReport, JointRecord};
 pub use impulses::Impulses;
 pub use islands::Island;
 pub use joint_constraints::{joint_conditions, joint_owner};
-pub use point_action::{PointAction, Twist, point_action};
+pub(crate) use point_action::{Twist, point_action};

@@ -10,7 +10,7 @@ use crate::collision::ContactPoint;
 
 /// How a body moves: velocity of its centre of mass (m/s) and angular velocity (rad/s), both in the world.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Twist {
+pub(crate) struct Twist {
     /// Velocity of the centre of mass.
     pub linear: Vector3<f64>,
     /// Angular velocity.
@@ -19,7 +19,7 @@ pub struct Twist {
 
 /// What a point does at the poses it was found at. Sides that do not move have nothing.
 #[derive(Clone, Copy, Debug)]
-pub struct PointAction<T> {
+pub(crate) struct PointAction<T> {
     /// How fast the second side moves against the first, along the normal and both tangents, m/s.
     pub velocity: [T; 3],
     /// The same along the normal under each of two further motions.
@@ -33,7 +33,7 @@ pub struct PointAction<T> {
 /// Of `point`, found with bodies of these `rotations` (to the world; nothing for sides that do not move),
 /// under `motions`: that of the velocities, and two others, of both sides; and an `impulse` along the contact
 /// frame. Motions and impulse are held in the world.
-pub fn point_action<T: Real>(
+pub(crate) fn point_action<T: Real>(
     point: &ContactPoint<T>,
     rotations: [Option<&Matrix3<T>>; 2],
     motions: &[[Twist; 2]; 3],

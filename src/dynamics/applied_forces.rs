@@ -76,7 +76,7 @@ fn unlimited_motor_force<T: Real>(
 
 /// How the applied forces change: each with its own coordinate, its own velocity, and with controls.
 #[derive(Clone, Debug, Default)]
-pub struct AppliedForceDerivatives<T> {
+pub(crate) struct AppliedForceDerivatives<T> {
     /// Of the force along each velocity, in the coordinate it moves.
     pub by_q: Vec<T>,
     /// Of the force along each velocity, in it.

@@ -53,7 +53,7 @@ pub struct FreeBody<T> {
 /// Turns are rotation vectors in the body. What is not here: the linear momentum is the mass times the
 /// velocity of the origin besides, and both take the load times the duration.
 #[derive(Clone, Copy, Debug)]
-pub struct FreeBodyDerivatives<T> {
+pub(crate) struct FreeBodyDerivatives<T> {
     /// Of the linear momentum, in turns.
     pub linear_turn: Matrix3<T>,
     /// Of the linear momentum, in the angular velocity.
@@ -71,7 +71,7 @@ pub struct FreeBodyDerivatives<T> {
 /// Derivatives of the end of a step of a [`FreeBody`], in changes at the start and of the velocity (v, w) of the
 /// centre of mass and angular, at the end.
 #[derive(Clone, Copy, Debug)]
-pub struct FreeBodyEnd<T> {
+pub(crate) struct FreeBodyEnd<T> {
     turn: Matrix3<T>,
     by_spin: Matrix3<T>,
     by_start_spin: Matrix3<T>,
@@ -171,7 +171,7 @@ impl<T: Real> FreeBody<T> {
     }
 
     /// How the momenta without contact, M v_p, change with the state and the load.
-    pub fn momentum_derivatives(
+    pub(crate) fn momentum_derivatives(
         &self,
         mass: T,
         inertia: &Matrix3<T>,
@@ -194,7 +194,7 @@ impl<T: Real> FreeBody<T> {
 
     /// How the state at the end of the step changes with that at its start and with the velocity
     /// `velocity` at the end, as [`advance`](Self::advance) goes.
-    pub fn end_derivatives(
+    pub(crate) fn end_derivatives(
         &self,
         velocity: &[T],
         derivatives: &FreeBodyDerivatives<T>,

@@ -64,7 +64,8 @@ mod rnea_tangent;
 mod runge_kutta;
 
 pub use aba::{Aba, forward_dynamics};
-pub use applied_forces::{AppliedForceDerivatives, applied_forces};
+pub(crate) use applied_forces::AppliedForceDerivatives;
+pub use applied_forces::applied_forces;
 pub use articulation::Articulation;
 pub use block_diagonal::BlockDiagonal;
 pub use crba::{Crba, MassMatrix, mass_matrix};
@@ -75,12 +76,13 @@ pub use derivatives::{
 pub use forward_dynamics::{
     ForwardDynamics, ForwardDynamicsFactor, ForwardDynamicsSolution, ForwardDynamicsWorkspace,
 };
-pub use free_body::{FreeBody, FreeBodyDerivatives, FreeBodyEnd};
+pub use free_body::FreeBody;
+pub(crate) use free_body::FreeBodyDerivatives;
 pub use free_motion::{BodyPose, FreeMotion, TreeMotion};
 pub use inertial::InertialParameters;
 pub use kinematics::{Axis, BodyKinematics, Kinematics};
 pub use mass_factor::MassFactor;
-pub use motion_derivatives::EnergyGradient;
+pub(crate) use motion_derivatives::EnergyGradient;
 pub use regressor::{INERTIAL_PARAMETERS, regressor};
 pub use rnea::{Rnea, bias, inverse_dynamics};
 pub use rnea_adjoint::{Gradient, RneaAdjoint, inverse_dynamics_vjp};

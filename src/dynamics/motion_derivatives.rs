@@ -12,7 +12,7 @@ use crate::spatial::{Force, Motion};
 
 /// Scratch memory of [`Kinematics::kinetic_energy_gradient`].
 #[derive(Clone, Debug, Default)]
-pub struct EnergyGradient<T> {
+pub(crate) struct EnergyGradient<T> {
     velocities: Vec<Motion<T>>,
     bases: Vec<Motion<T>>,
     momenta: Vec<Force<T>>,
@@ -22,7 +22,7 @@ impl<T: Real> Kinematics<T> {
     /// The velocity of a body under `velocities` (those of its tree, the first of which is `first`) and, for
     /// each velocity on its [`path`](Self::path), how it changes with the coordinate that this one moves. Both
     /// in the world about the origin of the tree.
-    pub fn motion_derivatives(
+    pub(crate) fn motion_derivatives(
         &self,
         body: usize,
         (first, velocities): (usize, &[T]),
@@ -49,7 +49,7 @@ impl<T: Real> Kinematics<T> {
 
     /// The gradient of the kinetic energy of a tree of `bodies` under `velocities` (the first of which is
     /// `first`) in its configuration: half of v' dM v.
-    pub fn kinetic_energy_gradient(
+    pub(crate) fn kinetic_energy_gradient(
         &self,
         bodies: &[usize],
         (first, velocities): (usize, &[T]),
@@ -93,7 +93,7 @@ impl<T: Real> Kinematics<T> {
     /// `bodies` of a tree and is fixed in the world (about the origin of the tree): calls `add(j, k, change)`
     /// with the change of the force along velocity j with the coordinate that velocity k moves. `forces` is
     /// used up.
-    pub fn force_derivatives(
+    pub(crate) fn force_derivatives(
         &self,
         bodies: &[usize],
         forces: &mut [Force<T>],
