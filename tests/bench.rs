@@ -26,6 +26,7 @@ fn times_are_positive_and_consistent() {
         ("/model/nu", 0.0),
         ("/jacobian/count", 7.0),
         ("/jacobian/columns", 36.0),
+        ("/jacobian/by_duals", 0.0),
         ("/solver/unsolved", 0.0),
     ] {
         assert_eq!(number(&result, path), expected, "{path}");

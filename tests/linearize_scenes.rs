@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use nalgebra::DMatrix;
 use stiction::linearize::{
     JacobianWorkspace, Selection, StepJacobian, step_jacobian, step_jacobian_by_lanes,
 };
-use stiction::model::{Description, JointKind, LoadOptions, Scene, System};
+use stiction::model::{Description, JointKind, LoadOptions, ParameterRef, Scene, System};
 use stiction::simulation::{Rollout, StepMemory, Workspace, step};
 use stiction::state::State;
 
@@ -199,7 +200,8 @@ fn the_structured_way_agrees_with_duals_through_the_whole_step() {
         let Scene { model, parameters, settings, .. } = &scene;
         let system = System { model, parameters, settings };
         let inputs: Vec<usize> = (0..model.nv() + model.nu()).collect();
-        let selection = Selection { inputs: &inputs, parameters: &[] };
+        let parameters: Vec<_> = parameters_of(&scene, if model.nv() > 30 { 23 } else { 1 });
+        let selection = Selection { inputs: &inputs, parameters: &parameters };
         let mut workspace = JacobianWorkspace::default();
         let (mut fast, mut slow) = (StepJacobian::default(), StepJacobian::default());
         let mut compared = 0;
@@ -221,10 +223,12 @@ fn the_structured_way_agrees_with_duals_through_the_whole_step() {
             compared += 1;
             // In stacks some contact is always nearly at a border, and conditions there ill-conditioned.
             let most = if model.nv() > 30 { 1e-6 } else { 1e-8 };
+            assert_eq!(fast.dual_steps, 0, "{name}");
             for (found, expected) in [(&fast.a, &slow.a), (&fast.b, &slow.b)] {
                 let error = (found - expected).amax() / expected.amax();
                 assert!(error < most, "{name}: {error:e}");
             }
+            compare_columns(&fast.c, &slow.c, &parameters, most);
         }
         assert!(compared >= 2, "{name}: {compared}");
     }
@@ -295,12 +299,13 @@ fn compare(scene: &Scene, steps: usize) -> (usize, BTreeMap<(String, &'static st
     let Scene { model, parameters, settings, .. } = scene;
     let system = System { model, parameters, settings };
     let inputs: Vec<usize> = (0..model.nv() + model.nu()).collect();
-    let selection = Selection { inputs: &inputs, parameters: &[] };
+    let parameters = parameters_of(scene, 1);
+    let selection = Selection { inputs: &inputs, parameters: &parameters };
     let mut workspace = JacobianWorkspace::default();
     let (mut fast, mut slow) = (StepJacobian::default(), StepJacobian::default());
     let mut rollout = Rollout::new(system, scene.state.clone());
     let mut random = Random(2);
-    let (mut compared, mut seen) = (0, BTreeMap::new());
+    let (mut compared, mut by_duals, mut seen) = (0, 0, BTreeMap::new());
     for _ in 0..steps {
         let u: Vec<f64> = inputs.iter().map(|_| random.uniform(-0.2, 0.2)).collect();
         for (way, result) in [
@@ -322,10 +327,35 @@ fn compare(scene: &Scene, steps: usize) -> (usize, BTreeMap<(String, &'static st
                 let error = (found - expected).amax() / expected.amax();
                 assert!(error < 1e-8, "{error:e}, margin {margin:e}, {:?}", fast.modes);
             }
+            compare_columns(&fast.c, &slow.c, &parameters, 1e-8);
+            by_duals += usize::from(fast.dual_steps > 0);
         }
         rollout.step(&u);
     }
+    // Redundant contacts without compliance that slide have no response.
+    let few = if settings.compliance == 0.0 { compared / 2 } else { 0 };
+    assert!(by_duals <= few, "{by_duals} of {compared} steps by duals");
     (compared, seen)
+}
+
+/// Each `every`-th parameter of a scene.
+fn parameters_of(scene: &Scene, every: usize) -> Vec<ParameterRef> {
+    let names = scene.model.parameter_names();
+    names.iter().step_by(every).filter_map(|name| scene.model.parameter(name)).collect()
+}
+
+/// The columns of C, each relative to its own size; those that are nothing beside the others absolutely.
+fn compare_columns(
+    found: &DMatrix<f64>,
+    expected: &DMatrix<f64>,
+    parameters: &[ParameterRef],
+    most: f64,
+) {
+    for (k, parameter) in parameters.iter().enumerate() {
+        let error = (found.column(k) - expected.column(k)).amax();
+        let scale = expected.column(k).amax().max(1e-6 * expected.amax());
+        assert!(error <= most * scale, "{parameter:?}: {error:e} of {scale:e}");
+    }
 }
 
 #[test]
@@ -351,6 +381,7 @@ fn the_structured_way_agrees_for_each_law_and_compliance() {
         "compliance = 1e-2",
         "compliance = 0",
         "static_speed = 0.05",
+        "integrator = 'implicit'",
     ] {
         let text = MIXED.replace("tolerance = 1e-12", &format!("tolerance = 1e-12\n{line}"));
         let text = text.replace("mu = 0.4", "mu = 0.4\nmu_static = 0.5");

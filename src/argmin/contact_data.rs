@@ -116,6 +116,17 @@ impl<'a, T: Real> ContactData<'a, T> {
         }
     }
 
+    /// y <- L' x
+    pub fn times_factor_transpose(&self, x: &[T], y: &mut [T]) {
+        for tree in 0..self.rows.trees() {
+            let (range, l) = (self.rows.tree(tree), self.factor(tree));
+            let (n, x) = (range.len(), &x[range.clone()]);
+            for (k, y) in y[range].iter_mut().enumerate() {
+                *y = (k..n).fold(T::zero(), |sum, i| sum + l[i * n + k] * x[i]);
+            }
+        }
+    }
+
     /// v <- M^-1 v
     pub fn solve_mass(&self, v: &mut [T]) {
         self.solve_factor(v);

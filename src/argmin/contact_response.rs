@@ -160,9 +160,42 @@ impl<T: Real> ContactResponse<T> {
         }
     }
 
+    /// Adds changes of the `limits` (blocks x columns, row-major) to `perturbations` and to `x`, which is that of
+    /// [`respond`](Self::respond): friction at its limit grows with it, and relaxed cones open.
+    pub fn add_limits(
+        &self,
+        node: &CoupledContact,
+        limits: &[T],
+        perturbations: &mut ContactPerturbations<T>,
+        x: &mut [T],
+    ) {
+        let columns = perturbations.columns;
+        let of = |k: usize| k * columns..(k + 1) * columns;
+        let NewtonState { delassus, modes, lambda, u, .. } = &self.state;
+        for (i, block) in node.rows.blocks().iter().enumerate() {
+            let d = modes.direction[i];
+            let growth = match (modes.follows(i), modes.is_at_limit(i)) {
+                (true, _) => [T::zero(), lambda[block.first] * d[0], lambda[block.first] * d[1]],
+                (_, true) => [d[0], T::zero(), T::zero()],
+                _ => continue,
+            };
+            let limits = &limits[of(i)];
+            for (r, &growth) in growth.iter().enumerate().take(block.rows) {
+                let row = block.row(&delassus.w, r);
+                for (velocities, part) in block.segments() {
+                    for (velocity, &w) in velocities.zip(&row[part]) {
+                        add_scaled(&mut x[of(velocity)], growth * w, limits);
+                    }
+                }
+            }
+            let opening = modes.opening(i, u, node.rows.blocks());
+            add_scaled(&mut perturbations.offsets[of(i)], opening, limits);
+        }
+    }
+
     /// The velocities v+ under all `perturbations`, in the coordinates x = L'v: on entry `x` holds L' dv+ at
     /// fixed impulses (velocities x columns, row-major), which is L^-1 (d(M v_p + J' lambda) less dM (v+ -
-    /// v_p)); on return that of the solution. Limits mu do not change.
+    /// v_p)); on return that of the solution. Changes of limits are [added](Self::add_limits) before.
     pub fn respond(&mut self, perturbations: &ContactPerturbations<T>, x: &mut [T]) {
         let ContactPerturbations { columns, moving, rows, offsets } = perturbations;
         let (columns, moving) = (*columns, *moving);

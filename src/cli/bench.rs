@@ -78,6 +78,8 @@ struct Statistics {
     modes: [usize; MODES.len()],
     /// Limits, dry friction and loops that acted.
     joints: usize,
+    /// Jacobians that took steps on duals.
+    by_duals: usize,
 }
 
 const MODES: [Mode; 3] = [Mode::Stick, Mode::Slide, Mode::Clamp];
@@ -211,6 +213,7 @@ impl Bench<'_> {
                     );
                 });
                 taken += 1;
+                statistics.by_duals += usize::from(jacobian.dual_steps > 0);
             }
             let report = rollout.step(&drive.inputs);
             self.check(step, &rollout, &report)?;
@@ -282,6 +285,7 @@ impl Bench<'_> {
                 "per_second": number(1e6 / time),
                 "microseconds": number(time),
                 "steps": number(time / step),
+                "by_duals": statistics.by_duals,
             })
         });
         object.insert("jacobian".into(), jacobian.into());
@@ -335,8 +339,12 @@ impl Bench<'_> {
                 let time = microseconds(time, self.jacobians);
                 let (count, columns) =
                     (self.jacobians, 2 * model.nv() + default_inputs(model).len());
+                let by_duals = match statistics.by_duals {
+                    0 => String::new(),
+                    some => format!(", {some} by duals through the whole step"),
+                };
                 let rest = format!(
-                    "   {:.0} a second, {:.1} steps each ({columns} columns; {count} of them)",
+                    "   {:.0} a second, {:.1} steps each ({columns} columns; {count} of them{by_duals})",
                     1e6 / time,
                     time / step
                 );
@@ -344,7 +352,7 @@ impl Bench<'_> {
             }
             None => format!("Jacobians: none by solver {}", settings.solver.name()),
         });
-        let Statistics { report, most_iterations, touching, most_touching, modes, joints } =
+        let Statistics { report, most_iterations, touching, most_touching, modes, joints, .. } =
             statistics;
         let mean = |sum: usize| sum as f64 / *steps as f64;
         let modes: Vec<String> = MODES

@@ -205,8 +205,13 @@ impl<T: Real> ContactProblem<T> {
         (self.solution.modes[k], target, regime)
     }
 
+    /// Whether the same was decided about all constraints before they were solved.
+    pub(super) fn is_decided_like(&self, other: &ContactProblem<f64>) -> bool {
+        self.decisions == other.decisions
+    }
+
     /// Fills `node` and `inputs`.
-    fn pose(&mut self, posed: &Posed<T>, island: &Island) {
+    pub(super) fn pose(&mut self, posed: &Posed<T>, island: &Island) {
         let Posed { system, motion, points, joints, event, .. } = *posed;
         let node = &mut self.node;
         node.clear();

@@ -327,6 +327,46 @@ impl<T: Real> Contacts<T> {
         })
     }
 
+    /// The problem of one of the islands that were solved or [posed](Self::pose).
+    pub(crate) fn problem(&self, island: &Island) -> &ContactProblem<T> {
+        &self.problems[island.trees[0]]
+    }
+
+    /// Poses the problems of a step that `solved` has solved on values, and leaves the velocities of all trees at
+    /// those without contact. False if what the scalar finds is not what was found there.
+    #[must_use]
+    pub(crate) fn pose(
+        &mut self,
+        system: &System<T>,
+        state: &State<T>,
+        motion: &FreeMotion<T>,
+        solved: &Contacts<f64>,
+    ) -> bool {
+        self.detection.points(system, motion, &mut self.points);
+        self.joints.collect(system, state, motion);
+        let points = self.points.iter().map(|point| (point.pair, point.feature));
+        let joints = self.joints.list.iter().map(|joint| joint.id);
+        if !points.eq(solved.points.iter().map(|point| (point.pair, point.feature)))
+            || !joints.eq(solved.joints.list.iter().map(|joint| joint.id))
+        {
+            return false;
+        }
+        self.start(motion);
+        let posed = Posed {
+            system,
+            motion,
+            points: &self.points,
+            joints: &self.joints,
+            memory: &[],
+            event: Event::Step,
+        };
+        solved.solved().all(|(island, problem)| {
+            let own = &mut self.problems[island.trees[0]];
+            own.pose(&posed, &island);
+            own.is_decided_like(problem)
+        })
+    }
+
     /// How far the points of a pair were looked for: see [`Detection::reach`].
     pub(crate) fn reach(&self, system: &System<T>, motion: &FreeMotion<T>, pair: usize) -> f64 {
         self.detection.reach(system, motion, pair)

@@ -1,5 +1,6 @@
 //! Cholesky factorisation A = L L' of a symmetric positive definite matrix, and triangular solves.
 
+use super::add_combination;
 use crate::ad::Real;
 
 /// Overwrites the lower triangle of the row-major `n` x `n` matrix `a` by L; the upper one is not
@@ -46,4 +47,35 @@ pub fn solve_lower_transpose<T: Real>(l: &[T], n: usize, x: &mut [T]) {
         }
         x[i] = sum / l[i * n + i];
     }
+}
+
+/// X <- L^-1 X for a row-major matrix of `columns` columns. Zeros of L, as trees with branches have them, cost
+/// nothing.
+pub fn solve_lower_rows<T: Real>(l: &[T], n: usize, columns: usize, x: &mut [T]) {
+    for i in 0..n {
+        let (above, row) = x.split_at_mut(i * columns);
+        let row = &mut row[..columns];
+        let terms = l[i * n..i * n + i].iter().zip(above.chunks_exact(columns));
+        add_combination(row, terms.map(|(&l, x)| (-l, x)).filter(counts));
+        let inverse = l[i * (n + 1)].recip();
+        row.iter_mut().for_each(|x| *x *= inverse);
+    }
+}
+
+/// X <- L^-T X for a row-major matrix of `columns` columns.
+pub fn solve_lower_transpose_rows<T: Real>(l: &[T], n: usize, columns: usize, x: &mut [T]) {
+    for i in (0..n).rev() {
+        let (above, below) = x.split_at_mut((i + 1) * columns);
+        let row = &mut above[i * columns..];
+        let column = l[i..].iter().step_by(n).skip(i + 1);
+        let terms = column.zip(below.chunks_exact(columns));
+        add_combination(row, terms.map(|(&l, x)| (-l, x)).filter(counts));
+        let inverse = l[i * (n + 1)].recip();
+        row.iter_mut().for_each(|x| *x *= inverse);
+    }
+}
+
+/// Whether a term adds anything.
+fn counts<T: Real>((factor, _): &(T, &[T])) -> bool {
+    !(factor.is_zero() && T::ORDER == 0)
 }

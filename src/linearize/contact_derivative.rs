@@ -191,7 +191,7 @@ impl ContactDerivatives {
             };
             let own = [
                 Some(&velocity[rows.clone()]),
-                (softness != 0.0).then_some(&self.pressed[rows]),
+                (softness != 0.0).then(|| &self.pressed[rows]),
                 bounces.then_some(motion.tree(tree).velocity),
             ];
             for (which, own) in own.into_iter().enumerate() {

@@ -55,7 +55,43 @@ impl<T: Real> Default for Displaced<T> {
 impl<T: Real> Displaced<T> {
     /// The step with x, u and p displaced by `[dx; du; dp]`: how far it ends from the nominal end.
     pub fn step(&mut self, at: &Point, displacement: &[T]) -> (&[T], StepReport) {
-        let System { model, parameters, settings } = *at.system;
+        self.displace(at, displacement);
+        let System { model, settings, .. } = *at.system;
+        let system = System { model, parameters: &self.parameters, settings };
+        at.memory.cast_into(&mut self.memory);
+        let (memory, workspace) = (&mut self.memory, &mut self.workspace);
+        let report = step(&system, &self.state, &self.inputs, memory, workspace, &mut self.next);
+        (self.difference(at), report)
+    }
+
+    /// Poses the contact problems of the displaced step, which `solved` has solved where it is not displaced. False
+    /// if what is found is not what was found there.
+    #[must_use]
+    pub fn pose(&mut self, at: &Point, displacement: &[T], solved: &Workspace<f64>) -> bool {
+        self.displace(at, displacement);
+        let System { model, settings, .. } = *at.system;
+        let system = System { model, parameters: &self.parameters, settings };
+        self.workspace.pose(&system, &self.state, &self.inputs, solved)
+    }
+
+    /// How far the displaced step ends from the nominal end with the velocities in its workspace.
+    pub fn end(&mut self, at: &Point, solved: &Workspace<f64>) -> &[T] {
+        self.next.q.clone_from(&self.state.q);
+        self.next.v.clone_from(&self.state.v);
+        self.workspace.advance(at.system.model, solved, &mut self.next);
+        self.difference(at)
+    }
+
+    fn difference(&mut self, at: &Point) -> &[T] {
+        at.next.cast_into(&mut self.nominal);
+        let coordinates = at.system.model.coordinates();
+        self.next.difference_into(coordinates, &self.nominal, &mut self.difference);
+        &self.difference
+    }
+
+    /// Displaces x, u and p by `[dx; du; dp]`.
+    fn displace(&mut self, at: &Point, displacement: &[T]) {
+        let System { model, parameters, .. } = *at.system;
         let nv = at.state.v.len();
         let (dx, rest) = displacement.split_at(2 * nv);
         let (du, dp) = rest.split_at(at.selection.inputs.len());
@@ -72,12 +108,5 @@ impl<T: Real> Displaced<T> {
                 self.parameters.values[slot] += dp;
             }
         }
-        let system = System { model, parameters: &self.parameters, settings };
-        at.memory.cast_into(&mut self.memory);
-        let (memory, workspace) = (&mut self.memory, &mut self.workspace);
-        let report = step(&system, &self.state, &self.inputs, memory, workspace, &mut self.next);
-        at.next.cast_into(&mut self.nominal);
-        self.next.difference_into(model.coordinates(), &self.nominal, &mut self.difference);
-        (&self.difference, report)
     }
 }

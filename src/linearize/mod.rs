@@ -24,6 +24,8 @@
 //! ```
 
 mod ambient;
+mod column_lanes;
+mod conditions;
 mod contact_derivative;
 mod contact_side;
 mod convention;

@@ -1,21 +1,17 @@
 //! The Jacobians of one step.
 
-use std::ops::Range;
-
 use nalgebra::DMatrix;
 
-use super::displacement::{Displaced, Point};
-use super::structured::{self, Structured};
-use crate::ad::{Dual, Real};
+use super::column_lanes::ColumnLanes;
+use super::conditions::Conditions;
+use super::displacement::Point;
+use super::structured::Structured;
+use crate::ad::Real;
 use crate::argmin::Mode;
 use crate::contact::ContactRecord;
 use crate::model::{ParameterRef, System};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
 use crate::state::State;
-
-/// Derivatives in a pass. More lanes save solves of the contact problem, fewer save registers.
-const LANES: usize = 8;
-type Lanes = Dual<f64, LANES>;
 
 /// What a step is differentiated with respect to, besides the state.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,6 +41,8 @@ pub struct StepJacobian {
     pub next: State<f64>,
     /// How the contact problems were solved.
     pub report: StepReport,
+    /// How many steps on duals it took besides the nominal one: none where all columns come from that.
+    pub dual_steps: usize,
     /// The touching contacts: what each did, which is what the derivatives hold for.
     pub modes: Vec<ContactRecord>,
 }
@@ -58,6 +56,7 @@ impl Default for StepJacobian {
             c: empty(),
             next: State::default(),
             report: StepReport::default(),
+            dual_steps: 0,
             modes: Vec::new(),
         }
     }
@@ -88,8 +87,9 @@ impl StepJacobian {
 #[derive(Default)]
 pub struct JacobianWorkspace {
     nominal: Workspace<f64>,
+    conditions: Conditions,
     structured: Structured,
-    displaced: DisplacedLanes,
+    lanes: ColumnLanes,
     before: StepMemory<f64>,
 }
 
@@ -97,9 +97,10 @@ pub struct JacobianWorkspace {
 /// is selected. `memory` is what the step before left (a new one if there was none), and becomes what
 /// this step leaves.
 ///
-/// A and B follow from the structure of the step where it has one: the coupled solver (with either law of
-/// friction) without smoothing, no closed loops, the semi-implicit integrator where bodies are joined, no impact at which
-/// the step was split, no redundant contacts that slide with a compliance of 0. Elsewhere, and for C, the whole
+/// All columns come from one factorisation of the contact problem, where the step poses one to the coupled solver (with
+/// either law of friction, without smoothing; no closed loops, no impact at which the step was split, no redundant
+/// contacts that slide with a compliance of 0): A and B from the structure of the step, C, and with other integrators
+/// than the semi-implicit one A and B of joints, by duals through all but the solution. Elsewhere the whole
 /// step runs on duals (whose modes are those of impulses of least norm, also with `keep_impulses`);
 /// [`step_jacobian_by_lanes`] always does that.
 pub fn step_jacobian(
@@ -112,14 +113,17 @@ pub fn step_jacobian(
     result: &mut StepJacobian,
 ) {
     start(system, state, inputs, selection, memory, workspace, result);
-    if structured::applies(system) {
-        let JacobianWorkspace { nominal, structured, displaced, before } = workspace;
+    let JacobianWorkspace { nominal, conditions, structured, lanes, before } = &mut *workspace;
+    if conditions.factor(system, nominal) {
         let StepJacobian { a, b, c, next, modes, .. } = &mut *result;
         let at = Point { system, state, inputs, selection, memory: before, next };
-        if structured.linearize(&at, nominal, (a, b)) {
+        let known = match structured.linearize(&at, (nominal, conditions), (a, b)) {
+            true => a.ncols() + b.ncols(),
+            false => 0,
+        };
+        if lanes.posed(&at, known..at.dimension(), (nominal, conditions), [a, b, c]) {
             take_modes(nominal, modes);
-            let parameters = a.ncols() + b.ncols()..at.dimension();
-            displaced.columns(&at, parameters, [a, b, c]);
+            result.dual_steps = 0;
             return;
         }
     }
@@ -149,13 +153,13 @@ fn finish_by_lanes(
     workspace: &mut JacobianWorkspace,
     result: &mut StepJacobian,
 ) {
-    let JacobianWorkspace { displaced, before, .. } = workspace;
-    let StepJacobian { a, b, c, next, modes, report } = result;
+    let JacobianWorkspace { lanes, before, .. } = workspace;
+    let StepJacobian { a, b, c, next, modes, report, dual_steps } = result;
     let at = Point { system, state, inputs, selection, memory: before, next };
-    *report = displaced.columns(&at, 0..at.dimension(), [a, b, c]).unwrap_or(*report);
+    (*dual_steps, *report) = lanes.whole(&at, [a, b, c]);
     // The modes of the duals, not those of the nominal step: exactly at a kink the rounding of
     // the displacement may decide otherwise, and the Jacobians must be those of the modes they come with.
-    take_modes(&displaced.step.workspace, modes);
+    take_modes(&lanes.displaced.workspace, modes);
 }
 
 /// The nominal step.
@@ -177,46 +181,4 @@ fn start(
 fn take_modes<T: Real>(workspace: &Workspace<T>, modes: &mut Vec<ContactRecord>) {
     modes.clear();
     modes.extend(workspace.contacts().filter(|contact| contact.mode != Mode::Break));
-}
-
-/// Columns of Jacobians by duals through the whole step.
-#[derive(Default)]
-struct DisplacedLanes {
-    step: Displaced<Lanes>,
-    displacement: Vec<Lanes>,
-}
-
-impl DisplacedLanes {
-    /// Writes the columns `range` of `[A B C]`; returns the report of the last pass, if there was one.
-    fn columns(
-        &mut self,
-        at: &Point,
-        range: Range<usize>,
-        matrices: [&mut DMatrix<f64>; 3],
-    ) -> Option<StepReport> {
-        let mut last = None;
-        let [a, b, c] = matrices;
-        for first in range.clone().step_by(LANES) {
-            self.displacement.clear();
-            self.displacement.extend((0..at.dimension()).map(|k| {
-                let lane = k.checked_sub(first).filter(|&lane| lane < LANES && range.contains(&k));
-                lane.map_or(Lanes::constant(0.0), |lane| Lanes::variable(0.0, lane))
-            }));
-            let (difference, report) = self.step.step(at, &self.displacement);
-            last = Some(report);
-            for (lane, k) in (first..range.end).take(LANES).enumerate() {
-                let (matrix, column) = match k.checked_sub(a.ncols()) {
-                    None => (&mut *a, k),
-                    Some(k) => match k.checked_sub(b.ncols()) {
-                        None => (&mut *b, k),
-                        Some(k) => (&mut *c, k),
-                    },
-                };
-                for (i, difference) in difference.iter().enumerate() {
-                    matrix[(i, column)] = difference.tangent[lane];
-                }
-            }
-        }
-        last
-    }
 }

@@ -11,13 +11,14 @@
 
 use nalgebra::DMatrix;
 
+use super::conditions::Conditions;
 use super::contact_derivative::{ContactDerivatives, Solved};
 use super::displacement::Point;
 use super::tree_derivative::{Columns, TreeDerivatives};
-use crate::argmin::{ContactPerturbations, ContactResponse};
+use crate::argmin::ContactPerturbations;
 use crate::dynamics::FreeMotion;
-use crate::linalg::add_combination;
-use crate::model::{ContactSolver, Integrator, System};
+use crate::linalg::{solve_lower_rows, solve_lower_transpose_rows};
+use crate::model::{Integrator, System};
 use crate::simulation::Workspace;
 
 /// Scratch memory.
@@ -27,51 +28,39 @@ pub(super) struct Structured {
     trees: TreeDerivatives,
     contacts: ContactDerivatives,
     perturbations: ContactPerturbations<f64>,
-    response: ContactResponse<f64>,
     x: Vec<f64>,
     visited: Vec<bool>,
 }
 
-/// Whether the steps of a system have the structure: contact problems by the coupled node, no loops, and
-/// the default integrator where bodies are joined.
-pub(super) fn applies(system: &System<f64>) -> bool {
+/// Whether the motion without contact has analytic derivatives: lone bodies, and trees by the default integrator.
+fn applies(system: &System<f64>) -> bool {
     let System { model, settings, .. } = system;
-    let coupled = [ContactSolver::Coupled, ContactSolver::ConvexRelaxation, ContactSolver::Pyramid];
     let lone = model.trees.iter().all(|tree| tree.lone);
-    coupled.contains(&settings.solver)
-        && settings.smoothing == 0.0
-        && model.equalities.is_empty()
-        && (lone || settings.integrator == Integrator::SemiImplicit)
+    lone || settings.integrator == Integrator::SemiImplicit
 }
 
 impl Structured {
-    /// Writes A and B of the step that `workspace` holds, which ended at the velocities of `result`. False if
-    /// they are not to be had this way; what is written then is of no use.
+    /// Writes A and B of the step that `workspace` holds, by its `conditions`. False if they are not to be had this
+    /// way; what is written then is of no use.
+    #[must_use]
     pub fn linearize(
         &mut self,
         at: &Point,
-        workspace: &Workspace<f64>,
+        (workspace, conditions): (&Workspace<f64>, &mut Conditions),
         (a, b): (&mut DMatrix<f64>, &mut DMatrix<f64>),
     ) -> bool {
         let (motion, contacts) = workspace.parts();
-        let found = |tree| motion.health(tree) == (true, true);
-        if workspace.was_split() || contacts.unfinished || !(0..motion.trees()).all(found) {
-            return false;
-        }
         let end = &contacts.velocities;
-        if !self.trees.update(at, motion, end) {
+        if !applies(at.system) || !self.trees.update(at, motion, end) {
             return false;
         }
         self.contacts.start(at.system);
         self.visited.clear();
         self.visited.resize(motion.trees(), false);
-        for (island, problem) in contacts.solved() {
+        for (k, (island, problem)) in contacts.solved().enumerate() {
             island.trees.iter().for_each(|&tree| self.visited[tree] = true);
-            let (node, inputs, outputs, solution) = problem.solved();
-            let response = &mut self.response;
-            if !node.response(solution, inputs, outputs, problem.workspace(), response) {
-                return false;
-            }
+            let (node, ..) = problem.solved();
+            let response = conditions.of(k);
             self.columns.start(at, island.trees.iter().copied());
             self.momenta(at, motion);
             let (n, m) = (self.columns.velocities, self.columns.count());
@@ -82,15 +71,15 @@ impl Structured {
                 contacts,
                 island: &island,
                 problem,
-                response: &self.response,
+                response,
                 columns: &self.columns,
             };
             if !self.contacts.add(&solved, &mut self.perturbations, &mut self.x) {
                 return false;
             }
-            self.solve_lower(at, motion);
-            self.response.respond(&self.perturbations, &mut self.x);
-            self.solve_upper(at, motion);
+            self.solve(at, motion, solve_lower_rows);
+            response.respond(&self.perturbations, &mut self.x);
+            self.solve(at, motion, solve_lower_transpose_rows);
             self.end(at, motion, end, (a, b));
         }
         for tree in 0..motion.trees() {
@@ -99,8 +88,8 @@ impl Structured {
             }
             self.columns.start(at, [tree]);
             self.momenta(at, motion);
-            self.solve_lower(at, motion);
-            self.solve_upper(at, motion);
+            self.solve(at, motion, solve_lower_rows);
+            self.solve(at, motion, solve_lower_transpose_rows);
             self.end(at, motion, end, (a, b));
         }
         true
@@ -126,40 +115,18 @@ impl Structured {
         }
     }
 
-    /// X <- L^-1 X, tree by tree.
-    fn solve_lower(&mut self, at: &Point, motion: &FreeMotion<f64>) {
+    /// X <- L^-1 X or L^-T X, tree by tree.
+    fn solve(
+        &mut self,
+        at: &Point,
+        motion: &FreeMotion<f64>,
+        triangle: fn(&[f64], usize, usize, &mut [f64]),
+    ) {
         let m = self.columns.count();
         for &tree in &self.columns.trees {
             let rows = self.columns.rows(at.system, tree);
-            let (n, l) = (rows.len(), motion.tree(tree).mass_factor);
             let x = &mut self.x[rows.start * m..rows.end * m];
-            for i in 0..n {
-                let (above, row) = x.split_at_mut(i * m);
-                let row = &mut row[..m];
-                let terms = l[i * n..i * n + i].iter().zip(above.chunks_exact(m));
-                add_combination(row, terms.map(|(&l, x)| (-l, x)).filter(|(l, _)| *l != 0.0));
-                let inverse = 1.0 / l[i * (n + 1)];
-                row.iter_mut().for_each(|x| *x *= inverse);
-            }
-        }
-    }
-
-    /// X <- L^-T X, tree by tree.
-    fn solve_upper(&mut self, at: &Point, motion: &FreeMotion<f64>) {
-        let m = self.columns.count();
-        for &tree in &self.columns.trees {
-            let rows = self.columns.rows(at.system, tree);
-            let (n, l) = (rows.len(), motion.tree(tree).mass_factor);
-            let x = &mut self.x[rows.start * m..rows.end * m];
-            for i in (0..n).rev() {
-                let (above, below) = x.split_at_mut((i + 1) * m);
-                let row = &mut above[i * m..];
-                let column = l[i..].iter().step_by(n).skip(i + 1);
-                let terms = column.zip(below.chunks_exact(m));
-                add_combination(row, terms.map(|(&l, x)| (-l, x)).filter(|(l, _)| *l != 0.0));
-                let inverse = 1.0 / l[i * (n + 1)];
-                row.iter_mut().for_each(|x| *x *= inverse);
-            }
+            triangle(motion.tree(tree).mass_factor, rows.len(), m, x);
         }
     }
 }

@@ -46,7 +46,7 @@ pub(super) struct Linearized {
 impl Linearized {
     /// With matrices row by row.
     pub fn new(model: &Model, jacobian: &StepJacobian) -> Self {
-        let StepJacobian { a, b, c, next, report, modes } = jacobian;
+        let StepJacobian { a, b, c, next, report, modes, .. } = jacobian;
         let mode = |contact: &ContactRecord| {
             (model.pairs[contact.pair].name.clone(), contact.feature, contact.mode.name())
         };

@@ -7,7 +7,7 @@ use crate::ad::Real;
 use crate::argmin::{ContactResiduals, Mode, Report, Status};
 use crate::contact::{ContactRecord, Contacts, Decisions, JointRecord};
 use crate::dynamics::FreeMotion;
-use crate::model::{ContactSolver, Settings, System};
+use crate::model::{ContactSolver, Model, Settings, System};
 use crate::state::State;
 
 /// Scratch memory of a step. Results do not depend on what it held before.
@@ -40,6 +40,36 @@ impl<T: Real> Workspace<T> {
         (&self.motion, &self.contacts)
     }
 
+    /// Poses the contact problems of a step that `solved` has solved on values. False if what the scalar finds
+    /// is not what was found there.
+    #[must_use]
+    pub(crate) fn pose(
+        &mut self,
+        system: &System<T>,
+        state: &State<T>,
+        inputs: &[T],
+        solved: &Workspace<f64>,
+    ) -> bool {
+        let Workspace { motion, contacts, .. } = self;
+        motion.start(system, state, inputs, T::constant(system.settings.time_step));
+        contacts.pose(system, state, motion, &solved.contacts)
+    }
+
+    /// The velocities of all trees at the end of the step, in the coordinates of its contact problems.
+    pub(crate) fn velocities_mut(&mut self) -> &mut [T] {
+        &mut self.contacts.velocities
+    }
+
+    /// The state at the end of the step that `solved` has solved on values, from the velocities there; `next` is
+    /// that at its start.
+    pub(crate) fn advance(&self, model: &Model, solved: &Workspace<f64>, next: &mut State<T>) {
+        for (tree, entry) in model.trees.iter().enumerate() {
+            let untouched = is_untouched(model, &solved.motion, &solved.contacts, tree);
+            let velocity = &self.contacts.velocities[entry.v.clone()];
+            self.motion.advance(model, tree, velocity, untouched, next);
+        }
+    }
+
     /// Whether the last step was split at an impact.
     pub(crate) fn was_split(&self) -> bool {
         !self.impacts.records.is_empty()
@@ -62,6 +92,18 @@ impl<T: Real> Workspace<T> {
         let joints = self.joints().iter().filter(|joint| joint.mode != Mode::Break);
         contacts.chain(joints.map(|joint| (usize::MAX - joint.id, 0, joint.mode, <_>::default())))
     }
+}
+
+/// Whether nothing acted on a tree in the step but its own forces.
+fn is_untouched<T: Real>(
+    model: &Model,
+    motion: &FreeMotion<T>,
+    contacts: &Contacts<T>,
+    tree: usize,
+) -> bool {
+    let velocity = &contacts.velocities[model.trees[tree].v.clone()];
+    let free = motion.tree(tree).free_velocity;
+    velocity.iter().zip(free).all(|(a, b)| a.value() == b.value())
 }
 
 /// How the contact problems of a step, or of several, were solved: worst status and residual, least
@@ -195,8 +237,7 @@ pub fn step<T: Real>(
     let margin = f64::INFINITY;
     for (tree, entry) in model.trees.iter().enumerate() {
         let velocity = &contacts.velocities[entry.v.clone()];
-        let free = motion.tree(tree).free_velocity;
-        let untouched = velocity.iter().zip(free).all(|(a, b)| a.value() == b.value());
+        let untouched = is_untouched(model, motion, contacts, tree);
         motion.advance(model, tree, velocity, untouched, next);
         if let Some((_, back)) = impacts.back.iter().find(|(split, _)| *split == tree)
             && untouched
