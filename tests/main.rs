@@ -37,6 +37,7 @@ mod linearize;
 mod linearize_conventions;
 #[cfg(feature = "cli")]
 mod linearize_files;
+mod linearize_kinks;
 mod linearize_products;
 mod linearize_reference;
 mod linearize_scenes;

@@ -307,9 +307,11 @@ impl<T: Real> ContactModes<T> {
         let trace: f64 = self.rows.iter().map(|x| x.value() * x.value()).sum();
         self.range_scale = trace / self.members.len().max(1) as f64;
         let members = self.members.len();
+        let rows = &self.rows[..];
         match coarse {
-            Some(coarse) => self.range.factor_within(&self.rows, members, nv, coarse),
-            None => self.range.factor(&self.rows, members, nv),
+            Some(coarse) => self.range.factor_within(rows, members, nv, coarse),
+            None if self.range.is_everything(rows, members, nv) => {}
+            None => self.range.factor(rows, members, nv),
         }
         self.preimage.clear();
         self.preimage.resize(nv, T::zero());

@@ -5,6 +5,7 @@ use super::contact_data::ContactData;
 use super::contact_law::{Law, Mode};
 use super::contact_modes::{Iterate, Selection};
 use super::contact_solution::ContactSolution;
+use super::friction_first::friction_along;
 use super::least_norm::least_norm;
 use super::natural_map::length;
 use super::newton_step::NewtonState;
@@ -14,7 +15,7 @@ use super::semismooth_newton::Search;
 /// that a spinning slide depends on by a finite amount.
 const POLISH_ITERATIONS: usize = 12;
 /// Slip below this fraction of the velocity scale counts as none. Rounding leaves 1e-15.
-const SLIP_TOLERANCE: f64 = 1e-11;
+pub(super) const SLIP_TOLERANCE: f64 = 1e-11;
 
 /// A rigid contact that only touches counts as one that carries if the rule gives it more than this
 /// fraction of the largest impulse.
@@ -91,6 +92,7 @@ impl Search {
         data.is_rigid(i)
             && data.laws[i].is_one_sided()
             && data.laws[i] != Law::Relaxed
+            && friction_along(data, i).is_none()
             && self.state.lambda[first] <= 0.0
             && self.state.u[first].abs() <= SLIP_TOLERANCE * scale
     }
@@ -131,6 +133,7 @@ impl Search {
             solution.modes.push(mode);
             solution.directions.push(direction);
         }
+        self.state.let_friction_carry(data, scale, solution);
     }
 
     /// Newton on the conditions at the final modes, by the least-norm rule; returns the iterations. It

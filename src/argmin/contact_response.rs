@@ -72,6 +72,8 @@ pub(crate) struct ContactResponse<T> {
     along: Vec<T>,
     reduced: Vec<T>,
     kick: Vec<T>,
+    /// -(C W)' by rows, where K is taken as it is: so each velocity is written once.
+    motions: Vec<T>,
 }
 
 impl<T: Real> ContactResponse<T> {
@@ -97,6 +99,14 @@ impl<T: Real> ContactResponse<T> {
             let regular = modes.factor(data, delassus, &at, selection);
             self.whole = modes.matrix().is_whole();
             if self.whole {
+                let unknowns = modes.unknowns();
+                self.motions.clear();
+                self.motions.resize(velocities * unknowns, T::zero());
+                for k in 0..unknowns {
+                    for (velocity, a) in modes.matrix().motion(k) {
+                        self.motions[velocity * unknowns + k] = -a;
+                    }
+                }
                 return regular && !modes.sharing_matters();
             }
         } else {
@@ -153,10 +163,10 @@ impl<T: Real> ContactResponse<T> {
             add_combination(z, modes.matrix().test(k).map(|(v, a)| (a, &x[of(v)])));
         }
         modes.matrix_mut().solve_rows(columns, &mut self.z);
-        for (k, z) in self.z.chunks_exact(columns).enumerate() {
-            for (velocity, a) in modes.matrix().motion(k) {
-                add_scaled(&mut x[of(velocity)], -a, z);
-            }
+        let rows = self.motions.chunks_exact(modes.unknowns().max(1));
+        for (x, row) in x.chunks_exact_mut(columns).zip(rows) {
+            let terms = row.iter().copied().zip(self.z.chunks_exact(columns));
+            add_combination(x, terms.filter(|(a, _)| !(a.is_zero() && T::ORDER == 0)));
         }
     }
 

@@ -38,6 +38,7 @@
 //! | mu = 0, at rest | `Clamp` | none in mu |
 //! | no slip, friction inside the cone | `Stick` | holds |
 //! | no slip, friction on the cone (weakly active) | `Clamp`, or `Stick` if rounding leaves it inside | along the cone |
+//! | at a limit, at rest, with dry friction along it | friction carries what it can: it `Stick`s and the limit is `Break`, or it is at its own limit (`Slide`) and the joint's carries the rest | of these |
 //! | contacts that are redundant | as if each carried its least-norm share | of that share; velocities do not depend on it |
 //! | a direction in which nothing can move | no impulse | none |
 //! | nothing moves or presses (b = 0) | `Break` | without contact |

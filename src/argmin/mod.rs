@@ -23,6 +23,7 @@ mod coupled_residual;
 mod disk;
 mod disk_qcqp;
 mod feasible_set;
+mod friction_first;
 mod implicit;
 mod interior_point;
 mod least_norm;

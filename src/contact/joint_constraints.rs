@@ -201,7 +201,7 @@ impl<T: Real> JointConstraints<T> {
         let System { model, parameters, .. } = *system;
         let joint = &model.bodies[body].joint;
         let friction = parameters.joint_friction(model, body);
-        // Without friction, but with a derivative in it, the condition is there too.
+        // A friction of 0 poses no condition, and has no derivative.
         if friction.value() <= 0.0 {
             return;
         }

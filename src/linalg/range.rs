@@ -1,11 +1,15 @@
 //! Orthonormal basis of the range of a matrix, by modified Gram-Schmidt with column pivoting.
 
+use super::cholesky;
 use super::wide_dot::{add_scaled, wide_dot};
 use crate::ad::Real;
 
 /// Columns shorter than this fraction of the longest count as dependent. Contact rows of one body
 /// are either independent at the scale of its size or exactly dependent up to rounding.
 const RANK_TOLERANCE: f64 = 1e-9;
+
+/// Rows of which this fraction of the longest is left when the others are taken away are independent by any measure.
+const CLEARLY: f64 = 1e-3;
 
 /// A = Q R on the pivot columns of an `m` x `n` matrix; Q has orthonormal columns that span the
 /// range of A. Pivots and rank are decided on values.
@@ -20,6 +24,7 @@ pub struct Range<T> {
     r: Vec<T>,
     work: Vec<T>,
     coefficients: Vec<T>,
+    gram: Vec<f64>,
 }
 
 /// x <- (I - q q') x. Columns of bodies that do not touch are orthogonal exactly.
@@ -30,12 +35,12 @@ fn subtract_along<T: Real>(x: &mut [T], q: &[T]) {
     }
 }
 
-/// |x|² of the values, in eight independent sums.
-fn sum_of_squares<T: Real>(x: &[T]) -> f64 {
+/// x' y of the values, in eight independent sums.
+fn overlap<T: Real>(x: &[T], y: &[T]) -> f64 {
     let mut sums = [0.0; 8];
-    for x in x.chunks(8) {
-        for (sum, x) in sums.iter_mut().zip(x) {
-            *sum += x.value() * x.value();
+    for (x, y) in x.chunks(8).zip(y.chunks(8)) {
+        for (sum, (x, y)) in sums.iter_mut().zip(x.iter().zip(y)) {
+            *sum += x.value() * y.value();
         }
     }
     sums.iter().sum()
@@ -76,7 +81,7 @@ impl<T: Real> Range<T> {
                     continue;
                 }
                 let column = &self.work[j * m..(j + 1) * m];
-                let size = sum_of_squares(column);
+                let size = overlap(column, column);
                 if size > best {
                     best = size;
                     pivot = Some(j);
@@ -115,6 +120,36 @@ impl<T: Real> Range<T> {
                 self.r[p * side + k] = sum;
             }
         }
+    }
+
+    /// Whether the rows of a matrix are clearly independent, which costs much less to see than the range does.
+    /// That is all there is then, Q = 1, and there is no R.
+    pub fn is_everything(&mut self, a: &[T], rows: usize, columns: usize) -> bool {
+        if rows > columns {
+            return false;
+        }
+        self.gram.clear();
+        self.gram.resize(rows * rows, 0.0);
+        let row = |i: usize| &a[i * columns..(i + 1) * columns];
+        let mut longest = 0.0_f64;
+        for i in 0..rows {
+            for k in 0..=i {
+                self.gram[i * rows + k] = overlap(row(i), row(k));
+            }
+            longest = longest.max(self.gram[i * (rows + 1)]);
+        }
+        let clear = |i: usize, gram: &[f64]| gram[i * (rows + 1)] > CLEARLY * longest.sqrt();
+        if !cholesky(&mut self.gram, rows) || !(0..rows).all(|i| clear(i, &self.gram)) {
+            return false;
+        }
+        (self.rows, self.columns) = (rows, columns);
+        self.r.clear();
+        self.pivots.clear();
+        self.pivots.extend(0..rows);
+        self.q.clear();
+        self.q.resize(rows * rows, T::zero());
+        (0..rows).for_each(|i| self.q[i * (rows + 1)] = T::one());
+        true
     }
 
     /// The dimension of the range.

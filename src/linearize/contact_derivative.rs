@@ -147,13 +147,18 @@ impl ContactDerivatives {
             if point.bodies[moving].is_none() {
                 continue;
             }
-            let poses = [0, 1].map(|side| {
+            let pose = |side: usize| {
                 let body = &motion.bodies[owner(side)?];
                 Some(if side == moving { displaced(body) } else { constant(body) })
-            });
-            self.rotations[moving] = [0, 1]
-                .map(|side| point.bodies[side].and(poses[side].as_ref()).map(|pose| pose.rotation));
-            let poses = [poses[0].as_ref(), poses[1].as_ref()];
+            };
+            // One by one: arrays of such size are slow to be passed about.
+            let (first, second) = (pose(0), pose(1));
+            let poses = [first.as_ref(), second.as_ref()];
+            for (turn, (body, pose)) in
+                self.rotations[moving].iter_mut().zip(point.bodies.iter().zip(poses))
+            {
+                *turn = body.and(pose).map(|pose| pose.rotation);
+            }
             // Not to lose the furthest by rounding.
             let reach = (reach, most + 1e-9 * most.abs());
             self.pair.points(&system, point.pair, poses, reach, &mut self.found[moving]);
