@@ -1,6 +1,8 @@
 //! Contact smoothed for planning: closed forms, its limit, its derivatives.
 
-use stiction::linearize::{JacobianWorkspace, Selection, StepJacobian, step_jacobian};
+use stiction::linearize::{
+    JacobianWorkspace, Selection, StepJacobian, step_jacobian, step_jacobian_by_lanes,
+};
 use stiction::model::{Scene, System};
 use stiction::simulation::{Rollout, StepMemory, Workspace, step};
 use stiction::state::State;
@@ -110,8 +112,8 @@ fn friction_opposes_the_slip_inside_its_cone() {
 }
 
 /// A box that slides on its lower face, one that stands on an edge that sticks, and a rod that comes to its limit against
-/// dry friction. The compliance, by which the four
-/// corners share the weight, is large against kappa / lambda^2, which shares it too.
+/// dry friction. The compliance, by which the four corners share the weight, is large against kappa / lambda^2, which
+/// shares it too.
 fn boxes(smoothing: f64) -> Scene {
     let text = format!(
         "[simulation]
@@ -201,6 +203,63 @@ fn its_jacobians_agree_with_differences() {
         }
     }
     assert!(worst < 1e-6, "{worst:e}");
+}
+
+#[test]
+fn its_jacobians_come_from_one_solution_and_agree_with_duals_through_the_whole_step() {
+    let scene = boxes(1e-4);
+    let model = &scene.model;
+    let p: Vec<_> =
+        model.parameter_names().iter().filter_map(|name| model.parameter(name)).collect();
+    let all: Vec<usize> = (0..model.nv()).collect();
+    let selection = Selection { inputs: &all, parameters: &p };
+    let inputs = vec![0.01; model.nv()];
+    let mut workspace = JacobianWorkspace::default();
+    let [mut found, mut expected] = [StepJacobian::default(), StepJacobian::default()];
+    let mut run = |way: Linearize, result: &mut StepJacobian| {
+        let memory = &mut StepMemory::default();
+        way(&system(&scene), &scene.state, &inputs, selection, memory, &mut workspace, result);
+    };
+    run(step_jacobian, &mut found);
+    run(step_jacobian_by_lanes, &mut expected);
+    assert_eq!(found.dual_steps, 0);
+    assert!(expected.dual_steps > 0);
+    let pairs = [(&found.a, &expected.a), (&found.b, &expected.b), (&found.c, &expected.c)];
+    for (found, expected) in pairs {
+        for (k, expected) in expected.column_iter().enumerate() {
+            let error = (found.column(k) - expected).amax();
+            assert!(error <= 1e-8 * expected.amax().max(1e-3), "column {k}: {error:e}");
+        }
+    }
+}
+
+type Linearize = fn(
+    &System<f64>,
+    &State<f64>,
+    &[f64],
+    Selection,
+    &mut StepMemory<f64>,
+    &mut JacobianWorkspace,
+    &mut StepJacobian,
+);
+
+#[test]
+fn it_allocates_nothing_after_the_first_step() {
+    let scene = boxes(1e-4);
+    let inputs = [0.0; 13];
+    let (mut workspace, mut end) = (Workspace::default(), State::default());
+    let mut jacobians = JacobianWorkspace::default();
+    let (mut memory, mut result) = (StepMemory::default(), StepJacobian::default());
+    let selection = Selection { inputs: &[0, 1], parameters: &[] };
+    let mut run = || {
+        let (state, memory) = (&scene.state, &mut memory);
+        step(&system(&scene), state, &inputs, memory, &mut workspace, &mut end);
+        let (workspace, result) = (&mut jacobians, &mut result);
+        step_jacobian(&system(&scene), state, &inputs, selection, memory, workspace, result);
+    };
+    (0..2).for_each(|_| run());
+    assert_eq!(allocation_counter::measure(run).count_total, 0);
+    assert!(result.is_determined());
 }
 
 // What makes planning possible: a pusher that does not touch yet feels the cube.

@@ -519,15 +519,18 @@ pub(super) fn momentum_residual<T: Real>(
     lambda: &[T],
     momentum: &mut [T],
 ) {
-    let moved: Vec<T> = velocity.iter().zip(data.free).map(|(&v, &f)| v - f).collect();
     data.rows.transpose_times(data.jacobian, lambda, momentum);
+    momentum.iter_mut().for_each(|r| *r = -*r);
     for tree in 0..data.rows.trees() {
         let (range, l) = (data.rows.tree(tree), data.factor(tree));
-        let (n, moved) = (range.len(), &moved[range.clone()]);
-        let half: Vec<T> =
-            (0..n).map(|k| (k..n).fold(T::zero(), |s, i| s + l[i * n + k] * moved[i])).collect();
-        for (i, r) in momentum[range].iter_mut().enumerate() {
-            *r = (0..=i).fold(-*r, |s, k| s + l[i * n + k] * half[k]);
+        let n = range.len();
+        let moved = |i: usize| velocity[range.start + i] - data.free[range.start + i];
+        let momentum = &mut momentum[range.clone()];
+        for k in 0..n {
+            let half = (k..n).fold(T::zero(), |sum, i| sum + l[i * n + k] * moved(i));
+            for (i, r) in momentum.iter_mut().enumerate().skip(k) {
+                *r += l[i * n + k] * half;
+            }
         }
     }
 }

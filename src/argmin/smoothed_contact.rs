@@ -26,7 +26,7 @@ use super::contact_data::{ContactData, Delassus, Layout};
 use super::contact_law::{Law, Mode};
 use super::coupled_contact::momentum_residual;
 use super::{Report, Status};
-use crate::ad::{Implicit, Real};
+use crate::ad::{Linearization, Node, Real};
 use crate::linalg::{Lu, norm};
 
 /// The smoothed problem as a node. Inputs as those of [`CoupledContact`](super::CoupledContact); outputs: v+,
@@ -79,19 +79,19 @@ impl SmoothedContact {
         ContactData::new(&self.rows, &self.laws, inputs)
     }
 
-    /// The conditions of all blocks at impulses and bounds `z` and velocities `u`.
+    /// The conditions of all blocks at impulses and bounds `z` and velocities `u(block, row)` along the rows.
     fn conditions<T: Real>(
         &self,
         data: &ContactData<T>,
         (kappa, scales): (f64, &[f64]),
-        (z, u): (&[T], &[T]),
+        (z, u): (&[T], impl Fn(usize, usize) -> T),
         h: &mut [T],
     ) {
         let mut cone = self.rows.rows();
         for (i, block) in data.blocks().iter().enumerate() {
             let (first, scale) = (block.first, scales[i]);
             let product = kappa * scale;
-            let slack = u[first] - data.target[i] + data.compliance[i] * z[first];
+            let slack = u(i, 0) - data.target[i] + data.compliance[i] * z[first];
             match self.laws[i] {
                 Law::Equality => h[first] = slack * scale,
                 Law::Interval => {
@@ -109,7 +109,7 @@ impl SmoothedContact {
                     if data.limit[i].value() > 0.0 {
                         let radius = data.limit[i] * z[first];
                         let x = radius - psi * scale;
-                        let y = [0, 1].map(|k| t[k] - u[first + 1 + k] * scale);
+                        let y = [0, 1].map(|k| t[k] - u(i, 1 + k) * scale);
                         let (center, along) = projected(x, y, product);
                         h[cone] = radius - center;
                         for k in 0..2 {
@@ -125,7 +125,13 @@ impl SmoothedContact {
     }
 
     /// What each block does most of.
-    fn modes(&self, data: &ContactData<f64>, scales: &[f64], z: &[f64], u: &[f64]) -> Vec<Mode> {
+    fn modes(
+        &self,
+        data: &ContactData<f64>,
+        scales: &[f64],
+        (z, u): (&[f64], &[f64]),
+        modes: &mut Vec<Mode>,
+    ) {
         let mut cone = self.rows.rows();
         let mode = |(i, law): (usize, &Law)| {
             let first = data.blocks()[i].first;
@@ -146,7 +152,8 @@ impl SmoothedContact {
                 false => Mode::Stick,
             }
         };
-        self.laws.iter().enumerate().map(mode).collect()
+        modes.clear();
+        modes.extend(self.laws.iter().enumerate().map(mode));
     }
 }
 
@@ -163,43 +170,69 @@ fn projected<T: Real>(x: T, y: [T; 2], product: f64) -> (T, T) {
     (x * 0.5 + sum * 0.25, x / sum + T::constant(0.5))
 }
 
-/// Newton's method on values.
-struct Newton<'a> {
-    node: &'a SmoothedContact,
-    data: ContactData<'a, f64>,
+/// Scratch memory of the solver.
+#[derive(Clone, Debug, Default)]
+pub struct SmoothedWorkspace {
+    values: Vec<f64>,
+    newton: NewtonMemory,
+}
+
+#[derive(Clone, Debug, Default)]
+struct NewtonMemory {
     delassus: Delassus<f64>,
     /// G, and the matrix of the conditions; row-major.
     g: Vec<f64>,
     matrix: Vec<f64>,
     lu: Lu<f64>,
+    /// Impulses and bounds, and those a step starts from.
+    z: Vec<f64>,
+    start: Vec<f64>,
+    u: Vec<f64>,
+    h: Vec<f64>,
+    step: Vec<f64>,
+}
+
+/// Newton's method on values.
+struct Newton<'a> {
+    node: &'a SmoothedContact,
+    data: ContactData<'a, f64>,
+    memory: &'a mut NewtonMemory,
     scales: &'a [f64],
     impulse: f64,
 }
 
 impl Newton<'_> {
-    fn velocities(&mut self, z: &[f64], u: &mut [f64]) {
+    /// u at z.
+    fn velocities(&mut self) {
+        let NewtonMemory { delassus, z, u, .. } = &mut *self.memory;
         let rows = self.node.rows.rows();
-        self.delassus.velocity(&self.node.rows, &z[..rows], u);
+        u.resize(rows, 0.0);
+        delassus.velocity(&self.node.rows, &z[..rows], u);
         // b is less the targets.
         for (block, target) in self.data.blocks().iter().zip(self.data.target) {
             u[block.first] += target;
         }
     }
 
-    fn conditions(&mut self, kappa: f64, z: &[f64], u: &mut [f64], h: &mut [f64]) -> f64 {
-        self.velocities(z, u);
-        self.node.conditions(&self.data, (kappa, self.scales), (z, u), h);
+    /// u and h at z; the largest condition.
+    fn conditions(&mut self, kappa: f64) -> f64 {
+        self.velocities();
+        let NewtonMemory { z, u, h, .. } = &mut *self.memory;
+        h.resize(z.len(), 0.0);
+        let blocks = self.data.blocks();
+        let velocity = |i: usize, r: usize| u[blocks[i].first + r];
+        self.node.conditions(&self.data, (kappa, self.scales), (z, velocity), h);
         let largest =
             h.iter().fold(0.0, |most: f64, x| if x.abs() <= most { most } else { x.abs() });
         largest / self.impulse
     }
 
     /// The derivatives of the conditions in z, with u = G lambda + b.
-    fn linearize(&mut self, kappa: f64, z: &[f64], u: &[f64]) -> bool {
+    fn linearize(&mut self, kappa: f64) -> bool {
+        let NewtonMemory { g, matrix, lu, z, u, .. } = &mut *self.memory;
         let (n, rows) = (z.len(), self.node.rows.rows());
-        self.matrix.clear();
-        self.matrix.resize(n * n, 0.0);
-        let (g, matrix) = (&self.g, &mut self.matrix);
+        matrix.clear();
+        matrix.resize(n * n, 0.0);
         // Adds the weights of z and of u to a condition.
         let mut add = |row: usize, of_z: &[(usize, f64)], of_u: &[(usize, f64)]| {
             let row = &mut matrix[row * n..(row + 1) * n];
@@ -284,37 +317,39 @@ impl Newton<'_> {
                 }
             }
         }
-        self.lu.factor(&self.matrix, n)
+        lu.factor(matrix, n)
     }
 
     /// Newton steps at a kappa until the conditions hold to `tolerance`; returns their residual.
-    fn solve(&mut self, kappa: f64, tolerance: f64, z: &mut [f64], steps: &mut usize) -> f64 {
-        let mut u = vec![0.0; self.node.rows.rows()];
-        let (mut h, mut trial) = (vec![0.0; z.len()], z.to_vec());
-        let mut residual = self.conditions(kappa, z, &mut u, &mut h);
+    fn solve(&mut self, kappa: f64, tolerance: f64, steps: &mut usize) -> f64 {
+        let mut residual = self.conditions(kappa);
         for _ in 0..ITERATIONS {
-            if residual <= tolerance || !self.linearize(kappa, z, &u) {
+            if residual <= tolerance || !self.linearize(kappa) {
                 break;
             }
             *steps += 1;
-            let mut step = h.clone();
-            self.lu.solve(&mut step);
+            let NewtonMemory { lu, z, start, h, step, .. } = &mut *self.memory;
+            step.clone_from(h);
+            lu.solve(step);
+            start.clone_from(z);
             let (mut length, mut better) = (1.0, false);
             for _ in 0..HALVINGS {
-                for ((trial, &z), &step) in trial.iter_mut().zip(&*z).zip(&step) {
-                    *trial = z - length * step;
+                let NewtonMemory { z, start, step, .. } = &mut *self.memory;
+                for (z, (&start, &step)) in z.iter_mut().zip(start.iter().zip(&*step)) {
+                    *z = start - length * step;
                 }
-                let reached = self.conditions(kappa, &trial, &mut u, &mut h);
+                let reached = self.conditions(kappa);
                 if reached < (1.0 - 1e-4 * length) * residual {
                     (residual, better) = (reached, true);
-                    z.copy_from_slice(&trial);
                     break;
                 }
                 length *= 0.5;
             }
             if !better {
                 // At rounding.
-                self.conditions(kappa, z, &mut u, &mut h);
+                let NewtonMemory { z, start, .. } = &mut *self.memory;
+                z.clone_from(start);
+                self.conditions(kappa);
                 break;
             }
         }
@@ -322,15 +357,24 @@ impl Newton<'_> {
     }
 }
 
-impl Implicit for SmoothedContact {
+impl Node for SmoothedContact {
     type Solution = SmoothedSolution;
+    type Workspace<T: Real> = SmoothedWorkspace;
+    type Factor<T: Real> = Linearization<T>;
 
-    fn solve<T: Real>(&self, inputs: &[T], outputs: &mut [T], solution: &mut SmoothedSolution) {
-        let values: Vec<f64> = inputs.iter().map(|x| x.value()).collect();
-        let data = self.data(&values);
+    fn primal<T: Real>(
+        &self,
+        inputs: &[T],
+        outputs: &mut [T],
+        solution: &mut SmoothedSolution,
+        workspace: &mut SmoothedWorkspace,
+    ) {
+        let SmoothedWorkspace { values, newton: memory } = workspace;
+        values.clear();
+        values.extend(inputs.iter().map(|x| x.value()));
         outputs.fill(T::zero());
         let admissible = values.len() == Layout::new(&self.rows).end
-            && data.is_admissible()
+            && self.data(values).is_admissible()
             && self.smoothing > 0.0
             && self.smoothing.is_finite();
         if !admissible {
@@ -342,10 +386,12 @@ impl Implicit for SmoothedContact {
             solution.scales.resize(self.laws.len(), 1.0);
             return;
         }
-        let mut delassus = Delassus::default();
+        let data = self.data(values);
+        let NewtonMemory { delassus, g, .. } = &mut *memory;
         delassus.assemble(&data);
         let rows = self.rows.rows();
-        let mut g = vec![0.0; rows * rows];
+        g.clear();
+        g.resize(rows * rows, 0.0);
         for a in data.blocks() {
             for b in data.blocks() {
                 for (r, s) in (0..a.rows).flat_map(|r| (0..b.rows).map(move |s| (r, s))) {
@@ -360,17 +406,17 @@ impl Implicit for SmoothedContact {
             let g = trace / block.rows as f64;
             if g > 0.0 { 1.0 / g } else { 1.0 }
         };
-        let scales: Vec<f64> = data.blocks().iter().enumerate().map(size).collect();
+        let SmoothedSolution { report, modes, scales } = solution;
+        scales.clear();
+        scales.extend(data.blocks().iter().enumerate().map(size));
         let strongest = scales.iter().copied().fold(0.0, f64::max);
         let speed = delassus.velocity_scale();
         // The impulse that stops a contact, or that of the smoothing alone.
         let impulse = (speed * strongest).max((self.smoothing * strongest).sqrt());
-        let (data, lu) = (self.data(&values), Lu::default());
-        let (matrix, scales) = (Vec::new(), &scales[..]);
-        let mut newton = Newton { node: self, data, delassus, g, matrix, lu, scales, impulse };
-        let mut steps = 0;
-        let mut z = vec![0.0; self.unknowns()];
         let mut kappa = self.smoothing.max(speed * speed * strongest);
+        let z = &mut memory.z;
+        z.clear();
+        z.resize(self.unknowns(), 0.0);
         let mut cone = rows;
         for (i, block) in self.rows.blocks().iter().enumerate() {
             let start = (kappa * scales[i]).sqrt();
@@ -382,22 +428,22 @@ impl Implicit for SmoothedContact {
                 cone += 1;
             }
         }
+        let mut steps = 0;
+        let mut newton = Newton { node: self, data, memory, scales, impulse };
         while kappa > self.smoothing {
-            newton.solve(kappa, 1e-3, &mut z, &mut steps);
+            newton.solve(kappa, 1e-3, &mut steps);
             kappa = (kappa * FALL).max(self.smoothing);
         }
-        let residual = newton.solve(self.smoothing, self.tolerance, &mut z, &mut steps);
-        let mut u = vec![0.0; rows];
-        newton.velocities(&z, &mut u);
-        solution.modes = self.modes(&newton.data, scales, &z, &u);
-        solution.scales.clear();
-        solution.scales.extend_from_slice(scales);
+        let residual = newton.solve(self.smoothing, self.tolerance, &mut steps);
+        newton.velocities();
+        let NewtonMemory { z, u, .. } = &*memory;
+        self.modes(&data, scales, (z, u), modes);
         let solved = residual <= self.tolerance;
         let status = if solved { Status::Solved } else { Status::IterationLimit };
         let margin = f64::INFINITY;
-        solution.report = Report { status, iterations: steps, residual, margin };
+        *report = Report { status, iterations: steps, residual, margin };
         let (velocity, rest) = outputs.split_at_mut(self.rows.velocities());
-        for (output, &z) in rest.iter_mut().zip(&z) {
+        for (output, &z) in rest.iter_mut().zip(z) {
             *output = T::constant(z);
         }
         let data = self.data(inputs);
@@ -419,8 +465,44 @@ impl Implicit for SmoothedContact {
         let (velocity, z) = outputs.split_at(self.rows.velocities());
         let (momentum, conditions) = residual.split_at_mut(velocity.len());
         momentum_residual(&data, velocity, &z[..self.rows.rows()], momentum);
-        let mut u = vec![T::zero(); self.rows.rows()];
-        self.rows.times(data.jacobian, velocity, &mut u);
-        self.conditions(&data, (self.smoothing, &solution.scales), (z, &u), conditions);
+        let u = |i: usize, r: usize| data.blocks()[i].times(data.row(i, r), velocity);
+        self.conditions(&data, (self.smoothing, &solution.scales), (z, u), conditions);
+    }
+
+    // The rest follows from the residual.
+
+    fn factor<T: Real>(
+        &self,
+        solution: &SmoothedSolution,
+        inputs: &[T],
+        outputs: &[T],
+        factor: &mut Linearization<T>,
+    ) {
+        factor.factor(self, solution, inputs, outputs);
+    }
+
+    fn jvp<T: Real>(
+        &self,
+        solution: &SmoothedSolution,
+        factor: &mut Linearization<T>,
+        inputs: &[T],
+        outputs: &[T],
+        input_tangents: &[T],
+        output_tangents: &mut [T],
+    ) {
+        let tangents = input_tangents.iter().copied();
+        output_tangents.copy_from_slice(factor.jvp(self, solution, inputs, outputs, tangents));
+    }
+
+    fn vjp<T: Real>(
+        &self,
+        solution: &SmoothedSolution,
+        factor: &mut Linearization<T>,
+        inputs: &[T],
+        outputs: &[T],
+        output_adjoints: &[T],
+        input_adjoints: &mut [T],
+    ) {
+        factor.vjp(self, solution, inputs, outputs, output_adjoints, input_adjoints);
     }
 }

@@ -45,6 +45,8 @@ struct Smoothed<T: Real> {
     node: SmoothedContact,
     solution: SmoothedSolution,
     workspace: T::Workspace<SmoothedContact>,
+    /// With the bounds of the slip at the end.
+    outputs: Vec<T>,
 }
 
 /// Memory of passes on values.
@@ -73,6 +75,7 @@ impl<T: Real> Default for ContactProblem<T> {
                 node: SmoothedContact::default(),
                 solution: SmoothedSolution::default(),
                 workspace: Default::default(),
+                outputs: Vec::new(),
             },
         }
     }
@@ -159,13 +162,15 @@ impl<T: Real> ContactProblem<T> {
 
     /// The same problem with its conditions smoothed.
     fn solve_smoothed(&mut self, smoothing: f64) -> IslandReport {
-        let Smoothed { node, solution, workspace } = &mut self.smoothed;
+        let Smoothed { node, solution, workspace, outputs } = &mut self.smoothed;
         node.rows.clone_from(&self.node.rows);
         node.laws.clone_from(&self.node.laws);
         (node.tolerance, node.smoothing) = (self.node.tolerance, smoothing);
-        self.outputs.resize(node.output_len(), T::zero());
-        T::call(node, &self.inputs, &mut self.outputs, solution, workspace);
-        self.outputs.truncate(self.node.output_len());
+        outputs.clear();
+        outputs.resize(node.output_len(), T::zero());
+        T::call(node, &self.inputs, outputs, solution, workspace);
+        let shared = self.outputs.len();
+        self.outputs.copy_from_slice(&outputs[..shared]);
         self.solution.modes.clone_from(&solution.modes);
         IslandReport { report: solution.report, ..IslandReport::default() }
     }
@@ -178,6 +183,11 @@ impl<T: Real> ContactProblem<T> {
     /// The problem: the node, its inputs and outputs, and what its solver decided.
     pub fn solved(&self) -> (&CoupledContact, &[T], &[T], &ContactSolution) {
         (&self.node, &self.inputs, &self.outputs, &self.solution)
+    }
+
+    /// Where it is smoothed, the node that was solved instead, and its outputs.
+    pub fn smoothed(&self) -> (&SmoothedContact, &SmoothedSolution, &[T]) {
+        (&self.smoothed.node, &self.smoothed.solution, &self.smoothed.outputs)
     }
 
     /// What its solver left.

@@ -13,9 +13,9 @@ use std::ops::Range;
 
 use nalgebra::DMatrix;
 
-use super::conditions::Conditions;
+use super::conditions::{Condition, Conditions};
 use super::displacement::{Displaced, Point};
-use crate::ad::{Dual, Real};
+use crate::ad::{Dual, Linearization, Node, Real};
 use crate::argmin::{ContactPerturbations, ContactResponse};
 use crate::contact::ContactProblem;
 use crate::linalg::solve_lower_transpose_rows;
@@ -70,8 +70,10 @@ impl ColumnLanes {
             for (k, (island, problem)) in contacts.solved().enumerate() {
                 let (_, displaced) = self.displaced.workspace.parts();
                 let (_, inputs, ..) = displaced.problem(&island).solved();
-                let end = self.posed.respond(problem, inputs, conditions.of(k));
-                let mut rest = end;
+                let mut rest = match conditions.of(k) {
+                    Condition::Coupled(response) => self.posed.respond(problem, inputs, response),
+                    Condition::Smoothed(factor) => self.posed.follow(problem, inputs, factor),
+                };
                 for &tree in island.trees {
                     let velocities = model.trees[tree].v.clone();
                     let (own, others) = rest.split_at(velocities.len());
@@ -126,6 +128,7 @@ struct PosedLanes {
     along: Vec<Lanes>,
     perturbations: ContactPerturbations<f64>,
     limits: Vec<f64>,
+    tangents: Vec<f64>,
     x: Vec<f64>,
 }
 
@@ -180,6 +183,32 @@ impl PosedLanes {
         }
         for (v, change) in self.velocity.iter_mut().zip(self.x.chunks_exact(LANES)) {
             v.tangent.copy_from_slice(change);
+        }
+        &self.velocity
+    }
+
+    /// The same of a smoothed problem, lane by lane.
+    fn follow(
+        &mut self,
+        problem: &ContactProblem<f64>,
+        inputs: &[Lanes],
+        factor: &mut Linearization<f64>,
+    ) -> &[Lanes] {
+        let (node, solution, outputs) = problem.smoothed();
+        let (_, values, ..) = problem.solved();
+        hold(&mut self.velocity, &outputs[..node.rows.velocities()]);
+        self.x.resize(outputs.len(), 0.0);
+        for lane in 0..LANES {
+            self.tangents.clear();
+            self.tangents.extend(inputs.iter().map(|x| x.tangent[lane]));
+            if self.tangents.iter().all(|&x| x == 0.0) {
+                continue;
+            }
+            let (tangents, changes) = (&self.tangents, &mut self.x);
+            node.jvp(solution, factor, values, outputs, tangents, changes);
+            for (v, &change) in self.velocity.iter_mut().zip(&*changes) {
+                v.tangent[lane] = change;
+            }
         }
         &self.velocity
     }

@@ -1,5 +1,6 @@
 //! The contact problems of a step, each factorised once for all columns of its Jacobians.
 
+use crate::ad::{Linearization, Node};
 use crate::argmin::ContactResponse;
 use crate::model::{ContactSolver, System};
 use crate::simulation::Workspace;
@@ -7,21 +8,32 @@ use crate::simulation::Workspace;
 /// The conditions of each island of a step. Reused, it allocates nothing.
 #[derive(Default)]
 pub(super) struct Conditions {
-    islands: Vec<ContactResponse<f64>>,
+    smooth: bool,
+    coupled: Vec<ContactResponse<f64>>,
+    smoothed: Vec<Linearization<f64>>,
+}
+
+/// The conditions of an island.
+pub(super) enum Condition<'a> {
+    Coupled(&'a mut ContactResponse<f64>),
+    Smoothed(&'a mut Linearization<f64>),
 }
 
 impl Conditions {
     /// Factorises the conditions of the step that `workspace` holds. False if it was more than one problem of the
-    /// coupled node an island, or if the conditions do not determine the velocities.
+    /// coupled or of the smoothed node an island, or if the conditions do not determine the velocities.
     #[must_use]
     pub fn factor(&mut self, system: &System<f64>, workspace: &Workspace<f64>) -> bool {
         let System { model, settings, .. } = system;
-        let coupled =
-            [ContactSolver::Coupled, ContactSolver::ConvexRelaxation, ContactSolver::Pyramid];
+        self.smooth = settings.smoothing > 0.0;
+        let solved_at_once = match settings.solver {
+            ContactSolver::Coupled => true,
+            ContactSolver::ConvexRelaxation | ContactSolver::Pyramid => !self.smooth,
+            _ => false,
+        };
         let (motion, contacts) = workspace.parts();
         let found = |tree| motion.health(tree) == (true, true);
-        if !coupled.contains(&settings.solver)
-            || settings.smoothing != 0.0
+        if !solved_at_once
             || !model.equalities.is_empty()
             || workspace.was_split()
             || contacts.unfinished
@@ -29,18 +41,28 @@ impl Conditions {
         {
             return false;
         }
+        let islands = contacts.solved().count();
+        if self.coupled.len().max(self.smoothed.len()) < islands {
+            self.coupled.resize_with(islands, ContactResponse::default);
+            self.smoothed.resize_with(islands, Linearization::default);
+        }
         contacts.solved().enumerate().all(|(k, (_, problem))| {
-            if self.islands.len() == k {
-                self.islands.push(ContactResponse::default());
-            }
             let (node, inputs, outputs, solution) = problem.solved();
-            let response = &mut self.islands[k];
+            if self.smooth {
+                let (node, solution, outputs) = problem.smoothed();
+                Node::factor(node, solution, inputs, outputs, &mut self.smoothed[k]);
+                return true;
+            }
+            let response = &mut self.coupled[k];
             node.response(solution, inputs, outputs, problem.workspace(), response)
         })
     }
 
     /// Those of an island, by its place among those that were solved.
-    pub fn of(&mut self, island: usize) -> &mut ContactResponse<f64> {
-        &mut self.islands[island]
+    pub fn of(&mut self, island: usize) -> Condition<'_> {
+        match self.smooth {
+            true => Condition::Smoothed(&mut self.smoothed[island]),
+            false => Condition::Coupled(&mut self.coupled[island]),
+        }
     }
 }

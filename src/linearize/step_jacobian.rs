@@ -98,10 +98,10 @@ pub struct JacobianWorkspace {
 /// this step leaves.
 ///
 /// All columns come from one factorisation of the contact problem, where the step poses one to the coupled solver (with
-/// either law of friction, without smoothing; no closed loops, no impact at which the step was split, no redundant
-/// contacts that slide with a compliance of 0): A and B from the structure of the step, C, and with other integrators
-/// than the semi-implicit one A and B of joints, by duals through all but the solution. Elsewhere the whole
-/// step runs on duals (whose modes are those of impulses of least norm, also with `keep_impulses`);
+/// any law of friction; no closed loops, no impact at which the step was split, no redundant contacts that slide
+/// with a compliance of 0): A and B from the structure of the step, C by duals through all but the solution,
+/// as A and B where contact is smoothed or joints have another integrator than the semi-implicit one. Elsewhere the
+/// whole step runs on duals (whose modes are those of impulses of least norm, also with `keep_impulses`);
 /// [`step_jacobian_by_lanes`] always does that.
 pub fn step_jacobian(
     system: &System<f64>,

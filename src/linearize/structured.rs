@@ -11,7 +11,7 @@
 
 use nalgebra::DMatrix;
 
-use super::conditions::Conditions;
+use super::conditions::{Condition, Conditions};
 use super::contact_derivative::{ContactDerivatives, Solved};
 use super::displacement::Point;
 use super::tree_derivative::{Columns, TreeDerivatives};
@@ -60,7 +60,7 @@ impl Structured {
         for (k, (island, problem)) in contacts.solved().enumerate() {
             island.trees.iter().for_each(|&tree| self.visited[tree] = true);
             let (node, ..) = problem.solved();
-            let response = conditions.of(k);
+            let Condition::Coupled(response) = conditions.of(k) else { return false };
             self.columns.start(at, island.trees.iter().copied());
             self.momenta(at, motion);
             let (n, m) = (self.columns.velocities, self.columns.count());
