@@ -6,6 +6,7 @@ use stiction::linearize::{
 use stiction::model::{Scene, System};
 use stiction::simulation::{Rollout, StepMemory, Workspace, step};
 use stiction::state::State;
+use stiction::verify::{Gradcheck, StepProgram};
 
 use crate::random::Random;
 
@@ -231,6 +232,16 @@ fn its_jacobians_come_from_one_solution_and_agree_with_duals_through_the_whole_s
             assert!(error <= 1e-8 * expected.amax().max(1e-3), "column {k}: {error:e}");
         }
     }
+}
+
+/// The unrolled solver, too, which shares nothing with the residual but the conditions.
+#[test]
+fn all_ways_of_differentiating_it_agree() {
+    let scene = boxes(1e-4);
+    let (inputs, memory) = ([0.01; 13], StepMemory::default());
+    let program = StepProgram::new(system(&scene), &scene.state, &inputs, &memory, 1);
+    let found = Gradcheck::of(&program).unwrap();
+    assert!(found.passed(), "{found:?}");
 }
 
 type Linearize = fn(

@@ -79,6 +79,15 @@ impl SmoothedContact {
         ContactData::new(&self.rows, &self.laws, inputs)
     }
 
+    /// v+ under the impulses that `z` begins with.
+    fn velocities<T: Real>(&self, data: &ContactData<T>, z: &[T], velocity: &mut [T]) {
+        self.rows.transpose_times(data.jacobian, &z[..self.rows.rows()], velocity);
+        data.solve_mass(velocity);
+        for (v, &free) in velocity.iter_mut().zip(data.free) {
+            *v += free;
+        }
+    }
+
     /// The conditions of all blocks at impulses and bounds `z` and velocities `u(block, row)` along the rows.
     fn conditions<T: Real>(
         &self,
@@ -436,21 +445,37 @@ impl Node for SmoothedContact {
         }
         let residual = newton.solve(self.smoothing, self.tolerance, &mut steps);
         newton.velocities();
-        let NewtonMemory { z, u, .. } = &*memory;
+        if T::ORDER > 0 {
+            newton.linearize(self.smoothing);
+        }
+        let NewtonMemory { z, u, step, .. } = &mut *memory;
+        step.resize(z.len(), 0.0);
         self.modes(&data, scales, (z, u), modes);
         let solved = residual <= self.tolerance;
         let status = if solved { Status::Solved } else { Status::IterationLimit };
         let margin = f64::INFINITY;
         *report = Report { status, iterations: steps, residual, margin };
         let (velocity, rest) = outputs.split_at_mut(self.rows.velocities());
-        for (output, &z) in rest.iter_mut().zip(z) {
+        for (output, &z) in rest.iter_mut().zip(&*z) {
             *output = T::constant(z);
         }
         let data = self.data(inputs);
-        self.rows.transpose_times(data.jacobian, &rest[..rows], velocity);
-        data.solve_mass(velocity);
-        for (v, &free) in velocity.iter_mut().zip(data.free) {
-            *v += free;
+        self.velocities(&data, rest, velocity);
+        for _ in 0..T::ORDER {
+            // Unrolled: a Newton step with the slope of the values gains an order.
+            let u = |i: usize, r: usize| data.blocks()[i].times(data.row(i, r), velocity);
+            let mut h = vec![T::zero(); rest.len()];
+            self.conditions(&data, (self.smoothing, scales), (rest, u), &mut h);
+            for (k, h) in h.into_iter().enumerate() {
+                let NewtonMemory { lu, step, .. } = &mut *memory;
+                step.fill(0.0);
+                step[k] = 1.0;
+                lu.solve(step);
+                for (z, &inverse) in rest.iter_mut().zip(&*step) {
+                    *z -= h * inverse;
+                }
+            }
+            self.velocities(&data, rest, velocity);
         }
     }
 
