@@ -47,6 +47,15 @@ impl Layout {
     }
 }
 
+/// Whether laws and inputs fit the rows, and a solution may be looked for.
+pub(super) fn is_admissible<T: Real>(rows: &BlockRows, laws: &[Law], inputs: &[T]) -> bool {
+    let matches = |(block, law): (&RowBlock, &Law)| block.rows == law.rows();
+    laws.len() == rows.blocks().len()
+        && rows.blocks().iter().zip(laws).all(matches)
+        && inputs.len() == Layout::new(rows).end
+        && ContactData::new(rows, laws, inputs).is_admissible()
+}
+
 impl<'a, T: Real> ContactData<'a, T> {
     /// A view of `inputs`, which are as many as [`Layout::end`] says.
     pub fn new(rows: &'a BlockRows, laws: &'a [Law], inputs: &'a [T]) -> Self {
@@ -83,7 +92,7 @@ impl<'a, T: Real> ContactData<'a, T> {
         self.compliance[i].value() == 0.0
     }
 
-    /// Whether a solution may be looked for.
+    /// Whether the numbers are such that a solution may be looked for.
     pub fn is_admissible(&self) -> bool {
         let finite = |x: &[T]| x.iter().all(|x| x.value().is_finite());
         let nonnegative = |x: &[T]| x.iter().all(|x| x.value() >= 0.0 && x.value().is_finite());

@@ -5,7 +5,8 @@
 //! least-norm rule, with rows W_m = Q T of which Q has orthonormal columns, count as T x = -Q' h, and with T' = Z R the
 //! part of x along Z is known: Z' x = -R^-T Q' h. The other conditions are solved for in what is left, x less its part
 //! along Z: with few bodies and many contacts they are much fewer than K has, and no square of T is ever taken, in
-//! which rows that are nearly dependent would be lost. (Where friction follows a normal impulse that is shared,
+//! which rows that are nearly dependent would be lost. With few contacts K is taken as it is. Rows of a body 1e14 times
+//! as heavy as another of its island are too short to be seen. (Where friction follows a normal impulse that is shared,
 //! velocities do depend on it; then there is no response, and `jvp` says what is.)
 
 use super::contact_data::ContactData;

@@ -49,7 +49,7 @@
 
 use super::Status;
 use super::block_rows::BlockRows;
-use super::contact_data::{ContactData, Layout};
+use super::contact_data::{ContactData, Layout, is_admissible};
 use super::contact_law::{Law, Mode};
 use super::contact_modes::{Iterate, Selection};
 use super::contact_response::ContactResponse;
@@ -94,8 +94,8 @@ pub enum ContactMethod {
     Newton,
     /// Gauss-Seidel sweeps alone. The result has no derivative: `jvp` and `vjp` give NaN.
     GaussSeidel,
-    /// The impulses of the solution passed in are taken as they are, and differentiated by the conditions
-    /// in the modes they suggest.
+    /// The impulses of the solution passed in are taken as they are (but for how a joint's limit and dry friction
+    /// along it share theirs), and differentiated by the conditions in the modes they suggest.
     Given,
 }
 
@@ -204,11 +204,7 @@ impl CoupledContact {
 
     /// Whether there is a problem to be solved.
     pub(super) fn is_admissible<T: Real>(&self, inputs: &[T]) -> bool {
-        let matches = |(block, law): (&super::RowBlock, &Law)| block.rows == law.rows();
-        self.laws.len() == self.rows.blocks().len()
-            && self.rows.blocks().iter().zip(&self.laws).all(matches)
-            && inputs.len() == self.input_len()
-            && self.data(inputs).is_admissible()
+        is_admissible(&self.rows, &self.laws, inputs)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The coupled contact problem, smoothed: complementarity relaxed to a product kappa, for planning through
 //! contact.
 //!
-//! What does not touch is pushed a little, what touches gives a little, and every derivative is continuous:
+//! What does not touch is pushed a little, what touches gives a little, and velocities are smooth in all inputs of
+//! the node:
 //!
 //! ```text
 //! lambda_n (u_n - target + c lambda_n) = kappa
@@ -19,10 +20,13 @@
 //! Newton's method needs no interior point to start from. It follows kappa down from a large one.
 //!
 //! Dry friction is projected onto its interval, smoothed at both ends; without friction (mu = 0) there is no
-//! tangential impulse, and no derivative in mu.
+//! tangential impulse, and no derivative in mu. Equations of closed loops, which may be redundant, give a little.
+//!
+//! What poses the problem is not smoothed: the target has a kink at a gap of 0, where Baumgarte's share begins, and a
+//! contact leaves the problem at the reach, where it still pushes with a hundredth of the weight.
 
 use super::block_rows::BlockRows;
-use super::contact_data::{ContactData, Delassus, Layout};
+use super::contact_data::{ContactData, Delassus, is_admissible};
 use super::contact_law::{Law, Mode};
 use super::coupled_contact::momentum_residual;
 use super::{Report, Status};
@@ -55,11 +59,25 @@ pub struct SmoothedSolution {
     scales: Vec<f64>,
 }
 
+impl SmoothedSolution {
+    /// Of a problem that is none.
+    fn invalid(&mut self, blocks: usize) {
+        let (status, residual) = (Status::InvalidInput, f64::INFINITY);
+        self.report = Report { status, residual, ..Report::default() };
+        self.modes.clear();
+        self.modes.resize(blocks, Mode::Break);
+        self.scales.clear();
+        self.scales.resize(blocks, 1.0);
+    }
+}
+
 /// Newton steps at a kappa, and halvings of each.
 const ITERATIONS: usize = 40;
 const HALVINGS: usize = 30;
 /// By what kappa falls.
 const FALL: f64 = 0.1;
+/// Compliance of equations, relative to the scale of their row.
+const GIVE: f64 = 1e-9;
 
 impl SmoothedContact {
     /// How many outputs there are.
@@ -102,7 +120,7 @@ impl SmoothedContact {
             let product = kappa * scale;
             let slack = u(i, 0) - data.target[i] + data.compliance[i] * z[first];
             match self.laws[i] {
-                Law::Equality => h[first] = slack * scale,
+                Law::Equality => h[first] = slack * scale + z[first] * GIVE,
                 Law::Interval => {
                     let x = z[first] - slack * scale;
                     let (low, high) = (x + data.limit[i], x - data.limit[i]);
@@ -262,7 +280,7 @@ impl Newton<'_> {
             let slack = u[first] - data.target[i] + c * z[first];
             let x = z[first] - slack * scale;
             match self.node.laws[i] {
-                Law::Equality => add(first, &[(first, c * scale)], &[(first, scale)]),
+                Law::Equality => add(first, &[(first, c * scale + GIVE)], &[(first, scale)]),
                 law => {
                     let slope = match law {
                         Law::Interval => {
@@ -382,18 +400,11 @@ impl Node for SmoothedContact {
         values.clear();
         values.extend(inputs.iter().map(|x| x.value()));
         outputs.fill(T::zero());
-        let admissible = values.len() == Layout::new(&self.rows).end
-            && self.data(values).is_admissible()
+        let admissible = is_admissible(&self.rows, &self.laws, values)
             && self.smoothing > 0.0
             && self.smoothing.is_finite();
         if !admissible {
-            let (status, residual) = (Status::InvalidInput, f64::INFINITY);
-            solution.report = Report { status, residual, ..Report::default() };
-            solution.modes.clear();
-            solution.modes.resize(self.laws.len(), Mode::Break);
-            solution.scales.clear();
-            solution.scales.resize(self.laws.len(), 1.0);
-            return;
+            return solution.invalid(self.laws.len());
         }
         let data = self.data(values);
         let NewtonMemory { delassus, g, .. } = &mut *memory;
@@ -423,6 +434,10 @@ impl Node for SmoothedContact {
         // The impulse that stops a contact, or that of the smoothing alone.
         let impulse = (speed * strongest).max((self.smoothing * strongest).sqrt());
         let mut kappa = self.smoothing.max(speed * speed * strongest);
+        if !(kappa.is_finite() && impulse.is_finite()) {
+            // Of velocities whose squares overflow.
+            return solution.invalid(self.laws.len());
+        }
         let z = &mut memory.z;
         z.clear();
         z.resize(self.unknowns(), 0.0);

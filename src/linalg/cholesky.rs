@@ -50,8 +50,8 @@ pub fn solve_lower_transpose<T: Real>(l: &[T], n: usize, x: &mut [T]) {
 }
 
 /// X <- L^-1 X for a row-major matrix of `columns` columns. Zeros of L, as trees with branches have them, cost
-/// nothing.
-pub fn solve_lower_rows<T: Real>(l: &[T], n: usize, columns: usize, x: &mut [T]) {
+/// nothing. There is at least one column.
+pub(crate) fn solve_lower_rows<T: Real>(l: &[T], n: usize, columns: usize, x: &mut [T]) {
     for i in 0..n {
         let (above, row) = x.split_at_mut(i * columns);
         let row = &mut row[..columns];
@@ -62,8 +62,8 @@ pub fn solve_lower_rows<T: Real>(l: &[T], n: usize, columns: usize, x: &mut [T])
     }
 }
 
-/// X <- L^-T X for a row-major matrix of `columns` columns.
-pub fn solve_lower_transpose_rows<T: Real>(l: &[T], n: usize, columns: usize, x: &mut [T]) {
+/// X <- L^-T X for a row-major matrix of `columns` columns, one at least.
+pub(crate) fn solve_lower_transpose_rows<T: Real>(l: &[T], n: usize, columns: usize, x: &mut [T]) {
     for i in (0..n).rev() {
         let (above, below) = x.split_at_mut((i + 1) * columns);
         let row = &mut above[i * columns..];

@@ -130,8 +130,8 @@ impl<T: Real> Lu<T> {
         self.scratch = scratch;
     }
 
-    /// X <- A^-1 X for a row-major matrix of `columns` columns.
-    pub fn solve_rows(&mut self, columns: usize, x: &mut [T]) {
+    /// X <- A^-1 X for a row-major matrix of `columns` columns, one at least.
+    pub(crate) fn solve_rows(&mut self, columns: usize, x: &mut [T]) {
         let n = self.n;
         let mut y = std::mem::take(&mut self.scratch);
         y.clear();

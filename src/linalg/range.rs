@@ -124,7 +124,7 @@ impl<T: Real> Range<T> {
 
     /// Whether the rows of a matrix are clearly independent, which costs much less to see than the range does.
     /// That is all there is then, Q = 1, and there is no R.
-    pub fn is_everything(&mut self, a: &[T], rows: usize, columns: usize) -> bool {
+    pub(crate) fn is_everything(&mut self, a: &[T], rows: usize, columns: usize) -> bool {
         if rows > columns {
             return false;
         }
@@ -186,8 +186,8 @@ impl<T: Real> Range<T> {
     }
 
     /// x <- R^-T x for the entries x of the pivot columns, in their order: with A = Q R there, what Q'y is where
-    /// A'y = x.
-    pub fn solve_transpose(&self, x: &mut [T], columns: usize) {
+    /// A'y = x. There is at least one of `columns`.
+    pub(crate) fn solve_transpose(&self, x: &mut [T], columns: usize) {
         let side = self.rows.min(self.columns);
         for k in 0..self.rank() {
             let (above, row) = x.split_at_mut(k * columns);

@@ -37,14 +37,14 @@ pub(super) struct ColumnLanes {
 pub(super) type Matrices<'a> = [&'a mut DMatrix<f64>; 3];
 
 impl ColumnLanes {
-    /// Writes all columns of `[A B C]` by the whole step; returns how many steps that took, and the report of the
-    /// last.
-    pub fn whole(&mut self, at: &Point, mut matrices: Matrices) -> (usize, StepReport) {
-        let mut last = (0, StepReport::default());
+    /// Writes all columns of `[A B C]` by the whole step; returns how many steps that took and the report of the
+    /// last, nothing if there are no columns.
+    pub fn whole(&mut self, at: &Point, mut matrices: Matrices) -> Option<(usize, StepReport)> {
+        let mut last = None;
         for (k, pass) in passes(0..at.dimension()).enumerate() {
             self.vary(at, &pass);
             let (difference, report) = self.displaced.step(at, &self.displacement);
-            last = (k + 1, report);
+            last = Some((k + 1, report));
             write(&pass, difference, &mut matrices);
         }
         last

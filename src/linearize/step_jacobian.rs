@@ -41,7 +41,7 @@ pub struct StepJacobian {
     pub next: State<f64>,
     /// How the contact problems were solved.
     pub report: StepReport,
-    /// How many steps on duals it took besides the nominal one: none where all columns come from that.
+    /// How many whole steps on duals it took besides the nominal one: none where all columns come from its solution.
     pub dual_steps: usize,
     /// The touching contacts: what each did, which is what the derivatives hold for.
     pub modes: Vec<ContactRecord>,
@@ -103,6 +103,9 @@ pub struct JacobianWorkspace {
 /// as A and B where contact is smoothed or joints have another integrator than the semi-implicit one. Elsewhere the
 /// whole step runs on duals (whose modes are those of impulses of least norm, also with `keep_impulses`);
 /// [`step_jacobian_by_lanes`] always does that.
+///
+/// # Panics
+/// If state, inputs or what is selected are not those of the model.
 pub fn step_jacobian(
     system: &System<f64>,
     state: &State<f64>,
@@ -131,6 +134,9 @@ pub fn step_jacobian(
 }
 
 /// As [`step_jacobian`], by duals through the whole step: slower, whatever the step is made of, and its oracle.
+///
+/// # Panics
+/// As there.
 pub fn step_jacobian_by_lanes(
     system: &System<f64>,
     state: &State<f64>,
@@ -153,10 +159,14 @@ fn finish_by_lanes(
     workspace: &mut JacobianWorkspace,
     result: &mut StepJacobian,
 ) {
-    let JacobianWorkspace { lanes, before, .. } = workspace;
+    let JacobianWorkspace { nominal, lanes, before, .. } = workspace;
     let StepJacobian { a, b, c, next, modes, report, dual_steps } = result;
     let at = Point { system, state, inputs, selection, memory: before, next };
-    (*dual_steps, *report) = lanes.whole(&at, [a, b, c]);
+    let Some(last) = lanes.whole(&at, [a, b, c]) else {
+        *dual_steps = 0;
+        return take_modes(nominal, modes);
+    };
+    (*dual_steps, *report) = last;
     // The modes of the duals, not those of the nominal step: exactly at a kink the rounding of
     // the displacement may decide otherwise, and the Jacobians must be those of the modes they come with.
     take_modes(&lanes.displaced.workspace, modes);

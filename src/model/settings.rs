@@ -128,7 +128,7 @@ pub struct Settings {
     /// By how much contacts are smoothed, for planning through contact, J: the product of impulse and normal
     /// velocity that takes the place of complementarity, and that of friction and slip (see
     /// [`SmoothedContact`](crate::argmin::SmoothedContact)). Bodies that do not touch then push each other a
-    /// little, and derivatives have no jumps. 0, the default: exact contact, which the limit is. With the
+    /// little, and derivatives do not jump where modes change (but where a gap is 0, by `baumgarte`). 0, the default: exact contact, which the limit is. With the
     /// coupled solver only. A body of weight m g comes to rest about `smoothing` / (m g) above the ground.
     pub smoothing: f64,
     /// Residual at which a contact problem counts as solved.
