@@ -236,7 +236,7 @@ fn the_structured_way_agrees_with_duals_through_the_whole_step() {
 
 /// A crate on a slope and an arm above it that hits it: a ball joint, a hinge with limits, dry friction, a spring and a
 /// servo, a slider; restitution.
-const MIXED: &str = r"[simulation]
+pub const MIXED: &str = r"[simulation]
 time_step = 0.005
 tolerance = 1e-12
 [[half_space]]
@@ -295,7 +295,7 @@ joint = 'slider'
 ";
 
 /// Steps of a scene on which both ways were compared, and which contacts there were, by what decided their target.
-fn compare(scene: &Scene, steps: usize) -> (usize, BTreeMap<(String, &'static str), usize>) {
+pub fn compare(scene: &Scene, steps: usize) -> (usize, BTreeMap<(String, &'static str), usize>) {
     let Scene { model, parameters, settings, .. } = scene;
     let system = System { model, parameters, settings };
     let inputs: Vec<usize> = (0..model.nv() + model.nu()).collect();
@@ -392,7 +392,8 @@ fn the_structured_way_agrees_for_each_law_and_compliance() {
     }
 }
 
-type Linearize = fn(
+/// One of the ways to linearise a step.
+pub type Linearize = fn(
     &System<f64>,
     &State<f64>,
     &[f64],

@@ -39,6 +39,7 @@ mod linearize_conventions;
 mod linearize_files;
 mod linearize_kinks;
 mod linearize_products;
+mod linearize_redundant;
 mod linearize_reference;
 mod linearize_scenes;
 mod measurements;

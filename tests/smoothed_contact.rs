@@ -8,6 +8,7 @@ use stiction::simulation::{Rollout, StepMemory, Workspace, step};
 use stiction::state::State;
 use stiction::verify::{Gradcheck, StepProgram};
 
+use crate::linearize_scenes::Linearize;
 use crate::random::Random;
 
 fn ball(smoothing: f64, rest: &str) -> Scene {
@@ -244,16 +245,6 @@ fn all_ways_of_differentiating_it_agree() {
     assert!(found.passed(), "{found:?}");
 }
 
-type Linearize = fn(
-    &System<f64>,
-    &State<f64>,
-    &[f64],
-    Selection,
-    &mut StepMemory<f64>,
-    &mut JacobianWorkspace,
-    &mut StepJacobian,
-);
-
 #[test]
 fn it_allocates_nothing_after_the_first_step() {
     let scene = boxes(1e-4);
@@ -302,6 +293,62 @@ fn what_does_not_touch_has_a_derivative() {
     assert_eq!(slope(0.0), 0.0);
     let [near, nearer] = [1e-3, 1e-2].map(slope);
     assert!(0.0 < near && near < nearer, "{near} {nearer}");
+}
+
+/// Hinges about y leave the third row of the loop empty.
+#[test]
+fn planar_loops_are_solved_and_stay_closed() {
+    let text = "[simulation]
+        time_step = 0.005
+        smoothing = 1e-4
+        [[body]]
+        name = 'first'
+        joint = { type = 'revolute', axis = [0, 1, 0], damping = 0.1 }
+        mass = 1
+        inertia = 1e-2
+        center_of_mass = [0.2, 0, 0]
+        [[body]]
+        name = 'second'
+        parent = 'first'
+        joint = { type = 'revolute', axis = [0, 1, 0], q = 1.0 }
+        position = [0.4, 0, 0]
+        mass = 0.5
+        inertia = 5e-3
+        center_of_mass = [0.2, 0, 0]
+        [[body]]
+        name = 'third'
+        parent = 'second'
+        joint = { type = 'revolute', axis = [0, 1, 0], v = 1.0 }
+        position = [0.3, 0, 0]
+        mass = 0.3
+        inertia = 1e-3
+        center_of_mass = [0.1, 0, 0]
+        [[equality]]
+        name = 'loop'
+        type = 'connect'
+        bodies = ['second', 'world']
+        anchors = [[0.3, 0, 0], [0.56209069176044191, 0, -0.25244129544236893]]";
+    let [smooth, exact] = [text.to_string(), text.replace("smoothing = 1e-4", "")].map(|text| {
+        let scene = Scene::parse(&text, "loop.toml").unwrap();
+        let mut rollout = Rollout::new(system(&scene), scene.state.clone());
+        rollout.advance(20, &scene.wrenches);
+        assert_eq!(rollout.report.unsolved, 0, "{:?}", rollout.report);
+        rollout.state
+    });
+    for (smooth, exact) in smooth.q.iter().zip(&exact.q) {
+        assert!((smooth - exact).abs() < 1e-7, "{smooth} {exact}");
+    }
+}
+
+/// Squares of its velocity overflow: it ends, and says so.
+#[test]
+fn what_cannot_be_smoothed_is_announced() {
+    let scene = ball(1e-3, "position = [0, 0, 0.1]\nvelocity = [0, 0, -1e160]");
+    let (mut workspace, mut end) = (Workspace::default(), State::default());
+    let memory = &mut StepMemory::default();
+    let report = step(&system(&scene), &scene.state, &[0.0; 6], memory, &mut workspace, &mut end);
+    assert_eq!(report.unsolved, 1, "{report:?}");
+    assert!(end.q.iter().chain(&end.v).all(|x| x.is_finite()));
 }
 
 #[test]
