@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
+use stiction::identify::Checkpoint;
 use stiction::model::Scene;
 
 use crate::folder::Folder;
@@ -63,6 +64,27 @@ fn at_work(folder: &Folder, output: &str) -> (Child, Lines<BufReader<ChildStdout
     (child, lines)
 }
 
+/// The number of the iteration that a line tells of, if it does.
+fn iteration(line: &str) -> Option<usize> {
+    let (number, _) = line.split_once("  loss ")?;
+    Some(number.trim().parse().unwrap())
+}
+
+/// Iterations that the checkpoint of an output folder holds; none without it.
+fn iterations_kept(folder: &Folder, output: &str) -> usize {
+    let path = folder.path(&format!("{output}/checkpoint.json"));
+    let Ok(text) = std::fs::read_to_string(path) else { return 0 };
+    serde_json::from_str::<Checkpoint>(&text).unwrap().iterations()
+}
+
+/// Asserts that a run printed the iterations that follow the first `kept` ones, and no other; returns how many.
+#[track_caller]
+fn went_on_after(kept: usize, lines: &[String]) -> usize {
+    let told: Vec<usize> = lines.iter().filter_map(|line| iteration(line)).collect();
+    assert_eq!(told, (kept + 1..=kept + told.len()).collect::<Vec<_>>(), "after {kept}");
+    told.len()
+}
+
 /// A result without what clocks measure.
 fn result(folder: &Folder, output: &str) -> Value {
     let text = folder.read(&format!("{output}/result.json"));
@@ -101,7 +123,8 @@ fn what_is_killed_goes_on_to_the_same_result() {
     const KILLS: usize = 50;
     let folder = prepared("resume-kill");
     let (mut child, lines) = at_work(&folder, "whole");
-    let iterations = lines.filter(|line| line.as_ref().unwrap().contains("  loss ")).count();
+    let lines: Vec<String> = lines.map(Result::unwrap).collect();
+    let iterations = went_on_after(0, &lines);
     assert!(child.wait().unwrap().success());
     let whole = result(&folder, "whole");
     assert_eq!((&whole["status"], &whole["errors_from"]), (&"converged".into(), &"halves".into()));
@@ -111,17 +134,20 @@ fn what_is_killed_goes_on_to_the_same_result() {
     let (mut kills, mut ends, mut resumed) = (0, 0, 0);
     // Started once more at the end, to finish. A run that ends before it is killed is compared and begun anew.
     for attempt in 0..10 * KILLS {
-        resumed += usize::from(folder.path("part/checkpoint.json").exists());
+        let kept = iterations_kept(&folder, "part");
         let (mut child, mut lines) = at_work(&folder, "part");
+        let mut printed: Vec<String> = Vec::new();
         if kills < KILLS {
             // After some iterations, and then at once or much later: all it does is reached, whatever its speed.
-            lines.by_ref().take(random.below(iterations)).for_each(|line| drop(line.unwrap()));
+            printed.extend(lines.by_ref().take(random.below(iterations)).map(Result::unwrap));
             let looks = 10_f64.powf(random.uniform(0.0, 6.0)) as usize;
             if (0..looks).all(|_| child.try_wait().unwrap().is_none()) {
                 child.kill().unwrap();
             }
         }
-        lines.for_each(|line| drop(line.unwrap()));
+        printed.extend(lines.map(Result::unwrap));
+        let made = went_on_after(kept, &printed);
+        resumed += usize::from(kept > 0 && made > 0);
         let status = child.wait().unwrap();
         all_is_whole(&folder.path("part"));
         if status.code().is_none() {
@@ -129,6 +155,7 @@ fn what_is_killed_goes_on_to_the_same_result() {
             continue;
         }
         assert!(status.success(), "{status} at attempt {attempt}");
+        assert_eq!(kept + made, iterations);
         assert_eq!(result(&folder, "part"), whole);
         assert_eq!(folder.read("part/scene.toml"), scene);
         assert!(!folder.path("part/checkpoint.json").exists());
@@ -148,7 +175,8 @@ fn what_is_interrupted_has_a_result_and_goes_on() {
     let folder = prepared("resume-interrupt");
     assert!(program(&folder, "whole").status().unwrap().success());
     let whole = result(&folder, "whole");
-    // A signal that comes when all is done stops nothing: then once more.
+    let iterations = whole["iterations"].as_u64().unwrap() as usize;
+    // A signal that comes when the search has ended leaves nothing to go on with: then once more.
     let stopped = (0..20).any(|_| {
         let (mut child, mut lines) = at_work(&folder, "part");
         let first = lines.find(|line| line.as_ref().unwrap().contains("  loss "));
@@ -163,9 +191,15 @@ fn what_is_interrupted_has_a_result_and_goes_on() {
         }
         assert_eq!(status.code(), Some(1));
         assert!(rest.iter().any(|line| line.starts_with("--resume goes on from ")), "{rest:?}");
-        true
+        if iterations_kept(&folder, "part") < iterations {
+            return true;
+        }
+        std::fs::remove_dir_all(folder.path("part")).unwrap();
+        false
     });
     assert!(stopped);
+    let kept = iterations_kept(&folder, "part");
+    assert!(kept > 0);
     let text = folder.read("part/result.json");
     let part: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(part["status"], "stopped");
@@ -177,7 +211,10 @@ fn what_is_interrupted_has_a_result_and_goes_on() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(message.contains("checkpoint.json") && message.contains("another experiment"));
-    assert!(program(&folder, "part").status().unwrap().success());
+    let (mut child, lines) = at_work(&folder, "part");
+    let lines: Vec<String> = lines.map(Result::unwrap).collect();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(kept + went_on_after(kept, &lines), iterations);
     assert_eq!(result(&folder, "part"), whole);
 }
 

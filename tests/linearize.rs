@@ -9,6 +9,7 @@ use stiction::model::{ParameterRef, Scene, System};
 use stiction::simulation::{Recorded, Rollout, StepMemory, Trajectory, Workspace, step};
 use stiction::state::State;
 
+use crate::differences::central;
 use crate::random::Random;
 
 const GROUND: &str = "[simulation]\ntime_step = 0.01\n\
@@ -101,18 +102,12 @@ impl Case {
             for column in 0..matrix.ncols() {
                 let h = [STEP, 10.0 * STEP, *self.steps.get(column).unwrap_or(&STEP)][index];
                 tally.columns += 1;
-                // f' = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12 h + O(h^4)
-                let mut differences = vec![0.0; 2 * nv];
                 let mut kink = false;
-                for (steps, weight) in [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)] {
-                    let (end, met) = self.displaced(state, u, first + column, steps * h);
+                let differences = central(h, |shift| {
+                    let (end, met) = self.displaced(state, u, first + column, shift);
                     kink |= met != modes;
-                    let coordinates = self.scene.model.coordinates();
-                    let away = end.difference(coordinates, &jacobian.next);
-                    for (sum, x) in differences.iter_mut().zip(away) {
-                        *sum += weight * x / (12.0 * h);
-                    }
-                }
+                    end.difference(self.scene.model.coordinates(), &jacobian.next)
+                });
                 if kink {
                     tally.skipped += 1;
                     continue;

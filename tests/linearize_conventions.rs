@@ -7,6 +7,7 @@ use stiction::model::{Scene, System};
 use stiction::simulation::{StepMemory, Workspace, step};
 use stiction::state::State;
 
+use crate::differences::central;
 use crate::random::Random;
 
 const SLIDING: &str = "[simulation]\ntime_step = 0.01\n\
@@ -159,21 +160,18 @@ fn displaced(scene: &Scene, convention: Convention, at: &Told, d: &[f64]) -> Tol
     told(convention, &next, &u)
 }
 
-/// The columns of `[A B C]` by differences of fourth order.
-fn by_differences(scene: &Scene, convention: Convention, at: &Told) -> Vec<[f64; 12]> {
+/// The columns of `[A B C]` by differences.
+fn by_differences(scene: &Scene, convention: Convention, at: &Told) -> Vec<Vec<f64>> {
     let end = displaced(scene, convention, at, &[0.0; COLUMNS]);
     let column = |k: usize| {
         let h = if k < 12 { 1e-5 } else { 4e-5 };
-        let mut sum = [0.0; 12];
-        for (steps, weight) in [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)] {
+        central(h, |shift| {
             let mut d = [0.0; COLUMNS];
-            d[k] = steps * h;
+            d[k] = shift;
             let after = displaced(scene, convention, at, &d);
             let dv = after.v.iter().zip(&end.v).map(|(after, end)| after - end);
-            let away = difference(convention, &end.q, &after.q).into_iter().chain(dv);
-            sum.iter_mut().zip(away).for_each(|(sum, x)| *sum += weight * x / (12.0 * h));
-        }
-        sum
+            difference(convention, &end.q, &after.q).into_iter().chain(dv).collect()
+        })
     };
     (0..COLUMNS).map(column).collect()
 }

@@ -77,7 +77,7 @@ fn products_agree_with_the_jacobians() {
 }
 
 // The Hessian of w . (x+ (-) nominal x+) is the derivative of its gradient, where displacements are all made
-// from the same x; differences of adjoints, each taken at a displacement.
+// from the same x; here second differences of its values.
 #[test]
 fn second_order_terms_agree_with_differences_of_values() {
     let mut transition = transition();
@@ -88,10 +88,15 @@ fn second_order_terms_agree_with_differences_of_values() {
     assert!((&hessian - hessian.transpose()).amax() < 1e-9 * hessian.amax());
     let mut nominal = vec![0.0; x.len()];
     transition.step(&x, &u, &mut nominal).unwrap();
-    // States and inputs only: p is moved with the scene.
+    let p = transition.parameters();
+    let moved_by = |from: &[f64], d: &[f64]| -> Vec<f64> {
+        assert_eq!(from.len(), d.len());
+        from.iter().zip(d).map(|(x, d)| x + d).collect()
+    };
     let mut value = |d: &[f64]| {
         let moved = transition.integrate(&x, &d[..12]).unwrap();
-        let pushed: Vec<f64> = u.iter().zip(&d[12..]).map(|(u, d)| u + d).collect();
+        let pushed = moved_by(&u, &d[12..18]);
+        transition.set_parameters(&moved_by(&p, &d[18..])).unwrap();
         let mut next = vec![0.0; x.len()];
         let report = transition.step(&moved, &pushed, &mut next).unwrap();
         assert_eq!(report.unsolved, 0);
@@ -100,10 +105,10 @@ fn second_order_terms_agree_with_differences_of_values() {
     };
     let h = 2e-4;
     let mut worst: f64 = 0.0;
-    for i in 0..18 {
+    for i in 0..20 {
         for j in 0..=i {
             let mut at = |a: f64, b: f64| {
-                let mut d = [0.0; 18];
+                let mut d = [0.0; 20];
                 d[i] += a * h;
                 d[j] += b * h;
                 value(&d)
@@ -114,6 +119,7 @@ fn second_order_terms_agree_with_differences_of_values() {
         }
     }
     assert!(worst < 1e-4, "{worst:e}");
+    transition.set_parameters(&p).unwrap();
 
     let direction: [f64; 20] = Random(6).vector(1.0);
     let scene = transition.scene().clone();

@@ -1,4 +1,4 @@
-//! Jacobians of steps without contact against `MuJoCo` and Pinocchio, in each convention
+//! Jacobians of steps without contact against `MuJoCo`, Pinocchio and Drake, in each convention
 //! (`reference/linearize`).
 
 use std::path::{Path, PathBuf};

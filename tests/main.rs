@@ -14,6 +14,7 @@ mod contact_node;
 mod contacts;
 #[cfg(feature = "cli")]
 mod diffcosim;
+mod differences;
 mod dynamics;
 mod elbow;
 mod families;

@@ -1,7 +1,7 @@
 //! The shared MJCF scenes, prepared as the script that times MuJoCo on them does.
 
 use stiction::model::{Description, JointKind, LoadOptions, Scene, System};
-use stiction::simulation::{Rollout, StepMemory};
+use stiction::simulation::{JointFeedback, Rollout, StepMemory};
 
 /// A scene of the shared folder, settled for 500 steps (motors under joint control, kp 100, kd 2, about the
 /// keyframe) and then given the velocity of its keyframe, as `time_mujoco.py` beside it does; without the
@@ -24,16 +24,14 @@ pub fn shared(name: &str) -> Option<(Scene, StepMemory<f64>)> {
     }
     let velocity = std::mem::take(&mut scene.state.v);
     scene.state.v = vec![0.0; velocity.len()];
-    let home = scene.state.clone();
+    let feedback = JointFeedback { kp: 100.0, kd: 2.0, target: scene.state.q.clone() };
     let (nv, nu) = (scene.model.nv(), scene.model.nu());
     let Scene { model, parameters, settings, .. } = &scene;
-    let mut rollout = Rollout::new(System { model, parameters, settings }, home.clone());
+    let mut rollout = Rollout::new(System { model, parameters, settings }, scene.state.clone());
     let mut inputs = vec![0.0; nv + nu];
     for _ in 0..500 {
-        for k in 0..nu {
-            let (q, v) = (rollout.state.q[7 + k], rollout.state.v[6 + k]);
-            inputs[nv + k] = 100.0 * (home.q[7 + k] - q) - 2.0 * v;
-        }
+        inputs[nv..].fill(0.0);
+        feedback.add(model, &rollout.state, &mut inputs);
         rollout.step(&inputs);
     }
     memory = rollout.memory;

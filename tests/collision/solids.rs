@@ -121,9 +121,8 @@ fn a_hull_without_inertia_has_the_centre_and_the_inertia_of_its_solid() {
 }
 
 #[test]
-fn a_hull_that_starts_deep_for_its_size_is_refused() {
-    // A regular octahedron of 2 cm: its points, not its scale, say how large it is.
-    let height = |z: f64| {
+fn what_starts_deep_for_its_thickness_is_refused() {
+    let height = |shape: &str, z: f64| {
         Scene::parse(
             &format!(
                 "simulation.time_step = 0.01
@@ -135,16 +134,22 @@ fn a_hull_that_starts_deep_for_its_size_is_refused() {
                 mass = 1
                 position = [0, 0, {z}]
                 [body.shape]
-                convex = [[0.02, 0, 0], [-0.02, 0, 0], [0, 0.02, 0], [0, -0.02, 0], [0, 0, 0.02], [0, 0, -0.02]]
+                {shape}
                 [[contact]]
                 mu = 0.3"
             ),
             "scene.toml",
         )
     };
-    assert!(height(0.0181).is_ok());
-    let message = height(0.0179).unwrap_err().to_string();
-    assert!(message.contains("body.die.position") && message.contains("0.02 m"), "{message}");
+    // A regular octahedron of 2 cm: its points, not its scale, say how large it is. A capsule that is shorter than it
+    // is thick: its radius, not half its length.
+    let hull = "convex = [[0.02, 0, 0], [-0.02, 0, 0], [0, 0.02, 0], [0, -0.02, 0], [0, 0, 0.02], [0, 0, -0.02]]";
+    for (shape, reach) in [(hull, 0.02), ("capsule = [0.02, 0.005]", 0.025)] {
+        assert!(height(shape, reach - 0.0019).is_ok(), "{shape}");
+        let message = height(shape, reach - 0.0021).unwrap_err().to_string();
+        assert!(message.contains("body.die.position"), "{message}");
+        assert!(message.contains("half extent or radius, 0.02 m"), "{message}");
+    }
 }
 
 #[test]

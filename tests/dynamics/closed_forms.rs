@@ -9,7 +9,7 @@ use stiction::model::{JointDescription, JointKind, Parameters, Scene};
 use stiction::state::State;
 
 use super::models::{body, give_mass, scene_of, tree};
-use super::{accelerations_of, assert_close};
+use super::{accelerations_of, assert_close, cases};
 use crate::random::Random;
 
 const GRAVITY: [f64; 3] = [0.7, -0.4, -9.0];
@@ -80,7 +80,7 @@ fn a_body_in_the_air_falls_and_obeys_euler() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(cases(40))]
 
     #[test]
     fn power_goes_into_energy_and_forces_into_momentum(seed: u64, bodies in 1usize..12) {

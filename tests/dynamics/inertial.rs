@@ -7,7 +7,7 @@ use stiction::dynamics::InertialParameters;
 use stiction::linalg::FactorError;
 use stiction::spatial::Symmetric;
 
-use super::assert_close;
+use super::{assert_close, cases};
 use crate::random::Random;
 
 /// Mass, first and second moments of random points, and the parameters of the body they are.
@@ -58,6 +58,8 @@ fn pseudo_inertia(p: &[f64; 10]) -> Matrix4<f64> {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn linear_parameters_are_moments_of_the_mass(seed: u64) {
         let (moments, body) = cloud(seed);

@@ -12,11 +12,17 @@ mod runge_kutta;
 mod singular;
 mod solves;
 
+use proptest::test_runner::Config;
 use stiction::dynamics::{Aba, Kinematics, Rnea, forward_dynamics, inverse_dynamics};
 use stiction::model::{Model, Parameters};
 use stiction::state::State;
 
 use stiction::ad::Real;
+
+/// So many random cases. What fails is kept by hand, as a test of its own: nothing is written to files.
+fn cases(cases: u32) -> Config {
+    Config { cases, failure_persistence: None, ..Config::default() }
+}
 
 /// The largest difference of two arrays, as part of the largest entry of `expected` or of 1.
 fn difference(found: &[f64], expected: &[f64]) -> f64 {

@@ -10,7 +10,7 @@ use stiction::linalg::FactorError;
 use stiction::model::{Parameters, Scene};
 
 use super::models::tree;
-use super::{accelerations_of, assert_close};
+use super::{accelerations_of, assert_close, cases};
 use crate::random::Random;
 
 /// The inputs of the node, moved by [dq; dv; d forces; d parameters].
@@ -47,7 +47,7 @@ fn seeded<T: Real>(direction: &[f64], seed: T) -> Vec<T> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(25))]
+    #![proptest_config(cases(25))]
 
     #[test]
     fn derivatives_in_state_forces_and_all_parameters(seed: u64, bodies in 1usize..10) {

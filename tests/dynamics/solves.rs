@@ -5,7 +5,7 @@ use stiction::dynamics::{Crba, Kinematics, MassFactor, MassMatrix, mass_matrix};
 use stiction::model::Scene;
 
 use super::models::tree;
-use super::{assert_close, difference};
+use super::{assert_close, cases, difference};
 use crate::random::Random;
 
 fn factor_of(scene: &Scene) -> (MassMatrix<f64>, MassFactor<f64>, Kinematics<f64>) {
@@ -18,7 +18,7 @@ fn factor_of(scene: &Scene) -> (MassMatrix<f64>, MassFactor<f64>, Kinematics<f64
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(cases(40))]
 
     #[test]
     fn solving_undoes_multiplying(seed: u64, bodies in 1usize..14) {

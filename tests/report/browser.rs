@@ -2,7 +2,7 @@
 //! that they are skipped, and fail if `STICTION_REQUIRE_CHROMIUM` is 1.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -15,17 +15,30 @@ use crate::simulate::{SCENE, succeeds};
 const BEFORE: &str = include_str!("before.js");
 /// Runs after them: uses the player, and writes down what it saw.
 const AFTER: &str = include_str!("after.js");
-const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const NAMES: &[&str] = &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// The first program of one of these names on the path.
+fn on_path(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .flat_map(|folder| names.iter().map(move |name| folder.join(name)))
+        .find(|file| file.is_file())
+}
+
+/// Runs a program; one that hangs is ended after 300 s, where there is the program `timeout`.
+fn limited(program: &Path) -> Command {
+    let Some(timeout) = on_path(&["timeout"]) else { return Command::new(program) };
+    let mut command = Command::new(timeout);
+    command.args(["-k", "10", "300"]).arg(program);
+    command
+}
 
 /// The browser, if there is one.
 fn browser() -> Option<PathBuf> {
     if let Some(given) = std::env::var_os("STICTION_CHROMIUM") {
         return Some(given.into());
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path)
-        .flat_map(|folder| NAMES.map(|name| folder.join(name)))
-        .find(|file| file.is_file());
+    let found = on_path(NAMES);
     if found.is_none() {
         let required = std::env::var("STICTION_REQUIRE_CHROMIUM").is_ok_and(|x| x == "1");
         assert!(!required, "there is no Chromium on the path");
@@ -43,7 +56,7 @@ fn open(folder: &Folder, page: &str) -> Option<Value> {
         format!("{head}<head><script>{BEFORE}</script>{body}<script>{AFTER}</script></body>{end}");
     folder.write("opened.html", &page);
     let file = |name: &str| File::create(folder.path(name)).unwrap();
-    Command::new(&browser)
+    limited(&browser)
         .args(["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"])
         .args(["--enable-unsafe-swiftshader", "--window-size=1000,800", "--disable-extensions"])
         .args(["--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom"])
