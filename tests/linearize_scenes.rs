@@ -8,9 +8,10 @@ use stiction::linearize::{
     JacobianWorkspace, Selection, StepJacobian, step_jacobian, step_jacobian_by_lanes,
 };
 use stiction::model::{Description, JointKind, LoadOptions, ParameterRef, Scene, System};
-use stiction::simulation::{Rollout, StepMemory, Workspace, step};
+use stiction::simulation::{JointFeedback, Rollout, StepMemory, Workspace, step};
 use stiction::state::State;
 
+use crate::differences::central;
 use crate::random::Random;
 use crate::shared::shared;
 
@@ -39,6 +40,7 @@ pub fn samples(scene: &Scene, count: usize, random: &mut Random) -> Vec<Sample> 
     let system = System { model, parameters, settings };
     let (nv, nu) = (model.nv(), model.nu());
     let free = model.bodies[0].joint.kind == JointKind::Free;
+    let feedback = JointFeedback { kp: 100.0, kd: 2.0, target: scene.state.q.clone() };
     let samples = (0..count).map(|k| {
         let speed = [0.0, 0.05, 0.3, 1.0][k % 4];
         let tangent: Vec<f64> = (0..2 * nv)
@@ -52,20 +54,14 @@ pub fn samples(scene: &Scene, count: usize, random: &mut Random) -> Vec<Sample> 
         if model.bodies.len() == 1 && k % 2 == 1 {
             state.q[2] += random.uniform(0.0, 0.02);
         }
-        let home = scene.state.clone();
         let mut rollout = Rollout::new(system, state);
         let mut inputs = vec![0.0; nv + nu];
         for _ in 0..1 + (random.bits() % 40) as usize {
-            for j in 0..nu {
-                if !free {
-                    inputs[nv + j] = random.uniform(-0.3, 0.3);
-                    continue;
-                }
+            let size = if free { 5.0 } else { 0.3 };
+            inputs[nv..].iter_mut().for_each(|u| *u = random.uniform(-size, size));
+            if free {
                 // Motors hold the joints, more or less.
-                let (q, v) = (model.nq() - nu + j, nv - nu + j);
-                let error = home.q[q] - rollout.state.q[q];
-                inputs[nv + j] =
-                    100.0 * error - 2.0 * rollout.state.v[v] + random.uniform(-5.0, 5.0);
+                feedback.add(model, &rollout.state, &mut inputs);
             }
             rollout.step(&inputs);
         }
@@ -75,10 +71,10 @@ pub fn samples(scene: &Scene, count: usize, random: &mut Random) -> Vec<Sample> 
     samples.collect()
 }
 
-/// What was compared.
+/// What was compared, with the columns of dq, dv and u by themselves.
 #[derive(Debug, Default)]
 struct Tally {
-    compared: usize,
+    compared: [usize; 3],
     skipped: usize,
     unsolved: usize,
     worst: f64,
@@ -127,30 +123,26 @@ fn check(name: &str, count: usize, most: usize, seed: u64) -> Option<Tally> {
             }
         };
         for column in chosen {
-            let mut difference = vec![0.0; 2 * nv];
             let presses = column < nv && !model.pairs.is_empty();
             let step_size = if presses { STEP * settings.time_step } else { STEP };
             let mut kept = true;
-            for (steps, weight) in [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)] {
+            let difference = central(step_size, |shift| {
                 let (mut dx, mut u) = (vec![0.0; 2 * nv], u.clone());
                 match column.checked_sub(2 * nv) {
-                    None => dx[column] = steps * step_size,
-                    Some(input) => u[input] += steps * step_size,
+                    None => dx[column] = shift,
+                    Some(input) => u[input] += shift,
                 }
                 let moved = state.moved(model.coordinates(), &dx);
                 let mut memory = sample.memory.clone();
                 let report = step(&system, &moved, &u, &mut memory, &mut scratch, &mut next);
                 kept &= report.unsolved == 0 && scratch.modes().eq(nominal.iter().copied());
-                let away = next.difference(model.coordinates(), &jacobian.next);
-                for (sum, x) in difference.iter_mut().zip(away) {
-                    *sum += weight * x / (12.0 * step_size);
-                }
-            }
+                next.difference(model.coordinates(), &jacobian.next)
+            });
             if !kept {
                 tally.skipped += 1;
                 continue;
             }
-            tally.compared += 1;
+            tally.compared[(column / nv).min(2)] += 1;
             for (i, difference) in difference.iter().enumerate() {
                 let (found, scale) = match column.checked_sub(2 * nv) {
                     None => (jacobian.a[(i, column)], jacobian.a.row(i).amax()),
@@ -169,19 +161,19 @@ fn check(name: &str, count: usize, most: usize, seed: u64) -> Option<Tally> {
 
 #[test]
 fn jacobians_of_the_shared_scenes_agree_with_differences() {
-    for (name, most, share) in [
-        ("arm7", usize::MAX, 20),
-        ("cube", usize::MAX, 3),
-        ("quad12", usize::MAX, 3),
-        ("tower10", 12, 1),
-        ("pyramid10", 6, 1),
+    // Half of what is compared now: of dq, dv and u, and of all.
+    for (name, most, least, least_of_all) in [
+        ("arm7", usize::MAX, [175, 175, 350], 700),
+        ("cube", usize::MAX, [110, 150, 150], 410),
+        ("quad12", usize::MAX, [449, 450, 750], 1649),
+        ("tower10", 12, [0; 3], 300),
+        ("pyramid10", 6, [0; 3], 138),
     ] {
         let Some(tally) = check(name, 50, most, 5) else { return };
-        // Of many contacts one or the other is at a border: then most columns are skipped.
-        assert!(
-            tally.compared * 20 >= (tally.compared + tally.skipped) * share,
-            "{name}: {tally:?}"
-        );
+        let compared: usize = tally.compared.iter().sum();
+        assert!(compared >= least_of_all && compared >= tally.skipped, "{name}: {tally:?}");
+        let enough = tally.compared.iter().zip(least).all(|(compared, least)| *compared >= least);
+        assert!(enough, "{name}: {tally:?}");
         if name == "cube" || name == "quad12" {
             for mode in ["stick", "slide", "nothing touches"] {
                 assert!(
@@ -195,7 +187,9 @@ fn jacobians_of_the_shared_scenes_agree_with_differences() {
 
 #[test]
 fn the_structured_way_agrees_with_duals_through_the_whole_step() {
-    for name in ["arm7", "cube", "quad12", "tower10", "pyramid10"] {
+    for (name, count) in
+        [("arm7", 20), ("cube", 20), ("quad12", 20), ("tower10", 10), ("pyramid10", 3)]
+    {
         let Some(scene) = load(name) else { return };
         let Scene { model, parameters, settings, .. } = &scene;
         let system = System { model, parameters, settings };
@@ -204,8 +198,8 @@ fn the_structured_way_agrees_with_duals_through_the_whole_step() {
         let selection = Selection { inputs: &inputs, parameters: &parameters };
         let mut workspace = JacobianWorkspace::default();
         let (mut fast, mut slow) = (StepJacobian::default(), StepJacobian::default());
-        let mut compared = 0;
-        for sample in samples(&scene, if model.nv() > 30 { 3 } else { 20 }, &mut Random(3)) {
+        let (mut compared, mut clear) = (0, 0);
+        for sample in samples(&scene, count, &mut Random(3)) {
             let (state, u) = (&sample.state, &sample.inputs);
             for (way, result) in [
                 (step_jacobian as Linearize, &mut fast),
@@ -217,7 +211,14 @@ fn the_structured_way_agrees_with_duals_through_the_whole_step() {
             let modes = |result: &StepJacobian| -> Vec<_> {
                 result.modes.iter().map(|c| (c.pair, c.feature, c.mode)).collect()
             };
-            if fast.report.unsolved + slow.report.unsolved > 0 || modes(&fast) != modes(&slow) {
+            // At a border rounding decides: elsewhere both ways find the same.
+            let unsolved = [fast.report.unsolved, slow.report.unsolved];
+            if fast.report.worst.margin > 1e-6 {
+                clear += 1;
+                assert_eq!(unsolved[0], unsolved[1], "{name}");
+                assert_eq!(modes(&fast), modes(&slow), "{name}");
+            }
+            if unsolved != [0; 2] || modes(&fast) != modes(&slow) {
                 continue;
             }
             compared += 1;
@@ -230,7 +231,8 @@ fn the_structured_way_agrees_with_duals_through_the_whole_step() {
             }
             compare_columns(&fast.c, &slow.c, &parameters, most);
         }
-        assert!(compared >= 2, "{name}: {compared}");
+        println!("{name}: {compared} of {count} compared, {clear} away from borders");
+        assert!(2 * compared >= count, "{name}: {compared} of {count}");
     }
 }
 
