@@ -20,6 +20,7 @@ use nalgebra::{DMatrix, DVector};
 use stiction::linearize::Transition;
 use stiction::model::Scene;
 
+use crate::random::Random;
 use balance::{Balance, Controller, PUSHES};
 use cost::Cost;
 use dynamics::{Dynamics, Jacobians};
@@ -28,12 +29,9 @@ use tasks::{GUESSES, Task};
 
 #[test]
 fn box_programs_meet_their_conditions() {
-    // Strictly convex, from a fixed sequence; the conditions of a minimum decide.
-    let mut seed = 1_u64;
-    let mut random = || {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (seed >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
-    };
+    // Strictly convex; the conditions of a minimum decide.
+    let mut random = Random(1);
+    let mut random = || random.uniform(-1.0, 1.0);
     let mut held = 0;
     for n in 1..9 {
         for _ in 0..20 {
