@@ -244,15 +244,21 @@ fn a_hopper_jumps_to_a_height() {
 #[test]
 fn a_quadruped_stands_pushes_that_throw_it() {
     let balance = Balance::new().unwrap();
-    let run = |controller| balance.run(controller, PUSHES[0], 120).unwrap();
-    let predictive = run(Controller::Predictive(Jacobians::Exact, 1));
-    // It comes back, upright; otherwise it lies on the floor.
-    assert!(predictive.away(120) < 0.03, "{}", predictive.away(120));
-    assert!(predictive.lowest() > 0.25, "{}", predictive.lowest());
-    assert!(predictive.inputs.iter().flat_map(|u| &u[6..]).all(|u| u.abs() <= 25.0));
-    assert_eq!(predictive.effort.jacobians, 120 * 25);
-    for controller in [Controller::Constant, Controller::Gains] {
-        let away = run(controller).away(120);
-        assert!(away > 0.3, "{}: {away}", controller.name());
+    for push in PUSHES {
+        let run = |controller| balance.run(controller, push, 150).unwrap();
+        let predictive = run(Controller::Predictive(Jacobians::Exact, 1));
+        // It comes back, upright, and its trunk has not been near the floor.
+        assert!(predictive.away(150) < 0.03, "{push:?}: {}", predictive.away(150));
+        assert!(predictive.tilt(150) < 0.1, "{push:?}: {}", predictive.tilt(150));
+        assert!(predictive.lowest() > 0.24, "{push:?}: {}", predictive.lowest());
+        assert!(predictive.inputs.iter().flat_map(|u| &u[6..]).all(|u| u.abs() <= 25.0));
+        assert_eq!(predictive.effort.jacobians, 150 * 25);
+        // Otherwise the trunk ends on the floor, not below.
+        for controller in [Controller::Constant, Controller::Gains] {
+            let run = run(controller);
+            let name = controller.name();
+            assert!(run.trunk(150) < 0.05, "{push:?} {name}: {}", run.trunk(150));
+            assert!(run.lowest() > -0.01, "{push:?} {name}: {}", run.lowest());
+        }
     }
 }
