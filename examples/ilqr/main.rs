@@ -103,9 +103,10 @@ impl Program {
             if jacobians == Jacobians::Exact {
                 exact = mean;
             }
-            let reached = |outcome: &Outcome| outcome.reached.map_or("-".into(), |k| k.to_string());
-            let reached: Vec<String> = outcomes.iter().map(reached).collect();
-            let total: usize = outcomes.iter().filter_map(|outcome| outcome.reached).sum();
+            let number = |k: Option<usize>| k.map_or("-".into(), |k| k.to_string());
+            let reached: Vec<String> = outcomes.iter().map(|o| number(o.reached)).collect();
+            // Nothing if a search has not reached the goal.
+            let total = number(outcomes.iter().map(|outcome| outcome.reached).sum());
             let nv = outcomes[0].dynamics.transition.nv();
             println!(
                 "| {} (nv {nv}) | {} | {} | {total} | {} | {mean:.1} | {:.1} |",
