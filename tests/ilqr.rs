@@ -1,5 +1,5 @@
-//! The iLQR of `examples/ilqr`: its pieces against closed forms, the tasks done, with no more iterations than with
-//! Jacobians by differences, and the quadruped that stands where gains of the joints let it fall.
+//! The iLQR of `examples/ilqr`: its pieces against closed forms, how DDP ends, the tasks done, with no more
+//! iterations than with Jacobians by differences, and the quadruped that stands where gains of the joints let it fall.
 
 #[path = "../examples/ilqr/balance.rs"]
 mod balance;
@@ -168,10 +168,47 @@ time_step = 0.01";
     }
 }
 
-/// The goal is reached, and not later than with differences (of several first guesses together: single ones may
-/// go either way, where contacts come and go).
+/// The arm, moved as far up as is worth its torque, from inputs that are 10 % larger than those of a solution by iLQR:
+/// nothing touches, but the costates are large, and with them what iLQR leaves out.
+#[test]
+fn second_derivatives_make_the_end_quadratic() {
+    let task = tasks::swing().unwrap();
+    let cost = Cost {
+        goal: vec![3.0, 0.0, 0.0, 0.0],
+        running: DVector::from_vec(vec![1.0, 1.0, 0.1, 0.1]),
+        terminal: DVector::from_vec(vec![10.0, 10.0, 1.0, 1.0]),
+        rest: DVector::zeros(2),
+        effort: DVector::from_vec(vec![0.1, 0.1]),
+    };
+    let solve = |inputs: Vec<DVector<f64>>, second_order: bool| {
+        let mut dynamics = Dynamics::new(task.transition().unwrap(), Jacobians::Exact);
+        let start = dynamics.transition.initial_state();
+        let problem = Problem { start, cost: &cost, limits: vec![[-100.0, 100.0]; 2] };
+        let options = Options {
+            cost_tolerance: 0.0,
+            gradient_tolerance: 1e-6,
+            second_order,
+            ..Options::default()
+        };
+        optimise(&mut dynamics, &problem, inputs, &options, &mut |_| true).unwrap()
+    };
+    let solution = solve(vec![DVector::zeros(2); 50], false);
+    let near: Vec<DVector<f64>> = solution.inputs.iter().map(|u| u * 1.1).collect();
+    let [first, second] = [false, true].map(|second_order| solve(near.clone(), second_order));
+    for found in [&solution, &first, &second] {
+        assert_eq!(found.status, Status::Converged, "{}", found.gradient);
+        assert!((found.cost / solution.cost - 1.0).abs() < 1e-9, "{}", found.cost);
+        // The elbow is away from its limits.
+        assert!(found.states.iter().all(|x| x[1].abs() < 1.0));
+    }
+    let iterations = [first.iterations, second.iterations];
+    assert!(second.iterations <= 6 && 3 * second.iterations < first.iterations, "{iterations:?}");
+}
+
+/// The goal is reached, and from all first guesses together in no more iterations than with differences, but for
+/// `slack` (single ones may go either way, where contacts come and go).
 #[track_caller]
-fn is_done(task: &Task, guesses: &[i32]) {
+fn is_done(task: &Task, slack: usize) {
     let options = Options { iterations: 40, ..Options::default() };
     let iterations = Jacobians::ALL.map(|jacobians| {
         let solve = |guess: &i32| {
@@ -199,10 +236,10 @@ fn is_done(task: &Task, guesses: &[i32]) {
             );
             outcome.reached.unwrap_or(options.iterations)
         };
-        guesses.iter().map(solve).sum::<usize>()
+        GUESSES.iter().map(solve).sum::<usize>()
     });
     let [exact, central, forward] = iterations;
-    assert!(exact <= central && exact <= forward, "{}: {iterations:?}", task.name);
+    assert!(exact <= central.min(forward) + slack, "{}: {iterations:?}", task.name);
 }
 
 #[test]
@@ -216,13 +253,14 @@ fn first_guesses_do_not_do() {
 
 #[test]
 fn a_cube_is_pushed_to_a_place() {
-    is_done(&tasks::push().unwrap(), &GUESSES[..2]);
+    is_done(&tasks::push().unwrap(), 0);
 }
 
 #[test]
 fn a_weak_arm_swings_up() {
     let task = tasks::swing().unwrap();
-    is_done(&task, &GUESSES[..1]);
+    // Nothing but the elbow's stop touches: all three take the same iterations, but for rounding.
+    is_done(&task, 2);
     // It cannot be lifted: full torque from hanging does not bring it level.
     let mut transition = task.transition().unwrap();
     let mut x = transition.initial_state();
@@ -233,12 +271,12 @@ fn a_weak_arm_swings_up() {
         x = next;
         most = most.max(x[0].abs());
     }
-    assert!(most < std::f64::consts::PI, "{most}");
+    assert!(most < std::f64::consts::FRAC_PI_2, "{most}");
 }
 
 #[test]
 fn a_hopper_jumps_to_a_height() {
-    is_done(&tasks::hop().unwrap(), &GUESSES[..3]);
+    is_done(&tasks::hop().unwrap(), 0);
 }
 
 #[test]

@@ -2,9 +2,9 @@
 //! jump, and a quadruped held against pushes by planning anew at every step. Each is done with Jacobians by
 //! differences of the same simulator, too.
 //!
-//! `cargo run --release --example ilqr -- [push|swing|hop|balance|all] [--out FOLDER] [--view]` prints tables
-//! and writes a figure of each as SVG into FOLDER (default `examples/ilqr`); with `--view` also pages that play the
-//! motions.
+//! `cargo run --release --example ilqr -- [push|swing|hop|balance|all] [--out FOLDER] [--view] [--second-order]`
+//! prints tables and writes a figure of each as SVG into FOLDER (default `examples/ilqr`); with `--view` also pages that
+//! play the motions; with `--second-order` the first three are searched by DDP, with the step's second derivatives.
 
 mod balance;
 mod box_qp;
@@ -53,17 +53,23 @@ struct Program {
     what: String,
     folder: PathBuf,
     view: bool,
+    second_order: bool,
 }
 
 impl Program {
     fn parse() -> Result<Program, String> {
-        let mut program =
-            Program { what: "all".into(), folder: "examples/ilqr".into(), view: false };
+        let mut program = Program {
+            what: "all".into(),
+            folder: "examples/ilqr".into(),
+            view: false,
+            second_order: false,
+        };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--out" => program.folder = arguments.next().ok_or("--out needs a folder")?.into(),
                 "--view" => program.view = true,
+                "--second-order" => program.second_order = true,
                 "push" | "swing" | "hop" | "balance" | "all" => program.what = argument,
                 other => {
                     return Err(format!("{other}: give push, swing, hop, balance or all"));
@@ -93,7 +99,8 @@ impl Program {
     fn task(&self, task: &Task) -> Result<(), String> {
         let (mut solutions, mut exact) = (Vec::new(), 0.0);
         for jacobians in Jacobians::ALL {
-            let solve = |guess: &i32| task.solve(*guess, jacobians, &Options::default());
+            let options = Options { second_order: self.second_order, ..Options::default() };
+            let solve = |guess: &i32| task.solve(*guess, jacobians, &options);
             let outcomes = tasks::GUESSES
                 .iter()
                 .map(solve)
@@ -173,19 +180,22 @@ impl Program {
                     run.away(0),
                     run.lowest(),
                     run.away(STEPS),
+                    run.trunk(STEPS),
+                    run.tilt(STEPS),
                 );
                 shown.push((controller, run));
             }
         }
         shown.truncate(3);
-                    run.trunk(STEPS),
-                    run.tilt(STEPS),
         println!("\n| Jacobians | us a Jacobian | over exact |\n|---|---|---|");
         let mut fast = 0.0;
         for jacobians in Jacobians::ALL {
             let controller = Controller::Predictive(jacobians, 1);
             let run = balance.run(controller, PUSHES[0], MEASURED).map_err(text)?;
             let mean = mean_time([&run.effort].into_iter());
+            if jacobians == Jacobians::Exact {
+                fast = mean;
+            }
             println!("| {} | {mean:.0} | {:.1} |", jacobians.name(), mean / fast);
         }
         let dt = balance.scene.settings.time_step;
@@ -194,9 +204,6 @@ impl Program {
             axes: ["time (s)", label],
             logarithmic: false,
             curves: shown
-            if jacobians == Jacobians::Exact {
-                fast = mean;
-            }
                 .iter()
                 .map(|(controller, run)| Curve {
                     name: controller.name(),
