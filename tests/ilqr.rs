@@ -1,5 +1,5 @@
-//! The iLQR of `examples/ilqr`: its pieces against closed forms, the tasks done, with no more iterations than with
-//! Jacobians by differences, and the quadruped that stands where gains of the joints let it fall.
+//! The iLQR of `examples/ilqr`: its pieces against closed forms, how DDP ends, the tasks done, with no more
+//! iterations than with Jacobians by differences, and the quadruped that stands where gains of the joints let it fall.
 
 #[path = "../examples/ilqr/balance.rs"]
 mod balance;
@@ -20,6 +20,7 @@ use nalgebra::{DMatrix, DVector};
 use stiction::linearize::Transition;
 use stiction::model::Scene;
 
+use crate::random::Random;
 use balance::{Balance, Controller, PUSHES};
 use cost::Cost;
 use dynamics::{Dynamics, Jacobians};
@@ -28,12 +29,9 @@ use tasks::{GUESSES, Task};
 
 #[test]
 fn box_programs_meet_their_conditions() {
-    // Strictly convex, from a fixed sequence; the conditions of a minimum decide.
-    let mut seed = 1_u64;
-    let mut random = || {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (seed >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
-    };
+    // Strictly convex; the conditions of a minimum decide.
+    let mut random = Random(1);
+    let mut random = || random.uniform(-1.0, 1.0);
     let mut held = 0;
     for n in 1..9 {
         for _ in 0..20 {
@@ -170,10 +168,47 @@ time_step = 0.01";
     }
 }
 
-/// The goal is reached, and not later than with differences (of several first guesses together: single ones may
-/// go either way, where contacts come and go).
+/// The arm, moved as far up as is worth its torque, from inputs that are 10 % larger than those of a solution by iLQR:
+/// nothing touches, but the costates are large, and with them what iLQR leaves out.
+#[test]
+fn second_derivatives_make_the_end_quadratic() {
+    let task = tasks::swing().unwrap();
+    let cost = Cost {
+        goal: vec![3.0, 0.0, 0.0, 0.0],
+        running: DVector::from_vec(vec![1.0, 1.0, 0.1, 0.1]),
+        terminal: DVector::from_vec(vec![10.0, 10.0, 1.0, 1.0]),
+        rest: DVector::zeros(2),
+        effort: DVector::from_vec(vec![0.1, 0.1]),
+    };
+    let solve = |inputs: Vec<DVector<f64>>, second_order: bool| {
+        let mut dynamics = Dynamics::new(task.transition().unwrap(), Jacobians::Exact);
+        let start = dynamics.transition.initial_state();
+        let problem = Problem { start, cost: &cost, limits: vec![[-100.0, 100.0]; 2] };
+        let options = Options {
+            cost_tolerance: 0.0,
+            gradient_tolerance: 1e-6,
+            second_order,
+            ..Options::default()
+        };
+        optimise(&mut dynamics, &problem, inputs, &options, &mut |_| true).unwrap()
+    };
+    let solution = solve(vec![DVector::zeros(2); 50], false);
+    let near: Vec<DVector<f64>> = solution.inputs.iter().map(|u| u * 1.1).collect();
+    let [first, second] = [false, true].map(|second_order| solve(near.clone(), second_order));
+    for found in [&solution, &first, &second] {
+        assert_eq!(found.status, Status::Converged, "{}", found.gradient);
+        assert!((found.cost / solution.cost - 1.0).abs() < 1e-9, "{}", found.cost);
+        // The elbow is away from its limits.
+        assert!(found.states.iter().all(|x| x[1].abs() < 1.0));
+    }
+    let iterations = [first.iterations, second.iterations];
+    assert!(second.iterations <= 6 && 3 * second.iterations < first.iterations, "{iterations:?}");
+}
+
+/// The goal is reached, and from all first guesses together in no more iterations than with differences, but for
+/// `slack` (single ones may go either way, where contacts come and go).
 #[track_caller]
-fn is_done(task: &Task, guesses: &[i32]) {
+fn is_done(task: &Task, slack: usize) {
     let options = Options { iterations: 40, ..Options::default() };
     let iterations = Jacobians::ALL.map(|jacobians| {
         let solve = |guess: &i32| {
@@ -201,10 +236,10 @@ fn is_done(task: &Task, guesses: &[i32]) {
             );
             outcome.reached.unwrap_or(options.iterations)
         };
-        guesses.iter().map(solve).sum::<usize>()
+        GUESSES.iter().map(solve).sum::<usize>()
     });
     let [exact, central, forward] = iterations;
-    assert!(exact <= central && exact <= forward, "{}: {iterations:?}", task.name);
+    assert!(exact <= central.min(forward) + slack, "{}: {iterations:?}", task.name);
 }
 
 #[test]
@@ -218,13 +253,14 @@ fn first_guesses_do_not_do() {
 
 #[test]
 fn a_cube_is_pushed_to_a_place() {
-    is_done(&tasks::push().unwrap(), &GUESSES[..2]);
+    is_done(&tasks::push().unwrap(), 0);
 }
 
 #[test]
 fn a_weak_arm_swings_up() {
     let task = tasks::swing().unwrap();
-    is_done(&task, &GUESSES[..1]);
+    // Nothing but the elbow's stop touches: all three take the same iterations, but for rounding.
+    is_done(&task, 2);
     // It cannot be lifted: full torque from hanging does not bring it level.
     let mut transition = task.transition().unwrap();
     let mut x = transition.initial_state();
@@ -235,26 +271,32 @@ fn a_weak_arm_swings_up() {
         x = next;
         most = most.max(x[0].abs());
     }
-    assert!(most < std::f64::consts::PI, "{most}");
+    assert!(most < std::f64::consts::FRAC_PI_2, "{most}");
 }
 
 #[test]
 fn a_hopper_jumps_to_a_height() {
-    is_done(&tasks::hop().unwrap(), &GUESSES[..3]);
+    is_done(&tasks::hop().unwrap(), 0);
 }
 
 #[test]
 fn a_quadruped_stands_pushes_that_throw_it() {
     let balance = Balance::new().unwrap();
-    let run = |controller| balance.run(controller, PUSHES[0], 120).unwrap();
-    let predictive = run(Controller::Predictive(Jacobians::Exact, 1));
-    // It comes back, upright; otherwise it lies on the floor.
-    assert!(predictive.away(120) < 0.03, "{}", predictive.away(120));
-    assert!(predictive.lowest() > 0.25, "{}", predictive.lowest());
-    assert!(predictive.inputs.iter().flat_map(|u| &u[6..]).all(|u| u.abs() <= 25.0));
-    assert_eq!(predictive.effort.jacobians, 120 * 25);
-    for controller in [Controller::Constant, Controller::Gains] {
-        let away = run(controller).away(120);
-        assert!(away > 0.3, "{}: {away}", controller.name());
+    for push in PUSHES {
+        let run = |controller| balance.run(controller, push, 150).unwrap();
+        let predictive = run(Controller::Predictive(Jacobians::Exact, 1));
+        // It comes back, upright, and its trunk has not been near the floor.
+        assert!(predictive.away(150) < 0.03, "{push:?}: {}", predictive.away(150));
+        assert!(predictive.tilt(150) < 0.1, "{push:?}: {}", predictive.tilt(150));
+        assert!(predictive.lowest() > 0.24, "{push:?}: {}", predictive.lowest());
+        assert!(predictive.inputs.iter().flat_map(|u| &u[6..]).all(|u| u.abs() <= 25.0));
+        assert_eq!(predictive.effort.jacobians, 150 * 25);
+        // Otherwise the trunk ends on the floor, not below.
+        for controller in [Controller::Constant, Controller::Gains] {
+            let run = run(controller);
+            let name = controller.name();
+            assert!(run.trunk(150) < 0.05, "{push:?} {name}: {}", run.trunk(150));
+            assert!(run.lowest() > -0.01, "{push:?} {name}: {}", run.lowest());
+        }
     }
 }

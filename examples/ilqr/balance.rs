@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use nalgebra::DVector;
+use nalgebra::{DVector, Quaternion, UnitQuaternion, Vector3};
 use stiction::Error;
 use stiction::linearize::Transition;
 use stiction::model::Scene;
@@ -18,6 +18,8 @@ use super::optimiser::{Options, Problem, optimise};
 const HORIZON: usize = 25;
 /// Most torque of a motor, N m.
 const TORQUE: f64 = 25.0;
+/// Half edges of the trunk, m.
+const TRUNK: [f64; 3] = [0.2, 0.08, 0.05];
 /// Gains of the joints that are compared with, N m/rad and N m s/rad.
 const GAINS: [f64; 2] = [100.0, 2.0];
 
@@ -33,7 +35,7 @@ pub struct Push {
 /// Those that are tried, for 0.1 s from 0.1 s on: aside, backwards, obliquely.
 pub const PUSHES: [Push; 3] = [
     Push { force: [0.0, 180.0, 0.0], steps: [10, 20] },
-    Push { force: [-150.0, 0.0, 0.0], steps: [10, 20] },
+    Push { force: [-180.0, 0.0, 0.0], steps: [10, 20] },
     Push { force: [120.0, 120.0, 0.0], steps: [10, 20] },
 ];
 
@@ -75,9 +77,26 @@ impl Run {
         self.states[first..].iter().map(distance).fold(0.0, f64::max)
     }
 
-    /// The lowest the trunk gets, m.
+    /// The upward direction in the trunk's frame.
+    fn up(&self, step: usize) -> Vector3<f64> {
+        let x = &self.states[step];
+        let turn = Quaternion::new(x[3], x[4], x[5], x[6]);
+        UnitQuaternion::from_quaternion(turn).inverse() * Vector3::z()
+    }
+
+    /// Height of the lowest corner of the trunk, m.
+    pub fn trunk(&self, step: usize) -> f64 {
+        self.states[step][2] - self.up(step).abs().dot(&Vector3::from(TRUNK))
+    }
+
+    /// Angle of the trunk's axis from the vertical, rad.
+    pub fn tilt(&self, step: usize) -> f64 {
+        self.up(step).z.clamp(-1.0, 1.0).acos()
+    }
+
+    /// The lowest that any of the trunk gets, m.
     pub fn lowest(&self) -> f64 {
-        self.states.iter().map(|x| x[2]).fold(f64::INFINITY, f64::min)
+        (0..self.states.len()).map(|step| self.trunk(step)).fold(f64::INFINITY, f64::min)
     }
 }
 

@@ -2,9 +2,9 @@
 //! jump, and a quadruped held against pushes by planning anew at every step. Each is done with Jacobians by
 //! differences of the same simulator, too.
 //!
-//! `cargo run --release --example ilqr -- [push|swing|hop|balance|all] [--out FOLDER] [--view]` prints tables
-//! and writes a figure of each as SVG into FOLDER (default `examples/ilqr`); with `--view` also pages that play the
-//! motions.
+//! `cargo run --release --example ilqr -- [push|swing|hop|balance|all] [--out FOLDER] [--view] [--second-order]`
+//! prints tables and writes a figure of each as SVG into FOLDER (default `examples/ilqr`); with `--view` also pages that
+//! play the motions; with `--second-order` the first three are searched by DDP, with the step's second derivatives.
 
 mod balance;
 mod box_qp;
@@ -36,7 +36,7 @@ const DRAWN: [(&str, &Numbers, &str, &Numbers); 3] = [
 
 /// Steps of the quadruped, the last of which must be near where it stood.
 const STEPS: usize = 150;
-/// Steps planned with differences, to measure their cost.
+/// Steps of the first push that are planned with Jacobians of each kind, to measure their cost.
 const MEASURED: usize = 20;
 
 fn main() -> ExitCode {
@@ -53,17 +53,23 @@ struct Program {
     what: String,
     folder: PathBuf,
     view: bool,
+    second_order: bool,
 }
 
 impl Program {
     fn parse() -> Result<Program, String> {
-        let mut program =
-            Program { what: "all".into(), folder: "examples/ilqr".into(), view: false };
+        let mut program = Program {
+            what: "all".into(),
+            folder: "examples/ilqr".into(),
+            view: false,
+            second_order: false,
+        };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--out" => program.folder = arguments.next().ok_or("--out needs a folder")?.into(),
                 "--view" => program.view = true,
+                "--second-order" => program.second_order = true,
                 "push" | "swing" | "hop" | "balance" | "all" => program.what = argument,
                 other => {
                     return Err(format!("{other}: give push, swing, hop, balance or all"));
@@ -93,7 +99,8 @@ impl Program {
     fn task(&self, task: &Task) -> Result<(), String> {
         let (mut solutions, mut exact) = (Vec::new(), 0.0);
         for jacobians in Jacobians::ALL {
-            let solve = |guess: &i32| task.solve(*guess, jacobians, &Options::default());
+            let options = Options { second_order: self.second_order, ..Options::default() };
+            let solve = |guess: &i32| task.solve(*guess, jacobians, &options);
             let outcomes = tasks::GUESSES
                 .iter()
                 .map(solve)
@@ -103,9 +110,10 @@ impl Program {
             if jacobians == Jacobians::Exact {
                 exact = mean;
             }
-            let reached = |outcome: &Outcome| outcome.reached.map_or("-".into(), |k| k.to_string());
-            let reached: Vec<String> = outcomes.iter().map(reached).collect();
-            let total: usize = outcomes.iter().filter_map(|outcome| outcome.reached).sum();
+            let number = |k: Option<usize>| k.map_or("-".into(), |k| k.to_string());
+            let reached: Vec<String> = outcomes.iter().map(|o| number(o.reached)).collect();
+            // Nothing if a search has not reached the goal.
+            let total = number(outcomes.iter().map(|outcome| outcome.reached).sum());
             let nv = outcomes[0].dynamics.transition.nv();
             println!(
                 "| {} (nv {nv}) | {} | {} | {total} | {} | {mean:.1} | {:.1} |",
@@ -158,35 +166,36 @@ impl Program {
         let balance = Balance::new().map_err(text)?;
         let exact = Controller::Predictive(Jacobians::Exact, 1);
         println!(
-            "\n| push for 0.1 s | controller | trunk at most off by | lowest | off after {STEPS} steps |"
+            "\n| push for 0.1 s | controller | trunk at most off by | lowest corner | after {STEPS} steps off by | lowest corner | tilted by |"
         );
-        println!("|---|---|---|---|---|");
-        let (mut shown, mut effort) = (Vec::new(), Effort::default());
+        println!("|---|---|---|---|---|---|---|");
+        let mut shown = Vec::new();
         for push in PUSHES {
             for controller in [Controller::Constant, Controller::Gains, exact] {
                 let run = balance.run(controller, push, STEPS).map_err(text)?;
                 let [x, y, _] = push.force;
                 println!(
-                    "| {x}, {y} N | {} | {:.3} m | {:.3} m | {:.3} m |",
+                    "| {x}, {y} N | {} | {:.3} m | {:.3} m | {:.3} m | {:.3} m | {:.2} rad |",
                     controller.name(),
                     run.away(0),
                     run.lowest(),
                     run.away(STEPS),
+                    run.trunk(STEPS),
+                    run.tilt(STEPS),
                 );
-                if controller == exact {
-                    effort = run.effort;
-                }
                 shown.push((controller, run));
             }
         }
         shown.truncate(3);
         println!("\n| Jacobians | us a Jacobian | over exact |\n|---|---|---|");
-        let fast = mean_time([&effort].into_iter());
-        println!("| {} | {fast:.0} | 1 |", Jacobians::Exact.name());
-        for jacobians in [Jacobians::CentralDifferences, Jacobians::ForwardDifferences] {
+        let mut fast = 0.0;
+        for jacobians in Jacobians::ALL {
             let controller = Controller::Predictive(jacobians, 1);
             let run = balance.run(controller, PUSHES[0], MEASURED).map_err(text)?;
             let mean = mean_time([&run.effort].into_iter());
+            if jacobians == Jacobians::Exact {
+                fast = mean;
+            }
             println!("| {} | {mean:.0} | {:.1} |", jacobians.name(), mean / fast);
         }
         let dt = balance.scene.settings.time_step;

@@ -26,8 +26,8 @@ pub struct Problem<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     pub iterations: usize,
-    /// Converged if an iteration can be expected to decrease the cost by less than this share of it, stalled if
-    /// more was expected...
+    /// Converged if an iteration can be expected to decrease the cost by less than this share of it; little gained if
+    /// it did not decrease it by more...
     pub cost_tolerance: f64,
     /// ...and converged if no component of the projected gradient is larger.
     pub gradient_tolerance: f64,
@@ -53,7 +53,9 @@ impl Default for Options {
 pub enum Status {
     /// The expected decrease of the cost or its gradient met its tolerance.
     Converged,
-    /// The steps promise more than they keep, however short: the cost has a kink there.
+    /// The last step was promised more, but gained less than the tolerance of the cost: slow progress, or a kink.
+    LittleGained,
+    /// No step lowers the cost, however short and however regularised: at a kink.
     Stalled,
     IterationLimit,
     /// Whoever watches said so.
@@ -64,6 +66,7 @@ impl Status {
     pub fn name(self) -> &'static str {
         match self {
             Status::Converged => "converged",
+            Status::LittleGained => "little gained",
             Status::Stalled => "stalled",
             Status::IterationLimit => "iteration limit",
             Status::Stopped => "stopped",
@@ -71,15 +74,14 @@ impl Status {
     }
 }
 
-/// A motion and how far it is from a minimum.
+/// A motion and how the search for it went.
 #[derive(Clone, Debug)]
 pub struct Solution {
     pub states: Vec<Vec<f64>>,
     pub inputs: Vec<DVector<f64>>,
-    /// K of u = u_k + K (x (-) x_k), zero for an input at its limit.
-    pub gains: Vec<DMatrix<f64>>,
     pub cost: f64,
-    /// Largest component of the derivative of the cost by the inputs that their limits let go down.
+    /// Largest component of the derivative of the cost by the inputs that their limits let go down, where the last
+    /// backward pass was: at this motion if converged or stalled, otherwise at the one before the last step.
     pub gradient: f64,
     /// Accepted steps.
     pub iterations: usize,
@@ -91,6 +93,7 @@ pub struct Solution {
 /// Feedforward and feedback of a backward pass, and what they promise.
 struct Policy {
     k: Vec<DVector<f64>>,
+    /// K of u = u_k + K (x (-) x_k), zero for an input at its limit.
     gains: Vec<DMatrix<f64>>,
     /// Change of the cost by a share a of the step: a slope + a^2 curvature.
     slope: f64,
@@ -145,11 +148,9 @@ pub fn optimise(
         inputs.into_iter().map(|u| clamped(u, &problem.limits)).collect();
     let states = roll_out(dynamics, problem, &inputs)?;
     let cost = problem.cost.total(dynamics, &states, &inputs)?;
-    let gains = vec![DMatrix::zeros(dynamics.nu(), dynamics.nx()); inputs.len()];
     let mut best = Solution {
         states,
         inputs,
-        gains,
         cost,
         gradient: f64::INFINITY,
         iterations: 0,
@@ -168,7 +169,6 @@ pub fn optimise(
             let policy = backward(dynamics, problem, &best, &model, regularisation.value, options)?;
             if let Some(policy) = policy {
                 best.gradient = policy.gradient;
-                best.gains.clone_from(&policy.gains);
                 let promised = -(policy.slope + policy.curvature);
                 let little = promised <= options.cost_tolerance * best.cost.abs()
                     && regularisation.value <= options.regularisation[0];
@@ -187,7 +187,7 @@ pub fn optimise(
                         return Ok(best);
                     }
                     if decrease <= options.cost_tolerance * cost.abs() {
-                        best.status = Status::Stalled;
+                        best.status = Status::LittleGained;
                         return Ok(best);
                     }
                     break;
