@@ -20,10 +20,11 @@
  * Vectors. x = [q; v], nq + nv numbers: of a free body the position of its origin in the world (m) and its
  * quaternion w x y z, body to world; the velocity of the origin in the world (m/s) and the angular velocity
  * in the body (rad/s); of a ball joint a quaternion and an angular velocity; of other joints angle or
- * distance, and its rate. Quaternions in x need not have norm 1: they are normalised first. u: the selected
- * inputs, at first the controls of the actuators, or all generalised forces (N, N m) if there are none.
- * p: the selected parameters, at first none. Changes of x are tangent vectors dx = [dq; dv], 2 nv numbers;
- * those of an orientation are rotation vectors in the body (rad). SI units; z is up.
+ * distance, and its rate. Quaternions in x may have any norm between 1e-6 and 1e6: they are normalised
+ * first. u: the selected inputs, at first the controls of the actuators, or all generalised forces (N, N m)
+ * if there are none. p: the selected parameters, at first none. Changes of x are tangent vectors
+ * dx = [dq; dv], 2 nv numbers; those of an orientation are rotation vectors in the body (rad). SI units; z is
+ * up.
  *
  * Buffers belong to the caller and hold exactly the numbers that are said here; matrices are column-major
  * without gaps. They may overlap: stiction_step(data, x, nx, u, nu, x, nx, NULL) is well. Nothing is written
@@ -89,7 +90,8 @@ typedef enum stiction_coordinates {
 
 /* How the contact problems of a step were solved. */
 typedef struct stiction_report {
-  int status;      /* the worst: 0 solved, 1 stalled above the tolerance, 2 iteration limit */
+  int status;      /* 0 all solved; else of the last that was not: 1 stalled above the tolerance,
+                      2 iteration limit */
   int unsolved;    /* how many problems are above the tolerance: x+ is the best found */
   double residual; /* the largest, relative */
   double margin;   /* scale-free distance to the nearest change of a contact's mode, where the derivative
