@@ -154,7 +154,8 @@ void stiction_data_free(stiction_data *data);
  * "forces" and "all" stand for many. */
 int stiction_select_inputs(stiction_data *data, const char *const *names, size_t count);
 
-/* Makes the parameters of these names p, in this order. Values that were set stay. */
+/* Makes the parameters of these names p, in this order, none twice, also not by "box/inertia" and
+ * "box/inertia/xx". Values that were set stay. */
 int stiction_select_parameters(stiction_data *data, const char *const *names, size_t count);
 
 /* Length of u and of p. */
@@ -167,7 +168,8 @@ const char *stiction_input_name(const stiction_data *data, size_t index);
 /* u as the scene has it. */
 int stiction_initial_input(const stiction_data *data, double *u, size_t u_size);
 
-/* p as it is, at first as the scene has it, and other values for it. */
+/* p as it is, at first as the scene has it, and other values for it: numbers that the parameters can have,
+ * such as a mass of at least 1e-9 and a restitution from 0 to 1. */
 int stiction_parameters(const stiction_data *data, double *p, size_t p_size);
 int stiction_set_parameters(stiction_data *data, const double *p, size_t p_size);
 

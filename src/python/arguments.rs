@@ -6,7 +6,7 @@ use super::arrays::{Argument, Cases};
 use super::calls::lock;
 use super::scene::Scene;
 use crate::Error as InputError;
-use crate::identify::domain;
+use crate::model::domain;
 
 /// Anything, if it can be made an array.
 pub(super) type Given<'a, 'py> = &'a Bound<'py, PyAny>;

@@ -96,6 +96,12 @@ static void closed_form(void) {
   heavy[1] = NAN;
   FAILS(stiction_set_parameters(data, heavy, 2), STICTION_ERROR_INPUT, "gravity/z: must be finite");
   FAILS(stiction_set_parameters(data, heavy, 1), STICTION_ERROR_INPUT, "2 numbers here, found 1");
+  heavy[0] = -2, heavy[1] = -1.62;
+  FAILS(stiction_set_parameters(data, heavy, 2), STICTION_ERROR_INPUT, "ball/mass: must be from 0.000000001");
+  const char *const twice[] = {"ball/mass", "ball/mass"}, *const shared[] = {"ball/inertia", "ball/inertia/xx"};
+  FAILS(stiction_select_parameters(data, twice, 2), STICTION_ERROR_INPUT, "ball/mass: is named twice");
+  FAILS(stiction_select_parameters(data, shared, 2), STICTION_ERROR_INPUT, "shares a number with ball/inertia");
+  CHECK(stiction_np(data) == 2 && stiction_parameters(data, heavy, 2) == 0 && heavy[0] == 4);
   /* Data outlive their model; a step may be made in place. */
   stiction_model_free(model);
   stiction_set_parameters(data, p, 2);
