@@ -127,6 +127,65 @@ def test_arrays_of_other_kinds_are_converted(cube):
     assert single.dtype == np.float64
 
 
+def test_arrays_that_lie_crooked_in_memory(cube, random):
+    # A field of packed records: neither aligned nor in strides of whole numbers.
+    log = np.zeros(40, [("t", "f4"), ("u", "f8", 6)])
+    log["u"] = random.standard_normal((40, 6))
+    log["t"] = 1
+    assert not log["u"].flags.aligned and log["u"].strides[0] % 8
+    expected = cube.rollout(cube.x0, log["u"].copy())
+    np.testing.assert_array_equal(cube.rollout(cube.x0, log["u"]), expected)
+    np.testing.assert_array_equal(cube.step(cube.x0, log["u"][3]), cube.step(cube.x0, log["u"][3].copy()))
+    odd = np.frombuffer(b"." + log["u"].tobytes(), np.uint8)[1:].view(np.float64).reshape(40, 6)
+    np.testing.assert_array_equal(cube.rollout(cube.x0, odd), expected)
+    backwards = log["u"].copy()[::-1, ::-1]
+    np.testing.assert_array_equal(cube.rollout(cube.x0, backwards[::-1, ::-1]), expected)
+    np.testing.assert_array_equal(cube.rollout(cube.x0, backwards), cube.rollout(cube.x0, backwards.copy()))
+    swapped = log["u"].astype(">f8")
+    np.testing.assert_array_equal(cube.rollout(cube.x0, swapped), expected)
+
+
+def test_broadcast_cases_are_those_of_a_loop(cube, random):
+    x = np.stack([some_state(cube, random, 0.1) for _ in range(6)]).reshape(2, 1, 3, 13)
+    U = random.standard_normal((4, 1, 2, 6))
+    p = np.array([[0.1, 1], [0.2, 2], [0.3, 3]])
+    found = cube.rollout(x, U, p)
+    assert found.shape == (2, 4, 3, 3, 13)
+    for i, j, k in np.ndindex(2, 4, 3):
+        np.testing.assert_array_equal(found[i, j, k], cube.rollout(x[i, 0, k], U[j, 0], p[k]))
+
+
+def test_more_cases_than_memory_holds_are_refused(cube):
+    x = np.broadcast_to(cube.x0, (100_000, 1, 1, 13))
+    u, p = np.zeros((1, 100_000, 1, 6)), np.broadcast_to(cube.p0, (100_000, 2))
+    for call in (
+        lambda: cube.step(x, u, p),
+        lambda: cube.linearize(x, u, p),
+        lambda: cube.vjp(x, u, np.ones(12), p),
+    ):
+        with pytest.raises(stiction.Error, match="no memory for 1000000000000000 cases"):
+            call()
+    with pytest.raises(stiction.Error, match="cases of 7 steps"):
+        cube.rollout(x, np.zeros((1, 100_000, 1, 7, 6)), p)
+    with pytest.raises(stiction.Error, match="x: no memory for 1300000000000000 numbers"):
+        cube.step(np.broadcast_to(cube.x0, (10**14, 13)))
+    bare = cube.select(inputs=[], parameters=[])
+    with pytest.raises(stiction.Error, match=r"too many cases: x \(13\), u \(1099511627776, 1, 0\), p"):
+        bare.step(bare.x0, np.zeros((2**40, 1, 0)), np.zeros((2**40, 0)))
+
+
+def test_numbers_of_threads(cube):
+    x = np.broadcast_to(cube.x0, (1500, 13))
+    expected = cube.step(cube.x0)
+    for threads in (1, np.int64(3), 10**6):
+        assert (cube.step(x, threads=threads) == expected).all()
+    for threads in (0, -1, 2**64, 1.5, "two"):
+        with pytest.raises(stiction.Error, match="threads: must be a whole number of at least 1, found"):
+            cube.step(x, threads=threads)
+    with pytest.raises(stiction.Error, match="threads: must be a whole number of at least 1, found 0"):
+        stiction.identify("nowhere.toml", threads=0)
+
+
 def test_one_input_keeps_its_axis(cube):
     pushed = cube.select(inputs=["cube/fx"])
     x = pushed.x0
@@ -174,12 +233,29 @@ def test_parameters_are_read_and_set_by_name(cube):
         (lambda s: s.rollout(s.x0, np.zeros(6)), r"U: must have shape \(..., N, 6\), found \(6\)"),
         (lambda s: s.rollout(s.x0), "either U or steps"),
         (lambda s: s.rollout(s.x0, steps=10**15), "no memory for 1000000000000000 steps"),
+        (lambda s: s.rollout(s.x0, steps=2**64 - 1), "no memory for 18446744073709551615 steps"),
+        (lambda s: s.rollout(np.zeros((0, 13)), steps=2**64 - 1), "no memory for 18446744073709551615 steps"),
+        (lambda s: s.rollout(s.x0, steps=-1), "steps: must be a whole number of at least 0, found -1"),
+        (lambda s: s.step("abc"), "x: must be real numbers, found an array of <U3"),
+        (lambda s: s.step(["1"] * 13), "x: must be real numbers"),
+        (lambda s: s.step(s.x0, object()), "u: must be real numbers, found an array of object"),
+        (lambda s: s.step(s.x0 + 1j), "x: must be real numbers, found an array of complex128"),
+        (lambda s: s.step([[1.0], [1.0, 2.0]]), "x: cannot be made an array of numbers: "),
+        (lambda s: s.rollout(s.x0, [[1.0], [1.0, 2.0]]), "U: cannot be made an array of numbers: "),
+        (lambda s: s.step(np.zeros((1,) * 31 + (13,))), "x: must have at most 30 axes, found 32"),
         (lambda s: s.step(s.x0 * np.nan), "cube/px: must be finite, found NaN"),
         (lambda s: s.step([s.x0, 0 * s.x0]), "case 1 of 2: cube.toml: cube/qw: a quaternion of norm 0"),
         (lambda s: s.step(s.x0, [np.inf, 0, 0, 0, 0, 0]), "cube/fx: must be finite, found inf"),
         (lambda s: s.step(s.x0, [1e308] * 6), "does not give finite numbers"),
         (lambda s: s.select(inputs=["cube/f"]), "cube/f: is no input; there are cube/fx"),
         (lambda s: s.select(parameters=["mu"]), "mu: is no parameter; there are gravity/x"),
+        (lambda s: s.select(parameters=["cube/mass", "cube/mass"]), "cube/mass: is named twice"),
+        (
+            lambda s: s.select(parameters=["cube/inertia", "cube/inertia/xx"]),
+            "cube/inertia/xx: shares a number with cube/inertia, which is named too",
+        ),
+        (lambda s: s.select(inputs=[""]), 'cube.toml: "": is no input'),
+        (lambda s: s.step(s.x0, p=[[0.2, 1], [0.2, -1]]), "case 1 of 2: cube.toml: cube/mass: must be from"),
         (lambda s: stiction.load("nowhere.toml"), "nowhere.toml: No such file"),
         (lambda s: stiction.parse("[[body]]\nmass = -1", "bad.toml"), "bad.toml:"),
     ],
