@@ -1,5 +1,7 @@
 """Steps, rollouts and derivatives against closed forms and differences; arrays of every kind; errors in words."""
 
+import ast
+import inspect
 import os
 import re
 import signal
@@ -296,18 +298,28 @@ def test_ctrl_c_ends_a_long_rollout(cube):
 
 
 def test_threads_of_python_share_a_scene(cube):
-    x = cube.x0
+    x, count = cube.x0, 4
     x[7] = 1
-    expected, found = cube.rollout(x, steps=50), {}
+    values = [[0.05 * (k + 1), 1 + k] for k in range(count)]
+    # Few steps are made in the memory that the threads share, and with values of p of their own.
+    few = [cube.rollout(x, p=p, steps=20) for p in values]
+    many = [cube.rollout(x, p=p, steps=50) for p in values]
+    found, start = {}, threading.Barrier(count)
 
-    def run(name):
-        found[name] = [cube.rollout(x, steps=50) for _ in range(5)] + [cube.step(x)[None]]
+    def run(k):
+        start.wait()
+        found[k] = [cube.rollout(x, p=values[k], steps=steps) for steps in (20, 50) * 20]
 
-    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(count)]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
-    for k in range(4):
-        assert all((motion == expected[: len(motion)]).all() for motion in found[k][:-1])
+    for k in range(count):
+        for motion in found[k][::2]:
+            np.testing.assert_array_equal(motion, few[k])
+        for motion in found[k][1::2]:
+            np.testing.assert_array_equal(motion, many[k])
+    assert not (few[0][-1] == few[1][-1]).all()
+    assert cube.p0.tolist() == [0.3, 1.0]
 
 
 def test_what_is_optional_is_named_when_it_is_missing():
@@ -324,17 +336,42 @@ except ModuleNotFoundError as error:
         assert f"pip install {name}" in ended.stdout
 
 
-def test_everything_has_a_docstring_and_is_in_the_stubs():
-    root = os.path.dirname(stiction.__file__)
-    with open(os.path.join(root, "_stiction.pyi")) as file:
-        stubs = file.read()
-    assert os.path.exists(os.path.join(root, "py.typed"))
+def stub_parameters(function):
+    """Names, kinds and defaults of the parameters of a function in a stub, but for `self`."""
+    given, kinds = function.args, inspect.Parameter
+    assert not given.vararg and not given.kwarg
+    positional = [*given.posonlyargs, *given.args]
+    defaults = [None] * (len(positional) - len(given.defaults)) + given.defaults
+    found = [(each.arg, kinds.POSITIONAL_OR_KEYWORD, default) for each, default in zip(positional, defaults)]
+    found += [(each.arg, kinds.KEYWORD_ONLY, default) for each, default in zip(given.kwonlyargs, given.kw_defaults)]
+    written = lambda default: kinds.empty if default is None else ast.literal_eval(default)  # noqa: E731
+    return [(name, kind, written(default)) for name, kind, default in found if name != "self"]
+
+
+def own_parameters(function):
+    found = inspect.signature(function).parameters.values()
+    return [(each.name, each.kind, each.default) for each in found if each.name != "self"]
+
+
+def test_everything_has_a_docstring_and_is_in_the_stubs_as_it_is():
+    root = Path(stiction.__file__).parent
+    assert (root / "py.typed").exists()
+    stubs = {node.name: node for node in ast.parse((root / "_stiction.pyi").read_text()).body if hasattr(node, "name")}
+    public = {name for name in vars(stiction._stiction) if not name.startswith("_")}
+    assert set(stubs) == public
     for owner in (stiction.Scene, stiction.Jacobian, stiction.Identification):
-        assert f"class {owner.__name__}" in stubs
-        for name in vars(owner):
-            if not name.startswith("_"):
-                assert getattr(owner, name).__doc__, name
-                assert f"def {name}(" in stubs, name
+        members = {name: each for name, each in vars(owner).items() if not name.startswith("_")}
+        typed = {node.name: node for node in stubs[owner.__name__].body}
+        assert set(typed) == set(members), owner
+        for name, member in members.items():
+            assert member.__doc__, name
+            is_property = any(ast.unparse(each) == "property" for each in typed[name].decorator_list)
+            assert is_property == (not callable(member)), name
+            if not is_property:
+                assert stub_parameters(typed[name]) == own_parameters(member), name
+    for name in ("load", "parse", "identify"):
+        function = getattr(stiction._stiction, name)
+        assert function.__doc__ and stub_parameters(stubs[name]) == own_parameters(function), name
 
 
 def test_the_readme_runs(monkeypatch, capsys):
