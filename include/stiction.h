@@ -20,10 +20,11 @@
  * Vectors. x = [q; v], nq + nv numbers: of a free body the position of its origin in the world (m) and its
  * quaternion w x y z, body to world; the velocity of the origin in the world (m/s) and the angular velocity
  * in the body (rad/s); of a ball joint a quaternion and an angular velocity; of other joints angle or
- * distance, and its rate. Quaternions in x need not have norm 1: they are normalised first. u: the selected
- * inputs, at first the controls of the actuators, or all generalised forces (N, N m) if there are none.
- * p: the selected parameters, at first none. Changes of x are tangent vectors dx = [dq; dv], 2 nv numbers;
- * those of an orientation are rotation vectors in the body (rad). SI units; z is up.
+ * distance, and its rate. Quaternions in x may have any norm between 1e-6 and 1e6: they are normalised
+ * first. u: the selected inputs, at first the controls of the actuators, or all generalised forces (N, N m)
+ * if there are none. p: the selected parameters, at first none. Changes of x are tangent vectors
+ * dx = [dq; dv], 2 nv numbers; those of an orientation are rotation vectors in the body (rad). SI units; z is
+ * up.
  *
  * Buffers belong to the caller and hold exactly the numbers that are said here; matrices are column-major
  * without gaps. They may overlap: stiction_step(data, x, nx, u, nu, x, nx, NULL) is well. Nothing is written
@@ -89,7 +90,8 @@ typedef enum stiction_coordinates {
 
 /* How the contact problems of a step were solved. */
 typedef struct stiction_report {
-  int status;      /* the worst: 0 solved, 1 stalled above the tolerance, 2 iteration limit */
+  int status;      /* 0 all solved; else of the last that was not: 1 stalled above the tolerance,
+                      2 iteration limit */
   int unsolved;    /* how many problems are above the tolerance: x+ is the best found */
   double residual; /* the largest, relative */
   double margin;   /* scale-free distance to the nearest change of a contact's mode, where the derivative
@@ -152,7 +154,8 @@ void stiction_data_free(stiction_data *data);
  * "forces" and "all" stand for many. */
 int stiction_select_inputs(stiction_data *data, const char *const *names, size_t count);
 
-/* Makes the parameters of these names p, in this order. Values that were set stay. */
+/* Makes the parameters of these names p, in this order, none twice, also not by "box/inertia" and
+ * "box/inertia/xx". Values that were set stay. */
 int stiction_select_parameters(stiction_data *data, const char *const *names, size_t count);
 
 /* Length of u and of p. */
@@ -165,7 +168,8 @@ const char *stiction_input_name(const stiction_data *data, size_t index);
 /* u as the scene has it. */
 int stiction_initial_input(const stiction_data *data, double *u, size_t u_size);
 
-/* p as it is, at first as the scene has it, and other values for it. */
+/* p as it is, at first as the scene has it, and other values for it: numbers that the parameters can have,
+ * such as a mass of at least 1e-9 and a restitution from 0 to 1. */
 int stiction_parameters(const stiction_data *data, double *p, size_t p_size);
 int stiction_set_parameters(stiction_data *data, const double *p, size_t p_size);
 

@@ -27,7 +27,7 @@ enum Target {
 ///
 /// In CasADi (3.6 or later): f = casadi.external("stiction_f", "./libstep.so"), and
 /// casadi.external("stiction_start", "./libstep.so")() has x and u at the start. x is [q; v], its quaternions
-/// of any norm but zero. The library is a copy of libstiction.so that carries the scene; it needs no other file.
+/// of any norm between 1e-6 and 1e6. The library is a copy of libstiction.so that carries the scene; it needs no other file.
 #[derive(clap::Args)]
 struct CasadiArguments {
     /// The scene: .toml, MJCF or URDF
@@ -38,8 +38,8 @@ struct CasadiArguments {
     /// The library to write
     #[arg(short, long, value_name = "libstep.so")]
     output: PathBuf,
-    /// What u is, separated by commas: names of inputs, or "controls", "forces", "all"; if left out, the
-    /// controls, or all forces if there are none
+    /// What u is, separated by commas: names of inputs, or "controls", "forces", "all", "none"; if left
+    /// out, the controls, or all forces if there are none
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     inputs: Option<Vec<String>>,
     /// The shared library of stiction; if left out, the one beside the program
@@ -61,6 +61,7 @@ fn casadi(arguments: &CasadiArguments) -> Result<Outcome, Error> {
     let scene = load_scene(&arguments.scene, &arguments.options)?;
     let name = arguments.scene.display().to_string();
     let inputs = match &arguments.inputs {
+        Some(names) if *names == ["none"] => Vec::new(),
         Some(names) => inputs_named(&scene.model, names, &name)?,
         None => default_inputs(&scene.model),
     };

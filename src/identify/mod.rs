@@ -56,7 +56,7 @@ pub use loss::{Measurement, residuals};
 pub use observability::{Expected, Observability, Visibility};
 pub use outliers::{Outlier, misfits, outliers};
 pub use parallel::parallel;
-pub use parameter::{FreeParameter, Prior, Transform, domain};
+pub use parameter::{FreeParameter, Prior, Transform};
 pub use phases::{Phase, PhaseErrors, errors_by_phase};
 pub use problem::{Effort, Problem};
 pub use profile::{LossProfile, Others, loss_profile};

@@ -1,8 +1,9 @@
 //! Work on several threads, with results that do not depend on how many there are.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 
-/// `f(0..count)` on `threads` threads, in order.
+/// `f(0..count)` on `threads` threads, or those that can be started, in order.
 pub fn parallel<R: Send>(threads: usize, count: usize, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     if threads <= 1 || count <= 1 {
         return (0..count).map(f).collect();
@@ -19,7 +20,8 @@ pub fn parallel<R: Send>(threads: usize, count: usize, f: impl Fn(usize) -> R + 
         }
     };
     let mut results = std::thread::scope(|scope| {
-        let workers: Vec<_> = (1..threads.min(count)).map(|_| scope.spawn(work)).collect();
+        let start = |_| Builder::new().spawn_scoped(scope, work).ok();
+        let workers: Vec<_> = (1..threads.min(count)).map_while(start).collect();
         let mut results = work();
         for worker in workers {
             match worker.join() {

@@ -6,7 +6,7 @@ use super::{Experiment, Sensor, sensor};
 use crate::Error;
 use crate::ad::Real;
 use crate::dynamics::InertialParameters;
-use crate::model::{Model, ParameterRef, Parameters, Scene};
+use crate::model::{Model, ParameterRef, Parameters, Scene, domain};
 use crate::spatial::Symmetric;
 use crate::table::Table;
 
@@ -423,21 +423,4 @@ fn consistent(values: &[f64]) -> Option<[f64; 10]> {
 fn typical_change(start: f64, lower: f64, upper: f64) -> f64 {
     let width = if (upper - lower).is_finite() { 0.1 * (upper - lower) } else { 1.0 };
     if start == 0.0 { width } else { width.min(start.abs()) }
-}
-
-/// The values that make physical sense, by the last word of a name; also the default bounds.
-pub fn domain(name: &str) -> (f64, f64) {
-    let path: Vec<&str> = name.split('/').collect();
-    match path.as_slice() {
-        [.., "mass" | "radius" | "half_length" | "half_extents"] | [.., "half_extents", _] => {
-            (1e-9, f64::INFINITY)
-        }
-        ["contact", "relative_compliance"] => (1e-9, f64::INFINITY),
-        [.., "inertia"] | [.., "inertia", "xx" | "yy" | "zz"] => (1e-12, f64::INFINITY),
-        [.., "mu" | "mu_static" | "armature" | "damping" | "friction" | "stiffness"] => {
-            (0.0, f64::INFINITY)
-        }
-        [.., "restitution"] => (0.0, 1.0),
-        _ => (f64::NEG_INFINITY, f64::INFINITY),
-    }
 }

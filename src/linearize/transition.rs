@@ -1,6 +1,7 @@
 //! A scene as a discrete dynamical system x+ = f(x, u; p) on flat arrays of numbers: what controllers, and
 //! the interfaces to other languages, are written against.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{
@@ -8,7 +9,7 @@ use super::{
 };
 use crate::Error;
 use crate::argmin::Status;
-use crate::model::{Model, ParameterRef, Parameters, Scene, System};
+use crate::model::{Model, ParameterRef, Parameters, Scene, System, domain};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
 use crate::state::State;
 
@@ -100,6 +101,7 @@ pub fn inputs_named(model: &Model, names: &[String], scene: &str) -> Result<Vec<
                 let message = format!(
                     "is no input; there are {known}; or take \"controls\", \"forces\", \"all\""
                 );
+                let name = if name.is_empty() { "\"\"" } else { name };
                 Error::input(scene, None, name, message)
             })?),
         }
@@ -115,7 +117,7 @@ pub fn inputs_named(model: &Model, names: &[String], scene: &str) -> Result<Vec<
 /// The parameters called `names`, see [`Model::parameter`]. `scene` is named in messages.
 ///
 /// # Errors
-/// If there is no such parameter.
+/// If there is no such parameter, or a number of the scene is named twice.
 pub fn parameters_named(
     model: &Model,
     names: &[String],
@@ -124,10 +126,23 @@ pub fn parameters_named(
     let find = |name: &String| {
         model.parameter(name).ok_or_else(|| {
             let known = model.parameter_names().join(", ");
+            let name = if name.is_empty() { "\"\"" } else { name };
             Error::input(scene, None, name, format!("is no parameter; there are {known}"))
         })
     };
-    names.iter().map(find).collect()
+    let found = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+    let mut owners: HashMap<usize, &String> = HashMap::new();
+    for (name, parameter) in names.iter().zip(&found) {
+        for &slot in &parameter.slots {
+            let Some(other) = owners.insert(slot, name) else { continue };
+            let message = match other == name {
+                true => "is named twice".to_string(),
+                false => format!("shares a number with {other}, which is named too; name one"),
+            };
+            return Err(Error::input(scene, None, name, message));
+        }
+    }
+    Ok(found)
 }
 
 impl Transition {
@@ -191,13 +206,13 @@ impl Transition {
     /// Gives the selected parameters other values than those of the scene.
     ///
     /// # Errors
-    /// If the length is wrong or a number is not finite; nothing changes then. Numbers that no body has, such
-    /// as a negative mass, show in the steps.
+    /// If the length is wrong, or a number is not finite or not one that the parameter can have (see
+    /// [`domain`]); those of the scene always are. Nothing changes then. Numbers that no body has together,
+    /// such as moments of inertia, show in the steps.
     pub fn set_parameters(&mut self, p: &[f64]) -> Result<(), Error> {
         self.check("parameter vector", p.len(), self.np())?;
-        if let Some(k) = p.iter().position(|p| !p.is_finite()) {
-            let message = format!("must be finite, found {}", p[k]);
-            return Err(self.error(&self.parameter_names[k], message));
+        for ((name, parameter), &p) in self.parameter_names.iter().zip(&self.parameters).zip(p) {
+            self.check_value(name, parameter, p)?;
         }
         for (parameter, &p) in self.parameters.iter().zip(p) {
             for &slot in &parameter.slots {
@@ -223,12 +238,10 @@ impl Transition {
     /// Takes another value of any parameter.
     ///
     /// # Errors
-    /// As [`parameters_named`], or if the value is not finite. Nothing changes then.
+    /// As [`parameters_named`] and [`set_parameters`](Self::set_parameters). Nothing changes then.
     pub fn set_value(&mut self, name: &str, value: f64) -> Result<(), Error> {
         let found = self.find(name)?;
-        if !value.is_finite() {
-            return Err(self.error(name, format!("must be finite, found {value}")));
-        }
+        self.check_value(name, &found, value)?;
         found.slots.iter().for_each(|&slot| self.values.values[slot] = value);
         Ok(())
     }
@@ -424,12 +437,31 @@ impl Transition {
             memory: &self.before,
             next: &self.next,
         };
-        let product = product(&products).map_err(|error| self.error("", error.to_string()))?;
+        let product =
+            product(&products).map_err(|error| Error::undefined(&self.name, error.to_string()))?;
         if product.iter().any(|x| !x.is_finite()) {
             let message = "the contacts do not determine a derivative here";
             return Err(Error::undefined(&self.name, message));
         }
         Ok(product)
+    }
+
+    /// An error if a parameter cannot have this value.
+    fn check_value(&self, name: &str, parameter: &ParameterRef, value: f64) -> Result<(), Error> {
+        let taken = |values: &Parameters<f64>| values.values[parameter.slots[0]];
+        // What is there already, or in the scene, needs no look: most calls change nothing.
+        if value == taken(&self.values) || value == taken(&self.scene.parameters) {
+            return Ok(());
+        }
+        if !value.is_finite() {
+            return Err(self.error(name, format!("must be finite, found {value}")));
+        }
+        let (least, most) = domain(name);
+        if !(least..=most).contains(&value) {
+            let message = format!("must be from {least} to {most}, found {value}");
+            return Err(self.error(name, message));
+        }
+        Ok(())
     }
 
     fn find(&self, name: &str) -> Result<ParameterRef, Error> {

@@ -38,7 +38,7 @@ pub use height_field::{HeightField, HeightFieldError};
 pub use joint::{Joint, JointKind};
 pub use load::LoadOptions;
 pub use mesh::Mesh;
-pub use names::ParameterRef;
+pub use names::{ParameterRef, domain};
 pub use parameters::Parameters;
 pub use polyhedron::{CYLINDER_SIDES, Edge, Face, Polyhedron};
 pub use scene::Scene;

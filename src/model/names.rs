@@ -15,6 +15,23 @@ pub struct ParameterRef {
     pub slots: Vec<usize>,
 }
 
+/// The values that make physical sense, by the last word of a name; also the default bounds.
+pub fn domain(name: &str) -> (f64, f64) {
+    let path: Vec<&str> = name.split('/').collect();
+    match path.as_slice() {
+        [.., "mass" | "radius" | "half_length" | "half_extents"] | [.., "half_extents", _] => {
+            (1e-9, f64::INFINITY)
+        }
+        ["contact", "relative_compliance"] => (1e-9, f64::INFINITY),
+        [.., "inertia"] | [.., "inertia", "xx" | "yy" | "zz"] => (1e-12, f64::INFINITY),
+        [.., "mu" | "mu_static" | "armature" | "damping" | "friction" | "stiffness"] => {
+            (0.0, f64::INFINITY)
+        }
+        [.., "restitution"] => (0.0, 1.0),
+        _ => (f64::NEG_INFINITY, f64::INFINITY),
+    }
+}
+
 const XYZ: [&str; 3] = ["x", "y", "z"];
 const RANGE: [&str; 2] = ["lower", "upper"];
 

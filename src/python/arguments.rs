@@ -2,11 +2,13 @@
 
 use pyo3::prelude::*;
 
+use super::Error;
 use super::arrays::{Argument, Cases};
 use super::calls::lock;
 use super::scene::Scene;
-use crate::Error as InputError;
-use crate::identify::domain;
+
+/// More are no faster on any machine, and each has memory of its own.
+const MOST_THREADS: usize = 256;
 
 /// Anything, if it can be made an array.
 pub(super) type Given<'a, 'py> = &'a Bound<'py, PyAny>;
@@ -47,17 +49,10 @@ impl Scene {
 
     /// What is not given is what is set.
     pub(super) fn values(&self, py: Python, p: Option<Given>) -> PyResult<Argument> {
-        let Some(p) = p else {
-            return Ok(Argument::constant("p", lock(py, &self.transition).parameters()));
-        };
-        let p = Argument::new("p", p, &[self.sizes.np])?;
-        let names = self.parameter_names(py);
-        for case in p.vectors() {
-            for (name, &value) in names.iter().zip(case) {
-                demand_sense(&self.name, name, value)?;
-            }
+        match p {
+            Some(p) => Argument::new("p", p, &[self.sizes.np]),
+            None => Ok(Argument::constant("p", lock(py, &self.transition).parameters())),
         }
-        Ok(p)
     }
 
     pub(super) fn weighted(
@@ -81,12 +76,30 @@ pub(super) fn part(name: &'static str, given: Option<Given>, length: usize) -> P
     }
 }
 
-/// An error if a parameter cannot have this value.
-pub(super) fn demand_sense(scene: &str, name: &str, value: f64) -> Result<(), InputError> {
-    let (least, most) = domain(name);
-    if (least..=most).contains(&value) {
-        return Ok(());
+/// A whole number of at least `least`, if one is given.
+pub(super) fn count(
+    name: &'static str,
+    given: Option<Given>,
+    least: usize,
+) -> PyResult<Option<usize>> {
+    let Some(given) = given else { return Ok(None) };
+    match given.extract::<usize>() {
+        Ok(count) if count >= least => Ok(Some(count)),
+        _ => {
+            let found = given.repr()?;
+            let message =
+                format!("{name}: must be a whole number of at least {least}, found {found}");
+            Err(Error::new_err(message))
+        }
     }
-    let message = format!("must be from {least} to {most}, found {value}");
-    Err(InputError::input(scene, None, name, message))
+}
+
+/// On how many threads, see [`count`]; if none are given, as many as there are.
+pub(super) fn threads(given: Option<Given>) -> PyResult<usize> {
+    Ok(count("threads", given, 1)?.unwrap_or_else(available).min(MOST_THREADS))
+}
+
+/// As many threads as there are.
+fn available() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }

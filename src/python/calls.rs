@@ -5,12 +5,14 @@ use std::ffi::CString;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
 use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
+use super::arguments::{Given, threads as number_of_threads};
 use super::arrays::Cases;
 use super::{Error, UnsolvedWarning};
 use crate::Error as InputError;
@@ -38,16 +40,19 @@ impl Interrupt {
     }
 }
 
-/// Evaluates a transition in all cases, each `steps` steps long, on so many threads, or as many as there are; warns
-/// if contact problems were not solved.
+/// Evaluates a transition in all cases, each `steps` steps long, on so many threads, or as many as there are;
+/// results have `each` numbers a case (`None`: more than can be counted). Warns if contact problems were not solved.
 pub(super) fn evaluate<const N: usize, R: Send>(
     py: Python,
     transition: &Mutex<Transition>,
     cases: &Cases<N>,
     steps: usize,
-    threads: Option<usize>,
+    threads: Option<Given>,
+    each: Option<usize>,
     f: impl Fn(&mut Transition, [&[f64]; N], &Interrupt) -> Result<R, InputError> + Sync,
 ) -> PyResult<Vec<R>> {
+    let threads = number_of_threads(threads)?;
+    cases.demand_room(each, steps)?;
     let interrupt = Interrupt(AtomicBool::new(false));
     let case = |transition: &mut Transition, k: usize| {
         interrupt.check()?;
@@ -58,14 +63,12 @@ pub(super) fn evaluate<const N: usize, R: Send>(
         Ok::<_, InputError>((result?, report))
     };
     let count = cases.count();
-    let results: Vec<_> = if count * steps <= FEW {
+    let results: Vec<_> = if count.saturating_mul(steps) <= FEW {
         py.detach(|| {
-            let mut own = transition.lock().unwrap_or_else(PoisonError::into_inner);
-            let before = own.parameters();
-            let results = (0..count).map(|k| case(&mut own, k)).collect();
-            own.set_parameters(&before)?;
-            Ok::<_, InputError>(results)
-        })?
+            let own = transition.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut own = Restored { before: own.parameters(), transition: own };
+            (0..count).map(|k| case(&mut own.transition, k)).collect()
+        })
     } else {
         let spare = Mutex::new(Vec::new());
         let template = lock(py, transition).clone();
@@ -77,7 +80,6 @@ pub(super) fn evaluate<const N: usize, R: Send>(
             free().push(own);
             result
         };
-        let threads = threads.unwrap_or_else(available);
         watched(py, &interrupt, || parallel(threads, count, on_a_spare))?
     };
     let mut report = StepReport::default();
@@ -97,6 +99,19 @@ pub(super) fn evaluate<const N: usize, R: Send>(
     Ok(values)
 }
 
+/// A transition that gets the values of its parameters back in the end, after a panic too.
+struct Restored<'a> {
+    transition: MutexGuard<'a, Transition>,
+    before: Vec<f64>,
+}
+
+impl Drop for Restored<'_> {
+    fn drop(&mut self) {
+        // Cannot fail: the transition had them.
+        let _ = self.transition.set_parameters(&self.before);
+    }
+}
+
 /// `f` on a thread of its own, while this one looks for signals; an error if one raised an exception.
 fn watched<R: Send>(
     py: Python,
@@ -106,7 +121,9 @@ fn watched<R: Send>(
     py.detach(|| {
         std::thread::scope(|scope| {
             let (done, result) = channel();
-            let worker = scope.spawn(move || done.send(f()).is_ok());
+            let worker = Builder::new()
+                .spawn_scoped(scope, move || done.send(f()).is_ok())
+                .map_err(|error| Error::new_err(format!("no thread could be started: {error}")))?;
             let mut raised = None;
             loop {
                 match result.recv_timeout(PATIENCE) {
@@ -129,7 +146,7 @@ fn watched<R: Send>(
 }
 
 /// A lock that a panic before does not spoil: every case starts afresh.
-pub(super) fn lock<'a, T>(py: Python, mutex: &'a Mutex<T>) -> std::sync::MutexGuard<'a, T> {
+pub(super) fn lock<'a, T>(py: Python, mutex: &'a Mutex<T>) -> MutexGuard<'a, T> {
     mutex.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -141,9 +158,4 @@ pub(super) fn warn(py: Python, report: &StepReport, settings: &Settings) -> PyRe
     }
     let message = CString::new(warnings).map_err(|error| Error::new_err(error.to_string()))?;
     PyErr::warn(py, &py.get_type::<UnsolvedWarning>(), &message, 1)
-}
-
-/// As many threads as there are.
-pub(super) fn available() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -8,8 +8,9 @@ use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
 use super::Error;
+use super::arguments::{Given, threads as number_of_threads};
 use super::arrays::output;
-use super::calls::{available, warn};
+use super::calls::warn;
 use super::scene::Scene;
 use crate::Error as InputError;
 use crate::identify::{Dataset, Effort, Experiment, Fit, fit, half_sampling};
@@ -99,10 +100,10 @@ pub fn identify(
     text: Option<String>,
     data: Option<&str>,
     scene: Option<&Scene>,
-    threads: Option<usize>,
+    threads: Option<Given>,
 ) -> PyResult<Identification> {
     let scene = scene.map(|scene| scene.description(py));
-    let threads = threads.unwrap_or_else(available);
+    let threads = number_of_threads(threads)?;
     let mut raised = None;
     // Whether to go on.
     let mut watch = || {

@@ -81,7 +81,7 @@ impl Jacobian {
         }
         let ndx = sizes.ndx();
         let array =
-            |own: &[usize], cases| PyResult::Ok(output(py, shape, own, joined(cases))?.unbind());
+            |own: &[usize], cases| PyResult::Ok(output(py, shape, own, joined(cases)?)?.unbind());
         // Of one step, not lists of one.
         let single = |list: Bound<PyAny>| {
             PyResult::Ok(if shape.is_empty() { list.get_item(0)?.unbind() } else { list.unbind() })

@@ -7,8 +7,8 @@ use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
 use super::Error;
-use super::arguments::{Given, Sizes, demand_sense, part};
-use super::arrays::{Argument, Cases, joined, output};
+use super::arguments::{Given, Sizes, count, part};
+use super::arrays::{Argument, Cases, concatenated, joined, output};
 use super::calls::{Interrupt, evaluate, lock};
 use super::jacobian::{Jacobian, Linearized};
 use crate::Error as InputError;
@@ -26,7 +26,7 @@ type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
 /// in the body (rad). u are the selected inputs, constant over the step: controls, or forces (N) and torques (N m).
 /// p are the selected parameters.
 ///
-/// Arrays may be of any numbers, lists too; results are float64. All take leading axes, as in NumPy: a batch is
+/// Arrays may be of any real numbers, lists too; results are float64. All take leading axes, as in NumPy: a batch is
 /// computed on `threads` threads (all by default) with the same bits on any number of them.
 #[pyclass(frozen, module = "stiction")]
 pub struct Scene {
@@ -217,7 +217,7 @@ impl Scene {
     ///
     /// inputs: names, or "controls", "forces", "all" in the list. The default of a scene is the controls, without
     /// any the forces. parameters: names, see all_parameter_names; also "box/inertia" and "box/half_extents", three
-    /// numbers tied to one. Values that were set are kept; afterwards each scene has its own.
+    /// numbers tied to one; no number twice. Values that were set are kept; afterwards each scene has its own.
     #[pyo3(signature = (inputs=None, parameters=None))]
     fn select(
         &self,
@@ -236,7 +236,6 @@ impl Scene {
 
     /// Takes another value of a parameter from here on.
     fn set_parameter(&self, py: Python, name: &str, value: f64) -> PyResult<()> {
-        demand_sense(&self.name, name, value)?;
         Ok(lock(py, &self.transition).set_value(name, value)?)
     }
 
@@ -251,16 +250,24 @@ impl Scene {
         x: Given<'_, 'py>,
         u: Option<Given<'_, 'py>>,
         p: Option<Given<'_, 'py>>,
-        threads: Option<usize>,
+        threads: Option<Given<'_, 'py>>,
     ) -> PyResult<Array<'py>> {
         let nx = self.sizes.nx();
         let cases = Cases::new([self.state("x", x)?, self.input(py, u)?], self.values(py, p)?)?;
-        let next = evaluate(py, &self.transition, &cases, 1, threads, |transition, [x, u], _| {
-            let mut next = vec![0.0; nx];
-            transition.step(x, u, &mut next)?;
-            Ok(next)
-        })?;
-        output(py, &cases.shape, &[nx], joined(next))
+        let next = evaluate(
+            py,
+            &self.transition,
+            &cases,
+            1,
+            threads,
+            Some(nx),
+            |transition, [x, u], _| {
+                let mut next = vec![0.0; nx];
+                transition.step(x, u, &mut next)?;
+                Ok(next)
+            },
+        )?;
+        output(py, &cases.shape, &[nx], joined(next)?)
     }
 
     /// States along a motion: x0 (..., nq + nv), U (..., N, nu), p (..., np) to (..., N + 1, nq + nv).
@@ -278,11 +285,11 @@ impl Scene {
         x0: Given<'_, 'py>,
         U: Option<Given<'_, 'py>>,
         p: Option<Given<'_, 'py>>,
-        steps: Option<usize>,
-        threads: Option<usize>,
+        steps: Option<Given<'_, 'py>>,
+        threads: Option<Given<'_, 'py>>,
     ) -> PyResult<Array<'py>> {
         let (nx, nu) = (self.sizes.nx(), self.sizes.nu);
-        let (inputs, steps, stride) = match (U, steps) {
+        let (inputs, steps, stride) = match (U, count("steps", steps, 0)?) {
             (Some(inputs), None) => {
                 let inputs = Argument::sequence("U", inputs, nu)?;
                 let steps = inputs.own()[0];
@@ -313,8 +320,8 @@ impl Scene {
             }
             Ok(states)
         };
-        let states = evaluate(py, &self.transition, &cases, steps, threads, follow)?;
-        output(py, &cases.shape, &[steps + 1, nx], joined(states))
+        let states = evaluate(py, &self.transition, &cases, steps, threads, length, follow)?;
+        output(py, &cases.shape, &[steps + 1, nx], joined(states)?)
     }
 
     /// Derivatives of steps, see Jacobian: x (..., nq + nv), u (..., nu), p (..., np).
@@ -327,13 +334,17 @@ impl Scene {
         x: Given<'_, 'py>,
         u: Option<Given<'_, 'py>>,
         p: Option<Given<'_, 'py>>,
-        threads: Option<usize>,
+        threads: Option<Given<'_, 'py>>,
     ) -> PyResult<Jacobian> {
         let cases = Cases::new([self.state("x", x)?, self.input(py, u)?], self.values(py, p)?)?;
-        let found = evaluate(py, &self.transition, &cases, 1, threads, |transition, [x, u], _| {
-            let scene = transition.scene().clone();
-            Ok(Linearized::new(&scene.model, transition.linearize(x, u)?))
-        })?;
+        let Sizes { nu, np, .. } = self.sizes;
+        let ndx = self.sizes.ndx();
+        let each = ndx.checked_mul(ndx + nu + np).and_then(|n| n.checked_add(self.sizes.nx() + 1));
+        let found =
+            evaluate(py, &self.transition, &cases, 1, threads, each, |transition, [x, u], _| {
+                let scene = transition.scene().clone();
+                Ok(Linearized::new(&scene.model, transition.linearize(x, u)?))
+            })?;
         Jacobian::new(py, &cases.shape, found, self.sizes)
     }
 
@@ -351,7 +362,7 @@ impl Scene {
         du: Option<Given<'_, 'py>>,
         dp: Option<Given<'_, 'py>>,
         p: Option<Given<'_, 'py>>,
-        threads: Option<usize>,
+        threads: Option<Given<'_, 'py>>,
     ) -> PyResult<Array<'py>> {
         let Sizes { nu, np, .. } = self.sizes;
         let ndx = self.sizes.ndx();
@@ -363,8 +374,8 @@ impl Scene {
             |transition: &mut Transition, [x, u, dx, du, dp]: [&[f64]; 5], _: &Interrupt| {
                 transition.jvp(x, u, &[dx, du, dp].concat())
             };
-        let products = evaluate(py, &self.transition, &cases, 1, threads, multiply)?;
-        output(py, &cases.shape, &[ndx], joined(products))
+        let products = evaluate(py, &self.transition, &cases, 1, threads, Some(ndx), multiply)?;
+        output(py, &cases.shape, &[ndx], joined(products)?)
     }
 
     /// How w' dx+ depends on the arguments: (A' w, B' w, C' w) for w (..., 2 nv), by one sweep in reverse.
@@ -376,18 +387,24 @@ impl Scene {
         u: Option<Given<'_, 'py>>,
         w: Given<'_, 'py>,
         p: Option<Given<'_, 'py>>,
-        threads: Option<usize>,
+        threads: Option<Given<'_, 'py>>,
     ) -> PyResult<(Array<'py>, Array<'py>, Array<'py>)> {
         let cases = self.weighted(py, x, u, w, p)?;
-        let adjoints =
-            evaluate(py, &self.transition, &cases, 1, threads, |transition, [x, u, w], _| {
-                transition.vjp(x, u, w)
-            })?;
         let Sizes { nu, np, .. } = self.sizes;
         let ndx = self.sizes.ndx();
+        let length = ndx + nu + np;
+        let adjoints = evaluate(
+            py,
+            &self.transition,
+            &cases,
+            1,
+            threads,
+            Some(length),
+            |transition, [x, u, w], _| transition.vjp(x, u, w),
+        )?;
         let take = |first: usize, length: usize| {
-            let parts: Vec<&[f64]> = adjoints.iter().map(|a| &a[first..first + length]).collect();
-            output(py, &cases.shape, &[length], parts.concat())
+            let parts = adjoints.iter().map(|a| &a[first..first + length]);
+            output(py, &cases.shape, &[length], concatenated(parts)?)
         };
         Ok((take(0, ndx)?, take(ndx, nu)?, take(ndx + nu, np)?))
     }
@@ -401,15 +418,20 @@ impl Scene {
         u: Option<Given<'_, 'py>>,
         w: Given<'_, 'py>,
         p: Option<Given<'_, 'py>>,
-        threads: Option<usize>,
+        threads: Option<Given<'_, 'py>>,
     ) -> PyResult<Array<'py>> {
         let cases = self.weighted(py, x, u, w, p)?;
-        let hessians =
-            evaluate(py, &self.transition, &cases, 1, threads, |transition, [x, u, w], _| {
-                transition.hessian(x, u, w)
-            })?;
         let n = self.sizes.ndx() + self.sizes.nu + self.sizes.np;
-        output(py, &cases.shape, &[n, n], joined(hessians))
+        let hessians = evaluate(
+            py,
+            &self.transition,
+            &cases,
+            1,
+            threads,
+            n.checked_mul(n),
+            |transition, [x, u, w], _| transition.hessian(x, u, w),
+        )?;
+        output(py, &cases.shape, &[n, n], joined(hessians)?)
     }
 
     /// x moved by a tangent vector dx: (..., nq + nv) and (..., 2 nv) to (..., nq + nv).
@@ -421,10 +443,16 @@ impl Scene {
     ) -> PyResult<Array<'py>> {
         let dx = Argument::new("dx", dx, &[self.sizes.ndx()])?;
         let cases = Cases::new([self.state("x", x)?, dx], self.values(py, None)?)?;
-        let moved = evaluate(py, &self.transition, &cases, 0, None, |transition, [x, dx], _| {
-            transition.integrate(x, dx)
-        })?;
-        output(py, &cases.shape, &[self.sizes.nx()], joined(moved))
+        let moved = evaluate(
+            py,
+            &self.transition,
+            &cases,
+            0,
+            None,
+            Some(self.sizes.nx()),
+            |transition, [x, dx], _| transition.integrate(x, dx),
+        )?;
+        output(py, &cases.shape, &[self.sizes.nx()], joined(moved)?)
     }
 
     /// The tangent vector that moves x0 to x1: (..., 2 nv).
@@ -436,10 +464,16 @@ impl Scene {
     ) -> PyResult<Array<'py>> {
         let states = [self.state("x0", x0)?, self.state("x1", x1)?];
         let cases = Cases::new(states, self.values(py, None)?)?;
-        let found = evaluate(py, &self.transition, &cases, 0, None, |transition, [x0, x1], _| {
-            transition.difference(x0, x1)
-        })?;
-        output(py, &cases.shape, &[self.sizes.ndx()], joined(found))
+        let found = evaluate(
+            py,
+            &self.transition,
+            &cases,
+            0,
+            None,
+            Some(self.sizes.ndx()),
+            |transition, [x0, x1], _| transition.difference(x0, x1),
+        )?;
+        output(py, &cases.shape, &[self.sizes.ndx()], joined(found)?)
     }
 
     fn __repr__(&self) -> String {

@@ -96,6 +96,12 @@ static void closed_form(void) {
   heavy[1] = NAN;
   FAILS(stiction_set_parameters(data, heavy, 2), STICTION_ERROR_INPUT, "gravity/z: must be finite");
   FAILS(stiction_set_parameters(data, heavy, 1), STICTION_ERROR_INPUT, "2 numbers here, found 1");
+  heavy[0] = -2, heavy[1] = -1.62;
+  FAILS(stiction_set_parameters(data, heavy, 2), STICTION_ERROR_INPUT, "ball/mass: must be from 0.000000001");
+  const char *const twice[] = {"ball/mass", "ball/mass"}, *const shared[] = {"ball/inertia", "ball/inertia/xx"};
+  FAILS(stiction_select_parameters(data, twice, 2), STICTION_ERROR_INPUT, "ball/mass: is named twice");
+  FAILS(stiction_select_parameters(data, shared, 2), STICTION_ERROR_INPUT, "shares a number with ball/inertia");
+  CHECK(stiction_np(data) == 2 && stiction_parameters(data, heavy, 2) == 0 && heavy[0] == 4);
   /* Data outlive their model; a step may be made in place. */
   stiction_model_free(model);
   stiction_set_parameters(data, p, 2);
@@ -271,11 +277,24 @@ static void derivatives(const char *path) {
 typedef struct job {
   const stiction_model *model;
   stiction_data *shared;
+  const double *expected;
   double end[X];
-  int busy, other;
+  int busy, other, wrong;
 } job;
 
-enum { STEPS = 40 };
+enum { STEPS = 40, MOST = 1000000 };
+
+/* Whether any thread found the data busy. */
+static int seen = 0;
+static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int busy_seen(int now) {
+  pthread_mutex_lock(&seen_lock);
+  seen |= now;
+  int result = seen;
+  pthread_mutex_unlock(&seen_lock);
+  return result;
+}
 
 static void *own_data(void *argument) {
   job *job = argument;
@@ -292,10 +311,12 @@ static void *shared_data(void *argument) {
   job *job = argument;
   double u[6] = {0}, x[X];
   CHECK(stiction_initial_state(job->model, NULL, x, X) == 0);
-  for (int k = 0; k < STEPS; k++) {
+  /* On until one call met another. */
+  for (int k = 0; k < MOST && (k < STEPS || !busy_seen(job->busy)); k++) {
     int code = stiction_step(job->shared, x, X, u, 6, job->end, X, NULL);
     if (code == STICTION_ERROR_BUSY) job->busy++;
     else if (code != 0) job->other++;
+    else if (memcmp(job->end, job->expected, sizeof job->end) != 0) job->wrong++;
   }
   return NULL;
 }
@@ -311,14 +332,18 @@ static void threads(const char *path) {
   pthread_create(&ids[0], NULL, own_data, &alone);
   pthread_join(ids[0], NULL);
   for (int k = 0; k < 2; k++) CHECK(memcmp(jobs[k].end, alone.end, sizeof alone.end) == 0);
-  /* One data for two threads: nothing worse than BUSY. */
+  /* One data for two threads: BUSY, or the right numbers. */
   stiction_data *data = data_of(model);
+  double x[X], u[6] = {0}, next[X];
+  CHECK(stiction_initial_state(model, NULL, x, X) == 0 && stiction_step(data, x, X, u, 6, next, X, NULL) == 0);
   for (int k = 0; k < 2; k++) {
-    jobs[k].shared = data;
+    jobs[k].shared = data, jobs[k].expected = next;
     pthread_create(&ids[k], NULL, shared_data, &jobs[k]);
   }
   for (int k = 0; k < 2; k++) pthread_join(ids[k], NULL);
   CHECK(jobs[0].other == 0 && jobs[1].other == 0);
+  CHECK(jobs[0].wrong == 0 && jobs[1].wrong == 0);
+  CHECK(jobs[0].busy + jobs[1].busy > 0);
   stiction_data_free(data);
   stiction_model_free(model);
 }

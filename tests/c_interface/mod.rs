@@ -253,6 +253,7 @@ fn export_says_what_is_wrong() {
             "none.so: there is no such library; make it by `cargo rustc",
         ),
         (&["--library", "other.so"], "other.so: is not the shared library of stiction"),
+        (&["--inputs", ""], "box.toml: \"\": is no input; there are box/fx"),
         (&["--inputs", "box/fx,box/fw"], "box.toml: box/fw: is no input; there are box/fx"),
         (&["--keyframe", "home"], "there is no keyframe"),
     ] {

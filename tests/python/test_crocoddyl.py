@@ -136,6 +136,37 @@ def test_an_exception_comes_out_of_the_solver_as_it_is(cube):
         problem.rollout(us)
 
 
+class Foreign(crocoddyl.ActionModelAbstract):
+    """A last model that is none of ours."""
+
+    def calc(self, data, x, u=None):
+        data.cost = 0.0
+
+    def calcDiff(self, data, x, u=None):
+        data.Lx, data.Lxx = np.zeros(12), np.zeros((12, 12))
+
+
+def test_an_exception_that_nobody_fetched_stays_with_its_problem(cube):
+    scene, other = cube.select(inputs=["cube/fx"]), cube.select(inputs=["cube/fx"])
+
+    def fails(x, u):
+        raise RuntimeError("of a residual")
+
+    state = State(scene)
+    model = ActionModel(scene, [fails], state)
+    problem = crocoddyl.ShootingProblem(scene.x0, [model] * 5, Foreign(state, 1))
+    xs, us = [scene.x0] * 6, [np.array([4.0])] * 5
+    assert np.isnan(problem.calc(xs, us))
+    # Another problem solves, though the failed one has left its exception.
+    unrelated = push(other, steps=5)
+    assert np.isfinite(unrelated.calc(unrelated.rollout(us), us))
+    with pytest.raises(RuntimeError, match="of a residual"):
+        model.calc(model.createData(), scene.x0, us[0])
+    # It came out of a call of its own state: nothing is left.
+    quiet = ActionModel(scene, [], state)
+    quiet.calc(quiet.createData(), scene.x0, us[0])
+
+
 def test_other_numbers_than_vectors_of_float64(cube):
     scene = cube.select(inputs=["cube/fx"])
     model = model_of(scene)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import CUBE
 
 import stiction
 
@@ -54,6 +55,32 @@ def test_columns_by_name_with_gaps(cube, random):
     assert abs(found.values["floor-cube/mu"] - 0.2) < 1e-3
 
 
+def test_one_recording_needs_no_list(cube, random):
+    experiment = {**EXPERIMENT, "initial_state": "fitted"}
+    t, X = recordings(cube, random, 0.2, 0.0)[1]
+    columns = {"t": t, **dict(zip(cube.state_names[:7], X.T))}
+    expected = stiction.identify(experiment, [(t, X)], scene=cube)
+    assert abs(expected.values["floor-cube/mu"] - 0.2) < 1e-3
+    for given in ((t, X), [t.tolist(), X.tolist()], columns):
+        assert stiction.identify(experiment, given, scene=cube).values == expected.values
+
+
+def test_names_with_commas_and_quotes(cube, random):
+    name = 'cube, "red"'
+    text = CUBE.replace('"cube"', f"'{name}'").replace('"floor-cube"', f"'floor-{name}'")
+    other = stiction.parse(text, "other.toml", parameters=[f"floor-{name}/mu", f"{name}/mass"])
+    experiment = {
+        "parameter": [{**EXPERIMENT["parameter"][0], "name": f"floor-{name}/mu"}],
+        "noise": EXPERIMENT["noise"],
+        "initial_state": "fitted",
+    }
+    motion = recordings(other, random, 0.2, 0.0)
+    found = stiction.identify(experiment, motion, scene=other)
+    assert abs(found.values[f"floor-{name}/mu"] - 0.2) < 1e-3
+    columns = [{"t": t, **dict(zip(other.state_names[:7], q.T))} for t, q in motion]
+    assert stiction.identify(experiment, columns, scene=other).values == found.values
+
+
 @pytest.mark.parametrize(
     "experiment, given, message",
     [
@@ -62,6 +89,9 @@ def test_columns_by_name_with_gaps(cube, random):
         ({**EXPERIMENT, "windows": 3}, [], "windows"),
         (EXPERIMENT, [(np.arange(3), np.zeros((3, 4)))], r"X: must have shape \(N, 13\)"),
         (EXPERIMENT, [(np.arange(4), np.zeros((3, 13)))], "must be of one length"),
+        (EXPERIMENT, [np.zeros((3, 13))], r"recording 0: must be a pair \(t, X\) or a mapping .*, found ndarray"),
+        (EXPERIMENT, [(np.arange(3), np.zeros((3, 13)) + 1j)], "recording 0: X: must be real numbers"),
+        (EXPERIMENT, [{}], "must be of one length, found none"),
         (EXPERIMENT, None, "data: is missing"),
         ("nowhere.toml", None, "nowhere.toml: No such file"),
         ({**EXPERIMENT, "starts": object()}, None, "cannot stand in an experiment"),

@@ -80,6 +80,31 @@ def test_kinds_of_numbers(cube):
     assert float(gradient[0]) == pytest.approx(0.01)
 
 
+def test_a_rollout_in_float32_is_rounded_at_the_end(cube):
+    x0, U = cube.x0, np.zeros((60, 6))
+    x0[7] = 1.1
+    X = sj.rollout(cube, x0.astype(np.float32), U.astype(np.float32))
+    double = sj.rollout(cube, x0.astype(np.float32).astype(float), U)
+    assert X.dtype == jnp.float32 and double.dtype == jnp.float64 and X.shape == (61, 13)
+    np.testing.assert_array_equal(X, np.asarray(double).astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda s: sj.step(s, 1.0), r"x: must have shape \(..., 13\), found \(\)"),
+        (lambda s: sj.step(s, np.zeros((2, 13)), np.zeros((3, 6))), r"leading axes do not match: x \(2, 13\), u \(3, 6\)"),
+        (lambda s: sj.step(s, s.x0 + 1j), "x: must be real numbers, found an array of complex128"),
+        (lambda s: sj.step(s, "abc"), "x: cannot be made an array"),
+        (lambda s: sj.rollout(s, s.x0, np.zeros((4, 5))), r"U: must have shape \(N, 6\), found \(4, 5\)"),
+        (lambda s: sj.rollout(s, np.zeros((2, 13)), np.zeros((4, 6))), r"x0: must have shape \(13,\), found \(2, 13\)"),
+    ],
+)
+def test_errors_say_what_is_wrong(cube, call, message):
+    with pytest.raises(stiction.Error, match=message):
+        call(cube)
+
+
 def test_errors_come_out(cube):
     with pytest.raises(stiction.Error, match=r"x: must have shape \(..., 13\), found \(12,\)"):
         sj.step(cube, np.zeros(12))

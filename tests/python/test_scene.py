@@ -1,5 +1,7 @@
 """Steps, rollouts and derivatives against closed forms and differences; arrays of every kind; errors in words."""
 
+import ast
+import inspect
 import os
 import re
 import signal
@@ -127,6 +129,65 @@ def test_arrays_of_other_kinds_are_converted(cube):
     assert single.dtype == np.float64
 
 
+def test_arrays_that_lie_crooked_in_memory(cube, random):
+    # A field of packed records: neither aligned nor in strides of whole numbers.
+    log = np.zeros(40, [("t", "f4"), ("u", "f8", 6)])
+    log["u"] = random.standard_normal((40, 6))
+    log["t"] = 1
+    assert not log["u"].flags.aligned and log["u"].strides[0] % 8
+    expected = cube.rollout(cube.x0, log["u"].copy())
+    np.testing.assert_array_equal(cube.rollout(cube.x0, log["u"]), expected)
+    np.testing.assert_array_equal(cube.step(cube.x0, log["u"][3]), cube.step(cube.x0, log["u"][3].copy()))
+    odd = np.frombuffer(b"." + log["u"].tobytes(), np.uint8)[1:].view(np.float64).reshape(40, 6)
+    np.testing.assert_array_equal(cube.rollout(cube.x0, odd), expected)
+    backwards = log["u"].copy()[::-1, ::-1]
+    np.testing.assert_array_equal(cube.rollout(cube.x0, backwards[::-1, ::-1]), expected)
+    np.testing.assert_array_equal(cube.rollout(cube.x0, backwards), cube.rollout(cube.x0, backwards.copy()))
+    swapped = log["u"].astype(">f8")
+    np.testing.assert_array_equal(cube.rollout(cube.x0, swapped), expected)
+
+
+def test_broadcast_cases_are_those_of_a_loop(cube, random):
+    x = np.stack([some_state(cube, random, 0.1) for _ in range(6)]).reshape(2, 1, 3, 13)
+    U = random.standard_normal((4, 1, 2, 6))
+    p = np.array([[0.1, 1], [0.2, 2], [0.3, 3]])
+    found = cube.rollout(x, U, p)
+    assert found.shape == (2, 4, 3, 3, 13)
+    for i, j, k in np.ndindex(2, 4, 3):
+        np.testing.assert_array_equal(found[i, j, k], cube.rollout(x[i, 0, k], U[j, 0], p[k]))
+
+
+def test_more_cases_than_memory_holds_are_refused(cube):
+    x = np.broadcast_to(cube.x0, (100_000, 1, 1, 13))
+    u, p = np.zeros((1, 100_000, 1, 6)), np.broadcast_to(cube.p0, (100_000, 2))
+    for call in (
+        lambda: cube.step(x, u, p),
+        lambda: cube.linearize(x, u, p),
+        lambda: cube.vjp(x, u, np.ones(12), p),
+    ):
+        with pytest.raises(stiction.Error, match="no memory for 1000000000000000 cases"):
+            call()
+    with pytest.raises(stiction.Error, match="cases of 7 steps"):
+        cube.rollout(x, np.zeros((1, 100_000, 1, 7, 6)), p)
+    with pytest.raises(stiction.Error, match="x: no memory for 1300000000000000 numbers"):
+        cube.step(np.broadcast_to(cube.x0, (10**14, 13)))
+    bare = cube.select(inputs=[], parameters=[])
+    with pytest.raises(stiction.Error, match=r"too many cases: x \(13\), u \(1099511627776, 1, 0\), p"):
+        bare.step(bare.x0, np.zeros((2**40, 1, 0)), np.zeros((2**40, 0)))
+
+
+def test_numbers_of_threads(cube):
+    x = np.broadcast_to(cube.x0, (1500, 13))
+    expected = cube.step(cube.x0)
+    for threads in (1, np.int64(3), 10**6):
+        assert (cube.step(x, threads=threads) == expected).all()
+    for threads in (0, -1, 2**64, 1.5, "two"):
+        with pytest.raises(stiction.Error, match="threads: must be a whole number of at least 1, found"):
+            cube.step(x, threads=threads)
+    with pytest.raises(stiction.Error, match="threads: must be a whole number of at least 1, found 0"):
+        stiction.identify("nowhere.toml", threads=0)
+
+
 def test_one_input_keeps_its_axis(cube):
     pushed = cube.select(inputs=["cube/fx"])
     x = pushed.x0
@@ -174,12 +235,29 @@ def test_parameters_are_read_and_set_by_name(cube):
         (lambda s: s.rollout(s.x0, np.zeros(6)), r"U: must have shape \(..., N, 6\), found \(6\)"),
         (lambda s: s.rollout(s.x0), "either U or steps"),
         (lambda s: s.rollout(s.x0, steps=10**15), "no memory for 1000000000000000 steps"),
+        (lambda s: s.rollout(s.x0, steps=2**64 - 1), "no memory for 18446744073709551615 steps"),
+        (lambda s: s.rollout(np.zeros((0, 13)), steps=2**64 - 1), "no memory for 18446744073709551615 steps"),
+        (lambda s: s.rollout(s.x0, steps=-1), "steps: must be a whole number of at least 0, found -1"),
+        (lambda s: s.step("abc"), "x: must be real numbers, found an array of <U3"),
+        (lambda s: s.step(["1"] * 13), "x: must be real numbers"),
+        (lambda s: s.step(s.x0, object()), "u: must be real numbers, found an array of object"),
+        (lambda s: s.step(s.x0 + 1j), "x: must be real numbers, found an array of complex128"),
+        (lambda s: s.step([[1.0], [1.0, 2.0]]), "x: cannot be made an array of numbers: "),
+        (lambda s: s.rollout(s.x0, [[1.0], [1.0, 2.0]]), "U: cannot be made an array of numbers: "),
+        (lambda s: s.step(np.zeros((1,) * 31 + (13,))), "x: must have at most 30 axes, found 32"),
         (lambda s: s.step(s.x0 * np.nan), "cube/px: must be finite, found NaN"),
         (lambda s: s.step([s.x0, 0 * s.x0]), "case 1 of 2: cube.toml: cube/qw: a quaternion of norm 0"),
         (lambda s: s.step(s.x0, [np.inf, 0, 0, 0, 0, 0]), "cube/fx: must be finite, found inf"),
         (lambda s: s.step(s.x0, [1e308] * 6), "does not give finite numbers"),
         (lambda s: s.select(inputs=["cube/f"]), "cube/f: is no input; there are cube/fx"),
         (lambda s: s.select(parameters=["mu"]), "mu: is no parameter; there are gravity/x"),
+        (lambda s: s.select(parameters=["cube/mass", "cube/mass"]), "cube/mass: is named twice"),
+        (
+            lambda s: s.select(parameters=["cube/inertia", "cube/inertia/xx"]),
+            "cube/inertia/xx: shares a number with cube/inertia, which is named too",
+        ),
+        (lambda s: s.select(inputs=[""]), 'cube.toml: "": is no input'),
+        (lambda s: s.step(s.x0, p=[[0.2, 1], [0.2, -1]]), "case 1 of 2: cube.toml: cube/mass: must be from"),
         (lambda s: stiction.load("nowhere.toml"), "nowhere.toml: No such file"),
         (lambda s: stiction.parse("[[body]]\nmass = -1", "bad.toml"), "bad.toml:"),
     ],
@@ -220,18 +298,28 @@ def test_ctrl_c_ends_a_long_rollout(cube):
 
 
 def test_threads_of_python_share_a_scene(cube):
-    x = cube.x0
+    x, count = cube.x0, 4
     x[7] = 1
-    expected, found = cube.rollout(x, steps=50), {}
+    values = [[0.05 * (k + 1), 1 + k] for k in range(count)]
+    # Few steps are made in the memory that the threads share, and with values of p of their own.
+    few = [cube.rollout(x, p=p, steps=20) for p in values]
+    many = [cube.rollout(x, p=p, steps=50) for p in values]
+    found, start = {}, threading.Barrier(count)
 
-    def run(name):
-        found[name] = [cube.rollout(x, steps=50) for _ in range(5)] + [cube.step(x)[None]]
+    def run(k):
+        start.wait()
+        found[k] = [cube.rollout(x, p=values[k], steps=steps) for steps in (20, 50) * 20]
 
-    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(count)]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
-    for k in range(4):
-        assert all((motion == expected[: len(motion)]).all() for motion in found[k][:-1])
+    for k in range(count):
+        for motion in found[k][::2]:
+            np.testing.assert_array_equal(motion, few[k])
+        for motion in found[k][1::2]:
+            np.testing.assert_array_equal(motion, many[k])
+    assert not (few[0][-1] == few[1][-1]).all()
+    assert cube.p0.tolist() == [0.3, 1.0]
 
 
 def test_what_is_optional_is_named_when_it_is_missing():
@@ -248,17 +336,42 @@ except ModuleNotFoundError as error:
         assert f"pip install {name}" in ended.stdout
 
 
-def test_everything_has_a_docstring_and_is_in_the_stubs():
-    root = os.path.dirname(stiction.__file__)
-    with open(os.path.join(root, "_stiction.pyi")) as file:
-        stubs = file.read()
-    assert os.path.exists(os.path.join(root, "py.typed"))
+def stub_parameters(function):
+    """Names, kinds and defaults of the parameters of a function in a stub, but for `self`."""
+    given, kinds = function.args, inspect.Parameter
+    assert not given.vararg and not given.kwarg
+    positional = [*given.posonlyargs, *given.args]
+    defaults = [None] * (len(positional) - len(given.defaults)) + given.defaults
+    found = [(each.arg, kinds.POSITIONAL_OR_KEYWORD, default) for each, default in zip(positional, defaults)]
+    found += [(each.arg, kinds.KEYWORD_ONLY, default) for each, default in zip(given.kwonlyargs, given.kw_defaults)]
+    written = lambda default: kinds.empty if default is None else ast.literal_eval(default)  # noqa: E731
+    return [(name, kind, written(default)) for name, kind, default in found if name != "self"]
+
+
+def own_parameters(function):
+    found = inspect.signature(function).parameters.values()
+    return [(each.name, each.kind, each.default) for each in found if each.name != "self"]
+
+
+def test_everything_has_a_docstring_and_is_in_the_stubs_as_it_is():
+    root = Path(stiction.__file__).parent
+    assert (root / "py.typed").exists()
+    stubs = {node.name: node for node in ast.parse((root / "_stiction.pyi").read_text()).body if hasattr(node, "name")}
+    public = {name for name in vars(stiction._stiction) if not name.startswith("_")}
+    assert set(stubs) == public
     for owner in (stiction.Scene, stiction.Jacobian, stiction.Identification):
-        assert f"class {owner.__name__}" in stubs
-        for name in vars(owner):
-            if not name.startswith("_"):
-                assert getattr(owner, name).__doc__, name
-                assert f"def {name}(" in stubs, name
+        members = {name: each for name, each in vars(owner).items() if not name.startswith("_")}
+        typed = {node.name: node for node in stubs[owner.__name__].body}
+        assert set(typed) == set(members), owner
+        for name, member in members.items():
+            assert member.__doc__, name
+            is_property = any(ast.unparse(each) == "property" for each in typed[name].decorator_list)
+            assert is_property == (not callable(member)), name
+            if not is_property:
+                assert stub_parameters(typed[name]) == own_parameters(member), name
+    for name in ("load", "parse", "identify"):
+        function = getattr(stiction._stiction, name)
+        assert function.__doc__ and stub_parameters(stubs[name]) == own_parameters(function), name
 
 
 def test_the_readme_runs(monkeypatch, capsys):

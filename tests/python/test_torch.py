@@ -67,6 +67,46 @@ def test_integers_and_single_inputs(cube):
     assert u.grad.shape == (1,) and u.grad.item() == pytest.approx(0.01)
 
 
+def test_what_is_written_into_a_result_is_not_in_its_gradient(joints, random):
+    x, u, p = tensors(some_state(joints, random), random.standard_normal(joints.nu), joints.p0)
+    weights = torch.as_tensor(random.standard_normal(22))
+    scale = torch.where(torch.arange(22) % 11 < 7, 2.0, 1.0).to(torch.float64)
+    expected = torch.autograd.grad((scale * weights) @ st.step(joints, x, u, p), (x, u, p))
+    y = st.step(joints, x, u, p)
+    y *= scale
+    found = torch.autograd.grad(weights @ y, (x, u, p))
+    for one, other in zip(found, expected):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
+
+
+def test_a_rollout_in_float32_is_rounded_at_the_end(cube):
+    x0, U = cube.x0, np.zeros((60, 6))
+    x0[7] = 1.1
+    single = torch.tensor(x0, dtype=torch.float32)
+    X = st.rollout(cube, single, torch.tensor(U, dtype=torch.float32))
+    double = st.rollout(cube, single.double(), U)
+    assert X.dtype == torch.float32 and double.dtype == torch.float64
+    np.testing.assert_array_equal(X.numpy(), double.numpy().astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda s: st.step(s, torch.tensor(1.0)), r"x: must have shape \(..., 13\), found \(\)"),
+        (lambda s: st.step(s, s.x0, torch.tensor(1.0)), r"u: must have shape \(..., 6\), found \(\)"),
+        (lambda s: st.step(s, s.x0, None, torch.zeros(3)), r"parameters: must have shape \(..., 2\), found \(3,\)"),
+        (lambda s: st.step(s, torch.zeros(2, 13), torch.zeros(3, 6)), r"leading axes do not match: x \(2, 13\), u"),
+        (lambda s: st.step(s, torch.zeros(13) + 1j), "x: must be real numbers, found a tensor of torch.complex64"),
+        (lambda s: st.step(s, "abc"), "x: cannot be made a tensor"),
+        (lambda s: st.rollout(s, s.x0, torch.zeros(6)), r"U: must have shape \(..., N, 6\), found \(6,\)"),
+        (lambda s: st.rollout(s, torch.zeros(12), torch.zeros(4, 6)), r"x0: must have shape \(..., 13\)"),
+    ],
+)
+def test_errors_say_what_is_wrong(cube, call, message):
+    with pytest.raises(stiction.Error, match=message):
+        call(cube)
+
+
 def test_errors_come_out_as_they_are(cube):
     with pytest.raises(stiction.Error, match=r"x: must have shape \(..., 13\)"):
         st.step(cube, torch.zeros(12))

@@ -6,6 +6,8 @@ normalises the quaternions that it is given, so that a gradient in their numbers
 
 import numpy as np
 
+from ._stiction import Error
+
 
 def _places(scene):
     """Indices in x and dx of the numbers that are moved by addition, and of quaternions and their rotations."""
@@ -51,3 +53,17 @@ def vjp(scene, x, u, p, x_next, gradient, threads=None):
     weights = to_tangent(scene, x_next, gradient)
     dx, du, dp = scene.vjp(x, u, weights, p, threads=threads)
     return from_tangent(scene, x, dx), du, dp
+
+
+def demand_shapes(scene, x, u, p):
+    """An error if arrays have not the shapes of arguments of a step."""
+    sizes = {"x": (x, scene.nq + scene.nv), "u": (u, scene.nu), "parameters": (p, scene.np)}
+    for name, (array, size) in sizes.items():
+        demand_shape(name, array, size)
+
+
+def demand_shape(name, array, size, sequence=False):
+    """An error unless the array has vectors of `size` numbers, or sequences of them."""
+    if array.ndim < 1 + sequence or array.shape[-1] != size:
+        expected = f"(..., N, {size})" if sequence else f"(..., {size})"
+        raise Error(f"{name}: must have shape {expected}, found {tuple(array.shape)}")

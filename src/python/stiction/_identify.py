@@ -1,5 +1,6 @@
 """Identification from files, or from what is in memory."""
 
+import csv
 import json
 import os
 import tempfile
@@ -26,7 +27,7 @@ def identify(
         {"parameter": [{"name": "floor-box/mu", "start": 0.5, "lower": 0.01, "upper": 1.5}],
          "initial_state": "fitted", "noise": {"position": 0.001, "rotation_deg": 0.2}}
 
-    recordings: in place of the files it names, a folder, file or pattern of CSV files; or a sequence of recordings, each
+    recordings: in place of the files it names, a folder, file or pattern of CSV files; or one recording or a sequence, each
     a pair (t, X) of times (N), s, and states (N, nq + nv), or (N, nq) without velocities; or a mapping from names of
     columns to arrays. NaN is what was not measured.
     scene: a `Scene` in place of the file that the experiment names, with the parameters it has now.
@@ -41,33 +42,60 @@ def identify(
     if recordings is None or isinstance(recordings, (str, os.PathLike)):
         data = None if recordings is None else os.fspath(recordings)
         return _stiction.identify(path, text, data, scene, threads)
+    if isinstance(recordings, Mapping) or _is_pair(recordings):
+        recordings = [recordings]
     with tempfile.TemporaryDirectory(prefix="stiction-") as folder:
         for k, recording in enumerate(recordings):
-            _write(Path(folder) / f"recording_{k:06}.csv", _columns(recording, scene))
+            _write(Path(folder) / f"recording_{k:06}.csv", _columns(k, recording, scene))
         return _stiction.identify(path, text, folder, scene, threads)
 
 
-def _columns(recording, scene):
+def _is_pair(recordings):
+    """Whether it is one pair (t, X), not a sequence of recordings."""
+    if not isinstance(recordings, (tuple, list)) or len(recordings) != 2 or isinstance(recordings[0], Mapping):
+        return False
+    try:
+        return np.asarray(recordings[0], dtype=float).ndim == 1
+    except (TypeError, ValueError):
+        return False
+
+
+def _columns(k, recording, scene):
     if isinstance(recording, Mapping):
-        return recording
+        return {str(name): _numbers(f"recording {k}: {name}", column) for name, column in recording.items()}
+    if not isinstance(recording, (tuple, list)) or len(recording) != 2:
+        raise _stiction.Error(
+            f"recording {k}: must be a pair (t, X) or a mapping from names of columns, found {type(recording).__name__}"
+        )
     if scene is None:
         raise _stiction.Error("recordings as pairs (t, X) need scene=..., whose numbers they are; or name the columns")
-    t, X = recording
-    X = np.asarray(X, dtype=float)
+    t, X = (_numbers(f"recording {k}: {name}", each) for name, each in zip("tX", recording))
     if X.ndim != 2 or X.shape[1] not in (scene.nq, scene.nq + scene.nv):
         raise _stiction.Error(
-            f"X: must have shape (N, {scene.nq + scene.nv}), or (N, {scene.nq}) without velocities, found {X.shape}"
+            f"recording {k}: X: must have shape (N, {scene.nq + scene.nv}), or (N, {scene.nq}) without velocities, "
+            f"found {X.shape}"
         )
     return {"t": t, **dict(zip(scene.state_names, X.T))}
 
 
+def _numbers(name, given):
+    try:
+        array = np.asarray(given)
+    except ValueError as error:
+        raise _stiction.Error(f"{name}: cannot be made an array of numbers: {error}") from error
+    if array.dtype.kind not in "biuf":
+        raise _stiction.Error(f"{name}: must be real numbers, found an array of {array.dtype}")
+    return array.astype(float)
+
+
 def _write(path, columns):
-    values = [np.asarray(column, dtype=float) for column in columns.values()]
-    if any(column.shape != values[0].shape or column.ndim != 1 for column in values):
-        shapes = ", ".join(f"{name} {column.shape}" for name, column in zip(columns, values))
+    values = list(columns.values())
+    if not values or any(column.shape != values[0].shape or column.ndim != 1 for column in values):
+        shapes = ", ".join(f"{name} {column.shape}" for name, column in columns.items()) or "none"
         raise _stiction.Error(f"the columns of a recording must be of one length, found {shapes}")
-    header = ",".join(columns)
-    np.savetxt(path, np.column_stack(values), fmt="%.17g", delimiter=",", header=header, comments="")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerow(columns)
+        np.savetxt(file, np.column_stack(values), fmt="%.17g", delimiter=",")
 
 
 def _toml(value):

@@ -23,26 +23,34 @@ crocoddyl = require("crocoddyl")
 both, first = crocoddyl.Jcomponent.both, crocoddyl.Jcomponent.first
 
 # Crocoddyl calls the models of a horizon from regions of OpenMP, even with one thread, and an exception that left one
-# would end the process. It is kept, and raised by the first call from outside: that of the last model, as a rule.
+# would end the process. It is kept, and raised by the next call from outside of a model with the same state or scene:
+# that of the last model, as a rule. What nobody fetches must not come out of another problem.
 _library = ctypes.CDLL(sys.modules[crocoddyl.ActionModelAbstract.__module__].__file__)
 _region = getattr(_library, "omp_get_level", lambda: 0)
 _kept = []
+_MOST_KEPT = 16
+
+
+def _kept_of(model):
+    """The place in `_kept` of the exception that concerns a model, or None."""
+    places = (k for k, (_, state, scene) in enumerate(_kept) if state is model.own_state or scene is model.scene)
+    return next(places, None)
 
 
 def _raises_outside_of_regions(method):
     @functools.wraps(method)
     def guarded(self, data, x, u=None):
-        if _kept and not _region():
-            error = _kept[0]
-            _kept.clear()
-            raise error
+        place = _kept_of(self) if _kept else None
+        if place is not None and not _region():
+            raise _kept.pop(place)[0]
         try:
-            if not _kept:
+            if place is None:
                 return method(self, data, x, u)
         except BaseException as error:
             if not _region():
                 raise
-            _kept.append(error)
+            _kept.append((error, self.own_state, self.scene))
+            del _kept[:-_MOST_KEPT]
         # What lets the solver go on to that call.
         data.cost, data.Luu = np.nan, np.eye(self.nu)
 
@@ -139,11 +147,15 @@ class ActionModel(crocoddyl.ActionModelAbstract):
     vectors, with None for a derivative that is zero; `StateResidual` and `InputResidual` are two. Second derivatives of
     the cost are those of Gauss and Newton. state: a `State` of the same scene, to be shared by all models of a problem.
 
-    An exception in a residual or a step ends the solver and comes out of `solve` as it is.
+    An exception in a residual or a step ends the solver and comes out of `solve` as it is, raised by the last model of
+    the horizon. If that is not an `ActionModel` with the same state or scene, costs are NaN from there on, and the
+    exception comes out of the next call of such a model outside of Crocoddyl's threads, which may be in a later solve.
     """
 
     def __init__(self, scene, residuals, state=None):
-        super().__init__(State(scene) if state is None else state, scene.nu)
+        # Crocoddyl's `state` need not be this very object.
+        self.own_state = State(scene) if state is None else state
+        super().__init__(self.own_state, scene.nu)
         self.scene = scene
         self.residuals = list(residuals)
 
