@@ -45,7 +45,6 @@ fn plate(settings: &str, mu: f64, velocity: f64) -> Scene {
 #[test]
 fn redundant_contacts_put_together_agree_with_duals() {
     for (settings, mu, velocity) in [
-        ("compliance = 0", 0.8, 0.0),
         ("", 0.8, 0.0),
         ("", 0.2, 0.5),
         ("keep_impulses = true", 0.2, 0.5),
