@@ -266,6 +266,20 @@ fn export_says_what_is_wrong() {
     }
 }
 
+#[test]
+fn a_scene_is_exported_without_inputs() {
+    if library().is_none() {
+        return;
+    }
+    let folder = Folder::new("export-none");
+    let scene = file("tests/c_interface/box.toml");
+    let head = ["export", "casadi", scene.to_str().unwrap(), "-o", "libstep.so"];
+    let output = folder.run(&[&head[..], &["--inputs", "none", "--json"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["nu"], 0, "{summary}");
+}
+
 /// An optimal control problem through contact, and what else CasADi does with exported functions.
 #[test]
 fn casadi_solves_a_push_through_contact() {
