@@ -218,6 +218,28 @@ fn what_is_interrupted_has_a_result_and_goes_on() {
     assert_eq!(result(&folder, "part"), whole);
 }
 
+/// A number of starts that nobody gave does as well.
+#[test]
+fn later_starts_go_on_where_their_number_was_not_given() {
+    let folder = prepared("resume-default");
+    folder.write("experiment.toml", &EXPERIMENT.replace("starts = 3\n", ""));
+    let start = || {
+        let path = folder.path("part/checkpoint.json");
+        let Ok(text) = std::fs::read_to_string(path) else { return 0 };
+        serde_json::from_str::<Value>(&text).unwrap()["start"].as_u64().unwrap()
+    };
+    let (mut child, mut lines) = at_work(&folder, "part");
+    assert!(lines.any(|line| line.is_ok() && start() > 0));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(start() > 0);
+    let kept = iterations_kept(&folder, "part");
+    let (mut child, lines) = at_work(&folder, "part");
+    let lines: Vec<String> = lines.map(Result::unwrap).collect();
+    assert!(child.wait().unwrap().success());
+    assert!(went_on_after(kept, &lines) > 0);
+}
+
 #[test]
 fn recordings_held_out_are_measured() {
     let folder = prepared("resume-holdout");

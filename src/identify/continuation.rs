@@ -101,9 +101,13 @@ pub fn starts(experiment: &Experiment, space: &SearchSpace) -> Vec<Vec<f64>> {
         }
         space.variables(&values)
     };
-    let count = if experiment.starts == 0 { DEFAULT_STARTS } else { experiment.starts };
-    let others = (1..count).map(spread);
+    let others = (1..starts_made(experiment)).map(spread);
     std::iter::once(start.clone()).chain(others).collect()
+}
+
+/// How many starts are made.
+pub fn starts_made(experiment: &Experiment) -> usize {
+    if experiment.starts == 0 { DEFAULT_STARTS } else { experiment.starts }
 }
 
 /// A value at a share of the way from the lower to the upper bound; where there is none, of the way from a third

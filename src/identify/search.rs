@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::adam::{self, AdamStanding};
-use super::continuation::{Stage, stages, starts};
+use super::continuation::{Stage, stages, starts, starts_made};
 use super::lbfgsb::{LbfgsbStanding, lbfgsb};
 use super::levenberg_marquardt::{Minimum, Standing, Variables, proceed};
 use super::{Dataset, Effort, Experiment, Method, Problem, SearchSpace, WindowLength};
@@ -99,7 +99,7 @@ impl Checkpoint {
         self.fingerprint == fingerprint(experiment, dataset)
             && self.initial.len() == dataset.windows.len()
             && self.damping.len() == dataset.windows.len()
-            && self.start < experiment.starts.max(1)
+            && self.start < starts_made(experiment)
             && point.len() == variables
             && self.starts.iter().all(|start| start.x.len() == variables)
     }
