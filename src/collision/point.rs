@@ -171,7 +171,7 @@ impl<T: Real> Detection<T> {
         self.candidates = candidates;
     }
 
-    /// How far the points of a pair were looked for in the last step: what [`PairDetection::points`] takes.
+    /// How far the points of a pair were looked for in the last step: what those of a pair take.
     pub fn reach(&self, system: &System<T>, motion: &FreeMotion<T>, pair: usize) -> f64 {
         let pair = &system.model.pairs[pair];
         match pair.first {
