@@ -24,8 +24,9 @@ use super::{Node, Real};
 ///
 /// impl Implicit for Kepler {
 ///     type Solution = ();
+///     type Workspace = ();
 ///
-///     fn solve<T: Real>(&self, x: &[T], y: &mut [T], _: &mut ()) {
+///     fn solve<T: Real>(&self, x: &[T], y: &mut [T], _: &mut (), _: &mut ()) {
 ///         y[0] = x[0];
 ///         for _ in 0..20 {
 ///             y[0] -= (y[0] - x[1] * y[0].sin() - x[0]) / (-x[1] * y[0].cos() + 1.0);
@@ -62,11 +63,19 @@ pub trait Implicit: Clone + 'static {
     /// What the solver hands down besides its outputs, decided in `f64`: a report, which of several
     /// cases holds. Also the starting guess of the next call. `()` if there is none.
     type Solution: Clone + Default + Debug + 'static;
+    /// The solver's scratch memory; `()` if it needs none. Results must not depend on what it held.
+    type Workspace: Default;
 
     /// Solves for `outputs`, which hold zeros or an older result. Runs on `f64`; on duals only where
     /// these are [`Unrolled`](super::Unrolled), to check the derivatives, and should then iterate
     /// [`Real::ORDER`] times after the values have converged.
-    fn solve<T: Real>(&self, inputs: &[T], outputs: &mut [T], solution: &mut Self::Solution);
+    fn solve<T: Real>(
+        &self,
+        inputs: &[T],
+        outputs: &mut [T],
+        solution: &mut Self::Solution,
+        workspace: &mut Self::Workspace,
+    );
 
     /// The conditions F(inputs, outputs) = 0 that hold at the solution, as many as there are
     /// outputs. It must not call this node itself.
@@ -81,7 +90,7 @@ pub trait Implicit: Clone + 'static {
 
 impl<P: Implicit> Node for P {
     type Solution = P::Solution;
-    type Workspace<T: Real> = ();
+    type Workspace<T: Real> = P::Workspace;
     type Factor<T: Real> = Linearization<T>;
 
     fn primal<T: Real>(
@@ -89,9 +98,9 @@ impl<P: Implicit> Node for P {
         inputs: &[T],
         outputs: &mut [T],
         solution: &mut P::Solution,
-        (): &mut (),
+        workspace: &mut P::Workspace,
     ) {
-        self.solve(inputs, outputs, solution);
+        self.solve(inputs, outputs, solution, workspace);
     }
 
     fn residual<T: Real>(

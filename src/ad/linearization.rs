@@ -75,7 +75,7 @@ fn seeded<T: Real, const N: usize>(x: &[T], first: usize) -> impl Iterator<Item 
 
 impl<T: Real> Linearization<T> {
     /// Linearises the residual of `node` in its outputs.
-    pub(crate) fn factor<K: Node>(
+    pub(super) fn factor<K: Node>(
         &mut self,
         node: &K,
         solution: &K::Solution,
@@ -96,7 +96,7 @@ impl<T: Real> Linearization<T> {
     }
 
     /// dy = -(dF/dy)^-1 dF/dx dx
-    pub(crate) fn jvp<K: Node>(
+    pub(super) fn jvp<K: Node>(
         &mut self,
         node: &K,
         solution: &K::Solution,
@@ -113,7 +113,7 @@ impl<T: Real> Linearization<T> {
     }
 
     /// x' += -(dF/dx)' (dF/dy)^-T y'
-    pub(crate) fn vjp<K: Node>(
+    pub(super) fn vjp<K: Node>(
         &mut self,
         node: &K,
         solution: &K::Solution,

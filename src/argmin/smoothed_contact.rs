@@ -30,7 +30,7 @@ use super::contact_data::{ContactData, Delassus, is_admissible};
 use super::contact_law::{Law, Mode};
 use super::coupled_contact::momentum_residual;
 use super::{Report, Status};
-use crate::ad::{Linearization, Node, Real};
+use crate::ad::{Implicit, Real};
 use crate::linalg::{Lu, norm};
 
 /// The smoothed problem as a node. Inputs as those of [`CoupledContact`](super::CoupledContact); outputs: v+,
@@ -384,12 +384,11 @@ impl Newton<'_> {
     }
 }
 
-impl Node for SmoothedContact {
+impl Implicit for SmoothedContact {
     type Solution = SmoothedSolution;
-    type Workspace<T: Real> = SmoothedWorkspace;
-    type Factor<T: Real> = Linearization<T>;
+    type Workspace = SmoothedWorkspace;
 
-    fn primal<T: Real>(
+    fn solve<T: Real>(
         &self,
         inputs: &[T],
         outputs: &mut [T],
@@ -507,42 +506,5 @@ impl Node for SmoothedContact {
         momentum_residual(&data, velocity, &z[..self.rows.rows()], momentum);
         let u = |i: usize, r: usize| data.blocks()[i].times(data.row(i, r), velocity);
         self.conditions(&data, (self.smoothing, &solution.scales), (z, u), conditions);
-    }
-
-    // The rest follows from the residual.
-
-    fn factor<T: Real>(
-        &self,
-        solution: &SmoothedSolution,
-        inputs: &[T],
-        outputs: &[T],
-        factor: &mut Linearization<T>,
-    ) {
-        factor.factor(self, solution, inputs, outputs);
-    }
-
-    fn jvp<T: Real>(
-        &self,
-        solution: &SmoothedSolution,
-        factor: &mut Linearization<T>,
-        inputs: &[T],
-        outputs: &[T],
-        input_tangents: &[T],
-        output_tangents: &mut [T],
-    ) {
-        let tangents = input_tangents.iter().copied();
-        output_tangents.copy_from_slice(factor.jvp(self, solution, inputs, outputs, tangents));
-    }
-
-    fn vjp<T: Real>(
-        &self,
-        solution: &SmoothedSolution,
-        factor: &mut Linearization<T>,
-        inputs: &[T],
-        outputs: &[T],
-        output_adjoints: &[T],
-        input_adjoints: &mut [T],
-    ) {
-        factor.vjp(self, solution, inputs, outputs, output_adjoints, input_adjoints);
     }
 }

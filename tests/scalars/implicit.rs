@@ -22,8 +22,9 @@ impl Waves {
 impl Implicit for Waves {
     /// Iterations spent.
     type Solution = usize;
+    type Workspace = ();
 
-    fn solve<T: Real>(&self, x: &[T], y: &mut [T], iterations: &mut usize) {
+    fn solve<T: Real>(&self, x: &[T], y: &mut [T], iterations: &mut usize, (): &mut ()) {
         y.fill(T::zero());
         *iterations = 80;
         for _ in 0..*iterations {
@@ -128,8 +129,9 @@ struct Cubic;
 
 impl Implicit for Cubic {
     type Solution = ();
+    type Workspace = ();
 
-    fn solve<T: Real>(&self, x: &[T], y: &mut [T], (): &mut ()) {
+    fn solve<T: Real>(&self, x: &[T], y: &mut [T], (): &mut (), (): &mut ()) {
         y[0] = T::one();
         for _ in 0..40 {
             y[0] -= (y[0].powi(3) + x[0] * y[0] - x[1]) / (y[0] * y[0] * 3.0 + x[0]);
@@ -165,8 +167,9 @@ struct Sum;
 
 impl Implicit for Sum {
     type Solution = ();
+    type Workspace = ();
 
-    fn solve<T: Real>(&self, x: &[T], y: &mut [T], (): &mut ()) {
+    fn solve<T: Real>(&self, x: &[T], y: &mut [T], (): &mut (), (): &mut ()) {
         y.fill(x[0] * x[0] * 0.5);
     }
 
@@ -191,8 +194,9 @@ struct Flat;
 
 impl Implicit for Flat {
     type Solution = ();
+    type Workspace = ();
 
-    fn solve<T: Real>(&self, _: &[T], y: &mut [T], (): &mut ()) {
+    fn solve<T: Real>(&self, _: &[T], y: &mut [T], (): &mut (), (): &mut ()) {
         y[0] = T::zero();
     }
 
