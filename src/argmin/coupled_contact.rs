@@ -43,14 +43,14 @@
 //! | a direction in which nothing can move | no impulse | none |
 //! | nothing moves or presses (b = 0) | `Break` | without contact |
 //!
+//! Residuals are velocities relative to the largest contact velocity without impulses, and to no less than
+//! 1e-4 of what the impulse of a contact does by itself: where a light body carries a million times its
+//! weight, velocities are not known any better.
+//!
 //! # Feet that are redundant but for a tilt
 //! `jvp` and `vjp` lose digits, in the worst case all of them, where rows that stick are dependent but for 1e-5 to 1e-9:
 //! feet of one body in several contact pairs, whose heights differ by a tilt. Velocities are right there, and so are
 //! the Jacobians of `linearize::step_jacobian` where contacts are many: it puts such rows together.
-//!
-//! Residuals are velocities relative to the largest contact velocity without impulses, and to no less than
-//! 1e-4 of what the impulse of a contact does by itself: where a light body carries a million times its
-//! weight, velocities are not known any better.
 
 use super::Status;
 use super::block_rows::BlockRows;

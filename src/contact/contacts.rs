@@ -180,14 +180,8 @@ impl<T: Real> Contacts<T> {
             }
         }
         impulses.iter_mut().for_each(Impulses::clear);
-        let posed = Posed {
-            system,
-            motion,
-            points: &self.points,
-            joints: &self.joints,
-            memory: &[],
-            event: Event::Step,
-        };
+        let (points, joints) = (&self.points[..], &self.joints);
+        let posed = Posed { system, motion, points, joints, memory: &[], event: Event::Step };
         for (k, outcome) in self.outcomes.iter().enumerate() {
             if let Some(Outcome { impulse, .. }) = *outcome {
                 let (pair, feature, tree) = posed.key(k);
@@ -352,14 +346,8 @@ impl<T: Real> Contacts<T> {
             return false;
         }
         self.start(motion);
-        let posed = Posed {
-            system,
-            motion,
-            points: &self.points,
-            joints: &self.joints,
-            memory: &[],
-            event: Event::Step,
-        };
+        let (points, joints) = (&self.points[..], &self.joints);
+        let posed = Posed { system, motion, points, joints, memory: &[], event: Event::Step };
         solved.solved().all(|(island, problem)| {
             let own = &mut self.problems[island.trees[0]];
             own.pose(&posed, &island);
