@@ -3,7 +3,7 @@
 use super::block_rows::{BlockRows, RowBlock};
 use super::contact_law::Law;
 use crate::ad::Real;
-use crate::linalg::{dot, solve_lower, solve_lower_transpose};
+use crate::linalg::{dot, solve_lower, solve_lower_transpose, times_lower_transpose};
 
 /// A view of the inputs of [`CoupledContact`](super::CoupledContact).
 #[derive(Clone, Copy)]
@@ -129,10 +129,7 @@ impl<'a, T: Real> ContactData<'a, T> {
     pub fn times_factor_transpose(&self, x: &[T], y: &mut [T]) {
         for tree in 0..self.rows.trees() {
             let (range, l) = (self.rows.tree(tree), self.factor(tree));
-            let (n, x) = (range.len(), &x[range.clone()]);
-            for (k, y) in y[range].iter_mut().enumerate() {
-                *y = (k..n).fold(T::zero(), |sum, i| sum + l[i * n + k] * x[i]);
-            }
+            times_lower_transpose(l, range.len(), &x[range.clone()], &mut y[range]);
         }
     }
 

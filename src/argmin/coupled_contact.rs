@@ -62,7 +62,7 @@ use super::contact_solution::ContactSolution;
 use super::newton_step::NewtonState;
 use super::semismooth_newton::{self, ContactWorkspace};
 use crate::ad::{Node, Real};
-use crate::linalg::{Range, dot};
+use crate::linalg::{Range, dot, times_lower_transpose};
 
 /// The coupled contact problem as a node.
 ///
@@ -366,12 +366,12 @@ impl Node for CoupledContact {
             let kick = &f.kick[range.clone()];
             let (v, half) = (&mut f.velocity[range.clone()], &mut f.velocity2[range]);
             // L' kick
-            times_transpose(l, n, kick, half);
+            times_lower_transpose(l, n, kick, half);
             for (i, v) in v.iter_mut().enumerate() {
                 *v -= dot(&dl[i * n..i * n + i + 1], &half[..i + 1]);
             }
             // dL' kick
-            times_transpose(dl, n, kick, half);
+            times_lower_transpose(dl, n, kick, half);
         }
         data.solve_mass(&mut f.velocity);
         data.solve_factor_transpose(&mut f.velocity2);
@@ -466,7 +466,7 @@ impl Node for CoupledContact {
                 }
             }
             // xi is not needed any more.
-            times_transpose(l, n, kick, &mut xi[range]);
+            times_lower_transpose(l, n, kick, &mut xi[range]);
         }
         data.solve_factor_transpose(a);
         for tree in 0..self.rows.trees() {
@@ -533,13 +533,6 @@ pub(super) fn momentum_residual<T: Real>(
                 *r += l[i * n + k] * half;
             }
         }
-    }
-}
-
-/// y <- L' x of a lower triangular matrix
-fn times_transpose<T: Real>(l: &[T], n: usize, x: &[T], y: &mut [T]) {
-    for (k, y) in y.iter_mut().enumerate() {
-        *y = (k..n).fold(T::zero(), |sum, i| sum + l[i * n + k] * x[i]);
     }
 }
 

@@ -49,6 +49,13 @@ pub fn solve_lower_transpose<T: Real>(l: &[T], n: usize, x: &mut [T]) {
     }
 }
 
+/// y <- L' x, L the lower triangle of the `n` x `n` matrix `l`.
+pub(crate) fn times_lower_transpose<T: Real>(l: &[T], n: usize, x: &[T], y: &mut [T]) {
+    for (k, y) in y.iter_mut().enumerate() {
+        *y = (k..n).fold(T::zero(), |sum, i| sum + l[i * n + k] * x[i]);
+    }
+}
+
 /// X <- L^-1 X for a row-major matrix of `columns` columns. Zeros of L, as trees with branches have them, cost
 /// nothing. There is at least one column.
 pub(crate) fn solve_lower_rows<T: Real>(l: &[T], n: usize, columns: usize, x: &mut [T]) {

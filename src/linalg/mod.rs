@@ -20,7 +20,7 @@ mod spd_solve;
 mod wide_dot;
 
 pub use cholesky::{cholesky, solve_lower, solve_lower_transpose};
-pub(crate) use cholesky::{solve_lower_rows, solve_lower_transpose_rows};
+pub(crate) use cholesky::{solve_lower_rows, solve_lower_transpose_rows, times_lower_transpose};
 pub use factor_error::FactorError;
 pub use log_det::{InverseFactor, LogAbsDet, LogDet, log_abs_det, log_det};
 pub use lu::Lu;
