@@ -72,6 +72,25 @@ pub trait Node: Clone + 'static {
         output_tangents: &mut [T],
     );
 
+    /// The same for `columns` tangents at once, one after the other.
+    #[expect(clippy::too_many_arguments, reason = "as jvp, and how many")]
+    fn jvp_many<T: Real>(
+        &self,
+        solution: &Self::Solution,
+        factor: &mut Self::Factor<T>,
+        inputs: &[T],
+        outputs: &[T],
+        columns: usize,
+        input_tangents: &[T],
+        output_tangents: &mut [T],
+    ) {
+        for k in 0..columns {
+            let (dx, dy) = (k * inputs.len(), k * outputs.len());
+            let (dx, dy) = (&input_tangents[dx..dx + inputs.len()], dy..dy + outputs.len());
+            self.jvp(solution, factor, inputs, outputs, dx, &mut output_tangents[dy]);
+        }
+    }
+
     /// `input_adjoints += (d outputs / d inputs)' output_adjoints`.
     fn vjp<T: Real>(
         &self,
