@@ -17,11 +17,14 @@ use super::Real;
 /// | `f64` | `primal` | none |
 /// | [`Dual`](super::Dual) | `primal` on the values | `jvp` of each tangent |
 /// | [`Var`](super::Var) | `primal` on the values | `vjp` in the sweep |
-/// | [`Dual<_, _, ByResidual>`](super::ByResidual) | `primal` on the values | linear solve with duals through `residual` |
-/// | [`Dual<_, _, Unrolled>`](super::Unrolled) | `primal` on the duals | what the iterations carry |
+/// | `Dual` under [`NodeRule::ByResidual`] | `primal` on the values | linear solve with duals through `residual` |
+/// | `Dual` under [`NodeRule::Unrolled`] | `primal` on the duals | what the iterations carry |
 ///
 /// The last two share no derivative formula with `jvp` and `vjp`; they are how gradients are
 /// verified.
+///
+/// [`NodeRule::ByResidual`]: super::NodeRule::ByResidual
+/// [`NodeRule::Unrolled`]: super::NodeRule::Unrolled
 ///
 /// Whoever has a solver and a residual need not write the rest: see [`Implicit`](super::Implicit).
 pub trait Node: Clone + 'static {

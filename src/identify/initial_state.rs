@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::loss::{Measurement, residuals};
 use super::{Dataset, Experiment, InitialState, Noise, Window};
-use crate::ad::{self, Dual};
+use crate::ad::{self, Dual, LANES};
 use crate::collision::Detection;
 use crate::dynamics::FreeMotion;
 use crate::model::{Integrator, Joint, JointKind, Parameters, Settings, System};
@@ -207,8 +207,8 @@ pub(super) fn in_flight(
     let mut damping = DAMPING;
     let unknowns = vec![0.0; 2 * scene.model.nv()];
     for _ in 0..MAX_ITERATIONS {
-        let (r, j) = ad::jacobian::<16>(
-            |z: &[Dual<f64, 16>]| {
+        let (r, j) = ad::jacobian::<LANES>(
+            |z: &[Dual<f64, LANES>]| {
                 let initial = state.cast().moved(scene.model.coordinates(), z);
                 let mut r = Vec::new();
                 residuals(&measurement, &window, &parameters.cast(), &initial, &mut r);
