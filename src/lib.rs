@@ -40,7 +40,8 @@
 //! | [`dynamics`] | kinematics, forces and accelerations of trees, and their derivatives; a free body over one step |
 //! | [`collision`] | contact points |
 //! | [`contact`] | from contact points to impulses |
-//! | [`simulation`] | the step, rollouts, trajectories and their files |
+//! | [`trajectory`] | recorded motion, inputs over time, and their files |
+//! | [`simulation`] | the step and rollouts |
 //! | [`identify`] | parameters from recordings |
 //! | [`mod@linearize`] | Jacobians of steps and their files |
 //! | [`verify`] | gradients compared |
@@ -111,6 +112,7 @@ pub mod simulation;
 pub mod spatial;
 pub mod state;
 mod table;
+pub mod trajectory;
 pub mod verify;
 pub mod view;
 

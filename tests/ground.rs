@@ -6,8 +6,9 @@ use stiction::identify::{
     Dataset, Experiment, FitStatus, FreeParameter, InitialState, Noise, Problem, fit,
 };
 use stiction::model::{Description, HalfSpace, Parameters, Scene, System};
-use stiction::simulation::{Recorded, Rollout, Trajectory};
+use stiction::simulation::Rollout;
 use stiction::state::State;
+use stiction::trajectory::{Recorded, Trajectory};
 
 /// A ball that slides and then rolls on a plane with this normal, in which it is a little too deep.
 fn scene(normal: [f64; 3]) -> Scene {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const PHYSICS: &str = "error table ad linalg argmin spatial state model dynamics collision contact";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 19] = [
+const LAYERS: [(&str, &[&str]); 20] = [
     ("error", &[]),
     ("table", &["error"]),
     ("ad", &[]),
@@ -16,17 +16,18 @@ const LAYERS: [(&str, &[&str]); 19] = [
     ("spatial", &["ad linalg"]),
     ("state", &["ad linalg spatial"]),
     ("model", &["error table ad linalg spatial state"]),
+    ("trajectory", &["error state model"]),
     ("dynamics", &["ad linalg spatial state model"]),
     ("collision", &["ad linalg spatial state model dynamics"]),
     ("contact", &["ad linalg argmin spatial state model dynamics collision"]),
     ("simulation", &[PHYSICS]),
-    ("identify", &[PHYSICS, "simulation"]),
-    ("linearize", &[PHYSICS, "simulation"]),
+    ("identify", &[PHYSICS, "trajectory simulation"]),
+    ("linearize", &[PHYSICS, "trajectory simulation"]),
     ("verify", &[PHYSICS, "simulation"]),
-    ("view", &[PHYSICS, "simulation identify linearize verify"]),
+    ("view", &[PHYSICS, "trajectory simulation identify linearize verify"]),
     ("c_interface", &[PHYSICS, "simulation linearize"]),
-    ("cli", &[PHYSICS, "simulation identify linearize verify view c_interface"]),
-    ("python", &[PHYSICS, "simulation identify linearize"]),
+    ("cli", &[PHYSICS, "trajectory simulation identify linearize verify view c_interface"]),
+    ("python", &[PHYSICS, "trajectory simulation identify linearize"]),
 ];
 
 /// Everything else is generic in `Real`.

@@ -11,8 +11,9 @@ use crate::Error;
 use crate::argmin::Status;
 use crate::contact::ContactRecord;
 use crate::model::{ParameterRef, System};
-use crate::simulation::{Controls, StepMemory, StepReport, Trajectory};
+use crate::simulation::{StepMemory, StepReport};
 use crate::state::State;
+use crate::trajectory::{Controls, Trajectory};
 
 /// The Jacobians of N steps, stacked along the first axis; see [`StepJacobian`] for one of them.
 /// nq = 7 and nv = 6 numbers a free body, nu selected inputs, np parameters.

@@ -67,7 +67,7 @@ impl Controls {
         Ok(controls)
     }
 
-    /// Puts the values of a time among the inputs of a step (see [`step`](super::step)); before the first
+    /// Puts the values of a time among the inputs of a step (see [`step`](crate::simulation::step)); before the first
     /// row nothing is changed.
     pub fn apply(&self, time: f64, inputs: &mut [f64]) {
         let rows = self.times.partition_point(|&row| row <= time + SAME_TIME);
