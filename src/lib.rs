@@ -36,7 +36,9 @@
 //! | [`argmin`] | optimisation problems as nodes: coupled contact, quadratic programs |
 //! | [`spatial`] | rotations, spatial vectors, inertias |
 //! | [`mod@state`] | configuration and velocity; moves and differences on the manifold |
-//! | [`model`] | bodies, ground, contact pairs, parameters; the scene file |
+//! | [`model`] | bodies, ground, contact pairs, parameters |
+//! | [`assemble`] | scenes from what describes them, checked |
+//! | [`formats`] | the files that describe them: TOML, MJCF, URDF, meshes |
 //! | [`dynamics`] | kinematics, forces and accelerations of trees, and their derivatives; a free body over one step |
 //! | [`collision`] | contact points |
 //! | [`contact`] | from contact points to impulses |
@@ -95,6 +97,7 @@
 
 pub mod ad;
 pub mod argmin;
+pub mod assemble;
 pub mod c_interface;
 #[cfg(feature = "cli")]
 pub mod cli;
@@ -102,6 +105,7 @@ pub mod collision;
 pub mod contact;
 pub mod dynamics;
 pub mod error;
+pub mod formats;
 pub mod identify;
 pub mod linalg;
 pub mod linearize;

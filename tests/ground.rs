@@ -2,10 +2,11 @@
 
 use approx::assert_relative_eq;
 use stiction::ad::{Dual, Real};
+use stiction::assemble::Description;
 use stiction::identify::{
     Dataset, Experiment, FitStatus, FreeParameter, InitialState, Noise, Problem, fit,
 };
-use stiction::model::{Description, HalfSpace, Parameters, Scene, System};
+use stiction::model::{HalfSpace, Parameters, Scene, System};
 use stiction::simulation::Rollout;
 use stiction::state::State;
 use stiction::trajectory::{Recorded, Trajectory};

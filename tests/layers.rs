@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const PHYSICS: &str = "error table ad linalg argmin spatial state model dynamics collision contact";
+const FILES: &str = "assemble formats trajectory";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 20] = [
+const LAYERS: [(&str, &[&str]); 22] = [
     ("error", &[]),
     ("table", &["error"]),
     ("ad", &[]),
@@ -15,19 +16,21 @@ const LAYERS: [(&str, &[&str]); 20] = [
     ("argmin", &["ad linalg"]),
     ("spatial", &["ad linalg"]),
     ("state", &["ad linalg spatial"]),
-    ("model", &["error table ad linalg spatial state"]),
+    ("model", &["error ad linalg spatial state"]),
+    ("assemble", &["error spatial state model"]),
+    ("formats", &["error table spatial state model assemble"]),
     ("trajectory", &["error state model"]),
     ("dynamics", &["ad linalg spatial state model"]),
     ("collision", &["ad linalg spatial state model dynamics"]),
     ("contact", &["ad linalg argmin spatial state model dynamics collision"]),
     ("simulation", &[PHYSICS]),
-    ("identify", &[PHYSICS, "trajectory simulation"]),
+    ("identify", &[PHYSICS, "formats trajectory simulation"]),
     ("linearize", &[PHYSICS, "trajectory simulation"]),
     ("verify", &[PHYSICS, "simulation"]),
     ("view", &[PHYSICS, "trajectory simulation identify linearize verify"]),
-    ("c_interface", &[PHYSICS, "simulation linearize"]),
-    ("cli", &[PHYSICS, "trajectory simulation identify linearize verify view c_interface"]),
-    ("python", &[PHYSICS, "trajectory simulation identify linearize"]),
+    ("c_interface", &[PHYSICS, "assemble formats simulation linearize"]),
+    ("cli", &[PHYSICS, FILES, "simulation identify linearize verify view c_interface"]),
+    ("python", &[PHYSICS, FILES, "simulation identify linearize"]),
 ];
 
 /// Everything else is generic in `Real`.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::assemble::Description;
 use crate::linearize::Transition;
-use crate::model::{Description, Scene};
+use crate::model::Scene;
 
 /// The last bytes of a file with an attachment; before them stands how long it is.
 const MAGIC: &[u8; 16] = b"stiction-scene-1";

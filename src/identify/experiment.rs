@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::{AdamSettings, FreeParameter, RobustLoss, Sensor, sensor};
 use crate::Error;
-use crate::model::{JointKind, LoadOptions, Model, ParameterRef, Scene};
+use crate::formats::LoadOptions;
+use crate::model::{JointKind, Model, ParameterRef, Scene};
 use crate::table::{self, Table};
 use crate::trajectory::{ColumnMap, expand};
 

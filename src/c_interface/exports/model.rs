@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use super::boundary::{Buffer, Code, Failure, check, enter, put, status, text};
 use crate::Error;
+use crate::assemble::Description;
+use crate::formats::LoadOptions;
 use crate::linearize::Transition;
-use crate::model::{Description, LoadOptions, Scene};
+use crate::model::Scene;
 use crate::state::State;
 
 /// `stiction_model` in the header.
