@@ -46,6 +46,7 @@
 //! | [`simulation`] | the step and rollouts |
 //! | [`identify`] | parameters from recordings |
 //! | [`mod@linearize`] | Jacobians of steps and their files |
+//! | [`transition`] | a scene as x+ = f(x, u; p) on arrays |
 //! | [`verify`] | gradients compared |
 //! | [`view`] | pictures |
 //! | [`c_interface`] | C functions, and functions for CasADi |
@@ -117,6 +118,7 @@ pub mod spatial;
 pub mod state;
 mod table;
 pub mod trajectory;
+pub mod transition;
 pub mod verify;
 pub mod view;
 

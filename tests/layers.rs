@@ -8,7 +8,7 @@ const PHYSICS: &str = "error table ad linalg argmin spatial state model dynamics
 const FILES: &str = "assemble formats trajectory";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 22] = [
+const LAYERS: [(&str, &[&str]); 23] = [
     ("error", &[]),
     ("table", &["error"]),
     ("ad", &[]),
@@ -26,11 +26,12 @@ const LAYERS: [(&str, &[&str]); 22] = [
     ("simulation", &[PHYSICS]),
     ("identify", &[PHYSICS, "formats trajectory simulation"]),
     ("linearize", &[PHYSICS, "trajectory simulation"]),
+    ("transition", &[PHYSICS, "simulation linearize"]),
     ("verify", &[PHYSICS, "simulation"]),
     ("view", &[PHYSICS, "trajectory simulation identify linearize verify"]),
-    ("c_interface", &[PHYSICS, "assemble formats simulation linearize"]),
-    ("cli", &[PHYSICS, FILES, "simulation identify linearize verify view c_interface"]),
-    ("python", &[PHYSICS, FILES, "simulation identify linearize"]),
+    ("c_interface", &[PHYSICS, "assemble formats simulation linearize transition"]),
+    ("cli", &[PHYSICS, FILES, "simulation identify linearize transition verify view c_interface"]),
+    ("python", &[PHYSICS, FILES, "simulation identify linearize transition"]),
 ];
 
 /// Everything else is generic in `Real`.

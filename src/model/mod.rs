@@ -6,6 +6,7 @@ mod equality;
 mod height_field;
 mod joint;
 mod layout;
+mod named;
 mod names;
 mod parameters;
 mod polyhedron;

@@ -13,8 +13,8 @@ use super::calls::{Interrupt, evaluate, lock};
 use super::jacobian::{Jacobian, Linearized};
 use crate::Error as InputError;
 use crate::formats::LoadOptions;
-use crate::linearize::Transition;
 use crate::model::Scene as Description;
+use crate::transition::Transition;
 
 type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
 

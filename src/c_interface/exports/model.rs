@@ -8,9 +8,9 @@ use super::boundary::{Buffer, Code, Failure, check, enter, put, status, text};
 use crate::Error;
 use crate::assemble::Description;
 use crate::formats::LoadOptions;
-use crate::linearize::Transition;
 use crate::model::Scene;
 use crate::state::State;
+use crate::transition::Transition;
 
 /// `stiction_model` in the header.
 pub struct Model {

@@ -1,15 +1,14 @@
 //! A scene as a discrete dynamical system x+ = f(x, u; p) on flat arrays of numbers: what controllers, and
 //! the interfaces to other languages, are written against.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{
-    AmbientJacobian, JacobianWorkspace, Selection, StepJacobian, StepProducts, step_jacobian,
-};
 use crate::Error;
 use crate::argmin::Status;
-use crate::model::{Model, ParameterRef, Parameters, Scene, System, domain};
+use crate::linearize::{
+    AmbientJacobian, JacobianWorkspace, Selection, StepJacobian, StepProducts, step_jacobian,
+};
+use crate::model::{ParameterRef, Parameters, Scene, System, domain};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
 use crate::state::State;
 
@@ -25,8 +24,8 @@ use crate::state::State;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use stiction::linearize::Transition;
 /// use stiction::model::Scene;
+/// use stiction::transition::Transition;
 ///
 /// let text = "simulation.time_step = 0.01
 /// [[body]]
@@ -76,77 +75,8 @@ impl Clone for Transition {
     }
 }
 
-/// The inputs that are u if none are named: the controls of a model with actuators, otherwise all
-/// generalised forces.
-pub fn default_inputs(model: &Model) -> Vec<usize> {
-    let (nv, nu) = (model.nv(), model.nu());
-    if nu > 0 { (nv..nv + nu).collect() } else { (0..nv).collect() }
-}
-
-/// The inputs called `names`, see [`Model::input_names`]; three names stand for many: `controls`, `forces`,
-/// `all`. `scene` is named in messages.
-///
-/// # Errors
-/// If there is no such input, or one is named twice.
-pub fn inputs_named(model: &Model, names: &[String], scene: &str) -> Result<Vec<usize>, Error> {
-    let known = model.input_names();
-    let mut inputs = Vec::new();
-    for name in names {
-        match name.as_str() {
-            "controls" => inputs.extend(model.nv()..known.len()),
-            "forces" => inputs.extend(0..model.nv()),
-            "all" => inputs.extend(0..known.len()),
-            _ => inputs.push(known.iter().position(|other| other == name).ok_or_else(|| {
-                let known = known.join(", ");
-                let message = format!(
-                    "is no input; there are {known}; or take \"controls\", \"forces\", \"all\""
-                );
-                let name = if name.is_empty() { "\"\"" } else { name };
-                Error::input(scene, None, name, message)
-            })?),
-        }
-    }
-    for (k, input) in inputs.iter().enumerate() {
-        if inputs[..k].contains(input) {
-            return Err(Error::input(scene, None, &known[*input], "is named twice"));
-        }
-    }
-    Ok(inputs)
-}
-
-/// The parameters called `names`, see [`Model::parameter`]. `scene` is named in messages.
-///
-/// # Errors
-/// If there is no such parameter, or a number of the scene is named twice.
-pub fn parameters_named(
-    model: &Model,
-    names: &[String],
-    scene: &str,
-) -> Result<Vec<ParameterRef>, Error> {
-    let find = |name: &String| {
-        model.parameter(name).ok_or_else(|| {
-            let known = model.parameter_names().join(", ");
-            let name = if name.is_empty() { "\"\"" } else { name };
-            Error::input(scene, None, name, format!("is no parameter; there are {known}"))
-        })
-    };
-    let found = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-    let mut owners: HashMap<usize, &String> = HashMap::new();
-    for (name, parameter) in names.iter().zip(&found) {
-        for &slot in &parameter.slots {
-            let Some(other) = owners.insert(slot, name) else { continue };
-            let message = match other == name {
-                true => "is named twice".to_string(),
-                false => format!("shares a number with {other}, which is named too; name one"),
-            };
-            return Err(Error::input(scene, None, name, message));
-        }
-    }
-    Ok(found)
-}
-
 impl Transition {
-    /// Of `scene`, called `name` in messages, with the [default inputs](default_inputs) and no parameters.
+    /// Of `scene`, called `name` in messages, with the [default inputs](crate::model::Model::default_inputs) and no parameters.
     ///
     /// # Errors
     /// If the contact solver of the scene has no derivatives.
@@ -158,7 +88,7 @@ impl Transition {
     fn start(name: &str, scene: Arc<Scene>) -> Self {
         Transition {
             name: name.to_string(),
-            inputs: default_inputs(&scene.model),
+            inputs: scene.model.default_inputs(),
             parameter_names: Vec::new(),
             parameters: Vec::new(),
             values: scene.parameters.clone(),
@@ -176,23 +106,23 @@ impl Transition {
         }
     }
 
-    /// Makes the inputs called `names` u, in this order; see [`inputs_named`].
+    /// Makes the inputs called `names` u, in this order; see [`Model::inputs_named`](crate::model::Model::inputs_named).
     ///
     /// # Errors
-    /// As [`inputs_named`]. Nothing changes then.
+    /// As [`Model::inputs_named`](crate::model::Model::inputs_named). Nothing changes then.
     pub fn select_inputs(&mut self, names: &[String]) -> Result<(), Error> {
-        self.inputs = inputs_named(&self.scene.model, names, &self.name)?;
+        self.inputs = self.scene.model.inputs_named(names, &self.name)?;
         self.all_inputs.copy_from_slice(&self.scene.wrenches);
         Ok(())
     }
 
     /// Makes the parameters called `names` p, in this order; see
-    /// [`Model::parameter_names`]. Values that were [set](Self::set_parameters) stay.
+    /// [`Model::parameter_names`](crate::model::Model::parameter_names). Values that were [set](Self::set_parameters) stay.
     ///
     /// # Errors
-    /// As [`parameters_named`]. Nothing changes then.
+    /// As [`Model::parameters_named`](crate::model::Model::parameters_named). Nothing changes then.
     pub fn select_parameters(&mut self, names: &[String]) -> Result<(), Error> {
-        self.parameters = parameters_named(&self.scene.model, names, &self.name)?;
+        self.parameters = self.scene.model.parameters_named(names, &self.name)?;
         self.parameter_names = names.to_vec();
         Ok(())
     }
@@ -227,10 +157,10 @@ impl Transition {
         &self.values
     }
 
-    /// The value of any parameter, see [`Model::parameter_names`].
+    /// The value of any parameter, see [`Model::parameter_names`](crate::model::Model::parameter_names).
     ///
     /// # Errors
-    /// As [`parameters_named`].
+    /// As [`Model::parameters_named`](crate::model::Model::parameters_named).
     pub fn value(&self, name: &str) -> Result<f64, Error> {
         Ok(self.values.values[self.find(name)?.slots[0]])
     }
@@ -238,7 +168,7 @@ impl Transition {
     /// Takes another value of any parameter.
     ///
     /// # Errors
-    /// As [`parameters_named`] and [`set_parameters`](Self::set_parameters). Nothing changes then.
+    /// As [`Model::parameters_named`](crate::model::Model::parameters_named) and [`set_parameters`](Self::set_parameters). Nothing changes then.
     pub fn set_value(&mut self, name: &str, value: f64) -> Result<(), Error> {
         let found = self.find(name)?;
         self.check_value(name, &found, value)?;
@@ -465,7 +395,7 @@ impl Transition {
     }
 
     fn find(&self, name: &str) -> Result<ParameterRef, Error> {
-        Ok(parameters_named(&self.scene.model, &[name.to_string()], &self.name)?.remove(0))
+        Ok(self.scene.model.parameters_named(&[name.to_string()], &self.name)?.remove(0))
     }
 
     fn take(&mut self, x: &[f64], u: &[f64]) -> Result<(), Error> {
