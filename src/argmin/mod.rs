@@ -1,61 +1,30 @@
 //! Optimisation problems as [nodes](crate::ad::Node). Knows no body and no time.
+//!
+//! | problem | who poses it | node | solver | derivative |
+//! |---|---|---|---|---|
+//! | all impulses of an island at once, Coulomb's law and joints' limits, friction, loops ([LeLidec21] (2)-(4)) | a step, the closing of loops | [`CoupledContact`] | `contact::solve::cascade` | `contact::response` |
+//! | the same with smoothed complementarity | a step with `simulation.smoothing` | [`SmoothedContact`] | its own Newton steps | its residual |
+//! | `min x'Px/2 + q'x`, x >= 0 or in disks ([LeLidec21] (5), (6)) | the staggered projections | [`NonnegativeQp`], [`DiskQcqp`] | `projection::solve` | `projection::derivative` |
+//! | impacts in two phases ([Zhong21]) | users and tests | [`ConeProgram`] | `impact::newton` | its faces |
+//!
+//! `interior_point` serves the first and the last.
 
-mod admm;
-mod block_gauss_seidel;
-mod block_rows;
-mod compression_restitution;
-mod cone_contact;
-mod cone_faces;
-mod cone_interior_point;
-mod cone_natural_map;
-mod cone_newton;
-mod cone_normal_equations;
-mod cone_program;
-mod contact_data;
-mod contact_law;
-mod contact_matrix;
-mod contact_modes;
-mod contact_polish;
-mod contact_response;
-mod contact_solution;
-mod coupled_contact;
-mod coupled_residual;
-mod disk;
-mod disk_qcqp;
-mod feasible_set;
-mod friction_first;
-mod implicit;
+mod contact;
+mod impact;
 mod interior_point;
-mod least_norm;
-mod low_rank;
-mod natural_map;
-mod newton_step;
-mod nonnegative_qp;
-mod projected_newton;
 mod projection;
-mod proximal_point;
-mod quadratic;
-mod reduced_hessian;
-mod second_order_cone;
-mod semismooth_newton;
-mod smoothed_contact;
 mod status;
-mod woodbury;
 
-pub use block_rows::{BlockRows, RowBlock};
-pub use compression_restitution::{CompressionRestitution, Impact};
-pub use cone_newton::ConeWorkspace;
-pub use cone_program::{ConeFactor, ConeMode, ConeProgram, ConeSolution};
-pub(crate) use contact_data::ContactData;
-pub use contact_law::{Law, Mode};
-pub(crate) use contact_response::{ContactPerturbations, ContactResponse};
-pub use contact_solution::ContactSolution;
-pub use coupled_contact::{ContactFactor, ContactMethod, CoupledContact};
-pub use disk_qcqp::{DiskMode, DiskQcqp, DiskSolution};
-pub use implicit::ProjectionFactor;
-pub use natural_map::ContactResiduals;
-pub use nonnegative_qp::{BoundMode, BoundSolution, NonnegativeQp};
-pub use projection::{ProjectionMethod, ProjectionSettings, ProjectionWorkspace};
-pub use semismooth_newton::ContactWorkspace;
-pub use smoothed_contact::{SmoothedContact, SmoothedSolution};
+pub use contact::{
+    BlockRows, ContactFactor, ContactMethod, ContactResiduals, ContactSolution, ContactWorkspace,
+    CoupledContact, Law, Mode, RowBlock, SmoothedContact, SmoothedSolution,
+};
+pub(crate) use contact::{ContactData, ContactPerturbations, ContactResponse};
+pub use impact::{
+    CompressionRestitution, ConeFactor, ConeMode, ConeProgram, ConeSolution, ConeWorkspace, Impact,
+};
+pub use projection::{
+    BoundMode, BoundSolution, DiskMode, DiskQcqp, DiskSolution, NonnegativeQp, ProjectionFactor,
+    ProjectionMethod, ProjectionSettings, ProjectionWorkspace,
+};
 pub use status::{Report, Status};

@@ -1,8 +1,8 @@
 //! How far any impulses are from solving the coupled contact problem.
 
-use super::coupled_contact::CoupledContact;
-use super::natural_map::{ContactResiduals, contact_residuals, natural_residual};
-use super::semismooth_newton::ContactWorkspace;
+use super::natural_residual::{ContactResiduals, contact_residuals, natural_residual};
+use super::node::CoupledContact;
+use super::solve::cascade::ContactWorkspace;
 
 impl CoupledContact {
     /// The relative natural residual of the impulses `lambda`, whatever found them: what

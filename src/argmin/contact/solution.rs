@@ -1,8 +1,8 @@
 //! What a solve of the coupled contact problem decided.
 
-use super::contact_law::Mode;
-use super::natural_map::ContactResiduals;
-use super::{Report, Status};
+use super::law::Mode;
+use super::natural_residual::ContactResiduals;
+use crate::argmin::status::{Report, Status};
 
 /// What a solve decided, in f64.
 #[derive(Debug, Default)]

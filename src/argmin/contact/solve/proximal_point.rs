@@ -15,10 +15,10 @@
 //! tenfold from one anchor to the next, and grows where Newton fails. Since all is counted from the
 //! anchor, digits are lost of the differences only, and weights of 1e-12 of the diagonal do no harm.
 
-use super::RowBlock;
-use super::contact_data::{ContactData, Delassus};
-use super::contact_law::Law;
-use super::natural_map::{length, natural_residual};
+use super::super::block_rows::RowBlock;
+use super::super::law::Law;
+use super::super::natural_residual::{length, natural_residual};
+use super::super::problem::{ContactData, Delassus};
 use crate::linalg::{Lu, norm};
 
 /// The first weight relative to the scales of the contacts, the least and the largest.
@@ -39,7 +39,7 @@ const USABLE: f64 = 1e-3;
 
 /// What the weights of contacts are relative to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Weights {
+pub(in crate::argmin::contact) enum Weights {
     /// The least scale of all: where a light body carries a heavy one.
     Uniform,
     /// Each contact's own scale.
@@ -48,7 +48,7 @@ pub(super) enum Weights {
 
 /// How far the method goes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Goal {
+pub(in crate::argmin::contact) struct Goal {
     /// What residuals are relative to.
     pub scale: f64,
     /// The residual at which it stops, and the one at which it stops once it no longer falls.
@@ -58,7 +58,7 @@ pub(super) struct Goal {
 
 /// How far it got.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reached {
+pub(in crate::argmin::contact) struct Reached {
     pub residual: f64,
     pub iterations: usize,
 }
@@ -68,7 +68,7 @@ type Slope = [[f64; 3]; 3];
 
 /// The memory of the method.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ProximalPoint {
+pub(in crate::argmin::contact) struct ProximalPoint {
     scales: Vec<[f64; 2]>,
     weight: f64,
     anchor: Vec<f64>,

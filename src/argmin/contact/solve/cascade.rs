@@ -1,28 +1,31 @@
 //! Semi-smooth Newton on the coupled contact problem: the natural map decides the mode of each
 //! block, the conditions at those modes are solved to first order, and again, with steps shortened
 //! until the residual falls. It converges in two to seven iterations from a few
-//! [block Gauss-Seidel](super::block_gauss_seidel) sweeps, and goes back to sweeping when the residual no
+//! [block Gauss-Seidel](super::gauss_seidel) sweeps, and goes back to sweeping when the residual no
 //! longer falls.
 //!
 //! Where that leads nowhere (stacks of boxes that slide and spin on each other, light bodies under heavy
-//! ones), Newton starts again from the [interior point](super::cone_interior_point), and then the
+//! ones), Newton starts again from the [interior point](crate::argmin::interior_point), and then the
 //! [proximal point method](super::proximal_point) takes over.
 //!
 //! All of the search runs on values. On AD scalars one more Newton step for each order, at the final
 //! modes, carries the derivatives.
 
-use super::cone_interior_point::{ConeInteriorPoint, ConeProgramData};
-use super::contact_data::ContactData;
-use super::contact_law::Law;
-use super::contact_modes::Selection;
-use super::contact_solution::ContactSolution;
-use super::coupled_contact::{ContactMethod, CoupledContact};
-use super::least_norm::LeastNormWorkspace;
-use super::natural_map::{contact_residuals, margin, mode, natural_argument, natural_residual};
-use super::newton_step::NewtonState;
+use super::super::kkt::Selection;
+use super::super::law::Law;
+use super::super::natural_residual::{
+    contact_residuals, margin, mode, natural_argument, natural_residual,
+};
+use super::super::node::{ContactMethod, CoupledContact};
+use super::super::problem::ContactData;
+use super::super::solution::ContactSolution;
+use super::gauss_seidel;
+use super::newton::NewtonState;
 use super::proximal_point::{Goal, ProximalPoint, Weights};
-use super::{Report, Status, block_gauss_seidel};
+use super::redundancy::LeastNormWorkspace;
 use crate::ad::Real;
+use crate::argmin::interior_point::{ConeInteriorPoint, ConeProgramData};
+use crate::argmin::status::{Report, Status};
 
 /// Newton iterations before the next round of sweeps.
 const NEWTON_ITERATIONS: usize = 12;
@@ -51,9 +54,9 @@ const SWEEPS: usize = 20_000;
 /// The solver's memory.
 #[derive(Clone, Debug, Default)]
 pub struct ContactWorkspace<T> {
-    pub(super) values: Vec<f64>,
-    pub(super) search: Search,
-    pub(super) carry: NewtonState<T>,
+    pub(in crate::argmin::contact) values: Vec<f64>,
+    pub(in crate::argmin::contact) search: Search,
+    pub(in crate::argmin::contact) carry: NewtonState<T>,
 }
 
 /// Impulses to start from.
@@ -68,21 +71,21 @@ enum Start {
 
 /// The memory of the search, which runs on values.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Search {
-    pub(super) state: NewtonState<f64>,
-    pub(super) best: Vec<f64>,
-    pub(super) kept: Vec<f64>,
+pub(in crate::argmin::contact) struct Search {
+    pub(in crate::argmin::contact) state: NewtonState<f64>,
+    pub(in crate::argmin::contact) best: Vec<f64>,
+    pub(in crate::argmin::contact) kept: Vec<f64>,
     start: Vec<f64>,
     end: Vec<f64>,
     y: Vec<f64>,
-    pub(super) least_norm: LeastNormWorkspace,
+    pub(in crate::argmin::contact) least_norm: LeastNormWorkspace,
     interior_point: ConeInteriorPoint,
     proximal_point: ProximalPoint,
     zeros: Vec<f64>,
 }
 
 /// Solves the problem of `node` for the impulses `lambda`.
-pub(super) fn solve<T: Real>(
+pub(in crate::argmin::contact) fn solve<T: Real>(
     node: &CoupledContact,
     inputs: &[T],
     lambda: &mut [T],
@@ -196,7 +199,7 @@ impl Search {
         best <= tolerance
     }
 
-    pub(super) fn residual(&self, data: &ContactData<f64>, scale: f64) -> f64 {
+    pub(in crate::argmin::contact) fn residual(&self, data: &ContactData<f64>, scale: f64) -> f64 {
         let NewtonState { delassus, lambda, u, .. } = &self.state;
         natural_residual(data, delassus, lambda, u, scale)
     }
@@ -303,7 +306,7 @@ impl Search {
         self.y.resize(data.rows.velocities(), 0.0);
         data.rows.transpose_times(&delassus.w, lambda, &mut self.y);
         for _ in 0..count {
-            block_gauss_seidel::sweep(data, delassus, lambda, &mut self.y);
+            gauss_seidel::sweep(data, delassus, lambda, &mut self.y);
         }
         self.state.follow(data);
     }
@@ -375,7 +378,7 @@ impl Search {
         }
     }
 
-    pub(super) fn return_to_best(&mut self, data: &ContactData<f64>) {
+    pub(in crate::argmin::contact) fn return_to_best(&mut self, data: &ContactData<f64>) {
         self.state.lambda.copy_from_slice(&self.best);
         self.state.follow(data);
     }
@@ -459,7 +462,7 @@ impl Search {
     }
 
     /// The modes and friction directions that the natural map suggests.
-    pub(super) fn guess_modes(&mut self, data: &ContactData<f64>) {
+    pub(in crate::argmin::contact) fn guess_modes(&mut self, data: &ContactData<f64>) {
         let NewtonState { delassus, lambda, u, guess, directions, .. } = &mut self.state;
         guess.clear();
         directions.clear();

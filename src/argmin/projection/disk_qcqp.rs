@@ -1,12 +1,12 @@
 //! The friction impulses of [LeLidec21] (5), (6): a quadratic program on a product of disks.
 
+use super::derivative::ProjectionFactor;
 use super::disk;
 use super::feasible_set::{Disks, Face};
-use super::implicit::ProjectionFactor;
-use super::projection::{self, ProjectionSettings, ProjectionWorkspace};
 use super::quadratic::Problem;
-use super::{Report, Status};
+use super::solve::{self, ProjectionSettings, ProjectionWorkspace};
 use crate::ad::{Node, Real};
+use crate::argmin::status::{Report, Status};
 use crate::linalg::{norm, wide_dot};
 
 /// z = argmin 1/2 z'Pz + q'z, |z_i| <= R_i with z_i in the plane   \[LeLidec21\] (5), second line.
@@ -108,7 +108,7 @@ impl Node for DiskQcqp {
         solution.modes.clear();
         solution.directions.clear();
         if !self.is_admissible(inputs) {
-            solution.report = projection::invalid();
+            solution.report = solve::invalid();
             solution.modes.resize(self.contacts, DiskMode::None);
             solution.directions.resize(self.contacts, [0.0; 2]);
             solution.warm_start.clear();
@@ -117,9 +117,9 @@ impl Node for DiskQcqp {
         }
         let problem = self.problem(inputs);
         let start = &solution.warm_start;
-        solution.report = projection::solve(&problem, &self.settings, start, workspace, outputs);
+        solution.report = solve::solve(&problem, &self.settings, start, workspace, outputs);
         let (modes, directions) = (&mut solution.modes, &mut solution.directions);
-        solution.report.margin = projection::classify(&problem, workspace, |_, face, g| {
+        solution.report.margin = solve::classify(&problem, workspace, |_, face, g| {
             modes.push(match face {
                 Face::Free => DiskMode::Stick,
                 Face::Arc => DiskMode::Slide,

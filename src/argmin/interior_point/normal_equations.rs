@@ -1,8 +1,8 @@
-//! The linear systems of the [interior point](super::cone_interior_point) on cones.
+//! The linear systems of the [interior point](super::) on cones.
 
-use super::BlockRows;
-use super::cone_contact::Contact;
+use super::contact::Contact;
 use super::second_order_cone::{Matrix, Point, inner};
+use crate::argmin::contact::block_rows::BlockRows;
 use crate::linalg::{Lu, PackedCholesky};
 
 /// The system (I + extra p p' + V W W'V) y = right in scaled steps, with W W' replaced by

@@ -1,8 +1,8 @@
 //! The natural map of the coupled contact problem: how far impulses are from solving it, and from
 //! another mode. All on values.
 
-use super::contact_data::{ContactData, Delassus};
-use super::contact_law::{Law, Mode};
+use super::law::{Law, Mode};
+use super::problem::{ContactData, Delassus};
 
 /// |x|. `hypot`, which guards against overflow, takes a tenth of a solve.
 pub(super) fn length(x: [f64; 2]) -> f64 {

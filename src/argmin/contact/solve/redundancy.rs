@@ -1,14 +1,14 @@
 //! The least-norm rule for friction that contacts share in more than one way.
 
-use super::contact_data::{ContactData, Delassus};
-use super::contact_law::{Law, Mode};
-use super::contact_solution::ContactSolution;
-use super::natural_map::length;
+use super::super::law::{Law, Mode};
+use super::super::natural_residual::length;
+use super::super::problem::{ContactData, Delassus};
+use super::super::solution::ContactSolution;
 use crate::linalg::{cholesky, solve_lower, solve_lower_transpose};
 
 /// Memory of [`least_norm`].
 #[derive(Clone, Debug, Default)]
-pub(super) struct LeastNormWorkspace {
+pub(in crate::argmin::contact) struct LeastNormWorkspace {
     members: Vec<usize>,
     gradient: Vec<f64>,
     hessian: Vec<f64>,
@@ -19,7 +19,7 @@ pub(super) struct LeastNormWorkspace {
 /// norm: min |lambda_t|^2 with the same J_t' lambda_t, inside the disks. Its dual is smooth and has
 /// as many unknowns as there are velocities: lambda_t = Proj(J_t y), minimise the sum of Huber
 /// functions of J_t y less y' (J_t' lambda_t). Contacts that reach their disk become clamps.
-pub(super) fn least_norm(
+pub(in crate::argmin::contact) fn least_norm(
     data: &ContactData<f64>,
     delassus: &Delassus<f64>,
     lambda: &mut [f64],

@@ -1,15 +1,15 @@
 //! A Newton step on the conditions of the coupled contact problem at given modes. Generic, so that it
 //! also carries derivatives.
 
-use super::contact_data::{ContactData, Delassus};
-use super::contact_law::{Law, Mode};
-use super::contact_modes::{ContactModes, Iterate, Selection};
-use super::contact_solution::ContactSolution;
+use super::super::kkt::{ContactModes, Iterate, Selection};
+use super::super::law::{Law, Mode};
+use super::super::problem::{ContactData, Delassus};
+use super::super::solution::ContactSolution;
 use crate::ad::Real;
 
 /// Where the iterations are.
 #[derive(Clone, Debug, Default)]
-pub(super) struct NewtonState<T> {
+pub(in crate::argmin::contact) struct NewtonState<T> {
     pub delassus: Delassus<T>,
     pub modes: ContactModes<T>,
     /// The impulses.

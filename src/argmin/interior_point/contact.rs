@@ -1,4 +1,4 @@
-//! One contact of a [cone program](super::cone_interior_point), and its part of the interior point's
+//! One contact of a [cone program](super::), and its part of the interior point's
 //! iterate.
 
 use super::second_order_cone::{

@@ -23,10 +23,10 @@
 //! - mu = 0: one-sided, df_t/dmu = f_n d with d against the slip, 0 without slip.
 //! - f = 0 and t = 0: one-sided, df/dt = (1, mu d). A bound t < 0 is none and has no derivative.
 
-use super::cone_faces::{ConeFaces, ConeInputs};
-use super::cone_newton::ConeWorkspace;
-use super::{Report, Status};
+use super::faces::{ConeFaces, ConeInputs};
+use super::newton::ConeWorkspace;
 use crate::ad::{Node, Real};
+use crate::argmin::status::{Report, Status};
 use crate::linalg::wide_dot;
 
 /// Impulses in friction cones as a node.

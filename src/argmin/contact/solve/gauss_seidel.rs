@@ -1,14 +1,14 @@
 //! Block Gauss-Seidel on the coupled contact problem: each block in turn is solved exactly, with
 //! the impulses of the others held. Robust and slow to converge: the start of
-//! [`semismooth_newton`](super::semismooth_newton), and what it falls back on.
+//! [`semismooth_newton`](super::cascade), and what it falls back on.
 
-use super::contact_data::{ContactData, Delassus};
-use super::contact_law::Law;
-use super::natural_map::{natural_argument, project};
+use super::super::law::Law;
+use super::super::natural_residual::{natural_argument, project};
+use super::super::problem::{ContactData, Delassus};
 
 /// One sweep over all blocks, from `y = W' lambda`, which it keeps up to date: the cost of a block does
 /// not depend on how many others there are.
-pub(super) fn sweep(
+pub(in crate::argmin::contact) fn sweep(
     data: &ContactData<f64>,
     delassus: &Delassus<f64>,
     lambda: &mut [f64],

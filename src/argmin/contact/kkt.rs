@@ -23,12 +23,12 @@
 //! rows without compliance join them. `a` only scales.
 //!
 //! The matrix is K = B G C' + D + a (I - P), with B the conditions' rows, C the unknowns' columns, D
-//! diagonal and G = W W': see [`contact_matrix`](super::contact_matrix).
+//! diagonal and G = W W': see [`contact_matrix`](super::kkt_matrix).
 
 use super::block_rows::RowBlock;
-use super::contact_data::{ContactData, Delassus};
-use super::contact_law::{Law, Mode};
-use super::contact_matrix::{ContactMatrix, Shared};
+use super::kkt_matrix::{ContactMatrix, Shared};
+use super::law::{Law, Mode};
+use super::problem::{ContactData, Delassus};
 use crate::ad::Real;
 use crate::linalg::Range;
 

@@ -1,21 +1,21 @@
 //! The end of a solve of the coupled contact problem: the modes of the solution, and Newton at those
 //! modes by the rule that makes impulses unique.
 
-use super::contact_data::ContactData;
-use super::contact_law::{Law, Mode};
-use super::contact_modes::{Iterate, Selection};
-use super::contact_solution::ContactSolution;
+use super::super::kkt::{Iterate, Selection};
+use super::super::law::{Law, Mode};
+use super::super::natural_residual::length;
+use super::super::problem::ContactData;
+use super::super::solution::ContactSolution;
+use super::cascade::Search;
 use super::friction_first::friction_along;
-use super::least_norm::least_norm;
-use super::natural_map::length;
-use super::newton_step::NewtonState;
-use super::semismooth_newton::Search;
+use super::newton::NewtonState;
+use super::redundancy::least_norm;
 
 /// Newton iterations at the final modes. Without compliance the least-norm rule can move impulses
 /// that a spinning slide depends on by a finite amount.
 const POLISH_ITERATIONS: usize = 12;
 /// Slip below this fraction of the velocity scale counts as none. Rounding leaves 1e-15.
-pub(super) const SLIP_TOLERANCE: f64 = 1e-11;
+pub(in crate::argmin::contact) const SLIP_TOLERANCE: f64 = 1e-11;
 
 /// A rigid contact that only touches counts as one that carries if the rule gives it more than this
 /// fraction of the largest impulse.
@@ -24,7 +24,7 @@ const CARRIES: f64 = 1e-9;
 impl Search {
     /// From the best impulses of the search, `kept`, to the solution; returns the iterations. `reached`
     /// is the residual that may not be exceeded.
-    pub(super) fn finish(
+    pub(in crate::argmin::contact) fn finish(
         &mut self,
         data: &ContactData<f64>,
         scale: f64,
@@ -99,7 +99,7 @@ impl Search {
 
     /// Decides the mode of each block at the solution; with `touching`, blocks that only touch are
     /// closed.
-    pub(super) fn classify(
+    pub(in crate::argmin::contact) fn classify(
         &mut self,
         data: &ContactData<f64>,
         scale: f64,
@@ -138,7 +138,7 @@ impl Search {
 
     /// Newton on the conditions at the final modes, by the least-norm rule; returns the iterations. It
     /// removes what the proximal term left.
-    pub(super) fn polish(
+    pub(in crate::argmin::contact) fn polish(
         &mut self,
         data: &ContactData<f64>,
         solution: &mut ContactSolution,
@@ -180,7 +180,11 @@ impl Search {
 
     /// Holds the part of the impulses that no velocity feels where it is. False if the conditions are
     /// singular.
-    pub(super) fn hold(&mut self, data: &ContactData<f64>, solution: &mut ContactSolution) -> bool {
+    pub(in crate::argmin::contact) fn hold(
+        &mut self,
+        data: &ContactData<f64>,
+        solution: &mut ContactSolution,
+    ) -> bool {
         self.state.take_modes(data, solution);
         let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = &mut self.state;
         let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };

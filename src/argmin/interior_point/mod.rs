@@ -6,7 +6,7 @@
 //! ```
 //!
 //! It works on x_i = (f_n, f_t / mu) times a size of the contact, for which the cones are those of
-//! [`second_order_cone`](super::second_order_cone) and W W' has a diagonal near 1. With u = W W'x +
+//! [`second_order_cone`](second_order_cone) and W W' has a diagonal near 1. With u = W W'x +
 //! c x_n + b, z in the cone and w >= 0 it finds u = z + w e, x o z = 0, (x_n - t) w = 0 along the
 //! central path. A contact with mu = 0 has zero tangential rows, and x_t = z_t = 0 throughout.
 //!
@@ -18,10 +18,15 @@
 //! exact law instead of its convex relaxation. The problem is no program then; the path follows the
 //! shift while it closes in.
 
-use super::cone_contact::{Contact, larger};
-use super::cone_normal_equations::NormalEquations;
-use super::second_order_cone::{Point, divide, product, tangent_norm};
-use super::{BlockRows, Report, Status};
+mod contact;
+mod normal_equations;
+mod second_order_cone;
+
+use self::contact::{Contact, larger};
+use self::normal_equations::NormalEquations;
+use self::second_order_cone::{Point, divide, product, tangent_norm};
+use super::contact::block_rows::BlockRows;
+use super::status::{Report, Status};
 use crate::linalg::dot;
 
 /// Iterations; a program needs 8 to 20, with the shift up to three times as many.

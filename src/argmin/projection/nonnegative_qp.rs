@@ -1,11 +1,11 @@
 //! The normal impulses of [LeLidec21] (5): a quadratic program on the non-negative orthant.
 
+use super::derivative::ProjectionFactor;
 use super::feasible_set::{Face, HalfLines};
-use super::implicit::ProjectionFactor;
-use super::projection::{self, ProjectionSettings, ProjectionWorkspace};
 use super::quadratic::Problem;
-use super::{Report, Status};
+use super::solve::{self, ProjectionSettings, ProjectionWorkspace};
 use crate::ad::{Node, Real};
+use crate::argmin::status::{Report, Status};
 use crate::linalg::wide_dot;
 
 /// z = argmin 1/2 z'Pz + q'z, z >= 0   \[LeLidec21\] (5), first line.
@@ -85,7 +85,7 @@ impl Node for NonnegativeQp {
     ) {
         solution.modes.clear();
         if inputs.len() != self.inputs() || !self.problem(inputs).is_admissible() {
-            solution.report = projection::invalid();
+            solution.report = solve::invalid();
             solution.modes.resize(self.n, BoundMode::Active);
             solution.warm_start.clear();
             outputs.fill(T::zero());
@@ -93,9 +93,9 @@ impl Node for NonnegativeQp {
         }
         let problem = self.problem(inputs);
         let start = &solution.warm_start;
-        solution.report = projection::solve(&problem, &self.settings, start, workspace, outputs);
+        solution.report = solve::solve(&problem, &self.settings, start, workspace, outputs);
         let modes = &mut solution.modes;
-        solution.report.margin = projection::classify(&problem, workspace, |_, face, _| {
+        solution.report.margin = solve::classify(&problem, workspace, |_, face, _| {
             modes.push(if face == Face::Fixed { BoundMode::Active } else { BoundMode::Free });
         });
         solution.warm_start.clear();

@@ -26,11 +26,11 @@
 //! contact leaves the problem at the reach, where it still pushes with a hundredth of the weight.
 
 use super::block_rows::BlockRows;
-use super::contact_data::{ContactData, Delassus, is_admissible};
-use super::contact_law::{Law, Mode};
-use super::coupled_contact::momentum_residual;
-use super::{Report, Status};
+use super::law::{Law, Mode};
+use super::node::momentum_residual;
+use super::problem::{ContactData, Delassus, is_admissible};
 use crate::ad::{Implicit, Real};
+use crate::argmin::status::{Report, Status};
 use crate::linalg::{Lu, norm};
 
 /// The smoothed problem as a node. Inputs as those of [`CoupledContact`](super::CoupledContact); outputs: v+,

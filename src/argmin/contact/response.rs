@@ -9,11 +9,11 @@
 //! as heavy as another of its island are too short to be seen. (Where friction follows a normal impulse that is shared,
 //! velocities do depend on it; then there is no response, and `jvp` says what is.)
 
-use super::contact_data::ContactData;
-use super::contact_modes::{Iterate, Selection};
-use super::contact_solution::ContactSolution;
-use super::coupled_contact::CoupledContact;
-use super::newton_step::NewtonState;
+use super::kkt::{Iterate, Selection};
+use super::node::CoupledContact;
+use super::problem::ContactData;
+use super::solution::ContactSolution;
+use super::solve::newton::NewtonState;
 use crate::ad::Real;
 use crate::linalg::{Lu, Range, add_combination, add_scaled};
 

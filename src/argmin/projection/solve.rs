@@ -3,12 +3,12 @@
 
 use super::admm::Admm;
 use super::feasible_set::{Face, FeasibleSet};
-use super::interior_point::InteriorPoint;
 use super::low_rank::LowRank;
+use super::primal_dual::InteriorPoint;
 use super::projected_newton::{Effort, ProjectedNewton};
 use super::quadratic::{Problem, Scale};
-use super::{Report, Status};
 use crate::ad::Real;
+use crate::argmin::status::{Report, Status};
 
 /// By what [`NonnegativeQp`](super::NonnegativeQp) and [`DiskQcqp`](super::DiskQcqp) are solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,10 +8,10 @@
 //! singular, dy is the solution of least norm: H+ is symmetric, so `vjp` stays the exact transpose
 //! of `jvp`.
 
+use super::face_hessian::ReducedHessian;
 use super::feasible_set::{Face, FeasibleSet};
 use super::low_rank::LowRank;
 use super::quadratic::{Problem, add_product};
-use super::reduced_hessian::ReducedHessian;
 use crate::ad::Real;
 use crate::linalg::{add_scaled, wide_dot};
 

@@ -5,14 +5,17 @@
 //! that is that of no side. Instead friction carries what it can. Then either it holds the joint and the limit only touches, or it
 //! has reached its own limit and follows, and the joint's limit carries the rest.
 
-use super::contact_data::ContactData;
-use super::contact_law::{Law, Mode};
-use super::contact_polish::SLIP_TOLERANCE;
-use super::contact_solution::ContactSolution;
-use super::newton_step::NewtonState;
+use super::super::law::{Law, Mode};
+use super::super::problem::ContactData;
+use super::super::solution::ContactSolution;
+use super::newton::NewtonState;
+use super::polish::SLIP_TOLERANCE;
 
 /// The interval that acts along the row of the one-sided block `i`, and with which sign.
-pub(super) fn friction_along(data: &ContactData<f64>, i: usize) -> Option<(usize, f64)> {
+pub(in crate::argmin::contact) fn friction_along(
+    data: &ContactData<f64>,
+    i: usize,
+) -> Option<(usize, f64)> {
     if data.laws[i] != Law::NonNegative {
         return None;
     }
@@ -30,7 +33,7 @@ pub(super) fn friction_along(data: &ContactData<f64>, i: usize) -> Option<(usize
 impl NewtonState<f64> {
     /// Moves the impulses of limits that are closed and at rest to the dry friction along them, as far as that goes,
     /// and sets the modes of both.
-    pub(super) fn let_friction_carry(
+    pub(in crate::argmin::contact) fn let_friction_carry(
         &mut self,
         data: &ContactData<f64>,
         scale: f64,

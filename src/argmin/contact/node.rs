@@ -1,67 +1,15 @@
-//! The coupled contact problem: non-penetration and Coulomb friction of all contacts at once.
-//!
-//! Given blocks of rows J, M = L L', the velocity v_p without contact, find impulses lambda and
-//! v+ = v_p + M^-1 J' lambda such that each block obeys its [law](Law). For a contact by Coulomb's law, with
-//! u = J v+,
-//!
-//! ```text
-//! 0 <= lambda_n  perpendicular to  u_n - target + c lambda_n >= 0     [LeLidec21] (3)
-//! |lambda_t| <= mu lambda_n,   lambda_t opposed to u_t and on the cone where u_t != 0     (4)
-//! ```
-//!
-//! Restitution is a matter of the target: e times the speed of approach.
-//!
-//! The derivative is that of these conditions, taken together, at the modes of the solution, and
-//! not that of any alternation that solves them.
-//!
-//! # Where impulses are not unique
-//! One rule, the same in solver, residual, jvp and vjp: a small compliance c in the normal
-//! direction makes normal impulses unique; tangential impulses of contacts that do not slip are
-//! those of least norm (a tangential compliance would creep). With c = 0 the normal impulses join
-//! them, and the least norm is that of both. Where that is not admissible (it would pull, or leave the
-//! friction cone), the part of the impulses that no velocity feels is held. A contact that is held by
-//! others with its friction at the limit (`Mode::Clamp`) stays at the limit and turns its friction so
-//! that it does not slip across it.
-//!
-//! # Where nothing determines the derivative
-//! If the conditions are singular all the same (a problem that was not solved), `jvp` and `vjp` give
-//! NaN, which callers check for: `identify` stops, `linearize` marks the step.
-//!
-//! # Kinks and degenerate points
-//! At the border between two modes the derivative is that of the mode the solver names, and the report's
-//! margin is 0 there:
-//!
-//! | point | mode | derivative |
-//! |---|---|---|
-//! | lambda_n = 0 and u_n = target (just touching, hence R = 0) | `Break` | without the contact |
-//! | mu = 0, slips | `Slide` | in mu one-sided: friction grows against the slip |
-//! | mu = 0, at rest | `Clamp` | none in mu |
-//! | no slip, friction inside the cone | `Stick` | holds |
-//! | no slip, friction on the cone (weakly active) | `Clamp`, or `Stick` if rounding leaves it inside | along the cone |
-//! | at a limit, at rest, with dry friction along it | friction carries what it can: it `Stick`s and the limit is `Break`, or it is at its own limit (`Slide`) and the joint's carries the rest | of these |
-//! | contacts that are redundant | as if each carried its least-norm share | of that share; velocities do not depend on it |
-//! | a direction in which nothing can move | no impulse | none |
-//! | nothing moves or presses (b = 0) | `Break` | without contact |
-//!
-//! Residuals are velocities relative to the largest contact velocity without impulses, and to no less than
-//! 1e-4 of what the impulse of a contact does by itself: where a light body carries a million times its
-//! weight, velocities are not known any better.
-//!
-//! # Feet that are redundant but for a tilt
-//! `jvp` and `vjp` lose digits, in the worst case all of them, where rows that stick are dependent but for 1e-5 to 1e-9:
-//! feet of one body in several contact pairs, whose heights differ by a tilt. Velocities are right there, and so are
-//! the Jacobians of `linearize::step_jacobian` where contacts are many: it puts such rows together.
+//! The coupled contact problem as a node: what it is asked, how it is answered, and how the answer is differentiated.
 
-use super::Status;
 use super::block_rows::BlockRows;
-use super::contact_data::{ContactData, Layout, is_admissible};
-use super::contact_law::{Law, Mode};
-use super::contact_modes::{Iterate, Selection};
-use super::contact_response::ContactResponse;
-use super::contact_solution::ContactSolution;
-use super::newton_step::NewtonState;
-use super::semismooth_newton::{self, ContactWorkspace};
+use super::kkt::{Iterate, Selection};
+use super::law::{Law, Mode};
+use super::problem::{ContactData, Layout, is_admissible};
+use super::response::ContactResponse;
+use super::solution::ContactSolution;
+use super::solve::cascade::{self, ContactWorkspace};
+use super::solve::newton::NewtonState;
 use crate::ad::{Node, Real};
+use crate::argmin::status::Status;
 use crate::linalg::{Range, dot, times_lower_transpose};
 
 /// The coupled contact problem as a node.
@@ -232,7 +180,7 @@ impl Node for CoupledContact {
         }
         let data = self.data(inputs);
         let (velocity, lambda) = outputs.split_at_mut(self.rows.velocities());
-        semismooth_newton::solve(self, inputs, lambda, solution, workspace);
+        cascade::solve(self, inputs, lambda, solution, workspace);
         self.rows.transpose_times(data.jacobian, lambda, velocity);
         data.solve_mass(velocity);
         for (v, &free) in velocity.iter_mut().zip(data.free) {

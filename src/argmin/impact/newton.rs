@@ -1,11 +1,13 @@
 //! Newton's method on a [cone program](super::ConeProgram): an interior point finds the faces of the
 //! cones, and on them the program is a smooth one.
 
-use super::cone_faces::{ConeFaces, ConeInputs};
-use super::cone_interior_point::{ConeInteriorPoint, ConeProgramData};
-use super::cone_natural_map::ConeScales;
-use super::{BlockRows, ConeMode, ConeSolution, Report, Status};
+use super::cone_program::{ConeMode, ConeSolution};
+use super::faces::{ConeFaces, ConeInputs};
+use super::natural_map::ConeScales;
 use crate::ad::Real;
+use crate::argmin::contact::block_rows::BlockRows;
+use crate::argmin::interior_point::{ConeInteriorPoint, ConeProgramData};
+use crate::argmin::status::{Report, Status};
 
 /// Tolerance of the interior point, whose end Newton starts from.
 const START: f64 = 1e-10;

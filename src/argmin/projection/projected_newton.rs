@@ -1,9 +1,9 @@
 //! Block Gauss-Seidel sweeps that find the active face, and projected Newton steps on it that find
 //! the digits.
 
+use super::face_hessian::ReducedHessian;
 use super::feasible_set::{Face, FeasibleSet};
 use super::quadratic::{Problem, Scale, add_product};
-use super::reduced_hessian::ReducedHessian;
 use crate::ad::Real;
 use crate::linalg::wide_dot;
 

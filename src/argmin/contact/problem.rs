@@ -1,7 +1,7 @@
 //! The data of the coupled contact problem, and its Delassus matrix.
 
 use super::block_rows::{BlockRows, RowBlock};
-use super::contact_law::Law;
+use super::law::Law;
 use crate::ad::Real;
 use crate::linalg::{dot, solve_lower, solve_lower_transpose, times_lower_transpose};
 

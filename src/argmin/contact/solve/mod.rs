@@ -1,0 +1,9 @@
+//! How the coupled contact problem is solved: `cascade` says which method when.
+
+pub(super) mod cascade;
+mod friction_first;
+mod gauss_seidel;
+pub(super) mod newton;
+mod polish;
+mod proximal_point;
+mod redundancy;

@@ -1,0 +1,11 @@
+//! Impacts in two phases, compression and restitution [Zhong21], and the cone program each phase is.
+
+mod compression_restitution;
+mod cone_program;
+mod faces;
+mod natural_map;
+mod newton;
+
+pub use compression_restitution::{CompressionRestitution, Impact};
+pub use cone_program::{ConeFactor, ConeMode, ConeProgram, ConeSolution};
+pub use newton::ConeWorkspace;
