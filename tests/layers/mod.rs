@@ -1,4 +1,8 @@
-//! Who may import whom: a module of the crate names the modules below it and no others.
+//! Who may import whom: a module of the crate names the modules below it and no others, and no files of a
+//! folder name each other in a circle.
+
+mod files;
+mod imports;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -41,11 +45,12 @@ const SCALARS: [&str; 3] = ["Dual", "Tape", "Var"];
 /// Roots of the crate, which declare the modules.
 const ROOTS: [&str; 2] = ["lib.rs", "main.rs"];
 
-/// A source file: its module, its path below `src`, its text without comments.
+/// A source file: its module, its path below `src`, its text, and that without comments, strings and unit tests.
 struct Source {
     module: String,
     path: PathBuf,
     text: String,
+    code: String,
 }
 
 fn sources() -> Vec<Source> {
@@ -62,17 +67,13 @@ fn sources() -> Vec<Source> {
             {
                 let first = path.iter().next().unwrap().to_str().unwrap();
                 let module = first.trim_end_matches(".rs").to_string();
-                let text = without_comments(&fs::read_to_string(&file).unwrap());
-                sources.push(Source { module, path, text });
+                let text = fs::read_to_string(&file).unwrap();
+                let code = imports::code(&text);
+                sources.push(Source { module, path, text, code });
             }
         }
     }
     sources
-}
-
-fn without_comments(text: &str) -> String {
-    let code = |line: &str| line.split("//").next().unwrap_or_default().to_string();
-    text.lines().map(code).collect::<Vec<_>>().join("\n")
 }
 
 /// The identifier at the start of `text`.
@@ -82,7 +83,7 @@ fn identifier(text: &str) -> &str {
 }
 
 /// The names that follow `crate::` in `text`, one or a group in braces.
-fn imports(text: &str) -> BTreeSet<String> {
+fn crate_names(text: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for (at, found) in text.match_indices("crate::") {
         if text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
@@ -116,7 +117,7 @@ fn imports_are_found() {
     let text = "use crate::ad::{Real, Dual};\n use crate::{\n model::{A, B}, Error,\n state};
                 fn f() { $crate::linalg::dot; crate::argmin::Mode::Break } // crate::cli
                 use other_crate::view; pub(crate) fn g() {}";
-    let found: Vec<_> = imports(&without_comments(text)).into_iter().collect();
+    let found: Vec<_> = crate_names(&imports::code(text)).into_iter().collect();
     assert_eq!(found, ["Error", "ad", "argmin", "linalg", "model", "state"]);
 }
 
@@ -124,12 +125,12 @@ fn imports_are_found() {
 fn modules_import_from_below_only() {
     let mut seen = BTreeSet::new();
     let mut wrong = Vec::new();
-    for Source { module, path, text } in sources() {
+    for Source { module, path, code, .. } in sources() {
         let allowed: BTreeSet<&str> = match LAYERS.iter().find(|(name, _)| *name == module) {
             Some((_, allowed)) => allowed.iter().flat_map(|a| a.split(' ')).collect(),
             None => panic!("{}: add the module {module:?} to LAYERS", path.display()),
         };
-        for import in imports(&text) {
+        for import in crate_names(&code) {
             // `crate::Error` and `crate::ErrorKind` stand for `crate::error`.
             let target = if import.starts_with("Error") { "error" } else { import.as_str() };
             if target != module && !allowed.contains(target) {
@@ -138,7 +139,7 @@ fn modules_import_from_below_only() {
         }
         // The way round `crate::`: as many `super` as the file is deep lead to the root.
         let depth = path.iter().count() - usize::from(path.ends_with("mod.rs"));
-        if text.contains(&"super::".repeat(depth)) {
+        if code.contains(&"super::".repeat(depth)) {
             wrong.push(format!("{}: super:: up to the root of the crate", path.display()));
         }
         seen.insert(module);
@@ -157,11 +158,11 @@ fn modules_import_from_below_only() {
 #[test]
 fn differentiating_scalars_are_named_at_the_top_and_the_bottom_only() {
     let mut wrong = Vec::new();
-    for Source { module, path, text } in sources() {
+    for Source { module, path, code, .. } in sources() {
         if NAMES_SCALARS.contains(&module.as_str()) {
             continue;
         }
-        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
         for word in words.filter(|word| SCALARS.contains(word)) {
             wrong.push(format!("{}: {word}", path.display()));
         }
