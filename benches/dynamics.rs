@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::Value;
+use stiction::assemble::{BodyDescription, Description, JointDescription};
 use stiction::dynamics::{
     Aba, Crba, ForwardDynamicsDerivatives, InverseDynamicsDerivatives, Kinematics, MassFactor,
     MassMatrix, Rnea, forward_dynamics, forward_dynamics_derivatives, inverse_dynamics,
     inverse_dynamics_derivatives, mass_matrix,
 };
-use stiction::model::{BodyDescription, Description, JointDescription, JointKind, Scene, Settings};
+use stiction::model::{JointKind, Scene, Settings};
 use stiction::state::State;
 
 fn numbers<const N: usize>(value: &Value) -> [f64; N] {

@@ -14,7 +14,8 @@ use std::time::Instant;
 
 use stiction::identify::{Dataset, Experiment, Fit, FreeParameter, Noise, fit};
 use stiction::model::{Scene, System};
-use stiction::simulation::{Recorded, Rollout, Trajectory};
+use stiction::simulation::Rollout;
+use stiction::trajectory::{Recorded, Trajectory};
 
 const STEPS: usize = 100;
 const NOISE: f64 = 1e-3;

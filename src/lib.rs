@@ -36,13 +36,17 @@
 //! | [`argmin`] | optimisation problems as nodes: coupled contact, quadratic programs |
 //! | [`spatial`] | rotations, spatial vectors, inertias |
 //! | [`mod@state`] | configuration and velocity; moves and differences on the manifold |
-//! | [`model`] | bodies, ground, contact pairs, parameters; the scene file |
+//! | [`model`] | bodies, ground, contact pairs, parameters |
+//! | [`assemble`] | scenes from what describes them, checked |
+//! | [`formats`] | the files that describe them: TOML, MJCF, URDF, meshes |
 //! | [`dynamics`] | kinematics, forces and accelerations of trees, and their derivatives; a free body over one step |
 //! | [`collision`] | contact points |
 //! | [`contact`] | from contact points to impulses |
-//! | [`simulation`] | the step, rollouts, trajectories and their files |
+//! | [`trajectory`] | recorded motion, inputs over time, and their files |
+//! | [`simulation`] | the step and rollouts |
 //! | [`identify`] | parameters from recordings |
 //! | [`mod@linearize`] | Jacobians of steps and their files |
+//! | [`transition`] | a scene as x+ = f(x, u; p) on arrays |
 //! | [`verify`] | gradients compared |
 //! | [`view`] | pictures |
 //! | [`c_interface`] | C functions, and functions for CasADi |
@@ -94,6 +98,7 @@
 
 pub mod ad;
 pub mod argmin;
+pub mod assemble;
 pub mod c_interface;
 #[cfg(feature = "cli")]
 pub mod cli;
@@ -101,6 +106,7 @@ pub mod collision;
 pub mod contact;
 pub mod dynamics;
 pub mod error;
+pub mod formats;
 pub mod identify;
 pub mod linalg;
 pub mod linearize;
@@ -111,6 +117,8 @@ pub mod simulation;
 pub mod spatial;
 pub mod state;
 mod table;
+pub mod trajectory;
+pub mod transition;
 pub mod verify;
 pub mod view;
 

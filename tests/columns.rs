@@ -5,7 +5,8 @@ use std::f64::consts::PI;
 use approx::assert_relative_eq;
 use stiction::identify::{Dataset, Experiment, FitStatus, Problem, evaluate, fit};
 use stiction::model::{Model, Scene, System};
-use stiction::simulation::{ColumnMap, ColumnSelection, Recorded, Rollout, Trajectory};
+use stiction::simulation::Rollout;
+use stiction::trajectory::{ColumnMap, ColumnSelection, Recorded, Trajectory};
 
 use crate::folder::Folder;
 use crate::scene::assert_message;

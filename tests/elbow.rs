@@ -10,8 +10,9 @@ use stiction::identify::{
     evaluate_with, fit,
 };
 use stiction::model::{Integrator, Scene, System};
-use stiction::simulation::{Recorded, Rollout, Trajectory};
+use stiction::simulation::Rollout;
 use stiction::state::State;
+use stiction::trajectory::{Recorded, Trajectory};
 
 use crate::folder::Folder;
 use crate::shared::shared;

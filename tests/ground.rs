@@ -2,12 +2,14 @@
 
 use approx::assert_relative_eq;
 use stiction::ad::{Dual, Real};
+use stiction::assemble::Description;
 use stiction::identify::{
     Dataset, Experiment, FitStatus, FreeParameter, InitialState, Noise, Problem, fit,
 };
-use stiction::model::{Description, HalfSpace, Parameters, Scene, System};
-use stiction::simulation::{Recorded, Rollout, Trajectory};
+use stiction::model::{HalfSpace, Parameters, Scene, System};
+use stiction::simulation::Rollout;
 use stiction::state::State;
+use stiction::trajectory::{Recorded, Trajectory};
 
 /// A ball that slides and then rolls on a plane with this normal, in which it is a little too deep.
 fn scene(normal: [f64; 3]) -> Scene {

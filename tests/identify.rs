@@ -12,8 +12,9 @@ use stiction::identify::{
     Method, Problem, Transform, WindowLength, evaluate, fit,
 };
 use stiction::model::{Scene, System};
-use stiction::simulation::{Recorded, Rollout, Trajectory};
+use stiction::simulation::Rollout;
 use stiction::state::State;
+use stiction::trajectory::{Recorded, Trajectory};
 
 use crate::shared::shared;
 

@@ -4,7 +4,8 @@ use std::process::Output;
 
 use serde_json::Value;
 use stiction::model::{Scene, System};
-use stiction::simulation::{Recorded, Rollout, Trajectory};
+use stiction::simulation::Rollout;
+use stiction::trajectory::{Recorded, Trajectory};
 
 use crate::folder::Folder;
 use crate::simulate::close;

@@ -8,7 +8,8 @@ use stiction::identify::{
     RobustLoss, SearchSpace, Transform, WindowLength, fit,
 };
 use stiction::model::{Scene, System};
-use stiction::simulation::{Recorded, Rollout, Trajectory};
+use stiction::simulation::Rollout;
+use stiction::trajectory::{Recorded, Trajectory};
 
 /// A box in flight, pushed by a force that it feels through its mass.
 fn pushed() -> Scene {

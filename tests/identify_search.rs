@@ -7,8 +7,9 @@ use stiction::identify::{
     Method, Noise, WindowLength, fit, fit_from, half_sampling, hold_out,
 };
 use stiction::model::{Scene, System};
-use stiction::simulation::{Recorded, Rollout, Trajectory};
+use stiction::simulation::Rollout;
 use stiction::state::State;
+use stiction::trajectory::{Recorded, Trajectory};
 
 use crate::random::Random;
 

@@ -6,7 +6,8 @@ use std::ops::RangeInclusive;
 
 use stiction::identify::{Dataset, Experiment, Fit, FreeParameter, Noise, fit, half_sampling};
 use stiction::model::{Scene, System};
-use stiction::simulation::{Recorded, Rollout, Trajectory};
+use stiction::simulation::Rollout;
+use stiction::trajectory::{Recorded, Trajectory};
 
 use crate::random::Random;
 use crate::shared::shared;

@@ -17,8 +17,8 @@ mod tasks;
 use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector};
-use stiction::linearize::Transition;
 use stiction::model::Scene;
+use stiction::transition::Transition;
 
 use crate::random::Random;
 use balance::{Balance, Controller, PUSHES};

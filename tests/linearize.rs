@@ -6,8 +6,9 @@ use stiction::argmin::Mode;
 use stiction::contact::{Regime, Target};
 use stiction::linearize::{JacobianWorkspace, Linearizer, Selection, StepJacobian, step_jacobian};
 use stiction::model::{ParameterRef, Scene, System};
-use stiction::simulation::{Recorded, Rollout, StepMemory, Trajectory, Workspace, step};
+use stiction::simulation::{Rollout, StepMemory, Workspace, step};
 use stiction::state::State;
+use stiction::trajectory::{Recorded, Trajectory};
 
 use crate::differences::central;
 use crate::random::Random;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use nalgebra::DMatrix;
 use stiction::linearize::{
-    JacobianWorkspace, Selection, StepJacobian, StepProducts, Transition, step_jacobian,
+    JacobianWorkspace, Selection, StepJacobian, StepProducts, step_jacobian,
 };
 use stiction::model::{Scene, System};
 use stiction::simulation::StepMemory;
+use stiction::transition::Transition;
 
 use crate::random::Random;
 

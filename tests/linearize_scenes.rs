@@ -4,10 +4,12 @@
 use std::collections::BTreeMap;
 
 use nalgebra::DMatrix;
+use stiction::assemble::Description;
+use stiction::formats::LoadOptions;
 use stiction::linearize::{
     JacobianWorkspace, Selection, StepJacobian, step_jacobian, step_jacobian_by_lanes,
 };
-use stiction::model::{Description, JointKind, LoadOptions, ParameterRef, Scene, System};
+use stiction::model::{JointKind, ParameterRef, Scene, System};
 use stiction::simulation::{JointFeedback, Rollout, StepMemory, Workspace, step};
 use stiction::state::State;
 

@@ -9,9 +9,10 @@ use stiction::identify::{
     misfits, outliers,
 };
 use stiction::model::{Model, Scene, System};
-use stiction::simulation::{Recorded, Rollout, Trajectory};
+use stiction::simulation::Rollout;
 use stiction::spatial::{exp, rotation_matrix};
 use stiction::state::State;
+use stiction::trajectory::{Recorded, Trajectory};
 
 use crate::columns::LINKS;
 use crate::folder::Folder;

@@ -4,7 +4,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 use stiction::model::{Scene, System};
-use stiction::simulation::{Rollout, Trajectory};
+use stiction::simulation::Rollout;
+use stiction::trajectory::Trajectory;
 
 pub use crate::folder::Folder;
 

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use serde_json::Value;
 use stiction::model::Scene;
-use stiction::simulation::{Controls, Trajectory};
+use stiction::trajectory::{Controls, Trajectory};
 
 use crate::folder::Folder;
 use crate::scene::assert_message;

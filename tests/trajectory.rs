@@ -2,8 +2,8 @@
 
 use approx::assert_relative_eq;
 use stiction::model::{Model, Scene};
-use stiction::simulation::{Recorded, Trajectory, expand};
 use stiction::state::State;
+use stiction::trajectory::{Recorded, Trajectory, expand};
 
 use crate::scene::{assert_message, scene};
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use nalgebra::DMatrix;
 use stiction::ErrorKind;
-use stiction::linearize::{AmbientJacobian, Transition};
+use stiction::linearize::AmbientJacobian;
 use stiction::model::Scene;
+use stiction::transition::Transition;
 
 /// A ball that slides on a floor, with a ball joint and a hinge on it: all kinds of coordinates.
 const SCENE: &str = "[simulation]

@@ -9,7 +9,8 @@ use stiction::identify::{
     Transform, Visibility, errors_by_phase, fit, loss_profile, residuals,
 };
 use stiction::model::{Parameters, Scene, System};
-use stiction::simulation::{Recorded, Rollout, Trajectory};
+use stiction::simulation::Rollout;
+use stiction::trajectory::{Recorded, Trajectory};
 
 const NOISE: Noise =
     Noise { position: 0.001, rotation: 0.01, velocity: None, angular_velocity: None };

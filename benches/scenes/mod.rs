@@ -1,6 +1,8 @@
 //! The shared MJCF scenes, prepared as the script that times MuJoCo on them does.
 
-use stiction::model::{Description, JointKind, LoadOptions, Scene, System};
+use stiction::assemble::Description;
+use stiction::formats::LoadOptions;
+use stiction::model::{JointKind, Scene, System};
 use stiction::simulation::{JointFeedback, Rollout, StepMemory};
 
 /// A scene of the shared folder, settled for 500 steps (motors under joint control, kp 100, kd 2, about the

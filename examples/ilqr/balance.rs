@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use nalgebra::{DVector, Quaternion, UnitQuaternion, Vector3};
 use stiction::Error;
-use stiction::linearize::Transition;
 use stiction::model::Scene;
 use stiction::simulation::JointFeedback;
 use stiction::state::State;
+use stiction::transition::Transition;
 
 use super::cost::Cost;
 use super::dynamics::{Dynamics, Effort, Jacobians};

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use nalgebra::{DMatrix, DVector};
 use stiction::Error;
-use stiction::linearize::Transition;
+use stiction::transition::Transition;
 
 /// Displacement of differences: of powers of ten the one with which they take the fewest iterations (README.md).
 const DISPLACEMENT: f64 = 1e-8;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use nalgebra::DVector;
 use stiction::Error;
-use stiction::linearize::Transition;
 use stiction::model::Scene;
+use stiction::transition::Transition;
 
 use super::cost::Cost;
 use super::dynamics::{Dynamics, Jacobians};

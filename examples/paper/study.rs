@@ -6,8 +6,8 @@ use stiction::identify::{
     Dataset, Experiment, FitStatus, FreeParameter, InitialState, Progress, WindowLength, fit,
 };
 use stiction::model::Scene;
-use stiction::simulation::{Recorded, Trajectory};
 use stiction::state::State;
+use stiction::trajectory::{Recorded, Trajectory};
 
 use super::recording;
 use super::simulator::Frame;

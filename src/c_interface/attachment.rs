@@ -6,8 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::linearize::Transition;
-use crate::model::{Description, Scene};
+use crate::assemble::Description;
+use crate::model::Scene;
+use crate::transition::Transition;
 
 /// The last bytes of a file with an attachment; before them stands how long it is.
 const MAGIC: &[u8; 16] = b"stiction-scene-1";
@@ -26,7 +27,7 @@ pub struct Attachment {
 
 impl Attachment {
     /// Of a scene called `name` and the indices of its inputs, see
-    /// [`inputs_named`](crate::linearize::inputs_named). Meshes become their hulls.
+    /// [`inputs_named`](crate::model::Model::inputs_named). Meshes become their hulls.
     ///
     /// # Errors
     /// If the scene cannot be written as a scene file.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::Error;
 use crate::model::Scene;
-use crate::simulation::Trajectory;
+use crate::trajectory::Trajectory;
 
 /// The archive of a trajectory and of the inputs of its steps, one after the other.
 pub(super) fn npz(

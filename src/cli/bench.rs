@@ -15,7 +15,7 @@ use crate::argmin::Mode;
 use crate::collision::Detection;
 use crate::contact::{Contacts, Impulses};
 use crate::dynamics::FreeMotion;
-use crate::linearize::{JacobianWorkspace, Selection, StepJacobian, default_inputs, step_jacobian};
+use crate::linearize::{JacobianWorkspace, Selection, StepJacobian, step_jacobian};
 use crate::model::{Scene, System};
 use crate::simulation::{Rollout, StepReport};
 
@@ -183,7 +183,7 @@ impl Bench<'_> {
         let (mut motion, mut detection) = (FreeMotion::default(), Detection::default());
         let (mut points, mut contacts) = (Vec::new(), Contacts::default());
         let mut impulses: Vec<Impulses<f64>> = vec![Impulses::default(); model.trees.len()];
-        let inputs = default_inputs(model);
+        let inputs = model.default_inputs();
         let selection = Selection { inputs: &inputs, parameters: &[] };
         let (mut workspace, mut jacobian) = (JacobianWorkspace::default(), StepJacobian::default());
         let mut taken = 0;
@@ -281,7 +281,7 @@ impl Bench<'_> {
             let time = microseconds(time, self.jacobians);
             json!({
                 "count": self.jacobians,
-                "columns": 2 * model.nv() + default_inputs(model).len(),
+                "columns": 2 * model.nv() + model.default_inputs().len(),
                 "per_second": number(1e6 / time),
                 "microseconds": number(time),
                 "steps": number(time / step),
@@ -338,7 +338,7 @@ impl Bench<'_> {
             Some(time) => {
                 let time = microseconds(time, self.jacobians);
                 let (count, columns) =
-                    (self.jacobians, 2 * model.nv() + default_inputs(model).len());
+                    (self.jacobians, 2 * model.nv() + model.default_inputs().len());
                 let by_duals = match statistics.by_duals {
                     0 => String::new(),
                     some => format!(", {some} by duals through the whole step"),

@@ -8,8 +8,9 @@ use super::{MOST_STEPS, output};
 use crate::Error;
 use crate::argmin::Status;
 use crate::model::{Joint, JointKind, Scene, System};
-use crate::simulation::{Controls, JointFeedback, Rollout, StepReport};
+use crate::simulation::{JointFeedback, Rollout, StepReport};
 use crate::state::State;
+use crate::trajectory::Controls;
 
 /// What is said about how a scene is driven, and how long it settles first.
 #[derive(clap::Args, Clone, Debug, Default)]

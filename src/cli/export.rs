@@ -9,7 +9,7 @@ use super::output;
 use super::scene_options::{SceneOptions, load_scene};
 use crate::Error;
 use crate::c_interface::Attachment;
-use crate::linearize::{Transition, default_inputs, inputs_named};
+use crate::transition::Transition;
 
 /// Turn a scene into functions for other programs
 #[derive(clap::Args)]
@@ -62,8 +62,8 @@ fn casadi(arguments: &CasadiArguments) -> Result<Outcome, Error> {
     let name = arguments.scene.display().to_string();
     let inputs = match &arguments.inputs {
         Some(names) if *names == ["none"] => Vec::new(),
-        Some(names) => inputs_named(&scene.model, names, &name)?,
-        None => default_inputs(&scene.model),
+        Some(names) => scene.model.inputs_named(names, &name)?,
+        None => scene.model.default_inputs(),
     };
     let attachment = Attachment::new(&scene, &inputs, &name)?;
     let transition: Transition = attachment.transition(attachment.scene()?.into())?;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use super::Outcome;
 use super::output;
 use crate::Error;
-use crate::model::{Description, LoadOptions};
+use crate::assemble::Description;
+use crate::formats::LoadOptions;
 
 /// Turn an MJCF or URDF into a scene file
 ///

@@ -9,7 +9,7 @@ use super::{Outcome, run_length};
 use crate::Error;
 use crate::linearize::{Convention, Linearizer};
 use crate::model::{Scene, System};
-use crate::simulation::{Controls, Trajectory};
+use crate::trajectory::{Controls, Trajectory};
 
 /// A recorded time step that differs by more than this fraction from the scene's is remarked upon.
 const TIME_STEP_TOLERANCE: f64 = 0.01;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::output::{check_directory, write_file};
 use crate::Error;
+use crate::assemble::Description;
 use crate::identify::{Experiment, Fit};
-use crate::model::Description;
 use crate::view::Report;
 
 /// The name of the result in a folder.

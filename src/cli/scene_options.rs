@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::Error;
 use crate::collision::supports;
-use crate::model::{LoadOptions, Scene, Solid};
+use crate::formats::LoadOptions;
+use crate::model::{Scene, Solid};
 
 /// What is said about a scene beside its file.
 #[derive(clap::Args, Clone, Debug, Default)]

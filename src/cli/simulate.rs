@@ -12,8 +12,9 @@ use super::scene_options::{SceneOptions, load_scene};
 use super::{Outcome, archive, run_length};
 use crate::Error;
 use crate::model::{Joint, Scene, System};
-use crate::simulation::{ColumnSelection, Recorded, Rollout, StepReport, Trajectory};
+use crate::simulation::{Rollout, StepReport};
 use crate::state::Coordinates;
+use crate::trajectory::{ColumnSelection, Recorded, Trajectory};
 use crate::view::{Clip, Drawing, Playback, Role, TrackRecorder};
 
 /// Roll out a scene and write its trajectory

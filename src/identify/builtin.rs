@@ -6,8 +6,8 @@
 use super::{Dataset, Experiment};
 use crate::Error;
 use crate::model::Scene;
-use crate::simulation::Trajectory;
 use crate::table::{self, Table};
+use crate::trajectory::Trajectory;
 
 const SCENE: &str = include_str!("../../examples/slides/scene.toml");
 const EXPERIMENT: &str = include_str!("../../examples/slides/experiment.toml");

@@ -3,8 +3,8 @@
 use super::{Experiment, InitialState, Sensor, WindowLength, initial_state};
 use crate::Error;
 use crate::model::Settings;
-use crate::simulation::{Trajectory, load_columns};
 use crate::state::State;
+use crate::trajectory::{Trajectory, load_columns};
 
 /// A stretch of a trajectory that is simulated from a state of its own.
 #[derive(Clone, Debug)]

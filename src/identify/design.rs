@@ -9,7 +9,8 @@ use super::information::{Information, Resolution, Unknown};
 use super::{Combination, Dataset, Experiment};
 use crate::Error;
 use crate::model::{Parameters, System};
-use crate::simulation::{Rollout, Trajectory};
+use crate::simulation::Rollout;
+use crate::trajectory::Trajectory;
 
 /// An experiment that could be made, or has been.
 #[derive(Clone, Debug)]

@@ -6,8 +6,9 @@ use super::parallel::parallel;
 use super::{Dataset, Experiment, replay};
 use crate::linalg::norm;
 use crate::model::{Joint, JointKind, Model, Parameters, System};
-use crate::simulation::{Known, StepReport};
+use crate::simulation::StepReport;
 use crate::state::State;
+use crate::trajectory::Known;
 
 /// Which state a rollout starts from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,7 +97,7 @@ pub fn evaluate_from(
 }
 
 /// [`evaluate`] from states of choice: `start` gives that of each trajectory by its index, at its first frame, or
-/// its first complete one ([`Trajectory::first_complete`](crate::simulation::Trajectory::first_complete)).
+/// its first complete one ([`Trajectory::first_complete`](crate::trajectory::Trajectory::first_complete)).
 pub fn evaluate_with(
     experiment: &Experiment,
     dataset: &Dataset,

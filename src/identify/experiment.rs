@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::{AdamSettings, FreeParameter, RobustLoss, Sensor, sensor};
 use crate::Error;
-use crate::model::{JointKind, LoadOptions, Model, ParameterRef, Scene};
-use crate::simulation::{ColumnMap, expand};
+use crate::formats::LoadOptions;
+use crate::model::{JointKind, Model, ParameterRef, Scene};
 use crate::table::{self, Table};
+use crate::trajectory::{ColumnMap, expand};
 
 /// Iterations, likewise.
 const DEFAULT_ITERATIONS: usize = 60;

@@ -8,8 +8,9 @@ use crate::ad::{self, Dual, LANES};
 use crate::collision::Detection;
 use crate::dynamics::FreeMotion;
 use crate::model::{Integrator, Joint, JointKind, Parameters, Settings, System};
-use crate::simulation::{StepMemory, Trajectory, Workspace, step};
+use crate::simulation::{StepMemory, Workspace, step};
 use crate::state::State;
+use crate::trajectory::Trajectory;
 
 /// The recorded state. Of what nothing touches, the velocities are moved from the time they belong to,
 /// `velocity_lag` before the frame, to the time those of the integrator belong to. That is half a step

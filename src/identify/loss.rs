@@ -11,9 +11,10 @@ use super::{
 use crate::ad::Real;
 use crate::dynamics::Kinematics;
 use crate::model::{Joint, JointKind, Model, Parameters, System};
-use crate::simulation::{Known, StepReport};
+use crate::simulation::StepReport;
 use crate::spatial::{conjugate, log, product};
 use crate::state::{Coordinates, State};
+use crate::trajectory::Known;
 
 /// What residuals are made of besides parameters and initial state.
 #[derive(Clone, Copy)]

@@ -36,7 +36,6 @@ mod products;
 mod step_jacobian;
 mod structured;
 mod trajectory;
-mod transition;
 mod tree_derivative;
 
 pub use ambient::AmbientJacobian;
@@ -46,4 +45,3 @@ pub use step_jacobian::{
     JacobianWorkspace, Selection, StepJacobian, step_jacobian, step_jacobian_by_lanes,
 };
 pub use trajectory::{Linearization, Linearizer};
-pub use transition::{Transition, default_inputs, inputs_named, parameters_named};

@@ -3,16 +3,14 @@
 use nalgebra::DMatrix;
 use ndarray::{Array2, Array3, ArrayViewMut2, Axis};
 
-use super::{
-    Convention, JacobianWorkspace, Selection, StepJacobian, inputs_named, parameters_named,
-    step_jacobian,
-};
+use super::{Convention, JacobianWorkspace, Selection, StepJacobian, step_jacobian};
 use crate::Error;
 use crate::argmin::Status;
 use crate::contact::ContactRecord;
 use crate::model::{ParameterRef, System};
-use crate::simulation::{Controls, StepMemory, StepReport, Trajectory};
+use crate::simulation::{StepMemory, StepReport};
 use crate::state::State;
+use crate::trajectory::{Controls, Trajectory};
 
 /// The Jacobians of N steps, stacked along the first axis; see [`StepJacobian`] for one of them.
 /// nq = 7 and nv = 6 numbers a free body, nu selected inputs, np parameters.
@@ -73,7 +71,7 @@ pub struct Linearizer<'a> {
 
 impl<'a> Linearizer<'a> {
     /// Steps of `system` under `wrenches` (the inputs of a step), with respect to the inputs called
-    /// `inputs` (see [`inputs_named`]) and the parameters called `names` (see
+    /// `inputs` (see [`inputs_named`](crate::model::Model::inputs_named)) and the parameters called `names` (see
     /// [`Model::parameter_names`](crate::model::Model::parameter_names)). `name` stands for the
     /// scene in messages.
     ///
@@ -92,9 +90,9 @@ impl<'a> Linearizer<'a> {
             system,
             all_inputs: wrenches.to_vec(),
             controls: None,
-            inputs: inputs_named(system.model, inputs, name)?,
+            inputs: system.model.inputs_named(inputs, name)?,
             names: names.to_vec(),
-            parameters: parameters_named(system.model, names, name)?,
+            parameters: system.model.parameters_named(names, name)?,
             workspace: JacobianWorkspace::default(),
             jacobian: StepJacobian::default(),
         })

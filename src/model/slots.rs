@@ -1,7 +1,5 @@
 //! Where each physical number stands among the parameters.
 
-use super::{Model, Solid};
-
 /// Gravity.
 pub(super) const GRAVITY: usize = 3;
 
@@ -70,41 +68,6 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// Gravity; each body, with its joint and its colliders; the colliders of the world; pairs, actuators,
-    /// equalities, half-spaces, the compliance.
-    pub fn new(model: &Model) -> Slots {
-        let mut slots = Slots { colliders: vec![0; model.colliders.len()], ..Slots::default() };
-        let mut next = GRAVITY;
-        let mut take = |count: usize| {
-            next += count;
-            next - count
-        };
-        let size =
-            |collider: usize| SIZE + if model.colliders[collider].placed { PLACE } else { 0 };
-        let of = |owner: Option<usize>| {
-            let all = model.colliders.iter().enumerate();
-            all.filter(move |(_, collider)| collider.body == owner).map(|(index, _)| index)
-        };
-        for (index, body) in model.bodies.iter().enumerate() {
-            slots.bodies.push(take(BODY));
-            let lone = body.tree.is_some_and(|tree| model.trees[tree].lone);
-            slots.joints.push(if lone { None } else { Some(take(JOINT)) });
-            for collider in of(Some(index)) {
-                slots.colliders[collider] = take(size(collider));
-            }
-        }
-        for collider in of(None) {
-            slots.colliders[collider] = take(size(collider));
-        }
-        slots.pairs = take(PAIR * model.pairs.len());
-        slots.actuators = take(ACTUATOR * model.actuators.len());
-        slots.equalities = take(EQUALITY * model.equalities.len());
-        slots.half_spaces = take(HALF_SPACE * model.half_spaces.len());
-        slots.compliance = take(1);
-        slots.count = next;
-        slots
-    }
-
     pub fn pair(&self, pair: usize) -> usize {
         self.pairs + PAIR * pair
     }
@@ -120,13 +83,4 @@ impl Slots {
     pub fn equality(&self, equality: usize) -> usize {
         self.equalities + EQUALITY * equality
     }
-}
-
-/// What two solids are called together.
-pub(super) fn pair_name(model: &Model, first: Solid, second: usize) -> String {
-    let owner = match first {
-        Solid::HalfSpace(half_space) => &model.half_spaces[half_space].name,
-        Solid::Collider(collider) => &model.colliders[collider].name,
-    };
-    format!("{owner}-{}", model.colliders[second].name)
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use nalgebra::Vector3;
 
 use super::slots::{ANCHOR, ARMATURE, POSITION, Slots};
-use super::{Actuator, Equality, Joint, JointKind, Shape};
+use super::{Actuator, Equality, Joint, Shape};
 use crate::state::Coordinates;
 
 /// Names and topology of a scene. All names differ.
@@ -138,48 +138,18 @@ pub struct Pair {
 }
 
 impl Model {
-    /// A model of bodies, of which `numbers[i]` says whether the joint of body i has numbers of its own
-    /// (see [`Tree::lone`]). Places in the state, trees and slots of parameters follow from them.
-    pub(super) fn new(
-        mut bodies: Vec<Body>,
-        numbers: &[bool],
-        colliders: Vec<Collider>,
-        half_spaces: Vec<HalfSpace>,
-    ) -> Model {
-        let mut trees: Vec<Tree> = Vec::new();
-        let (mut q, mut v) = (0, 0);
-        for index in 0..bodies.len() {
-            let inherited = bodies[index].parent.and_then(|parent| bodies[parent].tree);
-            let Joint { kind, .. } = bodies[index].joint;
-            let body = &mut bodies[index];
-            (body.joint.q, body.joint.v) = (q, v);
-            body.tree = inherited;
-            if inherited.is_none() && kind != JointKind::Fixed {
-                body.tree = Some(trees.len());
-                let lone = kind == JointKind::Free && !numbers[index];
-                trees.push(Tree { bodies: Vec::new(), q: q..q, v: v..v, lone });
-            }
-            (q, v) = (q + kind.nq(), v + kind.nv());
-            if let Some(tree) = body.tree {
-                let tree = &mut trees[tree];
-                tree.lone &= tree.bodies.is_empty();
-                tree.bodies.push(index);
-                (tree.q.end, tree.v.end) = (q, v);
-            }
-        }
-        let mut model = Model { bodies, colliders, half_spaces, trees, ..Model::default() };
-        model.lay_out();
-        model
-    }
-
-    /// Finds the slots of all parameters anew, after something was added.
-    pub(super) fn lay_out(&mut self) {
-        self.slots = Slots::new(self);
-    }
-
     /// The pair of two solids, if they can touch.
     pub fn pair(&self, first: Solid, second: usize) -> Option<usize> {
         self.pairs.binary_search_by_key(&(first, second), |pair| (pair.first, pair.second)).ok()
+    }
+
+    /// What two solids are called together.
+    pub(crate) fn pair_name(&self, first: Solid, second: usize) -> String {
+        let owner = match first {
+            Solid::HalfSpace(half_space) => &self.half_spaces[half_space].name,
+            Solid::Collider(collider) => &self.colliders[collider].name,
+        };
+        format!("{owner}-{}", self.colliders[second].name)
     }
 
     /// The bodies of a pair that move; nothing stands for the world and what is fixed to it.

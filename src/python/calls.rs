@@ -18,9 +18,9 @@ use super::{Error, UnsolvedWarning};
 use crate::Error as InputError;
 use crate::argmin::ContactResiduals;
 use crate::identify::parallel;
-use crate::linearize::Transition;
 use crate::model::Settings;
 use crate::simulation::StepReport;
+use crate::transition::Transition;
 
 /// So many steps are over before anybody could press Ctrl-C, and not worth a thread.
 const FEW: usize = 32;

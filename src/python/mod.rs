@@ -1,4 +1,4 @@
-//! The module `stiction` of Python (PyO3, NumPy): [`Transition`](crate::linearize::Transition) and
+//! The module `stiction` of Python (PyO3, NumPy): [`Transition`](crate::transition::Transition) and
 //! [`fit`](crate::identify::fit) on arrays. Its Python part, `stiction/`, wraps them for other libraries.
 
 mod arguments;

@@ -12,8 +12,9 @@ use super::arrays::{Argument, Cases, concatenated, joined, output};
 use super::calls::{Interrupt, evaluate, lock};
 use super::jacobian::{Jacobian, Linearized};
 use crate::Error as InputError;
-use crate::linearize::Transition;
-use crate::model::{LoadOptions, Scene as Description};
+use crate::formats::LoadOptions;
+use crate::model::Scene as Description;
+use crate::transition::Transition;
 
 type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
 

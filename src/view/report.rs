@@ -8,8 +8,9 @@ use super::{Clip, Drawing, Playback, Role, TrackRecorder};
 use crate::Error;
 use crate::identify::{Dataset, Evaluation, Experiment, Fit, Window, evaluate_with};
 use crate::model::{JointKind, Model, System};
-use crate::simulation::{Rollout, Trajectory};
+use crate::simulation::Rollout;
 use crate::state::State;
+use crate::trajectory::Trajectory;
 
 /// Everything the report of an identification shows. A section without data is left out of the page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -4,8 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use stiction::assemble::Description;
 use stiction::dynamics::{Crba, Kinematics, MassMatrix, Rnea, bias, mass_matrix};
-use stiction::model::{Description, Integrator, LoadOptions, Scene};
+use stiction::formats::LoadOptions;
+use stiction::model::{Integrator, Scene};
 
 use super::rollout;
 

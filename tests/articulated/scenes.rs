@@ -1,7 +1,9 @@
 //! The shared MJCF scenes.
 
 use nalgebra::Vector3;
-use stiction::model::{Description, LoadOptions, Scene};
+use stiction::assemble::Description;
+use stiction::formats::LoadOptions;
+use stiction::model::Scene;
 
 use super::rollout;
 use crate::shared::shared;

@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::path::Path;
 
 use serde_json::Value;
-use stiction::model::{Description, Integrator, LoadOptions, Scene, Tree};
+use stiction::assemble::Description;
+use stiction::formats::LoadOptions;
+use stiction::model::{Integrator, Scene, Tree};
 
 use super::rollout;
 

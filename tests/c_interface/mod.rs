@@ -8,8 +8,8 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 
 use stiction::c_interface::Attachment;
-use stiction::linearize::Transition;
 use stiction::model::Scene;
+use stiction::transition::Transition;
 
 use crate::folder::Folder;
 

@@ -4,8 +4,9 @@ use nalgebra::{Matrix3, Vector3};
 use num_traits::Zero;
 use proptest::prelude::*;
 use stiction::ad::Dual;
+use stiction::assemble::JointDescription;
 use stiction::dynamics::{Kinematics, Rnea, RungeKutta, bias, runge_kutta};
-use stiction::model::{JointDescription, JointKind, Parameters, Scene};
+use stiction::model::{JointKind, Parameters, Scene};
 use stiction::state::State;
 
 use super::models::{body, give_mass, scene_of, tree};

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use serde_json::Value;
-use stiction::model::{BodyDescription, Description, JointDescription, JointKind, Scene, Settings};
+use stiction::assemble::{BodyDescription, Description, JointDescription};
+use stiction::model::{JointKind, Scene, Settings};
 use stiction::state::State;
 
 use crate::random::Random;

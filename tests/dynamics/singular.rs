@@ -1,11 +1,12 @@
 //! Where a joint has no inertia to accelerate, it is said so.
 
+use stiction::assemble::JointDescription;
 use stiction::dynamics::{
     Aba, Crba, ForwardDynamicsDerivatives, Kinematics, MassFactor, MassMatrix, RungeKutta,
     forward_dynamics, forward_dynamics_derivatives, mass_matrix, runge_kutta,
 };
 use stiction::linalg::FactorError;
-use stiction::model::{JointDescription, JointKind, Scene};
+use stiction::model::{JointKind, Scene};
 use stiction::state::State;
 
 use super::models::{body, give_mass, scene_of};

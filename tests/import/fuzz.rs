@@ -1,6 +1,7 @@
 //! Files with mistakes in them: an error with a line or a description, never a panic.
 
-use stiction::model::{Description, LoadOptions, Mesh};
+use stiction::assemble::Description;
+use stiction::formats::{LoadOptions, Mesh};
 
 use crate::cases;
 use crate::random::Random;

@@ -2,7 +2,8 @@
 
 use super::{parse, refused};
 use crate::folder::Folder;
-use stiction::model::{Description, LoadOptions};
+use stiction::assemble::Description;
+use stiction::formats::LoadOptions;
 
 /// A folder with these files.
 fn folder(name: &str, files: &[(&str, &str)]) -> Folder {

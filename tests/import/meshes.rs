@@ -1,6 +1,6 @@
 //! Meshes of each format.
 
-use stiction::model::Mesh;
+use stiction::formats::Mesh;
 
 /// A tetrahedron as OBJ.
 const OBJ: &str = "# comment\nmtllib x\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1 1.0\nvn 0 0 1\n\

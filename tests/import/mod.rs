@@ -11,7 +11,8 @@ mod urdf;
 mod write;
 
 use stiction::Error;
-use stiction::model::{BodyDescription, Description, LoadOptions};
+use stiction::assemble::{BodyDescription, Description};
+use stiction::formats::LoadOptions;
 
 /// Reads the text of an MJCF or URDF.
 pub fn parse(text: &str) -> Result<Description, Error> {

@@ -6,7 +6,8 @@ use nalgebra::{Isometry3, Quaternion, Translation3, Unit, UnitQuaternion, Vector
 use serde_json::Value;
 
 use super::{assert_near, body, read};
-use stiction::model::{Description, JointKind};
+use stiction::assemble::Description;
+use stiction::model::JointKind;
 
 const ANSWERS: &str = include_str!("../reference/mjcf/answers.json");
 const MODELS: [(&str, &str); 2] = [

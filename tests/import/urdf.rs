@@ -1,7 +1,9 @@
 //! Numbers read from URDF against numbers derived by hand.
 
 use super::{assert_near, body, read, refused, warnings};
-use stiction::model::{Description, JointKind, LoadOptions, Shape};
+use stiction::assemble::Description;
+use stiction::formats::LoadOptions;
+use stiction::model::{JointKind, Shape};
 
 const ARM: &str = include_str!("models/arm.urdf");
 const KINDS: &str = include_str!("models/kinds.urdf");

@@ -1,7 +1,8 @@
 //! Scenes written from descriptions say the same.
 
 use super::{assert_near, read};
-use stiction::model::{Description, Scene, Settings};
+use stiction::assemble::Description;
+use stiction::model::{Scene, Settings};
 
 /// Reads what was written.
 fn again(description: &Description) -> Scene {

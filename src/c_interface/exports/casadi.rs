@@ -14,8 +14,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::boundary::{Buffer, Code, Failure, elements, enter, last_message};
 use crate::Error;
 use crate::c_interface::Attachment;
-use crate::linearize::{AmbientJacobian, Transition};
+use crate::linearize::AmbientJacobian;
 use crate::model::Scene;
+use crate::transition::Transition;
 
 /// CasADi's `casadi_int`.
 type Int = i64;

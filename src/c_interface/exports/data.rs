@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use super::boundary::{Buffer, Code, Failure, check, elements, enter, put, status, text};
 use super::model::{Model, c_strings, model};
 use super::step::compute;
-use crate::linearize::Transition;
+use crate::transition::Transition;
 
 /// `stiction_data` in the header. The lock makes use by two threads at once an error instead of undefined.
 pub struct Data(Mutex<Contents>);

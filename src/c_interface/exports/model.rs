@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use super::boundary::{Buffer, Code, Failure, check, enter, put, status, text};
 use crate::Error;
-use crate::linearize::Transition;
-use crate::model::{Description, LoadOptions, Scene};
+use crate::assemble::Description;
+use crate::formats::LoadOptions;
+use crate::model::Scene;
 use crate::state::State;
+use crate::transition::Transition;
 
 /// `stiction_model` in the header.
 pub struct Model {

@@ -7,8 +7,9 @@ use super::boundary::{Buffer, Code, Failure, check, elements, put, status};
 use super::data::{Data, data};
 use crate::Error;
 use crate::argmin::Status;
-use crate::linearize::{AmbientJacobian, Transition};
+use crate::linearize::AmbientJacobian;
 use crate::simulation::StepReport;
+use crate::transition::Transition;
 
 /// `stiction_report` in the header.
 #[derive(Clone, Copy)]

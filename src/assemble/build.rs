@@ -1,0 +1,302 @@
+//! From a description to a scene: names become indices, numbers are checked.
+
+use std::collections::{HashMap, HashSet};
+
+use nalgebra::Vector3;
+
+use super::fault::{Fault, Owner, unit};
+use super::{
+    ActuatorDescription, BodyDescription, ColliderDescription, Description, EqualityDescription,
+};
+use crate::Error;
+use crate::model::{
+    Actuator, Body, Collider, Equality, EqualityKind, HalfSpace, Joint, JointKind, Model, Scene,
+};
+
+/// The largest number of bodies, so that what is built from pairs of them stays of bearable size.
+const MOST_BODIES: usize = 10_000;
+
+impl Description {
+    /// The scene, or what is wrong with it and in which line.
+    pub fn scene(&self) -> Result<Scene, Error> {
+        self.build().map_err(|fault| {
+            let Fault { owner, field, message } = fault;
+            let (line, path) = owner.place(self);
+            let field = if field.is_empty() || path.is_empty() {
+                format!("{path}{field}")
+            } else {
+                format!("{path}.{field}")
+            };
+            Error::input(&self.name, line, field, message)
+        })
+    }
+
+    /// Checks the description and makes a scene of it.
+    pub(crate) fn build(&self) -> Result<Scene, Fault> {
+        self.check_finite()?;
+        self.check_joint_names()?;
+        let order = self.order()?;
+        let mut warnings = self.warnings.clone();
+        let half_spaces = self.half_spaces()?;
+        let mut bodies: Vec<Body> = Vec::with_capacity(order.len());
+        let mut places = HashMap::new();
+        let mut own_numbers = Vec::new();
+        for &index in &order {
+            let described = &self.bodies[index];
+            let parent = described.parent.as_ref().map(|parent| places[parent.as_str()]);
+            places.insert(described.name.as_str(), bodies.len());
+            let joint = self.joint(index)?;
+            bodies.push(Body { name: described.name.clone(), parent, joint, tree: None });
+            own_numbers.push(described.joint.has_numbers());
+        }
+        let (colliders, described) = self.colliders(&order)?;
+        let mut model = Model::new(bodies, &own_numbers, colliders, half_spaces);
+        for (place, &index) in order.iter().enumerate() {
+            self.check_inertia(&model, place, index, &mut warnings)?;
+        }
+        let materials = self.pairs(&mut model, &order, &described)?;
+        for (index, actuator) in self.actuators.iter().enumerate() {
+            let actuator = self.actuator(&model, index, actuator)?;
+            model.actuators.push(actuator);
+        }
+        for (index, equality) in self.equalities.iter().enumerate() {
+            let equality = self.equality(&model, index, equality)?;
+            model.equalities.push(equality);
+        }
+        model.lay_out();
+        self.check_solver(&model)?;
+        self.check_names(&model)?;
+        let parameters = self.parameters(&model, &order, &described, &materials);
+        let mut scene = Scene {
+            parameters,
+            state: self.state(&order)?,
+            settings: self.settings,
+            wrenches: self.loads(&order)?,
+            keyframes: Vec::new(),
+            warnings,
+            model,
+        };
+        scene.wrenches.extend(self.actuators.iter().map(|actuator| actuator.control));
+        scene.keyframes = self.keyframes(&scene, &order)?;
+        self.check_start(&mut scene, &order)?;
+        Ok(scene)
+    }
+
+    /// The bodies such that each tree is in one piece, parents before children: depth first, otherwise
+    /// in the order of the file.
+    fn order(&self) -> Result<Vec<usize>, Fault> {
+        if self.bodies.is_empty() {
+            let message = "is missing: a scene has at least one [[body]]";
+            return Err(Fault::new(Owner::Scene, "body", message));
+        }
+        if self.bodies.len() > MOST_BODIES {
+            let message =
+                format!("there are {} bodies, the limit is {MOST_BODIES}", self.bodies.len());
+            return Err(Fault::new(Owner::Scene, "body", message));
+        }
+        let mut indices = HashMap::new();
+        for (index, body) in self.bodies.iter().enumerate() {
+            if indices.insert(body.name.as_str(), index).is_some() {
+                let message = format!("{:?} is taken: all names in a scene must differ", body.name);
+                return Err(Fault::new(Owner::Body(index), "name", message));
+            }
+        }
+        let mut children = vec![Vec::new(); self.bodies.len()];
+        let mut stack = Vec::new();
+        for (index, body) in self.bodies.iter().enumerate().rev() {
+            match &body.parent {
+                None => stack.push(index),
+                Some(parent) => match indices.get(parent.as_str()) {
+                    Some(&parent) => children[parent].push(index),
+                    None => {
+                        let message = format!("there is no body {parent:?}");
+                        return Err(Fault::new(Owner::Body(index), "parent", message));
+                    }
+                },
+            }
+        }
+        let mut order = Vec::with_capacity(self.bodies.len());
+        while let Some(index) = stack.pop() {
+            order.push(index);
+            stack.extend(&children[index]);
+        }
+        if order.len() < self.bodies.len() {
+            let placed: HashSet<usize> = order.into_iter().collect();
+            let lost = (0..self.bodies.len()).find(|index| !placed.contains(index)).unwrap_or(0);
+            let message = "hangs on itself: parents go round in a circle";
+            return Err(Fault::new(Owner::Body(lost), "parent", message));
+        }
+        Ok(order)
+    }
+
+    fn half_spaces(&self) -> Result<Vec<HalfSpace>, Fault> {
+        let made = self.half_spaces.iter().enumerate().map(|(k, described)| {
+            // Scaled first, so that no length overflows.
+            let normal = Vector3::from(described.normal);
+            let normal = (normal / normal.amax().max(f64::MIN_POSITIVE)).try_normalize(0.0);
+            let zero = || Fault::new(Owner::HalfSpace(k), "normal", "must not be zero");
+            let normal = normal.ok_or_else(zero)?;
+            Ok(HalfSpace { name: described.name.clone(), normal })
+        });
+        made.collect()
+    }
+
+    fn joint(&self, index: usize) -> Result<Joint, Fault> {
+        let owner = Owner::Body(index);
+        let BodyDescription { joint, parent, .. } = &self.bodies[index];
+        let kind = joint.kind;
+        if kind == JointKind::Free && parent.is_some() {
+            let message = "a free joint hangs on the world: leave out parent, or say another type";
+            return Err(Fault::new(owner, "joint.type", message));
+        }
+        let mut axis = Vector3::from(joint.axis);
+        if kind.has_axis() {
+            axis /= axis.amax().max(f64::MIN_POSITIVE);
+            let zero = || Fault::new(owner, "joint.axis", "must not be zero");
+            axis = axis.try_normalize(0.0).ok_or_else(zero)?;
+        }
+        let orientation = match kind {
+            JointKind::Free => [1.0, 0.0, 0.0, 0.0],
+            _ => unit(joint.orientation, owner, "orientation")?,
+        };
+        for (field, number) in [
+            ("joint.armature", joint.armature),
+            ("joint.damping", joint.damping),
+            ("joint.friction", joint.friction),
+            ("joint.stiffness", joint.stiffness),
+        ] {
+            Fault::unless(number >= 0.0, (owner, field), "must not be negative", number, "")?;
+        }
+        if let Some([lower, upper]) = joint.limits {
+            let place = (owner, "joint.limits");
+            if !kind.has_axis() {
+                let message = "only joints with one coordinate have limits";
+                return Err(Fault::new(owner, "joint.limits", message));
+            }
+            Fault::unless(lower <= upper, place, "must be a lower and an upper limit", lower, "")?;
+        }
+        if joint.stiffness != 0.0 && !kind.has_axis() {
+            let message = "only joints with one coordinate have a spring";
+            return Err(Fault::new(owner, "joint.stiffness", message));
+        }
+        let limited = joint.limits.is_some();
+        Ok(Joint { kind, name: joint.name.clone(), axis, orientation, limited, q: 0, v: 0 })
+    }
+
+    /// The colliders of the model, and what each was described as.
+    fn colliders<'a>(
+        &'a self,
+        order: &[usize],
+    ) -> Result<(Vec<Collider>, Vec<&'a ColliderDescription>), Fault> {
+        let (mut colliders, mut described) = (Vec::new(), Vec::new());
+        let mut add =
+            |owner: Owner, body: Option<usize>, name: String, shape: &'a ColliderDescription| {
+                let ColliderDescription { size, position, orientation, .. } = shape;
+                for &found in shape.shape.sizes(size) {
+                    Fault::unless(found > 0.0, (owner, "shape"), "must be positive", found, "m")?;
+                }
+                colliders.push(Collider {
+                    name,
+                    body,
+                    shape: shape.shape.clone(),
+                    orientation: unit(*orientation, owner, "shape.orientation")?,
+                    placed: *position != [0.0; 3],
+                });
+                described.push(shape);
+                Ok(())
+            };
+        for (k, shape) in self.colliders.iter().enumerate() {
+            add(Owner::Collider(k), None, shape.name.clone(), shape)?;
+        }
+        for (place, &index) in order.iter().enumerate() {
+            let body = &self.bodies[index];
+            for (k, shape) in body.colliders.iter().enumerate() {
+                let name = match (body.colliders.len(), shape.name.as_str()) {
+                    (1, "") => body.name.clone(),
+                    (_, "") => format!("{}/{k}", body.name),
+                    (_, name) => format!("{}/{name}", body.name),
+                };
+                add(Owner::Body(index), Some(place), name, shape)?;
+            }
+        }
+        Ok((colliders, described))
+    }
+
+    fn actuator(
+        &self,
+        model: &Model,
+        index: usize,
+        actuator: &ActuatorDescription,
+    ) -> Result<Actuator, Fault> {
+        let owner = Owner::Actuator(index);
+        let body = find_joint(model, &actuator.joint).ok_or_else(|| {
+            Fault::new(owner, "joint", format!("there is no joint {:?}", actuator.joint))
+        })?;
+        if !model.bodies[body].joint.kind.has_axis() {
+            let kind = model.bodies[body].joint.kind.name();
+            let message = format!("must be a joint with one coordinate, found a {kind} one");
+            return Err(Fault::new(owner, "joint", message));
+        }
+        for (field, gain) in [("kp", actuator.kp), ("kd", actuator.kd)] {
+            Fault::unless(gain >= 0.0, (owner, field), "must not be negative", gain, "")?;
+        }
+        Ok(Actuator {
+            name: actuator.name.clone(),
+            body,
+            kind: actuator.kind,
+            limits_control: actuator.control_range.is_some(),
+            limits_force: actuator.force_range.is_some(),
+        })
+    }
+
+    fn equality(
+        &self,
+        model: &Model,
+        index: usize,
+        equality: &EqualityDescription,
+    ) -> Result<Equality, Fault> {
+        let owner = Owner::Equality(index);
+        let mut bodies = [None; 2];
+        if equality.kind == EqualityKind::Joint {
+            for (place, name) in bodies.iter_mut().zip(&equality.joints) {
+                let found = find_joint(model, name);
+                let found = found.filter(|&body| model.bodies[body].joint.kind.has_axis());
+                *place = Some(found.ok_or_else(|| {
+                    let message = format!("there is no joint {name:?} with one coordinate");
+                    Fault::new(owner, "joints", message)
+                })?);
+            }
+        } else {
+            for (place, name) in bodies.iter_mut().zip(&equality.bodies) {
+                let Some(name) = name else { continue };
+                let found = model.bodies.iter().position(|body| body.name == *name);
+                *place = Some(found.ok_or_else(|| {
+                    Fault::new(owner, "bodies", format!("there is no body {name:?}"))
+                })?);
+            }
+        }
+        if bodies[0] == bodies[1] {
+            return Err(Fault::new(owner, "bodies", "must be two different ones"));
+        }
+        if equality.kind == EqualityKind::Distance {
+            let met = equality.distance > 0.0;
+            let place = (owner, "distance");
+            Fault::unless(met, place, "must be positive", equality.distance, "m")?;
+        }
+        Ok(Equality {
+            name: equality.name.clone(),
+            kind: equality.kind,
+            bodies,
+            orientation: unit(equality.orientation, owner, "orientation")?,
+        })
+    }
+}
+
+/// The body whose joint has this name, or that has it itself.
+fn find_joint(model: &Model, name: &str) -> Option<usize> {
+    if name.is_empty() {
+        return None;
+    }
+    let by_joint = model.bodies.iter().position(|body| body.joint.name == name);
+    by_joint.or_else(|| model.bodies.iter().position(|body| body.name == name))
+}

@@ -1,0 +1,254 @@
+//! What is wrong with a description.
+
+use std::collections::HashSet;
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::fault::{Fault, Owner};
+use super::overlap::{self, Placed};
+use super::{ColliderDescription, Description};
+use crate::Error;
+use crate::model::{Collider, ContactSolver, HalfSpace, JointKind, Model, Plane, Scene, Solid};
+use crate::spatial::rotation_matrix;
+
+impl Description {
+    /// Nothing may be infinite or not a number.
+    pub(super) fn check_finite(&self) -> Result<(), Fault> {
+        let check = |owner: Owner, field: &'static str, numbers: &[f64]| match numbers
+            .iter()
+            .find(|x| !x.is_finite())
+        {
+            Some(x) => Err(Fault::new(owner, field, format!("must be finite, found {x}"))),
+            None => Ok(()),
+        };
+        let collider = |owner: Owner, collider: &ColliderDescription| {
+            check(owner, "shape", &collider.size)?;
+            check(owner, "shape.position", &collider.position)?;
+            check(owner, "shape.orientation", &collider.orientation)
+        };
+        check(Owner::Scene, "gravity", &self.gravity)?;
+        for (k, half_space) in self.half_spaces.iter().enumerate() {
+            check(Owner::HalfSpace(k), "normal", &half_space.normal)?;
+            check(Owner::HalfSpace(k), "offset", &[half_space.offset])?;
+        }
+        for (k, shape) in self.colliders.iter().enumerate() {
+            collider(Owner::Collider(k), shape)?;
+        }
+        for (k, body) in self.bodies.iter().enumerate() {
+            let (owner, joint) = (Owner::Body(k), &body.joint);
+            check(owner, "mass", &[body.mass])?;
+            check(owner, "center_of_mass", &body.center_of_mass)?;
+            check(owner, "inertia", &body.inertia)?;
+            check(owner, "force", &body.force)?;
+            check(owner, "torque", &body.torque)?;
+            check(owner, "position", &joint.position)?;
+            check(owner, "orientation", &joint.orientation)?;
+            check(owner, "joint.axis", &joint.axis)?;
+            check(owner, "joint.anchor", &joint.anchor)?;
+            check(owner, "joint.armature", &[joint.armature])?;
+            check(owner, "joint.damping", &[joint.damping])?;
+            check(owner, "joint.friction", &[joint.friction])?;
+            check(owner, "joint.stiffness", &[joint.stiffness])?;
+            check(owner, "joint.rest", &[joint.rest])?;
+            check(owner, "joint.limits", joint.limits.as_ref().map_or(&[][..], |x| x))?;
+            check(owner, "joint.q", &joint.q)?;
+            check(owner, "joint.v", &joint.v)?;
+            for shape in &body.colliders {
+                collider(owner, shape)?;
+            }
+        }
+        for (k, actuator) in self.actuators.iter().enumerate() {
+            let owner = Owner::Actuator(k);
+            check(owner, "gear", &[actuator.gear])?;
+            check(owner, "kp", &[actuator.kp])?;
+            check(owner, "kd", &[actuator.kd])?;
+            check(owner, "control", &[actuator.control])?;
+            for (field, range) in
+                [("control_range", actuator.control_range), ("force_range", actuator.force_range)]
+            {
+                let Some(range) = range else { continue };
+                check(owner, field, &range)?;
+                let met = range[0] <= range[1];
+                let demand = "must be a least and a largest number";
+                Fault::unless(met, (owner, field), demand, range[0], "")?;
+            }
+        }
+        for (k, equality) in self.equalities.iter().enumerate() {
+            let owner = Owner::Equality(k);
+            check(owner, "anchors", equality.anchors.as_flattened())?;
+            check(owner, "orientation", &equality.orientation)?;
+            check(owner, "distance", &[equality.distance])?;
+            check(owner, "offset", &[equality.offset])?;
+            check(owner, "ratio", &[equality.ratio])?;
+        }
+        Ok(())
+    }
+
+    /// Actuators and equalities find joints by their names.
+    pub(super) fn check_joint_names(&self) -> Result<(), Fault> {
+        let mut taken = HashSet::new();
+        for (index, body) in self.bodies.iter().enumerate() {
+            let name = body.joint.name.as_str();
+            if !name.is_empty() && !taken.insert(name) {
+                let message = format!("{name:?} is taken: all joints have names of their own");
+                return Err(Fault::new(Owner::Body(index), "joint.name", message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Masses and inertias must be those of solids. What is not, but moves all the same, is a
+    /// warning where the file is someone else's.
+    pub(super) fn check_inertia(
+        &self,
+        model: &Model,
+        place: usize,
+        index: usize,
+        warnings: &mut Vec<Error>,
+    ) -> Result<(), Fault> {
+        let (owner, body) = (Owner::Body(index), &self.bodies[index]);
+        let free = matches!(body.joint.kind, JointKind::Free | JointKind::Ball);
+        let carries = model.bodies.iter().any(|child| child.parent == Some(place));
+        let moves = model.bodies[place].tree.is_some();
+        let massless = !moves || body.joint.kind != JointKind::Free && carries;
+        let met = body.mass > 0.0
+            || body.mass == 0.0
+                && (massless || body.joint.armature > 0.0 || body.joint.kind == JointKind::Fixed);
+        if !met && !self.strict && body.mass == 0.0 {
+            let (line, path) = owner.place(self);
+            let message = "is 0, and nothing with mass hangs on it: its tree cannot be moved";
+            warnings.push(Error::input(&self.name, line, format!("{path}.mass"), message));
+            return Ok(());
+        }
+        Fault::unless(met, (owner, "mass"), "must be positive", body.mass, "kg")?;
+        let [xx, yy, zz, xy, xz, yz] = body.inertia;
+        let matrix = Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
+        let moments: Vector3<f64> = matrix.symmetric_eigenvalues();
+        let (least, most) = (moments.min(), moments.max());
+        // Moments are computed up to rounding, so that 0 may come out as 1e-17.
+        let definite = if free && !carries { least > 1e-12 * most } else { least >= -1e-12 * most };
+        let mut warn = |message: String| {
+            if self.strict {
+                return Err(Fault::new(owner, "inertia", message));
+            }
+            let (line, path) = owner.place(self);
+            warnings.push(Error::input(&self.name, line, format!("{path}.inertia"), message));
+            Ok(())
+        };
+        if !definite {
+            warn(format!(
+                "must be positive definite, but a principal moment is not positive, found {least} \
+                 (kg m²)"
+            ))?;
+        }
+        // No mass distribution has a principal moment above the sum of the other two; equality is a
+        // flat plate, up to rounding.
+        let others = moments.sum() - most;
+        if most > others * (1.0 + 1e-9) {
+            warn(format!(
+                "is not that of any solid: the largest principal moment, {most}, exceeds the sum of \
+                 the other two, {others} (kg m²)"
+            ))?;
+        }
+        Ok(())
+    }
+
+    /// Staggered projections know contacts and nothing else.
+    pub(super) fn check_solver(&self, model: &Model) -> Result<(), Fault> {
+        let ContactSolver::Staggered { .. } = self.settings.solver else { return Ok(()) };
+        let joints = self.bodies.iter().map(|body| &body.joint);
+        let posed = joints.filter(|joint| joint.limits.is_some() || joint.friction > 0.0).count();
+        if posed + model.equalities.len() == 0 {
+            return Ok(());
+        }
+        let message = "is \"staggered\", which knows contacts only; limits and dry friction of joints, and \
+                       equalities, need \"coupled\"";
+        Err(Fault::new(Owner::Scene, "simulation", message))
+    }
+
+    /// Names are how parameters are found: no two may be the same.
+    pub(super) fn check_names(&self, model: &Model) -> Result<(), Fault> {
+        let mut taken = HashSet::new();
+        for name in model.parameter_names() {
+            if taken.contains(&name) {
+                let message = format!("the name {name:?} stands for two numbers: rename something");
+                return Err(Fault::new(Owner::Scene, "", message));
+            }
+            taken.insert(name);
+        }
+        let owners = self.bodies.iter().enumerate();
+        for (index, body) in owners {
+            if let Some(pair) = model.pairs.iter().find(|pair| pair.name == body.name) {
+                let second = model.colliders[pair.second].body;
+                let maker = second.map(|second| &model.bodies[second].name);
+                let maker = self.bodies.iter().position(|body| Some(&body.name) == maker);
+                let message = format!("makes the name {:?}, which is taken", pair.name);
+                return Err(Fault::new(Owner::Body(maker.unwrap_or(index)), "name", message));
+            }
+        }
+        Ok(())
+    }
+
+    /// A free body that starts inside something would be thrown out of it.
+    pub(super) fn check_start(&self, scene: &mut Scene, order: &[usize]) -> Result<(), Fault> {
+        let Scene { model, parameters, state, warnings, .. } = scene;
+        let placed = |collider: usize| {
+            let Collider { body, shape, orientation, .. } = &model.colliders[collider];
+            let (position, turn) = match *body {
+                None => (Vector3::zeros(), [1.0, 0.0, 0.0, 0.0]),
+                Some(body) if model.bodies[body].joint.kind == JointKind::Free => {
+                    let q = &state.q[model.bodies[body].joint.q..];
+                    (Vector3::new(q[0], q[1], q[2]), [q[3], q[4], q[5], q[6]])
+                }
+                Some(_) => return None,
+            };
+            let rotation = rotation_matrix(turn);
+            let size = parameters.size(model, collider).into();
+            let position = position + rotation * parameters.collider_position(model, collider);
+            let rotation = rotation * rotation_matrix(*orientation);
+            Some(Placed { shape, size, rotation, position })
+        };
+        let thickness = |of: &Placed| of.shape.thickness(of.size);
+        for pair in &model.pairs {
+            let Some(second) = placed(pair.second) else { continue };
+            let (depth, name, least, what) = match pair.first {
+                Solid::HalfSpace(ground) => {
+                    let HalfSpace { name, .. } = &model.half_spaces[ground];
+                    let Plane { normal, offset } = parameters.plane(model, ground);
+                    let height = normal.dot(&second.position) - offset;
+                    let depth = second.reach(normal) - height;
+                    (depth, name, thickness(&second), "its smallest half extent or radius")
+                }
+                Solid::Collider(first) => {
+                    let name = &model.colliders[first].name;
+                    let Some(first) = placed(first) else { continue };
+                    let Some(depth) = overlap::depth(&first, &second) else { continue };
+                    let least = thickness(&first).min(thickness(&second));
+                    (depth, name, least, "the smallest half extent or radius of both")
+                }
+            };
+            if depth <= 0.1 * least {
+                continue;
+            }
+            let way_out = match pair.first {
+                Solid::HalfSpace(_) => "",
+                Solid::Collider(_) => {
+                    "; move it, or let them pass through each other with collide = false in a \
+                     [[contact]] of the pair"
+                }
+            };
+            let message = format!(
+                "starts {depth:.3e} m deep in {name:?}, which is more than a tenth of {what}, \
+                 {least} m{way_out}"
+            );
+            let body = model.colliders[pair.second].body;
+            let owner = body.map_or(Owner::Scene, |body| Owner::Body(order[body]));
+            if self.strict {
+                return Err(Fault::new(owner, "position", message));
+            }
+            let (line, path) = owner.place(self);
+            warnings.push(Error::input(&self.name, line, format!("{path}.position"), message));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,159 @@
+//! From a scene back to a description: what a file that says the same would hold.
+
+use super::{
+    ActuatorDescription, BodyDescription, ColliderDescription, ContactDescription, Description,
+    EqualityDescription, Filter, HalfSpaceDescription, JointDescription, Material,
+};
+use crate::model::{EqualityKind, JointKind, Parameters, Scene};
+
+impl Description {
+    /// The description of a scene with these `parameters` in the place of its own, such as identified ones.
+    /// `name` stands for the file.
+    ///
+    /// Every pair that touches is named with its material, all others pass through each other; meshes are
+    /// their hulls. Numbers no solid has, which a description refuses, become warnings
+    /// ([`strict`](Self::strict) is then false).
+    pub fn of(scene: &Scene, parameters: &Parameters<f64>, name: impl Into<String>) -> Description {
+        let Scene { model, settings, wrenches, keyframes, .. } = scene;
+        let mut settings = *settings;
+        settings.compliance *= parameters.relative_compliance(model);
+        let mut description = Description::new(name, settings);
+        description.gravity = parameters.gravity().into();
+        description.strict = true;
+        description.passes = true;
+        description.half_spaces.extend(model.half_spaces.iter().enumerate().map(|(k, ground)| {
+            let plane = parameters.plane(model, k);
+            HalfSpaceDescription {
+                line: None,
+                name: ground.name.clone(),
+                normal: plane.normal.into(),
+                offset: plane.offset,
+                material: None,
+                filter: Filter::default(),
+            }
+        }));
+        description.bodies = (0..model.bodies.len()).map(|k| body(scene, parameters, k)).collect();
+        for (index, collider) in model.colliders.iter().enumerate() {
+            let mut described = ColliderDescription {
+                line: None,
+                name: collider.name.clone(),
+                shape: collider.shape.clone(),
+                size: parameters.size(model, index).into(),
+                position: parameters.collider_position(model, index).into(),
+                orientation: collider.orientation,
+                material: None,
+                filter: Filter::default(),
+                mesh: None,
+            };
+            let Some(owner) = collider.body else {
+                description.colliders.push(described);
+                continue;
+            };
+            // `body/shape`, or the name of the body alone.
+            let own = collider.name.strip_prefix(model.bodies[owner].name.as_str());
+            let own = own.and_then(|rest| rest.strip_prefix('/')).unwrap_or_default();
+            described.name = own.to_string();
+            description.bodies[owner].colliders.push(described);
+        }
+        description.contacts.extend(model.pairs.iter().enumerate().map(|(index, pair)| {
+            let material = Material {
+                mu: parameters.mu(model, index),
+                mu_static: pair.two_regimes.then(|| parameters.mu_static(model, index)),
+                restitution: parameters.restitution(model, index),
+            };
+            ContactDescription { line: None, pair: pair.name.clone(), material: Some(material) }
+        }));
+        for (index, actuator) in model.actuators.iter().enumerate() {
+            let control_range = parameters.control_range(model, index);
+            let force_range = parameters.force_range(model, index);
+            description.actuators.push(ActuatorDescription {
+                line: None,
+                name: actuator.name.clone(),
+                joint: joint_name(scene, actuator.body),
+                kind: actuator.kind,
+                gear: parameters.gear(model, index),
+                kp: parameters.kp(model, index),
+                kd: parameters.kd(model, index),
+                control_range: actuator.limits_control.then_some(control_range),
+                force_range: actuator.limits_force.then_some(force_range),
+                control: wrenches.get(model.nv() + index).copied().unwrap_or(0.0),
+            });
+        }
+        for (index, equality) in model.equalities.iter().enumerate() {
+            let joints = equality.kind == EqualityKind::Joint;
+            let offset = parameters.offset(model, index);
+            let [first, second] = equality.bodies;
+            let body = |body: Option<usize>| body.map(|body| model.bodies[body].name.clone());
+            let joint = |body: Option<usize>| body.map(|body| joint_name(scene, body));
+            description.equalities.push(EqualityDescription {
+                line: None,
+                name: equality.name.clone(),
+                kind: equality.kind,
+                bodies: if joints { [None, None] } else { [body(first), body(second)] },
+                anchors: parameters.anchors(model, index).map(Into::into),
+                orientation: equality.orientation,
+                distance: if joints { 0.0 } else { offset },
+                joints: [first, second]
+                    .map(|body| joint(body).filter(|_| joints).unwrap_or_default()),
+                offset: if joints { offset } else { 0.0 },
+                ratio: parameters.ratio(model, index),
+            });
+        }
+        description.keyframes.clone_from(keyframes);
+        description.strict = description.scene().is_ok();
+        description
+    }
+}
+
+/// What a joint is called: by its name, or that of its body.
+fn joint_name(scene: &Scene, body: usize) -> String {
+    let body = &scene.model.bodies[body];
+    if body.joint.name.is_empty() { body.name.clone() } else { body.joint.name.clone() }
+}
+
+/// A body with its joint, without its shapes.
+fn body(scene: &Scene, parameters: &Parameters<f64>, index: usize) -> BodyDescription {
+    let Scene { model, state, wrenches, .. } = scene;
+    let body = &model.bodies[index];
+    let joint = &body.joint;
+    let q = &state.q[joint.q..joint.q + joint.kind.nq()];
+    let v = &state.v[joint.v..joint.v + joint.kind.nv()];
+    let free = joint.kind == JointKind::Free;
+    let (position, orientation, q) = match (free, q) {
+        (true, &[x, y, z, qw, qx, qy, qz]) => ([x, y, z], [qw, qx, qy, qz], Vec::new()),
+        _ => (parameters.position(model, index).into(), joint.orientation, q.to_vec()),
+    };
+    let load = |first: usize| match wrenches.get(joint.v + first..joint.v + first + 3) {
+        Some(&[x, y, z]) if free => [x, y, z],
+        _ => [0.0; 3],
+    };
+    let limits = [parameters.lower(model, index), parameters.upper(model, index)];
+    let inertia = parameters.inertia(model, index);
+    BodyDescription {
+        line: None,
+        name: body.name.clone(),
+        parent: body.parent.map(|parent| model.bodies[parent].name.clone()),
+        joint: JointDescription {
+            kind: joint.kind,
+            name: joint.name.clone(),
+            axis: joint.axis.into(),
+            position,
+            orientation,
+            anchor: parameters.anchor(model, index).into(),
+            limits: joint.limited.then_some(limits),
+            armature: parameters.armature(model, index),
+            damping: parameters.damping(model, index),
+            friction: parameters.joint_friction(model, index),
+            stiffness: parameters.stiffness(model, index),
+            rest: parameters.rest(model, index),
+            q,
+            v: v.to_vec(),
+        },
+        mass: parameters.mass(model, index),
+        center_of_mass: parameters.center_of_mass(model, index).into(),
+        inertia: [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)].map(|place| inertia[place]),
+        colliders: Vec::new(),
+        force: load(0),
+        torque: load(3),
+    }
+}

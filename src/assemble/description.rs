@@ -1,0 +1,303 @@
+//! A scene as files describe it: plain numbers, things that refer to each other by name. TOML scenes, URDF
+//! and MJCF are read into it; [`Description::scene`] checks it and makes a [`Scene`](crate::model::Scene).
+
+use crate::Error;
+use crate::model::{ActuatorKind, EqualityKind, JointKind, Keyframe, Settings, Shape};
+
+/// A scene as a file describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Description {
+    /// The file, for messages.
+    pub name: String,
+    /// Acceleration of gravity, m/s².
+    pub gravity: [f64; 3],
+    /// How it is simulated.
+    pub settings: Settings,
+    /// Grounds and walls.
+    pub half_spaces: Vec<HalfSpaceDescription>,
+    /// Shapes fixed to the world.
+    pub colliders: Vec<ColliderDescription>,
+    /// The bodies, in any order.
+    pub bodies: Vec<BodyDescription>,
+    /// Pairs that have a material of their own, or pass through each other.
+    pub contacts: Vec<ContactDescription>,
+    /// The material of pairs about which nothing else is said.
+    pub default_contact: Option<Material>,
+    /// Whether pairs about which nothing else is said pass through each other.
+    pub passes: bool,
+    /// Names of bodies that never touch each other.
+    pub excluded: Vec<[String; 2]>,
+    /// Whether a body may touch the one it hangs on by a joint.
+    pub touch_parents: bool,
+    /// Whether inertias that no solid has are errors, and not warnings.
+    pub strict: bool,
+    /// The motors.
+    pub actuators: Vec<ActuatorDescription>,
+    /// Closed loops.
+    pub equalities: Vec<EqualityDescription>,
+    /// States by name.
+    pub keyframes: Vec<Keyframe>,
+    /// What was not understood, with the place it stands at.
+    pub warnings: Vec<Error>,
+}
+
+/// A fixed half-space.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HalfSpaceDescription {
+    /// The line it stands in.
+    pub line: Option<usize>,
+    /// Its name.
+    pub name: String,
+    /// Normal out of the ground, world frame, of any length.
+    pub normal: [f64; 3],
+    /// Distance of the surface from the origin of the world along the unit normal, m.
+    pub offset: f64,
+    /// What it is made of.
+    pub material: Option<Material>,
+    /// What it touches.
+    pub filter: Filter,
+}
+
+/// A body with its joint and its shapes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyDescription {
+    /// The line it stands in.
+    pub line: Option<usize>,
+    /// Its name.
+    pub name: String,
+    /// The body it hangs on; nothing is the world.
+    pub parent: Option<String>,
+    /// How it moves against that.
+    pub joint: JointDescription,
+    /// Mass, kg; 0 where something with mass hangs on it.
+    pub mass: f64,
+    /// Centre of mass in the body, m.
+    pub center_of_mass: [f64; 3],
+    /// xx, yy, zz, xy, xz, yz about the centre of mass, along the body axes, kg m².
+    pub inertia: [f64; 6],
+    /// Its shapes.
+    pub colliders: Vec<ColliderDescription>,
+    /// Constant force at the origin of a free body, in the world, N.
+    pub force: [f64; 3],
+    /// Constant torque on a free body, in its frame, N m.
+    pub torque: [f64; 3],
+}
+
+/// A joint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointDescription {
+    /// Its kind.
+    pub kind: JointKind,
+    /// Its name; empty if it has none. Actuators and equalities refer to it by this, or by the
+    /// name of the body.
+    pub name: String,
+    /// The axis in the body, of any length.
+    pub axis: [f64; 3],
+    /// Position of the body in its parent at q = 0, m; of a free body in the world at the start.
+    pub position: [f64; 3],
+    /// Quaternion w, x, y, z of the body in its parent at q = 0; of a free body in the world at the start.
+    pub orientation: [f64; 4],
+    /// A point on the axis, in the body, m.
+    pub anchor: [f64; 3],
+    /// Lower and upper limit, rad or m.
+    pub limits: Option<[f64; 2]>,
+    /// Inertia of the drive, kg m² or kg.
+    pub armature: f64,
+    /// Viscous friction, N m s/rad or N s/m.
+    pub damping: f64,
+    /// Dry friction, N m or N.
+    pub friction: f64,
+    /// Stiffness of the spring, N m/rad or N/m.
+    pub stiffness: f64,
+    /// Where the spring is at rest, rad or m.
+    pub rest: f64,
+    /// Configuration at the start; empty is 0, and of a free joint `position` and `orientation`.
+    pub q: Vec<f64>,
+    /// Velocity at the start; empty is 0.
+    pub v: Vec<f64>,
+}
+
+impl JointDescription {
+    /// A joint of a kind, at the origin of its parent, with nothing special about it.
+    pub fn new(kind: JointKind) -> JointDescription {
+        JointDescription {
+            kind,
+            name: String::new(),
+            axis: [0.0, 0.0, 1.0],
+            position: [0.0; 3],
+            orientation: [1.0, 0.0, 0.0, 0.0],
+            anchor: [0.0; 3],
+            limits: None,
+            armature: 0.0,
+            damping: 0.0,
+            friction: 0.0,
+            stiffness: 0.0,
+            rest: 0.0,
+            q: Vec::new(),
+            v: Vec::new(),
+        }
+    }
+
+    /// Whether it has numbers beside its kind.
+    pub(super) fn has_numbers(&self) -> bool {
+        let numbers = [self.armature, self.damping, self.friction, self.stiffness];
+        numbers.iter().any(|&x| x != 0.0) || self.limits.is_some()
+    }
+}
+
+/// A shape of a body, or of the world.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColliderDescription {
+    /// The line it stands in.
+    pub line: Option<usize>,
+    /// Its name within the body; empty if it is the only one.
+    pub name: String,
+    /// Its form.
+    pub shape: Shape,
+    /// Its sizes, see [`Shape`], m.
+    pub size: [f64; 3],
+    /// Its centre in the body, m.
+    pub position: [f64; 3],
+    /// Quaternion w, x, y, z of the shape in the body.
+    pub orientation: [f64; 4],
+    /// What it is made of.
+    pub material: Option<Material>,
+    /// What it touches.
+    pub filter: Filter,
+    /// The file its mesh came from.
+    pub mesh: Option<String>,
+}
+
+/// How a surface rubs and rebounds. Of two that touch, the larger numbers count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Material {
+    /// Coefficient of friction.
+    pub mu: f64,
+    /// Coefficient of friction at rest, if it is another.
+    pub mu_static: Option<f64>,
+    /// Coefficient of restitution, 0 to 1.
+    pub restitution: f64,
+}
+
+impl Material {
+    /// What two surfaces do together.
+    pub(super) fn with(self, other: Material) -> Material {
+        let mu_static = match (self.mu_static, other.mu_static) {
+            (None, None) => None,
+            (a, b) => Some(a.unwrap_or(self.mu).max(b.unwrap_or(other.mu))),
+        };
+        Material {
+            mu: self.mu.max(other.mu),
+            mu_static,
+            restitution: self.restitution.max(other.restitution),
+        }
+    }
+}
+
+/// Which shapes touch: those of which the `contype` of one has a bit of the `conaffinity` of the other
+/// (MuJoCo's rule).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filter {
+    /// What it is, in bits.
+    pub contype: u32,
+    /// What it touches, in bits.
+    pub conaffinity: u32,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Filter { contype: 1, conaffinity: 1 }
+    }
+}
+
+impl Filter {
+    /// Whether two shapes touch.
+    pub fn admits(self, other: Filter) -> bool {
+        self.contype & other.conaffinity != 0 || other.contype & self.conaffinity != 0
+    }
+}
+
+/// What is special about a pair.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactDescription {
+    /// The line it stands in.
+    pub line: Option<usize>,
+    /// The names of both, joined by `-`, in either order.
+    pub pair: String,
+    /// How they touch; nothing if they pass through each other.
+    pub material: Option<Material>,
+}
+
+/// A motor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActuatorDescription {
+    /// The line it stands in.
+    pub line: Option<usize>,
+    /// Its name.
+    pub name: String,
+    /// The joint it drives, by its name or that of its body.
+    pub joint: String,
+    /// What its control means.
+    pub kind: ActuatorKind,
+    /// Force of the joint per force of the actuator.
+    pub gear: f64,
+    /// Gain in positions.
+    pub kp: f64,
+    /// Gain in velocities.
+    pub kd: f64,
+    /// Least and largest control.
+    pub control_range: Option<[f64; 2]>,
+    /// Least and largest force.
+    pub force_range: Option<[f64; 2]>,
+    /// Its control at the start.
+    pub control: f64,
+}
+
+/// A closed loop, or a joint that follows another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EqualityDescription {
+    /// The line it stands in.
+    pub line: Option<usize>,
+    /// Its name.
+    pub name: String,
+    /// What it demands.
+    pub kind: EqualityKind,
+    /// The bodies; nothing is the world. Not of joints.
+    pub bodies: [Option<String>; 2],
+    /// A point of each body, in its frame, m.
+    pub anchors: [[f64; 3]; 2],
+    /// Of a weld: quaternion w, x, y, z of the second body in the first.
+    pub orientation: [f64; 4],
+    /// Distance of the points, m.
+    pub distance: f64,
+    /// q1 = offset + ratio q2: the joints, by their names or those of their bodies.
+    pub joints: [String; 2],
+    /// See `joints`.
+    pub offset: f64,
+    /// See `joints`.
+    pub ratio: f64,
+}
+
+impl Description {
+    /// A scene with nothing in it.
+    pub fn new(name: impl Into<String>, settings: Settings) -> Description {
+        Description {
+            name: name.into(),
+            gravity: [0.0, 0.0, -9.81],
+            settings,
+            half_spaces: Vec::new(),
+            colliders: Vec::new(),
+            bodies: Vec::new(),
+            contacts: Vec::new(),
+            default_contact: None,
+            passes: false,
+            excluded: Vec::new(),
+            touch_parents: false,
+            strict: false,
+            actuators: Vec::new(),
+            equalities: Vec::new(),
+            keyframes: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}

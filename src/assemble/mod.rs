@@ -1,0 +1,18 @@
+//! A scene as words and plain numbers ([`Description`]), what makes a scene of it, and back.
+//!
+//! What reads a file writes a description; names become indices and numbers are checked here, once for all files.
+
+mod build;
+mod checks;
+mod describe;
+mod description;
+mod fault;
+mod numbers;
+mod overlap;
+mod pairs;
+
+pub use description::{
+    ActuatorDescription, BodyDescription, ColliderDescription, ContactDescription, Description,
+    EqualityDescription, Filter, HalfSpaceDescription, JointDescription, Material,
+};
+pub(crate) use fault::Owner;

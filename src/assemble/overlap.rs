@@ -1,0 +1,62 @@
+//! How deep two bodies are in each other where a scene starts.
+
+use nalgebra::{Matrix3, Vector3};
+
+use crate::model::Shape;
+
+/// A shape in the world: its form, sizes, rotation and position.
+pub(super) struct Placed<'a> {
+    pub shape: &'a Shape,
+    pub size: [f64; 3],
+    pub rotation: Matrix3<f64>,
+    pub position: Vector3<f64>,
+}
+
+impl Placed<'_> {
+    /// How far the body reaches from its position along a unit vector of the world, m.
+    pub fn reach(&self, axis: Vector3<f64>) -> f64 {
+        self.shape.reach(self.size, self.rotation.transpose() * axis)
+    }
+
+    /// The directions in which it may have a face or an edge that counts.
+    fn axes(&self) -> impl Iterator<Item = Vector3<f64>> + Clone + '_ {
+        let boxed = *self.shape == Shape::Box;
+        (0..3).filter(move |_| boxed).map(|k| self.rotation.column(k).into_owned())
+    }
+}
+
+/// The least distance by which one of two boxes or balls would have to be moved for them to be apart, m;
+/// negative if they are. Of other shapes nothing.
+pub(super) fn depth(first: &Placed, second: &Placed) -> Option<f64> {
+    match [first.shape, second.shape] {
+        [Shape::Box, Shape::Sphere] => Some(depth_of_ball(first, second)),
+        [Shape::Sphere, Shape::Box] => Some(depth_of_ball(second, first)),
+        [Shape::Box, Shape::Box] | [Shape::Sphere, Shape::Sphere] => {
+            Some(depth_by_axes(first, second))
+        }
+        _ => None,
+    }
+}
+
+/// Of a box and a ball.
+fn depth_of_ball(cuboid: &Placed, ball: &Placed) -> f64 {
+    let center = cuboid.rotation.transpose() * (ball.position - cuboid.position);
+    let beyond = center.abs() - Vector3::from(cuboid.size);
+    let outside = beyond.map(|x| x.max(0.0)).norm();
+    let distance = if outside > 0.0 { outside } else { beyond.max() };
+    ball.size[0] - distance
+}
+
+/// Of two boxes or of two balls, along the axes that can separate them.
+fn depth_by_axes(first: &Placed, second: &Placed) -> f64 {
+    let apart = second.position - first.position;
+    let faces = first.axes().chain(second.axes());
+    let edges = first.axes().flat_map(|a| second.axes().map(move |b| a.cross(&b)));
+    let all = faces.chain(edges).chain([apart]);
+    let overlap =
+        |axis: Vector3<f64>| first.reach(axis) + second.reach(axis) - apart.dot(&axis).abs();
+    let unit = all.filter_map(|axis| axis.try_normalize(1e-6));
+    let least = unit.map(overlap).fold(f64::INFINITY, f64::min);
+    // Two balls at one place.
+    if least.is_finite() { least } else { overlap(Vector3::z()) }
+}

@@ -1,0 +1,286 @@
+//! `actuator` elements: motors, and the position and velocity servos that `general` ones can be.
+
+use super::Reader;
+use super::defaults::Given;
+use super::tree::Tree;
+use crate::Error;
+use crate::assemble::{ActuatorDescription, Description};
+use crate::formats::xml::{Element, Remarks, Unfollowed};
+use crate::model::{ActuatorKind, JointKind};
+
+/// All kinds; their defaults are those of one and the same element.
+pub(super) const TAGS: [&str; 14] = [
+    "general",
+    "motor",
+    "position",
+    "velocity",
+    "intvelocity",
+    "damper",
+    "cylinder",
+    "muscle",
+    "adhesion",
+    "orientation",
+    "pid",
+    "dcmotor",
+    "plugin",
+    "actuator",
+];
+
+const FOLLOWED: [&str; 20] = [
+    "name",
+    "class",
+    "joint",
+    "jointinparent",
+    "gear",
+    "ctrllimited",
+    "ctrlrange",
+    "forcelimited",
+    "forcerange",
+    "kp",
+    "kv",
+    "gaintype",
+    "gainprm",
+    "biastype",
+    "biasprm",
+    "dyntype",
+    "inheritrange",
+    "dampratio",
+    "timeconst",
+    "dynprm",
+];
+
+const INERT: [&str; 8] =
+    ["group", "user", "lengthrange", "cranklength", "interp", "nsample", "actdim", "actearly"];
+
+const STATE: &str = "is not followed: actuators have no state";
+
+const UNFOLLOWED: [Unfollowed; 6] = [
+    Unfollowed { name: "actlimited", neutral: "false", instead: STATE },
+    Unfollowed { name: "actrange", neutral: "0", instead: STATE },
+    Unfollowed { name: "delay", neutral: "0", instead: "is not followed: actuators act at once" },
+    Unfollowed {
+        name: "damping",
+        neutral: "0",
+        instead: "is not followed: give the joint its damping",
+    },
+    Unfollowed {
+        name: "armature",
+        neutral: "0",
+        instead: "is not followed: give the joint its armature",
+    },
+    Unfollowed { name: "input", neutral: "", instead: "is not followed" },
+];
+
+/// Remarks on what is not followed.
+pub(super) fn remark(element: &Element, remarks: &mut Remarks) {
+    if ["general", "motor", "position", "velocity"].contains(&element.tag.as_str()) {
+        element.remark_on_others(&FOLLOWED, &INERT, &UNFOLLOWED, remarks);
+    }
+}
+
+/// force = gain u + bias, without limits: the numbers that MuJoCo keeps of any actuator.
+#[derive(Clone, Copy, Debug)]
+struct Law {
+    gain: f64,
+    /// Constant, per length, per velocity.
+    bias: [f64; 3],
+    /// Whether there is more to it.
+    known: bool,
+}
+
+/// Reads all actuators; says of each whether it is followed.
+pub(super) fn read<'a>(
+    reader: &mut Reader<'a>,
+    root: &'a Element,
+    tree: &Tree,
+    description: &mut Description,
+) -> Result<Vec<bool>, Error> {
+    let mut followed = Vec::new();
+    for element in root.all("actuator").flat_map(|section| &section.children) {
+        if !TAGS.contains(&element.tag.as_str()) {
+            reader.remarks.add(element, "", "is not known here, and ignored");
+            continue;
+        }
+        remark(element, &mut reader.remarks);
+        let actuator = match reader.flags.actuators {
+            true => actuator(reader, element, tree)?,
+            false => {
+                reader.remarks.add(element, "", "is left out: actuators are switched off");
+                None
+            }
+        };
+        followed.push(actuator.is_some());
+        if let Some(actuator) = actuator {
+            let count = followed.len();
+            let name = element.get("name").map(str::to_string);
+            let name = name.unwrap_or_else(|| format!("actuator{count}"));
+            description.actuators.push(ActuatorDescription { name, ..actuator });
+        }
+    }
+    Ok(followed)
+}
+
+fn actuator<'a>(
+    reader: &mut Reader<'a>,
+    element: &'a Element,
+    tree: &Tree,
+) -> Result<Option<ActuatorDescription>, Error> {
+    let given = reader.defaults.given_as(element, None, &TAGS)?;
+    let Some(joint) = element.get("joint").or(element.get("jointinparent")) else {
+        reader.remarks.add(element, "", "is left out: it does not act on a joint");
+        return Ok(None);
+    };
+    let Some((kind, _)) = tree.joint(joint) else {
+        return Err(element.error("joint", format!("there is no joint {joint:?}")));
+    };
+    if ![JointKind::Revolute, JointKind::Prismatic].contains(&kind) {
+        reader.remarks.add(element, "joint", "is left out: it does not act on a hinge or slide");
+        return Ok(None);
+    }
+    let law = law(reader, &given)?;
+    if !law.known {
+        let message = "is left out: it is no motor, position or velocity servo";
+        reader.remarks.add(element, "", message);
+        return Ok(None);
+    }
+    let gear = given.at("gear").list("gear")?.and_then(|gear| gear.first().copied());
+    let mut gear = gear.unwrap_or(1.0);
+    let words = [("true", Some(true)), ("false", Some(false)), ("auto", None)];
+    let range = |limited: &str, name: &str| {
+        let range: Option<[f64; 2]> = given.at(name).numbers(name)?;
+        let limited = given.at(limited).word(limited, &words)?.flatten();
+        if !reader.compiler.limits(limited, range.is_some()) {
+            return Ok(None);
+        }
+        match range {
+            Some([least, most]) if least <= most => Ok(Some([least, most])),
+            Some(_) => Err(given.at(name).error(name, "must be a least and a largest number")),
+            None => Err(given.own().error(name, "is missing, and the actuator is limited")),
+        }
+    };
+    let mut control_range = range("ctrllimited", "ctrlrange")?;
+    let mut force_range = range("forcelimited", "forcerange")?;
+    let inherit = given.at("inheritrange").amount("inheritrange")?.unwrap_or(0.0);
+    if inherit > 0.0 && element.tag == "position" {
+        let limits = tree.links.iter().flat_map(|link| &link.joints);
+        let limits = limits.filter(|other| other.numbers.name == joint);
+        if let Some([lower, upper]) = limits.filter_map(|other| other.numbers.limits).next() {
+            let (middle, half) = ((lower + upper) / 2.0, (upper - lower) / 2.0 * inherit);
+            control_range = Some([middle - half, middle + half]);
+        }
+    }
+    if !reader.flags.clamp_controls {
+        control_range = None;
+    }
+    let Law { gain, bias: [constant, per_length, per_velocity], .. } = law;
+    let (kind, kp, kd) = if constant != 0.0 {
+        (None, 0.0, 0.0)
+    } else if per_length == 0.0 && per_velocity == 0.0 {
+        // gear g u is the motor of gear times g, its force range by g.
+        if gain != 1.0 {
+            gear *= gain;
+            force_range = match gain == 0.0 {
+                true => None,
+                false => force_range.map(|[least, most]| {
+                    let (a, b) = (least / gain, most / gain);
+                    [a.min(b), a.max(b)]
+                }),
+            };
+        }
+        (Some(ActuatorKind::Motor), 0.0, 0.0)
+    } else if per_length != 0.0 && per_length == -gain && per_velocity <= 0.0 {
+        (Some(ActuatorKind::Position), gain, -per_velocity)
+    } else if per_length == 0.0 && per_velocity == -gain {
+        (Some(ActuatorKind::Velocity), 0.0, gain)
+    } else {
+        (None, 0.0, 0.0)
+    };
+    let Some(kind) = kind.filter(|_| kp >= 0.0 && kd >= 0.0) else {
+        let message = "is left out: its gain and bias are not those of a motor, position or \
+                       velocity servo";
+        reader.remarks.add(element, "", message);
+        return Ok(None);
+    };
+    Ok(Some(ActuatorDescription {
+        line: Some(element.line),
+        name: String::new(),
+        joint: joint.to_string(),
+        kind,
+        gear,
+        kp,
+        kd,
+        control_range,
+        force_range,
+        control: 0.0,
+    }))
+}
+
+/// The law of an actuator: defaults and its own attributes one after the other, as each kind understands
+/// them.
+fn law(reader: &mut Reader, given: &Given) -> Result<Law, Error> {
+    let mut law = Law { gain: 1.0, bias: [0.0; 3], known: true };
+    let (mut affine_bias, mut plain) = (false, true);
+    for &layer in given.layers.iter().rev() {
+        match layer.tag.as_str() {
+            "general" | "actuator" => {
+                let numbers = layer.list("gainprm")?;
+                if let Some(first) = numbers.as_ref().and_then(|numbers| numbers.first()) {
+                    law.gain = *first;
+                }
+                if let Some(numbers) = layer.list("biasprm")? {
+                    for (slot, number) in law.bias.iter_mut().zip(&numbers) {
+                        *slot = *number;
+                    }
+                }
+                match layer.get("biastype") {
+                    None => {}
+                    Some("none") => affine_bias = false,
+                    Some("affine") => affine_bias = true,
+                    Some(_) => plain = false,
+                }
+                match layer.get("gaintype") {
+                    None | Some("fixed") => {}
+                    // Affine without gains per length and velocity is fixed.
+                    Some("affine")
+                        if numbers.unwrap_or_default().iter().skip(1).all(|&g| g == 0.0) => {}
+                    Some(_) => plain = false,
+                }
+                if layer.get("dyntype").is_some() {
+                    plain = layer.get("dyntype") == Some("none");
+                }
+            }
+            "motor" => (law.gain, law.bias, affine_bias, plain) = (1.0, [0.0; 3], false, true),
+            "position" => {
+                if let Some(kp) = layer.amount("kp")? {
+                    (law.gain, law.bias[1]) = (kp, -kp);
+                } else {
+                    law.bias[1] = -law.gain;
+                }
+                if let Some(kv) = layer.amount("kv")? {
+                    law.bias[2] = -kv;
+                }
+                (affine_bias, plain) = (true, true);
+                if layer.amount("timeconst")?.unwrap_or(0.0) > 0.0 {
+                    let message = "is not followed: positions are demanded at once";
+                    reader.remarks.add(layer, "timeconst", message);
+                }
+                if layer.amount("dampratio")?.unwrap_or(0.0) > 0.0 {
+                    reader.remarks.add(layer, "dampratio", "is not followed: give kv");
+                }
+            }
+            "velocity" => {
+                if let Some(kv) = layer.amount("kv")? {
+                    law.gain = kv;
+                }
+                law.bias = [0.0, 0.0, -law.gain];
+                (affine_bias, plain) = (true, true);
+            }
+            _ => plain = false,
+        }
+    }
+    if !affine_bias {
+        law.bias = [0.0; 3];
+    }
+    law.known = plain;
+    Ok(law)
+}

@@ -1,0 +1,194 @@
+//! `contact` elements: pairs with friction of their own, bodies that pass through each other.
+
+use std::collections::HashSet;
+
+use super::Reader;
+use super::tree::{Place, Tree};
+use crate::Error;
+use crate::assemble::{ContactDescription, Description, Material};
+use crate::formats::xml::{Element, Unfollowed};
+
+const RIGID: &str = "is not followed: contacts are rigid";
+const TOUCH: &str = "is not followed: contacts act where surfaces touch";
+
+const UNFOLLOWED: [Unfollowed; 6] = [
+    Unfollowed { name: "solref", neutral: "", instead: RIGID },
+    Unfollowed { name: "solimp", neutral: "", instead: RIGID },
+    Unfollowed { name: "solreffriction", neutral: "", instead: RIGID },
+    Unfollowed { name: "margin", neutral: "0", instead: TOUCH },
+    Unfollowed { name: "gap", neutral: "0", instead: TOUCH },
+    Unfollowed { name: "adhesion", neutral: "0", instead: "is not followed: nothing sticks" },
+];
+
+/// Reads all `contact` elements, and what touches by the filters alone.
+pub(super) fn read<'a>(
+    reader: &mut Reader<'a>,
+    root: &'a Element,
+    tree: &mut Tree,
+    description: &mut Description,
+) -> Result<(), Error> {
+    let mut excluded = HashSet::new();
+    for element in root.all("contact").flat_map(|contact| &contact.children) {
+        match element.tag.as_str() {
+            "exclude" => {
+                element.remark_on_others(
+                    &["name", "body1", "body2"],
+                    &[],
+                    &[],
+                    &mut reader.remarks,
+                );
+                let body = |name: &str| {
+                    let body = element.required(name)?;
+                    match body == "world" || tree.places.contains_key(body) {
+                        true => Ok(body.to_string()),
+                        false => Err(element.error(name, format!("there is no body {body:?}"))),
+                    }
+                };
+                match [body("body1")?, body("body2")?] {
+                    [world, body] | [body, world] if world == "world" => {
+                        exclude_world(tree, &body, element.line, description);
+                    }
+                    bodies => {
+                        excluded.insert(bodies);
+                    }
+                }
+            }
+            "pair" => pair(reader, element, tree, description)?,
+            _ => reader.remarks.add(element, "", "is not known here, and ignored"),
+        }
+    }
+    exclude_neighbors(reader, tree, &mut excluded);
+    let mut excluded: Vec<[String; 2]> = excluded.into_iter().collect();
+    excluded.sort();
+    description.excluded = excluded;
+    smooth(reader, tree);
+    Ok(())
+}
+
+fn pair<'a>(
+    reader: &mut Reader<'a>,
+    element: &'a Element,
+    tree: &Tree,
+    description: &mut Description,
+) -> Result<(), Error> {
+    let followed = ["name", "class", "geom1", "geom2", "condim", "friction"];
+    element.remark_on_others(&followed, &[], &UNFOLLOWED, &mut reader.remarks);
+    let given = reader.defaults.given(element, None)?;
+    let mut geoms = Vec::new();
+    for name in ["geom1", "geom2"] {
+        let geom = element.required(name)?;
+        match tree.geoms.get(geom) {
+            Some(&named) => geoms.push(named),
+            None => {
+                let message = format!("there is no geom {geom:?} that can touch");
+                return Err(element.error(name, message));
+            }
+        }
+    }
+    if !reader.flags.contact {
+        return Ok(());
+    }
+    let larger = |of: fn(&super::tree::Named) -> f64| geoms.iter().map(of).fold(0.0, f64::max);
+    let condim = given.at("condim").integer("condim")?;
+    let condim = condim.unwrap_or(larger(|geom| geom.condim as f64) as i64);
+    let friction = given.at("friction").list("friction")?;
+    let mu = match friction.as_deref() {
+        None => larger(|geom| geom.mu),
+        Some(&[mu, ref others @ ..]) if mu >= 0.0 => {
+            if condim > 1 && others.first().is_some_and(|&other| other != mu) {
+                let message = "is followed in its first number only: friction has no direction";
+                reader.remarks.add(given.at("friction"), "friction", message);
+            }
+            mu
+        }
+        Some(_) => {
+            let message = "must be numbers, the first of which is not negative";
+            return Err(given.at("friction").error("friction", message));
+        }
+    };
+    if condim > 3 {
+        let message = "is followed as 3: spinning and rolling meet no friction";
+        reader.remarks.add(given.at("condim"), "condim", message);
+    }
+    let mu = if condim == 1 { 0.0 } else { mu };
+    let [first, second] = [geoms[0].place, geoms[1].place];
+    let material = Some(Material { mu, mu_static: None, restitution: 0.0 });
+    // What is fixed to each other does not move by touching.
+    if tree.moves_with(first) != tree.moves_with(second) {
+        add(tree, [first, second], element.line, material, description);
+    }
+    Ok(())
+}
+
+/// Says how two shapes touch; the last word counts.
+fn add(
+    tree: &Tree,
+    places: [Place; 2],
+    line: usize,
+    material: Option<Material>,
+    description: &mut Description,
+) {
+    let [first, second] = places.map(|place| tree.collider_name(place));
+    let (pair, other) = (format!("{first}-{second}"), format!("{second}-{first}"));
+    description.contacts.retain(|contact| contact.pair != pair && contact.pair != other);
+    description.contacts.push(ContactDescription { line: Some(line), pair, material });
+}
+
+/// Lets a body pass through all that is the world's own.
+fn exclude_world(tree: &Tree, body: &str, line: usize, description: &mut Description) {
+    let Some(&link) = tree.places.get(body) else { return };
+    if tree.is_fixed(link) {
+        return;
+    }
+    let half_spaces = (0..tree.half_spaces.len()).map(Place::HalfSpace);
+    let shapes = (0..tree.colliders.len()).map(Place::World);
+    for fixed in half_spaces.chain(shapes) {
+        for k in 0..tree.links[link].colliders.len() {
+            add(tree, [fixed, Place::Link(link, k)], line, None, description);
+        }
+    }
+}
+
+/// A body passes through the one it hangs on. Where bodies without mass stand between the two, nobody but
+/// this file knows.
+fn exclude_neighbors(reader: &Reader, tree: &Tree, excluded: &mut HashSet<[String; 2]>) {
+    if !reader.flags.filter_parent {
+        return;
+    }
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); tree.links.len()];
+    for (index, link) in tree.links.iter().enumerate() {
+        if let Some(whole) = tree.whole(index)
+            && !link.colliders.is_empty()
+        {
+            members[whole].push(index);
+        }
+    }
+    for (index, link) in tree.links.iter().enumerate() {
+        let several = link.joints.len() > 1;
+        let Some(parent) = link.parent.and_then(|parent| tree.whole(parent)) else { continue };
+        if !several {
+            continue;
+        }
+        for &below in &members[index] {
+            for &above in &members[parent] {
+                let names = [above, below].map(|k| tree.links[k].name.clone());
+                excluded.insert(names);
+            }
+        }
+    }
+}
+
+/// Geoms of condim 1 slide on each other, and rub on all others. Without friction of their own they do so,
+/// as of two surfaces the larger friction counts.
+fn smooth(reader: &mut Reader, tree: &mut Tree) {
+    let rough = tree.surfaces.iter().filter(|surface| surface.condim > 1);
+    let least = rough.map(|surface| surface.mu).fold(f64::INFINITY, f64::min);
+    let slippery = tree.surfaces.iter().filter(|surface| surface.condim == 1);
+    for surface in slippery.cloned().collect::<Vec<_>>() {
+        tree.make_smooth(surface.place);
+        if surface.mu > least {
+            let message = "1 is followed as no friction: of a geom with friction, the number of that one counts";
+            reader.remarks.add_at(&surface.file, surface.line, "geom.condim", message);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! MJCF, the files of MuJoCo, read into a [`Description`].
+//!
+//! What the file says about softness of contacts is remarked upon and not followed: contacts, limits and
+//! equality constraints are rigid here. What is only seen (cameras, lights, materials) is passed over;
+//! everything else that is not followed is a warning with its line.
+
+mod actuator;
+mod asset;
+mod body;
+mod compiler;
+mod contact;
+mod defaults;
+mod equality;
+mod geom;
+mod include;
+mod inertia;
+mod joint;
+mod keyframe;
+mod option;
+mod orientation;
+mod tree;
+
+use std::path::Path;
+
+use super::xml::{Element, Remarks};
+use crate::Error;
+use crate::assemble::Description;
+use asset::Assets;
+use compiler::Compiler;
+use defaults::Defaults;
+use option::Flags;
+
+/// What all readers of elements share.
+struct Reader<'a> {
+    compiler: Compiler,
+    defaults: Defaults<'a>,
+    assets: Assets<'a>,
+    flags: Flags,
+    remarks: Remarks,
+}
+
+/// Reads the root element of a file; `name` stands for it in messages, what it refers to is looked for in
+/// `directory`.
+pub(super) fn read(root: Element, name: &str, directory: &Path) -> Result<Description, Error> {
+    describe(&include::resolve(root, directory)?, name, directory)
+}
+
+fn describe(root: &Element, name: &str, directory: &Path) -> Result<Description, Error> {
+    let mut remarks = Remarks::default();
+    root.remark_on_others(&[], &["model"], &[], &mut remarks);
+    let compiler = Compiler::read(root, directory, &mut remarks)?;
+    let defaults = Defaults::read(root)?;
+    let assets = Assets::read(root, &compiler, &defaults, &mut remarks)?;
+    let (settings, gravity, flags) = option::read(root, &mut remarks)?;
+    let mut reader = Reader { compiler, defaults, assets, flags, remarks };
+    reader.remark_on_defaults();
+    reader.remark_on_sections(root);
+
+    let mut description = Description::new(name, settings);
+    description.gravity = gravity;
+    description.strict = false;
+    description.touch_parents = !reader.flags.filter_parent;
+    let mut tree = tree::read(&mut reader, root)?;
+    inertia::set_total_mass(&mut tree, &reader.compiler);
+    contact::read(&mut reader, root, &mut tree, &mut description)?;
+    equality::read(&mut reader, root, &tree, &mut description)?;
+    let actuators = actuator::read(&mut reader, root, &tree, &mut description)?;
+    tree.describe(&mut description);
+    keyframe::read(&mut reader, root, &actuators, &mut description)?;
+    description.warnings = reader.remarks.finish();
+    Ok(description)
+}
+
+impl Reader<'_> {
+    /// Remarks on whole sections that are not followed.
+    fn remark_on_sections(&mut self, root: &Element) {
+        // Measured, drawn, or sizes of MuJoCo's memory.
+        const INERT: [&str; 6] = ["size", "statistic", "visual", "custom", "sensor", "asset"];
+        const READ: [&str; 9] = [
+            "compiler",
+            "option",
+            "default",
+            "worldbody",
+            "contact",
+            "equality",
+            "actuator",
+            "keyframe",
+            "other:",
+        ];
+        for section in &root.children {
+            let tag = section.tag.as_str();
+            if INERT.contains(&tag) || READ.contains(&tag) {
+                continue;
+            }
+            match tag {
+                "tendon" | "deformable" => {
+                    for element in &section.children {
+                        if acts(element) {
+                            self.remarks.add(element, "", "is not followed, and left out");
+                        }
+                    }
+                }
+                "extension" => self.remarks.add(section, "", "plugins are not followed"),
+                _ => self.remarks.add(section, "", "is not known here, and ignored"),
+            }
+        }
+    }
+}
+
+/// Whether an element of an unknown section may act on the motion: not skins, nor tendons that only measure.
+fn acts(element: &Element) -> bool {
+    const SEEN: [&str; 6] = ["name", "group", "material", "rgba", "user", "width"];
+    let tendon = ["spatial", "fixed"].contains(&element.tag.as_str());
+    let mut attributes = element.attributes.iter();
+    let passive = tendon && attributes.all(|attribute| SEEN.contains(&attribute.name.as_str()));
+    element.tag != "skin" && !passive
+}

@@ -1,0 +1,13 @@
+//! Scenes from files: TOML, MJCF, URDF, and the meshes that they name.
+
+mod load;
+mod mass_properties;
+mod mesh;
+mod mjcf;
+mod pose;
+mod scene;
+mod urdf;
+mod xml;
+
+pub use load::LoadOptions;
+pub use mesh::Mesh;

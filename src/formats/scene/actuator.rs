@@ -1,0 +1,61 @@
+//! The `[[actuator]]` tables of a scene file.
+
+use crate::Error;
+use crate::assemble::ActuatorDescription;
+use crate::model::ActuatorKind;
+use crate::table::Table;
+
+/// Reads an actuator whose name is known.
+pub(super) fn read(table: &Table, name: String) -> Result<ActuatorDescription, Error> {
+    table.only(&[
+        "name",
+        "joint",
+        "type",
+        "gear",
+        "kp",
+        "kd",
+        "control_range",
+        "force_range",
+        "control",
+    ])?;
+    let kind = match table.string("type")?.unwrap_or("motor") {
+        "motor" => ActuatorKind::Motor,
+        "position" => ActuatorKind::Position,
+        "velocity" => ActuatorKind::Velocity,
+        other => {
+            let message =
+                format!("must be \"motor\", \"position\" or \"velocity\", found {other:?}");
+            return Err(table.error("type", message));
+        }
+    };
+    let needs = |field: &str, needed: bool| {
+        let gain = table.number(field)?;
+        match needed {
+            true => Ok(gain.unwrap_or(0.0)),
+            false if gain.is_some() => {
+                let message = format!("has no meaning for a {}", kind.name());
+                Err(table.error(field, message))
+            }
+            false => Ok(0.0),
+        }
+    };
+    let kp = needs("kp", kind == ActuatorKind::Position)?;
+    if kind == ActuatorKind::Position {
+        table.required("kp", table.number("kp")?)?;
+    }
+    if kind == ActuatorKind::Velocity {
+        table.required("kd", table.number("kd")?)?;
+    }
+    Ok(ActuatorDescription {
+        line: None,
+        name,
+        joint: table.required("joint", table.string("joint")?)?.to_string(),
+        kind,
+        gear: table.number("gear")?.unwrap_or(1.0),
+        kp,
+        kd: needs("kd", kind != ActuatorKind::Motor)?,
+        control_range: table.numbers("control_range")?,
+        force_range: table.numbers("force_range")?,
+        control: table.number("control")?.unwrap_or(0.0),
+    })
+}

@@ -1,0 +1,209 @@
+//! The `[[body]]` tables of a scene file.
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::shape;
+use crate::Error;
+use crate::assemble::{BodyDescription, ColliderDescription, JointDescription};
+use crate::model::JointKind;
+use crate::spatial::rotation_matrix;
+use crate::state::unit_quaternion;
+use crate::table::Table;
+
+const FIELDS: [&str; 13] = [
+    "name",
+    "mass",
+    "inertia",
+    "center_of_mass",
+    "shape",
+    "parent",
+    "joint",
+    "position",
+    "orientation",
+    "velocity",
+    "angular_velocity",
+    "force",
+    "torque",
+];
+
+/// Reads a body whose name is known.
+pub(super) fn read(table: &Table, name: &str) -> Result<BodyDescription, Error> {
+    table.only(&FIELDS)?;
+    let parent = table.string("parent")?.filter(|&parent| parent != "world").map(str::to_string);
+    let mass = table.required("mass", table.number("mass")?)?;
+    let mut joint = read_joint(table, parent.is_some())?;
+    let free = joint.kind == JointKind::Free;
+    table.demand("mass", mass > 0.0 || !free && mass == 0.0, "must be positive", mass, "kg")?;
+    let colliders = read_shapes(table, free)?;
+    let given = table.numbers("center_of_mass")?;
+    let (center_of_mass, inertia) = match table.list("inertia")? {
+        Some(numbers) => (given.unwrap_or([0.0; 3]), six(table, &numbers)?),
+        // Without a shape a body on a joint is a point.
+        None if mass == 0.0 || !free && colliders.is_empty() => {
+            (given.unwrap_or([0.0; 3]), [0.0; 6])
+        }
+        None => uniform(table, mass, &colliders, given)?,
+    };
+    let vector = |field: &str| Ok(table.numbers(field)?.unwrap_or([0.0; 3]));
+    joint.position = vector("position")?;
+    joint.orientation = read_orientation(table)?;
+    if free {
+        joint.v = [vector("velocity")?, vector("angular_velocity")?].concat();
+    } else {
+        for field in ["velocity", "angular_velocity", "force", "torque"] {
+            if table.has(field) {
+                let message = "is for free bodies; give the joint q and v, or an actuator";
+                return Err(table.error(field, message));
+            }
+        }
+    }
+    Ok(BodyDescription {
+        line: None,
+        name: name.to_string(),
+        parent,
+        joint,
+        mass,
+        center_of_mass,
+        inertia,
+        colliders,
+        force: vector("force")?,
+        torque: vector("torque")?,
+    })
+}
+
+fn read_joint(table: &Table, hangs: bool) -> Result<JointDescription, Error> {
+    let Some(joint) = table.table("joint")? else {
+        if hangs {
+            let message = "is missing: with a parent, a body has joint = { type = .. }";
+            return Err(table.error("joint", message));
+        }
+        return Ok(JointDescription::new(JointKind::Free));
+    };
+    joint.only(&[
+        "type",
+        "name",
+        "axis",
+        "anchor",
+        "limits",
+        "armature",
+        "damping",
+        "friction",
+        "stiffness",
+        "rest",
+        "q",
+        "v",
+    ])?;
+    let kind = match joint.required("type", joint.string("type")?)? {
+        "free" => JointKind::Free,
+        "fixed" => JointKind::Fixed,
+        "ball" => JointKind::Ball,
+        "revolute" | "continuous" => JointKind::Revolute,
+        "prismatic" => JointKind::Prismatic,
+        other => {
+            let message = format!(
+                "must be \"free\", \"fixed\", \"ball\", \"revolute\" or \"prismatic\", found {other:?}"
+            );
+            return Err(joint.error("type", message));
+        }
+    };
+    let mut described = JointDescription::new(kind);
+    if kind.has_axis() {
+        described.axis = joint.required("axis", joint.numbers("axis")?)?;
+    }
+    described.name = joint.string("name")?.unwrap_or("").to_string();
+    described.anchor = joint.numbers("anchor")?.unwrap_or([0.0; 3]);
+    described.limits = joint.numbers("limits")?;
+    for (field, number) in [
+        ("armature", &mut described.armature),
+        ("damping", &mut described.damping),
+        ("friction", &mut described.friction),
+        ("stiffness", &mut described.stiffness),
+        ("rest", &mut described.rest),
+    ] {
+        *number = joint.number(field)?.unwrap_or(0.0);
+    }
+    described.q = joint.list("q")?.unwrap_or_default();
+    described.v = joint.list("v")?.unwrap_or_default();
+    Ok(described)
+}
+
+/// `shape = { .. }` or any number of `[[body.shape]]`. A free body has one: it is there to touch things.
+fn read_shapes(table: &Table, free: bool) -> Result<Vec<ColliderDescription>, Error> {
+    if table.is_list("shape") {
+        let shapes = table.tables("shape")?.into_iter().map(|shape| {
+            let name = shape.string("name")?.unwrap_or("").to_string();
+            shape::read(&shape, name)
+        });
+        return shapes.collect();
+    }
+    match table.table("shape")? {
+        Some(shape) => {
+            let name = shape.string("name")?.unwrap_or("").to_string();
+            Ok(vec![shape::read(&shape, name)?])
+        }
+        None if free && !table.has("inertia") => Err(table.error("shape", "is missing")),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Centre of mass and inertia of a solid of uniform density.
+fn uniform(
+    table: &Table,
+    mass: f64,
+    colliders: &[ColliderDescription],
+    given: Option<[f64; 3]>,
+) -> Result<([f64; 3], [f64; 6]), Error> {
+    let [collider] = colliders else {
+        let message = "is missing: without it the body is a solid of uniform density of one shape";
+        return Err(table.error("inertia", message));
+    };
+    let solid = collider.shape.uniform_solid(collider.size);
+    if solid.volume == 0.0 {
+        let message = "is missing: a height field is a surface, which has no uniform density";
+        return Err(table.error("inertia", message));
+    }
+    let turn = unit_quaternion(collider.orientation).unwrap_or([1.0, 0.0, 0.0, 0.0]);
+    let rotation = rotation_matrix(turn);
+    let center = Vector3::from(collider.position) + rotation * solid.center_of_mass;
+    let center_of_mass: [f64; 3] = center.into();
+    if given.is_some_and(|given| given != center_of_mass) {
+        let [x, y, z] = center_of_mass;
+        let message = format!(
+            "is missing: without it the body is a solid of uniform density, which has its \
+             center_of_mass at [{x}, {y}, {z}]"
+        );
+        return Err(table.error("inertia", message));
+    }
+    let [xx, yy, zz, xy, xz, yz] = collider.shape.uniform_inertia(mass, collider.size);
+    if turn == [1.0, 0.0, 0.0, 0.0] {
+        return Ok((center_of_mass, [xx, yy, zz, xy, xz, yz]));
+    }
+    let own = Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
+    let m = rotation * own * rotation.transpose();
+    let six = [m[(0, 0)], m[(1, 1)], m[(2, 2)], m[(0, 1)], m[(0, 2)], m[(1, 2)]];
+    Ok((center_of_mass, six))
+}
+
+fn read_orientation(table: &Table) -> Result<[f64; 4], Error> {
+    let given = table.numbers("orientation")?.unwrap_or([1.0, 0.0, 0.0, 0.0]);
+    unit_quaternion(given).map_err(|norm| {
+        let message = format!("must be a unit quaternion [w, x, y, z], found one of norm {norm}");
+        table.error("orientation", message)
+    })
+}
+
+/// Inertia xx, yy, zz, xy, xz, yz from one number, three or six.
+fn six(table: &Table, numbers: &[f64]) -> Result<[f64; 6], Error> {
+    match *numbers {
+        [i] => Ok([i, i, i, 0.0, 0.0, 0.0]),
+        [xx, yy, zz] => Ok([xx, yy, zz, 0.0, 0.0, 0.0]),
+        [xx, yy, zz, xy, xz, yz] => Ok([xx, yy, zz, xy, xz, yz]),
+        _ => {
+            let message = format!(
+                "must be one number, [xx, yy, zz] or [xx, yy, zz, xy, xz, yz], found {} numbers",
+                numbers.len()
+            );
+            Err(table.error("inertia", message))
+        }
+    }
+}

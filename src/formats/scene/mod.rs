@@ -1,0 +1,247 @@
+//! The scene file.
+
+mod actuator;
+mod body;
+mod contact;
+mod equality;
+mod shape;
+mod write;
+
+use std::collections::HashSet;
+
+use crate::Error;
+use crate::assemble::{Description, HalfSpaceDescription, Owner};
+use crate::model::{ContactSolver, Integrator, Keyframe, Scene, Settings, StaggeredDerivative};
+use crate::table::{self, Table};
+
+impl Scene {
+    /// Reads a scene from the text of a file; `name` stands for the file in messages, and for where the
+    /// files it names are.
+    pub fn parse(text: &str, name: &str) -> Result<Scene, Error> {
+        let document = table::parse(text, name)?;
+        let root = Table::root(text, name, &document);
+        let (description, tables) = read(&root, name)?;
+        description.build().map_err(|fault| {
+            let table = match fault.owner {
+                Owner::HalfSpace(k) => &tables.half_spaces[k],
+                Owner::Collider(k) => &tables.shapes[k],
+                Owner::Body(k) => &tables.bodies[k],
+                Owner::Contact(k) => &tables.contacts[k],
+                Owner::Actuator(k) => &tables.actuators[k],
+                Owner::Equality(k) => &tables.equalities[k],
+                Owner::Scene | Owner::Keyframe => &root,
+            };
+            table.error(fault.field, fault.message)
+        })
+    }
+}
+
+/// What a scene file describes, before it is checked.
+pub(super) fn describe(text: &str, name: &str) -> Result<Description, Error> {
+    let document = table::parse(text, name)?;
+    Ok(read(&Table::root(text, name, &document), name)?.0)
+}
+
+/// The tables that parts of a description come from.
+struct Tables<'a> {
+    half_spaces: Vec<Table<'a>>,
+    shapes: Vec<Table<'a>>,
+    bodies: Vec<Table<'a>>,
+    contacts: Vec<Table<'a>>,
+    actuators: Vec<Table<'a>>,
+    equalities: Vec<Table<'a>>,
+}
+
+fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), Error> {
+    root.only(&[
+        "gravity",
+        "strict",
+        "touch_parents",
+        "keyframe",
+        "simulation",
+        "half_space",
+        "shape",
+        "body",
+        "contact",
+        "actuator",
+        "equality",
+    ])?;
+    let gravity = root.numbers("gravity")?.unwrap_or([0.0, 0.0, -9.81]);
+    let mut description = Description::new(name, read_settings(root)?);
+    description.gravity = gravity;
+    description.strict = root.boolean("strict")?.unwrap_or(true);
+    description.touch_parents = root.boolean("touch_parents")?.unwrap_or(false);
+
+    let mut names = HashSet::from(["gravity".to_string(), "world".to_string()]);
+    let mut half_spaces = root.tables("half_space")?;
+    for table in &mut half_spaces {
+        description.half_spaces.push(read_half_space(table, &mut names)?);
+    }
+    let mut shapes = root.tables("shape")?;
+    for table in &mut shapes {
+        let name = read_name(table, "shape", &mut names)?;
+        description.colliders.push(shape::read(table, name)?);
+    }
+    let mut bodies = root.tables("body")?;
+    for table in &mut bodies {
+        let name = read_name(table, "body", &mut names)?;
+        description.bodies.push(body::read(table, &name)?);
+    }
+    let contacts = contact::read(root, &mut description)?;
+    let mut actuators = root.tables("actuator")?;
+    for table in &mut actuators {
+        let name = read_name(table, "actuator", &mut names)?;
+        description.actuators.push(actuator::read(table, name)?);
+    }
+    let mut equalities = root.tables("equality")?;
+    for table in &mut equalities {
+        let name = read_name(table, "equality", &mut names)?;
+        description.equalities.push(equality::read(table, name)?);
+    }
+    for table in root.tables("keyframe")? {
+        table.only(&["name", "q", "v", "controls"])?;
+        let name = table.required("name", table.string("name")?)?.to_string();
+        if description.keyframes.iter().any(|known| known.name == name) {
+            let message = format!("{name:?} is taken: all keyframes have names of their own");
+            return Err(table.error("name", message));
+        }
+        let (q, v) = (table.list("q")?, table.list("v")?);
+        description.keyframes.push(Keyframe { name, q, v, controls: table.list("controls")? });
+    }
+    let tables = Tables { half_spaces, shapes, bodies, contacts, actuators, equalities };
+    Ok((description, tables))
+}
+
+fn read_settings(root: &Table) -> Result<Settings, Error> {
+    let table = root.required("simulation", root.table("simulation")?)?;
+    table.only(&[
+        "time_step",
+        "integrator",
+        "solver",
+        "n_step",
+        "derivative",
+        "compliance",
+        "baumgarte",
+        "restitution_threshold",
+        "static_speed",
+        "split_impacts",
+        "keep_impulses",
+        "smoothing",
+        "tolerance",
+    ])?;
+    let time_step = table.required("time_step", table.number("time_step")?)?;
+    table.demand("time_step", time_step > 0.0, "must be positive", time_step, "s")?;
+    let mut settings = Settings::new(time_step);
+    settings.integrator = match table.string("integrator")?.unwrap_or("semi_implicit") {
+        "semi_implicit" => Integrator::SemiImplicit,
+        "implicit" => Integrator::Implicit,
+        "runge_kutta" => Integrator::RungeKutta,
+        other => {
+            let message = format!(
+                "must be \"semi_implicit\", \"implicit\" or \"runge_kutta\", found {other:?}"
+            );
+            return Err(table.error("integrator", message));
+        }
+    };
+    let solver = table.string("solver")?.unwrap_or("coupled");
+    settings.solver = match solver {
+        "coupled" => ContactSolver::Coupled,
+        "gauss_seidel" => ContactSolver::GaussSeidel,
+        "convex_relaxation" => ContactSolver::ConvexRelaxation,
+        "pyramid" => ContactSolver::Pyramid,
+        "staggered" => {
+            let n_step = table.count("n_step")?.unwrap_or(5);
+            let most = 1000;
+            let message = format!("must be at most {most}");
+            table.demand("n_step", n_step <= most, &message, n_step as f64, "")?;
+            let derivative = match table.string("derivative")?.unwrap_or("unrolled") {
+                "unrolled" => StaggeredDerivative::Unrolled,
+                "implicit" => StaggeredDerivative::Implicit,
+                other => {
+                    let message = format!("must be \"unrolled\" or \"implicit\", found {other:?}");
+                    return Err(table.error("derivative", message));
+                }
+            };
+            ContactSolver::Staggered { n_step, derivative }
+        }
+        other => {
+            let message = format!(
+                "must be \"coupled\", \"staggered\", \"gauss_seidel\", \"convex_relaxation\" or \
+                 \"pyramid\", found {other:?}"
+            );
+            return Err(table.error("solver", message));
+        }
+    };
+    for field in ["n_step", "derivative"] {
+        if solver != "staggered" && table.has(field) {
+            return Err(table.error(field, "only has a meaning with solver = \"staggered\""));
+        }
+    }
+    settings.split_impacts = table.boolean("split_impacts")?.unwrap_or(false);
+    settings.keep_impulses = table.boolean("keep_impulses")?.unwrap_or(false);
+    let Settings {
+        compliance,
+        baumgarte,
+        restitution_threshold,
+        static_speed,
+        smoothing,
+        tolerance,
+        ..
+    } = &mut settings;
+    for (field, number, unit) in [
+        ("compliance", compliance, ""),
+        ("baumgarte", baumgarte, ""),
+        ("restitution_threshold", restitution_threshold, "m/s"),
+        ("static_speed", static_speed, "m/s"),
+        ("smoothing", smoothing, "J"),
+        ("tolerance", tolerance, ""),
+    ] {
+        *number = table.number(field)?.unwrap_or(*number);
+        table.demand(field, *number >= 0.0, "must not be negative", *number, unit)?;
+    }
+    let Settings { baumgarte, tolerance, .. } = settings;
+    table.demand("baumgarte", baumgarte <= 1.0, "must be between 0 and 1", baumgarte, "")?;
+    let sound = tolerance > 0.0 && tolerance <= 1e-3;
+    table.demand("tolerance", sound, "must be positive and at most 1e-3", tolerance, "")?;
+    let stiff = settings.compliance <= 1.0;
+    table.demand("compliance", stiff, "must be at most 1", settings.compliance, "")?;
+    if settings.smoothing > 0.0 && settings.solver != ContactSolver::Coupled {
+        return Err(table.error("smoothing", "only has a meaning with solver = \"coupled\""));
+    }
+    Ok(settings)
+}
+
+fn read_half_space(
+    table: &mut Table,
+    names: &mut HashSet<String>,
+) -> Result<HalfSpaceDescription, Error> {
+    let name = read_name(table, "half_space", names)?;
+    let mut fields = vec!["name", "normal", "offset"];
+    fields.extend(shape::SURFACE);
+    table.only(&fields)?;
+    let normal = table.required("normal", table.numbers("normal")?)?;
+    let offset = table.number("offset")?.unwrap_or(0.0);
+    let material = shape::read_material(table)?;
+    let filter = shape::read_filter(table)?;
+    Ok(HalfSpaceDescription { line: None, name, normal, offset, material, filter })
+}
+
+/// The name of something; from here on messages about the table call it by its name.
+fn read_name(table: &mut Table, kind: &str, names: &mut HashSet<String>) -> Result<String, Error> {
+    let name = table.required("name", table.string("name")?)?.to_string();
+    if name.split('/').any(str::is_empty) || name.trim() != name || name.contains(char::is_control)
+    {
+        let message = format!(
+            "must not be empty, contain control characters, or start or end with '/' or a space, \
+             found {name:?}"
+        );
+        return Err(table.error("name", message));
+    }
+    if names.contains(&name) {
+        let message = format!("{name:?} is taken: all names in a scene must differ");
+        return Err(table.error("name", message));
+    }
+    table.path = format!("{kind}.{name}");
+    names.insert(name.clone());
+    Ok(name)
+}

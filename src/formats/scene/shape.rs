@@ -1,0 +1,135 @@
+//! Shapes: the fields of a `[[shape]]`, of `shape = { .. }` and of `[[body.shape]]`.
+
+use std::sync::Arc;
+
+use nalgebra::Vector3;
+
+use crate::Error;
+use crate::assemble::{ColliderDescription, Filter, Material};
+use crate::formats::mesh::Mesh;
+use crate::model::{HeightField, Polyhedron, Shape};
+use crate::table::Table;
+
+/// What says how a surface touches others.
+pub(super) const SURFACE: [&str; 5] = ["mu", "mu_static", "restitution", "contype", "conaffinity"];
+/// The kinds of shapes.
+const KINDS: [&str; 7] = ["box", "sphere", "capsule", "cylinder", "convex", "mesh", "height_field"];
+
+/// Reads a shape whose name is known.
+pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, Error> {
+    let mut fields = vec!["name", "position", "orientation"];
+    fields.extend(SURFACE);
+    fields.extend(KINDS);
+    fields.extend(["scale", "spacing"]);
+    table.only(&fields)?;
+    let (shape, size) = read_kind(table)?;
+    Ok(ColliderDescription {
+        line: None,
+        name,
+        shape,
+        size,
+        position: table.numbers("position")?.unwrap_or([0.0; 3]),
+        orientation: table.numbers("orientation")?.unwrap_or([1.0, 0.0, 0.0, 0.0]),
+        material: read_material(table)?,
+        filter: read_filter(table)?,
+        mesh: table.string("mesh")?.map(|file| table.directory().join(file).display().to_string()),
+    })
+}
+
+fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
+    let given: Vec<&str> = KINDS.into_iter().filter(|kind| table.has(kind)).collect();
+    let [kind] = given[..] else {
+        let message = "must be { box = [hx, hy, hz] } with half extents, or { sphere = r }, or \
+                       another of capsule, cylinder = [r, half length along z], convex = [points], \
+                       mesh = \"file\", height_field = [rows]";
+        return Err(table.error("", message));
+    };
+    let scaled = matches!(kind, "convex" | "mesh");
+    for (field, meant) in [("scale", scaled), ("spacing", kind == "height_field")] {
+        if table.has(field) && !meant {
+            return Err(table.error(field, format!("has no meaning for a {kind}")));
+        }
+    }
+    let scale = table.numbers("scale")?.unwrap_or([1.0; 3]);
+    let round = |shape: Shape| {
+        let [radius, half] = table.required(kind, table.numbers(kind)?)?;
+        Ok((shape, [radius, half, 0.0]))
+    };
+    let hull = |points: &[Vector3<f64>]| {
+        let hull = Polyhedron::hull(points);
+        let hull = hull.map_err(|error| table.error(kind, error.to_string()))?;
+        Ok((Shape::Convex(Arc::new(hull)), scale))
+    };
+    let (shape, size) = match kind {
+        "box" => (Shape::Box, table.required(kind, table.numbers(kind)?)?),
+        "sphere" => {
+            let radius = table.required(kind, table.number(kind)?)?;
+            (Shape::Sphere, [radius, 0.0, 0.0])
+        }
+        "capsule" => round(Shape::Capsule)?,
+        "cylinder" => round(Shape::Cylinder)?,
+        "convex" => {
+            let points = table.required(kind, table.rows(kind)?)?;
+            let points = points.iter().map(|point| <[f64; 3]>::try_from(point.as_slice()));
+            let points = points.collect::<Result<Vec<_>, _>>();
+            let points = points.map_err(|_| table.error(kind, "must be lists of 3 numbers"))?;
+            hull(&points.into_iter().map(Vector3::from).collect::<Vec<_>>())?
+        }
+        "mesh" => {
+            let file = table.required(kind, table.string(kind)?)?;
+            let path = table.directory().join(file);
+            let mesh = Mesh::load(path).map_err(|error| table.error(kind, error.to_string()))?;
+            hull(&mesh.points.into_iter().map(Vector3::from).collect::<Vec<_>>())?
+        }
+        _ => {
+            let rows = table.required(kind, table.rows(kind)?)?;
+            let columns = rows.first().map_or(0, Vec::len);
+            if rows.iter().any(|row| row.len() != columns) {
+                return Err(table.error(kind, "must have rows of one length"));
+            }
+            let spacing = table.required("spacing", table.numbers("spacing")?)?;
+            let field = HeightField::new(rows.len(), columns, spacing, rows.concat());
+            let field = field.map_err(|error| table.error(kind, error.to_string()))?;
+            (Shape::HeightField(Arc::new(field)), scale)
+        }
+    };
+    let field = if scaled { "scale" } else { kind };
+    for found in shape.sizes(&size).iter().copied() {
+        table.demand(field, found > 0.0, "must be positive", found, "m")?;
+    }
+    Ok((shape, size))
+}
+
+/// The material of a surface, if it has one of its own.
+pub(super) fn read_material(table: &Table) -> Result<Option<Material>, Error> {
+    if !table.has("mu") {
+        for field in ["mu_static", "restitution"] {
+            if table.has(field) {
+                return Err(table.error(field, "has no meaning without mu"));
+            }
+        }
+        return Ok(None);
+    }
+    let mu = table.required("mu", table.number("mu")?)?;
+    table.demand("mu", mu >= 0.0, "must not be negative", mu, "")?;
+    let mu_static = table.number("mu_static")?;
+    if let Some(found) = mu_static {
+        let message = format!("must not be less than mu, {mu}");
+        table.demand("mu_static", found >= mu, &message, found, "")?;
+    }
+    let restitution = table.number("restitution")?.unwrap_or(0.0);
+    let met = (0.0..=1.0).contains(&restitution);
+    table.demand("restitution", met, "must be between 0 and 1", restitution, "")?;
+    Ok(Some(Material { mu, mu_static, restitution }))
+}
+
+/// What a surface touches.
+pub(super) fn read_filter(table: &Table) -> Result<Filter, Error> {
+    let bits = |field: &str| {
+        let Some(number) = table.number(field)? else { return Ok(1) };
+        let met = number >= 0.0 && number <= f64::from(u32::MAX) && number.fract() == 0.0;
+        table.demand(field, met, "must be a whole number of at most 32 bits", number, "")?;
+        Ok(number as u32)
+    };
+    Ok(Filter { contype: bits("contype")?, conaffinity: bits("conaffinity")? })
+}

@@ -1,0 +1,459 @@
+//! A description as the text of a scene file.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+use std::path::{Component, Path, PathBuf};
+
+use crate::assemble::{
+    ActuatorDescription, BodyDescription, ColliderDescription, Description, EqualityDescription,
+    Filter, HalfSpaceDescription, JointDescription, Material,
+};
+use crate::model::{ActuatorKind, EqualityKind, JointKind, Settings, Shape};
+
+impl Description {
+    /// The text of a scene file that says the same, with comments. Meshes are named relative to `directory`,
+    /// where the file is to stand.
+    ///
+    /// All names in a scene differ, and some are not allowed there: what must be renamed is, and a comment
+    /// says so. States by name have no place in a scene file and become comments.
+    pub fn to_toml(&self, directory: impl AsRef<Path>) -> String {
+        let names = Names::new(self);
+        let mut text = String::new();
+        self.write_head(&mut text, &names);
+        for (half_space, name) in self.half_spaces.iter().zip(&names.half_spaces) {
+            write_half_space(&mut text, half_space, name);
+        }
+        let directory = directory.as_ref();
+        for (shape, name) in self.colliders.iter().zip(&names.shapes) {
+            text.push_str("\n[[shape]]\n");
+            write_shape(&mut text, shape, name, directory);
+        }
+        for (body, name) in self.bodies.iter().zip(&names.bodies) {
+            write_body(&mut text, body, name, &names, directory);
+        }
+        self.write_contacts(&mut text, &names);
+        for (actuator, name) in self.actuators.iter().zip(&names.actuators) {
+            write_actuator(&mut text, actuator, name, &names);
+        }
+        for (equality, name) in self.equalities.iter().zip(&names.equalities) {
+            write_equality(&mut text, equality, name, &names);
+        }
+        for keyframe in &self.keyframes {
+            text.push_str("\n[[keyframe]]\n");
+            field(&mut text, "name", &string(&keyframe.name));
+            for (what, numbers) in
+                [("q", &keyframe.q), ("v", &keyframe.v), ("controls", &keyframe.controls)]
+            {
+                if let Some(numbers) = numbers {
+                    field(&mut text, what, &list(numbers));
+                }
+            }
+        }
+        text
+    }
+
+    fn write_head(&self, text: &mut String, names: &Names) {
+        comment(text, &format!("Made from {}", self.name));
+        for warning in &self.warnings {
+            comment(text, &format!("Warning: {warning}"));
+        }
+        for (old, new) in &names.renamed {
+            comment(text, &format!("Renamed: {old:?} is {new:?} here"));
+        }
+        field(text, "gravity", &list(&self.gravity));
+        if !self.strict {
+            field(text, "strict", "false");
+        }
+        if self.touch_parents {
+            field(text, "touch_parents", "true");
+        }
+        text.push_str("\n[simulation]\n");
+        let Settings { time_step, .. } = self.settings;
+        let default = Settings::new(time_step);
+        field(text, "time_step", &number(time_step));
+        if self.settings.integrator != default.integrator {
+            field(text, "integrator", &string(self.settings.integrator.name()));
+        }
+        if self.settings.solver != default.solver {
+            field(text, "solver", &string(self.settings.solver.name()));
+            if let crate::model::ContactSolver::Staggered { n_step, derivative } =
+                self.settings.solver
+            {
+                field(text, "n_step", &n_step.to_string());
+                field(text, "derivative", &string(derivative.name()));
+            }
+        }
+        if self.settings.split_impacts {
+            field(text, "split_impacts", "true");
+        }
+        if self.settings.keep_impulses {
+            field(text, "keep_impulses", "true");
+        }
+        let settings = |settings: &Settings| {
+            [
+                ("compliance", settings.compliance),
+                ("baumgarte", settings.baumgarte),
+                ("restitution_threshold", settings.restitution_threshold),
+                ("static_speed", settings.static_speed),
+                ("smoothing", settings.smoothing),
+                ("tolerance", settings.tolerance),
+            ]
+        };
+        for ((name, value), (_, usual)) in settings(&self.settings).iter().zip(settings(&default)) {
+            if *value != usual {
+                field(text, name, &number(*value));
+            }
+        }
+    }
+
+    fn write_contacts(&self, text: &mut String, names: &Names) {
+        if self.passes || self.default_contact.is_some() {
+            text.push_str(
+                "\n[[contact]]                        # all pairs that say nothing themselves\n",
+            );
+            match self.default_contact {
+                Some(material) => write_material(text, material),
+                None => text.push_str("collide = false\n"),
+            }
+        }
+        for contact in &self.contacts {
+            text.push_str("\n[[contact]]\n");
+            field(text, "pair", &string(&names.pair(&contact.pair)));
+            match contact.material {
+                Some(material) => write_material(text, material),
+                None => text.push_str("collide = false\n"),
+            }
+        }
+        for [first, second] in &self.excluded {
+            text.push_str("\n[[contact]]\n");
+            let bodies = [names.body(first), names.body(second)].map(|name| string(&name));
+            field(text, "bodies", &format!("[{}]", bodies.join(", ")));
+            text.push_str("collide = false\n");
+        }
+    }
+}
+
+/// What everything is called in the scene.
+struct Names {
+    half_spaces: Vec<String>,
+    shapes: Vec<String>,
+    bodies: Vec<String>,
+    actuators: Vec<String>,
+    equalities: Vec<String>,
+    /// The new names of bodies.
+    of_bodies: HashMap<String, String>,
+    /// The new names of all that touches.
+    of_solids: HashMap<String, String>,
+    renamed: Vec<(String, String)>,
+}
+
+impl Names {
+    fn new(description: &Description) -> Names {
+        let mut taken = HashSet::from(["gravity".to_string(), "world".to_string()]);
+        let mut renamed = Vec::new();
+        let mut unique = |kind: &str, old: &str| {
+            let wish = clean(old, kind);
+            let mut name = wish.clone();
+            let mut count = 1;
+            while !taken.insert(name.clone()) {
+                count += 1;
+                name = format!("{wish}_{count}");
+            }
+            if name != old && !old.is_empty() {
+                renamed.push((old.to_string(), name.clone()));
+            }
+            name
+        };
+        let Description { half_spaces, colliders, bodies, actuators, equalities, .. } = description;
+        // Bodies first: they keep their names, as joints may be called by them.
+        let bodies: Vec<_> = bodies.iter().map(|body| unique("body", &body.name)).collect();
+        let half_spaces: Vec<_> =
+            half_spaces.iter().map(|ground| unique("half_space", &ground.name)).collect();
+        let shapes: Vec<_> = colliders.iter().map(|shape| unique("shape", &shape.name)).collect();
+        let actuators = actuators.iter().map(|actuator| unique("actuator", &actuator.name));
+        let actuators = actuators.collect();
+        let equalities = equalities.iter().map(|equality| unique("equality", &equality.name));
+        let equalities = equalities.collect();
+        let (mut of_bodies, mut of_solids) = (HashMap::new(), HashMap::new());
+        for (body, name) in description.bodies.iter().zip(&bodies) {
+            of_bodies.insert(body.name.clone(), name.clone());
+            for (k, shape) in body.colliders.iter().enumerate() {
+                let end = match (body.colliders.len(), shape.name.as_str()) {
+                    (1, "") => String::new(),
+                    (_, "") => format!("/{k}"),
+                    (_, own) => format!("/{own}"),
+                };
+                of_solids.insert(format!("{}{end}", body.name), format!("{name}{end}"));
+            }
+        }
+        for (ground, name) in description.half_spaces.iter().zip(&half_spaces) {
+            of_solids.insert(ground.name.clone(), name.clone());
+        }
+        for (shape, name) in description.colliders.iter().zip(&shapes) {
+            of_solids.insert(shape.name.clone(), name.clone());
+        }
+        Names { half_spaces, shapes, bodies, actuators, equalities, of_bodies, of_solids, renamed }
+    }
+
+    fn body(&self, old: &str) -> String {
+        self.of_bodies.get(old).cloned().unwrap_or_else(|| old.to_string())
+    }
+
+    /// A pair, by the new names of both.
+    fn pair(&self, old: &str) -> String {
+        let halves = old.match_indices('-').map(|(at, _)| (&old[..at], &old[at + 1..]));
+        let mut known = halves.filter_map(|(first, second)| {
+            Some(format!("{}-{}", self.of_solids.get(first)?, self.of_solids.get(second)?))
+        });
+        known.next().unwrap_or_else(|| old.to_string())
+    }
+}
+
+/// A name as scene files allow it.
+fn clean(name: &str, kind: &str) -> String {
+    let name: String = name.chars().map(|c| if c.is_control() { '_' } else { c }).collect();
+    let parts: Vec<&str> = name.trim().split('/').filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { kind.to_string() } else { parts.join("/").trim().to_string() }
+}
+
+fn comment(text: &mut String, line: &str) {
+    let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let _ = writeln!(text, "# {line}");
+}
+
+fn field(text: &mut String, name: &str, value: &str) {
+    let _ = writeln!(text, "{name} = {value}");
+}
+
+fn string(value: &str) -> String {
+    toml::Value::String(value.to_string()).to_string()
+}
+
+/// The shortest text that reads as the same number.
+fn number(x: f64) -> String {
+    let text = format!("{x:?}");
+    text.strip_suffix(".0").map(str::to_string).unwrap_or(text)
+}
+
+fn list(numbers: &[f64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(|&x| number(x)).collect();
+    format!("[{}]", numbers.join(", "))
+}
+
+fn write_material(text: &mut String, material: Material) {
+    field(text, "mu", &number(material.mu));
+    if let Some(mu_static) = material.mu_static {
+        field(text, "mu_static", &number(mu_static));
+    }
+    if material.restitution != 0.0 {
+        field(text, "restitution", &number(material.restitution));
+    }
+}
+
+fn write_surface(text: &mut String, material: Option<Material>, filter: Filter) {
+    if let Some(material) = material {
+        write_material(text, material);
+    }
+    for (name, bits) in [("contype", filter.contype), ("conaffinity", filter.conaffinity)] {
+        if bits != 1 {
+            field(text, name, &bits.to_string());
+        }
+    }
+}
+
+fn write_half_space(text: &mut String, half_space: &HalfSpaceDescription, name: &str) {
+    text.push_str("\n[[half_space]]\n");
+    field(text, "name", &string(name));
+    field(text, "normal", &list(&half_space.normal));
+    if half_space.offset != 0.0 {
+        field(text, "offset", &number(half_space.offset));
+    }
+    write_surface(text, half_space.material, half_space.filter);
+}
+
+fn write_pose(text: &mut String, position: &[f64], orientation: [f64; 4]) {
+    if position.iter().any(|&x| x != 0.0) {
+        field(text, "position", &list(position));
+    }
+    if orientation != [1.0, 0.0, 0.0, 0.0] {
+        field(text, "orientation", &list(&orientation));
+    }
+}
+
+fn write_shape(text: &mut String, shape: &ColliderDescription, name: &str, directory: &Path) {
+    if !name.is_empty() {
+        field(text, "name", &string(name));
+    }
+    let size = &shape.size;
+    match &shape.shape {
+        Shape::Box => field(text, "box", &list(size)),
+        Shape::Sphere => field(text, "sphere", &number(size[0])),
+        Shape::Capsule => field(text, "capsule", &list(&size[..2])),
+        Shape::Cylinder => field(text, "cylinder", &list(&size[..2])),
+        Shape::Convex(hull) => match &shape.mesh {
+            Some(mesh) => {
+                field(text, "mesh", &string(&relative(mesh, directory)));
+                if *size != [1.0; 3] {
+                    field(text, "scale", &list(size));
+                }
+            }
+            None => {
+                let points = hull.vertices().iter();
+                let points = points.map(|p| list(&[p.x * size[0], p.y * size[1], p.z * size[2]]));
+                field(text, "convex", &format!("[{}]", points.collect::<Vec<_>>().join(", ")));
+            }
+        },
+        Shape::HeightField(heights) => {
+            let rows = heights.heights().chunks(heights.columns());
+            let rows = rows.map(|row| list(&row.iter().map(|h| h * size[2]).collect::<Vec<_>>()));
+            field(text, "height_field", &format!("[{}]", rows.collect::<Vec<_>>().join(", ")));
+            let [x, y] = heights.spacing();
+            field(text, "spacing", &list(&[x * size[0], y * size[1]]));
+        }
+    }
+    write_pose(text, &shape.position, shape.orientation);
+    write_surface(text, shape.material, shape.filter);
+}
+
+/// A path from a directory to a file, if both are there; otherwise the path itself.
+fn relative(file: &str, directory: &Path) -> String {
+    let here = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let (Ok(path), Ok(base)) = (std::fs::canonicalize(file), std::fs::canonicalize(here)) else {
+        return file.to_string();
+    };
+    let common = path.components().zip(base.components()).take_while(|(a, b)| a == b).count();
+    let up = base.components().skip(common).map(|_| Component::ParentDir);
+    let way: PathBuf = up.chain(path.components().skip(common)).collect();
+    way.display().to_string()
+}
+
+fn write_body(
+    text: &mut String,
+    body: &BodyDescription,
+    name: &str,
+    names: &Names,
+    directory: &Path,
+) {
+    text.push_str("\n[[body]]\n");
+    field(text, "name", &string(name));
+    if let Some(parent) = &body.parent {
+        field(text, "parent", &string(&names.body(parent)));
+    }
+    if let Some(joint) = joint_table(&body.joint) {
+        field(text, "joint", &joint);
+    }
+    write_pose(text, &body.joint.position, body.joint.orientation);
+    if body.joint.kind == JointKind::Free {
+        for (name, numbers) in [("velocity", 0..3), ("angular_velocity", 3..6)] {
+            if let Some(v) = body.joint.v.get(numbers).filter(|v| v.iter().any(|&x| x != 0.0)) {
+                field(text, name, &list(v));
+            }
+        }
+    }
+    field(text, "mass", &number(body.mass));
+    if body.center_of_mass != [0.0; 3] {
+        field(text, "center_of_mass", &list(&body.center_of_mass));
+    }
+    if body.mass != 0.0 || body.inertia != [0.0; 6] {
+        field(text, "inertia", &list(&body.inertia));
+    }
+    for (name, load) in [("force", &body.force), ("torque", &body.torque)] {
+        if *load != [0.0; 3] {
+            field(text, name, &list(load));
+        }
+    }
+    for shape in &body.colliders {
+        text.push_str("[[body.shape]]\n");
+        write_shape(text, shape, &shape.name, directory);
+    }
+}
+
+/// The joint in one line; nothing for a free one with nothing special.
+fn joint_table(joint: &JointDescription) -> Option<String> {
+    let free = joint.kind == JointKind::Free;
+    let mut entries = vec![format!("type = {}", string(joint.kind.name()))];
+    if !joint.name.is_empty() {
+        entries.push(format!("name = {}", string(&joint.name)));
+    }
+    if joint.kind.has_axis() {
+        entries.push(format!("axis = {}", list(&joint.axis)));
+    }
+    if !free && joint.anchor != [0.0; 3] {
+        entries.push(format!("anchor = {}", list(&joint.anchor)));
+    }
+    if let Some(limits) = &joint.limits {
+        entries.push(format!("limits = {}", list(limits)));
+    }
+    for (name, value) in [
+        ("armature", joint.armature),
+        ("damping", joint.damping),
+        ("friction", joint.friction),
+        ("stiffness", joint.stiffness),
+        ("rest", joint.rest),
+    ] {
+        if value != 0.0 {
+            entries.push(format!("{name} = {}", number(value)));
+        }
+    }
+    // A free body starts at its position, with its velocity.
+    for (name, numbers) in [("q", &joint.q), ("v", &joint.v)] {
+        match numbers.as_slice() {
+            _ if free => {}
+            [] | [0.0] => {}
+            [x] => entries.push(format!("{name} = {}", number(*x))),
+            numbers => entries.push(format!("{name} = {}", list(numbers))),
+        }
+    }
+    (!free || entries.len() > 1).then(|| format!("{{ {} }}", entries.join(", ")))
+}
+
+fn write_actuator(text: &mut String, actuator: &ActuatorDescription, name: &str, names: &Names) {
+    text.push_str("\n[[actuator]]\n");
+    field(text, "name", &string(name));
+    field(text, "joint", &string(&names.body(&actuator.joint)));
+    field(text, "type", &string(actuator.kind.name()));
+    if actuator.gear != 1.0 {
+        field(text, "gear", &number(actuator.gear));
+    }
+    if actuator.kind == ActuatorKind::Position {
+        field(text, "kp", &number(actuator.kp));
+    }
+    if actuator.kind != ActuatorKind::Motor {
+        field(text, "kd", &number(actuator.kd));
+    }
+    for (name, range) in
+        [("control_range", actuator.control_range), ("force_range", actuator.force_range)]
+    {
+        if let Some(range) = range {
+            field(text, name, &list(&range));
+        }
+    }
+    if actuator.control != 0.0 {
+        field(text, "control", &number(actuator.control));
+    }
+}
+
+fn write_equality(text: &mut String, equality: &EqualityDescription, name: &str, names: &Names) {
+    text.push_str("\n[[equality]]\n");
+    field(text, "name", &string(name));
+    field(text, "type", &string(equality.kind.name()));
+    if equality.kind == EqualityKind::Joint {
+        let joints = equality.joints.each_ref().map(|joint| string(&names.body(joint)));
+        field(text, "joints", &format!("[{}]", joints.join(", ")));
+        field(text, "offset", &number(equality.offset));
+        field(text, "ratio", &number(equality.ratio));
+        return;
+    }
+    let bodies = equality.bodies.each_ref().map(|body| match body {
+        Some(body) => string(&names.body(body)),
+        None => string("world"),
+    });
+    field(text, "bodies", &format!("[{}]", bodies.join(", ")));
+    let anchors = equality.anchors.each_ref().map(|anchor| list(anchor));
+    field(text, "anchors", &format!("[{}]", anchors.join(", ")));
+    match equality.kind {
+        EqualityKind::Weld => field(text, "orientation", &list(&equality.orientation)),
+        EqualityKind::Distance => field(text, "distance", &number(equality.distance)),
+        EqualityKind::Connect | EqualityKind::Joint => {}
+    }
+}

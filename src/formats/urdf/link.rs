@@ -1,0 +1,76 @@
+//! `link` elements.
+
+use nalgebra::Matrix3;
+
+use super::collision::Shapes;
+use super::origin;
+use crate::Error;
+use crate::assemble::ColliderDescription;
+use crate::formats::mass_properties::MassProperties;
+use crate::formats::xml::{Element, Remarks};
+
+/// A link.
+pub(super) struct Link<'a> {
+    pub element: &'a Element,
+    pub mass: MassProperties,
+    pub colliders: Vec<ColliderDescription>,
+}
+
+impl<'a> Link<'a> {
+    /// Reads a link.
+    pub fn read(
+        element: &'a Element,
+        shapes: &mut Shapes,
+        remarks: &mut Remarks,
+    ) -> Result<Link<'a>, Error> {
+        element.remark_on_others(&["name"], &["type"], &[], remarks);
+        let mut colliders = Vec::new();
+        for child in &element.children {
+            match child.tag.as_str() {
+                "inertial" | "visual" | "sensor" | "verbose" => {}
+                "collision" => colliders.extend(shapes.read(child, remarks)?),
+                "contact" => {
+                    remarks.add(child, "", "is not followed: give friction in a [[contact]]")
+                }
+                _ => remarks.add(child, "", "is not known here, and ignored"),
+            }
+        }
+        match colliders.as_mut_slice() {
+            // The only one has the name of its body.
+            [collider] => collider.name = String::new(),
+            colliders => {
+                for (k, collider) in colliders.iter_mut().enumerate() {
+                    collider.name = k.to_string();
+                }
+            }
+        }
+        let mass = element.child("inertial").map(mass_of).transpose()?;
+        let mass = mass.unwrap_or_else(MassProperties::zero);
+        Ok(Link { element, mass, colliders })
+    }
+}
+
+fn mass_of(element: &Element) -> Result<MassProperties, Error> {
+    let mass = match element.child("mass") {
+        Some(mass) => mass.amount("value")?.ok_or_else(|| mass.error("value", "is missing"))?,
+        None => return Err(element.error("mass", "is missing")),
+    };
+    let Some(inertia) = element.child("inertia") else {
+        return Err(element.error("inertia", "is missing"));
+    };
+    let mut six = [0.0; 6];
+    for (slot, name) in six.iter_mut().zip(["ixx", "iyy", "izz", "ixy", "ixz", "iyz"]) {
+        // The first three must be there.
+        *slot = match inertia.number(name)? {
+            Some(number) => number,
+            None if name.as_bytes()[1] == name.as_bytes()[2] => {
+                return Err(inertia.error(name, "is missing"));
+            }
+            None => 0.0,
+        };
+    }
+    let [xx, yy, zz, xy, xz, yz] = six;
+    let inertia = Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
+    let properties = MassProperties { inertia, mass, ..MassProperties::zero() };
+    Ok(properties.moved(&origin(element)?))
+}

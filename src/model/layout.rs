@@ -1,0 +1,84 @@
+//! Where the numbers of a model stand: in the state, and among the parameters.
+
+use super::slots::{
+    ACTUATOR, BODY, EQUALITY, GRAVITY, HALF_SPACE, JOINT, PAIR, PLACE, SIZE, Slots,
+};
+use super::{Body, Collider, HalfSpace, Joint, JointKind, Model, Tree};
+
+impl Model {
+    /// A model of bodies, of which `numbers[i]` says whether the joint of body i has numbers of its own
+    /// (see [`Tree::lone`]). Places in the state, trees and slots of parameters follow from them.
+    pub(crate) fn new(
+        mut bodies: Vec<Body>,
+        numbers: &[bool],
+        colliders: Vec<Collider>,
+        half_spaces: Vec<HalfSpace>,
+    ) -> Model {
+        let mut trees: Vec<Tree> = Vec::new();
+        let (mut q, mut v) = (0, 0);
+        for index in 0..bodies.len() {
+            let inherited = bodies[index].parent.and_then(|parent| bodies[parent].tree);
+            let Joint { kind, .. } = bodies[index].joint;
+            let body = &mut bodies[index];
+            (body.joint.q, body.joint.v) = (q, v);
+            body.tree = inherited;
+            if inherited.is_none() && kind != JointKind::Fixed {
+                body.tree = Some(trees.len());
+                let lone = kind == JointKind::Free && !numbers[index];
+                trees.push(Tree { bodies: Vec::new(), q: q..q, v: v..v, lone });
+            }
+            (q, v) = (q + kind.nq(), v + kind.nv());
+            if let Some(tree) = body.tree {
+                let tree = &mut trees[tree];
+                tree.lone &= tree.bodies.is_empty();
+                tree.bodies.push(index);
+                (tree.q.end, tree.v.end) = (q, v);
+            }
+        }
+        let mut model = Model { bodies, colliders, half_spaces, trees, ..Model::default() };
+        model.lay_out();
+        model
+    }
+
+    /// Finds the slots of all parameters anew, after something was added.
+    pub(crate) fn lay_out(&mut self) {
+        self.slots = Slots::of(self);
+    }
+}
+
+impl Slots {
+    /// Gravity; each body, with its joint and its colliders; the colliders of the world; pairs, actuators,
+    /// equalities, half-spaces, the compliance.
+    fn of(model: &Model) -> Slots {
+        let mut slots = Slots { colliders: vec![0; model.colliders.len()], ..Slots::default() };
+        let mut next = GRAVITY;
+        let mut take = |count: usize| {
+            next += count;
+            next - count
+        };
+        let size =
+            |collider: usize| SIZE + if model.colliders[collider].placed { PLACE } else { 0 };
+        let of = |owner: Option<usize>| {
+            let all = model.colliders.iter().enumerate();
+            all.filter(move |(_, collider)| collider.body == owner).map(|(index, _)| index)
+        };
+        for (index, body) in model.bodies.iter().enumerate() {
+            slots.bodies.push(take(BODY));
+            let lone = body.tree.is_some_and(|tree| model.trees[tree].lone);
+            slots.joints.push(if lone { None } else { Some(take(JOINT)) });
+            for collider in of(Some(index)) {
+                slots.colliders[collider] = take(size(collider));
+            }
+        }
+        for collider in of(None) {
+            slots.colliders[collider] = take(size(collider));
+        }
+        slots.pairs = take(PAIR * model.pairs.len());
+        slots.actuators = take(ACTUATOR * model.actuators.len());
+        slots.equalities = take(EQUALITY * model.equalities.len());
+        slots.half_spaces = take(HALF_SPACE * model.half_spaces.len());
+        slots.compliance = take(1);
+        slots.count = next;
+        slots
+    }
+}

@@ -1,0 +1,78 @@
+//! Inputs and parameters that are asked for by their names.
+
+use std::collections::HashMap;
+
+use super::{Model, ParameterRef};
+use crate::Error;
+
+impl Model {
+    /// The inputs that are u if none are named: the controls of a model with actuators, otherwise all
+    /// generalised forces.
+    pub fn default_inputs(&self) -> Vec<usize> {
+        let (nv, nu) = (self.nv(), self.nu());
+        if nu > 0 { (nv..nv + nu).collect() } else { (0..nv).collect() }
+    }
+
+    /// The inputs called `names`, see [`input_names`](Self::input_names); three names stand for many: `controls`, `forces`,
+    /// `all`. `scene` is named in messages.
+    ///
+    /// # Errors
+    /// If there is no such input, or one is named twice.
+    pub fn inputs_named(&self, names: &[String], scene: &str) -> Result<Vec<usize>, Error> {
+        let known = self.input_names();
+        let mut inputs = Vec::new();
+        for name in names {
+            match name.as_str() {
+                "controls" => inputs.extend(self.nv()..known.len()),
+                "forces" => inputs.extend(0..self.nv()),
+                "all" => inputs.extend(0..known.len()),
+                _ => inputs
+                    .push(known.iter().position(|other| other == name).ok_or_else(|| {
+                    let known = known.join(", ");
+                    let message = format!(
+                        "is no input; there are {known}; or take \"controls\", \"forces\", \"all\""
+                    );
+                    let name = if name.is_empty() { "\"\"" } else { name };
+                    Error::input(scene, None, name, message)
+                })?),
+            }
+        }
+        for (k, input) in inputs.iter().enumerate() {
+            if inputs[..k].contains(input) {
+                return Err(Error::input(scene, None, &known[*input], "is named twice"));
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// The parameters called `names`, see [`parameter`](Self::parameter). `scene` is named in messages.
+    ///
+    /// # Errors
+    /// If there is no such parameter, or a number of the scene is named twice.
+    pub fn parameters_named(
+        &self,
+        names: &[String],
+        scene: &str,
+    ) -> Result<Vec<ParameterRef>, Error> {
+        let find = |name: &String| {
+            self.parameter(name).ok_or_else(|| {
+                let known = self.parameter_names().join(", ");
+                let name = if name.is_empty() { "\"\"" } else { name };
+                Error::input(scene, None, name, format!("is no parameter; there are {known}"))
+            })
+        };
+        let found = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+        let mut owners: HashMap<usize, &String> = HashMap::new();
+        for (name, parameter) in names.iter().zip(&found) {
+            for &slot in &parameter.slots {
+                let Some(other) = owners.insert(slot, name) else { continue };
+                let message = match other == name {
+                    true => "is named twice".to_string(),
+                    false => format!("shares a number with {other}, which is named too; name one"),
+                };
+                return Err(Error::input(scene, None, name, message));
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,18 @@
+//! Motions sampled over time, inputs over time, and the CSV files of both.
+
+mod column_map;
+mod columns;
+mod controls;
+mod files;
+mod recorded;
+mod rows;
+mod sampled;
+mod side_columns;
+
+pub use column_map::ColumnMap;
+pub use columns::ColumnSelection;
+pub use controls::Controls;
+pub use files::expand;
+pub use recorded::{Known, Recorded};
+pub use sampled::Trajectory;
+pub use side_columns::load_columns;

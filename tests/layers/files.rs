@@ -1,0 +1,219 @@
+//! Files of one crate: no circle of imports, none too long, none of one name in two senses.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::imports::{Crate, Imports, circles};
+use super::{Source, sources};
+
+/// Circles that stand to this day: a folder, and what of it imports each other. One that is gone is taken out.
+const KNOWN: &[(&str, &str)] = &[
+    ("ad", "cursor.rs recording.rs reverse.rs sparse tape.rs tapes.rs var.rs"),
+    ("ad", "dual.rs linearization.rs node_rule.rs"),
+    ("ad", "node.rs real.rs"),
+    ("argmin", "contact interior_point"),
+    ("argmin/contact", "node.rs response.rs solve"),
+    ("argmin/contact/solve", "friction_first.rs polish.rs"),
+    ("argmin/impact", "cone_program.rs faces.rs natural_map.rs newton.rs"),
+    ("argmin/projection", "low_rank.rs quadratic.rs"),
+    ("c_interface/exports", "data.rs step.rs"),
+    (
+        "cli",
+        "bench.rs check.rs design.rs drive.rs evaluate.rs export.rs gradcheck.rs identify.rs import.rs init linearize.rs mod.rs simulate.rs",
+    ),
+    ("collision/box_box", "edges.rs face.rs mod.rs"),
+    ("collision/convex_convex", "face.rs mod.rs"),
+    ("contact", "contact_problem.rs contacts.rs staggered_projections.rs"),
+    ("dynamics", "articulation.rs free_motion.rs"),
+    ("formats/mesh", "binary.rs mod.rs obj.rs stl.rs"),
+    (
+        "formats/mjcf",
+        "actuator.rs asset.rs body.rs contact.rs defaults.rs equality.rs geom.rs inertia.rs joint.rs keyframe.rs mod.rs orientation.rs tree.rs",
+    ),
+    ("formats/urdf", "collision.rs joint.rs link.rs mod.rs"),
+    (
+        "identify",
+        "adam.rs dataset.rs experiment.rs initial_state.rs loss.rs parameter.rs problem.rs replay.rs search_space.rs sensor.rs",
+    ),
+    ("identify", "fit.rs half_sampling.rs"),
+    (
+        "linearize",
+        "column_lanes.rs contact_derivative.rs contact_side.rs displacement.rs step_jacobian.rs structured.rs tree_derivative.rs",
+    ),
+    ("linearize", "convention.rs trajectory.rs"),
+    ("python", "arguments.rs arrays.rs calls.rs identification.rs jacobian.rs mod.rs scene.rs"),
+    ("simulation", "closure.rs step.rs"),
+    ("trajectory", "column_map.rs columns.rs"),
+];
+
+/// Names of several files, and the one thing that all of them are about.
+const SHARED_NAMES: &[(&str, &str)] = &[
+    ("actuator", "in the model and in each format of files"),
+    ("arrays", ""),
+    ("axes", "which axes separate two solids, of each pair of shapes"),
+    ("body", "in each format of files"),
+    ("check", ""),
+    ("checkpoint", ""),
+    ("comparison", "a result beside another one, in the library and as the program prints it"),
+    ("contact", ""),
+    ("derivatives", ""),
+    ("design", "candidate experiments, in the library and as a command"),
+    ("equality", "in the model and in each format of files"),
+    ("error", ""),
+    ("evaluate", "in the library and as a command"),
+    ("export", ""),
+    ("face", "contact on faces, of each pair of shapes"),
+    ("gradcheck", "in the library and as a command"),
+    ("inertia", "of bodies, and as MJCF gives it"),
+    ("jacobian", ""),
+    ("joint", "in the model and in each format of files"),
+    ("newton", ""),
+    ("node", ""),
+    ("problem", ""),
+    ("report", ""),
+    ("scene", "of the model, and as Python has it"),
+    ("shape", "in the model and in scene files"),
+    ("solve", ""),
+    ("step", "of a scene, and as C calls it"),
+];
+
+/// No file has as many lines, nor has the one in the middle.
+const MOST_LINES: usize = 600;
+const MEDIAN_LINES: usize = 150;
+
+fn imports(sources: &[Source]) -> Imports {
+    let lib = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs");
+    let lib = fs::read_to_string(lib).unwrap();
+    let files = sources.iter().map(|source| (source.path.as_path(), source.code.as_str()));
+    Crate::new(files.chain([(Path::new("lib.rs"), lib.as_str())])).imports()
+}
+
+/// The imports between the entries of each folder: from, to, and what for.
+type Folders = BTreeMap<PathBuf, BTreeMap<String, BTreeMap<String, BTreeSet<String>>>>;
+
+fn folders(imports: &Imports) -> Folders {
+    let mut folders = Folders::new();
+    for (from, targets) in imports {
+        for (to, names) in targets {
+            let parts = |path: &Path| -> Vec<String> {
+                path.iter().map(|part| part.to_str().unwrap().to_string()).collect()
+            };
+            let (from_parts, to_parts) = (parts(from), parts(to));
+            let same = from_parts.iter().zip(&to_parts).take_while(|(a, b)| a == b).count();
+            let entries = folders.entry(from_parts[..same].iter().collect()).or_default();
+            let targets = entries.entry(from_parts[same].clone()).or_default();
+            let names = names.iter().map(|name| format!("{}: {name}", from.display()));
+            targets.entry(to_parts[same].clone()).or_default().extend(names);
+        }
+    }
+    folders
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let mut wrong = Vec::new();
+    let mut known: Vec<(&str, &str)> = KNOWN.to_vec();
+    for (folder, entries) in folders(&imports(&sources())) {
+        let edges =
+            |targets: &BTreeMap<_, _>| targets.keys().cloned().collect::<BTreeSet<String>>();
+        let edges = entries.iter().map(|(from, targets)| (from.clone(), edges(targets))).collect();
+        for circle in circles(&edges) {
+            let members = circle.iter().cloned().collect::<Vec<_>>().join(" ");
+            let is_this = |other: &(&str, &str)| Path::new(other.0) == folder && other.1 == members;
+            if let Some(place) = known.iter().position(is_this) {
+                known.remove(place);
+                continue;
+            }
+            wrong.push(format!("src/{}: {members}", folder.display()));
+            for from in &circle {
+                for (to, names) in entries[from].iter().filter(|(to, _)| circle.contains(*to)) {
+                    let names = names.iter().cloned().collect::<Vec<_>>().join("; ");
+                    wrong.push(format!("    {from} -> {to}: {names}"));
+                }
+            }
+        }
+    }
+    let gone =
+        known.iter().map(|(folder, members)| format!("no circle any more: {folder}: {members}"));
+    wrong.extend(gone);
+    assert!(wrong.is_empty(), "circles of imports:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_are_short() {
+    let sources = sources();
+    let count = |source: &Source| (source.text.lines().count(), source.path.clone());
+    let mut lines: Vec<(usize, PathBuf)> = sources.iter().map(count).collect();
+    lines.sort();
+    let long: Vec<_> = lines.iter().filter(|(lines, _)| *lines >= MOST_LINES).collect();
+    assert!(long.is_empty(), "{MOST_LINES} lines or more: {long:?}");
+    let (median, _) = lines[lines.len() / 2];
+    assert!(median < MEDIAN_LINES, "the median file has {median} lines");
+}
+
+#[test]
+fn a_name_of_files_has_one_sense() {
+    let mut names: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for Source { path, .. } in sources() {
+        let name = path.file_stem().unwrap().to_str().unwrap().to_string();
+        if name != "mod" {
+            names.entry(name).or_default().push(path);
+        }
+    }
+    names.retain(|_, paths| paths.len() > 1);
+    for (name, sense) in SHARED_NAMES {
+        assert!(names.remove(*name).is_some(), "{name:?} is no shared name any more ({sense})");
+    }
+    assert!(names.is_empty(), "in one sense, or two? {names:#?}");
+}
+
+/// The imports of the files of a small crate.
+fn found(files: &[(&str, &str)]) -> Vec<String> {
+    let files = files.iter().map(|(path, text)| (Path::new(path), *text));
+    let imports = Crate::new(files).imports();
+    let edge = |(from, targets): (&PathBuf, &BTreeMap<PathBuf, BTreeSet<String>>)| {
+        let to: Vec<String> = targets.keys().map(|to| to.display().to_string()).collect();
+        format!("{} -> {}", from.display(), to.join(" "))
+    };
+    imports.iter().map(edge).collect()
+}
+
+#[test]
+fn imports_lead_to_the_file_that_defines_a_name() {
+    let files = [
+        ("lib.rs", "pub mod a; mod error; pub use error::Error;"),
+        ("error.rs", "pub struct Error;"),
+        // What is passed on is no import; what is taken from a module that is named is one.
+        (
+            "a/mod.rs",
+            "mod x; mod y; mod z; pub use x::X; pub use y::{Y, y as why}; fn f() { z::g() }",
+        ),
+        ("a/x.rs", "use super::{Y, z}; use crate::Error as E; fn f() { z::h(); E::new() }"),
+        ("a/y.rs", "// use super::X;\nfn f<'a>(_: &'a str) { \"super::X\"; super::z::Z::new() }"),
+        ("a/z.rs", "use std::fmt::{self, Write as _};\n#[cfg(test)]\nmod tests { use super::*; }"),
+        ("b.rs", "use crate::a::{X, why}; pub use crate::a::X as Other; use serde::Error;"),
+        ("c.rs", "use super::b::{self, Other}; impl b::T for crate::a::Y {}"),
+    ];
+    let expected = [
+        "a/mod.rs -> a/z.rs",
+        "a/x.rs -> a/y.rs a/z.rs error.rs",
+        "a/y.rs -> a/z.rs",
+        "b.rs -> a/x.rs a/y.rs",
+        "c.rs -> a/x.rs a/y.rs b.rs",
+    ];
+    assert_eq!(found(&files), expected);
+}
+
+#[test]
+fn circles_are_found() {
+    let edges =
+        [("a", "b"), ("b", "c"), ("c", "b"), ("c", "d"), ("e", "f"), ("f", "g"), ("g", "e")];
+    let mut graph: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (from, to) in edges {
+        graph.entry(from).or_default().insert(to);
+    }
+    let found: Vec<Vec<&str>> =
+        circles(&graph).into_iter().map(|circle| circle.into_iter().collect()).collect();
+    assert_eq!(found, [vec!["b", "c"], vec!["e", "f", "g"]]);
+}
