@@ -7,7 +7,7 @@ use stiction::model::{Scene, System};
 use stiction::simulation::{Recorded, Rollout, Trajectory};
 
 use crate::folder::Folder;
-use crate::simulate::close;
+use crate::program::close;
 
 const SCENE: &str = "[simulation]
 time_step = 0.005
