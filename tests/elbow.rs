@@ -303,7 +303,7 @@ fn standard_errors_tell_how_far_off_parameters_are() {
     experiment.window = WindowLength::Steps(18);
     let dataset = Dataset::new(&experiment, recordings).unwrap();
     let found = run(&experiment, &dataset);
-    assert_eq!(experiment.parameters[0].tied(&experiment), ["floor-link2/mu"]);
+    assert_eq!(experiment.tied(&experiment.parameters[0]), ["floor-link2/mu"]);
     for (p, (truth, width)) in found.parameters.iter().zip([(0.3, 0.1), (0.2, 0.1), (1e-3, 1e-3)]) {
         let error = p.standard_error.unwrap();
         assert!(error > 0.0 && error < width, "{p:?}");

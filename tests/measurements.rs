@@ -6,7 +6,7 @@ use approx::assert_relative_eq;
 use nalgebra::Vector3;
 use stiction::identify::{
     Dataset, Experiment, FitStatus, InitialState, LeastSquares, Problem, RobustLoss, evaluate, fit,
-    misfits, outliers,
+    initial_state, misfits, outliers,
 };
 use stiction::model::{Model, Scene, System};
 use stiction::simulation::Rollout;
@@ -320,7 +320,7 @@ fn sensed(name: &str, times: &[f64], initial_state: &str) -> (Experiment, Datase
     let mut dataset = Dataset::load(&experiment).unwrap();
     if initial_state == "recorded" {
         let v = vec![0.6, 0.3, -0.2, 1.0, -4.0, 2.0];
-        dataset.windows[0].initial.v.clone_from(&v);
+        dataset.trajectories[0].states[0].v.clone_from(&v);
     }
     (experiment, dataset)
 }
@@ -608,7 +608,8 @@ fn recordings_that_went_wrong_are_named() {
         recordings.push(copy);
     }
     let dataset = Dataset::new(&experiment, recordings).unwrap();
-    let initial: Vec<State<f64>> = dataset.windows.iter().map(|w| w.initial.clone()).collect();
+    let initial: Vec<State<f64>> =
+        dataset.windows.iter().map(|w| initial_state(&experiment, &dataset, w)).collect();
     let parameters = &experiment.scene.parameters;
     let found = misfits(&experiment, &dataset, parameters, &initial, 2);
     assert_eq!(found, misfits(&experiment, &dataset, parameters, &initial, 1));

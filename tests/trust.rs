@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector, Matrix2};
 use stiction::identify::{
     Candidate, Dataset, Design, Experiment, Fit, FreeParameter, Information, InitialState,
     Measurement, Noise, Observability, Others, PairedDifference, Phase, Prior, Resolution,
-    Transform, Visibility, errors_by_phase, fit, loss_profile, residuals,
+    Transform, Visibility, errors_by_phase, fit, initial_state, loss_profile, residuals,
 };
 use stiction::model::{Parameters, Scene, System};
 use stiction::simulation::Rollout;
@@ -235,7 +235,8 @@ fn information_and_errors_are_those_of_differences() {
         experiment.parameters.iter().zip(values).for_each(|(p, x)| p.set(x, &mut parameters));
         let mut r = Vec::new();
         for window in &dataset.windows {
-            residuals(&measurement, window, &parameters, &window.initial, &mut r);
+            let start = initial_state(&experiment, &dataset, window);
+            residuals(&measurement, window, &parameters, &start, &mut r);
         }
         DVector::from_vec(r)
     };

@@ -397,7 +397,7 @@ fn result_json(
     seconds: f64,
 ) -> Map<String, Value> {
     let mut object = json_head("identify", experiment.seed, threads);
-    let tied = experiment.parameters.iter().map(|p| p.tied(experiment));
+    let tied = experiment.parameters.iter().map(|p| experiment.tied(p));
     let parameters: Vec<Value> = result
         .parameters
         .iter()

@@ -68,7 +68,7 @@ impl Identification {
         let mut values = BTreeMap::new();
         for (p, searched) in parameters.iter().zip(&experiment.parameters) {
             values.insert(p.name.clone(), p.value);
-            values.extend(searched.tied(experiment).into_iter().map(|name| (name, p.value)));
+            values.extend(experiment.tied(searched).into_iter().map(|name| (name, p.value)));
         }
         let errors = parameters.iter().map(|p| (p.name.clone(), p.standard_error));
         let intervals = parameters.iter().map(|p| (p.name.clone(), p.interval));

@@ -5,7 +5,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::Error;
-use crate::identify::{Dataset, Experiment, Fit, FittedParameter, Window, replay};
+use crate::identify::{Dataset, Experiment, Fit, FittedParameter, Window, initial_state, replay};
 use crate::model::{JointKind, Model, Parameters, System};
 use crate::state::{Coordinates, State};
 
@@ -95,9 +95,12 @@ fn panels(experiment: &Experiment, dataset: &Dataset, fit: &Fit) -> Vec<Panel> {
                 .max_by(|&a, &b| farthest(a).total_cmp(&farthest(b)))
                 .unwrap_or(0);
             let windows = dataset.windows.iter().zip(&fit.initial_states);
-            let windows: Vec<_> = windows.filter(|(w, _)| w.trajectory == index).collect();
+            let windows = windows.filter(|(w, _)| w.trajectory == index);
+            let windows: Vec<_> = windows
+                .map(|(w, fitted)| (w, initial_state(experiment, dataset, w), fitted))
+                .collect();
             // A smoothed start is nearer to where the body was than its noisy first frame.
-            let origin = windows.first().map_or(first, |(window, _)| &window.initial);
+            let origin = windows.first().map_or(first, |(_, initial, _)| initial);
             let time = |frame: usize| recording.times[frame] - recording.times[0];
             let count = (DOTS * recording.states.len()).div_ceil(longest).max(2);
             let frames = thinned(0..recording.states.len(), count);
@@ -119,8 +122,11 @@ fn panels(experiment: &Experiment, dataset: &Dataset, fit: &Fit) -> Vec<Panel> {
                 data: frames
                     .map(|k| (time(k), distance(&recording.states[k], origin, body)))
                     .collect(),
-                guess: windows.iter().map(|(w, _)| line(w, &w.initial, &start)).collect(),
-                fit: windows.iter().map(|(w, initial)| line(w, initial, &fit.identified)).collect(),
+                guess: windows.iter().map(|(w, initial, _)| line(w, initial, &start)).collect(),
+                fit: windows
+                    .iter()
+                    .map(|(w, _, fitted)| line(w, fitted, &fit.identified))
+                    .collect(),
             }
         })
         .collect()

@@ -300,7 +300,7 @@ fn parameters(experiment: &Experiment, fit: &Fit) -> Vec<ReportedParameter> {
     let reported = described.map(|(free, fitted)| ReportedParameter {
         name: fitted.name.clone(),
         unit: unit(model, &fitted.name).to_string(),
-        tied: free.tied(experiment),
+        tied: experiment.tied(free),
         start: fitted.initial,
         value: fitted.value,
         lower: fitted.lower,

@@ -33,11 +33,6 @@ const KNOWN: &[(&str, &str)] = &[
     ),
     ("formats/urdf", "collision.rs joint.rs link.rs mod.rs"),
     (
-        "identify",
-        "adam.rs dataset.rs experiment.rs initial_state.rs loss.rs parameter.rs problem.rs replay.rs search_space.rs sensor.rs",
-    ),
-    ("identify", "fit.rs half_sampling.rs"),
-    (
         "linearize",
         "column_lanes.rs contact_derivative.rs contact_side.rs displacement.rs step_jacobian.rs structured.rs tree_derivative.rs",
     ),
