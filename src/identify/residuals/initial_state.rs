@@ -2,8 +2,8 @@
 
 use nalgebra::DMatrix;
 
-use super::flight::{LEAST_FRAMES, in_flight};
 use super::recorded_state::recorded;
+use super::start_in_flight::{LEAST_FRAMES, in_flight};
 use crate::identify::data::{Dataset, Window};
 use crate::identify::experiment::{Experiment, InitialState, Noise};
 use crate::model::{Joint, JointKind};
