@@ -1,7 +1,7 @@
 //! Impulses in friction cones: closed forms, kinks, random problems, and derivatives against each other.
 
 use approx::assert_relative_eq;
-use stiction::ad::{self, ByResidual, Dual, Node, Real, Unrolled};
+use stiction::ad::{self, Dual, Node, NodeRule, Real, with_node_rule};
 use stiction::argmin::{
     CompressionRestitution, ConeMode, ConeProgram, ConeSolution, Impact, Status,
 };
@@ -246,25 +246,20 @@ fn derivatives_agree_in_five_ways() {
             dx[rows * n + k] = by_a[k] + by_y[k];
         }
         let weight: Vec<f64> = f.iter().map(|_| random.uniform(-1.0, 1.0)).collect();
-        let (_, twin) = ad::jvp(|x| run(&node, x).0, &x, &dx).unwrap();
+        let [jvp, residual, unrolled] = [NodeRule::ByJvp, NodeRule::ByResidual, NodeRule::Unrolled]
+            .map(|rule| with_node_rule(rule, || ad::jvp(|x| run(&node, x).0, &x, &dx).unwrap().1));
         let (_, adjoint) = ad::vjp(|x| run(&node, x).0, &x, |_| weight.clone()).unwrap();
-        let seeded: Vec<Dual<f64, 1, ByResidual>> =
-            x.iter().zip(&dx).map(|(&x, &d)| Dual::new(x, [d])).collect();
-        let residual: Vec<f64> = run(&node, &seeded).0.iter().map(|f| f.tangent[0]).collect();
-        let seeded: Vec<Dual<f64, 1, Unrolled>> =
-            x.iter().zip(&dx).map(|(&x, &d)| Dual::new(x, [d])).collect();
-        let unrolled: Vec<f64> = run(&node, &seeded).0.iter().map(|f| f.tangent[0]).collect();
-        let scale = twin.iter().fold(1.0_f64, |s, t| s.max(t.abs()));
+        let scale = jvp.iter().fold(1.0_f64, |s, t| s.max(t.abs()));
         for k in 0..n {
             for other in [residual[k], unrolled[k]] {
                 assert!(
-                    (twin[k] - other).abs() <= 1e-7 * scale,
-                    "case {case}, {:?}: {twin:?}, residual {residual:?}, unrolled {unrolled:?}",
+                    (jvp[k] - other).abs() <= 1e-7 * scale,
+                    "case {case}, {:?}: {jvp:?}, residual {residual:?}, unrolled {unrolled:?}",
                     solution.modes,
                 );
             }
         }
-        let forward: f64 = weight.iter().zip(&twin).map(|(a, b)| a * b).sum();
+        let forward: f64 = weight.iter().zip(&jvp).map(|(a, b)| a * b).sum();
         let backward: f64 = adjoint.iter().zip(&dx).map(|(a, b)| a * b).sum();
         assert!((forward - backward).abs() <= 1e-9 * scale, "case {case}: {forward} {backward}");
 

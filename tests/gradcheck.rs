@@ -37,7 +37,7 @@ fn smooth_functions_pass_with_tight_estimates() {
     let x = [0.7_f64, -1.3];
     let report = checked!(|x| vec![(x[0] * x[1]).sin() * x[1].exp(), x[0].tanh() / x[1]], x);
     assert!(report.passed() && report.first.kinks.is_empty(), "{report}");
-    assert_eq!((count(&report, Verdict::Agrees), report.first.ways.len()), (4, 5));
+    assert_eq!((count(&report, Verdict::Agrees), report.first.ways.len()), (4, 3));
     let (c, s, e) = ((x[0] * x[1]).cos(), (x[0] * x[1]).sin(), x[1].exp());
     let t = x[0].tanh();
     let truth = [x[1] * c * e, (x[0] * c + s) * e, (1.0 - t * t) / x[1], -t / (x[1] * x[1])];
@@ -146,7 +146,7 @@ fn reports_are_words_and_data() {
     let options = Options { names: vec!["angle".into()], ..Options::default() };
     let report = check_with(&Noisy(0.0), &[0.8], &options).unwrap();
     let text = report.to_string();
-    assert!(text.contains("duals of 3 lanes agree with the tape"), "{text}");
+    assert!(text.contains("duals agree with the tape"), "{text}");
     assert!(text.contains("output 0, input angle") && text.ends_with("passed"), "{text}");
     let data = serde_json::to_value(&report).unwrap();
     assert_eq!(data["first"]["entries"][0]["verdict"], "agrees");

@@ -1,7 +1,7 @@
 //! Random problems of the families of `reference/qcqp`, NC from 1 to 64: every one solved, or said
 //! not to be, and differentiated alike in every way.
 
-use stiction::ad::{ByResidual, ByTwin, Dual, Node, NodeRule, Real};
+use stiction::ad::{Dual, Node, NodeRule, Real, with_node_rule};
 use stiction::argmin::{
     DiskQcqp, NonnegativeQp, ProjectionMethod, ProjectionSettings, ProjectionWorkspace, Report,
 };
@@ -147,12 +147,14 @@ fn every_method_finds_the_same_solution() {
     }
 }
 
-/// w'dz along `tangent` by duals that differentiate nodes by the rule `R`.
-fn forward<N: Node, R: NodeRule>(node: &N, problem: &Problem, tangent: &[f64]) -> f64 {
-    let inputs: Vec<Dual<f64, 1, R>> =
+/// w'dz along `tangent` by duals that pass nodes by `rule`.
+fn forward<N: Node>(rule: NodeRule, node: &N, problem: &Problem, tangent: &[f64]) -> f64 {
+    let inputs: Vec<Dual<f64, 1>> =
         problem.inputs().iter().zip(tangent).map(|(&x, &dx)| Dual::new(x, [dx])).collect();
     let mut z = vec![Dual::default(); problem.q.len()];
-    Real::call(node, &inputs, &mut z, &mut Default::default(), &mut Default::default());
+    with_node_rule(rule, || {
+        Real::call(node, &inputs, &mut z, &mut Default::default(), &mut Default::default());
+    });
     z.iter().zip(&problem.w).map(|(z, w)| z.tangent[0] * w).sum()
 }
 
@@ -184,8 +186,8 @@ fn compare<N: Node>(node: &N, problem: &Problem) -> [f64; 2] {
         let difference = (vjp - x).abs();
         if difference == 0.0 { 0.0 } else { difference / scale.max(x.abs()) }
     };
-    let twin = forward::<N, ByTwin>(node, problem, &tangent);
-    [twin, forward::<N, ByResidual>(node, problem, &tangent)].map(error)
+    [NodeRule::ByJvp, NodeRule::ByResidual]
+        .map(|rule| error(forward(rule, node, problem, &tangent)))
 }
 
 #[test]

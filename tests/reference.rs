@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use stiction::ad::{self, ByResidual, ByTwin, Dual, Node, NodeRule, Real, Unrolled, Var};
+use stiction::ad::{self, Dual, Node, NodeRule, Real, Var, with_node_rule};
 use stiction::argmin::{
     DiskQcqp, NonnegativeQp, ProjectionMethod, ProjectionSettings, Report, Status,
 };
@@ -306,12 +306,14 @@ fn direction(problem: &Problem, random: &mut impl FnMut() -> f64) -> Vec<f64> {
     tangent
 }
 
-/// w'dz by duals that differentiate nodes by the rule `R`.
-fn forward<N: Node, R: NodeRule>(node: &N, problem: &Problem, tangent: &[f64]) -> f64 {
-    let inputs: Vec<Dual<f64, 1, R>> =
+/// w'dz by duals that pass nodes by `rule`.
+fn forward<N: Node>(rule: NodeRule, node: &N, problem: &Problem, tangent: &[f64]) -> f64 {
+    let inputs: Vec<Dual<f64, 1>> =
         problem.inputs().iter().zip(tangent).map(|(&x, &dx)| Dual::new(x, [dx])).collect();
     let mut z = vec![Dual::default(); problem.n];
-    Real::call(node, &inputs, &mut z, &mut Default::default(), &mut Default::default());
+    with_node_rule(rule, || {
+        Real::call(node, &inputs, &mut z, &mut Default::default(), &mut Default::default());
+    });
     z.iter().zip(&problem.w).map(|(z, w)| z.tangent[0] * w).sum()
 }
 
@@ -337,16 +339,17 @@ fn compare_derivatives<N: Node>(node: &N, problem: &Problem, errors: &mut [Worst
     let adjoints = backward(node, problem);
     let terms = adjoints.iter().zip(&tangent).map(|(a, t)| a * t);
     let (vjp, scale): (f64, f64) = terms.fold((0.0, 0.0), |(s, m), t| (s + t, m + t.abs()));
-    let twin = forward::<N, ByTwin>(node, problem, &tangent);
-    let residual = forward::<N, ByResidual>(node, problem, &tangent);
+    let jvp = forward(NodeRule::ByJvp, node, problem, &tangent);
+    let residual = forward(NodeRule::ByResidual, node, problem, &tangent);
     let error = |a: f64, b: f64| {
         let difference = (a - b).abs();
         if difference == 0.0 { 0.0 } else { difference / scale.max(a.abs()).max(b.abs()) }
     };
-    errors[0].note(problem, error(vjp, twin));
-    errors[1].note(problem, error(twin, residual));
+    errors[0].note(problem, error(vjp, jvp));
+    errors[1].note(problem, error(jvp, residual));
     if problem.contacts <= 4 {
-        errors[2].note(problem, error(twin, forward::<N, Unrolled>(node, problem, &tangent)));
+        let unrolled = forward(NodeRule::Unrolled, node, problem, &tangent);
+        errors[2].note(problem, error(jvp, unrolled));
     }
 }
 

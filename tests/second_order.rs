@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 
 use nalgebra::DMatrix;
-use stiction::ad::{self, ByTwin, Dual, Function, Node, NodeRule, Real, Unrolled};
+use stiction::ad::{self, Dual, Function, Node, NodeRule, Real, with_node_rule};
 use stiction::argmin::{
     BoundMode, BoundSolution, ContactSolution, CoupledContact, DiskMode, DiskQcqp, DiskSolution,
     Mode, NonnegativeQp, Report,
@@ -71,22 +71,22 @@ impl<K: Node> Function for Problem<K> {
 }
 
 /// By duals nested in two layers: the gradient and the Hessian.
-fn nested<R: NodeRule>(f: &impl Function, at: &[f64; N]) -> ([f64; N], DMatrix<f64>) {
-    let lifted = |k: usize| Dual::<f64, N, R>::variable(at[k], k);
-    let x: [Dual<Dual<f64, N, R>, N, R>; N] = std::array::from_fn(|k| Dual::variable(lifted(k), k));
-    let y = f.evaluate(&x)[0];
+fn nested(rule: NodeRule, f: &impl Function, at: &[f64; N]) -> ([f64; N], DMatrix<f64>) {
+    let lifted = |k: usize| Dual::<f64, N>::variable(at[k], k);
+    let x: [Dual<Dual<f64, N>, N>; N] = std::array::from_fn(|k| Dual::variable(lifted(k), k));
+    let y = with_node_rule(rule, || f.evaluate(&x)[0]);
     (y.value.tangent, DMatrix::from_fn(N, N, |i, k| y.tangent[i].tangent[k]))
 }
 
 /// How far ways may differ, relative to the largest entry.
 struct Tolerance {
     /// Both linearise the same conditions: roundings of solves with condition numbers up to some 1e4.
-    twin: f64,
+    linearised: f64,
     /// The solver stops at a tolerance; the second derivative converges a step after the first.
     unrolled: f64,
 }
 
-const TOLERANCE: Tolerance = Tolerance { twin: 1e-10, unrolled: 1e-7 };
+const TOLERANCE: Tolerance = Tolerance { linearised: 1e-10, unrolled: 1e-7 };
 
 /// Step of the differences, and how far off they may be: h^2 times derivatives of the fourth order of
 /// problems that bend at a scale of some 0.1, and the solver's 1e-10 over h.
@@ -110,23 +110,23 @@ fn compare(name: &str, f: &impl Function, at: &[f64; N]) {
             assert!((a - b).abs() <= tolerance * scale, "{name}: {way}: {found:?} of {g:?}");
         }
     };
-    check("transpose", &h.transpose(), TOLERANCE.twin);
-    check("eight lanes", &wide, TOLERANCE.twin);
-    check("one lane", &narrow, TOLERANCE.twin);
+    check("transpose", &h.transpose(), TOLERANCE.linearised);
+    check("eight lanes", &wide, TOLERANCE.linearised);
+    check("one lane", &narrow, TOLERANCE.linearised);
     for (way, slopes) in [("first", &first), ("eight", &wide_g), ("one", &narrow_g)] {
-        check_slopes(way, slopes, TOLERANCE.twin);
+        check_slopes(way, slopes, TOLERANCE.linearised);
     }
-    let (slopes, twin) = nested::<ByTwin>(f, at);
-    check("twin", &twin, TOLERANCE.twin);
-    check_slopes("twin", &slopes, TOLERANCE.twin);
-    let (slopes, unrolled) = nested::<Unrolled>(f, at);
+    let (slopes, by_jvp) = nested(NodeRule::ByJvp, f, at);
+    check("jvp", &by_jvp, TOLERANCE.linearised);
+    check_slopes("jvp", &slopes, TOLERANCE.linearised);
+    let (slopes, unrolled) = nested(NodeRule::Unrolled, f, at);
     check("unrolled", &unrolled, TOLERANCE.unrolled);
     check_slopes("unrolled", &slopes, TOLERANCE.unrolled);
     // Products with directions, and differences of gradients along them.
     for direction in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.6, -0.5, 0.4]] {
         let (_, slopes, product) =
             ad::hessian_vector(|x| f.evaluate(x)[0], at, &direction).unwrap();
-        check_slopes("product", &slopes, TOLERANCE.twin);
+        check_slopes("product", &slopes, TOLERANCE.linearised);
         let shifted = |h: f64| {
             let x: [f64; N] = std::array::from_fn(|k| at[k] + h * direction[k]);
             ad::gradient(|x| f.evaluate(x)[0], &x).unwrap().1
@@ -135,7 +135,7 @@ fn compare(name: &str, f: &impl Function, at: &[f64; N]) {
         for i in 0..N {
             let expected: f64 = (0..N).map(|k| h[(i, k)] * direction[k]).sum();
             let error = (product[i] - expected).abs();
-            assert!(error <= TOLERANCE.twin * scale, "{name}: product: {product:?} of {h}");
+            assert!(error <= TOLERANCE.linearised * scale, "{name}: product: {product:?} of {h}");
             let difference = (ahead[i] - behind[i]) / (2.0 * STEP);
             let error = (product[i] - difference).abs();
             assert!(error <= DIFFERENCES * scale, "{name}: {product:?}, {i}: {difference}, {h}");

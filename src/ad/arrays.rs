@@ -29,9 +29,9 @@
 use nalgebra::DMatrix;
 use ndarray::{Array, Array1, Array2, ArrayView, ArrayView1, Dimension, ScalarOperand};
 
-use super::{Dual, Error, NodeRule, Real, Recording, TapeScalar, Var};
+use super::{Dual, Error, Real, Recording, TapeScalar, Var};
 
-impl<T: Real, const N: usize, R: NodeRule> ScalarOperand for Dual<T, N, R> {}
+impl<T: Real, const N: usize> ScalarOperand for Dual<T, N> {}
 
 impl<T: TapeScalar> ScalarOperand for Var<T> {}
 

@@ -2,28 +2,31 @@
 
 use std::cmp::Ordering;
 use std::fmt::Debug;
-use std::marker::PhantomData;
 
-use super::{ByTwin, DualWorkspace, Node, NodeRule, Real};
+use super::{DualWorkspace, Node, Real, node_rule};
+
+/// The number of lanes that all of the crate runs physics with. Each count compiles a program anew;
+/// users' physics costs nothing more to compile with this one. Derivatives in more directions take several
+/// passes, in fewer leave lanes idle.
+pub const LANES: usize = 8;
 
 /// A dual number over an inner scalar: `value` and `N` directional derivatives.
 ///
-/// `R` says how [`Node`]s are differentiated; leave it at its default except to check gradients.
-/// Duals nest (`Dual<Dual<f64, 1>, 1>` carries second derivatives).
+/// Duals nest (`Dual<Dual<f64, 1>, 1>` carries second derivatives). How they pass [`Node`]s is said by the
+/// [`NodeRule`](super::NodeRule) in force.
 #[derive(Clone, Copy)]
-pub struct Dual<T, const N: usize, R = ByTwin> {
+pub struct Dual<T, const N: usize> {
     /// The value.
     pub value: T,
     /// The derivative in each of the `N` directions.
     pub tangent: [T; N],
-    rule: PhantomData<fn() -> R>,
 }
 
-impl<T: Real, const N: usize, R: NodeRule> Dual<T, N, R> {
+impl<T: Real, const N: usize> Dual<T, N> {
     /// `value` with the given tangents.
     #[inline(always)]
     pub fn new(value: T, tangent: [T; N]) -> Self {
-        Dual { value, tangent, rule: PhantomData }
+        Dual { value, tangent }
     }
 
     /// `value` with tangent 1 in `direction` and 0 in the others.
@@ -58,7 +61,7 @@ fn flow<T: Real>(slope: T, tangent: T) -> T {
     if tangent.vanishes() { tangent } else { slope.guarded_product(tangent) }
 }
 
-impl<T: Real, const N: usize, R: NodeRule> Real for Dual<T, N, R> {
+impl<T: Real, const N: usize> Real for Dual<T, N> {
     const ORDER: usize = T::ORDER + 1;
     type Workspace<K: Node> = DualWorkspace<T, K>;
 
@@ -102,35 +105,35 @@ impl<T: Real, const N: usize, R: NodeRule> Real for Dual<T, N, R> {
         solution: &mut K::Solution,
         workspace: &mut DualWorkspace<T, K>,
     ) {
-        R::call(node, inputs, outputs, solution, workspace);
+        node_rule::call(node, inputs, outputs, solution, workspace);
     }
 }
 
-impl<T: Debug, const N: usize, R> Debug for Dual<T, N, R> {
+impl<T: Debug, const N: usize> Debug for Dual<T, N> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Dual").field("value", &self.value).field("tangent", &self.tangent).finish()
     }
 }
 
-impl<T: Real, const N: usize, R: NodeRule> Default for Dual<T, N, R> {
+impl<T: Real, const N: usize> Default for Dual<T, N> {
     fn default() -> Self {
         Self::constant(0.0)
     }
 }
 
-impl<T: PartialEq, const N: usize, R> PartialEq for Dual<T, N, R> {
+impl<T: PartialEq, const N: usize> PartialEq for Dual<T, N> {
     fn eq(&self, other: &Self) -> bool {
         self.value == other.value
     }
 }
 
-impl<T: PartialOrd, const N: usize, R> PartialOrd for Dual<T, N, R> {
+impl<T: PartialOrd, const N: usize> PartialOrd for Dual<T, N> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         self.value.partial_cmp(&other.value)
     }
 }
 
-impl<T: Real, const N: usize, R: NodeRule> num_traits::Zero for Dual<T, N, R> {
+impl<T: Real, const N: usize> num_traits::Zero for Dual<T, N> {
     fn zero() -> Self {
         Self::constant(0.0)
     }
@@ -139,13 +142,13 @@ impl<T: Real, const N: usize, R: NodeRule> num_traits::Zero for Dual<T, N, R> {
     }
 }
 
-impl<T: Real, const N: usize, R: NodeRule> num_traits::One for Dual<T, N, R> {
+impl<T: Real, const N: usize> num_traits::One for Dual<T, N> {
     fn one() -> Self {
         Self::constant(1.0)
     }
 }
 
-impl<T: Real, const N: usize, R: NodeRule> std::ops::Neg for Dual<T, N, R> {
+impl<T: Real, const N: usize> std::ops::Neg for Dual<T, N> {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
@@ -153,7 +156,7 @@ impl<T: Real, const N: usize, R: NodeRule> std::ops::Neg for Dual<T, N, R> {
     }
 }
 
-impl<T: Real, const N: usize, R: NodeRule> std::ops::Add for Dual<T, N, R> {
+impl<T: Real, const N: usize> std::ops::Add for Dual<T, N> {
     type Output = Self;
     #[inline(always)]
     fn add(self, y: Self) -> Self {
@@ -161,7 +164,7 @@ impl<T: Real, const N: usize, R: NodeRule> std::ops::Add for Dual<T, N, R> {
     }
 }
 
-impl<T: Real, const N: usize, R: NodeRule> std::ops::Sub for Dual<T, N, R> {
+impl<T: Real, const N: usize> std::ops::Sub for Dual<T, N> {
     type Output = Self;
     #[inline(always)]
     fn sub(self, y: Self) -> Self {
@@ -169,7 +172,7 @@ impl<T: Real, const N: usize, R: NodeRule> std::ops::Sub for Dual<T, N, R> {
     }
 }
 
-impl<T: Real, const N: usize, R: NodeRule> std::ops::Mul for Dual<T, N, R> {
+impl<T: Real, const N: usize> std::ops::Mul for Dual<T, N> {
     type Output = Self;
     #[inline(always)]
     fn mul(self, y: Self) -> Self {
@@ -178,7 +181,7 @@ impl<T: Real, const N: usize, R: NodeRule> std::ops::Mul for Dual<T, N, R> {
     }
 }
 
-impl<T: Real, const N: usize, R: NodeRule> std::ops::Div for Dual<T, N, R> {
+impl<T: Real, const N: usize> std::ops::Div for Dual<T, N> {
     type Output = Self;
     #[inline(always)]
     fn div(self, y: Self) -> Self {
@@ -188,7 +191,7 @@ impl<T: Real, const N: usize, R: NodeRule> std::ops::Div for Dual<T, N, R> {
     }
 }
 
-super::operators::with_f64!([T: Real, const N: usize, R: NodeRule] Dual<T, N, R> {
+super::operators::with_f64!([T: Real, const N: usize] Dual<T, N> {
     add: |x, c| Dual::new(x.value + c, x.tangent),
     sub: |x, c| Dual::new(x.value - c, x.tangent),
     mul: |x, c| Dual::new(x.value * c, T::scale(T::constant(c), &x.tangent)),

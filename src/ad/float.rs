@@ -15,7 +15,7 @@ use num_traits::{
     ParseFloatError, Pow, Signed, ToPrimitive, Zero,
 };
 
-use super::{Dual, NodeRule, Real, TapeScalar, Var};
+use super::{Dual, Real, TapeScalar, Var};
 
 macro_rules! float {
     ([$($g:tt)*] $t:ty) => {
@@ -340,11 +340,11 @@ macro_rules! float {
     };
 }
 
-float!([T: Real, const N: usize, R: NodeRule] Dual<T, N, R>);
+float!([T: Real, const N: usize] Dual<T, N>);
 float!([T: TapeScalar] Var<T>);
 
 /// The value, then the tangents in brackets: `3 [1, 0]`. Width and precision are those of each number.
-impl<T: fmt::Display, const N: usize, R> fmt::Display for Dual<T, N, R> {
+impl<T: fmt::Display, const N: usize> fmt::Display for Dual<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.value, f)?;
         for (k, t) in self.tangent.iter().enumerate() {

@@ -66,9 +66,9 @@ pub trait Implicit: Clone + 'static {
     /// The solver's scratch memory; `()` if it needs none. Results must not depend on what it held.
     type Workspace: Default;
 
-    /// Solves for `outputs`, which hold zeros or an older result. Runs on `f64`; on duals only where
-    /// these are [`Unrolled`](super::Unrolled), to check the derivatives, and should then iterate
-    /// [`Real::ORDER`] times after the values have converged.
+    /// Solves for `outputs`, which hold zeros or an older result. Runs on `f64`; on duals only under
+    /// [`NodeRule::Unrolled`](super::NodeRule::Unrolled), to check the derivatives, and should then
+    /// iterate [`Real::ORDER`] times after the values have converged.
     fn solve<T: Real>(
         &self,
         inputs: &[T],

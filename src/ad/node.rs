@@ -17,11 +17,14 @@ use super::Real;
 /// | `f64` | `primal` | none |
 /// | [`Dual`](super::Dual) | `primal` on the values | `jvp` of each tangent |
 /// | [`Var`](super::Var) | `primal` on the values | `vjp` in the sweep |
-/// | [`Dual<_, _, ByResidual>`](super::ByResidual) | `primal` on the values | linear solve with duals through `residual` |
-/// | [`Dual<_, _, Unrolled>`](super::Unrolled) | `primal` on the duals | what the iterations carry |
+/// | `Dual` under [`NodeRule::ByResidual`] | `primal` on the values | linear solve with duals through `residual` |
+/// | `Dual` under [`NodeRule::Unrolled`] | `primal` on the duals | what the iterations carry |
 ///
 /// The last two share no derivative formula with `jvp` and `vjp`; they are how gradients are
 /// verified.
+///
+/// [`NodeRule::ByResidual`]: super::NodeRule::ByResidual
+/// [`NodeRule::Unrolled`]: super::NodeRule::Unrolled
 ///
 /// Whoever has a solver and a residual need not write the rest: see [`Implicit`](super::Implicit).
 pub trait Node: Clone + 'static {
@@ -71,6 +74,25 @@ pub trait Node: Clone + 'static {
         input_tangents: &[T],
         output_tangents: &mut [T],
     );
+
+    /// The same for `columns` tangents at once, one after the other.
+    #[expect(clippy::too_many_arguments, reason = "as jvp, and how many")]
+    fn jvp_many<T: Real>(
+        &self,
+        solution: &Self::Solution,
+        factor: &mut Self::Factor<T>,
+        inputs: &[T],
+        outputs: &[T],
+        columns: usize,
+        input_tangents: &[T],
+        output_tangents: &mut [T],
+    ) {
+        for k in 0..columns {
+            let (dx, dy) = (k * inputs.len(), k * outputs.len());
+            let (dx, dy) = (&input_tangents[dx..dx + inputs.len()], dy..dy + outputs.len());
+            self.jvp(solution, factor, inputs, outputs, dx, &mut output_tangents[dy]);
+        }
+    }
 
     /// `input_adjoints += (d outputs / d inputs)' output_adjoints`.
     fn vjp<T: Real>(

@@ -1,34 +1,75 @@
-//! How duals pass a node: by its forward twin, by its residual, or through its iterations.
+//! How duals pass a node: by its `jvp`, by its residual, or through its iterations.
 
-use std::fmt::Debug;
+use std::cell::Cell;
 
 use super::linearization::Linearization;
 use super::{Dual, Node, Real};
 
-/// How a [`Dual`] differentiates a [`Node`].
-pub trait NodeRule: Copy + Debug + 'static {
-    /// Calls `node` on duals.
-    fn call<T: Real, const N: usize, K: Node>(
-        node: &K,
-        inputs: &[Dual<T, N, Self>],
-        outputs: &mut [Dual<T, N, Self>],
-        solution: &mut K::Solution,
-        workspace: &mut DualWorkspace<T, K>,
-    );
+/// How a [`Dual`] differentiates a [`Node`]. All duals of a thread follow the rule in force, which is
+/// [`ByJvp`](NodeRule::ByJvp) except within [`with_node_rule`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NodeRule {
+    /// By the node's own `jvp`: the fast way.
+    #[default]
+    ByJvp,
+    /// By the implicit function theorem with duals pushed through the node's `residual`: shares the
+    /// solution with `jvp` and `vjp`, but none of their formulas. Slow; for checking.
+    ByResidual,
+    /// By pushing the duals through the solver's own iterations. Slow; for checking.
+    Unrolled,
 }
 
-/// By the node's own `jvp`, the forward twin of its adjoint: the fast and default way.
-#[derive(Clone, Copy, Debug)]
-pub struct ByTwin;
+thread_local! {
+    static RULE: Cell<NodeRule> = const { Cell::new(NodeRule::ByJvp) };
+}
 
-/// By the implicit function theorem with duals pushed through the node's `residual`: shares the
-/// solution with `jvp` and `vjp`, but none of their formulas. Slow; for checking.
-#[derive(Clone, Copy, Debug)]
-pub struct ByResidual;
-
-/// By pushing the duals through the solver's own iterations. Slow; for checking.
-#[derive(Clone, Copy, Debug)]
-pub struct Unrolled;
+/// Runs `f` with `rule` in force: all [`Dual`]s pass [`Node`]s by it until `f` returns or panics, when the
+/// rule from before is in force again. Scopes nest. A thread that `f` starts begins with the default.
+///
+/// ```
+/// use stiction::ad::{Implicit, NodeRule, Real, jacobian, with_node_rule};
+///
+/// /// y = sqrt(x) by Newton's method.
+/// #[derive(Clone)]
+/// struct Root;
+///
+/// impl Implicit for Root {
+///     type Solution = ();
+///     type Workspace = ();
+///     fn solve<T: Real>(&self, x: &[T], y: &mut [T], _: &mut (), _: &mut ()) {
+///         y[0] = x[0];
+///         (0..10).for_each(|_| y[0] = (y[0] + x[0] / y[0]) * 0.5);
+///     }
+///     fn residual<T: Real>(&self, _: &(), x: &[T], y: &[T], residual: &mut [T]) {
+///         residual[0] = y[0] * y[0] - x[0];
+///     }
+/// }
+///
+/// for rule in [NodeRule::ByJvp, NodeRule::ByResidual, NodeRule::Unrolled] {
+///     let (_, slope) = with_node_rule(rule, || {
+///         jacobian::<1>(
+///             |x| {
+///                 let mut y = [Real::constant(0.0)];
+///                 Real::call(&Root, x, &mut y, &mut (), &mut Default::default());
+///                 y.to_vec()
+///             },
+///             &[4.0],
+///         )
+///     });
+///     assert!((slope[(0, 0)] - 0.25).abs() < 1e-15);
+/// }
+/// ```
+pub fn with_node_rule<Out>(rule: NodeRule, f: impl FnOnce() -> Out) -> Out {
+    /// Puts the rule back, also when a panic unwinds.
+    struct Before(NodeRule);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            RULE.set(self.0);
+        }
+    }
+    let _before = Before(RULE.replace(rule));
+    f()
+}
 
 /// Memory of a node called on duals over `T`.
 pub struct DualWorkspace<T: Real, K: Node> {
@@ -55,79 +96,81 @@ impl<T: Real, K: Node> Default for DualWorkspace<T, K> {
     }
 }
 
-impl NodeRule for ByTwin {
-    fn call<T: Real, const N: usize, K: Node>(
-        node: &K,
-        inputs: &[Dual<T, N, Self>],
-        outputs: &mut [Dual<T, N, Self>],
-        solution: &mut K::Solution,
-        w: &mut DualWorkspace<T, K>,
-    ) {
-        w.inputs.clear();
-        w.inputs.extend(inputs.iter().map(|x| x.value));
-        w.outputs.clear();
-        w.outputs.resize(outputs.len(), T::zero());
-        T::call(node, &w.inputs, &mut w.outputs, solution, &mut w.inner);
-        node.factor(solution, &w.inputs, &w.outputs, &mut w.factor);
-        for (y, &value) in outputs.iter_mut().zip(&w.outputs) {
-            y.value = value;
-        }
-        w.output_tangents.clear();
-        w.output_tangents.resize(outputs.len(), T::zero());
-        for k in 0..N {
-            w.input_tangents.clear();
-            w.input_tangents.extend(inputs.iter().map(|x| x.tangent[k]));
-            node.jvp(
-                solution,
-                &mut w.factor,
-                &w.inputs,
-                &w.outputs,
-                &w.input_tangents,
-                &mut w.output_tangents,
-            );
-            for (y, &dy) in outputs.iter_mut().zip(&w.output_tangents) {
-                y.tangent[k] = dy;
-            }
+/// Calls `node` on duals, by the rule in force.
+pub(super) fn call<T: Real, const N: usize, K: Node>(
+    node: &K,
+    inputs: &[Dual<T, N>],
+    outputs: &mut [Dual<T, N>],
+    solution: &mut K::Solution,
+    workspace: &mut DualWorkspace<T, K>,
+) {
+    match RULE.get() {
+        NodeRule::ByJvp => by_jvp(node, inputs, outputs, solution, workspace),
+        NodeRule::ByResidual => by_residual(node, inputs, outputs, solution, workspace),
+        NodeRule::Unrolled => node.primal(inputs, outputs, solution, &mut Default::default()),
+    }
+}
+
+fn by_jvp<T: Real, const N: usize, K: Node>(
+    node: &K,
+    inputs: &[Dual<T, N>],
+    outputs: &mut [Dual<T, N>],
+    solution: &mut K::Solution,
+    w: &mut DualWorkspace<T, K>,
+) {
+    solve(node, inputs, outputs, solution, w);
+    node.factor(solution, &w.inputs, &w.outputs, &mut w.factor);
+    w.output_tangents.clear();
+    w.output_tangents.resize(outputs.len(), T::zero());
+    for k in 0..N {
+        w.input_tangents.clear();
+        w.input_tangents.extend(inputs.iter().map(|x| x.tangent[k]));
+        node.jvp(
+            solution,
+            &mut w.factor,
+            &w.inputs,
+            &w.outputs,
+            &w.input_tangents,
+            &mut w.output_tangents,
+        );
+        for (y, &dy) in outputs.iter_mut().zip(&w.output_tangents) {
+            y.tangent[k] = dy;
         }
     }
 }
 
-impl NodeRule for ByResidual {
-    fn call<T: Real, const N: usize, K: Node>(
-        node: &K,
-        inputs: &[Dual<T, N, Self>],
-        outputs: &mut [Dual<T, N, Self>],
-        solution: &mut K::Solution,
-        w: &mut DualWorkspace<T, K>,
-    ) {
-        w.inputs.clear();
-        w.inputs.extend(inputs.iter().map(|x| x.value));
-        w.outputs.clear();
-        w.outputs.resize(outputs.len(), T::zero());
-        T::call(node, &w.inputs, &mut w.outputs, solution, &mut w.inner);
-
-        w.linearization.factor(node, solution, &w.inputs, &w.outputs);
-        for (y, &value) in outputs.iter_mut().zip(&w.outputs) {
-            y.value = value;
-        }
-        for k in 0..N {
-            let tangents = inputs.iter().map(|x| x.tangent[k]);
-            let dy = w.linearization.jvp(node, solution, &w.inputs, &w.outputs, tangents);
-            for (y, &dy) in outputs.iter_mut().zip(dy) {
-                y.tangent[k] = dy;
-            }
+fn by_residual<T: Real, const N: usize, K: Node>(
+    node: &K,
+    inputs: &[Dual<T, N>],
+    outputs: &mut [Dual<T, N>],
+    solution: &mut K::Solution,
+    w: &mut DualWorkspace<T, K>,
+) {
+    solve(node, inputs, outputs, solution, w);
+    w.linearization.factor(node, solution, &w.inputs, &w.outputs);
+    for k in 0..N {
+        let tangents = inputs.iter().map(|x| x.tangent[k]);
+        let dy = w.linearization.jvp(node, solution, &w.inputs, &w.outputs, tangents);
+        for (y, &dy) in outputs.iter_mut().zip(dy) {
+            y.tangent[k] = dy;
         }
     }
 }
 
-impl NodeRule for Unrolled {
-    fn call<T: Real, const N: usize, K: Node>(
-        node: &K,
-        inputs: &[Dual<T, N, Self>],
-        outputs: &mut [Dual<T, N, Self>],
-        solution: &mut K::Solution,
-        _: &mut DualWorkspace<T, K>,
-    ) {
-        node.primal(inputs, outputs, solution, &mut Default::default());
+/// Solves on the values.
+fn solve<T: Real, const N: usize, K: Node>(
+    node: &K,
+    inputs: &[Dual<T, N>],
+    outputs: &mut [Dual<T, N>],
+    solution: &mut K::Solution,
+    w: &mut DualWorkspace<T, K>,
+) {
+    w.inputs.clear();
+    w.inputs.extend(inputs.iter().map(|x| x.value));
+    w.outputs.clear();
+    w.outputs.resize(outputs.len(), T::zero());
+    T::call(node, &w.inputs, &mut w.outputs, solution, &mut w.inner);
+    for (y, &value) in outputs.iter_mut().zip(&w.outputs) {
+        y.value = value;
     }
 }

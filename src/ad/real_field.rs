@@ -44,7 +44,7 @@ use nalgebra::{ComplexField, Field, RealField, SimdValue};
 use num_traits::Float;
 use simba::scalar::SubsetOf;
 
-use super::{Dual, NodeRule, Real, TapeScalar, Var};
+use super::{Dual, Real, TapeScalar, Var};
 
 macro_rules! real_field {
     ([$($g:tt)*] $t:ty, |$x:ident| $constant:expr) => {
@@ -275,7 +275,7 @@ macro_rules! real_field {
 }
 
 real_field!(
-    [T: Real + Display + Send + Sync, const N: usize, R: NodeRule] Dual<T, N, R>,
+    [T: Real + Display + Send + Sync, const N: usize] Dual<T, N>,
     |x| x.tangent.iter().all(|t| t.vanishes())
 );
 real_field!([T: TapeScalar + Display + Send + Sync] Var<T>, |x| x.is_constant());

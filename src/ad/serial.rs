@@ -10,7 +10,7 @@ use std::panic::Location;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Dual, NodeRule, Real, TapeScalar, Var};
+use super::{Dual, Real, TapeScalar, Var};
 
 /// N tangents as a sequence: serde knows arrays of 32 at most.
 struct Tangent<T, const N: usize>([T; N]);
@@ -58,15 +58,13 @@ struct Parts<T, const N: usize> {
 }
 
 /// As `{value, tangent}`, the tangent a sequence of N. The rule for nodes is a matter of the type.
-impl<T: Real + Serialize, const N: usize, R: NodeRule> Serialize for Dual<T, N, R> {
+impl<T: Real + Serialize, const N: usize> Serialize for Dual<T, N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Parts { value: self.value, tangent: Tangent(self.tangent) }.serialize(serializer)
     }
 }
 
-impl<'de, T: Real + Deserialize<'de>, const N: usize, R: NodeRule> Deserialize<'de>
-    for Dual<T, N, R>
-{
+impl<'de, T: Real + Deserialize<'de>, const N: usize> Deserialize<'de> for Dual<T, N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Parts { value, tangent } = Parts::deserialize(deserializer)?;
         Ok(Dual::new(value, tangent.0))

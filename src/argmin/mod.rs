@@ -19,7 +19,7 @@ pub use contact::{
     BlockRows, ContactFactor, ContactMethod, ContactResiduals, ContactSolution, ContactWorkspace,
     CoupledContact, Law, Mode, RowBlock, SmoothedContact, SmoothedSolution,
 };
-pub(crate) use contact::{ContactData, ContactPerturbations, ContactResponse};
+pub(crate) use contact::{ContactData, ContactResponse, Perturbation};
 pub use impact::{
     CompressionRestitution, ConeFactor, ConeMode, ConeProgram, ConeSolution, ConeWorkspace, Impact,
 };

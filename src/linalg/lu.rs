@@ -161,6 +161,33 @@ impl<T: Real> Lu<T> {
         self.scratch = y;
     }
 
+    /// X <- A^-T X for a row-major matrix of `columns` columns, one at least.
+    pub(crate) fn solve_transpose_rows(&mut self, columns: usize, x: &mut [T]) {
+        let n = self.n;
+        let mut y = std::mem::take(&mut self.scratch);
+        y.clear();
+        y.extend_from_slice(&x[..n * columns]);
+        for i in 0..n {
+            let (above, below) = y.split_at_mut((i + 1) * columns);
+            let row = &mut above[i * columns..];
+            let inverse = self.lu[i * (n + 1)].recip();
+            row.iter_mut().for_each(|x| *x *= inverse);
+            for (other, &u) in below.chunks_exact_mut(columns).zip(&self.lu[i * n + i + 1..]) {
+                add_scaled(other, -u, row);
+            }
+        }
+        for i in (0..n).rev() {
+            let (above, row) = y.split_at_mut(i * columns);
+            for (other, &l) in above.chunks_exact_mut(columns).zip(&self.lu[i * n..i * n + i]) {
+                add_scaled(other, -l, &row[..columns]);
+            }
+        }
+        for (row, &p) in y.chunks_exact(columns).zip(&self.permutation) {
+            x[p * columns..(p + 1) * columns].copy_from_slice(row);
+        }
+        self.scratch = y;
+    }
+
     /// ln |det A|
     pub(super) fn log_abs_det(&self) -> T {
         let logs = (0..self.n).map(|k| self.lu[k * (self.n + 1)].abs().ln());

@@ -18,6 +18,8 @@ pub struct Range<T> {
     rows: usize,
     columns: usize,
     pivots: Vec<usize>,
+    /// Whether the rows were seen to be clearly independent.
+    clear: bool,
     /// Columns of Q, one after the other.
     q: Vec<T>,
     /// R, rank x rank, row-major, upper triangular.
@@ -50,6 +52,7 @@ impl<T: Real> Range<T> {
     /// Forgets the matrix: the range of nothing.
     pub fn clear(&mut self) {
         self.rows = 0;
+        self.clear = false;
         self.pivots.clear();
     }
 
@@ -63,6 +66,7 @@ impl<T: Real> Range<T> {
         let m = rows;
         self.rows = m;
         self.columns = columns;
+        self.clear = false;
         self.pivots.clear();
         self.q.clear();
         self.work.clear();
@@ -143,6 +147,7 @@ impl<T: Real> Range<T> {
             return false;
         }
         (self.rows, self.columns) = (rows, columns);
+        self.clear = true;
         self.r.clear();
         self.pivots.clear();
         self.pivots.extend(0..rows);
@@ -150,6 +155,16 @@ impl<T: Real> Range<T> {
         self.q.resize(rows * rows, T::zero());
         (0..rows).for_each(|i| self.q[i * (rows + 1)] = T::one());
         true
+    }
+
+    /// Whether [`is_everything`](Self::is_everything) has found the rows clearly independent: their squares lose nothing.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.clear
+    }
+
+    /// How many rows the matrix has.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
     }
 
     /// The dimension of the range.
@@ -194,6 +209,21 @@ impl<T: Real> Range<T> {
             let row = &mut row[..columns];
             for (p, other) in above.chunks_exact(columns).enumerate() {
                 add_scaled(row, -self.r[p * side + k], other);
+            }
+            let inverse = self.r[k * side + k].recip();
+            row.iter_mut().for_each(|x| *x *= inverse);
+        }
+    }
+
+    /// x <- R^-1 x for the entries x of the columns of Q, `columns` numbers each: what the pivot columns are to be
+    /// weighted by. There is at least one of `columns`.
+    pub(crate) fn solve_rows(&self, x: &mut [T], columns: usize) {
+        let side = self.rows.min(self.columns);
+        for k in (0..self.rank()).rev() {
+            let (above, below) = x.split_at_mut((k + 1) * columns);
+            let row = &mut above[k * columns..];
+            for (p, other) in below.chunks_exact(columns).enumerate().take(self.rank() - k - 1) {
+                add_scaled(row, -self.r[k * side + k + 1 + p], other);
             }
             let inverse = self.r[k * side + k].recip();
             row.iter_mut().for_each(|x| *x *= inverse);

@@ -15,10 +15,7 @@ use nalgebra::DMatrix;
 
 use super::conditions::{Condition, Conditions};
 use super::displacement::{Displaced, Point};
-use crate::ad::{Dual, Linearization, Node, Real};
-use crate::argmin::{ContactPerturbations, ContactResponse};
-use crate::contact::ContactProblem;
-use crate::linalg::solve_lower_transpose_rows;
+use crate::ad::{Dual, Node, Real};
 use crate::simulation::{StepReport, Workspace};
 
 /// Derivatives in a pass. More lanes save solves of the contact problem, fewer save registers.
@@ -69,11 +66,19 @@ impl ColumnLanes {
             }
             for (k, (island, problem)) in contacts.solved().enumerate() {
                 let (_, displaced) = self.displaced.workspace.parts();
-                let (_, inputs, ..) = displaced.problem(&island).solved();
+                let (_, moved, ..) = displaced.problem(&island).solved();
+                let (node, inputs, outputs, solution) = problem.solved();
+                let velocities = node.rows.velocities();
                 let mut rest = match conditions.of(k) {
-                    Condition::Coupled(response) => self.posed.respond(problem, inputs, response),
-                    Condition::Smoothed(factor) => self.posed.follow(problem, inputs, factor),
+                    Condition::Coupled(factor) => {
+                        self.posed.respond(node, solution, factor, (inputs, outputs), moved)
+                    }
+                    Condition::Smoothed(factor) => {
+                        let (node, solution, outputs) = problem.smoothed();
+                        self.posed.respond(node, solution, factor, (inputs, outputs), moved)
+                    }
                 };
+                rest = &rest[..velocities];
                 for &tree in island.trees {
                     let velocities = model.trees[tree].v.clone();
                     let (own, others) = rest.split_at(velocities.len());
@@ -120,102 +125,32 @@ fn write(pass: &Range<usize>, difference: &[Lanes], [a, b, c]: &mut Matrices) {
 /// Scratch memory of the response of an island.
 #[derive(Default)]
 struct PosedLanes {
-    /// v+ and lambda, held.
-    velocity: Vec<Lanes>,
-    impulses: Vec<Lanes>,
-    momentum: Vec<Lanes>,
-    change: Vec<Lanes>,
-    along: Vec<Lanes>,
-    perturbations: ContactPerturbations<f64>,
-    limits: Vec<f64>,
-    tangents: Vec<f64>,
-    x: Vec<f64>,
+    input_tangents: Vec<f64>,
+    output_tangents: Vec<f64>,
+    outputs: Vec<Lanes>,
 }
 
 impl PosedLanes {
-    /// The velocities v+ of a problem where its inputs are the dual `inputs`.
-    fn respond(
+    /// The `outputs` of a node, solved at `inputs`, where these are the duals `moved`.
+    fn respond<K: Node>(
         &mut self,
-        problem: &ContactProblem<f64>,
-        inputs: &[Lanes],
-        response: &mut ContactResponse<f64>,
+        node: &K,
+        solution: &K::Solution,
+        factor: &mut K::Factor<f64>,
+        (inputs, outputs): (&[f64], &[f64]),
+        moved: &[Lanes],
     ) -> &[Lanes] {
-        let (node, values, outputs, _) = problem.solved();
-        let posed = node.data(inputs);
-        let (velocity, impulses) = outputs.split_at(node.rows.velocities());
-        hold(&mut self.velocity, velocity);
-        hold(&mut self.impulses, impulses);
-        self.momentum.resize(velocity.len(), Lanes::constant(0.0));
-        self.change.resize(velocity.len(), Lanes::constant(0.0));
-        self.along.resize(impulses.len(), Lanes::constant(0.0));
-
-        posed.rows.transpose_times(posed.jacobian, &self.impulses, &mut self.momentum);
-        posed.solve_factor(&mut self.momentum);
-        for (v, &free) in self.velocity.iter_mut().zip(posed.free) {
-            *v -= free;
-        }
-        posed.times_factor_transpose(&self.velocity, &mut self.change);
-        self.x.clear();
-        for (&momentum, &change) in self.momentum.iter().zip(&self.change) {
-            self.x.extend((momentum - change).tangent);
-        }
-
-        let perturbations = &mut self.perturbations;
-        perturbations.fit(node, LANES, LANES);
-        hold(&mut self.velocity, velocity);
-        posed.rows.times(posed.jacobian, &self.velocity, &mut self.along);
-        for (row, along) in perturbations.rows.chunks_exact_mut(LANES).zip(&self.along) {
-            row.copy_from_slice(&along.tangent);
-        }
-        self.limits.clear();
-        for (i, block) in posed.blocks().iter().enumerate() {
-            let offset = posed.compliance[i] * self.impulses[block.first] - posed.target[i];
-            perturbations.offsets[i * LANES..(i + 1) * LANES].copy_from_slice(&offset.tangent);
-            self.limits.extend(posed.limit[i].tangent);
-        }
-        response.add_limits(node, &self.limits, perturbations, &mut self.x);
-        response.respond(perturbations, &mut self.x);
-        for tree in 0..node.rows.trees() {
-            let (range, l) = (node.rows.tree(tree), node.mass_factor(values, tree));
-            let n = range.len();
-            let x = &mut self.x[range.start * LANES..range.end * LANES];
-            solve_lower_transpose_rows(l, n, LANES, x);
-        }
-        for (v, change) in self.velocity.iter_mut().zip(self.x.chunks_exact(LANES)) {
-            v.tangent.copy_from_slice(change);
-        }
-        &self.velocity
-    }
-
-    /// The same of a smoothed problem, lane by lane.
-    fn follow(
-        &mut self,
-        problem: &ContactProblem<f64>,
-        inputs: &[Lanes],
-        factor: &mut Linearization<f64>,
-    ) -> &[Lanes] {
-        let (node, solution, outputs) = problem.smoothed();
-        let (_, values, ..) = problem.solved();
-        hold(&mut self.velocity, &outputs[..node.rows.velocities()]);
-        self.x.resize(outputs.len(), 0.0);
+        self.input_tangents.clear();
         for lane in 0..LANES {
-            self.tangents.clear();
-            self.tangents.extend(inputs.iter().map(|x| x.tangent[lane]));
-            if self.tangents.iter().all(|&x| x == 0.0) {
-                continue;
-            }
-            let (tangents, changes) = (&self.tangents, &mut self.x);
-            node.jvp(solution, factor, values, outputs, tangents, changes);
-            for (v, &change) in self.velocity.iter_mut().zip(&*changes) {
-                v.tangent[lane] = change;
-            }
+            self.input_tangents.extend(moved.iter().map(|x| x.tangent[lane]));
         }
-        &self.velocity
+        self.output_tangents.resize(LANES * outputs.len(), 0.0);
+        let (tangents, changes) = (&self.input_tangents, &mut self.output_tangents);
+        node.jvp_many(solution, factor, inputs, outputs, LANES, tangents, changes);
+        self.outputs.clear();
+        self.outputs.extend(outputs.iter().enumerate().map(|(i, &y)| {
+            Lanes::new(y, std::array::from_fn(|lane| changes[lane * outputs.len() + i]))
+        }));
+        &self.outputs
     }
-}
-
-/// Constants.
-fn hold(held: &mut Vec<Lanes>, values: &[f64]) {
-    held.clear();
-    held.extend(values.iter().map(|&x| Lanes::constant(x)));
 }

@@ -1,7 +1,7 @@
 //! The contact problems of a step, each factorised once for all columns of its Jacobians.
 
 use crate::ad::{Linearization, Node};
-use crate::argmin::ContactResponse;
+use crate::argmin::ContactFactor;
 use crate::model::{ContactSolver, System};
 use crate::simulation::Workspace;
 
@@ -9,13 +9,13 @@ use crate::simulation::Workspace;
 #[derive(Default)]
 pub(super) struct Conditions {
     smooth: bool,
-    coupled: Vec<ContactResponse<f64>>,
+    coupled: Vec<ContactFactor<f64>>,
     smoothed: Vec<Linearization<f64>>,
 }
 
 /// The conditions of an island.
 pub(super) enum Condition<'a> {
-    Coupled(&'a mut ContactResponse<f64>),
+    Coupled(&'a mut ContactFactor<f64>),
     Smoothed(&'a mut Linearization<f64>),
 }
 
@@ -43,7 +43,7 @@ impl Conditions {
         }
         let islands = contacts.solved().count();
         if self.coupled.len().max(self.smoothed.len()) < islands {
-            self.coupled.resize_with(islands, ContactResponse::default);
+            self.coupled.resize_with(islands, ContactFactor::default);
             self.smoothed.resize_with(islands, Linearization::default);
         }
         contacts.solved().enumerate().all(|(k, (_, problem))| {
@@ -53,8 +53,9 @@ impl Conditions {
                 Node::factor(node, solution, inputs, outputs, &mut self.smoothed[k]);
                 return true;
             }
-            let response = &mut self.coupled[k];
-            node.response(solution, inputs, outputs, problem.workspace(), response)
+            let factor = &mut self.coupled[k];
+            node.factor_solved(solution, inputs, outputs, problem.workspace(), factor);
+            factor.is_determined()
         })
     }
 

@@ -14,7 +14,7 @@ use super::displacement::Point;
 use super::pose_lanes::{Lanes, along, constant, displaced};
 use super::tree_derivative::{Columns, start_velocity};
 use crate::ad::Real;
-use crate::argmin::{ContactPerturbations, ContactResponse, CoupledContact, Mode};
+use crate::argmin::{ContactResponse, CoupledContact, Mode, Perturbation};
 use crate::collision::{ContactPoint, PairDetection};
 use crate::contact::{
     Constraint, ContactProblem, Contacts, Island, Target, Twist, contact_frame, friction_heights,
@@ -77,14 +77,9 @@ impl ContactDerivatives {
         }
     }
 
-    /// Adds what the constraints of an island do to the momenta `x` and to its conditions. False if the
+    /// Adds what the constraints of an island do to its momenta and to its conditions. False if the
     /// points that the duals find are others.
-    pub fn add(
-        &mut self,
-        solved: &Solved,
-        perturbations: &mut ContactPerturbations<f64>,
-        x: &mut [f64],
-    ) -> bool {
+    pub fn add(&mut self, solved: &Solved, perturbation: &mut Perturbation<f64>) -> bool {
         // A pass that was given up may have left something.
         self.sides.iter_mut().for_each(|side| side.body = None);
         self.forces.clear();
@@ -96,7 +91,7 @@ impl ContactDerivatives {
                 Constraint::Joint(joint) => {
                     let is_limit = joint.id < 2 * solved.system().model.nv();
                     if is_limit && solution.modes[block] != Mode::Break {
-                        limit(solved, joint.id, joint.gap, block, perturbations);
+                        limit(solved, joint.id, joint.gap, block, perturbation);
                     }
                 }
                 Constraint::Point(point) => {
@@ -104,7 +99,7 @@ impl ContactDerivatives {
                         continue;
                     }
                     if pair != Some(point.pair) {
-                        self.finish_pair(solved, x);
+                        self.finish_pair(solved, &mut perturbation.x);
                         let gaps = solved.island.constraints.iter().filter_map(|&k| {
                             match solved.contacts.constraint(k) {
                                 Constraint::Point(other) if other.pair == point.pair => {
@@ -116,14 +111,14 @@ impl ContactDerivatives {
                         self.start_pair(solved, point, gaps.fold(f64::NEG_INFINITY, f64::max));
                         pair = Some(point.pair);
                     }
-                    if !self.point(solved, point, block, perturbations) {
+                    if !self.point(solved, point, block, perturbation) {
                         return false;
                     }
                 }
             }
         }
-        self.finish_pair(solved, x);
-        self.turn_forces(solved, x);
+        self.finish_pair(solved, &mut perturbation.x);
+        self.turn_forces(solved, &mut perturbation.x);
         true
     }
 
@@ -171,7 +166,7 @@ impl ContactDerivatives {
         solved: &Solved,
         point: &ContactPoint<f64>,
         block: usize,
-        perturbations: &mut ContactPerturbations<f64>,
+        perturbation: &mut Perturbation<f64>,
     ) -> bool {
         let system = solved.system();
         let System { model, parameters, settings } = *system;
@@ -215,7 +210,7 @@ impl ContactDerivatives {
         // Values: what the motions that turn with the bodies are felt through.
         let rotations = point.bodies.map(|body| body.map(|body| &motion.bodies[body].rotation));
         let frame = Frame::new(point, rotations);
-        let columns = perturbations.columns;
+        let columns = perturbation.columns;
         let dt = point.bodies.iter().flatten().filter_map(|&body| solved.rows_of(body));
         let dt = dt.map(|(tree, _)| motion.duration(tree)).fold(f64::INFINITY, f64::min);
         let share = if point.gap >= 0.0 { 1.0 } else { settings.baumgarte };
@@ -250,7 +245,7 @@ impl ContactDerivatives {
             for mover in &self.sides[moving].movers {
                 let c = mover.column;
                 for r in 0..3 {
-                    perturbations.rows[(entry.first + r) * perturbations.moving + c] +=
+                    perturbation.rows[(entry.first + r) * perturbation.moving + c] +=
                         along(&action.velocity[r].tangent, &mover.pose)
                             + frame.felt(moving, r, &mover.held[0]);
                 }
@@ -267,7 +262,7 @@ impl ContactDerivatives {
                 } else {
                     offset += share / dt * along(&found.gap.tangent, &mover.pose);
                 }
-                perturbations.offsets[block * columns + c] += offset;
+                perturbation.offsets[block * columns + c] += offset;
             }
         }
         if bounces {
@@ -283,14 +278,14 @@ impl ContactDerivatives {
                 let starts = first..first + segment.len();
                 for c in starts.clone() {
                     start_velocity(motion, (tree, starts.clone()), c, |k, change| {
-                        perturbations.offsets[block * columns + c] +=
+                        perturbation.offsets[block * columns + c] +=
                             restitution * normal[part.start + k] * change;
                     });
                 }
             }
         }
         if softness != 0.0 {
-            self.soften(solved, rows, (block, softness * impulse[0]), perturbations);
+            self.soften(solved, rows, (block, softness * impulse[0]), perturbation);
         }
         true
     }
@@ -313,7 +308,7 @@ impl ContactDerivatives {
         solved: &Solved,
         rows: [Option<(usize, Range<usize>)>; 2],
         (block, weight): (usize, f64),
-        perturbations: &mut ContactPerturbations<f64>,
+        perturbation: &mut Perturbation<f64>,
     ) {
         let motion = solved.motion;
         let [first, second] = rows;
@@ -331,7 +326,7 @@ impl ContactDerivatives {
                 &mut self.energy,
                 &mut self.gradient,
             );
-            let offsets = &mut perturbations.offsets[block * perturbations.columns..];
+            let offsets = &mut perturbation.offsets[block * perturbation.columns..];
             for (offset, &energy) in offsets[rows].iter_mut().zip(&self.gradient) {
                 *offset -= 2.0 * weight * energy;
             }
@@ -435,13 +430,7 @@ impl Frame {
 }
 
 /// The condition of a limit changes with its coordinate.
-fn limit(
-    solved: &Solved,
-    id: usize,
-    gap: f64,
-    block: usize,
-    perturbations: &mut ContactPerturbations<f64>,
-) {
+fn limit(solved: &Solved, id: usize, gap: f64, block: usize, perturbation: &mut Perturbation<f64>) {
     let System { model, settings, .. } = *solved.system();
     let (velocity, upper) = (id / 2, id % 2 == 1);
     let Some(tree) = model.trees.iter().position(|tree| tree.v.contains(&velocity)) else { return };
@@ -449,6 +438,6 @@ fn limit(
     let slope = share / solved.motion.duration(tree);
     let rows = solved.columns.rows(solved.system(), tree);
     let column = rows.start + velocity - model.trees[tree].v.start;
-    perturbations.offsets[block * perturbations.columns + column] +=
+    perturbation.offsets[block * perturbation.columns + column] +=
         if upper { -slope } else { slope };
 }

@@ -15,7 +15,7 @@ use super::conditions::{Condition, Conditions};
 use super::contact_derivative::{ContactDerivatives, Solved};
 use super::displacement::Point;
 use super::tree_derivative::{Columns, TreeDerivatives};
-use crate::argmin::ContactPerturbations;
+use crate::argmin::Perturbation;
 use crate::dynamics::FreeMotion;
 use crate::linalg::{solve_lower_rows, solve_lower_transpose_rows};
 use crate::model::{Integrator, System};
@@ -27,8 +27,7 @@ pub(super) struct Structured {
     columns: Columns,
     trees: TreeDerivatives,
     contacts: ContactDerivatives,
-    perturbations: ContactPerturbations<f64>,
-    x: Vec<f64>,
+    perturbation: Perturbation<f64>,
     visited: Vec<bool>,
 }
 
@@ -60,11 +59,16 @@ impl Structured {
         for (k, (island, problem)) in contacts.solved().enumerate() {
             island.trees.iter().for_each(|&tree| self.visited[tree] = true);
             let (node, ..) = problem.solved();
-            let Condition::Coupled(response) = conditions.of(k) else { return false };
+            let Condition::Coupled(factor) = conditions.of(k) else { return false };
+            let response = &mut factor.response;
+            // How they share it changes with the rows, which is not followed here.
+            if response.sharing_matters() {
+                return false;
+            }
             self.columns.start(at, island.trees.iter().copied());
-            self.momenta(at, motion);
             let (n, m) = (self.columns.velocities, self.columns.count());
-            self.perturbations.fit(node, m, n);
+            self.perturbation.fit(node, m, n);
+            self.momenta(at, motion);
             let solved = Solved {
                 at,
                 motion,
@@ -74,11 +78,11 @@ impl Structured {
                 response,
                 columns: &self.columns,
             };
-            if !self.contacts.add(&solved, &mut self.perturbations, &mut self.x) {
+            if !self.contacts.add(&solved, &mut self.perturbation) {
                 return false;
             }
             self.solve(at, motion, solve_lower_rows);
-            response.respond(&self.perturbations, &mut self.x);
+            response.respond(node, &mut self.perturbation);
             self.solve(at, motion, solve_lower_transpose_rows);
             self.end(at, motion, end, (a, b));
         }
@@ -87,6 +91,8 @@ impl Structured {
                 continue;
             }
             self.columns.start(at, [tree]);
+            self.perturbation.x.clear();
+            self.perturbation.x.resize(self.columns.velocities * self.columns.count(), 0.0);
             self.momenta(at, motion);
             self.solve(at, motion, solve_lower_rows);
             self.solve(at, motion, solve_lower_transpose_rows);
@@ -96,10 +102,8 @@ impl Structured {
     }
 
     fn momenta(&mut self, at: &Point, motion: &FreeMotion<f64>) {
-        self.x.clear();
-        self.x.resize(self.columns.velocities * self.columns.count(), 0.0);
         for &tree in &self.columns.trees {
-            self.trees.momenta(at, motion, tree, &self.columns, &mut self.x);
+            self.trees.momenta(at, motion, tree, &self.columns, &mut self.perturbation.x);
         }
     }
 
@@ -111,7 +115,7 @@ impl Structured {
         (a, b): (&mut DMatrix<f64>, &mut DMatrix<f64>),
     ) {
         for &tree in &self.columns.trees {
-            self.trees.end(at, motion, tree, &self.columns, (&self.x, end), (a, b));
+            self.trees.end(at, motion, tree, &self.columns, (&self.perturbation.x, end), (a, b));
         }
     }
 
@@ -125,7 +129,7 @@ impl Structured {
         let m = self.columns.count();
         for &tree in &self.columns.trees {
             let rows = self.columns.rows(at.system, tree);
-            let x = &mut self.x[rows.start * m..rows.end * m];
+            let x = &mut self.perturbation.x[rows.start * m..rows.end * m];
             triangle(motion.tree(tree).mass_factor, rows.len(), m, x);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::subject::Subject;
 use super::{Errors, Findings, Report, ways};
-use crate::ad::{ByResidual, ByTwin, Error, Function, Unrolled, jacobian_by_rows, vjp};
+use crate::ad::{Error, Function, NodeRule, jacobian_by_rows, vjp};
 
 /// How a function is checked.
 #[derive(Clone, Debug)]
@@ -11,18 +11,15 @@ pub struct Options {
     pub names: Vec<String>,
     /// What counts as agreement.
     pub tolerances: Errors,
-    /// Whether second derivatives are checked, too: those of the sum of the outputs, weighted so
-    /// that all have a part in it, by as many passes as there are inputs, squared.
-    pub second_order: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { names: Vec::new(), tolerances: Errors::TOLERANCES, second_order: false }
+        Options { names: Vec::new(), tolerances: Errors::TOLERANCES }
     }
 }
 
-/// Differentiates `f` at `x` in every way there is, and compares: the tape, duals of several widths,
+/// Differentiates `f` at `x` in every way there is, and compares: the tape, duals,
 /// duals through residuals and through iterations of nodes, central differences with an estimate of
 /// their error. Kinks within 1 % of an input (of 0.01, if that is smaller) are located.
 ///
@@ -53,6 +50,32 @@ pub fn check(f: &impl Function, x: &[f64]) -> Result<Report, Error> {
 /// # Errors
 /// As [`check`]; [`Error::Shape`] if there are names, but not as many as inputs.
 pub fn check_with(f: &impl Function, x: &[f64], options: &Options) -> Result<Report, Error> {
+    first_order(f, x, options).map(|(report, _)| report)
+}
+
+/// As [`check_with`], and checks second derivatives, too: those of the sum of the outputs, weighted so
+/// that all have a part in it, by as many passes as there are inputs, squared. A function of its own,
+/// because it compiles `f` for another scalar.
+///
+/// # Errors
+/// As [`check_with`].
+pub fn check_second_order(
+    f: &impl Function,
+    x: &[f64],
+    options: &Options,
+) -> Result<Report, Error> {
+    let (mut report, weights) = first_order(f, x, options)?;
+    report.second = Some(second_order(f, x, &weights, &options.tolerances)?);
+    Ok(report)
+}
+
+/// Checks the Jacobian; also returns the weights of the outputs in the sum whose second derivatives
+/// may be checked.
+fn first_order(
+    f: &impl Function,
+    x: &[f64],
+    options: &Options,
+) -> Result<(Report, Vec<f64>), Error> {
     let mut inputs = options.names.clone();
     if inputs.is_empty() {
         inputs = (0..x.len()).map(|j| format!("x[{j}]")).collect();
@@ -62,32 +85,20 @@ pub fn check_with(f: &impl Function, x: &[f64], options: &Options) -> Result<Rep
     }
     let (y, tape) = jacobian_by_rows(|x| f.evaluate(x), x)?;
     let (bounds, m) = (&options.tolerances, y.len());
+    let forward = |rule| ways::forward(rule, f, x, m);
     let others = [
-        ("duals of 1 lane", ways::forward::<1, ByTwin>(f, x, m)?, bounds.dual_vs_tape),
-        ("duals of 3 lanes", ways::forward::<3, ByTwin>(f, x, m)?, bounds.dual_vs_tape),
-        ("duals of 8 lanes", ways::forward::<8, ByTwin>(f, x, m)?, bounds.dual_vs_tape),
-        (
-            "duals through residuals",
-            ways::forward::<4, ByResidual>(f, x, m)?,
-            bounds.residual_vs_tape,
-        ),
-        (
-            "duals through iterations",
-            ways::forward::<4, Unrolled>(f, x, m)?,
-            bounds.unrolled_vs_tape,
-        ),
+        ("duals", forward(NodeRule::ByJvp)?, bounds.dual_vs_tape),
+        ("duals through residuals", forward(NodeRule::ByResidual)?, bounds.residual_vs_tape),
+        ("duals through iterations", forward(NodeRule::Unrolled)?, bounds.unrolled_vs_tape),
     ];
     let subject = Subject { x, y: &y, derivative: &tape, tolerance: bounds.vs_differences };
     let ways = others.iter().map(|(way, j, bound)| subject.compare(way, j, "the tape", *bound));
     let mut first = Findings { ways: ways.collect(), ..Findings::default() };
     subject.differences(|x| f.evaluate(x), &mut first);
 
-    let mut second = None;
-    if options.second_order {
-        second = Some(second_order(f, x, &subject.weights(), bounds)?);
-    }
+    let weights = subject.weights();
     let not_finite = (0..m).filter(|&i| !y[i].is_finite()).collect();
-    Ok(Report { inputs, outputs: m, not_finite, first, second })
+    Ok((Report { inputs, outputs: m, not_finite, first, second: None }, weights))
 }
 
 /// Checks the derivatives of the gradient of `weights' f`.
@@ -99,8 +110,8 @@ fn second_order(
 ) -> Result<Findings, Error> {
     let gradient = |x: &[f64]| vjp(|x| f.evaluate(x), x, |_| weights.to_vec());
     let (_, slope) = gradient(x)?;
-    let hessian = ways::nested::<ByTwin>(f, x, weights)?;
-    let unrolled = ways::nested::<Unrolled>(f, x, weights)?;
+    let hessian = ways::nested(NodeRule::ByJvp, f, x, weights)?;
+    let unrolled = ways::nested(NodeRule::Unrolled, f, x, weights)?;
     let subject = Subject { x, y: &slope, derivative: &hessian, tolerance: bounds.vs_differences };
     let against = "duals over duals";
     let ways = vec![

@@ -3,10 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::{differences, ways};
-use crate::ad::{ByResidual, ByTwin, Error, Function, Unrolled, jacobian_by_rows};
-
-/// Lanes of the duals.
-const LANES: usize = 8;
+use crate::ad::{Error, Function, NodeRule, jacobian_by_rows};
 
 /// The Jacobian of one program (outputs x inputs) by every way.
 #[derive(Clone, Debug)]
@@ -35,10 +32,11 @@ impl Derivatives {
     ) -> Result<Derivatives, Error> {
         let (y, tape) = jacobian_by_rows(|x| f.evaluate(x), x)?;
         let differences = differences::columns(run, x, &row_scales(&tape));
+        let forward = |rule| ways::forward(rule, f, x, y.len());
         Ok(Derivatives {
-            dual: ways::forward::<LANES, ByTwin>(f, x, y.len())?,
-            residual: ways::forward::<LANES, ByResidual>(f, x, y.len())?,
-            unrolled: ways::forward::<LANES, Unrolled>(f, x, y.len())?,
+            dual: forward(NodeRule::ByJvp)?,
+            residual: forward(NodeRule::ByResidual)?,
+            unrolled: forward(NodeRule::Unrolled)?,
             differences,
             tape,
         })

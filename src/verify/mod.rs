@@ -32,7 +32,7 @@ mod report;
 mod subject;
 mod ways;
 
-pub use check::{Options, check, check_with};
+pub use check::{Options, check, check_second_order, check_with};
 pub use derivatives::Derivatives;
 pub use errors::Errors;
 pub use gradcheck::{Gradcheck, Row};

@@ -17,7 +17,7 @@ pub struct Report {
     pub not_finite: Vec<usize>,
     /// About the Jacobian.
     pub first: Findings,
-    /// About the second derivatives, if they were asked for. "Outputs" are then the entries of the
+    /// About the second derivatives, if they were checked. "Outputs" are then the entries of the
     /// gradient of a weighted sum of the outputs.
     pub second: Option<Findings>,
 }

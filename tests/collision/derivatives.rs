@@ -6,7 +6,7 @@ use nalgebra::Vector3;
 use stiction::ad::{Function, Real, jacobian, jacobian_by_rows};
 use stiction::collision::Witness;
 use stiction::model::Shape;
-use stiction::verify::{Options, check_with};
+use stiction::verify::{Options, check_second_order};
 
 use super::height_fields::over;
 use super::{
@@ -253,9 +253,8 @@ fn in_every_way() {
         (on([0.8, 0.9, 0.75]), 1),
         (balls, 1),
     ] {
-        let options = Options { second_order: true, ..Options::default() };
         assert_eq!(pair.witnesses(0.2).len(), count, "{pair:?}");
-        let report = check_with(&pair, &[0.0; DIRECTIONS], &options).unwrap();
+        let report = check_second_order(&pair, &[0.0; DIRECTIONS], &Options::default()).unwrap();
         assert!(report.passed(), "{pair:?} {report}");
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use num_traits::Zero;
 use proptest::prelude::*;
-use stiction::ad::{ByResidual, Dual, Node, Real, Var, vjp};
+use stiction::ad::{Dual, Node, NodeRule, Real, Var, vjp, with_node_rule};
 use stiction::dynamics::{ForwardDynamics, ForwardDynamicsSolution};
 use stiction::linalg::FactorError;
 use stiction::model::{Parameters, Scene};
@@ -77,10 +77,9 @@ proptest! {
         assert_close(&adjoint, &expected, 1e-10, "adjoint");
         // Through the residual, and of second order.
         let direction = draw(size);
-        let along = |x: &[Dual<f64, 1, ByResidual>]| call(&node, &inputs(&scene, &forces, x));
-        let seed = Dual::<f64, 1, ByResidual>::variable(0.0, 0);
-        let by_residual: Vec<f64> =
-            along(&seeded(&direction, seed)).iter().map(|x| x.tangent[0]).collect();
+        let x = inputs(&scene, &forces, &seeded(&direction, Dual::<f64, 1>::variable(0.0, 0)));
+        let by_residual = with_node_rule(NodeRule::ByResidual, || call(&node, &x));
+        let by_residual: Vec<f64> = by_residual.iter().map(|x| x.tangent[0]).collect();
         let nested = Dual::<Dual<f64, 1>, 1>::variable(Dual::variable(0.0, 0), 0);
         let exact = plain(&scene, &forces, &seeded(&direction, nested));
         let by_node = call(&node, &inputs(&scene, &forces, &seeded(&direction, nested)));

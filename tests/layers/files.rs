@@ -13,7 +13,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("ad", "dual.rs linearization.rs node_rule.rs"),
     ("ad", "node.rs real.rs"),
     ("argmin", "contact interior_point"),
-    ("argmin/contact", "node.rs response.rs solve"),
+    ("argmin/contact", "node.rs node_residual.rs response.rs solve"),
     ("argmin/contact/solve", "friction_first.rs polish.rs"),
     ("argmin/impact", "cone_program.rs faces.rs natural_map.rs newton.rs"),
     ("argmin/projection", "low_rank.rs quadratic.rs"),

@@ -8,7 +8,7 @@
 //! dD/dmu = -g dt² N (N + 1) / 2.
 
 use approx::assert_relative_eq;
-use stiction::ad::{self, ByResidual, Dual, Real};
+use stiction::ad::{self, Dual, NodeRule, Real, with_node_rule};
 use stiction::model::{Parameters, Scene};
 
 use super::{G, final_state, history, scene, slot};
@@ -102,8 +102,10 @@ fn speed_after_a_sliding_step_falls_by_g_dt_with_mu() {
             v.x * 0.8 + v.y * 0.6
         }
         let (_, tape) = ad::gradient(|mu| speed(&scene, mu[0]), &[MU]).unwrap();
-        let dual = speed(&scene, Dual::<f64, 1>::variable(MU, 0));
-        let residual = speed(&scene, Dual::<f64, 1, ByResidual>::variable(MU, 0));
+        let [dual, residual] = [NodeRule::ByJvp, NodeRule::ByResidual].map(|rule| {
+            let mu = Dual::<f64, 8>::variable(MU, 0);
+            with_node_rule(rule, || speed(&scene, mu))
+        });
         for slope in [tape[0], dual.tangent[0], residual.tangent[0]] {
             assert_relative_eq!(slope, -G * dt, max_relative = 1e-10);
         }

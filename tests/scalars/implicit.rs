@@ -1,7 +1,7 @@
 //! Nodes of which only the solver and the residual are written.
 
 use approx::assert_relative_eq;
-use stiction::ad::{self, ByResidual, Dual, Implicit, Node, NodeRule, Real, Unrolled};
+use stiction::ad::{self, Dual, Implicit, Node, NodeRule, Real, with_node_rule};
 
 /// y_i + sum_j c_ij sin(y_j) x_i = x_{i mod m}: contracts, so that iterating it solves it.
 #[derive(Clone)]
@@ -55,12 +55,9 @@ fn first_derivatives_agree_with_the_iterations() {
     // Fewer and more outputs than lanes.
     for outputs in [1, 3, 4, 9] {
         let node = Waves { outputs };
-        let inputs: [Dual<f64, INPUTS, Unrolled>; INPUTS] =
-            std::array::from_fn(|k| Dual::variable(AT[k], k));
-        let expected = call(&node, &inputs, outputs);
-        let inputs: [Dual<f64, INPUTS, ByResidual>; INPUTS] =
-            std::array::from_fn(|k| Dual::variable(AT[k], k));
-        let residual = call(&node, &inputs, outputs);
+        let inputs: [Dual<f64, INPUTS>; INPUTS] = std::array::from_fn(|k| Dual::variable(AT[k], k));
+        let [expected, residual] = [NodeRule::Unrolled, NodeRule::ByResidual]
+            .map(|rule| with_node_rule(rule, || call(&node, &inputs, outputs)));
         let (_, forward) = ad::jacobian::<2>(|x| call(&node, x, outputs), &AT);
         let (_, adjoint) = ad::jacobian_by_rows(|x| call(&node, x, outputs), &AT).unwrap();
         for i in 0..outputs {
@@ -73,9 +70,9 @@ fn first_derivatives_agree_with_the_iterations() {
     }
 }
 
-type Second<R> = Dual<Dual<f64, 2, R>, 2, R>;
+type Second = Dual<Dual<f64, 2>, 2>;
 
-fn seeded<R: NodeRule>() -> [Second<R>; INPUTS] {
+fn seeded() -> [Second; INPUTS] {
     let slopes = |k: usize| [ALONG[k], if k == 2 { 1.0 } else { 0.0 }];
     std::array::from_fn(|k| Dual::new(Dual::new(AT[k], slopes(k)), slopes(k).map(Real::constant)))
 }
@@ -83,14 +80,13 @@ fn seeded<R: NodeRule>() -> [Second<R>; INPUTS] {
 #[test]
 fn second_derivatives_agree_with_the_iterations() {
     let node = Waves { outputs: 6 };
-    let expected = call(&node, &seeded::<Unrolled>(), 6);
-    let twin = call(&node, &seeded::<ad::ByTwin>(), 6);
-    let residual = call(&node, &seeded::<ByResidual>(), 6);
+    let [jvp, residual, expected] = [NodeRule::ByJvp, NodeRule::ByResidual, NodeRule::Unrolled]
+        .map(|rule| with_node_rule(rule, || call(&node, &seeded(), 6)));
     for i in 0..6 {
         for (k, l) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
             let expected = expected[i].tangent[k].tangent[l];
             assert!(expected.abs() > 1e-5, "{i} {k} {l}: nothing to find");
-            for found in [twin[i].tangent[k].tangent[l], residual[i].tangent[k].tangent[l]] {
+            for found in [jvp[i].tangent[k].tangent[l], residual[i].tangent[k].tangent[l]] {
                 assert_relative_eq!(found, expected, epsilon = 1e-13);
             }
         }
@@ -233,6 +229,7 @@ fn a_second_call_allocates_nothing() {
     let x: [Dual<f64, 3>; INPUTS] = std::array::from_fn(|k| Dual::variable(AT[k], k));
     assert_eq!(allocations(&AT), 0);
     assert_eq!(allocations(&x), 0);
-    assert_eq!(allocations(&seeded::<ad::ByTwin>()), 0);
-    assert_eq!(allocations(&seeded::<ByResidual>()), 0);
+    for rule in [NodeRule::ByJvp, NodeRule::ByResidual] {
+        assert_eq!(with_node_rule(rule, || allocations(&seeded())), 0);
+    }
 }

@@ -1,6 +1,6 @@
 //! The conventions at kinks (the table in `ad`), the same in every scalar.
 
-use stiction::ad::{self, ByResidual, Dual, Function, Real, Unrolled};
+use stiction::ad::{self, Dual, Function, NodeRule, Real, with_node_rule};
 use stiction::linalg::norm;
 
 /// The gradient of `f` by every scalar there is; they must agree to the bit. Second derivatives
@@ -22,12 +22,10 @@ fn slopes_of(f: &impl Function, at: &[f64]) -> Vec<f64> {
         let y = f.evaluate(&x)[0];
         assert_eq!((y.value.value, y.value.tangent[0], y.tangent[0].value), (value, slope, slope));
         assert!(!y.tangent[0].tangent[0].is_nan());
-        let x: Vec<Dual<f64, 1, ByResidual>> =
-            (0..at.len()).map(|j| Dual::new(at[j], [seeded(j)])).collect();
-        assert_eq!(f.evaluate(&x)[0].tangent[0], slope);
-        let x: Vec<Dual<f64, 1, Unrolled>> =
-            (0..at.len()).map(|j| Dual::new(at[j], [seeded(j)])).collect();
-        assert_eq!(f.evaluate(&x)[0].tangent[0], slope);
+        let x: Vec<_> = (0..at.len()).map(|j| lifted(j, at[j])).collect();
+        for rule in [NodeRule::ByResidual, NodeRule::Unrolled] {
+            assert_eq!(with_node_rule(rule, || f.evaluate(&x)[0].tangent[0]), slope);
+        }
     }
     expected
 }

@@ -2,7 +2,7 @@
 
 use approx::assert_relative_eq;
 use nalgebra::DMatrix;
-use stiction::ad::{self, ByResidual, Dual, Node, NodeRule, Real, Unrolled, Var};
+use stiction::ad::{self, Dual, Node, NodeRule, Real, Var, with_node_rule};
 use stiction::linalg::{FactorError, LogAbsDet, LogDet, LuSolution, Solve, SpdSolution, SpdSolve};
 
 use crate::random::Random;
@@ -122,14 +122,21 @@ fn assert_close(found: impl IntoIterator<Item = f64>, expected: &[f64], what: &s
     }
 }
 
-fn seeded<R: NodeRule>(p: &[f64], d: &[f64]) -> Vec<Dual<f64, 1, R>> {
+/// The rules, and what derivatives by them are called below.
+const RULES: [(NodeRule, &str); 3] = [
+    (NodeRule::ByJvp, "jvp"),
+    (NodeRule::ByResidual, "by residual"),
+    (NodeRule::Unrolled, "unrolled"),
+];
+
+fn seeded(p: &[f64], d: &[f64]) -> Vec<Dual<f64, 1>> {
     p.iter().zip(d).map(|(&p, &d)| Dual::new(p, [d])).collect()
 }
 
-type Second<R> = Dual<Dual<f64, 2, R>, 2, R>;
+type Second = Dual<Dual<f64, 2>, 2>;
 
 /// Both directions in both layers.
-fn twice<R: NodeRule>(p: &[f64], d: &[f64], e: &[f64]) -> Vec<Second<R>> {
+fn twice(p: &[f64], d: &[f64], e: &[f64]) -> Vec<Second> {
     let direction = |k: usize| [d[k], e[k]];
     let layer = |k: usize| direction(k).map(Real::constant);
     (0..p.len()).map(|k| Dual::new(Dual::new(p[k], direction(k)), layer(k))).collect()
@@ -143,12 +150,10 @@ fn check<N: Node>(node: &N, closed: &impl Closed, p: &[f64], random: &mut Random
     let mut direction = || -> Vec<f64> { p.iter().map(|_| random.uniform(-1.0, 1.0)).collect() };
     let (d, e) = (direction(), direction());
     let first = closed.first(p, &d);
-    let tangents = call(node, &seeded::<ad::ByTwin>(p, &d), m);
-    assert_close(tangents.iter().map(|y| y.tangent[0]), &first, "jvp");
-    let tangents = call(node, &seeded::<ByResidual>(p, &d), m);
-    assert_close(tangents.iter().map(|y| y.tangent[0]), &first, "by residual");
-    let tangents = call(node, &seeded::<Unrolled>(p, &d), m);
-    assert_close(tangents.iter().map(|y| y.tangent[0]), &first, "unrolled");
+    for (rule, name) in RULES {
+        let tangents = with_node_rule(rule, || call(node, &seeded(p, &d), m));
+        assert_close(tangents.iter().map(|y| y.tangent[0]), &first, name);
+    }
 
     let unit =
         |k: usize| -> Vec<f64> { (0..p.len()).map(|j| f64::from(u8::from(j == k))).collect() };
@@ -159,26 +164,17 @@ fn check<N: Node>(node: &N, closed: &impl Closed, p: &[f64], random: &mut Random
     }
 
     let expected = [[&d, &d], [&d, &e], [&e, &d], [&e, &e]].map(|[d, e]| closed.second(p, d, e));
-    fn parts<R: NodeRule>(y: &[Second<R>], [i, j]: [usize; 2]) -> Vec<f64> {
-        y.iter().map(|y| y.tangent[i].tangent[j]).collect()
-    }
-    let [twin, residual, unrolled] = [0, 1, 2].map(|way| {
-        let pairs = [[0, 0], [0, 1], [1, 0], [1, 1]];
-        match way {
-            0 => pairs.map(|at| parts(&call(node, &twice::<ad::ByTwin>(p, &d, &e), m), at)),
-            1 => pairs.map(|at| parts(&call(node, &twice::<ByResidual>(p, &d, &e), m), at)),
-            _ => pairs.map(|at| parts(&call(node, &twice::<Unrolled>(p, &d, &e), m), at)),
+    for (rule, name) in RULES {
+        let y = with_node_rule(rule, || call(node, &twice(p, &d, &e), m));
+        for (expected, [i, j]) in expected.iter().zip([[0, 0], [0, 1], [1, 0], [1, 1]]) {
+            let second = y.iter().map(|y| y.tangent[i].tangent[j]);
+            assert_close(second, expected, &format!("second, {name}"));
         }
-    });
-    for (k, expected) in expected.iter().enumerate() {
-        assert_close(twin[k].iter().copied(), expected, "second, jvp");
-        assert_close(residual[k].iter().copied(), expected, "second, by residual");
-        assert_close(unrolled[k].iter().copied(), expected, "second, unrolled");
     }
 
     // The change of the adjoints along d.
     let seed: Vec<f64> = (0..m).map(|i| 1.0 - 0.3 * i as f64).collect();
-    let changes = adjoint(node, &seeded::<ad::ByTwin>(p, &d), &seed);
+    let changes = adjoint(node, &seeded(p, &d), &seed);
     let expected: Vec<f64> = (0..p.len())
         .map(|k| closed.second(p, &d, &unit(k)).iter().zip(&seed).map(|(y, s)| y * s).sum())
         .collect();
@@ -291,7 +287,7 @@ fn second_derivatives_are_differences_of_gradients() {
     let h = 1e-5;
     let moved = |h: f64| -> Vec<f64> { p.iter().zip(&d).map(|(p, d)| p + h * d).collect() };
     let (above, below) = (gradient(&moved(h)), gradient(&moved(-h)));
-    let found = adjoint(&node, &seeded::<ad::ByTwin>(&p, &d), &[0.0, 0.0, 1.0, 0.0]);
+    let found = adjoint(&node, &seeded(&p, &d), &[0.0, 0.0, 1.0, 0.0]);
     for (k, found) in found.iter().enumerate() {
         let expected = (above[k] - below[k]) / (2.0 * h);
         assert_relative_eq!(found.tangent[0], expected, epsilon = 1e-6, max_relative = 1e-6);
@@ -302,16 +298,13 @@ fn second_derivatives_are_differences_of_gradients() {
 fn assert_refused<N: Node>(node: &N, p: &[f64], m: usize) {
     assert!(call(node, p, m).iter().all(|y| y.is_nan()));
     let ones = vec![1.0; p.len()];
-    for y in call(node, &seeded::<ad::ByTwin>(p, &ones), m) {
-        assert!(y.value.is_nan() && y.tangent[0].is_nan());
+    for (rule, name) in RULES {
+        for y in with_node_rule(rule, || call(node, &seeded(p, &ones), m)) {
+            assert!(y.value.is_nan(), "{name}");
+            assert!(y.tangent[0].is_nan() || rule == NodeRule::Unrolled, "{name}");
+        }
     }
-    for y in call(node, &seeded::<ByResidual>(p, &ones), m) {
-        assert!(y.value.is_nan() && y.tangent[0].is_nan());
-    }
-    for y in call(node, &seeded::<Unrolled>(p, &ones), m) {
-        assert!(y.value.is_nan());
-    }
-    for y in call(node, &twice::<ad::ByTwin>(p, &ones, &ones), m) {
+    for y in call(node, &twice(p, &ones, &ones), m) {
         assert!(y.value.value.is_nan() && y.tangent[0].tangent[0].is_nan());
     }
     let (y, dy) = ad::gradient(|x| call(node, x, m)[0], p).unwrap();
@@ -408,8 +401,8 @@ fn allocations<T: Real, N: Node>(node: &N, inputs: &[T], outputs: usize) -> u64 
 fn assert_no_allocations<N: Node>(node: &N, p: &[f64], m: usize) {
     let d = vec![1.0; p.len()];
     assert_eq!(allocations(node, p, m), 0);
-    assert_eq!(allocations(node, &seeded::<ad::ByTwin>(p, &d), m), 0);
-    assert_eq!(allocations(node, &twice::<ad::ByTwin>(p, &d, &d), m), 0);
+    assert_eq!(allocations(node, &seeded(p, &d), m), 0);
+    assert_eq!(allocations(node, &twice(p, &d, &d), m), 0);
 }
 
 #[test]

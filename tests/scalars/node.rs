@@ -1,7 +1,7 @@
 //! A node of our own, the square root by Newton's method, differentiated in every way.
 
 use approx::assert_relative_eq;
-use stiction::ad::{self, ByResidual, Dual, Node, Real, Unrolled, Var};
+use stiction::ad::{self, Dual, Node, NodeRule, Real, Var, with_node_rule};
 
 /// y = sqrt(x0), z = sqrt(x0 x1): y y = x0, z z = x0 x1.
 #[derive(Clone)]
@@ -60,6 +60,7 @@ fn around<T: Real>(x: &[T]) -> Vec<T> {
 }
 
 const AT: [f64; 2] = [1.7, 2.3];
+const RULES: [NodeRule; 3] = [NodeRule::ByJvp, NodeRule::ByResidual, NodeRule::Unrolled];
 
 /// u sqrt(v) and u^1.5 sqrt(v): values, and derivatives in u and v.
 fn expected() -> ([f64; 2], [[f64; 2]; 2]) {
@@ -71,19 +72,15 @@ fn expected() -> ([f64; 2], [[f64; 2]; 2]) {
 #[test]
 fn first_derivatives() {
     let (values, slopes) = expected();
-    let (_, twin) = ad::jacobian::<2>(around, &AT);
     let (_, adjoint) = ad::jacobian_by_rows(around, &AT).unwrap();
-    let residual: [Dual<f64, 2, ByResidual>; 2] = std::array::from_fn(|k| Dual::variable(AT[k], k));
-    let unrolled: [Dual<f64, 2, Unrolled>; 2] = std::array::from_fn(|k| Dual::variable(AT[k], k));
-    let (residual, unrolled) = (around(&residual), around(&unrolled));
+    let by = |rule| with_node_rule(rule, || ad::jacobian::<2>(around, &AT));
     for i in 0..2 {
         assert_relative_eq!(around(&AT)[i], values[i], max_relative = 1e-15);
-        assert_relative_eq!(residual[i].value, values[i], max_relative = 1e-15);
         for k in 0..2 {
-            for found in
-                [twin[(i, k)], adjoint[(i, k)], residual[i].tangent[k], unrolled[i].tangent[k]]
-            {
-                assert_relative_eq!(found, slopes[i][k], max_relative = 1e-13);
+            assert_relative_eq!(adjoint[(i, k)], slopes[i][k], max_relative = 1e-13);
+            for (found, forward) in RULES.map(by) {
+                assert_relative_eq!(found[i], values[i], max_relative = 1e-15);
+                assert_relative_eq!(forward[(i, k)], slopes[i][k], max_relative = 1e-13);
             }
         }
     }
@@ -97,22 +94,92 @@ fn second_derivatives_by_nested_duals() {
     let expected = [[0.75 * (v / u).sqrt(), mixed], [mixed, -0.25 * u.powf(1.5) * v.powf(-1.5)]];
     let x: [Dual<Dual<f64, 2>, 2>; 2] =
         std::array::from_fn(|k| Dual::variable(Dual::variable(AT[k], k), k));
-    let twin = around(&x)[1];
-    let x: [Dual<Dual<f64, 2, Unrolled>, 2, Unrolled>; 2] =
-        std::array::from_fn(|k| Dual::variable(Dual::variable(AT[k], k), k));
-    let unrolled = around(&x)[1];
-    let x: [Dual<Dual<f64, 2, ByResidual>, 2, ByResidual>; 2] =
-        std::array::from_fn(|k| Dual::variable(Dual::variable(AT[k], k), k));
-    let residual = around(&x)[1];
-    for i in 0..2 {
-        for k in 0..2 {
-            let found = residual.tangent[i].tangent[k];
-            assert_relative_eq!(found, expected[i][k], max_relative = 1e-13);
-            assert_relative_eq!(twin.tangent[i].tangent[k], expected[i][k], max_relative = 1e-13);
-            let found = unrolled.tangent[i].tangent[k];
-            assert_relative_eq!(found, expected[i][k], max_relative = 1e-13);
+    for rule in RULES {
+        let found = with_node_rule(rule, || around(&x)[1]);
+        for i in 0..2 {
+            for k in 0..2 {
+                let found = found.tangent[i].tangent[k];
+                assert_relative_eq!(found, expected[i][k], max_relative = 1e-13);
+            }
         }
     }
+}
+
+/// A node whose derivative tells by which rule it was taken: its iterations carry a slope of 1, its
+/// conditions have one of 2, its `jvp` one of 3.
+#[derive(Clone)]
+struct Telltale;
+
+impl Node for Telltale {
+    type Solution = ();
+    type Workspace<T: Real> = ();
+    type Factor<T: Real> = ();
+
+    fn primal<T: Real>(&self, x: &[T], y: &mut [T], (): &mut (), (): &mut ()) {
+        y[0] = x[0];
+    }
+    fn residual<T: Real>(&self, (): &(), x: &[T], y: &[T], residual: &mut [T]) {
+        residual[0] = y[0] - x[0] * 2.0;
+    }
+    fn factor<T: Real>(&self, (): &(), _: &[T], _: &[T], (): &mut ()) {}
+    fn jvp<T: Real>(&self, (): &(), (): &mut (), _: &[T], _: &[T], dx: &[T], dy: &mut [T]) {
+        dy[0] = dx[0] * 3.0;
+    }
+    fn vjp<T: Real>(&self, (): &(), (): &mut (), _: &[T], _: &[T], dy: &[T], dx: &mut [T]) {
+        dx[0] += dy[0] * 3.0;
+    }
+}
+
+/// The rule in force, by the tangent that comes out of a node.
+fn in_force() -> NodeRule {
+    let mut y = [Dual::<f64, 1>::default()];
+    let x = [Dual::variable(1.0, 0)];
+    Real::call(&Telltale, &x, &mut y, &mut (), &mut Default::default());
+    match y[0].tangent[0] {
+        1.0 => NodeRule::Unrolled,
+        2.0 => NodeRule::ByResidual,
+        _ => NodeRule::ByJvp,
+    }
+}
+
+#[test]
+fn a_rule_holds_within_its_scope() {
+    assert_eq!(in_force(), NodeRule::ByJvp);
+    with_node_rule(NodeRule::Unrolled, || {
+        assert_eq!(in_force(), NodeRule::Unrolled);
+        with_node_rule(NodeRule::ByResidual, || assert_eq!(in_force(), NodeRule::ByResidual));
+        with_node_rule(NodeRule::ByJvp, || assert_eq!(in_force(), NodeRule::ByJvp));
+        assert_eq!(in_force(), NodeRule::Unrolled);
+    });
+    assert_eq!(in_force(), NodeRule::ByJvp);
+}
+
+#[test]
+fn a_panic_restores_the_rule() {
+    with_node_rule(NodeRule::ByResidual, || {
+        let panicked = std::panic::catch_unwind(|| {
+            with_node_rule(NodeRule::Unrolled, || {
+                with_node_rule(NodeRule::ByJvp, || std::panic::resume_unwind(Box::new(())))
+            })
+        });
+        assert!(panicked.is_err());
+        assert_eq!(in_force(), NodeRule::ByResidual);
+    });
+    assert_eq!(in_force(), NodeRule::ByJvp);
+}
+
+#[test]
+fn threads_start_with_the_default_rule() {
+    with_node_rule(NodeRule::Unrolled, || {
+        std::thread::scope(|scope| {
+            let started = scope.spawn(|| {
+                let at_first = in_force();
+                with_node_rule(NodeRule::ByResidual, || (at_first, in_force()))
+            });
+            assert_eq!(started.join().unwrap(), (NodeRule::ByJvp, NodeRule::ByResidual));
+        });
+        assert_eq!(in_force(), NodeRule::Unrolled);
+    });
 }
 
 #[test]

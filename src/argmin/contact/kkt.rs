@@ -41,15 +41,20 @@ struct Unknown {
     kind: Kind,
 }
 
-/// A condition that shares the least-norm rule: its unknown, and its row in contact space, three
-/// numbers from `first` on.
+/// A condition that shares the least-norm rule: its unknown; its row in contact space, three numbers from `first` on,
+/// which is what the condition asks of velocities; and the impulse of which the rule takes the norm.
 #[derive(Clone, Copy, Debug)]
 struct Member<T> {
     unknown: usize,
     first: usize,
     rows: usize,
     row: [T; 3],
+    impulse: [T; 3],
 }
+
+/// Rows of contacts shorter than this part of the longest, less what the others have, count as dependent. The solver
+/// cannot tell them apart either: at its tolerance of 1e-10 such a row holds nothing.
+pub(super) const DEPENDENT: f64 = 1e-7;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
@@ -294,14 +299,18 @@ impl<T: Real> ContactModes<T> {
                 Kind::Normal | Kind::Stick(..) | Kind::Clamp => {}
             }
             let block = &data.blocks()[unknown.block];
-            let row = member(&self.direction, unknown);
+            let impulse = member(&self.direction, unknown);
+            let row = match data.laws[unknown.block] {
+                Law::Relaxed => self.test(unknown),
+                _ => impulse,
+            };
             let start = self.rows.len();
             self.rows.resize(start + nv, T::zero());
             for (r, &b) in row.iter().enumerate().take(block.rows) {
                 block.add_times(block.row(&delassus.w, r), b, &mut self.rows[start..]);
             }
             let (first, rows) = (unknown.first, block.rows);
-            self.members.push(Member { unknown: k, first, rows, row });
+            self.members.push(Member { unknown: k, first, rows, row, impulse });
         }
         self.gather(|r| lambda[r] - held[r]);
         let trace: f64 = self.rows.iter().map(|x| x.value() * x.value()).sum();
@@ -311,7 +320,7 @@ impl<T: Real> ContactModes<T> {
         match coarse {
             Some(coarse) => self.range.factor_within(rows, members, nv, coarse),
             None if self.range.is_everything(rows, members, nv) => {}
-            None => self.range.factor(rows, members, nv),
+            None => self.range.factor_within(rows, members, nv, DEPENDENT),
         }
         self.preimage.clear();
         self.preimage.resize(nv, T::zero());
@@ -358,28 +367,11 @@ impl<T: Real> ContactModes<T> {
         );
     }
 
-    /// z <- C' x for a contact-space vector `x`, by unknown.
-    pub fn reduce_columns(&self, x: &[T], z: &mut Vec<T>) {
-        z.clear();
-        z.extend(
-            self.unknowns.iter().map(|&unknown| combine(self.motion(unknown), &x[unknown.first..])),
-        );
-    }
-
     /// x += C z
     pub fn expand_columns(&self, z: &[T], x: &mut [T]) {
         for (&unknown, &z) in self.unknowns.iter().zip(z) {
             for (x, c) in x[unknown.first..].iter_mut().zip(self.motion(unknown)) {
                 *x += c * z;
-            }
-        }
-    }
-
-    /// x += B z
-    pub fn expand_rows(&self, z: &[T], x: &mut [T]) {
-        for (&unknown, &z) in self.unknowns.iter().zip(z) {
-            for (x, b) in x[unknown.first..].iter_mut().zip(self.test(unknown)) {
-                *x += b * z;
             }
         }
     }
@@ -399,25 +391,34 @@ impl<T: Real> ContactModes<T> {
     }
 
     /// Whether velocities depend on how impulses are shared among redundant contacts: where normal
-    /// impulses take part in that and friction follows them.
+    /// impulses take part in that and friction follows them without being part of the condition.
     pub fn sharing_matters(&self) -> bool {
         self.range.is_deficient()
             && self.members.iter().any(|member| {
                 let Unknown { block, kind, .. } = self.unknowns[member.unknown];
-                kind == Kind::Normal && self.follows(block)
+                kind == Kind::Normal && self.follows(block) && self.laws[block] != Law::Relaxed
             })
     }
 
-    /// B' times a matrix of rows, `columns` numbers each, at unknown `k`: the rows with their weights.
-    pub fn tested<'a>(
-        &self,
-        k: usize,
-        rows: &'a [T],
-        columns: usize,
-    ) -> impl Iterator<Item = (T, &'a [T])> + Clone + use<'a, T> {
+    /// First row in contact space of unknown `k`, its row of B and its column of C there.
+    pub fn unknown(&self, k: usize) -> (usize, [T; 3], [T; 3]) {
         let unknown = self.unknowns[k];
-        let rows = rows[unknown.first * columns..].chunks_exact(columns);
-        self.test(unknown).into_iter().zip(rows).filter(|(b, _)| !b.is_zero())
+        (unknown.first, self.test(unknown), self.motion(unknown))
+    }
+
+    /// First row in contact space of the `j`-th condition that shares the rule, and its row there.
+    pub fn member(&self, j: usize) -> (usize, [T; 3]) {
+        (self.members[j].first, self.members[j].row)
+    }
+
+    /// a: what the rule is scaled by.
+    pub fn range_scale(&self) -> f64 {
+        self.range_scale
+    }
+
+    /// y with J y = lambda - held on the conditions that share the rule, for the change of P with J.
+    pub fn preimage(&self) -> &[T] {
+        &self.preimage
     }
 
     /// The conditions that share the least-norm rule, as unknowns, and the range of their rows.
@@ -430,19 +431,9 @@ impl<T: Real> ContactModes<T> {
         &self.matrix
     }
 
-    /// K, to solve with.
-    pub fn matrix_mut(&mut self) -> &mut ContactMatrix<T> {
-        &mut self.matrix
-    }
-
     /// z <- K^-1 z
     pub fn solve(&mut self, z: &mut [T]) {
         self.matrix.solve(z);
-    }
-
-    /// z <- K^-T z
-    pub fn solve_transpose(&mut self, z: &mut [T]) {
-        self.matrix.solve_transpose(z);
     }
 
     /// Sets `held` to (I - P) lambda, so that `lambda` meets the conditions as it is.
@@ -454,7 +445,7 @@ impl<T: Real> ContactModes<T> {
         self.gather(|r| lambda[r]);
         self.range.reject(&mut self.scratch);
         for (member, &x) in self.members.iter().zip(&self.scratch) {
-            for (held, b) in held[member.first..].iter_mut().zip(member.row) {
+            for (held, b) in held[member.first..].iter_mut().zip(member.impulse) {
                 *held += (b * x).value();
             }
         }
@@ -472,52 +463,11 @@ impl<T: Real> ContactModes<T> {
         }
     }
 
-    /// Adds the change of P with the rows J, -a (I - P) dJ y, to the conditions `h`.
-    pub fn add_rotated(&mut self, tangents: &ContactData<T>, h: &mut [T]) {
-        if !self.range.is_deficient() {
-            return;
-        }
-        self.scratch.clear();
-        for member in &self.members {
-            let i = self.unknowns[member.unknown].block;
-            let block = &tangents.blocks()[i];
-            let moved = |r: usize| block.times(tangents.row(i, r), &self.preimage);
-            self.scratch
-                .push((0..member.rows).fold(T::zero(), |sum, r| sum + member.row[r] * moved(r)));
-        }
-        self.range.reject(&mut self.scratch);
-        for (member, &x) in self.members.iter().zip(&self.scratch) {
-            h[member.unknown] -= x * self.range_scale;
-        }
-    }
-
-    /// The transpose of [`Self::add_rotated`]: adjoints of the rows J from those `eta` of `h`.
-    pub fn add_rotated_adjoint(&mut self, data: &ContactData<T>, eta: &[T], adjoints: &mut [T]) {
-        if !self.range.is_deficient() {
-            return;
-        }
-        self.scratch.clear();
-        self.scratch.extend(self.members.iter().map(|member| eta[member.unknown]));
-        self.range.reject(&mut self.scratch);
-        for (member, &x) in self.members.iter().zip(&self.scratch) {
-            let block = &data.blocks()[self.unknowns[member.unknown].block];
-            for (r, &b) in member.row.iter().enumerate().take(member.rows) {
-                let felt = b * x * self.range_scale;
-                let row = block.row_mut(adjoints, r);
-                for (columns, part) in block.segments() {
-                    for (a, &y) in row[part].iter_mut().zip(&self.preimage[columns]) {
-                        *a -= felt * y;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Fills `scratch` with what each member's row makes of the contact-space vector `x`.
+    /// Fills `scratch` with the impulse of each member in the contact-space vector `x`.
     fn gather(&mut self, x: impl Fn(usize) -> T) {
         self.scratch.clear();
-        self.scratch.extend(self.members.iter().map(|&Member { first, rows, row, .. }| {
-            (0..rows).fold(T::zero(), |sum, r| sum + row[r] * x(first + r))
+        self.scratch.extend(self.members.iter().map(|&Member { first, rows, impulse, .. }| {
+            (0..rows).fold(T::zero(), |sum, r| sum + impulse[r] * x(first + r))
         }));
     }
 }

@@ -217,22 +217,26 @@ impl<T: Real> ContactMatrix<T> {
 
     /// z <- K^-1 z
     pub fn solve(&mut self, z: &mut [T]) {
-        self.solve_either(z, false);
-    }
-
-    /// z <- K^-T z
-    pub fn solve_transpose(&mut self, z: &mut [T]) {
-        self.solve_either(z, true);
-    }
-
-    /// Whether K is factorised as it is.
-    pub fn is_whole(&self) -> bool {
-        self.space == Space::Contacts
-    }
-
-    /// Z <- K^-1 Z for a row-major matrix of `columns` columns, where K is [whole](Self::is_whole).
-    pub fn solve_rows(&mut self, columns: usize, z: &mut [T]) {
-        self.lu.solve_rows(columns, z);
+        if self.space == Space::Contacts {
+            return self.lu.solve(z);
+        }
+        let mut right = std::mem::take(&mut self.right);
+        right.clear();
+        right.extend_from_slice(z);
+        self.solve_once(z);
+        if self.refined {
+            let mut column = std::mem::take(&mut self.column);
+            self.times(z, &mut column);
+            for (x, &right) in column.iter_mut().zip(&right) {
+                *x = right - *x;
+            }
+            self.solve_once(&mut column);
+            for (z, &x) in z.iter_mut().zip(&column) {
+                *z += x;
+            }
+            self.column = column;
+        }
+        self.right = right;
     }
 
     /// Row `k` of B W, the entries that are not zero with their velocities.
@@ -259,69 +263,38 @@ impl<T: Real> ContactMatrix<T> {
         overlap(test, self.spans[k], motion, self.spans[l])
     }
 
-    fn solve_either(&mut self, z: &mut [T], transpose: bool) {
-        if self.space == Space::Contacts {
-            return match transpose {
-                false => self.lu.solve(z),
-                true => self.lu.solve_transpose(z),
-            };
-        }
-        let mut right = std::mem::take(&mut self.right);
-        right.clear();
-        right.extend_from_slice(z);
-        self.solve_once(z, transpose);
-        if self.refined {
-            let mut column = std::mem::take(&mut self.column);
-            self.times(z, transpose, &mut column);
-            for (x, &right) in column.iter_mut().zip(&right) {
-                *x = right - *x;
-            }
-            self.solve_once(&mut column, transpose);
-            for (z, &x) in z.iter_mut().zip(&column) {
-                *z += x;
-            }
-            self.column = column;
-        }
-        self.right = right;
-    }
-
-    /// z <- E^-1 (z - U H^-1 V' E^-1 z), or with U and V exchanged.
-    fn solve_once(&mut self, z: &mut [T], transpose: bool) {
+    /// z <- E^-1 (z - U H^-1 V' E^-1 z).
+    fn solve_once(&mut self, z: &mut [T]) {
         for (z, &pivot) in z.iter_mut().zip(&self.pivots) {
             *z /= pivot;
         }
         let mut body = std::mem::take(&mut self.body);
-        self.gather(z, !transpose, &mut body);
-        match transpose {
-            false => self.lu.solve(&mut body),
-            true => self.lu.solve_transpose(&mut body),
-        }
+        self.gather(z, &mut body);
+        self.lu.solve(&mut body);
         for (k, z) in z.iter_mut().enumerate() {
-            *z -= self.felt(k, transpose, &body) / self.pivots[k];
+            *z -= self.entry(k, &body) / self.pivots[k];
         }
         self.body = body;
     }
 
-    /// x <- K z or K'z
-    fn times(&mut self, z: &[T], transpose: bool, x: &mut Vec<T>) {
+    /// x <- K z
+    fn times(&mut self, z: &[T], x: &mut Vec<T>) {
         let mut body = std::mem::take(&mut self.body);
-        self.gather(z, !transpose, &mut body);
+        self.gather(z, &mut body);
         x.clear();
         x.extend(z.iter().zip(&self.pivots).map(|(&z, &pivot)| z * pivot));
         for (k, x) in x.iter_mut().enumerate() {
-            *x += self.felt(k, transpose, &body);
+            *x += self.entry(k, &body);
         }
         self.body = body;
     }
 
-    /// body <- V'z, or U'z
-    fn gather(&self, z: &[T], by_motions: bool, body: &mut Vec<T>) {
+    /// body <- V'z
+    fn gather(&self, z: &[T], body: &mut Vec<T>) {
         body.clear();
         body.resize(self.velocities + self.rank, T::zero());
-        let rows = if by_motions { &self.motions } else { &self.tests };
-        let scale = if by_motions { T::one() } else { T::constant(-self.scale) };
         for (k, &z) in z.iter().enumerate() {
-            let row = &rows[self.starts[k]..self.starts[k + 1]];
+            let row = &self.motions[self.starts[k]..self.starts[k + 1]];
             let [(a, m), (b, n)] = self.spans[k];
             for (body, &c) in body[a..a + m].iter_mut().zip(&row[..m]) {
                 *body += z * c;
@@ -332,22 +305,21 @@ impl<T: Real> ContactMatrix<T> {
             if let Some(place) = self.places[k].filter(|_| self.rank > 0) {
                 let q = &self.basis[place * self.rank..(place + 1) * self.rank];
                 for (body, &q) in body[self.velocities..].iter_mut().zip(q) {
-                    *body += scale * z * q;
+                    *body += z * q;
                 }
             }
         }
     }
 
-    /// Row `k` of U times `body`, or of V.
-    fn felt(&self, k: usize, by_motions: bool, body: &[T]) -> T {
-        let rows = if by_motions { &self.motions } else { &self.tests };
-        let row = &rows[self.starts[k]..self.starts[k + 1]];
+    /// Row `k` of U times `body`.
+    fn entry(&self, k: usize, body: &[T]) -> T {
+        let row = &self.tests[self.starts[k]..self.starts[k + 1]];
         let [(a, m), (b, n)] = self.spans[k];
         let mut sum = dot(&row[..m], &body[a..a + m]) + dot(&row[m..], &body[b..b + n]);
         if let Some(place) = self.places[k].filter(|_| self.rank > 0) {
             let q = &self.basis[place * self.rank..(place + 1) * self.rank];
             let outside = dot(q, &body[self.velocities..]);
-            sum += if by_motions { outside } else { outside * -self.scale };
+            sum += outside * -self.scale;
         }
         sum
     }

@@ -1,16 +1,16 @@
 //! The coupled contact problem as a node: what it is asked, how it is answered, and how the answer is differentiated.
 
 use super::block_rows::BlockRows;
-use super::kkt::{Iterate, Selection};
-use super::law::{Law, Mode};
+use super::kkt::Selection;
+use super::law::Law;
+use super::node_residual::conditions;
 use super::problem::{ContactData, Layout, is_admissible};
-use super::response::ContactResponse;
+use super::response::{ContactResponse, Perturbation};
 use super::solution::ContactSolution;
 use super::solve::cascade::{self, ContactWorkspace};
-use super::solve::newton::NewtonState;
 use crate::ad::{Node, Real};
 use crate::argmin::status::Status;
-use crate::linalg::{Range, dot, times_lower_transpose};
+use crate::linalg::{add_scaled, dot, solve_lower_transpose_rows};
 
 /// The coupled contact problem as a node.
 ///
@@ -67,17 +67,25 @@ impl Clone for CoupledContact {
     }
 }
 
-/// The factorised conditions at a solution.
+/// The factorised conditions at a solution, and what its derivatives are made in.
 #[derive(Clone, Debug, Default)]
 pub struct ContactFactor<T> {
-    state: NewtonState<T>,
-    /// M^-1 J' lambda
-    kick: Vec<T>,
-    z: Vec<T>,
-    contact: Vec<T>,
+    pub(crate) response: ContactResponse<T>,
+    /// v+ - v_p, and L' of it.
+    change: Vec<T>,
+    change_by_factor: Vec<T>,
+    perturbation: Perturbation<T>,
+    impulses: Vec<T>,
     velocity: Vec<T>,
     velocity2: Vec<T>,
-    nonsingular: bool,
+    determined: bool,
+}
+
+impl<T> ContactFactor<T> {
+    /// Whether the conditions determine the derivative.
+    pub(crate) fn is_determined(&self) -> bool {
+        self.determined
+    }
 }
 
 impl CoupledContact {
@@ -125,30 +133,42 @@ impl CoupledContact {
         ContactData::new(&self.rows, &self.laws, inputs)
     }
 
-    /// The response of the velocities to perturbations (see [`ContactResponse`]) at a solution, with what the
-    /// solver that found it left in its `workspace`. False if the conditions do not determine it.
-    #[must_use]
-    pub(crate) fn response(
+    /// As [`Node::factor`], with what the solver that found the solution left in its `workspace`.
+    pub(crate) fn factor_solved(
         &self,
         solution: &ContactSolution,
         inputs: &[f64],
         outputs: &[f64],
         workspace: &ContactWorkspace<f64>,
-        response: &mut ContactResponse<f64>,
-    ) -> bool {
-        if !self.is_differentiable(solution) {
-            return false;
-        }
+        factor: &mut ContactFactor<f64>,
+    ) {
         let data = self.data(inputs);
+        factor.response.state.start_like(&data, &workspace.search.state);
+        self.factor_started(solution, &data, outputs, factor);
+    }
+
+    fn factor_started<T: Real>(
+        &self,
+        solution: &ContactSolution,
+        data: &ContactData<T>,
+        outputs: &[T],
+        factor: &mut ContactFactor<T>,
+    ) {
         let (velocity, lambda) = outputs.split_at(self.rows.velocities());
-        let state = &mut response.state;
-        state.start_like(&data, &workspace.search.state);
-        self.rows.times(data.jacobian, velocity, &mut state.u);
+        let state = &mut factor.response.state;
         state.lambda.copy_from_slice(lambda);
-        state.take_modes(&data, solution);
+        self.rows.times(data.jacobian, velocity, &mut state.u);
+        state.take_modes(data, solution);
         let mut rules =
             [Selection::LeastNorm].into_iter().chain(COARSE.map(Selection::CoarseLeastNorm));
-        rules.any(|rule| response.factor(&data, solution, rule))
+        factor.determined = self.is_differentiable(solution)
+            && rules.any(|rule| factor.response.factor(data, solution, rule));
+        factor.change.clear();
+        factor.change.extend(velocity.iter().zip(data.free).map(|(&v, &free)| v - free));
+        factor.change_by_factor.resize(velocity.len(), T::zero());
+        data.times_factor_transpose(&factor.change, &mut factor.change_by_factor);
+        factor.velocity.resize(velocity.len(), T::zero());
+        factor.velocity2.resize(velocity.len(), T::zero());
     }
 
     fn is_differentiable(&self, solution: &ContactSolution) -> bool {
@@ -195,50 +215,7 @@ impl Node for CoupledContact {
         outputs: &[T],
         residual: &mut [T],
     ) {
-        let data = self.data(inputs);
-        let nv = self.rows.velocities();
-        let (velocity, lambda) = outputs.split_at(nv);
-        let (momentum, conditions) = residual.split_at_mut(nv);
-        momentum_residual(&data, velocity, lambda, momentum);
-        let mut u = vec![T::zero(); lambda.len()];
-        self.rows.times(data.jacobian, velocity, &mut u);
-        for (i, block) in data.blocks().iter().enumerate() {
-            let (u, x) = (&u[block.range()], &lambda[block.range()]);
-            let h = &mut conditions[block.range()];
-            let (mode, d) = (solution.modes[i], solution.directions[i]);
-            h[0] = u[0] - data.target[i] + data.compliance[i] * x[0];
-            let radius = data.limit[i] * x[0];
-            match (data.laws[i], mode) {
-                (_, Mode::Break) => h.copy_from_slice(x),
-                (Law::Interval, Mode::Slide) => h[0] = x[0] - data.limit[i] * d[0],
-                (Law::Equality | Law::NonNegative | Law::Interval, _) => {}
-                (Law::Pyramid, _) => {
-                    for k in 0..2 {
-                        h[1 + k] = if d[k] == 0.0 { u[1 + k] } else { x[1 + k] - radius * d[k] };
-                    }
-                }
-                (_, Mode::Stick) => h[1..].copy_from_slice(&u[1..]),
-                (law, Mode::Slide) => {
-                    let speed = (u[1] * u[1] + u[2] * u[2]).sqrt();
-                    if law == Law::Relaxed {
-                        h[0] -= data.limit[i] * speed;
-                    }
-                    for r in 1..3 {
-                        h[r] = x[r] + radius * u[r] / speed;
-                    }
-                }
-                (_, Mode::Clamp) if data.limit[i].value() > 0.0 => {
-                    h[1] = x[1] * d[0] + x[2] * d[1] - radius;
-                    h[2] = u[2] * d[0] - u[1] * d[1];
-                }
-                (_, Mode::Clamp) => {
-                    for r in 1..3 {
-                        h[r] = x[r] - radius * d[r - 1];
-                    }
-                }
-            }
-        }
-        self.reject(solution, &data, lambda, conditions);
+        conditions(self, solution, inputs, outputs, residual);
     }
 
     fn factor<T: Real>(
@@ -248,111 +225,57 @@ impl Node for CoupledContact {
         outputs: &[T],
         factor: &mut ContactFactor<T>,
     ) {
-        factor.nonsingular = self.is_differentiable(solution);
-        if !factor.nonsingular {
+        let data = self.data(inputs);
+        if solution.report.status == Status::InvalidInput {
+            factor.determined = false;
             return;
         }
-        let data = self.data(inputs);
-        let (velocity, lambda) = outputs.split_at(self.rows.velocities());
-        let state = &mut factor.state;
-        state.start(&data);
-        state.lambda.copy_from_slice(lambda);
-        self.rows.times(data.jacobian, velocity, &mut state.u);
-        state.take_modes(&data, solution);
-        let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = state;
-        let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
-        let mut rules =
-            [Selection::LeastNorm].into_iter().chain(COARSE.map(Selection::CoarseLeastNorm));
-        factor.nonsingular = rules.any(|rule| modes.factor(&data, delassus, &at, rule));
-        factor.kick.clear();
-        factor.kick.extend(velocity.iter().zip(data.free).map(|(&v, &f)| v - f));
-        factor.velocity.resize(velocity.len(), T::zero());
-        factor.velocity2.resize(velocity.len(), T::zero());
-        factor.contact.resize(lambda.len(), T::zero());
+        factor.response.state.start(&data);
+        self.factor_started(solution, &data, outputs, factor);
     }
 
     fn jvp<T: Real>(
         &self,
-        _: &ContactSolution,
-        f: &mut ContactFactor<T>,
+        solution: &ContactSolution,
+        factor: &mut ContactFactor<T>,
         inputs: &[T],
         outputs: &[T],
         input_tangents: &[T],
         output_tangents: &mut [T],
     ) {
-        if !f.nonsingular {
+        self.jvp_many(solution, factor, inputs, outputs, 1, input_tangents, output_tangents);
+    }
+
+    fn jvp_many<T: Real>(
+        &self,
+        _: &ContactSolution,
+        f: &mut ContactFactor<T>,
+        inputs: &[T],
+        outputs: &[T],
+        columns: usize,
+        input_tangents: &[T],
+        output_tangents: &mut [T],
+    ) {
+        if !f.determined {
             output_tangents.fill(T::constant(f64::NAN));
             return;
         }
         let data = self.data(inputs);
-        let d = self.data(input_tangents);
-        let (velocity, lambda) = outputs.split_at(self.rows.velocities());
-        let (dvelocity, dlambda) = output_tangents.split_at_mut(self.rows.velocities());
-        let modes = &mut f.state.modes;
-        // dlambda at fixed unknowns: the cone opens with mu, an interval with its limit.
-        dlambda.fill(T::zero());
-        for (i, block) in data.blocks().iter().enumerate() {
-            if modes.follows(i) {
-                for k in 0..2 {
-                    dlambda[block.first + 1 + k] =
-                        d.limit[i] * lambda[block.first] * modes.direction[i][k];
-                }
-            } else if modes.is_at_limit(i) {
-                dlambda[block.first] = d.limit[i] * modes.direction[i][0];
-            }
-        }
-        // dv+ at fixed unknowns: dv_p + M^-1 (dJ' lambda + J' dlambda) + d(M^-1) J' lambda, where
-        // d(M^-1) M = -M^-1 dL L' - L^-T dL'
-        self.rows.transpose_times(d.jacobian, lambda, &mut f.velocity);
-        self.rows.transpose_times(data.jacobian, dlambda, &mut f.velocity2);
-        for (v, &x) in f.velocity.iter_mut().zip(&f.velocity2) {
-            *v += x;
-        }
+        self.perturb(&data, outputs, columns, input_tangents, f);
+        f.response.respond(self, &mut f.perturbation);
+        f.response.impulses(self, &f.perturbation, &mut f.impulses);
+        let x = &mut f.perturbation.x;
         for tree in 0..self.rows.trees() {
-            let range = self.rows.tree(tree);
-            let (n, l, dl) = (range.len(), data.factor(tree), d.factor(tree));
-            let kick = &f.kick[range.clone()];
-            let (v, half) = (&mut f.velocity[range.clone()], &mut f.velocity2[range]);
-            // L' kick
-            times_lower_transpose(l, n, kick, half);
-            for (i, v) in v.iter_mut().enumerate() {
-                *v -= dot(&dl[i * n..i * n + i + 1], &half[..i + 1]);
+            let (range, l) = (self.rows.tree(tree), data.factor(tree));
+            let x = &mut x[range.start * columns..range.end * columns];
+            solve_lower_transpose_rows(l, range.len(), columns, x);
+        }
+        for (column, tangents) in output_tangents.chunks_exact_mut(outputs.len()).enumerate() {
+            let changes = x.iter().skip(column).step_by(columns);
+            let impulses = f.impulses.iter().skip(column).step_by(columns);
+            for (tangent, &change) in tangents.iter_mut().zip(changes.chain(impulses)) {
+                *tangent = change;
             }
-            // dL' kick
-            times_lower_transpose(dl, n, kick, half);
-        }
-        data.solve_mass(&mut f.velocity);
-        data.solve_factor_transpose(&mut f.velocity2);
-        for (v, (&free, &h)) in f.velocity.iter_mut().zip(d.free.iter().zip(&f.velocity2)) {
-            *v += free - h;
-        }
-        // dh at fixed unknowns, and K dz = -dh
-        for (i, block) in data.blocks().iter().enumerate() {
-            for r in 0..block.rows {
-                f.contact[block.first + r] =
-                    block.times(d.row(i, r), velocity) + block.times(data.row(i, r), &f.velocity);
-            }
-        }
-        modes.reduce_rows(&f.contact, &mut f.z);
-        let z = &mut f.z;
-        modes.for_each_normal(|k, i| {
-            z[k] += d.compliance[i] * lambda[data.blocks()[i].first] - d.target[i]
-                + d.limit[i] * modes.opening(i, &f.state.u, data.blocks());
-        });
-        modes.add_rotated(&d, z);
-        modes.solve(z);
-        for z in z.iter_mut() {
-            *z = -*z;
-        }
-        f.contact.fill(T::zero());
-        modes.expand_columns(z, &mut f.contact);
-        self.rows.transpose_times(data.jacobian, &f.contact, dvelocity);
-        data.solve_mass(dvelocity);
-        for (dv, &fixed) in dvelocity.iter_mut().zip(&f.velocity) {
-            *dv += fixed;
-        }
-        for (dl, &c) in dlambda.iter_mut().zip(&f.contact) {
-            *dl += c;
         }
     }
 
@@ -365,185 +288,129 @@ impl Node for CoupledContact {
         output_adjoints: &[T],
         input_adjoints: &mut [T],
     ) {
-        if !f.nonsingular {
+        if !f.determined {
             input_adjoints.fill(T::constant(f64::NAN));
             return;
         }
         let data = self.data(inputs);
-        let at = Layout::new(&self.rows);
-        let (velocity, lambda) = outputs.split_at(self.rows.velocities());
-        let (velocity_adjoint, lambda_adjoint) = output_adjoints.split_at(velocity.len());
-        let modes = &mut f.state.modes;
-        // K' eta = -C' (lambda_bar + J M^-1 v_bar)
-        let a = &mut f.velocity;
-        a.copy_from_slice(velocity_adjoint);
-        data.solve_mass(a);
-        self.rows.times(data.jacobian, a, &mut f.contact);
-        for (c, &adjoint) in f.contact.iter_mut().zip(lambda_adjoint) {
-            *c += adjoint;
-        }
-        modes.reduce_columns(&f.contact, &mut f.z);
-        modes.solve_transpose(&mut f.z);
-        for z in &mut f.z {
-            *z = -*z;
-        }
-        let eta = &f.z;
-        // beta = B eta, xi = v_bar + J' beta, a = M^-1 xi
-        let beta = &mut f.contact;
-        beta.fill(T::zero());
-        modes.expand_rows(eta, beta);
-        let xi = &mut f.velocity2;
-        self.rows.transpose_times(data.jacobian, beta, xi);
-        for (x, &v) in xi.iter_mut().zip(velocity_adjoint) {
-            *x += v;
-        }
-        for (adjoint, &x) in input_adjoints[at.free..at.target].iter_mut().zip(xi.iter()) {
-            *adjoint += x;
-        }
-        a.copy_from_slice(xi);
-        data.solve_factor(a);
-        // L_bar = -kick (L^-1 xi)' - (M^-1 xi) (L' kick)'
-        for tree in 0..self.rows.trees() {
-            let (range, square) = (self.rows.tree(tree), self.rows.square(tree));
-            let (n, l, kick) = (range.len(), data.factor(tree), &f.kick[range.clone()]);
-            let adjoint = &mut input_adjoints[at.mass_factor..at.free][square];
-            let half = &a[range.clone()];
-            for i in 0..n {
-                for k in 0..=i {
-                    adjoint[i * n + k] -= kick[i] * half[k];
-                }
-            }
-            // xi is not needed any more.
-            times_lower_transpose(l, n, kick, &mut xi[range]);
-        }
-        data.solve_factor_transpose(a);
-        for tree in 0..self.rows.trees() {
-            let (range, square) = (self.rows.tree(tree), self.rows.square(tree));
-            let (n, a, h) = (range.len(), &a[range.clone()], &xi[range.clone()]);
-            let adjoint = &mut input_adjoints[at.mass_factor..at.free][square];
-            for i in 0..n {
-                for k in 0..=i {
-                    adjoint[i * n + k] -= a[i] * h[k];
-                }
-            }
-        }
-        // J_bar = lambda a' + beta v+'
-        let adjoint = &mut input_adjoints[at.jacobian..at.mass_factor];
-        for block in data.blocks() {
-            for r in 0..block.rows {
-                let (x, b) = (lambda[block.first + r], beta[block.first + r]);
-                let row = block.row_mut(adjoint, r);
-                for (columns, part) in block.segments() {
-                    let felt = a[columns.clone()].iter().zip(&velocity[columns]);
-                    for (j, (&a, &v)) in row[part].iter_mut().zip(felt) {
-                        *j += x * a + b * v;
-                    }
-                }
-            }
-        }
-        modes.add_rotated_adjoint(&data, eta, adjoint);
-        modes.for_each_normal(|k, i| {
-            input_adjoints[at.target + i] -= eta[k];
-            input_adjoints[at.compliance + i] += eta[k] * lambda[data.blocks()[i].first];
-            input_adjoints[at.limit + i] += eta[k] * modes.opening(i, &f.state.u, data.blocks());
-        });
-        for (i, block) in data.blocks().iter().enumerate() {
-            let felt = |r: usize| lambda_adjoint[block.first + r] + block.times(data.row(i, r), a);
-            if modes.follows(i) {
-                for k in 0..2 {
-                    input_adjoints[at.limit + i] +=
-                        lambda[block.first] * modes.direction[i][k] * felt(1 + k);
-                }
-            } else if modes.is_at_limit(i) {
-                input_adjoints[at.limit + i] += modes.direction[i][0] * felt(0);
-            }
-        }
-    }
-}
-
-/// J' lambda less M (v+ - v_p), which is 0: [LeLidec21] (2).
-pub(super) fn momentum_residual<T: Real>(
-    data: &ContactData<T>,
-    velocity: &[T],
-    lambda: &[T],
-    momentum: &mut [T],
-) {
-    data.rows.transpose_times(data.jacobian, lambda, momentum);
-    momentum.iter_mut().for_each(|r| *r = -*r);
-    for tree in 0..data.rows.trees() {
-        let (range, l) = (data.rows.tree(tree), data.factor(tree));
-        let n = range.len();
-        let moved = |i: usize| velocity[range.start + i] - data.free[range.start + i];
-        let momentum = &mut momentum[range.clone()];
-        for k in 0..n {
-            let half = (k..n).fold(T::zero(), |sum, i| sum + l[i * n + k] * moved(i));
-            for (i, r) in momentum.iter_mut().enumerate().skip(k) {
-                *r += l[i * n + k] * half;
-            }
-        }
+        let (velocity_adjoints, impulse_adjoints) =
+            output_adjoints.split_at(self.rows.velocities());
+        let adjoint = &mut f.perturbation;
+        adjoint.fit_whole(self, 1);
+        adjoint.x.copy_from_slice(velocity_adjoints);
+        data.solve_factor(&mut adjoint.x);
+        f.response.respond_transpose(self, impulse_adjoints, adjoint);
+        self.perturb_transpose(&data, outputs, f, input_adjoints);
     }
 }
 
 impl CoupledContact {
-    /// Adds to the conditions that the part of the impulses that no velocity feels vanishes, or is what
-    /// it is held at: (I - P) (lambda - held) = 0.
-    fn reject<T: Real>(
+    /// The perturbation of the problem that tangents of its inputs are, one after the other in `tangents`.
+    fn perturb<T: Real>(
         &self,
-        solution: &ContactSolution,
         data: &ContactData<T>,
-        lambda: &[T],
-        conditions: &mut [T],
+        outputs: &[T],
+        columns: usize,
+        tangents: &[T],
+        f: &mut ContactFactor<T>,
     ) {
-        // Condition, block, and the row as a combination of three of the block.
-        let mut shared: Vec<(usize, usize, [f64; 3])> = Vec::new();
+        let (velocity, lambda) = outputs.split_at(self.rows.velocities());
+        f.perturbation.fit_whole(self, columns);
+        let Perturbation { x, rows, rotations, offsets, limits, .. } = &mut f.perturbation;
+        let preimage = f.response.preimage();
+        if preimage.is_empty() {
+            rotations.clear();
+        }
+        for (column, tangents) in tangents.chunks_exact(self.input_len()).enumerate() {
+            let d = self.data(tangents);
+            // L^-1 (dJ' lambda - dL L'(v+ - v_p)) - dL'(v+ - v_p) + L' dv_p
+            let (momentum, half) = (&mut f.velocity, &mut f.velocity2);
+            self.rows.transpose_times(d.jacobian, lambda, momentum);
+            for tree in 0..self.rows.trees() {
+                let (range, dl) = (self.rows.tree(tree), d.factor(tree));
+                let (n, change) = (range.len(), &f.change_by_factor[range.clone()]);
+                for (i, p) in momentum[range].iter_mut().enumerate() {
+                    *p -= dot(&dl[i * n..i * n + i + 1], &change[..i + 1]);
+                }
+            }
+            data.solve_factor(momentum);
+            data.times_factor_transpose(d.free, half);
+            for (p, &h) in momentum.iter_mut().zip(half.iter()) {
+                *p += h;
+            }
+            d.times_factor_transpose(&f.change, half);
+            for ((x, &p), &h) in x[column..].iter_mut().step_by(columns).zip(&*momentum).zip(&*half)
+            {
+                *x = p - h;
+            }
+            for (i, block) in self.rows.blocks().iter().enumerate() {
+                for r in 0..block.rows {
+                    let (row, at) = (d.row(i, r), (block.first + r) * columns + column);
+                    rows[at] = block.times(row, velocity);
+                    if !preimage.is_empty() {
+                        rotations[at] = block.times(row, preimage);
+                    }
+                }
+                let at = i * columns + column;
+                offsets[at] = d.compliance[i] * lambda[block.first] - d.target[i];
+                limits[at] = d.limit[i];
+            }
+        }
+    }
+
+    /// The transpose of [`Self::perturb`] for the one column of the perturbation in `f`: adds to the adjoints of inputs.
+    fn perturb_transpose<T: Real>(
+        &self,
+        data: &ContactData<T>,
+        outputs: &[T],
+        f: &mut ContactFactor<T>,
+        adjoints: &mut [T],
+    ) {
+        let at = Layout::new(&self.rows);
+        let (velocity, lambda) = outputs.split_at(self.rows.velocities());
+        let Perturbation { x, rows, rotations, offsets, limits, .. } = &f.perturbation;
+        let preimage = f.response.preimage();
+        // a = L^-T x
+        let a = &mut f.velocity;
+        a.copy_from_slice(x);
+        data.solve_factor_transpose(a);
+        for tree in 0..self.rows.trees() {
+            let (range, l) = (self.rows.tree(tree), data.factor(tree));
+            let (n, a, x) = (range.len(), &a[range.clone()], &x[range.clone()]);
+            let (change, by_factor) =
+                (&f.change[range.clone()], &f.change_by_factor[range.clone()]);
+            let factor = &mut adjoints[at.mass_factor..at.free][self.rows.square(tree)];
+            for i in 0..n {
+                for k in 0..=i {
+                    factor[i * n + k] -= a[i] * by_factor[k] + change[i] * x[k];
+                }
+            }
+            let free = &mut adjoints[at.free..at.target][range];
+            for (i, free) in free.iter_mut().enumerate() {
+                *free += dot(&l[i * n..i * n + i + 1], &x[..i + 1]);
+            }
+        }
+        // lambda a' + rows v+' + rotations y'
+        let jacobian = &mut adjoints[at.jacobian..at.mass_factor];
+        for block in data.blocks() {
+            for r in 0..block.rows {
+                let k = block.first + r;
+                let row = block.row_mut(jacobian, r);
+                for (columns, part) in block.segments() {
+                    let terms = a[columns.clone()].iter().zip(&velocity[columns.clone()]);
+                    for (j, (&a, &v)) in row[part.clone()].iter_mut().zip(terms) {
+                        *j += lambda[k] * a + rows[k] * v;
+                    }
+                    if !preimage.is_empty() {
+                        add_scaled(&mut row[part], rotations[k], &preimage[columns]);
+                    }
+                }
+            }
+        }
         for (i, block) in data.blocks().iter().enumerate() {
-            let (mode, d) = (solution.modes[i], solution.directions[i]);
-            let law = data.laws[i];
-            let closed = mode != Mode::Break && !(law == Law::Interval && mode == Mode::Slide);
-            if closed && data.is_rigid(i) {
-                shared.push((block.first, i, [1.0, 0.0, 0.0]));
-            }
-            if law.rows() == 1 {
-                continue;
-            }
-            let axes = match mode {
-                Mode::Stick => [true, true],
-                Mode::Slide if law == Law::Pyramid => d.map(|d| d == 0.0),
-                _ => [false, false],
-            };
-            if axes[0] {
-                shared.push((block.first + 1, i, [0.0, 1.0, 0.0]));
-            }
-            if axes[1] {
-                shared.push((block.first + 2, i, [0.0, 0.0, 1.0]));
-            }
-            if mode == Mode::Clamp && data.limit[i].value() > 0.0 {
-                shared.push((block.first + 2, i, [0.0, -d[1], d[0]]));
-            }
-        }
-        let nv = self.rows.velocities();
-        let mut rows = Vec::new();
-        for &(_, i, b) in &shared {
-            let (block, mut row) = (&data.blocks()[i], vec![T::zero(); nv]);
-            for (r, b) in b.into_iter().enumerate().take(block.rows) {
-                block.add_times(data.row(i, r), T::constant(b), &mut row);
-            }
-            data.solve_factor(&mut row);
-            rows.extend(row);
-        }
-        let trace = rows.iter().map(|x| x.value() * x.value()).sum::<f64>();
-        let scale = trace / shared.len().max(1) as f64;
-        let mut range = Range::default();
-        range.factor(&rows, shared.len(), nv);
-        let part = |&(_, i, b): &(usize, usize, [f64; 3])| {
-            let rows = data.blocks()[i].range();
-            let left = lambda[rows.clone()].iter().zip(&solution.held[rows]);
-            left.zip(b).fold(T::zero(), |sum, ((&x, &held), b)| sum + (x - held) * b)
-        };
-        let mut x: Vec<T> = shared.iter().map(part).collect();
-        range.reject(&mut x);
-        for (&(r, ..), x) in shared.iter().zip(x) {
-            conditions[r] += x * scale;
+            adjoints[at.target + i] -= offsets[i];
+            adjoints[at.compliance + i] += offsets[i] * lambda[block.first];
+            adjoints[at.limit + i] += limits[i];
         }
     }
 }

@@ -1,13 +1,27 @@
-//! How the velocities of a coupled contact problem respond to many perturbations at once: the forward twin
-//! of the node with all right-hand sides in one matrix, from one factorisation.
+//! How a solved contact problem responds to small changes of what it is made of: the derivative of contact, written
+//! once, forward and transposed, for any number of changes (columns), from one factorisation.
 //!
-//! Velocities do not depend on how redundant contacts share what they carry. So the conditions that share the
-//! least-norm rule, with rows W_m = Q T of which Q has orthonormal columns, count as T x = -Q' h, and with T' = Z R the
-//! part of x along Z is known: Z' x = -R^-T Q' h. The other conditions are solved for in what is left, x less its part
-//! along Z: with few bodies and many contacts they are much fewer than K has, and no square of T is ever taken, in
-//! which rows that are nearly dependent would be lost. With few contacts K is taken as it is. Rows of a body 1e14 times
-//! as heavy as another of its island are too short to be seen. (Where friction follows a normal impulse that is shared,
-//! velocities do depend on it; then there is no response, and `jvp` says what is.)
+//! With the conditions of [`kkt`](super::kkt) at the modes of the solution, W = J L^-T, x = L' v:
+//!
+//! ```text
+//! x = x0 - (C W)' z,   B W x + D z = -h on conditions of their own,   W_m x = -h_m on the m that share the rule
+//! ```
+//!
+//! where x0 and h are what a [`Perturbation`] does at fixed impulses. The rows that share the least-norm rule are
+//! W_m = Q T, Q'Q = 1, T' = Z R, Z'Z = 1. Along Z, x is known; the rest is solved for in what is left:
+//!
+//! ```text
+//! alpha = Z'x0 + R^-T Q'h_m,    x1 = x0 - S alpha                    S = Z, unless sharing matters
+//! (B W P + D) z = h + B W x1,   x  = x1 - P (C W)' z                 P = 1 - S Z' on the columns of (C W)'
+//! ```
+//!
+//! No square of T is ever taken, so rows that are nearly dependent (feet of one body at heights that differ by a tilt)
+//! lose no more digits than they must. Only rows that are clearly independent go into one matrix with the others, as
+//! K of [`kkt_matrix`](super::kkt_matrix), which has their squares but is smaller.
+//!
+//! Of the impulses `z_m` that share the rule, Q'z_m follows from x and (I - QQ') z_m from the rule. Velocities do not depend
+//! on the latter, unless friction follows normal impulses that are shared (rigid contacts that slide): then the columns
+//! (C W)_m = W_m + F differ from the rows, and S (Z'S) = Z + F'Q R^-1.
 
 use super::kkt::{Iterate, Selection};
 use super::node::CoupledContact;
@@ -17,64 +31,87 @@ use super::solve::newton::NewtonState;
 use crate::ad::Real;
 use crate::linalg::{Lu, Range, add_combination, add_scaled};
 
-/// Rows this much shorter than the longest, less what others have, count as dependent: in K, which has their squares,
-/// they are lost in rounding.
-const DEPENDENT: f64 = 1e-7;
-
-/// Rows for each velocity up to which K is taken as it is.
-const WHOLE: usize = 2;
-
-/// Perturbations of a problem, a column each. What does not change is zero.
+/// Small changes of a problem at its solution (v+, lambda), a column each; matrices are row-major. What does not change
+/// is zero. The same numbers are adjoints in [`ContactResponse::respond_transpose`].
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ContactPerturbations<T> {
-    /// How many there are.
+pub(crate) struct Perturbation<T> {
+    /// How many columns there are.
     pub columns: usize,
     /// How many of them, the first, change the rows J.
     pub moving: usize,
-    /// dJ v+ at the velocities of the solution: rows x `moving`, row-major.
+    /// L' dv+ at fixed impulses, L^-1 (d(M v_p + J' lambda) - dM (v+ - v_p)): velocities x `columns`.
+    pub x: Vec<T>,
+    /// dJ v+: rows x `moving`.
     pub rows: Vec<T>,
-    /// What the condition along the first row of each block changes by: `dc lambda - d target`, blocks x
-    /// `columns`, row-major.
+    /// dJ y at the [preimage](ContactResponse::preimage) y of the impulses that are shared: rows x `moving`, or empty.
+    pub rotations: Vec<T>,
+    /// dc lambda - d target, along the first row of each block: blocks x `columns`.
     pub offsets: Vec<T>,
+    /// Changes of mu and of the largest impulses of intervals: blocks x `columns`, or empty.
+    pub limits: Vec<T>,
 }
 
-impl<T: Real> ContactPerturbations<T> {
-    /// Room for `columns` perturbations of `node`, `moving` of which change J, all zero.
+impl<T: Real> Perturbation<T> {
+    /// Room for `columns` changes of `node`, `moving` of which change J, all zero, without rotations and limits.
     pub fn fit(&mut self, node: &CoupledContact, columns: usize, moving: usize) {
         (self.columns, self.moving) = (columns, moving);
         for (numbers, size) in [
+            (&mut self.x, node.rows.velocities() * columns),
             (&mut self.rows, node.rows.rows() * moving),
+            (&mut self.rotations, 0),
             (&mut self.offsets, node.rows.blocks().len() * columns),
+            (&mut self.limits, 0),
         ] {
             numbers.clear();
             numbers.resize(size, T::zero());
         }
     }
+
+    /// The same with rotations and limits.
+    pub fn fit_whole(&mut self, node: &CoupledContact, columns: usize) {
+        self.fit(node, columns, columns);
+        self.rotations.resize(self.rows.len(), T::zero());
+        self.limits.resize(self.offsets.len(), T::zero());
+    }
 }
 
-/// The conditions at a solution, those of redundant contacts put together, factorised.
+/// The conditions at a solution, factorised. Reused, it allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ContactResponse<T> {
     pub(super) state: NewtonState<T>,
-    /// Whether K is taken as it is.
-    whole: bool,
-    /// T', row-major, and its range Z.
-    together: Vec<T>,
+    /// Whether velocities depend on how impulses are shared.
+    sharing_matters: bool,
+    /// T', row-major, its range Z, and its rank.
+    range_rows: Vec<T>,
     known: Range<T>,
     rank: usize,
-    /// The unknowns that stand for themselves.
-    alone: Vec<usize>,
+    /// S by rows, velocities x rank of `known`; empty where it is Z. Z'S (Z'S being the one before it is normalised).
+    oblique: Vec<T>,
+    overlap: Lu<T>,
+    /// The unknowns with a condition of their own, and which those are that share the rule.
+    own: Vec<usize>,
     shares: Vec<bool>,
-    /// Their rows of B W less what is along Z.
-    tests: Vec<T>,
+    /// P (C W)' of their columns, velocities x own; Z'(C W)', rank x own.
+    motions: Vec<T>,
+    along_motions: Vec<T>,
     matrix: Vec<T>,
     lu: Lu<T>,
+    /// Scratch memory: h or its adjoint by unknown; z; the part along Z; of the members what is outside the range.
+    h: Vec<T>,
     z: Vec<T>,
     along: Vec<T>,
-    reduced: Vec<T>,
-    kick: Vec<T>,
-    /// -(C W)' by rows, where K is taken as it is: so each velocity is written once.
-    motions: Vec<T>,
+    outside: Vec<T>,
+    coefficients: Vec<T>,
+}
+
+/// Whether a term adds anything.
+fn counts<T: Real>((factor, _): &(T, &[T])) -> bool {
+    !(factor.is_zero() && T::ORDER == 0)
+}
+
+fn start<T: Real>(numbers: &mut Vec<T>, size: usize) {
+    numbers.clear();
+    numbers.resize(size, T::zero());
 }
 
 impl<T: Real> ContactResponse<T> {
@@ -83,8 +120,17 @@ impl<T: Real> ContactResponse<T> {
         &self.state.delassus.w
     }
 
-    /// Sets up the conditions where `state` is, puts together what is shared, and factorises them. False if they
-    /// are singular, or velocities depend on how impulses are shared.
+    /// The motion y with J y = lambda - held where the least-norm rule has something to choose; nothing elsewhere.
+    pub fn preimage(&self) -> &[T] {
+        if self.state.modes.members().1.is_deficient() { self.state.modes.preimage() } else { &[] }
+    }
+
+    /// Whether velocities depend on how redundant contacts share their impulses, and so on `rotations`.
+    pub fn sharing_matters(&self) -> bool {
+        self.sharing_matters
+    }
+
+    /// Sets up the conditions where `state` is and factorises them. False if they are singular.
     pub(super) fn factor(
         &mut self,
         data: &ContactData<T>,
@@ -93,195 +139,511 @@ impl<T: Real> ContactResponse<T> {
     ) -> bool {
         let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = &mut self.state;
         let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
+        modes.set_up(data, delassus, &at, selection);
         let velocities = data.rows.velocities();
-        // K as it is costs less where it is not much larger than there are velocities.
-        self.whole = data.rows.rows() <= WHOLE * velocities;
-        if self.whole {
-            let regular = modes.factor(data, delassus, &at, selection);
-            self.whole = modes.matrix().is_whole();
-            if self.whole {
-                let unknowns = modes.unknowns();
-                self.motions.clear();
-                self.motions.resize(velocities * unknowns, T::zero());
-                for k in 0..unknowns {
-                    for (velocity, a) in modes.matrix().motion(k) {
-                        self.motions[velocity * unknowns + k] = -a;
-                    }
-                }
-                return regular && !modes.sharing_matters();
-            }
-        } else {
-            modes.set_up(data, delassus, &at, selection);
-        }
-        if modes.sharing_matters() {
-            return false;
-        }
         let modes = &self.state.modes;
-        let matrix = modes.matrix();
-        let (members, range) = modes.members();
-        self.rank = if range.is_deficient() { range.rank() } else { 0 };
-        self.together.clear();
-        self.together.resize(velocities * self.rank, T::zero());
+        self.sharing_matters = modes.sharing_matters();
+        let (mut members, range) = modes.members();
+        self.shares.clear();
+        self.shares.resize(modes.unknowns(), false);
+        self.rank = if range.is_clear() { 0 } else { range.rank() };
+        if !range.is_clear() {
+            members.by_ref().for_each(|unknown| self.shares[unknown] = true);
+        }
+        drop(members);
+        self.own.clear();
+        self.own.extend((0..modes.unknowns()).filter(|&k| !self.shares[k]));
+        self.factor_range(velocities) && self.factor_own(velocities)
+    }
+
+    /// T' = Z R, and S.
+    fn factor_range(&mut self, velocities: usize) -> bool {
+        let matrix = self.state.modes.matrix();
+        let (members, range) = self.state.modes.members();
+        start(&mut self.range_rows, velocities * self.rank);
         for k in 0..self.rank {
             for (unknown, &q) in members.clone().zip(range.basis(k)) {
                 if !(q.is_zero() && T::ORDER == 0) {
-                    for (velocity, x) in matrix.test(unknown) {
-                        self.together[velocity * self.rank + k] += q * x;
+                    for (velocity, w) in matrix.test(unknown) {
+                        self.range_rows[velocity * self.rank + k] += q * w;
                     }
                 }
             }
         }
-        self.known.factor_within(&self.together, velocities, self.rank, DEPENDENT);
-        self.shares.clear();
-        self.shares.resize(modes.unknowns(), false);
-        if self.rank > 0 {
-            members.for_each(|unknown| self.shares[unknown] = true);
+        self.known.factor(&self.range_rows, velocities, self.rank);
+        self.oblique.clear();
+        if !self.sharing_matters {
+            return true;
         }
-        self.alone.clear();
-        self.alone.extend((0..modes.unknowns()).filter(|&k| !self.shares[k]));
-        let size = self.alone.len();
-        self.tests.clear();
-        self.tests.resize(size * velocities, T::zero());
-        self.matrix.clear();
-        for (i, &k) in self.alone.iter().enumerate() {
-            let row = &mut self.tests[i * velocities..(i + 1) * velocities];
-            matrix.test(k).for_each(|(velocity, x)| row[velocity] = x);
-            self.known.reject(row);
-            for &l in &self.alone {
-                let overlap = |sum, (velocity, x): (usize, T)| sum + row[velocity] * x;
-                self.matrix.push(matrix.motion(l).fold(T::zero(), overlap));
+        // (S (Z'S))' = Z' + R^-T Q'F by rows; `coefficients` holds Q'F on the pivots.
+        let rank = self.known.rank();
+        start(&mut self.coefficients, rank * velocities);
+        for (&pivot, row) in
+            self.known.pivots().iter().zip(self.coefficients.chunks_exact_mut(velocities.max(1)))
+        {
+            for (unknown, &q) in members.clone().zip(range.basis(pivot)) {
+                matrix.motion(unknown).for_each(|(velocity, c)| row[velocity] += q * c);
+                matrix.test(unknown).for_each(|(velocity, b)| row[velocity] -= q * b);
             }
-            self.matrix[i * (size + 1)] += matrix.diagonal[k];
+        }
+        self.known.solve_transpose(&mut self.coefficients, velocities);
+        for (k, row) in self.coefficients.chunks_exact_mut(velocities.max(1)).enumerate() {
+            add_scaled(row, T::one(), self.known.basis(k));
+        }
+        // Z'S, row-major
+        self.matrix.clear();
+        for k in 0..rank {
+            for row in self.coefficients.chunks_exact(velocities) {
+                let terms = self.known.basis(k).iter().zip(row);
+                self.matrix.push(terms.fold(T::zero(), |sum, (&z, &s)| sum + z * s));
+            }
+        }
+        if !self.overlap.factor(&self.matrix, rank) {
+            return false;
+        }
+        // S <- S (Z'S)^-1, whose transpose is (Z'S)^-T S'.
+        if rank > 0 {
+            self.overlap.solve_transpose_rows(velocities, &mut self.coefficients);
+        }
+        start(&mut self.oblique, velocities * rank);
+        for (k, row) in self.coefficients.chunks_exact(velocities.max(1)).enumerate() {
+            for (velocity, &s) in row.iter().enumerate() {
+                self.oblique[velocity * rank + k] = s;
+            }
+        }
+        true
+    }
+
+    /// The conditions of their own, in what is left of the velocities.
+    fn factor_own(&mut self, velocities: usize) -> bool {
+        let matrix = self.state.modes.matrix();
+        let (size, rank) = (self.own.len(), self.known.rank());
+        start(&mut self.motions, velocities * size);
+        start(&mut self.along_motions, rank * size);
+        for (j, &unknown) in self.own.iter().enumerate() {
+            for (velocity, c) in matrix.motion(unknown) {
+                self.motions[velocity * size + j] += c;
+                for k in 0..rank {
+                    self.along_motions[k * size + j] += self.known.basis(k)[velocity] * c;
+                }
+            }
+        }
+        if size > 0 {
+            let (motions, along) = (&mut self.motions, &self.along_motions);
+            subtract_along(&self.oblique, &self.known, along, size, motions);
+        }
+        self.matrix.clear();
+        self.matrix.resize(size * size, T::zero());
+        for (i, &unknown) in self.own.iter().enumerate() {
+            let row = &mut self.matrix[i * size..(i + 1) * size];
+            if rank == 0 {
+                for (entry, &other) in row.iter_mut().zip(&self.own) {
+                    *entry = matrix.overlap(unknown, other);
+                }
+            } else {
+                let rows = matrix.test(unknown);
+                add_combination(
+                    row,
+                    rows.map(|(v, b)| (b, &self.motions[v * size..(v + 1) * size])),
+                );
+            }
+            row[i] += matrix.diagonal[unknown];
         }
         self.lu.factor(&self.matrix, size)
     }
 
-    /// As `respond` by K itself, of which `z` holds what each condition asks but for what x does.
-    fn respond_whole(&mut self, columns: usize, x: &mut [T]) {
-        let of = |k: usize| k * columns..(k + 1) * columns;
-        let modes = &mut self.state.modes;
-        for (k, z) in self.z.chunks_exact_mut(columns).enumerate() {
-            add_combination(z, modes.matrix().test(k).map(|(v, a)| (a, &x[of(v)])));
-        }
-        modes.matrix_mut().solve_rows(columns, &mut self.z);
-        let rows = self.motions.chunks_exact(modes.unknowns().max(1));
-        for (x, row) in x.chunks_exact_mut(columns).zip(rows) {
-            let terms = row.iter().copied().zip(self.z.chunks_exact(columns));
-            add_combination(x, terms.filter(|(a, _)| !(a.is_zero() && T::ORDER == 0)));
-        }
-    }
-
-    /// Adds changes of the `limits` (blocks x columns, row-major) to `perturbations` and to `x`, which is that of
-    /// [`respond`](Self::respond): friction at its limit grows with it, and relaxed cones open.
-    pub fn add_limits(
-        &self,
-        node: &CoupledContact,
-        limits: &[T],
-        perturbations: &mut ContactPerturbations<T>,
-        x: &mut [T],
-    ) {
-        let columns = perturbations.columns;
-        let of = |k: usize| k * columns..(k + 1) * columns;
-        let NewtonState { delassus, modes, lambda, u, .. } = &self.state;
-        for (i, block) in node.rows.blocks().iter().enumerate() {
-            let d = modes.direction[i];
-            let growth = match (modes.follows(i), modes.is_at_limit(i)) {
-                (true, _) => [T::zero(), lambda[block.first] * d[0], lambda[block.first] * d[1]],
-                (_, true) => [d[0], T::zero(), T::zero()],
-                _ => continue,
-            };
-            let limits = &limits[of(i)];
-            for (r, &growth) in growth.iter().enumerate().take(block.rows) {
-                let row = block.row(&delassus.w, r);
-                for (velocities, part) in block.segments() {
-                    for (velocity, &w) in velocities.zip(&row[part]) {
-                        add_scaled(&mut x[of(velocity)], growth * w, limits);
-                    }
-                }
-            }
-            let opening = modes.opening(i, u, node.rows.blocks());
-            add_scaled(&mut perturbations.offsets[of(i)], opening, limits);
-        }
-    }
-
-    /// The velocities v+ under all `perturbations`, in the coordinates x = L'v: on entry `x` holds L' dv+ at
-    /// fixed impulses (velocities x columns, row-major), which is L^-1 (d(M v_p + J' lambda) less dM (v+ -
-    /// v_p)); on return that of the solution. Changes of limits are [added](Self::add_limits) before.
-    pub fn respond(&mut self, perturbations: &ContactPerturbations<T>, x: &mut [T]) {
-        let ContactPerturbations { columns, moving, rows, offsets } = perturbations;
-        let (columns, moving) = (*columns, *moving);
+    /// The velocities under a perturbation, in the coordinates x = L'v: `perturbation.x` becomes that of the solution.
+    pub fn respond(&mut self, node: &CoupledContact, perturbation: &mut Perturbation<T>) {
+        let columns = perturbation.columns;
         if columns == 0 {
             return;
         }
-        let modes = &self.state.modes;
-        let matrix = modes.matrix();
-        // h: what each condition asks, but for what x itself does.
-        self.z.clear();
-        self.z.resize(modes.unknowns() * columns, T::zero());
-        for (k, z) in self.z.chunks_exact_mut(columns).enumerate() {
-            if moving > 0 {
-                add_combination(&mut z[..moving], modes.tested(k, rows, moving));
-            }
+        self.add_growth(node, perturbation);
+        self.ask(perturbation);
+        if self.sharing_matters {
+            self.share(perturbation);
         }
-        let z = &mut self.z;
-        modes.for_each_normal(|k, i| {
-            let offset = &offsets[i * columns..(i + 1) * columns];
-            add_scaled(&mut z[k * columns..(k + 1) * columns], T::one(), offset);
-        });
-        if self.whole {
-            return self.respond_whole(columns, x);
-        }
-        let z = &self.z;
+        let x = &mut perturbation.x[..];
         let of = |k: usize| k * columns..(k + 1) * columns;
-        let counts = |(a, _): &(T, &[T])| !(a.is_zero() && T::ORDER == 0);
-        // x <- x - Z (Z'x + R^-T Q'h)
-        let (members, range) = modes.members();
-        self.along.clear();
-        self.along.resize(self.known.rank() * columns, T::zero());
-        for (&pivot, sum) in self.known.pivots().iter().zip(self.along.chunks_exact_mut(columns)) {
-            let shared = range.basis(pivot).iter().copied();
-            let shared = shared.zip(members.clone().map(|unknown| &z[of(unknown)]));
-            add_combination(sum, shared.filter(counts));
-        }
-        self.known.solve_transpose(&mut self.along, columns);
-        for (k, sum) in self.along.chunks_exact_mut(columns).enumerate() {
-            let own = self.known.basis(k).iter().copied();
-            add_combination(sum, own.zip(x.chunks_exact(columns)).filter(counts));
-        }
-        self.take_along(columns, x);
-        self.reduced.clear();
-        self.reduced.resize(self.alone.len() * columns, T::zero());
-        for (&unknown, sum) in self.alone.iter().zip(self.reduced.chunks_exact_mut(columns)) {
-            sum.copy_from_slice(&z[of(unknown)]);
-            add_combination(sum, matrix.test(unknown).map(|(v, a)| (a, &x[of(v)])));
-        }
-        self.lu.solve_rows(columns, &mut self.reduced);
-        // x <- x - (1 - Z Z') (C W)' z
-        self.kick.clear();
-        self.kick.resize(x.len(), T::zero());
-        for (&unknown, z) in self.alone.iter().zip(self.reduced.chunks_exact(columns)) {
-            for (velocity, a) in matrix.motion(unknown) {
-                add_scaled(&mut self.kick[of(velocity)], a, z);
+        let matrix = self.state.modes.matrix();
+        let (members, range) = self.state.modes.members();
+        if self.sharing_matters {
+            // x <- x - F'(I - QQ') z_m
+            for (outside, unknown) in self.outside.chunks_exact(columns).zip(members.clone()) {
+                matrix.motion(unknown).for_each(|(v, c)| add_scaled(&mut x[of(v)], -c, outside));
+                matrix.test(unknown).for_each(|(v, b)| add_scaled(&mut x[of(v)], b, outside));
             }
         }
-        for (k, sum) in self.along.chunks_exact_mut(columns).enumerate() {
-            sum.fill(T::zero());
-            let own = self.known.basis(k).iter().map(|&a| -a);
-            add_combination(sum, own.zip(self.kick.chunks_exact(columns)).filter(counts));
+        // alpha, and x <- x - S alpha
+        let rank = self.known.rank();
+        start(&mut self.along, rank * columns);
+        if rank > 0 {
+            for (&pivot, sum) in
+                self.known.pivots().iter().zip(self.along.chunks_exact_mut(columns))
+            {
+                let shared = range.basis(pivot).iter().copied();
+                let shared = shared.zip(members.clone().map(|unknown| &self.h[of(unknown)]));
+                add_combination(sum, shared.filter(counts));
+            }
+            self.known.solve_transpose(&mut self.along, columns);
+            for (k, sum) in self.along.chunks_exact_mut(columns).enumerate() {
+                let basis = self.known.basis(k).iter().copied();
+                add_combination(sum, basis.zip(x.chunks_exact(columns)).filter(counts));
+            }
+            subtract_along(&self.oblique, &self.known, &self.along, columns, x);
         }
-        self.take_along(columns, x);
-        for (x, &kick) in x.iter_mut().zip(&self.kick) {
-            *x -= kick;
+        // z, and x <- x - P (C W)' z
+        self.z.clear();
+        for &unknown in &self.own {
+            self.z.extend_from_slice(&self.h[of(unknown)]);
+        }
+        for (&unknown, sum) in self.own.iter().zip(self.z.chunks_exact_mut(columns)) {
+            add_combination(sum, matrix.test(unknown).map(|(v, b)| (b, &x[of(v)])));
+        }
+        self.lu.solve_rows(columns, &mut self.z);
+        if !self.own.is_empty() {
+            let rows = self.motions.chunks_exact(self.own.len());
+            for (x, row) in x.chunks_exact_mut(columns).zip(rows) {
+                let terms = row.iter().map(|&c| -c).zip(self.z.chunks_exact(columns));
+                add_combination(x, terms.filter(counts));
+            }
         }
     }
 
-    /// x <- x - Z along
-    fn take_along(&self, columns: usize, x: &mut [T]) {
-        let rank = self.known.rank();
+    /// The impulses under the perturbation that was [responded](Self::respond) to last, rows x columns.
+    pub fn impulses(
+        &mut self,
+        node: &CoupledContact,
+        perturbation: &Perturbation<T>,
+        impulses: &mut Vec<T>,
+    ) {
+        let columns = perturbation.columns;
+        start(impulses, self.state.lambda.len() * columns);
+        if columns == 0 {
+            return;
+        }
+        if !self.sharing_matters {
+            self.share(perturbation);
+        }
+        let of = |k: usize| k * columns..(k + 1) * columns;
+        let modes = &self.state.modes;
+        let (members, range) = modes.members();
+        // (Z'S)^-1 (alpha - Z'(C W)' z), then by R to those of the pivots
+        let size = self.own.len();
+        if size > 0 {
+            let rows = self.along_motions.chunks_exact(size);
+            for (along, row) in self.along.chunks_exact_mut(columns).zip(rows) {
+                let terms = row.iter().map(|&c| -c).zip(self.z.chunks_exact(columns));
+                add_combination(along, terms.filter(counts));
+            }
+        }
+        if !self.along.is_empty() {
+            if self.sharing_matters {
+                self.overlap.solve_rows(columns, &mut self.along);
+            }
+            self.known.solve_rows(&mut self.along, columns);
+        }
+        for (j, unknown) in members.enumerate().filter(|&(_, unknown)| self.shares[unknown]) {
+            let own = &mut self.outside[of(j)];
+            let q = self.known.pivots().iter().map(|&pivot| range.basis(pivot)[j]);
+            add_combination(own, q.zip(self.along.chunks_exact(columns)).filter(counts));
+            self.h[of(unknown)].copy_from_slice(own);
+        }
+        for (&unknown, z) in self.own.iter().zip(self.z.chunks_exact(columns)) {
+            self.h[of(unknown)].copy_from_slice(z);
+        }
+        for (k, z) in self.h.chunks_exact(columns).enumerate() {
+            let (first, _, motion) = modes.unknown(k);
+            for (r, c) in
+                motion.into_iter().enumerate().filter(|(_, c)| !c.is_zero() || T::ORDER > 0)
+            {
+                if first + r < self.state.lambda.len() {
+                    add_scaled(&mut impulses[of(first + r)], -c, z);
+                }
+            }
+        }
+        if perturbation.limits.is_empty() {
+            return;
+        }
+        self.for_each_growth(node, |i, row, growth| {
+            add_scaled(&mut impulses[of(row)], growth, &perturbation.limits[of(i)]);
+        });
+    }
+
+    /// The adjoint of [`respond`](Self::respond) and [`impulses`](Self::impulses): on entry `adjoint.x` holds the adjoints
+    /// of x (velocities x columns), `impulses` those of the impulses (rows x columns); on return `adjoint`, which is made
+    /// by [`Perturbation::fit_whole`], holds those of the perturbation.
+    pub fn respond_transpose(
+        &mut self,
+        node: &CoupledContact,
+        impulses: &[T],
+        adjoint: &mut Perturbation<T>,
+    ) {
+        let columns = adjoint.columns;
+        if columns == 0 {
+            return;
+        }
+        let of = |k: usize| k * columns..(k + 1) * columns;
+        let modes = &self.state.modes;
+        let matrix = modes.matrix();
+        let (members, range) = modes.members();
+        let (size, rank, scale) = (self.own.len(), self.known.rank(), modes.range_scale());
+        let shared = self.shares.iter().filter(|&&shares| shares).count();
+        // h <- the adjoints of z, -C' impulses
+        start(&mut self.h, modes.unknowns() * columns);
+        for (k, z) in self.h.chunks_exact_mut(columns).enumerate() {
+            let (first, _, motion) = modes.unknown(k);
+            for (c, adjoint) in
+                motion.into_iter().zip(impulses[first * columns..].chunks_exact(columns))
+            {
+                if !(c.is_zero() && T::ORDER == 0) {
+                    add_scaled(z, -c, adjoint);
+                }
+            }
+        }
+        // w <- (Z'S)^-T R^-T Q'z_m
+        start(&mut self.along, rank * columns);
+        start(&mut self.outside, if range.is_deficient() { shared * columns } else { 0 });
+        if rank > 0 {
+            for (&pivot, sum) in
+                self.known.pivots().iter().zip(self.along.chunks_exact_mut(columns))
+            {
+                let shared = range.basis(pivot).iter().copied();
+                let shared = shared.zip(members.clone().map(|unknown| &self.h[of(unknown)]));
+                add_combination(sum, shared.filter(counts));
+            }
+            self.known.solve_transpose(&mut self.along, columns);
+            if self.sharing_matters {
+                self.overlap.solve_transpose_rows(columns, &mut self.along);
+            }
+        }
+        for (outside, unknown) in self.outside.chunks_exact_mut(columns).zip(members.clone()) {
+            outside.copy_from_slice(&self.h[of(unknown)]);
+        }
+        // h of their own <- A^-T (z - (P C' W')' x - (Z'C W')' w)
+        self.z.clear();
+        for &unknown in &self.own {
+            self.z.extend_from_slice(&self.h[of(unknown)]);
+        }
+        let x = &mut adjoint.x[..];
+        if size > 0 {
+            for (rows, adjoints) in [(&self.motions, &*x), (&self.along_motions, &self.along[..])] {
+                for (row, adjoint) in rows.chunks_exact(size).zip(adjoints.chunks_exact(columns)) {
+                    for (z, &c) in self.z.chunks_exact_mut(columns).zip(row) {
+                        add_scaled(z, -c, adjoint);
+                    }
+                }
+            }
+            self.lu.solve_transpose_rows(columns, &mut self.z);
+        }
+        for (&unknown, z) in self.own.iter().zip(self.z.chunks_exact(columns)) {
+            self.h[of(unknown)].copy_from_slice(z);
+            matrix.test(unknown).for_each(|(v, b)| add_scaled(&mut x[of(v)], b, z));
+        }
+        // alpha <- w - S'x, x <- x + Z alpha
+        for (k, alpha) in self.along.chunks_exact_mut(columns).enumerate() {
+            for (velocity, x) in x.chunks_exact(columns).enumerate() {
+                let s = match self.oblique.is_empty() {
+                    true => self.known.basis(k)[velocity],
+                    false => self.oblique[velocity * rank + k],
+                };
+                add_scaled(alpha, -s, x);
+            }
+        }
         for (velocity, x) in x.chunks_exact_mut(columns).enumerate() {
-            let own = (0..rank).map(|k| -self.known.basis(k)[velocity]);
-            let terms = own.zip(self.along.chunks_exact(columns));
-            add_combination(x, terms.filter(|(a, _)| !(a.is_zero() && T::ORDER == 0)));
+            let basis = (0..rank).map(|k| self.known.basis(k)[velocity]);
+            add_combination(x, basis.zip(self.along.chunks_exact(columns)).filter(counts));
+        }
+        // h_m <- Q R^-1 alpha + (I - QQ') (z_m - F x) / a
+        if rank > 0 {
+            self.known.solve_rows(&mut self.along, columns);
+        }
+        if self.sharing_matters {
+            for (outside, unknown) in self.outside.chunks_exact_mut(columns).zip(members.clone()) {
+                matrix.motion(unknown).for_each(|(v, c)| add_scaled(outside, -c, &x[of(v)]));
+                matrix.test(unknown).for_each(|(v, b)| add_scaled(outside, b, &x[of(v)]));
+            }
+        }
+        reject(range, &mut self.coefficients, columns, &mut self.outside);
+        for (j, unknown) in members.clone().enumerate().filter(|&(_, k)| self.shares[k]) {
+            let h = &mut self.h[of(unknown)];
+            h.fill(T::zero());
+            let q = self.known.pivots().iter().map(|&pivot| range.basis(pivot)[j]);
+            add_combination(h, q.zip(self.along.chunks_exact(columns)).filter(counts));
+            if range.is_deficient() {
+                add_scaled(h, T::constant(scale.recip()), &self.outside[of(j)]);
+            }
+        }
+        // What the conditions are made of.
+        let Perturbation { rows, rotations, offsets, limits, .. } = adjoint;
+        for numbers in [&mut *rows, rotations, offsets, limits] {
+            numbers.fill(T::zero());
+        }
+        for (k, h) in self.h.chunks_exact(columns).enumerate() {
+            let (first, test, _) = modes.unknown(k);
+            for (b, row) in test.into_iter().zip(rows[first * columns..].chunks_exact_mut(columns))
+            {
+                if !(b.is_zero() && T::ORDER == 0) {
+                    add_scaled(row, b, h);
+                }
+            }
+        }
+        for (j, outside) in self.outside.chunks_exact(columns).enumerate() {
+            let (first, row) = modes.member(j);
+            for (b, rotation) in
+                row.into_iter().zip(rotations[first * columns..].chunks_exact_mut(columns))
+            {
+                if !(b.is_zero() && T::ORDER == 0) {
+                    add_scaled(rotation, -b, outside);
+                }
+            }
+        }
+        modes.for_each_normal(|k, i| {
+            add_scaled(&mut offsets[of(i)], T::one(), &self.h[of(k)]);
+        });
+        self.transpose_growth(node, impulses, adjoint);
+    }
+
+    /// Friction at its limit and intervals at theirs grow with the limit, and relaxed cones open.
+    fn add_growth(&self, node: &CoupledContact, perturbation: &mut Perturbation<T>) {
+        let Perturbation { columns, x, offsets, limits, .. } = perturbation;
+        if limits.is_empty() {
+            return;
+        }
+        let of = |k: usize| k * *columns..(k + 1) * *columns;
+        let NewtonState { delassus, modes, u, .. } = &self.state;
+        let blocks = node.rows.blocks();
+        self.for_each_growth(node, |i, row, growth| {
+            let w = blocks[i].row(&delassus.w, row - blocks[i].first);
+            for (velocities, part) in blocks[i].segments() {
+                for (velocity, &w) in velocities.zip(&w[part]) {
+                    add_scaled(&mut x[of(velocity)], growth * w, &limits[of(i)]);
+                }
+            }
+        });
+        for i in 0..blocks.len() {
+            let opening = modes.opening(i, u, blocks);
+            if !(opening.is_zero() && T::ORDER == 0) {
+                add_scaled(&mut offsets[of(i)], opening, &limits[of(i)]);
+            }
+        }
+    }
+
+    /// The transpose of [`Self::add_growth`] and of what limits do to impulses.
+    fn transpose_growth(
+        &self,
+        node: &CoupledContact,
+        impulses: &[T],
+        adjoint: &mut Perturbation<T>,
+    ) {
+        let Perturbation { columns, x, offsets, limits, .. } = adjoint;
+        let of = |k: usize| k * *columns..(k + 1) * *columns;
+        let NewtonState { delassus, modes, u, .. } = &self.state;
+        let blocks = node.rows.blocks();
+        self.for_each_growth(node, |i, row, growth| {
+            add_scaled(&mut limits[of(i)], growth, &impulses[of(row)]);
+            let w = blocks[i].row(&delassus.w, row - blocks[i].first);
+            for (velocities, part) in blocks[i].segments() {
+                for (velocity, &w) in velocities.zip(&w[part]) {
+                    add_scaled(&mut limits[of(i)], growth * w, &x[of(velocity)]);
+                }
+            }
+        });
+        for i in 0..blocks.len() {
+            let opening = modes.opening(i, u, blocks);
+            add_scaled(&mut limits[of(i)], opening, &offsets[of(i)]);
+        }
+    }
+
+    /// Calls `f(block, row, growth)` for the rows whose impulse grows with the limit of their block.
+    fn for_each_growth(&self, node: &CoupledContact, mut f: impl FnMut(usize, usize, T)) {
+        let NewtonState { modes, lambda, .. } = &self.state;
+        for (i, block) in node.rows.blocks().iter().enumerate() {
+            let (first, d) = (block.first, modes.direction[i]);
+            if modes.follows(i) {
+                f(i, first + 1, lambda[first] * d[0]);
+                f(i, first + 2, lambda[first] * d[1]);
+            } else if modes.is_at_limit(i) {
+                f(i, first, d[0]);
+            }
+        }
+    }
+
+    /// h: what each condition asks, but for what x itself does.
+    fn ask(&mut self, perturbation: &Perturbation<T>) {
+        let Perturbation { columns, moving, rows, offsets, .. } = perturbation;
+        let (columns, moving) = (*columns, *moving);
+        let modes = &self.state.modes;
+        start(&mut self.h, modes.unknowns() * columns);
+        if moving > 0 {
+            for (k, h) in self.h.chunks_exact_mut(columns).enumerate() {
+                let (first, test, _) = modes.unknown(k);
+                let rows = rows[first * moving..].chunks_exact(moving);
+                add_combination(&mut h[..moving], test.into_iter().zip(rows).filter(counts));
+            }
+        }
+        let h = &mut self.h;
+        modes.for_each_normal(|k, i| {
+            let offset = &offsets[i * columns..(i + 1) * columns];
+            add_scaled(&mut h[k * columns..(k + 1) * columns], T::one(), offset);
+        });
+    }
+
+    /// The part of z outside the range, by the rule: (I - QQ') (h / a - dJ y).
+    fn share(&mut self, perturbation: &Perturbation<T>) {
+        let Perturbation { columns, moving, rotations, .. } = perturbation;
+        let (columns, moving) = (*columns, *moving);
+        let modes = &self.state.modes;
+        let (members, range) = modes.members();
+        self.outside.clear();
+        if range.is_clear() {
+            return;
+        }
+        self.outside.resize(range.rows() * columns, T::zero());
+        if !range.is_deficient() {
+            return;
+        }
+        let scale = T::constant(modes.range_scale().recip());
+        for (j, (outside, unknown)) in
+            self.outside.chunks_exact_mut(columns).zip(members).enumerate()
+        {
+            add_scaled(outside, scale, &self.h[unknown * columns..(unknown + 1) * columns]);
+            if !rotations.is_empty() {
+                let (first, row) = modes.member(j);
+                let rotations = rotations[first * moving..].chunks_exact(moving);
+                let terms = row.into_iter().map(|b| -b).zip(rotations);
+                add_combination(&mut outside[..moving], terms.filter(counts));
+            }
+        }
+        reject(range, &mut self.coefficients, columns, &mut self.outside);
+    }
+}
+
+/// X <- X - S A, with S by rows, or the basis of `range` where there is none.
+fn subtract_along<T: Real>(oblique: &[T], range: &Range<T>, a: &[T], columns: usize, x: &mut [T]) {
+    let rank = range.rank();
+    for (velocity, x) in x.chunks_exact_mut(columns).enumerate() {
+        let terms = (0..rank).map(|k| match oblique.is_empty() {
+            true => -range.basis(k)[velocity],
+            false => -oblique[velocity * rank + k],
+        });
+        add_combination(x, terms.zip(a.chunks_exact(columns)).filter(counts));
+    }
+}
+
+/// X <- (I - QQ') X
+fn reject<T: Real>(range: &Range<T>, scratch: &mut Vec<T>, columns: usize, x: &mut [T]) {
+    if !range.is_deficient() {
+        return;
+    }
+    for k in 0..range.rank() {
+        start(scratch, columns);
+        let basis = range.basis(k).iter().copied();
+        add_combination(scratch, basis.zip(x.chunks_exact(columns)).filter(counts));
+        for (x, &q) in x.chunks_exact_mut(columns).zip(range.basis(k)) {
+            if !(q.is_zero() && T::ORDER == 0) {
+                add_scaled(x, -q, scratch);
+            }
         }
     }
 }

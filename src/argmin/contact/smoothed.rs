@@ -27,7 +27,7 @@
 
 use super::block_rows::BlockRows;
 use super::law::{Law, Mode};
-use super::node::momentum_residual;
+use super::node_residual::momentum_residual;
 use super::problem::{ContactData, Delassus, is_admissible};
 use crate::ad::{Implicit, Real};
 use crate::argmin::status::{Report, Status};

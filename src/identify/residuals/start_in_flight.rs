@@ -4,7 +4,7 @@ use nalgebra::DVector;
 
 use super::measurement::{Measurement, residuals};
 use super::recorded_state::{recorded, touched};
-use crate::ad::{self, Dual};
+use crate::ad::{self, Dual, LANES};
 use crate::identify::data::{Dataset, Window};
 use crate::identify::experiment::{Experiment, InitialState};
 use crate::model::{Parameters, Settings, System};
@@ -51,8 +51,8 @@ pub(crate) fn in_flight(
     let mut damping = DAMPING;
     let unknowns = vec![0.0; 2 * scene.model.nv()];
     for _ in 0..MAX_ITERATIONS {
-        let (r, j) = ad::jacobian::<16>(
-            |z: &[Dual<f64, 16>]| {
+        let (r, j) = ad::jacobian::<LANES>(
+            |z: &[Dual<f64, LANES>]| {
                 let initial = state.cast().moved(scene.model.coordinates(), z);
                 let mut r = Vec::new();
                 residuals(&measurement, &window, &parameters.cast(), &initial, &mut r);

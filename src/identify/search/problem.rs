@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SearchSpace;
 use super::levenberg_marquardt::{LeastSquares, Trial};
-use crate::ad::{self, Dual, Real, Var};
+use crate::ad::{self, Dual, LANES, Real, Var};
 use crate::argmin::Status;
 use crate::identify::data::{Dataset, Window};
 use crate::identify::experiment::{Experiment, InitialState};
@@ -291,16 +291,16 @@ impl<'a> Problem<'a> {
         self.initial[k] = self.initial[k].moved(coordinates, tangent);
     }
 
-    /// Residuals and Jacobian of window `k` by duals of `N` lanes.
-    fn block<const N: usize>(&self, x: &[f64], k: usize) -> Block {
+    /// Residuals and Jacobian of window `k` by duals.
+    fn block(&self, x: &[f64], k: usize) -> Block {
         let window = &self.stretch(k);
         let (np, nx) = (x.len(), self.initial_unknowns());
         let mut report = StepReport::default();
         let mut passes = 0;
         let mut input = x.to_vec();
         input.resize(np + nx, 0.0);
-        let (r, j) = ad::jacobian::<N>(
-            |z: &[Dual<f64, N>]| {
+        let (r, j) = ad::jacobian::<LANES>(
+            |z: &[Dual<f64, LANES>]| {
                 let (p, tangent) = z.split_at(np);
                 let mut initial = self.initial[k].cast();
                 if nx > 0 {
@@ -435,15 +435,8 @@ impl Problem<'_> {
 
 impl LeastSquares for Problem<'_> {
     fn linearize(&mut self, x: &[f64]) -> f64 {
-        let directions = x.len() + self.initial_unknowns();
-        self.blocks = parallel(self.threads, self.active.len(), |at| {
-            let k = self.active[at];
-            match directions {
-                0..=4 => self.block::<4>(x, k),
-                5..=8 => self.block::<8>(x, k),
-                _ => self.block::<16>(x, k),
-            }
-        });
+        self.blocks =
+            parallel(self.threads, self.active.len(), |at| self.block(x, self.active[at]));
         self.report = StepReport::default();
         let dataset = self.measurement.dataset;
         for (block, &k) in self.blocks.iter().zip(&self.active) {
@@ -453,7 +446,8 @@ impl LeastSquares for Problem<'_> {
         }
         self.weights = self.sensitivity_weights();
         self.linearized_at = x.to_vec();
-        let (r, j) = ad::jacobian::<4>(|z: &[Dual<f64, 4>]| self.space.prior_residuals(z), x);
+        let prior = |z: &[Dual<f64, LANES>]| self.space.prior_residuals(z);
+        let (r, j) = ad::jacobian::<LANES>(prior, x);
         self.prior = (DVector::from_vec(r), j);
         let own = 0.5 * self.prior.0.norm_squared();
         self.blocks.iter().map(|block| block.cost).sum::<f64>() + own

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use crate::ad::{self, Dual, Real};
+use crate::ad::{self, Dual, LANES, Real};
 use crate::identify::experiment::{
     FreeParameter, Transform, from_log_cholesky, log_cholesky, log_cholesky_scales,
 };
@@ -167,8 +167,8 @@ impl<'a> SearchSpace<'a> {
                 h.row_mut(first).scale_mut(slope);
                 gradients.iter_mut().for_each(|g| g[first] *= slope);
             } else {
-                let turn = |values: &[Dual<f64, 10>]| log_cholesky(values);
-                let (_, slopes) = ad::jacobian::<10>(turn, &own);
+                let turn = |values: &[Dual<f64, LANES>]| log_cholesky(values);
+                let (_, slopes) = ad::jacobian::<LANES>(turn, &own);
                 let columns = h.columns(first, count) * &slopes;
                 h.columns_mut(first, count).copy_from(&columns);
                 let rows = slopes.tr_mul(&h.rows(first, count));

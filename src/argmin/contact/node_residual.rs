@@ -1,0 +1,156 @@
+//! The conditions of the coupled contact problem at the modes of a solution, as a residual: what defines its derivative,
+//! and the oracle that [`response`](super::response) is checked against.
+
+use super::kkt::DEPENDENT;
+use super::law::{Law, Mode};
+use super::node::CoupledContact;
+use super::problem::ContactData;
+use super::solution::ContactSolution;
+use crate::ad::Real;
+use crate::linalg::Range;
+
+/// Writes the conditions that hold at a solution: the balance of momentum, then three numbers or one a block.
+pub(super) fn conditions<T: Real>(
+    node: &CoupledContact,
+    solution: &ContactSolution,
+    inputs: &[T],
+    outputs: &[T],
+    residual: &mut [T],
+) {
+    let data = node.data(inputs);
+    let nv = node.rows.velocities();
+    let (velocity, lambda) = outputs.split_at(nv);
+    let (momentum, conditions) = residual.split_at_mut(nv);
+    momentum_residual(&data, velocity, lambda, momentum);
+    let mut u = vec![T::zero(); lambda.len()];
+    node.rows.times(data.jacobian, velocity, &mut u);
+    for (i, block) in data.blocks().iter().enumerate() {
+        let (u, x) = (&u[block.range()], &lambda[block.range()]);
+        let h = &mut conditions[block.range()];
+        let (mode, d) = (solution.modes[i], solution.directions[i]);
+        h[0] = u[0] - data.target[i] + data.compliance[i] * x[0];
+        let radius = data.limit[i] * x[0];
+        match (data.laws[i], mode) {
+            (_, Mode::Break) => h.copy_from_slice(x),
+            (Law::Interval, Mode::Slide) => h[0] = x[0] - data.limit[i] * d[0],
+            (Law::Equality | Law::NonNegative | Law::Interval, _) => {}
+            (Law::Pyramid, _) => {
+                for k in 0..2 {
+                    h[1 + k] = if d[k] == 0.0 { u[1 + k] } else { x[1 + k] - radius * d[k] };
+                }
+            }
+            (_, Mode::Stick) => h[1..].copy_from_slice(&u[1..]),
+            (law, Mode::Slide) => {
+                let speed = (u[1] * u[1] + u[2] * u[2]).sqrt();
+                if law == Law::Relaxed {
+                    h[0] -= data.limit[i] * speed;
+                }
+                for r in 1..3 {
+                    h[r] = x[r] + radius * u[r] / speed;
+                }
+            }
+            (_, Mode::Clamp) if data.limit[i].value() > 0.0 => {
+                h[1] = x[1] * d[0] + x[2] * d[1] - radius;
+                h[2] = u[2] * d[0] - u[1] * d[1];
+            }
+            (_, Mode::Clamp) => {
+                for r in 1..3 {
+                    h[r] = x[r] - radius * d[r - 1];
+                }
+            }
+        }
+    }
+    reject(solution, &data, (&u, lambda), conditions);
+}
+
+/// J' lambda less M (v+ - v_p), which is 0: [LeLidec21] (2).
+pub(super) fn momentum_residual<T: Real>(
+    data: &ContactData<T>,
+    velocity: &[T],
+    lambda: &[T],
+    momentum: &mut [T],
+) {
+    data.rows.transpose_times(data.jacobian, lambda, momentum);
+    momentum.iter_mut().for_each(|r| *r = -*r);
+    for tree in 0..data.rows.trees() {
+        let (range, l) = (data.rows.tree(tree), data.factor(tree));
+        let n = range.len();
+        let moved = |i: usize| velocity[range.start + i] - data.free[range.start + i];
+        let momentum = &mut momentum[range.clone()];
+        for k in 0..n {
+            let half = (k..n).fold(T::zero(), |sum, i| sum + l[i * n + k] * moved(i));
+            for (i, r) in momentum.iter_mut().enumerate().skip(k) {
+                *r += l[i * n + k] * half;
+            }
+        }
+    }
+}
+
+/// Adds to the conditions that the null-space part of the impulses vanishes, or is what
+/// it is held at: (I - P) (lambda - held) = 0.
+fn reject<T: Real>(
+    solution: &ContactSolution,
+    data: &ContactData<T>,
+    (u, lambda): (&[T], &[T]),
+    conditions: &mut [T],
+) {
+    // Condition, block, and the row as a combination of three of the block.
+    let mut shared: Vec<(usize, usize, [f64; 3])> = Vec::new();
+    for (i, block) in data.blocks().iter().enumerate() {
+        let (mode, d) = (solution.modes[i], solution.directions[i]);
+        let law = data.laws[i];
+        let closed = mode != Mode::Break && !(law == Law::Interval && mode == Mode::Slide);
+        if closed && data.is_rigid(i) {
+            shared.push((block.first, i, [1.0, 0.0, 0.0]));
+        }
+        if law.rows() == 1 {
+            continue;
+        }
+        let axes = match mode {
+            Mode::Stick => [true, true],
+            Mode::Slide if law == Law::Pyramid => d.map(|d| d == 0.0),
+            _ => [false, false],
+        };
+        if axes[0] {
+            shared.push((block.first + 1, i, [0.0, 1.0, 0.0]));
+        }
+        if axes[1] {
+            shared.push((block.first + 2, i, [0.0, 0.0, 1.0]));
+        }
+        if mode == Mode::Clamp && data.limit[i].value() > 0.0 {
+            shared.push((block.first + 2, i, [0.0, -d[1], d[0]]));
+        }
+    }
+    let nv = data.rows.velocities();
+    let mut rows = Vec::new();
+    for &(_, i, b) in &shared {
+        let (block, mut row) = (&data.blocks()[i], vec![T::zero(); nv]);
+        for (r, b) in b.into_iter().enumerate().take(block.rows) {
+            block.add_times(data.row(i, r), T::constant(b), &mut row);
+        }
+        if data.laws[i] == Law::Relaxed && solution.modes[i] == Mode::Slide {
+            // The condition along the first row has the slip in it.
+            let u = &u[block.range()];
+            let weight = -data.limit[i] / (u[1] * u[1] + u[2] * u[2]).sqrt();
+            for r in 1..3 {
+                block.add_times(data.row(i, r), weight * u[r], &mut row);
+            }
+        }
+        data.solve_factor(&mut row);
+        rows.extend(row);
+    }
+    let trace = rows.iter().map(|x| x.value() * x.value()).sum::<f64>();
+    let scale = trace / shared.len().max(1) as f64;
+    let mut range = Range::default();
+    range.factor_within(&rows, shared.len(), nv, DEPENDENT);
+    let part = |&(_, i, b): &(usize, usize, [f64; 3])| {
+        let rows = data.blocks()[i].range();
+        let left = lambda[rows.clone()].iter().zip(&solution.held[rows]);
+        left.zip(b).fold(T::zero(), |sum, ((&x, &held), b)| sum + (x - held) * b)
+    };
+    let mut x: Vec<T> = shared.iter().map(part).collect();
+    range.reject(&mut x);
+    for (&(r, ..), x) in shared.iter().zip(x) {
+        conditions[r] += x * scale;
+    }
+}
