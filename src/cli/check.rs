@@ -15,7 +15,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Outcome;
+use super::outcome::Outcome;
 use super::output::{json_head, json_text, number, print};
 use crate::identify::{Dataset, Experiment, Observability};
 

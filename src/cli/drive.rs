@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use super::output;
 use super::progress::Progress;
+use super::run_length::MOST_STEPS;
 use super::scene_options::SceneOptions;
-use super::{MOST_STEPS, output};
 use crate::Error;
 use crate::argmin::Status;
 use crate::model::{Joint, JointKind, Scene, System};

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
+use super::outcome::Outcome;
+use super::output;
 use super::scene_options::{SceneOptions, load_scene};
-use super::{Outcome, output};
 use crate::Error;
 use crate::model::{ContactSolver, Scene, StaggeredDerivative, System};
 use crate::simulation::Rollout;

@@ -34,11 +34,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
 use super::checkpoint::CheckpointFile;
+use super::outcome::Outcome;
 use super::output::{UNSOLVED_SHARE, json_head, json_text, number, optional, print, threads};
 #[cfg(feature = "plots")]
 use super::output::{check_directory, write_file};
 use super::report_folder::Destination;
-use super::{Outcome, check, comparison, interrupt, scene_options};
+use super::{check, comparison, interrupt, scene_options};
 use crate::Error;
 use crate::identify::{
     Comparison, Dataset, Effort, Evaluation, Experiment, Fit, FitStatus, InitialState, Problem,

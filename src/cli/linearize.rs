@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use super::outcome::Outcome;
 use super::output::{self, number};
 use super::progress::Progress;
+use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
-use super::{Outcome, run_length};
 use crate::Error;
 use crate::linearize::{Convention, Linearizer};
 use crate::model::{Scene, System};

@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::archive;
 use super::contact_log::ContactLog;
 use super::drive::{Drive, DriveOptions, Settled, check_step};
+use super::outcome::Outcome;
 use super::output::{self, number};
 use super::progress::Progress;
+use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
-use super::{Outcome, archive, run_length};
 use crate::Error;
 use crate::model::{Joint, Scene, System};
 use crate::simulation::{Rollout, StepReport};

@@ -5,7 +5,7 @@ use numpy::{IntoPyArray, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-use super::Error;
+use super::exceptions::Error;
 
 /// More axes than these nobody has; NumPy 1 knows 32, and results have up to two of their own.
 const AXES: usize = 30;

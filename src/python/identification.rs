@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
-use super::Error;
 use super::arguments::{Given, threads as number_of_threads};
 use super::arrays::output;
 use super::calls::warn;
+use super::exceptions::Error;
 use super::scene::Scene;
 use crate::Error as InputError;
 use crate::identify::{Dataset, Effort, Experiment, Fit, fit, half_sampling};

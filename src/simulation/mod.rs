@@ -8,10 +8,12 @@ mod rollout;
 mod rollout_steps;
 mod step;
 mod step_memory;
+mod step_report;
 
 pub use crate::model::{ContactSolver, Settings};
 pub use joint_feedback::JointFeedback;
 pub use rollout::Rollout;
 pub use rollout_steps::{RolloutLoss, RolloutSteps, RolloutWorkspace};
-pub use step::{StepReport, Workspace, step};
+pub use step::{Workspace, step};
 pub use step_memory::StepMemory;
+pub use step_report::StepReport;
