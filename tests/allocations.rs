@@ -9,12 +9,15 @@ use stiction::model::{Parameters, Scene, System};
 use stiction::simulation::{StepMemory, Workspace, step};
 use stiction::state::State;
 
+use crate::scenes::{FLOOR, on_floor, scene};
+
 /// A box that bounces, tumbles and slides, and comes to rest.
-pub const TUMBLE: &str = "[simulation]
+pub fn tumble() -> String {
+    on_floor(TUMBLE)
+}
+
+const TUMBLE: &str = "[simulation]
     time_step = 0.01
-    [[half_space]]
-    name = 'floor'
-    normal = [0, 0, 1]
     [[body]]
     name = 'box'
     mass = 0.7
@@ -63,20 +66,20 @@ fn allocations<T: Real>(scene: &Scene, seed: impl Fn(f64, usize) -> T) -> (u64, 
 
 #[test]
 fn a_step_on_f64_allocates_nothing() {
-    let scene = Scene::parse(TUMBLE, "scene.toml").unwrap();
+    let scene = scene(&tumble());
     assert_eq!(allocations::<f64>(&scene, |x, _| x), (0, 0, 4));
 }
 
 #[test]
 fn a_step_on_duals_allocates_nothing() {
-    let scene = Scene::parse(TUMBLE, "scene.toml").unwrap();
+    let scene = scene(&tumble());
     let seed = |x, k: usize| Dual::<f64, 4>::variable(x, k % 7);
     assert_eq!(allocations(&scene, seed), (0, 0, 4));
 }
 
 #[test]
 fn a_staggered_step_allocates_nothing() {
-    let text = TUMBLE.replace("time_step = 0.01", "time_step = 0.01\n    solver = 'staggered'");
+    let text = tumble().replace("time_step = 0.01", "time_step = 0.01\n    solver = 'staggered'");
     let scene = Scene::parse(&text, "scene.toml").unwrap();
     let (allocations, fewest, most) = allocations::<f64>(&scene, |x, _| x);
     assert_eq!((allocations, fewest), (0, 0));
@@ -86,10 +89,7 @@ fn a_staggered_step_allocates_nothing() {
 // Bodies that slide on each other, fly at each other and are shaken, with every solver and with split steps.
 #[test]
 fn bodies_that_touch_each_other_allocate_nothing() {
-    const BODIES: &str = "[[half_space]]
-        name = 'floor'
-        normal = [0, 0, 1]
-        [[contact]]
+    const BODIES: &str = "        [[contact]]
         mu = 0.4
         mu_static = 0.5
         restitution = 0.4
@@ -120,7 +120,7 @@ fn bodies_that_touch_each_other_allocate_nothing() {
         "solver = 'convex_relaxation'",
         "solver = 'staggered'\nderivative = 'implicit'",
     ] {
-        let text = format!("[simulation]\ntime_step = 0.01\n{simulation}\n{BODIES}");
+        let text = format!("[simulation]\ntime_step = 0.01\n{simulation}\n{FLOOR}{BODIES}");
         let scene = Scene::parse(&text, "scene.toml").unwrap();
         let (count, _, most) = allocations::<f64>(&scene, |x, _| x);
         assert_eq!(count, 0, "{simulation}");
@@ -140,9 +140,6 @@ fn allocations_are_counted() {
 /// An arm with a limit, dry friction and a motor, whose tip slides on a floor; a ball on a rope at it.
 const ARM: &str = "[simulation]
     time_step = 0.01
-    [[half_space]]
-    name = 'floor'
-    normal = [0, 0, 1]
     [[body]]
     name = 'upper'
     joint = { type = 'revolute', axis = [0.1, 1, 0], q = 1.0, v = 0.5, armature = 0.01, damping = 0.2,
@@ -185,7 +182,7 @@ const ARM: &str = "[simulation]
 fn a_step_of_joints_allocates_nothing() {
     for integrator in ["semi_implicit", "implicit", "runge_kutta"] {
         let line = format!("time_step = 0.01\n    integrator = '{integrator}'");
-        let text = ARM.replace("time_step = 0.01", &line);
+        let text = on_floor(ARM).replace("time_step = 0.01", &line);
         let scene = Scene::parse(&text, "scene.toml").unwrap();
         let (count, _, most) = allocations::<f64>(&scene, |x, _| x);
         assert!(count == 0 && most >= 4, "{integrator}: {count} allocations, {most} conditions");

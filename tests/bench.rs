@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::simulate::{Folder, SCENE, close, refuses, succeeds};
+use crate::folder::Folder;
+use crate::program::{SCENE, close, refuses, succeeds};
 
 fn number(object: &Value, path: &str) -> f64 {
     let found = object.pointer(path).and_then(Value::as_f64);

@@ -10,6 +10,7 @@ use stiction::simulation::StepMemory;
 use stiction::verify::{Errors, Gradcheck, Regime, StepProgram};
 
 use crate::random::Random;
+use crate::scenes::FLOOR;
 
 const CASES: usize = 60;
 
@@ -77,9 +78,7 @@ impl Body {
             "gravity = {:?}
             [simulation]
             time_step = 0.005
-            [[half_space]]
-            name = \"floor\"
-            normal = [0, 0, 1]
+            {FLOOR}
             [[body]]
             name = \"body\"
             mass = {mass}

@@ -6,12 +6,14 @@ use std::fmt::Write;
 use stiction::model::{Scene, System};
 use stiction::simulation::Rollout;
 
+use crate::scenes::FLOOR;
+
 /// Half extents, mass, x, y, angle about the vertical, velocity along x and y, spin of a box.
 type Block = [f64; 10];
 
 /// Steps a stack of boxes, the first at the bottom; every step is to be solved.
 fn steps(name: &str, head: &str, count: usize, boxes: &[Block]) {
-    let mut text = format!("{head}\n[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n");
+    let mut text = format!("{head}\n{FLOOR}");
     let mut height = 0.0;
     for (k, &[a, b, c, mass, x, y, angle, vx, vy, spin]) in boxes.iter().enumerate() {
         let z = format!("{:.3}", height + c);

@@ -8,8 +8,9 @@ use stiction::simulation::{Rollout, StepMemory, Workspace, step};
 use stiction::state::State;
 use stiction::verify::{Gradcheck, StepProgram};
 
-use crate::linearize_scenes::Linearize;
+use crate::linearize::scenes::Linearize;
 use crate::random::Random;
+use crate::scenes::FLOOR;
 
 fn ball(smoothing: f64, rest: &str) -> Scene {
     Scene::parse(
@@ -19,9 +20,7 @@ fn ball(smoothing: f64, rest: &str) -> Scene {
              compliance = 0
              smoothing = {smoothing:e}
              tolerance = 1e-11
-             [[half_space]]
-             name = 'floor'
-             normal = [0, 0, 1]
+             {FLOOR}
              [[body]]
              name = 'ball'
              mass = 2
@@ -123,9 +122,7 @@ fn boxes(smoothing: f64) -> Scene {
          compliance = 1e-3
          smoothing = {smoothing:e}
          tolerance = 1e-11
-         [[half_space]]
-         name = 'floor'
-         normal = [0, 0, 1]
+         {FLOOR}
          [[body]]
          name = 'slides'
          mass = 1

@@ -8,14 +8,15 @@ use stiction::simulation::{StepMemory, StepReport, Workspace, step};
 use stiction::state::State;
 use stiction::verify::{Gradcheck, StepProgram};
 
+use crate::scenes::FLOOR;
+
 const DT: f64 = 0.005;
 const G: f64 = 9.81;
 
 /// A cube of 0.37 kg, or what `body` makes of it.
 fn scene(body: &str, mu: f64, solver: ContactSolver) -> Scene {
     let text = format!(
-        "[simulation]\ntime_step = {DT}\n[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n\
-         [[body]]\nname = 'cube'\nmass = 0.37\n{body}\n[[contact]]\nmu = {mu}\n"
+        "[simulation]\ntime_step = {DT}\n{FLOOR}[[body]]\nname = 'cube'\nmass = 0.37\n{body}\n[[contact]]\nmu = {mu}\n"
     );
     let mut scene = Scene::parse(&text, "scene.toml").unwrap();
     scene.settings.solver = solver;

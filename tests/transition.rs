@@ -6,15 +6,13 @@ use std::sync::Arc;
 use nalgebra::DMatrix;
 use stiction::ErrorKind;
 use stiction::linearize::AmbientJacobian;
-use stiction::model::Scene;
 use stiction::transition::Transition;
+
+use crate::scenes::{on_floor, scene};
 
 /// A ball that slides on a floor, with a ball joint and a hinge on it: all kinds of coordinates.
 const SCENE: &str = "[simulation]
 time_step = 0.01
-[[half_space]]
-name = 'floor'
-normal = [0, 0, 1]
 [[contact]]
 pair = 'floor-ball'
 mu = 0.3
@@ -44,7 +42,7 @@ joint = 'wheel'
 ";
 
 fn transition(inputs: &[&str], parameters: &[&str]) -> Transition {
-    let scene = Scene::parse(SCENE, "scene.toml").unwrap();
+    let scene = scene(&on_floor(SCENE));
     let mut transition = Transition::new("scene.toml", Arc::new(scene)).unwrap();
     let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
     transition.select_inputs(&names(inputs)).unwrap();

@@ -120,20 +120,16 @@ fn by_jvp<T: Real, const N: usize, K: Node>(
 ) {
     solve(node, inputs, outputs, solution, w);
     node.factor(solution, &w.inputs, &w.outputs, &mut w.factor);
-    w.output_tangents.clear();
-    w.output_tangents.resize(outputs.len(), T::zero());
+    w.input_tangents.clear();
     for k in 0..N {
-        w.input_tangents.clear();
         w.input_tangents.extend(inputs.iter().map(|x| x.tangent[k]));
-        node.jvp(
-            solution,
-            &mut w.factor,
-            &w.inputs,
-            &w.outputs,
-            &w.input_tangents,
-            &mut w.output_tangents,
-        );
-        for (y, &dy) in outputs.iter_mut().zip(&w.output_tangents) {
+    }
+    w.output_tangents.clear();
+    w.output_tangents.resize(N * outputs.len(), T::zero());
+    let (tangents, changes) = (&w.input_tangents, &mut w.output_tangents);
+    node.jvp_many(solution, &mut w.factor, &w.inputs, &w.outputs, N, tangents, changes);
+    for (k, changes) in changes.chunks_exact(outputs.len().max(1)).enumerate() {
+        for (y, &dy) in outputs.iter_mut().zip(changes) {
             y.tangent[k] = dy;
         }
     }

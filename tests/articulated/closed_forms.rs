@@ -7,6 +7,7 @@ use nalgebra::Vector3;
 use stiction::dynamics::Kinematics;
 
 use super::{parse, rollout, run};
+use crate::scenes::on_floor;
 
 /// The complete elliptic integral K by the arithmetic-geometric mean, of the modulus k.
 fn elliptic(k: f64) -> f64 {
@@ -172,13 +173,10 @@ fn a_ball_rolls_without_slipping_down_a_fixed_board() {
 // A tip on a hinge that strikes a floor rebounds at e times its speed.
 #[test]
 fn a_hinged_rod_bounces() {
-    let scene = parse(
+    let scene = parse(&on_floor(
         "gravity = [0, 0, 0]
          [simulation]
          time_step = 0.001
-         [[half_space]]
-         name = 'floor'
-         normal = [0, 0, 1]
          [[body]]
          name = 'rod'
          joint = { type = 'revolute', axis = [0, 1, 0], v = 2 }
@@ -193,7 +191,7 @@ fn a_hinged_rod_bounces() {
          [[contact]]
          mu = 0
          restitution = 0.7",
-    );
+    ));
     let end = run(&scene, 500);
     assert_relative_eq!(end.state.v[0], -1.4, max_relative = 1e-4);
 }

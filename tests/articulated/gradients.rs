@@ -4,6 +4,7 @@ use stiction::model::{Integrator, Scene};
 use stiction::verify::{Gradcheck, StepProgram};
 
 use super::{parse, rollout, system};
+use crate::scenes::FLOOR;
 
 /// Checks a few states of the motion of a scene.
 fn check(name: &str, scene: &Scene, steps: [usize; 3]) {
@@ -57,10 +58,9 @@ fn arms_in_motion() {
 
 #[test]
 fn arms_that_touch_a_floor() {
-    let floor =
-        "[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\noffset = 0.0\n[[contact]]\nmu = 0.4";
     let arm = ARM.replace("position = [0, 0, 1]", "position = [0, 0, 0.9]");
-    let scene = parse(&format!("[simulation]\ntime_step = 0.01\n{arm}{floor}"));
+    let scene =
+        parse(&format!("[simulation]\ntime_step = 0.01\n{arm}{FLOOR}[[contact]]\nmu = 0.4"));
     check("floor", &scene, [5, 20, 60]);
 }
 

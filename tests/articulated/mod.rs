@@ -12,9 +12,7 @@ mod smooth;
 use stiction::model::{Scene, System};
 use stiction::simulation::Rollout;
 
-fn parse(text: &str) -> Scene {
-    Scene::parse(text, "scene.toml").unwrap()
-}
+use crate::scenes::scene as parse;
 
 fn system(scene: &Scene) -> System<'_, f64> {
     System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings }

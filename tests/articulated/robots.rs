@@ -10,15 +10,15 @@ use stiction::formats::LoadOptions;
 use stiction::model::{Integrator, Scene};
 
 use super::rollout;
+use crate::skipped::skip;
 
 /// Where the packages are installed: `$STICTION_ROBOTS`, the `site-packages` they are in.
 fn robots() -> Option<PathBuf> {
     let folder = std::env::var_os("STICTION_ROBOTS").map(PathBuf::from);
     if folder.is_none() {
-        eprintln!(
-            "skipped: STICTION_ROBOTS is not set; pip install --no-deps gymnasium \
-             example-robot-data, and set it to their site-packages"
-        );
+        let why = "STICTION_ROBOTS is not set; pip install --no-deps gymnasium example-robot-data, \
+                   and set it to their site-packages";
+        skip(why, "STICTION_REQUIRE_ROBOTS");
     }
     folder
 }

@@ -12,6 +12,7 @@ use stiction::model::Scene;
 use stiction::transition::Transition;
 
 use crate::folder::Folder;
+use crate::skipped::skip;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stiction");
 
@@ -26,14 +27,7 @@ fn library() -> Option<PathBuf> {
     if folder.join("libstiction.so").is_file() {
         return Some(folder.to_path_buf());
     }
-    skip("STICTION_REQUIRE_C_INTERFACE", "there is no libstiction.so beside the program")
-}
-
-/// Says that a test is skipped; fails if `variable` says that it must not be.
-fn skip<T>(variable: &str, why: &str) -> Option<T> {
-    let required = std::env::var(variable).is_ok_and(|value| value == "1");
-    assert!(!required, "{why} ({variable}=1)");
-    eprintln!("skipped: {why}");
+    skip("there is no libstiction.so beside the program", "STICTION_REQUIRE_C_INTERFACE");
     None
 }
 
@@ -63,7 +57,8 @@ fn exercise(folder: &Folder, flags: &[&str]) -> Option<PathBuf> {
     if !empty.is_ok_and(|output| output.status.success())
         || !works(&mut Command::new(folder.path("empty")))
     {
-        return skip(required, &format!("`cc {}` makes no programs", flags.join(" ")));
+        skip(&format!("`cc {}` makes no programs", flags.join(" ")), required);
+        return None;
     }
     let program = folder.path("exercise");
     let mut run_path = std::ffi::OsString::from("-Wl,-rpath,");
@@ -157,7 +152,7 @@ fn the_c_program_runs_under_valgrind() {
     let folder = Folder::new("c-valgrind");
     let Some(program) = exercise(&folder, &[]) else { return };
     if !works(Command::new("valgrind").arg("--version")) {
-        skip::<()>("STICTION_REQUIRE_VALGRIND", "there is no valgrind");
+        skip("there is no valgrind", "STICTION_REQUIRE_VALGRIND");
         return;
     }
     succeeds(
@@ -172,7 +167,7 @@ fn the_c_program_runs_under_valgrind() {
 #[test]
 fn the_header_is_cpp_too() {
     if !works(Command::new("c++").arg("--version")) {
-        skip::<()>("STICTION_REQUIRE_CPP", "there is no c++");
+        skip("there is no c++", "STICTION_REQUIRE_CPP");
         return;
     }
     let flags = ["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-pedantic", "-x", "c++"];
@@ -288,7 +283,7 @@ fn casadi_solves_a_push_through_contact() {
     let python = given.clone().unwrap_or_else(|| "python3".into());
     if !works(Command::new(&python).args(["-c", "import casadi, numpy"])) {
         assert!(given.is_none(), "{}: no casadi there", python.display());
-        eprintln!("skipped: there is no python3 with casadi (set STICTION_CASADI)");
+        skip("there is no python3 with casadi (set STICTION_CASADI)", "STICTION_REQUIRE_CASADI");
         return;
     }
     let folder = Folder::new("casadi");

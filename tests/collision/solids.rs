@@ -8,6 +8,7 @@ use stiction::model::{HeightField, HeightFieldError, HullError, Polyhedron, Scen
 
 use super::{CRYSTAL, unit};
 use crate::random::Random;
+use crate::scenes::FLOOR;
 
 fn convex(points: &[Vector3<f64>]) -> Shape {
     Shape::Convex(Arc::new(Polyhedron::hull(points).unwrap()))
@@ -126,9 +127,7 @@ fn what_starts_deep_for_its_thickness_is_refused() {
         Scene::parse(
             &format!(
                 "simulation.time_step = 0.01
-                [[half_space]]
-                name = 'floor'
-                normal = [0, 0, 1]
+                {FLOOR}
                 [[body]]
                 name = 'die'
                 mass = 1

@@ -15,21 +15,17 @@ use stiction::model::{Parameters, Scene, System};
 use stiction::simulation::Rollout;
 use stiction::state::State;
 
+use crate::scenes::{FLOOR, scene};
+
 /// The acceleration of gravity in all scenes here, m/s².
 const G: f64 = 9.81;
-
-fn scene(text: &str) -> Scene {
-    Scene::parse(text, "scene.toml").unwrap()
-}
 
 /// A scene with a floor and `simulation` settings, followed by `rest`.
 fn on_floor(simulation: &str, rest: &str) -> Scene {
     scene(&format!(
         "[simulation]
          {simulation}
-         [[half_space]]
-         name = 'floor'
-         normal = [0, 0, 1]
+         {FLOOR}
          {rest}"
     ))
 }

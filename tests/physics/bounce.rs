@@ -12,6 +12,7 @@ use approx::assert_relative_eq;
 use stiction::model::Scene;
 
 use super::{G, history, scene};
+use crate::scenes::FLOOR;
 
 const SHAPES: [&str; 2] = ["{ sphere = 0.05 }", "{ box = [0.07, 0.06, 0.05] }"];
 
@@ -21,9 +22,7 @@ fn dropped(shape: &str, restitution: f64, height: f64, dt: f64) -> Scene {
         "[simulation]
          time_step = {dt:?}
          compliance = 0
-         [[half_space]]
-         name = 'floor'
-         normal = [0, 0, 1]
+         {FLOOR}
          [[body]]
          name = 'body'
          mass = 0.3
@@ -97,9 +96,7 @@ fn an_end_thrown_down_by_an_impact_at_the_other_stays_above_the_floor() {
         let scene = scene(&format!(
             "[simulation]
              time_step = 0.01
-             [[half_space]]
-             name = 'floor'
-             normal = [0, 0, 1]
+             {FLOOR}
              [[body]]
              name = 'plank'
              mass = 1

@@ -6,6 +6,7 @@ use stiction::state::State;
 
 use super::{history, rotation, scene};
 use crate::random::Random;
+use crate::scenes::on_floor;
 
 /// The scene turned by `turn` about the origin of the world, and then shifted.
 fn moved(scene: &Scene, turn: UnitQuaternion<f64>, shift: Vector3<f64>) -> Scene {
@@ -50,12 +51,9 @@ fn difference(scene: &Scene, turn: UnitQuaternion<f64>, shift: Vector3<f64>, ste
 
 /// A box that slides and spins on level ground.
 fn spinning_slide() -> Scene {
-    scene(
+    scene(&on_floor(
         "[simulation]
          time_step = 0.01
-         [[half_space]]
-         name = 'floor'
-         normal = [0, 0, 1]
          [[body]]
          name = 'box'
          mass = 0.7
@@ -65,7 +63,7 @@ fn spinning_slide() -> Scene {
          angular_velocity = [0, 0, 3]
          [[contact]]
          mu = 0.3",
-    )
+    ))
 }
 
 /// An uneven box that falls onto a slope, bounces, tumbles and slides.

@@ -14,12 +14,10 @@ use stiction::model::{Parameters, Scene, System};
 use stiction::simulation::Rollout;
 use stiction::state::State;
 
+use crate::scenes::scene;
+
 /// The acceleration of gravity in all scenes here, m/s².
 const G: f64 = 9.81;
-
-fn scene(text: &str) -> Scene {
-    Scene::parse(text, "scene.toml").unwrap()
-}
 
 /// The state after `steps` steps from the start of `scene` with these parameters.
 fn final_state<T: Real>(scene: &Scene, parameters: &Parameters<T>, steps: usize) -> State<T> {

@@ -11,6 +11,7 @@ use stiction::model::Scene;
 use stiction::state::State;
 
 use super::{G, history, rotation, scene};
+use crate::scenes::FLOOR;
 
 const RADIUS: f64 = 0.11;
 const MU: f64 = 0.2;
@@ -21,9 +22,7 @@ fn sphere(height: f64, speed: f64, spin: [f64; 3]) -> Scene {
         "[simulation]
          time_step = {DT:?}
          compliance = 0
-         [[half_space]]
-         name = 'floor'
-         normal = [0, 0, 1]
+         {FLOOR}
          [[body]]
          name = 'ball'
          mass = 5

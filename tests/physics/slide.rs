@@ -12,18 +12,16 @@ use stiction::ad::{self, Dual, NodeRule, Real, with_node_rule};
 use stiction::model::{Parameters, Scene};
 
 use super::{G, final_state, history, scene, slot};
+use crate::scenes::on_floor;
 
 const SPEED: f64 = 1.0;
 const MU: f64 = 0.23;
 
 fn sliding_box(dt: f64) -> Scene {
-    let mut scene = scene(
+    let mut scene = scene(&on_floor(
         "[simulation]
          time_step = 1
          compliance = 0
-         [[half_space]]
-         name = 'floor'
-         normal = [0, 0, 1]
          [[body]]
          name = 'box'
          mass = 0.7
@@ -32,7 +30,7 @@ fn sliding_box(dt: f64) -> Scene {
          velocity = [0.8, 0.6, 0]
          [[contact]]
          mu = 0.23",
-    );
+    ));
     scene.settings.time_step = dt;
     scene
 }

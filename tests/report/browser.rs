@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::{HOSTILE, full};
 use crate::folder::Folder;
-use crate::simulate::{SCENE, succeeds};
+use crate::program::{SCENE, succeeds};
+use crate::skipped::skip;
 
 /// Runs before the scripts of a page: keeps what goes wrong.
 const BEFORE: &str = include_str!("before.js");
@@ -40,9 +41,7 @@ fn browser() -> Option<PathBuf> {
     }
     let found = on_path(NAMES);
     if found.is_none() {
-        let required = std::env::var("STICTION_REQUIRE_CHROMIUM").is_ok_and(|x| x == "1");
-        assert!(!required, "there is no Chromium on the path");
-        eprintln!("skipped: there is no Chromium on the path");
+        skip("there is no Chromium on the path", "STICTION_REQUIRE_CHROMIUM");
     }
     found
 }

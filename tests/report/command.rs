@@ -5,7 +5,7 @@ use stiction::model::Scene;
 
 use super::pages::parts;
 use crate::folder::Folder;
-use crate::simulate::{SCENE, refuses, succeeds};
+use crate::program::{SCENE, refuses, succeeds};
 
 #[test]
 fn identify_writes_a_folder() {

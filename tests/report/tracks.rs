@@ -4,8 +4,9 @@ use stiction::model::{Scene, System};
 use stiction::simulation::Rollout;
 use stiction::view::{Drawing, Role, Track, TrackRecorder};
 
-const BALLS: &str = "[simulation]\ntime_step = 0.001\n[[half_space]]\nname = \"floor\"\nnormal = [0, 0, 1]\n\
-    [[body]]\nname = \"low\"\nmass = 0.2\nshape = { sphere = 0.05 }\nposition = [0.3, 0, 0.05]\n\
+use crate::scenes::{on_floor, scene};
+
+const BALLS: &str = "[simulation]\ntime_step = 0.001\n[[body]]\nname = \"low\"\nmass = 0.2\nshape = { sphere = 0.05 }\nposition = [0.3, 0, 0.05]\n\
     [[body]]\nname = \"high\"\nmass = 0.1\nshape = { sphere = 0.05 }\nposition = [0.3, 0, 0.3]\n\
     [[contact]]\nmu = 0.3\nrestitution = 0.5\n";
 
@@ -28,7 +29,7 @@ fn record(scene: &Scene, steps: usize) -> (Track, Vec<f64>) {
 
 #[test]
 fn forces_at_rest_are_weights_at_the_ground() {
-    let scene = Scene::parse(&BALLS.replace("0, 0.3]", "0, 0.15]"), "scene.toml").unwrap();
+    let scene = scene(&on_floor(BALLS).replace("0, 0.3]", "0, 0.15]"));
     let (track, _) = record(&scene, 2000);
     assert_eq!(track.forces[0].len(), 0);
     let last = track.forces.last().unwrap();
@@ -48,7 +49,7 @@ fn forces_at_rest_are_weights_at_the_ground() {
 
 #[test]
 fn frames_that_are_left_out_keep_their_impulses() {
-    let scene = Scene::parse(BALLS, "scene.toml").unwrap();
+    let scene = scene(&on_floor(BALLS));
     let steps = 5000;
     let (track, end) = record(&scene, steps);
     // 100 a second of 1000.
@@ -77,7 +78,7 @@ fn frames_that_are_left_out_keep_their_impulses() {
 
 #[test]
 fn short_motions_keep_every_frame_and_the_last() {
-    let scene = Scene::parse(BALLS, "scene.toml").unwrap();
+    let scene = scene(&on_floor(BALLS));
     assert_eq!(record(&scene, 250).0.times.len(), 251);
     // 300 of 301 or so: never fewer than the last.
     let track = record(&scene, 301).0;
@@ -86,7 +87,7 @@ fn short_motions_keep_every_frame_and_the_last() {
 
 #[test]
 fn a_motion_ends_where_its_numbers_do() {
-    let scene = Scene::parse(BALLS, "scene.toml").unwrap();
+    let scene = scene(&on_floor(BALLS));
     let Scene { model, parameters, state, .. } = &scene;
     let drawing = Drawing::new(model, parameters);
     let name = ("simulation", Role::Simulation);

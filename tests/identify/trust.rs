@@ -12,14 +12,15 @@ use stiction::model::{Parameters, Scene, System};
 use stiction::simulation::Rollout;
 use stiction::trajectory::{Recorded, Trajectory};
 
+use crate::scenes::FLOOR;
+
 const NOISE: Noise =
     Noise { position: 0.001, rotation: 0.01, velocity: None, angular_velocity: None };
 
 /// A flat box on, or above, a floor.
 fn flat_box(body: &str, mu: f64, restitution: f64) -> Scene {
     let text = format!(
-        "simulation.time_step = 0.005\n[[half_space]]\nname = \"floor\"\nnormal = [0, 0, 1]\n\
-         [[body]]\nname = \"box\"\nmass = 0.4\nshape = {{ box = [0.1, 0.1, 0.02] }}\n{body}\n\
+        "simulation.time_step = 0.005\n{FLOOR}[[body]]\nname = \"box\"\nmass = 0.4\nshape = {{ box = [0.1, 0.1, 0.02] }}\n{body}\n\
          [[contact]]\nmu = {mu}\nrestitution = {restitution}\n"
     );
     Scene::parse(&text, "scene.toml").unwrap()
@@ -327,8 +328,7 @@ fn a_drop_goes_through_flight_impact_slide_and_rest() {
 fn rebounds_and_rolling_have_phases_of_their_own() {
     let ball = |body: &str| {
         let text = format!(
-            "simulation.time_step = 0.005\n[[half_space]]\nname = \"floor\"\nnormal = [0, 0, 1]\n\
-             [[body]]\nname = \"box\"\nmass = 0.2\nshape = {{ sphere = 0.05 }}\n{body}\n\
+            "simulation.time_step = 0.005\n{FLOOR}[[body]]\nname = \"box\"\nmass = 0.2\nshape = {{ sphere = 0.05 }}\n{body}\n\
              [[contact]]\nmu = 0.5\nrestitution = 0.8\n"
         );
         Scene::parse(&text, "scene.toml").unwrap()

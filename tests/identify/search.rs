@@ -12,26 +12,26 @@ use stiction::state::State;
 use stiction::trajectory::{Recorded, Trajectory};
 
 use crate::random::Random;
+use crate::scenes::{on_floor, scene};
 
 const NOISE: Noise =
     Noise { position: 1e-3, rotation: 5e-3, velocity: None, angular_velocity: None };
 
 /// A ball that bounces, slides and rolls, at mu 0.3 and restitution 0.6.
-pub const BALL: &str = "simulation.time_step = 0.01\n[[half_space]]\nname = \"floor\"\n\
-        normal = [0, 0, 1]\n[[body]]\nname = \"ball\"\nmass = 0.2\nshape = { sphere = 0.05 }\n\
-        position = [0, 0, 0.2]\n[[contact]]\nmu = 0.3\nrestitution = 0.6\n";
+pub const BALL: &str = "simulation.time_step = 0.01\n[[body]]\nname = \"ball\"\nmass = 0.2\n\
+        shape = { sphere = 0.05 }\nposition = [0, 0, 0.2]\n[[contact]]\nmu = 0.3\nrestitution = 0.6\n";
 
 fn ball() -> Scene {
-    Scene::parse(BALL, "ball.toml").unwrap()
+    scene(&on_floor(BALL))
 }
 
 /// A box that is tossed onto the floor, at mu 0.2 and restitution 0.1.
 fn cube() -> Scene {
-    let text = "simulation.time_step = 0.01\n[[half_space]]\nname = \"floor\"\n\
-        normal = [0, 0, 1]\n[[body]]\nname = \"cube\"\nmass = 0.4\n\
-        shape = { box = [0.05, 0.05, 0.05] }\nposition = [0, 0, 0.15]\n[[contact]]\nmu = 0.2\n\
-        restitution = 0.1\n";
-    Scene::parse(text, "cube.toml").unwrap()
+    scene(&on_floor(
+        "simulation.time_step = 0.01\n[[body]]\nname = \"cube\"\nmass = 0.4\n\
+         shape = { box = [0.05, 0.05, 0.05] }\nposition = [0, 0, 0.15]\n[[contact]]\nmu = 0.2\n\
+         restitution = 0.1\n",
+    ))
 }
 
 /// Bodies that hang one from the other on hinges, with nothing to touch.

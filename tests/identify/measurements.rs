@@ -17,6 +17,7 @@ use stiction::trajectory::{Recorded, Trajectory};
 use crate::columns::LINKS;
 use crate::folder::Folder;
 use crate::scene::assert_message;
+use crate::scenes::scene;
 
 /// A ball that goes straight on and spins evenly: a motion that is known at any time.
 const EVEN: &str = r#"gravity = [0, 0, 0]
@@ -30,10 +31,6 @@ position = [0.1, -0.2, 0.5]
 velocity = [0.6, 0.3, -0.2]
 angular_velocity = [1, -4, 2]
 "#;
-
-fn scene(text: &str) -> Scene {
-    Scene::parse(text, "scene.toml").unwrap()
-}
 
 /// The pose of the ball at a time: position and quaternion.
 fn pose(t: f64) -> ([f64; 3], [f64; 4]) {

@@ -15,6 +15,7 @@ use stiction::state::State;
 use stiction::trajectory::{Recorded, Trajectory};
 
 use crate::folder::Folder;
+use crate::scenes::FLOOR;
 use crate::shared::shared;
 
 /// Recorded frames, two steps each.
@@ -23,8 +24,7 @@ const FRAME: f64 = 1.0 / 148.0;
 /// Two boxes side by side on a hinge.
 fn elbow(settings: &str, link1: &str, hinge: &str) -> Scene {
     let text = format!(
-        "[simulation]\ntime_step = {}\n{settings}\n[[half_space]]\nname = \"floor\"\n\
-         normal = [0, 0, 1]\n[[body]]\nname = \"link1\"\nmass = 0.37\n\
+        "[simulation]\ntime_step = {}\n{settings}\n{FLOOR}[[body]]\nname = \"link1\"\nmass = 0.37\n\
          shape = {{ box = [0.05, 0.025, 0.025] }}\n{link1}\n[[body]]\nname = \"link2\"\n\
          parent = \"link1\"\nposition = [-0.035, 0.06, 0]\nmass = 0.37\n\
          joint = {{ type = \"revolute\", axis = [0, 1, 0], {hinge} }}\n\
@@ -371,7 +371,7 @@ fn links_at_rest_have_derivatives() {
 #[test]
 fn weights_and_ties_are_read_from_experiments() {
     let folder = Folder::new("elbow");
-    let scene = include_str!("../examples/elbow_tosses/scene.toml");
+    let scene = include_str!("../../examples/elbow_tosses/scene.toml");
     folder.write("scene.toml", scene);
     folder.write("toss.csv", "");
     let read = |fields: &str, tables: &str, parameter: &str| {

@@ -1,11 +1,6 @@
 //! Identification: what is found in recordings whose truth is known, and what is said where it
 //! cannot be found.
 
-#[path = "../examples/slides/simulator.rs"]
-pub mod simulator;
-#[path = "../examples/slides/slides.rs"]
-mod slides;
-
 use approx::assert_relative_eq;
 use stiction::identify::{
     AdamSettings, Dataset, Experiment, Fit, FitStatus, FreeParameter, InitialState, LeastSquares,
@@ -16,6 +11,8 @@ use stiction::simulation::Rollout;
 use stiction::state::State;
 use stiction::trajectory::{Recorded, Trajectory};
 
+use super::{simulator, slides};
+use crate::scenes::{FLOOR, on_floor, scene};
 use crate::shared::shared;
 
 /// A free parameter with the width of its bounds over 10 as scale.
@@ -93,7 +90,7 @@ fn run(experiment: &Experiment, dataset: &Dataset) -> Fit {
 /// A ball thrown so that it first slides, then rolls; or any other motion of it.
 fn ball(more: &str, contact: &str) -> Scene {
     let text = format!(
-        "simulation.time_step = 0.002\n[[half_space]]\nname = \"floor\"\nnormal = [0, 0, 1]\n\
+        "simulation.time_step = 0.002\n{FLOOR}\
          [[body]]\nname = \"ball\"\nmass = 0.2\nshape = {{ sphere = 0.05 }}\n{more}\n\
          [[contact]]\n{contact}\n"
     );
@@ -528,13 +525,13 @@ fn restitution_is_found_in_a_bounce() {
 
 #[test]
 fn sizes_are_found_in_a_landing() {
-    let scene = ball("position = [0, 0, 0.06]\nvelocity = [0.8, 0, 0]", "mu = 0.3");
-    recovers(&scene, 150, &[("ball/radius", 0.05, 0.045, [0.01, 0.058])]);
-    let text = "simulation.time_step = 0.002\n[[half_space]]\nname = \"floor\"\n\
-        normal = [0, 0, 1]\n[[body]]\nname = \"box\"\nmass = 0.5\n\
-        shape = { box = [0.06, 0.04, 0.02] }\nposition = [0, 0, 0.03]\n\
-        orientation = [0.999, 0.03, 0.02, 0]\n[[contact]]\nmu = 0.3\n";
-    let scene = Scene::parse(text, "scene.toml").unwrap();
+    let ball = ball("position = [0, 0, 0.06]\nvelocity = [0.8, 0, 0]", "mu = 0.3");
+    recovers(&ball, 150, &[("ball/radius", 0.05, 0.045, [0.01, 0.058])]);
+    let scene = scene(&on_floor(
+        "simulation.time_step = 0.002\n[[body]]\nname = \"box\"\nmass = 0.5\n\
+         shape = { box = [0.06, 0.04, 0.02] }\nposition = [0, 0, 0.03]\n\
+         orientation = [0.999, 0.03, 0.02, 0]\n[[contact]]\nmu = 0.3\n",
+    ));
     recovers(
         &scene,
         100,

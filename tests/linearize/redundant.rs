@@ -6,7 +6,8 @@ use stiction::linearize::{
 use stiction::model::{Scene, System};
 use stiction::simulation::StepMemory;
 
-use crate::linearize_scenes::{Linearize, MIXED, compare};
+use super::scenes::{Linearize, MIXED, compare};
+use crate::scenes::FLOOR;
 
 /// A plate on six boxes, and a box on it: 28 contacts of two bodies.
 fn plate(settings: &str, mu: f64, velocity: f64) -> Scene {
@@ -15,9 +16,7 @@ fn plate(settings: &str, mu: f64, velocity: f64) -> Scene {
          time_step = 0.005
          tolerance = 1e-12
          {settings}
-         [[half_space]]
-         name = 'floor'
-         normal = [0, 0, 1]
+         {FLOOR}
          [[contact]]
          mu = {mu}
          [[body]]

@@ -11,14 +11,12 @@ use stiction::simulation::StepMemory;
 use stiction::transition::Transition;
 
 use crate::random::Random;
+use crate::scenes::{on_floor, scene};
 
 /// A box that slides on one edge, pushed.
 const BOX: &str = "[simulation]
     time_step = 0.01
     tolerance = 1e-13
-    [[half_space]]
-    name = 'floor'
-    normal = [0, 0, 1]
     [[body]]
     name = 'box'
     mass = 0.7
@@ -34,7 +32,7 @@ const BOX: &str = "[simulation]
     mu = 0.3";
 
 fn transition() -> Transition {
-    let scene = Scene::parse(BOX, "box.toml").unwrap();
+    let scene = scene(&on_floor(BOX));
     let mut transition = Transition::new("box.toml", Arc::new(scene)).unwrap();
     transition.select_parameters(&["floor-box/mu".into(), "box/mass".into()]).unwrap();
     transition

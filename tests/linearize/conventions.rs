@@ -9,9 +9,9 @@ use stiction::state::State;
 
 use crate::differences::central;
 use crate::random::Random;
+use crate::scenes::{on_floor, scene};
 
 const SLIDING: &str = "[simulation]\ntime_step = 0.01\n\
-    [[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n\
     [[body]]\nname = 'cube'\nmass = 0.4\nposition = [0, 0, 9]\n\
     shape = { box = [0.05, 0.06, 0.07] }\ncenter_of_mass = [0.01, -0.02, 0.015]\n\
     inertia = [1e-3, 1.2e-3, 0.8e-3, 1e-4, -1e-4, 2e-4]\n\
@@ -197,7 +197,7 @@ fn sliding(random: &mut Random, flat: bool) -> State<f64> {
 
 #[test]
 fn a_sliding_cube_agrees_with_differences_in_each_convention() {
-    let scene = Scene::parse(SLIDING, "scene.toml").unwrap();
+    let scene = scene(&on_floor(SLIDING));
     let mut random = Random(28);
     for case in 0..8 {
         let state = sliding(&mut random, case % 2 == 0);

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::folder::Folder;
+use crate::scenes::FLOOR;
 
 const EXPERIMENT: &str = "scene = \"scene.toml\"
 data = [\"slide.csv\"]
@@ -16,8 +17,7 @@ const MASS: &str = "[[parameter]]\nname = \"box/mass\"\nstart = 0.3\nlower = 0.1
 
 fn scene(body: &str) -> String {
     format!(
-        "[simulation]\ntime_step = 0.005\n[[half_space]]\nname = \"floor\"\nnormal = [0, 0, 1]\n\
-         [[body]]\nname = \"box\"\nmass = 0.4\nshape = {{ box = [0.1, 0.1, 0.02] }}\n{body}\n\
+        "[simulation]\ntime_step = 0.005\n{FLOOR}[[body]]\nname = \"box\"\nmass = 0.4\nshape = {{ box = [0.1, 0.1, 0.02] }}\n{body}\n\
          [[contact]]\nmu = 0.3\nrestitution = 0.5\n"
     )
 }

@@ -10,19 +10,17 @@ use stiction::simulation::Rollout;
 use stiction::trajectory::{Recorded, Trajectory};
 
 use crate::random::Random;
+use crate::scenes::on_floor;
 use crate::shared::shared;
 
 const POSITION_NOISE: f64 = 0.002;
 
 /// A ball that slides and bounces.
-const BALL: &str = include_str!("../examples/many.toml");
+const BALL: &str = include_str!("../../examples/many.toml");
 const BALL_PARAMETERS: [&str; 2] = ["floor-ball/mu", "floor-ball/restitution"];
 
 /// A block that slides down on a floor and one that swings, with a damped hinge.
 const SWING: &str = "simulation = { time_step = 0.005 }
-    [[half_space]]
-    name = 'floor'
-    normal = [0, 0, 1]
     [[body]]
     name = 'box'
     mass = 0.5
@@ -135,7 +133,7 @@ fn check(scene: &str, names: [&str; 2], [count, steps]: [usize; 2], width: f64) 
 #[test]
 fn intervals_from_the_residuals_of_few_recordings_cover_the_truth() {
     // 4 recordings of 60 frames with 4 numbers each, and 2 parameters: 958 degrees of freedom.
-    check(SWING, SWING_PARAMETERS, [4, 60], 1.962443);
+    check(&on_floor(SWING), SWING_PARAMETERS, [4, 60], 1.962443);
 }
 
 #[test]
@@ -171,7 +169,7 @@ fn intervals_from_twelve_recordings_cover_the_truth() {
 
 #[test]
 fn intervals_of_a_joint_and_of_friction_cover_the_truth() {
-    check(SWING, SWING_PARAMETERS, [12, 40], 2.200985);
+    check(&on_floor(SWING), SWING_PARAMETERS, [12, 40], 2.200985);
 }
 
 #[test]

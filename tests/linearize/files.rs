@@ -7,7 +7,8 @@ use ndarray_npy::NpzReader;
 use serde_json::Value;
 
 use crate::folder::Folder;
-use crate::simulate::{SCENE, close, refuses, succeeds};
+use crate::program::{SCENE, close, refuses, succeeds};
+use crate::skipped::skip;
 
 /// Compares all arrays of out.npz with out.json, to the last bit (Python reads JSON exactly).
 const PYTHON: &str = "
@@ -78,7 +79,7 @@ fn archives_and_json_hold_the_same() {
 
     let numpy = Command::new("python3").args(["-c", "import numpy"]).output();
     if !numpy.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: reading the archive in Python, because there is no python3 with numpy");
+        skip("there is no python3 with numpy to read the archive in", "STICTION_REQUIRE_NUMPY");
         return;
     }
     let python =

@@ -8,9 +8,10 @@ use serde_json::Value;
 use stiction::identify::Checkpoint;
 use stiction::model::Scene;
 
+use super::search::{BALL, throws};
 use crate::folder::Folder;
-use crate::identify_search::{BALL, throws};
 use crate::random::Random;
+use crate::scenes::on_floor;
 
 const EXPERIMENT: &str = "scene = \"scene.toml\"
 data = [\"throws\"]
@@ -37,7 +38,7 @@ const COMMAND: [&str; 7] =
 /// A folder with an experiment and twelve noisy recordings of a ball.
 fn prepared(name: &str) -> Folder {
     let folder = Folder::new(name);
-    folder.write("scene.toml", BALL);
+    folder.write("scene.toml", &on_floor(BALL));
     folder.write("experiment.toml", EXPERIMENT);
     std::fs::create_dir(folder.path("throws")).unwrap();
     let scene = Scene::load(folder.path("scene.toml")).unwrap();

@@ -12,9 +12,8 @@ use stiction::trajectory::{Recorded, Trajectory};
 
 use crate::differences::central;
 use crate::random::Random;
+use crate::scenes::FLOOR;
 
-const GROUND: &str = "[simulation]\ntime_step = 0.01\n\
-    [[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n";
 const BOX: &str = "[[body]]\nname = 'box'\nmass = 0.5\nposition = [0, 0, 9]\n\
     shape = { box = [0.06, 0.04, 0.02] }\n";
 const HEAVY: &str = "[[body]]\nname = 'heavy'\nmass = 0.4\nposition = [0, 0, 9]\n\
@@ -35,7 +34,10 @@ struct Case {
 
 impl Case {
     fn new(bodies: &[&str], contact: &str) -> Case {
-        let text = format!("{GROUND}{}[[contact]]\n{contact}\n", bodies.concat());
+        let text = format!(
+            "simulation.time_step = 0.01\n{FLOOR}{}[[contact]]\n{contact}\n",
+            bodies.concat()
+        );
         let scene = Scene::parse(&text, "scene.toml").unwrap();
         let names = scene.model.parameter_names();
         let parameters = names.iter().map(|name| scene.model.parameter(name).unwrap()).collect();

@@ -1,60 +1,14 @@
 //! `stiction simulate`, run as a program.
 
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
 use stiction::model::{Scene, System};
 use stiction::simulation::Rollout;
 use stiction::trajectory::Trajectory;
 
-pub use crate::folder::Folder;
-
-pub const SCENE: &str = "[simulation]
-time_step = 0.01
-[[half_space]]
-name = \"floor\"
-normal = [0, 0, 1]
-[[body]]
-name = \"cube, red\"
-mass = 0.4
-shape = { box = [0.05, 0.05, 0.05] }
-position = [0, 0, 0.1]
-orientation = [0.8, 0.6, 0, 0]
-velocity = [1, 0, 0]
-angular_velocity = [1, 2, 3]
-[[body]]
-name = \"ball\"
-mass = 0.2
-shape = { sphere = 0.05 }
-position = [1, 0, 0.06]
-velocity = [0, 1, 0]
-[[contact]]
-mu = 0.3
-restitution = 0.4
-";
-
-#[track_caller]
-pub fn succeeds(output: &Output) -> String {
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && errors.is_empty(), "{output:?}");
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-/// Exit code 2, nothing on standard output, and one message that says all this.
-#[track_caller]
-pub fn refuses(output: &Output, says: &[&str]) {
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{message}");
-    assert!(output.stdout.is_empty());
-    assert!(says.iter().all(|says| message.contains(says)), "{message}");
-}
-
-/// `serde_json` reads numbers to the last bit but one.
-#[track_caller]
-pub fn close(found: &Value, expected: f64) {
-    let found = found.as_f64().unwrap();
-    assert!((found - expected).abs() <= 4.0 * f64::EPSILON * expected.abs(), "{found} {expected}");
-}
+use crate::folder::Folder;
+use crate::program::{SCENE, close, refuses, succeeds};
 
 fn rows(text: &str) -> Vec<Vec<String>> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());

@@ -7,9 +7,9 @@ use stiction::model::Scene;
 use stiction::trajectory::{Controls, Trajectory};
 
 use crate::folder::Folder;
+use crate::program::{refuses, succeeds};
 use crate::scene::assert_message;
 use crate::shared::shared;
-use crate::simulate::{refuses, succeeds};
 
 /// A pendulum with a motor, and a slide with one.
 const SCENE: &str = r#"simulation.time_step = 0.01

@@ -8,7 +8,7 @@ use stiction::simulation::Rollout;
 use stiction::trajectory::{Recorded, Trajectory};
 
 use crate::folder::Folder;
-use crate::simulate::close;
+use crate::program::close;
 
 const SCENE: &str = "[simulation]
 time_step = 0.005

@@ -1,0 +1,19 @@
+//! Parameters from recordings: what is found, how it is searched for, and how far it can be trusted.
+
+#[cfg(feature = "cli")]
+mod command;
+mod elbow;
+mod fit;
+mod measurements;
+mod parameters;
+#[cfg(feature = "cli")]
+mod resume;
+mod search;
+#[path = "../../examples/slides/simulator.rs"]
+pub mod simulator;
+#[path = "../../examples/slides/slides.rs"]
+mod slides;
+mod statistics;
+mod trust;
+#[cfg(feature = "cli")]
+mod trust_command;

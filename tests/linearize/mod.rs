@@ -1,0 +1,11 @@
+//! Jacobians of steps: against differences and closed forms, of each other, in files.
+
+mod conventions;
+#[cfg(feature = "cli")]
+mod files;
+mod kinks;
+mod products;
+mod redundant;
+mod reference;
+pub mod scenes;
+mod steps;

@@ -1,0 +1,4 @@
+//! `stiction simulate` and `stiction init`, run as programs.
+
+mod command;
+mod driven;
