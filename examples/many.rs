@@ -41,7 +41,7 @@ impl Random {
 
 /// A throw as it is recorded; its start is known.
 fn throw(scene: &Scene, random: &mut Random) -> Trajectory {
-    let Scene { model, parameters, settings, wrenches, .. } = scene;
+    let Scene { model, parameters, settings, inputs, .. } = scene;
     let mut state = scene.state.clone();
     state.v[0] = 3.0 + random.next();
     state.v[1] = random.next();
@@ -50,7 +50,7 @@ fn throw(scene: &Scene, random: &mut Random) -> Trajectory {
     let mut states = Vec::with_capacity(STEPS + 1);
     states.push(rollout.state.clone());
     for _ in 0..STEPS {
-        rollout.step(wrenches);
+        rollout.step(inputs);
         let mut seen = rollout.state.clone();
         seen.q[..3].iter_mut().for_each(|x| *x += random.normal(NOISE));
         states.push(seen);

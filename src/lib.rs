@@ -18,10 +18,10 @@
 //! mass = 1
 //! shape = { sphere = 0.1 }
 //! position = [0, 0, 0.1]";
-//! let Scene { model, parameters, settings, state, wrenches, .. } = Scene::parse(text, "scene.toml")?;
+//! let Scene { model, parameters, settings, state, inputs, .. } = Scene::parse(text, "scene.toml")?;
 //! let system = System { model: &model, parameters: &parameters, settings: &settings };
 //! let mut rollout = Rollout::new(system, state);
-//! rollout.advance(100, &wrenches);
+//! rollout.advance(100, &inputs);
 //! assert!((rollout.state.position(0).z - 0.1).abs() < 1e-6);
 //! assert_eq!(rollout.report.unsolved, 0);
 //! # Ok::<(), stiction::Error>(())

@@ -95,7 +95,7 @@ impl Transition {
             warm: false,
             state: scene.state.clone(),
             next: scene.state.clone(),
-            all_inputs: scene.wrenches.clone(),
+            all_inputs: scene.inputs.clone(),
             memory: StepMemory::default(),
             before: StepMemory::default(),
             workspace: Workspace::default(),
@@ -112,7 +112,7 @@ impl Transition {
     /// As [`Model::inputs_named`](crate::model::Model::inputs_named). Nothing changes then.
     pub fn select_inputs(&mut self, names: &[String]) -> Result<(), Error> {
         self.inputs = self.scene.model.inputs_named(names, &self.name)?;
-        self.all_inputs.copy_from_slice(&self.scene.wrenches);
+        self.all_inputs.copy_from_slice(&self.scene.inputs);
         Ok(())
     }
 
@@ -236,7 +236,7 @@ impl Transition {
 
     /// The selected inputs as the scene has them.
     pub fn initial_input(&self) -> Vec<f64> {
-        self.inputs.iter().map(|&k| self.scene.wrenches[k]).collect()
+        self.inputs.iter().map(|&k| self.scene.inputs[k]).collect()
     }
 
     /// f(x, u), written into `next` (nq + nv numbers).

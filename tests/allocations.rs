@@ -42,14 +42,14 @@ fn allocations<T: Real>(scene: &Scene, seed: impl Fn(f64, usize) -> T) -> (u64, 
         *x = seed(x.value(), k);
     }
     let system = System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
-    let wrenches: Vec<T> = scene.wrenches.iter().map(|&x| T::constant(x)).collect();
+    let inputs: Vec<T> = scene.inputs.iter().map(|&x| T::constant(x)).collect();
     let (mut memory, mut workspace) = (StepMemory::default(), Workspace::default());
     let (mut state, mut next) = (scene.state.cast(), State::default());
     let start = state.clone();
     let (mut fewest, mut most) = (usize::MAX, 0);
     let mut roll = |state: &mut State<T>| {
         for _ in 0..STEPS {
-            step(&system, state, &wrenches, &mut memory, &mut workspace, &mut next);
+            step(&system, state, &inputs, &mut memory, &mut workspace, &mut next);
             let touching = workspace.modes().count();
             (fewest, most) = (fewest.min(touching), most.max(touching));
             std::mem::swap(state, &mut next);

@@ -116,9 +116,9 @@ fn about(axis: Vector3<f64>, angle: f64) -> UnitQuaternion<f64> {
 }
 
 fn program(scene: &Scene, steps: usize) -> StepProgram<'_> {
-    let Scene { model, parameters, settings, state, wrenches, .. } = scene;
+    let Scene { model, parameters, settings, state, inputs, .. } = scene;
     let system = System { model, parameters, settings };
-    StepProgram::new(system, state, wrenches, &StepMemory::default(), steps)
+    StepProgram::new(system, state, inputs, &StepMemory::default(), steps)
 }
 
 /// Whether all touching contacts, `count` of them, are in `mode`.

@@ -24,9 +24,9 @@ fn scene(normal: [f64; 3]) -> Scene {
 
 fn end<T: Real>(scene: &Scene, parameters: &Parameters<T>, steps: usize) -> State<T> {
     let system = System { model: &scene.model, parameters, settings: &scene.settings };
-    let wrenches: Vec<T> = scene.wrenches.iter().map(|&u| T::constant(u)).collect();
+    let inputs: Vec<T> = scene.inputs.iter().map(|&u| T::constant(u)).collect();
     let mut rollout = Rollout::new(system, scene.state.cast());
-    rollout.advance(steps, &wrenches);
+    rollout.advance(steps, &inputs);
     assert_eq!(rollout.report.unsolved, 0);
     rollout.state
 }
@@ -121,7 +121,7 @@ fn a_tilt_is_found_in_a_recorded_slide() {
     let mut rollout = Rollout::new(system, scene.state.clone());
     let mut states = vec![scene.state.clone()];
     for _ in 0..60 {
-        rollout.step(&scene.wrenches);
+        rollout.step(&scene.inputs);
         states.push(rollout.state.clone());
     }
     let times = (0..=60).map(|k| k as f64 * 0.004).collect();

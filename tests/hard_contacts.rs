@@ -32,7 +32,7 @@ fn steps(name: &str, head: &str, count: usize, boxes: &[Block]) {
         System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings };
     let mut rollout = Rollout::new(system, scene.state.clone());
     for step in 0..count {
-        let report = rollout.step(&scene.wrenches);
+        let report = rollout.step(&scene.inputs);
         assert_eq!(report.unsolved, 0, "{name}, step {step}: {report:?}");
         assert!(report.worst.residual <= 1e-10, "{name}, step {step}: {report:?}");
     }

@@ -40,6 +40,6 @@ pub fn shared(name: &str) -> Option<(Scene, StepMemory<f64>)> {
     let mut settled = rollout.state;
     settled.v.iter_mut().zip(&velocity).for_each(|(v, add)| *v += add);
     scene.state = settled;
-    scene.wrenches = inputs;
+    scene.inputs = inputs;
     Some((scene, memory))
 }

@@ -118,7 +118,7 @@ impl Drive {
     /// Finds the inputs of a step from a state; before the simulation begins, there is no time and the
     /// controls of the file do not act.
     pub fn update(&mut self, scene: &Scene, time: Option<f64>, state: &State<f64>) {
-        self.inputs.clone_from(&scene.wrenches);
+        self.inputs.clone_from(&scene.inputs);
         if let (Some(controls), Some(time)) = (&self.controls, time) {
             controls.apply(time, &mut self.inputs);
         }
@@ -140,7 +140,7 @@ pub(super) fn check_step(
         return Ok(());
     }
     let message = format!(
-        "step {step}, to {time} s, does not give finite numbers: a load, a gain or a velocity is too \
+        "step {step}, to {time} s, does not give finite numbers: an input, a gain or a velocity is too \
          large, a number of the scene too extreme, or something that moves has no mass or an \
          inertia that no solid has; nothing was written"
     );

@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
 
 /// Checks `count` states of the simulation of a scene, `stride` steps apart.
 fn check(name: &str, scene: &Scene, count: usize, stride: usize) -> Result<Gradcheck, Error> {
-    let Scene { model, parameters, settings, state, wrenches, .. } = scene;
+    let Scene { model, parameters, settings, state, inputs, .. } = scene;
     settings.solver.demand_derivatives(name)?;
     if let ContactSolver::Staggered { derivative: StaggeredDerivative::Implicit, .. } =
         settings.solver
@@ -88,11 +88,11 @@ fn check(name: &str, scene: &Scene, count: usize, stride: usize) -> Result<Gradc
     let mut rollout = Rollout::new(system, state.clone());
     let mut total = Gradcheck::default();
     for _ in 0..count {
-        let program = StepProgram::new(system, &rollout.state, wrenches, &rollout.memory, 1);
+        let program = StepProgram::new(system, &rollout.state, inputs, &rollout.memory, 1);
         let check = Gradcheck::of(&program)
             .map_err(|error| Error::input(name, None, "", error.to_string()))?;
         total.merge(&check);
-        rollout.advance(stride, wrenches);
+        rollout.advance(stride, inputs);
     }
     Ok(total)
 }

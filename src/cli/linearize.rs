@@ -65,7 +65,7 @@ enum Format {
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let format = format_of(&arguments.output)?;
     let scene = load_scene(&arguments.scene, &arguments.options)?;
-    let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
+    let Scene { model, parameters, state, settings, .. } = &scene;
     output::check_directory(&arguments.output)?;
     let scene_name = arguments.scene.display().to_string();
     let system = System { model, parameters, settings };
@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         ["none"] => Vec::new(),
         _ => arguments.parameters.clone(),
     };
-    let inputs = arguments
+    let selected = arguments
         .inputs
         .clone()
         .unwrap_or_else(|| vec![if model.nu() > 0 { "controls" } else { "forces" }.to_string()]);
@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             remark_on_time_step(&trajectory, settings.time_step);
             let mut progress = Progress::new(trajectory.states.len(), arguments.json);
             let name = path.display().to_string();
-            let mut linearizer = Linearizer::new(&name, system, wrenches, &inputs, &names)?;
+            let mut linearizer = Linearizer::new(&name, system, &scene.inputs, &selected, &names)?;
             if let Some(controls) = &controls {
                 linearizer.drive(controls);
             }
@@ -102,7 +102,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         None => {
             let steps = run_length(&arguments.scene, settings.time_step, arguments.steps)?;
             let mut progress = Progress::new(steps, arguments.json);
-            let mut linearizer = Linearizer::new(&scene_name, system, wrenches, &inputs, &names)?;
+            let mut linearizer =
+                Linearizer::new(&scene_name, system, &scene.inputs, &selected, &names)?;
             if let Some(controls) = &controls {
                 linearizer.drive(controls);
             }

@@ -46,8 +46,8 @@ impl<T: Real> FreeMotion<T> {
         for tree in &model.trees {
             let place = if tree.lone {
                 let body = tree.bodies[0];
-                let load = &inputs[tree.v.clone()];
-                self.lone.push(FreeBody::new(model, parameters, state, body, load, duration));
+                let wrench = &inputs[tree.v.clone()];
+                self.lone.push(FreeBody::new(model, parameters, state, body, wrench, duration));
                 Some(self.lone.len() - 1)
             } else {
                 articulated = true;

@@ -14,7 +14,7 @@
 //! let Scene { model, parameters, settings, .. } = &scene;
 //! let system = System { model, parameters, settings };
 //! let names = ["gravity/z".to_string()];
-//! let mut linearizer = Linearizer::new("scene.toml", system, &scene.wrenches, &["all".into()], &names)?;
+//! let mut linearizer = Linearizer::new("scene.toml", system, &scene.inputs, &["all".into()], &names)?;
 //! let result = linearizer.rollout(&scene.state, 5, |_| ())?;
 //! assert_eq!(result.a.dim(), (5, 12, 12));
 //! // dv+/df = dt / m, dz+/dg = dt²

@@ -114,7 +114,7 @@ pub struct Scene {
     /// What a step takes, see [`step`](crate::simulation::step): constant forces along all velocities (of a
     /// free body, force at the origin in the world frame, N, and torque in the body frame, N m), then
     /// a control for each actuator.
-    pub wrenches: Vec<f64>,
+    pub inputs: Vec<f64>,
     /// States by name.
     pub keyframes: Vec<Keyframe>,
     /// What was not understood or looks wrong, with its place in the file.
@@ -142,7 +142,7 @@ impl Scene {
         }
         if let Some(controls) = &found.controls {
             let first = self.model.nv();
-            self.wrenches[first..].copy_from_slice(controls);
+            self.inputs[first..].copy_from_slice(controls);
         }
         Ok(())
     }

@@ -43,7 +43,7 @@ impl Gradcheck {
     /// # Errors
     /// Those of [`vjp`](crate::ad::vjp).
     pub fn of(program: &StepProgram) -> Result<Gradcheck, Error> {
-        let derivatives = Derivatives::of(program, |x| program.run(x), program.inputs())?;
+        let derivatives = Derivatives::of(program, |x| program.run(x), program.variables())?;
         let mut check = Gradcheck::compare(program.names(), &derivatives);
         check.report = program.regime().report;
         Ok(check)

@@ -143,8 +143,8 @@ fn simulate(
     let system = System { model: &experiment.scene.model, parameters, settings: &dataset.settings };
     let mut states = Vec::with_capacity(window.steps + 1);
     let part = (window.trajectory, window.first, window.steps);
-    let wrenches = &experiment.scene.wrenches;
-    replay(system, dataset, part, initial.clone(), wrenches, |_, state| states.push(state.clone()));
+    let inputs = &experiment.scene.inputs;
+    replay(system, dataset, part, initial.clone(), inputs, |_, state| states.push(state.clone()));
     states
 }
 

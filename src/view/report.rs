@@ -514,7 +514,7 @@ fn playback(
             if dataset.even { (&times[begin..], dataset.substeps) } else { (&own[..], 1) };
         for (frame, &time) in times.iter().enumerate() {
             for _ in 0..if frame == 0 { 0 } else { between } {
-                rollout.step(&experiment.scene.wrenches);
+                rollout.step(&experiment.scene.inputs);
                 simulated.contacts(rollout.workspace.contacts());
             }
             simulated.frame(time, &rollout.state);

@@ -25,7 +25,7 @@ fn rollout(scene: &Scene) -> Rollout<'_, f64> {
 /// Runs a scene for `steps` steps; every contact problem must be solved.
 fn run(scene: &Scene, steps: usize) -> Rollout<'_, f64> {
     let mut rollout = rollout(scene);
-    rollout.advance(steps, &scene.wrenches);
+    rollout.advance(steps, &scene.inputs);
     assert_eq!(rollout.report.unsolved, 0, "{:?}", rollout.report);
     rollout
 }

@@ -44,8 +44,8 @@ fn final_state<T: Real>(
 ) -> State<T> {
     let system = System { model: &scene.model, parameters, settings: &scene.settings };
     let mut rollout = Rollout::new(system, start);
-    let wrenches: Vec<T> = scene.wrenches.iter().map(|&x| T::constant(x)).collect();
-    rollout.advance(steps, &wrenches);
+    let inputs: Vec<T> = scene.inputs.iter().map(|&x| T::constant(x)).collect();
+    rollout.advance(steps, &inputs);
     assert_eq!(rollout.report.unsolved, 0, "{:?}", rollout.report);
     rollout.state
 }

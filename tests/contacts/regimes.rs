@@ -35,7 +35,7 @@ fn on_slope(slope: f64, speed: f64) -> Scene {
 
 fn speed_after(scene: &Scene, steps: usize) -> f64 {
     let mut rollout = rollout(scene);
-    rollout.advance(steps, &scene.wrenches);
+    rollout.advance(steps, &scene.inputs);
     assert_eq!(rollout.report.unsolved, 0);
     rollout.state.velocity(0).x
 }
@@ -71,7 +71,7 @@ fn the_regime_is_recorded_and_a_kink() {
     let regime = |speed: f64| {
         let mut state = scene.state.clone();
         state.v[0] = speed;
-        let program = StepProgram::new(system, &state, &scene.wrenches, &memory, 1);
+        let program = StepProgram::new(system, &state, &scene.inputs, &memory, 1);
         let check = Gradcheck::of(&program).unwrap();
         assert!(check.passed(), "{speed}: {check:?}");
         let modes = program.regime().modes.clone();

@@ -38,7 +38,7 @@ fn sliding(solver: ContactSolver, speed: f64, angle: f64) -> Scene {
 /// Velocity lost in a step, and the velocity after it.
 fn lost(scene: &Scene) -> (f64, nalgebra::Vector3<f64>) {
     let mut rollout = rollout(scene);
-    let report = rollout.step(&scene.wrenches);
+    let report = rollout.step(&scene.inputs);
     assert!(report.worst.status.is_solved(), "{report:?}");
     let after = rollout.state.velocity(0);
     ((scene.state.velocity(0) - after).xy().norm(), after)
@@ -87,7 +87,7 @@ fn gauss_seidel_finds_what_newton_finds() {
         let [coupled, sweeps] = scenes.each_ref().map(|scene| {
             let mut rollout = rollout(scene);
             for _ in 0..20 {
-                let report = rollout.step(&scene.wrenches);
+                let report = rollout.step(&scene.inputs);
                 assert!(report.worst.status.is_solved(), "{:?}: {report:?}", scene.settings.solver);
             }
             rollout.state
@@ -157,7 +157,7 @@ fn the_implicit_derivative_of_staggered_projections_is_that_of_the_law() {
 fn a_pyramid_reports_the_axis_it_slides_along() {
     let scene = sliding(ContactSolver::Pyramid, 1.0, 0.0);
     let mut rollout = rollout(&scene);
-    rollout.step(&scene.wrenches);
+    rollout.step(&scene.inputs);
     let records: Vec<&ContactRecord> = rollout.workspace.contacts().collect();
     assert_eq!(records.iter().filter(|r| r.mode == Mode::Slide).count(), 4);
     for record in records.iter().filter(|r| r.mode == Mode::Slide) {

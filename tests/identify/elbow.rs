@@ -50,11 +50,11 @@ fn toss(settings: &str, link1: &str, hinge: &str) -> Scene {
 
 /// The motion of a scene, `steps` of its steps in each of `frames` recorded steps.
 fn motion(scene: &Scene, start: &State<f64>, frames: usize, steps: usize) -> Trajectory {
-    let Scene { model, parameters, settings, wrenches, .. } = scene;
+    let Scene { model, parameters, settings, inputs, .. } = scene;
     let mut rollout = Rollout::new(System { model, parameters, settings }, start.clone());
     let mut states = vec![start.clone()];
     for _ in 0..frames {
-        rollout.advance(steps, wrenches);
+        rollout.advance(steps, inputs);
         states.push(rollout.state.clone());
     }
     assert_eq!(rollout.report.unsolved, 0);
@@ -356,7 +356,7 @@ fn links_at_rest_have_derivatives() {
         let system =
             System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
         let mut rollout = Rollout::new(system, scene.state.cast());
-        let inputs: Vec<Dual<f64, 1>> = scene.wrenches.iter().map(|&u| Dual::constant(u)).collect();
+        let inputs: Vec<Dual<f64, 1>> = scene.inputs.iter().map(|&u| Dual::constant(u)).collect();
         for step in 0..400 {
             rollout.step(&inputs);
             let State { q, v } = &rollout.state;

@@ -71,11 +71,11 @@ fn independent(model: &simulator::BoxModel, slide: &simulator::Slide) -> Traject
 
 /// What the scene does in `steps` steps, in our own simulation.
 fn rollout(scene: &Scene, steps: usize) -> Trajectory {
-    let Scene { model, parameters, state, settings, wrenches, .. } = scene;
+    let Scene { model, parameters, state, settings, inputs, .. } = scene;
     let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
     let mut states = vec![state.clone()];
     for _ in 0..steps {
-        rollout.step(wrenches);
+        rollout.step(inputs);
         states.push(rollout.state.clone());
     }
     assert_eq!(rollout.report.unsolved, 0);

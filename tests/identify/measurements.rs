@@ -127,11 +127,11 @@ fn what_is_missing_stands_between_what_is_there() {
 /// The motion of the links, `frames` of them, every second step.
 fn links(frames: usize) -> (Scene, Trajectory) {
     let scene = scene(LINKS);
-    let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
+    let Scene { model, parameters, state, settings, inputs, .. } = &scene;
     let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
     let mut states = vec![state.clone()];
     for _ in 1..frames {
-        rollout.advance(2, wrenches);
+        rollout.advance(2, inputs);
         states.push(rollout.state.clone());
     }
     let times = even(frames, 0.01);
@@ -569,7 +569,7 @@ fn a_recording_may_have_markers_alone() {
             }
         }
         text.push('\n');
-        rollout.step(&scene.wrenches);
+        rollout.step(&scene.inputs);
     }
     folder.write("motion.csv", &text);
     let mut file = String::from(

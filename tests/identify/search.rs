@@ -61,11 +61,11 @@ fn motion(
     noise: f64,
     random: &mut Random,
 ) -> Trajectory {
-    let Scene { model, parameters, settings, wrenches, .. } = scene;
+    let Scene { model, parameters, settings, inputs, .. } = scene;
     let mut rollout = Rollout::new(System { model, parameters, settings }, start.clone());
     let mut states = vec![start];
     for _ in 0..steps {
-        rollout.step(wrenches);
+        rollout.step(inputs);
         states.push(rollout.state.clone());
     }
     assert_eq!(rollout.report.unsolved, 0);
@@ -272,7 +272,7 @@ fn a_checkpoint_of_something_else_is_refused() {
         change(&|e| e.parameters[1].fixed = true),
         change(&|e| e.noise.position = 2e-3),
         change(&|e| e.scene.parameters.values[0] += 0.1),
-        change(&|e| e.scene.wrenches[0] += 0.1),
+        change(&|e| e.scene.inputs[0] += 0.1),
         change(&|e| e.scene.model.half_spaces[0].name += "boards"),
     ];
     for (number, other) in others.iter().enumerate() {
@@ -295,7 +295,7 @@ fn a_start_from_which_nothing_is_finite_can_be_kept_and_read() {
         shape = { sphere = 0.05 }\nforce = [1e300, 0, 0]\n";
     let scene = Scene::parse(text, "scene.toml").unwrap();
     let mut slow = scene.clone();
-    slow.wrenches.fill(0.0);
+    slow.inputs.fill(0.0);
     let recording = motion(&slow, slow.state.clone(), 40, 0.0, &mut Random(1));
     let parameters = vec![free(&scene, "ball/mass", 1e-8, [1e-9, 10.0])];
     for method in [Method::LevenbergMarquardt, Method::Lbfgsb] {

@@ -66,7 +66,7 @@ fn experiment(scene: &str, names: [&str; 2]) -> (Experiment, [f64; 2]) {
 
 /// A recording of `steps` steps from a start that is known, at a speed of its own, with noise.
 fn recording(experiment: &Experiment, steps: usize, random: &mut Random) -> Trajectory {
-    let Scene { model, parameters, state, settings, wrenches, .. } = &experiment.scene;
+    let Scene { model, parameters, state, settings, inputs, .. } = &experiment.scene;
     let mut state = state.clone();
     state.v[0] = random.uniform(1.0, 2.0);
     state.v[1] = random.uniform(-0.5, 0.5);
@@ -76,7 +76,7 @@ fn recording(experiment: &Experiment, steps: usize, random: &mut Random) -> Traj
     let mut rollout = Rollout::new(System { model, parameters, settings }, state);
     let mut states = vec![rollout.state.clone()];
     for _ in 0..steps {
-        rollout.step(wrenches);
+        rollout.step(inputs);
         let mut seen = rollout.state.clone();
         seen.q[..3].iter_mut().for_each(|x| *x += POSITION_NOISE * normal(random));
         // The angle of the hinge.

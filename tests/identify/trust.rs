@@ -368,11 +368,11 @@ fn rippled() -> (Experiment, Dataset) {
 }
 
 fn record(scene: &Scene, steps: usize) -> Trajectory {
-    let Scene { model, parameters, state, settings, wrenches, .. } = scene;
+    let Scene { model, parameters, state, settings, inputs, .. } = scene;
     let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
     let mut states = vec![state.clone()];
     for _ in 0..steps {
-        rollout.step(wrenches);
+        rollout.step(inputs);
         states.push(rollout.state.clone());
     }
     let times = (0..=steps).map(|k| k as f64 * settings.time_step).collect();

@@ -36,7 +36,7 @@ fn at_a_limit_with_dry_friction_the_derivative_is_that_of_one_side() {
             let Scene { model, parameters, settings, .. } = &scene;
             let system = System { model, parameters, settings };
             let mut rollout = Rollout::new(system, scene.state.clone());
-            rollout.advance(60, &scene.wrenches);
+            rollout.advance(60, &scene.inputs);
             let gap = if upper { -rollout.state.q[0] } else { rollout.state.q[0] };
             assert!(gap.abs() < 1e-12, "{case}: {gap}");
             // Rounding says which side a weight that has come to rest is on.
@@ -50,7 +50,7 @@ fn at_a_limit_with_dry_friction_the_derivative_is_that_of_one_side() {
                 let (state, memory) = (&rollout.state, &mut rollout.memory.clone());
                 let (workspace, found): (&mut JacobianWorkspace, &mut StepJacobian) =
                     (&mut workspace, &mut found);
-                linearize(&system, state, &scene.wrenches, selection, memory, workspace, found);
+                linearize(&system, state, &scene.inputs, selection, memory, workspace, found);
                 assert_eq!(found.report.unsolved, 0, "{case}");
                 assert!(found.report.worst.margin < 1e-9, "{case}: {:?}", found.report);
                 // dq+, dv+ in q, v, the force, the friction, the limit

@@ -132,7 +132,7 @@ fn a_load_accelerates_as_newton_and_euler_say() {
     // Turned by a quarter about x, with the force turned as well: in the body all stays the same.
     let quarter = UnitQuaternion::from_scaled_axis(Vector3::x() * std::f64::consts::FRAC_PI_2);
     scene.state.q[3..].copy_from_slice(&[quarter.w, quarter.i, quarter.j, quarter.k]);
-    scene.wrenches[..3].copy_from_slice((quarter * Vector3::new(0.0, 3.0, 4.0)).as_slice());
+    scene.inputs[..3].copy_from_slice((quarter * Vector3::new(0.0, 3.0, 4.0)).as_slice());
     check(&scene, quarter);
 }
 

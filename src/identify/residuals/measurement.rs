@@ -31,8 +31,8 @@ pub struct Measurement<'a> {
     pub robust: Option<RobustLoss>,
     /// What measures other than the columns of the state.
     pub sensors: &'a [Sensor],
-    /// Applied wrenches, six numbers a body.
-    pub wrenches: &'a [f64],
+    /// The inputs of every step, see [`step`](crate::simulation::step).
+    pub inputs: &'a [f64],
     /// Whether the first frame counts: it does where the state there is fitted.
     pub initial_state: InitialState,
 }
@@ -53,7 +53,7 @@ pub fn residuals<T: Real>(
 ) -> StepReport {
     let dataset = measurement.dataset;
     let system = System { model: measurement.model, parameters, settings: &dataset.settings };
-    let wrenches: Vec<T> = measurement.wrenches.iter().map(|&u| T::constant(u)).collect();
+    let inputs: Vec<T> = measurement.inputs.iter().map(|&u| T::constant(u)).collect();
     let &Window { trajectory, first, steps, .. } = window;
     let mut readout =
         Readout { measurement, window, parameters, kinematics: Kinematics::default() };
@@ -61,7 +61,7 @@ pub fn residuals<T: Real>(
         let end = dataset.time_from(trajectory, first, first + steps);
         let early = measurement.sensors.iter().map(|sensor| -sensor.delay_range[0]);
         let end = end + early.fold(0.0, f64::max);
-        let (motion, report) = Motion::simulate(system, initial.clone(), &wrenches, end);
+        let (motion, report) = Motion::simulate(system, initial.clone(), &inputs, end);
         for frame in first..=first + steps {
             let time = T::constant(dataset.time_from(trajectory, first, frame));
             let state = motion.at(measurement.model.coordinates(), time);
@@ -70,7 +70,7 @@ pub fn residuals<T: Real>(
         report
     } else {
         let part = (trajectory, first, steps);
-        replay(system, dataset, part, initial.clone(), &wrenches, |frame, state| {
+        replay(system, dataset, part, initial.clone(), &inputs, |frame, state| {
             readout.compare(frame, state, None, residuals);
         })
     }
@@ -166,7 +166,7 @@ impl<'a> Measurement<'a> {
             joint_noise: &experiment.joint_noise,
             robust: experiment.robust,
             sensors: &experiment.sensors,
-            wrenches: &experiment.scene.wrenches,
+            inputs: &experiment.scene.inputs,
             initial_state: experiment.initial_state,
         }
     }

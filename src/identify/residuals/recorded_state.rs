@@ -27,13 +27,13 @@ pub(crate) fn recorded(
     let scene = &experiment.scene;
     let model = &scene.model;
     let system = System { model, parameters: &scene.parameters, settings: &lag };
-    let touched = touched(&system, &state, &scene.wrenches);
+    let touched = touched(&system, &state, &scene.inputs);
     if touched.iter().all(|&touched| touched) {
         return state;
     }
     let mut after = state.clone();
     let (mut memory, mut workspace) = (StepMemory::default(), Workspace::default());
-    step(&system, &state, &scene.wrenches, &mut memory, &mut workspace, &mut after);
+    step(&system, &state, &scene.inputs, &mut memory, &mut workspace, &mut after);
     for (tree, _) in model.trees.iter().zip(touched).filter(|(_, touched)| !touched) {
         let at_frames = settings.integrator == Integrator::RungeKutta && !tree.lone;
         let own = if at_frames { 0.0 } else { 0.5 * settings.time_step };

@@ -20,14 +20,14 @@ pub fn replay<T: Real>(
     dataset: &Dataset,
     (trajectory, first, count): (usize, usize, usize),
     initial: State<T>,
-    wrenches: &[T],
+    inputs: &[T],
     mut see: impl FnMut(usize, &State<T>),
 ) -> StepReport {
     let mut rollout = Rollout::new(system, initial);
     see(first, &rollout.state);
     if dataset.even {
         for frame in first + 1..=first + count {
-            rollout.advance(dataset.substeps, wrenches);
+            rollout.advance(dataset.substeps, inputs);
             see(frame, &rollout.state);
         }
         return rollout.report;
@@ -39,7 +39,7 @@ pub fn replay<T: Real>(
         let last = (time - ROUNDING).ceil() as usize;
         while steps < last {
             before.clone_from(&rollout.state);
-            rollout.step(wrenches);
+            rollout.step(inputs);
             steps += 1;
         }
         let share = time - (steps as f64 - 1.0);
@@ -64,7 +64,7 @@ impl<T: Real> Motion<T> {
     pub fn simulate(
         system: System<T>,
         initial: State<T>,
-        wrenches: &[T],
+        inputs: &[T],
         duration: f64,
     ) -> (Motion<T>, StepReport) {
         let time_step = system.settings.time_step;
@@ -72,7 +72,7 @@ impl<T: Real> Motion<T> {
         let mut rollout = Rollout::new(system, initial);
         let mut states = vec![rollout.state.clone()];
         for _ in 0..steps {
-            rollout.step(wrenches);
+            rollout.step(inputs);
             states.push(rollout.state.clone());
         }
         (Motion { states, time_step }, rollout.report)

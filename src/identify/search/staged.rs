@@ -327,7 +327,7 @@ fn fingerprint(experiment: &Experiment, dataset: &Dataset) -> u64 {
     };
     add(format!("{:?}", experiment.scene.model).as_bytes());
     numbers(&experiment.scene.parameters.values, &mut add);
-    numbers(&experiment.scene.wrenches, &mut add);
+    numbers(&experiment.scene.inputs, &mut add);
     for trajectory in &dataset.trajectories {
         numbers(&trajectory.times, &mut add);
         add(format!("{:?}", trajectory.recorded).as_bytes());

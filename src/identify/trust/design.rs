@@ -190,7 +190,7 @@ impl Dataset {
         let mut rollout = Rollout::new(system, scene.state.clone());
         let mut states = vec![scene.state.clone()];
         for _ in 0..frames as usize {
-            rollout.advance(substeps, &scene.wrenches);
+            rollout.advance(substeps, &scene.inputs);
             states.push(rollout.state.clone());
         }
         let times = (0..states.len()).map(|k| k as f64 * interval).collect();

@@ -111,11 +111,11 @@ pub fn evaluate_with(
         let system = System { model, parameters, settings: &dataset.settings };
         let first = trajectory.first_complete();
         let part = (k, first, trajectory.steps() - first);
-        let wrenches = &experiment.scene.wrenches;
+        let inputs = &experiment.scene.inputs;
         let mut errors = Errors::default();
         let nothing = FrameError { position: None, rotation: None };
         let mut over_time = vec![nothing; trajectory.states.len()];
-        let report = replay(system, dataset, part, start(k), wrenches, |frame, state| {
+        let report = replay(system, dataset, part, start(k), inputs, |frame, state| {
             let mut here = Errors::default();
             here.add(model, trajectory.recorded.at(frame), state, &trajectory.states[frame]);
             errors.merge(&here);

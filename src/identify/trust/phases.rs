@@ -151,14 +151,14 @@ fn window_sums(
     let recording = &dataset.trajectories[trajectory];
     let measurement = Measurement::new(experiment, dataset);
     let system = System { model, parameters, settings: &dataset.settings };
-    let wrenches = &experiment.scene.wrenches;
-    let phases = phases(system, dataset, window, initial, wrenches);
+    let inputs = &experiment.scene.inputs;
+    let phases = phases(system, dataset, window, initial, inputs);
     let mut r = Vec::new();
     residuals(&measurement, window, parameters, initial, &mut r);
     let mut r = r.as_slice();
     let mut sums = Sums::default();
     let part = (trajectory, first, steps);
-    replay(system, dataset, part, initial.clone(), wrenches, |frame, state| {
+    replay(system, dataset, part, initial.clone(), inputs, |frame, state| {
         let count = residual_count_at(&measurement, window, frame).min(r.len());
         let (own, rest) = r.split_at(count);
         r = rest;
@@ -183,7 +183,7 @@ fn phases(
     dataset: &Dataset,
     window: &Window,
     initial: &State<f64>,
-    wrenches: &[f64],
+    inputs: &[f64],
 ) -> Vec<Phase> {
     let &Window { trajectory, first, steps, .. } = window;
     let mut rollout = Rollout::new(system, initial.clone());
@@ -199,7 +199,7 @@ fn phases(
             phase = Phase::Rest;
         }
         while done < end {
-            rollout.step(wrenches);
+            rollout.step(inputs);
             phase = phase.max(watcher.phase(&rollout.state, rollout.workspace.contacts()));
             done += 1;
         }
