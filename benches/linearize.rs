@@ -19,8 +19,8 @@ fn linearize(c: &mut Criterion) {
     let mut group = c.benchmark_group("linearize");
     for name in ["cube", "arm7", "quad12", "tower10", "pyramid10"] {
         let Some((scene, memory)) = scenes::shared(name) else { return };
-        let Scene { model, parameters, state, settings, inputs, .. } = &scene;
-        let system = System { model, parameters, settings };
+        let Scene { model, state, inputs, .. } = &scene;
+        let system = scene.system();
         let (nv, nu) = (model.nv(), model.nu());
         let controls: Vec<usize> = (nv..nv + nu).collect();
         let selection = Selection { inputs: &controls, parameters: &[] };

@@ -5,7 +5,7 @@ mod recordings;
 mod shapes;
 
 use stiction::ad::{Dual, Real};
-use stiction::model::{Parameters, Scene, System};
+use stiction::model::{Parameters, Scene};
 use stiction::simulation::{StepMemory, Workspace, step};
 use stiction::state::State;
 
@@ -41,7 +41,7 @@ fn allocations<T: Real>(scene: &Scene, seed: impl Fn(f64, usize) -> T) -> (u64, 
     for (k, x) in parameters.values.iter_mut().enumerate() {
         *x = seed(x.value(), k);
     }
-    let system = System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
+    let system = scene.system_with(&parameters);
     let inputs: Vec<T> = scene.inputs.iter().map(|&x| T::constant(x)).collect();
     let (mut memory, mut workspace) = (StepMemory::default(), Workspace::default());
     let (mut state, mut next) = (scene.state.cast(), State::default());

@@ -5,7 +5,7 @@ mod ways;
 use nalgebra::{UnitQuaternion, Vector3};
 use stiction::argmin::Mode;
 use stiction::contact::Target;
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::StepMemory;
 use stiction::verify::{Errors, Gradcheck, Regime, StepProgram};
 
@@ -116,8 +116,8 @@ fn about(axis: Vector3<f64>, angle: f64) -> UnitQuaternion<f64> {
 }
 
 fn program(scene: &Scene, steps: usize) -> StepProgram<'_> {
-    let Scene { model, parameters, settings, state, inputs, .. } = scene;
-    let system = System { model, parameters, settings };
+    let Scene { state, inputs, .. } = scene;
+    let system = scene.system();
     StepProgram::new(system, state, inputs, &StepMemory::default(), steps)
 }
 

@@ -6,7 +6,7 @@ use stiction::assemble::Description;
 use stiction::identify::{
     Dataset, Experiment, FitStatus, FreeParameter, InitialState, Noise, Problem, fit,
 };
-use stiction::model::{HalfSpace, Parameters, Scene, System};
+use stiction::model::{HalfSpace, Parameters, Scene};
 use stiction::simulation::Rollout;
 use stiction::state::State;
 use stiction::trajectory::{Recorded, Trajectory};
@@ -23,7 +23,7 @@ fn scene(normal: [f64; 3]) -> Scene {
 }
 
 fn end<T: Real>(scene: &Scene, parameters: &Parameters<T>, steps: usize) -> State<T> {
-    let system = System { model: &scene.model, parameters, settings: &scene.settings };
+    let system = scene.system_with(parameters);
     let inputs: Vec<T> = scene.inputs.iter().map(|&u| T::constant(u)).collect();
     let mut rollout = Rollout::new(system, scene.state.cast());
     rollout.advance(steps, &inputs);
@@ -116,8 +116,7 @@ fn a_tilt_is_found_in_a_recorded_slide() {
         let slot = slot(&scene, name);
         scene.parameters.values[slot] = truth;
     }
-    let system =
-        System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings };
+    let system = scene.system();
     let mut rollout = Rollout::new(system, scene.state.clone());
     let mut states = vec![scene.state.clone()];
     for _ in 0..60 {

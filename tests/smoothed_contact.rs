@@ -35,7 +35,7 @@ fn ball(smoothing: f64, rest: &str) -> Scene {
 }
 
 fn system(scene: &Scene) -> System<'_, f64> {
-    System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings }
+    scene.system()
 }
 
 /// One step from the scene's own state.

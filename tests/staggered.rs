@@ -43,16 +43,16 @@ const TILTED: &str = "position = [0, 0, 0.0544]\norientation = [0.9987, 0.035, 0
     velocity = [1.5, 0.4, -0.2]\nangular_velocity = [0, 0, 3]\n";
 
 fn run(scene: &Scene, memory: &mut StepMemory<f64>) -> (State<f64>, StepReport, Vec<Mode>) {
-    let Scene { model, parameters, settings, state, inputs, .. } = scene;
+    let Scene { state, inputs, .. } = scene;
     let (mut workspace, mut next) = (Workspace::default(), state.clone());
-    let system = System { model, parameters, settings };
+    let system = scene.system();
     let report = step(&system, state, inputs, memory, &mut workspace, &mut next);
     (next, report, workspace.modes().map(|(_, _, mode, _)| mode).collect())
 }
 
 fn program(scene: &Scene, steps: usize) -> StepProgram<'_> {
-    let Scene { model, parameters, settings, state, inputs, .. } = scene;
-    let system = System { model, parameters, settings };
+    let Scene { state, inputs, .. } = scene;
+    let system = scene.system();
     StepProgram::new(system, state, inputs, &StepMemory::default(), steps)
 }
 

@@ -140,8 +140,7 @@ impl Times {
 
 impl Bench<'_> {
     fn system(&self) -> System<'_, f64> {
-        let Scene { model, parameters, settings, .. } = self.scene;
-        System { model, parameters, settings }
+        self.scene.system()
     }
 
     /// The steps of a rollout and nothing else.

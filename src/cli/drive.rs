@@ -8,7 +8,7 @@ use super::run_length::MOST_STEPS;
 use super::scene_options::SceneOptions;
 use crate::Error;
 use crate::argmin::Status;
-use crate::model::{Joint, JointKind, Scene, System};
+use crate::model::{Joint, JointKind, Scene};
 use crate::simulation::{JointFeedback, Rollout, StepReport};
 use crate::state::State;
 use crate::trajectory::Controls;
@@ -187,8 +187,8 @@ pub(super) fn settle(
     mut progress: Progress,
 ) -> Result<Settled, Error> {
     scene.state.v.fill(0.0);
-    let Scene { model, parameters, settings, .. } = &*scene;
-    let system = System { model, parameters, settings };
+    let Scene { model, settings, .. } = &*scene;
+    let system = scene.system();
     let mut rollout = Rollout::new(system, scene.state.clone());
     for step in 1..=steps {
         drive.update(scene, None, &rollout.state);

@@ -11,7 +11,7 @@ use super::outcome::Outcome;
 use super::output;
 use super::scene_options::{SceneOptions, load_scene};
 use crate::Error;
-use crate::model::{ContactSolver, Scene, StaggeredDerivative, System};
+use crate::model::{ContactSolver, Scene, StaggeredDerivative};
 use crate::simulation::Rollout;
 use crate::verify::{Errors, Gradcheck, StepProgram};
 
@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
 
 /// Checks `count` states of the simulation of a scene, `stride` steps apart.
 fn check(name: &str, scene: &Scene, count: usize, stride: usize) -> Result<Gradcheck, Error> {
-    let Scene { model, parameters, settings, state, inputs, .. } = scene;
+    let Scene { settings, state, inputs, .. } = scene;
     settings.solver.demand_derivatives(name)?;
     if let ContactSolver::Staggered { derivative: StaggeredDerivative::Implicit, .. } =
         settings.solver
@@ -84,7 +84,7 @@ fn check(name: &str, scene: &Scene, count: usize, stride: usize) -> Result<Gradc
                        simulated, so there is nothing to compare it with; check \"unrolled\"";
         return Err(Error::input(name, None, "simulation.derivative", message));
     }
-    let system = System { model, parameters, settings };
+    let system = scene.system();
     let mut rollout = Rollout::new(system, state.clone());
     let mut total = Gradcheck::default();
     for _ in 0..count {

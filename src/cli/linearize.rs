@@ -9,7 +9,7 @@ use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
 use crate::Error;
 use crate::linearize::{Convention, Linearizer};
-use crate::model::{Scene, System};
+use crate::model::Scene;
 use crate::trajectory::{Controls, Trajectory};
 
 /// A recorded time step that differs by more than this fraction from the scene's is remarked upon.
@@ -65,10 +65,10 @@ enum Format {
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let format = format_of(&arguments.output)?;
     let scene = load_scene(&arguments.scene, &arguments.options)?;
-    let Scene { model, parameters, state, settings, .. } = &scene;
+    let Scene { model, state, settings, .. } = &scene;
     output::check_directory(&arguments.output)?;
     let scene_name = arguments.scene.display().to_string();
-    let system = System { model, parameters, settings };
+    let system = scene.system();
     let convention = Convention::named(&arguments.convention).ok_or_else(|| {
         let known = Convention::ALL.map(Convention::name).join(", ");
         let message = format!("is no convention; there are {known}");

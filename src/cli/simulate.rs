@@ -13,7 +13,7 @@ use super::progress::Progress;
 use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
 use crate::Error;
-use crate::model::{Joint, Scene, System};
+use crate::model::{Joint, Scene};
 use crate::simulation::{Rollout, StepReport};
 use crate::state::Coordinates;
 use crate::trajectory::{ColumnSelection, Recorded, Trajectory};
@@ -178,8 +178,8 @@ impl Run<'_> {
         mut progress: Progress,
     ) -> Result<(Trajectory, StepReport), Error> {
         let Run { arguments, scene, steps } = *self;
-        let Scene { model, parameters, state, settings, .. } = scene;
-        let system = System { model, parameters, settings };
+        let Scene { model, state, settings, .. } = scene;
+        let system = scene.system();
         let mut rollout = Rollout::new(system, state.clone());
         let target = arguments.output.as_ref().unwrap_or(&arguments.scene);
         let file = arguments.scene.display().to_string();

@@ -6,7 +6,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::Error;
 use crate::identify::{Dataset, Experiment, Fit, FittedParameter, Window, initial_state, replay};
-use crate::model::{JointKind, Model, Parameters, System};
+use crate::model::{JointKind, Model, Parameters};
 use crate::state::{Coordinates, State};
 
 /// Most panels of a picture; of more recordings, the first are shown.
@@ -140,7 +140,7 @@ fn simulate(
     initial: &State<f64>,
     parameters: &Parameters<f64>,
 ) -> Vec<State<f64>> {
-    let system = System { model: &experiment.scene.model, parameters, settings: &dataset.settings };
+    let system = dataset.system(&experiment.scene, parameters);
     let mut states = Vec::with_capacity(window.steps + 1);
     let part = (window.trajectory, window.first, window.steps);
     let inputs = &experiment.scene.inputs;

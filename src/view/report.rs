@@ -7,7 +7,7 @@ use super::player::{PLAYER, program};
 use super::{Clip, Drawing, Playback, Role, TrackRecorder};
 use crate::Error;
 use crate::identify::{Dataset, Evaluation, Experiment, Fit, Window, evaluate_with};
-use crate::model::{JointKind, Model, System};
+use crate::model::{JointKind, Model};
 use crate::simulation::Rollout;
 use crate::state::State;
 use crate::trajectory::Trajectory;
@@ -502,7 +502,7 @@ fn playback(
             recorded.frame(time, state);
         }
         let mut simulated = track("simulation", Role::Simulation);
-        let system = System { model, parameters, settings: &dataset.settings };
+        let system = dataset.system(&experiment.scene, parameters);
         let mut rollout = Rollout::new(system, starts[index].clone());
         // Where frames are uneven, they are no ends of steps: the steps are shown.
         let step = dataset.settings.time_step;

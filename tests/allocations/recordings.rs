@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use stiction::ad::{self, Dual, Node, Real, Recording, TapeScalar, Var};
 use stiction::argmin::{CoupledContact, DiskQcqp, NonnegativeQp};
-use stiction::model::{Parameters, Scene, System};
+use stiction::model::{Parameters, Scene};
 use stiction::simulation::{StepMemory, Workspace, step};
 use stiction::state::State;
 
@@ -259,8 +259,7 @@ fn rollout(text: &str) -> f64 {
         for x in &mut parameters.values {
             *x = recording.variable(x.value());
         }
-        let system =
-            System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
+        let system = scene.system_with(&parameters);
         state.q.copy_from_slice(&start.q);
         state.v.copy_from_slice(&start.v);
         let mut sum = 0.0;
@@ -307,8 +306,7 @@ fn recorded_as_a_whole(text: &str) -> [f64; 2] {
         for x in &mut parameters.values {
             *x = recording.variable(x.value());
         }
-        let system =
-            System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
+        let system = scene.system_with(&parameters);
         state.q.copy_from_slice(&start.q);
         state.v.copy_from_slice(&start.v);
         // An even number, so that both states come back to their places.

@@ -15,7 +15,7 @@ use stiction::simulation::Rollout;
 use crate::scenes::scene as parse;
 
 fn system(scene: &Scene) -> System<'_, f64> {
-    System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings }
+    scene.system()
 }
 
 fn rollout(scene: &Scene) -> Rollout<'_, f64> {

@@ -37,7 +37,7 @@ fn momentum(scene: &Scene, state: &State<f64>) -> (Vector3<f64>, Vector3<f64>, f
 }
 
 fn system(scene: &Scene) -> System<'_, f64> {
-    System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings }
+    scene.system()
 }
 
 /// The velocities of `state`, which do not depend on where the bodies are, as centres of mass are those of

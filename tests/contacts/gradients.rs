@@ -3,7 +3,7 @@
 
 use stiction::ad::{Dual, Real};
 use stiction::argmin::Mode;
-use stiction::model::{ContactSolver, Scene, StaggeredDerivative, System};
+use stiction::model::{ContactSolver, Scene, StaggeredDerivative};
 use stiction::simulation::Rollout;
 use stiction::verify::{Gradcheck, StepProgram};
 
@@ -116,8 +116,8 @@ fn every_solver_is_differentiated_alike_in_every_way() {
 
 /// Checks `count` states of the simulation of a scene, `stride` steps apart.
 fn checked(scene: &Scene, count: usize, stride: usize) -> Gradcheck {
-    let Scene { model, parameters, settings, inputs, .. } = scene;
-    let system = System { model, parameters, settings };
+    let inputs = &scene.inputs;
+    let system = scene.system();
     let mut rollout = rollout(scene);
     let mut total = Gradcheck::default();
     for _ in 0..count {
@@ -178,7 +178,7 @@ fn end(scene: &Scene, x: [Dual<f64, 4>; 4]) -> (Vec<Dual<f64, 4>>, Modes) {
     parameters.values[slot("cube4-cube5/mu")] += x[1];
     start.v[6 * 5] += x[2];
     start.v[6 * 9 + 1] += x[3];
-    let system = System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
+    let system = scene.system_with(&parameters);
     let mut rollout = Rollout::new(system, start);
     let inputs: Vec<_> = scene.inputs.iter().map(|&x| Dual::constant(x)).collect();
     let mut modes = Vec::new();

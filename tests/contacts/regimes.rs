@@ -2,7 +2,6 @@
 
 use stiction::contact::Regime;
 use stiction::model::Scene;
-use stiction::model::System;
 use stiction::simulation::StepMemory;
 use stiction::verify::{Gradcheck, StepProgram};
 
@@ -65,8 +64,7 @@ fn what_rests_stays_and_what_slides_goes_on() {
 fn the_regime_is_recorded_and_a_kink() {
     let scene = on_slope(0.3, 0.0);
     assert!(scene.model.parameter_names().contains(&"floor-box/mu_static".to_string()));
-    let Scene { model, parameters, settings, .. } = &scene;
-    let system = System { model, parameters, settings };
+    let system = scene.system();
     let memory = StepMemory::default();
     let regime = |speed: f64| {
         let mut state = scene.state.clone();

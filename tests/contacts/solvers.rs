@@ -4,7 +4,7 @@ use approx::assert_relative_eq;
 use stiction::ad::{Dual, Real};
 use stiction::argmin::Mode;
 use stiction::contact::ContactRecord;
-use stiction::model::{ContactSolver, Scene, StaggeredDerivative, System};
+use stiction::model::{ContactSolver, Scene, StaggeredDerivative};
 use stiction::simulation::{Rollout, StepMemory};
 use stiction::state::State;
 
@@ -113,7 +113,7 @@ fn by_mu(scene: &Scene, memory: &mut StepMemory<f64>) -> Vec<f64> {
     let mut parameters = scene.parameters.cast::<Dual<f64, 1>>();
     let slot = scene.model.parameter("floor-cube/mu").unwrap().slots[0];
     parameters.values[slot] = Dual::variable(parameters.values[slot].value, 0);
-    let system = System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
+    let system = scene.system_with(&parameters);
     let mut rollout = Rollout::new(system, scene.state.cast());
     rollout.memory = memory.cast();
     let report = rollout.step(&[Dual::constant(0.0); 6]);

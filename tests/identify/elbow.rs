@@ -9,7 +9,7 @@ use stiction::identify::{
     Problem, RobustLoss, RolloutStart, Transform, WindowLength, evaluate, evaluate_from,
     evaluate_with, fit,
 };
-use stiction::model::{Integrator, Scene, System};
+use stiction::model::{Integrator, Scene};
 use stiction::simulation::Rollout;
 use stiction::state::State;
 use stiction::trajectory::{Recorded, Trajectory};
@@ -50,8 +50,8 @@ fn toss(settings: &str, link1: &str, hinge: &str) -> Scene {
 
 /// The motion of a scene, `steps` of its steps in each of `frames` recorded steps.
 fn motion(scene: &Scene, start: &State<f64>, frames: usize, steps: usize) -> Trajectory {
-    let Scene { model, parameters, settings, inputs, .. } = scene;
-    let mut rollout = Rollout::new(System { model, parameters, settings }, start.clone());
+    let Scene { model, inputs, .. } = scene;
+    let mut rollout = Rollout::new(scene.system(), start.clone());
     let mut states = vec![start.clone()];
     for _ in 0..frames {
         rollout.advance(steps, inputs);
@@ -353,8 +353,7 @@ fn links_at_rest_have_derivatives() {
             let slot = scene.model.parameter(name).unwrap().slots[0];
             parameters.values[slot] = Dual::variable(parameters.values[slot].value(), 0);
         }
-        let system =
-            System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
+        let system = scene.system_with(&parameters);
         let mut rollout = Rollout::new(system, scene.state.cast());
         let inputs: Vec<Dual<f64, 1>> = scene.inputs.iter().map(|&u| Dual::constant(u)).collect();
         for step in 0..400 {

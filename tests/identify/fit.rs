@@ -6,7 +6,7 @@ use stiction::identify::{
     AdamSettings, Dataset, Experiment, Fit, FitStatus, FreeParameter, InitialState, LeastSquares,
     Method, Problem, Transform, WindowLength, evaluate, fit, initial_state,
 };
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::state::State;
 use stiction::trajectory::{Recorded, Trajectory};
@@ -71,8 +71,8 @@ fn independent(model: &simulator::BoxModel, slide: &simulator::Slide) -> Traject
 
 /// What the scene does in `steps` steps, in our own simulation.
 fn rollout(scene: &Scene, steps: usize) -> Trajectory {
-    let Scene { model, parameters, state, settings, inputs, .. } = scene;
-    let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
+    let Scene { model, state, settings, inputs, .. } = scene;
+    let mut rollout = Rollout::new(scene.system(), state.clone());
     let mut states = vec![state.clone()];
     for _ in 0..steps {
         rollout.step(inputs);

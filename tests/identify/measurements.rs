@@ -127,8 +127,8 @@ fn what_is_missing_stands_between_what_is_there() {
 /// The motion of the links, `frames` of them, every second step.
 fn links(frames: usize) -> (Scene, Trajectory) {
     let scene = scene(LINKS);
-    let Scene { model, parameters, state, settings, inputs, .. } = &scene;
-    let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
+    let Scene { model, state, inputs, .. } = &scene;
+    let mut rollout = Rollout::new(scene.system(), state.clone());
     let mut states = vec![state.clone()];
     for _ in 1..frames {
         rollout.advance(2, inputs);

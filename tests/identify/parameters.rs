@@ -7,7 +7,7 @@ use stiction::identify::{
     Dataset, Experiment, Fit, FitStatus, FreeParameter, InitialState, LeastSquares, Prior, Problem,
     RobustLoss, SearchSpace, Transform, WindowLength, fit,
 };
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::trajectory::{Recorded, Trajectory};
 
@@ -22,10 +22,10 @@ fn pushed() -> Scene {
 
 /// The same box spinning and thrown otherwise, over `steps` steps.
 fn recording(scene: &Scene, spin: [f64; 3], steps: usize) -> Trajectory {
-    let Scene { model, parameters, state, settings, inputs, .. } = scene;
+    let Scene { model, state, settings, inputs, .. } = scene;
     let mut state = state.clone();
     state.v[3..6].copy_from_slice(&spin);
-    let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
+    let mut rollout = Rollout::new(scene.system(), state.clone());
     let mut states = vec![state];
     for _ in 0..steps {
         rollout.step(inputs);

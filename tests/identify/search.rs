@@ -6,7 +6,7 @@ use stiction::identify::{
     AdamSettings, Checkpoint, Dataset, Experiment, Fit, FitStatus, FreeParameter, InitialState,
     Method, Noise, WindowLength, fit, fit_from, half_sampling, hold_out, initial_state,
 };
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::state::State;
 use stiction::trajectory::{Recorded, Trajectory};
@@ -61,8 +61,8 @@ fn motion(
     noise: f64,
     random: &mut Random,
 ) -> Trajectory {
-    let Scene { model, parameters, settings, inputs, .. } = scene;
-    let mut rollout = Rollout::new(System { model, parameters, settings }, start.clone());
+    let Scene { model, settings, inputs, .. } = scene;
+    let mut rollout = Rollout::new(scene.system(), start.clone());
     let mut states = vec![start];
     for _ in 0..steps {
         rollout.step(inputs);

@@ -8,7 +8,7 @@ use stiction::identify::{
     Measurement, Noise, Observability, Others, PairedDifference, Phase, Prior, Resolution,
     Transform, Visibility, errors_by_phase, fit, initial_state, loss_profile, residuals,
 };
-use stiction::model::{Parameters, Scene, System};
+use stiction::model::{Parameters, Scene};
 use stiction::simulation::Rollout;
 use stiction::trajectory::{Recorded, Trajectory};
 
@@ -368,8 +368,8 @@ fn rippled() -> (Experiment, Dataset) {
 }
 
 fn record(scene: &Scene, steps: usize) -> Trajectory {
-    let Scene { model, parameters, state, settings, inputs, .. } = scene;
-    let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
+    let Scene { model, state, settings, inputs, .. } = scene;
+    let mut rollout = Rollout::new(scene.system(), state.clone());
     let mut states = vec![state.clone()];
     for _ in 0..steps {
         rollout.step(inputs);

@@ -53,6 +53,7 @@ const SHARED_NAMES: &[(&str, &str)] = &[
     ("scene", "of the model, and as Python has it"),
     ("shape", "in the model and in scene files"),
     ("solve", ""),
+    ("simulate", "in the library and as a command"),
     ("step", "of a scene, and as C calls it"),
 ];
 

@@ -27,7 +27,7 @@ const JOINED: &str = "[simulation]\ntime_step = 0.01\n\
     joint = { type = 'prismatic', axis = [1, 0, 0], q = 0.05, v = 0.3 }\n";
 
 fn system(scene: &Scene) -> System<'_, f64> {
-    System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings }
+    scene.system()
 }
 
 fn linearize(scene: &Scene, state: &State<f64>, u: &[f64], inputs: &[&str]) -> Linearization {

@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 use stiction::linearize::{
     JacobianWorkspace, Selection, StepJacobian, StepProducts, step_jacobian,
 };
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::StepMemory;
 use stiction::transition::Transition;
 
@@ -122,8 +122,8 @@ fn second_order_terms_agree_with_differences_of_values() {
 
     let direction: [f64; 20] = Random(6).vector(1.0);
     let scene = transition.scene().clone();
-    let Scene { model, parameters, settings, state, inputs, .. } = &*scene;
-    let system = System { model, parameters, settings };
+    let Scene { model, state, inputs, .. } = &*scene;
+    let system = scene.system();
     let selected: Vec<usize> = (0..6).collect();
     let chosen = ["floor-box/mu", "box/mass"].map(|name| model.parameter(name).unwrap());
     let selection = Selection { inputs: &selected, parameters: &chosen };

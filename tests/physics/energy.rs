@@ -80,7 +80,7 @@ fn contact_adds_no_energy() {
         let (mut next, mut free) = (state.clone(), state.clone());
         let (mut memory, mut workspace) = (StepMemory::default(), Workspace::default());
         for _ in 0..120 {
-            let system = System { model, parameters, settings };
+            let system = scene.system();
             let report = step(&system, &state, inputs, &mut memory, &mut workspace, &mut next);
             unsolved += report.unsolved;
             let system = System { model: &empty, parameters, settings };

@@ -3,7 +3,7 @@
 
 use approx::assert_relative_eq;
 use nalgebra::{Matrix3, UnitQuaternion, Vector3};
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::{StepMemory, Workspace, step};
 use stiction::state::State;
 
@@ -156,10 +156,9 @@ fn the_motion_does_not_depend_on_where_the_origin_is() {
     let (force, torque) = (Vector3::new(0.3, 2.0, -1.0), Vector3::new(0.01, 0.02, -0.03));
 
     let advance = |scene: &Scene, state: &State<f64>, wrench: [f64; 6]| {
-        let Scene { model, parameters, settings, .. } = scene;
         let (mut memory, mut workspace) = (StepMemory::default(), Workspace::default());
         let mut next = State::default();
-        let system = System { model, parameters, settings };
+        let system = scene.system();
         step(&system, state, &wrench, &mut memory, &mut workspace, &mut next);
         next
     };

@@ -1,6 +1,6 @@
 //! Motions as they are played.
 
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::view::{Drawing, Role, Track, TrackRecorder};
 
@@ -17,7 +17,7 @@ fn record(scene: &Scene, steps: usize) -> (Track, Vec<f64>) {
     let span = [0.0, steps as f64 * settings.time_step];
     let name = ("simulation", Role::Simulation);
     let mut recorder = TrackRecorder::new(model, parameters, &drawing, name, span);
-    let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
+    let mut rollout = Rollout::new(scene.system(), state.clone());
     recorder.frame(0.0, state);
     for step in 1..=steps {
         rollout.step(inputs);

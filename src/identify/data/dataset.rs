@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::identify::experiment::{Experiment, Sensor, WindowLength};
-use crate::model::Settings;
+use crate::model::{Parameters, Scene, Settings, System};
 use crate::trajectory::{Trajectory, load_columns};
 
 /// A stretch of a trajectory that is simulated from a state of its own ([`initial_state`]).
@@ -126,6 +126,15 @@ impl Dataset {
         }
         let velocity_lag = experiment.velocity_lag;
         Ok(Dataset { trajectories, windows, readings, even, substeps, settings, velocity_lag })
+    }
+
+    /// What simulations beside the recordings are functions of, at their time step.
+    pub fn system<'a, T>(
+        &'a self,
+        scene: &'a Scene,
+        parameters: &'a Parameters<T>,
+    ) -> System<'a, T> {
+        System { settings: &self.settings, ..scene.system_with(parameters) }
     }
 
     /// The time from one frame of a trajectory to another, s, as simulated.

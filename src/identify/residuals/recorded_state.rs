@@ -26,7 +26,7 @@ pub(crate) fn recorded(
     let lag = Settings { time_step: velocity_lag.abs(), ..*settings };
     let scene = &experiment.scene;
     let model = &scene.model;
-    let system = System { model, parameters: &scene.parameters, settings: &lag };
+    let system = System { settings: &lag, ..scene.system() };
     let touched = touched(&system, &state, &scene.inputs);
     if touched.iter().all(|&touched| touched) {
         return state;

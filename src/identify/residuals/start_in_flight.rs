@@ -32,7 +32,7 @@ pub(crate) fn in_flight(
     let recording = &dataset.trajectories[trajectory];
     let time_step = dataset.settings.time_step * dataset.substeps as f64;
     let settings = Settings { time_step, ..dataset.settings };
-    let system = System { model: &scene.model, parameters, settings: &settings };
+    let system = System { settings: &settings, ..scene.system_with(parameters) };
     let flies = |state: &&State<f64>| !touched(&system, state, &scene.inputs).contains(&true);
     let count = recording.states[first..].iter().take(steps + 1).take_while(flies).count();
     if count < LEAST_FRAMES {

@@ -10,7 +10,7 @@ use super::information::{Information, Resolution, Unknown};
 use crate::Error;
 use crate::identify::data::Dataset;
 use crate::identify::experiment::Experiment;
-use crate::model::{Parameters, System};
+use crate::model::Parameters;
 use crate::simulation::Rollout;
 use crate::trajectory::Trajectory;
 
@@ -186,7 +186,7 @@ impl Dataset {
             );
             return Err(Error::input(&experiment.name, None, "duration", message));
         }
-        let system = System { model: &scene.model, parameters, settings: &scene.settings };
+        let system = scene.system_with(parameters);
         let mut rollout = Rollout::new(system, scene.state.clone());
         let mut states = vec![scene.state.clone()];
         for _ in 0..frames as usize {

@@ -5,7 +5,7 @@ use crate::identify::experiment::Experiment;
 use crate::identify::parallel;
 use crate::identify::residuals::{in_flight, recorded, replay, whole_turns};
 use crate::linalg::norm;
-use crate::model::{Joint, JointKind, Model, Parameters, System};
+use crate::model::{Joint, JointKind, Model, Parameters};
 use crate::simulation::StepReport;
 use crate::state::State;
 use crate::trajectory::Known;
@@ -108,7 +108,7 @@ pub fn evaluate_with(
     let trajectories = parallel(threads, dataset.trajectories.len(), |k| {
         let trajectory = &dataset.trajectories[k];
         let model = &experiment.scene.model;
-        let system = System { model, parameters, settings: &dataset.settings };
+        let system = dataset.system(&experiment.scene, parameters);
         let first = trajectory.first_complete();
         let part = (k, first, trajectory.steps() - first);
         let inputs = &experiment.scene.inputs;

@@ -150,7 +150,7 @@ fn window_sums(
     let model = &experiment.scene.model;
     let recording = &dataset.trajectories[trajectory];
     let measurement = Measurement::new(experiment, dataset);
-    let system = System { model, parameters, settings: &dataset.settings };
+    let system = dataset.system(&experiment.scene, parameters);
     let inputs = &experiment.scene.inputs;
     let phases = phases(system, dataset, window, initial, inputs);
     let mut r = Vec::new();
