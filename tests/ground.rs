@@ -1,7 +1,7 @@
 //! The place of the ground, and how soft contacts are, as parameters.
 
 use approx::assert_relative_eq;
-use stiction::ad::{Dual, Real};
+use stiction::ad::{Dual, LANES, Real};
 use stiction::assemble::Description;
 use stiction::identify::{
     Dataset, Experiment, FitStatus, FreeParameter, InitialState, Noise, Problem, fit,
@@ -45,7 +45,7 @@ fn the_ground_has_derivatives() {
             let steps = 12;
             let mut parameters = scene.parameters.clone();
             parameters.values[slot] += at;
-            let mut dual = parameters.cast::<Dual<f64, 1>>();
+            let mut dual = parameters.cast::<Dual<f64, LANES>>();
             dual.values[slot] = Dual::variable(parameters.values[slot], 0);
             let slopes = end(&scene, &dual, steps);
             let moved = |h: f64| {

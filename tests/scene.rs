@@ -1,7 +1,7 @@
 //! Scene files: what is read, and what is said about bad ones.
 
 use approx::assert_relative_eq;
-use stiction::ad::{Dual, Real};
+use stiction::ad::{Dual, LANES, Real};
 use stiction::model::{
     ContactSolver, Parameters, Scene, Settings, Shape, Solid, StaggeredDerivative,
 };
@@ -206,13 +206,13 @@ fn names_address_slots() {
 #[test]
 fn casts_keep_values_and_drop_derivatives() {
     let Scene { model, parameters, state, .. } = scene();
-    let dual: Parameters<Dual<f64, 2>> = parameters.cast();
+    let dual: Parameters<Dual<f64, LANES>> = parameters.cast();
     assert_eq!(dual.value(), parameters);
     assert_eq!(dual.mass(&model, 0), Dual::constant(0.4));
     let mut existing = Parameters::default();
     parameters.cast_into(&mut existing);
     assert_eq!(existing, dual);
-    assert_eq!(state.cast::<Dual<f64, 2>>().value(), state);
+    assert_eq!(state.cast::<Dual<f64, LANES>>().value(), state);
     assert_eq!(State::<f64>::at_origin(2).orientation(1), [1.0, 0.0, 0.0, 0.0]);
 }
 

@@ -1,7 +1,7 @@
 //! Staggered projections: against the coupled solver where they converge, by hand where they do
 //! not need to, and their derivatives, which are those of the truncated program.
 
-use stiction::ad::{Dual, Function, Real, jacobian, jacobian_by_rows};
+use stiction::ad::{Dual, Function, LANES, Real, jacobian, jacobian_by_rows};
 use stiction::argmin::Mode;
 use stiction::model::{ContactSolver, Scene, StaggeredDerivative, System};
 use stiction::simulation::{StepMemory, StepReport, Workspace, step};
@@ -198,7 +198,7 @@ fn without_the_derivative_of_the_memory_a_rollout_is_wrong() {
     let slope = |remember| {
         let scene = scene(&format!("{CUBE}{CORNER}"), 0.1, passes(1));
         let program = TwoSteps { scene, remember };
-        let (_, j) = jacobian::<1>(|x: &[Dual<f64, 1>]| program.evaluate(x[0]), &[0.1]);
+        let (_, j) = jacobian::<LANES>(|x: &[Dual<f64, LANES>]| program.evaluate(x[0]), &[0.1]);
         let h = 1e-5;
         let (above, below) = (program.evaluate(0.1 + h), program.evaluate(0.1 - h));
         let central = above.iter().zip(&below).map(|(a, b)| (a - b) / (2.0 * h));

@@ -20,6 +20,8 @@ pub struct Range<T> {
     pivots: Vec<usize>,
     /// Whether the rows were seen to be clearly independent.
     clear: bool,
+    /// The length of the shortest pivot relative to the longest.
+    least_pivot: f64,
     /// Columns of Q, one after the other.
     q: Vec<T>,
     /// R, rank x rank, row-major, upper triangular.
@@ -67,6 +69,7 @@ impl<T: Real> Range<T> {
         self.rows = m;
         self.columns = columns;
         self.clear = false;
+        self.least_pivot = 1.0;
         self.pivots.clear();
         self.q.clear();
         self.work.clear();
@@ -94,6 +97,7 @@ impl<T: Real> Range<T> {
             let best = best.sqrt();
             longest = longest.max(best);
             let Some(j) = pivot.filter(|_| best > tolerance * longest) else { break };
+            self.least_pivot = best / longest;
             let k = self.pivots.len();
             // Orthogonalise once more against the basis: twice is enough.
             for p in 0..k {
@@ -160,6 +164,11 @@ impl<T: Real> Range<T> {
     /// Whether [`is_everything`](Self::is_everything) has found the rows clearly independent: their squares lose nothing.
     pub(crate) fn is_clear(&self) -> bool {
         self.clear
+    }
+
+    /// How long the shortest pivot column was, less what the others have, relative to the longest.
+    pub(crate) fn least_pivot(&self) -> f64 {
+        self.least_pivot
     }
 
     /// How many rows the matrix has.

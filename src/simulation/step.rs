@@ -4,6 +4,7 @@ use super::closure::Closure;
 use super::impacts::Impacts;
 use super::{StepMemory, StepReport};
 use crate::ad::Real;
+use crate::ad::instance::instances;
 use crate::argmin::{ContactResiduals, Mode, Report, Status};
 use crate::contact::{ContactRecord, Contacts, Decisions, JointRecord};
 use crate::dynamics::FreeMotion;
@@ -113,7 +114,31 @@ fn is_untouched<T: Real>(
 /// and the torque in its own frame, N m; of other joints N m or N), then a control for each actuator.
 /// Nothing is allocated once `workspace`, `memory` and `next` have grown to size (on `f64` and
 /// duals; the tape grows).
+#[inline]
 pub fn step<T: Real>(
+    system: &System<T>,
+    state: &State<T>,
+    inputs: &[T],
+    memory: &mut StepMemory<T>,
+    workspace: &mut Workspace<T>,
+    next: &mut State<T>,
+) -> StepReport {
+    compiled::<T>()(system, state, inputs, memory, workspace, next)
+}
+
+type Step<T> = fn(
+    &System<T>,
+    &State<T>,
+    &[T],
+    &mut StepMemory<T>,
+    &mut Workspace<T>,
+    &mut State<T>,
+) -> StepReport;
+
+instances!(compiled, advance: Step);
+
+/// [`step`], as each scalar compiles it.
+fn advance<T: Real>(
     system: &System<T>,
     state: &State<T>,
     inputs: &[T],

@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 
-use stiction::ad::{self, Dual, Node, Real, Recording, TapeScalar, Var};
+use stiction::ad::{self, Dual, LANES, Node, Real, Recording, TapeScalar, Var};
 use stiction::argmin::{CoupledContact, DiskQcqp, NonnegativeQp};
 use stiction::model::{Parameters, Scene};
 use stiction::simulation::{StepMemory, Workspace, step};
@@ -238,7 +238,8 @@ fn nodes_allocate_nothing() {
 
 #[test]
 fn nodes_over_duals_allocate_nothing() {
-    nodes::<Dual<f64, 2>>(|x| Dual::new(x, [1.0, x]), Dual::constant(1.0));
+    let seeded = |x: f64| Dual::new(x, std::array::from_fn(|k| x.powi(k as i32)));
+    nodes::<Dual<f64, LANES>>(seeded, Dual::constant(1.0));
 }
 
 /// Rolls the scene out on the tape, a recording a step: the Jacobian of each step in the state and

@@ -1,7 +1,7 @@
 //! Derivatives of steps with contact between bodies, by every way there is, and against differences of
 //! converged solves.
 
-use stiction::ad::{Dual, Real};
+use stiction::ad::{Dual, LANES, Real};
 use stiction::argmin::Mode;
 use stiction::model::{ContactSolver, Scene, StaggeredDerivative};
 use stiction::simulation::Rollout;
@@ -170,7 +170,7 @@ type Modes = Vec<(usize, usize, Mode)>;
 
 /// Velocities after three steps with derivatives in four numbers, added to the mass of the seventh cube, the
 /// friction below the sixth, and two velocities; and what the contacts did.
-fn end(scene: &Scene, x: [Dual<f64, 4>; 4]) -> (Vec<Dual<f64, 4>>, Modes) {
+fn end(scene: &Scene, x: [Dual<f64, LANES>; 4]) -> (Vec<Dual<f64, LANES>>, Modes) {
     let slot = |name: &str| scene.model.parameter(name).unwrap().slots[0];
     let mut parameters = scene.parameters.cast();
     let mut start = scene.state.cast();

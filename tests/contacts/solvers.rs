@@ -1,7 +1,7 @@
 //! What the selectable solvers do differently, in closed form.
 
 use approx::assert_relative_eq;
-use stiction::ad::{Dual, Real};
+use stiction::ad::{Dual, LANES, Real};
 use stiction::argmin::Mode;
 use stiction::contact::ContactRecord;
 use stiction::model::{ContactSolver, Scene, StaggeredDerivative};
@@ -101,7 +101,7 @@ fn gauss_seidel_finds_what_newton_finds() {
     assert!(error.to_string().contains("coupled"), "{error}");
     let scene = sliding(ContactSolver::GaussSeidel, 1.0, 0.3);
     let start = State {
-        q: scene.state.q.iter().map(|&x| Dual::<f64, 1>::variable(x, 0)).collect(),
+        q: scene.state.q.iter().map(|&x| Dual::<f64, LANES>::variable(x, 0)).collect(),
         v: scene.state.v.iter().map(|&x| Dual::constant(x)).collect(),
     };
     let state = final_state(&scene, &scene.parameters.cast(), start, 1);
@@ -110,7 +110,7 @@ fn gauss_seidel_finds_what_newton_finds() {
 
 /// dv/dmu after one step from the impulses in `memory`, which it replaces.
 fn by_mu(scene: &Scene, memory: &mut StepMemory<f64>) -> Vec<f64> {
-    let mut parameters = scene.parameters.cast::<Dual<f64, 1>>();
+    let mut parameters = scene.parameters.cast::<Dual<f64, LANES>>();
     let slot = scene.model.parameter("floor-cube/mu").unwrap().slots[0];
     parameters.values[slot] = Dual::variable(parameters.values[slot].value, 0);
     let system = scene.system_with(&parameters);

@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use approx::assert_relative_eq;
-use stiction::ad::{Dual, Real};
+use stiction::ad::{Dual, LANES, Real};
 use stiction::identify::{
     Dataset, Evaluation, Experiment, Fit, FreeParameter, InitialState, LeastSquares, Noise,
     Problem, RobustLoss, RolloutStart, Transform, WindowLength, evaluate, evaluate_from,
@@ -348,14 +348,15 @@ fn links_at_rest_have_derivatives() {
         );
         let settings = "restitution_threshold = 0.05";
         let scene = elbow(settings, &link1, &format!("q = [{angle}], v = [{rate}]"));
-        let mut parameters = scene.parameters.cast::<Dual<f64, 1>>();
+        let mut parameters = scene.parameters.cast::<Dual<f64, LANES>>();
         for name in ["floor-link1/mu", "floor-link2/mu"] {
             let slot = scene.model.parameter(name).unwrap().slots[0];
             parameters.values[slot] = Dual::variable(parameters.values[slot].value(), 0);
         }
         let system = scene.system_with(&parameters);
         let mut rollout = Rollout::new(system, scene.state.cast());
-        let inputs: Vec<Dual<f64, 1>> = scene.inputs.iter().map(|&u| Dual::constant(u)).collect();
+        let inputs: Vec<Dual<f64, LANES>> =
+            scene.inputs.iter().map(|&u| Dual::constant(u)).collect();
         for step in 0..400 {
             rollout.step(&inputs);
             let State { q, v } = &rollout.state;

@@ -1,7 +1,7 @@
 //! How parameters are searched for: priors, transforms, fixed ones, inertias of bodies there can be.
 
 use approx::assert_relative_eq;
-use stiction::ad::{self, Dual, Real};
+use stiction::ad::{self, Dual, LANES, Real};
 use stiction::dynamics::InertialParameters;
 use stiction::identify::{
     Dataset, Experiment, Fit, FitStatus, FreeParameter, InitialState, LeastSquares, Prior, Problem,
@@ -333,7 +333,8 @@ fn robust_losses_and_their_slopes() {
             assert_relative_eq!(0.5 * turned * turned, loss(r), max_relative = 1e-14);
             assert!(turned.signum() == r.signum());
             // d/dr loss = r̃ r̃'
-            let (_, j) = ad::jacobian::<1>(|x: &[Dual<f64, 1>]| vec![alone(robust, x[0])], &[r]);
+            let (_, j) =
+                ad::jacobian::<LANES>(|x: &[Dual<f64, LANES>]| vec![alone(robust, x[0])], &[r]);
             let slope = match robust {
                 RobustLoss::Huber(c) => r.clamp(-c, c),
                 RobustLoss::Cauchy(c) => r / (1.0 + r * r / (c * c)),

@@ -106,8 +106,9 @@ pub(in crate::argmin::contact) fn solve<T: Real>(
     w.carry.lambda.copy_from_slice(lambda);
     w.carry.follow(&data);
     w.carry.take_modes(&data, solution);
+    let rule = Selection::LeastNorm(solution.dependent);
     for _ in 0..T::ORDER {
-        if w.carry.newton_step(&data, Selection::LeastNorm, &solution.held).is_none() {
+        if w.carry.newton_step(&data, rule, &solution.held).is_none() {
             lambda.fill(T::constant(f64::NAN));
             return;
         }
@@ -141,7 +142,8 @@ impl Search {
             solution.held.resize(data.rows.rows(), 0.0);
         } else if newton {
             let reached = self.search_with_restarts(data, scale, tolerance, warm, &mut iterations);
-            iterations += self.finish(data, scale, reached.max(enough), solution);
+            iterations +=
+                self.finish(data, scale, [reached.max(enough), reached.max(tolerance)], solution);
             if self.residual(data, scale) > reached.max(tolerance) {
                 // The rule has led away from the best there was: keep that.
                 self.state.lambda.copy_from_slice(&self.kept);
