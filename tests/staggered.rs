@@ -135,7 +135,7 @@ fn the_slope_of_a_flat_slide_in_mu() {
 fn check(name: &str, start: &str, mu: f64, n_step: usize, steps: usize) {
     let scene = scene(&format!("{CUBE}{start}"), mu, passes(n_step));
     let program = program(&scene, steps);
-    let regime = program.regime();
+    let regime = program.contact_modes();
     assert!(!regime.modes.is_empty() && regime.report.unsolved == 0, "{name}: {regime:?}");
     let check = Gradcheck::of(&program).unwrap();
     let name = format!("{name}, {n_step} passes, {steps} steps");

@@ -5,8 +5,6 @@
 
 mod archive;
 mod bench;
-mod check;
-mod checkpoint;
 mod comparison;
 mod contact_log;
 mod design;
@@ -19,11 +17,13 @@ mod import;
 mod init;
 mod interrupt;
 mod linearize;
+mod observability;
 mod outcome;
 mod output;
 mod progress;
 mod report_folder;
 mod result_file;
+mod resume;
 mod run_length;
 mod scene_options;
 mod simulate;

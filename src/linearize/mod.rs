@@ -28,7 +28,7 @@ mod contact_derivative;
 mod contact_side;
 mod convention;
 mod displacement;
-mod export;
+mod file;
 mod pose_lanes;
 mod products;
 mod step_jacobian;

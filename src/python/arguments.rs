@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 
-use super::arrays::Argument;
 use super::exceptions::Error;
+use super::numpy_arrays::Argument;
 
 /// More are no faster on any machine, and each has memory of its own.
 const MOST_THREADS: usize = 256;

@@ -8,9 +8,9 @@ use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
 use super::arguments::{Given, threads as number_of_threads};
-use super::arrays::output;
 use super::calls::warn;
 use super::exceptions::Error;
+use super::numpy_arrays::output;
 use super::scene::Scene;
 use crate::Error as InputError;
 use crate::identify::{Dataset, Effort, Experiment, Fit, fit, half_sampling};

@@ -2,12 +2,12 @@
 //! [`fit`](crate::identify::fit) on arrays. Its Python part, `stiction/`, wraps them for other libraries.
 
 mod arguments;
-mod arrays;
 mod calls;
 mod exceptions;
 mod identification;
-mod jacobian;
+mod numpy_arrays;
 mod scene;
+mod step_jacobian;
 
 use pyo3::pymodule;
 
@@ -18,9 +18,9 @@ mod _stiction {
     #[pymodule_export]
     use crate::python::identification::{Identification, identify};
     #[pymodule_export]
-    use crate::python::jacobian::Jacobian;
-    #[pymodule_export]
     use crate::python::scene::{Scene, load, parse};
+    #[pymodule_export]
+    use crate::python::step_jacobian::Jacobian;
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -7,10 +7,10 @@ use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
 use super::arguments::{Given, Sizes, count, part};
-use super::arrays::{Argument, Cases, concatenated, joined, output};
 use super::calls::{Interrupt, evaluate, lock};
 use super::exceptions::Error;
-use super::jacobian::{Jacobian, Linearized};
+use super::numpy_arrays::{Argument, Cases, concatenated, joined, output};
+use super::step_jacobian::{Jacobian, Linearized};
 use crate::Error as InputError;
 use crate::formats::LoadOptions;
 use crate::model::Scene as Description;

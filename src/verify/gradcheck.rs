@@ -45,7 +45,7 @@ impl Gradcheck {
     pub fn of(program: &StepProgram) -> Result<Gradcheck, Error> {
         let derivatives = Derivatives::of(program, |x| program.run(x), program.variables())?;
         let mut check = Gradcheck::compare(program.names(), &derivatives);
-        check.report = program.regime().report;
+        check.report = program.contact_modes().report;
         Ok(check)
     }
 

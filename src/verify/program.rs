@@ -26,13 +26,13 @@ pub struct StepProgram<'a> {
     slots: Vec<usize>,
     variables: Vec<f64>,
     end: State<f64>,
-    regime: Regime,
+    contact_modes: ContactModes,
 }
 
 /// What the contacts did in a run of the program: two inputs with different modes are separated by
 /// a kink.
 #[derive(Clone, Debug, Default)]
-pub struct Regime {
+pub struct ContactModes {
     /// Step, contact pair, feature, mode, and what decided target and friction, of every touching
     /// contact.
     pub modes: Vec<(usize, usize, usize, Mode, Decisions)>,
@@ -40,7 +40,7 @@ pub struct Regime {
     pub report: StepReport,
 }
 
-impl PartialEq for Regime {
+impl PartialEq for ContactModes {
     /// Whether the modes are the same, and as many problems solved.
     fn eq(&self, other: &Self) -> bool {
         self.modes == other.modes && self.report.unsolved == other.report.unsolved
@@ -94,9 +94,9 @@ impl<'a> StepProgram<'a> {
             slots,
             variables,
             end: State::default(),
-            regime: Regime::default(),
+            contact_modes: ContactModes::default(),
         };
-        (program.end, program.regime) = program.end(&program.variables);
+        (program.end, program.contact_modes) = program.end(&program.variables);
         program
     }
 
@@ -113,17 +113,17 @@ impl<'a> StepProgram<'a> {
     }
 
     /// What the contacts do at [`Self::variables`].
-    pub fn regime(&self) -> &Regime {
-        &self.regime
+    pub fn contact_modes(&self) -> &ContactModes {
+        &self.contact_modes
     }
 
     /// The outputs at `variables`, and what the contacts did.
-    pub fn run<T: Real>(&self, variables: &[T]) -> (Vec<T>, Regime) {
-        let (end, regime) = self.end(variables);
-        (end.difference(self.model.coordinates(), &self.end.cast()), regime)
+    pub fn run<T: Real>(&self, variables: &[T]) -> (Vec<T>, ContactModes) {
+        let (end, contact_modes) = self.end(variables);
+        (end.difference(self.model.coordinates(), &self.end.cast()), contact_modes)
     }
 
-    fn end<T: Real>(&self, variables: &[T]) -> (State<T>, Regime) {
+    fn end<T: Real>(&self, variables: &[T]) -> (State<T>, ContactModes) {
         let nv = self.model.nv();
         let (numbers, rest) = variables.split_at(self.slots.len());
         let (tangent, inputs) = rest.split_at(2 * nv);
@@ -135,17 +135,17 @@ impl<'a> StepProgram<'a> {
         let mut state = self.state.cast().moved(self.model.coordinates(), tangent);
         let mut memory = self.memory.cast();
         let (mut workspace, mut next) = (Workspace::default(), state.clone());
-        let mut regime = Regime::default();
+        let mut contact_modes = ContactModes::default();
         for count in 0..self.steps {
             let report = step(&system, &state, inputs, &mut memory, &mut workspace, &mut next);
             std::mem::swap(&mut state, &mut next);
-            regime.report.merge(&report);
+            contact_modes.report.merge(&report);
             let modes = workspace.modes();
-            regime.modes.extend(
+            contact_modes.modes.extend(
                 modes.map(|(pair, point, mode, target)| (count, pair, point, mode, target)),
             );
         }
-        (state, regime)
+        (state, contact_modes)
     }
 }
 

@@ -72,7 +72,7 @@ fn the_regime_is_recorded_and_a_kink() {
         let program = StepProgram::new(system, &state, &scene.inputs, &memory, 1);
         let check = Gradcheck::of(&program).unwrap();
         assert!(check.passed(), "{speed}: {check:?}");
-        let modes = program.regime().modes.clone();
+        let modes = program.contact_modes().modes.clone();
         assert!(!modes.is_empty());
         let (.., (_, regime)) = modes[0];
         (regime, check.skipped_at_kinks())

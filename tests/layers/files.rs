@@ -29,33 +29,40 @@ const KNOWN: &[(&str, &str)] = &[
 /// Names of several files, and the one thing that all of them are about.
 const SHARED_NAMES: &[(&str, &str)] = &[
     ("actuator", "in the model and in each format of files"),
-    ("arrays", ""),
     ("axes", "which axes separate two solids, of each pair of shapes"),
     ("body", "in each format of files"),
-    ("check", ""),
-    ("checkpoint", ""),
+    ("check", "derivatives against others, sparse ones and all"),
     ("comparison", "a result beside another one, in the library and as the program prints it"),
-    ("contact", ""),
-    ("derivatives", ""),
+    ("contact", "as files describe it, and the interior point that solves it"),
+    ("derivatives", "of dynamics, and of a program that is checked, by every way"),
     ("design", "candidate experiments, in the library and as a command"),
     ("equality", "in the model and in each format of files"),
-    ("error", ""),
+    ("error", "of differentiation, which is a package's own, and of inputs"),
     ("evaluate", "in the library and as a command"),
-    ("export", ""),
     ("face", "contact on faces, of each pair of shapes"),
+    ("file", "what a file of the room holds"),
     ("gradcheck", "in the library and as a command"),
     ("inertia", "of bodies, and as MJCF gives it"),
-    ("jacobian", ""),
     ("joint", "in the model and in each format of files"),
-    ("newton", ""),
-    ("node", ""),
-    ("problem", ""),
-    ("report", ""),
+    ("newton", "Newton's method, for each problem"),
+    ("node", "the trait, and that of contact"),
+    ("observability", "in the library and as `identify --check`"),
     ("scene", "of the model, and as Python has it"),
     ("shape", "in the model and in scene files"),
-    ("solve", ""),
     ("simulate", "in the library and as a command"),
+    ("solve", "which method solves what: linear systems, projections"),
     ("step", "of a scene, and as C calls it"),
+    ("step_jacobian", "of linearize, and as Python has it"),
+];
+
+/// Names of several public types, likewise.
+const SHARED_TYPES: &[(&str, &str)] = &[
+    ("Error", "of differentiation, which is a package's own, and of inputs"),
+    ("Jacobian", "of a step, as C and as Python have it"),
+    ("Linearization", "of a node's residual, inside `ad`, and of the steps of a scene"),
+    ("Model", "of bodies, and C's handle of it"),
+    ("Report", "of a solver, and as C has it"),
+    ("Scene", "of the model, and as Python has it"),
 ];
 
 /// No file has as many lines, nor has the one in the middle.
@@ -149,6 +156,26 @@ fn a_name_of_files_has_one_sense() {
         assert!(names.remove(*name).is_some(), "{name:?} is no shared name any more ({sense})");
     }
     assert!(names.is_empty(), "in one sense, or two? {names:#?}");
+}
+
+#[test]
+fn a_name_of_public_types_has_one_sense() {
+    let mut types: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
+    for Source { path, code, .. } in sources() {
+        for line in code.lines() {
+            let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+            let kind = words.next() == Some("pub")
+                && words.next().is_some_and(|kind| ["struct", "enum", "trait"].contains(&kind));
+            if let Some(name) = words.next().filter(|_| kind) {
+                types.entry(name.to_string()).or_default().insert(path.clone());
+            }
+        }
+    }
+    types.retain(|_, paths| paths.len() > 1);
+    for (name, sense) in SHARED_TYPES {
+        assert!(types.remove(*name).is_some(), "{name:?} is no shared name any more ({sense})");
+    }
+    assert!(types.is_empty(), "in one sense, or two? {types:#?}");
 }
 
 /// The imports of the files of a small crate.

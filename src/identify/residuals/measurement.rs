@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-use super::replay::{Motion, replay};
+use super::replay::{StepEnds, replay};
 use crate::ad::Real;
 use crate::dynamics::Kinematics;
 use crate::identify::data::{Dataset, Window};
@@ -61,7 +61,7 @@ pub fn residuals<T: Real>(
         let end = dataset.time_from(trajectory, first, first + steps);
         let early = measurement.sensors.iter().map(|sensor| -sensor.delay_range[0]);
         let end = end + early.fold(0.0, f64::max);
-        let (motion, report) = Motion::simulate(system, initial.clone(), &inputs, end);
+        let (motion, report) = StepEnds::simulate(system, initial.clone(), &inputs, end);
         for frame in first..=first + steps {
             let time = T::constant(dataset.time_from(trajectory, first, frame));
             let state = motion.at(measurement.model.coordinates(), time);
@@ -90,7 +90,7 @@ impl<T: Real> Readout<'_, T> {
         &mut self,
         frame: usize,
         state: &State<T>,
-        motion: Option<&Motion<T>>,
+        motion: Option<&StepEnds<T>>,
         residuals: &mut Vec<T>,
     ) {
         let Measurement { model, dataset, .. } = *self.measurement;

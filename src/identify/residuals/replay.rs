@@ -54,19 +54,19 @@ pub fn replay<T: Real>(
 }
 
 /// The states at the ends of all steps of a simulation.
-pub(crate) struct Motion<T> {
+pub(crate) struct StepEnds<T> {
     states: Vec<State<T>>,
     time_step: f64,
 }
 
-impl<T: Real> Motion<T> {
+impl<T: Real> StepEnds<T> {
     /// Simulates for at least `duration`, s.
     pub fn simulate(
         system: System<T>,
         initial: State<T>,
         inputs: &[T],
         duration: f64,
-    ) -> (Motion<T>, StepReport) {
+    ) -> (StepEnds<T>, StepReport) {
         let time_step = system.settings.time_step;
         let steps = (duration / time_step - ROUNDING).ceil().max(1.0) as usize;
         let mut rollout = Rollout::new(system, initial);
@@ -75,7 +75,7 @@ impl<T: Real> Motion<T> {
             rollout.step(inputs);
             states.push(rollout.state.clone());
         }
-        (Motion { states, time_step }, rollout.report)
+        (StepEnds { states, time_step }, rollout.report)
     }
 
     /// The state at a time after the start, s; outside of what was simulated, the first or last step goes on.

@@ -5,14 +5,14 @@ mod continuation;
 mod fit;
 mod lbfgsb;
 mod levenberg_marquardt;
-mod problem;
 mod search_space;
 mod staged;
+mod sum_of_squares;
 
 pub(crate) use fit::OBSERVABLE;
 pub use fit::{Fit, FitStatus, FittedParameter, fit, fit_from};
 pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, minimize};
 pub(crate) use levenberg_marquardt::{Limits, Standing, Variables, proceed};
-pub use problem::{Effort, Problem};
 pub use search_space::SearchSpace;
 pub use staged::{Checkpoint, Iteration, Progress, StartResult};
+pub use sum_of_squares::{Effort, Problem};

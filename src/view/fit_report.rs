@@ -14,7 +14,7 @@ use crate::trajectory::Trajectory;
 
 /// Everything the report of an identification shows. A section without data is left out of the page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Report {
+pub struct FitReport {
     /// Program and version.
     pub program: String,
     /// The experiment file as it was given.
@@ -222,12 +222,12 @@ const POINTS: usize = 400;
 /// Fewest recordings with quantiles worth drawing; below, one recording decides.
 const FEWEST: usize = 2;
 
-impl Report {
+impl FitReport {
     /// What can be said from a fit alone. Simulates all recordings once, on `threads` threads.
     ///
     /// `profiles`, `phases`, the remarks of `correlations`, `seconds` and `rollouts` are left for whoever knows
     /// them.
-    pub fn new(experiment: &Experiment, dataset: &Dataset, fit: &Fit, threads: usize) -> Report {
+    pub fn new(experiment: &Experiment, dataset: &Dataset, fit: &Fit, threads: usize) -> FitReport {
         let starts = starts(dataset, fit);
         let evaluation =
             evaluate_with(experiment, dataset, &fit.identified, threads, |k| starts[k].clone());
@@ -236,7 +236,7 @@ impl Report {
         for (clip, &(recording, _)) in shown.iter().enumerate() {
             recordings[recording].clip = Some(clip);
         }
-        Report {
+        FitReport {
             program: program(),
             experiment: experiment.name.clone(),
             seed: experiment.seed,
@@ -262,7 +262,7 @@ impl Report {
                          its first window starts at the result."
                     .to_string(),
             playback: Some(playback(experiment, dataset, fit, &starts, &shown)),
-            ..Report::default()
+            ..FitReport::default()
         }
     }
 

@@ -4,7 +4,7 @@ use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
 use super::arguments::Sizes;
-use super::arrays::{joined, output};
+use super::numpy_arrays::{joined, output};
 use crate::contact::ContactRecord;
 use crate::linearize::StepJacobian;
 use crate::model::Model;

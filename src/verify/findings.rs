@@ -8,7 +8,7 @@ use super::Kind;
 
 /// What [`check`](super::check) found.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct Check {
     /// The names of the inputs.
     pub inputs: Vec<String>,
     /// How many outputs there are.
@@ -26,7 +26,7 @@ pub struct Report {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Findings {
     /// Each way compared with the first, which `entries` are compared with differences of.
-    pub ways: Vec<Comparison>,
+    pub ways: Vec<Agreement>,
     /// Every derivative compared with differences, row by row.
     pub entries: Vec<Entry>,
     /// The kinks nearby, for every entry the nearest.
@@ -35,7 +35,7 @@ pub struct Findings {
 
 /// One way of differentiating compared with another.
 #[derive(Clone, Debug, Serialize)]
-pub struct Comparison {
+pub struct Agreement {
     /// The way.
     pub way: String,
     /// What it is compared with.
@@ -144,7 +144,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl Comparison {
+impl Agreement {
     /// Whether the two agree everywhere.
     pub fn passed(&self) -> bool {
         self.worst.is_none_or(|worst| worst.relative <= self.tolerance)
@@ -160,7 +160,7 @@ impl Findings {
     /// Whether no two ways disagree, and at least one derivative was confirmed by differences.
     pub fn passed(&self) -> bool {
         let decided = [Verdict::Agrees, Verdict::ValidAtKink];
-        self.ways.iter().all(Comparison::passed)
+        self.ways.iter().all(Agreement::passed)
             && self.of(Verdict::Disagrees).next().is_none()
             && decided.into_iter().any(|verdict| self.of(verdict).next().is_some())
     }
@@ -186,7 +186,7 @@ impl Entry {
     }
 }
 
-impl Report {
+impl Check {
     /// Whether something was compared and nothing disagrees. What is undecided is not counted
     /// against it, but something must have been decided.
     pub fn passed(&self) -> bool {
@@ -199,7 +199,7 @@ impl Report {
 /// Entries of one sort that are listed; the others are counted.
 const LISTED: usize = 8;
 
-impl fmt::Display for Report {
+impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for output in &self.not_finite {
             writeln!(f, "output {output} is not a finite number")?;
@@ -238,7 +238,7 @@ impl Findings {
     ) -> fmt::Result {
         let name = |input: usize| inputs.get(input).map_or("?", String::as_str);
         let place = |output, input: usize| format!("{}, input {}", row(output), name(input));
-        for comparison @ Comparison { way, against, worst, .. } in &self.ways {
+        for comparison @ Agreement { way, against, worst, .. } in &self.ways {
             let verb = if comparison.passed() { "agree" } else { "DISAGREE" };
             write!(f, "  {way} {verb} with {against}")?;
             if let Some(worst) = worst {
