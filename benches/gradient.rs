@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use stiction::ad::{self, Real};
-use stiction::model::{Parameters, Scene, System};
+use stiction::model::{Parameters, Scene};
 use stiction::simulation::Rollout;
 
 const SCENE: &str = "[simulation]
@@ -26,7 +26,7 @@ const SCENE: &str = "[simulation]
 
 fn way<T: Real>(scene: &Scene, parameters: &[T]) -> T {
     let parameters = Parameters { values: parameters.to_vec() };
-    let system = System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
+    let system = scene.system_with(&parameters);
     let mut rollout = Rollout::new(system, scene.state.cast());
     rollout.advance(100, &[T::zero(); 6]);
     let p = rollout.state.position(0);

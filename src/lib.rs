@@ -7,23 +7,30 @@
 //! a derivative of.
 //!
 //! ```
-//! use stiction::model::{Scene, System};
-//! use stiction::simulation::Rollout;
+//! use stiction::Scene;
 //!
-//! let text = "simulation.time_step = 0.01
-//! half_space = [{ name = 'floor', normal = [0, 0, 1] }]
-//! contact = [{ pair = 'floor-ball', mu = 0.5 }]
-//! [[body]]
-//! name = 'ball'
-//! mass = 1
-//! shape = { sphere = 0.1 }
-//! position = [0, 0, 0.1]";
-//! let Scene { model, parameters, settings, state, wrenches, .. } = Scene::parse(text, "scene.toml")?;
-//! let system = System { model: &model, parameters: &parameters, settings: &settings };
-//! let mut rollout = Rollout::new(system, state);
-//! rollout.advance(100, &wrenches);
-//! assert!((rollout.state.position(0).z - 0.1).abs() < 1e-6);
-//! assert_eq!(rollout.report.unsolved, 0);
+//! let scene = Scene::parse("
+//!     simulation.time_step = 0.001
+//!     half_space = [{ name = 'floor', normal = [0, 0, 1] }]
+//!     contact = [{ pair = 'floor-box', mu = 0.3 }]
+//!     [[body]]
+//!     name = 'box'
+//!     mass = 1
+//!     shape = { box = [0.1, 0.1, 0.01] }
+//!     position = [0, 0, 0.01]
+//!     velocity = [1, 0, 0]", "scene.toml")?;
+//! let mut simulation = scene.simulate();
+//! simulation.run(500);
+//! // A slide is v²/(2 mu g) long.
+//! let expected = 1.0 / (2.0 * 0.3 * 9.81);
+//! assert!((simulation["box/px"] / expected - 1.0).abs() < 0.005);
+//!
+//! let (distance, slopes) = scene.gradient(["floor-box/mu"], |simulation| {
+//!     simulation.run(500);
+//!     simulation["box/px"]
+//! })?;
+//! assert_eq!(distance, simulation["box/px"]);
+//! assert!((slopes[0] / (-expected / 0.3) - 1.0).abs() < 0.005);
 //! # Ok::<(), stiction::Error>(())
 //! ```
 //!
@@ -43,7 +50,7 @@
 //! | [`collision`] | contact points |
 //! | [`contact`] | from contact points to impulses |
 //! | [`trajectory`] | recorded motion, inputs over time, and their files |
-//! | [`simulation`] | the step and rollouts |
+//! | [`simulation`] | the step and rollouts; `Scene::simulate` |
 //! | [`identify`] | parameters from recordings |
 //! | [`mod@linearize`] | Jacobians of steps and their files |
 //! | [`transition`] | a scene as x+ = f(x, u; p) on arrays |
@@ -107,6 +114,7 @@ pub mod contact;
 pub mod dynamics;
 pub mod error;
 pub mod formats;
+mod gradient;
 pub mod identify;
 pub mod linalg;
 pub mod linearize;
@@ -123,6 +131,8 @@ pub mod verify;
 pub mod view;
 
 pub use error::{Error, ErrorKind};
+pub use model::Scene;
+pub use transition::Transition;
 
 /// The examples of the README, compiled and run as tests.
 #[cfg(doctest)]

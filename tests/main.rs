@@ -16,6 +16,7 @@ mod diffcosim;
 mod dynamics;
 mod families;
 mod fixtures;
+mod front_door;
 mod gradcheck;
 mod gradients;
 mod ground;

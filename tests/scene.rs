@@ -67,7 +67,7 @@ pub fn assert_message(message: &str, place: &str, says: &str) {
 
 #[test]
 fn a_scene_is_read_as_written() {
-    let Scene { model, parameters, state, settings, wrenches, .. } = scene();
+    let Scene { model, parameters, state, settings, inputs, .. } = scene();
     assert_eq!(
         settings.solver,
         ContactSolver::Staggered { n_step: 7, derivative: StaggeredDerivative::Unrolled }
@@ -109,8 +109,8 @@ fn a_scene_is_read_as_written() {
     assert_eq!(state.velocity(0).as_slice(), [1.0, 2.0, 3.0]);
     assert_eq!(state.angular_velocity(0).as_slice(), [4.0, 5.0, 6.0]);
     assert_eq!(state.v[6..], [0.0; 6]);
-    assert_eq!(wrenches[..6], [7.0, 8.0, 9.0, 10.0, 11.0, 12.0]);
-    assert_eq!(wrenches[6..], [0.0; 6]);
+    assert_eq!(inputs[..6], [7.0, 8.0, 9.0, 10.0, 11.0, 12.0]);
+    assert_eq!(inputs[6..], [0.0; 6]);
 }
 
 #[test]

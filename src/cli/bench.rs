@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 use super::drive::{Drive, DriveOptions, Settled, check_step};
+use super::outcome::Outcome;
 use super::output::{self, number};
 use super::progress::Progress;
+use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
-use super::{Outcome, run_length};
 use crate::Error;
 use crate::argmin::Mode;
 use crate::collision::Detection;
@@ -139,8 +140,7 @@ impl Times {
 
 impl Bench<'_> {
     fn system(&self) -> System<'_, f64> {
-        let Scene { model, parameters, settings, .. } = self.scene;
-        System { model, parameters, settings }
+        self.scene.system()
     }
 
     /// The steps of a rollout and nothing else.

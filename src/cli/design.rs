@@ -13,8 +13,9 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
+use super::outcome::Outcome;
 use super::output::{ResultArguments, json_head, json_text, optional, print};
-use super::{Outcome, scene_options};
+use super::scene_options;
 use crate::Error;
 use crate::identify::{Candidate, Dataset, Design, Experiment, Information};
 

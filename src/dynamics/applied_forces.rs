@@ -1,10 +1,10 @@
-//! What drives joints besides gravity: loads, motors, springs, damping.
+//! What drives joints besides gravity: inputs, motors, springs, damping.
 
 use crate::ad::Real;
 use crate::model::{ActuatorKind, Model, Parameters};
 use crate::state::State;
 
-/// Writes the generalised forces in a state: the loads and motors of `inputs` (see
+/// Writes the generalised forces in a state: what `inputs` add, directly and by motors (see
 /// [`step`](crate::simulation::step)), springs and damping.
 pub fn applied_forces<T: Real>(
     model: &Model,

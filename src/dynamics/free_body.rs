@@ -51,7 +51,7 @@ pub struct FreeBody<T> {
 
 /// Derivatives of the momenta of a [`FreeBody`] without contact: linear in the world, angular in the body.
 /// Turns are rotation vectors in the body. What is not here: the linear momentum is the mass times the
-/// velocity of the origin besides, and both take the load times the duration.
+/// velocity of the origin besides, and both gain force and torque times the duration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FreeBodyDerivatives<T> {
     /// Of the linear momentum, in turns.
@@ -170,17 +170,17 @@ impl<T: Real> FreeBody<T> {
         }
     }
 
-    /// How the momenta without contact, M v_p, change with the state and the load.
+    /// How the momenta without contact, M v_p, change with the state and the wrench.
     pub(crate) fn momentum_derivatives(
         &self,
         mass: T,
         inertia: &Matrix3<T>,
-        load: &[T],
+        wrench: &[T],
     ) -> Option<FreeBodyDerivatives<T>> {
         let (r, c, dt) = (self.rotation, self.center_of_mass, self.duration);
         let w = Vector3::new(self.velocity[3], self.velocity[4], self.velocity[5]);
         let free = free_rotation_derivative(*inertia, w, w + self.gyroscopic, dt)?;
-        let force = r.transpose() * Vector3::new(load[0], load[1], load[2]);
+        let force = r.transpose() * Vector3::new(wrench[0], wrench[1], wrench[2]);
         Some(FreeBodyDerivatives {
             linear_turn: r * cross_matrix(w.cross(&c)) * -mass,
             linear_spin: r * cross_matrix(c) * -mass,

@@ -62,6 +62,7 @@ mod rnea;
 mod rnea_adjoint;
 mod rnea_tangent;
 mod runge_kutta;
+mod tree_motion;
 
 pub use aba::{Aba, forward_dynamics};
 pub(crate) use applied_forces::AppliedForceDerivatives;
@@ -78,7 +79,7 @@ pub use forward_dynamics::{
 };
 pub use free_body::FreeBody;
 pub(crate) use free_body::FreeBodyDerivatives;
-pub use free_motion::{BodyPose, FreeMotion, TreeMotion};
+pub use free_motion::FreeMotion;
 pub use inertial::InertialParameters;
 pub use kinematics::{Axis, BodyKinematics, Kinematics};
 pub use mass_factor::MassFactor;
@@ -88,3 +89,4 @@ pub use rnea::{Rnea, bias, inverse_dynamics};
 pub use rnea_adjoint::{Gradient, RneaAdjoint, inverse_dynamics_vjp};
 pub use rnea_tangent::{Direction, RneaTangent, inverse_dynamics_jvp};
 pub use runge_kutta::{RungeKutta, runge_kutta};
+pub use tree_motion::{BodyPose, TreeMotion};

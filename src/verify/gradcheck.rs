@@ -43,9 +43,9 @@ impl Gradcheck {
     /// # Errors
     /// Those of [`vjp`](crate::ad::vjp).
     pub fn of(program: &StepProgram) -> Result<Gradcheck, Error> {
-        let derivatives = Derivatives::of(program, |x| program.run(x), program.inputs())?;
+        let derivatives = Derivatives::of(program, |x| program.run(x), program.variables())?;
         let mut check = Gradcheck::compare(program.names(), &derivatives);
-        check.report = program.regime().report;
+        check.report = program.contact_modes().report;
         Ok(check)
     }
 

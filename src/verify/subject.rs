@@ -6,7 +6,7 @@ use super::errors::error;
 use super::kink::{Break, Line};
 use super::ladder::{Ladder, size};
 use super::limit::Estimate;
-use super::{Apart, Comparison, Entry, Findings, Kink, Place, Verdict};
+use super::{Agreement, Apart, Entry, Findings, Kink, Place, Verdict};
 
 /// Errors are relative to a derivative, unless it is smaller than this fraction of what rounding of
 /// the whole row is relative to.
@@ -62,7 +62,7 @@ impl Subject<'_> {
         other: &DMatrix<f64>,
         against: &str,
         tolerance: f64,
-    ) -> Comparison {
+    ) -> Agreement {
         let mut worst: Option<Apart> = None;
         for (output, input) in self.places() {
             let (found, expected) = (other[(output, input)], self.derivative[(output, input)]);
@@ -74,7 +74,7 @@ impl Subject<'_> {
                 worst = Some(Apart { output, input, found, expected, relative });
             }
         }
-        Comparison { way: way.into(), against: against.into(), worst, tolerance }
+        Agreement { way: way.into(), against: against.into(), worst, tolerance }
     }
 
     fn places(&self) -> impl Iterator<Item = (usize, usize)> {

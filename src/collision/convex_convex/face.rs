@@ -10,7 +10,7 @@ use nalgebra::Vector3;
 
 use super::super::hull::{Hull, Plane};
 use super::axes::Face;
-use super::feature;
+use super::feature::feature;
 use crate::ad::Real;
 use crate::collision::lowest::{LEVEL, NEGLIGIBLE, lowest_gap};
 use crate::collision::{Pose, Witness};

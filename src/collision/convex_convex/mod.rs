@@ -14,6 +14,7 @@
 
 mod axes;
 mod face;
+mod feature;
 
 use nalgebra::Vector3;
 
@@ -22,6 +23,7 @@ use super::nearest::Nearest;
 use super::{Pose, Witness};
 use crate::ad::Real;
 use axes::Edges;
+use feature::feature;
 
 /// How far beyond the end of an edge its point may be by rounding, as a fraction of its half length.
 const BEYOND: f64 = 1e-6;
@@ -66,11 +68,6 @@ pub(super) fn convex_convex<T: Real>(
         *witness = witness.moved(poses[0]);
     }
     (!by_edges).then_some(reference.body)
-}
-
-/// The number of a pair of features.
-fn feature<T: Real>(hulls: [&Hull<T>; 2], first: usize, second: usize) -> usize {
-    first + hulls[0].polyhedron.features() * second
 }
 
 /// Pushes the point of two edges, in the frame of the first. False if the nearest points of their lines
