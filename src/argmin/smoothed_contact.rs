@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! lambda_n (u_n - target + c lambda_n) = kappa
-//! (mu lambda_n, lambda_t) o (psi, u_t) = (kappa, 0)      psi: a bound of the slip, as in Dojo (Howell et al. 2022)
+//! (mu lambda_n, lambda_t) o (psi, u_t) = (kappa, 0)      psi: a bound of the slip, as in Dojo [Howell22]
 //! ```
 //!
 //! with o the Jordan product of the second-order cone: mu lambda_n psi + lambda_t . u_t = kappa, and

@@ -1,4 +1,4 @@
-//! A scene carried by a copy of the shared library, after its end, where loaders do not look.
+//! A scene attached to a copy of the shared library, after its end, where loaders do not look.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::Error;
 use crate::linearize::Transition;
 use crate::model::{Description, Scene};
 
-/// The last bytes of a file with an attachment; before them stands how long it is.
+/// The last bytes of a file with an attachment; its length is before them.
 const MAGIC: &[u8; 16] = b"stiction-scene-1";
 const TRAILER: usize = 8 + MAGIC.len();
 
@@ -25,7 +25,7 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// Of a scene called `name` and the indices of its inputs, see
+    /// The attachment of a scene called `name` and the indices of its inputs, see
     /// [`inputs_named`](crate::linearize::inputs_named). Meshes become their hulls.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl Attachment {
         Scene::parse(&self.scene, &self.name)
     }
 
-    /// The system this stands for, of its [scene](Self::scene).
+    /// The transition of its [scene](Self::scene), with the inputs it selects.
     ///
     /// # Errors
     /// If the scene has no derivatives, or no such inputs.

@@ -28,7 +28,7 @@ pub struct BodyPose<T> {
     pub angular_speed: f64,
 }
 
-/// A tree over one step, in the coordinates that the contact problem is posed in: of a lone body the velocity
+/// A tree over one step, in the coordinates that the contact problem is posed in: of a free body the velocity
 /// of the centre of mass in the world and the angular velocity in the body, of others the
 /// velocities of the state.
 #[derive(Clone, Copy, Debug)]
@@ -47,11 +47,11 @@ pub struct TreeMotion<'a, T> {
 pub struct FreeMotion<T: Real> {
     /// Every body.
     pub bodies: Vec<BodyPose<T>>,
-    /// The lone ones, in the order of their trees.
+    /// The free bodies that nothing hangs on, in the order of their trees.
     pub lone: Vec<FreeBody<T>>,
     /// All other trees.
     pub articulation: Articulation<T>,
-    /// Of each tree its place among the lone ones, if it is one, and its velocities.
+    /// Of each tree its place among these free bodies, if it is one, and its velocities.
     trees: Vec<(Option<usize>, Range<usize>)>,
 }
 
@@ -102,7 +102,7 @@ impl<T: Real> FreeMotion<T> {
         }
     }
 
-    /// Puts a lone body in the place of its tree's.
+    /// Puts a free body in the place of its tree's.
     pub fn replace(&mut self, model: &Model, body: usize, free: FreeBody<T>) {
         let Some(tree) = model.bodies[body].tree else { return };
         if let Some(place) = self.trees[tree].0 {
@@ -111,7 +111,7 @@ impl<T: Real> FreeMotion<T> {
         }
     }
 
-    /// The lone body that a tree is, if it is one.
+    /// The free body that a tree is, if it is one.
     pub fn lone_of(&self, tree: usize) -> Option<&FreeBody<T>> {
         self.trees[tree].0.map(|place| &self.lone[place])
     }

@@ -126,7 +126,7 @@ fn between(parameter: &FreeParameter, share: f64) -> f64 {
     (least + share * (most - least)).clamp(lower, upper)
 }
 
-/// Number `k` of the Halton sequence in dimension `dimension`, 0 to 1.
+/// Number `k` of the Halton sequence (`Halton60`) in dimension `dimension`, 0 to 1.
 fn halton(k: usize, dimension: usize) -> f64 {
     let prime = (2_usize..)
         .filter(|n| (2..*n).take_while(|d| d * d <= *n).all(|d| !n.is_multiple_of(d)))
@@ -141,7 +141,7 @@ fn halton(k: usize, dimension: usize) -> f64 {
     sum
 }
 
-/// The next number of a generator (SplitMix64), 0 to 1.
+/// The next number of a generator (SplitMix64, `Steele14`), 0 to 1.
 pub(super) fn uniform(seed: &mut u64) -> f64 {
     *seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut z = *seed;

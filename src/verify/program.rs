@@ -11,7 +11,7 @@ use crate::state::{Coordinates, State};
 ///
 /// Inputs, one after the other: every single parameter of
 /// [`Model::parameter_names`]; the tangent vector `[dq; dv]` that moves the initial state; the
-/// wrenches. Outputs: the tangent vector from the end state at [`Self::inputs`] to the end
+/// inputs of the step. Outputs: the tangent vector from the end state at [`Self::inputs`] to the end
 /// state, `[dq; dv]`.
 #[derive(Clone, Debug)]
 pub struct StepProgram<'a> {
@@ -101,7 +101,7 @@ impl<'a> StepProgram<'a> {
     }
 
     /// The names of the inputs: those of the parameters; `body/px` and so on, `r` (rotation, rad,
-    /// body frame), `v`, `w` for the initial state; `f`, `t` for the loads; `q`, `v`, `f` of joints with one
+    /// body frame), `v`, `w` for the initial state; `f`, `t` for the applied forces; `q`, `v`, `f` of joints with one
     /// coordinate; `u` of actuators.
     pub fn names(&self) -> &[String] {
         &self.names
