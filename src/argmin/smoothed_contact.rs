@@ -15,7 +15,7 @@
 //! [`CoupledContact`](super::CoupledContact), as do derivatives where the modes are strict. A body at rest under its
 //! weight m g floats off by kappa / (m g) in the long run, and a contact at the distance d pushes with kappa / d.
 //!
-//! Both products are conditions on projections (Chen, Harker, Kanzow, Smale): lambda = P(lambda - s / g), with
+//! Both products are conditions on projections [Chen93], [Fukushima02]: lambda = P(lambda - s / g), with
 //! P the smoothed projection onto the cone, x -> (x + sqrt(x^2 + 4 kappa / g)) / 2 on its spectral values. So
 //! Newton's method needs no interior point to start from. It follows kappa down from a large one.
 //!
