@@ -19,7 +19,7 @@
 //! lose no more digits than they must. Only rows that are clearly independent go into one matrix with the others, as
 //! K of [`kkt_matrix`](super::kkt_matrix), which has their squares but is smaller.
 //!
-//! Of the impulses `z_m` that share the rule, Q'z_m follows from x and (I - QQ') z_m from the rule. Velocities do not depend
+//! Of the impulses `z_m` that share the rule, Q'z_m follows from x; the null-space part (I - QQ') z_m from the rule. Velocities do not depend
 //! on the latter, unless friction follows normal impulses that are shared (rigid contacts that slide): then the columns
 //! (C W)_m = W_m + F differ from the rows, and S (Z'S) = Z + F'Q R^-1.
 

@@ -468,7 +468,7 @@ impl Implicit for SmoothedContact {
         let solved = residual <= self.tolerance;
         let status = if solved { Status::Solved } else { Status::IterationLimit };
         let margin = f64::INFINITY;
-        *report = Report { status, iterations: steps, residual, margin };
+        *report = Report { status, iterations: steps, residual, margin, ..Report::default() };
         let (velocity, rest) = outputs.split_at_mut(self.rows.velocities());
         for (output, &z) in rest.iter_mut().zip(&*z) {
             *output = T::constant(z);

@@ -25,7 +25,7 @@ use super::proximal_point::{Goal, ProximalPoint, Weights};
 use super::redundancy::LeastNormWorkspace;
 use crate::ad::Real;
 use crate::argmin::interior_point::{ConeInteriorPoint, ConeProgramData};
-use crate::argmin::status::{Report, Status};
+use crate::argmin::status::{Report, Stage, Status};
 
 /// Newton iterations before the next round of sweeps.
 const NEWTON_ITERATIONS: usize = 12;
@@ -82,6 +82,8 @@ pub(in crate::argmin::contact) struct Search {
     interior_point: ConeInteriorPoint,
     proximal_point: ProximalPoint,
     zeros: Vec<f64>,
+    /// What found the best impulses.
+    stage: Stage,
 }
 
 /// Solves the problem of `node` for the impulses `lambda`.
@@ -136,6 +138,8 @@ impl Search {
         let mut iterations = 0;
         let enough = 1e-2 * tolerance;
         let newton = method == ContactMethod::Newton;
+        self.stage =
+            if method == ContactMethod::GaussSeidel { Stage::Sweeps } else { Stage::WarmStart };
         if newton && keep && warm && self.follows(data, scale, tolerance, &mut iterations) {
             self.classify(data, scale, false, solution);
             solution.held.clear();
@@ -174,7 +178,7 @@ impl Search {
             Status::IterationLimit
         };
         let margin = margin(data, &state.delassus, &solution.modes, &state.lambda, &state.u);
-        solution.report = Report { status, iterations, residual, margin };
+        solution.report = Report { status, iterations, stage: self.stage, residual, margin };
         solution.residuals =
             contact_residuals(data, &state.delassus, &state.lambda, &state.u, scale);
         solution.impulses.clear();
@@ -219,10 +223,12 @@ impl Search {
         let enough = 1e-2 * tolerance;
         self.state.follow(data);
         self.best.clone_from(&self.state.lambda);
+        self.stage = Stage::WarmStart;
         let mut best = self.residual(data, scale);
         if warm {
             self.newton(data, scale, enough, &mut best, iterations);
         }
+        let mut before = best;
         if best > tolerance {
             // A guess can lead astray.
             self.state.lambda.fill(0.0);
@@ -230,11 +236,13 @@ impl Search {
             *iterations += FIRST_SWEEPS;
             self.keep_best(data, scale, &mut best);
             self.newton(data, scale, enough, &mut best, iterations);
+            self.credit(Stage::Sweeps, best, &mut before);
         }
         if best > tolerance && self.interior_point(data, true, iterations) {
             self.state.follow(data);
             self.keep_best(data, scale, &mut best);
             self.newton(data, scale, enough, &mut best, iterations);
+            self.credit(Stage::InteriorPoint, best, &mut before);
         }
         self.kept.clone_from(&self.best);
         if ProximalPoint::knows(data.laws) {
@@ -253,16 +261,26 @@ impl Search {
                 *iterations += found.iterations;
                 self.best.copy_from_slice(lambda);
                 self.keep_better(found.residual, &mut best);
+                self.credit(Stage::ProximalPoint, best, &mut before);
             }
         }
         if best > tolerance {
             self.state.lambda.copy_from_slice(&self.kept);
             let found = self.search(data, scale, enough, true, iterations);
             self.keep_better(found, &mut best);
+            self.credit(Stage::Rounds, best, &mut before);
         }
         self.state.lambda.copy_from_slice(&self.kept);
         self.state.follow(data);
         best
+    }
+
+    /// Notes which stage has found something better.
+    fn credit(&mut self, stage: Stage, best: f64, before: &mut f64) {
+        if best < *before {
+            self.stage = stage;
+            *before = best;
+        }
     }
 
     /// Takes the interior point's impulses, with `shift` those of the exact law; false if it does not know a law of the problem.
