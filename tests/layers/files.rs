@@ -11,12 +11,6 @@ use super::{Source, sources};
 const KNOWN: &[(&str, &str)] = &[
     ("ad", "cursor.rs recording.rs reverse.rs sparse tape.rs tapes.rs var.rs"),
     ("ad", "dual.rs instance.rs linearization.rs node.rs node_rule.rs real.rs"),
-    ("argmin", "contact interior_point"),
-    ("argmin/contact", "node.rs node_residual.rs response.rs solve"),
-    ("argmin/contact/solve", "friction_first.rs polish.rs"),
-    ("argmin/impact", "cone_program.rs faces.rs natural_map.rs newton.rs"),
-    ("argmin/projection", "low_rank.rs quadratic.rs"),
-    ("contact", "contact_problem.rs contacts.rs staggered_projections.rs"),
     (
         "linearize",
         "column_lanes.rs contact_derivative.rs contact_side.rs displacement.rs step_jacobian.rs structured.rs tree_derivative.rs",
@@ -48,6 +42,7 @@ const SHARED_NAMES: &[(&str, &str)] = &[
     ("scene", "of the model, and as Python has it"),
     ("shape", "in the model and in scene files"),
     ("simulate", "in the library and as a command"),
+    ("solution", "what a solve decided, of each problem"),
     ("solve", "which method solves what: linear systems, projections"),
     ("step", "of a scene, and as C calls it"),
     ("step_jacobian", "of linearize, and as Python has it"),

@@ -25,11 +25,11 @@
 //! The matrix is K = B G C' + D + a (I - P), with B the conditions' rows, C the unknowns' columns, D
 //! diagonal and G = W W': see [`contact_matrix`](super::kkt_matrix).
 
-use super::block_rows::RowBlock;
 use super::kkt_matrix::{ContactMatrix, Shared};
 use super::law::{Law, Mode};
 use super::problem::{ContactData, Delassus};
 use crate::ad::Real;
+use crate::argmin::block_rows::RowBlock;
 use crate::linalg::Range;
 
 /// An unknown of the reduced system: its block and what it is.
