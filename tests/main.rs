@@ -13,6 +13,8 @@ mod contact_node;
 mod contacts;
 #[cfg(feature = "cli")]
 mod diffcosim;
+#[cfg(all(feature = "cli", unix))]
+mod docs;
 mod dynamics;
 mod families;
 mod fixtures;

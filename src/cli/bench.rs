@@ -65,7 +65,7 @@ struct Times {
     detection: Duration,
     /// Detection and what follows up to the impulses.
     contact: Duration,
-    /// Nothing if the contact solver has no derivatives.
+    /// Time of the Jacobians; `None` if the contact solver has no derivatives.
     jacobians: Option<Duration>,
 }
 
@@ -160,7 +160,7 @@ impl Bench<'_> {
         Ok(total)
     }
 
-    /// The same rollout, in which the stages are done once more by themselves before each step, and some
+    /// The times of a rollout in which the stages are done once more by themselves before each step, and some
     /// steps are linearised.
     fn time_parts(
         &self,
@@ -394,7 +394,7 @@ impl Statistics {
     }
 }
 
-/// Of each of `count` that took so long together.
+/// The mean time, µs, of `count` runs that took `time` together.
 fn microseconds(time: Duration, count: usize) -> f64 {
     1e6 * time.as_secs_f64() / count as f64
 }

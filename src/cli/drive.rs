@@ -150,9 +150,9 @@ pub(super) fn check_step(
 /// The motion that is left after settling.
 pub(super) struct Settled {
     pub seconds: f64,
-    /// Of the fastest body or slide, m/s.
+    /// Speed of the fastest body or slide, m/s.
     pub speed: f64,
-    /// Of the fastest turn, rad/s.
+    /// Speed of the fastest turn, rad/s.
     pub angular_speed: f64,
     pub report: StepReport,
 }

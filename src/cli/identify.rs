@@ -64,7 +64,7 @@ pub(super) struct Arguments {
     /// Print the result as one JSON object
     #[arg(long)]
     json: bool,
-    /// Fit nothing; say what the recordings can tell of the parameters, and what they cannot
+    /// Fit nothing; say which parameters are identifiable from the recordings, and which are not
     #[arg(long, conflicts_with_all = ["output"])]
     check: bool,
     /// Threads to use; the result does not depend on it [default: all]

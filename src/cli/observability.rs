@@ -1,16 +1,16 @@
-//! `stiction identify --check`: what recordings can tell, before anything is fitted.
+//! `stiction identify --check`: which parameters are identifiable, before anything is fitted.
 //!
 //! With `--json`, one JSON object:
 //!
 //! | key | what it holds |
 //! |---|---|
 //! | `program`, `version`, `command`, `seed`, `threads`, `experiment` | as of a result |
-//! | `status` | `observable`, or `unobservable` if something cannot be told either at the start or with the scene's values |
+//! | `status` | `observable`, or `unobservable` if a parameter is not identifiable at the start or with the scene's values |
 //! | `at_start`, `at_scene` | an object each, of the values at which was asked: |
 //! | `loss` | mean of the squared residuals there |
 //! | `singular_values` | of the Jacobian in typical changes of the parameters, decreasing: by how many standard deviations these move the residuals, all taken together |
 //! | `parameters` | a list: `name`, `value`, `visibility` (`visible`, `weak`, `combined`, `invisible`), `standard_error` (expected for the stated noise, priors included; `null` where none), `standard_error_alone` (if all others were known), `width` (of the bounds) |
-//! | `combinations` | a list of what leaves no trace: `changes` (by name), `in_shares`, `visible` (what shows of them; `null` if it has no short name), `sentence` |
+//! | `combinations` | a list of combinations that are not identifiable: `changes` (by name), `in_shares`, `visible` (what shows of them; `null` if it has no short name), `sentence` |
 //! | `remarks` | sentences |
 
 use serde_json::{Map, Value, json};

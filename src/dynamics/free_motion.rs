@@ -15,11 +15,11 @@ use crate::state::{NV, State};
 pub struct FreeMotion<T: Real> {
     /// Every body.
     pub bodies: Vec<BodyPose<T>>,
-    /// The lone ones, in the order of their trees.
+    /// The free bodies that nothing hangs on, in the order of their trees.
     pub lone: Vec<FreeBody<T>>,
     /// All other trees.
     pub articulation: Articulation<T>,
-    /// Of each tree its place among the lone ones, if it is one, and its velocities.
+    /// Of each tree its place among these free bodies, if it is one, and its velocities.
     trees: Vec<(Option<usize>, Range<usize>)>,
 }
 
@@ -70,7 +70,7 @@ impl<T: Real> FreeMotion<T> {
         }
     }
 
-    /// Puts a lone body in the place of its tree's.
+    /// Puts a free body in the place of its tree's.
     pub fn replace(&mut self, model: &Model, body: usize, free: FreeBody<T>) {
         let Some(tree) = model.bodies[body].tree else { return };
         if let Some(place) = self.trees[tree].0 {
@@ -79,7 +79,7 @@ impl<T: Real> FreeMotion<T> {
         }
     }
 
-    /// The lone body that a tree is, if it is one.
+    /// The free body that a tree is, if it is one.
     pub fn lone_of(&self, tree: usize) -> Option<&FreeBody<T>> {
         self.trees[tree].0.map(|place| &self.lone[place])
     }

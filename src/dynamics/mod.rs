@@ -1,7 +1,7 @@
 //! Motion of bodies without contact: Featherstone's algorithms on trees of joints, their analytic
 //! derivatives, and the step of a free body.
 //!
-//! [`Kinematics`] come first; what follows are free functions of it, each with scratch memory of its
+//! [`Kinematics`] come first; all else are free functions of it, each with scratch memory of its
 //! own that is reused. With M the mass matrix, the equations of motion are M a + bias = forces in the
 //! velocities of the state; of a free joint these are the velocity of the origin in the world and the
 //! angular velocity in the body, and `a` are their rates.

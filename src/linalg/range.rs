@@ -1,4 +1,4 @@
-//! Orthonormal basis of the range of a matrix, by modified Gram-Schmidt with column pivoting.
+//! Orthonormal basis of the range of a matrix, by modified Gram-Schmidt with column pivoting (`Golub13` 5.2, 5.4).
 
 use super::cholesky;
 use super::wide_dot::{add_scaled, wide_dot};
@@ -8,7 +8,8 @@ use crate::ad::Real;
 /// are either independent at the scale of its size or exactly dependent up to rounding.
 const RANK_TOLERANCE: f64 = 1e-9;
 
-/// Rows of which this fraction of the longest is left when the others are taken away are independent by any measure.
+/// Rows of which this fraction of the longest is left when their projection on the others is subtracted are
+/// independent by any measure.
 const CLEARLY: f64 = 1e-3;
 
 /// A = Q R on the pivot columns of an `m` x `n` matrix; Q has orthonormal columns that span the
@@ -63,7 +64,7 @@ impl<T: Real> Range<T> {
         self.factor_within(a, rows, columns, RANK_TOLERANCE);
     }
 
-    /// The same, where columns shorter than `tolerance` of the longest count as dependent.
+    /// [`factor`](Self::factor) where columns shorter than `tolerance` of the longest count as dependent.
     pub fn factor_within(&mut self, a: &[T], rows: usize, columns: usize, tolerance: f64) {
         let m = rows;
         self.rows = m;

@@ -34,7 +34,7 @@ pub struct Identification {
     pub correlations: Py<PyArrayDyn<f64>>,
     /// Mean of the squared residuals over their standard deviations; 1 is noise alone.
     pub loss: f64,
-    /// The same at the start of the search.
+    /// The loss at the start of the search.
     pub loss_at_start: f64,
     /// Iterations of the search.
     pub iterations: usize,

@@ -42,7 +42,7 @@ impl Argument {
         Ok(argument)
     }
 
-    /// The same vector in all cases.
+    /// A vector that is the same in all cases.
     pub fn constant(name: &'static str, values: Vec<f64>) -> Self {
         Argument { name, values: Array1::from(values).into_dyn(), own: 1 }
     }
@@ -154,7 +154,7 @@ pub(super) struct Cases<const N: usize> {
 }
 
 impl<const N: usize> Cases<N> {
-    /// Of some arguments and the values of p.
+    /// The cases of some arguments and the values of p.
     pub fn new(arguments: [Argument; N], parameters: Argument) -> PyResult<Self> {
         let all: Vec<&Argument> = arguments.iter().chain([&parameters]).collect();
         let shapes = || {

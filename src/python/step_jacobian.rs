@@ -11,7 +11,7 @@ use crate::model::Model;
 
 /// Derivatives of steps: dx+ = A dx + B du + C dp, on tangent vectors [dq; dv] of 2 nv numbers.
 ///
-/// Of a batch, arrays have its leading axes; `modes` and `status` are lists in its order.
+/// The arrays of a batch have its leading axes; `modes` and `status` are lists in its order.
 #[pyclass(frozen, get_all, module = "stiction")]
 pub struct Jacobian {
     /// dx+/dx, (..., 2 nv, 2 nv).
@@ -34,7 +34,7 @@ pub struct Jacobian {
     pub status: Py<PyAny>,
 }
 
-/// Of one step.
+/// The derivatives of one step.
 pub(super) struct Linearized {
     matrices: [Vec<f64>; 3],
     next: Vec<f64>,
@@ -61,7 +61,7 @@ impl Linearized {
 }
 
 impl Jacobian {
-    /// Of all cases of a batch of this shape.
+    /// The derivatives of all cases of a batch of this shape.
     pub(super) fn new(
         py: Python,
         shape: &[usize],
@@ -82,7 +82,7 @@ impl Jacobian {
         let ndx = sizes.ndx();
         let array =
             |own: &[usize], cases| PyResult::Ok(output(py, shape, own, joined(cases)?)?.unbind());
-        // Of one step, not lists of one.
+        // A single step has values, not lists of one.
         let single = |list: Bound<PyAny>| {
             PyResult::Ok(if shape.is_empty() { list.get_item(0)?.unbind() } else { list.unbind() })
         };

@@ -24,7 +24,7 @@ impl Default for Options {
 /// their error. Kinks within 1 % of an input (of 0.01, if that is smaller) are located.
 ///
 /// # Errors
-/// Those of [`vjp`]; [`Error::Shape`] if `f` does not always have as many outputs.
+/// The errors of [`vjp`]; [`Error::Shape`] if `f` does not always have as many outputs.
 ///
 /// ```
 /// use stiction::ad::{Function, Real};

@@ -86,9 +86,9 @@ pub enum Verdict {
     Agrees,
     /// There is a kink, and it is an element of the generalised derivative there.
     ValidAtKink,
-    /// Differences are not good enough to tell.
+    /// Differences are not good enough to decide.
     Undecided,
-    /// It is wrong.
+    /// The derivative is wrong.
     Disagrees,
 }
 
@@ -100,7 +100,7 @@ pub struct Kink {
     /// The column.
     pub input: usize,
     /// How far the input is from it, in its units: positive if it is at a larger input, 0 if it
-    /// cannot be told from the point.
+    /// cannot be distinguished from the point.
     pub distance: f64,
     /// How well the distance is known.
     pub within: f64,
@@ -120,13 +120,13 @@ pub struct Kink {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
-    /// It is the slope on the left.
+    /// The derivative is the slope on the left.
     Left,
-    /// It is the slope on the right.
+    /// The derivative is the slope on the right.
     Right,
     /// It lies between them.
     Between,
-    /// It is none of these: no generalised derivative.
+    /// The derivative is none of these, and so no generalised derivative.
     Outside,
     /// There are no finite slopes to compare with.
     Unknown,

@@ -1,6 +1,6 @@
 //! The same function differentiated in several ways, and compared.
 //!
-//! The function is written once, generic in its scalar, and its Jacobian is taken
+//! The function is written once, generic in its scalar, and its Jacobian is computed
 //!
 //! | by | which shares with the tape |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! derivative is a generalised one there.
 //!
 //! [`Gradcheck`] does it to one step, or a few, from a state: a function of all named parameters, of
-//! the initial state and of the applied inputs ([`StepProgram`]). That knows its kinks: differences
+//! the initial state and of the inputs ([`StepProgram`]). That knows its kinks: differences
 //! count only where both sides keep the modes of all contacts; where they do not, the state is at a
 //! kink for that direction, and what is skipped is counted.
 

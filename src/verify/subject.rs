@@ -41,8 +41,8 @@ impl Subject<'_> {
         SMALL * self.row_scale(i) / size(self.x[j])
     }
 
-    /// Of one output 1. Of several between 1/2 and 3/2, over the scale of the output, so that none
-    /// hides behind another and none cancels another but by chance.
+    /// Weights of the outputs: 1 of a single one; of several between 1/2 and 3/2, over the scale of the output, so
+    /// that none hides behind another and none cancels another but by chance.
     pub(super) fn weights(&self) -> Vec<f64> {
         const GOLDEN: f64 = 0.618_033_988_749_894_8;
         if self.y.len() == 1 {
@@ -197,8 +197,8 @@ impl Subject<'_> {
         }
     }
 
-    /// Where a derivative at a kink is, and whether it may be there. Beside a kink that can be told
-    /// from the point nothing is called wrong: another one between them may hide the own slope.
+    /// Where a derivative at a kink is, and whether it may be there. Beside a kink that is distinguishable
+    /// from the point nothing is called wrong: another one between them may hide the slope at the point.
     fn place(&self, derivative: f64, kink: &Break, floor: f64) -> (Place, Verdict) {
         let is = |slope: Option<Estimate>| match slope {
             Some(slope) => self.against(derivative, slope, floor),

@@ -23,13 +23,13 @@ pub struct FitReport {
     pub seed: u64,
     /// How it ended: the name used in results.
     pub status: String,
-    /// The same as a sentence.
+    /// How it ended, as a sentence.
     pub status_text: String,
     /// Mean of the squared residuals in standard deviations: 1 is noise alone.
     pub loss: f64,
-    /// The same where the search started.
+    /// The loss where the search started.
     pub loss_at_start: f64,
-    /// The same with the scene's own values.
+    /// The loss with the scene's own values.
     pub loss_of_scene: f64,
     /// Iterations of the search.
     pub iterations: usize,
@@ -188,7 +188,7 @@ pub struct Correlations {
     pub names: Vec<String>,
     /// Row by row, -1 to 1; not finite where it is not known.
     pub matrix: Vec<Vec<f64>>,
-    /// What recordings cannot tell apart, in sentences.
+    /// Which combinations of parameters are not identifiable, in sentences.
     pub remarks: Vec<String>,
 }
 

@@ -42,7 +42,7 @@ impl FitReport {
     }
 }
 
-/// Pairs of estimates that can hardly be told apart.
+/// Pairs of estimates that are hardly identifiable one by one.
 fn remarks(names: &[String], matrix: &[Vec<f64>]) -> Vec<String> {
     let pairs = (0..names.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
     let strong = pairs.filter(|&(a, b)| matrix[a][b].abs() >= STRONG);

@@ -449,10 +449,16 @@ impl<T: Real> ContactModes<T> {
         }
     }
 
-    /// Adds a (I - P) (lambda - held) to the conditions `h`.
-    pub fn add_rejected(&mut self, lambda: &[T], held: &[f64], h: &mut [T]) {
+    /// Puts the rule for the null space in place of what the conditions `h` ask there: P h + a (I - P) (lambda - held).
+    pub fn share(&mut self, lambda: &[T], held: &[f64], h: &mut [T]) {
         if !self.range.is_deficient() {
             return;
+        }
+        self.scratch.clear();
+        self.scratch.extend(self.members.iter().map(|member| h[member.unknown]));
+        self.range.reject(&mut self.scratch);
+        for (member, &x) in self.members.iter().zip(&self.scratch) {
+            h[member.unknown] -= x;
         }
         self.gather(|r| lambda[r] - held[r]);
         self.range.reject(&mut self.scratch);

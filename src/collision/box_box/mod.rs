@@ -1,4 +1,4 @@
-//! Two boxes: the axis that separates them the most, and the points where they may touch along it.
+//! Two boxes: the axis that separates them the most (`Gottschalk96`), and the points where they may touch along it.
 //!
 //! 1. `axes` measures, in `f64`, how far the boxes are apart along the 15 directions that can
 //!    separate them: normals of faces, and products of an edge of each. The largest wins, with a

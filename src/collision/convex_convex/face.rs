@@ -50,7 +50,7 @@ struct Faces<'a, T> {
     pose: Pose<T>,
     /// The faces of both.
     faces: [usize; 2],
-    /// That of the reference.
+    /// The plane of the reference.
     plane: Plane<T>,
 }
 

@@ -5,7 +5,7 @@
 //! and vertex, vertex and face, edge and edge.
 //!
 //! 1. `axes` measures, in `f64`, how far the polyhedra are apart along the normals of faces and along the
-//!    products of edges that can be outermost together: those whose arcs on the Gauss map cross.
+//!    products of edges that can be outermost together: those whose arcs on the Gauss map cross (`Gregorius13`).
 //! 2. A face is a reference: `face` clips the face that looks at it to the prism over it.
 //! 3. A pair of edges gives the point where their lines are nearest.
 //!

@@ -32,7 +32,7 @@ impl Experiment {
     /// max_iterations = 60
     /// continuation = true              # (default) whole windows: short horizons and few recordings first
     /// starts = 4                       # starts of the first stage, spread over the bounds (default 4 with continuation, else 1)
-    /// half_samples = 0                 # standard errors from fits to so many random halves of the recordings
+    /// half_samples = 20                # optional: standard errors from fits to so many random halves of the recordings
     /// seed = 1
     /// [adam]
     /// rate = 0.05                      # of the scale of each parameter

@@ -6,7 +6,7 @@ use crate::ad::Real;
 /// beyond `c`. So recordings that went wrong, and rollouts that part at an impact, do not decide a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RobustLoss {
-    /// Linearly beyond c: c |r| - c²/2.
+    /// Linearly beyond c: c |r| - c²/2 (`Huber64`).
     Huber(f64),
     /// c²/2 ln(1 + r²/c²): what is far off hardly counts at all. There may be several minima.
     Cauchy(f64),

@@ -1,4 +1,4 @@
-//! Adam (Kingma and Ba 2015) on reverse-mode gradients: the search of [LeLidec21] IV.B.
+//! Adam (`Kingma15`) on reverse-mode gradients: the search of [LeLidec21] IV.B.
 
 use serde::{Deserialize, Serialize};
 

@@ -131,7 +131,7 @@ fn between(parameter: &FreeParameter, share: f64) -> f64 {
     (least + share * (most - least)).clamp(lower, upper)
 }
 
-/// Number `k` of the Halton sequence in dimension `dimension`, 0 to 1.
+/// Number `k` of the Halton sequence (`Halton60`) in dimension `dimension`, 0 to 1.
 fn halton(k: usize, dimension: usize) -> f64 {
     let prime = (2_usize..)
         .filter(|n| (2..*n).take_while(|d| d * d <= *n).all(|d| !n.is_multiple_of(d)))

@@ -2,8 +2,8 @@
 //! parameters.
 //!
 //! Variables at a bound that the gradient pushes against are held; the others move along the two-loop
-//! direction (Nocedal and Wright 2006, Algorithm 7.4), projected onto the bounds, with Armijo's condition along
-//! the projected path (Bertsekas 1982). Fitted initial states move along, in units of 1 mm, 1 mrad and 10 times
+//! direction (`Nocedal06`, Algorithm 7.4), projected onto the bounds, with Armijo's condition along
+//! the projected path (`Bertsekas82`). Fitted initial states move along, in units of 1 mm, 1 mrad and 10 times
 //! that a second.
 
 use serde::{Deserialize, Serialize};

@@ -2,8 +2,8 @@
 //!
 //! The sums J'J and J'r are all it asks of a problem, so that Jacobians of many trajectories need
 //! not be kept, and unknowns that belong to one trajectory can be eliminated there. Damping after
-//! Marquardt (diagonal) and Nielsen (its update); a bound that the gradient pushes against holds
-//! its variable, and steps end at the bounds. Where it ends, a compass search looks over the kinks
+//! `Marquardt63` (diagonal) and `Nielsen99` (its update); a bound that the gradient pushes against holds
+//! its variable, and steps end at the bounds. Where it ends, a compass search (`Kolda03`) looks over the kinks
 //! that changes of contact make.
 
 use nalgebra::{DMatrix, DVector};

@@ -1,4 +1,4 @@
-//! The sum of squares over all windows, in parallel, with fitted initial states eliminated.
+//! The sum of squares over all windows, in parallel, with fitted initial states eliminated [Triggs00] 6.1.
 
 use std::collections::BTreeMap;
 

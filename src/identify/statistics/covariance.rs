@@ -24,9 +24,8 @@ impl Covariance {
     /// changes (H - H_c)^-1 g_c that the estimate undergoes without each recording c, where H = `h` = J'J, and
     /// H_c and the gradient g_c of `recordings` are its share. Holds for any errors that are independent from one
     /// recording to another, those of the model included. H^-1 (sum g_c g_c') H^-1, to which it tends with
-    /// many recordings, is too small with few: each draws the estimate to itself (MacKinnon, Nielsen and
-    /// Webb 2023, cluster-robust inference, CV3). `known`: the part of H that is of the priors, which
-    /// hold as stated. Nothing with fewer than [`LEAST_RECORDINGS`], if H is not definite, or if
+    /// many recordings, is too small with few: each draws the estimate to itself (`MacKinnon23`, CV3). `known`: the
+    /// part of H that is of the priors, which hold as stated. Nothing with fewer than [`LEAST_RECORDINGS`], if H is not definite, or if
     /// one recording alone tells of a combination, so that none disagrees with it.
     pub fn of_recordings(
         h: &DMatrix<f64>,

@@ -1,4 +1,4 @@
-//! Which experiment tells most: optimal design.
+//! Which experiment is the most informative: optimal design (`Pukelsheim93`).
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 //!
 //! The standard errors of a linearisation are those of the nearest minimum. Rollouts through many impacts have
 //! kinks everywhere, and derivatives that hold next to nowhere; fits to halves of the recordings differ by
-//! what is left of them, whatever they are like in between (Shao and Tu 1995, 5.3).
+//! what is left of them, whatever they are like in between (`Shao95` 5.3).
 use crate::identify::data::Dataset;
 use crate::identify::experiment::{Experiment, WindowLength};
 use crate::identify::search::{Effort, Fit, Limits, Problem, Standing, Variables, proceed};

@@ -22,7 +22,7 @@ pub struct Outlier {
     pub words: String,
 }
 
-/// Scores from which a recording stands out (Iglewicz and Hoaglin, 1993).
+/// Scores from which a recording stands out (`Iglewicz93`).
 const LIMIT: f64 = 3.5;
 /// Fewest recordings among which one can.
 const LEAST: usize = 5;

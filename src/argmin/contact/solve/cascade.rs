@@ -1,4 +1,4 @@
-//! Semi-smooth Newton on the coupled contact problem: the natural map decides the mode of each
+//! Semi-smooth Newton on the coupled contact problem [Alart91]: the natural map decides the mode of each
 //! block, the conditions at those modes are solved to first order, and again, with steps shortened
 //! until the residual falls. It converges in two to seven iterations from a few
 //! [block Gauss-Seidel](super::gauss_seidel) sweeps, and goes back to sweeping when the residual no
