@@ -9,8 +9,6 @@ use super::{Source, sources};
 
 /// Circles that stand to this day: a folder, and what of it imports each other. One that is gone is taken out.
 const KNOWN: &[(&str, &str)] = &[
-    ("ad", "cursor.rs recording.rs reverse.rs sparse tape.rs tapes.rs var.rs"),
-    ("ad", "dual.rs instance.rs linearization.rs node.rs node_rule.rs real.rs"),
     (
         "linearize",
         "column_lanes.rs contact_derivative.rs contact_side.rs displacement.rs step_jacobian.rs structured.rs tree_derivative.rs",
@@ -37,7 +35,6 @@ const SHARED_NAMES: &[(&str, &str)] = &[
     ("inertia", "of bodies, and as MJCF gives it"),
     ("joint", "in the model and in each format of files"),
     ("newton", "Newton's method, for each problem"),
-    ("node", "the trait, and that of contact"),
     ("observability", "in the library and as `identify --check`"),
     ("scene", "of the model, and as Python has it"),
     ("shape", "in the model and in scene files"),
