@@ -1,7 +1,7 @@
 //! The coupled contact node on random problems: laws, and derivatives against each other.
 
 use stiction::ad::{self, NodeRule, Real, with_node_rule};
-use stiction::argmin::{ContactSolution, CoupledContact, Mode};
+use stiction::argmin::{ContactSolution, CoupledContact, Law, Mode};
 
 use crate::random::Random;
 
@@ -128,4 +128,117 @@ fn four_ways_to_differentiate_agree() {
     }
     assert!(checked > 250, "{checked}");
     assert!(worst_unrolled < 1e-6, "{worst_unrolled}");
+}
+
+/// The tangent of `run` along `dx` by `rule`.
+fn tangent(node: &CoupledContact, x: &[f64], dx: &[f64], rule: NodeRule) -> Vec<f64> {
+    with_node_rule(rule, || ad::jvp(|x| run(node, x).0, x, dx).unwrap().1)
+}
+
+/// The largest difference, relative to the largest of the first.
+fn apart(x: &[f64], y: &[f64]) -> f64 {
+    let size = x.iter().fold(f64::MIN_POSITIVE, |size, x| size.max(x.abs()));
+    x.iter().zip(y).fold(0.0, |most: f64, (x, y)| most.max((x - y).abs())) / size
+}
+
+/// A body on feet at heights that differ by a tilt, which stick; and what its inputs change by when each foot moves.
+fn feet(random: &mut Random, count: usize, tilt: f64, compliance: f64) -> [Vec<f64>; 2] {
+    let rows = |[x, y, z]: [f64; 3], one: f64| {
+        [[0.0, 0.0, one, y, -x, 0.0], [one, 0.0, 0.0, 0.0, z, -y], [0.0, one, 0.0, -z, 0.0, x]]
+    };
+    let (mut x, mut dx) = (Vec::new(), Vec::new());
+    for i in 0..count {
+        let place = [
+            [-0.3, 0.3][i % 2],
+            (i / 2) as f64 * 0.2 - 0.3,
+            -0.1 + tilt * random.uniform(-1.0, 1.0),
+        ];
+        x.extend(rows(place, 1.0).iter().flatten());
+        dx.extend(rows(random.vector::<3>(1.0).into(), 0.0).iter().flatten());
+    }
+    for i in 0..6 {
+        let inertia = if i < 3 { 1.0 } else { random.uniform(0.1, 0.3) };
+        x.extend((0..6).map(|k| if i == k { inertia } else { 0.0 }));
+    }
+    x.extend(
+        (0..6)
+            .map(|k| if k == 2 { -random.uniform(0.5, 1.0) } else { random.uniform(-0.05, 0.05) }),
+    );
+    for value in [0.0, 0.8, compliance] {
+        x.extend((0..count).map(|_| value));
+    }
+    let moved = dx.len();
+    dx.extend(x[moved..].iter().map(|_| random.uniform(-1.0, 1.0)));
+    [x, dx]
+}
+
+/// Feet whose tangential rows are dependent but for a tilt: the tape was wrong by O(1) here.
+#[test]
+fn derivatives_of_tilted_feet_agree() {
+    let mut random = Random(7);
+    let mut checked = 0;
+    for count in [4, 6, 8] {
+        for compliance in [0.0, 1e-6, 1e-3] {
+            for tilt in [0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5] {
+                for _ in 0..5 {
+                    let node = CoupledContact::on_one_tree(count, 6, 1e-10);
+                    let [x, dx] = feet(&mut random, count, tilt, compliance);
+                    let (y, solution) = run(&node, &x);
+                    if !solution.report.status.is_solved() || solution.report.margin < 1e-6 {
+                        continue;
+                    }
+                    checked += 1;
+                    let by = |rule| tangent(&node, &x, &dx, rule);
+                    let (jvp, residual) = (by(NodeRule::ByJvp), by(NodeRule::ByResidual));
+                    let case = format!("{count} feet, compliance {compliance}, tilt {tilt}");
+                    // With a compliance of 1e-6 targets that no motion has make impulses a million times as large.
+                    let bound = if compliance == 1e-6 { 1e-6 } else { 1e-8 };
+                    assert!(
+                        apart(&jvp[..6], &residual[..6]) < bound,
+                        "{case}: {jvp:?} {residual:?}"
+                    );
+                    let w: Vec<f64> = y.iter().map(|_| random.uniform(-1.0, 1.0)).collect();
+                    let (_, adjoint) = ad::vjp(|x| run(&node, x).0, &x, |_| w.clone()).unwrap();
+                    let dot =
+                        |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+                    let size: f64 = w.iter().zip(&jvp).map(|(w, y)| (w * y).abs()).sum();
+                    let gap = (dot(&w, &jvp) - dot(&adjoint, &dx)).abs();
+                    assert!(gap <= 1e-8 * size, "{case}: {gap} of {size}");
+                }
+            }
+        }
+    }
+    assert!(checked > 150, "{checked}");
+}
+
+/// Two bodies that slide, one of them ten million times as heavy: its row is short, but not dependent.
+#[test]
+fn friction_of_a_heavy_body_follows_its_normal_impulse() {
+    let mut node = CoupledContact { tolerance: 1e-12, ..CoupledContact::default() };
+    let trees = [node.rows.add_tree(3), node.rows.add_tree(3)];
+    trees.into_iter().for_each(|tree| node.add(Law::Coulomb, [tree, tree]));
+    let unit = |size: f64| (0..9).map(move |k| if k % 4 == 0 { size } else { 0.0 });
+    let mut x: Vec<f64> = unit(1.0).chain(unit(1.0)).collect();
+    x.extend(unit(1.0).chain(unit(1e7_f64.sqrt())));
+    x.extend([-1.0, 3.0, 0.0, -1.0, 3.0, 0.0]);
+    x.extend([0.0, 0.0, 0.5, 0.5, 0.0, 0.0]);
+    let mut dx = vec![0.0; x.len()];
+    (dx[36], dx[39]) = (1.0, 1.0);
+    let jvp = tangent(&node, &x, &dx, NodeRule::ByJvp);
+    // Faster down by 1, more friction by mu.
+    approx::assert_relative_eq!(jvp[..6], [0.0, 0.5, 0.0, 0.0, 0.5, 0.0], epsilon = 1e-9);
+    assert!(apart(&jvp, &tangent(&node, &x, &dx, NodeRule::ByResidual)) < 1e-8);
+}
+
+/// Nothing to differentiate, and inputs that no problem has.
+#[test]
+fn problems_of_no_size_and_of_a_wrong_one_do_not_end_the_process() {
+    for (contacts, velocities) in [(0, 0), (0, 3), (1, 0)] {
+        let node = CoupledContact::on_one_tree(contacts, velocities, 1e-10);
+        let x = vec![1.0; node.input_len()];
+        let jvp = tangent(&node, &x, &vec![1.0; x.len()], NodeRule::ByJvp);
+        assert_eq!(jvp.len(), node.output_len());
+    }
+    let node = CoupledContact::on_one_tree(1, 3, 1e-10);
+    assert!(tangent(&node, &[1.0; 5], &[1.0; 5], NodeRule::ByJvp).iter().all(|x| x.is_nan()));
 }

@@ -23,6 +23,8 @@ pub struct Range<T> {
     clear: bool,
     /// The length of the shortest pivot relative to the longest.
     least_pivot: f64,
+    /// The length of the longest column that was left, likewise.
+    dropped_pivot: f64,
     /// Columns of Q, one after the other.
     q: Vec<T>,
     /// R, rank x rank, row-major, upper triangular.
@@ -70,7 +72,7 @@ impl<T: Real> Range<T> {
         self.rows = m;
         self.columns = columns;
         self.clear = false;
-        self.least_pivot = 1.0;
+        (self.least_pivot, self.dropped_pivot) = (1.0, 0.0);
         self.pivots.clear();
         self.q.clear();
         self.work.clear();
@@ -97,7 +99,10 @@ impl<T: Real> Range<T> {
             }
             let best = best.sqrt();
             longest = longest.max(best);
-            let Some(j) = pivot.filter(|_| best > tolerance * longest) else { break };
+            let Some(j) = pivot.filter(|_| best > tolerance * longest) else {
+                self.dropped_pivot = best / longest.max(f64::MIN_POSITIVE);
+                break;
+            };
             self.least_pivot = best / longest;
             let k = self.pivots.len();
             // Orthogonalise once more against the basis: twice is enough.
@@ -170,6 +175,11 @@ impl<T: Real> Range<T> {
     /// How long the shortest pivot column was, less what the others have, relative to the longest.
     pub(crate) fn least_pivot(&self) -> f64 {
         self.least_pivot
+    }
+
+    /// How long the longest column that counts as dependent is, less what the pivots have, relative to the longest.
+    pub(crate) fn dropped_pivot(&self) -> f64 {
+        self.dropped_pivot
     }
 
     /// How many rows the matrix has.

@@ -61,7 +61,7 @@ impl Structured {
             let (node, ..) = problem.solved();
             let Condition::Coupled(factor) = conditions.of(k) else { return false };
             let response = &mut factor.response;
-            // How they share it changes with the rows, which is not followed here.
+            // The null-space part of the impulses changes with the rows, which the geometry on six lanes does not say.
             if response.sharing_matters() {
                 return false;
             }

@@ -118,6 +118,7 @@ pub(super) struct ContactModes<T> {
     range: Range<T>,
     /// a: the mean diagonal of G over the members.
     range_scale: f64,
+    shortest_row: f64,
     /// y with J y = lambda - held on the members.
     preimage: Vec<T>,
     rows: Vec<T>,
@@ -313,7 +314,13 @@ impl<T: Real> ContactModes<T> {
             self.members.push(Member { unknown: k, first, rows, row, impulse });
         }
         self.gather(|r| at.lambda[r] - at.held[r]);
-        let trace: f64 = self.rows.iter().map(|x| x.value() * x.value()).sum();
+        let square = |row: &[T]| row.iter().map(|x| x.value() * x.value()).sum::<f64>();
+        let squares = self.rows.chunks_exact(nv.max(1)).map(square);
+        let (trace, least, most) = squares
+            .fold((0.0, f64::INFINITY, 0.0), |(sum, least, most), x| {
+                (sum + x, f64::min(least, x), f64::max(most, x))
+            });
+        self.shortest_row = if most > 0.0 { (least / most).sqrt() } else { 0.0 };
         self.range_scale = trace / self.members.len().max(1) as f64;
         let members = self.members.len();
         let rows = &self.rows[..];
@@ -388,14 +395,13 @@ impl<T: Real> ContactModes<T> {
         self.unknowns.len()
     }
 
-    /// Whether velocities depend on how impulses are shared among redundant contacts: where normal
-    /// impulses take part in that and friction follows them without being part of the condition.
-    pub fn sharing_matters(&self) -> bool {
-        self.range.is_deficient()
-            && self.members.iter().any(|member| {
-                let Unknown { block, kind, .. } = self.unknowns[member.unknown];
-                kind == Kind::Normal && self.follows(block) && self.laws[block] != Law::Relaxed
-            })
+    /// Whether friction follows normal impulses that share the rule without being part of their conditions.
+    pub fn friction_follows_members(&self) -> bool {
+        self.members.iter().any(|member| {
+            let Unknown { block, kind, .. } = self.unknowns[member.unknown];
+            let slides = kind == Kind::Normal && self.follows(block);
+            slides && self.laws[block] != Law::Relaxed && self.limit[block].value() != 0.0
+        })
     }
 
     /// First row in contact space of unknown `k`, its row of B and its column of C there.
@@ -412,6 +418,11 @@ impl<T: Real> ContactModes<T> {
     /// Whether one of the rows that share the rule is shorter than `part` of the longest, less what the others have.
     pub fn is_nearly_dependent(&self, part: f64) -> bool {
         !self.range.is_clear() && self.range.least_pivot() < part
+    }
+
+    /// The length of the shortest of the rows that share the rule, relative to the longest.
+    pub fn shortest_row(&self) -> f64 {
+        self.shortest_row
     }
 
     /// y with J y = lambda - held on the conditions that share the rule, for the change of P with J.

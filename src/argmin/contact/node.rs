@@ -62,9 +62,9 @@ impl CoupledContact {
         state.lambda.copy_from_slice(lambda);
         self.rows.times(data.jacobian, velocity, &mut state.u);
         state.take_modes(data, solution);
-        let mut rules = [Selection::LeastNorm(solution.dependent)]
-            .into_iter()
-            .chain(COARSE.map(Selection::CoarseLeastNorm));
+        let dependent = solution.dependent;
+        let coarse = COARSE.map(|coarse| Selection::CoarseLeastNorm(coarse.max(dependent)));
+        let mut rules = [Selection::LeastNorm(dependent)].into_iter().chain(coarse);
         factor.determined = self.is_differentiable(solution)
             && rules.any(|rule| factor.response.factor(data, solution, rule));
         factor.change.clear();
@@ -124,11 +124,11 @@ impl Node for CoupledContact {
         outputs: &[T],
         factor: &mut ContactFactor<T>,
     ) {
-        let data = self.data(inputs);
         if solution.report.status == Status::InvalidInput {
             factor.determined = false;
             return;
         }
+        let data = self.data(inputs);
         factor.response.state.start(&data);
         self.factor_started(solution, &data, outputs, factor);
     }
@@ -169,7 +169,8 @@ impl Node for CoupledContact {
             let x = &mut x[range.start * columns..range.end * columns];
             solve_lower_transpose_rows(l, range.len(), columns, x);
         }
-        for (column, tangents) in output_tangents.chunks_exact_mut(outputs.len()).enumerate() {
+        for (column, tangents) in output_tangents.chunks_exact_mut(outputs.len().max(1)).enumerate()
+        {
             let changes = x.iter().skip(column).step_by(columns);
             let impulses = f.impulses.iter().skip(column).step_by(columns);
             for (tangent, &change) in tangents.iter_mut().zip(changes.chain(impulses)) {
@@ -220,7 +221,7 @@ impl CoupledContact {
         if preimage.is_empty() {
             rotations.clear();
         }
-        for (column, tangents) in tangents.chunks_exact(self.input_len()).enumerate() {
+        for (column, tangents) in tangents.chunks_exact(self.input_len().max(1)).enumerate() {
             let d = self.data(tangents);
             // L^-1 (dJ' lambda - dL L'(v+ - v_p)) - dL'(v+ - v_p) + L' dv_p
             let (momentum, half) = (&mut f.velocity, &mut f.velocity2);
@@ -238,7 +239,8 @@ impl CoupledContact {
                 *p += h;
             }
             d.times_factor_transpose(&f.change, half);
-            for ((x, &p), &h) in x[column..].iter_mut().step_by(columns).zip(&*momentum).zip(&*half)
+            for ((x, &p), &h) in
+                x.iter_mut().skip(column).step_by(columns).zip(&*momentum).zip(&*half)
             {
                 *x = p - h;
             }

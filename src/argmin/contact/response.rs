@@ -4,7 +4,7 @@
 //! With the conditions of [`kkt`](super::kkt) at the modes of the solution, W = J L^-T, x = L' v:
 //!
 //! ```text
-//! x = x0 - (C W)' z,   B W x + D z = -h on conditions of their own,   W_m x = -h_m on the m that share the rule
+//! x = x0 - (C W)' z,   B W x - D z = -h on conditions of their own,   W_m x = -h_m on the m that share the rule
 //! ```
 //!
 //! where x0 and h are what a [`Perturbation`] does at fixed impulses. The rows that share the least-norm rule are
@@ -12,16 +12,17 @@
 //!
 //! ```text
 //! alpha = Z'x0 + R^-T Q'h_m,    x1 = x0 - S alpha                    S = Z, unless sharing matters
-//! (B W P + D) z = h + B W x1,   x  = x1 - P (C W)' z                 P = 1 - S Z' on the columns of (C W)'
+//! (B W P (C W)' + D) z = h + B W x1,   x  = x1 - P (C W)' z                 P = 1 - S Z' on the columns of (C W)'
 //! ```
 //!
 //! No square of T is ever taken, so rows that are nearly dependent (feet of one body at heights that differ by a tilt)
 //! lose no more digits than they must. Only rows that are clearly independent go into one matrix with the others, as
 //! K of [`kkt_matrix`](super::kkt_matrix), which has their squares but is smaller.
 //!
-//! Of the impulses `z_m` that share the rule, Q'z_m follows from x; the null-space part (I - QQ') z_m from the rule. Velocities do not depend
-//! on the latter, unless friction follows normal impulses that are shared (rigid contacts that slide): then the columns
-//! (C W)_m = W_m + F differ from the rows, and S (Z'S) = Z + F'Q R^-1.
+//! Of the impulses `z_m` that share the rule, Q'z_m follows from x; the null-space part (I - QQ') z_m from the rule. Velocities
+//! do not depend on the latter, unless rows that count as dependent are not quite, or friction follows normal impulses that
+//! share the rule (rigid contacts that slide): then the columns (C W)_m = W_m + F differ from the rows, and S (Z'S) =
+//! Z + F'Q R^-1. How the rows of relaxed contacts turn with mu and the slip is left out of the null-space part.
 
 use super::kkt::{Iterate, Selection};
 use super::problem::ContactData;
@@ -79,7 +80,9 @@ impl<T: Real> Perturbation<T> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ContactResponse<T> {
     pub(super) state: NewtonState<T>,
-    /// Whether velocities depend on how impulses are shared.
+    /// Whether the columns of the unknowns that share the rule differ from their rows.
+    is_oblique: bool,
+    /// Whether velocities depend on the null-space part of the impulses.
     sharing_matters: bool,
     /// T', row-major, its range Z, and its rank.
     range_rows: Vec<T>,
@@ -103,6 +106,9 @@ pub(crate) struct ContactResponse<T> {
     outside: Vec<T>,
     coefficients: Vec<T>,
 }
+
+/// What is left of rows that count as dependent, relative to the longest, below which it moves nothing.
+const NEGLIGIBLE: f64 = 1e-9;
 
 /// Whether a term adds anything.
 fn counts<T: Real>((factor, _): &(T, &[T])) -> bool {
@@ -142,13 +148,17 @@ impl<T: Real> ContactResponse<T> {
         modes.set_up(data, delassus, &at, selection);
         let velocities = data.rows.velocities();
         let modes = &self.state.modes;
-        self.sharing_matters = modes.sharing_matters();
+        self.is_oblique = false;
+        self.sharing_matters = false;
         let (mut members, range) = modes.members();
         self.shares.clear();
         self.shares.resize(modes.unknowns(), false);
         self.rank = if range.is_clear() { 0 } else { range.rank() };
         if !range.is_clear() {
             members.by_ref().for_each(|unknown| self.shares[unknown] = true);
+            self.is_oblique = modes.friction_follows_members();
+            let exactly = range.dropped_pivot() <= NEGLIGIBLE;
+            self.sharing_matters = range.is_deficient() && (self.is_oblique || !exactly);
         }
         drop(members);
         self.own.clear();
@@ -172,7 +182,7 @@ impl<T: Real> ContactResponse<T> {
         }
         self.known.factor(&self.range_rows, velocities, self.rank);
         self.oblique.clear();
-        if !self.sharing_matters {
+        if !self.is_oblique {
             return true;
         }
         // (S (Z'S))' = Z' + R^-T Q'F by rows; `coefficients` holds Q'F on the pivots.
@@ -268,10 +278,9 @@ impl<T: Real> ContactResponse<T> {
         let matrix = self.state.modes.matrix();
         let (members, range) = self.state.modes.members();
         if self.sharing_matters {
-            // x <- x - F'(I - QQ') z_m
+            // x <- x - (C W)' (I - QQ') z_m
             for (outside, unknown) in self.outside.chunks_exact(columns).zip(members.clone()) {
                 matrix.motion(unknown).for_each(|(v, c)| add_scaled(&mut x[of(v)], -c, outside));
-                matrix.test(unknown).for_each(|(v, b)| add_scaled(&mut x[of(v)], b, outside));
             }
         }
         // alpha, and x <- x - S alpha
@@ -310,7 +319,7 @@ impl<T: Real> ContactResponse<T> {
         }
     }
 
-    /// The impulses under the perturbation that was [responded](Self::respond) to last, rows x columns.
+    /// The impulses under the perturbation that was [responded](Self::respond) to last, rows x columns. Once for each.
     pub fn impulses(
         &mut self,
         node: &CoupledContact,
@@ -338,7 +347,7 @@ impl<T: Real> ContactResponse<T> {
             }
         }
         if !self.along.is_empty() {
-            if self.sharing_matters {
+            if self.is_oblique {
                 self.overlap.solve_rows(columns, &mut self.along);
             }
             self.known.solve_rows(&mut self.along, columns);
@@ -413,7 +422,7 @@ impl<T: Real> ContactResponse<T> {
                 add_combination(sum, shared.filter(counts));
             }
             self.known.solve_transpose(&mut self.along, columns);
-            if self.sharing_matters {
+            if self.is_oblique {
                 self.overlap.solve_transpose_rows(columns, &mut self.along);
             }
         }
@@ -454,14 +463,13 @@ impl<T: Real> ContactResponse<T> {
             let basis = (0..rank).map(|k| self.known.basis(k)[velocity]);
             add_combination(x, basis.zip(self.along.chunks_exact(columns)).filter(counts));
         }
-        // h_m <- Q R^-1 alpha, and of the rotations -(I - QQ') (z_m - F x)
+        // h_m <- Q R^-1 alpha, and of the rotations -(I - QQ') (z_m - C W x)
         if rank > 0 {
             self.known.solve_rows(&mut self.along, columns);
         }
         if self.sharing_matters {
             for (outside, unknown) in self.outside.chunks_exact_mut(columns).zip(members.clone()) {
                 matrix.motion(unknown).for_each(|(v, c)| add_scaled(outside, -c, &x[of(v)]));
-                matrix.test(unknown).for_each(|(v, b)| add_scaled(outside, b, &x[of(v)]));
             }
         }
         reject(range, &mut self.coefficients, columns, &mut self.outside);

@@ -155,8 +155,12 @@ impl Search {
         self.state.follow(data);
         for (attempt, dependent) in DEPENDENCE.into_iter().enumerate() {
             let last = attempt + 1 == DEPENDENCE.len();
-            // Without rows that are nearly dependent there is nothing to be had by that.
-            if 0 < attempt && !last && !self.state.modes.is_nearly_dependent(dependent) {
+            // Without rows that are nearly dependent there is nothing to be had by that, and rows of heavy bodies are
+            // short without being dependent.
+            let modes = &self.state.modes;
+            let lets_go =
+                modes.is_nearly_dependent(dependent) && dependent < 0.1 * modes.shortest_row();
+            if 0 < attempt && !last && !lets_go {
                 continue;
             }
             if last && !self.hold(data, solution) {
