@@ -4,7 +4,7 @@ mod checkpoints;
 mod recordings;
 mod shapes;
 
-use stiction::ad::{Dual, Real};
+use stiction::ad::{Dual, LANES, Real};
 use stiction::model::{Parameters, Scene};
 use stiction::simulation::{StepMemory, Workspace, step};
 use stiction::state::State;
@@ -73,7 +73,7 @@ fn a_step_on_f64_allocates_nothing() {
 #[test]
 fn a_step_on_duals_allocates_nothing() {
     let scene = scene(&tumble());
-    let seed = |x, k: usize| Dual::<f64, 4>::variable(x, k % 7);
+    let seed = |x, k: usize| Dual::<f64, LANES>::variable(x, k % 7);
     assert_eq!(allocations(&scene, seed), (0, 0, 4));
 }
 
@@ -125,7 +125,7 @@ fn bodies_that_touch_each_other_allocate_nothing() {
         let (count, _, most) = allocations::<f64>(&scene, |x, _| x);
         assert_eq!(count, 0, "{simulation}");
         assert!(most >= 5, "{simulation}: {most}");
-        let seed = |x, k: usize| Dual::<f64, 4>::variable(x, k % 7);
+        let seed = |x, k: usize| Dual::<f64, LANES>::variable(x, k % 7);
         assert_eq!(allocations(&scene, seed).0, 0, "{simulation}, on duals");
     }
 }
@@ -186,7 +186,7 @@ fn a_step_of_joints_allocates_nothing() {
         let scene = Scene::parse(&text, "scene.toml").unwrap();
         let (count, _, most) = allocations::<f64>(&scene, |x, _| x);
         assert!(count == 0 && most >= 4, "{integrator}: {count} allocations, {most} conditions");
-        let seed = |x, k: usize| Dual::<f64, 4>::variable(x, k % 7);
+        let seed = |x, k: usize| Dual::<f64, LANES>::variable(x, k % 7);
         let (count, ..) = allocations(&scene, seed);
         assert_eq!(count, 0, "{integrator}, duals");
     }

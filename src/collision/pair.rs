@@ -38,6 +38,7 @@ pub fn witnesses<T: Real>(
 }
 
 /// Pushes the contacts if there is an algorithm for the shapes in this order; false if not.
+#[inline(never)]
 fn in_order<T: Real>(
     shapes: [&Shape; 2],
     poses: [&Pose<T>; 2],

@@ -138,6 +138,7 @@ type Step<T> = fn(
 instances!(compiled, advance: Step);
 
 /// [`step`], as each scalar compiles it.
+#[inline(never)]
 fn advance<T: Real>(
     system: &System<T>,
     state: &State<T>,
