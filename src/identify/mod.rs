@@ -37,6 +37,7 @@ mod search;
 mod search_space;
 mod sensor;
 mod student;
+mod window_gradient;
 
 pub use adam::AdamSettings;
 pub use combination::Combination;

@@ -23,6 +23,7 @@
 //! # Ok::<(), stiction::Error>(())
 //! ```
 
+mod adjoint;
 mod ambient;
 mod column_lanes;
 mod conditions;
@@ -31,6 +32,8 @@ mod contact_side;
 mod convention;
 mod displacement;
 mod export;
+mod pair_geometry;
+mod point_frame;
 mod pose_lanes;
 mod products;
 mod step_jacobian;
@@ -38,6 +41,7 @@ mod structured;
 mod trajectory;
 mod tree_derivative;
 
+pub use adjoint::{Adjoints, RolloutAdjoint, StepAdjoint, TakenStep, Way};
 pub use ambient::AmbientJacobian;
 pub use convention::Convention;
 pub use products::StepProducts;
