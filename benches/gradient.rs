@@ -9,7 +9,7 @@ use std::time::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use stiction::ad::{self, Real};
 use stiction::linearize::RolloutAdjoint;
-use stiction::model::{Parameters, Scene, System};
+use stiction::model::{Parameters, Scene};
 use stiction::simulation::{Rollout, StepMemory};
 
 const SCENE: &str = "[simulation]
@@ -32,10 +32,10 @@ const STEPS: usize = 100;
 /// How far the first body is from the origin, over the ground, after all steps.
 fn way<T: Real>(scene: &Scene, memory: &StepMemory<f64>, parameters: &[T]) -> T {
     let parameters = Parameters { values: parameters.to_vec() };
-    let system = System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
+    let system = scene.system_with(&parameters);
     let mut rollout = Rollout::new(system, scene.state.cast());
     rollout.memory = memory.cast();
-    let inputs: Vec<T> = scene.wrenches.iter().map(|&u| T::constant(u)).collect();
+    let inputs: Vec<T> = scene.inputs.iter().map(|&u| T::constant(u)).collect();
     rollout.advance(STEPS, &inputs);
     let p = rollout.state.position(0);
     (p.x * p.x + p.y * p.y).sqrt()
@@ -48,10 +48,10 @@ fn adjoint(
     parameters: &Parameters<f64>,
     rollout: &mut RolloutAdjoint,
 ) -> f64 {
-    let system = System { model: &scene.model, parameters, settings: &scene.settings };
+    let system = scene.system_with(parameters);
     rollout.start_with(&scene.state, memory);
     for _ in 0..STEPS {
-        rollout.step(&system, &scene.wrenches);
+        rollout.step(&system, &scene.inputs);
     }
     let p = rollout.state(STEPS).position(0);
     let way = (p.x * p.x + p.y * p.y).sqrt();

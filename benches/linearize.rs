@@ -19,8 +19,8 @@ fn linearize(c: &mut Criterion) {
     let mut group = c.benchmark_group("linearize");
     for name in ["cube", "arm7", "quad12", "tower10", "pyramid10"] {
         let Some((scene, memory)) = scenes::shared(name) else { return };
-        let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
-        let system = System { model, parameters, settings };
+        let Scene { model, state, inputs, .. } = &scene;
+        let system = scene.system();
         let (nv, nu) = (model.nv(), model.nu());
         let controls: Vec<usize> = (nv..nv + nu).collect();
         let selection = Selection { inputs: &controls, parameters: &[] };
@@ -28,7 +28,7 @@ fn linearize(c: &mut Criterion) {
         group.bench_function(format!("{name}/step"), |b| {
             let mut memory = memory.clone();
             b.iter(|| {
-                step(&system, black_box(state), wrenches, &mut memory, &mut workspace, &mut next)
+                step(&system, black_box(state), inputs, &mut memory, &mut workspace, &mut next)
             });
         });
         let mut workspace = JacobianWorkspace::default();
@@ -41,7 +41,7 @@ fn linearize(c: &mut Criterion) {
                 b.iter(|| {
                     let state = black_box(state);
                     let (workspace, jacobian) = (&mut workspace, &mut jacobian);
-                    run(&system, state, wrenches, selection, &mut memory, workspace, jacobian);
+                    run(&system, state, inputs, selection, &mut memory, workspace, jacobian);
                 });
             });
             assert!(jacobian.is_determined(), "{name} {way}: {:?}", jacobian.report);

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::{Rollout, StepMemory, Workspace, step};
 
 mod scenes;
@@ -77,8 +77,8 @@ fn scenes(c: &mut Criterion) {
         for (k, v) in scene.state.v.iter_mut().enumerate() {
             *v += speed * ((k * 7919 % 13) as f64 / 6.5 - 1.0);
         }
-        let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
-        let system = System { model, parameters, settings };
+        let Scene { state, inputs, .. } = &scene;
+        let system = scene.system();
         let mut rollout = Rollout::new(system, state.clone());
         rollout.memory = memory.clone();
         let mut taken = 0;
@@ -93,7 +93,7 @@ fn scenes(c: &mut Criterion) {
                     }
                 }
                 taken += 1;
-                rollout.step(wrenches)
+                rollout.step(inputs)
             });
         });
         assert_eq!(rollout.report.unsolved, 0, "{name}: {:?}", rollout.report);
@@ -113,15 +113,15 @@ fn steps(c: &mut Criterion) {
         ("separate16", cubes(16, 1, 1.0)),
         ("separate64", cubes(64, 1, 1.0)),
     ] {
-        let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
-        let system = System { model, parameters, settings };
+        let Scene { state, inputs, .. } = &scene;
+        let system = scene.system();
         let (mut memory, mut workspace) = (StepMemory::default(), Workspace::default());
         let mut next = state.clone();
-        let report = step(&system, state, wrenches, &mut memory, &mut workspace, &mut next);
+        let report = step(&system, state, inputs, &mut memory, &mut workspace, &mut next);
         assert_eq!(report.unsolved, 0, "{name}: {report:?}");
         group.bench_function(name, |b| {
             b.iter(|| {
-                step(&system, black_box(state), wrenches, &mut memory, &mut workspace, &mut next)
+                step(&system, black_box(state), inputs, &mut memory, &mut workspace, &mut next)
             });
         });
     }

@@ -13,7 +13,7 @@ use std::fs::read_to_string;
 use std::time::Instant;
 
 use stiction::identify::{Dataset, Experiment, Fit, FreeParameter, Noise, fit};
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::trajectory::{Recorded, Trajectory};
 
@@ -41,16 +41,16 @@ impl Random {
 
 /// A throw as it is recorded; its start is known.
 fn throw(scene: &Scene, random: &mut Random) -> Trajectory {
-    let Scene { model, parameters, settings, wrenches, .. } = scene;
+    let Scene { model, settings, inputs, .. } = scene;
     let mut state = scene.state.clone();
     state.v[0] = 3.0 + random.next();
     state.v[1] = random.next();
     state.v[2] = 0.5 * random.next();
-    let mut rollout = Rollout::new(System { model, parameters, settings }, state);
+    let mut rollout = Rollout::new(scene.system(), state);
     let mut states = Vec::with_capacity(STEPS + 1);
     states.push(rollout.state.clone());
     for _ in 0..STEPS {
-        rollout.step(wrenches);
+        rollout.step(inputs);
         let mut seen = rollout.state.clone();
         seen.q[..3].iter_mut().for_each(|x| *x += random.normal(NOISE));
         states.push(seen);

@@ -95,14 +95,14 @@ fn scenes() -> Result<Vec<(&'static str, Scene)>, Error> {
 /// What contact does to the velocities of all bodies in a step, [linear; angular] scaled so that its square is
 /// twice a kinetic energy.
 fn kick(scene: &Scene, solver: ContactSolver) -> (Vec<f64>, StepReport) {
-    let Scene { model, parameters, state, wrenches, .. } = scene;
+    let Scene { model, parameters, state, inputs, .. } = scene;
     let settings = Settings { solver, ..scene.settings };
     let mut empty = model.clone();
     empty.pairs.clear();
     let after = |model: &Model| {
         let mut rollout =
             Rollout::new(System { model, parameters, settings: &settings }, state.clone());
-        let report = rollout.step(wrenches);
+        let report = rollout.step(inputs);
         (rollout.state.v, report)
     };
     let ((with, report), (without, _)) = (after(model), after(&empty));

@@ -19,7 +19,7 @@
 //! ```
 
 use nalgebra::{SMatrix, SVector};
-use stiction::ad::{Dual, Real};
+use stiction::ad::{Dual, LANES, Real};
 use stiction::contact::{Contacts, Impulses};
 use stiction::dynamics::FreeMotion;
 use stiction::error::Error;
@@ -74,8 +74,7 @@ const SCENES: [(&str, f64, &str, &str); 5] = [
 ];
 
 /// Derivatives in mu, then in the velocity.
-const INPUTS: usize = 1 + NV;
-type Scalar = Dual<f64, INPUTS>;
+type Scalar = Dual<f64, LANES>;
 
 /// The impulse L^-1 J' lambda of a step and its derivatives.
 struct Impulse {

@@ -3,27 +3,34 @@
 //! Each time step solves a contact problem with Coulomb friction and impacts; its derivative comes
 //! from the conditions that hold at the solution. All numerical code is generic in one scalar trait,
 //! [`ad::Real`]: on `f64` it simulates, on [`ad::Dual`] and [`ad::Var`] it differentiates what is
-//! simulated. The `README.md` of the repository has the conventions and says what the derivative is
-//! a derivative of.
+//! simulated. `docs/concepts.md` of the repository has the conventions and says what the derivative is
+//! a derivative of, `docs/tutorial.md` goes from a simulation to a fit and a controller.
 //!
 //! ```
-//! use stiction::model::{Scene, System};
-//! use stiction::simulation::Rollout;
+//! use stiction::Scene;
 //!
-//! let text = "simulation.time_step = 0.01
-//! half_space = [{ name = 'floor', normal = [0, 0, 1] }]
-//! contact = [{ pair = 'floor-ball', mu = 0.5 }]
-//! [[body]]
-//! name = 'ball'
-//! mass = 1
-//! shape = { sphere = 0.1 }
-//! position = [0, 0, 0.1]";
-//! let Scene { model, parameters, settings, state, wrenches, .. } = Scene::parse(text, "scene.toml")?;
-//! let system = System { model: &model, parameters: &parameters, settings: &settings };
-//! let mut rollout = Rollout::new(system, state);
-//! rollout.advance(100, &wrenches);
-//! assert!((rollout.state.position(0).z - 0.1).abs() < 1e-6);
-//! assert_eq!(rollout.report.unsolved, 0);
+//! let scene = Scene::parse("
+//!     simulation.time_step = 0.001
+//!     half_space = [{ name = 'floor', normal = [0, 0, 1] }]
+//!     contact = [{ pair = 'floor-box', mu = 0.3 }]
+//!     [[body]]
+//!     name = 'box'
+//!     mass = 1
+//!     shape = { box = [0.1, 0.1, 0.01] }
+//!     position = [0, 0, 0.01]
+//!     velocity = [1, 0, 0]", "scene.toml")?;
+//! let mut simulation = scene.simulate();
+//! simulation.run(500);
+//! // A slide is v²/(2 mu g) long.
+//! let expected = 1.0 / (2.0 * 0.3 * 9.81);
+//! assert!((simulation["box/px"] / expected - 1.0).abs() < 0.005);
+//!
+//! let (distance, slopes) = scene.gradient(["floor-box/mu"], |simulation| {
+//!     simulation.run(500);
+//!     simulation["box/px"]
+//! })?;
+//! assert_eq!(distance, simulation["box/px"]);
+//! assert!((slopes[0] / (-expected / 0.3) - 1.0).abs() < 0.005);
 //! # Ok::<(), stiction::Error>(())
 //! ```
 //!
@@ -43,7 +50,7 @@
 //! | [`collision`] | contact points |
 //! | [`contact`] | from contact points to impulses |
 //! | [`trajectory`] | recorded motion, inputs over time, and their files |
-//! | [`simulation`] | the step and rollouts |
+//! | [`simulation`] | the step and rollouts; `Scene::simulate` |
 //! | [`identify`] | parameters from recordings |
 //! | [`mod@linearize`] | Jacobians of steps and their files |
 //! | [`transition`] | a scene as x+ = f(x, u; p) on arrays |
@@ -56,45 +63,119 @@
 //!
 //! # References
 //!
-//! Comments cite these by key, as in "`LeLidec21` (5)" for equation 5.
+//! Comments and the pages of `docs` cite these by key, as in "`LeLidec21` (5)" for equation 5.
 //!
 //! - `LeLidec21`: Q. Le Lidec, I. Kalevatykh, I. Laptev, C. Schmid, J. Carpentier, "Differentiable
-//!   simulation for physical system identification", IEEE Robotics and Automation Letters 6 (2),
-//!   2021. The time-stepping scheme, the two projections and their ADMM, the one-step loss.
+//!   simulation for physical system identification", IEEE Robotics and Automation Letters 6 (2), 2021. The
+//!   time-stepping scheme, the two projections and their ADMM, the one-step loss.
+//! - `Acary11`: V. Acary, F. Cadoux, C. Lemarechal, J. Malick, "A formulation of the linear discrete
+//!   Coulomb friction problem via convex optimization", ZAMM 91 (2), 2011.
+//! - `Alart91`: P. Alart, A. Curnier, "A mixed formulation for frictional contact problems prone to Newton
+//!   like solution methods", Computer Methods in Applied Mechanics and Engineering 92 (3), 1991. The
+//!   natural map and its Newton steps.
+//! - `Alizadeh03`: F. Alizadeh, D. Goldfarb, "Second-order cone programming", Mathematical Programming 95,
+//!   2003. The Jordan algebra of the cones.
+//! - `Anitescu06`: M. Anitescu, "Optimization-based simulation of nonsmooth rigid multibody dynamics",
+//!   Mathematical Programming 105, 2006. The convex relaxation of contact.
 //! - `Atkeson86`: C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of
-//!   manipulator loads and links", International Journal of Robotics Research 5 (3), 1986. The
-//!   regressor.
-//! - `Carpentier18`: J. Carpentier, N. Mansard, "Analytical derivatives of rigid body dynamics
-//!   algorithms", Robotics: Science and Systems 2018.
+//!   manipulator loads and links", International Journal of Robotics Research 5 (3), 1986. The regressor.
+//! - `Barber96`: C. B. Barber, D. P. Dobkin, H. Huhdanpaa, "The quickhull algorithm for convex hulls", ACM
+//!   Transactions on Mathematical Software 22 (4), 1996.
+//! - `Baumgarte72`: J. Baumgarte, "Stabilization of constraints and integrals of motion in dynamical
+//!   systems", Computer Methods in Applied Mechanics and Engineering 1 (1), 1972.
+//! - `Bertsekas82`: D. P. Bertsekas, "Projected Newton methods for optimization problems with simple
+//!   constraints", SIAM Journal on Control and Optimization 20 (2), 1982.
+//! - `Carpentier18`: J. Carpentier, N. Mansard, "Analytical derivatives of rigid body dynamics algorithms",
+//!   Robotics: Science and Systems 2018.
+//! - `Chen93`: B. Chen, P. T. Harker, "A non-interior-point continuation method for linear complementarity
+//!   problems", SIAM Journal on Matrix Analysis and Applications 14 (4), 1993. Smoothed projections.
+//! - `Cohen95`: J. D. Cohen, M. C. Lin, D. Manocha, M. K. Ponamgi, "I-COLLIDE: an interactive and exact
+//!   collision detection system for large-scale environments", Symposium on Interactive 3D Graphics 1995.
+//!   Sweep and prune.
 //! - `Coleman83`: T. F. Coleman, J. J. More, "Estimation of sparse Jacobian matrices and graph coloring
 //!   problems", SIAM Journal on Numerical Analysis 20 (1), 1983.
 //! - `Coleman84`: T. F. Coleman, J. J. More, "Estimation of sparse Hessian matrices and graph coloring
 //!   problems", Mathematical Programming 28, 1984.
 //! - `Curtis74`: A. R. Curtis, M. J. D. Powell, J. K. Reid, "On the estimation of sparse Jacobian
 //!   matrices", Journal of the Institute of Mathematics and its Applications 13 (1), 1974.
+//! - `DeSaxce98`: G. De Saxce, Z.-Q. Feng, "The bipotential method: a constructive approach to design the
+//!   complete contact law with friction and improved numerical algorithms", Mathematical and Computer
+//!   Modelling 28 (4-8), 1998. Coulomb's law as a cone and a shift.
+//! - `Ericson05`: C. Ericson, "Real-Time Collision Detection", Morgan Kaufmann 2005. Nearest points of
+//!   simple shapes.
 //! - `Featherstone08`: R. Featherstone, "Rigid Body Dynamics Algorithms", Springer 2008.
-//! - `Gebremedhin05`: A. H. Gebremedhin, F. Manne, A. Pothen, "What color is your Jacobian? Graph
-//!   coloring for computing derivatives", SIAM Review 47 (4), 2005.
-//! - `Gebremedhin07`: A. H. Gebremedhin, A. Tarafdar, F. Manne, A. Pothen, "New acyclic and star
-//!   coloring algorithms with application to computing Hessians", SIAM Journal on Scientific Computing
-//!   29 (3), 2007. The greedy star colouring.
+//! - `Fukushima02`: M. Fukushima, Z.-Q. Luo, P. Tseng, "Smoothing functions for second-order-cone
+//!   complementarity problems", SIAM Journal on Optimization 12 (2), 2002.
+//! - `Gebremedhin05`: A. H. Gebremedhin, F. Manne, A. Pothen, "What color is your Jacobian? Graph coloring
+//!   for computing derivatives", SIAM Review 47 (4), 2005.
+//! - `Gebremedhin07`: A. H. Gebremedhin, A. Tarafdar, F. Manne, A. Pothen, "New acyclic and star coloring
+//!   algorithms with application to computing Hessians", SIAM Journal on Scientific Computing 29 (3), 2007.
+//!   The greedy star colouring.
+//! - `Golub13`: G. H. Golub, C. F. Van Loan, "Matrix Computations", fourth edition, Johns Hopkins
+//!   University Press 2013. Factorisations, ranks, refinement.
+//! - `Gottschalk96`: S. Gottschalk, M. C. Lin, D. Manocha, "OBBTree: a hierarchical structure for rapid
+//!   interference detection", SIGGRAPH 1996. The separating axes of boxes.
+//! - `Gregorius13`: D. Gregorius, "The separating axis test between convex polyhedra", Game Developers
+//!   Conference 2013. Pairs of edges on the Gauss map.
 //! - `Griewank00`: A. Griewank, A. Walther, "Algorithm 799: revolve", ACM Transactions on Mathematical
 //!   Software 26 (2000).
-//! - `Griewank08`: A. Griewank, A. Walther, "Evaluating Derivatives", second edition, SIAM 2008.
-//!   Forward and reverse mode, the tape.
+//! - `Griewank08`: A. Griewank, A. Walther, "Evaluating Derivatives", second edition, SIAM 2008. Forward
+//!   and reverse mode, the tape.
+//! - `Halton60`: J. H. Halton, "On the efficiency of certain quasi-random sequences of points in evaluating
+//!   multi-dimensional integrals", Numerische Mathematik 2, 1960.
+//! - `Howell22`: T. A. Howell and others, "Dojo: a differentiable physics engine for robotics",
+//!   arXiv:2203.00806, 2022. Contact relaxed to a product.
+//! - `Huber64`: P. J. Huber, "Robust estimation of a location parameter", Annals of Mathematical Statistics
+//!   35 (1), 1964.
+//! - `Iglewicz93`: B. Iglewicz, D. C. Hoaglin, "How to Detect and Handle Outliers", ASQC Quality Press
+//!   1993.
+//! - `Jean99`: M. Jean, "The non-smooth contact dynamics method", Computer Methods in Applied Mechanics and
+//!   Engineering 177 (3-4), 1999. Block Gauss-Seidel.
+//! - `Kaufman08`: D. M. Kaufman, S. Sueda, D. L. James, D. K. Pai, "Staggered projections for frictional
+//!   contact in multibody systems", ACM Transactions on Graphics 27 (5), 2008.
 //! - `Kingma15`: D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
-//! - `Marquardt63`: D. W. Marquardt, "An algorithm for least-squares estimation of nonlinear
-//!   parameters", SIAM Journal on Applied Mathematics 11 (2), 1963.
-//! - `MuntheKaas98`: H. Munthe-Kaas, "Runge-Kutta methods on Lie groups", BIT Numerical Mathematics 38
-//!   (1), 1998.
+//! - `Kolda03`: T. G. Kolda, R. M. Lewis, V. Torczon, "Optimization by direct search: new perspectives on
+//!   some classical and modern methods", SIAM Review 45 (3), 2003. Compass search.
+//! - `MacKinnon23`: J. G. MacKinnon, M. O. Nielsen, M. D. Webb, "Cluster-robust inference: a guide to
+//!   empirical practice", Journal of Econometrics 232 (2), 2023. The jackknife CV3.
+//! - `Marquardt63`: D. W. Marquardt, "An algorithm for least-squares estimation of nonlinear parameters",
+//!   SIAM Journal on Applied Mathematics 11 (2), 1963.
+//! - `Mehrotra92`: S. Mehrotra, "On the implementation of a primal-dual interior point method", SIAM
+//!   Journal on Optimization 2 (4), 1992. Predictor and corrector.
+//! - `MuntheKaas98`: H. Munthe-Kaas, "Runge-Kutta methods on Lie groups", BIT Numerical Mathematics 38 (1),
+//!   1998.
+//! - `Nesterov97`: Y. E. Nesterov, M. J. Todd, "Self-scaled barriers and interior-point methods for convex
+//!   programming", Mathematics of Operations Research 22 (1), 1997. The scaling of the cones.
 //! - `Nielsen99`: H. B. Nielsen, "Damping parameter in Marquardt's method", report IMM-REP-1999-05,
 //!   Technical University of Denmark. How the damping changes from step to step.
+//! - `Nocedal06`: J. Nocedal, S. J. Wright, "Numerical Optimization", second edition, Springer 2006.
+//!   L-BFGS.
+//! - `Pukelsheim93`: F. Pukelsheim, "Optimal Design of Experiments", Wiley 1993. D-optimality.
 //! - `Ridders82`: C. J. F. Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Advances in
 //!   Engineering Software 4 (2), 1982. Extrapolated differences that estimate their error.
+//! - `Rockafellar76`: R. T. Rockafellar, "Monotone operators and the proximal point algorithm", SIAM
+//!   Journal on Control and Optimization 14 (5), 1976.
 //! - `Rucker22`: C. Rucker, P. M. Wensing, "Smooth parameterization of rigid-body inertia", IEEE Robotics
 //!   and Automation Letters 7 (2), 2022. Inertial parameters without constraints.
+//! - `Shao95`: J. Shao, D. Tu, "The Jackknife and Bootstrap", Springer 1995. Half-sampling.
+//! - `Shewchuk97`: J. R. Shewchuk, "Adaptive precision floating-point arithmetic and fast robust geometric
+//!   predicates", Discrete and Computational Geometry 18 (3), 1997.
 //! - `Singh22`: S. Singh, R. P. Russell, P. M. Wensing, "Efficient analytical derivatives of rigid-body
 //!   dynamics using spatial vector algebra", IEEE Robotics and Automation Letters 7 (2), 2022.
+//! - `Steele14`: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators",
+//!   OOPSLA 2014. SplitMix64.
+//! - `Stewart96`: D. E. Stewart, J. C. Trinkle, "An implicit time-stepping scheme for rigid body dynamics
+//!   with inelastic collisions and Coulomb friction", International Journal for Numerical Methods in
+//!   Engineering 39 (15), 1996.
+//! - `Tassa12`: Y. Tassa, T. Erez, E. Todorov, "Synthesis and stabilization of complex behaviors through
+//!   online trajectory optimization", International Conference on Intelligent Robots and Systems 2012.
+//! - `Tassa14`: Y. Tassa, N. Mansard, E. Todorov, "Control-limited differential dynamic programming",
+//!   International Conference on Robotics and Automation 2014.
+//! - `Triggs00`: B. Triggs, P. F. McLauchlan, R. I. Hartley, A. W. Fitzgibbon, "Bundle adjustment: a modern
+//!   synthesis", in Vision Algorithms: Theory and Practice, Springer 2000. Elimination of unknowns that
+//!   belong to one recording; robust losses.
+//! - `Zhong21`: Y. D. Zhong, B. Dey, A. Chakraborty, "Extending Lagrangian and Hamiltonian neural networks
+//!   with differentiable contact models", NeurIPS 2021. Impacts in two phases, the convex relaxation.
 
 pub mod ad;
 pub mod argmin;
@@ -107,6 +188,7 @@ pub mod contact;
 pub mod dynamics;
 pub mod error;
 pub mod formats;
+mod gradient;
 pub mod identify;
 pub mod linalg;
 pub mod linearize;
@@ -123,8 +205,16 @@ pub mod verify;
 pub mod view;
 
 pub use error::{Error, ErrorKind};
+pub use model::Scene;
+pub use transition::Transition;
 
-/// The examples of the README, compiled and run as tests.
+/// The programs of README and of the pages of `docs`, compiled and run as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-pub struct Readme;
+mod pages {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+    #[doc = include_str!("../docs/languages.md")]
+    struct Languages;
+    #[doc = include_str!("../docs/tutorial.md")]
+    struct Tutorial;
+}

@@ -14,11 +14,11 @@ pub const NV: usize = 6;
 /// How the numbers of a joint move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coordinates {
-    /// Of a free joint. q: position of the body origin in the world, m; unit quaternion w, x, y, z, body to
+    /// The numbers of a free joint. q: position of the body origin in the world, m; unit quaternion w, x, y, z, body to
     /// world. v: velocity of the origin in the world frame, m/s; angular velocity in the body frame,
     /// rad/s.
     Pose,
-    /// Of a ball joint. q: unit quaternion w, x, y, z, body to parent. v: angular velocity in the body
+    /// The numbers of a ball joint. q: unit quaternion w, x, y, z, body to parent. v: angular velocity in the body
     /// frame, rad/s.
     Rotation,
     /// A coordinate and its rate, rad or m.
@@ -75,7 +75,7 @@ impl Coordinates {
         }
     }
 
-    /// Pushes what takes `from` to `to`: the inverse of [`advance`](Self::advance).
+    /// Pushes the tangent vector that moves `from` to `to`: the inverse of [`advance`](Self::advance).
     pub fn difference<T: Real>(self, from: &[T], to: &[T], dq: &mut Vec<T>) {
         let plain = self.quaternion().map_or(1, |(q, _)| q);
         dq.extend(to[..plain].iter().zip(from).map(|(&to, &from)| to - from));
@@ -200,14 +200,14 @@ impl<T: Real> State<T> {
 }
 
 impl State<f64> {
-    /// The same state as constants of another scalar.
+    /// This state as constants of another scalar.
     pub fn cast<T: Real>(&self) -> State<T> {
         let mut state = State { q: Vec::new(), v: Vec::new() };
         self.cast_into(&mut state);
         state
     }
 
-    /// The same into memory of the caller's.
+    /// [`cast`](Self::cast) into memory of the caller's.
     pub fn cast_into<T: Real>(&self, state: &mut State<T>) {
         for (from, to) in [(&self.q, &mut state.q), (&self.v, &mut state.v)] {
             to.clear();

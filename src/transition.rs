@@ -9,7 +9,7 @@ use crate::linearize::{
     Adjoints, AmbientJacobian, JacobianWorkspace, Selection, StepAdjoint, StepJacobian,
     StepProducts, TakenStep, step_jacobian,
 };
-use crate::model::{ParameterRef, Parameters, Scene, System, domain};
+use crate::model::{ParameterRef, Parameters, Scene, domain};
 use crate::simulation::{SolvedStep, StepMemory, StepReport, Workspace, step};
 use crate::state::State;
 
@@ -99,7 +99,7 @@ impl Transition {
             warm: false,
             state: scene.state.clone(),
             next: scene.state.clone(),
-            all_inputs: scene.wrenches.clone(),
+            all_inputs: scene.inputs.clone(),
             memory: StepMemory::default(),
             before: StepMemory::default(),
             workspace: Workspace::default(),
@@ -119,7 +119,7 @@ impl Transition {
     /// As [`Model::inputs_named`](crate::model::Model::inputs_named). Nothing changes then.
     pub fn select_inputs(&mut self, names: &[String]) -> Result<(), Error> {
         self.inputs = self.scene.model.inputs_named(names, &self.name)?;
-        self.all_inputs.copy_from_slice(&self.scene.wrenches);
+        self.all_inputs.copy_from_slice(&self.scene.inputs);
         Ok(())
     }
 
@@ -243,7 +243,7 @@ impl Transition {
 
     /// The selected inputs as the scene has them.
     pub fn initial_input(&self) -> Vec<f64> {
-        self.inputs.iter().map(|&k| self.scene.wrenches[k]).collect()
+        self.inputs.iter().map(|&k| self.scene.inputs[k]).collect()
     }
 
     /// f(x, u), written into `next` (nq + nv numbers).
@@ -255,7 +255,7 @@ impl Transition {
         self.take(x, u)?;
         self.check("next state", next.len(), self.nq() + self.nv())?;
         let Transition { scene, values, state, all_inputs, memory, workspace, .. } = self;
-        let system = system(scene, values);
+        let system = scene.system_with(values);
         let report = step(&system, state, all_inputs, memory, workspace, &mut self.next);
         self.report.merge(&report);
         self.check_end(is_usable(&report, &self.next))?;
@@ -272,7 +272,7 @@ impl Transition {
     pub fn linearize(&mut self, x: &[f64], u: &[f64]) -> Result<&StepJacobian, Error> {
         self.take(x, u)?;
         let Transition { scene, values, state, all_inputs, memory, .. } = self;
-        let system = system(scene, values);
+        let system = scene.system_with(values);
         let selection = Selection { inputs: &self.inputs, parameters: &self.parameters };
         let (workspace, jacobian) = (&mut self.jacobian_workspace, &mut self.jacobian);
         step_jacobian(&system, state, all_inputs, selection, memory, workspace, jacobian);
@@ -319,7 +319,7 @@ impl Transition {
         self.take_step(x, u)?;
         self.solved.keep(&self.workspace);
         let step = TakenStep {
-            system: &system(&self.scene, &self.values),
+            system: &self.scene.system_with(&self.values),
             state: &self.state,
             inputs: &self.all_inputs,
             memory: &self.before,
@@ -380,7 +380,7 @@ impl Transition {
     ) -> Result<Vec<f64>, Error> {
         self.take_step(x, u)?;
         let products = StepProducts {
-            system: &system(&self.scene, &self.values),
+            system: &self.scene.system_with(&self.values),
             state: &self.state,
             inputs: &self.all_inputs,
             selection: Selection { inputs: &self.inputs, parameters: &self.parameters },
@@ -398,7 +398,7 @@ impl Transition {
         self.before.clone_from(&self.memory);
         let Transition { scene, values, state, all_inputs, memory, workspace, .. } = self;
         let report =
-            step(&system(scene, values), state, all_inputs, memory, workspace, &mut self.next);
+            step(&scene.system_with(values), state, all_inputs, memory, workspace, &mut self.next);
         self.report.merge(&report);
         self.check_end(is_usable(&report, &self.next))?;
         Ok(())
@@ -518,8 +518,4 @@ impl Transition {
 fn is_usable(report: &StepReport, next: &State<f64>) -> bool {
     let finite = next.q.iter().chain(&next.v).all(|x| x.is_finite());
     finite && report.worst.status != Status::InvalidInput
-}
-
-fn system<'a>(scene: &'a Scene, parameters: &'a Parameters<f64>) -> System<'a, f64> {
-    System { model: &scene.model, parameters, settings: &scene.settings }
 }

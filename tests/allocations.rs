@@ -5,7 +5,7 @@ mod recordings;
 mod shapes;
 
 use stiction::ad::{Dual, Real};
-use stiction::model::{Parameters, Scene, System};
+use stiction::model::{Parameters, Scene};
 use stiction::simulation::{StepMemory, Workspace, step};
 use stiction::state::State;
 
@@ -41,15 +41,15 @@ fn allocations<T: Real>(scene: &Scene, seed: impl Fn(f64, usize) -> T) -> (u64, 
     for (k, x) in parameters.values.iter_mut().enumerate() {
         *x = seed(x.value(), k);
     }
-    let system = System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
-    let wrenches: Vec<T> = scene.wrenches.iter().map(|&x| T::constant(x)).collect();
+    let system = scene.system_with(&parameters);
+    let inputs: Vec<T> = scene.inputs.iter().map(|&x| T::constant(x)).collect();
     let (mut memory, mut workspace) = (StepMemory::default(), Workspace::default());
     let (mut state, mut next) = (scene.state.cast(), State::default());
     let start = state.clone();
     let (mut fewest, mut most) = (usize::MAX, 0);
     let mut roll = |state: &mut State<T>| {
         for _ in 0..STEPS {
-            step(&system, state, &wrenches, &mut memory, &mut workspace, &mut next);
+            step(&system, state, &inputs, &mut memory, &mut workspace, &mut next);
             let touching = workspace.modes().count();
             (fewest, most) = (fewest.min(touching), most.max(touching));
             std::mem::swap(state, &mut next);

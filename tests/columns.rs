@@ -53,13 +53,13 @@ fn map(model: &Model, entries: &[(&str, Option<&str>)]) -> ColumnMap {
 
 /// The motion of the scene, `frames` of them, every second step.
 fn motion(frames: usize) -> Trajectory {
-    let Scene { model, parameters, state, settings, wrenches, .. } =
+    let Scene { model, parameters, state, settings, inputs, .. } =
         Scene::parse(LINKS, "scene.toml").unwrap();
     let system = System { model: &model, parameters: &parameters, settings: &settings };
     let mut rollout = Rollout::new(system, state.clone());
     let mut states = vec![state];
     for _ in 1..frames {
-        rollout.advance(2, &wrenches);
+        rollout.advance(2, &inputs);
         states.push(rollout.state.clone());
     }
     let times = (0..frames).map(|k| k as f64 * 0.01).collect();

@@ -5,7 +5,7 @@ mod orders;
 
 use approx::assert_relative_eq;
 use stiction::ad::{Error, Function, Real};
-use stiction::verify::{Options, Report, Verdict, check, check_with};
+use stiction::verify::{Check, Options, Verdict, check, check_with};
 
 /// [`check`] of the function that a body in `x` defines.
 macro_rules! checked {
@@ -21,12 +21,12 @@ macro_rules! checked {
 }
 use checked;
 
-fn count(report: &Report, verdict: Verdict) -> usize {
+fn count(report: &Check, verdict: Verdict) -> usize {
     report.first.of(verdict).count()
 }
 
 /// The true derivative must be as near to the difference as the report says, and that be near.
-fn honest(report: &Report, entry: usize, truth: f64, relative: f64) {
+fn honest(report: &Check, entry: usize, truth: f64, relative: f64) {
     let found = &report.first.entries[entry];
     assert!((found.difference - truth).abs() <= found.error, "{truth}: {found:?}");
     assert!(found.error <= relative * truth.abs(), "{truth}: {found:?}");

@@ -5,9 +5,9 @@ mod ways;
 use nalgebra::{UnitQuaternion, Vector3};
 use stiction::argmin::Mode;
 use stiction::contact::Target;
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::StepMemory;
-use stiction::verify::{Errors, Gradcheck, Regime, StepProgram};
+use stiction::verify::{ContactModes, Errors, Gradcheck, StepProgram};
 
 use crate::random::Random;
 use crate::scenes::FLOOR;
@@ -116,13 +116,13 @@ fn about(axis: Vector3<f64>, angle: f64) -> UnitQuaternion<f64> {
 }
 
 fn program(scene: &Scene, steps: usize) -> StepProgram<'_> {
-    let Scene { model, parameters, settings, state, wrenches, .. } = scene;
-    let system = System { model, parameters, settings };
-    StepProgram::new(system, state, wrenches, &StepMemory::default(), steps)
+    let Scene { state, inputs, .. } = scene;
+    let system = scene.system();
+    StepProgram::new(system, state, inputs, &StepMemory::default(), steps)
 }
 
 /// Whether all touching contacts, `count` of them, are in `mode`.
-fn all(regime: &Regime, mode: Mode, count: impl std::ops::RangeBounds<usize>) -> bool {
+fn all(regime: &ContactModes, mode: Mode, count: impl std::ops::RangeBounds<usize>) -> bool {
     count.contains(&regime.modes.len()) && regime.modes.iter().all(|m| m.3 == mode)
 }
 
@@ -131,7 +131,7 @@ fn check(
     name: &str,
     seed: u64,
     draw: impl Fn(&mut Random, usize) -> Body,
-    intended: impl Fn(&Regime, usize) -> bool,
+    intended: impl Fn(&ContactModes, usize) -> bool,
 ) -> Gradcheck {
     let mut random = Random(seed);
     let mut total = Gradcheck::default();
@@ -140,7 +140,7 @@ fn check(
         let body = draw(&mut random, case);
         let scene = body.scene(&mut random);
         let program = program(&scene, 1);
-        let regime = program.regime();
+        let regime = program.contact_modes();
         // Said to be unsolved: a derivative holds at a solution.
         if regime.report.unsolved > 0 {
             unsolved += 1;
@@ -277,7 +277,7 @@ fn take_off() {
         body.velocity = along(random, 0.5, 1.0);
         let weight = body.mass * 9.81;
         let down = body.scene(&mut Random(0));
-        assert_eq!(program(&down, 1).regime().modes.len(), 4, "case {case}");
+        assert_eq!(program(&down, 1).contact_modes().modes.len(), 4, "case {case}");
         let share = if case.is_multiple_of(2) {
             random.uniform(1.5, 3.0)
         } else {
@@ -337,8 +337,8 @@ fn several_steps() {
     for case in 0..20 {
         let scene = on_corner(&mut random, case % 2 == 1).scene(&mut random);
         let program = program(&scene, 4);
-        let steps: Vec<usize> = program.regime().modes.iter().map(|mode| mode.0).collect();
-        assert!(steps.contains(&0) && program.regime().report.unsolved == 0, "{steps:?}");
+        let steps: Vec<usize> = program.contact_modes().modes.iter().map(|mode| mode.0).collect();
+        assert!(steps.contains(&0) && program.contact_modes().report.unsolved == 0, "{steps:?}");
         total.merge(&Gradcheck::of(&program).unwrap());
     }
     assert!(total.passed(), "{:?}", total.max());

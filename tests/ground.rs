@@ -1,12 +1,12 @@
 //! The place of the ground, and how soft contacts are, as parameters.
 
 use approx::assert_relative_eq;
-use stiction::ad::{Dual, Real};
+use stiction::ad::{Dual, LANES, Real};
 use stiction::assemble::Description;
 use stiction::identify::{
     Dataset, Experiment, FitStatus, FreeParameter, InitialState, Noise, Problem, fit,
 };
-use stiction::model::{HalfSpace, Parameters, Scene, System};
+use stiction::model::{HalfSpace, Parameters, Scene};
 use stiction::simulation::Rollout;
 use stiction::state::State;
 use stiction::trajectory::{Recorded, Trajectory};
@@ -23,10 +23,10 @@ fn scene(normal: [f64; 3]) -> Scene {
 }
 
 fn end<T: Real>(scene: &Scene, parameters: &Parameters<T>, steps: usize) -> State<T> {
-    let system = System { model: &scene.model, parameters, settings: &scene.settings };
-    let wrenches: Vec<T> = scene.wrenches.iter().map(|&u| T::constant(u)).collect();
+    let system = scene.system_with(parameters);
+    let inputs: Vec<T> = scene.inputs.iter().map(|&u| T::constant(u)).collect();
     let mut rollout = Rollout::new(system, scene.state.cast());
-    rollout.advance(steps, &wrenches);
+    rollout.advance(steps, &inputs);
     assert_eq!(rollout.report.unsolved, 0);
     rollout.state
 }
@@ -45,7 +45,7 @@ fn the_ground_has_derivatives() {
             let steps = 12;
             let mut parameters = scene.parameters.clone();
             parameters.values[slot] += at;
-            let mut dual = parameters.cast::<Dual<f64, 1>>();
+            let mut dual = parameters.cast::<Dual<f64, LANES>>();
             dual.values[slot] = Dual::variable(parameters.values[slot], 0);
             let slopes = end(&scene, &dual, steps);
             let moved = |h: f64| {
@@ -116,12 +116,11 @@ fn a_tilt_is_found_in_a_recorded_slide() {
         let slot = slot(&scene, name);
         scene.parameters.values[slot] = truth;
     }
-    let system =
-        System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings };
+    let system = scene.system();
     let mut rollout = Rollout::new(system, scene.state.clone());
     let mut states = vec![scene.state.clone()];
     for _ in 0..60 {
-        rollout.step(&scene.wrenches);
+        rollout.step(&scene.inputs);
         states.push(rollout.state.clone());
     }
     let times = (0..=60).map(|k| k as f64 * 0.004).collect();

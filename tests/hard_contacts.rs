@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::Rollout;
 
 use crate::scenes::FLOOR;
@@ -28,11 +28,10 @@ fn steps(name: &str, head: &str, count: usize, boxes: &[Block]) {
         .unwrap();
     }
     let scene = Scene::parse(&text, name).unwrap();
-    let system =
-        System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings };
+    let system = scene.system();
     let mut rollout = Rollout::new(system, scene.state.clone());
     for step in 0..count {
-        let report = rollout.step(&scene.wrenches);
+        let report = rollout.step(&scene.inputs);
         assert_eq!(report.unsolved, 0, "{name}, step {step}: {report:?}");
         assert!(report.worst.residual <= 1e-10, "{name}, step {step}: {report:?}");
     }

@@ -13,9 +13,12 @@ mod contact_node;
 mod contacts;
 #[cfg(feature = "cli")]
 mod diffcosim;
+#[cfg(all(feature = "cli", unix))]
+mod docs;
 mod dynamics;
 mod families;
 mod fixtures;
+mod front_door;
 mod gradcheck;
 mod gradients;
 mod ground;

@@ -45,7 +45,7 @@ fn steps(scene: &Scene) -> RolloutSteps<'_, Way> {
         model: &scene.model,
         settings: &scene.settings,
         initial: &scene.state,
-        wrenches: &scene.wrenches,
+        inputs: &scene.inputs,
         loss: Way,
     }
 }
@@ -88,10 +88,10 @@ fn they_are_the_gradients_of_the_rollout() {
                 let (model, settings) = (&scene.model, &scene.settings);
                 let system = System { model, parameters: &parameters, settings };
                 let mut rollout = Rollout::new(system, scene.state.cast());
-                let wrenches: Vec<_> = scene.wrenches.iter().map(|&w| Real::constant(w)).collect();
+                let inputs: Vec<_> = scene.inputs.iter().map(|&w| Real::constant(w)).collect();
                 let mut sum = Way.of(0, &parameters, &rollout.state);
                 for k in 1..=STEPS {
-                    rollout.step(&wrenches);
+                    rollout.step(&inputs);
                     sum += Way.of(k, &parameters, &rollout.state);
                 }
                 sum

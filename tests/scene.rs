@@ -1,7 +1,7 @@
 //! Scene files: what is read, and what is said about bad ones.
 
 use approx::assert_relative_eq;
-use stiction::ad::{Dual, Real};
+use stiction::ad::{Dual, LANES, Real};
 use stiction::model::{
     ContactSolver, Parameters, Scene, Settings, Shape, Solid, StaggeredDerivative,
 };
@@ -67,7 +67,7 @@ pub fn assert_message(message: &str, place: &str, says: &str) {
 
 #[test]
 fn a_scene_is_read_as_written() {
-    let Scene { model, parameters, state, settings, wrenches, .. } = scene();
+    let Scene { model, parameters, state, settings, inputs, .. } = scene();
     assert_eq!(
         settings.solver,
         ContactSolver::Staggered { n_step: 7, derivative: StaggeredDerivative::Unrolled }
@@ -109,8 +109,8 @@ fn a_scene_is_read_as_written() {
     assert_eq!(state.velocity(0).as_slice(), [1.0, 2.0, 3.0]);
     assert_eq!(state.angular_velocity(0).as_slice(), [4.0, 5.0, 6.0]);
     assert_eq!(state.v[6..], [0.0; 6]);
-    assert_eq!(wrenches[..6], [7.0, 8.0, 9.0, 10.0, 11.0, 12.0]);
-    assert_eq!(wrenches[6..], [0.0; 6]);
+    assert_eq!(inputs[..6], [7.0, 8.0, 9.0, 10.0, 11.0, 12.0]);
+    assert_eq!(inputs[6..], [0.0; 6]);
 }
 
 #[test]
@@ -206,13 +206,13 @@ fn names_address_slots() {
 #[test]
 fn casts_keep_values_and_drop_derivatives() {
     let Scene { model, parameters, state, .. } = scene();
-    let dual: Parameters<Dual<f64, 2>> = parameters.cast();
+    let dual: Parameters<Dual<f64, LANES>> = parameters.cast();
     assert_eq!(dual.value(), parameters);
     assert_eq!(dual.mass(&model, 0), Dual::constant(0.4));
     let mut existing = Parameters::default();
     parameters.cast_into(&mut existing);
     assert_eq!(existing, dual);
-    assert_eq!(state.cast::<Dual<f64, 2>>().value(), state);
+    assert_eq!(state.cast::<Dual<f64, LANES>>().value(), state);
     assert_eq!(State::<f64>::at_origin(2).orientation(1), [1.0, 0.0, 0.0, 0.0]);
 }
 

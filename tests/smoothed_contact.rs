@@ -35,7 +35,7 @@ fn ball(smoothing: f64, rest: &str) -> Scene {
 }
 
 fn system(scene: &Scene) -> System<'_, f64> {
-    System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings }
+    scene.system()
 }
 
 /// One step from the scene's own state.
@@ -328,7 +328,7 @@ fn planar_loops_are_solved_and_stay_closed() {
     let [smooth, exact] = [text.to_string(), text.replace("smoothing = 1e-4", "")].map(|text| {
         let scene = Scene::parse(&text, "loop.toml").unwrap();
         let mut rollout = Rollout::new(system(&scene), scene.state.clone());
-        rollout.advance(20, &scene.wrenches);
+        rollout.advance(20, &scene.inputs);
         assert_eq!(rollout.report.unsolved, 0, "{:?}", rollout.report);
         rollout.state
     });

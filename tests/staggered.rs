@@ -1,7 +1,7 @@
 //! Staggered projections: against the coupled solver where they converge, by hand where they do
 //! not need to, and their derivatives, which are those of the truncated program.
 
-use stiction::ad::{Dual, Function, Real, jacobian, jacobian_by_rows};
+use stiction::ad::{Dual, Function, LANES, Real, jacobian, jacobian_by_rows};
 use stiction::argmin::Mode;
 use stiction::model::{ContactSolver, Scene, StaggeredDerivative, System};
 use stiction::simulation::{StepMemory, StepReport, Workspace, step};
@@ -43,17 +43,17 @@ const TILTED: &str = "position = [0, 0, 0.0544]\norientation = [0.9987, 0.035, 0
     velocity = [1.5, 0.4, -0.2]\nangular_velocity = [0, 0, 3]\n";
 
 fn run(scene: &Scene, memory: &mut StepMemory<f64>) -> (State<f64>, StepReport, Vec<Mode>) {
-    let Scene { model, parameters, settings, state, wrenches, .. } = scene;
+    let Scene { state, inputs, .. } = scene;
     let (mut workspace, mut next) = (Workspace::default(), state.clone());
-    let system = System { model, parameters, settings };
-    let report = step(&system, state, wrenches, memory, &mut workspace, &mut next);
+    let system = scene.system();
+    let report = step(&system, state, inputs, memory, &mut workspace, &mut next);
     (next, report, workspace.modes().map(|(_, _, mode, _)| mode).collect())
 }
 
 fn program(scene: &Scene, steps: usize) -> StepProgram<'_> {
-    let Scene { model, parameters, settings, state, wrenches, .. } = scene;
-    let system = System { model, parameters, settings };
-    StepProgram::new(system, state, wrenches, &StepMemory::default(), steps)
+    let Scene { state, inputs, .. } = scene;
+    let system = scene.system();
+    StepProgram::new(system, state, inputs, &StepMemory::default(), steps)
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn the_slope_of_a_flat_slide_in_mu() {
     for n_step in [1, 5] {
         let scene = scene(&body, 0.3, passes(n_step));
         let program = program(&scene, 1);
-        let (_, j) = jacobian_by_rows(|x| program.evaluate(x), program.inputs()).unwrap();
+        let (_, j) = jacobian_by_rows(|x| program.evaluate(x), program.variables()).unwrap();
         let column = |name: &str| program.names().iter().position(|n| n == name).unwrap();
         let mu = program.names().iter().position(|name| name.ends_with("mu")).unwrap();
         // The outputs are [dq; dv].
@@ -135,7 +135,7 @@ fn the_slope_of_a_flat_slide_in_mu() {
 fn check(name: &str, start: &str, mu: f64, n_step: usize, steps: usize) {
     let scene = scene(&format!("{CUBE}{start}"), mu, passes(n_step));
     let program = program(&scene, steps);
-    let regime = program.regime();
+    let regime = program.contact_modes();
     assert!(!regime.modes.is_empty() && regime.report.unsolved == 0, "{name}: {regime:?}");
     let check = Gradcheck::of(&program).unwrap();
     let name = format!("{name}, {n_step} passes, {steps} steps");
@@ -173,17 +173,17 @@ struct TwoSteps {
 
 impl TwoSteps {
     fn evaluate<T: Real>(&self, mu: T) -> Vec<T> {
-        let Scene { model, settings, state, wrenches, .. } = &self.scene;
+        let Scene { model, settings, state, inputs, .. } = &self.scene;
         let mut parameters = self.scene.parameters.cast();
         let name = model.parameter_names().into_iter().find(|name| name.ends_with("mu")).unwrap();
         parameters.values[model.parameter(&name).unwrap().slots[0]] = mu;
         let system = System { model, parameters: &parameters, settings };
-        let wrenches: Vec<T> = wrenches.iter().map(|&x| T::constant(x)).collect();
+        let inputs: Vec<T> = inputs.iter().map(|&x| T::constant(x)).collect();
         let (mut state, mut memory) = (state.cast(), StepMemory::default());
         let mut workspace = Workspace::default();
         for _ in 0..2 {
             let mut next = state.clone();
-            step(&system, &state, &wrenches, &mut memory, &mut workspace, &mut next);
+            step(&system, &state, &inputs, &mut memory, &mut workspace, &mut next);
             state = next;
             if !self.remember {
                 memory = memory.value().cast();
@@ -198,7 +198,7 @@ fn without_the_derivative_of_the_memory_a_rollout_is_wrong() {
     let slope = |remember| {
         let scene = scene(&format!("{CUBE}{CORNER}"), 0.1, passes(1));
         let program = TwoSteps { scene, remember };
-        let (_, j) = jacobian::<1>(|x: &[Dual<f64, 1>]| program.evaluate(x[0]), &[0.1]);
+        let (_, j) = jacobian::<LANES>(|x: &[Dual<f64, LANES>]| program.evaluate(x[0]), &[0.1]);
         let h = 1e-5;
         let (above, below) = (program.evaluate(0.1 + h), program.evaluate(0.1 - h));
         let central = above.iter().zip(&below).map(|(a, b)| (a - b) / (2.0 * h));

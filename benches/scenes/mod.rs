@@ -2,7 +2,7 @@
 
 use stiction::assemble::Description;
 use stiction::formats::LoadOptions;
-use stiction::model::{JointKind, Scene, System};
+use stiction::model::{JointKind, Scene};
 use stiction::simulation::{JointFeedback, Rollout, StepMemory};
 
 /// A scene of the shared folder, settled for 500 steps (motors under joint control, kp 100, kd 2, about the
@@ -28,8 +28,8 @@ pub fn shared(name: &str) -> Option<(Scene, StepMemory<f64>)> {
     scene.state.v = vec![0.0; velocity.len()];
     let feedback = JointFeedback { kp: 100.0, kd: 2.0, target: scene.state.q.clone() };
     let (nv, nu) = (scene.model.nv(), scene.model.nu());
-    let Scene { model, parameters, settings, .. } = &scene;
-    let mut rollout = Rollout::new(System { model, parameters, settings }, scene.state.clone());
+    let model = &scene.model;
+    let mut rollout = Rollout::new(scene.system(), scene.state.clone());
     let mut inputs = vec![0.0; nv + nu];
     for _ in 0..500 {
         inputs[nv..].fill(0.0);
@@ -40,6 +40,6 @@ pub fn shared(name: &str) -> Option<(Scene, StepMemory<f64>)> {
     let mut settled = rollout.state;
     settled.v.iter_mut().zip(&velocity).for_each(|(v, add)| *v += add);
     scene.state = settled;
-    scene.wrenches = inputs;
+    scene.inputs = inputs;
     Some((scene, memory))
 }

@@ -1,6 +1,5 @@
-//! Control-limited iLQR and DDP on the manifold of states: Tassa, Mansard and Todorov (2014); the
-//! regularisation schedule is that of Tassa, Erez and Todorov, "Synthesis and stabilization of complex
-//! behaviors through online trajectory optimization" (2012).
+//! Control-limited iLQR and DDP on the manifold of states (`Tassa14`), with the regularisation schedule of
+//! `Tassa12`.
 
 use nalgebra::{DMatrix, DVector};
 use stiction::Error;

@@ -1,7 +1,7 @@
 //! Motions as pages that play.
 
 use stiction::Error;
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::state::State;
 use stiction::view::{Clip, Drawing, Playback, Role, TrackRecorder};
@@ -20,7 +20,7 @@ pub fn page(
         let role = ("simulation", Role::Simulation);
         let mut recorder = TrackRecorder::new(model, parameters, &drawing, role, span);
         let start = State { q: scene.state.q.clone(), v: scene.state.v.clone() };
-        let mut rollout = Rollout::new(System { model, parameters, settings }, start);
+        let mut rollout = Rollout::new(scene.system(), start);
         recorder.frame(0.0, &rollout.state);
         for (k, inputs) in inputs.iter().enumerate() {
             rollout.step(inputs);

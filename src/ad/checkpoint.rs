@@ -2,7 +2,7 @@
 //! what lies between is computed again when the adjoint sweep gets there.
 
 use super::binomial::advance;
-use super::{Dual, Error, Real, Recording, Var};
+use super::{Dual, Error, LANES, Real, Recording, Var};
 
 /// A computation in steps: x0 = start(p), x(k+1) = step(k, p, x(k)), and the sum of all
 /// loss(k, p, x(k)).
@@ -122,7 +122,7 @@ pub struct CheckpointReport {
 }
 
 /// Inputs of a step (state and parameters) up to which lanes are cheaper than the tape: each group of
-/// four costs one to two evaluations of the step, the tape about nine.
+/// eight costs two to four evaluations of the step, the tape about nine.
 const MOST_LANES: usize = 16;
 
 impl Checkpointing {
@@ -448,16 +448,21 @@ impl<S: Steps> Backward<S> for ByTape<S> {
 
 /// By lanes of duals over the inputs of a step.
 struct ByLanes<S: Steps> {
-    four: Lanes<S, 4>,
-    eight: Lanes<S, 8>,
-    twelve: Lanes<S, 12>,
+    workspace: S::Workspace<Dual<f64, LANES>>,
+    memory: S::Memory,
+    /// Parameters, then state.
+    inputs: Vec<Dual<f64, LANES>>,
     adjoints: Vec<f64>,
 }
 
 impl<S: Steps> Default for ByLanes<S> {
     fn default() -> Self {
-        let (four, eight, twelve) = (Lanes::default(), Lanes::default(), Lanes::default());
-        ByLanes { four, eight, twelve, adjoints: Vec::new() }
+        ByLanes {
+            workspace: Default::default(),
+            memory: Default::default(),
+            inputs: Vec::new(),
+            adjoints: Vec::new(),
+        }
     }
 }
 
@@ -468,7 +473,7 @@ impl<S: Steps> Backward<S> for ByLanes<S> {
 
     fn bytes(&mut self, run: &Run<S>, _: usize) -> Result<usize, Error> {
         let inputs = run.parameters.len() + run.state.len();
-        Ok(inputs * (size_of::<Dual<f64, 12>>() + size_of::<f64>()))
+        Ok(inputs * (size_of::<Dual<f64, LANES>>() + size_of::<f64>()))
     }
 
     fn step(
@@ -482,19 +487,10 @@ impl<S: Steps> Backward<S> for ByLanes<S> {
         let inputs = run.parameters.len() + run.state.len();
         self.adjoints.clear();
         self.adjoints.resize(inputs, 0.0);
-        let mut first = 0;
-        let losses = loop {
-            let to = &mut self.adjoints[first..];
-            let (width, losses) = match inputs - first {
-                0..=4 => (4, self.four.pass(run, k, last, first, adjoint, to)),
-                5..=8 | 13..=16 => (8, self.eight.pass(run, k, last, first, adjoint, to)),
-                _ => (12, self.twelve.pass(run, k, last, first, adjoint, to)),
-            };
-            first += width;
-            if first >= inputs {
-                break losses;
-            }
-        };
+        let mut losses = 0.0;
+        for first in (0..inputs.max(1)).step_by(LANES) {
+            losses = self.pass(run, k, last, first, adjoint);
+        }
         let (parameters, state) = self.adjoints.split_at(gradient.len());
         for (sum, &term) in gradient.iter_mut().zip(parameters) {
             *sum += term;
@@ -504,31 +500,9 @@ impl<S: Steps> Backward<S> for ByLanes<S> {
     }
 }
 
-/// A pass of `N` lanes.
-struct Lanes<S: Steps, const N: usize> {
-    workspace: S::Workspace<Dual<f64, N>>,
-    memory: S::Memory,
-    /// Parameters, then state.
-    inputs: Vec<Dual<f64, N>>,
-}
-
-impl<S: Steps, const N: usize> Default for Lanes<S, N> {
-    fn default() -> Self {
-        Lanes { workspace: Default::default(), memory: Default::default(), inputs: Vec::new() }
-    }
-}
-
-impl<S: Steps, const N: usize> Lanes<S, N> {
+impl<S: Steps> ByLanes<S> {
     /// Sets the adjoints of the inputs from `first` on, and returns the losses.
-    fn pass(
-        &mut self,
-        run: &Run<S>,
-        k: usize,
-        last: bool,
-        first: usize,
-        adjoint: &[f64],
-        adjoints: &mut [f64],
-    ) -> f64 {
+    fn pass(&mut self, run: &Run<S>, k: usize, last: bool, first: usize, adjoint: &[f64]) -> f64 {
         let inputs = run.parameters.iter().chain(&run.state).enumerate();
         self.inputs.clear();
         self.inputs.extend(inputs.map(|(j, &x)| Dual::variable(x, j.wrapping_sub(first))));
@@ -540,7 +514,7 @@ impl<S: Steps, const N: usize> Lanes<S, N> {
         // Nothing flows through a zero adjoint, whatever the tangent.
         let flowing = state.iter().zip(adjoint).filter(|&(_, &a)| a != 0.0);
         let sum = flowing.fold(loss.tangent, |sum, (x, &a)| f64::axpy(a, &x.tangent, &sum));
-        for (to, sum) in adjoints.iter_mut().zip(sum) {
+        for (to, sum) in self.adjoints[first..].iter_mut().zip(sum) {
             *to = sum;
         }
         loss.value

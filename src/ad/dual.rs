@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt::Debug;
 
-use super::{DualWorkspace, Node, Real, node_rule};
+use super::{DualWorkspace, Node, Real, instance, node_rule};
 
 /// The number of lanes that all of the crate runs physics with. Each count compiles a program anew;
 /// users' physics costs nothing more to compile with this one. Derivatives in more directions take several
@@ -63,6 +63,7 @@ fn flow<T: Real>(slope: T, tangent: T) -> T {
 
 impl<T: Real, const N: usize> Real for Dual<T, N> {
     const ORDER: usize = T::ORDER + 1;
+    const INSTANCE: Option<usize> = instance::dual(T::INSTANCE, N);
     type Workspace<K: Node> = DualWorkspace<T, K>;
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use super::{Node, lanes};
+use super::{Node, instance, lanes};
 
 /// A differentiable real number: `f64`, a forward-mode [`Dual`](super::Dual) or a variable
 /// [`Var`](super::Var) on the reverse-mode tape.
@@ -37,6 +37,10 @@ pub trait Real:
     /// tape. Solvers that run unrolled repeat their last Newton step this often, because tangents
     /// converge one step after the values.
     const ORDER: usize;
+
+    // Which of the scalars that programs are compiled for once this is (see `instance`), if it is one.
+    #[doc(hidden)]
+    const INSTANCE: Option<usize> = None;
 
     /// What a [`Node`] call keeps between calls, so that repeated calls allocate nothing.
     type Workspace<N: Node>: Default;
@@ -239,6 +243,7 @@ macro_rules! forwarded {
 
 impl Real for f64 {
     const ORDER: usize = 0;
+    const INSTANCE: Option<usize> = Some(instance::PLAIN);
     type Workspace<N: Node> = N::Workspace<f64>;
 
     #[inline(always)]

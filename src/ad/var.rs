@@ -6,7 +6,7 @@ use std::panic::Location;
 
 use super::cursor::{CONSTANT, Origin, STALE, TIMELESS, TapeScalar, aside, epochs, push};
 use super::tape::{factor_node, stale};
-use super::{Error, Node, Real};
+use super::{Error, Node, Real, instance};
 
 /// A variable of the recording that is active on this thread, or a constant.
 ///
@@ -216,6 +216,7 @@ impl<T: Real, N: Node> Default for VarWorkspace<T, N> {
 
 impl<T: TapeScalar> Real for Var<T> {
     const ORDER: usize = T::ORDER + 1;
+    const INSTANCE: Option<usize> = instance::variable(T::INSTANCE);
     type Workspace<N: Node> = VarWorkspace<T, N>;
 
     fn constant(x: f64) -> Self {

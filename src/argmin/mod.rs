@@ -27,4 +27,4 @@ pub use projection::{
     BoundMode, BoundSolution, DiskMode, DiskQcqp, DiskSolution, NonnegativeQp, ProjectionFactor,
     ProjectionMethod, ProjectionSettings, ProjectionWorkspace,
 };
-pub use status::{Report, Status};
+pub use status::{Report, Stage, Status};

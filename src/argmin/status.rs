@@ -44,6 +44,35 @@ impl fmt::Display for Status {
     }
 }
 
+/// Which part of a solver found the result. Solvers that have one part only report the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// The starting guess, or Newton steps from it.
+    #[default]
+    WarmStart,
+    /// Gauss-Seidel sweeps and Newton steps from nothing.
+    Sweeps,
+    /// The interior point, and Newton steps from it.
+    InteriorPoint,
+    /// The proximal point method: from the best impulses found before, from none, from those of the convex relaxation.
+    ProximalPoint,
+    /// Sweeps and damped Newton steps in rounds.
+    Rounds,
+}
+
+impl Stage {
+    /// The name used in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::WarmStart => "warm_start",
+            Stage::Sweeps => "sweeps",
+            Stage::InteriorPoint => "interior_point",
+            Stage::ProximalPoint => "proximal_point",
+            Stage::Rounds => "rounds",
+        }
+    }
+}
+
 /// What every iterative solve reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
@@ -51,6 +80,8 @@ pub struct Report {
     pub status: Status,
     /// Iterations spent, of all kinds.
     pub iterations: usize,
+    /// Which part of the solver found the result.
+    pub stage: Stage,
     /// Relative natural residual at the result.
     pub residual: f64,
     /// Distance to the nearest change of mode, scale-free: 0 at a kink. Infinite without

@@ -71,12 +71,12 @@ impl Description {
             parameters,
             state: self.state(&order)?,
             settings: self.settings,
-            wrenches: self.loads(&order)?,
+            inputs: self.forces(&order)?,
             keyframes: Vec::new(),
             warnings,
             model,
         };
-        scene.wrenches.extend(self.actuators.iter().map(|actuator| actuator.control));
+        scene.inputs.extend(self.actuators.iter().map(|actuator| actuator.control));
         scene.keyframes = self.keyframes(&scene, &order)?;
         self.check_start(&mut scene, &order)?;
         Ok(scene)

@@ -14,7 +14,7 @@ impl Description {
     /// their hulls. Numbers no solid has, which a description refuses, become warnings
     /// ([`strict`](Self::strict) is then false).
     pub fn of(scene: &Scene, parameters: &Parameters<f64>, name: impl Into<String>) -> Description {
-        let Scene { model, settings, wrenches, keyframes, .. } = scene;
+        let Scene { model, settings, inputs, keyframes, .. } = scene;
         let mut settings = *settings;
         settings.compliance *= parameters.relative_compliance(model);
         let mut description = Description::new(name, settings);
@@ -76,7 +76,7 @@ impl Description {
                 kd: parameters.kd(model, index),
                 control_range: actuator.limits_control.then_some(control_range),
                 force_range: actuator.limits_force.then_some(force_range),
-                control: wrenches.get(model.nv() + index).copied().unwrap_or(0.0),
+                control: inputs.get(model.nv() + index).copied().unwrap_or(0.0),
             });
         }
         for (index, equality) in model.equalities.iter().enumerate() {
@@ -113,7 +113,7 @@ fn joint_name(scene: &Scene, body: usize) -> String {
 
 /// A body with its joint, without its shapes.
 fn body(scene: &Scene, parameters: &Parameters<f64>, index: usize) -> BodyDescription {
-    let Scene { model, state, wrenches, .. } = scene;
+    let Scene { model, state, inputs, .. } = scene;
     let body = &model.bodies[index];
     let joint = &body.joint;
     let q = &state.q[joint.q..joint.q + joint.kind.nq()];
@@ -123,7 +123,7 @@ fn body(scene: &Scene, parameters: &Parameters<f64>, index: usize) -> BodyDescri
         (true, &[x, y, z, qw, qx, qy, qz]) => ([x, y, z], [qw, qx, qy, qz], Vec::new()),
         _ => (parameters.position(model, index).into(), joint.orientation, q.to_vec()),
     };
-    let load = |first: usize| match wrenches.get(joint.v + first..joint.v + first + 3) {
+    let input = |first: usize| match inputs.get(joint.v + first..joint.v + first + 3) {
         Some(&[x, y, z]) if free => [x, y, z],
         _ => [0.0; 3],
     };
@@ -153,7 +153,7 @@ fn body(scene: &Scene, parameters: &Parameters<f64>, index: usize) -> BodyDescri
         center_of_mass: parameters.center_of_mass(model, index).into(),
         inertia: [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)].map(|place| inertia[place]),
         colliders: Vec::new(),
-        force: load(0),
-        torque: load(3),
+        force: input(0),
+        torque: input(3),
     }
 }

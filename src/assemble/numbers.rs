@@ -1,4 +1,4 @@
-//! The numbers of a scene: parameters, start, loads and keyframes.
+//! The numbers of a scene: parameters, start, inputs and keyframes.
 
 use super::fault::{Fault, Owner, unit};
 use super::{ColliderDescription, Description, JointDescription, Material};
@@ -106,24 +106,25 @@ impl Description {
         Ok(state)
     }
 
-    /// The constant forces: six numbers of a free body, zeros of others.
-    pub(super) fn loads(&self, order: &[usize]) -> Result<Vec<f64>, Fault> {
-        let mut loads = Vec::new();
+    /// The constant forces among the inputs of a step: of a free body force and torque, zeros of others.
+    pub(super) fn forces(&self, order: &[usize]) -> Result<Vec<f64>, Fault> {
+        let mut forces = Vec::new();
         for &index in order {
             let body = &self.bodies[index];
             if body.joint.kind == JointKind::Free {
-                loads.extend(body.force.iter().chain(&body.torque));
+                forces.extend(body.force.iter().chain(&body.torque));
             } else {
-                for (field, load) in [("force", body.force), ("torque", body.torque)] {
-                    if load != [0.0; 3] {
-                        let message = "only free bodies have a constant load; give joints a motor";
+                for (field, given) in [("force", body.force), ("torque", body.torque)] {
+                    if given != [0.0; 3] {
+                        let message =
+                            "only free bodies have a constant force or torque; give joints a motor";
                         return Err(Fault::new(Owner::Body(index), field, message));
                     }
                 }
-                loads.resize(loads.len() + body.joint.kind.nv(), 0.0);
+                forces.resize(forces.len() + body.joint.kind.nv(), 0.0);
             }
         }
-        Ok(loads)
+        Ok(forces)
     }
 
     /// The keyframes, in the order of the model.

@@ -1,4 +1,4 @@
-//! A scene carried by a copy of the shared library, after its end, where loaders do not look.
+//! A scene attached to a copy of the shared library, after its end, where loaders do not look.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::assemble::Description;
 use crate::model::Scene;
 use crate::transition::Transition;
 
-/// The last bytes of a file with an attachment; before them stands how long it is.
+/// The last bytes of a file with an attachment; its length is before them.
 const MAGIC: &[u8; 16] = b"stiction-scene-1";
 const TRAILER: usize = 8 + MAGIC.len();
 
@@ -46,7 +46,7 @@ impl Attachment {
         Scene::parse(&self.scene, &self.name)
     }
 
-    /// The system this stands for, of its [scene](Self::scene).
+    /// The transition of its [scene](Self::scene), with the inputs it selects.
     ///
     /// # Errors
     /// If the scene has no derivatives, or no such inputs.

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 use super::drive::{Drive, DriveOptions, Settled, check_step};
+use super::outcome::Outcome;
 use super::output::{self, number};
 use super::progress::Progress;
+use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
-use super::{Outcome, run_length};
 use crate::Error;
 use crate::argmin::Mode;
 use crate::collision::Detection;
@@ -64,7 +65,7 @@ struct Times {
     detection: Duration,
     /// Detection and what follows up to the impulses.
     contact: Duration,
-    /// Nothing if the contact solver has no derivatives.
+    /// Time of the Jacobians; `None` if the contact solver has no derivatives.
     jacobians: Option<Duration>,
 }
 
@@ -139,8 +140,7 @@ impl Times {
 
 impl Bench<'_> {
     fn system(&self) -> System<'_, f64> {
-        let Scene { model, parameters, settings, .. } = self.scene;
-        System { model, parameters, settings }
+        self.scene.system()
     }
 
     /// The steps of a rollout and nothing else.
@@ -160,7 +160,7 @@ impl Bench<'_> {
         Ok(total)
     }
 
-    /// The same rollout, in which the stages are done once more by themselves before each step, and some
+    /// The times of a rollout in which the stages are done once more by themselves before each step, and some
     /// steps are linearised.
     fn time_parts(
         &self,
@@ -394,7 +394,7 @@ impl Statistics {
     }
 }
 
-/// Of each of `count` that took so long together.
+/// The mean time, µs, of `count` runs that took `time` together.
 fn microseconds(time: Duration, count: usize) -> f64 {
     1e6 * time.as_secs_f64() / count as f64
 }

@@ -1,4 +1,4 @@
-//! `stiction design`: which of several experiments tells most.
+//! `stiction design`: which of several experiments is the most informative.
 //!
 //! With `--json` or `-o`, one JSON object:
 //!
@@ -6,19 +6,20 @@
 //! |---|---|
 //! | `program`, `version`, `command`, `seed`, `threads` | what made it |
 //! | `parameters` | names of those that are asked for |
-//! | `ranking` | a list, the one that tells most first: `experiment`, `frames` (of all recordings), `log_determinant` (of the information on these parameters in their typical changes; `null` if it is singular), `standard_errors` (by name; `null` where one stays open), `open` (how many combinations stay open), `reasons` (sentences) |
-//! | `best_pair` | the same of the two that tell most together, with `experiments`; `null` with a single one |
+//! | `ranking` | a list, the most informative first: `experiment`, `frames` (of all recordings), `log_determinant` (of the information on these parameters in their typical changes; `null` if it is singular), `standard_errors` (by name; `null` where one stays open), `open` (how many combinations stay open), `reasons` (sentences) |
+//! | `best_pair` | the same of the two that are the most informative together, with `experiments`; `null` with a single one |
 
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
+use super::outcome::Outcome;
 use super::output::{ResultArguments, json_head, json_text, optional, print};
-use super::{Outcome, scene_options};
+use super::scene_options;
 use crate::Error;
 use crate::identify::{Candidate, Dataset, Design, Experiment, Information};
 
-/// Say which of several experiments tells most about parameters.
+/// Rank experiments by the information they give on parameters.
 ///
 /// An experiment without recordings is simulated from the start of its scene.
 #[derive(clap::Args)]
@@ -92,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     Ok(if best == Some(0) { Outcome::Done } else { Outcome::Failed })
 }
 
-/// What an experiment would tell, and how many frames it has.
+/// The information of an experiment, and how many frames it has.
 fn candidate(
     arguments: &Arguments,
     path: &PathBuf,

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::output;
 use super::progress::Progress;
+use super::run_length::MOST_STEPS;
 use super::scene_options::SceneOptions;
-use super::{MOST_STEPS, output};
 use crate::Error;
 use crate::argmin::Status;
-use crate::model::{Joint, JointKind, Scene, System};
+use crate::model::{Joint, JointKind, Scene};
 use crate::simulation::{JointFeedback, Rollout, StepReport};
 use crate::state::State;
 use crate::trajectory::Controls;
@@ -117,7 +118,7 @@ impl Drive {
     /// Finds the inputs of a step from a state; before the simulation begins, there is no time and the
     /// controls of the file do not act.
     pub fn update(&mut self, scene: &Scene, time: Option<f64>, state: &State<f64>) {
-        self.inputs.clone_from(&scene.wrenches);
+        self.inputs.clone_from(&scene.inputs);
         if let (Some(controls), Some(time)) = (&self.controls, time) {
             controls.apply(time, &mut self.inputs);
         }
@@ -139,7 +140,7 @@ pub(super) fn check_step(
         return Ok(());
     }
     let message = format!(
-        "step {step}, to {time} s, does not give finite numbers: a load, a gain or a velocity is too \
+        "step {step}, to {time} s, does not give finite numbers: an input, a gain or a velocity is too \
          large, a number of the scene too extreme, or something that moves has no mass or an \
          inertia that no solid has; nothing was written"
     );
@@ -149,9 +150,9 @@ pub(super) fn check_step(
 /// The motion that is left after settling.
 pub(super) struct Settled {
     pub seconds: f64,
-    /// Of the fastest body or slide, m/s.
+    /// Speed of the fastest body or slide, m/s.
     pub speed: f64,
-    /// Of the fastest turn, rad/s.
+    /// Speed of the fastest turn, rad/s.
     pub angular_speed: f64,
     pub report: StepReport,
 }
@@ -186,8 +187,8 @@ pub(super) fn settle(
     mut progress: Progress,
 ) -> Result<Settled, Error> {
     scene.state.v.fill(0.0);
-    let Scene { model, parameters, settings, .. } = &*scene;
-    let system = System { model, parameters, settings };
+    let Scene { model, settings, .. } = &*scene;
+    let system = scene.system();
     let mut rollout = Rollout::new(system, scene.state.clone());
     for step in 1..=steps {
         drive.update(scene, None, &rollout.state);

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use super::outcome::Outcome;
 use super::output::{
     ResultArguments, UNSOLVED_SHARE, json_head, json_text, number, optional, print,
 };
 use super::result_file::read_parameters;
-use super::{Outcome, comparison, scene_options};
+use super::{comparison, scene_options};
 use crate::Error;
 use crate::identify::{Comparison, Dataset, Experiment, RolloutStart, evaluate_from};
 use crate::simulation::StepReport;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 
-use super::Outcome;
+use super::outcome::Outcome;
 use super::output;
 use super::scene_options::{SceneOptions, load_scene};
 use crate::Error;

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
+use super::outcome::Outcome;
+use super::output;
 use super::scene_options::{SceneOptions, load_scene};
-use super::{Outcome, output};
 use crate::Error;
-use crate::model::{ContactSolver, Scene, StaggeredDerivative, System};
+use crate::model::{ContactSolver, Scene, StaggeredDerivative};
 use crate::simulation::Rollout;
 use crate::verify::{Errors, Gradcheck, StepProgram};
 
@@ -74,7 +75,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
 
 /// Checks `count` states of the simulation of a scene, `stride` steps apart.
 fn check(name: &str, scene: &Scene, count: usize, stride: usize) -> Result<Gradcheck, Error> {
-    let Scene { model, parameters, settings, state, wrenches, .. } = scene;
+    let Scene { settings, state, inputs, .. } = scene;
     settings.solver.demand_derivatives(name)?;
     if let ContactSolver::Staggered { derivative: StaggeredDerivative::Implicit, .. } =
         settings.solver
@@ -83,15 +84,15 @@ fn check(name: &str, scene: &Scene, count: usize, stride: usize) -> Result<Gradc
                        simulated, so there is nothing to compare it with; check \"unrolled\"";
         return Err(Error::input(name, None, "simulation.derivative", message));
     }
-    let system = System { model, parameters, settings };
+    let system = scene.system();
     let mut rollout = Rollout::new(system, state.clone());
     let mut total = Gradcheck::default();
     for _ in 0..count {
-        let program = StepProgram::new(system, &rollout.state, wrenches, &rollout.memory, 1);
+        let program = StepProgram::new(system, &rollout.state, inputs, &rollout.memory, 1);
         let check = Gradcheck::of(&program)
             .map_err(|error| Error::input(name, None, "", error.to_string()))?;
         total.merge(&check);
-        rollout.advance(stride, wrenches);
+        rollout.advance(stride, inputs);
     }
     Ok(total)
 }

@@ -33,18 +33,19 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
-use super::checkpoint::CheckpointFile;
+use super::outcome::Outcome;
 use super::output::{UNSOLVED_SHARE, json_head, json_text, number, optional, print, threads};
 #[cfg(feature = "plots")]
 use super::output::{check_directory, write_file};
 use super::report_folder::Destination;
-use super::{Outcome, check, comparison, interrupt, scene_options};
+use super::resume::CheckpointFile;
+use super::{comparison, interrupt, observability, scene_options};
 use crate::Error;
 use crate::identify::{
     Comparison, Dataset, Effort, Evaluation, Experiment, Fit, FitStatus, InitialState, Problem,
     RolloutStart, evaluate_from, fit_from, half_sampling, hold_out,
 };
-use crate::view::Report;
+use crate::view::FitReport;
 
 /// Identify physical parameters from recorded trajectories.
 ///
@@ -63,7 +64,7 @@ pub(super) struct Arguments {
     /// Print the result as one JSON object
     #[arg(long)]
     json: bool,
-    /// Fit nothing; say what the recordings can tell of the parameters, and what they cannot
+    /// Fit nothing; say which parameters are identifiable from the recordings, and which are not
     #[arg(long, conflicts_with_all = ["output"])]
     check: bool,
     /// Threads to use; the result does not depend on it [default: all]
@@ -147,7 +148,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         ));
     }
     if arguments.check {
-        return Ok(check::run(&experiment, &dataset, threads, arguments.json));
+        return Ok(observability::run(&experiment, &dataset, threads, arguments.json));
     }
     let names: Vec<&str> = experiment.parameters.iter().map(|p| p.name.as_str()).collect();
     if let (Some(checkpoint), false) = (&checkpoint, arguments.json) {
@@ -231,10 +232,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let mut written = None;
     if let Some(destination) = &destination {
         let text = json_text(object.clone()) + "\n";
-        written = Some(destination.write(&experiment, &result, &text, || Report {
+        written = Some(destination.write(&experiment, &result, &text, || FitReport {
             seconds: Some(seconds),
             rollouts: Some(rollouts),
-            ..Report::new(&experiment, &dataset, &result, threads).trusted(
+            ..FitReport::new(&experiment, &dataset, &result, threads).trusted(
                 &experiment,
                 &dataset,
                 &result,
@@ -397,7 +398,7 @@ fn result_json(
     seconds: f64,
 ) -> Map<String, Value> {
     let mut object = json_head("identify", experiment.seed, threads);
-    let tied = experiment.parameters.iter().map(|p| p.tied(experiment));
+    let tied = experiment.parameters.iter().map(|p| experiment.tied(p));
     let parameters: Vec<Value> = result
         .parameters
         .iter()

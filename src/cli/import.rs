@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::Outcome;
+use super::outcome::Outcome;
 use super::output;
 use crate::Error;
 use crate::assemble::Description;

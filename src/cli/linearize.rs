@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use super::outcome::Outcome;
 use super::output::{self, number};
 use super::progress::Progress;
+use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
-use super::{Outcome, run_length};
 use crate::Error;
 use crate::linearize::{Convention, Linearizer};
-use crate::model::{Scene, System};
+use crate::model::Scene;
 use crate::trajectory::{Controls, Trajectory};
 
 /// A recorded time step that differs by more than this fraction from the scene's is remarked upon.
@@ -64,10 +65,10 @@ enum Format {
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let format = format_of(&arguments.output)?;
     let scene = load_scene(&arguments.scene, &arguments.options)?;
-    let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
+    let Scene { model, state, settings, .. } = &scene;
     output::check_directory(&arguments.output)?;
     let scene_name = arguments.scene.display().to_string();
-    let system = System { model, parameters, settings };
+    let system = scene.system();
     let convention = Convention::named(&arguments.convention).ok_or_else(|| {
         let known = Convention::ALL.map(Convention::name).join(", ");
         let message = format!("is no convention; there are {known}");
@@ -78,7 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         ["none"] => Vec::new(),
         _ => arguments.parameters.clone(),
     };
-    let inputs = arguments
+    let selected = arguments
         .inputs
         .clone()
         .unwrap_or_else(|| vec![if model.nu() > 0 { "controls" } else { "forces" }.to_string()]);
@@ -92,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             remark_on_time_step(&trajectory, settings.time_step);
             let mut progress = Progress::new(trajectory.states.len(), arguments.json);
             let name = path.display().to_string();
-            let mut linearizer = Linearizer::new(&name, system, wrenches, &inputs, &names)?;
+            let mut linearizer = Linearizer::new(&name, system, &scene.inputs, &selected, &names)?;
             if let Some(controls) = &controls {
                 linearizer.drive(controls);
             }
@@ -101,7 +102,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         None => {
             let steps = run_length(&arguments.scene, settings.time_step, arguments.steps)?;
             let mut progress = Progress::new(steps, arguments.json);
-            let mut linearizer = Linearizer::new(&scene_name, system, wrenches, &inputs, &names)?;
+            let mut linearizer =
+                Linearizer::new(&scene_name, system, &scene.inputs, &selected, &names)?;
             if let Some(controls) = &controls {
                 linearizer.drive(controls);
             }

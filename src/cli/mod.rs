@@ -5,8 +5,6 @@
 
 mod archive;
 mod bench;
-mod check;
-mod checkpoint;
 mod comparison;
 mod contact_log;
 mod design;
@@ -19,19 +17,22 @@ mod import;
 mod init;
 mod interrupt;
 mod linearize;
+mod observability;
+mod outcome;
 mod output;
 mod progress;
 mod report_folder;
 mod result_file;
+mod resume;
+mod run_length;
 mod scene_options;
 mod simulate;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::Error;
+use outcome::Outcome;
 
 /// Differentiable simulation of rigid contact with friction.
 #[derive(Parser)]
@@ -53,14 +54,6 @@ enum Command {
     Import(import::Arguments),
     Export(export::Arguments),
     Init(init::Arguments),
-}
-
-/// How a command ended, if its input was good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
-    Done,
-    /// Not converged, or a check failed.
-    Failed,
 }
 
 /// Runs the program on the arguments of the process.
@@ -86,25 +79,4 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-/// More steps than this in one run are taken for a mistake.
-const MOST_STEPS: usize = 10_000_000;
-
-/// How many steps a rollout takes: as given, or as many as make one second.
-fn run_length(scene: &Path, time_step: f64, given: Option<usize>) -> Result<usize, Error> {
-    let steps = given.unwrap_or_else(|| ((1.0 / time_step).round() as usize).max(1));
-    if (1..=MOST_STEPS).contains(&steps) {
-        return Ok(steps);
-    }
-    Err(match given {
-        Some(_) => {
-            let message = format!("must be 1 to {MOST_STEPS}, found {steps}");
-            Error::input("--steps", None, "", message)
-        }
-        None => {
-            let message = format!("one second would be {steps} steps; say how many with --steps");
-            Error::input(scene.display().to_string(), None, "simulation.time_step", message)
-        }
-    })
 }

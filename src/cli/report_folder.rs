@@ -6,7 +6,7 @@ use super::output::{check_directory, write_file};
 use crate::Error;
 use crate::assemble::Description;
 use crate::identify::{Experiment, Fit};
-use crate::view::Report;
+use crate::view::FitReport;
 
 /// The name of the result in a folder.
 const RESULT: &str = "result.json";
@@ -54,7 +54,7 @@ impl Destination {
         experiment: &Experiment,
         fit: &Fit,
         result: &str,
-        report: impl FnOnce() -> Report,
+        report: impl FnOnce() -> FitReport,
     ) -> Result<PathBuf, Error> {
         let folder = match self {
             Destination::File(path) => {

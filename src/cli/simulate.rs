@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::archive;
 use super::contact_log::ContactLog;
 use super::drive::{Drive, DriveOptions, Settled, check_step};
+use super::outcome::Outcome;
 use super::output::{self, number};
 use super::progress::Progress;
+use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
-use super::{Outcome, archive, run_length};
 use crate::Error;
-use crate::model::{Joint, Scene, System};
+use crate::model::{Joint, Scene};
 use crate::simulation::{Rollout, StepReport};
 use crate::state::Coordinates;
 use crate::trajectory::{ColumnSelection, Recorded, Trajectory};
@@ -176,8 +178,8 @@ impl Run<'_> {
         mut progress: Progress,
     ) -> Result<(Trajectory, StepReport), Error> {
         let Run { arguments, scene, steps } = *self;
-        let Scene { model, parameters, state, settings, .. } = scene;
-        let system = System { model, parameters, settings };
+        let Scene { model, state, settings, .. } = scene;
+        let system = scene.system();
         let mut rollout = Rollout::new(system, state.clone());
         let target = arguments.output.as_ref().unwrap_or(&arguments.scene);
         let file = arguments.scene.display().to_string();

@@ -3,7 +3,7 @@
 //! Lying on a face it touches in two points, the ends of the part of its segment over the face; along an
 //! edge too. Else it touches where segment and polyhedron are nearest, rounded as it is, also at
 //! corners. Where the segment itself is in the polyhedron, it leaves through the face, or over the
-//! edge, that takes the least.
+//! edge, that is nearest.
 
 use nalgebra::Vector3;
 

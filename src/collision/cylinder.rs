@@ -1,4 +1,4 @@
-//! The prism that stands for a cylinder against polyhedra and capsules.
+//! The prism that replaces a cylinder against polyhedra and capsules.
 //!
 //! Where a flat face of the other shape meets the round side or a rim, an edge the side, or a capsule
 //! either, the prism is turned about its axis until one of its edges lies in the direction of the contact:

@@ -3,7 +3,7 @@
 //!
 //! [`Detection`] lists all points. Of shapes that may touch a half-space, [`half_space_points`] finds the
 //! points; of two shapes, [`SweepAndPrune`] finds the pairs that are near, [`witnesses`] the points of a
-//! pair. There too, the features that touch (face, edge, corner) are decided on values and carried as data;
+//! pair. There too, the features that touch (face, edge, corner) are decided on values and kept as data;
 //! gap, normal and points are then computed from them, so that they have derivatives in both poses and in
 //! all sizes.
 //!

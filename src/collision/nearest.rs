@@ -1,4 +1,4 @@
-//! The nearest points of two simple features, points and lines, and the direction between them.
+//! The nearest points of two simple features, points and lines, and the direction between them (`Ericson05` 5.1).
 
 use nalgebra::Vector3;
 
@@ -42,7 +42,7 @@ pub(super) struct Nearest<T> {
 }
 
 impl<T: Real> Nearest<T> {
-    /// Of two points; `otherwise` is the normal where they are nearer than `touching` (m).
+    /// Two points; `otherwise` is the normal where they are nearer than `touching` (m).
     pub fn of_points(
         first: Vector3<T>,
         second: Vector3<T>,
@@ -58,7 +58,7 @@ impl<T: Real> Nearest<T> {
         }
     }
 
-    /// Of a line and a point.
+    /// The nearest points of a line and a point.
     pub fn of_line_and_point(
         line: &Line<T>,
         point: Vector3<T>,
@@ -68,7 +68,7 @@ impl<T: Real> Nearest<T> {
         Nearest::of_points(line.foot(&point), point, otherwise, touching)
     }
 
-    /// Of a point and a line.
+    /// The nearest points of a point and a line.
     pub fn of_point_and_line(
         point: Vector3<T>,
         line: &Line<T>,
@@ -78,7 +78,7 @@ impl<T: Real> Nearest<T> {
         Nearest::of_points(point, line.foot(&point), otherwise, touching)
     }
 
-    /// Of two lines that are not parallel, with the normal on the side of `upward`. The distance is
+    /// The nearest points of two lines that are not parallel, with the normal on the side of `upward`. The distance is
     /// negative where they have passed each other.
     pub fn of_lines(first: &Line<T>, second: &Line<T>, upward: &Vector3<f64>) -> Self {
         let (a, b) = (first.direction, second.direction);

@@ -133,7 +133,7 @@ pub fn features(shapes: [&Shape; 2]) -> usize {
     }
 }
 
-/// The polyhedron that stands for a shape, if there is one.
+/// The polyhedron that replaces a shape, if there is one.
 fn hull<T: Real>(shape: &Shape, size: Vector3<T>) -> Option<Hull<'_, T>> {
     match shape {
         Shape::Box => Some(Hull { polyhedron: Polyhedron::cube(), scale: size }),

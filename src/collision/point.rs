@@ -63,7 +63,7 @@ impl<T> Default for Detection<T> {
 /// not even looked at. What an impact throws goes no faster than a few times what it met.
 const FAR: f64 = 10.0;
 
-/// From how far, m, smoothed contacts still push a body with a hundredth of its weight: the lightest body counts.
+/// The distance, m, at which a smoothed contact pushes the lightest body with a hundredth of its weight.
 fn smoothing_reach<T: Real>(system: &System<T>) -> f64 {
     let System { model, parameters, settings } = system;
     if settings.smoothing == 0.0 {
@@ -80,7 +80,7 @@ impl<T: Real> Detection<T> {
     ///
     /// [Near](ContactPoint::near) is a gap of less than twice the way that the bodies make in the step
     /// without contact. An impact can throw others further than that: whoever solves the contacts
-    /// checks the rest with [`ContactPoint::escapes`]. Points that are not touched in the end carry no
+    /// checks the rest with [`ContactPoint::escapes`]. Points that are not touched in the end have no
     /// impulse, so the choice changes cost and nothing else.
     pub fn points(
         &mut self,
@@ -103,7 +103,7 @@ impl<T: Real> Detection<T> {
         }
     }
 
-    /// The same of the colliders of `bodies` alone, and only between them and half-spaces.
+    /// Lists the points of the colliders of `bodies` alone, and only between them and half-spaces.
     pub fn points_among(
         &mut self,
         system: &System<T>,
@@ -176,7 +176,7 @@ impl<T: Real> Detection<T> {
         (self.furthest, self.smoothing) = (other.furthest, other.smoothing);
     }
 
-    /// How far the points of a pair were looked for in the last step: what those of a pair take.
+    /// Up to which distance the points of a pair were looked for in the last step, m.
     pub fn reach(&self, system: &System<T>, motion: &FreeMotion<T>, pair: usize) -> f64 {
         let pair = &system.model.pairs[pair];
         match pair.first {
@@ -373,7 +373,7 @@ fn pose<T: Real>(system: &System<T>, body: Option<&BodyPose<T>>, collider: usize
     }
 }
 
-/// The radius of a ball about the centre of a collider that holds it, m.
+/// The radius of a ball about the centre of a collider that contains it, m.
 fn radius<T: Real>(system: &System<T>, collider: usize) -> f64 {
     let size = system.parameters.size(system.model, collider).map(|x| x.value());
     system.model.colliders[collider].shape.bounding_radius(size.into())
@@ -405,8 +405,8 @@ impl<T: Real> ContactPoint<T> {
         self.bodies.map(|body| body.and_then(|body| motion.bodies[body].tree))
     }
 
-    /// Whether velocities of all trees at the end of a step, one tree after the other as in the state, take
-    /// the point through its opposite; `row` is scratch.
+    /// Whether velocities of all trees at the end of a step, one tree after the other as in the state, move the
+    /// point through the surface it may touch; `row` is scratch.
     pub fn escapes(
         &self,
         model: &Model,

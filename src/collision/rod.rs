@@ -115,8 +115,7 @@ pub(super) fn nearest_parts(first: &Rod<f64>, second: &Rod<f64>) -> ([Part; 2], 
     best
 }
 
-/// Of two parts, the point where they are nearest. `outward`: the side of the normal of sides that
-/// cross.
+/// The point where two parts are nearest. `outward`: the side of the normal of sides that cross.
 pub(super) fn nearest_points<T: Real>(
     rods: [&Rod<T>; 2],
     parts: [Part; 2],
@@ -159,7 +158,7 @@ pub(super) fn rods<T: Real>(
     }
     let outward = values[1].line.origin - values[0].line.origin;
     let [a, b] = [&values[0].line, &values[1].line];
-    // Of sides, from the first to the second; where they meet, so that the middles are apart.
+    // The normal of two sides points from the first to the second; where they meet, so that the middles are apart.
     let cross = a.direction.cross(&b.direction);
     let upward = cross * cross.dot(&outward);
     let near = nearest_points(rods, parts, &upward);

@@ -1,4 +1,4 @@
-//! Broad phase: which pairs of bodies have overlapping bounding boxes, by sorting along one axis.
+//! Broad phase: which pairs of bodies have overlapping bounding boxes, by sorting along one axis (`Cohen95`).
 
 use nalgebra::Vector3;
 
@@ -6,7 +6,7 @@ use super::Pose;
 use crate::ad::Real;
 use crate::model::Shape;
 
-/// A box along the world axes that holds a body.
+/// A box along the world axes that contains a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// Its centre, m.

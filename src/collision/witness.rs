@@ -74,13 +74,13 @@ impl<T: Real> Witness<T> {
         Witness { feature, gap, normal, points: [first, first + normal * gap], lowest: gap }
     }
 
-    /// The same contact, known in the frame of a body at `pose`, in the world.
+    /// A contact that is known in the frame of a body at `pose`, in the world.
     pub(super) fn moved(self, pose: &Pose<T>) -> Self {
         let points = self.points.map(|point| pose.position + pose.rotation * point);
         Witness { normal: pose.rotation * self.normal, points, ..self }
     }
 
-    /// The same contact with the shapes in the other order.
+    /// This contact with the shapes in the other order.
     pub fn flipped(self) -> Self {
         let Witness { normal, points: [first, second], .. } = self;
         Witness { normal: -normal, points: [second, first], ..self }

@@ -12,7 +12,7 @@
 //!    that is not touched has lambda_n = 0.
 //! 2. **Gap**: phi >= 0: target = -phi/dt. The point may come down to the plane and no further, so
 //!    bodies land on it without penetrating, and resting contacts do not toggle.
-//! 3. **Penetration**: phi < 0: target = K (-phi)/dt.
+//! 3. **Penetration**: phi < 0: target = K (-phi)/dt [Baumgarte72].
 //! 4. **Restitution** applies if the free motion closes the gap within the step
 //!    (phi + dt u_p <= 0), the approach speed a = -u- exceeds the threshold in the settings, and
 //!    the rebound e a is faster than |g| dt, that is, outlasts the step. Then

@@ -1,4 +1,4 @@
-//! Normal and friction impulses in turn: the extended staggered projections of `[LeLidec21]`,
+//! Normal and friction impulses in turn [Kaufman08]: the extended staggered projections of [LeLidec21],
 //! Algorithm 1, for comparison with the paper.
 //!
 //! Each pass minimises over the normal impulses with the friction of the pass before, then over the

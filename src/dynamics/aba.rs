@@ -59,7 +59,7 @@ pub fn forward_dynamics<T: Real>(
         let (mut inertia, mut force) = articulated[index];
         if link.nv > 0 {
             let armature = parameters.armature(model, index);
-            // Of what there was before the elimination: a pivot can be all rounding.
+            // The inertia before the elimination gives the scale of rounding in the pivots.
             let whole = (inertia.linear.trace().value(), inertia.angular.trace().value());
             for k in link.range().rev() {
                 let axis = &kinematics.axes[k].motion;

@@ -1,10 +1,10 @@
-//! What drives joints besides gravity: loads, motors, springs, damping.
+//! What drives joints besides gravity: inputs, motors, springs, damping.
 
 use crate::ad::Real;
 use crate::model::{ActuatorKind, Model, Parameters};
 use crate::state::State;
 
-/// Writes the generalised forces in a state: the loads and motors of `inputs` (see
+/// Writes the generalised forces in a state: what `inputs` add, directly and by motors (see
 /// [`step`](crate::simulation::step)), springs and damping.
 pub fn applied_forces<T: Real>(
     model: &Model,
@@ -51,7 +51,7 @@ fn motor_force<T: Real>(
     }
 }
 
-/// The same without the limits of its force.
+/// The force of an actuator, without the limits of its force.
 fn unlimited_motor_force<T: Real>(
     model: &Model,
     parameters: &Parameters<T>,
@@ -77,16 +77,16 @@ fn unlimited_motor_force<T: Real>(
 /// How the applied forces change: each with its own coordinate, its own velocity, and with controls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AppliedForceDerivatives<T> {
-    /// Of the force along each velocity, in the coordinate it moves.
+    /// Derivative of the force along each velocity in the coordinate that this velocity moves.
     pub by_q: Vec<T>,
-    /// Of the force along each velocity, in it.
+    /// Derivative of the force along each velocity in that velocity.
     pub by_v: Vec<T>,
-    /// Of the force on the joint of each actuator, in its control.
+    /// Derivative of the force of each actuator on its joint in its control.
     pub by_control: Vec<T>,
 }
 
 impl<T: Real> AppliedForceDerivatives<T> {
-    /// Those of [`applied_forces`], but for the damping of joints.
+    /// Computes the derivatives of [`applied_forces`], but for the damping of joints.
     pub fn update(
         &mut self,
         model: &Model,

@@ -1,4 +1,4 @@
-//! The trees that are more than a lone body, over one step, without contact.
+//! The trees that are more than one free body, over one step, without contact.
 //!
 //! With M the mass matrix (armature included), h the bias, tau the applied forces without damping, D the
 //! damping:

@@ -6,8 +6,8 @@ use super::BodyKinematics;
 use crate::ad::Real;
 use crate::spatial::{Force, Motion};
 
-/// The matrix B of V x* I V: twice B m is how that force changes with the velocity by m, in the frame
-/// carried along (`Singh22`).
+/// The matrix B of V x* I V: twice B m is how that force changes with the velocity by m, in the frame that
+/// moves with the body (`Singh22`).
 ///
 /// Of its 36 entries only the twelve here are not zero: with the points x of the body, of mass dm and
 /// velocity u, a turn w yields the force w x l and the moment D w, where l is the sum of u dm and D w that

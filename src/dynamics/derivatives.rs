@@ -1,10 +1,10 @@
 //! Derivatives of inverse and forward dynamics by recursion over the trees (`Carpentier18`, `Singh22`).
 //!
-//! What hangs on a joint that moves by S is carried: all its vectors change by S x. The rest of the change
-//! is the same for all bodies below: it depends on the velocity and acceleration of what the joint moves
-//! against. So a column of the Jacobian is the force of one composite body.
+//! The subtree of a joint that moves by S moves along with it: all its vectors change by S x. The rest of the
+//! change is the same for all bodies of the subtree: it depends on the velocity and acceleration of the frame
+//! that the joint moves against. So a column of the Jacobian is the force of one composite body.
 //!
-//! The axes of the translations of a free joint are not carried, but fixed in the world. There the joint
+//! The axes of the translations of a free joint do not move along, but are fixed in the world. There the joint
 //! counts as one that moves against a frame which has these translations already.
 
 use super::coriolis::Coriolis;
@@ -37,8 +37,8 @@ struct Composite<T> {
     force: Force<T>,
 }
 
-/// How velocity (`rate`) and acceleration of the bodies below change with a configuration number, less
-/// what they are carried by; and how their acceleration changes with its velocity.
+/// How velocity (`rate`) and acceleration of the bodies below change with a configuration number, apart
+/// from moving along with the joint; and how their acceleration changes with its velocity.
 #[derive(Clone, Copy, Debug)]
 struct Column<T> {
     rate: Motion<T>,
@@ -55,14 +55,14 @@ pub struct ForwardDynamicsDerivatives<T> {
     pub dv: BlockDiagonal<T>,
     /// d acceleration / d forces: the inverse of the mass matrix.
     pub dforces: BlockDiagonal<T>,
-    /// Those of the inverse dynamics at the same accelerations.
+    /// The Jacobians of the inverse dynamics at the same accelerations.
     pub inverse: InverseDynamicsDerivatives<T>,
-    /// Of the mass matrix.
+    /// The factor of the mass matrix.
     pub factor: MassFactor<T>,
     columns: Vec<T>,
 }
 
-/// Velocity and acceleration of what the carried axes of a joint move against.
+/// Velocity and acceleration of the frame that the axes of a joint, but for fixed ones, move against.
 #[inline]
 pub(super) fn base<T: Real>(
     kinematics: &Kinematics<T>,
@@ -167,7 +167,7 @@ pub fn inverse_dynamics_derivatives<T: Real>(
                 let (other, above) = (&kinematics.axes[k].motion, &columns[k]);
                 let mut by_row = above.acceleration.dot(&row) + above.rate.angular.dot(&turned);
                 let by_column = if k >= link.v {
-                    // Velocities of the same joint: axes fixed in the world are not carried.
+                    // Velocities of the same joint: axes fixed in the world do not move along.
                     if j < link.v + link.fixed_axes {
                         by_row += axis.dot(&other.cross_force(&force));
                     }

@@ -27,7 +27,7 @@ use crate::state::{NQ, NV, State};
 pub struct FreeBody<T> {
     /// Rotation from body to world.
     pub rotation: Matrix3<T>,
-    /// The same as a quaternion.
+    /// Rotation from body to world, as a quaternion.
     pub orientation: Quaternion<T>,
     /// Position of the origin in the world, m.
     pub position: Vector3<T>,
@@ -51,20 +51,20 @@ pub struct FreeBody<T> {
 
 /// Derivatives of the momenta of a [`FreeBody`] without contact: linear in the world, angular in the body.
 /// Turns are rotation vectors in the body. What is not here: the linear momentum is the mass times the
-/// velocity of the origin besides, and both take the load times the duration.
+/// velocity of the origin besides, and both gain the applied force times the duration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FreeBodyDerivatives<T> {
-    /// Of the linear momentum, in turns.
+    /// Derivative of the linear momentum in turns.
     pub linear_turn: Matrix3<T>,
-    /// Of the linear momentum, in the angular velocity.
+    /// Derivative of the linear momentum in the angular velocity.
     pub linear_spin: Matrix3<T>,
-    /// Of the angular momentum, in turns.
+    /// Derivative of the angular momentum in turns.
     pub angular_turn: Matrix3<T>,
-    /// Of the angular momentum, in the angular velocity.
+    /// Derivative of the angular momentum in the angular velocity.
     pub angular_spin: Matrix3<T>,
-    /// Of the angular momentum, in the force on the origin.
+    /// Derivative of the angular momentum in the force on the origin.
     pub angular_force: Matrix3<T>,
-    /// Of the gyroscopic change of the angular velocity, in the angular velocity.
+    /// Derivative of the gyroscopic change of the angular velocity in the angular velocity.
     gyroscopic: Matrix3<T>,
 }
 
@@ -170,17 +170,17 @@ impl<T: Real> FreeBody<T> {
         }
     }
 
-    /// How the momenta without contact, M v_p, change with the state and the load.
+    /// How the momenta without contact, M v_p, change with the state and the applied force.
     pub(crate) fn momentum_derivatives(
         &self,
         mass: T,
         inertia: &Matrix3<T>,
-        load: &[T],
+        wrench: &[T],
     ) -> Option<FreeBodyDerivatives<T>> {
         let (r, c, dt) = (self.rotation, self.center_of_mass, self.duration);
         let w = Vector3::new(self.velocity[3], self.velocity[4], self.velocity[5]);
         let free = free_rotation_derivative(*inertia, w, w + self.gyroscopic, dt)?;
-        let force = r.transpose() * Vector3::new(load[0], load[1], load[2]);
+        let force = r.transpose() * Vector3::new(wrench[0], wrench[1], wrench[2]);
         Some(FreeBodyDerivatives {
             linear_turn: r * cross_matrix(w.cross(&c)) * -mass,
             linear_spin: r * cross_matrix(c) * -mass,

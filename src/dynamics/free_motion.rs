@@ -2,56 +2,24 @@
 
 use std::ops::Range;
 
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::Vector3;
 
-use super::{Articulation, FreeBody};
+use super::{Articulation, BodyPose, FreeBody, TreeMotion};
 use crate::ad::Real;
 use crate::linalg::norm;
 use crate::model::{Model, System};
 use crate::spatial::rotation_matrix;
 use crate::state::{NV, State};
 
-/// Where a body is at the start of a step.
-#[derive(Clone, Debug)]
-pub struct BodyPose<T> {
-    /// Rotation from body to world.
-    pub rotation: Matrix3<T>,
-    /// Position of the origin in the world, m.
-    pub position: Vector3<T>,
-    /// Centre of mass in the body, m.
-    pub center_of_mass: Vector3<T>,
-    /// The tree it is part of; nothing if it does not move.
-    pub tree: Option<usize>,
-    /// Speed of the centre of mass without contact, m/s.
-    pub linear_speed: f64,
-    /// Angular speed without contact, rad/s.
-    pub angular_speed: f64,
-}
-
-/// A tree over one step, in the coordinates that the contact problem is posed in: of a lone body the velocity
-/// of the centre of mass in the world and the angular velocity in the body, of others the
-/// velocities of the state.
-#[derive(Clone, Copy, Debug)]
-pub struct TreeMotion<'a, T> {
-    /// Velocities at the start.
-    pub velocity: &'a [T],
-    /// Velocities at the end without contact, v_p of `LeLidec21`.
-    pub free_velocity: &'a [T],
-    /// L with M = L L', row-major, lower triangular.
-    pub mass_factor: &'a [T],
-    /// How long the step is, s.
-    pub duration: T,
-}
-
 /// All bodies at the start of a step. Reused, it allocates nothing.
 pub struct FreeMotion<T: Real> {
     /// Every body.
     pub bodies: Vec<BodyPose<T>>,
-    /// The lone ones, in the order of their trees.
+    /// The free bodies that nothing hangs on, in the order of their trees.
     pub lone: Vec<FreeBody<T>>,
     /// All other trees.
     pub articulation: Articulation<T>,
-    /// Of each tree its place among the lone ones, if it is one, and its velocities.
+    /// Of each tree its place among these free bodies, if it is one, and its velocities.
     trees: Vec<(Option<usize>, Range<usize>)>,
 }
 
@@ -78,8 +46,8 @@ impl<T: Real> FreeMotion<T> {
         for tree in &model.trees {
             let place = if tree.lone {
                 let body = tree.bodies[0];
-                let load = &inputs[tree.v.clone()];
-                self.lone.push(FreeBody::new(model, parameters, state, body, load, duration));
+                let wrench = &inputs[tree.v.clone()];
+                self.lone.push(FreeBody::new(model, parameters, state, body, wrench, duration));
                 Some(self.lone.len() - 1)
             } else {
                 articulated = true;
@@ -102,7 +70,7 @@ impl<T: Real> FreeMotion<T> {
         }
     }
 
-    /// Puts a lone body in the place of its tree's.
+    /// Puts a free body in the place of its tree's.
     pub fn replace(&mut self, model: &Model, body: usize, free: FreeBody<T>) {
         let Some(tree) = model.bodies[body].tree else { return };
         if let Some(place) = self.trees[tree].0 {
@@ -111,7 +79,7 @@ impl<T: Real> FreeMotion<T> {
         }
     }
 
-    /// The lone body that a tree is, if it is one.
+    /// The free body that a tree is, if it is one.
     pub fn lone_of(&self, tree: usize) -> Option<&FreeBody<T>> {
         self.trees[tree].0.map(|place| &self.lone[place])
     }

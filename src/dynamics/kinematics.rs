@@ -82,7 +82,7 @@ impl<T: Clone> Clone for Kinematics<T> {
 }
 
 impl<T: Real> Kinematics<T> {
-    /// Of the bodies of `model` in `state`. It allocates; in a loop keep it and call
+    /// The kinematics of the bodies of `model` in `state`. This allocates; in a loop keep the value and call
     /// [`update`](Self::update).
     pub fn new(model: &Model, parameters: &Parameters<T>, state: &State<T>) -> Self {
         let mut kinematics = Self::default();
@@ -172,7 +172,7 @@ impl<T: Real> Kinematics<T> {
                     JointKind::Revolute => Motion::rotation(axis, &pivot),
                     _ => Motion::translation(axis),
                 };
-                // The axis is carried with the parent; dS/dt = V x S.
+                // The axis moves with the parent; dS/dt = V x S.
                 let rate = velocity.cross(&motion);
                 velocity += motion * v[0];
                 bias += rate * v[0];

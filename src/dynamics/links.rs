@@ -21,7 +21,7 @@ pub(super) struct Link {
     /// Whether it moves.
     pub moves: bool,
     /// How many of the first velocities of its joint are along axes fixed in the world (free joints: 3).
-    /// The axes of all others are carried with the body.
+    /// The axes of all others move with the body.
     pub fixed_axes: usize,
 }
 
@@ -30,7 +30,7 @@ impl Link {
         self.v..self.v + self.nv
     }
 
-    /// Those of its velocities that are along axes fixed in the world.
+    /// The velocities of its joint that are along axes fixed in the world.
     pub(super) fn fixed(&self) -> Range<usize> {
         self.v..self.v + self.fixed_axes
     }

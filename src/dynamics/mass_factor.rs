@@ -84,7 +84,7 @@ impl<T: Real> MassFactor<T> {
         }
     }
 
-    /// The same for x that is zero off the path of the velocity `k` (see
+    /// [`solve_transposed`](Self::solve_transposed) for an x that is zero off the path of the velocity `k` (see
     /// [`Kinematics::path`](super::Kinematics::path)).
     pub fn solve_transposed_on_path(&self, k: usize, x: &mut [T]) {
         for &i in self.links.path(k) {

@@ -1,7 +1,7 @@
 //! Motion of bodies without contact: Featherstone's algorithms on trees of joints, their analytic
 //! derivatives, and the step of a free body.
 //!
-//! [`Kinematics`] come first; what follows are free functions of it, each with scratch memory of its
+//! [`Kinematics`] come first; all else are free functions of it, each with scratch memory of its
 //! own that is reused. With M the mass matrix, the equations of motion are M a + bias = forces in the
 //! velocities of the state; of a free joint these are the velocity of the origin in the world and the
 //! angular velocity in the body, and `a` are their rates.
@@ -63,6 +63,7 @@ mod rnea;
 mod rnea_adjoint;
 mod rnea_tangent;
 mod runge_kutta;
+mod tree_motion;
 
 pub use aba::{Aba, forward_dynamics};
 pub use applied_forces::applied_forces;
@@ -80,7 +81,7 @@ pub use forward_dynamics::{
 pub use free_body::FreeBody;
 pub(crate) use free_body::FreeBodyDerivatives;
 pub(crate) use free_body_adjoint::FreeBodyAdjoint;
-pub use free_motion::{BodyPose, FreeMotion, TreeMotion};
+pub use free_motion::FreeMotion;
 pub use inertial::InertialParameters;
 pub use kinematics::{Axis, BodyKinematics, Kinematics};
 pub use mass_factor::MassFactor;
@@ -90,3 +91,4 @@ pub use rnea::{Rnea, bias, inverse_dynamics};
 pub use rnea_adjoint::{Gradient, RneaAdjoint, inverse_dynamics_vjp};
 pub use rnea_tangent::{Direction, RneaTangent, inverse_dynamics_jvp};
 pub use runge_kutta::{RungeKutta, runge_kutta};
+pub use tree_motion::{BodyPose, TreeMotion};

@@ -1,9 +1,9 @@
 //! How motions of the bodies of a tree, and forces on them, change with its configuration at fixed
 //! velocities.
 //!
-//! What hangs on a joint that moves by S is carried along, its axes too: with `base` the velocity of what the
-//! joint moves against, a body of velocity V changes it by S x (V - base). Translations of a free joint are
-//! along axes fixed in the world and carried by nothing.
+//! The subtree of a joint that moves by S moves along with it, its axes too: with `base` the velocity of the frame
+//! that the joint moves against, the velocity V of a body changes by S x (V - base). Translations of a free joint
+//! are along axes fixed in the world, which move with nothing.
 
 use nalgebra::Vector3;
 

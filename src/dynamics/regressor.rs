@@ -60,7 +60,7 @@ pub(super) fn accelerations<T: Real>(
 
 /// The motion of a body in its own frame, of its origin.
 pub(super) struct LocalMotion<T> {
-    /// Of the point of the body, not of space, less gravity.
+    /// Acceleration of the material point at the origin, less gravity.
     acceleration: Vector3<T>,
     angular_acceleration: Vector3<T>,
     angular_velocity: Vector3<T>,

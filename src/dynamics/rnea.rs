@@ -48,7 +48,7 @@ pub fn inverse_dynamics<T: Real>(
     }
 }
 
-/// The generalised forces that hold all accelerations at zero: gravity, centrifugal and Coriolis forces
+/// The generalised forces at which all accelerations are zero: gravity, centrifugal and Coriolis forces
 /// with the sign they have in M a + bias = forces.
 pub fn bias<T: Real>(
     parameters: &Parameters<T>,

@@ -17,7 +17,7 @@ use crate::spatial::{Force, Motion};
 #[derive(Clone, Debug, Default)]
 pub struct RneaAdjoint<T> {
     acceleration: Vec<Motion<T>>,
-    /// Of each body its velocity if the weights were velocities.
+    /// The velocity that each body would have if the weights were velocities.
     weight: Vec<Motion<T>>,
     sums: Vec<Sums<T>>,
 }
@@ -49,13 +49,13 @@ impl<T: Real> Sums<T> {
 /// Adjoints of what inverse dynamics depends on; added to.
 #[derive(Debug)]
 pub struct Gradient<'a, T> {
-    /// Of the configuration, in the tangent vector of [`State::moved`](crate::state::State::moved).
+    /// Gradient in the configuration, by the tangent vector of [`State::moved`](crate::state::State::moved).
     pub q: &'a mut [T],
-    /// Of the velocity.
+    /// Gradient in the velocity.
     pub v: &'a mut [T],
-    /// Of the acceleration.
+    /// Gradient in the acceleration.
     pub a: &'a mut [T],
-    /// Of the values of all parameters.
+    /// Gradient in the values of all parameters.
     pub parameters: &'a mut [T],
 }
 

@@ -31,13 +31,13 @@ struct Change<T> {
 /// A point or a direction in the space of what inverse dynamics depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Direction<'a, T> {
-    /// Of the configuration, by the tangent vector of [`State::moved`](crate::state::State::moved).
+    /// Change of the configuration, as the tangent vector of [`State::moved`](crate::state::State::moved).
     pub dq: &'a [T],
-    /// Of the velocity.
+    /// Change of the velocity.
     pub dv: &'a [T],
-    /// Of the acceleration.
+    /// Change of the acceleration.
     pub da: &'a [T],
-    /// Of all parameters.
+    /// Change of all parameters.
     pub parameters: &'a Parameters<T>,
 }
 

@@ -1,4 +1,4 @@
-//! The classical Runge-Kutta method on the manifold, as `MuJoCo` takes it.
+//! The classical Runge-Kutta method on the manifold (`MuntheKaas98`), in the form that `MuJoCo` uses.
 
 use nalgebra::Vector3;
 

@@ -6,63 +6,28 @@
 //! by Levenberg-Marquardt on exact Jacobians or by Adam on reverse-mode gradients;
 //! [`evaluate`] measures whole rollouts.
 
-mod adam;
-mod builtin;
-mod combination;
-mod comparison;
-mod continuation;
-mod covariance;
-mod dataset;
-mod design;
-mod evaluate;
+mod data;
 mod experiment;
-mod fit;
-mod half_sampling;
-mod holdout;
-mod information;
-mod initial_state;
-mod lbfgsb;
-mod levenberg_marquardt;
-mod loss;
-mod observability;
-mod outliers;
 mod parallel;
-mod parameter;
-mod phases;
-mod problem;
-mod profile;
-mod replay;
-mod robust_loss;
+mod residuals;
 mod search;
-mod search_space;
-mod sensor;
-mod student;
-mod window_gradient;
+mod statistics;
+mod trust;
 
-pub use adam::AdamSettings;
-pub use combination::Combination;
-pub use comparison::{Comparison, PairedDifference};
-pub use dataset::{Dataset, Window};
-pub use design::{Candidate, Design};
-pub use evaluate::{
-    Evaluation, FrameError, RolloutStart, TrajectoryError, evaluate, evaluate_from, evaluate_with,
+pub use data::{Dataset, Window, hold_out};
+pub use experiment::{
+    AdamSettings, Experiment, FreeParameter, InitialState, Method, Noise, Prior, Reading,
+    RobustLoss, Sensor, StateNumber, Transform, WindowLength,
 };
-pub use experiment::{Experiment, InitialState, Method, Noise, WindowLength};
-pub use fit::{Fit, FitStatus, FittedParameter, fit, fit_from};
-pub use half_sampling::{HalfSampling, half_sampling};
-pub use holdout::hold_out;
-pub use information::{Information, Resolution, Unknown};
-pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, minimize};
-pub use loss::{Measurement, residuals};
-pub use observability::{Expected, Observability, Visibility};
-pub use outliers::{Outlier, misfits, outliers};
 pub use parallel::parallel;
-pub use parameter::{FreeParameter, Prior, Transform};
-pub use phases::{Phase, PhaseErrors, errors_by_phase};
-pub use problem::{Effort, Problem};
-pub use profile::{LossProfile, Others, loss_profile};
-pub use replay::replay;
-pub use robust_loss::RobustLoss;
-pub use search::{Checkpoint, Iteration, Progress, StartResult};
-pub use search_space::SearchSpace;
-pub use sensor::{Reading, Sensor, StateNumber};
+pub use residuals::{Measurement, initial_state, replay, residuals};
+pub use search::{
+    Checkpoint, Effort, Fit, FitStatus, FittedParameter, Iteration, LeastSquares, Minimum, Outcome,
+    Problem, Progress, SearchSpace, StartResult, fit, fit_from, minimize,
+};
+pub use trust::{
+    Candidate, Combination, Comparison, Design, Evaluation, Expected, FrameError, HalfSampling,
+    Information, LossProfile, Observability, Others, Outlier, PairedDifference, Phase, PhaseErrors,
+    Resolution, RolloutStart, TrajectoryError, Unknown, Visibility, errors_by_phase, evaluate,
+    evaluate_from, evaluate_with, half_sampling, loss_profile, misfits, outliers,
+};

@@ -1,4 +1,4 @@
-//! Cholesky factorisation A = L L' of a symmetric positive definite matrix, and triangular solves.
+//! Cholesky factorisation A = L L' of a symmetric positive definite matrix, and triangular solves (`Golub13` 4.2).
 
 use super::add_combination;
 use crate::ad::Real;

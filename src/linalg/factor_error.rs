@@ -35,7 +35,7 @@ impl fmt::Display for FactorError {
 
 impl std::error::Error for FactorError {}
 
-/// What stands for a result there is none of: NaN, and so are all its derivatives.
+/// The result where there is none: NaN, and so are all its derivatives.
 pub(super) fn not_a_number<T: Real>() -> T {
     let nan = T::constant(f64::NAN);
     nan * nan

@@ -10,7 +10,7 @@ use crate::ad::{Node, Real};
 /// ln det A with A symmetric positive definite.
 ///
 /// Input A (n x n row-major), one output. Only the lower triangle is read, and only there are
-/// derivatives; an entry off the diagonal stands for both of its places. Failures are told as by
+/// derivatives; an entry off the diagonal stands for both of its places. Failures are reported as by
 /// [`SpdSolve`](super::SpdSolve).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LogDet {
@@ -20,7 +20,7 @@ pub struct LogDet {
 
 /// ln |det A| with A square.
 ///
-/// Input A (n x n row-major), one output. Failures are told as by [`Solve`](super::Solve): a
+/// Input A (n x n row-major), one output. Failures are reported as by [`Solve`](super::Solve): a
 /// singular matrix is one, its output NaN.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LogAbsDet {

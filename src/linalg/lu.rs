@@ -1,4 +1,4 @@
-//! LU factorisation with partial pivoting, P A = L U.
+//! LU factorisation with partial pivoting, P A = L U (`Golub13` 3.4).
 
 use std::ops::{Div, Mul};
 
@@ -45,7 +45,7 @@ impl<T: Real> Lu<T> {
         self.factor_entries(&a[..n * n], n, |a| a).is_ok()
     }
 
-    /// The same of the matrix that `entry` makes of `a`. `Err` names the pivot that vanished.
+    /// Factorises the matrix that `entry` makes of `a`. `Err` names the pivot that vanished.
     pub(super) fn factor_entries<S: Real>(
         &mut self,
         a: &[S],
@@ -195,7 +195,7 @@ impl<T: Real> Lu<T> {
     }
 }
 
-// The matrix may be of numbers while x carries derivatives.
+// The matrix may be of numbers while x has derivatives.
 impl<C: Real> Lu<C> {
     /// [`solve`](Self::solve) in the caller's memory.
     pub(super) fn solve_in<T: Real + Mul<C, Output = T> + Div<C, Output = T>>(

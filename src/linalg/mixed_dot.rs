@@ -5,7 +5,7 @@ use std::ops::Mul;
 use crate::ad::Real;
 
 /// c' x in eight independent sums, added in pairs: a chain of additions would wait for each. Below
-/// eight entries in their order. The entries of `c` may be numbers while x carries derivatives.
+/// eight entries in their order. The entries of `c` may be numbers while x has derivatives.
 pub(super) fn mixed_dot<C: Copy, T: Real + Mul<C, Output = T>>(c: &[C], x: &[T]) -> T {
     const LANES: usize = 8;
     let n = c.len().min(x.len());

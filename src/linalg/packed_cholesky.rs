@@ -1,4 +1,4 @@
-//! Cholesky factorisation A = U'U of a symmetric positive definite matrix, U packed by rows.
+//! Cholesky factorisation A = U'U of a symmetric positive definite matrix (`Golub13` 4.2), U packed by rows.
 
 use std::ops::Mul;
 
@@ -17,9 +17,9 @@ const PANEL: usize = 4;
 #[derive(Debug, Default)]
 pub struct PackedCholesky<T> {
     n: usize,
-    /// Row k of U from its diagonal on, in whose place stands 1 / U_kk: nothing divides twice.
+    /// Row k of U from its diagonal on, which is stored as 1 / U_kk: nothing divides twice.
     rows: Vec<T>,
-    /// Of the matrix.
+    /// The diagonal of the matrix.
     diagonal: Vec<f64>,
 }
 
@@ -45,7 +45,7 @@ impl<T: Real> PackedCholesky<T> {
         self.factor_entries(a, n, |a| a)
     }
 
-    /// The same of the matrix that `entry` makes of `a`.
+    /// Factorises the matrix that `entry` makes of `a`.
     pub(super) fn factor_entries<S: Real>(
         &mut self,
         a: &[S],
@@ -60,7 +60,7 @@ impl<T: Real> PackedCholesky<T> {
         })
     }
 
-    /// The same of the matrix whose row k, from its diagonal on, `push` appends. Pivots below
+    /// Factorises the matrix whose row k, from its diagonal on, `push` appends. Pivots below
     /// `tolerance` times their diagonal entry count as zero.
     pub(crate) fn factor_rows(
         &mut self,
@@ -116,7 +116,7 @@ impl<C: Copy> PackedCholesky<C> {
         k * self.n - k * k.saturating_sub(1) / 2
     }
 
-    /// x <- A^-1 x. The matrix may be of numbers while x carries derivatives.
+    /// x <- A^-1 x. The matrix may be of numbers while x has derivatives.
     pub fn solve<T: Real + Mul<C, Output = T>>(&self, x: &mut [T]) {
         self.solve_from(0, x);
     }

@@ -1,4 +1,4 @@
-//! Rank-revealing Cholesky factorisation A = L L' of a symmetric positive semi-definite matrix,
+//! Rank-revealing Cholesky factorisation A = L L' of a symmetric positive semi-definite matrix (`Golub13` 4.2.8),
 //! and its symmetric pseudo-inverse.
 
 use super::wide_dot::{add_scaled, wide_dot};

@@ -1,4 +1,4 @@
-//! Largest eigenvalue of a symmetric positive semi-definite matrix.
+//! Largest eigenvalue of a symmetric positive semi-definite matrix, by the power method (`Golub13` 8.2.1).
 
 use super::wide_dot::wide_dot;
 use crate::ad::Real;
@@ -6,7 +6,7 @@ use crate::ad::Real;
 /// The largest eigenvalue of the row-major `n` x `n` matrix `a`, by power iteration in `f64` to
 /// about one per cent, from below. 0 for a zero or empty matrix.
 ///
-/// Step sizes are taken from it, which need no more digits and carry no derivative.
+/// Step sizes are computed from it, which need no more digits and have no derivative.
 pub fn largest_eigenvalue<T: Real>(a: &[T], n: usize, scratch: &mut Vec<f64>) -> f64 {
     const ITERATIONS: usize = 30;
     const RELATIVE_CHANGE: f64 = 1e-3;

@@ -1,4 +1,4 @@
-//! Orthonormal basis of the range of a matrix, by modified Gram-Schmidt with column pivoting.
+//! Orthonormal basis of the range of a matrix, by modified Gram-Schmidt with column pivoting (`Golub13` 5.2, 5.4).
 
 use super::cholesky;
 use super::wide_dot::{add_scaled, wide_dot};
@@ -8,7 +8,8 @@ use crate::ad::Real;
 /// are either independent at the scale of its size or exactly dependent up to rounding.
 const RANK_TOLERANCE: f64 = 1e-9;
 
-/// Rows of which this fraction of the longest is left when the others are taken away are independent by any measure.
+/// Rows of which this fraction of the longest is left when their projection on the others is subtracted are
+/// independent by any measure.
 const CLEARLY: f64 = 1e-3;
 
 /// A = Q R on the pivot columns of an `m` x `n` matrix; Q has orthonormal columns that span the
@@ -20,6 +21,8 @@ pub struct Range<T> {
     pivots: Vec<usize>,
     /// Whether the rows were seen to be clearly independent.
     clear: bool,
+    /// The length of the shortest pivot relative to the longest.
+    least_pivot: f64,
     /// Columns of Q, one after the other.
     q: Vec<T>,
     /// R, rank x rank, row-major, upper triangular.
@@ -61,12 +64,13 @@ impl<T: Real> Range<T> {
         self.factor_within(a, rows, columns, RANK_TOLERANCE);
     }
 
-    /// The same, where columns shorter than `tolerance` of the longest count as dependent.
+    /// [`factor`](Self::factor) where columns shorter than `tolerance` of the longest count as dependent.
     pub fn factor_within(&mut self, a: &[T], rows: usize, columns: usize, tolerance: f64) {
         let m = rows;
         self.rows = m;
         self.columns = columns;
         self.clear = false;
+        self.least_pivot = 1.0;
         self.pivots.clear();
         self.q.clear();
         self.work.clear();
@@ -94,6 +98,7 @@ impl<T: Real> Range<T> {
             let best = best.sqrt();
             longest = longest.max(best);
             let Some(j) = pivot.filter(|_| best > tolerance * longest) else { break };
+            self.least_pivot = best / longest;
             let k = self.pivots.len();
             // Orthogonalise once more against the basis: twice is enough.
             for p in 0..k {
@@ -160,6 +165,11 @@ impl<T: Real> Range<T> {
     /// Whether [`is_everything`](Self::is_everything) has found the rows clearly independent: their squares lose nothing.
     pub(crate) fn is_clear(&self) -> bool {
         self.clear
+    }
+
+    /// How long the shortest pivot column was, less what the others have, relative to the longest.
+    pub(crate) fn least_pivot(&self) -> f64 {
+        self.least_pivot
     }
 
     /// How many rows the matrix has.

@@ -6,13 +6,13 @@ use super::{FactorError, Lu, add_scaled, wide_dot};
 use crate::ad::{Node, Real};
 
 /// X = A^-1 B with A square. For a symmetric positive definite matrix
-/// [`SpdSolve`](super::SpdSolve) takes half the time.
+/// [`SpdSolve`](super::SpdSolve) needs half the time.
 ///
 /// Inputs A (n x n row-major) and B (n x k, column after column), outputs X (as B). Rows are
 /// exchanged by the values of A.
 ///
 /// A matrix that is singular to working precision (see [`Lu::factor`]) or not finite, or sizes that
-/// do not fit, are told by [`LuSolution::failure`]; outputs and derivatives are then NaN.
+/// do not fit, are reported by [`LuSolution::failure`]; outputs and derivatives are then NaN.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Solve {
     /// Rows and columns of A.
@@ -26,7 +26,7 @@ pub struct Solve {
 pub struct LuSolution {
     /// Why there is no result, if there is none.
     pub failure: Option<FactorError>,
-    /// Of the values; all derivatives are computed with it.
+    /// The factor of the values; all derivatives are computed with it.
     pub(super) lu: Lu<f64>,
 }
 

@@ -11,7 +11,7 @@ use crate::ad::{Node, Real};
 /// lower triangle is read, and only there are derivatives; an entry off the diagonal stands for
 /// both of its places.
 ///
-/// A matrix that is not positive definite, or sizes that do not fit, are told by
+/// A matrix that is not positive definite, or sizes that do not fit, are reported by
 /// [`SpdSolution::failure`]; outputs and derivatives are then NaN.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SpdSolve {
@@ -26,7 +26,7 @@ pub struct SpdSolve {
 pub struct SpdSolution {
     /// Why there is no result, if there is none.
     pub failure: Option<FactorError>,
-    /// Of the values; all derivatives are computed with it.
+    /// The factor of the values; all derivatives are computed with it.
     pub(super) cholesky: PackedCholesky<f64>,
 }
 

@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use stiction::linearize::Linearizer;
-//! use stiction::model::{Scene, System};
+//! use stiction::Scene;
 //!
 //! let text = "simulation.time_step = 0.01
 //! [[body]]
@@ -11,10 +11,8 @@
 //! mass = 2
 //! shape = { sphere = 0.1 }";
 //! let scene = Scene::parse(text, "scene.toml")?;
-//! let Scene { model, parameters, settings, .. } = &scene;
-//! let system = System { model, parameters, settings };
 //! let names = ["gravity/z".to_string()];
-//! let mut linearizer = Linearizer::new("scene.toml", system, &scene.wrenches, &["all".into()], &names)?;
+//! let mut linearizer = Linearizer::new("scene.toml", scene.system(), &scene.inputs, &["all".into()], &names)?;
 //! let result = linearizer.rollout(&scene.state, 5, |_| ())?;
 //! assert_eq!(result.a.dim(), (5, 12, 12));
 //! // dv+/df = dt / m, dz+/dg = dt²
@@ -31,7 +29,7 @@ mod contact_derivative;
 mod contact_side;
 mod convention;
 mod displacement;
-mod export;
+mod file;
 mod pair_geometry;
 mod point_frame;
 mod pose_lanes;

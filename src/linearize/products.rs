@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 
 use super::Selection;
 use super::displacement::{Displaced, Point};
-use crate::ad::{self, Real, Var};
+use crate::ad::{self, Dual, LANES, Real, Var};
 use crate::model::System;
 use crate::simulation::StepMemory;
 use crate::state::State;
@@ -41,9 +41,9 @@ impl StepProducts<'_> {
     pub fn jvp(&self, direction: &[f64]) -> Result<Vec<f64>, ad::Error> {
         let at = self.point();
         let zero = vec![0.0; at.dimension()];
-        let (_, product) =
-            ad::jvp(|d| Displaced::default().step(&at, d).0.to_vec(), &zero, direction)?;
-        Ok(product)
+        let step = |d: &[Dual<f64, LANES>]| Displaced::default().step(&at, d).0.to_vec();
+        let (_, product) = ad::jvp_many(step, &zero, &column(direction))?;
+        Ok(product.as_slice().to_vec())
     }
 
     /// `[A B C]' w` for weights `w` of a tangent vector of x+: adjoints of `[dx; du; dp]`, by one sweep of
@@ -68,7 +68,7 @@ impl StepProducts<'_> {
         let at = self.point();
         self.check(weights)?;
         let zero = vec![0.0; at.dimension()];
-        let (.., hessian) = ad::hessian::<HESSIAN_LANES>(|d| weighted(&at, d, weights), &zero)?;
+        let (.., hessian) = ad::hessian::<LANES>(|d| weighted(&at, d, weights), &zero)?;
         Ok(hessian)
     }
 
@@ -84,8 +84,9 @@ impl StepProducts<'_> {
         let at = self.point();
         self.check(weights)?;
         let zero = vec![0.0; at.dimension()];
-        let (.., product) = ad::hessian_vector(|d| weighted(&at, d, weights), &zero, direction)?;
-        Ok(product)
+        let of = |d: &[Var<Dual<f64, LANES>>]| weighted(&at, d, weights);
+        let (.., product) = ad::hessian_times(of, &zero, &column(direction))?;
+        Ok(product.as_slice().to_vec())
     }
 
     fn check(&self, weights: &[f64]) -> Result<(), ad::Error> {
@@ -97,8 +98,10 @@ impl StepProducts<'_> {
     }
 }
 
-/// Columns of a Hessian in a pass.
-const HESSIAN_LANES: usize = 4;
+/// A single direction: the other lanes stay idle, but no other scalar is compiled.
+fn column(direction: &[f64]) -> DMatrix<f64> {
+    DMatrix::from_column_slice(direction.len(), 1, direction)
+}
 
 fn weighted<T: Real>(at: &Point, displacement: &[T], weights: &[f64]) -> T {
     let mut displaced = Displaced::default();

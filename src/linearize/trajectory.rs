@@ -70,8 +70,8 @@ pub struct Linearizer<'a> {
 }
 
 impl<'a> Linearizer<'a> {
-    /// Steps of `system` under `wrenches` (the inputs of a step), with respect to the inputs called
-    /// `inputs` (see [`inputs_named`](crate::model::Model::inputs_named)) and the parameters called `names` (see
+    /// Steps of `system` under constant `inputs`, with respect to those of them called
+    /// `selected` (see [`inputs_named`](crate::model::Model::inputs_named)) and the parameters called `names` (see
     /// [`Model::parameter_names`](crate::model::Model::parameter_names)). `name` stands for the
     /// scene in messages.
     ///
@@ -80,17 +80,17 @@ impl<'a> Linearizer<'a> {
     pub fn new(
         name: &'a str,
         system: System<'a, f64>,
-        wrenches: &[f64],
-        inputs: &[String],
+        inputs: &[f64],
+        selected: &[String],
         names: &[String],
     ) -> Result<Self, Error> {
         system.settings.solver.demand_derivatives(name)?;
         Ok(Linearizer {
             name,
             system,
-            all_inputs: wrenches.to_vec(),
+            all_inputs: inputs.to_vec(),
             controls: None,
-            inputs: system.model.inputs_named(inputs, name)?,
+            inputs: system.model.inputs_named(selected, name)?,
             names: names.to_vec(),
             parameters: system.model.parameters_named(names, name)?,
             workspace: JacobianWorkspace::default(),
@@ -188,7 +188,7 @@ impl<'a> Linearizer<'a> {
         let finite = step.next.q.iter().chain(&step.next.v).all(|x| x.is_finite());
         if !finite || step.report.worst.status == Status::InvalidInput {
             let message = format!(
-                "the step from state {k}, at {time} s, does not give finite numbers: a load or a \
+                "the step from state {k}, at {time} s, does not give finite numbers: an input or a \
                  velocity is too large, or a number of the scene too extreme"
             );
             return Err(Error::input(self.name, None, "", message));

@@ -1,5 +1,5 @@
-//! The convex hull of points as triangles: quickhull (Barber and others 1996) with exact
-//! predicates.
+//! The convex hull of points as triangles: quickhull (`Barber96`) with exact predicates
+//! (`Shewchuk97`).
 //!
 //! Whether a point sees a facet is decided exactly, whatever the rounding, so the facets always close and
 //! no input needs a repair. Points in a facet's plane do not see it.

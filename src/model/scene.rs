@@ -1,6 +1,6 @@
 //! A model with its numbers, and where it starts.
 
-use super::{Model, Parameters, Settings};
+use super::{Model, Parameters, Settings, System};
 use crate::Error;
 use crate::state::State;
 
@@ -114,7 +114,7 @@ pub struct Scene {
     /// What a step takes, see [`step`](crate::simulation::step): constant forces along all velocities (of a
     /// free body, force at the origin in the world frame, N, and torque in the body frame, N m), then
     /// a control for each actuator.
-    pub wrenches: Vec<f64>,
+    pub inputs: Vec<f64>,
     /// States by name.
     pub keyframes: Vec<Keyframe>,
     /// What was not understood or looks wrong, with its place in the file.
@@ -122,6 +122,16 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// What steps of the scene are functions of besides state and inputs.
+    pub fn system(&self) -> System<'_, f64> {
+        self.system_with(&self.parameters)
+    }
+
+    /// The same with other parameters in the place of its own.
+    pub fn system_with<'a, T>(&'a self, parameters: &'a Parameters<T>) -> System<'a, T> {
+        System { model: &self.model, parameters, settings: &self.settings }
+    }
+
     /// Starts from a keyframe; an error that names those there are if there is none of this name.
     pub fn start_at(&mut self, keyframe: &str, file: &str) -> Result<(), Error> {
         let Some(found) = self.keyframes.iter().find(|known| known.name == keyframe) else {
@@ -142,7 +152,7 @@ impl Scene {
         }
         if let Some(controls) = &found.controls {
             let first = self.model.nv();
-            self.wrenches[first..].copy_from_slice(controls);
+            self.inputs[first..].copy_from_slice(controls);
         }
         Ok(())
     }

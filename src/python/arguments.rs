@@ -2,10 +2,8 @@
 
 use pyo3::prelude::*;
 
-use super::Error;
-use super::arrays::{Argument, Cases};
-use super::calls::lock;
-use super::scene::Scene;
+use super::exceptions::Error;
+use super::numpy_arrays::Argument;
 
 /// More are no faster on any machine, and each has memory of its own.
 const MOST_THREADS: usize = 256;
@@ -31,40 +29,6 @@ impl Sizes {
     /// Length of dx.
     pub fn ndx(self) -> usize {
         2 * self.nv
-    }
-}
-
-impl Scene {
-    pub(super) fn state(&self, name: &'static str, x: Given) -> PyResult<Argument> {
-        Argument::new(name, x, &[self.sizes.nx()])
-    }
-
-    /// What is not given stays as the scene has it.
-    pub(super) fn input(&self, py: Python, u: Option<Given>) -> PyResult<Argument> {
-        match u {
-            Some(u) => Argument::new("u", u, &[self.sizes.nu]),
-            None => Ok(Argument::constant("u", lock(py, &self.transition).initial_input())),
-        }
-    }
-
-    /// What is not given is what is set.
-    pub(super) fn values(&self, py: Python, p: Option<Given>) -> PyResult<Argument> {
-        match p {
-            Some(p) => Argument::new("p", p, &[self.sizes.np]),
-            None => Ok(Argument::constant("p", lock(py, &self.transition).parameters())),
-        }
-    }
-
-    pub(super) fn weighted(
-        &self,
-        py: Python,
-        x: Given,
-        u: Option<Given>,
-        w: Given,
-        p: Option<Given>,
-    ) -> PyResult<Cases<3>> {
-        let w = Argument::new("w", w, &[self.sizes.ndx()])?;
-        Cases::new([self.state("x", x)?, self.input(py, u)?, w], self.values(py, p)?)
     }
 }
 

@@ -13,8 +13,8 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
 use super::arguments::{Given, threads as number_of_threads};
-use super::arrays::Cases;
-use super::{Error, UnsolvedWarning};
+use super::exceptions::{Error, UnsolvedWarning};
+use super::numpy_arrays::Cases;
 use crate::Error as InputError;
 use crate::argmin::ContactResiduals;
 use crate::identify::parallel;

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
-use super::Error;
 use super::arguments::{Given, threads as number_of_threads};
-use super::arrays::output;
 use super::calls::warn;
+use super::exceptions::Error;
+use super::numpy_arrays::output;
 use super::scene::Scene;
 use crate::Error as InputError;
 use crate::identify::{Dataset, Effort, Experiment, Fit, fit, half_sampling};
@@ -34,7 +34,7 @@ pub struct Identification {
     pub correlations: Py<PyArrayDyn<f64>>,
     /// Mean of the squared residuals over their standard deviations; 1 is noise alone.
     pub loss: f64,
-    /// The same at the start of the search.
+    /// The loss at the start of the search.
     pub loss_at_start: f64,
     /// Iterations of the search.
     pub iterations: usize,
@@ -68,7 +68,7 @@ impl Identification {
         let mut values = BTreeMap::new();
         for (p, searched) in parameters.iter().zip(&experiment.parameters) {
             values.insert(p.name.clone(), p.value);
-            values.extend(searched.tied(experiment).into_iter().map(|name| (name, p.value)));
+            values.extend(experiment.tied(searched).into_iter().map(|name| (name, p.value)));
         }
         let errors = parameters.iter().map(|p| (p.name.clone(), p.standard_error));
         let intervals = parameters.iter().map(|p| (p.name.clone(), p.interval));

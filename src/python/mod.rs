@@ -2,47 +2,25 @@
 //! [`fit`](crate::identify::fit) on arrays. Its Python part, `stiction/`, wraps them for other libraries.
 
 mod arguments;
-mod arrays;
 mod calls;
+mod exceptions;
 mod identification;
-mod jacobian;
+mod numpy_arrays;
 mod scene;
+mod step_jacobian;
 
-use pyo3::create_exception;
-use pyo3::exceptions::{PyUserWarning, PyValueError};
-use pyo3::prelude::*;
-
-use crate::Error as InputError;
-
-create_exception!(
-    stiction,
-    Error,
-    PyValueError,
-    "What cannot be used, a file, a name, an array or a number: the message says where and what to try."
-);
-create_exception!(
-    stiction,
-    UnsolvedWarning,
-    PyUserWarning,
-    "Contact problems were not solved to the tolerance: results are the best found, not to be trusted there."
-);
-
-impl From<InputError> for PyErr {
-    fn from(error: InputError) -> PyErr {
-        Error::new_err(error.to_string())
-    }
-}
+use pyo3::pymodule;
 
 #[pymodule]
 mod _stiction {
     #[pymodule_export]
-    use crate::python::identification::{Identification, identify};
+    use crate::python::exceptions::{Error, UnsolvedWarning};
     #[pymodule_export]
-    use crate::python::jacobian::Jacobian;
+    use crate::python::identification::{Identification, identify};
     #[pymodule_export]
     use crate::python::scene::{Scene, load, parse};
     #[pymodule_export]
-    use crate::python::{Error, UnsolvedWarning};
+    use crate::python::step_jacobian::Jacobian;
     use pyo3::prelude::*;
 
     #[pymodule_init]

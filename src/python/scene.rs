@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
-use super::Error;
 use super::arguments::{Given, Sizes, count, part};
-use super::arrays::{Argument, Cases, concatenated, joined, output};
 use super::calls::{Interrupt, evaluate, lock};
-use super::jacobian::{Jacobian, Linearized};
+use super::exceptions::Error;
+use super::numpy_arrays::{Argument, Cases, concatenated, joined, output};
+use super::step_jacobian::{Jacobian, Linearized};
 use crate::Error as InputError;
 use crate::formats::LoadOptions;
 use crate::model::Scene as Description;
@@ -69,6 +69,40 @@ pub fn parse(
     parameters: Option<Vec<String>>,
 ) -> PyResult<Scene> {
     Scene::new(py, name.to_string(), Description::parse(text, name)?, inputs, parameters)
+}
+
+impl Scene {
+    fn state(&self, name: &'static str, x: Given) -> PyResult<Argument> {
+        Argument::new(name, x, &[self.sizes.nx()])
+    }
+
+    /// What is not given stays as the scene has it.
+    fn input(&self, py: Python, u: Option<Given>) -> PyResult<Argument> {
+        match u {
+            Some(u) => Argument::new("u", u, &[self.sizes.nu]),
+            None => Ok(Argument::constant("u", lock(py, &self.transition).initial_input())),
+        }
+    }
+
+    /// What is not given is what is set.
+    fn values(&self, py: Python, p: Option<Given>) -> PyResult<Argument> {
+        match p {
+            Some(p) => Argument::new("p", p, &[self.sizes.np]),
+            None => Ok(Argument::constant("p", lock(py, &self.transition).parameters())),
+        }
+    }
+
+    fn weighted(
+        &self,
+        py: Python,
+        x: Given,
+        u: Option<Given>,
+        w: Given,
+        p: Option<Given>,
+    ) -> PyResult<Cases<3>> {
+        let w = Argument::new("w", w, &[self.sizes.ndx()])?;
+        Cases::new([self.state("x", x)?, self.input(py, u)?, w], self.values(py, p)?)
+    }
 }
 
 impl Scene {

@@ -49,13 +49,13 @@ impl<T: Real> Flight<T> {
     }
 
     /// The least gap between `bodies` and anything of theirs (of `pairs` only, where given) after they have
-    /// moved for `time` under `wrenches` alone, m; leaves them there, with the velocities of that time.
+    /// moved for `time` under `inputs` alone, m; leaves them there, with the velocities of that time.
     /// Nothing if there is no point near, or their motion is not found.
     pub fn least_gap(
         &mut self,
         system: &System<T>,
         start: &State<T>,
-        wrenches: &[T],
+        inputs: &[T],
         (bodies, pairs): (&[usize], Option<&[usize]>),
         time: T,
     ) -> Option<T> {
@@ -64,7 +64,7 @@ impl<T: Real> Flight<T> {
         for &body in bodies {
             let (model, parameters) = (system.model, system.parameters);
             let Joint { q, v, .. } = model.bodies[body].joint;
-            let wrench = &wrenches[v..v + NV];
+            let wrench = &inputs[v..v + NV];
             let mut flight = FreeBody::new(model, parameters, start, body, wrench, time);
             if !flight.converged || !flight.admissible {
                 return None;

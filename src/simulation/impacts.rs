@@ -49,8 +49,8 @@ pub(super) struct Impacts<T: Real> {
     exact: Flight<T>,
     parameters: Parameters<f64>,
     state: State<f64>,
-    wrenches: Vec<f64>,
-    /// The wrenches with what bodies are held by.
+    inputs: Vec<f64>,
+    /// The inputs with what bodies are held by.
     acting: Vec<T>,
     /// The points that hold them, pair and feature.
     holding: Vec<(usize, usize)>,
@@ -71,7 +71,7 @@ impl<T: Real> Default for Impacts<T> {
             exact: Flight::default(),
             parameters: Parameters::default(),
             state: State::default(),
-            wrenches: Vec::new(),
+            inputs: Vec::new(),
             acting: Vec::new(),
             holding: Vec::new(),
             back: Vec::new(),
@@ -102,7 +102,7 @@ impl<T: Real> Impacts<T> {
         &mut self,
         system: &System<T>,
         state: &State<T>,
-        wrenches: &[T],
+        inputs: &[T],
         motion: &mut FreeMotion<T>,
     ) {
         let count = self.find_groups(system, motion);
@@ -123,14 +123,14 @@ impl<T: Real> Impacts<T> {
         for index in 0..count {
             let group = std::mem::take(&mut self.groups[index]);
             self.acting.clear();
-            self.acting.extend_from_slice(wrenches);
+            self.acting.extend_from_slice(inputs);
             self.holding.clear();
             let split =
-                group.flies && self.split_group(system, state, wrenches, motion, &group, None);
+                group.flies && self.split_group(system, state, inputs, motion, &group, None);
             if !split && !group.apart.is_empty() {
                 self.hold(system, motion, &group);
                 let pairs = Some(&group.apart[..]);
-                self.split_group(system, state, wrenches, motion, &group, pairs);
+                self.split_group(system, state, inputs, motion, &group, pairs);
             }
             self.groups[index] = group;
         }
@@ -179,7 +179,7 @@ impl<T: Real> Impacts<T> {
         count
     }
 
-    /// Adds to the wrenches on a group what would hold it over the step if it struck nothing.
+    /// Adds to the inputs on a group what would hold it over the step if it struck nothing.
     fn hold(&mut self, system: &System<T>, motion: &FreeMotion<T>, group: &Group) {
         let System { model, parameters, settings } = *system;
         self.contacts.resolve_without(system, motion, &group.bodies, &group.apart);
@@ -211,15 +211,15 @@ impl<T: Real> Impacts<T> {
         &mut self,
         system: &System<T>,
         state: &State<T>,
-        wrenches: &[T],
+        inputs: &[T],
         motion: &mut FreeMotion<T>,
         group: &Group,
         pairs: Option<&[usize]>,
     ) -> bool {
         let step = system.settings.time_step;
         let bodies = &group.bodies[..];
-        self.wrenches.clear();
-        self.wrenches.extend(self.acting.iter().map(|x| x.value()));
+        self.inputs.clear();
+        self.inputs.extend(self.acting.iter().map(|x| x.value()));
         let Some((time, slope)) = self.time_of_impact(system, (bodies, pairs)) else {
             return false;
         };
@@ -258,7 +258,7 @@ impl<T: Real> Impacts<T> {
             let (model, parameters) = (system.model, system.parameters);
             let v = model.bodies[body].joint.v;
             self.exact.place(model, body, &self.contacts.velocities[v..v + NV]);
-            let wrench = &wrenches[v..v + NV];
+            let wrench = &inputs[v..v + NV];
             let mut after = FreeBody::new(model, parameters, &self.exact.state, body, wrench, rest);
             let acting = self.acting[v..v + NV].iter();
             if acting.zip(wrench).all(|(a, b)| a.value() == b.value()) {
@@ -283,9 +283,9 @@ impl<T: Real> Impacts<T> {
         among: (&[usize], Option<&[usize]>),
     ) -> Option<(f64, f64)> {
         let step = system.settings.time_step;
-        let Impacts { search, parameters, state, wrenches, .. } = self;
+        let Impacts { search, parameters, state, inputs, .. } = self;
         let system = System { model: system.model, parameters, settings: system.settings };
-        let mut gap = |time: f64| search.least_gap(&system, state, wrenches, among, time);
+        let mut gap = |time: f64| search.least_gap(&system, state, inputs, among, time);
         let (mut low, mut high) = (0.0, step);
         let (mut at_low, mut at_high) = (gap(low)?, gap(high)?);
         if !(at_low > 0.0 && at_high < 0.0) {

@@ -32,12 +32,12 @@ impl<'a, T: Real> Rollout<'a, T> {
         }
     }
 
-    /// One step under the given wrenches (six numbers a body, see [`step`]).
-    pub fn step(&mut self, wrenches: &[T]) -> StepReport {
+    /// One step under `inputs`, see [`step`].
+    pub fn step(&mut self, inputs: &[T]) -> StepReport {
         let report = step(
             &self.system,
             &self.state,
-            wrenches,
+            inputs,
             &mut self.memory,
             &mut self.workspace,
             &mut self.next,
@@ -47,10 +47,10 @@ impl<'a, T: Real> Rollout<'a, T> {
         report
     }
 
-    /// `count` steps under the same wrenches.
-    pub fn advance(&mut self, count: usize, wrenches: &[T]) {
+    /// `count` steps under the same inputs.
+    pub fn advance(&mut self, count: usize, inputs: &[T]) {
         for _ in 0..count {
-            self.step(wrenches);
+            self.step(inputs);
         }
     }
 }

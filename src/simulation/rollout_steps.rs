@@ -11,7 +11,7 @@ pub trait RolloutLoss {
     fn of<T: Real>(&self, k: usize, parameters: &Parameters<T>, state: &State<T>) -> T;
 }
 
-/// A rollout from a fixed state under constant wrenches, as a function of all its physical parameters
+/// A rollout from a fixed state under constant inputs, as a function of all its physical parameters
 /// ([`Parameters::values`]): what [`Checkpointing`](crate::ad::Checkpointing) differentiates.
 ///
 /// The state of a step is `q`, `v` and the impulses of the last step, from which solvers start, for
@@ -24,7 +24,7 @@ pub struct RolloutSteps<'a, L> {
     /// The state before the first step.
     pub initial: &'a State<f64>,
     /// Six numbers a body (see [`step`]).
-    pub wrenches: &'a [f64],
+    pub inputs: &'a [f64],
     /// What is summed.
     pub loss: L,
 }
@@ -32,7 +32,7 @@ pub struct RolloutSteps<'a, L> {
 /// Scratch memory of a [`RolloutSteps`].
 pub struct RolloutWorkspace<T: Real> {
     parameters: Parameters<T>,
-    wrenches: Vec<T>,
+    inputs: Vec<T>,
     state: State<T>,
     next: State<T>,
     memory: StepMemory<T>,
@@ -43,7 +43,7 @@ impl<T: Real> Default for RolloutWorkspace<T> {
     fn default() -> Self {
         RolloutWorkspace {
             parameters: Parameters { values: Vec::new() },
-            wrenches: Vec::new(),
+            inputs: Vec::new(),
             state: State { q: Vec::new(), v: Vec::new() },
             next: State { q: Vec::new(), v: Vec::new() },
             memory: StepMemory::default(),
@@ -80,15 +80,15 @@ impl<L: RolloutLoss> Steps for RolloutSteps<'_, L> {
         w: &mut RolloutWorkspace<T>,
     ) {
         replace(&mut w.parameters.values, parameters);
-        w.wrenches.clear();
-        w.wrenches.extend(self.wrenches.iter().map(|&x| T::constant(x)));
+        w.inputs.clear();
+        w.inputs.extend(self.inputs.iter().map(|&x| T::constant(x)));
         let [q, v, impulses] = self.split(numbers);
         replace(&mut w.state.q, q);
         replace(&mut w.state.v, v);
         w.memory.read(self.model, impulses);
         let system =
             System { model: self.model, parameters: &w.parameters, settings: self.settings };
-        step(&system, &w.state, &w.wrenches, &mut w.memory, &mut w.workspace, &mut w.next);
+        step(&system, &w.state, &w.inputs, &mut w.memory, &mut w.workspace, &mut w.next);
         let (q, rest) = numbers.split_at_mut(w.next.q.len());
         let (v, impulses) = rest.split_at_mut(w.next.v.len());
         q.copy_from_slice(&w.next.q);

@@ -19,7 +19,7 @@ pub struct ArticulatedInertia<T> {
 }
 
 impl<T: Real> ArticulatedInertia<T> {
-    /// Of nothing.
+    /// No inertia.
     #[inline]
     pub fn zero() -> Self {
         ArticulatedInertia {

@@ -30,7 +30,7 @@ impl<T: Real> Force<T> {
         Force { linear, angular: point.cross(&linear) }
     }
 
-    /// The same force with respect to the point `point`, relative to O.
+    /// This force with respect to the point `point`, relative to O.
     #[inline]
     pub fn about(&self, point: &Vector3<T>) -> Self {
         Force { linear: self.linear, angular: self.angular - point.cross(&self.linear) }

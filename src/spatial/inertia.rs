@@ -20,13 +20,13 @@ pub struct Inertia<T> {
 }
 
 impl<T: Real> Inertia<T> {
-    /// Of nothing.
+    /// No inertia.
     #[inline]
     pub fn zero() -> Self {
         Inertia { mass: T::zero(), moment: Vector3::zeros(), rotational: Symmetric::zero() }
     }
 
-    /// Of the mass `mass` (kg) with its centre at `center` (m, relative to O) and the inertia
+    /// The inertia of the mass `mass` (kg) with its centre at `center` (m, relative to O) and the inertia
     /// `rotational` about that centre (kg m²).
     #[inline]
     pub fn about_origin(mass: T, center: &Vector3<T>, rotational: Symmetric<T>) -> Self {

@@ -13,9 +13,9 @@ use crate::ad::Real;
 /// the body which is at O.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion<T> {
-    /// Of the point at O, m/s.
+    /// Velocity of the point at O, m/s.
     pub linear: Vector3<T>,
-    /// Angular, rad/s.
+    /// Angular velocity, rad/s.
     pub angular: Vector3<T>,
 }
 
@@ -44,7 +44,7 @@ impl<T: Real> Motion<T> {
         self.linear + self.angular.cross(point)
     }
 
-    /// self x m: how m changes when carried by this motion.
+    /// self x m: how m changes when it moves along with this motion.
     #[inline]
     pub fn cross(&self, m: &Self) -> Self {
         Motion {
@@ -53,7 +53,7 @@ impl<T: Real> Motion<T> {
         }
     }
 
-    /// self x* f: how f changes when carried by this motion.
+    /// self x* f: how f changes when it moves along with this motion.
     #[inline]
     pub fn cross_force(&self, f: &Force<T>) -> Force<T> {
         Force {

@@ -1,7 +1,7 @@
 //! Recordings that name their columns otherwise, or do not have all of them.
 
 use super::Recorded;
-use super::columns::{self, TIME};
+use super::column_names::{self, Number, TIME};
 use crate::model::Model;
 use crate::state::State;
 
@@ -56,11 +56,11 @@ impl ColumnMap {
             return Ok(());
         }
         let (found, pattern) = match ours.strip_suffix("/*") {
-            Some(body) => (columns::of_body(model, body), true),
-            None => (columns::by_name(model, ours).into_iter().collect(), false),
+            Some(body) => (column_names::of_body(model, body), true),
+            None => (column_names::by_name(model, ours).into_iter().collect(), false),
         };
         if found.is_empty() {
-            return Err(columns::unknown(model, ours));
+            return Err(column_names::unknown(model, ours));
         }
         for column in found {
             let source = match theirs {
@@ -77,9 +77,9 @@ impl ColumnMap {
                 }
             };
             match column.number {
-                columns::Number::Q(k) => self.q[k] = source,
-                columns::Number::V(k) => self.v[k] = source,
-                columns::Number::Time => {}
+                Number::Q(k) => self.q[k] = source,
+                Number::V(k) => self.v[k] = source,
+                Number::Time => {}
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use csv::StringRecord;
 
-use super::columns::TIME;
+use super::column_names::TIME;
 use super::rows::{Row, csv_error, line_of, reader};
 use crate::Error;
 use crate::model::Model;

@@ -1,6 +1,7 @@
 //! Motions sampled over time, inputs over time, and the CSV files of both.
 
 mod column_map;
+mod column_names;
 mod columns;
 mod controls;
 mod files;

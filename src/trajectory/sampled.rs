@@ -5,7 +5,8 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-use super::columns::{ColumnSelection, Columns, Number};
+use super::column_names::Number;
+use super::columns::{ColumnSelection, Columns};
 use super::recorded::Known;
 use super::rows::{Row, csv_error, line_of, reader};
 use super::{ColumnMap, Recorded};

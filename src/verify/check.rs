@@ -1,7 +1,7 @@
 //! Any function differentiated in every way, and compared.
 
 use super::subject::Subject;
-use super::{Errors, Findings, Report, ways};
+use super::{Check, Errors, Findings, ways};
 use crate::ad::{Error, Function, NodeRule, jacobian_by_rows, vjp};
 
 /// How a function is checked.
@@ -24,7 +24,7 @@ impl Default for Options {
 /// their error. Kinks within 1 % of an input (of 0.01, if that is smaller) are located.
 ///
 /// # Errors
-/// Those of [`vjp`]; [`Error::Shape`] if `f` does not always have as many outputs.
+/// The errors of [`vjp`]; [`Error::Shape`] if `f` does not always have as many outputs.
 ///
 /// ```
 /// use stiction::ad::{Function, Real};
@@ -41,7 +41,7 @@ impl Default for Options {
 /// assert!((report.first.kinks[0].distance - 0.001).abs() < 1e-9);
 /// # Ok::<(), stiction::ad::Error>(())
 /// ```
-pub fn check(f: &impl Function, x: &[f64]) -> Result<Report, Error> {
+pub fn check(f: &impl Function, x: &[f64]) -> Result<Check, Error> {
     check_with(f, x, &Options::default())
 }
 
@@ -49,7 +49,7 @@ pub fn check(f: &impl Function, x: &[f64]) -> Result<Report, Error> {
 ///
 /// # Errors
 /// As [`check`]; [`Error::Shape`] if there are names, but not as many as inputs.
-pub fn check_with(f: &impl Function, x: &[f64], options: &Options) -> Result<Report, Error> {
+pub fn check_with(f: &impl Function, x: &[f64], options: &Options) -> Result<Check, Error> {
     first_order(f, x, options).map(|(report, _)| report)
 }
 
@@ -59,11 +59,7 @@ pub fn check_with(f: &impl Function, x: &[f64], options: &Options) -> Result<Rep
 ///
 /// # Errors
 /// As [`check_with`].
-pub fn check_second_order(
-    f: &impl Function,
-    x: &[f64],
-    options: &Options,
-) -> Result<Report, Error> {
+pub fn check_second_order(f: &impl Function, x: &[f64], options: &Options) -> Result<Check, Error> {
     let (mut report, weights) = first_order(f, x, options)?;
     report.second = Some(second_order(f, x, &weights, &options.tolerances)?);
     Ok(report)
@@ -75,7 +71,7 @@ fn first_order(
     f: &impl Function,
     x: &[f64],
     options: &Options,
-) -> Result<(Report, Vec<f64>), Error> {
+) -> Result<(Check, Vec<f64>), Error> {
     let mut inputs = options.names.clone();
     if inputs.is_empty() {
         inputs = (0..x.len()).map(|j| format!("x[{j}]")).collect();
@@ -98,7 +94,7 @@ fn first_order(
 
     let weights = subject.weights();
     let not_finite = (0..m).filter(|&i| !y[i].is_finite()).collect();
-    Ok((Report { inputs, outputs: m, not_finite, first, second: None }, weights))
+    Ok((Check { inputs, outputs: m, not_finite, first, second: None }, weights))
 }
 
 /// Checks the derivatives of the gradient of `weights' f`.

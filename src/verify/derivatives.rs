@@ -21,10 +21,10 @@ pub struct Derivatives {
 }
 
 impl Derivatives {
-    /// Of `f` at `x`. `run` is `f` on `f64` with something that differs across kinks.
+    /// The Jacobians of `f` at `x`. `run` is `f` on `f64` with something that differs across kinks.
     ///
     /// # Errors
-    /// Those of [`vjp`](crate::ad::vjp); [`Error::Shape`] if `f` does not always have as many outputs.
+    /// The errors of [`vjp`](crate::ad::vjp); [`Error::Shape`] if `f` does not always have as many outputs.
     pub fn of<S: PartialEq>(
         f: &impl Function,
         run: impl FnMut(&[f64]) -> (Vec<f64>, S),

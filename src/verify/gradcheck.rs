@@ -18,7 +18,7 @@ pub struct Row {
     pub skipped_at_kinks: usize,
 }
 
-/// Derivatives of the same program taken in several ways, compared at one state or many.
+/// Derivatives of the same program computed in several ways, compared at one state or many.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradcheck {
     /// One row an input.
@@ -41,11 +41,11 @@ impl Gradcheck {
     /// Differentiates a program with respect to all its inputs and compares.
     ///
     /// # Errors
-    /// Those of [`vjp`](crate::ad::vjp).
+    /// The errors of [`vjp`](crate::ad::vjp).
     pub fn of(program: &StepProgram) -> Result<Gradcheck, Error> {
-        let derivatives = Derivatives::of(program, |x| program.run(x), program.inputs())?;
+        let derivatives = Derivatives::of(program, |x| program.run(x), program.variables())?;
         let mut check = Gradcheck::compare(program.names(), &derivatives);
-        check.report = program.regime().report;
+        check.report = program.contact_modes().report;
         Ok(check)
     }
 

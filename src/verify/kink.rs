@@ -16,7 +16,7 @@ pub enum Kind {
     Slope,
     /// Its slope is infinite on a side.
     Vertical,
-    /// It is no number on one side.
+    /// The output is no number on one side.
     Edge,
 }
 
@@ -42,15 +42,15 @@ pub(super) struct Break {
     pub right: Side,
 }
 
-/// Jumps of the slope that are smaller, relative to it, are not told from errors of differences.
+/// Jumps of the slope that are smaller, relative to it, cannot be distinguished from errors of differences.
 const LEAST_JUMP: f64 = 1e-6;
 /// How much a jump exceeds its estimated error by.
 const MARGIN: f64 = 4.0;
-/// How often roughness is followed down: noise looks like a kink until it is measured.
+/// How many intervals that look rough are bisected: noise looks like a kink until it is measured.
 const MOST_CANDIDATES: usize = 4;
 /// More than from the widest interval to the last bit.
 const MOST_HALVINGS: usize = 128;
-/// Points of the stencil that fourth differences are taken on.
+/// Points of the stencil of fourth differences.
 const STENCIL: usize = 9;
 
 /// One output as a function of the distance from `x` along one input.

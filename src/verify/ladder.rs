@@ -98,9 +98,9 @@ impl Ladder {
         Some((tables.iter().map(|table| table[best].value).collect(), error(best)))
     }
 
-    /// What the second differences about the origin, where the output is `y`, leave over when they
-    /// are told from those of half the width: a slope. Of a smooth function it is of third order;
-    /// a kink anywhere inside adds a fraction of its jump.
+    /// What is left of the second differences about the origin, where the output is `y`, after those of half
+    /// the width are subtracted: a slope. Of a smooth function it is of third order; a kink anywhere inside
+    /// adds a fraction of its jump.
     pub(super) fn roughness(&self, output: usize, y: f64) -> f64 {
         let (above, below) = (self.points(output, true), self.points(output, false));
         let bends = above.iter().zip(&below).map(|(above, below)| {

@@ -18,7 +18,7 @@ pub(super) struct Term {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Estimate {
     pub value: f64,
-    /// Of truncation and rounding alike.
+    /// Estimated error by truncation and rounding.
     pub error: f64,
 }
 

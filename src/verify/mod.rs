@@ -1,6 +1,6 @@
 //! The same function differentiated in several ways, and compared.
 //!
-//! The function is written once, generic in its scalar, and its Jacobian is taken
+//! The function is written once, generic in its scalar, and its Jacobian is computed
 //!
 //! | by | which shares with the tape |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! derivative is a generalised one there.
 //!
 //! [`Gradcheck`] does it to one step, or a few, from a state: a function of all named parameters, of
-//! the initial state and of the applied wrenches ([`StepProgram`]). That knows its kinks: differences
+//! the initial state and of the inputs ([`StepProgram`]). That knows its kinks: differences
 //! count only where both sides keep the modes of all contacts; where they do not, the state is at a
 //! kink for that direction, and what is skipped is counted.
 
@@ -23,19 +23,19 @@ mod check;
 mod derivatives;
 mod differences;
 mod errors;
+mod findings;
 mod gradcheck;
 mod kink;
 mod ladder;
 mod limit;
 mod program;
-mod report;
 mod subject;
 mod ways;
 
 pub use check::{Options, check, check_second_order, check_with};
 pub use derivatives::Derivatives;
 pub use errors::Errors;
+pub use findings::{Agreement, Apart, Check, Entry, Findings, Kink, Place, Verdict};
 pub use gradcheck::{Gradcheck, Row};
 pub use kink::Kind;
-pub use program::{Regime, StepProgram};
-pub use report::{Apart, Comparison, Entry, Findings, Kink, Place, Report, Verdict};
+pub use program::{ContactModes, StepProgram};

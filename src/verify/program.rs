@@ -9,9 +9,9 @@ use crate::state::{Coordinates, State};
 
 /// A few steps from a state, in the tangent space.
 ///
-/// Inputs, one after the other: every single parameter of
+/// Variables, one after the other: every single parameter of
 /// [`Model::parameter_names`]; the tangent vector `[dq; dv]` that moves the initial state; the
-/// wrenches. Outputs: the tangent vector from the end state at [`Self::inputs`] to the end
+/// inputs of the steps. Outputs: the tangent vector from the end state at [`Self::variables`] to the end
 /// state, `[dq; dv]`.
 #[derive(Clone, Debug)]
 pub struct StepProgram<'a> {
@@ -24,15 +24,15 @@ pub struct StepProgram<'a> {
     names: Vec<String>,
     /// The slot of each parameter.
     slots: Vec<usize>,
-    inputs: Vec<f64>,
+    variables: Vec<f64>,
     end: State<f64>,
-    regime: Regime,
+    contact_modes: ContactModes,
 }
 
 /// What the contacts did in a run of the program: two inputs with different modes are separated by
 /// a kink.
 #[derive(Clone, Debug, Default)]
-pub struct Regime {
+pub struct ContactModes {
     /// Step, contact pair, feature, mode, and what decided target and friction, of every touching
     /// contact.
     pub modes: Vec<(usize, usize, usize, Mode, Decisions)>,
@@ -40,7 +40,7 @@ pub struct Regime {
     pub report: StepReport,
 }
 
-impl PartialEq for Regime {
+impl PartialEq for ContactModes {
     /// Whether the modes are the same, and as many problems solved.
     fn eq(&self, other: &Self) -> bool {
         self.modes == other.modes && self.report.unsolved == other.report.unsolved
@@ -48,12 +48,12 @@ impl PartialEq for Regime {
 }
 
 impl<'a> StepProgram<'a> {
-    /// `steps` steps of `system` from `state` under constant `wrenches` (six numbers a body). Every
+    /// `steps` steps of `system` from `state` under constant `inputs` (see [`step`]). Every
     /// run starts its solvers from `memory`.
     pub fn new(
         system: System<'a, f64>,
         state: &State<f64>,
-        wrenches: &[f64],
+        inputs: &[f64],
         memory: &StepMemory<f64>,
         steps: usize,
     ) -> Self {
@@ -61,7 +61,7 @@ impl<'a> StepProgram<'a> {
         let mut names = model.parameter_names();
         let slots: Vec<usize> =
             names.iter().filter_map(|name| Some(model.parameter(name)?.slots[0])).collect();
-        let mut inputs: Vec<f64> = slots.iter().map(|&slot| parameters.values[slot]).collect();
+        let mut variables: Vec<f64> = slots.iter().map(|&slot| parameters.values[slot]).collect();
         // Position, rotation (body frame), velocity, angular velocity; force, torque. Of a joint with
         // one coordinate itself, its rate, its force.
         for (letters, one) in [(["p", "r"], "q"), (["v", "w"], "v"), (["f", "t"], "f")] {
@@ -81,8 +81,8 @@ impl<'a> StepProgram<'a> {
             }
         }
         names.extend(model.actuators.iter().map(|actuator| format!("{}/u", actuator.name)));
-        inputs.resize(slots.len() + 2 * model.nv(), 0.0);
-        inputs.extend(wrenches);
+        variables.resize(slots.len() + 2 * model.nv(), 0.0);
+        variables.extend(inputs);
         let mut program = StepProgram {
             model,
             parameters,
@@ -92,41 +92,41 @@ impl<'a> StepProgram<'a> {
             steps,
             names,
             slots,
-            inputs,
+            variables,
             end: State::default(),
-            regime: Regime::default(),
+            contact_modes: ContactModes::default(),
         };
-        (program.end, program.regime) = program.end(&program.inputs);
+        (program.end, program.contact_modes) = program.end(&program.variables);
         program
     }
 
-    /// The names of the inputs: those of the parameters; `body/px` and so on, `r` (rotation, rad,
-    /// body frame), `v`, `w` for the initial state; `f`, `t` for the loads; `q`, `v`, `f` of joints with one
+    /// The names of the variables: those of the parameters; `body/px` and so on, `r` (rotation, rad,
+    /// body frame), `v`, `w` for the initial state; `f`, `t` for forces and torques; `q`, `v`, `f` of joints with one
     /// coordinate; `u` of actuators.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The inputs that the outputs are relative to.
-    pub fn inputs(&self) -> &[f64] {
-        &self.inputs
+    /// The values of the variables that the outputs are relative to.
+    pub fn variables(&self) -> &[f64] {
+        &self.variables
     }
 
-    /// What the contacts do at [`Self::inputs`].
-    pub fn regime(&self) -> &Regime {
-        &self.regime
+    /// What the contacts do at [`Self::variables`].
+    pub fn contact_modes(&self) -> &ContactModes {
+        &self.contact_modes
     }
 
-    /// The outputs at `inputs`, and what the contacts did.
-    pub fn run<T: Real>(&self, inputs: &[T]) -> (Vec<T>, Regime) {
-        let (end, regime) = self.end(inputs);
-        (end.difference(self.model.coordinates(), &self.end.cast()), regime)
+    /// The outputs at `variables`, and what the contacts did.
+    pub fn run<T: Real>(&self, variables: &[T]) -> (Vec<T>, ContactModes) {
+        let (end, contact_modes) = self.end(variables);
+        (end.difference(self.model.coordinates(), &self.end.cast()), contact_modes)
     }
 
-    fn end<T: Real>(&self, inputs: &[T]) -> (State<T>, Regime) {
+    fn end<T: Real>(&self, variables: &[T]) -> (State<T>, ContactModes) {
         let nv = self.model.nv();
-        let (numbers, rest) = inputs.split_at(self.slots.len());
-        let (tangent, wrenches) = rest.split_at(2 * nv);
+        let (numbers, rest) = variables.split_at(self.slots.len());
+        let (tangent, inputs) = rest.split_at(2 * nv);
         let mut parameters = self.parameters.cast();
         for (&slot, &number) in self.slots.iter().zip(numbers) {
             parameters.values[slot] = number;
@@ -135,22 +135,22 @@ impl<'a> StepProgram<'a> {
         let mut state = self.state.cast().moved(self.model.coordinates(), tangent);
         let mut memory = self.memory.cast();
         let (mut workspace, mut next) = (Workspace::default(), state.clone());
-        let mut regime = Regime::default();
+        let mut contact_modes = ContactModes::default();
         for count in 0..self.steps {
-            let report = step(&system, &state, wrenches, &mut memory, &mut workspace, &mut next);
+            let report = step(&system, &state, inputs, &mut memory, &mut workspace, &mut next);
             std::mem::swap(&mut state, &mut next);
-            regime.report.merge(&report);
+            contact_modes.report.merge(&report);
             let modes = workspace.modes();
-            regime.modes.extend(
+            contact_modes.modes.extend(
                 modes.map(|(pair, point, mode, target)| (count, pair, point, mode, target)),
             );
         }
-        (state, regime)
+        (state, contact_modes)
     }
 }
 
 impl Function for StepProgram<'_> {
-    fn evaluate<T: Real>(&self, inputs: &[T]) -> Vec<T> {
-        self.run(inputs).0
+    fn evaluate<T: Real>(&self, variables: &[T]) -> Vec<T> {
+        self.run(variables).0
     }
 }

@@ -6,7 +6,7 @@ use super::errors::error;
 use super::kink::{Break, Line};
 use super::ladder::{Ladder, size};
 use super::limit::Estimate;
-use super::{Apart, Comparison, Entry, Findings, Kink, Place, Verdict};
+use super::{Agreement, Apart, Entry, Findings, Kink, Place, Verdict};
 
 /// Errors are relative to a derivative, unless it is smaller than this fraction of what rounding of
 /// the whole row is relative to.
@@ -41,8 +41,8 @@ impl Subject<'_> {
         SMALL * self.row_scale(i) / size(self.x[j])
     }
 
-    /// Of one output 1. Of several between 1/2 and 3/2, over the scale of the output, so that none
-    /// hides behind another and none cancels another but by chance.
+    /// Weights of the outputs: 1 of a single one; of several between 1/2 and 3/2, over the scale of the output, so
+    /// that none hides behind another and none cancels another but by chance.
     pub(super) fn weights(&self) -> Vec<f64> {
         const GOLDEN: f64 = 0.618_033_988_749_894_8;
         if self.y.len() == 1 {
@@ -62,7 +62,7 @@ impl Subject<'_> {
         other: &DMatrix<f64>,
         against: &str,
         tolerance: f64,
-    ) -> Comparison {
+    ) -> Agreement {
         let mut worst: Option<Apart> = None;
         for (output, input) in self.places() {
             let (found, expected) = (other[(output, input)], self.derivative[(output, input)]);
@@ -74,7 +74,7 @@ impl Subject<'_> {
                 worst = Some(Apart { output, input, found, expected, relative });
             }
         }
-        Comparison { way: way.into(), against: against.into(), worst, tolerance }
+        Agreement { way: way.into(), against: against.into(), worst, tolerance }
     }
 
     fn places(&self) -> impl Iterator<Item = (usize, usize)> {
@@ -197,8 +197,8 @@ impl Subject<'_> {
         }
     }
 
-    /// Where a derivative at a kink is, and whether it may be there. Beside a kink that can be told
-    /// from the point nothing is called wrong: another one between them may hide the own slope.
+    /// Where a derivative at a kink is, and whether it may be there. Beside a kink that is distinguishable
+    /// from the point nothing is called wrong: another one between them may hide the slope at the point.
     fn place(&self, derivative: f64, kink: &Break, floor: f64) -> (Place, Verdict) {
         let is = |slope: Option<Estimate>| match slope {
             Some(slope) => self.against(derivative, slope, floor),

@@ -65,7 +65,7 @@ const NODES: usize = 97;
 const DIGITS: i32 = 5;
 
 impl Drawing {
-    /// Of a model with these numbers.
+    /// The drawing of a model with these numbers.
     pub fn new(model: &Model, parameters: &Parameters<f64>) -> Drawing {
         let moving = moving_bodies(model);
         let place = |body: usize| moving.iter().position(|&other| other == body);

@@ -31,10 +31,10 @@ pub struct Track {
     pub role: Role,
     /// Times of the frames, s, increasing.
     pub times: Vec<f64>,
-    /// Of each frame, for each of [`Drawing::bodies`]: position x, y, z in m, then quaternion w, x, y, z of the
+    /// For each frame and each of [`Drawing::bodies`]: position x, y, z in m, then quaternion w, x, y, z of the
     /// body in the world.
     pub poses: Vec<Vec<f64>>,
-    /// Of each frame: of each contact its point in the world, m, and its mean force on the second solid of
+    /// For each frame and each contact: its point in the world, m, and its mean force on the second solid of
     /// its pair since the frame before, in the world, N.
     pub forces: Vec<Vec<[f64; 6]>>,
 }

@@ -5,8 +5,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::Error;
-use crate::identify::{Dataset, Experiment, Fit, FittedParameter, Window, replay};
-use crate::model::{JointKind, Model, Parameters, System};
+use crate::identify::{Dataset, Experiment, Fit, FittedParameter, Window, initial_state, replay};
+use crate::model::{JointKind, Model, Parameters};
 use crate::state::{Coordinates, State};
 
 /// Most panels of a picture; of more recordings, the first are shown.
@@ -95,9 +95,12 @@ fn panels(experiment: &Experiment, dataset: &Dataset, fit: &Fit) -> Vec<Panel> {
                 .max_by(|&a, &b| farthest(a).total_cmp(&farthest(b)))
                 .unwrap_or(0);
             let windows = dataset.windows.iter().zip(&fit.initial_states);
-            let windows: Vec<_> = windows.filter(|(w, _)| w.trajectory == index).collect();
+            let windows = windows.filter(|(w, _)| w.trajectory == index);
+            let windows: Vec<_> = windows
+                .map(|(w, fitted)| (w, initial_state(experiment, dataset, w), fitted))
+                .collect();
             // A smoothed start is nearer to where the body was than its noisy first frame.
-            let origin = windows.first().map_or(first, |(window, _)| &window.initial);
+            let origin = windows.first().map_or(first, |(_, initial, _)| initial);
             let time = |frame: usize| recording.times[frame] - recording.times[0];
             let count = (DOTS * recording.states.len()).div_ceil(longest).max(2);
             let frames = thinned(0..recording.states.len(), count);
@@ -119,8 +122,11 @@ fn panels(experiment: &Experiment, dataset: &Dataset, fit: &Fit) -> Vec<Panel> {
                 data: frames
                     .map(|k| (time(k), distance(&recording.states[k], origin, body)))
                     .collect(),
-                guess: windows.iter().map(|(w, _)| line(w, &w.initial, &start)).collect(),
-                fit: windows.iter().map(|(w, initial)| line(w, initial, &fit.identified)).collect(),
+                guess: windows.iter().map(|(w, initial, _)| line(w, initial, &start)).collect(),
+                fit: windows
+                    .iter()
+                    .map(|(w, _, fitted)| line(w, fitted, &fit.identified))
+                    .collect(),
             }
         })
         .collect()
@@ -134,11 +140,11 @@ fn simulate(
     initial: &State<f64>,
     parameters: &Parameters<f64>,
 ) -> Vec<State<f64>> {
-    let system = System { model: &experiment.scene.model, parameters, settings: &dataset.settings };
+    let system = dataset.system(&experiment.scene, parameters);
     let mut states = Vec::with_capacity(window.steps + 1);
     let part = (window.trajectory, window.first, window.steps);
-    let wrenches = &experiment.scene.wrenches;
-    replay(system, dataset, part, initial.clone(), wrenches, |_, state| states.push(state.clone()));
+    let inputs = &experiment.scene.inputs;
+    replay(system, dataset, part, initial.clone(), inputs, |_, state| states.push(state.clone()));
     states
 }
 

@@ -1,12 +1,12 @@
 //! What a report says of how far a result can be trusted.
 
-use super::report::{PhaseResidual, Profile, Report};
+use super::fit_report::{FitReport, PhaseResidual, Profile};
 use crate::identify::{Dataset, Experiment, Fit, Others, errors_by_phase, loss_profile};
 
 /// Correlations from here on are said in words.
 const STRONG: f64 = 0.95;
 
-impl Report {
+impl FitReport {
     /// Adds how the loss depends on each parameter (21 costs each, of about a hundred recordings at most), what it
     /// is made of (three simulations), and which estimates go together. Works on `threads` threads.
     pub fn trusted(
@@ -15,7 +15,7 @@ impl Report {
         dataset: &Dataset,
         fit: &Fit,
         threads: usize,
-    ) -> Report {
+    ) -> FitReport {
         let profile = |parameter| {
             let asked = (parameter, Others::Held);
             let found = loss_profile(experiment, dataset, fit, asked, threads)?;
@@ -42,7 +42,7 @@ impl Report {
     }
 }
 
-/// Pairs of estimates that can hardly be told apart.
+/// Pairs of estimates that are hardly identifiable one by one.
 fn remarks(names: &[String], matrix: &[Vec<f64>]) -> Vec<String> {
     let pairs = (0..names.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
     let strong = pairs.filter(|&(a, b)| matrix[a][b].abs() >= STRONG);

@@ -3,9 +3,9 @@
 
 use std::fmt::Debug;
 
-use stiction::ad::{self, Dual, Node, Real, Recording, TapeScalar, Var};
+use stiction::ad::{self, Dual, LANES, Node, Real, Recording, TapeScalar, Var};
 use stiction::argmin::{CoupledContact, DiskQcqp, NonnegativeQp};
-use stiction::model::{Parameters, Scene, System};
+use stiction::model::{Parameters, Scene};
 use stiction::simulation::{StepMemory, Workspace, step};
 use stiction::state::State;
 
@@ -238,7 +238,8 @@ fn nodes_allocate_nothing() {
 
 #[test]
 fn nodes_over_duals_allocate_nothing() {
-    nodes::<Dual<f64, 2>>(|x| Dual::new(x, [1.0, x]), Dual::constant(1.0));
+    let seeded = |x: f64| Dual::new(x, std::array::from_fn(|k| x.powi(k as i32)));
+    nodes::<Dual<f64, LANES>>(seeded, Dual::constant(1.0));
 }
 
 /// Rolls the scene out on the tape, a recording a step: the Jacobian of each step in the state and
@@ -246,11 +247,11 @@ fn nodes_over_duals_allocate_nothing() {
 fn rollout(text: &str) -> f64 {
     let scene = Scene::parse(text, "scene.toml").unwrap();
     let mut parameters: Parameters<Var> = scene.parameters.cast();
-    let wrenches: Vec<Var> = scene.wrenches.iter().map(|&x| Var::constant(x)).collect();
+    let inputs: Vec<Var> = scene.inputs.iter().map(|&x| Var::constant(x)).collect();
     let mut workspace = Workspace::default();
     let (mut state, mut next) = (scene.state.cast::<Var>(), State::default());
     let start: State<Var> = scene.state.cast();
-    let (mut inputs, mut outputs) = (Vec::<Var>::new(), Vec::<Var>::new());
+    let (mut variables, mut outputs) = (Vec::<Var>::new(), Vec::<Var>::new());
     let mut jacobian = Vec::new();
     let mut memory = StepMemory::default();
     assert_allocates_once(|| {
@@ -259,8 +260,7 @@ fn rollout(text: &str) -> f64 {
         for x in &mut parameters.values {
             *x = recording.variable(x.value());
         }
-        let system =
-            System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
+        let system = scene.system_with(&parameters);
         state.q.copy_from_slice(&start.q);
         state.v.copy_from_slice(&start.v);
         let mut sum = 0.0;
@@ -269,14 +269,14 @@ fn rollout(text: &str) -> f64 {
             for x in state.q.iter_mut().chain(&mut state.v) {
                 *x = recording.variable(x.value());
             }
-            step(&system, &state, &wrenches, &mut memory, &mut workspace, &mut next);
-            inputs.clear();
-            inputs.extend(state.q.iter().chain(&state.v).chain(&parameters.values));
+            step(&system, &state, &inputs, &mut memory, &mut workspace, &mut next);
+            variables.clear();
+            variables.extend(state.q.iter().chain(&state.v).chain(&parameters.values));
             outputs.clear();
             outputs.extend(next.q.iter().chain(&next.v));
             jacobian.clear();
-            jacobian.resize(inputs.len() * outputs.len(), 0.0);
-            recording.rows(&outputs, &inputs, &mut jacobian).unwrap();
+            jacobian.resize(variables.len() * outputs.len(), 0.0);
+            recording.rows(&outputs, &variables, &mut jacobian).unwrap();
             sum += jacobian.iter().sum::<f64>();
             recording.rewind(mark).unwrap();
             std::mem::swap(&mut state, &mut next);
@@ -295,7 +295,7 @@ fn a_rollout_on_the_tape_allocates_nothing() {
 fn recorded_as_a_whole(text: &str) -> [f64; 2] {
     let scene = Scene::parse(text, "scene.toml").unwrap();
     let mut parameters: Parameters<Var> = scene.parameters.cast();
-    let wrenches: Vec<Var> = scene.wrenches.iter().map(|&x| Var::constant(x)).collect();
+    let inputs: Vec<Var> = scene.inputs.iter().map(|&x| Var::constant(x)).collect();
     let mut workspace = Workspace::default();
     let start: State<Var> = scene.state.cast();
     let (mut state, mut next) = (start.clone(), State::default());
@@ -307,13 +307,12 @@ fn recorded_as_a_whole(text: &str) -> [f64; 2] {
         for x in &mut parameters.values {
             *x = recording.variable(x.value());
         }
-        let system =
-            System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
+        let system = scene.system_with(&parameters);
         state.q.copy_from_slice(&start.q);
         state.v.copy_from_slice(&start.v);
         // An even number, so that both states come back to their places.
         for _ in 0..80 {
-            step(&system, &state, &wrenches, &mut memory, &mut workspace, &mut next);
+            step(&system, &state, &inputs, &mut memory, &mut workspace, &mut next);
             std::mem::swap(&mut state, &mut next);
         }
         let seeds = [(state.q[0], 1.0), (state.q[1], 0.5)];

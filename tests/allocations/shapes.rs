@@ -1,7 +1,7 @@
 //! Contacts of moving shapes.
 
 use nalgebra::Vector3;
-use stiction::ad::{Dual, Real};
+use stiction::ad::{Dual, LANES, Real};
 use stiction::collision::{Bounds, SweepAndPrune, half_space_points, witnesses};
 use stiction::model::Plane;
 
@@ -41,5 +41,5 @@ fn allocations<T: Real>() -> u64 {
 
 #[test]
 fn contacts_of_shapes_do_not_allocate() {
-    assert_eq!((allocations::<f64>(), allocations::<Dual<f64, 2>>()), (0, 0));
+    assert_eq!((allocations::<f64>(), allocations::<Dual<f64, LANES>>()), (0, 0));
 }

@@ -131,7 +131,7 @@ fn a_free_gyroscope_keeps_momentum_and_energy() {
     let mut rollout = rollout(&scene);
     let (start, energy) = momentum(&rollout.state);
     for _ in 0..1000 {
-        rollout.step(&scene.wrenches);
+        rollout.step(&scene.inputs);
         let (now, kinetic) = momentum(&rollout.state);
         assert_relative_eq!(now, start, epsilon = 1e-7);
         assert_relative_eq!(kinetic, energy, max_relative = 1e-6);

@@ -10,9 +10,9 @@ use crate::scenes::FLOOR;
 fn check(name: &str, scene: &Scene, steps: [usize; 3]) {
     let mut rollout = rollout(scene);
     for stride in steps {
-        rollout.advance(stride, &scene.wrenches);
+        rollout.advance(stride, &scene.inputs);
         let program =
-            StepProgram::new(system(scene), &rollout.state, &scene.wrenches, &rollout.memory, 1);
+            StepProgram::new(system(scene), &rollout.state, &scene.inputs, &rollout.memory, 1);
         let found = Gradcheck::of(&program).unwrap();
         assert!(found.passed(), "{name}, {stride}: {found:?}");
         assert!(found.report.unsolved == 0, "{name}: {:?}", found.report);

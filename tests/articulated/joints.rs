@@ -25,7 +25,7 @@ fn limits_stop_a_joint_where_they_are() {
         let scene = parse(&slider(&format!("v = {speed:?}, limits = [-0.25, 0.5]"), ""));
         let mut rollout = rollout(&scene);
         for step in 0..200 {
-            rollout.step(&scene.wrenches);
+            rollout.step(&scene.inputs);
             let q = rollout.state.q[0];
             assert!((-0.25 - 1e-12..=0.5 + 1e-12).contains(&q), "{speed}, step {step}: {q}");
         }
@@ -35,10 +35,10 @@ fn limits_stop_a_joint_where_they_are() {
     // A joint that starts beyond a limit is brought back by a fraction of it in each step.
     let scene = parse(&slider("q = 0.6, limits = [-0.25, 0.5]", ""));
     let mut rollout = rollout(&scene);
-    rollout.step(&scene.wrenches);
+    rollout.step(&scene.inputs);
     assert_relative_eq!(rollout.state.q[0] - 0.5, 0.1 * 0.8, epsilon = 1e-9);
     // It keeps the speed of that.
-    rollout.advance(9, &scene.wrenches);
+    rollout.advance(9, &scene.inputs);
     assert_relative_eq!(rollout.state.q[0], 0.6 - 10.0 * 0.02, epsilon = 1e-9);
 }
 
@@ -71,7 +71,7 @@ fn motors_hold_positions_and_velocities_within_their_limits() {
         );
         let scene = parse(&slider("armature = 1", &actuator));
         let mut rollout = rollout(&scene);
-        rollout.step(&scene.wrenches);
+        rollout.step(&scene.inputs);
         // Force over (mass + armature).
         (rollout.state.v[0] / 0.01 * 3.0, scene)
     };
@@ -152,7 +152,7 @@ fn a_tree_that_cannot_be_moved_is_told() {
     let slot = scene.model.parameter("slider/mass").unwrap().slots[0];
     scene.parameters.values[slot] = -1.0;
     let mut rollout = rollout(&scene);
-    let report = rollout.step(&scene.wrenches);
+    let report = rollout.step(&scene.inputs);
     assert_eq!(report.worst.status, stiction::argmin::Status::InvalidInput);
     assert!(rollout.state.q.iter().all(|q| q.is_finite()));
 }

@@ -63,7 +63,7 @@ fn a_four_bar_linkage_stays_closed() {
         let mut rollout = rollout(&scene);
         let mut farthest: f64 = 0.0;
         for step in 0..2000 {
-            rollout.step(&scene.wrenches);
+            rollout.step(&scene.inputs);
             let ends = [("coupler", 1.2), ("rocker", 0.9)]
                 .map(|(name, length)| point(&scene, &rollout.state, name, [length, 0.0, 0.0]));
             let open = (ends[0] - ends[1]).norm();
@@ -86,11 +86,11 @@ fn a_four_bar_linkage_keeps_its_energy_to_the_order_of_the_step() {
         };
         let mut rollout = rollout(&scene);
         // The velocities of the start do not close the loop; those after the first step do.
-        rollout.step(&scene.wrenches);
+        rollout.step(&scene.inputs);
         let start = energy(&rollout.state);
         let mut worst: f64 = 0.0;
         for _ in 0..(0.5 / time_step) as usize {
-            rollout.step(&scene.wrenches);
+            rollout.step(&scene.inputs);
             worst = worst.max((energy(&rollout.state) - start).abs());
         }
         worst
@@ -137,7 +137,7 @@ fn welded_bodies_move_as_one_and_distances_stay() {
     );
     let mut rollout = rollout(&scene);
     for _ in 0..1000 {
-        rollout.step(&scene.wrenches);
+        rollout.step(&scene.inputs);
         let state = &rollout.state;
         let ends = [("a", 0.25), ("b", -0.25)].map(|(n, x)| point(&scene, state, n, [x, 0.0, 0.0]));
         assert!((ends[0] - ends[1]).norm() < 1e-8);
@@ -175,7 +175,7 @@ fn a_mimic_joint_follows_another() {
     let mut rollout = rollout(&scene);
     // From rest at the height of the pivot, of the work m g c sin q: (I + m c² + M r²) w² / 2.
     for _ in 0..400 {
-        rollout.step(&scene.wrenches);
+        rollout.step(&scene.inputs);
         assert_relative_eq!(rollout.state.q[1], 0.1 - 0.5 * rollout.state.q[0], epsilon = 1e-12);
     }
     let (q, w) = (rollout.state.q[0], rollout.state.v[0]);

@@ -15,7 +15,7 @@ use stiction::simulation::Rollout;
 use crate::scenes::scene as parse;
 
 fn system(scene: &Scene) -> System<'_, f64> {
-    System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings }
+    scene.system()
 }
 
 fn rollout(scene: &Scene) -> Rollout<'_, f64> {
@@ -25,7 +25,7 @@ fn rollout(scene: &Scene) -> Rollout<'_, f64> {
 /// Runs a scene for `steps` steps; every contact problem must be solved.
 fn run(scene: &Scene, steps: usize) -> Rollout<'_, f64> {
     let mut rollout = rollout(scene);
-    rollout.advance(steps, &scene.wrenches);
+    rollout.advance(steps, &scene.inputs);
     assert_eq!(rollout.report.unsolved, 0, "{:?}", rollout.report);
     rollout
 }

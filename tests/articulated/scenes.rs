@@ -21,7 +21,7 @@ fn stacks_stand_for_ten_seconds() {
         let Some(scene) = load(name) else { return };
         assert_eq!(scene.model.bodies.len(), 10);
         let mut rollout = rollout(&scene);
-        rollout.advance(5000, &scene.wrenches);
+        rollout.advance(5000, &scene.inputs);
         assert_eq!(rollout.report.unsolved, 0, "{name}: {:?}", rollout.report);
         for body in 0..10 {
             let drift = (rollout.state.position(body) - scene.state.position(body)).norm();

@@ -7,14 +7,19 @@ use stiction::model::Shape;
 use super::{BOX, CAPSULE, CYLINDER, DIRECTIONS, HILLS, Pair, SPHERE, more_shapes, shapes};
 use crate::random::Random;
 
-/// Contacts with duals of one lane, in one direction.
+/// Contacts with duals, in some directions.
 fn check(pair: &Pair, reach: f64, random: &mut Random) {
     let seeds: [f64; DIRECTIONS] = random.vector(1.0);
-    let by = seeds.map(|seed| Dual::<f64, 1>::new(0.0, [seed]));
+    let by: [Dual<f64, 6>; DIRECTIONS] = std::array::from_fn(|j| {
+        Dual::new(0.0, std::array::from_fn(|k| seeds[(j + k) % DIRECTIONS]))
+    });
     for w in pair.contacts(&by, reach) {
         let numbers = [w.gap, w.lowest].into_iter().chain(w.normal.iter().copied());
         for x in numbers.chain(w.points.iter().flat_map(|p| p.iter().copied())) {
-            assert!(x.value.is_finite() && x.tangent[0].is_finite(), "{pair:?} {w:?}");
+            assert!(
+                x.value.is_finite() && x.tangent.iter().all(|t| t.is_finite()),
+                "{pair:?} {w:?}"
+            );
         }
         assert!(w.gap.value <= reach);
     }

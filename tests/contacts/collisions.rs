@@ -37,7 +37,7 @@ fn momentum(scene: &Scene, state: &State<f64>) -> (Vector3<f64>, Vector3<f64>, f
 }
 
 fn system(scene: &Scene) -> System<'_, f64> {
-    System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings }
+    scene.system()
 }
 
 /// The velocities of `state`, which do not depend on where the bodies are, as centres of mass are those of
@@ -109,13 +109,13 @@ fn collisions_keep_momentum_and_make_no_energy() {
         for _ in 0..80 {
             let before = rollout.state.clone();
             let (linear, _, energy) = momentum(&scene, &before);
-            let report = rollout.step(&scene.wrenches);
+            let report = rollout.step(&scene.inputs);
             assert!(report.worst.status.is_solved(), "case {case}: {report:?}");
             let (l, _, e) = momentum(&scene, &rollout.state);
             struck += usize::from(rollout.workspace.modes().next().is_some());
             // What the impulses do to the angular velocities, in the orientations of the step's start.
             let mut free = Rollout::new(System { model: &empty, ..system(&scene) }, before.clone());
-            free.step(&scene.wrenches);
+            free.step(&scene.inputs);
             let kick = |velocities: &State<f64>| {
                 let state = State { q: before.q.clone(), v: centered(&scene, velocities) };
                 momentum(&scene, &state).1
@@ -178,8 +178,8 @@ fn a_turned_and_shifted_scene_does_the_same() {
             let other = moved(scene, turn, shift);
             let (mut a, mut b) = (rollout(scene), rollout(&other));
             for step in 0..steps {
-                a.step(&scene.wrenches);
-                b.step(&other.wrenches);
+                a.step(&scene.inputs);
+                b.step(&other.inputs);
                 for body in 0..scene.model.bodies.len() {
                     let errors = [
                         (turn * a.state.position(body) + shift - b.state.position(body)).norm(),

@@ -1,9 +1,9 @@
 //! Derivatives of steps with contact between bodies, by every way there is, and against differences of
 //! converged solves.
 
-use stiction::ad::{Dual, Real};
+use stiction::ad::{Dual, LANES, Real};
 use stiction::argmin::Mode;
-use stiction::model::{ContactSolver, Scene, StaggeredDerivative, System};
+use stiction::model::{ContactSolver, Scene, StaggeredDerivative};
 use stiction::simulation::Rollout;
 use stiction::verify::{Gradcheck, StepProgram};
 
@@ -116,14 +116,14 @@ fn every_solver_is_differentiated_alike_in_every_way() {
 
 /// Checks `count` states of the simulation of a scene, `stride` steps apart.
 fn checked(scene: &Scene, count: usize, stride: usize) -> Gradcheck {
-    let Scene { model, parameters, settings, wrenches, .. } = scene;
-    let system = System { model, parameters, settings };
+    let inputs = &scene.inputs;
+    let system = scene.system();
     let mut rollout = rollout(scene);
     let mut total = Gradcheck::default();
     for _ in 0..count {
-        let program = StepProgram::new(system, &rollout.state, wrenches, &rollout.memory, 1);
+        let program = StepProgram::new(system, &rollout.state, inputs, &rollout.memory, 1);
         total.merge(&Gradcheck::of(&program).unwrap());
-        rollout.advance(stride, wrenches);
+        rollout.advance(stride, inputs);
     }
     assert_eq!(total.report.unsolved, 0);
     total
@@ -170,7 +170,7 @@ type Modes = Vec<(usize, usize, Mode)>;
 
 /// Velocities after three steps with derivatives in four numbers, added to the mass of the seventh cube, the
 /// friction below the sixth, and two velocities; and what the contacts did.
-fn end(scene: &Scene, x: [Dual<f64, 4>; 4]) -> (Vec<Dual<f64, 4>>, Modes) {
+fn end(scene: &Scene, x: [Dual<f64, LANES>; 4]) -> (Vec<Dual<f64, LANES>>, Modes) {
     let slot = |name: &str| scene.model.parameter(name).unwrap().slots[0];
     let mut parameters = scene.parameters.cast();
     let mut start = scene.state.cast();
@@ -178,12 +178,12 @@ fn end(scene: &Scene, x: [Dual<f64, 4>; 4]) -> (Vec<Dual<f64, 4>>, Modes) {
     parameters.values[slot("cube4-cube5/mu")] += x[1];
     start.v[6 * 5] += x[2];
     start.v[6 * 9 + 1] += x[3];
-    let system = System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
+    let system = scene.system_with(&parameters);
     let mut rollout = Rollout::new(system, start);
-    let wrenches: Vec<_> = scene.wrenches.iter().map(|&x| Dual::constant(x)).collect();
+    let inputs: Vec<_> = scene.inputs.iter().map(|&x| Dual::constant(x)).collect();
     let mut modes = Vec::new();
     for _ in 0..3 {
-        let report = rollout.step(&wrenches);
+        let report = rollout.step(&inputs);
         assert!(report.worst.status.is_solved(), "{report:?}");
         modes.extend(
             rollout.workspace.modes().map(|(pair, feature, mode, _)| (pair, feature, mode)),
@@ -203,7 +203,7 @@ fn a_stack_of_ten_is_differentiated_as_differences_say() {
         scene.state.v[6 * body] = 0.4 + 0.3 * f64::from(u8::from(body == 9));
         scene.state.v[6 * body + 1] = 0.1;
     }
-    scene.wrenches[6 * 7] = 2.0;
+    scene.inputs[6 * 7] = 2.0;
     let (at, modes) = end(&scene, std::array::from_fn(|k| Dual::variable(0.0, k)));
     for k in 0..4 {
         let side = |h: f64| {

@@ -1,6 +1,6 @@
 //! Steps split at the time of impact: derivatives of bounces are those of the continuous motion.
 
-use stiction::ad::Dual;
+use stiction::ad::{Dual, LANES};
 use stiction::model::Scene;
 use stiction::state::State;
 
@@ -35,7 +35,7 @@ const SPEED: f64 = 2.0;
 /// speed at the start.
 fn apex(shape: &str, dt: f64, time: f64, split: bool) -> (f64, [f64; 2]) {
     let scene = dropped(shape, HEIGHT, SPEED, dt, split);
-    let mut start: State<Dual<f64, 2>> = scene.state.cast();
+    let mut start: State<Dual<f64, LANES>> = scene.state.cast();
     start.q[2] = Dual::variable(start.q[2].value, 0);
     // The speed is downwards.
     start.v[2] = -Dual::variable(-start.v[2].value, 1);
@@ -43,7 +43,7 @@ fn apex(shape: &str, dt: f64, time: f64, split: bool) -> (f64, [f64; 2]) {
     // The velocity belongs to half a step before.
     let (z, v) = (state.q[2] - 0.05, state.v[2] - 0.5 * G * dt);
     let apex = z + v * v / (2.0 * G);
-    (apex.value, apex.tangent)
+    (apex.value, [apex.tangent[0], apex.tangent[1]])
 }
 
 // The first apex is e² (h + s²/2g), the second e⁴ of that; and so are their derivatives, at every step.
@@ -90,7 +90,7 @@ fn a_split_near_an_end_of_the_step_and_far_away_is_differentiated() {
         let place = scene.model.parameter("floor/offset").unwrap().slots[0];
         scene.parameters.values[place] = offset;
         scene.state.q[2] = offset + 0.05 + part * dt * v;
-        let mut start: State<Dual<f64, 1>> = scene.state.cast();
+        let mut start: State<Dual<f64, LANES>> = scene.state.cast();
         start.q[2] = Dual::variable(start.q[2].value, 0);
         let state = final_state(&scene, &scene.parameters.cast(), start, 1);
         assert!((state.v[2].value - 0.5).abs() < 1e-6, "{offset} {part}: {:?}", state.v[2]);
@@ -109,9 +109,9 @@ fn the_split_is_differentiated_exactly() {
         scene.state.q[3..].iter_mut().for_each(|x| *x /= n);
         scene.state.v[3..].copy_from_slice(&[2.0, -1.0, 3.0]);
         let slot = scene.model.parameter("floor-body/restitution").unwrap().slots[0];
-        let mut parameters = scene.parameters.cast::<Dual<f64, 2>>();
+        let mut parameters = scene.parameters.cast::<Dual<f64, LANES>>();
         parameters.values[slot] = Dual::variable(e, 1);
-        let mut start: State<Dual<f64, 2>> = scene.state.cast();
+        let mut start: State<Dual<f64, LANES>> = scene.state.cast();
         start.q[2] = Dual::variable(start.q[2].value, 0);
         let end = final_state(&scene, &parameters, start, 42);
         assert!(end.v[2].value > -1.0);
@@ -160,7 +160,7 @@ fn balls_that_collide_depend_on_the_gap_as_the_motion_does() {
              shape = {{ sphere = 0.1 }}
              position = [0.53, 0, 0]"
         ));
-        let mut start: State<Dual<f64, 1>> = scene.state.cast();
+        let mut start: State<Dual<f64, LANES>> = scene.state.cast();
         start.q[7] = Dual::variable(start.q[7].value, 0);
         let state = final_state(&scene, &scene.parameters.cast(), start, 60);
         // Momentum: the velocities after a central impact of equal masses.
@@ -214,12 +214,13 @@ fn collisions_of_boxes_that_slide_depend_on_their_start_as_the_motion_does() {
                 body("b", 0.0)
             ),
         );
-        let mut start: State<Dual<f64, 2>> = scene.state.cast();
+        let mut start: State<Dual<f64, LANES>> = scene.state.cast();
         start.q[0] = Dual::variable(start.q[0].value, 0);
         start.v[0] = Dual::variable(start.v[0].value, 1);
         let state = final_state(&scene, &scene.parameters.cast(), start, (1.0 / dt) as usize);
         assert!(state.v[6].value.abs() < 1e-9, "still moves at {}", state.v[6].value);
-        (state.q[7].value, state.q[7].tangent)
+        let x = state.q[7];
+        (x.value, [x.tangent[0], x.tangent[1]])
     };
     for dt in [0.004, 0.002, 0.0007] {
         // Wherever in its step the impact is.

@@ -40,10 +40,10 @@ fn separate_stacks_do_what_they_do_alone() {
     let alone: Vec<Scene> = places.iter().map(|&place| stacks(&[place])).collect();
     let mut each: Vec<_> = alone.iter().map(rollout).collect();
     for step in 0..30 {
-        let report = all.step(&together.wrenches);
+        let report = all.step(&together.inputs);
         let mut iterations = 0;
         for (place, (own, scene)) in each.iter_mut().zip(&alone).enumerate() {
-            iterations += own.step(&scene.wrenches).worst.iterations;
+            iterations += own.step(&scene.inputs).worst.iterations;
             assert_eq!(all.state.q[14 * place..14 * (place + 1)], own.state.q, "step {step}");
             assert_eq!(all.state.v[12 * place..12 * (place + 1)], own.state.v, "step {step}");
         }
@@ -72,7 +72,7 @@ fn islands_grow_with_what_touches() {
         ));
         scene.state.v[0] = 1.0;
         let mut rollout = rollout(&scene);
-        let report = rollout.step(&scene.wrenches);
+        let report = rollout.step(&scene.inputs);
         assert!(report.worst.status.is_solved(), "{report:?}");
         let moving = (0..6).filter(|&k| rollout.state.velocity(k).x > 1e-9).count();
         // Nothing is thrown through its neighbour.

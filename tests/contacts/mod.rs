@@ -11,7 +11,7 @@ mod scenes;
 mod solvers;
 
 use stiction::ad::Real;
-use stiction::model::{Parameters, Scene, System};
+use stiction::model::{Parameters, Scene};
 use stiction::simulation::Rollout;
 use stiction::state::State;
 
@@ -31,8 +31,8 @@ fn on_floor(simulation: &str, rest: &str) -> Scene {
 }
 
 fn rollout<'a>(scene: &'a Scene) -> Rollout<'a, f64> {
-    let Scene { model, parameters, settings, state, .. } = scene;
-    Rollout::new(System { model, parameters, settings }, state.clone())
+    let state = &scene.state;
+    Rollout::new(scene.system(), state.clone())
 }
 
 /// The state after `steps` steps with these parameters and this start.
@@ -42,10 +42,10 @@ fn final_state<T: Real>(
     start: State<T>,
     steps: usize,
 ) -> State<T> {
-    let system = System { model: &scene.model, parameters, settings: &scene.settings };
+    let system = scene.system_with(parameters);
     let mut rollout = Rollout::new(system, start);
-    let wrenches: Vec<T> = scene.wrenches.iter().map(|&x| T::constant(x)).collect();
-    rollout.advance(steps, &wrenches);
+    let inputs: Vec<T> = scene.inputs.iter().map(|&x| T::constant(x)).collect();
+    rollout.advance(steps, &inputs);
     assert_eq!(rollout.report.unsolved, 0, "{:?}", rollout.report);
     rollout.state
 }

@@ -153,7 +153,7 @@ fn random_scenes_are_solved_or_say_so() {
         scenes += 1;
         let mut rollout = rollout(&scene);
         for step in 0..STEPS {
-            let report = rollout.step(&scene.wrenches);
+            let report = rollout.step(&scene.inputs);
             let state = &rollout.state;
             let finite = state.q.iter().chain(&state.v).all(|x| x.is_finite());
             assert!(finite, "{kind} {scenes}, step {step}: {report:?}");

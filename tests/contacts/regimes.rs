@@ -2,7 +2,6 @@
 
 use stiction::contact::Regime;
 use stiction::model::Scene;
-use stiction::model::System;
 use stiction::simulation::StepMemory;
 use stiction::verify::{Gradcheck, StepProgram};
 
@@ -35,7 +34,7 @@ fn on_slope(slope: f64, speed: f64) -> Scene {
 
 fn speed_after(scene: &Scene, steps: usize) -> f64 {
     let mut rollout = rollout(scene);
-    rollout.advance(steps, &scene.wrenches);
+    rollout.advance(steps, &scene.inputs);
     assert_eq!(rollout.report.unsolved, 0);
     rollout.state.velocity(0).x
 }
@@ -65,16 +64,15 @@ fn what_rests_stays_and_what_slides_goes_on() {
 fn the_regime_is_recorded_and_a_kink() {
     let scene = on_slope(0.3, 0.0);
     assert!(scene.model.parameter_names().contains(&"floor-box/mu_static".to_string()));
-    let Scene { model, parameters, settings, .. } = &scene;
-    let system = System { model, parameters, settings };
+    let system = scene.system();
     let memory = StepMemory::default();
     let regime = |speed: f64| {
         let mut state = scene.state.clone();
         state.v[0] = speed;
-        let program = StepProgram::new(system, &state, &scene.wrenches, &memory, 1);
+        let program = StepProgram::new(system, &state, &scene.inputs, &memory, 1);
         let check = Gradcheck::of(&program).unwrap();
         assert!(check.passed(), "{speed}: {check:?}");
-        let modes = program.regime().modes.clone();
+        let modes = program.contact_modes().modes.clone();
         assert!(!modes.is_empty());
         let (.., (_, regime)) = modes[0];
         (regime, check.skipped_at_kinks())

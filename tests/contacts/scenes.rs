@@ -14,9 +14,9 @@ fn solved(name: &str, scene: &Scene, steps: usize, load: impl Fn(usize, &mut [f6
     let mut rollout = rollout(scene);
     let mut touched = 0;
     for step in 0..steps {
-        let mut wrenches = scene.wrenches.clone();
-        load(step, &mut wrenches);
-        let report = rollout.step(&wrenches);
+        let mut inputs = scene.inputs.clone();
+        load(step, &mut inputs);
+        let report = rollout.step(&inputs);
         assert!(report.worst.status.is_solved(), "{name}, step {step}: {report:?}");
         let r = report.residuals;
         let worst = report.worst.residual.max(r.complementarity).max(r.cone).max(r.dissipation);
@@ -97,7 +97,7 @@ fn every_interface_carries_what_is_above_it() {
     let scene = stack(&masses, 0.5, DT);
     let mut rollout = rollout(&scene);
     for step in 0..5 {
-        rollout.step(&scene.wrenches);
+        rollout.step(&scene.inputs);
         for k in 0..masses.len() {
             let pair = match k {
                 0 => "floor-cube0".to_string(),
@@ -118,10 +118,10 @@ fn every_interface_carries_what_is_above_it() {
 fn a_push_goes_down_to_the_floor() {
     let scene = stack(&[1.0; 6], 0.5, DT);
     let mut rollout = rollout(&scene);
-    let mut wrenches = scene.wrenches.clone();
-    wrenches[6 * 3] = 2.0;
+    let mut inputs = scene.inputs.clone();
+    inputs[6 * 3] = 2.0;
     for _ in 0..10 {
-        rollout.step(&wrenches);
+        rollout.step(&inputs);
     }
     for k in 0..6 {
         let pair = if k == 0 { "floor-cube0".into() } else { format!("cube{}-cube{k}", k - 1) };

@@ -1,10 +1,10 @@
 //! What the selectable solvers do differently, in closed form.
 
 use approx::assert_relative_eq;
-use stiction::ad::{Dual, Real};
+use stiction::ad::{Dual, LANES, Real};
 use stiction::argmin::Mode;
 use stiction::contact::ContactRecord;
-use stiction::model::{ContactSolver, Scene, StaggeredDerivative, System};
+use stiction::model::{ContactSolver, Scene, StaggeredDerivative};
 use stiction::simulation::{Rollout, StepMemory};
 use stiction::state::State;
 
@@ -38,7 +38,7 @@ fn sliding(solver: ContactSolver, speed: f64, angle: f64) -> Scene {
 /// Velocity lost in a step, and the velocity after it.
 fn lost(scene: &Scene) -> (f64, nalgebra::Vector3<f64>) {
     let mut rollout = rollout(scene);
-    let report = rollout.step(&scene.wrenches);
+    let report = rollout.step(&scene.inputs);
     assert!(report.worst.status.is_solved(), "{report:?}");
     let after = rollout.state.velocity(0);
     ((scene.state.velocity(0) - after).xy().norm(), after)
@@ -87,7 +87,7 @@ fn gauss_seidel_finds_what_newton_finds() {
         let [coupled, sweeps] = scenes.each_ref().map(|scene| {
             let mut rollout = rollout(scene);
             for _ in 0..20 {
-                let report = rollout.step(&scene.wrenches);
+                let report = rollout.step(&scene.inputs);
                 assert!(report.worst.status.is_solved(), "{:?}: {report:?}", scene.settings.solver);
             }
             rollout.state
@@ -101,7 +101,7 @@ fn gauss_seidel_finds_what_newton_finds() {
     assert!(error.to_string().contains("coupled"), "{error}");
     let scene = sliding(ContactSolver::GaussSeidel, 1.0, 0.3);
     let start = State {
-        q: scene.state.q.iter().map(|&x| Dual::<f64, 1>::variable(x, 0)).collect(),
+        q: scene.state.q.iter().map(|&x| Dual::<f64, LANES>::variable(x, 0)).collect(),
         v: scene.state.v.iter().map(|&x| Dual::constant(x)).collect(),
     };
     let state = final_state(&scene, &scene.parameters.cast(), start, 1);
@@ -110,10 +110,10 @@ fn gauss_seidel_finds_what_newton_finds() {
 
 /// dv/dmu after one step from the impulses in `memory`, which it replaces.
 fn by_mu(scene: &Scene, memory: &mut StepMemory<f64>) -> Vec<f64> {
-    let mut parameters = scene.parameters.cast::<Dual<f64, 1>>();
+    let mut parameters = scene.parameters.cast::<Dual<f64, LANES>>();
     let slot = scene.model.parameter("floor-cube/mu").unwrap().slots[0];
     parameters.values[slot] = Dual::variable(parameters.values[slot].value, 0);
-    let system = System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
+    let system = scene.system_with(&parameters);
     let mut rollout = Rollout::new(system, scene.state.cast());
     rollout.memory = memory.cast();
     let report = rollout.step(&[Dual::constant(0.0); 6]);
@@ -157,7 +157,7 @@ fn the_implicit_derivative_of_staggered_projections_is_that_of_the_law() {
 fn a_pyramid_reports_the_axis_it_slides_along() {
     let scene = sliding(ContactSolver::Pyramid, 1.0, 0.0);
     let mut rollout = rollout(&scene);
-    rollout.step(&scene.wrenches);
+    rollout.step(&scene.inputs);
     let records: Vec<&ContactRecord> = rollout.workspace.contacts().collect();
     assert_eq!(records.iter().filter(|r| r.mode == Mode::Slide).count(), 4);
     for record in records.iter().filter(|r| r.mode == Mode::Slide) {

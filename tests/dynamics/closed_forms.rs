@@ -3,7 +3,7 @@
 use nalgebra::{Matrix3, Vector3};
 use num_traits::Zero;
 use proptest::prelude::*;
-use stiction::ad::Dual;
+use stiction::ad::{Dual, LANES};
 use stiction::assemble::JointDescription;
 use stiction::dynamics::{Kinematics, Rnea, RungeKutta, bias, runge_kutta};
 use stiction::model::{JointKind, Parameters, Scene};
@@ -90,10 +90,10 @@ proptest! {
         let mut random = Random(seed);
         let forces: Vec<f64> = (0..n).map(|_| random.uniform(-4.0, 4.0)).collect();
         let acceleration = accelerations_of(&model, &parameters, &state, &forces);
-        let tangent: Vec<Dual<f64, 1>> =
-            state.v.iter().chain(&acceleration).map(|&x| Dual::new(0.0, [x])).collect();
-        let moved = state.cast::<Dual<f64, 1>>().moved(model.coordinates(), &tangent);
-        let cast: Parameters<Dual<f64, 1>> = parameters.cast();
+        let tangent: Vec<Dual<f64, LANES>> =
+            state.v.iter().chain(&acceleration).map(|&x| Dual::variable(0.0, 0) * x).collect();
+        let moved = state.cast::<Dual<f64, LANES>>().moved(model.coordinates(), &tangent);
+        let cast: Parameters<Dual<f64, LANES>> = parameters.cast();
         let kinematics = Kinematics::new(&model, &cast, &moved);
         let energy = kinematics.kinetic_energy() + kinematics.potential_energy(&cast);
         let mut power: f64 = forces.iter().zip(&state.v).map(|(f, v)| f * v).sum();
@@ -118,7 +118,7 @@ proptest! {
             let moment = still.bodies[0].position.cross(&force)
                 + torque
                 + still.center_of_mass().cross(&weight);
-            let rate = |x: Vector3<Dual<f64, 1>>| x.map(|x| x.tangent[0]);
+            let rate = |x: Vector3<Dual<f64, LANES>>| x.map(|x| x.tangent[0]);
             // Armatures take angular momentum out of sight.
             let armature: f64 = (0..bodies).map(|b| parameters.armature(&model, b)).sum();
             if armature == 0.0 {
@@ -164,10 +164,10 @@ fn at_rest_the_bias_is_gravity_alone() {
         // The gradient of the potential.
         let expected: Vec<f64> = (0..n)
             .map(|k| {
-                let mut tangent = vec![Dual::<f64, 1>::zero(); 2 * n];
+                let mut tangent = vec![Dual::<f64, LANES>::zero(); 2 * n];
                 tangent[k] = Dual::variable(0.0, 0);
-                let moved = state.cast::<Dual<f64, 1>>().moved(model.coordinates(), &tangent);
-                let cast: Parameters<Dual<f64, 1>> = parameters.cast();
+                let moved = state.cast::<Dual<f64, LANES>>().moved(model.coordinates(), &tangent);
+                let cast: Parameters<Dual<f64, LANES>> = parameters.cast();
                 Kinematics::new(&model, &cast, &moved).potential_energy(&cast).tangent[0]
             })
             .collect();

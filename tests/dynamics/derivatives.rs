@@ -1,7 +1,7 @@
 //! Analytic derivatives against duals pushed through the recursions, and against the tape.
 
 use proptest::prelude::*;
-use stiction::ad::{Dual, Real, Var, vjp};
+use stiction::ad::{Dual, LANES, Real, Var, vjp};
 use stiction::dynamics::{
     ForwardDynamicsDerivatives, InertialParameters, Kinematics, forward_dynamics_derivatives,
     regressor,
@@ -13,7 +13,7 @@ use super::models::tree;
 use super::{accelerations_of, assert_close, cases, difference, forces_of};
 use crate::random::Random;
 
-type Lanes = Dual<f64, 8>;
+type Lanes = Dual<f64, LANES>;
 
 /// d forces or d acceleration by [dq; dv; d argument], column after column.
 fn by_lanes(scene: &Scene, argument: &[f64], forward: bool) -> Vec<Vec<f64>> {
@@ -219,14 +219,14 @@ fn the_centre_of_mass_of_a_tree() {
         let Scene { model, parameters, state, .. } = &scene;
         let n = model.nv();
         let kinematics = Kinematics::new(model, parameters, state);
-        let cast: Parameters<Dual<f64, 1>> = parameters.cast();
+        let cast: Parameters<Dual<f64, LANES>> = parameters.cast();
         for tree in 0..model.trees.len() {
             let mut jacobian = vec![f64::NAN; 3 * n];
             kinematics.tree_center_of_mass_jacobian(model, tree, &mut jacobian);
             for k in 0..n {
                 let mut tangent = vec![Dual::constant(0.0); 2 * n];
                 tangent[k] = Dual::variable(0.0, 0);
-                let moved = state.cast::<Dual<f64, 1>>().moved(model.coordinates(), &tangent);
+                let moved = state.cast::<Dual<f64, LANES>>().moved(model.coordinates(), &tangent);
                 let center = Kinematics::new(model, &cast, &moved).tree_center_of_mass(model, tree);
                 let column: Vec<f64> = (0..3).map(|i| jacobian[i * n + k]).collect();
                 let expected = center.map(|x| x.tangent[0]);

@@ -2,7 +2,7 @@
 
 use nalgebra::{DVector, Matrix3, Matrix4, Vector3};
 use proptest::prelude::*;
-use stiction::ad::{Dual, Real, jacobian};
+use stiction::ad::{Dual, LANES, Real, jacobian};
 use stiction::dynamics::InertialParameters;
 use stiction::linalg::FactorError;
 use stiction::spatial::Symmetric;
@@ -92,7 +92,7 @@ proptest! {
         let moments = pseudo_inertia(&body.linear()).symmetric_eigenvalues();
         prop_assert!(moments.min() > -1e-12 * moments.max());
         let (_, derivative) =
-            jacobian::<10>(|x| from_free(x).array().to_vec(), &free);
+            jacobian::<LANES>(|x| from_free(x).array().to_vec(), &free);
         prop_assert!(derivative.singular_values().min() > 0.0);
     }
 
@@ -101,7 +101,7 @@ proptest! {
         let (_, body) = cloud(seed);
         let mut random = Random(seed);
         let (change, gradient) = (random.vector::<10>(1.0), random.vector::<10>(1.0));
-        let (_, derivative) = jacobian::<10>(
+        let (_, derivative) = jacobian::<LANES>(
             |x| InertialParameters::from_array(x.try_into().unwrap()).linear().to_vec(),
             &body.array(),
         );
@@ -132,6 +132,6 @@ fn bodies_there_cannot_be() {
     assert!(!with(1.0, 100.0).consistent());
     assert!(!with(1.0, -0.1).consistent());
     assert_eq!(InertialParameters::from_linear(&[0.0; 10]), Err(FactorError::Pivot(0)));
-    let dual = Dual::<f64, 1>::constant(-1.0);
+    let dual = Dual::<f64, LANES>::constant(-1.0);
     assert!(from_free(&[dual; 10]).consistent());
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use num_traits::Zero;
 use proptest::prelude::*;
-use stiction::ad::{Dual, Node, NodeRule, Real, Var, vjp, with_node_rule};
+use stiction::ad::{Dual, LANES, Node, NodeRule, Real, Var, vjp, with_node_rule};
 use stiction::dynamics::{ForwardDynamics, ForwardDynamicsSolution};
 use stiction::linalg::FactorError;
 use stiction::model::{Parameters, Scene};
@@ -67,7 +67,7 @@ proptest! {
         for k in 0..size {
             let mut direction = vec![0.0; size];
             direction[k] = 1.0;
-            let x = seeded(&direction, Dual::<f64, 1>::variable(0.0, 0));
+            let x = seeded(&direction, Dual::<f64, LANES>::variable(0.0, 0));
             let unrolled: Vec<f64> = plain(&scene, &forces, &x).iter().map(|x| x.tangent[0]).collect();
             let by_node = call(&node, &inputs(&scene, &forces, &x));
             let by_node: Vec<f64> = by_node.iter().map(|x| x.tangent[0]).collect();
@@ -77,7 +77,7 @@ proptest! {
         assert_close(&adjoint, &expected, 1e-10, "adjoint");
         // Through the residual, and of second order.
         let direction = draw(size);
-        let x = inputs(&scene, &forces, &seeded(&direction, Dual::<f64, 1>::variable(0.0, 0)));
+        let x = inputs(&scene, &forces, &seeded(&direction, Dual::<f64, LANES>::variable(0.0, 0)));
         let by_residual = with_node_rule(NodeRule::ByResidual, || call(&node, &x));
         let by_residual: Vec<f64> = by_residual.iter().map(|x| x.tangent[0]).collect();
         let nested = Dual::<Dual<f64, 1>, 1>::variable(Dual::variable(0.0, 0), 0);
@@ -110,7 +110,7 @@ fn what_cannot_be_found_is_said() {
     node.primal(&inputs, &mut outputs, &mut solution, &mut Default::default());
     assert!(matches!(solution.failure, Some(FactorError::Pivot(_))));
     assert!(outputs.iter().all(|x| x.is_nan()));
-    let duals: Vec<Dual<f64, 1>> = inputs.iter().map(|&x| Dual::variable(x, 0)).collect();
+    let duals: Vec<Dual<f64, LANES>> = inputs.iter().map(|&x| Dual::variable(x, 0)).collect();
     let mut outputs = vec![Dual::zero(); n];
     Dual::call(&node, &duals, &mut outputs, &mut solution, &mut Default::default());
     assert!(outputs.iter().all(|x| x.tangent[0].is_nan()));

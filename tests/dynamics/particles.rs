@@ -3,7 +3,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 use num_traits::Zero;
-use stiction::ad::{Dual, Real};
+use stiction::ad::{Dual, LANES, Real};
 use stiction::dynamics::{Crba, Kinematics, MassMatrix, mass_matrix};
 use stiction::model::{Model, Parameters, Scene};
 use stiction::state::State;
@@ -83,12 +83,12 @@ fn check(scene: &Scene, seed: u64) {
         .collect();
     let moved = state.cast::<Time>().moved(model.coordinates(), &path);
     let cast: Parameters<Time> = parameters.cast();
-    let lanes: Parameters<Dual<f64, 1>> = parameters.cast();
-    let sideways: Vec<State<Dual<f64, 1>>> = (0..n)
+    let lanes: Parameters<Dual<f64, LANES>> = parameters.cast();
+    let sideways: Vec<State<Dual<f64, LANES>>> = (0..n)
         .map(|k| {
             let mut tangent = vec![Dual::zero(); 2 * n];
             tangent[k] = Dual::variable(0.0, 0);
-            state.cast::<Dual<f64, 1>>().moved(model.coordinates(), &tangent)
+            state.cast::<Dual<f64, LANES>>().moved(model.coordinates(), &tangent)
         })
         .collect();
     let (mut forces, mut energy) = (vec![0.0; n], 0.0);

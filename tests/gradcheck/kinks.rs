@@ -2,13 +2,13 @@
 
 use approx::assert_relative_eq;
 use stiction::ad::{Function, Real};
-use stiction::verify::{Kind, Kink, Place, Report, Verdict, check};
+use stiction::verify::{Check, Kind, Kink, Place, Verdict, check};
 
 use super::checked;
 use crate::random::Random;
 
 /// The only kink of a report.
-fn only(report: &Report) -> Kink {
+fn only(report: &Check) -> Kink {
     assert_eq!(report.first.kinks.len(), 1, "{report}");
     report.first.kinks[0]
 }

@@ -1,7 +1,7 @@
 //! Wrong formulas of a node, first and second order, and which way has them.
 
 use stiction::ad::{Function, Node, Real};
-use stiction::verify::{Options, Report, Verdict, check_second_order};
+use stiction::verify::{Check, Options, Verdict, check_second_order};
 
 /// What is wrong with the cube root.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,14 +75,14 @@ impl Function for Program {
     }
 }
 
-fn check(wrong: Wrong) -> Report {
+fn check(wrong: Wrong) -> Check {
     let names = ["u", "v", "phase"].map(String::from).to_vec();
     let options = Options { names, ..Options::default() };
     check_second_order(&Program(wrong), &[1.2, 0.7, 0.4], &options).unwrap()
 }
 
 /// The ways that disagree with the tape.
-fn failures(report: &Report) -> Vec<&str> {
+fn failures(report: &Check) -> Vec<&str> {
     report.first.ways.iter().filter(|way| !way.passed()).map(|way| way.way.as_str()).collect()
 }
 

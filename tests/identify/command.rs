@@ -3,7 +3,7 @@
 use std::process::Output;
 
 use serde_json::Value;
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::trajectory::{Recorded, Trajectory};
 
@@ -52,11 +52,11 @@ fn prepared(name: &str) -> Folder {
     let mut scene = Scene::load(folder.path("scene.toml")).unwrap();
     for (name, spin) in [("slides/a.csv", 0.0), ("slides/b.csv", 4.0)] {
         scene.state.v[5] = spin;
-        let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
-        let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
+        let Scene { model, state, inputs, .. } = &scene;
+        let mut rollout = Rollout::new(scene.system(), state.clone());
         let mut states = vec![state.clone()];
         for _ in 0..25 {
-            rollout.advance(2, wrenches);
+            rollout.advance(2, inputs);
             states.push(rollout.state.clone());
         }
         let times = (0..=25).map(|k| k as f64 * 0.01).collect();

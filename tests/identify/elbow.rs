@@ -3,13 +3,13 @@
 use std::f64::consts::TAU;
 
 use approx::assert_relative_eq;
-use stiction::ad::{Dual, Real};
+use stiction::ad::{Dual, LANES, Real};
 use stiction::identify::{
     Dataset, Evaluation, Experiment, Fit, FreeParameter, InitialState, LeastSquares, Noise,
     Problem, RobustLoss, RolloutStart, Transform, WindowLength, evaluate, evaluate_from,
     evaluate_with, fit,
 };
-use stiction::model::{Integrator, Scene, System};
+use stiction::model::{Integrator, Scene};
 use stiction::simulation::Rollout;
 use stiction::state::State;
 use stiction::trajectory::{Recorded, Trajectory};
@@ -50,11 +50,11 @@ fn toss(settings: &str, link1: &str, hinge: &str) -> Scene {
 
 /// The motion of a scene, `steps` of its steps in each of `frames` recorded steps.
 fn motion(scene: &Scene, start: &State<f64>, frames: usize, steps: usize) -> Trajectory {
-    let Scene { model, parameters, settings, wrenches, .. } = scene;
-    let mut rollout = Rollout::new(System { model, parameters, settings }, start.clone());
+    let Scene { model, inputs, .. } = scene;
+    let mut rollout = Rollout::new(scene.system(), start.clone());
     let mut states = vec![start.clone()];
     for _ in 0..frames {
-        rollout.advance(steps, wrenches);
+        rollout.advance(steps, inputs);
         states.push(rollout.state.clone());
     }
     assert_eq!(rollout.report.unsolved, 0);
@@ -303,7 +303,7 @@ fn standard_errors_tell_how_far_off_parameters_are() {
     experiment.window = WindowLength::Steps(18);
     let dataset = Dataset::new(&experiment, recordings).unwrap();
     let found = run(&experiment, &dataset);
-    assert_eq!(experiment.parameters[0].tied(&experiment), ["floor-link2/mu"]);
+    assert_eq!(experiment.tied(&experiment.parameters[0]), ["floor-link2/mu"]);
     for (p, (truth, width)) in found.parameters.iter().zip([(0.3, 0.1), (0.2, 0.1), (1e-3, 1e-3)]) {
         let error = p.standard_error.unwrap();
         assert!(error > 0.0 && error < width, "{p:?}");
@@ -348,15 +348,15 @@ fn links_at_rest_have_derivatives() {
         );
         let settings = "restitution_threshold = 0.05";
         let scene = elbow(settings, &link1, &format!("q = [{angle}], v = [{rate}]"));
-        let mut parameters = scene.parameters.cast::<Dual<f64, 1>>();
+        let mut parameters = scene.parameters.cast::<Dual<f64, LANES>>();
         for name in ["floor-link1/mu", "floor-link2/mu"] {
             let slot = scene.model.parameter(name).unwrap().slots[0];
             parameters.values[slot] = Dual::variable(parameters.values[slot].value(), 0);
         }
-        let system =
-            System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
+        let system = scene.system_with(&parameters);
         let mut rollout = Rollout::new(system, scene.state.cast());
-        let inputs: Vec<Dual<f64, 1>> = scene.wrenches.iter().map(|&u| Dual::constant(u)).collect();
+        let inputs: Vec<Dual<f64, LANES>> =
+            scene.inputs.iter().map(|&u| Dual::constant(u)).collect();
         for step in 0..400 {
             rollout.step(&inputs);
             let State { q, v } = &rollout.state;

@@ -4,9 +4,9 @@
 use approx::assert_relative_eq;
 use stiction::identify::{
     AdamSettings, Dataset, Experiment, Fit, FitStatus, FreeParameter, InitialState, LeastSquares,
-    Method, Problem, Transform, WindowLength, evaluate, fit,
+    Method, Problem, Transform, WindowLength, evaluate, fit, initial_state,
 };
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::state::State;
 use stiction::trajectory::{Recorded, Trajectory};
@@ -71,11 +71,11 @@ fn independent(model: &simulator::BoxModel, slide: &simulator::Slide) -> Traject
 
 /// What the scene does in `steps` steps, in our own simulation.
 fn rollout(scene: &Scene, steps: usize) -> Trajectory {
-    let Scene { model, parameters, state, settings, wrenches, .. } = scene;
-    let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
+    let Scene { model, state, settings, inputs, .. } = scene;
+    let mut rollout = Rollout::new(scene.system(), state.clone());
     let mut states = vec![state.clone()];
     for _ in 0..steps {
-        rollout.step(wrenches);
+        rollout.step(inputs);
         states.push(rollout.state.clone());
     }
     assert_eq!(rollout.report.unsolved, 0);
@@ -399,7 +399,7 @@ fn late_velocities_are_corrected_in_flight_only() {
         state.q[2] = 0.05;
     }
     let dataset = Dataset::new(&experiment, vec![resting.clone()]).unwrap();
-    assert_eq!(dataset.windows[0].initial, resting.states[0]);
+    assert_eq!(initial_state(&experiment, &dataset, &dataset.windows[0]), resting.states[0]);
 }
 
 #[test]
@@ -407,9 +407,11 @@ fn a_fitted_start_explains_noisy_recordings_better() {
     let mut experiment = Experiment::builtin().unwrap();
     experiment.parameters[0].start = 0.3;
     experiment.max_iterations = 4;
-    let fitted = run(&experiment, &Dataset::builtin(&experiment).unwrap());
-    let moved = fitted.initial_states.iter().zip(Dataset::builtin(&experiment).unwrap().windows);
-    assert!(moved.into_iter().all(|(found, window)| *found != window.initial));
+    let dataset = Dataset::builtin(&experiment).unwrap();
+    let fitted = run(&experiment, &dataset);
+    let moved = fitted.initial_states.iter().zip(&dataset.windows);
+    let start = |window| initial_state(&experiment, &dataset, window);
+    assert!(moved.into_iter().all(|(found, window)| *found != start(window)));
     experiment.initial_state = InitialState::Recorded;
     let recorded = run(&experiment, &Dataset::builtin(&experiment).unwrap());
     assert!(fitted.loss < fitted.loss_at_start);

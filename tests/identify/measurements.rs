@@ -6,7 +6,7 @@ use approx::assert_relative_eq;
 use nalgebra::Vector3;
 use stiction::identify::{
     Dataset, Experiment, FitStatus, InitialState, LeastSquares, Problem, RobustLoss, evaluate, fit,
-    misfits, outliers,
+    initial_state, misfits, outliers,
 };
 use stiction::model::{Model, Scene, System};
 use stiction::simulation::Rollout;
@@ -127,11 +127,11 @@ fn what_is_missing_stands_between_what_is_there() {
 /// The motion of the links, `frames` of them, every second step.
 fn links(frames: usize) -> (Scene, Trajectory) {
     let scene = scene(LINKS);
-    let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
-    let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
+    let Scene { model, state, inputs, .. } = &scene;
+    let mut rollout = Rollout::new(scene.system(), state.clone());
     let mut states = vec![state.clone()];
     for _ in 1..frames {
-        rollout.advance(2, wrenches);
+        rollout.advance(2, inputs);
         states.push(rollout.state.clone());
     }
     let times = even(frames, 0.01);
@@ -317,7 +317,7 @@ fn sensed(name: &str, times: &[f64], initial_state: &str) -> (Experiment, Datase
     let mut dataset = Dataset::load(&experiment).unwrap();
     if initial_state == "recorded" {
         let v = vec![0.6, 0.3, -0.2, 1.0, -4.0, 2.0];
-        dataset.windows[0].initial.v.clone_from(&v);
+        dataset.trajectories[0].states[0].v.clone_from(&v);
     }
     (experiment, dataset)
 }
@@ -569,7 +569,7 @@ fn a_recording_may_have_markers_alone() {
             }
         }
         text.push('\n');
-        rollout.step(&scene.wrenches);
+        rollout.step(&scene.inputs);
     }
     folder.write("motion.csv", &text);
     let mut file = String::from(
@@ -605,7 +605,8 @@ fn recordings_that_went_wrong_are_named() {
         recordings.push(copy);
     }
     let dataset = Dataset::new(&experiment, recordings).unwrap();
-    let initial: Vec<State<f64>> = dataset.windows.iter().map(|w| w.initial.clone()).collect();
+    let initial: Vec<State<f64>> =
+        dataset.windows.iter().map(|w| initial_state(&experiment, &dataset, w)).collect();
     let parameters = &experiment.scene.parameters;
     let found = misfits(&experiment, &dataset, parameters, &initial, 2);
     assert_eq!(found, misfits(&experiment, &dataset, parameters, &initial, 1));

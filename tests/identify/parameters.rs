@@ -1,13 +1,13 @@
 //! How parameters are searched for: priors, transforms, fixed ones, inertias of bodies there can be.
 
 use approx::assert_relative_eq;
-use stiction::ad::{self, Dual, Real};
+use stiction::ad::{self, Dual, LANES, Real};
 use stiction::dynamics::InertialParameters;
 use stiction::identify::{
     Dataset, Experiment, Fit, FitStatus, FreeParameter, InitialState, LeastSquares, Prior, Problem,
     RobustLoss, SearchSpace, Transform, WindowLength, fit,
 };
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::trajectory::{Recorded, Trajectory};
 
@@ -22,13 +22,13 @@ fn pushed() -> Scene {
 
 /// The same box spinning and thrown otherwise, over `steps` steps.
 fn recording(scene: &Scene, spin: [f64; 3], steps: usize) -> Trajectory {
-    let Scene { model, parameters, state, settings, wrenches, .. } = scene;
+    let Scene { model, state, settings, inputs, .. } = scene;
     let mut state = state.clone();
     state.v[3..6].copy_from_slice(&spin);
-    let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
+    let mut rollout = Rollout::new(scene.system(), state.clone());
     let mut states = vec![state];
     for _ in 0..steps {
-        rollout.step(wrenches);
+        rollout.step(inputs);
         states.push(rollout.state.clone());
     }
     let times = (0..=steps).map(|k| k as f64 * settings.time_step).collect();
@@ -209,7 +209,7 @@ fn variables_have_the_derivatives_of_the_cost_by_both_modes() {
 fn a_prior_decides_what_recordings_do_not_tell() {
     // In free flight without force the mass leaves no trace.
     let mut scene = pushed();
-    scene.wrenches.iter_mut().for_each(|w| *w = 0.0);
+    scene.inputs.iter_mut().for_each(|w| *w = 0.0);
     let mut mass = free(&scene, "box/mass", 0.8, [0.1, 2.0]);
     let gravity = free(&scene, "gravity/z", -9.0, [-20.0, 0.0]);
     mass.prior = Some(Prior { mean: 0.45, sd: 0.02 });
@@ -333,7 +333,8 @@ fn robust_losses_and_their_slopes() {
             assert_relative_eq!(0.5 * turned * turned, loss(r), max_relative = 1e-14);
             assert!(turned.signum() == r.signum());
             // d/dr loss = r̃ r̃'
-            let (_, j) = ad::jacobian::<1>(|x: &[Dual<f64, 1>]| vec![alone(robust, x[0])], &[r]);
+            let (_, j) =
+                ad::jacobian::<LANES>(|x: &[Dual<f64, LANES>]| vec![alone(robust, x[0])], &[r]);
             let slope = match robust {
                 RobustLoss::Huber(c) => r.clamp(-c, c),
                 RobustLoss::Cauchy(c) => r / (1.0 + r * r / (c * c)),

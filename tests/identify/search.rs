@@ -4,9 +4,9 @@
 use approx::assert_relative_eq;
 use stiction::identify::{
     AdamSettings, Checkpoint, Dataset, Experiment, Fit, FitStatus, FreeParameter, InitialState,
-    Method, Noise, WindowLength, fit, fit_from, half_sampling, hold_out,
+    Method, Noise, WindowLength, fit, fit_from, half_sampling, hold_out, initial_state,
 };
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::state::State;
 use stiction::trajectory::{Recorded, Trajectory};
@@ -61,11 +61,11 @@ fn motion(
     noise: f64,
     random: &mut Random,
 ) -> Trajectory {
-    let Scene { model, parameters, settings, wrenches, .. } = scene;
-    let mut rollout = Rollout::new(System { model, parameters, settings }, start.clone());
+    let Scene { model, settings, inputs, .. } = scene;
+    let mut rollout = Rollout::new(scene.system(), start.clone());
     let mut states = vec![start];
     for _ in 0..steps {
-        rollout.step(wrenches);
+        rollout.step(inputs);
         states.push(rollout.state.clone());
     }
     assert_eq!(rollout.report.unsolved, 0);
@@ -201,7 +201,7 @@ fn a_search_with_fitted_initial_states_goes_on_to_the_same_bits() {
     let dataset = Dataset::new(&experiment, trajectories).unwrap();
     let fit = goes_on_to_the_same_bits(&experiment, &dataset);
     assert_eq!((fit.starts.len(), fit.initial_states.len()), (2, 3));
-    assert_ne!(fit.initial_states[0], dataset.windows[0].initial);
+    assert_ne!(fit.initial_states[0], initial_state(&experiment, &dataset, &dataset.windows[0]));
 }
 
 #[test]
@@ -216,7 +216,10 @@ fn searches_by_gradients_go_on_to_the_same_bits() {
         let recordings = dataset.trajectories[..2].to_vec();
         let dataset = Dataset::new(&experiment, recordings).unwrap();
         let fit = goes_on_to_the_same_bits(&experiment, &dataset);
-        assert_ne!(fit.initial_states[0], dataset.windows[0].initial);
+        assert_ne!(
+            fit.initial_states[0],
+            initial_state(&experiment, &dataset, &dataset.windows[0])
+        );
     }
 }
 
@@ -269,7 +272,7 @@ fn a_checkpoint_of_something_else_is_refused() {
         change(&|e| e.parameters[1].fixed = true),
         change(&|e| e.noise.position = 2e-3),
         change(&|e| e.scene.parameters.values[0] += 0.1),
-        change(&|e| e.scene.wrenches[0] += 0.1),
+        change(&|e| e.scene.inputs[0] += 0.1),
         change(&|e| e.scene.model.half_spaces[0].name += "boards"),
     ];
     for (number, other) in others.iter().enumerate() {
@@ -292,7 +295,7 @@ fn a_start_from_which_nothing_is_finite_can_be_kept_and_read() {
         shape = { sphere = 0.05 }\nforce = [1e300, 0, 0]\n";
     let scene = Scene::parse(text, "scene.toml").unwrap();
     let mut slow = scene.clone();
-    slow.wrenches.fill(0.0);
+    slow.inputs.fill(0.0);
     let recording = motion(&slow, slow.state.clone(), 40, 0.0, &mut Random(1));
     let parameters = vec![free(&scene, "ball/mass", 1e-8, [1e-9, 10.0])];
     for method in [Method::LevenbergMarquardt, Method::Lbfgsb] {
@@ -456,7 +459,8 @@ fn recordings_held_out_are_a_partition() {
                 let own = &dataset.windows[3 * number + k % 3];
                 assert_eq!((window.trajectory, own.trajectory), (k / 3, number));
                 assert_eq!((window.first, window.steps), (own.first, own.steps));
-                assert_eq!(window.initial, own.initial);
+                let start = |part, window| initial_state(&experiment, part, window);
+                assert_eq!(start(part, window), start(&dataset, own));
                 assert_eq!(part.readings[k / 3], dataset.readings[number]);
             }
         }

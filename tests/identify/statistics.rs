@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use stiction::identify::{Dataset, Experiment, Fit, FreeParameter, Noise, fit, half_sampling};
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::trajectory::{Recorded, Trajectory};
 
@@ -66,17 +66,17 @@ fn experiment(scene: &str, names: [&str; 2]) -> (Experiment, [f64; 2]) {
 
 /// A recording of `steps` steps from a start that is known, at a speed of its own, with noise.
 fn recording(experiment: &Experiment, steps: usize, random: &mut Random) -> Trajectory {
-    let Scene { model, parameters, state, settings, wrenches, .. } = &experiment.scene;
+    let Scene { model, state, settings, inputs, .. } = &experiment.scene;
     let mut state = state.clone();
     state.v[0] = random.uniform(1.0, 2.0);
     state.v[1] = random.uniform(-0.5, 0.5);
     if let Some(swing) = state.v.get_mut(6) {
         *swing = random.uniform(-2.0, 2.0);
     }
-    let mut rollout = Rollout::new(System { model, parameters, settings }, state);
+    let mut rollout = Rollout::new(experiment.scene.system(), state);
     let mut states = vec![rollout.state.clone()];
     for _ in 0..steps {
-        rollout.step(wrenches);
+        rollout.step(inputs);
         let mut seen = rollout.state.clone();
         seen.q[..3].iter_mut().for_each(|x| *x += POSITION_NOISE * normal(random));
         // The angle of the hinge.

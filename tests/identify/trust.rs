@@ -6,9 +6,9 @@ use nalgebra::{DMatrix, DVector, Matrix2};
 use stiction::identify::{
     Candidate, Dataset, Design, Experiment, Fit, FreeParameter, Information, InitialState,
     Measurement, Noise, Observability, Others, PairedDifference, Phase, Prior, Resolution,
-    Transform, Visibility, errors_by_phase, fit, loss_profile, residuals,
+    Transform, Visibility, errors_by_phase, fit, initial_state, loss_profile, residuals,
 };
-use stiction::model::{Parameters, Scene, System};
+use stiction::model::{Parameters, Scene};
 use stiction::simulation::Rollout;
 use stiction::trajectory::{Recorded, Trajectory};
 
@@ -236,7 +236,8 @@ fn information_and_errors_are_those_of_differences() {
         experiment.parameters.iter().zip(values).for_each(|(p, x)| p.set(x, &mut parameters));
         let mut r = Vec::new();
         for window in &dataset.windows {
-            residuals(&measurement, window, &parameters, &window.initial, &mut r);
+            let start = initial_state(&experiment, &dataset, window);
+            residuals(&measurement, window, &parameters, &start, &mut r);
         }
         DVector::from_vec(r)
     };
@@ -367,11 +368,11 @@ fn rippled() -> (Experiment, Dataset) {
 }
 
 fn record(scene: &Scene, steps: usize) -> Trajectory {
-    let Scene { model, parameters, state, settings, wrenches, .. } = scene;
-    let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
+    let Scene { model, state, settings, inputs, .. } = scene;
+    let mut rollout = Rollout::new(scene.system(), state.clone());
     let mut states = vec![state.clone()];
     for _ in 0..steps {
-        rollout.step(wrenches);
+        rollout.step(inputs);
         states.push(rollout.state.clone());
     }
     let times = (0..=steps).map(|k| k as f64 * settings.time_step).collect();

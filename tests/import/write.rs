@@ -22,7 +22,7 @@ fn scenes_are_the_same_after_writing() {
         assert_near(&after.parameters.values, &before.parameters.values, 0.0);
         assert_near(&after.state.q, &before.state.q, 0.0);
         assert_eq!(before.settings, after.settings);
-        assert_near(&after.wrenches, &before.wrenches, 0.0);
+        assert_near(&after.inputs, &before.inputs, 0.0);
     }
 }
 
@@ -102,7 +102,7 @@ fn scenes_are_described_with_other_numbers() {
             assert_eq!(before.model.actuators, after.model.actuators);
             assert_near(&after.state.q, &before.state.q, 1e-15);
             assert_near(&after.state.v, &before.state.v, 0.0);
-            assert_near(&after.wrenches, &before.wrenches, 0.0);
+            assert_near(&after.inputs, &before.inputs, 0.0);
             let compliance =
                 before.settings.compliance * before.parameters.relative_compliance(&before.model);
             assert_eq!(Settings { compliance, ..before.settings }, after.settings);

@@ -12,7 +12,7 @@ const PHYSICS: &str = "error table ad linalg argmin spatial state model dynamics
 const FILES: &str = "assemble formats trajectory";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 23] = [
+const LAYERS: [(&str, &[&str]); 24] = [
     ("error", &[]),
     ("table", &["error"]),
     ("ad", &[]),
@@ -28,6 +28,7 @@ const LAYERS: [(&str, &[&str]); 23] = [
     ("collision", &["ad linalg spatial state model dynamics"]),
     ("contact", &["ad linalg argmin spatial state model dynamics collision"]),
     ("simulation", &[PHYSICS]),
+    ("gradient", &["error ad model simulation"]),
     ("linearize", &[PHYSICS, "trajectory simulation"]),
     ("identify", &[PHYSICS, "formats trajectory simulation linearize"]),
     ("transition", &[PHYSICS, "simulation linearize"]),
@@ -39,7 +40,7 @@ const LAYERS: [(&str, &[&str]); 23] = [
 ];
 
 /// Everything else is generic in `Real`.
-const NAMES_SCALARS: [&str; 4] = ["ad", "identify", "linearize", "verify"];
+const NAMES_SCALARS: [&str; 5] = ["ad", "gradient", "identify", "linearize", "verify"];
 const SCALARS: [&str; 3] = ["Dual", "Tape", "Var"];
 
 /// Roots of the crate, which declare the modules.

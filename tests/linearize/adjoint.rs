@@ -118,7 +118,7 @@ fn compare(name: &str, scene: &Scene, steps: usize, push: f64) -> Tally {
     let mut random = Random(7);
     let mut rollout = Rollout::new(system, scene.state.clone());
     let mut comparison = Comparison::new();
-    let mut inputs = scene.wrenches.clone();
+    let mut inputs = scene.inputs.clone();
     for k in 0..steps {
         if k % 5 == 0 {
             inputs.iter_mut().for_each(|u| *u = random.uniform(-push, push));
@@ -272,7 +272,7 @@ fn adjoints_of_the_shared_scenes_are_products_with_their_jacobians() {
 
 /// Of a rollout under inputs that stay: the gradients of a weighted sum of all states, by adjoints and by the tape.
 fn compare_rollouts(name: &str, scene: &Scene, steps: usize, tolerance: f64) -> usize {
-    let Scene { model, parameters, settings, state, wrenches, .. } = scene;
+    let Scene { model, parameters, settings, state, inputs, .. } = scene;
     let system = System { model, parameters, settings };
     let (nq, nv) = (model.nq(), model.nv());
     let mut random = Random(5);
@@ -283,12 +283,12 @@ fn compare_rollouts(name: &str, scene: &Scene, steps: usize, tolerance: f64) -> 
         let parameters = Parameters { values: values.to_vec() };
         let system = System { model, parameters: &parameters, settings };
         let start = state.cast().moved(model.coordinates(), dx);
-        let inputs: Vec<Var> = wrenches.iter().map(|&u| Var::constant(u)).collect();
+        let constants: Vec<Var> = inputs.iter().map(|&u| Var::constant(u)).collect();
         let mut rollout = Rollout::new(system, start);
         let mut sum = Var::constant(0.0);
         for (k, weights) in weights.chunks_exact(nq + nv).enumerate() {
             if k > 0 {
-                rollout.step(&inputs);
+                rollout.step(&constants);
             }
             let State { q, v } = &rollout.state;
             for (&x, &weight) in q.iter().chain(v).zip(weights) {
@@ -306,7 +306,7 @@ fn compare_rollouts(name: &str, scene: &Scene, steps: usize, tolerance: f64) -> 
     // Twice in the same memory: what it held before does not show.
     for _ in 0..2 {
         rollout.start(state);
-        (0..steps).for_each(|_| _ = rollout.step(&system, wrenches));
+        (0..steps).for_each(|_| _ = rollout.step(&system, inputs));
         rollout
             .reverse_from(&system, |k, state, adjoint| {
                 let weights = &weights[k * (nq + nv)..(k + 1) * (nq + nv)];
@@ -401,12 +401,12 @@ fn a_slide_has_its_closed_form() {
         mu = 0.4",
     );
     let scene = scene(&text);
-    let Scene { model, parameters, settings, state, wrenches, .. } = &scene;
+    let Scene { model, parameters, settings, state, inputs, .. } = &scene;
     let system = System { model, parameters, settings };
     let mut rollout = RolloutAdjoint::default();
     rollout.start(state);
     let steps = 100_usize;
-    (0..steps).for_each(|_| _ = rollout.step(&system, wrenches));
+    (0..steps).for_each(|_| _ = rollout.step(&system, inputs));
     let seed = |k: usize, adjoint: &mut [f64]| adjoint[0] += f64::from(u8::from(k == steps));
     rollout.reverse(&system, seed).unwrap();
     assert_eq!(rollout.recorded_steps(), 0);
@@ -436,12 +436,12 @@ fn a_slide_has_its_closed_form() {
 fn rollouts_and_their_adjoints_allocate_nothing_after_the_first() {
     for text in [TOSS, MIXED] {
         let scene = scene(text);
-        let Scene { model, parameters, settings, state, wrenches, .. } = &scene;
+        let Scene { model, parameters, settings, state, inputs, .. } = &scene;
         let system = System { model, parameters, settings };
         let mut rollout = RolloutAdjoint::default();
         let mut run = || {
             rollout.start(state);
-            (0..50).for_each(|_| _ = rollout.step(&system, wrenches));
+            (0..50).for_each(|_| _ = rollout.step(&system, inputs));
             rollout.reverse(&system, |_, adjoint| adjoint[1] += 1.0).unwrap();
         };
         (0..2).for_each(|_| run());

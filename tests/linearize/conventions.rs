@@ -27,7 +27,7 @@ const JOINED: &str = "[simulation]\ntime_step = 0.01\n\
     joint = { type = 'prismatic', axis = [1, 0, 0], q = 0.05, v = 0.3 }\n";
 
 fn system(scene: &Scene) -> System<'_, f64> {
-    System { model: &scene.model, parameters: &scene.parameters, settings: &scene.settings }
+    scene.system()
 }
 
 fn linearize(scene: &Scene, state: &State<f64>, u: &[f64], inputs: &[&str]) -> Linearization {
@@ -286,7 +286,7 @@ const WRITTEN: [(Convention, [&str; 6]); 3] = [
 #[test]
 fn names_and_units_follow_the_numbers() {
     let scene = Scene::parse(JOINED, "scene.toml").unwrap();
-    let result = linearize(&scene, &scene.state, &scene.wrenches, &["all"]);
+    let result = linearize(&scene, &scene.state, &scene.inputs, &["all"]);
     let ours: Vec<String> = scene.model.configuration_names();
     for (convention, written) in WRITTEN {
         let told = result.expressed(convention, &scene.model, "scene.toml").unwrap();
@@ -339,7 +339,7 @@ fn forces_that_turn_are_taken_together() {
         (&["cube/fx"], Convention::Mujoco, None),
     ];
     for (inputs, convention, refused) in cases {
-        let result = linearize(&scene, &scene.state, &scene.wrenches, inputs);
+        let result = linearize(&scene, &scene.state, &scene.inputs, inputs);
         let told = result.expressed(convention, &scene.model, "scene.toml");
         let name = convention.name();
         match refused {
@@ -387,7 +387,7 @@ fn the_order_of_selected_forces_stays_with_their_names() {
 #[test]
 fn what_is_expressed_is_not_expressed_again() {
     let scene = Scene::parse(JOINED, "scene.toml").unwrap();
-    let result = linearize(&scene, &scene.state, &scene.wrenches, &["all"]);
+    let result = linearize(&scene, &scene.state, &scene.inputs, &["all"]);
     let told = result.expressed(Convention::Drake, &scene.model, "scene.toml").unwrap();
     let error = told.expressed(Convention::Pinocchio, &scene.model, "scene.toml").err().unwrap();
     assert_eq!(error.to_string(), "scene.toml: convention: is in the convention drake already");

@@ -3,7 +3,7 @@
 use stiction::linearize::{
     JacobianWorkspace, Selection, StepJacobian, step_jacobian, step_jacobian_by_lanes,
 };
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::Rollout;
 
 /// A weight of 9.81 N on a slider with dry friction that rests at its lower limit 0, or at its upper one.
@@ -33,10 +33,10 @@ fn at_a_limit_with_dry_friction_the_derivative_is_that_of_one_side() {
         for (upper, keep) in [(false, false), (true, false), (false, true), (true, true)] {
             let case = format!("case {k}, upper {upper}, keep {keep}");
             let scene = slider(friction, upper, height, keep);
-            let Scene { model, parameters, settings, .. } = &scene;
-            let system = System { model, parameters, settings };
+            let Scene { model, settings, .. } = &scene;
+            let system = scene.system();
             let mut rollout = Rollout::new(system, scene.state.clone());
-            rollout.advance(60, &scene.wrenches);
+            rollout.advance(60, &scene.inputs);
             let gap = if upper { -rollout.state.q[0] } else { rollout.state.q[0] };
             assert!(gap.abs() < 1e-12, "{case}: {gap}");
             // Rounding says which side a weight that has come to rest is on.
@@ -50,7 +50,7 @@ fn at_a_limit_with_dry_friction_the_derivative_is_that_of_one_side() {
                 let (state, memory) = (&rollout.state, &mut rollout.memory.clone());
                 let (workspace, found): (&mut JacobianWorkspace, &mut StepJacobian) =
                     (&mut workspace, &mut found);
-                linearize(&system, state, &scene.wrenches, selection, memory, workspace, found);
+                linearize(&system, state, &scene.inputs, selection, memory, workspace, found);
                 assert_eq!(found.report.unsolved, 0, "{case}");
                 assert!(found.report.worst.margin < 1e-9, "{case}: {:?}", found.report);
                 // dq+, dv+ in q, v, the force, the friction, the limit

@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 use stiction::linearize::{
     JacobianWorkspace, Selection, StepJacobian, StepProducts, step_jacobian,
 };
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::StepMemory;
 use stiction::transition::Transition;
 
@@ -122,16 +122,16 @@ fn second_order_terms_agree_with_differences_of_values() {
 
     let direction: [f64; 20] = Random(6).vector(1.0);
     let scene = transition.scene().clone();
-    let Scene { model, parameters, settings, state, wrenches, .. } = &*scene;
-    let system = System { model, parameters, settings };
-    let inputs: Vec<usize> = (0..6).collect();
+    let Scene { model, state, inputs, .. } = &*scene;
+    let system = scene.system();
+    let selected: Vec<usize> = (0..6).collect();
     let chosen = ["floor-box/mu", "box/mass"].map(|name| model.parameter(name).unwrap());
-    let selection = Selection { inputs: &inputs, parameters: &chosen };
+    let selection = Selection { inputs: &selected, parameters: &chosen };
     let (memory, mut result) = (StepMemory::default(), StepJacobian::default());
     let mut workspace = JacobianWorkspace::default();
     let after = &mut memory.clone();
-    step_jacobian(&system, state, wrenches, selection, after, &mut workspace, &mut result);
-    let (inputs, next, memory) = (wrenches, &result.next, &memory);
+    step_jacobian(&system, state, inputs, selection, after, &mut workspace, &mut result);
+    let (next, memory) = (&result.next, &memory);
     let products = StepProducts { system: &system, state, inputs, selection, memory, next };
     let product = products.hessian_vector(&weights, &direction).unwrap();
     let expected = &hessian * DMatrix::from_column_slice(20, 1, &direction);

@@ -3,7 +3,7 @@
 use stiction::linearize::{
     JacobianWorkspace, Selection, StepJacobian, step_jacobian, step_jacobian_by_lanes,
 };
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::StepMemory;
 
 use super::scenes::{Linearize, MIXED, compare};
@@ -53,10 +53,10 @@ fn redundant_contacts_put_together_agree_with_duals() {
 }
 
 fn run(way: Linearize, scene: &Scene, workspace: &mut JacobianWorkspace) -> StepJacobian {
-    let Scene { model, parameters, state, settings, wrenches, .. } = scene;
-    let system = System { model, parameters, settings };
+    let Scene { state, inputs, .. } = scene;
+    let system = scene.system();
     let (memory, mut result) = (&mut StepMemory::default(), StepJacobian::default());
-    way(&system, state, wrenches, Selection::default(), memory, workspace, &mut result);
+    way(&system, state, inputs, Selection::default(), memory, workspace, &mut result);
     result
 }
 
@@ -84,8 +84,8 @@ fn nothing_is_left_of_the_scene_before() {
 #[test]
 fn jacobians_of_arms_that_hit_a_crate_allocate_nothing_after_the_first() {
     let scene = Scene::parse(MIXED, "mixed.toml").unwrap();
-    let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
-    let system = System { model, parameters, settings };
+    let Scene { model, state, inputs, .. } = &scene;
+    let system = scene.system();
     let names = model.parameter_names();
     let p: Vec<_> = names.iter().filter_map(|name| model.parameter(name)).collect();
     let selection = Selection { inputs: &[0, 1, 2], parameters: &p };
@@ -93,7 +93,7 @@ fn jacobians_of_arms_that_hit_a_crate_allocate_nothing_after_the_first() {
     let mut memory = StepMemory::default();
     let mut run = || {
         let (memory, workspace) = (&mut memory, &mut workspace);
-        step_jacobian(&system, state, wrenches, selection, memory, workspace, &mut result);
+        step_jacobian(&system, state, inputs, selection, memory, workspace, &mut result);
     };
     (0..2).for_each(|_| run());
     assert_eq!(allocation_counter::measure(run).count_total, 0);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::Deserialize;
 use stiction::linearize::{Convention, Linearization, Linearizer};
-use stiction::model::{Integrator, Scene, System};
+use stiction::model::{Integrator, Scene};
 use stiction::state::State;
 
 /// What a file holds, as far as it is read.
@@ -81,10 +81,10 @@ fn read(name: &str) -> (Answers, Scene) {
 
 /// The step from a state in our convention, with respect to all inputs.
 fn linearize(name: &str, scene: &Scene, x: &[f64], u: &[f64]) -> Linearization {
-    let Scene { model, parameters, settings, .. } = scene;
+    let model = &scene.model;
     let (q, v) = x.split_at(model.nq());
     let state = State { q: q.to_vec(), v: v.to_vec() };
-    let system = System { model, parameters, settings };
+    let system = scene.system();
     let mut linearizer = Linearizer::new(name, system, u, &["all".to_string()], &[]).unwrap();
     linearizer.rollout(&state, 1, |_| ()).unwrap()
 }

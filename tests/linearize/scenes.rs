@@ -38,8 +38,8 @@ pub fn load(name: &str) -> Option<Scene> {
 /// States on the ways of `count` runs that start near the scene's own state and are pushed about: in flight, at
 /// impacts, sliding, sticking.
 pub fn samples(scene: &Scene, count: usize, random: &mut Random) -> Vec<Sample> {
-    let Scene { model, parameters, settings, .. } = scene;
-    let system = System { model, parameters, settings };
+    let model = &scene.model;
+    let system = scene.system();
     let (nv, nu) = (model.nv(), model.nu());
     let free = model.bodies[0].joint.kind == JointKind::Free;
     let feedback = JointFeedback { kp: 100.0, kd: 2.0, target: scene.state.q.clone() };
@@ -89,8 +89,8 @@ fn check(name: &str, count: usize, most: usize, seed: u64) -> Option<Tally> {
     /// changes the velocities by that much, which gaps over a time step do.
     const STEP: f64 = 1e-5;
     let scene = load(name)?;
-    let Scene { model, parameters, settings, .. } = &scene;
-    let system = System { model, parameters, settings };
+    let Scene { model, settings, .. } = &scene;
+    let system = scene.system();
     let (nv, nu) = (model.nv(), model.nu());
     let inputs: Vec<usize> = (0..nv + nu).collect();
     let selection = Selection { inputs: &inputs, parameters: &[] };
@@ -193,8 +193,8 @@ fn the_structured_way_agrees_with_duals_through_the_whole_step() {
         [("arm7", 20), ("cube", 20), ("quad12", 20), ("tower10", 10), ("pyramid10", 3)]
     {
         let Some(scene) = load(name) else { return };
-        let Scene { model, parameters, settings, .. } = &scene;
-        let system = System { model, parameters, settings };
+        let model = &scene.model;
+        let system = scene.system();
         let inputs: Vec<usize> = (0..model.nv() + model.nu()).collect();
         let parameters: Vec<_> = parameters_of(&scene, if model.nv() > 30 { 23 } else { 1 });
         let selection = Selection { inputs: &inputs, parameters: &parameters };
@@ -300,8 +300,8 @@ joint = 'slider'
 
 /// Steps of a scene on which both ways were compared, and which contacts there were, by what decided their target.
 pub fn compare(scene: &Scene, steps: usize) -> (usize, BTreeMap<(String, &'static str), usize>) {
-    let Scene { model, parameters, settings, .. } = scene;
-    let system = System { model, parameters, settings };
+    let Scene { model, settings, .. } = scene;
+    let system = scene.system();
     let inputs: Vec<usize> = (0..model.nv() + model.nu()).collect();
     let parameters = parameters_of(scene, 1);
     let selection = Selection { inputs: &inputs, parameters: &parameters };
@@ -411,8 +411,8 @@ pub type Linearize = fn(
 fn jacobians_allocate_nothing_after_the_first_call() {
     for name in ["arm7", "cube", "quad12", "tower10"] {
         let Some(scene) = load(name) else { return };
-        let Scene { model, parameters, settings, .. } = &scene;
-        let system = System { model, parameters, settings };
+        let model = &scene.model;
+        let system = scene.system();
         let inputs: Vec<usize> = (0..model.nv() + model.nu()).collect();
         let names = model.parameter_names();
         let few: Vec<_> = names.iter().take(9).filter_map(|name| model.parameter(name)).collect();

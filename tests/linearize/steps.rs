@@ -46,8 +46,7 @@ impl Case {
     }
 
     fn system(&self) -> System<'_, f64> {
-        let Scene { model, parameters, settings, .. } = &self.scene;
-        System { model, parameters, settings }
+        self.scene.system()
     }
 
     fn linearize(&self, state: &State<f64>, u: &[f64]) -> StepJacobian {
@@ -390,11 +389,11 @@ fn controls_have_columns_of_their_own() {
         "scene.toml",
     )
     .unwrap();
-    let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
-    let system = System { model, parameters, settings };
+    let Scene { model, state, inputs, .. } = &scene;
+    let system = scene.system();
     let names = model.parameter_names();
     let mut linearizer =
-        Linearizer::new("scene.toml", system, wrenches, &["all".to_string()], &names).unwrap();
+        Linearizer::new("scene.toml", system, inputs, &["all".to_string()], &names).unwrap();
     let result = linearizer.rollout(state, 3, |_| {}).unwrap();
     assert_eq!(result.b.shape(), [3, 4, 3]);
     assert_eq!((result.u.shape(), result.c.shape()), (&[3, 3][..], &[3, 4, names.len()][..]));

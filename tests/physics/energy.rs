@@ -71,7 +71,7 @@ fn contact_adds_no_energy() {
     let (mut touched, mut worst_kinetic, mut worst_total) = (0, 0.0_f64, 0.0_f64);
     for case in 0..cases::count(10_000, 0.03) {
         let scene = tumbling_drop(&mut random, case % 2 == 1);
-        let Scene { model, parameters, settings, wrenches, .. } = &scene;
+        let Scene { model, parameters, settings, inputs, .. } = &scene;
         let solid = Solid::of(&scene);
         let mut empty = model.clone();
         empty.pairs.clear();
@@ -80,12 +80,12 @@ fn contact_adds_no_energy() {
         let (mut next, mut free) = (state.clone(), state.clone());
         let (mut memory, mut workspace) = (StepMemory::default(), Workspace::default());
         for _ in 0..120 {
-            let system = System { model, parameters, settings };
-            let report = step(&system, &state, wrenches, &mut memory, &mut workspace, &mut next);
+            let system = scene.system();
+            let report = step(&system, &state, inputs, &mut memory, &mut workspace, &mut next);
             unsolved += report.unsolved;
             let system = System { model: &empty, parameters, settings };
             let (mut no_memory, mut other) = (StepMemory::default(), Workspace::default());
-            step(&system, &state, wrenches, &mut no_memory, &mut other, &mut free);
+            step(&system, &state, inputs, &mut no_memory, &mut other, &mut free);
 
             let (before, after) = (solid.kinetic_energy(&state), solid.kinetic_energy(&next));
             let without = solid.kinetic_energy(&free);

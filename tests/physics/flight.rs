@@ -3,7 +3,7 @@
 
 use approx::assert_relative_eq;
 use nalgebra::{Matrix3, UnitQuaternion, Vector3};
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::{StepMemory, Workspace, step};
 use stiction::state::State;
 
@@ -132,7 +132,7 @@ fn a_load_accelerates_as_newton_and_euler_say() {
     // Turned by a quarter about x, with the force turned as well: in the body all stays the same.
     let quarter = UnitQuaternion::from_scaled_axis(Vector3::x() * std::f64::consts::FRAC_PI_2);
     scene.state.q[3..].copy_from_slice(&[quarter.w, quarter.i, quarter.j, quarter.k]);
-    scene.wrenches[..3].copy_from_slice((quarter * Vector3::new(0.0, 3.0, 4.0)).as_slice());
+    scene.inputs[..3].copy_from_slice((quarter * Vector3::new(0.0, 3.0, 4.0)).as_slice());
     check(&scene, quarter);
 }
 
@@ -156,10 +156,9 @@ fn the_motion_does_not_depend_on_where_the_origin_is() {
     let (force, torque) = (Vector3::new(0.3, 2.0, -1.0), Vector3::new(0.01, 0.02, -0.03));
 
     let advance = |scene: &Scene, state: &State<f64>, wrench: [f64; 6]| {
-        let Scene { model, parameters, settings, .. } = scene;
         let (mut memory, mut workspace) = (StepMemory::default(), Workspace::default());
         let mut next = State::default();
-        let system = System { model, parameters, settings };
+        let system = scene.system();
         step(&system, state, &wrench, &mut memory, &mut workspace, &mut next);
         next
     };

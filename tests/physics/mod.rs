@@ -10,7 +10,7 @@ mod slope;
 
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 use stiction::ad::Real;
-use stiction::model::{Parameters, Scene, System};
+use stiction::model::{Parameters, Scene};
 use stiction::simulation::Rollout;
 use stiction::state::State;
 
@@ -21,21 +21,21 @@ const G: f64 = 9.81;
 
 /// The state after `steps` steps from the start of `scene` with these parameters.
 fn final_state<T: Real>(scene: &Scene, parameters: &Parameters<T>, steps: usize) -> State<T> {
-    let system = System { model: &scene.model, parameters, settings: &scene.settings };
+    let system = scene.system_with(parameters);
     let mut rollout = Rollout::new(system, scene.state.cast());
-    let wrenches: Vec<T> = scene.wrenches.iter().map(|&x| T::constant(x)).collect();
-    rollout.advance(steps, &wrenches);
+    let inputs: Vec<T> = scene.inputs.iter().map(|&x| T::constant(x)).collect();
+    rollout.advance(steps, &inputs);
     assert_eq!(rollout.report.unsolved, 0, "{:?}", rollout.report);
     rollout.state
 }
 
 /// All states of `steps` steps, the start included.
 fn history(scene: &Scene, steps: usize) -> Vec<State<f64>> {
-    let Scene { model, parameters, state, settings, wrenches, .. } = scene;
-    let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
+    let Scene { state, inputs, .. } = scene;
+    let mut rollout = Rollout::new(scene.system(), state.clone());
     let mut states = vec![state.clone()];
     for step in 0..steps {
-        let report = rollout.step(wrenches);
+        let report = rollout.step(inputs);
         assert_eq!(report.unsolved, 0, "step {step}: {report:?}");
         states.push(rollout.state.clone());
     }

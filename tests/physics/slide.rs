@@ -8,7 +8,7 @@
 //! dD/dmu = -g dt² N (N + 1) / 2.
 
 use approx::assert_relative_eq;
-use stiction::ad::{self, Dual, NodeRule, Real, with_node_rule};
+use stiction::ad::{self, Dual, LANES, NodeRule, Real, with_node_rule};
 use stiction::model::{Parameters, Scene};
 
 use super::{G, final_state, history, scene, slot};
@@ -64,7 +64,7 @@ fn stopping_distance_is_the_sum_of_the_map_and_so_is_its_derivative() {
         assert_relative_eq!(way, n * SPEED * dt - MU * G * triangle, max_relative = 1e-12);
 
         let (_, tape) = ad::gradient(|mu| distance(&scene, mu[0], steps), &[MU]).unwrap();
-        let (_, duals) = ad::jacobian::<1>(|mu| vec![distance(&scene, mu[0], steps)], &[MU]);
+        let (_, duals) = ad::jacobian::<LANES>(|mu| vec![distance(&scene, mu[0], steps)], &[MU]);
         assert_relative_eq!(tape[0], -G * triangle, max_relative = 1e-12);
         assert_relative_eq!(duals[(0, 0)], -G * triangle, max_relative = 1e-12);
     }
@@ -101,7 +101,7 @@ fn speed_after_a_sliding_step_falls_by_g_dt_with_mu() {
         }
         let (_, tape) = ad::gradient(|mu| speed(&scene, mu[0]), &[MU]).unwrap();
         let [dual, residual] = [NodeRule::ByJvp, NodeRule::ByResidual].map(|rule| {
-            let mu = Dual::<f64, 8>::variable(MU, 0);
+            let mu = Dual::<f64, LANES>::variable(MU, 0);
             with_node_rule(rule, || speed(&scene, mu))
         });
         for slope in [tape[0], dual.tangent[0], residual.tangent[0]] {

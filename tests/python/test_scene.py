@@ -374,9 +374,16 @@ def test_everything_has_a_docstring_and_is_in_the_stubs_as_it_is():
         assert function.__doc__ and stub_parameters(stubs[name]) == own_parameters(function), name
 
 
-def test_the_readme_runs(monkeypatch, capsys):
-    root = Path(__file__).parents[2]
-    monkeypatch.chdir(root)
-    _, section = (root / "README.md").read_text().split("## Python\n")
-    exec(section.split("```python\n")[1].split("```")[0], {})
-    assert re.match(r"\{'floor-box/mu': 0\.(29|30)\d* *", capsys.readouterr().out)
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("page", ["README.md", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/*.md"))])
+def test_the_programs_of_the_pages_run(page, monkeypatch, capsys):
+    """Those that are not marked `python no_run`, one after the other."""
+    monkeypatch.chdir(ROOT)
+    programs = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
+    names = {}
+    for program in programs:
+        exec(program, names)
+    printed = capsys.readouterr().out
+    assert "stiction.identify" not in "".join(programs) or re.match(r"\{'floor-box/mu': 0\.(29|30)\d* *", printed)

@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 
 use stiction::identify::{Dataset, Experiment, Fit, fit};
 use stiction::view::{
-    Convergence, Correlations, PhaseResidual, Profile, RecordingError, Report, ReportedParameter,
-    ReportedStart,
+    Convergence, Correlations, FitReport, PhaseResidual, Profile, RecordingError,
+    ReportedParameter, ReportedStart,
 };
 
 /// What a file may be called to break a page.
@@ -30,13 +30,13 @@ pub fn identified() -> &'static (Experiment, Dataset, Fit) {
 }
 
 /// Its report.
-pub fn builtin() -> Report {
+pub fn builtin() -> FitReport {
     let (experiment, dataset, result) = identified();
-    Report::new(experiment, dataset, result, 2)
+    FitReport::new(experiment, dataset, result, 2)
 }
 
 /// The same with something in every section, and with hostile names.
-pub fn full() -> Report {
+pub fn full() -> FitReport {
     let mut report = builtin();
     let mut told = report.parameters[0].clone();
     told.name = HOSTILE.to_string();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use stiction::identify::Dataset;
-use stiction::view::{Playback, RecordingError, Report};
+use stiction::view::{FitReport, Playback, RecordingError};
 
 use super::{HOSTILE, builtin, full, identified};
 
@@ -114,7 +114,7 @@ fn outliers_are_those_far_beyond_the_others() {
     let (experiment, dataset, result) = identified();
     let mut dataset = dataset.clone();
     let outliers = |dataset: &Dataset| {
-        let report = Report::new(experiment, dataset, result, 2);
+        let report = FitReport::new(experiment, dataset, result, 2);
         let rows = report.recordings.iter().enumerate();
         rows.filter(|(_, row)| row.outlier).map(|(k, _)| k).collect::<Vec<_>>()
     };
@@ -125,10 +125,10 @@ fn outliers_are_those_far_beyond_the_others() {
     }
     assert_eq!(outliers(&dataset), [2]);
     // One is lost.
-    dataset.windows[4].initial.v[0] = f64::NAN;
+    dataset.trajectories[4].states[0].v[0] = f64::NAN;
     let mut lost = result.clone();
     lost.initial_states[4].v[0] = f64::NAN;
-    let report = Report::new(experiment, &dataset, &lost, 2);
+    let report = FitReport::new(experiment, &dataset, &lost, 2);
     assert!(report.recordings[4].outlier && report.recordings[4].clip == Some(0));
     let tracks = &report.playback.as_ref().unwrap().clips[0].tracks;
     assert_eq!((tracks[0].times.len(), tracks[1].times.len()), (0, 164));
@@ -137,7 +137,7 @@ fn outliers_are_those_far_beyond_the_others() {
 
 #[test]
 fn what_is_not_known_is_left_out() {
-    let data = is_self_contained(&Report::default().html().unwrap(), 3);
+    let data = is_self_contained(&FitReport::default().html().unwrap(), 3);
     for section in ["convergence", "errors_over_time", "correlations", "playback"] {
         assert!(data[section].is_null(), "{section}");
     }

@@ -1,6 +1,6 @@
 //! Motions as they are played.
 
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::view::{Drawing, Role, Track, TrackRecorder};
 
@@ -12,15 +12,15 @@ const BALLS: &str = "[simulation]\ntime_step = 0.001\n[[body]]\nname = \"low\"\n
 
 /// The motion of a scene over so many steps, and its end.
 fn record(scene: &Scene, steps: usize) -> (Track, Vec<f64>) {
-    let Scene { model, parameters, state, settings, wrenches, .. } = scene;
+    let Scene { model, parameters, state, settings, inputs, .. } = scene;
     let drawing = Drawing::new(model, parameters);
     let span = [0.0, steps as f64 * settings.time_step];
     let name = ("simulation", Role::Simulation);
     let mut recorder = TrackRecorder::new(model, parameters, &drawing, name, span);
-    let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
+    let mut rollout = Rollout::new(scene.system(), state.clone());
     recorder.frame(0.0, state);
     for step in 1..=steps {
-        rollout.step(wrenches);
+        rollout.step(inputs);
         recorder.contacts(rollout.workspace.contacts());
         recorder.frame(step as f64 * settings.time_step, &rollout.state);
     }

@@ -6,7 +6,6 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssi
 use stiction::ad::{Node, Real};
 use stiction::contact::contact_frame;
 use stiction::model::Scene;
-use stiction::model::System;
 use stiction::simulation::{StepMemory, Workspace, step};
 use stiction::state::State;
 
@@ -114,13 +113,13 @@ impl Real for Explicit {
 /// The bits of all states of 150 steps on the scalar `T`, and how many contacts touched.
 fn motion<T: Real>(scene: &Scene) -> (Vec<u64>, usize) {
     let parameters = scene.parameters.cast();
-    let system = System { model: &scene.model, parameters: &parameters, settings: &scene.settings };
-    let wrenches: Vec<T> = scene.wrenches.iter().map(|&x| T::constant(x)).collect();
+    let system = scene.system_with(&parameters);
+    let inputs: Vec<T> = scene.inputs.iter().map(|&x| T::constant(x)).collect();
     let (mut memory, mut workspace) = (StepMemory::default(), Workspace::default());
     let (mut state, mut next) = (scene.state.cast(), State::default());
     let (mut bits, mut touched) = (Vec::new(), 0);
     for _ in 0..150 {
-        step(&system, &state, &wrenches, &mut memory, &mut workspace, &mut next);
+        step(&system, &state, &inputs, &mut memory, &mut workspace, &mut next);
         touched += workspace.modes().count();
         std::mem::swap(&mut state, &mut next);
         let State { q, v } = state.value();

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use serde_json::Value;
-use stiction::model::{Scene, System};
+use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::trajectory::Trajectory;
 
@@ -24,14 +24,14 @@ fn trajectories_are_written_bit_for_bit() {
     assert_eq!(folder.files(), ["out.csv", "scene.toml"]);
 
     let scene = Scene::load(folder.path("scene.toml")).unwrap();
-    let Scene { model, parameters, state, settings, wrenches, .. } = &scene;
+    let Scene { model, state, inputs, .. } = &scene;
     let read = Trajectory::load(folder.path("out.csv"), model).unwrap();
     assert_eq!(read.states.len(), 61);
-    let mut rollout = Rollout::new(System { model, parameters, settings }, state.clone());
+    let mut rollout = Rollout::new(scene.system(), state.clone());
     for (k, state) in read.states.iter().enumerate() {
         assert_eq!(read.times[k], k as f64 * 0.01);
         assert_eq!(state, &rollout.state, "frame {k}");
-        rollout.step(wrenches);
+        rollout.step(inputs);
     }
     let printed = succeeds(&folder.run(&["simulate", "scene.toml", "--steps", "60"]));
     assert_eq!(printed, folder.read("out.csv"));

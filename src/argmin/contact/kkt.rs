@@ -52,8 +52,8 @@ struct Member<T> {
     impulse: [T; 3],
 }
 
-/// Rows of contacts shorter than this part of the longest, less what the others have, count as dependent. The solver
-/// cannot tell them apart either: at its tolerance of 1e-10 such a row holds nothing.
+/// Rows of contacts shorter than this part of the longest, less what the others have, count as dependent: at the
+/// tolerance of a solver such a row holds nothing.
 pub(super) const DEPENDENT: f64 = 1e-7;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,8 +68,9 @@ enum Kind {
 /// How the conditions are kept nonsingular where impulses are not unique.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Selection {
-    /// By the rule: least norm. Fails where a sliding contact does not slip.
-    LeastNorm,
+    /// By the rule: least norm, where rows shorter than this part of the longest count as dependent (see
+    /// [`ContactSolution`](super::ContactSolution)). Fails where a sliding contact does not slip.
+    LeastNorm(f64),
     /// The same, where rows that are dependent but for this part of the longest count as dependent: their
     /// squares, of which K is made, are lost in rounding long before they are. Links that lie flat on the
     /// ground are such a case, with tilts of 1e-9 that turn their hinge. Contacts whose slip is less than
@@ -151,19 +152,19 @@ impl<T: Real> ContactModes<T> {
         at: &Iterate<T>,
         selection: Selection,
     ) -> bool {
-        let coarse = match selection {
-            Selection::CoarseLeastNorm(coarse) => Some(coarse),
-            _ => None,
+        let (coarse, dependent) = match selection {
+            Selection::CoarseLeastNorm(coarse) => (Some(coarse), Some(coarse)),
+            Selection::LeastNorm(dependent) => (None, Some(dependent)),
+            _ => (None, None),
         };
-        let least_norm = coarse.is_some() || selection == Selection::LeastNorm;
         self.take_unknowns(data, delassus, at, coarse);
         self.range.clear();
-        if least_norm {
-            self.project(data, delassus, at.lambda, at.held, coarse);
+        if let Some(dependent) = dependent {
+            self.project(data, delassus, at, (coarse.is_some(), dependent));
         }
         self.spread(data, delassus);
         self.take_diagonal(data, delassus, selection);
-        least_norm
+        dependent.is_some()
     }
 
     /// The unknowns of each block in its mode.
@@ -258,7 +259,7 @@ impl<T: Real> ContactModes<T> {
         selection: Selection,
     ) {
         let weight = match selection {
-            Selection::LeastNorm | Selection::CoarseLeastNorm(_) => 0.0,
+            Selection::LeastNorm(_) | Selection::CoarseLeastNorm(_) => 0.0,
             Selection::Proximal => PROXIMAL,
             Selection::Damped(weight) => weight,
         };
@@ -285,9 +286,8 @@ impl<T: Real> ContactModes<T> {
         &mut self,
         data: &ContactData<T>,
         delassus: &Delassus<T>,
-        lambda: &[T],
-        held: &[f64],
-        coarse: Option<f64>,
+        at: &Iterate<T>,
+        (coarse, dependent): (bool, f64),
     ) {
         let nv = data.rows.velocities();
         self.members.clear();
@@ -312,15 +312,13 @@ impl<T: Real> ContactModes<T> {
             let (first, rows) = (unknown.first, block.rows);
             self.members.push(Member { unknown: k, first, rows, row, impulse });
         }
-        self.gather(|r| lambda[r] - held[r]);
+        self.gather(|r| at.lambda[r] - at.held[r]);
         let trace: f64 = self.rows.iter().map(|x| x.value() * x.value()).sum();
         self.range_scale = trace / self.members.len().max(1) as f64;
         let members = self.members.len();
         let rows = &self.rows[..];
-        match coarse {
-            Some(coarse) => self.range.factor_within(rows, members, nv, coarse),
-            None if self.range.is_everything(rows, members, nv) => {}
-            None => self.range.factor_within(rows, members, nv, DEPENDENT),
+        if coarse || !self.range.is_everything(rows, members, nv) {
+            self.range.factor_within(rows, members, nv, dependent);
         }
         self.preimage.clear();
         self.preimage.resize(nv, T::zero());
@@ -411,9 +409,9 @@ impl<T: Real> ContactModes<T> {
         (self.members[j].first, self.members[j].row)
     }
 
-    /// a: what the rule is scaled by.
-    pub fn range_scale(&self) -> f64 {
-        self.range_scale
+    /// Whether one of the rows that share the rule is shorter than `part` of the longest, less what the others have.
+    pub fn is_nearly_dependent(&self, part: f64) -> bool {
+        !self.range.is_clear() && self.range.least_pivot() < part
     }
 
     /// y with J y = lambda - held on the conditions that share the rule, for the change of P with J.

@@ -19,7 +19,7 @@
 //! direction makes normal impulses unique; tangential impulses of contacts that do not slip are
 //! those of least norm (a tangential compliance would creep). With c = 0 the normal impulses join
 //! them, and the least norm is that of both. Where that is not admissible (it would pull, or leave the
-//! friction cone), the part of the impulses that no velocity feels is held. A contact that is held by
+//! friction cone), the null-space part of the impulses is held. A contact that is held by
 //! others with its friction at the limit (`Mode::Clamp`) stays at the limit and turns its friction so
 //! that it does not slip across it.
 //!
@@ -47,10 +47,13 @@
 //! 1e-4 of what the impulse of a contact does by itself: where a light body carries a million times its
 //! weight, velocities are not known any better.
 //!
-//! # Feet that are redundant but for a tilt
-//! `jvp` and `vjp` lose digits, in the worst case all of them, where rows that stick are dependent but for 1e-5 to 1e-9:
-//! feet of one body in several contact pairs, whose heights differ by a tilt. Velocities are right there, and so are
-//! the Jacobians of `linearize::step_jacobian` where contacts are many: it puts such rows together.
+//! # Rows that are nearly dependent
+//! Feet of one body at heights that differ by a tilt have tangential rows that are dependent but for the tilt, 1e-9 to
+//! 1e-4. What such a row would hold takes an impulse of the order of 1 / tilt, beyond the friction cones, or is less
+//! than the tolerance of a solver can tell. Rows shorter than 1e-7 of the longest, less what the others have, count as
+//! dependent. If the rule then leads out of the cones, so do those shorter than 1e-5, and than 1e-3. The part that was
+//! enough is handed down in the [solution](ContactSolution); residual and derivative take the same rows as dependent.
+//! Of their conditions those along the range of the rows hold, and the null-space part of the impulses follows the rule.
 
 pub(super) mod block_rows;
 mod kkt;

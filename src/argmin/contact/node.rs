@@ -159,8 +159,9 @@ impl CoupledContact {
         state.lambda.copy_from_slice(lambda);
         self.rows.times(data.jacobian, velocity, &mut state.u);
         state.take_modes(data, solution);
-        let mut rules =
-            [Selection::LeastNorm].into_iter().chain(COARSE.map(Selection::CoarseLeastNorm));
+        let mut rules = [Selection::LeastNorm(solution.dependent)]
+            .into_iter()
+            .chain(COARSE.map(Selection::CoarseLeastNorm));
         factor.determined = self.is_differentiable(solution)
             && rules.any(|rule| factor.response.factor(data, solution, rule));
         factor.change.clear();

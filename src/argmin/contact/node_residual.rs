@@ -1,7 +1,6 @@
 //! The conditions of the coupled contact problem at the modes of a solution, as a residual: what defines its derivative,
 //! and the oracle that [`response`](super::response) is checked against.
 
-use super::kkt::DEPENDENT;
 use super::law::{Law, Mode};
 use super::node::CoupledContact;
 use super::problem::ContactData;
@@ -60,7 +59,7 @@ pub(super) fn conditions<T: Real>(
             }
         }
     }
-    reject(solution, &data, (&u, lambda), conditions);
+    share(solution, &data, (&u, lambda), conditions);
 }
 
 /// J' lambda less M (v+ - v_p), which is 0: [LeLidec21] (2).
@@ -86,9 +85,9 @@ pub(super) fn momentum_residual<T: Real>(
     }
 }
 
-/// Adds to the conditions that the null-space part of the impulses vanishes, or is what
-/// it is held at: (I - P) (lambda - held) = 0.
-fn reject<T: Real>(
+/// Of the conditions h that share the least-norm rule those along the range of their rows stay; along the null space the
+/// impulses vanish, or are what they are held at: P h + a (I - P) (lambda - held) = 0.
+fn share<T: Real>(
     solution: &ContactSolution,
     data: &ContactData<T>,
     (u, lambda): (&[T], &[T]),
@@ -142,7 +141,7 @@ fn reject<T: Real>(
     let trace = rows.iter().map(|x| x.value() * x.value()).sum::<f64>();
     let scale = trace / shared.len().max(1) as f64;
     let mut range = Range::default();
-    range.factor_within(&rows, shared.len(), nv, DEPENDENT);
+    range.factor_within(&rows, shared.len(), nv, solution.dependent);
     let part = |&(_, i, b): &(usize, usize, [f64; 3])| {
         let rows = data.blocks()[i].range();
         let left = lambda[rows.clone()].iter().zip(&solution.held[rows]);
@@ -150,7 +149,9 @@ fn reject<T: Real>(
     };
     let mut x: Vec<T> = shared.iter().map(part).collect();
     range.reject(&mut x);
-    for (&(r, ..), x) in shared.iter().zip(x) {
-        conditions[r] += x * scale;
+    let mut outside: Vec<T> = shared.iter().map(|&(r, ..)| conditions[r]).collect();
+    range.reject(&mut outside);
+    for ((&(r, ..), x), outside) in shared.iter().zip(x).zip(outside) {
+        conditions[r] += x * scale - outside;
     }
 }

@@ -19,7 +19,7 @@
 //! lose no more digits than they must. Only rows that are clearly independent go into one matrix with the others, as
 //! K of [`kkt_matrix`](super::kkt_matrix), which has their squares but is smaller.
 //!
-//! Of the impulses `z_m` that share the rule, Q'z_m follows from x and (I - QQ') z_m from the rule. Velocities do not depend
+//! Of the impulses `z_m` that share the rule, Q'z_m follows from x; the null-space part (I - QQ') z_m from the rule. Velocities do not depend
 //! on the latter, unless friction follows normal impulses that are shared (rigid contacts that slide): then the columns
 //! (C W)_m = W_m + F differ from the rows, and S (Z'S) = Z + F'Q R^-1.
 
@@ -387,7 +387,7 @@ impl<T: Real> ContactResponse<T> {
         let modes = &self.state.modes;
         let matrix = modes.matrix();
         let (members, range) = modes.members();
-        let (size, rank, scale) = (self.own.len(), self.known.rank(), modes.range_scale());
+        let (size, rank) = (self.own.len(), self.known.rank());
         let shared = self.shares.iter().filter(|&&shares| shares).count();
         // h <- the adjoints of z, -C' impulses
         start(&mut self.h, modes.unknowns() * columns);
@@ -454,7 +454,7 @@ impl<T: Real> ContactResponse<T> {
             let basis = (0..rank).map(|k| self.known.basis(k)[velocity]);
             add_combination(x, basis.zip(self.along.chunks_exact(columns)).filter(counts));
         }
-        // h_m <- Q R^-1 alpha + (I - QQ') (z_m - F x) / a
+        // h_m <- Q R^-1 alpha, and of the rotations -(I - QQ') (z_m - F x)
         if rank > 0 {
             self.known.solve_rows(&mut self.along, columns);
         }
@@ -470,9 +470,6 @@ impl<T: Real> ContactResponse<T> {
             h.fill(T::zero());
             let q = self.known.pivots().iter().map(|&pivot| range.basis(pivot)[j]);
             add_combination(h, q.zip(self.along.chunks_exact(columns)).filter(counts));
-            if range.is_deficient() {
-                add_scaled(h, T::constant(scale.recip()), &self.outside[of(j)]);
-            }
         }
         // What the conditions are made of.
         let Perturbation { rows, rotations, offsets, limits, .. } = adjoint;
@@ -589,31 +586,25 @@ impl<T: Real> ContactResponse<T> {
         });
     }
 
-    /// The part of z outside the range, by the rule: (I - QQ') (h / a - dJ y).
+    /// The null-space part of z, by the rule: -(I - QQ') dJ y.
     fn share(&mut self, perturbation: &Perturbation<T>) {
         let Perturbation { columns, moving, rotations, .. } = perturbation;
         let (columns, moving) = (*columns, *moving);
         let modes = &self.state.modes;
-        let (members, range) = modes.members();
+        let (_, range) = modes.members();
         self.outside.clear();
         if range.is_clear() {
             return;
         }
         self.outside.resize(range.rows() * columns, T::zero());
-        if !range.is_deficient() {
+        if !range.is_deficient() || rotations.is_empty() {
             return;
         }
-        let scale = T::constant(modes.range_scale().recip());
-        for (j, (outside, unknown)) in
-            self.outside.chunks_exact_mut(columns).zip(members).enumerate()
-        {
-            add_scaled(outside, scale, &self.h[unknown * columns..(unknown + 1) * columns]);
-            if !rotations.is_empty() {
-                let (first, row) = modes.member(j);
-                let rotations = rotations[first * moving..].chunks_exact(moving);
-                let terms = row.into_iter().map(|b| -b).zip(rotations);
-                add_combination(&mut outside[..moving], terms.filter(counts));
-            }
+        for (j, outside) in self.outside.chunks_exact_mut(columns).enumerate() {
+            let (first, row) = modes.member(j);
+            let rotations = rotations[first * moving..].chunks_exact(moving);
+            let terms = row.into_iter().map(|b| -b).zip(rotations);
+            add_combination(&mut outside[..moving], terms.filter(counts));
         }
         reject(range, &mut self.coefficients, columns, &mut self.outside);
     }

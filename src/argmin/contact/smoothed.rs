@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! lambda_n (u_n - target + c lambda_n) = kappa
-//! (mu lambda_n, lambda_t) o (psi, u_t) = (kappa, 0)      psi: a bound of the slip, as in Dojo (Howell et al. 2022)
+//! (mu lambda_n, lambda_t) o (psi, u_t) = (kappa, 0)      psi: a bound of the slip, as in Dojo [Howell22]
 //! ```
 //!
 //! with o the Jordan product of the second-order cone: mu lambda_n psi + lambda_t . u_t = kappa, and
@@ -15,7 +15,7 @@
 //! [`CoupledContact`](super::CoupledContact), as do derivatives where the modes are strict. A body at rest under its
 //! weight m g floats off by kappa / (m g) in the long run, and a contact at the distance d pushes with kappa / d.
 //!
-//! Both products are conditions on projections (Chen, Harker, Kanzow, Smale): lambda = P(lambda - s / g), with
+//! Both products are conditions on projections [Chen93], [Fukushima02]: lambda = P(lambda - s / g), with
 //! P the smoothed projection onto the cone, x -> (x + sqrt(x^2 + 4 kappa / g)) / 2 on its spectral values. So
 //! Newton's method needs no interior point to start from. It follows kappa down from a large one.
 //!
@@ -468,7 +468,7 @@ impl Implicit for SmoothedContact {
         let solved = residual <= self.tolerance;
         let status = if solved { Status::Solved } else { Status::IterationLimit };
         let margin = f64::INFINITY;
-        *report = Report { status, iterations: steps, residual, margin };
+        *report = Report { status, iterations: steps, residual, margin, ..Report::default() };
         let (velocity, rest) = outputs.split_at_mut(self.rows.velocities());
         for (output, &z) in rest.iter_mut().zip(&*z) {
             *output = T::constant(z);

@@ -1,5 +1,6 @@
 //! What a solve of the coupled contact problem decided.
 
+use super::kkt::DEPENDENT;
 use super::law::Mode;
 use super::natural_residual::ContactResiduals;
 use crate::argmin::status::{Report, Status};
@@ -19,9 +20,12 @@ pub struct ContactSolution {
     /// themselves, along it they are held by others. Of pyramids and intervals the sides they are at.
     /// Zero of others.
     pub(super) directions: Vec<[f64; 2]>,
-    /// The part of the impulses that no velocity feels, where the least-norm rule has no admissible
+    /// The null-space part of the impulses, where the least-norm rule has no admissible
     /// solution: it is held. Zero otherwise.
     pub(super) held: Vec<f64>,
+    /// Rows shorter than this part of the longest, less what the others have, count as dependent in the rule and in the
+    /// derivative. What they would hold needs more friction than there is, or is beyond what the solver can see.
+    pub(super) dependent: f64,
 }
 
 // By hand: the tape copies solutions into memory it has, which the derived `clone_from` drops.
@@ -34,6 +38,7 @@ impl Clone for ContactSolution {
 
     fn clone_from(&mut self, other: &Self) {
         (self.report, self.residuals) = (other.report, other.residuals);
+        self.dependent = other.dependent;
         self.modes.clone_from(&other.modes);
         self.impulses.clone_from(&other.impulses);
         self.directions.clone_from(&other.directions);
@@ -53,6 +58,7 @@ impl ContactSolution {
         self.directions.resize(blocks, [0.0; 2]);
         self.held.clear();
         self.held.resize(rows, 0.0);
+        self.dependent = DEPENDENT;
         self.impulses.clear();
     }
 }

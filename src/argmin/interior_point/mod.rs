@@ -1,5 +1,5 @@
-//! A primal-dual interior point for contact impulses: Mehrotra's predictor and corrector with the
-//! Nesterov-Todd scaling of the friction cones.
+//! A primal-dual interior point for contact impulses: Mehrotra's predictor and corrector [Mehrotra92] with the
+//! Nesterov-Todd scaling of the friction cones [Nesterov97].
 //!
 //! ```text
 //! min 1/2 |W'f|^2 + 1/2 sum_i c_i f_n,i^2 + b'f,   |f_t,i| <= mu_i f_n,i,   f_n,i >= t_i
@@ -14,7 +14,7 @@
 //! impulses if those are fewer.
 //!
 //! # Coulomb's law
-//! With `shift`, b_n is replaced by b_n + mu |u_t| (De Saxcé), so that u_n >= 0 and f_n u_n = 0: the
+//! With `shift`, b_n is replaced by b_n + mu |u_t| [DeSaxce98], so that u_n >= 0 and f_n u_n = 0: the
 //! exact law instead of its convex relaxation. The problem is no program then; the path follows the
 //! shift while it closes in.
 

@@ -1,4 +1,4 @@
-//! A primal-dual interior point with Mehrotra's predictor and corrector, for half-lines and disks
+//! A primal-dual interior point with Mehrotra's predictor and corrector [Mehrotra92], for half-lines and disks
 //! alike: argmin 1/2 y'Py + q'y with one constraint c_i(y_i) >= 0 a block, c = y or (1 - |y|^2) / 2,
 //! in the units of the blocks.
 //!

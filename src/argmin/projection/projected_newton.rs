@@ -1,5 +1,5 @@
-//! Block Gauss-Seidel sweeps that find the active face, and projected Newton steps on it that find
-//! the digits.
+//! Block Gauss-Seidel sweeps that find the active face, and projected Newton steps on it [Bertsekas82]
+//! that find the digits.
 
 use super::face_hessian::ReducedHessian;
 use super::feasible_set::{Face, FeasibleSet};

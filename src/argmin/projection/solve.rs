@@ -57,7 +57,7 @@ pub struct ProjectionWorkspace<T> {
 
 /// The report on inputs that are not admissible.
 pub(super) fn invalid() -> Report {
-    Report { status: Status::InvalidInput, iterations: 0, residual: f64::INFINITY, margin: 0.0 }
+    Report { status: Status::InvalidInput, residual: f64::INFINITY, ..Report::default() }
 }
 
 /// Solves `problem` from the guess `start` (used if it has the right length) into `z`.

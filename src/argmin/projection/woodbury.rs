@@ -1,5 +1,5 @@
-//! H = V V' + diag(gamma) with few columns in V, factorised in their number: Woodbury's formula,
-//! extended to rows without gamma.
+//! H = V V' + diag(gamma) with few columns in V, factorised in their number: Woodbury's formula
+//! [Golub13] 2.1.4, extended to rows without gamma.
 //!
 //! With a the rows where gamma > 0, f those where it is 0, u = V's and K = 1 + Va' Ga^-1 Va:
 //!

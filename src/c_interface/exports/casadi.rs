@@ -1,8 +1,8 @@
 //! The functions of CasADi's protocol for external functions, on the scene that is attached to the library:
 //! `stiction_f` (x, u -> x_next) with its Jacobian, and `stiction_start` (-> x, u).
 //!
-//! Each evaluation takes a workspace from a pool, so any number of threads may evaluate at a time. A failure
-//! is the return value 1, which CasADi's solvers take for "not defined here", and a line on standard error,
+//! Each evaluation uses a workspace from a pool, so any number of threads may evaluate at a time. A failure
+//! is the return value 1, which CasADi's solvers read as "not defined here", and a line on standard error,
 //! as the protocol has no place for a message.
 
 use std::ffi::{CStr, c_char, c_int};
@@ -24,7 +24,7 @@ type Int = i64;
 /// A sparsity pattern as CasADi reads it: rows, columns, then 1 for "dense", or where columns begin.
 type Pattern = [Int; 4];
 
-/// Of what size an input or output is.
+/// The size of an input or output.
 #[derive(Clone, Copy)]
 enum Shape {
     State,
@@ -72,7 +72,7 @@ const START: Function = Function {
     evaluate: |transition, _| Ok(vec![transition.initial_state(), transition.initial_input()]),
 };
 
-/// What is attached to the library this code stands in.
+/// What is attached to the library that this code is in.
 struct Exported {
     attachment: Attachment,
     scene: Arc<Scene>,

@@ -5,7 +5,6 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use super::boundary::{Buffer, Code, Failure, check, elements, enter, put, status, text};
 use super::model::{Model, c_strings, model};
-use super::step::compute;
 use crate::transition::Transition;
 
 /// `stiction_data` in the header. The lock makes use by two threads at once an error instead of undefined.
@@ -33,6 +32,27 @@ pub unsafe fn data<'a>(handle: *const Data) -> Result<MutexGuard<'a, Contents>, 
             let message = "this data was left by an internal error; free it and make another";
             Failure::new(Code::Internal, message)
         }
+    })
+}
+
+/// Computes a vector and writes it.
+///
+/// # Safety
+/// As [`data`]; the buffer is valid for writes of its size.
+pub unsafe fn compute(
+    handle: *const Data,
+    buffer: Buffer,
+    what: &str,
+    vector: impl FnOnce(&mut Transition) -> Result<Vec<f64>, Failure>,
+) -> c_int {
+    status(|| {
+        // SAFETY: passed on.
+        let mut data = unsafe { data(handle) }?;
+        let vector = vector(&mut data.transition)?;
+        buffer.check(vector.len(), what)?;
+        // SAFETY: checked for its length; valid for writes by the caller's word.
+        unsafe { buffer.write(&vector) };
+        Ok(())
     })
 }
 

@@ -4,7 +4,7 @@
 use std::ffi::c_int;
 
 use super::boundary::{Buffer, Code, Failure, check, elements, put, status};
-use super::data::{Data, data};
+use super::data::{Data, compute, data};
 use crate::Error;
 use crate::argmin::Status;
 use crate::linearize::AmbientJacobian;
@@ -48,27 +48,6 @@ pub struct Jacobian {
 /// `stiction_coordinates` in the header: tangent vectors, or the numbers of x.
 const TANGENT: c_int = 0;
 const AMBIENT: c_int = 1;
-
-/// Computes a vector and writes it.
-///
-/// # Safety
-/// As [`data`]; the buffer is valid for writes of its size.
-pub unsafe fn compute(
-    handle: *const Data,
-    buffer: Buffer,
-    what: &str,
-    vector: impl FnOnce(&mut Transition) -> Result<Vec<f64>, Failure>,
-) -> c_int {
-    status(|| {
-        // SAFETY: passed on.
-        let mut data = unsafe { data(handle) }?;
-        let vector = vector(&mut data.transition)?;
-        buffer.check(vector.len(), what)?;
-        // SAFETY: checked for its length; valid for writes by the caller's word.
-        unsafe { buffer.write(&vector) };
-        Ok(())
-    })
-}
 
 /// A vector of the caller's, with its name in messages.
 #[derive(Clone, Copy)]

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Outcome, output};
+use super::outcome::Outcome;
+use super::output;
 use crate::Error;
 
 /// What is written, by name.

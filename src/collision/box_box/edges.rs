@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use super::axes::Edges;
-use super::{feature_of, signed};
+use super::corners_and_edges::{feature_of, signed};
 use crate::ad::Real;
 use crate::collision::{Pose, Witness};
 

@@ -9,7 +9,7 @@
 use nalgebra::{Matrix3, Vector3};
 
 use super::axes::Face;
-use super::{feature_of, signed};
+use super::corners_and_edges::{feature_of, signed};
 use crate::ad::Real;
 use crate::collision::lowest::{LEVEL, NEGLIGIBLE, lowest_gap};
 use crate::collision::{Pose, Witness};

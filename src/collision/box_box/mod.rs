@@ -1,4 +1,4 @@
-//! Two boxes: the axis that separates them the most, and the points where they may touch along it.
+//! Two boxes: the axis that separates them the most (`Gottschalk96`), and the points where they may touch along it.
 //!
 //! 1. `axes` measures, in `f64`, how far the boxes are apart along the 15 directions that can
 //!    separate them: normals of faces, and products of an edge of each. The largest wins, with a
@@ -33,6 +33,7 @@
 //! boxes are apart, whichever face is the reference: a preference costs no false penetration.
 
 mod axes;
+mod corners_and_edges;
 mod edges;
 mod face;
 
@@ -70,19 +71,4 @@ pub fn box_box<T: Real>(
         Some(edges) => edge(&edges, out) || face(out),
         None => face(out),
     };
-}
-
-/// The index of an edge along `axis`, and of a corner if the axis is 3: the sides of the other axes as
-/// bits.
-fn feature_of(axis: usize, sides: [bool; 3]) -> usize {
-    let bit = |k: usize| usize::from(sides[k % 3]);
-    match axis {
-        3 => bit(0) + 2 * bit(1) + 4 * bit(2),
-        _ => 4 * axis + bit(axis + 1) + 2 * bit(axis + 2),
-    }
-}
-
-/// `x` with the sign of a side.
-fn signed<T: Real>(upper: bool, x: T) -> T {
-    if upper { x } else { -x }
 }

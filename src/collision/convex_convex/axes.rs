@@ -10,7 +10,8 @@ use crate::collision::Pose;
 /// are chosen in one way on every step.
 const MARGIN: f64 = 1e-3;
 
-/// The same of faces of one polyhedron, which are not parallel, but may be nearly so in fine meshes.
+/// By how much a later face of the same polyhedron must separate more: its faces are not parallel, but may be
+/// nearly so in fine meshes.
 const TIE: f64 = 1e-9;
 
 /// Edges at a smaller angle than this (rad) are parallel: they make no axis.

@@ -10,7 +10,7 @@ use nalgebra::Vector3;
 
 use super::super::hull::{Hull, Plane};
 use super::axes::Face;
-use super::feature;
+use super::feature::feature;
 use crate::ad::Real;
 use crate::collision::lowest::{LEVEL, NEGLIGIBLE, lowest_gap};
 use crate::collision::{Pose, Witness};
@@ -50,7 +50,7 @@ struct Faces<'a, T> {
     pose: Pose<T>,
     /// The faces of both.
     faces: [usize; 2],
-    /// That of the reference.
+    /// The plane of the reference.
     plane: Plane<T>,
 }
 

@@ -5,7 +5,7 @@
 //! and vertex, vertex and face, edge and edge.
 //!
 //! 1. `axes` measures, in `f64`, how far the polyhedra are apart along the normals of faces and along the
-//!    products of edges that can be outermost together: those whose arcs on the Gauss map cross.
+//!    products of edges that can be outermost together: those whose arcs on the Gauss map cross (`Gregorius13`).
 //! 2. A face is a reference: `face` clips the face that looks at it to the prism over it.
 //! 3. A pair of edges gives the point where their lines are nearest.
 //!
@@ -14,6 +14,7 @@
 
 mod axes;
 mod face;
+mod feature;
 
 use nalgebra::Vector3;
 
@@ -22,6 +23,7 @@ use super::nearest::Nearest;
 use super::{Pose, Witness};
 use crate::ad::Real;
 use axes::Edges;
+use feature::feature;
 
 /// How far beyond the end of an edge its point may be by rounding, as a fraction of its half length.
 const BEYOND: f64 = 1e-6;
@@ -66,11 +68,6 @@ pub(super) fn convex_convex<T: Real>(
         *witness = witness.moved(poses[0]);
     }
     (!by_edges).then_some(reference.body)
-}
-
-/// The number of a pair of features.
-fn feature<T: Real>(hulls: [&Hull<T>; 2], first: usize, second: usize) -> usize {
-    first + hulls[0].polyhedron.features() * second
 }
 
 /// Pushes the point of two edges, in the frame of the first. False if the nearest points of their lines

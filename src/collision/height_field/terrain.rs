@@ -167,8 +167,7 @@ impl Terrain<'_, f64> {
         })
     }
 
-    /// The same of a node and the edges from it: the largest cosine of one of them with the normal, and
-    /// the least.
+    /// The largest and the least cosine of the normal with an edge from a node.
     pub fn slopes(&self, [row, column]: Node, normal: &Vector3<f64>) -> [f64; 2] {
         let here = self.node([row, column]);
         let mut range = [f64::NEG_INFINITY, f64::INFINITY];

@@ -1,6 +1,6 @@
 //! Numbers in binary files, little-endian; errors name the byte.
 
-use super::{Mesh, check_count};
+use super::triangles::{Mesh, check_count};
 use crate::Error;
 
 /// A binary file.

@@ -3,30 +3,17 @@
 mod binary;
 mod obj;
 mod stl;
+mod triangles;
 
-use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
-
-use nalgebra::Vector3;
 
 use crate::Error;
-use crate::model::{HullError, Polyhedron};
+
+pub use triangles::Mesh;
+pub(super) use triangles::scaled;
 
 /// Bytes of one file.
 const MOST_BYTES: u64 = 512 << 20;
-/// Corners of one mesh, and as many triangles.
-const MOST_POINTS: usize = 5_000_000;
-
-/// Points and the triangles between them.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Mesh {
-    /// The points, in units of the file.
-    pub points: Vec<[f64; 3]>,
-    /// Three points each, counter-clockwise seen from outside.
-    pub triangles: Vec<[usize; 3]>,
-}
-
 impl Mesh {
     /// Reads a Wavefront OBJ, STL (of text or binary) or MSH file, by the ending of its name.
     pub fn load(path: impl AsRef<Path>) -> Result<Mesh, Error> {
@@ -59,66 +46,5 @@ impl Mesh {
             0..4 => Err(Error::input(name, None, "", "has fewer than 4 points: it is no solid")),
             _ => Ok(mesh),
         }
-    }
-
-    /// The convex hull of its points.
-    pub(super) fn hull(&self) -> Result<Polyhedron, HullError> {
-        let points: Vec<Vector3<f64>> = self.points.iter().copied().map(Vector3::from).collect();
-        Polyhedron::hull(&points)
-    }
-
-    /// With each point once, where corners were listed triangle by triangle.
-    fn welded(corners: &[[f64; 3]]) -> Mesh {
-        let mut places = HashMap::with_capacity(corners.len() / 4);
-        let mut points = Vec::new();
-        let mut place = |point: &[f64; 3]| {
-            // + 0 makes -0 the same as 0.
-            let key = point.map(|x| (x + 0.0).to_bits());
-            *places.entry(key).or_insert_with(|| {
-                points.push(*point);
-                points.len() - 1
-            })
-        };
-        let triangles = corners.chunks_exact(3).map(|c| [place(&c[0]), place(&c[1]), place(&c[2])]);
-        let triangles = triangles.filter(|[a, b, c]| a != b && b != c && a != c).collect();
-        Mesh { points, triangles }
-    }
-}
-
-impl From<&Polyhedron> for Mesh {
-    fn from(polyhedron: &Polyhedron) -> Mesh {
-        let mut triangles = Vec::new();
-        for face in 0..polyhedron.faces().len() {
-            if let [first, others @ ..] = polyhedron.corners(face) {
-                triangles.extend(others.windows(2).map(|side| [*first, side[0], side[1]]));
-            }
-        }
-        let points = polyhedron.vertices().iter().map(|&vertex| vertex.into()).collect();
-        Mesh { points, triangles }
-    }
-}
-
-/// A hull, its scale along the axes, and whether it was mirrored: scales of shapes are positive, so that one
-/// that is mirrored has a hull of its own.
-pub(super) fn scaled(
-    hull: Arc<Polyhedron>,
-    scale: [f64; 3],
-) -> Result<(Arc<Polyhedron>, [f64; 3], bool), HullError> {
-    if scale.iter().all(|&x| x > 0.0) {
-        return Ok((hull, scale, false));
-    }
-    let factors = Vector3::from(scale);
-    let points: Vec<_> = hull.vertices().iter().map(|v| v.component_mul(&factors)).collect();
-    Ok((Arc::new(Polyhedron::hull(&points)?), [1.0; 3], true))
-}
-
-/// An error unless there are few enough.
-fn check_count(count: usize, name: &str, line: Option<usize>) -> Result<(), Error> {
-    match count > MOST_POINTS {
-        true => {
-            let message = format!("has more than {MOST_POINTS} points or triangles");
-            Err(Error::input(name, line, "", message))
-        }
-        false => Ok(()),
     }
 }

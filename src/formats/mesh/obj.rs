@@ -1,6 +1,6 @@
 //! Wavefront OBJ: lines `v x y z` and `f a b c ...`; all others are about looks.
 
-use super::{Mesh, check_count};
+use super::triangles::{Mesh, check_count};
 use crate::Error;
 
 /// Corners of one face.

@@ -1,7 +1,7 @@
 //! STL: triangles one by one, as text or as 50 bytes each.
 
 use super::binary::Bytes;
-use super::{Mesh, check_count};
+use super::triangles::{Mesh, check_count};
 use crate::Error;
 
 /// Bytes before the triangles of a binary file: 80 of comment, 4 of their number.

@@ -1,7 +1,7 @@
 //! `actuator` elements: motors, and the position and velocity servos that `general` ones can be.
 
-use super::Reader;
 use super::defaults::Given;
+use super::reader::Reader;
 use super::tree::Tree;
 use crate::Error;
 use crate::assemble::{ActuatorDescription, Description};

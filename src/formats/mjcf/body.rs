@@ -2,9 +2,10 @@
 
 use nalgebra::Isometry3;
 
+use super::inertia;
 use super::orientation::{POSE, pose};
+use super::reader::Reader;
 use super::tree::{Link, Tree};
-use super::{Reader, inertia};
 use crate::Error;
 use crate::formats::mass_properties::MassProperties;
 use crate::formats::pose::wxyz;
@@ -27,6 +28,21 @@ const UNFOLLOWED: [Unfollowed; 2] = [
     },
 ];
 
+/// Reads the bodies.
+pub(super) fn read<'a>(reader: &mut Reader<'a>, root: &'a Element) -> Result<Tree, Error> {
+    let mut tree = Tree::default();
+    let pairs = root.all("contact").flat_map(|contact| contact.all("pair"));
+    for name in pairs.flat_map(|pair| [pair.get("geom1"), pair.get("geom2")]).flatten() {
+        tree.paired.insert(name.to_string());
+    }
+    for element in root.all("worldbody") {
+        element.remark_on_others(&["name"], &[], &[], &mut reader.remarks);
+        read_contents(reader, &mut tree, element, None, element.get("childclass"))?;
+    }
+    tree.name_colliders();
+    Ok(tree)
+}
+
 /// What is being read: the body, whether its geoms make its mass, the class of what has none, the pose of
 /// the frame in the body.
 #[derive(Clone, Copy)]
@@ -38,7 +54,7 @@ struct Scope<'a> {
 }
 
 /// Reads what stands in a body, or in the world.
-pub(super) fn read_contents<'a>(
+fn read_contents<'a>(
     reader: &mut Reader<'a>,
     tree: &mut Tree,
     element: &'a Element,

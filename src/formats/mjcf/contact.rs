@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::Reader;
+use super::reader::Reader;
 use super::tree::{Place, Tree};
 use crate::Error;
 use crate::assemble::{ContactDescription, Description, Material};

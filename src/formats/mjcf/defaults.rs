@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::{Reader, actuator, geom, joint};
 use crate::Error;
 use crate::formats::xml::Element;
 
@@ -89,7 +88,7 @@ impl<'a> Defaults<'a> {
     }
 
     /// All elements of all classes.
-    fn elements(&self) -> Vec<&'a Element> {
+    pub fn elements(&self) -> Vec<&'a Element> {
         let mut all: Vec<&Element> =
             self.classes.values().flat_map(|class| class.elements.iter().copied()).collect();
         all.sort_by_key(|element| element.line);
@@ -119,24 +118,5 @@ impl<'a> Given<'a> {
     /// The value of an attribute.
     pub fn get(&self, name: &str) -> Option<&'a str> {
         self.at(name).get(name)
-    }
-}
-
-impl Reader<'_> {
-    /// Remarks on attributes in default classes.
-    pub(super) fn remark_on_defaults(&mut self) {
-        for element in self.defaults.elements() {
-            match element.tag.as_str() {
-                "joint" => joint::remark(element, &mut self.remarks),
-                "geom" => geom::remark(element, &mut self.remarks),
-                tag if actuator::TAGS.contains(&tag) => {
-                    actuator::remark(element, &mut self.remarks);
-                }
-                // Seen, or followed where they are used.
-                "mesh" | "material" | "texture" | "site" | "camera" | "light" | "pair"
-                | "equality" | "tendon" | "skin" => {}
-                _ => self.remarks.add(element, "", "is not known here, and ignored"),
-            }
-        }
     }
 }

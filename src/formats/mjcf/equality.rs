@@ -2,9 +2,9 @@
 
 use nalgebra::{Isometry3, Point3};
 
-use super::Reader;
 use super::defaults::Given;
 use super::orientation::unit;
+use super::reader::Reader;
 use super::tree::Tree;
 use crate::Error;
 use crate::assemble::{Description, EqualityDescription};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use nalgebra::{Isometry3, Matrix3, Point3, UnitQuaternion, Vector3};
 
-use super::Reader;
 use super::defaults::Given;
 use super::orientation::{direction, from_z, given_pose};
+use super::reader::Reader;
 use crate::Error;
 use crate::assemble::{ColliderDescription, Filter, Material};
 use crate::formats::mass_properties::{self, MassProperties};

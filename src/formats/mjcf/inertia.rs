@@ -2,9 +2,9 @@
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
-use super::Reader;
 use super::compiler::{Compiler, InertiaFromGeom};
 use super::orientation::{POSE, orientation, pose};
+use super::reader::Reader;
 use super::tree::Tree;
 use crate::Error;
 use crate::formats::mass_properties::MassProperties;

@@ -2,9 +2,9 @@
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
-use super::Reader;
 use super::defaults::Given;
 use super::orientation::direction;
+use super::reader::Reader;
 use crate::Error;
 use crate::assemble::JointDescription;
 use crate::formats::pose::wxyz;

@@ -1,7 +1,7 @@
 //! `keyframe` elements: states by name.
 
-use super::Reader;
 use super::orientation::unit;
+use super::reader::Reader;
 use crate::Error;
 use crate::assemble::Description;
 use crate::formats::pose::wxyz;

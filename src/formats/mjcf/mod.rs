@@ -18,6 +18,7 @@ mod joint;
 mod keyframe;
 mod option;
 mod orientation;
+mod reader;
 mod tree;
 
 use std::path::Path;
@@ -28,16 +29,7 @@ use crate::assemble::Description;
 use asset::Assets;
 use compiler::Compiler;
 use defaults::Defaults;
-use option::Flags;
-
-/// What all readers of elements share.
-struct Reader<'a> {
-    compiler: Compiler,
-    defaults: Defaults<'a>,
-    assets: Assets<'a>,
-    flags: Flags,
-    remarks: Remarks,
-}
+use reader::Reader;
 
 /// Reads the root element of a file; `name` stands for it in messages, what it refers to is looked for in
 /// `directory`.
@@ -60,7 +52,7 @@ fn describe(root: &Element, name: &str, directory: &Path) -> Result<Description,
     description.gravity = gravity;
     description.strict = false;
     description.touch_parents = !reader.flags.filter_parent;
-    let mut tree = tree::read(&mut reader, root)?;
+    let mut tree = body::read(&mut reader, root)?;
     inertia::set_total_mass(&mut tree, &reader.compiler);
     contact::read(&mut reader, root, &mut tree, &mut description)?;
     equality::read(&mut reader, root, &tree, &mut description)?;
@@ -72,6 +64,23 @@ fn describe(root: &Element, name: &str, directory: &Path) -> Result<Description,
 }
 
 impl Reader<'_> {
+    /// Remarks on attributes in default classes.
+    fn remark_on_defaults(&mut self) {
+        for element in self.defaults.elements() {
+            match element.tag.as_str() {
+                "joint" => joint::remark(element, &mut self.remarks),
+                "geom" => geom::remark(element, &mut self.remarks),
+                tag if actuator::TAGS.contains(&tag) => {
+                    actuator::remark(element, &mut self.remarks);
+                }
+                // Seen, or followed where they are used.
+                "mesh" | "material" | "texture" | "site" | "camera" | "light" | "pair"
+                | "equality" | "tendon" | "skin" => {}
+                _ => self.remarks.add(element, "", "is not known here, and ignored"),
+            }
+        }
+    }
+
     /// Remarks on whole sections that are not followed.
     fn remark_on_sections(&mut self, root: &Element) {
         // Measured, drawn, or sizes of MuJoCo's memory.

@@ -7,7 +7,6 @@ use nalgebra::{Isometry3, Vector3};
 
 use super::geom::{Form, Geom};
 use super::joint::Joint;
-use super::{Reader, body};
 use crate::Error;
 use crate::assemble::{
     BodyDescription, ColliderDescription, Description, Filter, HalfSpaceDescription,
@@ -74,21 +73,6 @@ pub(super) struct Tree {
     pub paired: HashSet<String>,
     pub places: HashMap<String, usize>,
     joints: HashMap<String, (JointKind, f64)>,
-}
-
-/// Reads the bodies.
-pub(super) fn read<'a>(reader: &mut Reader<'a>, root: &'a Element) -> Result<Tree, Error> {
-    let mut tree = Tree::default();
-    let pairs = root.all("contact").flat_map(|contact| contact.all("pair"));
-    for name in pairs.flat_map(|pair| [pair.get("geom1"), pair.get("geom2")]).flatten() {
-        tree.paired.insert(name.to_string());
-    }
-    for element in root.all("worldbody") {
-        element.remark_on_others(&["name"], &[], &[], &mut reader.remarks);
-        body::read_contents(reader, &mut tree, element, None, element.get("childclass"))?;
-    }
-    tree.name_colliders();
-    Ok(tree)
 }
 
 impl Tree {
@@ -214,7 +198,7 @@ impl Tree {
     }
 
     /// Names for all that touches, no two the same, nor those of bodies.
-    fn name_colliders(&mut self) {
+    pub fn name_colliders(&mut self) {
         let mut taken: HashSet<String> = HashSet::from(["world".to_string()]);
         for link in &self.links {
             taken.insert(link.name.clone());

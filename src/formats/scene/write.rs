@@ -357,9 +357,9 @@ fn write_body(
     if body.mass != 0.0 || body.inertia != [0.0; 6] {
         field(text, "inertia", &list(&body.inertia));
     }
-    for (name, load) in [("force", &body.force), ("torque", &body.torque)] {
-        if *load != [0.0; 3] {
-            field(text, name, &list(load));
+    for (name, vector) in [("force", &body.force), ("torque", &body.torque)] {
+        if *vector != [0.0; 3] {
+            field(text, name, &list(vector));
         }
     }
     for shape in &body.colliders {

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{origin, package};
+use super::origin::origin;
+use super::package;
 use crate::Error;
 use crate::assemble::{ColliderDescription, Filter};
 use crate::formats::mesh::{Mesh, scaled};

@@ -3,7 +3,7 @@
 use nalgebra::{Unit, UnitQuaternion, Vector3};
 
 use super::link::Link;
-use super::origin;
+use super::origin::origin;
 use crate::Error;
 use crate::assemble::{BodyDescription, EqualityDescription, JointDescription};
 use crate::formats::pose::wxyz;

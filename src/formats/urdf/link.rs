@@ -3,7 +3,7 @@
 use nalgebra::Matrix3;
 
 use super::collision::Shapes;
-use super::origin;
+use super::origin::origin;
 use crate::Error;
 use crate::assemble::ColliderDescription;
 use crate::formats::mass_properties::MassProperties;

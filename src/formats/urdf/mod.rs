@@ -6,12 +6,13 @@
 mod collision;
 mod joint;
 mod link;
+mod origin;
 mod package;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use super::pose::{isometry, wxyz};
+use super::pose::isometry;
 use super::xml::{Element, Remarks};
 use crate::Error;
 use crate::assemble::{BodyDescription, Description, JointDescription};
@@ -226,13 +227,4 @@ impl Link<'_> {
             torque: [0.0; 3],
         }
     }
-}
-
-/// The pose that an `origin` in an element gives.
-fn origin(element: &Element) -> Result<nalgebra::Isometry3<f64>, Error> {
-    let Some(origin) = element.child("origin") else { return Ok(Default::default()) };
-    let position = origin.numbers("xyz")?.unwrap_or([0.0; 3]);
-    let [roll, pitch, yaw] = origin.numbers("rpy")?.unwrap_or([0.0; 3]);
-    let rotation = nalgebra::UnitQuaternion::from_euler_angles(roll, pitch, yaw);
-    Ok(isometry(position, wxyz(&rotation)))
 }

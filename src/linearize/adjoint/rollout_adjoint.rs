@@ -19,12 +19,12 @@ use crate::state::State;
 /// name = 'ball'
 /// mass = 2
 /// shape = { sphere = 0.1 }";
-/// let Scene { model, parameters, settings, state, wrenches, .. } = Scene::parse(text, "ball.toml")?;
+/// let Scene { model, parameters, settings, state, inputs, .. } = Scene::parse(text, "ball.toml")?;
 /// let system = System { model: &model, parameters: &parameters, settings: &settings };
 /// let mut rollout = RolloutAdjoint::default();
 /// rollout.start(&state);
 /// for _ in 0..10 {
-///     rollout.step(&system, &wrenches);
+///     rollout.step(&system, &inputs);
 /// }
 /// // The height at the end, which is the third number of the tangent vector.
 /// rollout.reverse(&system, |k, adjoint| if k == 10 { adjoint[2] = 1.0 })?;

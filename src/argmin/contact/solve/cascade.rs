@@ -1,4 +1,4 @@
-//! Semi-smooth Newton on the coupled contact problem: the natural map decides the mode of each
+//! Semi-smooth Newton on the coupled contact problem [Alart91]: the natural map decides the mode of each
 //! block, the conditions at those modes are solved to first order, and again, with steps shortened
 //! until the residual falls. It converges in two to seven iterations from a few
 //! [block Gauss-Seidel](super::gauss_seidel) sweeps, and goes back to sweeping when the residual no
@@ -25,7 +25,7 @@ use super::proximal_point::{Goal, ProximalPoint, Weights};
 use super::redundancy::LeastNormWorkspace;
 use crate::ad::Real;
 use crate::argmin::interior_point::{ConeInteriorPoint, ConeProgramData};
-use crate::argmin::status::{Report, Status};
+use crate::argmin::status::{Report, Stage, Status};
 
 /// Newton iterations before the next round of sweeps.
 const NEWTON_ITERATIONS: usize = 12;
@@ -82,6 +82,8 @@ pub(in crate::argmin::contact) struct Search {
     interior_point: ConeInteriorPoint,
     proximal_point: ProximalPoint,
     zeros: Vec<f64>,
+    /// What found the best impulses.
+    stage: Stage,
 }
 
 /// Solves the problem of `node` for the impulses `lambda`.
@@ -106,8 +108,9 @@ pub(in crate::argmin::contact) fn solve<T: Real>(
     w.carry.lambda.copy_from_slice(lambda);
     w.carry.follow(&data);
     w.carry.take_modes(&data, solution);
+    let rule = Selection::LeastNorm(solution.dependent);
     for _ in 0..T::ORDER {
-        if w.carry.newton_step(&data, Selection::LeastNorm, &solution.held).is_none() {
+        if w.carry.newton_step(&data, rule, &solution.held).is_none() {
             lambda.fill(T::constant(f64::NAN));
             return;
         }
@@ -135,13 +138,16 @@ impl Search {
         let mut iterations = 0;
         let enough = 1e-2 * tolerance;
         let newton = method == ContactMethod::Newton;
+        self.stage =
+            if method == ContactMethod::GaussSeidel { Stage::Sweeps } else { Stage::WarmStart };
         if newton && keep && warm && self.follows(data, scale, tolerance, &mut iterations) {
             self.classify(data, scale, false, solution);
             solution.held.clear();
             solution.held.resize(data.rows.rows(), 0.0);
         } else if newton {
             let reached = self.search_with_restarts(data, scale, tolerance, warm, &mut iterations);
-            iterations += self.finish(data, scale, reached.max(enough), solution);
+            iterations +=
+                self.finish(data, scale, [reached.max(enough), reached.max(tolerance)], solution);
             if self.residual(data, scale) > reached.max(tolerance) {
                 // The rule has led away from the best there was: keep that.
                 self.state.lambda.copy_from_slice(&self.kept);
@@ -172,7 +178,7 @@ impl Search {
             Status::IterationLimit
         };
         let margin = margin(data, &state.delassus, &solution.modes, &state.lambda, &state.u);
-        solution.report = Report { status, iterations, residual, margin };
+        solution.report = Report { status, iterations, stage: self.stage, residual, margin };
         solution.residuals =
             contact_residuals(data, &state.delassus, &state.lambda, &state.u, scale);
         solution.impulses.clear();
@@ -217,10 +223,12 @@ impl Search {
         let enough = 1e-2 * tolerance;
         self.state.follow(data);
         self.best.clone_from(&self.state.lambda);
+        self.stage = Stage::WarmStart;
         let mut best = self.residual(data, scale);
         if warm {
             self.newton(data, scale, enough, &mut best, iterations);
         }
+        let mut before = best;
         if best > tolerance {
             // A guess can lead astray.
             self.state.lambda.fill(0.0);
@@ -228,11 +236,13 @@ impl Search {
             *iterations += FIRST_SWEEPS;
             self.keep_best(data, scale, &mut best);
             self.newton(data, scale, enough, &mut best, iterations);
+            self.credit(Stage::Sweeps, best, &mut before);
         }
         if best > tolerance && self.interior_point(data, true, iterations) {
             self.state.follow(data);
             self.keep_best(data, scale, &mut best);
             self.newton(data, scale, enough, &mut best, iterations);
+            self.credit(Stage::InteriorPoint, best, &mut before);
         }
         self.kept.clone_from(&self.best);
         if ProximalPoint::knows(data.laws) {
@@ -251,16 +261,26 @@ impl Search {
                 *iterations += found.iterations;
                 self.best.copy_from_slice(lambda);
                 self.keep_better(found.residual, &mut best);
+                self.credit(Stage::ProximalPoint, best, &mut before);
             }
         }
         if best > tolerance {
             self.state.lambda.copy_from_slice(&self.kept);
             let found = self.search(data, scale, enough, true, iterations);
             self.keep_better(found, &mut best);
+            self.credit(Stage::Rounds, best, &mut before);
         }
         self.state.lambda.copy_from_slice(&self.kept);
         self.state.follow(data);
         best
+    }
+
+    /// Notes which stage has found something better.
+    fn credit(&mut self, stage: Stage, best: f64, before: &mut f64) {
+        if best < *before {
+            self.stage = stage;
+            *before = best;
+        }
     }
 
     /// Takes the interior point's impulses, with `shift` those of the exact law; false if it does not know a law of the problem.

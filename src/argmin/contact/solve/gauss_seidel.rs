@@ -1,4 +1,4 @@
-//! Block Gauss-Seidel on the coupled contact problem: each block in turn is solved exactly, with
+//! Block Gauss-Seidel on the coupled contact problem [Jean99]: each block in turn is solved exactly, with
 //! the impulses of the others held. Robust and slow to converge: the start of
 //! [`semismooth_newton`](super::cascade), and what it falls back on.
 

@@ -84,7 +84,7 @@ impl<T: Real> NewtonState<T> {
         modes.for_each_normal(|k, i| {
             step[k] += data.compliance[i] * lambda[data.blocks()[i].first];
         });
-        if selection == Selection::LeastNorm {
+        if matches!(selection, Selection::LeastNorm(_)) {
             modes.add_rejected(lambda, held, step);
         }
         modes.solve(step);

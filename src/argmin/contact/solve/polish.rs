@@ -1,7 +1,7 @@
 //! The end of a solve of the coupled contact problem: the modes of the solution, and Newton at those
 //! modes by the rule that makes impulses unique.
 
-use super::super::kkt::{Iterate, Selection};
+use super::super::kkt::{DEPENDENT, Iterate, Selection};
 use super::super::law::{Law, Mode};
 use super::super::natural_residual::length;
 use super::super::problem::ContactData;
@@ -17,18 +17,22 @@ const POLISH_ITERATIONS: usize = 12;
 /// Slip below this fraction of the velocity scale counts as none. Rounding leaves 1e-15.
 pub(in crate::argmin::contact) const SLIP_TOLERANCE: f64 = 1e-11;
 
+/// What counts as dependent, one after the other, where the rule leads out of the friction cones; at last the null-space
+/// part of the impulses is held.
+const DEPENDENCE: [f64; 4] = [DEPENDENT, 1e-5, 1e-3, DEPENDENT];
+
 /// A rigid contact that only touches counts as one that carries if the rule gives it more than this
 /// fraction of the largest impulse.
 const CARRIES: f64 = 1e-9;
 
 impl Search {
     /// From the best impulses of the search, `kept`, to the solution; returns the iterations. `reached`
-    /// is the residual that may not be exceeded.
+    /// are the residuals that may not be exceeded, by the rule and where more rows count as dependent.
     pub(in crate::argmin::contact) fn finish(
         &mut self,
         data: &ContactData<f64>,
         scale: f64,
-        reached: f64,
+        reached: [f64; 2],
         solution: &mut ContactSolution,
     ) -> usize {
         let mut iterations = 0;
@@ -43,7 +47,7 @@ impl Search {
             let carried = { closed }
                 .filter(|(_, mode)| **mode != Mode::Break)
                 .all(|(block, _)| self.state.lambda[block.first] > CARRIES * most);
-            if carried && self.residual(data, scale) <= reached {
+            if carried && self.residual(data, scale) <= reached[0] {
                 return iterations;
             }
             self.state.lambda.copy_from_slice(&self.kept);
@@ -65,7 +69,7 @@ impl Search {
         &mut self,
         data: &ContactData<f64>,
         scale: f64,
-        reached: f64,
+        reached: [f64; 2],
         touching: bool,
         solution: &mut ContactSolution,
     ) -> usize {
@@ -111,6 +115,7 @@ impl Search {
         let state = &self.state;
         solution.modes.clear();
         solution.directions.clear();
+        solution.dependent = DEPENDENT;
         for i in 0..data.laws.len() {
             let (mut mode, mut direction) = (state.guess[i], state.directions[i]);
             if mode == Mode::Break && touching && self.only_touches(data, i, scale) {
@@ -143,17 +148,27 @@ impl Search {
         data: &ContactData<f64>,
         solution: &mut ContactSolution,
         scale: f64,
-        reached: f64,
+        reached: [f64; 2],
     ) -> usize {
         let mut iterations = 0;
         solution.held.clear();
         solution.held.resize(data.rows.rows(), 0.0);
         self.best.clone_from(&self.state.lambda);
         self.state.follow(data);
-        for attempt in 0..2 {
+        for (attempt, dependent) in DEPENDENCE.into_iter().enumerate() {
+            let last = attempt + 1 == DEPENDENCE.len();
+            // Without rows that are nearly dependent there is nothing to be had by that.
+            if 0 < attempt && !last && !self.state.modes.is_nearly_dependent(dependent) {
+                continue;
+            }
+            if last && !self.hold(data, solution) {
+                break;
+            }
+            solution.dependent = dependent;
             self.state.take_modes(data, solution);
             for _ in 0..POLISH_ITERATIONS {
-                let step = self.state.newton_step(data, Selection::LeastNorm, &solution.held);
+                let rule = Selection::LeastNorm(dependent);
+                let step = self.state.newton_step(data, rule, &solution.held);
                 let Some(length) = step else { break };
                 iterations += 1;
                 // Quadratic convergence: after a step this short the next one is rounding.
@@ -161,7 +176,9 @@ impl Search {
                     break;
                 }
             }
-            if self.residual(data, scale) <= reached {
+            // To let rows go costs accuracy, but what is left of it is enough.
+            let enough = reached[usize::from(dependent > DEPENDENT)];
+            if self.residual(data, scale) <= enough {
                 // Clamps have turned.
                 for (i, direction) in solution.directions.iter_mut().enumerate() {
                     if solution.modes[i] == Mode::Clamp {
@@ -171,9 +188,7 @@ impl Search {
                 break;
             }
             self.return_to_best(data);
-            if attempt == 0 && !self.hold(data, solution) {
-                break;
-            }
+            solution.dependent = DEPENDENT;
         }
         iterations
     }
@@ -188,7 +203,8 @@ impl Search {
         self.state.take_modes(data, solution);
         let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = &mut self.state;
         let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
-        let factored = modes.factor(data, delassus, &at, Selection::LeastNorm);
+        let rule = Selection::LeastNorm(solution.dependent);
+        let factored = modes.factor(data, delassus, &at, rule);
         if factored {
             modes.hold(lambda, &mut solution.held);
         }

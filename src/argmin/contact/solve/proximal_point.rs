@@ -1,4 +1,4 @@
-//! The proximal point method on the coupled contact problem: where contacts are nearly redundant, the
+//! The proximal point method [Rockafellar76] on the coupled contact problem: where contacts are nearly redundant, the
 //! velocities that decide who carries what are a millionth of those that matter, and modes guessed from
 //! anything but the solution are wrong.
 //!

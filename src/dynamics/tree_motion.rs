@@ -1,0 +1,35 @@
+//! A body, and a tree of bodies, at the start of a step and without contact.
+
+use nalgebra::{Matrix3, Vector3};
+
+/// Where a body is at the start of a step.
+#[derive(Clone, Debug)]
+pub struct BodyPose<T> {
+    /// Rotation from body to world.
+    pub rotation: Matrix3<T>,
+    /// Position of the origin in the world, m.
+    pub position: Vector3<T>,
+    /// Centre of mass in the body, m.
+    pub center_of_mass: Vector3<T>,
+    /// The tree it is part of; nothing if it does not move.
+    pub tree: Option<usize>,
+    /// Speed of the centre of mass without contact, m/s.
+    pub linear_speed: f64,
+    /// Angular speed without contact, rad/s.
+    pub angular_speed: f64,
+}
+
+/// A tree over one step, in the coordinates that the contact problem is posed in: of a lone body the velocity
+/// of the centre of mass in the world and the angular velocity in the body, of others the
+/// velocities of the state.
+#[derive(Clone, Copy, Debug)]
+pub struct TreeMotion<'a, T> {
+    /// Velocities at the start.
+    pub velocity: &'a [T],
+    /// Velocities at the end without contact, v_p of `LeLidec21`.
+    pub free_velocity: &'a [T],
+    /// L with M = L L', row-major, lower triangular.
+    pub mass_factor: &'a [T],
+    /// How long the step is, s.
+    pub duration: T,
+}

@@ -1,0 +1,216 @@
+//! Recordings, cut into windows.
+
+use crate::Error;
+use crate::identify::experiment::{Experiment, Sensor, WindowLength};
+use crate::model::{Parameters, Scene, Settings, System};
+use crate::trajectory::{Trajectory, load_columns};
+
+/// A stretch of a trajectory that is simulated from a state of its own ([`initial_state`]).
+///
+/// [`initial_state`]: crate::identify::initial_state
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Index into [`Dataset::trajectories`].
+    pub trajectory: usize,
+    /// The frame it starts from.
+    pub first: usize,
+    /// How many recorded steps it has.
+    pub steps: usize,
+}
+
+/// The recordings of an experiment.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    /// The recordings.
+    pub trajectories: Vec<Trajectory>,
+    /// The windows, trajectory by trajectory.
+    pub windows: Vec<Window>,
+    /// What the sensors of the experiment gave: of each recording, if there are sensors, each frame, all channels
+    /// of one sensor after the other; nothing where it was not measured.
+    pub readings: Vec<Vec<Vec<Option<f64>>>>,
+    /// Whether frames are evenly spaced, in all recordings alike.
+    pub even: bool,
+    /// Simulation steps per recorded step; where frames are not even, about so many.
+    pub substeps: usize,
+    /// Settings of the simulation; the time step is that of the recordings over `substeps`, or the scene's where
+    /// frames are not even.
+    pub settings: Settings,
+    /// A recorded velocity belongs to this long before its frame, s.
+    pub velocity_lag: f64,
+}
+
+impl Dataset {
+    /// Reads the recordings of an experiment.
+    pub fn load(experiment: &Experiment) -> Result<Dataset, Error> {
+        let Experiment { scene, columns, .. } = experiment;
+        let load = |path| Trajectory::load_with(path, &scene.model, columns);
+        let trajectories = experiment.data.iter().map(load).collect::<Result<_, _>>()?;
+        let mut readings = Vec::new();
+        if !experiment.sensors.is_empty() {
+            let sensors = experiment.sensors.iter();
+            let names: Vec<&str> =
+                sensors.flat_map(|sensor| &sensor.columns).map(String::as_str).collect();
+            let read = |path| load_columns(path, &names);
+            readings = experiment.data.iter().map(read).collect::<Result<_, _>>()?;
+        }
+        Dataset::with_readings(experiment, trajectories, readings)
+    }
+
+    /// Cuts `trajectories` into windows.
+    ///
+    /// Where frames are not evenly spaced, or not alike in all of them, the simulation keeps the scene's time step
+    /// and is read between its steps ([`replay`](super::replay)).
+    ///
+    /// # Errors
+    /// If even recorded steps are not `substeps` times the time step of the scene, or there are `substeps` of uneven
+    /// ones.
+    pub fn new(experiment: &Experiment, trajectories: Vec<Trajectory>) -> Result<Dataset, Error> {
+        Dataset::with_readings(experiment, trajectories, Vec::new())
+    }
+
+    /// [`new`](Self::new) with what the sensors gave.
+    pub fn with_readings(
+        experiment: &Experiment,
+        trajectories: Vec<Trajectory>,
+        readings: Vec<Vec<Vec<Option<f64>>>>,
+    ) -> Result<Dataset, Error> {
+        let mut settings = experiment.scene.settings;
+        check_readings(experiment, &trajectories, &readings)?;
+        let blame = |message: String| {
+            let line = experiment.substeps_line;
+            Err(Error::input(&experiment.name, line, "substeps", message))
+        };
+        let mut mean = settings.time_step;
+        let mut even = true;
+        match interval(&trajectories) {
+            Ok(interval) => mean = interval.unwrap_or(mean),
+            Err((interval, why)) => {
+                if experiment.substeps.is_some() {
+                    return blame(format!(
+                        "has no meaning where frames are not evenly spaced, and {why}; \
+                         leave it out, for the scene's own time step"
+                    ));
+                }
+                (mean, even) = (interval, false);
+            }
+        }
+        let interval = mean;
+        let implied = (interval / settings.time_step).round().max(1.0) as usize;
+        let substeps = experiment.substeps.unwrap_or(implied);
+        let step = interval / substeps as f64;
+        // Recorded times are rounded, so a little is allowed.
+        if even && (step / settings.time_step - 1.0).abs() > 0.01 {
+            let message = format!(
+                "{substeps} steps of the scene's {} s are {} s, but the recordings have a frame \
+                 every {interval} s; change `substeps` here or `time_step` in the scene",
+                settings.time_step,
+                substeps as f64 * settings.time_step,
+            );
+            return blame(message);
+        }
+        if even {
+            settings.time_step = step;
+        }
+        let mut windows = Vec::new();
+        for (index, trajectory) in trajectories.iter().enumerate() {
+            let last = trajectory.times.len() - 1;
+            let length = match experiment.window {
+                WindowLength::Whole => last,
+                WindowLength::Steps(steps) => steps.min(last),
+            };
+            let begin = trajectory.first_complete();
+            for first in (begin..last).step_by(length) {
+                let steps = length.min(last - first);
+                windows.push(Window { trajectory: index, first, steps });
+            }
+        }
+        let velocity_lag = experiment.velocity_lag;
+        Ok(Dataset { trajectories, windows, readings, even, substeps, settings, velocity_lag })
+    }
+
+    /// What simulations beside the recordings are functions of, at their time step.
+    pub fn system<'a, T>(
+        &'a self,
+        scene: &'a Scene,
+        parameters: &'a Parameters<T>,
+    ) -> System<'a, T> {
+        System { settings: &self.settings, ..scene.system_with(parameters) }
+    }
+
+    /// The time from one frame of a trajectory to another, s, as simulated.
+    pub(crate) fn time_from(&self, trajectory: usize, first: usize, frame: usize) -> f64 {
+        if self.even {
+            return (frame - first) as f64 * self.substeps as f64 * self.settings.time_step;
+        }
+        let times = &self.trajectories[trajectory].times;
+        times[frame] - times[first]
+    }
+
+    /// How many simulation steps a window takes.
+    pub fn simulated_steps(&self, window: &Window) -> usize {
+        let Window { trajectory, first, steps, .. } = *window;
+        if self.even {
+            return steps * self.substeps;
+        }
+        let time = self.time_from(trajectory, first, first + steps);
+        (time / self.settings.time_step).ceil() as usize
+    }
+
+    /// Mean number of recorded steps of a trajectory.
+    pub fn mean_steps(&self) -> f64 {
+        let steps: usize = self.trajectories.iter().map(|t| t.steps()).sum();
+        steps as f64 / self.trajectories.len().max(1) as f64
+    }
+}
+
+/// The readings have as many trajectories, frames and channels as they should.
+fn check_readings(
+    experiment: &Experiment,
+    trajectories: &[Trajectory],
+    readings: &[Vec<Vec<Option<f64>>>],
+) -> Result<(), Error> {
+    if readings.is_empty() {
+        return Ok(());
+    }
+    let channels: usize = experiment.sensors.iter().map(Sensor::channels).sum();
+    let fit = |(trajectory, frames): (&Trajectory, &Vec<Vec<Option<f64>>>)| {
+        frames.len() == trajectory.times.len() && frames.iter().all(|all| all.len() == channels)
+    };
+    if readings.len() == trajectories.len() && trajectories.iter().zip(readings).all(fit) {
+        return Ok(());
+    }
+    let message = format!("must be {channels} numbers for each frame of each recording");
+    Err(Error::input(&experiment.name, None, "sensor", message))
+}
+
+/// The mean interval of trajectories that are uniform within 5 % (times are often rounded), and alike within
+/// 1 %; if they are not, the mean interval of all, and why.
+fn interval(trajectories: &[Trajectory]) -> Result<Option<f64>, (f64, String)> {
+    let mean = |t: &Trajectory| (t.times[t.times.len() - 1] - t.times[0]) / t.steps() as f64;
+    let steps: usize = trajectories.iter().map(Trajectory::steps).sum();
+    let overall = trajectories.iter().map(|t| mean(t) * t.steps() as f64).sum::<f64>();
+    let overall = overall / steps.max(1) as f64;
+    let mut first = None;
+    for trajectory in trajectories {
+        let mean = mean(trajectory);
+        let name = &trajectory.name;
+        for (k, pair) in trajectory.times.windows(2).enumerate() {
+            let step = pair[1] - pair[0];
+            if (step / mean - 1.0).abs() > 0.05 {
+                // Line 1 is the header.
+                let line = k + 3;
+                let why = format!(
+                    "{name}:{line} comes {step} s after the line before, the mean is {mean} s"
+                );
+                return Err((overall, why));
+            }
+        }
+        let other = *first.get_or_insert(mean);
+        if (mean / other - 1.0).abs() > 0.01 {
+            let why =
+                format!("{name} has a frame every {mean} s, those before it one every {other} s");
+            return Err((overall, why));
+        }
+    }
+    Ok(first)
+}

@@ -1,0 +1,155 @@
+//! What an experiment file says: recordings, scene, parameters, and how the distance is measured.
+//!
+//! All else of identification is written in these terms; here nothing is computed from recordings.
+
+mod file;
+mod method;
+mod noise;
+mod parameter;
+mod robust_loss;
+mod sensor;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::model::{ParameterRef, Scene};
+use crate::trajectory::ColumnMap;
+
+pub use method::{AdamSettings, Method};
+pub use noise::Noise;
+pub use parameter::{FreeParameter, Prior, Transform};
+pub(crate) use parameter::{from_log_cholesky, log_cholesky, log_cholesky_scales};
+pub use robust_loss::RobustLoss;
+pub(crate) use sensor::hinge;
+pub use sensor::{Reading, Sensor, StateNumber};
+
+/// Iterations, likewise.
+const DEFAULT_ITERATIONS: usize = 60;
+
+/// Where the simulation of a window starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InitialState {
+    /// From the recorded state.
+    #[default]
+    Recorded,
+    /// From the state from which the motion up to the first contact, with the scene's own parameters, comes
+    /// nearest to the recorded frames; the recorded state where there are too few of them.
+    Flight,
+    /// From a state that is fitted together with the parameters.
+    Fitted,
+}
+
+/// How long windows are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowLength {
+    /// The whole trajectory.
+    Whole,
+    /// So many recorded steps; 1 is the one-step loss of `LeLidec21` IV.B.
+    Steps(usize),
+}
+
+/// What is to be identified from what.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// The file it comes from.
+    pub name: String,
+    /// Bodies and the values of all parameters that are not identified.
+    pub scene: Scene,
+    /// Which columns of the recordings hold what. What they do not hold starts as in the scene.
+    pub columns: ColumnMap,
+    /// Trajectory files.
+    pub data: Vec<PathBuf>,
+    /// What measures other than the columns of the state. Their parameters stand behind those of the scene.
+    pub sensors: Vec<Sensor>,
+    /// The parameters to identify.
+    pub parameters: Vec<FreeParameter>,
+    /// Where windows start from.
+    pub initial_state: InitialState,
+    /// How long windows are.
+    pub window: WindowLength,
+    /// Simulation steps per recorded step; if not given, what the time steps imply.
+    pub substeps: Option<usize>,
+    /// The line of the file that gives `substeps`, for messages.
+    pub substeps_line: Option<usize>,
+    /// A recorded velocity belongs to this long before its frame, s; of what nothing touches, the start
+    /// of a window is corrected for the acceleration in that time.
+    pub velocity_lag: f64,
+    /// What position errors are quoted in, m.
+    pub length_scale: f64,
+    /// Weights.
+    pub noise: Noise,
+    /// Weights of the joints that have their own, by the index of the body that hangs on the joint.
+    pub joint_noise: BTreeMap<usize, Noise>,
+    /// How residuals count, if not by half their square.
+    pub robust: Option<RobustLoss>,
+    /// Search.
+    pub method: Method,
+    /// Most iterations of the search.
+    pub max_iterations: usize,
+    /// Whether whole recordings are fitted from short horizons on (see `continuation` in [`Experiment::load`]).
+    pub continuation: bool,
+    /// How many starts the first stage of the search is made from; 0: four where there is continuation, else one.
+    pub starts: usize,
+    /// How many random halves of the recordings standard errors are taken from; 0 for those of the linearisation.
+    pub half_samples: usize,
+    /// Seed of everything random: further starts, halves, recordings held out.
+    pub seed: u64,
+    /// The true values, where the experiment states them.
+    pub truth: BTreeMap<String, f64>,
+}
+
+impl Experiment {
+    /// An experiment without recordings and without noise, with what [`Experiment::load`] takes where a file
+    /// says nothing: whole windows from recorded states, Levenberg-Marquardt.
+    pub fn new(name: &str, scene: Scene, parameters: Vec<FreeParameter>, noise: Noise) -> Self {
+        Experiment {
+            name: name.to_string(),
+            columns: ColumnMap::new(&scene.model),
+            scene,
+            data: Vec::new(),
+            sensors: Vec::new(),
+            parameters,
+            initial_state: InitialState::default(),
+            window: WindowLength::Whole,
+            substeps: None,
+            substeps_line: None,
+            velocity_lag: 0.0,
+            length_scale: 1.0,
+            noise,
+            joint_noise: BTreeMap::new(),
+            robust: None,
+            method: Method::default(),
+            max_iterations: DEFAULT_ITERATIONS,
+            continuation: true,
+            starts: 0,
+            half_samples: 0,
+            seed: 1,
+            truth: BTreeMap::new(),
+        }
+    }
+
+    /// The slots of a parameter, of the scene or of a sensor.
+    pub fn parameter(&self, name: &str) -> Option<ParameterRef> {
+        self.scene.model.parameter(name).or_else(|| sensor::parameter(&self.sensors, name))
+    }
+
+    /// The names of single parameters, of the scene and of sensors.
+    pub fn parameter_names(&self) -> Vec<String> {
+        let mut names = self.scene.model.parameter_names();
+        let of_sensors = self.sensors.iter().flat_map(Sensor::parameters);
+        names.extend(of_sensors.map(|(name, _)| name));
+        names
+    }
+
+    /// The single parameters that are tied to one that is searched for.
+    pub fn tied(&self, parameter: &FreeParameter) -> Vec<String> {
+        let own = self.parameter(&parameter.name).map_or(0, |own| own.slots.len());
+        let tied = parameter.slots.slots.get(own..).unwrap_or_default();
+        let mut names = self.parameter_names();
+        names.retain(|name| {
+            let found = self.parameter(name);
+            found.is_some_and(|p| p.slots.iter().all(|slot| tied.contains(slot)))
+        });
+        names
+    }
+}

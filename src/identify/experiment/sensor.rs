@@ -1,0 +1,250 @@
+//! What measures, other than the columns of the state: with a delay, a gain and a bias of its own.
+
+use nalgebra::Vector3;
+
+use crate::Error;
+use crate::ad::Real;
+use crate::model::{Joint, JointKind, Model, ParameterRef, Parameters};
+use crate::table::Table;
+
+/// What a sensor reads.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reading {
+    /// The position in the world of a point of a body: x, y, z, m.
+    Marker {
+        /// The body.
+        body: usize,
+    },
+    /// Numbers of the configuration that are not of a quaternion, and velocities.
+    Numbers(Vec<StateNumber>),
+}
+
+/// A number of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateNumber {
+    /// Of the configuration, by its place there.
+    Q(usize),
+    /// A velocity, by its place there.
+    V(usize),
+}
+
+/// A sensor. What it gives at time t is gain * reading(t - delay) + bias, each channel with a bias of its own.
+///
+/// Delay, gain, biases and, of a marker, its position in the body are parameters: they stand behind those of
+/// the scene, in this order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sensor {
+    /// Its name, with which those of its parameters begin.
+    pub name: String,
+    /// What it reads.
+    pub reads: Reading,
+    /// The columns of the recordings that hold its channels.
+    pub columns: Vec<String>,
+    /// What the biases of the channels are called.
+    labels: Vec<String>,
+    /// Standard deviation of a channel, in its units.
+    pub noise: f64,
+    /// The least and the largest delay it can have, s. Readings that might be of a time before the start of a
+    /// window are left out.
+    pub delay_range: [f64; 2],
+    /// Where its parameters start.
+    first: usize,
+}
+
+// Of a sensor.
+const DELAY: usize = 0;
+const GAIN: usize = 1;
+const BIAS: usize = 2;
+
+const XYZ: [&str; 3] = ["x", "y", "z"];
+
+impl Sensor {
+    /// How many numbers it gives.
+    pub fn channels(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// The names of its parameters with their slots: `camera/delay`, `camera/gain`, `camera/bias/x` (of a single
+    /// channel `encoder/bias`), `camera/position/x`.
+    pub fn parameters(&self) -> Vec<(String, usize)> {
+        let name = &self.name;
+        let mut all = vec![format!("{name}/delay"), format!("{name}/gain")];
+        match self.labels.as_slice() {
+            [_] => all.push(format!("{name}/bias")),
+            labels => all.extend(labels.iter().map(|label| format!("{name}/bias/{label}"))),
+        }
+        if matches!(self.reads, Reading::Marker { .. }) {
+            all.extend(XYZ.map(|axis| format!("{name}/position/{axis}")));
+        }
+        all.into_iter().enumerate().map(|(k, name)| (name, self.first + k)).collect()
+    }
+
+    /// Whether it can read late or early.
+    pub fn is_delayed(&self) -> bool {
+        self.delay_range != [0.0; 2]
+    }
+
+    /// Whether it reads a number of the state, which then has no residual of its own.
+    pub(crate) fn reads(&self, number: StateNumber) -> bool {
+        matches!(&self.reads, Reading::Numbers(numbers) if numbers.contains(&number))
+    }
+
+    /// Its delay, s.
+    pub(crate) fn delay<T: Real>(&self, parameters: &Parameters<T>) -> T {
+        parameters.values[self.first + DELAY]
+    }
+
+    /// What channel `k` gives for what it reads.
+    pub(crate) fn output<T: Real>(&self, parameters: &Parameters<T>, k: usize, reading: T) -> T {
+        let number = |k: usize| parameters.values[self.first + k];
+        number(GAIN) * reading + number(BIAS + k)
+    }
+
+    /// The place of a marker in its body, m.
+    pub(crate) fn position<T: Real>(&self, parameters: &Parameters<T>) -> Vector3<T> {
+        let number = |k: usize| parameters.values[self.first + BIAS + self.channels() + k];
+        Vector3::new(number(0), number(1), number(2))
+    }
+
+    /// Reads a `[[sensor]]` table. The numbers it gives are pushed to `parameters`, behind those of the scene.
+    pub(crate) fn read(
+        table: &Table,
+        model: &Model,
+        parameters: &mut Parameters<f64>,
+    ) -> Result<Sensor, Error> {
+        table.only(&[
+            "name", "marker", "reads", "columns", "position", "noise", "delay", "gain", "bias",
+        ])?;
+        let name = table.required("name", table.string("name")?)?.to_string();
+        let (reads, labels) = match (table.string("marker")?, table.strings("reads")?) {
+            (Some(body), None) => {
+                let found = model.bodies.iter().position(|other| other.name == body);
+                let body = found.ok_or_else(|| {
+                    let known: Vec<&str> = model.bodies.iter().map(|b| b.name.as_str()).collect();
+                    let message =
+                        format!("the scene has no body {body:?}; it has {}", known.join(", "));
+                    table.error("marker", message)
+                })?;
+                (Reading::Marker { body }, XYZ.map(String::from).to_vec())
+            }
+            (None, Some(names)) => {
+                let mut numbers = Vec::new();
+                for name in &names {
+                    let number = find_number(model, name)
+                        .map_err(|message| table.error("reads", message))?;
+                    if numbers.contains(&number) {
+                        return Err(table.error("reads", format!("{name} is named twice")));
+                    }
+                    numbers.push(number);
+                }
+                if numbers.is_empty() {
+                    return Err(table.error("reads", "names nothing"));
+                }
+                let label = |name: &&str| name.rsplit('/').next().unwrap_or(name).to_string();
+                (Reading::Numbers(numbers), names.iter().map(label).collect())
+            }
+            _ => {
+                let message = "takes a body, for a point fixed on it, or `reads` the names of numbers of \
+                               the state, such as [\"lid/q\"]; one of the two";
+                return Err(table.error("marker", message));
+            }
+        };
+        let columns: Vec<String> = match (table.strings("columns")?, &reads) {
+            (Some(columns), _) => columns.into_iter().map(String::from).collect(),
+            (None, Reading::Marker { .. }) => XYZ.map(|axis| format!("{name}/{axis}")).to_vec(),
+            (None, Reading::Numbers(_)) => {
+                let names = table.strings("reads")?.unwrap_or_default();
+                names.into_iter().map(String::from).collect()
+            }
+        };
+        if columns.len() != labels.len() {
+            let message = format!(
+                "must be a list of {}, one for each of {}, found {}",
+                labels.len(),
+                labels.join(", "),
+                columns.len()
+            );
+            return Err(table.error("columns", message));
+        }
+        let noise = table.required("noise", table.number("noise")?)?;
+        table.demand("noise", noise > 0.0, "must be positive", noise, "")?;
+        let bias = table.list("bias")?.unwrap_or_else(|| vec![0.0; labels.len()]);
+        if bias.len() != labels.len() {
+            let message = format!("must be a list of {}, found {}", labels.len(), bias.len());
+            return Err(table.error("bias", message));
+        }
+        let delay = table.number("delay")?.unwrap_or(0.0);
+        let position = table.numbers::<3>("position")?;
+        let first = parameters.values.len();
+        parameters.values.extend([delay, table.number("gain")?.unwrap_or(1.0)]);
+        parameters.values.extend(bias);
+        match &reads {
+            Reading::Marker { .. } => parameters.values.extend(position.unwrap_or([0.0; 3])),
+            Reading::Numbers(_) if position.is_some() => {
+                return Err(table.error("position", "is of markers only"));
+            }
+            Reading::Numbers(_) => {}
+        }
+        let delay_range = [delay; 2];
+        let sensor = Sensor { name, reads, columns, labels, noise, delay_range, first };
+        let taken =
+            sensor.parameters().into_iter().find(|(name, _)| model.parameter(name).is_some());
+        if let Some((taken, _)) = taken {
+            let message = format!("the scene has a {taken} already; take another name");
+            return Err(table.error("name", message));
+        }
+        Ok(sensor)
+    }
+
+    /// The slot of its delay.
+    pub(crate) fn delay_slot(&self) -> usize {
+        self.first + DELAY
+    }
+}
+
+/// The parameter of a sensor with this name.
+pub(crate) fn parameter(sensors: &[Sensor], name: &str) -> Option<ParameterRef> {
+    let mut all = sensors.iter().flat_map(Sensor::parameters);
+    all.find(|(other, _)| other == name).map(|(_, slot)| ParameterRef { slots: vec![slot] })
+}
+
+/// The number of the state that a name stands for.
+fn find_number(model: &Model, name: &str) -> Result<StateNumber, String> {
+    let place = |names: Vec<String>| names.iter().position(|other| other == name);
+    if let Some(k) = place(model.velocity_names()) {
+        return Ok(StateNumber::V(k));
+    }
+    let Some(k) = place(model.configuration_names()) else {
+        let [q, v] = [model.configuration_names(), model.velocity_names()];
+        return Err(format!(
+            "there is no number {name:?}; there are {}",
+            [q, v].concat().join(", ")
+        ));
+    };
+    match joint_of(model, k) {
+        Some((joint, part)) if quaternion(joint, part) => Err(format!(
+            "{name} is a part of a quaternion, which a sensor cannot read; leave it to its own columns"
+        )),
+        _ => Ok(StateNumber::Q(k)),
+    }
+}
+
+/// The joint a number of the configuration belongs to, and its place there.
+fn joint_of(model: &Model, k: usize) -> Option<(&Joint, usize)> {
+    let joints = model.bodies.iter().map(|body| &body.joint);
+    let mut own = joints.filter(|joint| joint.kind.coordinates().is_some());
+    own.find_map(|joint| {
+        let numbers = joint.kind.coordinates()?.nq();
+        (joint.q..joint.q + numbers).contains(&k).then(|| (joint, k - joint.q))
+    })
+}
+
+fn quaternion(joint: &Joint, part: usize) -> bool {
+    let coordinates = joint.kind.coordinates().and_then(|coordinates| coordinates.quaternion());
+    coordinates.is_some_and(|(first, _)| part >= first)
+}
+
+/// The hinge whose angle is a number of the configuration.
+pub(crate) fn hinge(model: &Model, k: usize) -> Option<&Joint> {
+    joint_of(model, k).map(|(joint, _)| joint).filter(|joint| joint.kind == JointKind::Revolute)
+}

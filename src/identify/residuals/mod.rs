@@ -1,0 +1,17 @@
+//! How far a simulation is from a recording, and where it starts.
+
+mod initial_state;
+mod measurement;
+mod recorded_state;
+mod replay;
+mod start_in_flight;
+mod window_gradient;
+
+pub use initial_state::initial_state;
+pub use measurement::{Measurement, residuals};
+pub(crate) use measurement::{residual_count, residual_count_at, whole_turns};
+pub(crate) use recorded_state::recorded;
+pub(crate) use replay::ROUNDING;
+pub use replay::replay;
+pub(crate) use start_in_flight::in_flight;
+pub(crate) use window_gradient::{forgets, window_gradient};

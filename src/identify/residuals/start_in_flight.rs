@@ -1,0 +1,86 @@
+//! The start of a motion in flight, fitted to the frames before the first contact.
+
+use nalgebra::DVector;
+
+use super::measurement::{Measurement, residuals};
+use super::recorded_state::{recorded, touched};
+use crate::ad::{self, Dual, LANES};
+use crate::identify::data::{Dataset, Window};
+use crate::identify::experiment::{Experiment, InitialState};
+use crate::model::{Parameters, Settings, System};
+use crate::state::State;
+
+/// A start from fewer frames than this is no better than the first of them.
+pub(super) const LEAST_FRAMES: usize = 6;
+
+/// Damping of the search for a start in flight at its beginning, and where it ends.
+const DAMPING: f64 = 1e-3;
+const MAX_DAMPING: f64 = 1e6;
+const MAX_ITERATIONS: usize = 30;
+
+/// The state at a frame (trajectory and frame) from which the motion under `parameters` up to the first
+/// contact, of at most `steps` recorded steps, comes nearest to the recorded frames, in standard deviations
+/// of the noise. Nothing if there are too few frames without contact.
+pub(crate) fn in_flight(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    parameters: &Parameters<f64>,
+    (trajectory, first): (usize, usize),
+    steps: usize,
+) -> Option<State<f64>> {
+    let scene = &experiment.scene;
+    let recording = &dataset.trajectories[trajectory];
+    let time_step = dataset.settings.time_step * dataset.substeps as f64;
+    let settings = Settings { time_step, ..dataset.settings };
+    let system = System { settings: &settings, ..scene.system_with(parameters) };
+    let flies = |state: &&State<f64>| !touched(&system, state, &scene.inputs).contains(&true);
+    let count = recording.states[first..].iter().take(steps + 1).take_while(flies).count();
+    if count < LEAST_FRAMES {
+        return None;
+    }
+    let mut state = recorded(experiment, dataset, (trajectory, first));
+    let window = Window { trajectory, first, steps: count - 1 };
+    let mut measurement = Measurement::new(experiment, dataset);
+    measurement.initial_state = InitialState::Fitted;
+    let cost = |state: &State<f64>| {
+        let mut r = Vec::new();
+        residuals(&measurement, &window, parameters, state, &mut r);
+        0.5 * r.iter().map(|r| r * r).sum::<f64>()
+    };
+    let mut best = cost(&state);
+    let mut damping = DAMPING;
+    let unknowns = vec![0.0; 2 * scene.model.nv()];
+    for _ in 0..MAX_ITERATIONS {
+        let (r, j) = ad::jacobian::<LANES>(
+            |z: &[Dual<f64, LANES>]| {
+                let initial = state.cast().moved(scene.model.coordinates(), z);
+                let mut r = Vec::new();
+                residuals(&measurement, &window, &parameters.cast(), &initial, &mut r);
+                r
+            },
+            &unknowns,
+        );
+        let (h, g) = (j.tr_mul(&j), j.tr_mul(&DVector::from_vec(r)));
+        let floor = 1e-12 * h.diagonal().max();
+        let before = best;
+        while damping <= MAX_DAMPING {
+            let mut damped = h.clone();
+            for i in 0..h.nrows() {
+                damped[(i, i)] += damping * h[(i, i)] + floor;
+            }
+            let step = damped.cholesky()?.solve(&-&g);
+            let there = state.moved(scene.model.coordinates(), step.as_slice());
+            let found = cost(&there);
+            if found < best {
+                (state, best) = (there, found);
+                damping = (damping / 10.0).max(1e-12);
+                break;
+            }
+            damping *= 10.0;
+        }
+        if before - best <= 1e-9 * before {
+            break;
+        }
+    }
+    best.is_finite().then_some(state)
+}

@@ -1,0 +1,115 @@
+//! Adam (`Kingma15`) on reverse-mode gradients: the search of [LeLidec21] IV.B.
+
+use serde::{Deserialize, Serialize};
+
+use super::Problem;
+use super::levenberg_marquardt::{Minimum, Outcome, Variables};
+use crate::ad;
+use crate::identify::experiment::AdamSettings;
+use crate::state::State;
+
+/// Change over the last tenth of the iterations, relative to the scales, that counts as converged.
+const TOLERANCE: f64 = 1e-2;
+/// Keeps the step finite where a gradient has always been zero.
+const EPSILON: f64 = 1e-30;
+
+/// Where a search stands between two iterations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct AdamStanding {
+    /// The variables of the next iteration.
+    pub x: Vec<f64>,
+    /// Means of the gradient and of its square, initial states behind the variables.
+    mean: Vec<f64>,
+    square: Vec<f64>,
+    iterations: usize,
+    /// The best point so far: cost, variables, initial states.
+    best: Option<(f64, Vec<f64>, Vec<State<f64>>)>,
+    /// The variables when the last tenth of the iterations began.
+    earlier: Option<Vec<f64>>,
+}
+
+impl AdamStanding {
+    /// Before the first iteration.
+    pub fn new(x: &[f64]) -> Self {
+        let (mean, square) = (Vec::new(), Vec::new());
+        AdamStanding { x: x.to_vec(), mean, square, iterations: 0, best: None, earlier: None }
+    }
+}
+
+/// Minimises `problem` from where a search stands within the bounds, in the manner of
+/// [`minimize`](super::minimize). Fitted initial states move along, in units of 1 mm, 1 mrad and
+/// 10 times that a second. `watch` is told of each iteration: where it stands after it, and the cost before.
+pub(crate) fn adam(
+    problem: &mut Problem,
+    mut at: AdamStanding,
+    variables: Variables,
+    settings: AdamSettings,
+    max_iterations: usize,
+    watch: &mut dyn FnMut(&AdamStanding, f64, &Problem) -> bool,
+) -> Result<Minimum, ad::Error> {
+    let n = at.x.len();
+    let unknowns = problem.initial_unknowns();
+    let windows = problem.initial.len();
+    let total = n + windows * unknowns;
+    let scale = |i: usize| match i.checked_sub(n) {
+        None => variables.scale[i],
+        Some(j) if (j % unknowns) < unknowns / 2 => 1e-3,
+        Some(_) => 1e-2,
+    };
+    at.mean.resize(total, 0.0);
+    at.square.resize(total, 0.0);
+    let mut outcome = Outcome::IterationLimit;
+    while at.iterations < max_iterations {
+        let (cost, gradient) = problem.gradient(&at.x)?;
+        at.iterations += 1;
+        if !(cost.is_finite() && gradient.iter().all(|g| g.is_finite())) {
+            if at.iterations == 1 {
+                outcome = Outcome::Infeasible;
+            }
+            break;
+        }
+        if at.best.as_ref().is_none_or(|(best, ..)| cost < *best) {
+            at.best = Some((cost, at.x.clone(), problem.initial.clone()));
+        }
+        if at.iterations == max_iterations - max_iterations / 10 {
+            at.earlier = Some(at.x.clone());
+        }
+        let t = at.iterations as i32;
+        let rate = settings.rate * (1.0 - (at.iterations - 1) as f64 / max_iterations as f64);
+        let mut step = vec![0.0; total];
+        for i in 0..total {
+            let g = gradient[i] * scale(i);
+            at.mean[i] = settings.beta1 * at.mean[i] + (1.0 - settings.beta1) * g;
+            at.square[i] = settings.beta2 * at.square[i] + (1.0 - settings.beta2) * g * g;
+            let m = at.mean[i] / (1.0 - settings.beta1.powi(t));
+            let v = at.square[i] / (1.0 - settings.beta2.powi(t));
+            step[i] = -rate * scale(i) * m / (v.sqrt() + EPSILON);
+        }
+        let bounds = variables.lower.iter().zip(variables.upper);
+        for ((x, step), (&lower, &upper)) in at.x.iter_mut().zip(&step).zip(bounds) {
+            *x = (*x + step).clamp(lower, upper);
+        }
+        if unknowns > 0 {
+            for (k, tangent) in step[n..].chunks_exact(unknowns).enumerate() {
+                problem.move_initial(k, tangent);
+            }
+        }
+        if !watch(&at, cost, problem) {
+            break;
+        }
+    }
+    let settled = at.earlier.as_ref().is_some_and(|earlier| {
+        (0..n).all(|i| (at.x[i] - earlier[i]).abs() <= TOLERANCE * variables.scale[i])
+    });
+    if at.iterations == max_iterations && settled {
+        outcome = Outcome::Converged;
+    }
+    let iterations = at.iterations;
+    Ok(match at.best {
+        Some((cost, x, initial)) => {
+            problem.initial = initial;
+            Minimum { x, cost, iterations, outcome }
+        }
+        None => Minimum { x: at.x, cost: f64::INFINITY, iterations, outcome },
+    })
+}

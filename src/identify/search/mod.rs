@@ -1,0 +1,18 @@
+//! The search for the parameters that make the sum of squares least.
+
+mod adam;
+mod continuation;
+mod fit;
+mod lbfgsb;
+mod levenberg_marquardt;
+mod search_space;
+mod staged;
+mod sum_of_squares;
+
+pub(crate) use fit::OBSERVABLE;
+pub use fit::{Fit, FitStatus, FittedParameter, fit, fit_from};
+pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, minimize};
+pub(crate) use levenberg_marquardt::{Limits, Standing, Variables, proceed};
+pub use search_space::SearchSpace;
+pub use staged::{Checkpoint, Iteration, Progress, StartResult};
+pub use sum_of_squares::{Effort, Problem};

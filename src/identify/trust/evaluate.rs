@@ -1,0 +1,210 @@
+//! How far whole rollouts from the first frame are from the recordings.
+
+use crate::identify::data::Dataset;
+use crate::identify::experiment::Experiment;
+use crate::identify::parallel;
+use crate::identify::residuals::{in_flight, recorded, replay, whole_turns};
+use crate::linalg::norm;
+use crate::model::{Joint, JointKind, Model, Parameters};
+use crate::simulation::StepReport;
+use crate::state::State;
+use crate::trajectory::Known;
+
+/// Which state a rollout starts from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RolloutStart {
+    /// The recorded one of the first frame.
+    #[default]
+    Recorded,
+    /// The one from which the motion up to the first contact comes nearest to the recorded frames; that
+    /// of the first frame where there are too few of them.
+    Flight,
+}
+
+/// The error of one trajectory, over bodies and time (the first frame included).
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrajectoryError {
+    /// Where it comes from.
+    pub name: String,
+    /// Recorded frames.
+    pub frames: usize,
+    /// Mean distance in % of the experiment's length scale, of free bodies and along slides, if any of these is
+    /// recorded.
+    pub position_error_percent: Option<f64>,
+    /// Mean angle of orientations (of free bodies and ball joints), degrees; where there are none, that of
+    /// hinges, if there are any.
+    pub rotation_error_deg: Option<f64>,
+    /// Mean angle of hinges, degrees, if there are any. Whole turns of hinges without limits do not count.
+    pub joint_error_deg: Option<f64>,
+    /// How its contact problems were solved.
+    pub report: StepReport,
+    /// How far the simulation is off at each frame.
+    pub over_time: Vec<FrameError>,
+}
+
+/// How far a simulated state is from the recorded one, means over the bodies; nothing where nothing of the
+/// kind is recorded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameError {
+    /// Distance of free bodies and along slides, m.
+    pub position: Option<f64>,
+    /// Angle of orientations; where there are none, of hinges, rad.
+    pub rotation: Option<f64>,
+}
+
+/// Errors of all trajectories, of the configurations that are recorded: sensors have no part in them.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// One a trajectory, in order.
+    pub trajectories: Vec<TrajectoryError>,
+    /// Mean over the trajectories that have one.
+    pub position_error_percent: Option<f64>,
+    /// Likewise.
+    pub rotation_error_deg: Option<f64>,
+    /// Likewise.
+    pub joint_error_deg: Option<f64>,
+}
+
+/// Simulates every trajectory from its first recorded frame (of those that miss something at single frames, the
+/// first complete one) to its end and measures the distance.
+pub fn evaluate(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    parameters: &Parameters<f64>,
+    threads: usize,
+) -> Evaluation {
+    evaluate_from(experiment, dataset, parameters, RolloutStart::Recorded, threads)
+}
+
+/// [`evaluate`] from a start of choice.
+pub fn evaluate_from(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    parameters: &Parameters<f64>,
+    start: RolloutStart,
+    threads: usize,
+) -> Evaluation {
+    evaluate_with(experiment, dataset, parameters, threads, |k| {
+        let trajectory = &dataset.trajectories[k];
+        let first = trajectory.first_complete();
+        let steps = trajectory.steps() - first;
+        let flight = match start {
+            RolloutStart::Recorded => None,
+            RolloutStart::Flight => in_flight(experiment, dataset, parameters, (k, first), steps),
+        };
+        flight.unwrap_or_else(|| recorded(experiment, dataset, (k, first)))
+    })
+}
+
+/// [`evaluate`] from states of choice: `start` gives that of each trajectory by its index, at its first frame, or
+/// its first complete one ([`Trajectory::first_complete`](crate::trajectory::Trajectory::first_complete)).
+pub fn evaluate_with(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    parameters: &Parameters<f64>,
+    threads: usize,
+    start: impl Fn(usize) -> State<f64> + Sync,
+) -> Evaluation {
+    let trajectories = parallel(threads, dataset.trajectories.len(), |k| {
+        let trajectory = &dataset.trajectories[k];
+        let model = &experiment.scene.model;
+        let system = dataset.system(&experiment.scene, parameters);
+        let first = trajectory.first_complete();
+        let part = (k, first, trajectory.steps() - first);
+        let inputs = &experiment.scene.inputs;
+        let mut errors = Errors::default();
+        let nothing = FrameError { position: None, rotation: None };
+        let mut over_time = vec![nothing; trajectory.states.len()];
+        let report = replay(system, dataset, part, start(k), inputs, |frame, state| {
+            let mut here = Errors::default();
+            here.add(model, trajectory.recorded.at(frame), state, &trajectory.states[frame]);
+            errors.merge(&here);
+            let [position, orientation, hinge] = here.means();
+            over_time[frame] = FrameError { position, rotation: orientation.or(hinge) };
+        });
+        let [position, orientation, hinge] = errors.means();
+        let joint_error_deg = hinge.map(f64::to_degrees);
+        TrajectoryError {
+            name: trajectory.name.clone(),
+            frames: trajectory.states.len(),
+            position_error_percent: position.map(|x| 100.0 * x / experiment.length_scale),
+            rotation_error_deg: orientation.map(f64::to_degrees).or(joint_error_deg),
+            joint_error_deg,
+            report,
+            over_time,
+        }
+    });
+    let mean = |error: fn(&TrajectoryError) -> Option<f64>| {
+        let errors: Vec<f64> = trajectories.iter().filter_map(error).collect();
+        (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
+    };
+    Evaluation {
+        position_error_percent: mean(|t| t.position_error_percent),
+        rotation_error_deg: mean(|t| t.rotation_error_deg),
+        joint_error_deg: mean(|t| t.joint_error_deg),
+        trajectories,
+    }
+}
+
+impl Evaluation {
+    /// Whether there is an error of any kind, and all are finite.
+    pub fn is_finite(&self) -> bool {
+        let errors = [self.position_error_percent, self.rotation_error_deg];
+        let mut errors = errors.into_iter().flatten().peekable();
+        errors.peek().is_some() && errors.all(f64::is_finite)
+    }
+}
+
+/// Sums over joints and frames: distances, angles of orientations, angles of hinges; and how many there
+/// are of each.
+#[derive(Default)]
+pub(crate) struct Errors {
+    sums: [f64; 3],
+    counts: [usize; 3],
+}
+
+impl Errors {
+    pub(crate) fn add(
+        &mut self,
+        model: &Model,
+        known: Known,
+        simulated: &State<f64>,
+        recorded: &State<f64>,
+    ) {
+        let away = simulated.difference(model.coordinates(), recorded);
+        for joint in model.bodies.iter().map(|body| &body.joint) {
+            let [linear, angular] = recorded_directions(known, joint);
+            let angles = 1 + usize::from(joint.kind == JointKind::Revolute);
+            for (kind, directions) in [(0, linear), (angles, angular)] {
+                if directions.is_empty() {
+                    continue;
+                }
+                let parts = directions.iter().map(|&k| away[k] - whole_turns(joint, away[k]));
+                self.sums[kind] += norm(&parts.collect::<Vec<f64>>());
+                self.counts[kind] += 1;
+            }
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Errors) {
+        for kind in 0..3 {
+            self.sums[kind] += other.sums[kind];
+            self.counts[kind] += other.counts[kind];
+        }
+    }
+
+    pub(crate) fn means(&self) -> [Option<f64>; 3] {
+        [0, 1, 2].map(|k| (self.counts[k] > 0).then(|| self.sums[k] / self.counts[k] as f64))
+    }
+}
+
+/// The directions of a joint in which its configuration is recorded, by their places in the velocity:
+/// along which it moves, and about which it turns.
+fn recorded_directions(known: Known, joint: &Joint) -> [Vec<usize>; 2] {
+    let slides = usize::from(joint.kind == JointKind::Prismatic);
+    let quaternion = joint.kind.coordinates().and_then(|coordinates| coordinates.quaternion());
+    let linear = quaternion.map_or(slides, |(_, turns)| turns);
+    let recorded = (0..joint.kind.nv()).filter(|&k| known.configuration(joint, k));
+    let (moves, turns): (Vec<usize>, Vec<usize>) = recorded.partition(|&k| k < linear);
+    [moves, turns].map(|directions| directions.into_iter().map(|k| joint.v + k).collect())
+}

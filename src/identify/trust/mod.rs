@@ -1,0 +1,25 @@
+//! What a result, or an experiment before anything is fitted, is worth.
+
+mod combination;
+mod comparison;
+mod design;
+mod evaluate;
+mod half_sampling;
+mod information;
+mod observability;
+mod outliers;
+mod phases;
+mod profile;
+
+pub use combination::Combination;
+pub use comparison::{Comparison, PairedDifference};
+pub use design::{Candidate, Design};
+pub use evaluate::{
+    Evaluation, FrameError, RolloutStart, TrajectoryError, evaluate, evaluate_from, evaluate_with,
+};
+pub use half_sampling::{HalfSampling, half_sampling};
+pub use information::{Information, Resolution, Unknown};
+pub use observability::{Expected, Observability, Visibility};
+pub use outliers::{Outlier, misfits, outliers};
+pub use phases::{Phase, PhaseErrors, errors_by_phase};
+pub use profile::{LossProfile, Others, loss_profile};

@@ -1,0 +1,105 @@
+//! Recordings that a simulation explains far worse than the others.
+
+use crate::identify::data::Dataset;
+use crate::identify::experiment::Experiment;
+use crate::identify::parallel;
+use crate::identify::residuals::{Measurement, residuals};
+use crate::model::Parameters;
+use crate::state::State;
+
+/// A recording that stands out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outlier {
+    /// Its place among the recordings.
+    pub trajectory: usize,
+    /// Its name.
+    pub name: String,
+    /// Mean square of its residuals, in standard deviations.
+    pub mean_square: f64,
+    /// How far the logarithm of that is above the median, in robust standard deviations.
+    pub score: f64,
+    /// The same in words.
+    pub words: String,
+}
+
+/// Scores from which a recording stands out (`Iglewicz93`).
+const LIMIT: f64 = 3.5;
+/// Fewest recordings among which one can.
+const LEAST: usize = 5;
+/// Least spread that is told from none, of logarithms.
+const LEAST_SPREAD: f64 = 0.1;
+/// The median distance from the median of a normal distribution is its standard deviation over this.
+const NORMAL: f64 = 1.4826;
+
+/// The mean square of the residuals of each recording, in standard deviations and by no robust loss, with windows
+/// simulated under `parameters` from `initial`; nothing for one without residuals, infinite where the simulation
+/// fails.
+pub fn misfits(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    parameters: &Parameters<f64>,
+    initial: &[State<f64>],
+    threads: usize,
+) -> Vec<Option<f64>> {
+    let measurement = Measurement { robust: None, ..Measurement::new(experiment, dataset) };
+    let windows: Vec<_> = dataset.windows.iter().zip(initial).collect();
+    let parts = parallel(threads, windows.len(), |k| {
+        let (window, initial) = windows[k];
+        let mut r = Vec::new();
+        residuals(&measurement, window, parameters, initial, &mut r);
+        (r.iter().map(|r| r * r).sum::<f64>(), r.len())
+    });
+    let mut sums = vec![(0.0, 0); dataset.trajectories.len()];
+    for ((window, _), (square, count)) in windows.iter().zip(parts) {
+        let sum = &mut sums[window.trajectory];
+        *sum = (sum.0 + square, sum.1 + count);
+    }
+    let mean = |(square, count): (f64, usize)| {
+        let mean = square / count as f64;
+        (count > 0).then_some(if mean.is_finite() { mean } else { f64::INFINITY })
+    };
+    sums.into_iter().map(mean).collect()
+}
+
+/// The recordings of which the mean square is far above that of most, by median and median distance of the
+/// logarithms; the farthest first. None of fewer than five.
+pub fn outliers(dataset: &Dataset, misfits: &[Option<f64>]) -> Vec<Outlier> {
+    let known = misfits.iter().copied().enumerate();
+    let known: Vec<(usize, f64)> = known.filter_map(|(k, mean)| Some((k, mean?))).collect();
+    if known.len() < LEAST {
+        return Vec::new();
+    }
+    // What is exact has a logarithm, too.
+    let logarithm = |mean: f64| mean.max(f64::MIN_POSITIVE).ln();
+    let center = median(known.iter().map(|&(_, mean)| logarithm(mean)).collect());
+    let away = known.iter().map(|&(_, mean)| (logarithm(mean) - center).abs());
+    let spread = (NORMAL * median(away.collect())).max(LEAST_SPREAD);
+    let mut found: Vec<Outlier> = known
+        .into_iter()
+        .filter_map(|(trajectory, mean_square)| {
+            let score = (logarithm(mean_square) - center) / spread;
+            let name = dataset.trajectories.get(trajectory)?.name.clone();
+            (score > LIMIT).then(|| {
+                let times = ((logarithm(mean_square) - center) / 2.0).exp();
+                let words = format!(
+                    "{name} is explained far worse than most recordings: its residuals are {times:.1} \
+                     times as large as those of the median, {score:.1} robust standard deviations \
+                     beyond it; look at it, or take a robust loss (huber, cauchy)"
+                );
+                Outlier { trajectory, name, mean_square, score, words }
+            })
+        })
+        .collect();
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    found
+}
+
+/// The middle of a list, or the mean of the two in the middle; 0 of none.
+fn median(mut list: Vec<f64>) -> f64 {
+    list.sort_by(f64::total_cmp);
+    let (low, high) = (list.len().saturating_sub(1) / 2, list.len() / 2);
+    match (list.get(low), list.get(high)) {
+        (Some(low), Some(high)) => 0.5 * (low + high),
+        _ => 0.0,
+    }
+}

@@ -1,0 +1,529 @@
+//! The report of an identification as a page.
+
+use serde::Serialize;
+
+use super::page::Page;
+use super::player::{PLAYER, program};
+use super::{Clip, Drawing, Playback, Role, TrackRecorder};
+use crate::Error;
+use crate::identify::{Dataset, Evaluation, Experiment, Fit, Window, evaluate_with};
+use crate::model::{JointKind, Model};
+use crate::simulation::Rollout;
+use crate::state::State;
+use crate::trajectory::Trajectory;
+
+/// Everything the report of an identification shows. A section without data is left out of the page.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FitReport {
+    /// Program and version.
+    pub program: String,
+    /// The experiment file as it was given.
+    pub experiment: String,
+    /// Seed of what was random.
+    pub seed: u64,
+    /// How it ended: the name used in results.
+    pub status: String,
+    /// How it ended, as a sentence.
+    pub status_text: String,
+    /// Mean of the squared residuals in standard deviations: 1 is noise alone.
+    pub loss: f64,
+    /// The loss where the search started.
+    pub loss_at_start: f64,
+    /// The loss with the scene's own values.
+    pub loss_of_scene: f64,
+    /// Iterations of the search.
+    pub iterations: usize,
+    /// Wall time, s.
+    pub seconds: Option<f64>,
+    /// Work in simulations of one recording without derivatives.
+    pub rollouts: Option<f64>,
+    /// How many recordings there were.
+    pub recording_count: usize,
+    /// How many windows they were cut into.
+    pub window_count: usize,
+    /// Time step of the simulation, s.
+    pub time_step: f64,
+    /// What position errors are quoted in, m.
+    pub length_scale: f64,
+    /// The parameters.
+    pub parameters: Vec<ReportedParameter>,
+    /// What a user should know, in sentences.
+    pub warnings: Vec<String>,
+    /// How the search went.
+    pub convergence: Option<Convergence>,
+    /// Where the first stage led from each start, where there were several.
+    pub starts: Vec<ReportedStart>,
+    /// How the loss depends on each parameter.
+    pub profiles: Vec<Profile>,
+    /// How far simulations are off, over time.
+    pub errors_over_time: Option<ErrorsOverTime>,
+    /// What the loss is made of, by phase of the motion.
+    pub phases: Vec<PhaseResidual>,
+    /// Correlations of the estimates.
+    pub correlations: Option<Correlations>,
+    /// How far whole simulations are off, recording by recording.
+    pub recordings: Vec<RecordingError>,
+    /// Where those simulations start, in words.
+    pub start_text: String,
+    /// Recordings and simulations to look at.
+    pub playback: Option<Playback>,
+}
+
+/// A parameter and what is known about it, in its own unit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ReportedParameter {
+    /// Its name.
+    pub name: String,
+    /// Its unit; empty if it has none.
+    pub unit: String,
+    /// Others that have its value.
+    pub tied: Vec<String>,
+    /// Where the search started.
+    pub start: f64,
+    /// Where it ended.
+    pub value: f64,
+    /// Least value allowed; not finite if there is none.
+    pub lower: f64,
+    /// Largest value allowed; not finite if there is none.
+    pub upper: f64,
+    /// Standard deviation of the estimate.
+    pub standard_error: Option<f64>,
+    /// 95 % interval.
+    pub interval: Option<[f64; 2]>,
+    /// Whether any recording depends on it.
+    pub observable: bool,
+    /// Whether it ended at a bound.
+    pub at_bound: bool,
+    /// Whether it was not searched for.
+    pub fixed: bool,
+    /// What was known beforehand: expected value and standard deviation.
+    pub prior: Option<[f64; 2]>,
+    /// The true value, where the experiment states it.
+    pub truth: Option<f64>,
+}
+
+/// How the search went, iteration by iteration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Convergence {
+    /// The stage of each iteration, from 0.
+    pub stage: Vec<usize>,
+    /// The start its search began from, from 0.
+    pub start: Vec<usize>,
+    /// Mean of the squared residuals that count in its stage.
+    pub loss: Vec<Option<f64>>,
+    /// The values of all parameters, in their order.
+    pub values: Vec<Vec<f64>>,
+}
+
+/// Where the first stage led from one of several starts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ReportedStart {
+    /// The parameters at the start.
+    pub start: Vec<f64>,
+    /// The parameters at the end.
+    pub values: Vec<f64>,
+    /// Mean of the squared residuals that count in the stage, at the end.
+    pub loss: Option<f64>,
+}
+
+/// How the loss depends on a parameter.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Profile {
+    /// Index of the parameter.
+    pub parameter: usize,
+    /// Its values, increasing.
+    pub values: Vec<f64>,
+    /// Mean of the squared residuals at each.
+    pub loss: Vec<f64>,
+    /// Whether the other parameters were fitted anew at each value; otherwise they were held.
+    pub others_fitted: bool,
+}
+
+/// Quantiles over recordings at each time: of one tenth, of one half, of nine tenths of them it is at most
+/// this.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Spread {
+    /// One tenth.
+    pub low: Vec<f64>,
+    /// One half.
+    pub median: Vec<f64>,
+    /// Nine tenths.
+    pub high: Vec<f64>,
+}
+
+/// How far whole simulations are off, over time since the first frame.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ErrorsOverTime {
+    /// Times, s.
+    pub times: Vec<f64>,
+    /// How many recordings last until then.
+    pub count: Vec<usize>,
+    /// Distance, mean over the bodies, m.
+    pub position: Option<Spread>,
+    /// Angle, mean over the bodies, degrees.
+    pub rotation_deg: Option<Spread>,
+}
+
+/// The part of a phase of the motion in the loss.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PhaseResidual {
+    /// What it is called: flight, impact, slide, rest.
+    pub phase: String,
+    /// How many frames are of it.
+    pub frames: usize,
+    /// Mean of the squared residuals of its frames: 1 is noise alone.
+    pub mean_square: f64,
+    /// Its part of the sum of all squared residuals, 0 to 1.
+    pub share: f64,
+    /// Mean distance, m.
+    pub position: Option<f64>,
+    /// Mean angle, degrees.
+    pub rotation_deg: Option<f64>,
+}
+
+/// Correlations of the estimates.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Correlations {
+    /// Names of the parameters it is about.
+    pub names: Vec<String>,
+    /// Row by row, -1 to 1; not finite where it is not known.
+    pub matrix: Vec<Vec<f64>>,
+    /// Which combinations of parameters are not identifiable, in sentences.
+    pub remarks: Vec<String>,
+}
+
+/// How far the simulation of a whole recording is off.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RecordingError {
+    /// The file.
+    pub name: String,
+    /// Recorded frames.
+    pub frames: usize,
+    /// Duration, s.
+    pub duration: f64,
+    /// Mean distance, % of the length scale, if positions are recorded.
+    pub position_percent: Option<f64>,
+    /// Mean angle, degrees, if any is recorded.
+    pub rotation_deg: Option<f64>,
+    /// Whether it is far beyond the others.
+    pub outlier: bool,
+    /// Whether it was held back from the fit.
+    pub held_out: bool,
+    /// Where it is among the clips of the playback.
+    pub clip: Option<usize>,
+}
+
+/// An error is that of an outlier beyond so many standard deviations (robust ones) over the median...
+const OUTLIER: f64 = 4.0;
+/// ...and so many medians: a few that are nearly the same have no outlier.
+const FAR: f64 = 1.5;
+/// Points of a curve over time at most.
+const POINTS: usize = 400;
+/// Fewest recordings with quantiles worth drawing; below, one recording decides.
+const FEWEST: usize = 2;
+
+impl FitReport {
+    /// What can be said from a fit alone. Simulates all recordings once, on `threads` threads.
+    ///
+    /// `profiles`, `phases`, the remarks of `correlations`, `seconds` and `rollouts` are left for whoever knows
+    /// them.
+    pub fn new(experiment: &Experiment, dataset: &Dataset, fit: &Fit, threads: usize) -> FitReport {
+        let starts = starts(dataset, fit);
+        let evaluation =
+            evaluate_with(experiment, dataset, &fit.identified, threads, |k| starts[k].clone());
+        let mut recordings = recording_errors(dataset, &evaluation);
+        let shown = worst_median_best(&recordings);
+        for (clip, &(recording, _)) in shown.iter().enumerate() {
+            recordings[recording].clip = Some(clip);
+        }
+        FitReport {
+            program: program(),
+            experiment: experiment.name.clone(),
+            seed: experiment.seed,
+            status: fit.status.name().to_string(),
+            status_text: fit.status.to_string(),
+            loss: fit.loss,
+            loss_at_start: fit.loss_at_start,
+            loss_of_scene: fit.loss_of_scene,
+            iterations: fit.iterations,
+            recording_count: dataset.trajectories.len(),
+            window_count: dataset.windows.len(),
+            time_step: dataset.settings.time_step,
+            length_scale: experiment.length_scale,
+            parameters: parameters(experiment, fit),
+            warnings: fit.warnings.clone(),
+            convergence: convergence(fit),
+            starts: starts_tried(fit),
+            correlations: correlations(fit),
+            errors_over_time: errors_over_time(dataset, &evaluation),
+            recordings,
+            start_text:
+                "Each recording is simulated as a whole with the identified parameters, from where \
+                         its first window starts at the result."
+                    .to_string(),
+            playback: Some(playback(experiment, dataset, fit, &starts, &shown)),
+            ..FitReport::default()
+        }
+    }
+
+    /// The page: one HTML file that loads nothing.
+    ///
+    /// # Errors
+    /// If the report has no JSON.
+    pub fn html(&self) -> Result<String, Error> {
+        let title = format!("{} - identification", file_name(&self.experiment));
+        let scripts = [PLAYER, include_str!("web/charts.js"), include_str!("web/report.js")];
+        Page { title: &title, class: "report", scripts: &scripts }.html(self)
+    }
+}
+
+/// The last part of a path, if it has one.
+fn file_name(path: &str) -> &str {
+    std::path::Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
+}
+
+/// Where the first window of each recording starts at the result; the recorded state where there is none.
+fn starts(dataset: &Dataset, fit: &Fit) -> Vec<State<f64>> {
+    let mut starts: Vec<State<f64>> =
+        dataset.trajectories.iter().map(|t| t.states[t.first_complete()].clone()).collect();
+    let windows = dataset.windows.iter().zip(&fit.initial_states);
+    let first = |window: &Window| dataset.trajectories[window.trajectory].first_complete();
+    for (window, state) in windows.filter(|(window, _)| window.first == first(window)) {
+        starts[window.trajectory].clone_from(state);
+    }
+    starts
+}
+
+fn parameters(experiment: &Experiment, fit: &Fit) -> Vec<ReportedParameter> {
+    let model = &experiment.scene.model;
+    let described = experiment.parameters.iter().zip(&fit.parameters);
+    let reported = described.map(|(free, fitted)| ReportedParameter {
+        name: fitted.name.clone(),
+        unit: unit(model, &fitted.name).to_string(),
+        tied: experiment.tied(free),
+        start: fitted.initial,
+        value: fitted.value,
+        lower: fitted.lower,
+        upper: fitted.upper,
+        standard_error: fitted.standard_error,
+        interval: fitted.interval,
+        observable: fitted.observable,
+        at_bound: fitted.at_bound,
+        fixed: fitted.fixed,
+        prior: free.prior.as_ref().map(|prior| [prior.mean, prior.sd]),
+        truth: experiment.truth.get(&fitted.name).copied(),
+    });
+    reported.collect()
+}
+
+fn convergence(fit: &Fit) -> Option<Convergence> {
+    let of = &fit.history;
+    (!of.is_empty()).then(|| Convergence {
+        stage: of.iter().map(|iteration| iteration.stage).collect(),
+        start: of.iter().map(|iteration| iteration.start).collect(),
+        loss: of.iter().map(|iteration| iteration.loss).collect(),
+        values: of.iter().map(|iteration| iteration.values.clone()).collect(),
+    })
+}
+
+fn starts_tried(fit: &Fit) -> Vec<ReportedStart> {
+    let starts = fit.starts.iter().map(|tried| ReportedStart {
+        start: tried.start.clone(),
+        values: tried.values.clone(),
+        loss: tried.loss,
+    });
+    starts.collect()
+}
+
+fn correlations(fit: &Fit) -> Option<Correlations> {
+    let names: Vec<String> = fit.told.iter().map(|&k| fit.parameters[k].name.clone()).collect();
+    let matrix = &fit.correlations;
+    (names.len() > 1 && matrix.shape() == (names.len(), names.len())).then(|| Correlations {
+        names,
+        matrix: matrix.row_iter().map(|row| row.iter().copied().collect()).collect(),
+        remarks: Vec::new(),
+    })
+}
+
+/// The unit of a parameter by its name; empty if it has none, or more than one.
+fn unit(model: &Model, name: &str) -> &'static str {
+    let path: Vec<&str> = name.split('/').collect();
+    let kind = path.first().and_then(|owner| {
+        let body = model.bodies.iter().find(|body| body.name == *owner);
+        body.map(|body| body.joint.kind)
+    });
+    let by_joint = |turns: &'static str, slides: &'static str| match kind {
+        Some(JointKind::Revolute | JointKind::Ball) => turns,
+        Some(JointKind::Prismatic) => slides,
+        _ => "",
+    };
+    match path.as_slice() {
+        ["gravity", ..] => "m/s²",
+        [.., "mass"] => "kg",
+        [.., "inertia"] | [.., "inertia", _] => "kg m²",
+        [.., "center_of_mass" | "half_extents" | "position" | "anchor", _] => "m",
+        [.., "half_extents" | "radius" | "half_length" | "distance"] => "m",
+        [.., "first" | "second", _] => "m",
+        [_, "tilt", _] => "rad",
+        [_, "offset"] if model.half_spaces.iter().any(|ground| ground.name == path[0]) => "m",
+        [.., "delay"] => "s",
+        [.., "armature"] => by_joint("kg m²", "kg"),
+        [.., "damping"] => by_joint("N m s/rad", "N s/m"),
+        [_, "friction"] => by_joint("N m", "N"),
+        [.., "stiffness"] => by_joint("N m/rad", "N/m"),
+        [_, "rest" | "lower" | "upper"] => by_joint("rad", "m"),
+        _ => "",
+    }
+}
+
+fn recording_errors(dataset: &Dataset, evaluation: &Evaluation) -> Vec<RecordingError> {
+    let rows = dataset.trajectories.iter().zip(&evaluation.trajectories);
+    let mut rows: Vec<RecordingError> = rows
+        .map(|(recording, error)| RecordingError {
+            name: recording.name.clone(),
+            frames: error.frames,
+            duration: duration(recording),
+            position_percent: error.position_error_percent,
+            rotation_deg: error.rotation_error_deg,
+            ..RecordingError::default()
+        })
+        .collect();
+    for of in [|row: &RecordingError| row.position_percent, |row: &RecordingError| row.rotation_deg]
+    {
+        let errors: Vec<f64> = rows.iter().filter_map(of).collect();
+        let middle = quantile(&errors, 0.5);
+        let away: Vec<f64> = errors.iter().map(|x| (x - middle).abs()).collect();
+        // The median of |x - median| of a normal distribution is 0.6745 standard deviations.
+        let limit = (middle + OUTLIER * quantile(&away, 0.5) / 0.6745).max(FAR * middle);
+        for row in &mut rows {
+            // What is not a number is out, too.
+            let within = of(row).is_none_or(|error| error <= limit);
+            row.outlier |= !within;
+        }
+    }
+    rows
+}
+
+fn duration(recording: &Trajectory) -> f64 {
+    recording.times.last().zip(recording.times.first()).map_or(0.0, |(end, begin)| end - begin)
+}
+
+/// The value that a part `p` of numbers do not exceed, between two of them in proportion; infinite numbers are
+/// the largest, and NaN if there are none.
+fn quantile(numbers: &[f64], p: f64) -> f64 {
+    let mut sorted: Vec<f64> = numbers.iter().copied().filter(|x| !x.is_nan()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+    let place = p * last as f64;
+    let (below, part) = (place.floor() as usize, place.fract());
+    let above = sorted[(below + 1).min(last)];
+    if part == 0.0 { sorted[below] } else { sorted[below] + part * (above - sorted[below]) }
+}
+
+/// The two worst, the median and the two best recordings, each once.
+fn worst_median_best(rows: &[RecordingError]) -> Vec<(usize, &'static str)> {
+    // By positions, where there are any.
+    let error = |&k: &usize| {
+        let row: &RecordingError = &rows[k];
+        let error = row.position_percent.or(row.rotation_deg).unwrap_or(0.0);
+        if error.is_nan() { f64::INFINITY } else { error }
+    };
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|a, b| error(b).total_cmp(&error(a)));
+    let last = order.len().saturating_sub(1);
+    let wanted = [
+        (0, "worst"),
+        (1, "second worst"),
+        (order.len() / 2, "median"),
+        (last, "best"),
+        (last.saturating_sub(1), "second best"),
+    ];
+    let mut shown: Vec<(usize, &'static str)> = Vec::new();
+    for (place, name) in wanted {
+        if let Some(&recording) = order.get(place)
+            && !shown.iter().any(|&(known, _)| known == recording)
+        {
+            shown.push((recording, name));
+        }
+    }
+    shown
+}
+
+fn errors_over_time(dataset: &Dataset, evaluation: &Evaluation) -> Option<ErrorsOverTime> {
+    let longest = evaluation.trajectories.iter().map(|t| t.over_time.len()).max()?;
+    let interval = dataset.settings.time_step * dataset.substeps as f64;
+    let lasting =
+        |frame: usize| evaluation.trajectories.iter().filter_map(move |t| t.over_time.get(frame));
+    let fewest = FEWEST.min(evaluation.trajectories.len());
+    let end = (0..longest).take_while(|&frame| lasting(frame).count() >= fewest).count();
+    let stride = end.div_ceil(POINTS).max(1);
+    let frames: Vec<usize> = (0..end).step_by(stride).collect();
+    let spread = |of: &dyn Fn(usize) -> Vec<f64>| {
+        let mut spread = Spread::default();
+        for &frame in &frames {
+            let errors = of(frame);
+            if errors.is_empty() {
+                return None;
+            }
+            spread.low.push(quantile(&errors, 0.1));
+            spread.median.push(quantile(&errors, 0.5));
+            spread.high.push(quantile(&errors, 0.9));
+        }
+        (!frames.is_empty()).then_some(spread)
+    };
+    Some(ErrorsOverTime {
+        times: frames.iter().map(|&frame| frame as f64 * interval).collect(),
+        count: frames.iter().map(|&frame| lasting(frame).count()).collect(),
+        position: spread(&|frame| lasting(frame).filter_map(|error| error.position).collect()),
+        rotation_deg: spread(&|frame| {
+            lasting(frame).filter_map(|error| Some(error.rotation?.to_degrees())).collect()
+        }),
+    })
+}
+
+/// Recordings with their simulations from `starts`.
+fn playback(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    fit: &Fit,
+    starts: &[State<f64>],
+    shown: &[(usize, &str)],
+) -> Playback {
+    let (model, parameters) = (&experiment.scene.model, &fit.identified);
+    let drawing = Drawing::new(model, parameters);
+    let clips = shown.iter().map(|&(index, rank)| {
+        let recording = &dataset.trajectories[index];
+        let times = &recording.times;
+        let span = [times[0], times[0] + duration(recording)];
+        let track =
+            |name, role| TrackRecorder::new(model, parameters, &drawing, (name, role), span);
+        let mut recorded = track("recording", Role::Recording);
+        for (&time, state) in times.iter().zip(&recording.states) {
+            recorded.frame(time, state);
+        }
+        let mut simulated = track("simulation", Role::Simulation);
+        let system = dataset.system(&experiment.scene, parameters);
+        let mut rollout = Rollout::new(system, starts[index].clone());
+        // Where frames are uneven, they are no ends of steps: the steps are shown.
+        let step = dataset.settings.time_step;
+        let begin = recording.first_complete();
+        let start = times[begin];
+        let steps = 0..=((times[times.len() - 1] - start) / step) as usize;
+        let own: Vec<f64> = steps.map(|k| start + k as f64 * step).collect();
+        let (times, between) =
+            if dataset.even { (&times[begin..], dataset.substeps) } else { (&own[..], 1) };
+        for (frame, &time) in times.iter().enumerate() {
+            for _ in 0..if frame == 0 { 0 } else { between } {
+                rollout.step(&experiment.scene.inputs);
+                simulated.contacts(rollout.workspace.contacts());
+            }
+            simulated.frame(time, &rollout.state);
+        }
+        Clip {
+            name: format!("{} ({rank})", file_name(&recording.name)),
+            tracks: vec![simulated.finish(), recorded.finish()],
+        }
+    });
+    let clips = clips.collect();
+    Playback { drawing, clips }
+}
