@@ -1,17 +1,15 @@
-//! The end of the tape that is being recorded, in thread-local storage.
+//! The end of the tape that is being recorded, and the operations on it.
 //!
 //! What every operation touches is a [`Cursor`], without destructor and without borrow flag: the chunk being
-//! filled moves out of its cell and back. The rest is a [`Tape`], reached when a chunk is full, by nodes
+//! filled moves out of its cell and back. The rest is a [`Tape`](super::Tape), reached when a chunk is full, by nodes
 //! and by the drivers.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Real;
-use super::tape::{Tape, push_beyond, put_away};
-use super::tapes::Tapes;
 
 /// Operations in a chunk.
 pub(super) const CHUNK: usize = 1024;
@@ -62,7 +60,7 @@ pub(super) type Origin = (&'static &'static str, &'static Location<'static>);
 
 /// The end of the tape being recorded.
 pub struct Cursor<T> {
-    /// The chunk being filled, if it has room. Not dropped by the cursor but by its [`Tape`].
+    /// The chunk being filled, if it has room. Not dropped by the cursor but by its [`Tape`](super::Tape).
     pub(super) chunk: Cell<Option<ManuallyDrop<Chunk<T>>>>,
     pub(super) len: Cell<usize>,
     /// The epoch of new variables.
@@ -95,106 +93,9 @@ impl<T> Cursor<T> {
     }
 }
 
-/// The second operand of an operation that has only one.
-#[inline(always)]
-pub(super) fn aside<T: TapeScalar>() -> u32 {
-    T::with_cursor(|cursor| (cursor.len.get() % ASIDE) as u32)
-}
-
-/// The epochs whose variables are most likely alive: those of the last two marks.
-#[inline(always)]
-pub(super) fn epochs<T: TapeScalar>() -> [u64; 2] {
-    T::with_cursor(|cursor| [cursor.epoch.get(), cursor.enclosing.get()])
-}
-
-/// Appends an operation and returns its index.
-///
-/// Thread-local storage is entered for one number at a time: the compiler inlines that, and would not
-/// inline a longer visit.
-#[inline(always)]
-pub(super) fn push<T: TapeScalar>(i: u32, j: u32, dx: T, dy: T, origin: Origin) -> u32 {
-    let Some(mut chunk) = T::with_cursor(|cursor| cursor.chunk.take()) else {
-        return push_beyond(i, j, dx, dy, origin);
-    };
-    let len = T::with_cursor(|cursor| cursor.len.get());
-    // Field by field: put together first, large scalars would be copied twice.
-    let operation = &mut chunk[len % CHUNK];
-    operation.operands = [i, j];
-    operation.partials[0] = dx;
-    if !one_operand::<T>(j) {
-        operation.partials[1] = dy;
-    }
-    T::with_cursor(|cursor| cursor.len.set(len + 1));
-    if (len + 1) % CHUNK != 0 {
-        T::with_cursor(|cursor| cursor.chunk.set(Some(chunk)));
-    } else {
-        put_away(chunk);
-    }
-    len as u32
-}
-
 /// Whether the second partial derivative of an operation is neither written nor read. Over small
 /// scalars a 0 is cheaper than the question.
 #[inline(always)]
 pub(super) fn one_operand<T>(j: u32) -> bool {
     size_of::<T>() > size_of::<[f64; 2]>() && j < ASIDE as u32
 }
-
-/// Scalars a tape can be over. Sealed: each has its place in thread-local storage.
-pub trait TapeScalar: Real {
-    #[doc(hidden)]
-    fn with_cursor<Out>(f: impl FnOnce(&Cursor<Self>) -> Out) -> Out;
-    #[doc(hidden)]
-    fn with_tapes<Out>(f: impl FnOnce(&mut Tapes<Self>) -> Out) -> Out;
-    /// [`Self::with_tapes`], if there are any left at the end of the thread.
-    #[doc(hidden)]
-    fn try_with_tapes(f: impl FnOnce(&mut Tapes<Self>));
-    #[doc(hidden)]
-    fn take_tapes() -> Option<Box<Tapes<Self>>>;
-    #[doc(hidden)]
-    fn put_tapes(tapes: Box<Tapes<Self>>);
-    #[doc(hidden)]
-    fn with_tape<Out>(f: impl FnOnce(&mut Tape<Self>) -> Out) -> Out {
-        Self::with_tapes(|tapes| f(&mut tapes.active))
-    }
-}
-
-macro_rules! tape_scalar {
-    ($($t:ty),*) => {$(const _: () = {
-        thread_local! {
-            static CURSOR: Cursor<$t> = const { Cursor::idle() };
-            static TAPES: RefCell<Option<Box<Tapes<$t>>>> = const { RefCell::new(None) };
-        }
-        impl TapeScalar for $t {
-            #[inline(always)]
-            fn with_cursor<Out>(f: impl FnOnce(&Cursor<Self>) -> Out) -> Out {
-                CURSOR.with(f)
-            }
-            fn with_tapes<Out>(f: impl FnOnce(&mut Tapes<Self>) -> Out) -> Out {
-                TAPES.with_borrow_mut(|tapes| f(tapes.get_or_insert_default()))
-            }
-            fn try_with_tapes(f: impl FnOnce(&mut Tapes<Self>)) {
-                // Gone at the end of the thread: then there is nothing to do.
-                _ = TAPES.try_with(|tapes| f(tapes.borrow_mut().get_or_insert_default()));
-            }
-            fn take_tapes() -> Option<Box<Tapes<Self>>> {
-                TAPES.take()
-            }
-            fn put_tapes(tapes: Box<Tapes<Self>>) {
-                // What a sweep recorded elsewhere meanwhile is dropped outside of the borrow.
-                drop(TAPES.replace(Some(tapes)));
-            }
-        }
-    };)*};
-}
-
-tape_scalar!(
-    f64,
-    super::Dual<f64, 1>,
-    super::Dual<f64, 2>,
-    super::Dual<f64, 3>,
-    super::Dual<f64, 4>,
-    super::Dual<f64, 6>,
-    super::Dual<f64, 8>,
-    super::sparse::Dependence
-);

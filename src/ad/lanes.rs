@@ -6,6 +6,11 @@
 
 use wide::{f64x2, f64x4};
 
+/// The number of lanes that all of the crate runs physics with. Each count compiles a program anew;
+/// users' physics costs nothing more to compile with this one. Derivatives in more directions take several
+/// passes, in fewer leave lanes idle.
+pub const LANES: usize = 8;
+
 /// Runs `$four`, `$two` and `$one` over all lanes of the arrays `$x`, with `$k` the first lane.
 macro_rules! chunked {
     ($n:ident, |$($x:ident),*| $four:expr, $two:expr, $one:expr) => {{

@@ -4,9 +4,10 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::cursor::{NEVER, TapeScalar, new_epoch};
+use super::cursor::{NEVER, new_epoch};
 use super::tape::{Extent, ROWS};
 use super::tapes::Detached;
+use super::tapes::TapeScalar;
 use super::{Error, Var};
 
 thread_local! {

@@ -7,50 +7,9 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 
 use super::arena::{Arena, Level};
-use super::cursor::{
-    ASIDE, CHUNK, CONSTANT, Chunk, Cursor, NEVER, Operation, Origin, TapeScalar, new_chunk,
-    one_operand,
-};
-use super::super_node::{Entry, Kind, Solved, SuperNode};
-use super::{Error, Node, Real, Var};
-
-#[cold]
-pub(super) fn put_away<T: TapeScalar>(chunk: ManuallyDrop<Chunk<T>>) {
-    T::with_tape(|tape| tape.chunks.push(ManuallyDrop::into_inner(chunk)));
-}
-
-/// [`push`] where no chunk is at hand: at the end of one, after a sweep, and always while
-/// diagnosing.
-#[cold]
-#[inline(never)]
-pub(super) fn push_beyond<T: TapeScalar>(i: u32, j: u32, dx: T, dy: T, origin: Origin) -> u32 {
-    let operation = Operation { operands: [i, j], partials: [dx, dy] };
-    T::with_cursor(|cursor| {
-        T::with_tape(|tape| {
-            let len = cursor.len();
-            // A recording that was not started has no end; one that is full has no room.
-            if cursor.epoch() == NEVER || len >= u32::MAX as usize {
-                tape.fault.get_or_insert(Error::TapeFull);
-                return CONSTANT;
-            }
-            let mut chunk = match len % CHUNK {
-                0 => tape.spare.pop().unwrap_or_else(new_chunk),
-                _ => tape.chunks.pop().unwrap_or_else(new_chunk),
-            };
-            chunk[len % CHUNK] = operation;
-            cursor.len.set(len + 1);
-            if tape.diagnosing {
-                tape.diagnose(&operation, len, origin);
-            }
-            if tape.diagnosing || (len + 1) % CHUNK == 0 {
-                tape.chunks.push(chunk);
-            } else {
-                cursor.chunk.set(Some(ManuallyDrop::new(chunk)));
-            }
-            len as u32
-        })
-    })
-}
+use super::cursor::{ASIDE, CHUNK, Chunk, Cursor, NEVER, Operation, Origin, one_operand};
+use super::super_node::{Entry, Kind, SuperNode};
+use super::{Error, Real, Var};
 
 /// A recording. One is active per thread and scalar; a [`Recording`](super::Recording) starts and
 /// ends it.
@@ -135,7 +94,7 @@ impl<T: Real> Tape<T> {
             + self.numbers.bytes()
     }
 
-    fn diagnose(&mut self, operation: &Operation<T>, index: usize, origin: Origin) {
+    pub(super) fn diagnose(&mut self, operation: &Operation<T>, index: usize, origin: Origin) {
         for (operand, p) in operation.partials.iter().enumerate() {
             if !p.is_bounded() && self.fault.is_none() {
                 let (function, location) = (*origin.0, origin.1);
@@ -409,23 +368,4 @@ impl<T: Real> Tape<T> {
         self.fault = None;
         self.set_epochs(cursor);
     }
-}
-
-/// Notes that a variable was used that does not belong to the active recording.
-#[cold]
-pub(super) fn stale<T: TapeScalar>() {
-    T::with_tape(|tape| {
-        tape.fault.get_or_insert(Error::StaleVariable);
-    });
-}
-
-/// Factorises a node for the sweep, outside of the tape: its code may itself differentiate something.
-pub(super) fn factor_node<T: TapeScalar, N: Node>(
-    node: &N,
-    solution: &N::Solution,
-    inputs: &[T],
-    outputs: &[T],
-) -> Box<dyn SuperNode<T>> {
-    let used = T::with_tape(Tape::used_node);
-    Solved::factor(used, node, solution, inputs, outputs)
 }

@@ -1,10 +1,29 @@
-//! The tapes of a thread.
+//! The tapes of a thread, and the scalars of which it has some.
 
 use std::mem::ManuallyDrop;
 
 use super::Real;
-use super::cursor::{ASIDE, CONSTANT, NEVER, Operation, TapeScalar, new_chunk, new_epoch};
+use super::cursor::{ASIDE, CONSTANT, Cursor, NEVER, Operation, new_chunk, new_epoch};
 use super::tape::Tape;
+
+/// Scalars a tape can be over. Sealed: each has its place in thread-local storage.
+pub trait TapeScalar: Real {
+    #[doc(hidden)]
+    fn with_cursor<Out>(f: impl FnOnce(&Cursor<Self>) -> Out) -> Out;
+    #[doc(hidden)]
+    fn with_tapes<Out>(f: impl FnOnce(&mut Tapes<Self>) -> Out) -> Out;
+    /// [`Self::with_tapes`], if there are any left at the end of the thread.
+    #[doc(hidden)]
+    fn try_with_tapes(f: impl FnOnce(&mut Tapes<Self>));
+    #[doc(hidden)]
+    fn take_tapes() -> Option<Box<Tapes<Self>>>;
+    #[doc(hidden)]
+    fn put_tapes(tapes: Box<Tapes<Self>>);
+    #[doc(hidden)]
+    fn with_tape<Out>(f: impl FnOnce(&mut Tape<Self>) -> Out) -> Out {
+        Self::with_tapes(|tapes| f(&mut tapes.active))
+    }
+}
 
 /// The tapes of a thread: the active one, those of recordings it interrupted, and of ended ones.
 pub struct Tapes<T: TapeScalar> {

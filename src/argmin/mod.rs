@@ -9,17 +9,19 @@
 //!
 //! `interior_point` serves the first and the last.
 
+mod block_rows;
 mod contact;
 mod impact;
 mod interior_point;
 mod projection;
 mod status;
 
-pub use contact::{
-    BlockRows, ContactFactor, ContactMethod, ContactResiduals, ContactSolution, ContactWorkspace,
-    CoupledContact, Law, Mode, RowBlock, SmoothedContact, SmoothedSolution,
-};
+pub use block_rows::{BlockRows, RowBlock};
 pub(crate) use contact::{ContactData, ContactResponse, Perturbation};
+pub use contact::{
+    ContactFactor, ContactMethod, ContactResiduals, ContactSolution, ContactWorkspace,
+    CoupledContact, Law, Mode, SmoothedContact, SmoothedSolution,
+};
 pub use impact::{
     CompressionRestitution, ConeFactor, ConeMode, ConeProgram, ConeSolution, ConeWorkspace, Impact,
 };

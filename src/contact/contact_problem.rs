@@ -1,8 +1,8 @@
 //! The contact problem of one island: posed, and handed to the solver of the settings.
 
 use super::constraint::{self, Regime, Target};
-use super::contacts::IslandReport;
 use super::impulses::Impulses;
+use super::island_report::IslandReport;
 use super::islands::Island;
 use super::joint_constraints::{JointConstraint, JointConstraints};
 use super::staggered_projections::StaggeredProjections;

@@ -5,10 +5,11 @@ use nalgebra::Vector3;
 use super::constraint::{Regime, Target, contact_frame};
 use super::contact_problem::{ContactProblem, Event, Posed};
 use super::impulses::Impulses;
+use super::island_report::IslandReport;
 use super::islands::{Island, Islands};
 use super::joint_constraints::{JointConstraint, JointConstraints};
 use crate::ad::Real;
-use crate::argmin::{ContactResiduals, Mode, Report};
+use crate::argmin::Mode;
 use crate::collision::{ContactPoint, Detection};
 use crate::dynamics::FreeMotion;
 use crate::model::System;
@@ -55,15 +56,6 @@ struct Outcome<T> {
     mode: Mode,
     target: Target,
     regime: Regime,
-}
-
-/// How the problem of an island was solved.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct IslandReport {
-    /// Status, iterations, residual, margin.
-    pub report: Report,
-    /// The parts of Coulomb's law by themselves.
-    pub residuals: ContactResiduals,
 }
 
 /// What a limit, a dry friction or a closed loop did in a step.

@@ -20,8 +20,8 @@
 //! depends on where they start, and its derivative of least norm. The velocities of the step do not
 //! depend on it; those of the next do, to the extent that the contact points move in between.
 
-use super::contacts::IslandReport;
 use super::delassus::Delassus;
+use super::island_report::IslandReport;
 use crate::ad::Real;
 use crate::argmin::{
     BoundSolution, ContactData, ContactResiduals, ContactWorkspace, CoupledContact, DiskMode,

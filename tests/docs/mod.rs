@@ -180,7 +180,7 @@ fn mistakes_on_pages_are_found() {
         (fence("sh", "stiction simulate a.toml | head"), "plain words"),
         (fence("sh", "stiction simulate none.toml"), "none.toml"),
         (fence("sh", "stiction simulate examples/slides/scene.toml --stops 3"), "--stops"),
-        (right.replace("0.02\n", "0.03\n"), "shown:   0.00208333..,0.03"),
+        (right.replace("0.02\n", "0.03\n"), "is not printed: 0.00208333..,0.03"),
         (right.replace("...\n", ""), "printed: 0,0.02"),
         (right.replace("0.00208333..,0.02", "0,0.02"), "is printed, too: 0.0020833"),
     ] {

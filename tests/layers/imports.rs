@@ -135,11 +135,13 @@ fn tree(tokens: &[&str], before: &[String], public: bool, found: &mut Vec<Used>)
     at
 }
 
-/// All paths of two names or more outside of `use` declarations.
+/// All paths of two names or more outside of `use` declarations. What a macro names by `$crate` is named where the
+/// macro is used.
 fn paths(tokens: &[&str]) -> Vec<Vec<String>> {
     let (mut found, mut path) = (Vec::new(), Vec::<String>::new());
-    let (mut in_use, mut joined) = (false, false);
+    let (mut in_use, mut joined, mut last) = (false, false, "");
     for &token in tokens {
+        let of_macro = std::mem::replace(&mut last, token) == "$";
         in_use = (in_use || token == "use") && token != ";";
         if token == "::" {
             joined = true;
@@ -150,7 +152,7 @@ fn paths(tokens: &[&str]) -> Vec<Vec<String>> {
             found.push(std::mem::take(&mut path));
         }
         if is_name && !in_use {
-            path.push(token.to_string());
+            path.push(if of_macro { "$crate".to_string() } else { token.to_string() });
         }
         joined = false;
     }

@@ -25,11 +25,11 @@
 //! The matrix is K = B G C' + D + a (I - P), with B the conditions' rows, C the unknowns' columns, D
 //! diagonal and G = W W': see [`contact_matrix`](super::kkt_matrix).
 
-use super::block_rows::RowBlock;
 use super::kkt_matrix::{ContactMatrix, Shared};
 use super::law::{Law, Mode};
 use super::problem::{ContactData, Delassus};
 use crate::ad::Real;
+use crate::argmin::block_rows::RowBlock;
 use crate::linalg::Range;
 
 /// An unknown of the reduced system: its block and what it is.
@@ -449,10 +449,16 @@ impl<T: Real> ContactModes<T> {
         }
     }
 
-    /// Adds a (I - P) (lambda - held) to the conditions `h`.
-    pub fn add_rejected(&mut self, lambda: &[T], held: &[f64], h: &mut [T]) {
+    /// Puts the rule for the null space in place of what the conditions `h` ask there: P h + a (I - P) (lambda - held).
+    pub fn share(&mut self, lambda: &[T], held: &[f64], h: &mut [T]) {
         if !self.range.is_deficient() {
             return;
+        }
+        self.scratch.clear();
+        self.scratch.extend(self.members.iter().map(|member| h[member.unknown]));
+        self.range.reject(&mut self.scratch);
+        for (member, &x) in self.members.iter().zip(&self.scratch) {
+            h[member.unknown] -= x;
         }
         self.gather(|r| lambda[r] - held[r]);
         self.range.reject(&mut self.scratch);

@@ -55,7 +55,6 @@
 //! enough is handed down in the [solution](ContactSolution); residual and derivative take the same rows as dependent.
 //! Of their conditions those along the range of the rows hold, and the null-space part of the impulses follows the rule.
 
-pub(super) mod block_rows;
 mod kkt;
 mod kkt_matrix;
 mod law;
@@ -69,11 +68,11 @@ mod smoothed;
 mod solution;
 mod solve;
 
-pub use block_rows::{BlockRows, RowBlock};
 pub use law::{Law, Mode};
 pub use natural_residual::ContactResiduals;
-pub use node::{ContactFactor, ContactMethod, CoupledContact};
+pub use node::ContactFactor;
 pub(crate) use problem::ContactData;
+pub use problem::{ContactMethod, CoupledContact};
 pub(crate) use response::{ContactResponse, Perturbation};
 pub use smoothed::{SmoothedContact, SmoothedSolution};
 pub use solution::ContactSolution;

@@ -4,6 +4,9 @@
 use super::law::{Law, Mode};
 use super::problem::{ContactData, Delassus};
 
+/// Slip below this fraction of the velocity scale counts as none. Rounding leaves 1e-15.
+pub(super) const SLIP_TOLERANCE: f64 = 1e-11;
+
 /// |x|. `hypot`, which guards against overflow, takes a tenth of a solve.
 pub(super) fn length(x: [f64; 2]) -> f64 {
     (x[0] * x[0] + x[1] * x[1]).sqrt()

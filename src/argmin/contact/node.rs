@@ -1,10 +1,8 @@
 //! The coupled contact problem as a node: what it is asked, how it is answered, and how the answer is differentiated.
 
-use super::block_rows::BlockRows;
 use super::kkt::Selection;
-use super::law::Law;
 use super::node_residual::conditions;
-use super::problem::{ContactData, Layout, is_admissible};
+use super::problem::{ContactData, ContactMethod, CoupledContact, Layout};
 use super::response::{ContactResponse, Perturbation};
 use super::solution::ContactSolution;
 use super::solve::cascade::{self, ContactWorkspace};
@@ -12,60 +10,9 @@ use crate::ad::{Node, Real};
 use crate::argmin::status::Status;
 use crate::linalg::{add_scaled, dot, solve_lower_transpose_rows};
 
-/// The coupled contact problem as a node.
-///
-/// Inputs, one after the other (with [`BlockRows`] for the layout of J, and one number a block for
-/// the last three): J; L of each tree, row-major, lower triangular; v_p (one number a velocity);
-/// target along the first row (m/s); mu of a cone or pyramid, largest impulse of an interval (N s),
-/// unused otherwise; compliance c along the first row (1/kg).
-/// Outputs: v+, then lambda, one number a row (N s).
-#[derive(Debug, Default)]
-pub struct CoupledContact {
-    /// The velocities, and which of them each block touches.
-    pub rows: BlockRows,
-    /// The law of each block.
-    pub laws: Vec<Law>,
-    /// Relative natural residual at which the problem counts as solved.
-    pub tolerance: f64,
-    /// How it is solved.
-    pub method: ContactMethod,
-    /// Whether impulses passed in that solve the problem, or do after a few Newton steps, are taken as they
-    /// are: where little changes from step to step that saves most of the work. Not for solutions that are
-    /// differentiated: of impulses that are not unique these need not be those of least norm.
-    pub keep: bool,
-}
-
 /// What counts as dependent where the conditions are singular to rounding, tried one after the other.
 /// Velocities do not suffer: what a nearly dependent row would hold is then held by those it depends on.
 const COARSE: [f64; 3] = [1e-6, 1e-4, 1e-2];
-
-/// How a [`CoupledContact`] is solved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ContactMethod {
-    /// Gauss-Seidel, semi-smooth Newton, and what else it takes.
-    #[default]
-    Newton,
-    /// Gauss-Seidel sweeps alone. The result has no derivative: `jvp` and `vjp` give NaN.
-    GaussSeidel,
-    /// The impulses of the solution passed in are taken as they are (but for how a joint's limit and dry friction
-    /// along it share theirs), and differentiated by the conditions in the modes they suggest.
-    Given,
-}
-
-// By hand: the tape copies nodes into memory it has, which the derived `clone_from` drops.
-impl Clone for CoupledContact {
-    fn clone(&self) -> Self {
-        let mut clone = CoupledContact::default();
-        clone.clone_from(self);
-        clone
-    }
-
-    fn clone_from(&mut self, other: &Self) {
-        self.rows.clone_from(&other.rows);
-        self.laws.clone_from(&other.laws);
-        (self.tolerance, self.method, self.keep) = (other.tolerance, other.method, other.keep);
-    }
-}
 
 /// The factorised conditions at a solution, and what its derivatives are made in.
 #[derive(Clone, Debug, Default)]
@@ -89,50 +36,6 @@ impl<T> ContactFactor<T> {
 }
 
 impl CoupledContact {
-    /// `contacts` contacts by Coulomb's law, three rows each, on one tree of `velocities` velocities: J is
-    /// then a dense row-major matrix, rows normal, tangent 1, tangent 2 of each contact.
-    pub fn on_one_tree(contacts: usize, velocities: usize, tolerance: f64) -> Self {
-        let mut node = CoupledContact { tolerance, ..CoupledContact::default() };
-        let tree = node.rows.add_tree(velocities);
-        for _ in 0..contacts {
-            node.add(Law::Coulomb, [tree, tree]);
-        }
-        node
-    }
-
-    /// Adds a block that obeys `law` and touches two trees, or one if they are the same. Trees are
-    /// added to `rows` before.
-    pub fn add(&mut self, law: Law, trees: [usize; 2]) {
-        self.rows.add_block(law.rows(), trees);
-        self.laws.push(law);
-    }
-
-    /// Forgets trees and blocks, and keeps the memory.
-    pub fn clear(&mut self) {
-        self.rows.clear();
-        self.laws.clear();
-    }
-
-    /// How many inputs there are.
-    pub fn input_len(&self) -> usize {
-        Layout::new(&self.rows).end
-    }
-
-    /// How many outputs there are.
-    pub fn output_len(&self) -> usize {
-        self.rows.velocities() + self.rows.rows()
-    }
-
-    /// L of a tree, among the inputs.
-    pub(crate) fn mass_factor<'a, T: Real>(&'a self, inputs: &'a [T], tree: usize) -> &'a [T] {
-        self.data(inputs).factor(tree)
-    }
-
-    /// A view of inputs, which are as many as [`input_len`](Self::input_len) says.
-    pub(crate) fn data<'a, T: Real>(&'a self, inputs: &'a [T]) -> ContactData<'a, T> {
-        ContactData::new(&self.rows, &self.laws, inputs)
-    }
-
     /// As [`Node::factor`], with what the solver that found the solution left in its `workspace`.
     pub(crate) fn factor_solved(
         &self,
@@ -174,11 +77,6 @@ impl CoupledContact {
 
     fn is_differentiable(&self, solution: &ContactSolution) -> bool {
         solution.report.status != Status::InvalidInput && self.method != ContactMethod::GaussSeidel
-    }
-
-    /// Whether there is a problem to be solved.
-    pub(super) fn is_admissible<T: Real>(&self, inputs: &[T]) -> bool {
-        is_admissible(&self.rows, &self.laws, inputs)
     }
 }
 

@@ -2,8 +2,8 @@
 //! and the oracle that [`response`](super::response) is checked against.
 
 use super::law::{Law, Mode};
-use super::node::CoupledContact;
 use super::problem::ContactData;
+use super::problem::CoupledContact;
 use super::solution::ContactSolution;
 use crate::ad::Real;
 use crate::linalg::Range;

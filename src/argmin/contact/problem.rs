@@ -1,9 +1,111 @@
 //! The data of the coupled contact problem, and its Delassus matrix.
 
-use super::block_rows::{BlockRows, RowBlock};
 use super::law::Law;
 use crate::ad::Real;
+use crate::argmin::block_rows::{BlockRows, RowBlock};
 use crate::linalg::{dot, solve_lower, solve_lower_transpose, times_lower_transpose};
+
+/// The coupled contact problem as a node.
+///
+/// Inputs, one after the other (with [`BlockRows`] for the layout of J, and one number a block for
+/// the last three): J; L of each tree, row-major, lower triangular; v_p (one number a velocity);
+/// target along the first row (m/s); mu of a cone or pyramid, largest impulse of an interval (N s),
+/// unused otherwise; compliance c along the first row (1/kg).
+/// Outputs: v+, then lambda, one number a row (N s).
+#[derive(Debug, Default)]
+pub struct CoupledContact {
+    /// The velocities, and which of them each block touches.
+    pub rows: BlockRows,
+    /// The law of each block.
+    pub laws: Vec<Law>,
+    /// Relative natural residual at which the problem counts as solved.
+    pub tolerance: f64,
+    /// How it is solved.
+    pub method: ContactMethod,
+    /// Whether impulses passed in that solve the problem, or do after a few Newton steps, are taken as they
+    /// are: where little changes from step to step that saves most of the work. Not for solutions that are
+    /// differentiated: of impulses that are not unique these need not be those of least norm.
+    pub keep: bool,
+}
+
+/// How a [`CoupledContact`] is solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContactMethod {
+    /// Gauss-Seidel, semi-smooth Newton, and what else it takes.
+    #[default]
+    Newton,
+    /// Gauss-Seidel sweeps alone. The result has no derivative: `jvp` and `vjp` give NaN.
+    GaussSeidel,
+    /// The impulses of the solution passed in are taken as they are (but for how a joint's limit and dry friction
+    /// along it share theirs), and differentiated by the conditions in the modes they suggest.
+    Given,
+}
+
+// By hand: the tape copies nodes into memory it has, which the derived `clone_from` drops.
+impl Clone for CoupledContact {
+    fn clone(&self) -> Self {
+        let mut clone = CoupledContact::default();
+        clone.clone_from(self);
+        clone
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.rows.clone_from(&other.rows);
+        self.laws.clone_from(&other.laws);
+        (self.tolerance, self.method, self.keep) = (other.tolerance, other.method, other.keep);
+    }
+}
+
+impl CoupledContact {
+    /// `contacts` contacts by Coulomb's law, three rows each, on one tree of `velocities` velocities: J is
+    /// then a dense row-major matrix, rows normal, tangent 1, tangent 2 of each contact.
+    pub fn on_one_tree(contacts: usize, velocities: usize, tolerance: f64) -> Self {
+        let mut node = CoupledContact { tolerance, ..CoupledContact::default() };
+        let tree = node.rows.add_tree(velocities);
+        for _ in 0..contacts {
+            node.add(Law::Coulomb, [tree, tree]);
+        }
+        node
+    }
+
+    /// Adds a block that obeys `law` and touches two trees, or one if they are the same. Trees are
+    /// added to `rows` before.
+    pub fn add(&mut self, law: Law, trees: [usize; 2]) {
+        self.rows.add_block(law.rows(), trees);
+        self.laws.push(law);
+    }
+
+    /// Forgets trees and blocks, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.laws.clear();
+    }
+
+    /// How many inputs there are.
+    pub fn input_len(&self) -> usize {
+        Layout::new(&self.rows).end
+    }
+
+    /// How many outputs there are.
+    pub fn output_len(&self) -> usize {
+        self.rows.velocities() + self.rows.rows()
+    }
+
+    /// L of a tree, among the inputs.
+    pub(crate) fn mass_factor<'a, T: Real>(&'a self, inputs: &'a [T], tree: usize) -> &'a [T] {
+        self.data(inputs).factor(tree)
+    }
+
+    /// A view of inputs, which are as many as [`input_len`](Self::input_len) says.
+    pub(crate) fn data<'a, T: Real>(&'a self, inputs: &'a [T]) -> ContactData<'a, T> {
+        ContactData::new(&self.rows, &self.laws, inputs)
+    }
+
+    /// Whether there is a problem to be solved.
+    pub(super) fn is_admissible<T: Real>(&self, inputs: &[T]) -> bool {
+        is_admissible(&self.rows, &self.laws, inputs)
+    }
+}
 
 /// A view of the inputs of [`CoupledContact`](super::CoupledContact).
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! How far any impulses are from solving the coupled contact problem.
 
 use super::natural_residual::{ContactResiduals, contact_residuals, natural_residual};
-use super::node::CoupledContact;
+use super::problem::CoupledContact;
 use super::solve::cascade::ContactWorkspace;
 
 impl CoupledContact {

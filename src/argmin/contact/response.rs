@@ -24,8 +24,8 @@
 //! (C W)_m = W_m + F differ from the rows, and S (Z'S) = Z + F'Q R^-1.
 
 use super::kkt::{Iterate, Selection};
-use super::node::CoupledContact;
 use super::problem::ContactData;
+use super::problem::CoupledContact;
 use super::solution::ContactSolution;
 use super::solve::newton::NewtonState;
 use crate::ad::Real;

@@ -25,11 +25,11 @@
 //! What poses the problem is not smoothed: the target has a kink at a gap of 0, where Baumgarte's share begins, and a
 //! contact leaves the problem at the reach, where it still pushes with a hundredth of the weight.
 
-use super::block_rows::BlockRows;
 use super::law::{Law, Mode};
 use super::node_residual::momentum_residual;
 use super::problem::{ContactData, Delassus, is_admissible};
 use crate::ad::{Implicit, Real};
+use crate::argmin::block_rows::{BlockRows, RowBlock};
 use crate::argmin::status::{Report, Status};
 use crate::linalg::{Lu, norm};
 
@@ -419,7 +419,7 @@ impl Implicit for SmoothedContact {
                 }
             }
         }
-        let size = |(i, block): (usize, &super::RowBlock)| {
+        let size = |(i, block): (usize, &RowBlock)| {
             let own = &delassus.diagonal[i];
             let trace: f64 = (0..block.rows).map(|r| own[r * (block.rows + 1)]).sum();
             let g = trace / block.rows as f64;

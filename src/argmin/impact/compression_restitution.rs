@@ -1,6 +1,7 @@
 //! An impact in two phases [Zhong21]: compression (5), then restitution by Poisson's hypothesis (7).
 
-use super::cone_program::{ConeProgram, ConeSolution};
+use super::cone_program::ConeProgram;
+use super::solution::ConeSolution;
 use crate::ad::Real;
 use crate::linalg::wide_dot;
 

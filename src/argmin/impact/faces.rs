@@ -1,7 +1,7 @@
 //! The faces of friction cones, and a [cone program](super::ConeProgram) reduced to those its solution
 //! lies on.
 
-use super::cone_program::ConeMode;
+use super::solution::ConeMode;
 use crate::ad::Real;
 use crate::linalg::{PivotedCholesky, wide_dot};
 

@@ -5,7 +5,9 @@ mod cone_program;
 mod faces;
 mod natural_map;
 mod newton;
+mod solution;
 
 pub use compression_restitution::{CompressionRestitution, Impact};
-pub use cone_program::{ConeFactor, ConeMode, ConeProgram, ConeSolution};
+pub use cone_program::{ConeFactor, ConeProgram};
 pub use newton::ConeWorkspace;
+pub use solution::{ConeMode, ConeSolution};

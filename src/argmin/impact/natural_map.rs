@@ -1,8 +1,8 @@
 //! The natural map of a cone program: how far impulses are from solving it, which faces of the cones
 //! they lie on, and how far that is from another.
 
-use super::cone_program::ConeMode;
 use super::faces::ConeInputs;
+use super::solution::ConeMode;
 use crate::ad::Real;
 
 /// Nearer to the border of a face than this, relative to the problem's velocities, a contact is on it.

@@ -1,11 +1,11 @@
 //! Newton's method on a [cone program](super::ConeProgram): an interior point finds the faces of the
 //! cones, and on them the program is a smooth one.
 
-use super::cone_program::{ConeMode, ConeSolution};
 use super::faces::{ConeFaces, ConeInputs};
 use super::natural_map::ConeScales;
+use super::solution::{ConeMode, ConeSolution};
 use crate::ad::Real;
-use crate::argmin::contact::block_rows::BlockRows;
+use crate::argmin::block_rows::BlockRows;
 use crate::argmin::interior_point::{ConeInteriorPoint, ConeProgramData};
 use crate::argmin::status::{Report, Status};
 

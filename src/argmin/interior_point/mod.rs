@@ -25,7 +25,7 @@ mod second_order_cone;
 use self::contact::{Contact, larger};
 use self::normal_equations::NormalEquations;
 use self::second_order_cone::{Point, divide, product, tangent_norm};
-use super::contact::block_rows::BlockRows;
+use super::block_rows::BlockRows;
 use super::status::{Report, Status};
 use crate::linalg::dot;
 

@@ -2,7 +2,7 @@
 
 use super::contact::Contact;
 use super::second_order_cone::{Matrix, Point, inner};
-use crate::argmin::contact::block_rows::BlockRows;
+use crate::argmin::block_rows::BlockRows;
 use crate::linalg::{Lu, PackedCholesky};
 
 /// The system (I + extra p p' + V W W'V) y = right in scaled steps, with W W' replaced by

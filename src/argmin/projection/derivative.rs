@@ -11,9 +11,9 @@
 use super::face_hessian::ReducedHessian;
 use super::feasible_set::{Face, FeasibleSet};
 use super::low_rank::LowRank;
-use super::quadratic::{Problem, add_product};
+use super::quadratic::Problem;
 use crate::ad::Real;
-use crate::linalg::{add_scaled, wide_dot};
+use crate::linalg::{add_product, add_scaled, wide_dot};
 
 /// The factorisation behind `jvp` and `vjp`, with their scratch memory.
 #[derive(Clone, Debug, Default)]

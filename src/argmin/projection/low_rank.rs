@@ -3,9 +3,8 @@
 //! A Delassus matrix J M^-1 J' has at most the rank nv of the mass matrix. With W at hand products
 //! with P and systems on a face cost O(n nv) and O(n nv^2), however many contacts there are.
 
-use super::quadratic::add_product;
 use crate::ad::Real;
-use crate::linalg::{add_scaled, wide_dot};
+use crate::linalg::{add_product, add_scaled, wide_dot};
 
 /// What is left of a diagonal entry counts as zero below this part of it. Entries of P off W W' are
 /// then below this part of (P_ii P_jj)^1/2, since P is semi-definite.

@@ -9,9 +9,9 @@
 //! only, to name the face that projected Newton steps then finish on.
 
 use super::feasible_set::FeasibleSet;
-use super::quadratic::{Problem, Scale, add_product};
+use super::quadratic::{Problem, Scale};
 use crate::ad::Real;
-use crate::linalg::{PackedCholesky, wide_dot};
+use crate::linalg::{PackedCholesky, add_product, wide_dot};
 
 /// Part of the way to the boundary that a step goes.
 const TO_BOUNDARY: f64 = 0.995;

@@ -3,9 +3,9 @@
 
 use super::face_hessian::ReducedHessian;
 use super::feasible_set::{Face, FeasibleSet};
-use super::quadratic::{Problem, Scale, add_product};
+use super::quadratic::{Problem, Scale};
 use crate::ad::Real;
-use crate::linalg::wide_dot;
+use crate::linalg::{add_product, wide_dot};
 
 /// A point with what is known about it. Reused, it allocates nothing.
 #[derive(Clone, Debug, Default)]

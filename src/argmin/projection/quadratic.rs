@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::feasible_set::{Block, FeasibleSet};
 use super::low_rank::LowRank;
 use crate::ad::Real;
-use crate::linalg::{add_scaled, wide_dot};
+use crate::linalg::{add_product, wide_dot};
 
 /// argmin 1/2 z'Pz + q'z, z in `set`.
 pub(super) struct Problem<'a, T, S> {
@@ -94,27 +94,6 @@ impl<'a, T: Real, S: FeasibleSet<T>> Problem<'a, T, S> {
         for i in 0..self.blocks() {
             self.set.project(i, 1.0, &mut z[self.range(i)]);
         }
-    }
-}
-
-/// y <- y + x_0 a_0 + x_1 a_1 + ..., the vectors a behind one another in `a`. Four at a time, so that
-/// y is read and written less often than they are.
-pub(super) fn add_product<T: Real>(a: &[T], x: &[T], y: &mut [T]) {
-    let n = y.len();
-    if n == 0 {
-        return;
-    }
-    let (fours, ones) = (x.chunks_exact(4), a.chunks_exact(4 * n).remainder());
-    let rest = fours.remainder();
-    for (x, a) in fours.zip(a.chunks_exact(4 * n)) {
-        let (a, b) = a.split_at(2 * n);
-        let ((a0, a1), (a2, a3)) = (a.split_at(n), b.split_at(n));
-        for (k, y) in y.iter_mut().enumerate() {
-            *y += (x[0] * a0[k] + x[1] * a1[k]) + (x[2] * a2[k] + x[3] * a3[k]);
-        }
-    }
-    for (&x, a) in rest.iter().zip(ones.chunks_exact(n)) {
-        add_scaled(y, x, a);
     }
 }
 

@@ -59,7 +59,7 @@ impl Dataset {
     /// Cuts `trajectories` into windows.
     ///
     /// Where frames are not evenly spaced, or not alike in all of them, the simulation keeps the scene's time step
-    /// and is read between its steps ([`replay`](super::replay)).
+    /// and is read between its steps ([`replay`](crate::identify::replay)).
     ///
     /// # Errors
     /// If even recorded steps are not `substeps` times the time step of the scene, or there are `substeps` of uneven

@@ -16,7 +16,7 @@ use crate::identify::statistics::uniform;
 
 /// One search of those that follow each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stage {
+pub struct SearchStage {
     /// Recorded steps of each window that count at most.
     pub horizon: usize,
     /// Every n-th trajectory counts.
@@ -27,10 +27,10 @@ pub struct Stage {
     pub limits: Limits,
 }
 
-impl Stage {
+impl SearchStage {
     /// All of the recordings, to the end.
-    pub fn whole(experiment: &Experiment) -> Stage {
-        Stage {
+    pub fn whole(experiment: &Experiment) -> SearchStage {
+        SearchStage {
             horizon: usize::MAX,
             every: 1,
             hold_initial: false,
@@ -54,7 +54,7 @@ const BETWEEN_ITERATIONS: usize = 6;
 const HELD_ITERATIONS: usize = 10;
 
 /// The stages of an experiment, at least one.
-pub fn stages(experiment: &Experiment, dataset: &Dataset) -> Vec<Stage> {
+pub fn stages(experiment: &Experiment, dataset: &Dataset) -> Vec<SearchStage> {
     let most = experiment.max_iterations;
     let fitted = experiment.initial_state == InitialState::Fitted;
     let count = dataset.trajectories.len();
@@ -62,7 +62,7 @@ pub fn stages(experiment: &Experiment, dataset: &Dataset) -> Vec<Stage> {
     let whole = usize::MAX;
     let mut stages = Vec::new();
     let mut coarse = |horizon: usize, enough: usize, iterations: usize| {
-        stages.push(Stage {
+        stages.push(SearchStage {
             horizon,
             every: (count / enough).max(1),
             hold_initial: fitted,
@@ -78,12 +78,12 @@ pub fn stages(experiment: &Experiment, dataset: &Dataset) -> Vec<Stage> {
     } else if experiment.starts > 1 {
         coarse(whole, BETWEEN, FIRST_ITERATIONS);
     }
-    let last = Stage::whole(experiment);
+    let last = SearchStage::whole(experiment);
     if fitted {
         // Parameters first: far from them, initial states would bend to make up for them.
         let iterations = most.div_ceil(2).min(HELD_ITERATIONS);
         let limits = Limits { iterations, coarse: false };
-        stages.push(Stage { hold_initial: true, limits, ..last });
+        stages.push(SearchStage { hold_initial: true, limits, ..last });
     }
     stages.push(last);
     stages

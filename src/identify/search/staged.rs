@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::adam::{self, AdamStanding};
-use super::continuation::{Stage, stages, starts, starts_made};
+use super::continuation::{SearchStage, stages, starts, starts_made};
 use super::lbfgsb::{LbfgsbStanding, lbfgsb};
 use super::levenberg_marquardt::{Minimum, Standing, Variables, proceed};
 use super::{Effort, Problem, SearchSpace};
@@ -133,7 +133,9 @@ pub(crate) fn search(
     let variables = Variables { lower: &lower, upper: &upper, scale: &scale };
     let (plan, points) = match experiment.method {
         Method::LevenbergMarquardt => (stages(experiment, dataset), starts(experiment, &space)),
-        Method::Adam(_) | Method::Lbfgsb => (vec![Stage::whole(experiment)], vec![space.start()]),
+        Method::Adam(_) | Method::Lbfgsb => {
+            (vec![SearchStage::whole(experiment)], vec![space.start()])
+        }
     };
     let points = if plan.len() > 1 { points } else { points[..1].to_vec() };
     // Short windows see an impact or two, and have derivatives that hold.

@@ -16,8 +16,8 @@ use super::super::law::Law;
 use super::super::natural_residual::{
     contact_residuals, margin, mode, natural_argument, natural_residual,
 };
-use super::super::node::{ContactMethod, CoupledContact};
 use super::super::problem::ContactData;
+use super::super::problem::{ContactMethod, CoupledContact};
 use super::super::solution::ContactSolution;
 use super::gauss_seidel;
 use super::newton::NewtonState;

@@ -6,10 +6,10 @@
 //! has reached its own limit and follows, and the joint's limit carries the rest.
 
 use super::super::law::{Law, Mode};
+use super::super::natural_residual::SLIP_TOLERANCE;
 use super::super::problem::ContactData;
 use super::super::solution::ContactSolution;
 use super::newton::NewtonState;
-use super::polish::SLIP_TOLERANCE;
 
 /// The interval that acts along the row of the one-sided block `i`, and with which sign.
 pub(in crate::argmin::contact) fn friction_along(

@@ -85,7 +85,7 @@ impl<T: Real> NewtonState<T> {
             step[k] += data.compliance[i] * lambda[data.blocks()[i].first];
         });
         if matches!(selection, Selection::LeastNorm(_)) {
-            modes.add_rejected(lambda, held, step);
+            modes.share(lambda, held, step);
         }
         modes.solve(step);
         for s in step.iter_mut() {

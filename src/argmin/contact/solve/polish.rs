@@ -3,7 +3,7 @@
 
 use super::super::kkt::{DEPENDENT, Iterate, Selection};
 use super::super::law::{Law, Mode};
-use super::super::natural_residual::length;
+use super::super::natural_residual::{SLIP_TOLERANCE, length};
 use super::super::problem::ContactData;
 use super::super::solution::ContactSolution;
 use super::cascade::Search;
@@ -14,8 +14,6 @@ use super::redundancy::least_norm;
 /// Newton iterations at the final modes. Without compliance the least-norm rule can move impulses
 /// that a spinning slide depends on by a finite amount.
 const POLISH_ITERATIONS: usize = 12;
-/// Slip below this fraction of the velocity scale counts as none. Rounding leaves 1e-15.
-pub(in crate::argmin::contact) const SLIP_TOLERANCE: f64 = 1e-11;
 
 /// What counts as dependent, one after the other, where the rule leads out of the friction cones; at last the null-space
 /// part of the impulses is held.

@@ -15,10 +15,10 @@
 //! tenfold from one anchor to the next, and grows where Newton fails. Since all is counted from the
 //! anchor, digits are lost of the differences only, and weights of 1e-12 of the diagonal do no harm.
 
-use super::super::block_rows::RowBlock;
 use super::super::law::Law;
 use super::super::natural_residual::{length, natural_residual};
 use super::super::problem::{ContactData, Delassus};
+use crate::argmin::block_rows::RowBlock;
 use crate::linalg::{Lu, norm};
 
 /// The first weight relative to the scales of the contacts, the least and the largest.
