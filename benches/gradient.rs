@@ -1,13 +1,16 @@
-//! A cube that slides for 100 steps: the rollout, and the gradient of its way in all parameters:
-//! `gradient/slide100/<primal|tape|dual1|dual8>`.
+//! The rollout, and the gradient of its way in all parameters, for a cube that slides for 100 steps and for a quadruped
+//! that stands for as many: `gradient/<slide100|quad100>/<primal|adjoint|tape|dual1|dual8>`.
+
+mod scenes;
 
 use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use stiction::ad::{self, Real};
+use stiction::linearize::RolloutAdjoint;
 use stiction::model::{Parameters, Scene};
-use stiction::simulation::Rollout;
+use stiction::simulation::{Rollout, StepMemory};
 
 const SCENE: &str = "[simulation]
     time_step = 0.002
@@ -24,30 +27,75 @@ const SCENE: &str = "[simulation]
     [[contact]]
     mu = 0.4";
 
-fn way<T: Real>(scene: &Scene, parameters: &[T]) -> T {
+const STEPS: usize = 100;
+
+/// How far the first body is from the origin, over the ground, after all steps.
+fn way<T: Real>(scene: &Scene, memory: &StepMemory<f64>, parameters: &[T]) -> T {
     let parameters = Parameters { values: parameters.to_vec() };
     let system = scene.system_with(&parameters);
     let mut rollout = Rollout::new(system, scene.state.cast());
-    rollout.advance(100, &[T::zero(); 6]);
+    rollout.memory = memory.cast();
+    let inputs: Vec<T> = scene.inputs.iter().map(|&u| T::constant(u)).collect();
+    rollout.advance(STEPS, &inputs);
     let p = rollout.state.position(0);
     (p.x * p.x + p.y * p.y).sqrt()
 }
 
+/// The gradient of the same by adjoints of steps.
+fn adjoint(
+    scene: &Scene,
+    memory: &StepMemory<f64>,
+    parameters: &Parameters<f64>,
+    rollout: &mut RolloutAdjoint,
+) -> f64 {
+    let system = scene.system_with(parameters);
+    rollout.start_with(&scene.state, memory);
+    for _ in 0..STEPS {
+        rollout.step(&system, &scene.inputs);
+    }
+    let p = rollout.state(STEPS).position(0);
+    let way = (p.x * p.x + p.y * p.y).sqrt();
+    let seed = |k: usize, adjoint: &mut [f64]| {
+        if k == STEPS {
+            (adjoint[0], adjoint[1]) = (p.x / way, p.y / way);
+        }
+    };
+    rollout.reverse(&system, seed).expect("a gradient");
+    way
+}
+
+fn compare(c: &mut Criterion, name: &str, scene: &Scene, memory: &StepMemory<f64>) {
+    let parameters = &scene.parameters;
+    let x = &parameters.values;
+    let mut group = c.benchmark_group(format!("gradient/{name}"));
+    group.bench_function("primal", |b| b.iter(|| way(scene, memory, black_box(x))));
+    let mut rollout = RolloutAdjoint::default();
+    group.bench_function("adjoint", |b| {
+        b.iter(|| adjoint(scene, memory, black_box(parameters), &mut rollout));
+    });
+    group.bench_function("tape", |b| {
+        b.iter(|| ad::gradient(|x| way(scene, memory, x), black_box(x)).expect("a gradient"));
+    });
+    if x.len() <= 32 {
+        group.bench_function("dual1", |b| {
+            b.iter(|| ad::jacobian::<1>(|x| vec![way(scene, memory, x)], black_box(x)));
+        });
+        group.bench_function("dual8", |b| {
+            b.iter(|| ad::jacobian::<8>(|x| vec![way(scene, memory, x)], black_box(x)));
+        });
+    }
+    group.finish();
+}
+
 fn slide100(c: &mut Criterion) {
     let scene = Scene::parse(SCENE, "slide.toml").expect("a scene");
-    let x = &scene.parameters.values;
-    let mut group = c.benchmark_group("gradient/slide100");
-    group.bench_function("primal", |b| b.iter(|| way(&scene, black_box(x))));
-    group.bench_function("tape", |b| {
-        b.iter(|| ad::gradient(|x| way(&scene, x), black_box(x)).expect("a gradient"));
-    });
-    group.bench_function("dual1", |b| {
-        b.iter(|| ad::jacobian::<1>(|x| vec![way(&scene, x)], black_box(x)));
-    });
-    group.bench_function("dual8", |b| {
-        b.iter(|| ad::jacobian::<8>(|x| vec![way(&scene, x)], black_box(x)));
-    });
-    group.finish();
+    compare(c, "slide100", &scene, &StepMemory::default());
+}
+
+fn quad100(c: &mut Criterion) {
+    if let Some((scene, memory)) = scenes::shared("quad12") {
+        compare(c, "quad100", &scene, &memory);
+    }
 }
 
 fn quick() -> Criterion {
@@ -57,5 +105,5 @@ fn quick() -> Criterion {
         .measurement_time(Duration::from_secs(1))
 }
 
-criterion_group!(name = benches; config = quick(); targets = slide100);
+criterion_group!(name = benches; config = quick(); targets = slide100, quad100);
 criterion_main!(benches);

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use crate::Error;
 use crate::argmin::Status;
 use crate::linearize::{
-    AmbientJacobian, JacobianWorkspace, Selection, StepJacobian, StepProducts, step_jacobian,
+    Adjoints, AmbientJacobian, JacobianWorkspace, Selection, StepAdjoint, StepJacobian,
+    StepProducts, TakenStep, step_jacobian,
 };
 use crate::model::{ParameterRef, Parameters, Scene, domain};
-use crate::simulation::{StepMemory, StepReport, Workspace, step};
+use crate::simulation::{SolvedStep, StepMemory, StepReport, Workspace, step};
 use crate::state::State;
 
 /// x+ = f(x, u; p) of a scene, with its derivatives, and the memory they are computed in.
@@ -57,6 +58,9 @@ pub struct Transition {
     workspace: Workspace<f64>,
     jacobian_workspace: JacobianWorkspace,
     jacobian: StepJacobian,
+    solved: SolvedStep,
+    adjoint: StepAdjoint,
+    adjoints: Adjoints,
     report: StepReport,
 }
 
@@ -101,6 +105,9 @@ impl Transition {
             workspace: Workspace::default(),
             jacobian_workspace: JacobianWorkspace::default(),
             jacobian: StepJacobian::default(),
+            solved: SolvedStep::default(),
+            adjoint: StepAdjoint::default(),
+            adjoints: Adjoints::default(),
             report: StepReport::default(),
             scene,
         }
@@ -303,13 +310,32 @@ impl Transition {
         self.product(x, u, |products| products.jvp(direction))
     }
 
-    /// `[A B C]' w` of weights w (2 nv numbers): adjoints of `[dx; du; dp]`, by one sweep of the tape.
+    /// `[A B C]' w` of weights w (2 nv numbers): adjoints of `[dx; du; dp]`, by [one step back](StepAdjoint).
     ///
     /// # Errors
     /// As [`Self::step`].
     pub fn vjp(&mut self, x: &[f64], u: &[f64], weights: &[f64]) -> Result<Vec<f64>, Error> {
         self.check_numbers("weight vector", weights, 2 * self.nv())?;
-        self.product(x, u, |products| products.vjp(weights))
+        self.take_step(x, u)?;
+        self.solved.keep(&self.workspace);
+        let step = TakenStep {
+            system: &self.scene.system_with(&self.values),
+            state: &self.state,
+            inputs: &self.all_inputs,
+            memory: &self.before,
+            solved: &self.solved,
+            next: &self.next,
+        };
+        self.adjoints.fit(&self.scene.model);
+        self.adjoint
+            .pull_back(&step, weights, &mut self.adjoints)
+            .map_err(|error| Error::undefined(&self.name, error.to_string()))?;
+        let Adjoints { state, inputs, parameters } = &self.adjoints;
+        let mut product = state.clone();
+        product.extend(self.inputs.iter().map(|&k| inputs[k]));
+        let of = |p: &ParameterRef| p.slots.iter().map(|&slot| parameters[slot]).sum::<f64>();
+        product.extend(self.parameters.iter().map(of));
+        self.check_product(product)
     }
 
     /// The second-order term `sum_i w_i d2 x+_i` in `[dx; du; dp]`, column by column; see
@@ -352,13 +378,7 @@ impl Transition {
         u: &[f64],
         product: impl FnOnce(&StepProducts) -> Result<Vec<f64>, crate::ad::Error>,
     ) -> Result<Vec<f64>, Error> {
-        self.take(x, u)?;
-        self.before.clone_from(&self.memory);
-        let Transition { scene, values, state, all_inputs, memory, workspace, .. } = self;
-        let report =
-            step(&scene.system_with(values), state, all_inputs, memory, workspace, &mut self.next);
-        self.report.merge(&report);
-        self.check_end(is_usable(&report, &self.next))?;
+        self.take_step(x, u)?;
         let products = StepProducts {
             system: &self.scene.system_with(&self.values),
             state: &self.state,
@@ -369,6 +389,22 @@ impl Transition {
         };
         let product =
             product(&products).map_err(|error| Error::undefined(&self.name, error.to_string()))?;
+        self.check_product(product)
+    }
+
+    /// The step from x under u, and what was remembered before.
+    fn take_step(&mut self, x: &[f64], u: &[f64]) -> Result<(), Error> {
+        self.take(x, u)?;
+        self.before.clone_from(&self.memory);
+        let Transition { scene, values, state, all_inputs, memory, workspace, .. } = self;
+        let report =
+            step(&scene.system_with(values), state, all_inputs, memory, workspace, &mut self.next);
+        self.report.merge(&report);
+        self.check_end(is_usable(&report, &self.next))?;
+        Ok(())
+    }
+
+    fn check_product(&self, product: Vec<f64>) -> Result<Vec<f64>, Error> {
         if product.iter().any(|x| !x.is_finite()) {
             let message = "the contacts do not determine a derivative here";
             return Err(Error::undefined(&self.name, message));

@@ -171,6 +171,11 @@ impl<T: Real> Detection<T> {
         self.candidates = candidates;
     }
 
+    /// Looks as far as another one did in its last step, to say what [`reach`](Self::reach) does.
+    pub(crate) fn keep_reach(&mut self, other: &Detection<T>) {
+        (self.furthest, self.smoothing) = (other.furthest, other.smoothing);
+    }
+
     /// Up to which distance the points of a pair were looked for in the last step, m.
     pub fn reach(&self, system: &System<T>, motion: &FreeMotion<T>, pair: usize) -> f64 {
         let pair = &system.model.pairs[pair];

@@ -89,6 +89,22 @@ pub fn contact_frame<T: Real>(normal: Vector3<T>) -> [Vector3<T>; 2] {
     [first, normal.cross(&first)]
 }
 
+/// The adjoint of the normal from those of the tangents of [`contact_frame`].
+pub(crate) fn contact_frame_vjp(
+    normal: Vector3<f64>,
+    tangents: [Vector3<f64>; 2],
+    adjoints: [Vector3<f64>; 2],
+) -> Vector3<f64> {
+    let axis = if normal.x.abs() < 0.9 { Vector3::x() } else { Vector3::y() };
+    let [first, second] = adjoints;
+    // t2 = n x t1, t1 = a / |a|, a = e - n (n . e)
+    let first = first + second.cross(&normal);
+    let height = normal.dot(&axis);
+    let along = (axis - normal * height).norm();
+    let first = (first - tangents[0] * tangents[0].dot(&first)) / along;
+    tangents[0].cross(&second) - first * height - axis * normal.dot(&first)
+}
+
 /// Which coefficient of friction a contact has. A change of it is a kink.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Regime {

@@ -190,6 +190,15 @@ impl<T: Real> ContactProblem<T> {
         (&self.smoothed.node, &self.smoothed.solution, &self.smoothed.outputs)
     }
 
+    /// Copies the problem and its solution, but not what its solver left.
+    pub(super) fn keep(&mut self, other: &ContactProblem<T>) {
+        self.node.clone_from(&other.node);
+        self.decisions.clone_from(&other.decisions);
+        self.inputs.clone_from(&other.inputs);
+        self.outputs.clone_from(&other.outputs);
+        self.solution.clone_from(&other.solution);
+    }
+
     /// What its solver left.
     pub fn workspace(&self) -> &T::Workspace<CoupledContact> {
         &self.workspace

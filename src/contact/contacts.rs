@@ -347,6 +347,23 @@ impl<T: Real> Contacts<T> {
         })
     }
 
+    /// Copies the problems of a step with their solutions, and what they were posed from.
+    pub(crate) fn keep(&mut self, other: &Contacts<T>) {
+        self.detection.keep_reach(&other.detection);
+        self.points.clone_from(&other.points);
+        self.joints.keep(&other.joints);
+        self.islands.keep(&other.islands);
+        self.velocities.clone_from(&other.velocities);
+        self.unfinished = other.unfinished;
+        if self.problems.len() < other.problems.len() {
+            self.problems.resize_with(other.problems.len(), ContactProblem::default);
+        }
+        for island in other.islands.iter() {
+            let first = island.trees[0];
+            self.problems[first].keep(&other.problems[first]);
+        }
+    }
+
     /// How far the points of a pair were looked for: see [`Detection::reach`].
     pub(crate) fn reach(&self, system: &System<T>, motion: &FreeMotion<T>, pair: usize) -> f64 {
         self.detection.reach(system, motion, pair)

@@ -78,6 +78,15 @@ impl Islands {
         }
     }
 
+    /// Copies those of another step.
+    pub fn keep(&mut self, other: &Islands) {
+        self.trees.clone_from(&other.trees);
+        self.tree_starts.clone_from(&other.tree_starts);
+        self.constraints.clone_from(&other.constraints);
+        self.starts.clone_from(&other.starts);
+        self.places.clone_from(&other.places);
+    }
+
     /// The groups that have constraints.
     pub fn iter(&self) -> impl Iterator<Item = Island<'_>> {
         let ranges = self.tree_starts.windows(2).zip(self.starts.windows(2));

@@ -93,6 +93,12 @@ impl<T: Real> JointConstraints<T> {
         self.rows.clear();
     }
 
+    /// Copies those of another step.
+    pub fn keep(&mut self, other: &JointConstraints<T>) {
+        self.list.clone_from(&other.list);
+        self.rows.clone_from(&other.rows);
+    }
+
     /// Lists all that may act in a step from `state`.
     pub fn collect(&mut self, system: &System<T>, state: &State<T>, motion: &FreeMotion<T>) {
         self.clear();

@@ -12,8 +12,8 @@ mod joint_constraints;
 mod point_action;
 mod staggered_projections;
 
-pub(crate) use constraint::friction_heights;
 pub use constraint::{Decisions, Regime, Target, contact_frame};
+pub(crate) use constraint::{contact_frame_vjp, friction_heights};
 pub(crate) use contact_problem::ContactProblem;
 pub(crate) use contacts::Constraint;
 pub use contacts::{ContactRecord, Contacts, JointRecord};

@@ -138,14 +138,94 @@ impl<T: Real> AppliedForceDerivatives<T> {
     }
 }
 
+/// The gradient of `weights . forces` of [`applied_forces`], but for the damping of joints, of which
+/// `derivatives` are: added to the adjoints of coordinates, velocities, inputs and parameters.
+pub(crate) fn applied_forces_vjp<T: Real>(
+    (model, parameters): (&Model, &Parameters<T>),
+    (state, inputs): (&State<T>, &[T]),
+    derivatives: &AppliedForceDerivatives<T>,
+    weights: &[T],
+    [to_q, to_v, to_inputs, to_parameters]: [&mut [T]; 4],
+) {
+    let nv = model.nv();
+    for (k, &weight) in weights.iter().enumerate() {
+        to_q[k] += derivatives.by_q[k] * weight;
+        to_v[k] += derivatives.by_v[k] * weight;
+        to_inputs[k] += weight;
+    }
+    for (index, body) in model.bodies.iter().enumerate() {
+        let joint = &body.joint;
+        let Some(slots) = model.joint_slots(index).filter(|_| joint.kind.has_axis()) else {
+            continue;
+        };
+        let weight = weights[joint.v];
+        to_parameters[slots.stiffness] -=
+            weight * (state.q[joint.q] - parameters.rest(model, index));
+        to_parameters[slots.rest] += weight * parameters.stiffness(model, index);
+    }
+    for (index, &control) in inputs[nv..].iter().enumerate() {
+        let actuator = &model.actuators[index];
+        let joint = &model.bodies[actuator.body].joint;
+        let slots = model.actuator_slots(index);
+        let (q, v, weight) = (state.q[joint.q], state.v[joint.v], weights[joint.v]);
+        to_inputs[nv + index] += derivatives.by_control[index] * weight;
+        let gear = parameters.gear(model, index);
+        let force = motor_force(model, parameters, index, control, q, v);
+        to_parameters[slots.gear] += weight * force;
+        let pulled = weight * gear;
+        let unlimited = unlimited_motor_force(model, parameters, index, control, q, v);
+        if actuator.limits_force
+            && let Some(end) = beyond(unlimited, parameters.force_range(model, index))
+        {
+            to_parameters[slots.force_range + end] += pulled;
+            continue;
+        }
+        let end = match actuator.limits_control {
+            true => beyond(control, parameters.control_range(model, index)),
+            false => None,
+        };
+        let (kp, kd) = (parameters.kp(model, index), parameters.kd(model, index));
+        let u = match end {
+            Some(end) => parameters.control_range(model, index)[end],
+            None => control,
+        };
+        let by_u = match actuator.kind {
+            ActuatorKind::Motor => T::one(),
+            ActuatorKind::Position => {
+                to_parameters[slots.kp] += pulled * (u - gear * q);
+                to_parameters[slots.kd] -= pulled * gear * v;
+                to_parameters[slots.gear] -= pulled * (kp * q + kd * v);
+                kp
+            }
+            ActuatorKind::Velocity => {
+                to_parameters[slots.kd] += pulled * (u - gear * v);
+                to_parameters[slots.gear] -= pulled * kd * v;
+                kd
+            }
+        };
+        if let Some(end) = end {
+            to_parameters[slots.control_range + end] += pulled * by_u;
+        }
+    }
+}
+
+/// Which end of a range a number is beyond: 0 or 1.
+fn beyond<T: Real>(x: T, [least, most]: [T; 2]) -> Option<usize> {
+    if x.value() < least.value() {
+        Some(0)
+    } else if x.value() > most.value() {
+        Some(1)
+    } else {
+        None
+    }
+}
+
 /// x, or the end of the range that it is beyond; which of them is decided on values.
 fn clamped<T: Real>(x: T, [least, most]: [T; 2]) -> T {
-    if x.value() < least.value() {
-        least
-    } else if x.value() > most.value() {
-        most
-    } else {
-        x
+    match beyond(x, [least, most]) {
+        Some(0) => least,
+        Some(_) => most,
+        None => x,
     }
 }
 

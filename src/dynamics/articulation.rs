@@ -270,6 +270,17 @@ impl<T: Real> Articulation<T> {
         }
     }
 
+    /// Copies what derivatives of the step need of another one.
+    pub(super) fn keep(&mut self, other: &Articulation<T>) {
+        self.kinematics.clone_from(&other.kinematics);
+        self.velocity.clone_from(&other.velocity);
+        self.free_velocity.clone_from(&other.free_velocity);
+        self.factor.clone_from(&other.factor);
+        self.starts.clone_from(&other.starts);
+        self.admissible.clone_from(&other.admissible);
+        (self.duration, self.integrator) = (other.duration, other.integrator);
+    }
+
     /// The mass matrix without damping, with armature.
     pub fn masses(&self) -> &BlockDiagonal<T> {
         &self.blocks

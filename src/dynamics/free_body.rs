@@ -42,7 +42,7 @@ pub struct FreeBody<T> {
     /// L with M = L L', row-major.
     pub mass_factor: [T; NV * NV],
     /// Change of the angular velocity by the gyroscopic term alone, rad/s.
-    gyroscopic: Vector3<T>,
+    pub(super) gyroscopic: Vector3<T>,
     /// Whether mass and inertia are positive definite.
     pub admissible: bool,
     /// Whether the gyroscopic equation was solved.
@@ -244,10 +244,33 @@ fn free_rotation_derivative<T: Real>(
     end: Vector3<T>,
     duration: T,
 ) -> Option<Matrix3<T>> {
-    let half = (w + end) * (duration * -0.5);
-    let turn = rotation_matrix(exp(half));
-    let bend = cross_matrix(turn * (inertia * w)) * left_jacobian(half) * (duration * 0.5);
-    inverse(&(inertia - bend)).map(|inverse| inverse * (turn * inertia + bend))
+    let slope = FreeRotationSlope::new(inertia, w, end, duration)?;
+    Some(slope.inverse * slope.by_start)
+}
+
+/// The defect I w+ - E I w of the free rotation, E = exp(-dt (w + w+) / 2), linearised where it is zero.
+pub(super) struct FreeRotationSlope<T> {
+    /// E.
+    pub turn: Matrix3<T>,
+    /// Of the slope in w+.
+    pub inverse: Matrix3<T>,
+    /// How the defect falls with w.
+    pub by_start: Matrix3<T>,
+}
+
+impl<T: Real> FreeRotationSlope<T> {
+    pub fn new(
+        inertia: Matrix3<T>,
+        w: Vector3<T>,
+        end: Vector3<T>,
+        duration: T,
+    ) -> Option<FreeRotationSlope<T>> {
+        let half = (w + end) * (duration * -0.5);
+        let turn = rotation_matrix(exp(half));
+        let bend = cross_matrix(turn * (inertia * w)) * left_jacobian(half) * (duration * 0.5);
+        let inverse = inverse(&(inertia - bend))?;
+        Some(FreeRotationSlope { turn, inverse, by_start: turn * inertia + bend })
+    }
 }
 
 /// By the adjugate.

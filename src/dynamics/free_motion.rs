@@ -108,6 +108,28 @@ impl<T: Real> FreeMotion<T> {
         }
     }
 
+    /// Adds the adjoints of the positions of bodies that do not move, `body` and those that it hangs on, where
+    /// displacements of it in the world count by `displacement`.
+    pub(crate) fn add_fixed_places(
+        &self,
+        model: &Model,
+        mut body: Option<usize>,
+        displacement: &Vector3<T>,
+        to_parameters: &mut [T],
+    ) {
+        while let Some(index) = body {
+            body = model.bodies[index].parent;
+            let Some(slots) = model.joint_slots(index) else { continue };
+            let place = match body {
+                Some(parent) => self.bodies[parent].rotation.tr_mul(displacement),
+                None => *displacement,
+            };
+            for k in 0..3 {
+                to_parameters[slots.position + k] += place[k];
+            }
+        }
+    }
+
     /// How many trees there are.
     pub fn trees(&self) -> usize {
         self.trees.len()
@@ -198,6 +220,16 @@ impl<T: Real> FreeMotion<T> {
                 self.lone[place].advance(velocity, joint.q, joint.v, next);
             }
             None => self.articulation.advance(model, tree, velocity, untouched, next),
+        }
+    }
+
+    /// Copies what derivatives of the step need of another motion.
+    pub(crate) fn keep(&mut self, other: &FreeMotion<T>) {
+        self.bodies.clone_from(&other.bodies);
+        self.lone.clone_from(&other.lone);
+        self.trees.clone_from(&other.trees);
+        if self.lone.len() < self.trees.len() {
+            self.articulation.keep(&other.articulation);
         }
     }
 

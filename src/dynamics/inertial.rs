@@ -5,6 +5,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::ad::Real;
 use crate::linalg::FactorError;
+use crate::model::{Model, Parameters};
 use crate::spatial::{Inertia, Symmetric};
 
 /// Mass, centre of mass and inertia of a body, as [`Parameters`](crate::model::Parameters) have them.
@@ -19,6 +20,15 @@ pub struct InertialParameters<T> {
 }
 
 impl<T: Real> InertialParameters<T> {
+    /// Those of a body of a model.
+    pub(super) fn of(model: &Model, parameters: &Parameters<T>, body: usize) -> Self {
+        InertialParameters {
+            mass: parameters.mass(model, body),
+            center_of_mass: parameters.center_of_mass(model, body),
+            inertia: Symmetric::from_lower(&parameters.inertia(model, body)),
+        }
+    }
+
     /// In the order of [`Parameters`](crate::model::Parameters): mass, center of mass x, y, z, inertia xx,
     /// yy, zz, xy, xz, yz.
     pub fn array(&self) -> [T; 10] {

@@ -49,7 +49,7 @@ pub struct Axis<T> {
 }
 
 /// Poses, velocities and inertias of all bodies, from [`Kinematics::update`].
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Kinematics<T> {
     /// Each body.
     pub bodies: Vec<BodyKinematics<T>>,
@@ -58,6 +58,27 @@ pub struct Kinematics<T> {
     /// The velocities of the joints themselves.
     pub(super) velocity: Vec<T>,
     pub(super) links: Links,
+}
+
+// By hand: the derived `clone_from` drops the memory it has.
+impl<T: Clone> Clone for Kinematics<T> {
+    fn clone(&self) -> Self {
+        Kinematics {
+            bodies: self.bodies.clone(),
+            axes: self.axes.clone(),
+            velocity: self.velocity.clone(),
+            links: self.links.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.bodies.clone_from(&other.bodies);
+        self.axes.clone_from(&other.axes);
+        self.velocity.clone_from(&other.velocity);
+        if self.links != other.links {
+            self.links = other.links.clone();
+        }
+    }
 }
 
 impl<T: Real> Kinematics<T> {

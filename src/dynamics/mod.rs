@@ -51,6 +51,7 @@ mod crba;
 mod derivatives;
 mod forward_dynamics;
 mod free_body;
+mod free_body_adjoint;
 mod free_motion;
 mod inertial;
 mod kinematics;
@@ -65,8 +66,8 @@ mod runge_kutta;
 mod tree_motion;
 
 pub use aba::{Aba, forward_dynamics};
-pub(crate) use applied_forces::AppliedForceDerivatives;
 pub use applied_forces::applied_forces;
+pub(crate) use applied_forces::{AppliedForceDerivatives, applied_forces_vjp};
 pub use articulation::Articulation;
 pub use block_diagonal::BlockDiagonal;
 pub use crba::{Crba, MassMatrix, mass_matrix};
@@ -79,6 +80,7 @@ pub use forward_dynamics::{
 };
 pub use free_body::FreeBody;
 pub(crate) use free_body::FreeBodyDerivatives;
+pub(crate) use free_body_adjoint::FreeBodyAdjoint;
 pub use free_motion::FreeMotion;
 pub use inertial::InertialParameters;
 pub use kinematics::{Axis, BodyKinematics, Kinematics};

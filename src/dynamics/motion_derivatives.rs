@@ -5,9 +5,14 @@
 //! that the joint moves against, the velocity V of a body changes by S x (V - base). Translations of a free joint
 //! are along axes fixed in the world, which move with nothing.
 
-use super::Kinematics;
+use nalgebra::Vector3;
+
 use super::links::NONE;
+use super::regressor::LocalMotion;
+use super::rnea_tangent::frame_before_joint;
+use super::{InertialParameters, Kinematics};
 use crate::ad::Real;
+use crate::model::{Model, Parameters, Tree};
 use crate::spatial::{Force, Motion};
 
 /// Scratch memory of [`Kinematics::kinetic_energy_gradient`].
@@ -16,6 +21,7 @@ pub(crate) struct EnergyGradient<T> {
     velocities: Vec<Motion<T>>,
     bases: Vec<Motion<T>>,
     momenta: Vec<Force<T>>,
+    gradient: Vec<T>,
 }
 
 impl<T: Real> Kinematics<T> {
@@ -47,6 +53,74 @@ impl<T: Real> Kinematics<T> {
         below
     }
 
+    /// The transpose of [`motion_derivatives`](Self::motion_derivatives), of a body that is displaced besides: the
+    /// gradient of the power of each force in the motion of `body` under its velocities (as there), with
+    /// `displacement` what a displacement of the body adds to it, both in the world about the origin of the tree. Added
+    /// to the adjoints of the coordinates of all joints and of all parameters. Returns the same of displacements of the
+    /// whole tree. `scratch` holds a motion for each force.
+    pub(crate) fn motion_vjp(
+        &self,
+        model: &Model,
+        body: usize,
+        (first, held): (usize, &[(&[T], Force<T>)]),
+        displacement: Force<T>,
+        scratch: &mut Vec<Motion<T>>,
+        (to_q, to_parameters): (&mut [T], &mut [T]),
+    ) -> Vector3<T> {
+        scratch.clear();
+        scratch.resize(held.len(), Motion::zero());
+        let moved = |below: &[Motion<T>]| {
+            let terms = below.iter().zip(held);
+            terms.fold(displacement, |sum, (below, (_, force))| sum + below.cross_force(force))
+        };
+        let mut index = body;
+        loop {
+            let link = &self.links.bodies[index];
+            let after = moved(scratch);
+            for (below, (velocities, _)) in scratch.iter_mut().zip(held) {
+                for k in link.v + link.fixed_axes..link.v + link.nv {
+                    *below += self.axes[k].motion * velocities[k - first];
+                }
+            }
+            let carried = moved(scratch);
+            for k in link.range() {
+                to_q[k] += self.axes[k].motion.dot(&carried);
+            }
+            for (below, (velocities, _)) in scratch.iter_mut().zip(held) {
+                for k in link.fixed() {
+                    *below += self.axes[k].motion * velocities[k - first];
+                }
+            }
+            if link.fixed_axes == 0 {
+                self.add_place(model, index, (&carried, &after), to_parameters);
+            }
+            if link.parent == NONE {
+                return carried.linear;
+            }
+            index = link.parent;
+        }
+    }
+
+    /// Adds the adjoints of the position and the anchor of a body's joint where displacements of what hangs on it count
+    /// by `carried`, and those of the body against its joint by `after` less.
+    fn add_place(
+        &self,
+        model: &Model,
+        body: usize,
+        (carried, after): (&Force<T>, &Force<T>),
+        to_parameters: &mut [T],
+    ) {
+        let Some(slots) = model.joint_slots(body) else { return };
+        let (parent, before) = frame_before_joint(model, self, body);
+        let place = parent.tr_mul(&carried.linear);
+        let anchor =
+            before.tr_mul(&carried.linear) - self.bodies[body].rotation.tr_mul(&after.linear);
+        for k in 0..3 {
+            to_parameters[slots.position + k] += place[k];
+            to_parameters[slots.anchor + k] += anchor[k];
+        }
+    }
+
     /// The gradient of the kinetic energy of a tree of `bodies` under `velocities` (the first of which is
     /// `first`) in its configuration: half of v' dM v.
     pub(crate) fn kinetic_energy_gradient(
@@ -56,7 +130,7 @@ impl<T: Real> Kinematics<T> {
         scratch: &mut EnergyGradient<T>,
         gradient: &mut [T],
     ) {
-        let EnergyGradient { velocities: moved, bases, momenta } = scratch;
+        let EnergyGradient { velocities: moved, bases, momenta, .. } = scratch;
         moved.clear();
         bases.clear();
         momenta.clear();
@@ -85,6 +159,52 @@ impl<T: Real> Kinematics<T> {
             if let Some(parent) = place(link.parent) {
                 let own = momenta[at];
                 momenta[parent] += own;
+            }
+        }
+    }
+
+    /// The gradient of `scale` times twice the energy of [`kinetic_energy_gradient`](Self::kinetic_energy_gradient), v' M v with
+    /// the armature, in the configuration and in all parameters; added.
+    pub(crate) fn kinetic_energy_vjp(
+        &self,
+        (model, parameters): (&Model, &Parameters<T>),
+        tree: usize,
+        (scale, velocities): (T, &[T]),
+        scratch: &mut EnergyGradient<T>,
+        (to_q, to_parameters): (&mut [T], &mut [T]),
+    ) {
+        let Tree { bodies, v, .. } = &model.trees[tree];
+        scratch.gradient.clear();
+        scratch.gradient.resize(v.len(), T::zero());
+        let mut gradient = std::mem::take(&mut scratch.gradient);
+        self.kinetic_energy_gradient(bodies, (v.start, velocities), scratch, &mut gradient);
+        let twice = scale + scale;
+        for (to_q, &x) in to_q[v.clone()].iter_mut().zip(&gradient) {
+            *to_q += twice * x;
+        }
+        scratch.gradient = gradient;
+        for (at, &body) in bodies.iter().enumerate() {
+            let (link, own) = (&self.links.bodies[body], &self.bodies[body]);
+            let (velocity, base) = (scratch.velocities[at], scratch.bases[at]);
+            let local = LocalMotion::at_rest(own, &velocity);
+            let inertial = InertialParameters::of(model, parameters, body);
+            let added = inertial.pull_back(&local.gradient(own, &velocity));
+            let slot = model.body_slot(body);
+            for (to, added) in to_parameters[slot..].iter_mut().zip(added) {
+                *to += scale * added;
+            }
+            if let Some(slots) = model.joint_slots(body) {
+                for k in link.range() {
+                    let v = velocities[k - v.start];
+                    to_parameters[slots.armature] += scale * v * v;
+                }
+            }
+            if link.fixed_axes == 0 {
+                // (base x S) . p = -S . (base x* p)
+                let momentum = scratch.momenta[at] * -twice;
+                let (carried, after) =
+                    (base.cross_force(&momentum), velocity.cross_force(&momentum));
+                self.add_place(model, body, (&carried, &after), to_parameters);
             }
         }
     }

@@ -11,7 +11,7 @@ use super::regressor::{LocalMotion, accelerations};
 use super::rnea_tangent::frame_before_joint;
 use crate::ad::Real;
 use crate::model::{Model, Parameters};
-use crate::spatial::{Force, Motion, Symmetric};
+use crate::spatial::{Force, Motion};
 
 /// Scratch memory of [`inverse_dynamics_vjp`].
 #[derive(Clone, Debug, Default)]
@@ -90,11 +90,7 @@ pub fn inverse_dynamics_vjp<T: Real>(
             continue;
         }
         let local = LocalMotion::new(body, &spatial[index]);
-        let own = InertialParameters {
-            mass: parameters.mass(model, index),
-            center_of_mass: parameters.center_of_mass(model, index),
-            inertia: Symmetric::from_lower(&parameters.inertia(model, index)),
-        };
+        let own = InertialParameters::of(model, parameters, index);
         let slot = model.body_slot(index);
         let added = own.pull_back(&local.gradient(body, &w));
         for (gradient, added) in gradient.parameters[slot..].iter_mut().zip(added) {

@@ -2,6 +2,8 @@
 
 use crate::ad::{Linearization, Node};
 use crate::argmin::ContactFactor;
+use crate::contact::Contacts;
+use crate::dynamics::FreeMotion;
 use crate::model::{ContactSolver, System};
 use crate::simulation::Workspace;
 
@@ -19,26 +21,33 @@ pub(super) enum Condition<'a> {
     Smoothed(&'a mut Linearization<f64>),
 }
 
+/// Whether a step is what one problem of the coupled or of the smoothed node an island makes of it, each solved at once.
+pub(super) fn is_one_problem_an_island(
+    system: &System<f64>,
+    (motion, contacts): (&FreeMotion<f64>, &Contacts<f64>),
+    was_split: bool,
+) -> bool {
+    let System { model, settings, .. } = system;
+    let solved_at_once = match settings.solver {
+        ContactSolver::Coupled => true,
+        ContactSolver::ConvexRelaxation | ContactSolver::Pyramid => settings.smoothing == 0.0,
+        _ => false,
+    };
+    solved_at_once
+        && model.equalities.is_empty()
+        && !was_split
+        && !contacts.unfinished
+        && (0..motion.trees()).all(|tree| motion.health(tree) == (true, true))
+}
+
 impl Conditions {
     /// Factorises the conditions of the step that `workspace` holds. False if it was more than one problem of the
     /// coupled or of the smoothed node an island, or if the conditions do not determine the velocities.
     #[must_use]
     pub fn factor(&mut self, system: &System<f64>, workspace: &Workspace<f64>) -> bool {
-        let System { model, settings, .. } = system;
-        self.smooth = settings.smoothing > 0.0;
-        let solved_at_once = match settings.solver {
-            ContactSolver::Coupled => true,
-            ContactSolver::ConvexRelaxation | ContactSolver::Pyramid => !self.smooth,
-            _ => false,
-        };
+        self.smooth = system.settings.smoothing > 0.0;
         let (motion, contacts) = workspace.parts();
-        let found = |tree| motion.health(tree) == (true, true);
-        if !solved_at_once
-            || !model.equalities.is_empty()
-            || workspace.was_split()
-            || contacts.unfinished
-            || !(0..motion.trees()).all(found)
-        {
+        if !is_one_problem_an_island(system, (motion, contacts), workspace.was_split()) {
             return false;
         }
         let islands = contacts.solved().count();

@@ -11,26 +11,23 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::contact_side::{Side, center};
 use super::displacement::Point;
-use super::pose_lanes::{Lanes, along, constant, displaced};
+use super::pair_geometry::{PairGeometry, PairOf};
+use super::point_frame::PointFrame;
+use super::pose_lanes::{Lanes, along};
 use super::tree_derivative::{Columns, start_velocity};
 use crate::ad::Real;
 use crate::argmin::{ContactResponse, CoupledContact, Mode, Perturbation};
-use crate::collision::{ContactPoint, PairDetection};
-use crate::contact::{
-    Constraint, ContactProblem, Contacts, Island, Target, Twist, contact_frame, friction_heights,
-    point_action,
-};
+use crate::collision::ContactPoint;
+use crate::contact::{Constraint, ContactProblem, Contacts, Island, Target, Twist, point_action};
 use crate::dynamics::{EnergyGradient, FreeMotion};
 use crate::linalg::solve_lower_transpose;
-use crate::model::{Parameters, Solid, System};
+use crate::model::System;
 use crate::spatial::{Force, Motion};
 
 /// Scratch memory.
 #[derive(Default)]
 pub(super) struct ContactDerivatives {
-    parameters: Parameters<Lanes>,
-    values: Vec<f64>,
-    pair: PairDetection<Lanes>,
+    geometry: PairGeometry,
     found: [Vec<ContactPoint<Lanes>>; 2],
     /// Rotations of both bodies of the pair where one of them turns.
     rotations: [[Option<Matrix3<Lanes>>; 2]; 2],
@@ -71,10 +68,7 @@ impl Solved<'_> {
 impl ContactDerivatives {
     /// Takes the parameters of a system.
     pub fn start(&mut self, system: &System<f64>) {
-        if self.values != system.parameters.values {
-            self.values.clone_from(&system.parameters.values);
-            system.parameters.cast_into(&mut self.parameters);
-        }
+        self.geometry.start(system);
     }
 
     /// Adds what the constraints of an island do to its momenta and to its conditions. False if the
@@ -100,15 +94,7 @@ impl ContactDerivatives {
                     }
                     if pair != Some(point.pair) {
                         self.finish_pair(solved, &mut perturbation.x);
-                        let gaps = solved.island.constraints.iter().filter_map(|&k| {
-                            match solved.contacts.constraint(k) {
-                                Constraint::Point(other) if other.pair == point.pair => {
-                                    Some(other.gap)
-                                }
-                                _ => None,
-                            }
-                        });
-                        self.start_pair(solved, point, gaps.fold(f64::NEG_INFINITY, f64::max));
+                        self.start_pair(solved, point);
                         pair = Some(point.pair);
                     }
                     if !self.point(solved, point, block, perturbation) {
@@ -123,40 +109,16 @@ impl ContactDerivatives {
     }
 
     /// Runs the geometry of a pair on duals, one moving side after the other.
-    fn start_pair(&mut self, solved: &Solved, point: &ContactPoint<f64>, most: f64) {
-        let System { model, settings, .. } = *solved.system();
-        let motion = solved.motion;
-        let pair = &model.pairs[point.pair];
-        let owner = |side: usize| match side {
-            0 => match pair.first {
-                Solid::Collider(first) => model.colliders[first].body,
-                Solid::HalfSpace(_) => None,
-            },
-            _ => model.colliders[pair.second].body,
-        };
-        let reach = solved.contacts.reach(solved.system(), motion, point.pair);
-        let system = System { model, parameters: &self.parameters, settings };
+    fn start_pair(&mut self, solved: &Solved, point: &ContactPoint<f64>) {
+        let parts = (solved.motion, solved.contacts);
+        let of = PairOf::new(solved.system(), parts, solved.island, point.pair);
         for moving in 0..2 {
             self.found[moving].clear();
             self.sides[moving].start(solved, point.bodies[moving]);
-            if point.bodies[moving].is_none() {
-                continue;
+            if point.bodies[moving].is_some() {
+                let (found, rotations) = (&mut self.found[moving], &mut self.rotations[moving]);
+                self.geometry.displaced(&of, moving, found, rotations);
             }
-            let pose = |side: usize| {
-                let body = &motion.bodies[owner(side)?];
-                Some(if side == moving { displaced(body) } else { constant(body) })
-            };
-            // One by one: arrays of such size are slow to be passed about.
-            let (first, second) = (pose(0), pose(1));
-            let poses = [first.as_ref(), second.as_ref()];
-            for (turn, (body, pose)) in
-                self.rotations[moving].iter_mut().zip(point.bodies.iter().zip(poses))
-            {
-                *turn = body.and(pose).map(|pose| pose.rotation);
-            }
-            // Not to lose the furthest by rounding.
-            let reach = (reach, most + 1e-9 * most.abs());
-            self.pair.points(&system, point.pair, poses, reach, &mut self.found[moving]);
         }
     }
 
@@ -209,7 +171,7 @@ impl ContactDerivatives {
 
         // Values: what the motions that turn with the bodies are felt through.
         let rotations = point.bodies.map(|body| body.map(|body| &motion.bodies[body].rotation));
-        let frame = Frame::new(point, rotations);
+        let frame = PointFrame::new(point, rotations);
         let columns = perturbation.columns;
         let dt = point.bodies.iter().flatten().filter_map(|&body| solved.rows_of(body));
         let dt = dt.map(|(tree, _)| motion.duration(tree)).fold(f64::INFINITY, f64::min);
@@ -399,33 +361,6 @@ impl ContactDerivatives {
                 |j, k, change| x[(first + j - start) * m + first + k - start] += change,
             );
         }
-    }
-}
-
-/// The frame of a point and where it is felt on each body, in the world.
-struct Frame {
-    directions: [Vector3<f64>; 3],
-    /// Of each side, from the centre of mass: along the normal, along the tangents.
-    arms: [[Vector3<f64>; 2]; 2],
-}
-
-impl Frame {
-    fn new(point: &ContactPoint<f64>, rotations: [Option<&Matrix3<f64>>; 2]) -> Self {
-        let [t1, t2] = contact_frame(point.normal);
-        let heights = friction_heights(point);
-        let arms = [0, 1].map(|side| {
-            let own = rotations[side].map_or(Vector3::zeros(), |r| r * point.arms[side]);
-            [own, own + point.normal * heights[side]]
-        });
-        Frame { directions: [point.normal, t1, t2], arms }
-    }
-
-    /// How fast a side goes along direction `r` under a motion of its body, the first against it.
-    fn felt(&self, side: usize, r: usize, motion: &Option<Twist>) -> f64 {
-        let Some(motion) = motion else { return 0.0 };
-        let arm = &self.arms[side][r.min(1)];
-        let speed = self.directions[r].dot(&(motion.linear + motion.angular.cross(arm)));
-        if side == 0 { -speed } else { speed }
     }
 }
 

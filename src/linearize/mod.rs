@@ -21,6 +21,7 @@
 //! # Ok::<(), stiction::Error>(())
 //! ```
 
+mod adjoint;
 mod ambient;
 mod column_lanes;
 mod conditions;
@@ -29,6 +30,8 @@ mod contact_side;
 mod convention;
 mod displacement;
 mod file;
+mod pair_geometry;
+mod point_frame;
 mod pose_lanes;
 mod products;
 mod step_jacobian;
@@ -36,6 +39,7 @@ mod structured;
 mod trajectory;
 mod tree_derivative;
 
+pub use adjoint::{Adjoints, RolloutAdjoint, StepAdjoint, TakenStep, Way};
 pub use ambient::AmbientJacobian;
 pub use convention::Convention;
 pub use products::StepProducts;

@@ -29,4 +29,7 @@ pub use scene::{Keyframe, Scene};
 pub use settings::{ContactSolver, Integrator, Settings, StaggeredDerivative};
 pub use shape::{Shape, UniformSolid};
 pub use system::System;
-pub use topology::{Body, Collider, HalfSpace, JointSlots, Model, Pair, Plane, Solid, Tree};
+pub use topology::{
+    ActuatorSlots, Body, Collider, HalfSpace, JointSlots, Model, Pair, PairSlots, Plane, Solid,
+    Tree,
+};

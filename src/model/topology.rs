@@ -5,7 +5,10 @@ use std::ops::Range;
 
 use nalgebra::Vector3;
 
-use super::slots::{ANCHOR, ARMATURE, POSITION, Slots};
+use super::slots::{
+    ANCHOR, ARMATURE, CONTROL_RANGE, DAMPING, FORCE_RANGE, FRICTION, GEAR, KD, KP, LOWER, MU,
+    MU_STATIC, POSITION, REST, RESTITUTION, STIFFNESS, Slots, UPPER,
+};
 use super::{Actuator, Equality, Joint, Shape};
 use crate::state::Coordinates;
 
@@ -69,6 +72,44 @@ pub struct JointSlots {
     pub anchor: usize,
     /// Armature.
     pub armature: usize,
+    /// Damping.
+    pub damping: usize,
+    /// Dry friction.
+    pub friction: usize,
+    /// Stiffness of the spring.
+    pub stiffness: usize,
+    /// Where the spring is at rest.
+    pub rest: usize,
+    /// Lower limit.
+    pub lower: usize,
+    /// Upper limit.
+    pub upper: usize,
+}
+
+/// Places among the [parameters](super::Parameters) of the numbers of a contact pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PairSlots {
+    /// Coefficient of friction.
+    pub mu: usize,
+    /// Restitution.
+    pub restitution: usize,
+    /// Coefficient of friction at rest.
+    pub mu_static: usize,
+}
+
+/// Places among the [parameters](super::Parameters) of the numbers of an actuator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActuatorSlots {
+    /// Gear.
+    pub gear: usize,
+    /// Gain in positions.
+    pub kp: usize,
+    /// Gain in velocities.
+    pub kd: usize,
+    /// Least control; the largest follows.
+    pub control_range: usize,
+    /// Least force; the largest follows.
+    pub force_range: usize,
 }
 
 /// A shape fixed to a body or to the world.
@@ -207,7 +248,47 @@ impl Model {
             position: slot + POSITION,
             anchor: slot + ANCHOR,
             armature: slot + ARMATURE,
+            damping: slot + DAMPING,
+            friction: slot + FRICTION,
+            stiffness: slot + STIFFNESS,
+            rest: slot + REST,
+            lower: slot + LOWER,
+            upper: slot + UPPER,
         })
+    }
+
+    /// Where the three sizes of a collider start among the [parameters](super::Parameters); its position follows if
+    /// it is [placed](Collider::placed).
+    pub fn collider_slot(&self, collider: usize) -> usize {
+        self.slots.colliders[collider]
+    }
+
+    /// Where the numbers of a contact pair are among the [parameters](super::Parameters).
+    pub fn pair_slots(&self, pair: usize) -> PairSlots {
+        let slot = self.slots.pair(pair);
+        PairSlots { mu: slot + MU, restitution: slot + RESTITUTION, mu_static: slot + MU_STATIC }
+    }
+
+    /// Where the numbers of an actuator are among the [parameters](super::Parameters).
+    pub fn actuator_slots(&self, actuator: usize) -> ActuatorSlots {
+        let slot = self.slots.actuator(actuator);
+        ActuatorSlots {
+            gear: slot + GEAR,
+            kp: slot + KP,
+            kd: slot + KD,
+            control_range: slot + CONTROL_RANGE,
+            force_range: slot + FORCE_RANGE,
+        }
+    }
+
+    /// Where the offset of a half-space and its two tilts start among the [parameters](super::Parameters).
+    pub fn half_space_slot(&self, half_space: usize) -> usize {
+        self.slots.half_space(half_space)
+    }
+
+    /// Where the relative compliance of contacts is among the [parameters](super::Parameters).
+    pub fn compliance_slot(&self) -> usize {
+        self.slots.compliance
     }
 
     /// The length of [`Parameters::values`](super::Parameters).

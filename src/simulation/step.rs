@@ -71,7 +71,7 @@ impl<T: Real> Workspace<T> {
         }
     }
 
-    /// Whether the last step was split at an impact.
+    /// Whether the last step was split at an impact, so that it is more than its one contact problem.
     pub(crate) fn was_split(&self) -> bool {
         !self.impacts.records.is_empty()
     }

@@ -35,7 +35,8 @@ impl<T: Real> StepMemory<T> {
         self.trees.iter_mut().for_each(Impulses::clear);
     }
 
-    pub(super) fn resize(&mut self, trees: usize) {
+    /// Has as many trees as there are.
+    pub(crate) fn resize(&mut self, trees: usize) {
         self.trees.resize_with(trees, Impulses::default);
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-use super::replay::{StepEnds, replay};
+use super::replay::{StepEnds, frames, replay};
 use crate::ad::Real;
 use crate::dynamics::Kinematics;
 use crate::identify::data::{Dataset, Window};
@@ -54,25 +54,52 @@ pub fn residuals<T: Real>(
     let dataset = measurement.dataset;
     let system = System { model: measurement.model, parameters, settings: &dataset.settings };
     let inputs: Vec<T> = measurement.inputs.iter().map(|&u| T::constant(u)).collect();
-    let &Window { trajectory, first, steps, .. } = window;
-    let mut readout =
-        Readout { measurement, window, parameters, kinematics: Kinematics::default() };
-    if measurement.sensors.iter().any(Sensor::is_delayed) {
-        let end = dataset.time_from(trajectory, first, first + steps);
-        let early = measurement.sensors.iter().map(|sensor| -sensor.delay_range[0]);
-        let end = end + early.fold(0.0, f64::max);
+    let mut readout = Readout::new(measurement, window, parameters);
+    if let Some(end) = measurement.delayed_end(window) {
         let (motion, report) = StepEnds::simulate(system, initial.clone(), &inputs, end);
-        for frame in first..=first + steps {
-            let time = T::constant(dataset.time_from(trajectory, first, frame));
-            let state = motion.at(measurement.model.coordinates(), time);
-            readout.compare(frame, &state, Some(&motion), residuals);
-        }
+        readout.compare_all(&motion, residuals);
         report
     } else {
-        let part = (trajectory, first, steps);
+        let part = (window.trajectory, window.first, window.steps);
         replay(system, dataset, part, initial.clone(), &inputs, |frame, state| {
             readout.compare(frame, state, None, residuals);
         })
+    }
+}
+
+/// The same of a window that was simulated already: of the states at the ends of all [`steps`] of it, the first before
+/// all others.
+pub(super) fn residuals_of<T: Real>(
+    measurement: &Measurement,
+    window: &Window,
+    parameters: &Parameters<T>,
+    states: Vec<State<T>>,
+    residuals: &mut Vec<T>,
+) {
+    let dataset = measurement.dataset;
+    let mut readout = Readout::new(measurement, window, parameters);
+    if measurement.delayed_end(window).is_some() {
+        readout.compare_all(&StepEnds::new(states, dataset.settings.time_step), residuals);
+        return;
+    }
+    let part = (window.trajectory, window.first, window.steps);
+    let mut states = states.into_iter();
+    let Some(initial) = states.next() else { return };
+    let next = |state: &mut State<T>| {
+        if let Some(after) = states.next() {
+            *state = after;
+        }
+    };
+    frames(measurement.model, dataset, part, initial, next, |frame, state| {
+        readout.compare(frame, state, None, residuals);
+    });
+}
+
+/// How many steps the residuals of a window need.
+pub(super) fn steps(measurement: &Measurement, window: &Window) -> usize {
+    match measurement.delayed_end(window) {
+        Some(end) => StepEnds::<f64>::steps(end, measurement.dataset.settings.time_step),
+        None => measurement.dataset.simulated_steps(window),
     }
 }
 
@@ -84,7 +111,26 @@ struct Readout<'a, T> {
     kinematics: Kinematics<T>,
 }
 
-impl<T: Real> Readout<'_, T> {
+impl<'a, T: Real> Readout<'a, T> {
+    fn new(
+        measurement: &'a Measurement<'a>,
+        window: &'a Window,
+        parameters: &'a Parameters<T>,
+    ) -> Self {
+        Readout { measurement, window, parameters, kinematics: Kinematics::default() }
+    }
+
+    /// Appends the residuals of all frames where sensors read late.
+    fn compare_all(&mut self, motion: &StepEnds<T>, residuals: &mut Vec<T>) {
+        let &Window { trajectory, first, steps, .. } = self.window;
+        let Measurement { model, dataset, .. } = *self.measurement;
+        for frame in first..=first + steps {
+            let time = T::constant(dataset.time_from(trajectory, first, frame));
+            let state = motion.at(model.coordinates(), time);
+            self.compare(frame, &state, Some(motion), residuals);
+        }
+    }
+
     /// Appends the residuals of a frame. `motion`: all steps, of sensors that read late.
     fn compare(
         &mut self,
@@ -169,6 +215,17 @@ impl<'a> Measurement<'a> {
             inputs: &experiment.scene.inputs,
             initial_state: experiment.initial_state,
         }
+    }
+
+    /// When the simulation of a window ends where a sensor reads late, s.
+    fn delayed_end(&self, window: &Window) -> Option<f64> {
+        if !self.sensors.iter().any(Sensor::is_delayed) {
+            return None;
+        }
+        let &Window { trajectory, first, steps, .. } = window;
+        let end = self.dataset.time_from(trajectory, first, first + steps);
+        let early = self.sensors.iter().map(|sensor| -sensor.delay_range[0]);
+        Some(end + early.fold(0.0, f64::max))
     }
 
     /// Residuals that belong together as they count.

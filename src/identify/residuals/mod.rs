@@ -5,6 +5,7 @@ mod measurement;
 mod recorded_state;
 mod replay;
 mod start_in_flight;
+mod window_gradient;
 
 pub use initial_state::initial_state;
 pub use measurement::{Measurement, residuals};
@@ -13,3 +14,4 @@ pub(crate) use recorded_state::recorded;
 pub(crate) use replay::ROUNDING;
 pub use replay::replay;
 pub(crate) use start_in_flight::in_flight;
+pub(crate) use window_gradient::{forgets, window_gradient};

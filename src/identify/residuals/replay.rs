@@ -2,7 +2,7 @@
 
 use crate::ad::Real;
 use crate::identify::data::Dataset;
-use crate::model::System;
+use crate::model::{Model, System};
 use crate::simulation::{Rollout, StepReport};
 use crate::state::{Coordinates, State};
 
@@ -18,39 +18,55 @@ pub(crate) const ROUNDING: f64 = 1e-6;
 pub fn replay<T: Real>(
     system: System<T>,
     dataset: &Dataset,
-    (trajectory, first, count): (usize, usize, usize),
+    part: (usize, usize, usize),
     initial: State<T>,
     inputs: &[T],
-    mut see: impl FnMut(usize, &State<T>),
+    see: impl FnMut(usize, &State<T>),
 ) -> StepReport {
-    let mut rollout = Rollout::new(system, initial);
-    see(first, &rollout.state);
+    let mut rollout = Rollout::new(system, initial.clone());
+    let next = |state: &mut State<T>| {
+        rollout.step(inputs);
+        state.clone_from(&rollout.state);
+    };
+    frames(system.model, dataset, part, initial, next, see);
+    rollout.report
+}
+
+/// The states at frames of a simulation: as [`replay`], with `next` for a step.
+pub(super) fn frames<T: Real>(
+    model: &Model,
+    dataset: &Dataset,
+    (trajectory, first, count): (usize, usize, usize),
+    mut state: State<T>,
+    mut next: impl FnMut(&mut State<T>),
+    mut see: impl FnMut(usize, &State<T>),
+) {
+    see(first, &state);
     if dataset.even {
         for frame in first + 1..=first + count {
-            rollout.advance(dataset.substeps, inputs);
-            see(frame, &rollout.state);
+            (0..dataset.substeps).for_each(|_| next(&mut state));
+            see(frame, &state);
         }
-        return rollout.report;
+        return;
     }
-    let mut before = rollout.state.clone();
+    let mut before = state.clone();
     let mut steps = 0;
     for frame in first + 1..=first + count {
         let time = dataset.time_from(trajectory, first, frame) / dataset.settings.time_step;
         let last = (time - ROUNDING).ceil() as usize;
         while steps < last {
-            before.clone_from(&rollout.state);
-            rollout.step(inputs);
+            before.clone_from(&state);
+            next(&mut state);
             steps += 1;
         }
         let share = time - (steps as f64 - 1.0);
         if (share - 1.0).abs() <= ROUNDING {
-            see(frame, &rollout.state);
+            see(frame, &state);
         } else {
-            let coordinates = system.model.coordinates();
-            see(frame, &between(coordinates, &before, &rollout.state, T::constant(share)));
+            let coordinates = model.coordinates();
+            see(frame, &between(coordinates, &before, &state, T::constant(share)));
         }
     }
-    rollout.report
 }
 
 /// The states at the ends of all steps of a simulation.
@@ -68,7 +84,7 @@ impl<T: Real> StepEnds<T> {
         duration: f64,
     ) -> (StepEnds<T>, StepReport) {
         let time_step = system.settings.time_step;
-        let steps = (duration / time_step - ROUNDING).ceil().max(1.0) as usize;
+        let steps = StepEnds::<T>::steps(duration, time_step);
         let mut rollout = Rollout::new(system, initial);
         let mut states = vec![rollout.state.clone()];
         for _ in 0..steps {
@@ -76,6 +92,16 @@ impl<T: Real> StepEnds<T> {
             states.push(rollout.state.clone());
         }
         (StepEnds { states, time_step }, rollout.report)
+    }
+
+    /// How many steps that takes.
+    pub fn steps(duration: f64, time_step: f64) -> usize {
+        (duration / time_step - ROUNDING).ceil().max(1.0) as usize
+    }
+
+    /// Of states at the ends of all steps.
+    pub fn new(states: Vec<State<T>>, time_step: f64) -> Self {
+        StepEnds { states, time_step }
     }
 
     /// The state at a time after the start, s; outside of what was simulated, the first or last step goes on.

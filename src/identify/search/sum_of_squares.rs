@@ -1,6 +1,7 @@
 //! The sum of squares over all windows, in parallel, with fitted initial states eliminated [Triggs00] 6.1.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
@@ -12,8 +13,11 @@ use crate::argmin::Status;
 use crate::identify::data::{Dataset, Window};
 use crate::identify::experiment::{Experiment, InitialState};
 use crate::identify::parallel;
-use crate::identify::residuals::{Measurement, initial_state, residual_count, residuals};
+use crate::identify::residuals::{
+    Measurement, forgets, initial_state, residual_count, residuals, window_gradient,
+};
 use crate::identify::statistics::LEAST_RECORDINGS;
+use crate::linearize::RolloutAdjoint;
 use crate::model::Parameters;
 use crate::simulation::StepReport;
 use crate::state::State;
@@ -84,6 +88,8 @@ pub struct Problem<'a> {
     prior: (DVector<f64>, DMatrix<f64>),
     /// Whether fitted initial states are held where they are, as if they were recorded.
     pub hold_initial: bool,
+    /// Memory of rollouts that nobody works in.
+    rollouts: Mutex<Vec<RolloutAdjoint>>,
     /// Steps simulated so far.
     pub effort: Effort,
     /// Contact solves of the last evaluation.
@@ -125,6 +131,7 @@ impl<'a> Problem<'a> {
             weights: Vec::new(),
             cap_sensitivity: false,
             hold_initial: false,
+            rollouts: Mutex::default(),
             effort: Effort::default(),
             report: StepReport::default(),
         }
@@ -237,32 +244,20 @@ impl<'a> Problem<'a> {
         })
     }
 
-    /// The cost and its gradient in [variables..., initial-state tangents of the windows that count], by
-    /// one recording and one adjoint sweep a window.
+    /// The cost and its gradient in [variables..., initial-state tangents of the windows that count], backwards over
+    /// the steps of each window (see [`RolloutAdjoint`]).
     ///
     /// # Errors
     /// Those of [`ad::gradient`].
     pub fn gradient(&mut self, x: &[f64]) -> Result<(f64, Vec<f64>), ad::Error> {
         let unknowns = self.initial_unknowns();
-        let mut input = x.to_vec();
-        input.resize(x.len() + unknowns, 0.0);
+        let forgets = forgets(&self.measurement.dataset.settings);
         let parts = parallel(self.threads, self.active.len(), |at| {
             let k = self.active[at];
-            let window = self.stretch(k);
-            let mut report = StepReport::default();
-            let cost = |z: &[Var]| {
-                let (p, tangent) = z.split_at(x.len());
-                let mut initial = self.initial[k].cast();
-                if unknowns > 0 {
-                    initial = initial.moved(self.measurement.model.coordinates(), tangent);
-                }
-                let mut r = Vec::new();
-                let parameters = self.parameters_at(p);
-                report = residuals(&self.measurement, &window, &parameters, &initial, &mut r);
-                crate::linalg::dot(&r, &r) * 0.5
-            };
-            let result = ad::gradient(cost, &input);
-            result.map(|(cost, gradient)| (cost, gradient, report))
+            match forgets {
+                true => self.gradient_by_adjoints(x, k),
+                false => self.gradient_by_tape(x, k),
+            }
         });
         let mut total = 0.0;
         let mut gradient = vec![0.0; x.len()];
@@ -273,7 +268,7 @@ impl<'a> Problem<'a> {
             for (sum, g) in gradient[..x.len()].iter_mut().zip(&g) {
                 *sum += g;
             }
-            gradient.extend_from_slice(&g[x.len()..]);
+            gradient.extend_from_slice(&g[x.len()..x.len() + unknowns]);
             self.report.merge(&report);
         }
         let (own, slopes) = ad::gradient(|z: &[Var]| self.prior_cost(z), x)?;
@@ -281,6 +276,51 @@ impl<'a> Problem<'a> {
         gradient.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += slope);
         self.effort.derivative_steps += self.window_steps();
         Ok((total, gradient))
+    }
+
+    /// The part of a window, in the variables and its initial state.
+    fn gradient_by_adjoints(
+        &self,
+        x: &[f64],
+        k: usize,
+    ) -> Result<(f64, Vec<f64>, StepReport), ad::Error> {
+        let idle = || self.rollouts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rollout = idle().pop().unwrap_or_default();
+        let (window, parameters) = (self.stretch(k), self.parameters_at(x));
+        let initial = &self.initial[k];
+        let found = window_gradient(&self.measurement, &window, &parameters, initial, &mut rollout);
+        let (state, report) = (rollout.adjoints().state.clone(), *rollout.report());
+        idle().push(rollout);
+        let (cost, by_parameters) = found?;
+        let values = |x: &[Var]| self.parameters_at(x).values;
+        let (_, mut gradient) = ad::vjp(values, x, |_| by_parameters)?;
+        gradient.extend(state);
+        Ok((cost, gradient, report))
+    }
+
+    /// The same by a recording of all steps, where they are tied together by more than states.
+    fn gradient_by_tape(
+        &self,
+        x: &[f64],
+        k: usize,
+    ) -> Result<(f64, Vec<f64>, StepReport), ad::Error> {
+        let window = self.stretch(k);
+        let mut input = x.to_vec();
+        input.resize(x.len() + self.initial_unknowns(), 0.0);
+        let mut report = StepReport::default();
+        let cost = |z: &[Var]| {
+            let (p, tangent) = z.split_at(x.len());
+            let mut initial = self.initial[k].cast();
+            if !tangent.is_empty() {
+                initial = initial.moved(self.measurement.model.coordinates(), tangent);
+            }
+            let mut r = Vec::new();
+            let parameters = self.parameters_at(p);
+            report = residuals(&self.measurement, &window, &parameters, &initial, &mut r);
+            crate::linalg::dot(&r, &r) * 0.5
+        };
+        let (cost, gradient) = ad::gradient(cost, &input)?;
+        Ok((cost, gradient, report))
     }
 
     /// Moves the initial state of the `at`-th window that counts by a tangent vector.

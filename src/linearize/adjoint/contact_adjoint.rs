@@ -1,0 +1,554 @@
+//! Constraints backwards: from the adjoints of the conditions of an island to those of poses, velocities at the start
+//! and parameters.
+//!
+//! All that an island feels of the geometry is how each point meets motions that are held: v+ and the motion y of shared
+//! impulses, weighted by the adjoints of its rows; the weights a of the momenta, by its impulse; M^-1 J_n' and the
+//! velocities at the start, by what its condition has of compliance and restitution. Each row meets one sum of
+//! them, whose gradient in the point is by hand (`PointFrame::adjoint`); lanes carry it on to the poses of both
+//! bodies and the numbers of both solids. What is left is that velocities held fixed turn with the bodies.
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::parts::{Adjoints, IslandAdjoint};
+use crate::argmin::{Mode, RowBlock};
+use crate::collision::ContactPoint;
+use crate::contact::{Constraint, Regime, Target, Twist};
+use crate::dynamics::{EnergyGradient, FreeBodyAdjoint};
+use crate::linalg::{dot, solve_lower, solve_lower_transpose};
+use crate::linearize::contact_side::center;
+use crate::linearize::pair_geometry::{PairGeometry, PairOf, solid_slots};
+use crate::linearize::point_frame::{PointAdjoint, PointFrame};
+use crate::linearize::pose_lanes::{LANES, Lanes};
+use crate::model::{Solid, System};
+use crate::spatial::{Force, Motion};
+
+/// Motions that are held for all points of an island: v+, a, y, and the velocities at the start.
+const HELD: usize = 4;
+const END: usize = 0;
+const MOMENTA: usize = 1;
+const SHARES: usize = 2;
+const START: usize = 3;
+
+/// Scratch memory.
+#[derive(Default)]
+pub(super) struct ContactAdjoint {
+    geometry: PairGeometry,
+    found: Vec<ContactPoint<Lanes>>,
+    rotations: [Option<Matrix3<Lanes>>; 2],
+    /// What the points of the present pair add up to.
+    points: Vec<(usize, PointAdjoint)>,
+    /// What each body of the model feels; of those that are not touched, nothing.
+    bodies: Vec<BodyAdjoint>,
+    touched: Vec<usize>,
+    pressed: Vec<f64>,
+    motions: Vec<Motion<f64>>,
+    energy: EnergyGradient<f64>,
+}
+
+/// What the points on a body add up to.
+#[derive(Clone, Copy, Debug, Default)]
+struct BodyAdjoint {
+    touched: bool,
+    /// How the body moves under the motions that are held.
+    held: [Twist; HELD],
+    /// The gradient in each of these motions of the body: a force and its moment about the centre of mass.
+    forces: [Force<f64>; HELD],
+    /// The gradient in displacements of the centre of mass and turns, in the world.
+    displacement: Force<f64>,
+    /// Of the centre of mass in the body.
+    center: Vector3<f64>,
+}
+
+impl ContactAdjoint {
+    /// Takes the parameters of a system.
+    pub fn start(&mut self, system: &System<f64>) {
+        self.geometry.start(system);
+        self.bodies.clear();
+        self.bodies.resize(system.model.bodies.len(), BodyAdjoint::default());
+    }
+
+    /// Adds what the constraints of an island say. False if the points that the duals find are others.
+    #[must_use]
+    pub fn add(
+        &mut self,
+        of: &IslandAdjoint,
+        lone: &mut [FreeBodyAdjoint<f64>],
+        adjoints: &mut Adjoints,
+    ) -> bool {
+        let (_, _, _, solution) = of.problem.solved();
+        let mut pair = None;
+        let mut complete = true;
+        for (block, &constraint) in of.island.constraints.iter().enumerate() {
+            match of.contacts.constraint(constraint) {
+                Constraint::Joint(joint) => {
+                    add_joint(of, joint.id, joint.gap, block, adjoints);
+                }
+                Constraint::Point(point) => {
+                    if solution.modes[block] == Mode::Break {
+                        continue;
+                    }
+                    if pair.is_some_and(|pair| pair != point.pair) {
+                        complete &= self.finish_pair(of, adjoints);
+                    }
+                    pair = Some(point.pair);
+                    self.point(of, constraint, (point, block), lone, adjoints);
+                }
+            }
+        }
+        complete &= self.finish_pair(of, adjoints);
+        self.finish_bodies(of, lone, adjoints);
+        complete
+    }
+
+    /// Adds a point to its pair and its bodies, and what its condition has of the parameters.
+    fn point(
+        &mut self,
+        of: &IslandAdjoint,
+        constraint: usize,
+        (point, block): (&ContactPoint<f64>, usize),
+        lone: &mut [FreeBodyAdjoint<f64>],
+        adjoints: &mut Adjoints,
+    ) {
+        let System { model, parameters, settings } = *of.system;
+        let (node, _, outputs, _) = of.problem.solved();
+        let entry = &node.rows.blocks()[block];
+        let impulses = &outputs[node.rows.velocities()..];
+        let own = entry.first..entry.first + 3;
+        let (_, target, regime) = of.problem.decisions(block);
+        let slots = model.pair_slots(point.pair);
+        let adjoint = &of.conditions;
+        let offset = adjoint.offsets[block];
+        let row = |numbers: &[f64]| -> [f64; 3] {
+            std::array::from_fn(|r| numbers.get(own.start + r).copied().unwrap_or(0.0))
+        };
+        let impulse = row(impulses);
+        let mut weights = [row(&adjoint.rows), impulse, [0.0; 3], [0.0; 3]];
+        if !of.preimage.is_empty() {
+            weights[SHARES] = row(&adjoint.rotations);
+        }
+        adjoints.parameters[match regime {
+            Regime::Kinetic => slots.mu,
+            Regime::Static => slots.mu_static,
+        }] += adjoint.limits[block];
+        let restitution = parameters.restitution(model, point.pair);
+        let bounces = target == Target::Restitution;
+        if bounces {
+            // target = -e J_n v
+            weights[START][0] = offset * restitution;
+            let speed = self.add_start(of, entry, offset * restitution, lone, adjoints);
+            adjoints.parameters[slots.restitution] += offset * speed;
+        }
+        for body in point.bodies.into_iter().flatten() {
+            self.touch(of, body);
+        }
+
+        let rotations = point.bodies.map(|body| body.map(|body| &of.motion.bodies[body].rotation));
+        let frame = PointFrame::new(point, rotations);
+        let mut motions = [[Twist::default(); 3]; 2];
+        for (side, body) in point.bodies.into_iter().enumerate() {
+            let Some(body) = body else { continue };
+            let felt = &mut self.bodies[body];
+            for (which, weights) in weights.into_iter().enumerate() {
+                if weights != [0.0; 3] {
+                    felt.forces[which] += frame.pull(side, weights);
+                    for (sum, weight) in motions[side].iter_mut().zip(weights) {
+                        add_twist(sum, weight, &felt.held[which]);
+                    }
+                }
+            }
+        }
+        let softness = parameters.relative_compliance(model) * settings.compliance;
+        let pushed = offset * impulse[0];
+        if settings.compliance != 0.0 && pushed != 0.0 {
+            // c = s J_n M^-1 J_n'
+            let give = self.press(of, block);
+            adjoints.parameters[model.compliance_slot()] += pushed * settings.compliance * give;
+            let weight = 2.0 * softness * pushed;
+            for side in 0..2 {
+                let Some(body) = point.bodies[side] else { continue };
+                let force = frame.pull(side, [weight, 0.0, 0.0]);
+                let moved = self.hold_pressed(of, body, force, lone, adjoints);
+                add_twist(&mut motions[side][0], weight, &moved);
+            }
+            self.soften(of, entry, softness * pushed, lone, adjoints);
+        }
+        let mut gradient = frame.adjoint(point, rotations, &motions);
+        if !bounces {
+            let trees = point.trees(of.motion).into_iter().flatten();
+            let dt = trees.map(|tree| of.motion.duration(tree)).fold(f64::INFINITY, f64::min);
+            let share = if point.gap >= 0.0 { 1.0 } else { settings.baumgarte };
+            gradient.gap += offset * share / dt;
+        }
+        for (body, arm) in point.bodies.into_iter().zip(gradient.arms) {
+            if let Some(body) = body {
+                self.bodies[body].center -= arm;
+            }
+        }
+        self.points.push((constraint, gradient));
+    }
+
+    /// The speed along the normal row of a block under the velocities at the start, whose adjoints take `weight` of it.
+    fn add_start(
+        &self,
+        of: &IslandAdjoint,
+        entry: &RowBlock,
+        weight: f64,
+        lone: &mut [FreeBodyAdjoint<f64>],
+        adjoints: &mut Adjoints,
+    ) -> f64 {
+        let (_, inputs, ..) = of.problem.solved();
+        let normal = entry.row(inputs, 0);
+        let mut speed = 0.0;
+        for ((_, part), tree) in entry.segments().zip(of.trees(entry)) {
+            let (row, start) = (&normal[part], of.motion.tree(tree).velocity);
+            speed += dot(row, start);
+            if let Some(free) = of.motion.lone_of(tree) {
+                let own = &mut lone[tree];
+                own.add_center_velocity(free, Vector3::new(row[0], row[1], row[2]) * weight);
+                own.spin += Vector3::new(row[3], row[4], row[5]) * weight;
+            } else {
+                let to_v = &mut adjoints.v_mut()[of.system.model.trees[tree].v.clone()];
+                to_v.iter_mut().zip(row).for_each(|(to, &x)| *to += weight * x);
+            }
+        }
+        speed
+    }
+
+    /// Computes how a body moves under the motions that are held, unless it is known.
+    fn touch(&mut self, of: &IslandAdjoint, body: usize) {
+        let felt = &mut self.bodies[body];
+        if felt.touched {
+            return;
+        }
+        self.touched.push(body);
+        felt.touched = true;
+        let Some((tree, rows)) = of.rows_of(body) else { return };
+        let start = of.motion.tree(tree).velocity;
+        felt.held[END] = twist(of, body, tree, &of.velocity()[rows.clone()]);
+        felt.held[MOMENTA] = twist(of, body, tree, &of.weights[rows.clone()]);
+        if !of.preimage.is_empty() {
+            felt.held[SHARES] = twist(of, body, tree, &of.preimage[rows]);
+        }
+        felt.held[START] = twist(of, body, tree, start);
+    }
+
+    /// Finds M^-1 J_n' of a block; returns J_n M^-1 J_n'.
+    fn press(&mut self, of: &IslandAdjoint, block: usize) -> f64 {
+        let (node, inputs, ..) = of.problem.solved();
+        let entry = &node.rows.blocks()[block];
+        let row = entry.row(inputs, 0);
+        self.pressed.resize(node.rows.velocities(), 0.0);
+        let mut give = 0.0;
+        for ((columns, part), tree) in entry.segments().zip(entry.trees) {
+            let factor = node.mass_factor(inputs, tree);
+            let own = &mut self.pressed[columns];
+            own.copy_from_slice(&row[part]);
+            solve_lower(factor, own.len(), own);
+            give += dot(own, own);
+            solve_lower_transpose(factor, own.len(), own);
+        }
+        give
+    }
+
+    /// The motion of a body under M^-1 J_n' of the present block; adds how that turns with the body, where `force` is
+    /// its gradient there.
+    fn hold_pressed(
+        &mut self,
+        of: &IslandAdjoint,
+        body: usize,
+        force: Force<f64>,
+        lone: &mut [FreeBodyAdjoint<f64>],
+        adjoints: &mut Adjoints,
+    ) -> Twist {
+        let Some((tree, rows)) = of.rows_of(body) else { return Twist::default() };
+        let pressed = &self.pressed[rows];
+        let moved = twist(of, body, tree, pressed);
+        if let Some(free) = of.motion.lone_of(tree) {
+            let spin = Vector3::new(pressed[3], pressed[4], pressed[5]);
+            lone[tree].turn += spin.cross(&free.rotation.tr_mul(&force.angular));
+        } else {
+            let held = [(pressed, force, moved)];
+            let nothing = Force::zero();
+            turn_with(of, (body, tree), &held, nothing, &mut self.motions, adjoints);
+        }
+        moved
+    }
+
+    /// The compliance of a block changes with the mass matrix: adds that of -`weight` p'M p, p = M^-1 J_n'.
+    fn soften(
+        &mut self,
+        of: &IslandAdjoint,
+        entry: &RowBlock,
+        weight: f64,
+        lone: &mut [FreeBodyAdjoint<f64>],
+        adjoints: &mut Adjoints,
+    ) {
+        let System { model, parameters, .. } = *of.system;
+        for ((columns, _), tree) in entry.segments().zip(of.trees(entry)) {
+            let own = &self.pressed[columns];
+            if of.motion.lone_of(tree).is_some() {
+                lone[tree].add_momentum(-weight, own, own);
+                continue;
+            }
+            let kinematics = &of.motion.articulation.kinematics;
+            let Adjoints { state, parameters: to_parameters, .. } = adjoints;
+            kinematics.kinetic_energy_vjp(
+                (model, parameters),
+                tree,
+                (-weight, own),
+                &mut self.energy,
+                (state, to_parameters),
+            );
+            // M has the damping over a step.
+            let dt = of.motion.duration(tree);
+            let first = model.trees[tree].v.start;
+            for &body in &model.trees[tree].bodies {
+                let joint = &model.bodies[body].joint;
+                let Some(slots) = model.joint_slots(body) else { continue };
+                for k in joint.v..joint.v + joint.kind.nv() {
+                    let p = own[k - first];
+                    to_parameters[slots.damping] -= weight * dt * p * p;
+                }
+            }
+        }
+    }
+
+    /// Carries the gradients of the points of a pair on to the poses of its bodies and the numbers of its solids.
+    #[must_use]
+    fn finish_pair(&mut self, of: &IslandAdjoint, adjoints: &mut Adjoints) -> bool {
+        let Some(&(first, _)) = self.points.first() else { return true };
+        let Constraint::Point(first) = of.contacts.constraint(first) else { return true };
+        let System { model, .. } = *of.system;
+        let parts = (of.motion, of.contacts);
+        let pair = PairOf::new(of.system, parts, of.island, first.pair);
+        let mut shifts = [Vector3::zeros(); 2];
+        let mut complete = true;
+        for side in 0..2 {
+            let Some(body) = first.bodies[side] else { continue };
+            self.geometry.displaced(&pair, side, &mut self.found, &mut self.rotations);
+            let Some(sum) = self.contract(of) else {
+                complete = false;
+                continue;
+            };
+            let turns = self.points.iter().map(|(_, gradient)| gradient.turns[side]);
+            let turn = turns.fold(Vector3::zeros(), |sum, turn| sum + turn);
+            let force = Force {
+                linear: Vector3::new(sum[0], sum[1], sum[2]),
+                angular: Vector3::new(sum[3], sum[4], sum[5]) + turn,
+            };
+            self.bodies[body].displacement += force;
+            shifts[side] = force.linear;
+        }
+        self.geometry.resized(&pair, &mut self.found);
+        match self.contract(of) {
+            Some(sum) => {
+                for (slot, sums) in
+                    solid_slots(of.system, pair.pair).into_iter().zip(sum.chunks_exact(LANES / 2))
+                {
+                    for (to, x) in adjoints.parameters[slot..].iter_mut().zip(sums) {
+                        *to += x;
+                    }
+                }
+            }
+            None => complete = false,
+        }
+        // What moves both solids alike changes nothing.
+        if first.bodies[0].is_none() {
+            shifts[0] = -shifts[1];
+        } else if first.bodies[1].is_none() {
+            shifts[1] = -shifts[0];
+        }
+        let entry = &model.pairs[pair.pair];
+        let colliders = [
+            match entry.first {
+                Solid::Collider(first) => Some(first),
+                Solid::HalfSpace(_) => None,
+            },
+            Some(entry.second),
+        ];
+        for side in 0..2 {
+            let Some(collider) = colliders[side] else { continue };
+            let body = model.colliders[collider].body;
+            let arms = self.points.iter().map(|(_, gradient)| gradient.arms[side]);
+            let arm = arms.fold(Vector3::zeros(), |sum, arm| sum + arm);
+            let local = match body {
+                Some(body) => of.motion.bodies[body].rotation.tr_mul(&shifts[side]),
+                None => shifts[side],
+            };
+            if model.colliders[collider].placed {
+                let slot = model.collider_slot(collider) + LANES / 2;
+                for k in 0..3 {
+                    adjoints.parameters[slot + k] += local[k] + arm[k];
+                }
+            }
+            let fixed = body.filter(|&body| model.bodies[body].tree.is_none());
+            of.motion.add_fixed_places(model, fixed, &shifts[side], &mut adjoints.parameters);
+        }
+        self.points.clear();
+        complete
+    }
+
+    /// The derivatives of what the points of the pair add up to in the lanes of those that were found.
+    fn contract(&self, of: &IslandAdjoint) -> Option<[f64; LANES]> {
+        let mut sum = [0.0; LANES];
+        for &(constraint, gradient) in &self.points {
+            let Constraint::Point(point) = of.contacts.constraint(constraint) else { continue };
+            let found = self.found.iter().find(|found| found.feature == point.feature)?;
+            for (sum, x) in sum.iter_mut().zip(gradient.along(found)) {
+                *sum += x;
+            }
+        }
+        Some(sum)
+    }
+
+    /// Carries what the bodies feel on to their trees, and forgets it.
+    fn finish_bodies(
+        &mut self,
+        of: &IslandAdjoint,
+        lone: &mut [FreeBodyAdjoint<f64>],
+        adjoints: &mut Adjoints,
+    ) {
+        let model = of.system.model;
+        for &body in &self.touched {
+            let felt = std::mem::take(&mut self.bodies[body]);
+            let Some((tree, rows)) = of.rows_of(body) else { continue };
+            let BodyAdjoint { displacement, forces, held, center, .. } = felt;
+            if let Some(free) = of.motion.lone_of(tree) {
+                let own = &mut lone[tree];
+                let shift = free.rotation.tr_mul(&displacement.linear);
+                own.position += displacement.linear;
+                own.turn +=
+                    free.rotation.tr_mul(&displacement.angular) + free.center_of_mass.cross(&shift);
+                own.center += center;
+                // Angular velocities are those in the body.
+                for (force, held) in forces.iter().zip(held) {
+                    let local = |x: &Vector3<f64>| free.rotation.tr_mul(x);
+                    own.turn += local(&held.angular).cross(&local(&force.angular));
+                }
+                continue;
+            }
+            let start = of.motion.tree(tree).velocity;
+            let empty: &[f64] = &[];
+            let shares = if of.preimage.is_empty() { empty } else { &of.preimage[rows.clone()] };
+            let velocities =
+                [&of.velocity()[rows.clone()], &of.weights[rows.clone()], shares, start];
+            // Mostly only the first two push.
+            let all: [_; HELD] =
+                std::array::from_fn(|which| (velocities[which], forces[which], held[which]));
+            let mut count = HELD;
+            while count > 0 && forces[count - 1] == Force::zero() {
+                count -= 1;
+            }
+            let mut pushing = all;
+            let mut kept = 0;
+            for which in 0..count {
+                if forces[which] != Force::zero() {
+                    pushing[kept] = all[which];
+                    kept += 1;
+                }
+            }
+            let moved = turn_with(
+                of,
+                (body, tree),
+                &pushing[..kept],
+                displacement,
+                &mut self.motions,
+                adjoints,
+            );
+            let root = model.bodies[model.trees[tree].bodies[0]].parent;
+            of.motion.add_fixed_places(model, root, &moved, &mut adjoints.parameters);
+        }
+        self.touched.clear();
+    }
+}
+
+/// Adds how a body of an articulated tree changes its motions under velocities that are held, of which forces about its
+/// centre of mass are the gradients, and how `displacement` (about there too) changes, with coordinates and places of joints.
+/// Returns the same of displacements of the whole tree.
+fn turn_with(
+    of: &IslandAdjoint,
+    (body, tree): (usize, usize),
+    held: &[(&[f64], Force<f64>, Twist)],
+    displacement: Force<f64>,
+    scratch: &mut Vec<Motion<f64>>,
+    adjoints: &mut Adjoints,
+) -> Vector3<f64> {
+    let kinematics = &of.motion.articulation.kinematics;
+    let model = of.system.model;
+    let arm = center(of.motion, body);
+    let about_origin = |force: &Force<f64>| {
+        let mut moved = Force::at(force.linear, &arm);
+        moved.angular += force.angular;
+        moved
+    };
+    let nothing: &[f64] = &[];
+    let mut forces = [(nothing, Force::zero()); HELD];
+    let mut displaced = displacement;
+    for (place, (velocities, force, twist)) in forces.iter_mut().zip(held) {
+        *place = (velocities, about_origin(force));
+        // The centre of mass goes as fast as what is where it is displaced to.
+        displaced.linear += force.linear.cross(&twist.angular);
+    }
+    let Adjoints { state, parameters, .. } = adjoints;
+    kinematics.motion_vjp(
+        model,
+        body,
+        (model.trees[tree].v.start, &forces[..held.len()]),
+        about_origin(&displaced),
+        scratch,
+        (state, parameters),
+    )
+}
+
+/// How a body moves under velocities of its tree.
+fn twist(of: &IslandAdjoint, body: usize, tree: usize, velocities: &[f64]) -> Twist {
+    if let Some(free) = of.motion.lone_of(tree) {
+        let linear = Vector3::new(velocities[0], velocities[1], velocities[2]);
+        let spin = Vector3::new(velocities[3], velocities[4], velocities[5]);
+        return Twist { linear, angular: free.rotation * spin };
+    }
+    let kinematics = &of.motion.articulation.kinematics;
+    let first = of.system.model.trees[tree].v.start;
+    let path = kinematics.path(body).iter();
+    let motion = path
+        .fold(Motion::zero(), |sum, &k| sum + kinematics.axes[k].motion * velocities[k - first]);
+    Twist { linear: motion.at(&center(of.motion, body)), angular: motion.angular }
+}
+
+fn add_twist(sum: &mut Twist, weight: f64, twist: &Twist) {
+    sum.linear += twist.linear * weight;
+    sum.angular += twist.angular * weight;
+}
+
+/// The condition of a limit changes with its coordinate and its place, that of dry friction with the friction.
+fn add_joint(of: &IslandAdjoint, id: usize, gap: f64, block: usize, adjoints: &mut Adjoints) {
+    let System { model, settings, .. } = *of.system;
+    let nv = model.nv();
+    let velocity = if id < 2 * nv { id / 2 } else { id - 2 * nv };
+    let owner = model.bodies.iter().position(|body| {
+        let joint = &body.joint;
+        (joint.v..joint.v + joint.kind.nv()).contains(&velocity)
+    });
+    let Some((body, slots)) = owner.and_then(|body| Some((body, model.joint_slots(body)?))) else {
+        return;
+    };
+    let Some(tree) = model.bodies[body].tree else { return };
+    let dt = of.motion.duration(tree);
+    if id >= 2 * nv {
+        adjoints.parameters[slots.friction] += of.conditions.limits[block] * dt;
+        return;
+    }
+    let (_, _, _, solution) = of.problem.solved();
+    if solution.modes[block] == Mode::Break {
+        return;
+    }
+    let share = if gap >= 0.0 { 1.0 } else { settings.baumgarte };
+    let slope = of.conditions.offsets[block] * share / dt;
+    if id % 2 == 1 {
+        adjoints.state[velocity] -= slope;
+        adjoints.parameters[slots.upper] += slope;
+    } else {
+        adjoints.state[velocity] += slope;
+        adjoints.parameters[slots.lower] -= slope;
+    }
+}

@@ -1,0 +1,180 @@
+//! Trees backwards but for their constraints: from the adjoints of the state at the end to those of the velocities there,
+//! and from the weights of the momenta to what these come from. The transpose of `tree_derivative`.
+
+use nalgebra::Vector3;
+
+use super::parts::Adjoints;
+use crate::dynamics::{
+    AppliedForceDerivatives, FreeBodyAdjoint, FreeMotion, Gradient, RneaAdjoint,
+    applied_forces_vjp, inverse_dynamics_vjp,
+};
+use crate::model::{Joint, System};
+use crate::spatial::{exp, left_jacobian, rotation_matrix};
+use crate::state::{Coordinates, State};
+
+/// A step that was taken.
+#[derive(Clone, Copy)]
+pub(super) struct StepOf<'a> {
+    pub system: &'a System<'a, f64>,
+    pub state: &'a State<f64>,
+    pub inputs: &'a [f64],
+    pub motion: &'a FreeMotion<f64>,
+    /// Velocities at the end, in the coordinates of the contact problems.
+    pub velocities: &'a [f64],
+}
+
+/// Scratch memory.
+#[derive(Default)]
+pub(super) struct TreeAdjoint {
+    /// Of each tree of the model; nothing of those that are no lone bodies.
+    pub lone: Vec<FreeBodyAdjoint<f64>>,
+    forces: AppliedForceDerivatives<f64>,
+    acceleration: Vec<f64>,
+    /// Of each velocity of the articulated trees the weight of its momentum times dt.
+    weights: Vec<f64>,
+    by_acceleration: Vec<f64>,
+    rnea: RneaAdjoint<f64>,
+}
+
+impl TreeAdjoint {
+    pub fn start(&mut self, of: &StepOf) {
+        let nv = of.system.model.nv();
+        self.lone.clear();
+        self.lone.resize(of.motion.trees(), FreeBodyAdjoint::default());
+        for numbers in [&mut self.acceleration, &mut self.weights, &mut self.by_acceleration] {
+            numbers.clear();
+            numbers.resize(nv, 0.0);
+        }
+    }
+
+    /// From the adjoints of the `end` of the step (`[q; v]`, a tangent vector) those of the velocities of a tree there, in
+    /// the coordinates of the contact problem; adds what the state at the start does to the end besides.
+    pub fn end(
+        &mut self,
+        of: &StepOf,
+        tree: usize,
+        end: &[f64],
+        velocities: &mut [f64],
+        adjoints: &mut Adjoints,
+    ) {
+        let model = of.system.model;
+        let entry = &model.trees[tree];
+        let (to_q, to_v) = end.split_at(model.nv());
+        let (to_q, to_v) = (&to_q[entry.v.clone()], &to_v[entry.v.clone()]);
+        let velocity = &of.velocities[entry.v.clone()];
+        let vector = |numbers: &[f64], k: usize| Vector3::from_column_slice(&numbers[k..k + 3]);
+        if let Some(free) = of.motion.lone_of(tree) {
+            let end = [vector(to_q, 0), vector(to_q, 3), vector(to_v, 0), vector(to_v, 3)];
+            let [v, w] = free.end_vjp(velocity, end, &mut self.lone[tree]);
+            velocities[..3].copy_from_slice(v.as_slice());
+            velocities[3..].copy_from_slice(w.as_slice());
+            return;
+        }
+        let dt = of.motion.duration(tree);
+        let start = &mut adjoints.state[entry.v.clone()];
+        for (k, velocity) in velocities.iter_mut().enumerate() {
+            *velocity = dt * to_q[k] + to_v[k];
+            start[k] += to_q[k];
+        }
+        for &body in &entry.bodies {
+            let Joint { kind, v, .. } = model.bodies[body].joint;
+            let Some((_, k)) = kind.coordinates().and_then(Coordinates::quaternion) else {
+                continue;
+            };
+            let local = v + k - entry.v.start;
+            let turn = vector(velocity, local) * dt;
+            let turned = vector(to_q, local);
+            let back = rotation_matrix(exp(turn)) * turned - turned;
+            let rate = left_jacobian(-turn).tr_mul(&turned) * dt - turned * dt;
+            for i in 0..3 {
+                start[local + i] += back[i];
+                velocities[local + i] += rate[i];
+            }
+        }
+    }
+
+    /// Takes the weights `a` of the momenta of a tree. False if they have no derivative.
+    #[must_use]
+    pub fn momenta(&mut self, of: &StepOf, tree: usize, a: &[f64]) -> bool {
+        let System { model, parameters, .. } = *of.system;
+        let entry = &model.trees[tree];
+        let velocity = &of.velocities[entry.v.clone()];
+        if let Some(free) = of.motion.lone_of(tree) {
+            let load = &of.inputs[entry.v.clone()];
+            let body = (model, entry.bodies[0]);
+            let own = &mut self.lone[tree];
+            return free.momentum_vjp(body, parameters, (velocity, load), a, own);
+        }
+        let dt = of.motion.duration(tree);
+        for (i, k) in entry.v.clone().enumerate() {
+            self.weights[k] = dt * a[i];
+            self.acceleration[k] = (velocity[i] - of.state.v[k]) / dt;
+        }
+        true
+    }
+
+    /// Adds what all trees say.
+    pub fn finish(&mut self, of: &StepOf, adjoints: &mut Adjoints) {
+        let System { model, parameters, .. } = *of.system;
+        let nv = model.nv();
+        for (tree, entry) in model.trees.iter().enumerate().filter(|(_, tree)| tree.lone) {
+            let own = &self.lone[tree];
+            let Adjoints { state, inputs, parameters } = &mut *adjoints;
+            let first = entry.v.start;
+            for (start, x) in [(first, own.position), (first + 3, own.turn)] {
+                add(&mut state[start..], x);
+            }
+            for (start, x) in [(first, own.velocity), (first + 3, own.spin)] {
+                add(&mut state[nv + start..], x);
+            }
+            for (start, x) in [(first, own.force), (first + 3, own.torque)] {
+                add(&mut inputs[start..], x);
+            }
+            own.add_parameters(model, entry.bodies[0], parameters);
+        }
+        if model.trees.iter().all(|tree| tree.lone) {
+            return;
+        }
+        // M v+ = M v + dt (forces - inverse dynamics at (v+ - v) / dt - damping v+) + impulses
+        self.forces.update(model, parameters, of.state, of.inputs);
+        let Adjoints { state, inputs, parameters: to_parameters } = adjoints;
+        let (to_q, to_v) = state.split_at_mut(nv);
+        applied_forces_vjp(
+            (model, parameters),
+            (of.state, of.inputs),
+            &self.forces,
+            &self.weights,
+            [to_q, to_v, inputs, to_parameters],
+        );
+        for (index, body) in model.bodies.iter().enumerate() {
+            let (joint, slots) = (&body.joint, model.joint_slots(index));
+            let Some(slots) = slots.filter(|_| body.tree.is_some()) else { continue };
+            for k in joint.v..joint.v + joint.kind.nv() {
+                to_parameters[slots.damping] -= self.weights[k] * of.velocities[k];
+            }
+        }
+        self.weights.iter_mut().for_each(|weight| *weight = -*weight);
+        let kinematics = &of.motion.articulation.kinematics;
+        let gradient =
+            Gradient { q: to_q, v: to_v, a: &mut self.by_acceleration, parameters: to_parameters };
+        inverse_dynamics_vjp(
+            model,
+            parameters,
+            kinematics,
+            &self.acceleration,
+            &self.weights,
+            &mut self.rnea,
+            gradient,
+        );
+        for (tree, entry) in model.trees.iter().enumerate().filter(|(_, tree)| !tree.lone) {
+            let dt = of.motion.duration(tree);
+            for k in entry.v.clone() {
+                adjoints.state[nv + k] -= self.by_acceleration[k] / dt;
+            }
+        }
+    }
+}
+
+fn add(to: &mut [f64], x: Vector3<f64>) {
+    to.iter_mut().zip(x.iter()).for_each(|(to, x)| *to += x);
+}
