@@ -47,6 +47,7 @@ mod smoothed_contact;
 mod staggered;
 mod trajectory;
 mod transition;
+mod truth;
 
 #[cfg(feature = "cli")]
 use fixtures::program;
