@@ -25,7 +25,7 @@ pub(super) fn columns<S: PartialEq>(
     };
     let mut of_input = |j: usize| {
         let enough = |ladder: &Ladder| column(ladder, ENOUGH).is_some();
-        column(&Ladder::descend(&mut kept, x, j, enough), TRUSTED)
+        column(&Ladder::descend(&mut kept, x, j, &enough), TRUSTED)
     };
     (0..x.len()).map(&mut of_input).collect()
 }
