@@ -33,5 +33,5 @@ pub use range::Range;
 pub use refinement::Refinement;
 pub use solve::{LuSolution, LuWorkspace, Solve, solve};
 pub use spd_solve::{SpdSolution, SpdSolve, spd_solve};
-pub(crate) use wide_dot::add_product;
 pub use wide_dot::{add_combination, add_scaled, wide_dot};
+pub(crate) use wide_dot::{add_product, counts, zeros};

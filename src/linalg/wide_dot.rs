@@ -76,3 +76,14 @@ pub(crate) fn add_product<T: Real>(a: &[T], x: &[T], y: &mut [T]) {
         add_scaled(y, x, a);
     }
 }
+
+/// Whether a term of a sum of vectors adds anything.
+pub(crate) fn counts<T: Real>((factor, _): &(T, &[T])) -> bool {
+    !(factor.is_zero() && T::ORDER == 0)
+}
+
+/// Makes `numbers` `size` zeros.
+pub(crate) fn zeros<T: Real>(numbers: &mut Vec<T>, size: usize) {
+    numbers.clear();
+    numbers.resize(size, T::zero());
+}

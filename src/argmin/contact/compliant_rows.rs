@@ -3,17 +3,16 @@
 //! impulses of 1/D, whose effects on the velocities cancel. Taken by their range they need not cancel:
 //!
 //! ```text
-//! G = D^-1/2 B W,   G P = Q R,   Q'Q = 1                      P is what the conditions that share the rule leave
-//! g = D^-1/2 (h + B W x1),   D^1/2 z = (1 - QQ') g + Q w,   w = Q'g + R (x - x1)
-//! x = x1 - (R + Q'F)' w - F' (1 - QQ') g                      F = D^-1/2 (C W) P' - G P: friction that follows
+//! G = D^-1/2 B W,   F = D^-1/2 (C W) P' - G P               P is what the conditions that share the rule leave
+//! [G P, F] = Q [R, Q'F],   Q'Q = 1                           F is friction that follows, mostly none
+//! g = D^-1/2 (h + B W x1),   D^1/2 z = (1 - QQ') g + Q w,   w = Q'g + R (x - x1),   x = x1 - (R + Q'F)' w
 //! ```
 //!
-//! so that they are as many conditions (on w) as there are motions, and only g, whose parts do not mix, is large.
+//! so that they are as many conditions (on w) as there are motions, and what is large, (1 - QQ') g, moves nothing.
 
 use super::kkt_matrix::ContactMatrix;
-use super::response::{counts, start};
 use crate::ad::Real;
-use crate::linalg::{CLEARLY, Range, add_combination, add_scaled, dot};
+use crate::linalg::{CLEARLY, Range, add_combination, add_scaled, counts, dot, zeros};
 
 /// What is left of rows, relative to the longest, below which it is rounding.
 const ROUNDING: f64 = 1e-12;
@@ -28,15 +27,16 @@ pub(super) struct CompliantRows<T> {
     tests: Vec<T>,
     projected: Vec<T>,
     friction: Vec<T>,
+    /// [G P, F], where there is F, and the range of that.
+    both: Vec<T>,
     range: Range<T>,
     /// R, and R + Q'F.
     range_tests: Vec<T>,
     range_motions: Vec<T>,
     /// Z'(C W)' D^-1/2, a row for each direction of Z.
     along: Vec<T>,
-    /// (1 - QQ') g, and F' of it.
+    /// (1 - QQ') g
     outside: Vec<T>,
-    shift: Vec<T>,
     scratch: Vec<T>,
 }
 
@@ -100,7 +100,7 @@ impl<T: Real> CompliantRows<T> {
         }
         self.weights.clear();
         self.weights.extend(self.unknowns.iter().map(|&k| matrix.diagonal[k].sqrt().recip()));
-        start(&mut self.tests, self.unknowns.len() * velocities);
+        zeros(&mut self.tests, self.unknowns.len() * velocities);
         let rows = self.tests.chunks_exact_mut(velocities.max(1));
         for ((&unknown, &weight), row) in self.unknowns.iter().zip(&self.weights).zip(rows) {
             matrix.test(unknown).for_each(|(v, b)| row[v] += weight * b);
@@ -108,12 +108,12 @@ impl<T: Real> CompliantRows<T> {
         self.projected.clear();
         self.projected.extend_from_slice(&self.tests);
         self.projected.chunks_exact_mut(velocities.max(1)).for_each(|row| rest.reject_row(row));
+        self.take_friction(matrix, velocities, rest);
         if !self.take_range(velocities) {
             return self.unknowns.clear();
         }
-        self.take_friction(matrix, velocities, rest);
         let (count, rank) = (self.unknowns.len(), self.rank());
-        start(&mut self.range_tests, rank * velocities);
+        zeros(&mut self.range_tests, rank * velocities);
         for (k, row) in self.range_tests.chunks_exact_mut(velocities.max(1)).enumerate() {
             let q = self.range.basis(k).iter().copied();
             add_combination(row, q.zip(self.projected.chunks_exact(velocities)));
@@ -126,7 +126,7 @@ impl<T: Real> CompliantRows<T> {
                 add_combination(row, q.zip(self.friction.chunks_exact(velocities)));
             }
         }
-        start(&mut self.along, rest.range.rank() * count);
+        zeros(&mut self.along, rest.range.rank() * count);
         for (k, row) in self.along.chunks_exact_mut(count).enumerate() {
             let z = rest.range.basis(k);
             for ((entry, &unknown), &weight) in
@@ -138,19 +138,26 @@ impl<T: Real> CompliantRows<T> {
         }
     }
 
-    /// The range of G P; false if its rows are clearly independent.
+    /// The range of [G P, F]; false if the rows of G P are clearly independent.
     fn take_range(&mut self, velocities: usize) -> bool {
         let longest = |rows: &[T]| {
             let squares = rows.chunks_exact(velocities.max(1)).map(|row| dot(row, row).value());
             squares.fold(0.0, f64::max).sqrt()
         };
-        let (whole, left) = (longest(&self.tests), longest(&self.projected));
-        let (count, rows) = (self.unknowns.len(), &self.projected[..]);
-        let clear = left > CLEARLY * whole && self.range.is_everything(rows, count, velocities);
-        if !clear {
-            self.range.factor_within(rows, count, velocities, (ROUNDING * whole / left).min(1.0));
+        let whole = longest(&self.tests);
+        let left = longest(&self.projected).max(longest(&self.friction));
+        let (count, mut rows, mut columns) = (self.unknowns.len(), &self.projected, velocities);
+        if left > CLEARLY * whole && self.range.is_everything(rows, count, columns) {
+            return false;
         }
-        !clear
+        if !self.friction.is_empty() {
+            self.both.clear();
+            let parts = rows.chunks_exact(velocities).zip(self.friction.chunks_exact(velocities));
+            parts.for_each(|(own, follows)| self.both.extend(own.iter().chain(follows)));
+            (rows, columns) = (&self.both, 2 * velocities);
+        }
+        self.range.factor_within(rows, count, columns, (ROUNDING * whole / left).min(1.0));
+        true
     }
 
     /// F
@@ -160,7 +167,7 @@ impl<T: Real> CompliantRows<T> {
         if rest.is_symmetric() && self.unknowns.iter().all(same) {
             return;
         }
-        start(&mut self.friction, self.projected.len());
+        zeros(&mut self.friction, self.projected.len());
         let rows =
             self.friction.chunks_exact_mut(velocities).zip(self.projected.chunks(velocities));
         for ((&unknown, &weight), (row, projected)) in
@@ -207,14 +214,13 @@ impl<T: Real> CompliantRows<T> {
         self.along.len() / self.unknowns.len().max(1)
     }
 
-    /// Of what the conditions ask, `h` by unknown, `columns` numbers each: moves `x`, from x1, by what does not depend on w,
-    /// and appends to `z` what is asked of w.
-    pub fn ask(&mut self, h: &[T], columns: usize, x: &mut [T], z: &mut Vec<T>) {
+    /// Of what the conditions ask, `h` by unknown, `columns` numbers each, where x is x1: appends to `z` what is asked of w.
+    pub fn ask(&mut self, h: &[T], columns: usize, x: &[T], z: &mut Vec<T>) {
         if self.unknowns.is_empty() {
             return;
         }
         let velocities = x.len() / columns;
-        start(&mut self.outside, self.unknowns.len() * columns);
+        zeros(&mut self.outside, self.unknowns.len() * columns);
         let tests = self.tests.chunks_exact(velocities.max(1));
         for ((&unknown, &weight), (g, test)) in self
             .unknowns
@@ -234,23 +240,8 @@ impl<T: Real> CompliantRows<T> {
                 add_scaled(g, -q, w);
             }
         }
-        if self.friction.is_empty() {
-            return;
-        }
-        start(&mut self.shift, x.len());
-        for (row, g) in
-            self.friction.chunks_exact(velocities).zip(self.outside.chunks_exact(columns))
-        {
-            for (shift, &f) in self.shift.chunks_exact_mut(columns).zip(row) {
-                add_scaled(shift, -f, g);
-            }
-        }
-        for (k, w) in z[first..].chunks_exact_mut(columns).enumerate() {
-            let test = row(&self.range_tests, k, self.range.rank()).iter().copied();
-            add_combination(w, test.zip(self.shift.chunks_exact(columns)).filter(counts));
-        }
-        x.iter_mut().zip(&self.shift).for_each(|(x, &shift)| *x += shift);
     }
+
     /// The impulses behind `w`, by unknown.
     pub fn impulses(&self, w: &[T], columns: usize, h: &mut [T]) {
         for (j, (&unknown, &weight)) in self.unknowns.iter().zip(&self.weights).enumerate() {
@@ -277,7 +268,7 @@ impl<T: Real> CompliantRows<T> {
 
     /// The adjoint of [`impulses`](Self::impulses): appends the adjoints of w to `z` where `h` holds those of impulses.
     pub fn impulses_transpose(&mut self, h: &[T], columns: usize, z: &mut Vec<T>) {
-        start(&mut self.outside, self.unknowns.len() * columns);
+        zeros(&mut self.outside, self.unknowns.len() * columns);
         for ((&unknown, &weight), outside) in
             self.unknowns.iter().zip(&self.weights).zip(self.outside.chunks_exact_mut(columns))
         {
@@ -305,21 +296,6 @@ impl<T: Real> CompliantRows<T> {
             return;
         }
         let velocities = x.len() / columns;
-        if !self.friction.is_empty() {
-            self.shift.clear();
-            self.shift.extend_from_slice(x);
-            for (k, z) in z.chunks_exact(columns).enumerate() {
-                let test = row(&self.range_tests, k, self.range.rank());
-                for (shift, &r) in self.shift.chunks_exact_mut(columns).zip(test) {
-                    add_scaled(shift, r, z);
-                }
-            }
-            let rows = self.friction.chunks_exact(velocities);
-            for (outside, row) in self.outside.chunks_exact_mut(columns).zip(rows) {
-                let terms = row.iter().map(|&f| -f).zip(self.shift.chunks_exact(columns));
-                add_combination(outside, terms.filter(counts));
-            }
-        }
         for (row, along) in
             self.along.chunks_exact(self.unknowns.len()).zip(along.chunks_exact(columns))
         {
@@ -330,7 +306,7 @@ impl<T: Real> CompliantRows<T> {
         // g <- Q z + (1 - QQ') g
         for (k, z) in z.chunks_exact(columns).enumerate() {
             let q = self.range.basis(k);
-            start(&mut self.scratch, columns);
+            zeros(&mut self.scratch, columns);
             self.scratch.copy_from_slice(z);
             let terms = q.iter().map(|&q| -q).zip(self.outside.chunks_exact(columns));
             add_combination(&mut self.scratch, terms);

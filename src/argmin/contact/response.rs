@@ -32,7 +32,7 @@ use super::problem::CoupledContact;
 use super::solution::ContactSolution;
 use super::solve::newton::NewtonState;
 use crate::ad::Real;
-use crate::linalg::{Lu, Range, add_combination, add_scaled};
+use crate::linalg::{Lu, Range, add_combination, add_scaled, counts, zeros};
 
 /// Small changes of a problem at its solution (v+, lambda), a column each; matrices are row-major. What does not change
 /// is zero. The same numbers are adjoints in [`ContactResponse::respond_transpose`].
@@ -114,16 +114,6 @@ pub(crate) struct ContactResponse<T> {
 /// What is left of rows that count as dependent, relative to the longest, below which it moves nothing.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// Whether a term adds anything.
-pub(super) fn counts<T: Real>((factor, _): &(T, &[T])) -> bool {
-    !(factor.is_zero() && T::ORDER == 0)
-}
-
-pub(super) fn start<T: Real>(numbers: &mut Vec<T>, size: usize) {
-    numbers.clear();
-    numbers.resize(size, T::zero());
-}
-
 impl<T: Real> ContactResponse<T> {
     /// W = J L^-T, in the structure of J.
     pub fn spread_rows(&self) -> &[T] {
@@ -181,7 +171,7 @@ impl<T: Real> ContactResponse<T> {
     fn factor_range(&mut self, velocities: usize) -> bool {
         let matrix = self.state.modes.matrix();
         let (members, range) = self.state.modes.members();
-        start(&mut self.range_rows, velocities * self.rank);
+        zeros(&mut self.range_rows, velocities * self.rank);
         for k in 0..self.rank {
             for (unknown, &q) in members.clone().zip(range.basis(k)) {
                 if !(q.is_zero() && T::ORDER == 0) {
@@ -198,7 +188,7 @@ impl<T: Real> ContactResponse<T> {
         }
         // (S (Z'S))' = Z' + R^-T Q'F by rows; `coefficients` holds Q'F on the pivots.
         let rank = self.known.rank();
-        start(&mut self.coefficients, rank * velocities);
+        zeros(&mut self.coefficients, rank * velocities);
         for (&pivot, row) in
             self.known.pivots().iter().zip(self.coefficients.chunks_exact_mut(velocities.max(1)))
         {
@@ -226,7 +216,7 @@ impl<T: Real> ContactResponse<T> {
         if rank > 0 {
             self.overlap.solve_transpose_rows(velocities, &mut self.coefficients);
         }
-        start(&mut self.oblique, velocities * rank);
+        zeros(&mut self.oblique, velocities * rank);
         for (k, row) in self.coefficients.chunks_exact(velocities.max(1)).enumerate() {
             for (velocity, &s) in row.iter().enumerate() {
                 self.oblique[velocity * rank + k] = s;
@@ -240,8 +230,8 @@ impl<T: Real> ContactResponse<T> {
         let matrix = self.state.modes.matrix();
         let (own, rank) = (self.own.len(), self.known.rank());
         let size = own + self.compliant.rank();
-        start(&mut self.motions, velocities * size);
-        start(&mut self.along_motions, rank * size);
+        zeros(&mut self.motions, velocities * size);
+        zeros(&mut self.along_motions, rank * size);
         for (j, &unknown) in self.own.iter().enumerate() {
             for (velocity, c) in matrix.motion(unknown) {
                 self.motions[velocity * size + j] += c;
@@ -311,7 +301,7 @@ impl<T: Real> ContactResponse<T> {
         }
         // alpha, and x <- x - S alpha
         let rank = self.known.rank();
-        start(&mut self.along, rank * columns);
+        zeros(&mut self.along, rank * columns);
         if rank > 0 {
             for (&pivot, sum) in
                 self.known.pivots().iter().zip(self.along.chunks_exact_mut(columns))
@@ -355,7 +345,7 @@ impl<T: Real> ContactResponse<T> {
         impulses: &mut Vec<T>,
     ) {
         let columns = perturbation.columns;
-        start(impulses, self.state.lambda.len() * columns);
+        zeros(impulses, self.state.lambda.len() * columns);
         if columns == 0 {
             return;
         }
@@ -430,7 +420,7 @@ impl<T: Real> ContactResponse<T> {
         let rank = self.known.rank();
         let shared = self.shares.iter().filter(|&&shares| shares).count();
         // h <- the adjoints of z, -C' impulses
-        start(&mut self.h, modes.unknowns() * columns);
+        zeros(&mut self.h, modes.unknowns() * columns);
         for (k, z) in self.h.chunks_exact_mut(columns).enumerate() {
             let (first, _, motion) = modes.unknown(k);
             for (c, adjoint) in
@@ -442,8 +432,8 @@ impl<T: Real> ContactResponse<T> {
             }
         }
         // w <- (Z'S)^-T R^-T Q'z_m
-        start(&mut self.along, rank * columns);
-        start(&mut self.outside, if range.is_deficient() { shared * columns } else { 0 });
+        zeros(&mut self.along, rank * columns);
+        zeros(&mut self.outside, if range.is_deficient() { shared * columns } else { 0 });
         if rank > 0 {
             for (&pivot, sum) in
                 self.known.pivots().iter().zip(self.along.chunks_exact_mut(columns))
@@ -614,7 +604,7 @@ impl<T: Real> ContactResponse<T> {
         let Perturbation { columns, moving, rows, offsets, .. } = perturbation;
         let (columns, moving) = (*columns, *moving);
         let modes = &self.state.modes;
-        start(&mut self.h, modes.unknowns() * columns);
+        zeros(&mut self.h, modes.unknowns() * columns);
         if moving > 0 {
             for (k, h) in self.h.chunks_exact_mut(columns).enumerate() {
                 let (first, test, _) = modes.unknown(k);
@@ -671,7 +661,7 @@ fn reject<T: Real>(range: &Range<T>, scratch: &mut Vec<T>, columns: usize, x: &m
         return;
     }
     for k in 0..range.rank() {
-        start(scratch, columns);
+        zeros(scratch, columns);
         let basis = range.basis(k).iter().copied();
         add_combination(scratch, basis.zip(x.chunks_exact(columns)).filter(counts));
         for (x, &q) in x.chunks_exact_mut(columns).zip(range.basis(k)) {
