@@ -1,7 +1,7 @@
 //! A scene as files describe it: plain numbers, things that refer to each other by name. TOML scenes, URDF
 //! and MJCF are read into it; [`Description::build`] checks it and makes a [`Scene`].
 
-use super::build::Fault;
+use super::build::Owner;
 use super::{ActuatorKind, EqualityKind, JointKind, Scene, Settings, Shape};
 use crate::Error;
 
@@ -317,8 +317,7 @@ impl Description {
 
     /// The scene, or what is wrong with it and in which line.
     pub fn scene(&self) -> Result<Scene, Error> {
-        self.build().map_err(|fault| {
-            let Fault { owner, field, message } = fault;
+        let error = |owner: Owner, field: &str, message: &str| {
             let (line, path) = owner.place(self);
             let field = if field.is_empty() || path.is_empty() {
                 format!("{path}{field}")
@@ -326,6 +325,7 @@ impl Description {
                 format!("{path}.{field}")
             };
             Error::input(&self.name, line, field, message)
-        })
+        };
+        self.build().map_err(|fault| fault.error(error))
     }
 }

@@ -1,6 +1,6 @@
 //! What is wrong with a description.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -86,12 +86,16 @@ impl Description {
 
     /// Actuators and equalities find joints by their names.
     pub(super) fn check_joint_names(&self) -> Result<(), Fault> {
-        let mut taken = HashSet::new();
+        let mut taken = HashMap::new();
         for (index, body) in self.bodies.iter().enumerate() {
             let name = body.joint.name.as_str();
-            if !name.is_empty() && !taken.insert(name) {
+            if name.is_empty() {
+                continue;
+            }
+            if let Some(other) = taken.insert(name, index) {
                 let message = format!("{name:?} is taken: all joints have names of their own");
-                return Err(Fault::new(Owner::Body(index), "joint.name", message));
+                let fault = Fault::new(Owner::Body(index), "joint.name", message);
+                return Err(fault.with(Owner::Body(other), "joint.name"));
             }
         }
         Ok(())

@@ -14,6 +14,7 @@ use super::description::{
 use super::{
     Actuator, Body, Collider, Equality, EqualityKind, HalfSpace, Joint, JointKind, Model, Scene,
 };
+use crate::Error;
 use crate::state::unit_quaternion;
 
 /// What something wrong belongs to, by its index.
@@ -71,11 +72,29 @@ pub(super) struct Fault {
     pub owner: Owner,
     pub field: &'static str,
     pub message: String,
+    /// What it is at odds with, and in which field.
+    pub with: Option<(Owner, &'static str)>,
 }
 
 impl Fault {
     fn new(owner: Owner, field: &'static str, message: impl Into<String>) -> Fault {
-        Fault { owner, field, message: message.into() }
+        Fault { owner, field, message: message.into(), with: None }
+    }
+
+    /// The same at odds with a field of another.
+    fn with(self, owner: Owner, field: &'static str) -> Fault {
+        Fault { with: Some((owner, field)), ..self }
+    }
+
+    /// The fault as an error, where `error` makes one of an owner, a field and a message.
+    pub fn error(self, error: impl Fn(Owner, &str, &str) -> Error) -> Error {
+        let Fault { owner, field, mut message, with } = self;
+        if let Some((owner, field)) = with {
+            let other = error(owner, field, "");
+            let line = other.line().map_or(String::new(), |line| format!(", line {line}"));
+            message += &format!(" (the other: {}{line})", other.field());
+        }
+        error(owner, field, &message)
     }
 
     /// `demand`, what was found instead and its unit as an error, unless `met`.
@@ -163,9 +182,10 @@ impl Description {
         }
         let mut indices = HashMap::new();
         for (index, body) in self.bodies.iter().enumerate() {
-            if indices.insert(body.name.as_str(), index).is_some() {
+            if let Some(other) = indices.insert(body.name.as_str(), index) {
                 let message = format!("{:?} is taken: all names in a scene must differ", body.name);
-                return Err(Fault::new(Owner::Body(index), "name", message));
+                let fault = Fault::new(Owner::Body(index), "name", message);
+                return Err(fault.with(Owner::Body(other), "name"));
             }
         }
         let mut children = vec![Vec::new(); self.bodies.len()];
@@ -291,12 +311,36 @@ impl Description {
 
     fn actuator(
         &self,
+    /// The body whose joint has this name, or that has it itself. Files of others name joints only; in one of our own the name
+    /// must not be that of a joint and of another body.
+    fn find_joint(
+        &self,
+        model: &Model,
+        (owner, field): (Owner, &'static str),
+        name: &str,
+    ) -> Result<Option<usize>, Fault> {
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let by_joint = model.bodies.iter().position(|body| body.joint.name == name);
+        let by_body = model.bodies.iter().position(|body| body.name == name);
+        if let (Some(joint), Some(body), true) = (by_joint, by_body, self.strict)
+            && joint != body
+        {
+            let named = |body: &BodyDescription| body.joint.name == name;
+            let other = self.bodies.iter().position(named).map_or(Owner::Scene, Owner::Body);
+            let message = format!("{name:?} is both a body and the joint of another");
+            return Err(Fault::new(owner, field, message).with(other, "joint.name"));
+        }
+        Ok(by_joint.or(by_body))
+    }
+
         model: &Model,
         index: usize,
         actuator: &ActuatorDescription,
     ) -> Result<Actuator, Fault> {
         let owner = Owner::Actuator(index);
-        let body = find_joint(model, &actuator.joint).ok_or_else(|| {
+        let body = self.find_joint(model, (owner, "joint"), &actuator.joint)?.ok_or_else(|| {
             Fault::new(owner, "joint", format!("there is no joint {:?}", actuator.joint))
         })?;
         if !model.bodies[body].joint.kind.has_axis() {
@@ -326,7 +370,7 @@ impl Description {
         let mut bodies = [None; 2];
         if equality.kind == EqualityKind::Joint {
             for (place, name) in bodies.iter_mut().zip(&equality.joints) {
-                let found = find_joint(model, name);
+                let found = self.find_joint(model, (owner, "joints"), name)?;
                 let found = found.filter(|&body| model.bodies[body].joint.kind.has_axis());
                 *place = Some(found.ok_or_else(|| {
                     let message = format!("there is no joint {name:?} with one coordinate");
@@ -357,15 +401,6 @@ impl Description {
             orientation: unit(equality.orientation, owner, "orientation")?,
         })
     }
-}
-
-/// The body whose joint has this name, or that has it itself.
-fn find_joint(model: &Model, name: &str) -> Option<usize> {
-    if name.is_empty() {
-        return None;
-    }
-    let by_joint = model.bodies.iter().position(|body| body.joint.name == name);
-    by_joint.or_else(|| model.bodies.iter().position(|body| body.name == name))
 }
 
 fn unit(quaternion: [f64; 4], owner: Owner, field: &'static str) -> Result<[f64; 4], Fault> {
