@@ -30,7 +30,7 @@ pub struct Measurement<'a> {
     pub robust: Option<RobustLoss>,
     /// What measures other than the columns of the state.
     pub sensors: &'a [Sensor],
-    /// Applied wrenches, six numbers a body.
+    /// What every step takes, see [`step`](crate::simulation::step).
     pub wrenches: &'a [f64],
     /// Whether the first frame counts: it does where the state there is fitted.
     pub initial_state: InitialState,

@@ -32,7 +32,7 @@ impl<'a, T: Real> Rollout<'a, T> {
         }
     }
 
-    /// One step under the given wrenches (six numbers a body, see [`step`]).
+    /// One step under the given wrenches, see [`step`].
     pub fn step(&mut self, wrenches: &[T]) -> StepReport {
         let report = step(
             &self.system,

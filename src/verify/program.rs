@@ -48,8 +48,8 @@ impl PartialEq for Regime {
 }
 
 impl<'a> StepProgram<'a> {
-    /// `steps` steps of `system` from `state` under constant `wrenches` (six numbers a body). Every
-    /// run starts its solvers from `memory`.
+    /// `steps` steps of `system` from `state` under constant `wrenches`, see [`step`]. Every run starts its solvers
+    /// from `memory`.
     pub fn new(
         system: System<'a, f64>,
         state: &State<f64>,
