@@ -43,6 +43,7 @@ mod linearize_products;
 mod linearize_redundant;
 mod linearize_reference;
 mod linearize_scenes;
+mod many_shapes;
 mod measurements;
 mod paper;
 mod physics;

@@ -102,7 +102,7 @@ impl<T: Real> Posed<'_, T> {
     pub fn key(&self, k: usize) -> (usize, usize, usize) {
         let owner = |[first, second]: [Option<usize>; 2]| second.or(first).unwrap_or(0);
         match self.joint(k) {
-            Some(joint) => (self.system.model.pairs.len() + joint.id, 0, owner(joint.trees)),
+            Some(joint) => (self.system.model.pair_end() + joint.id, 0, owner(joint.trees)),
             None => {
                 let point = &self.points[k];
                 (point.pair, point.feature, owner(point.trees(self.motion)))

@@ -17,7 +17,7 @@ use crate::state::State;
 /// A contact at the end of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactRecord {
-    /// The contact pair, an index into [`Model::pairs`](crate::model::Model::pairs).
+    /// The contact pair, see [`Model::pair`](crate::model::Model::pair).
     pub pair: usize,
     /// The point, see [`ContactPoint::feature`].
     pub feature: usize,

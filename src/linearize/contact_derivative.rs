@@ -131,13 +131,13 @@ impl ContactDerivatives {
     fn start_pair(&mut self, solved: &Solved, point: &ContactPoint<f64>, most: f64) {
         let System { model, settings, .. } = *solved.system();
         let motion = solved.motion;
-        let pair = &model.pairs[point.pair];
+        let (first, second) = model.solids(point.pair);
         let owner = |side: usize| match side {
-            0 => match pair.first {
+            0 => match first {
                 Solid::Collider(first) => model.colliders[first].body,
                 Solid::HalfSpace(_) => None,
             },
-            _ => model.colliders[pair.second].body,
+            _ => model.colliders[second].body,
         };
         let reach = solved.contacts.reach(solved.system(), motion, point.pair);
         let system = System { model, parameters: &self.parameters, settings };

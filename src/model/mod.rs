@@ -24,6 +24,7 @@ mod shape;
 mod slots;
 mod system;
 mod topology;
+mod touching;
 mod urdf;
 mod xml;
 

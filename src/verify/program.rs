@@ -58,9 +58,7 @@ impl<'a> StepProgram<'a> {
         steps: usize,
     ) -> Self {
         let System { model, parameters, settings } = system;
-        let mut names = model.parameter_names();
-        let slots: Vec<usize> =
-            names.iter().filter_map(|name| Some(model.parameter(name)?.slots[0])).collect();
+        let (mut names, slots): (Vec<String>, Vec<usize>) = model.named_slots().into_iter().unzip();
         let mut inputs: Vec<f64> = slots.iter().map(|&slot| parameters.values[slot]).collect();
         // Position, rotation (body frame), velocity, angular velocity; force, torque. Of a joint with
         // one coordinate itself, its rate, its force.

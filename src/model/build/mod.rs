@@ -113,7 +113,7 @@ impl Fault {
     }
 }
 
-/// The largest number of bodies, so that what is built from pairs of them stays of bearable size.
+/// The largest number of bodies.
 const MOST_BODIES: usize = 10_000;
 
 impl Description {
@@ -137,8 +137,10 @@ impl Description {
         }
         let (colliders, described) = self.colliders(&order)?;
         let mut model = Model::new(bodies, &own_numbers, colliders, half_spaces);
+        let carry: HashSet<usize> = model.bodies.iter().filter_map(|body| body.parent).collect();
         for (place, &index) in order.iter().enumerate() {
-            self.check_inertia(&model, place, index, &mut warnings)?;
+            let carries = carry.contains(&place);
+            self.check_inertia(&model, (place, index), carries, &mut warnings)?;
         }
         let materials = self.pairs(&mut model, &order, &described)?;
         for (index, actuator) in self.actuators.iter().enumerate() {
@@ -309,8 +311,6 @@ impl Description {
         Ok((colliders, described))
     }
 
-    fn actuator(
-        &self,
     /// The body whose joint has this name, or that has it itself. Files of others name joints only; in one of our own the name
     /// must not be that of a joint and of another body.
     fn find_joint(
@@ -335,6 +335,8 @@ impl Description {
         Ok(by_joint.or(by_body))
     }
 
+    fn actuator(
+        &self,
         model: &Model,
         index: usize,
         actuator: &ActuatorDescription,
