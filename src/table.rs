@@ -37,18 +37,23 @@ impl<'a> Table<'a> {
     /// An error about a field of this table (`joint.name`: of a table in it), or about the table itself if there is no
     /// such field.
     pub fn error(&self, field: &str, message: impl Into<String>) -> Error {
-        Error::input(self.file, self.line(field), self.path_of(field), message)
+        Error::input(self.file, self.line(self.start_of(field)), self.path_of(field), message)
     }
 
-    /// The line of a field, or of the innermost table on the way to it.
-    pub fn line(&self, field: &str) -> usize {
+    /// The line that a byte of the file stands in.
+    pub fn line(&self, byte: usize) -> usize {
+        line_of(self.text, byte)
+    }
+
+    /// Where a field starts, or the innermost table on the way to it, in bytes.
+    pub fn start_of(&self, field: &str) -> usize {
         let (mut start, mut entries) = (self.start, Some(self.entries));
         for part in field.split('.') {
             let found = entries.and_then(|entries| entries.get_key_value(part));
             let Some((key, value)) = found else { break };
             (start, entries) = (key.span().start, value.get_ref().as_table());
         }
-        line_of(self.text, start)
+        start
     }
 
     /// `demand`, what was found instead and its unit as an error, unless `met`.

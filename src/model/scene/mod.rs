@@ -381,7 +381,7 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
     Ok(settings)
 }
 
-/// The names that are taken, and the line of each; none of those that no scene may use.
+/// The names that are taken, and the byte where each stands; none of those that no scene may use.
 type Taken = HashMap<String, Option<usize>>;
 
 fn read_half_space(table: &mut Table, names: &mut Taken) -> Result<HalfSpaceDescription, Error> {
@@ -408,11 +408,12 @@ fn read_name(table: &mut Table, kind: &str, names: &mut Taken) -> Result<String,
         return Err(table.error("name", message));
     }
     if let Some(other) = names.get(&name) {
-        let line = other.map_or(String::new(), |line| format!(" (the other: line {line})"));
+        let line = other.map(|byte| format!(" (the other: line {})", table.line(byte)));
+        let line = line.unwrap_or_default();
         let message = format!("{name:?} is taken: all names in a scene must differ{line}");
         return Err(table.error("name", message));
     }
     table.path = format!("{kind}.{name}");
-    names.insert(name.clone(), Some(table.line("name")));
+    names.insert(name.clone(), Some(table.start_of("name")));
     Ok(name)
 }
