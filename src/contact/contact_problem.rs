@@ -275,7 +275,7 @@ impl<T: Real> ContactProblem<T> {
                 self.mu.push(joint.limit);
                 // Joints stop where their limits are.
                 self.compliance.push(T::zero());
-                self.decisions.push((Target::Gap, Regime::Kinetic));
+                self.decisions.push((joint.decided_by, Regime::default()));
                 continue;
             }
             let point = &points[k];

@@ -18,5 +18,5 @@ pub(crate) use contacts::Constraint;
 pub use contacts::{ContactRecord, Contacts, IslandReport, JointRecord};
 pub use impulses::Impulses;
 pub use islands::Island;
-pub use joint_constraints::{joint_conditions, joint_owner};
+pub use joint_constraints::{joint_condition_name, joint_conditions, joint_owner};
 pub(crate) use point_action::{Twist, point_action};

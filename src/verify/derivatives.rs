@@ -2,6 +2,7 @@
 
 use nalgebra::DMatrix;
 
+use super::differences::Difference;
 use super::{differences, ways};
 use crate::ad::{ByResidual, ByTwin, Error, Function, Unrolled, jacobian_by_rows};
 
@@ -19,8 +20,8 @@ pub struct Derivatives {
     pub residual: DMatrix<f64>,
     /// Forward, by duals through the solvers' iterations.
     pub unrolled: DMatrix<f64>,
-    /// The columns by central differences; none at a kink.
-    pub differences: Vec<Option<Vec<f64>>>,
+    /// The columns by differences; none where no side keeps the regime.
+    pub differences: Vec<Option<Difference>>,
 }
 
 impl Derivatives {
@@ -34,7 +35,7 @@ impl Derivatives {
         x: &[f64],
     ) -> Result<Derivatives, Error> {
         let (y, tape) = jacobian_by_rows(|x| f.evaluate(x), x)?;
-        let differences = differences::columns(run, x, &row_scales(&tape));
+        let differences = differences::columns(run, x, &tape, &row_scales(&tape));
         Ok(Derivatives {
             dual: ways::forward::<LANES, ByTwin>(f, x, y.len())?,
             residual: ways::forward::<LANES, ByResidual>(f, x, y.len())?,
