@@ -9,7 +9,7 @@ use stiction::simulation::StepMemory;
 use crate::linearize_scenes::{Linearize, MIXED, compare};
 
 /// A plate on six boxes, and a box on it: 28 contacts of two bodies.
-fn plate(settings: &str, mu: f64, velocity: f64) -> Scene {
+pub fn plate(settings: &str, mu: f64, velocity: f64) -> Scene {
     let mut text = format!(
         "[simulation]
          time_step = 0.005

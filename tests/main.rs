@@ -71,3 +71,4 @@ mod transition;
 mod trust;
 #[cfg(feature = "cli")]
 mod trust_cli;
+mod truth;
