@@ -28,6 +28,7 @@ mod ilqr;
 mod import;
 mod layers;
 mod linearize;
+mod many_shapes;
 mod paper;
 mod physics;
 #[cfg(feature = "plots")]
@@ -47,6 +48,7 @@ mod smoothed_contact;
 mod staggered;
 mod trajectory;
 mod transition;
+mod truth;
 
 #[cfg(feature = "cli")]
 use fixtures::program;

@@ -6,7 +6,7 @@ mod conventions;
 mod files;
 mod kinks;
 mod products;
-mod redundant;
+pub mod redundant;
 mod reference;
 pub mod scenes;
 mod steps;

@@ -10,7 +10,7 @@ use super::scenes::{Linearize, MIXED, compare};
 use crate::scenes::FLOOR;
 
 /// A plate on six boxes, and a box on it: 28 contacts of two bodies.
-fn plate(settings: &str, mu: f64, velocity: f64) -> Scene {
+pub fn plate(settings: &str, mu: f64, velocity: f64) -> Scene {
     let mut text = format!(
         "[simulation]
          time_step = 0.005
