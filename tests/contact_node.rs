@@ -154,7 +154,7 @@ fn feet(random: &mut Random, count: usize, tilt: f64, compliance: f64) -> [Vec<f
             -0.1 + tilt * random.uniform(-1.0, 1.0),
         ];
         x.extend(rows(place, 1.0).iter().flatten());
-        dx.extend(rows(random.vector::<3>(1.0).into(), 0.0).iter().flatten());
+        dx.extend(rows(random.vector::<3>(1.0), 0.0).iter().flatten());
     }
     for i in 0..6 {
         let inertia = if i < 3 { 1.0 } else { random.uniform(0.1, 0.3) };

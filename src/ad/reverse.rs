@@ -11,13 +11,19 @@ pub(super) fn record<T: TapeScalar, Y, Out>(
     read: impl FnOnce(&mut Recording<T>, &[Var<T>], Y) -> Result<Out, Error>,
 ) -> Result<Out, Error> {
     let mut recording = Recording::start();
-    let mut variables: Vec<Var<T>> = T::with_tape(|tape| std::mem::take(&mut tape.variables));
+    let mut variables = exchange_variables(Vec::new());
     variables.clear();
     recording.extend(&mut variables, x);
     let y = f(&variables);
     let out = read(&mut recording, &variables, y);
-    T::with_tape(|tape| tape.variables = variables);
+    exchange_variables(variables);
     out
+}
+
+/// Exchanges the memory for variables that is kept with the tape. Not in the generic function above, of which there is
+/// a copy for every function that is recorded.
+fn exchange_variables<T: TapeScalar>(variables: Vec<Var<T>>) -> Vec<Var<T>> {
+    T::with_tape(|tape| std::mem::replace(&mut tape.variables, variables))
 }
 
 /// The value of `f` at `x` and its gradient, by one recording and one adjoint sweep.

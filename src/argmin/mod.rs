@@ -2,10 +2,10 @@
 //!
 //! | problem | who poses it | node | solver | derivative |
 //! |---|---|---|---|---|
-//! | all impulses of an island at once, Coulomb's law and joints' limits, friction, loops ([LeLidec21] (2)-(4)) | a step, the closing of loops | [`CoupledContact`] | `contact::solve::cascade` | `contact::response` |
+//! | all impulses of an island at once, Coulomb's law and joints' limits, friction, loops (\[LeLidec21\] (2)-(4)) | a step, the closing of loops | [`CoupledContact`] | `contact::solve::cascade` | `contact::response` |
 //! | the same with smoothed complementarity | a step with `simulation.smoothing` | [`SmoothedContact`] | its own Newton steps | its residual |
-//! | `min x'Px/2 + q'x`, x >= 0 or in disks ([LeLidec21] (5), (6)) | the staggered projections | [`NonnegativeQp`], [`DiskQcqp`] | `projection::solve` | `projection::derivative` |
-//! | impacts in two phases ([Zhong21]) | users and tests | [`ConeProgram`] | `impact::newton` | its faces |
+//! | `min x'Px/2 + q'x`, x >= 0 or in disks (\[LeLidec21\] (5), (6)) | the staggered projections | [`NonnegativeQp`], [`DiskQcqp`] | `projection::solve` | `projection::derivative` |
+//! | impacts in two phases (\[Zhong21\]) | users and tests | [`ConeProgram`] | `impact::newton` | its faces |
 //!
 //! `interior_point` serves the first and the last.
 

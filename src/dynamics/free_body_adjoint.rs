@@ -81,8 +81,8 @@ impl<T: Real> FreeBodyAdjoint<T> {
 
     /// Adds what is of the body's numbers to the adjoints of all parameters.
     pub fn add_parameters(&self, model: &Model, body: usize, parameters: &mut [T]) {
-        for k in 0..3 {
-            parameters[k] += self.gravity[k];
+        for (adjoint, &gravity) in parameters.iter_mut().zip(&self.gravity) {
+            *adjoint += gravity;
         }
         let own = &mut parameters[model.body_slot(body)..];
         let i = &self.inertia;

@@ -24,6 +24,9 @@ pub(crate) struct EnergyGradient<T> {
     gradient: Vec<T>,
 }
 
+/// Velocities of the tree that are held, and the force whose power in them counts.
+pub(crate) type HeldMotion<'a, T> = (&'a [T], Force<T>);
+
 impl<T: Real> Kinematics<T> {
     /// The velocity of a body under `velocities` (those of its tree, the first of which is `first`) and, for
     /// each velocity on its [`path`](Self::path), how it changes with the coordinate that this one moves. Both
@@ -62,7 +65,7 @@ impl<T: Real> Kinematics<T> {
         &self,
         model: &Model,
         body: usize,
-        (first, held): (usize, &[(&[T], Force<T>)]),
+        (first, held): (usize, &[HeldMotion<T>]),
         displacement: Force<T>,
         scratch: &mut Vec<Motion<T>>,
         (to_q, to_parameters): (&mut [T], &mut [T]),

@@ -90,7 +90,7 @@ fn first_order(
     let subject = Subject { x, y: &y, derivative: &tape, tolerance: bounds.vs_differences };
     let ways = others.iter().map(|(way, j, bound)| subject.compare(way, j, "the tape", *bound));
     let mut first = Findings { ways: ways.collect(), ..Findings::default() };
-    subject.differences(|x| f.evaluate(x), &mut first);
+    subject.differences(&|x| f.evaluate(x), &mut first);
 
     let weights = subject.weights();
     let not_finite = (0..m).filter(|&i| !y[i].is_finite()).collect();
@@ -115,6 +115,7 @@ fn second_order(
         subject.compare("those through iterations", &unrolled, against, bounds.unrolled_vs_tape),
     ];
     let mut findings = Findings { ways, ..Findings::default() };
-    subject.differences(|x| gradient(x).map_or(Vec::new(), |(_, slope)| slope), &mut findings);
+    let slope = |x: &[f64]| gradient(x).map_or(Vec::new(), |(_, slope)| slope);
+    subject.differences(&slope, &mut findings);
     Ok(findings)
 }

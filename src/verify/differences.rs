@@ -46,7 +46,7 @@ pub(super) fn columns<S: PartialEq>(
         let central =
             |ladder: &Ladder, within: f64| trusted(ladder.column(row_scales, &magnitudes), within);
         let enough = |ladder: &Ladder| central(ladder, ENOUGH).is_some();
-        let ladder = Ladder::descend(&mut kept, x, j, enough);
+        let ladder = Ladder::descend(&mut kept, x, j, &enough);
         if let Some(column) = central(&ladder, TRUSTED) {
             return Some(Difference { column, one_sided: false });
         }

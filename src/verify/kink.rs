@@ -54,12 +54,12 @@ const MOST_HALVINGS: usize = 128;
 const STENCIL: usize = 9;
 
 /// One output as a function of the distance from `x` along one input.
-pub(super) struct Line<F> {
+pub(super) struct Line<'a> {
     pub x: f64,
-    pub value: F,
+    pub value: &'a mut dyn FnMut(f64) -> f64,
 }
 
-impl<F: FnMut(f64) -> f64> Line<F> {
+impl Line<'_> {
     fn at(&mut self, t: f64) -> Point {
         let moved = self.x + t;
         Point { offset: moved - self.x, value: (self.value)(moved) }

@@ -53,10 +53,10 @@ impl Ladder {
     /// Moves `x[input]` by ever less until `enough` is seen or the widths end. `run` gives the
     /// outputs, or none where they belong to another regime.
     pub(super) fn descend(
-        run: &mut impl FnMut(&[f64]) -> Option<Vec<f64>>,
+        run: &mut dyn FnMut(&[f64]) -> Option<Vec<f64>>,
         x: &[f64],
         input: usize,
-        enough: impl Fn(&Ladder) -> bool,
+        enough: &dyn Fn(&Ladder) -> bool,
     ) -> Ladder {
         let mut moved = x.to_vec();
         let x = x[input];

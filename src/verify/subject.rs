@@ -83,21 +83,21 @@ impl Subject<'_> {
     }
 
     /// Compares with differences of `run`, and looks for kinks where they do not converge.
-    pub(super) fn differences(&self, run: impl Fn(&[f64]) -> Vec<f64>, findings: &mut Findings) {
+    pub(super) fn differences(&self, run: &dyn Fn(&[f64]) -> Vec<f64>, findings: &mut Findings) {
         let m = self.y.len();
         let ladders: Vec<Ladder> = (0..self.x.len())
             .map(|j| {
                 let enough = |ladder: &Ladder| {
                     ladder.len() >= PATIENCE && (0..m).all(|i| self.converged(ladder, i, j, ENOUGH))
                 };
-                Ladder::descend(&mut |x| Some(run(x)), self.x, j, enough)
+                Ladder::descend(&mut |x| Some(run(x)), self.x, j, &enough)
             })
             .collect();
         for (i, j) in self.places() {
             let ladder = &ladders[j];
             let found = match ladder.len() <= PATIENCE && self.converged(ladder, i, j, SUSPICIOUS) {
                 true => None,
-                false => self.kink(&run, i, j),
+                false => self.kink(run, i, j),
             };
             self.judge(ladder, found, (i, j), findings);
         }
@@ -121,13 +121,13 @@ impl Subject<'_> {
         })
     }
 
-    fn kink(&self, run: &impl Fn(&[f64]) -> Vec<f64>, i: usize, j: usize) -> Option<Break> {
+    fn kink(&self, run: &dyn Fn(&[f64]) -> Vec<f64>, i: usize, j: usize) -> Option<Break> {
         let mut moved = self.x.to_vec();
-        let value = |x: f64| {
+        let mut value = |x: f64| {
             moved[j] = x;
             run(&moved).get(i).copied().unwrap_or(f64::NAN)
         };
-        Line { x: self.x[j], value }.nearest_kink()
+        Line { x: self.x[j], value: &mut value }.nearest_kink()
     }
 
     fn judge(

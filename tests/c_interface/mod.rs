@@ -1,5 +1,4 @@
-//! The shared library of the feature `c_interface`, as it lies beside the program: from C, plainly and under
-//! sanitizers and valgrind, and from CasADi.
+//! The shared library of the feature `c_interface`: from C, plainly and under sanitizers and valgrind, and from CasADi.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -21,13 +20,13 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// The folder of the shared library, if it is there.
+/// The folder of the shared library, if it is there: the example `stiction`, which is built with these tests.
 fn library() -> Option<PathBuf> {
-    let folder = Path::new(PROGRAM).parent().unwrap();
+    let folder = Path::new(PROGRAM).parent().unwrap().join("examples");
     if folder.join("libstiction.so").is_file() {
-        return Some(folder.to_path_buf());
+        return Some(folder);
     }
-    skip("there is no libstiction.so beside the program", "STICTION_REQUIRE_C_INTERFACE");
+    skip("built without the example `stiction`", "STICTION_REQUIRE_C_INTERFACE");
     None
 }
 
@@ -263,14 +262,17 @@ fn export_says_what_is_wrong() {
 
 #[test]
 fn a_scene_is_exported_without_inputs() {
-    if library().is_none() {
-        return;
-    }
+    let Some(library) = library() else { return };
     let folder = Folder::new("export-none");
-    let scene = file("tests/c_interface/box.toml");
-    let head = ["export", "casadi", scene.to_str().unwrap(), "-o", "libstep.so"];
-    let output = folder.run(&[&head[..], &["--inputs", "none", "--json"]].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // A library beside the program need not be named.
+    let program = folder.path("stiction");
+    std::fs::copy(PROGRAM, &program).unwrap();
+    std::fs::copy(library.join("libstiction.so"), folder.path("libstiction.so")).unwrap();
+    let output = succeeds(
+        Command::new(program)
+            .args(["export", "casadi", "--inputs", "none", "--json", "-o"])
+            .args([folder.path("libstep.so"), file("tests/c_interface/box.toml")]),
+    );
     let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(summary["nu"], 0, "{summary}");
 }
@@ -292,8 +294,10 @@ fn casadi_solves_a_push_through_contact() {
     {
         let scene = file("tests/c_interface").join(scene);
         let scene = scene.to_str().unwrap();
-        let output =
-            folder.run(&["export", "casadi", scene, "-o", output, "--inputs", inputs, "--json"]);
+        let library = library.join("libstiction.so");
+        let named = ["--library", library.to_str().unwrap(), "--inputs", inputs];
+        let head = ["export", "casadi", scene, "-o", output, "--json"];
+        let output = folder.run(&[&head[..], &named].concat());
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(summary["nu"], 1, "{summary}");

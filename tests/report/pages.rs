@@ -125,7 +125,6 @@ fn outliers_are_those_far_beyond_the_others() {
     }
     assert_eq!(outliers(&dataset), [2]);
     // One is lost.
-    dataset.trajectories[4].states[0].v[0] = f64::NAN;
     let mut lost = result.clone();
     lost.initial_states[4].v[0] = f64::NAN;
     let report = FitReport::new(experiment, &dataset, &lost, 2);

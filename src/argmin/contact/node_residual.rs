@@ -131,8 +131,8 @@ fn share<T: Real>(
             // The condition along the first row has the slip in it.
             let u = &u[block.range()];
             let weight = -data.limit[i] / (u[1] * u[1] + u[2] * u[2]).sqrt();
-            for r in 1..3 {
-                block.add_times(data.row(i, r), weight * u[r], &mut row);
+            for (r, &u) in u.iter().enumerate().skip(1) {
+                block.add_times(data.row(i, r), weight * u, &mut row);
             }
         }
         data.solve_factor(&mut row);

@@ -6,7 +6,7 @@ use super::solve::cascade::ContactWorkspace;
 
 impl CoupledContact {
     /// The relative natural residual of the impulses `lambda`, whatever found them: what
-    /// [`Report::residual`](super::Report::residual) says of the solution of this node; and the parts of
+    /// [`Report::residual`](super::super::Report::residual) says of the solution of this node; and the parts of
     /// Coulomb's law by themselves. Infinite if the inputs are not admissible.
     pub fn residuals_of(
         &self,

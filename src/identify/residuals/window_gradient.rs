@@ -64,6 +64,8 @@ pub(crate) fn window_gradient(
         add_tangent(model, state, slopes, adjoint);
     })?;
     let mut by_parameters = rollout.adjoints().parameters.clone();
+    // Numbers of sensors come after those of the model.
+    by_parameters.resize(parameters.values.len(), 0.0);
     by_parameters.iter_mut().zip(sensed).for_each(|(sum, x)| *sum += x);
     Ok((cost, by_parameters))
 }

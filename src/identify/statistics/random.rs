@@ -1,6 +1,6 @@
 //! Numbers that look random, the same for the same seed.
 
-/// The next number of a generator (SplitMix64), 0 to 1.
+/// The next number of a generator (SplitMix64, `Steele14`), 0 to 1.
 pub(crate) fn uniform(seed: &mut u64) -> f64 {
     *seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut z = *seed;

@@ -164,11 +164,11 @@ impl ContactAdjoint {
             let give = self.press(of, block);
             adjoints.parameters[model.compliance_slot()] += pushed * settings.compliance * give;
             let weight = 2.0 * softness * pushed;
-            for side in 0..2 {
+            for (side, motions) in motions.iter_mut().enumerate() {
                 let Some(body) = point.bodies[side] else { continue };
                 let force = frame.pull(side, [weight, 0.0, 0.0]);
                 let moved = self.hold_pressed(of, body, force, lone, adjoints);
-                add_twist(&mut motions[side][0], weight, &moved);
+                add_twist(&mut motions[0], weight, &moved);
             }
             self.soften(of, entry, softness * pushed, lone, adjoints);
         }
@@ -323,7 +323,7 @@ impl ContactAdjoint {
         let pair = PairOf::new(of.system, parts, of.island, first.pair);
         let mut shifts = [Vector3::zeros(); 2];
         let mut complete = true;
-        for side in 0..2 {
+        for (side, shift) in shifts.iter_mut().enumerate() {
             let Some(body) = first.bodies[side] else { continue };
             self.geometry.displaced(&pair, side, &mut self.found, &mut self.rotations);
             let Some(sum) = self.contract(of) else {
@@ -337,7 +337,7 @@ impl ContactAdjoint {
                 angular: Vector3::new(sum[3], sum[4], sum[5]) + turn,
             };
             self.bodies[body].displacement += force;
-            shifts[side] = force.linear;
+            *shift = force.linear;
         }
         self.geometry.resized(&pair, &mut self.found);
         match self.contract(of) {
