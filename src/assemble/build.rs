@@ -225,8 +225,8 @@ impl Description {
         Ok((colliders, described))
     }
 
-    /// The body whose joint has this name, or that has it itself. Files of others name joints only; in one of our own the name
-    /// must not be that of a joint and of another body.
+    /// The body whose joint has this name, or that has it itself. Files of others name joints only; in one of our own
+    /// the name must not be that of a joint and of another body.
     fn find_joint(
         &self,
         model: &Model,

@@ -12,9 +12,9 @@ impl Description {
     /// The description of a scene with these `parameters` in the place of its own, such as identified ones.
     /// `name` stands for the file.
     ///
-    /// Every pair with numbers of its own is named with its material; others pass through each other, or touch by the
-    /// materials of their surfaces. Meshes are their hulls. Numbers no solid has, which a description refuses, become warnings
-    /// ([`strict`](Self::strict) is then false).
+    /// Every pair with numbers of its own is named with its material; others pass through each other, or touch by
+    /// the materials of their surfaces. Meshes are their hulls. Numbers no solid has, which a description refuses,
+    /// become warnings ([`strict`](Self::strict) is then false).
     pub fn of(scene: &Scene, parameters: &Parameters<f64>, name: impl Into<String>) -> Description {
         let Scene { model, settings, inputs, keyframes, .. } = scene;
         let mut settings = *settings;
@@ -110,7 +110,8 @@ impl Description {
     }
 }
 
-/// How colliders touch that are no pair with numbers of its own: by the filters, their surfaces, and what passes through what.
+/// How colliders touch that are no pair with numbers of its own: by the filters, by their surfaces, and by what
+/// passes through what.
 fn describe_shared(
     model: &Model,
     parameters: &Parameters<f64>,

@@ -19,8 +19,8 @@ use crate::verify::{Errors, Gradcheck, StepProgram};
 /// through the iterations and central differences against each other.
 ///
 /// With respect to every parameter, the state before the step and the applied forces. Differences
-/// are central where both sides keep the modes of contacts and joints, and of one side where only one does; where none does, the
-/// derivative is counted as skipped. What changes at these kinks is named.
+/// are central where both sides keep the modes of contacts and joints, and of one side where only one does;
+/// where none does, the derivative is counted as skipped. What changes at these kinks is named.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// Scene (.toml, MJCF, URDF); without one, built-in scenes of every contact situation.

@@ -19,8 +19,9 @@ use crate::spatial::{exp, rotation_matrix};
 /// three sizes, and its position x, y, z unless it is at the origin; the same for the colliders
 /// of the world; for each contact pair mu, restitution and mu_static (unused unless the pair has two
 /// regimes); the same of the surfaces of colliders where these are so many that not every two are a pair
-/// with numbers of its own; actuators; equalities; for each half-space its offset, and the angles in rad by which its normal is
-/// tilted; the compliance of contacts in units of [`Settings::compliance`](super::Settings::compliance). [`Model::parameter`] finds the slots by name.
+/// with numbers of its own; actuators; equalities; for each half-space its offset, and the angles in rad by which its
+/// normal is tilted; the compliance of contacts in units of [`Settings::compliance`](super::Settings::compliance).
+/// [`Model::parameter`] finds the slots by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters<T> {
     /// The numbers, SI units.
@@ -133,7 +134,7 @@ impl<T: Real> Parameters<T> {
         self.values[self.slot_of_pair(model, pair, number)]
     }
 
-    /// The slot of the number that counts.
+    /// The slot of the number that counts: of equal ones that of the first surface.
     fn slot_of_pair(&self, model: &Model, pair: usize, number: usize) -> usize {
         let slots = model.slots_of_pair(pair, number);
         let [first, second] = slots.map(|slot| self.values[slot].value());

@@ -23,8 +23,8 @@ pub struct Model {
     pub colliders: Vec<Collider>,
     /// The fixed grounds and walls.
     pub half_spaces: Vec<HalfSpace>,
-    /// What can touch with numbers of its own, in the order of (`first`, `second`). In scenes of many colliders there are others: see
-    /// [`Model::pair`].
+    /// What can touch with numbers of its own, in the order of (`first`, `second`). In scenes of many colliders there
+    /// are others: see [`Model::pair`].
     pub pairs: Vec<Pair>,
     /// How other colliders touch, if they do.
     pub(crate) shared: Option<SharedContacts>,

@@ -1,10 +1,11 @@
 //! Which solids touch, and with which numbers.
 //!
-//! A half-space with a collider, and two colliders that a `[[contact]]` names, are a [`Pair`](super::Pair) with numbers of
-//! its own. Of other colliders there are as many pairs as the square of their number. Up to [`MOST_OWN`](super::shared_contacts::MOST_OWN) each is a pair of its
-//! own too, so that its numbers can be told from those of any other. Beyond, nothing is stored for two colliders:
-//! the broad phase finds those that are near, [`Filters`] say which of them touch, and of the
-//! numbers of their two surfaces the larger count. A scene then grows with its shapes, and a step with what is near.
+//! A half-space with a collider, and two colliders that a `[[contact]]` names, are a [`Pair`](super::Pair) with numbers
+//! of its own. Of other colliders there are as many pairs as the square of their number. Up to
+//! [`MOST_OWN`](super::MOST_OWN) each is a pair of its own too, so that its numbers can be told from those of any
+//! other. Beyond, nothing is stored for two colliders: the broad phase finds those that are near, [`Filters`] say which
+//! of them touch, and of the numbers of their two surfaces the larger count. A scene then grows with its shapes, and a
+//! step with what is near.
 
 use super::shared_contacts::{Filters, SharedContacts, Surface};
 use super::slots::{MU, MU_STATIC};

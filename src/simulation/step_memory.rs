@@ -48,8 +48,8 @@ impl<T: Real> StepMemory<T> {
 
     /// Writes the impulses of all points that can touch, pair by pair, into as many numbers: four for each
     /// of the points that can touch at a time, the first the feature plus 1; zeros for those that do not.
-    /// Then those of pairs without numbers of their own as they come: five for each, the first the pair plus 1; what there
-    /// is no place for is forgotten. Then one number for each limit, dry friction and closed loop.
+    /// Then those of pairs without numbers of their own as they come: five for each, the first the pair plus 1; what
+    /// there is no place for is forgotten. Then one number for each limit, dry friction and closed loop.
     pub fn write(&self, model: &Model, numbers: &mut [T]) {
         numbers.fill(T::zero());
         let mut first = 0;

@@ -1,10 +1,12 @@
 //! The program whose derivatives are checked: a few steps.
 
+use std::collections::BTreeMap;
+
 use super::ladder;
 use crate::ad::{Function, Real};
 use crate::argmin::Mode;
 use crate::contact::{Decisions, joint_condition_name, joint_conditions};
-use crate::model::{Body, Model, Parameters, Settings, System};
+use crate::model::{Body, Model, PairSlots, Parameters, Settings, System};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
 use crate::state::{Coordinates, State};
 
@@ -37,14 +39,17 @@ pub struct ContactModes {
     /// Step, contact pair, feature, mode, and what decided target and friction, of every touching
     /// contact.
     pub modes: Vec<(usize, usize, usize, Mode, Decisions)>,
+    /// The touching contact pairs, and where their numbers are: of two surfaces those of the one that counts.
+    pub numbers: BTreeMap<usize, PairSlots>,
     /// How the contact problems were solved.
     pub report: StepReport,
 }
 
 impl PartialEq for ContactModes {
-    /// Whether the modes are the same, and as many problems solved.
+    /// Whether the modes and the numbers that count are the same, and as many problems solved.
     fn eq(&self, other: &Self) -> bool {
-        self.modes == other.modes && self.report.unsolved == other.report.unsolved
+        (&self.modes, &self.numbers, self.report.unsolved)
+            == (&other.modes, &other.numbers, other.report.unsolved)
     }
 }
 
@@ -116,8 +121,8 @@ impl<'a> StepProgram<'a> {
         &self.contact_modes
     }
 
-    /// What changes at the nearest kink along a variable: `upper limit of thigh: stick, break beyond`. Nothing if there is none
-    /// within reach of differences.
+    /// What changes at the nearest kink along a variable: `upper limit of thigh: stick, break beyond`. Nothing if there
+    /// is none within reach of differences.
     pub fn kink(&self, variable: usize) -> Option<String> {
         let mut moved = self.variables.clone();
         let widths: Vec<f64> = ladder::widths(moved[variable]).collect();
@@ -143,7 +148,12 @@ impl<'a> StepProgram<'a> {
         };
         let keys = here.modes.iter().chain(&beyond.modes).map(|m| (m.0, m.1, m.2));
         let mut changes = keys.map(|key| (key, of(here, key), of(beyond, key)));
-        let ((_, pair, point), one, other) = changes.find(|(_, one, other)| one != other)?;
+        let Some(((_, pair, point), one, other)) = changes.find(|(_, one, other)| one != other)
+        else {
+            let mut pairs = here.numbers.iter().filter(|&(k, found)| beyond.numbers[k] != *found);
+            let (&pair, _) = pairs.next()?;
+            return Some(format!("{}: which surface counts", self.model.pair_name(pair)));
+        };
         let what = match usize::MAX - pair {
             id if id < joint_conditions(self.model) => joint_condition_name(self.model, id),
             _ => format!("{}, point {point}", self.model.pair_name(pair)),
@@ -180,6 +190,9 @@ impl<'a> StepProgram<'a> {
             let report = step(&system, &state, inputs, &mut memory, &mut workspace, &mut next);
             std::mem::swap(&mut state, &mut next);
             contact_modes.report.merge(&report);
+            let touching = workspace.contacts().filter(|contact| contact.mode != Mode::Break);
+            let numbers = |pair| (pair, parameters.pair_slots(self.model, pair));
+            contact_modes.numbers.extend(touching.map(|contact| numbers(contact.pair)));
             let modes = workspace.modes();
             contact_modes.modes.extend(
                 modes.map(|(pair, point, mode, target)| (count, pair, point, mode, target)),

@@ -1,8 +1,12 @@
 //! Joints that stand exactly at their limits: a kink, whose name and whose one-sided derivative the check gives.
 
+use stiction::argmin::Mode;
+use stiction::contact::Target;
 use stiction::model::{Scene, System};
 use stiction::simulation::Rollout;
 use stiction::verify::{Gradcheck, StepProgram};
+
+use crate::linearize::adjoint::compare_rollouts;
 
 fn scene(settings: &str, bodies: &str) -> Scene {
     let text =
@@ -10,7 +14,8 @@ fn scene(settings: &str, bodies: &str) -> Scene {
     Scene::parse(&text, "limits.toml").unwrap()
 }
 
-/// A trunk on a vertical rail with a leg of three links, whose hinges are straight, as far as they go; the foot is bent off.
+/// A trunk on a vertical rail with a leg of three links, whose hinges are straight, as far as they go; the foot is bent
+/// off.
 fn leg(settings: &str, joint: &str) -> Scene {
     let link = |name: &str, parent: &str, rest: &str| {
         format!(
@@ -88,4 +93,21 @@ fn limits_with_dry_friction() {
         passes(&arm(&format!(", friction = {friction}")), steps, "of arm");
     }
     passes(&leg("", ", friction = 0.3"), 0, "of ");
+}
+
+/// Beyond a limit a share of the violation decides, before it the gap: neither is a kink, and adjoints are those of
+/// the tape.
+#[test]
+fn limits_that_are_passed_or_not_reached() {
+    for (start, target) in [("q = -1e-3", Target::Penetration), ("q = 1e-3, v = -2", Target::Gap)] {
+        let scene = arm(&format!(", {start}"));
+        let program =
+            StepProgram::new(scene.system(), &scene.state, &scene.inputs, &Default::default(), 1);
+        let modes = &program.contact_modes().modes;
+        assert_eq!(modes.len(), 1, "{modes:?}");
+        assert_eq!((modes[0].3, modes[0].4.0), (Mode::Stick, target));
+        let check = Gradcheck::of(&program).unwrap();
+        assert!(check.passed() && check.one_sided() + check.skipped_at_kinks() == 0, "{check:?}");
+        assert_eq!(compare_rollouts(start, &scene, 2, 1e-9), 0);
+    }
 }
