@@ -93,18 +93,17 @@ impl Comparison {
                 let scale = terms.map(f64::abs).fold(1e-3, f64::max);
                 let error = (found - expected).abs() / scale;
                 tally.worst = tally.worst.max(error);
-                let number = match what {
-                    "parameters" => {
-                        let own = |name: &&String| {
-                            model.parameter(name).is_some_and(|p| p.slots.contains(&k))
-                        };
-                        names.iter().find(own).cloned().unwrap_or_default()
-                    }
-                    _ => String::new(),
+                let number = || {
+                    let own = |name: &&String| {
+                        model.parameter(name).is_some_and(|p| p.slots.contains(&k))
+                    };
+                    let names = if what == "parameters" { &names[..] } else { &[] };
+                    names.iter().find(own).cloned().unwrap_or_default()
                 };
                 assert!(
                     error < 1e-9,
-                    "{name}, {what} {k} {number}: {found}, not {expected} ({error:e})"
+                    "{name}, {what} {k} {}: {found}, not {expected} ({error:e})",
+                    number()
                 );
             }
         }

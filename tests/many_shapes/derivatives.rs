@@ -85,7 +85,7 @@ fn all_ways_agree_in_numbers_of_all_pairs() {
     let mut scene = piles(36, "");
     scene.settings.compliance = 1e-2;
     // The upper balls fall onto the lower ones.
-    (0..36).for_each(|k| scene.state.v[12 * k + 8] = -0.3);
+    (0..36).for_each(|k| scene.state.v[12 * k + 8] = -2.0);
     let names = ["contact/mu", "contact/restitution", "contact/relative_compliance"];
     let slots = names.map(|name| scene.model.parameter(name).unwrap().slots[0]);
     let at = slots.map(|slot| scene.parameters.values[slot]);
