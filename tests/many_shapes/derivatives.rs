@@ -116,7 +116,7 @@ fn all_ways_agree_in_numbers_of_all_pairs() {
     let names = ["contact/mu", "contact/restitution", "contact/relative_compliance"];
     let slots = names.map(|name| scene.model.parameter(name).unwrap().slots[0]);
     // The upper balls fall onto the lower ones, slide and rebound.
-    (0..36).for_each(|k| scene.state.v[12 * k + 8] = -0.3);
+    (0..36).for_each(|k| scene.state.v[12 * k + 6..][..3].copy_from_slice(&[2.0, 0.0, -0.3]));
     scene.parameters.values[slots[1]] = 0.6;
     let at = slots.map(|slot| scene.parameters.values[slot]);
     let mut random = Random(9);
