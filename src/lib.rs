@@ -123,6 +123,8 @@
 //!   and reverse mode, the tape.
 //! - `Halton60`: J. H. Halton, "On the efficiency of certain quasi-random sequences of points in evaluating
 //!   multi-dimensional integrals", Numerische Mathematik 2, 1960.
+//! - `Higham02`: N. J. Higham, "Accuracy and Stability of Numerical Algorithms", second edition, SIAM 2002.
+//!   Iterative refinement with residuals of twice the digits.
 //! - `Howell22`: T. A. Howell and others, "Dojo: a differentiable physics engine for robotics",
 //!   arXiv:2203.00806, 2022. Contact relaxed to a product.
 //! - `Huber64`: P. J. Huber, "Robust estimation of a location parameter", Annals of Mathematical Statistics

@@ -13,7 +13,7 @@ const LANES: usize = 4;
 ///
 /// A system in a scalar that itself differentiates is solved by y <- y + G (b - dF/dy y): what G
 /// misses is a perturbation whose products end at the order of the scalar, so that as many steps
-/// give the solution, and one more takes the rounding out of G.
+/// give the solution, and two more take the rounding out of G.
 #[derive(Clone, Debug, Default)]
 pub struct Linearization<T> {
     /// dF/dy, row-major.
@@ -27,6 +27,8 @@ pub struct Linearization<T> {
     tangent: Pass<T, 1>,
     right: Vec<T>,
     solution: Vec<T>,
+    /// What the values of the solution have beyond their digits.
+    rest: Vec<f64>,
     error: Vec<T>,
     change: Vec<T>,
 }
@@ -140,19 +142,64 @@ impl<T: Real> Linearization<T> {
         }
     }
 
-    // The system with the matrix dF/dy or its transpose.
+    // The system with the matrix dF/dy or its transpose. What is left of it is summed, and the solution kept, in twice the
+    // digits (`Higham02` 12): parts of a solution that cancel in what they do may be large.
     fn solve(&mut self, transpose: bool) {
+        let n = self.right.len();
         multiply(&self.inverse, &self.right, transpose, &mut self.solution);
-        for _ in 0..=T::ORDER {
-            multiply(&self.in_outputs, &self.solution, transpose, &mut self.change);
+        self.rest.clear();
+        self.rest.resize(n, 0.0);
+        for _ in 0..=T::ORDER + 1 {
             self.error.clear();
-            self.error.extend(self.right.iter().zip(&self.change).map(|(&b, &y)| b - y));
+            for (i, &right) in self.right.iter().enumerate() {
+                let mut sum = Sum::of(right);
+                for (k, (&x, &rest)) in self.solution.iter().zip(&self.rest).enumerate() {
+                    let a = self.in_outputs[if transpose { k * n + i } else { i * n + k }];
+                    sum.subtract(a, x);
+                    sum.subtract(a, T::constant(rest));
+                }
+                self.error.push(sum.total());
+            }
             multiply(&self.inverse, &self.error, transpose, &mut self.change);
-            for (x, &e) in self.solution.iter_mut().zip(&self.change) {
-                *x += e;
+            for ((x, rest), &change) in
+                self.solution.iter_mut().zip(&mut self.rest).zip(&self.change)
+            {
+                *rest += lost(x.value(), change.value());
+                *x += change;
             }
         }
     }
+}
+
+/// A sum whose value is kept in twice the digits.
+struct Sum<T> {
+    sum: T,
+    rest: f64,
+}
+
+impl<T: Real> Sum<T> {
+    fn of(x: T) -> Self {
+        Sum { sum: x, rest: 0.0 }
+    }
+
+    /// Subtracts a x.
+    fn subtract(&mut self, a: T, x: T) {
+        let product = a * x;
+        self.rest -= a.value().mul_add(x.value(), -product.value());
+        self.rest += lost(self.sum.value(), -product.value());
+        self.sum -= product;
+    }
+
+    fn total(self) -> T {
+        self.sum + T::constant(self.rest)
+    }
+}
+
+/// What rounding takes from x + y.
+fn lost(x: f64, y: f64) -> f64 {
+    let sum = x + y;
+    let part = sum - x;
+    (x - (sum - part)) + (y - part)
 }
 
 // y <- A x or A' x, A row-major and square.

@@ -28,6 +28,7 @@ pub use norm::{dot, norm};
 pub use packed_cholesky::PackedCholesky;
 pub use pivoted_cholesky::PivotedCholesky;
 pub use power_iteration::largest_eigenvalue;
+pub(crate) use range::CLEARLY;
 pub use range::Range;
 pub use refinement::Refinement;
 pub use solve::{LuSolution, LuWorkspace, Solve, solve};

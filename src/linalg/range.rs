@@ -10,7 +10,7 @@ const RANK_TOLERANCE: f64 = 1e-9;
 
 /// Rows of which this fraction of the longest is left when their projection on the others is subtracted are
 /// independent by any measure.
-const CLEARLY: f64 = 1e-3;
+pub(crate) const CLEARLY: f64 = 1e-3;
 
 /// A = Q R on the pivot columns of an `m` x `n` matrix; Q has orthonormal columns that span the
 /// range of A. Pivots and rank are decided on values.

@@ -381,13 +381,12 @@ impl<T: Real> ContactModes<T> {
         }
     }
 
-    /// Calls `f(k, i)` for the normal unknown `k` of each block `i`.
-    pub fn for_each_normal(&self, mut f: impl FnMut(usize, usize)) {
-        for (k, unknown) in self.unknowns.iter().enumerate() {
-            if unknown.kind == Kind::Normal {
-                f(k, unknown.block);
-            }
-        }
+    /// The normal unknowns, with their blocks.
+    pub fn normals(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let normal = |(k, unknown): (usize, &Unknown)| {
+            (unknown.kind == Kind::Normal).then_some((k, unknown.block))
+        };
+        self.unknowns.iter().enumerate().filter_map(normal)
     }
 
     /// How many unknowns there are.

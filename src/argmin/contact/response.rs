@@ -15,7 +15,8 @@
 //! (B W P (C W)' + D) z = h + B W x1,   x  = x1 - P (C W)' z                 P = 1 - S Z' on the columns of (C W)'
 //! ```
 //!
-//! No square of T is ever taken, so rows that are nearly dependent (feet of one body at heights that differ by a tilt)
+//! Conditions that have a compliance and are more than the motions they see join those of their own by their range:
+//! [`compliant_rows`](super::compliant_rows). No square of T is ever taken, so rows that are nearly dependent (feet of one body at heights that differ by a tilt)
 //! lose no more digits than they must. Only rows that are clearly independent go into one matrix with the others, as
 //! K of [`kkt_matrix`](super::kkt_matrix), which has their squares but is smaller.
 //!
@@ -24,6 +25,7 @@
 //! share the rule (rigid contacts that slide): then the columns (C W)_m = W_m + F differ from the rows, and S (Z'S) =
 //! Z + F'Q R^-1. How the rows of relaxed contacts turn with mu and the slip is left out of the null-space part.
 
+use super::compliant_rows::{CompliantRows, Projection};
 use super::kkt::{Iterate, Selection};
 use super::problem::ContactData;
 use super::problem::CoupledContact;
@@ -94,7 +96,9 @@ pub(crate) struct ContactResponse<T> {
     /// The unknowns with a condition of their own, and which those are that share the rule.
     own: Vec<usize>,
     shares: Vec<bool>,
-    /// P (C W)' of their columns, velocities x own; Z'(C W)', rank x own.
+    /// Of the others, those that have a compliance, where they are more than the motions they see.
+    compliant: CompliantRows<T>,
+    /// P (C W)' of the columns of those of their own and then the compliant, velocities x columns; Z'(C W)', rank x columns.
     motions: Vec<T>,
     along_motions: Vec<T>,
     matrix: Vec<T>,
@@ -111,11 +115,11 @@ pub(crate) struct ContactResponse<T> {
 const NEGLIGIBLE: f64 = 1e-9;
 
 /// Whether a term adds anything.
-fn counts<T: Real>((factor, _): &(T, &[T])) -> bool {
+pub(super) fn counts<T: Real>((factor, _): &(T, &[T])) -> bool {
     !(factor.is_zero() && T::ORDER == 0)
 }
 
-fn start<T: Real>(numbers: &mut Vec<T>, size: usize) {
+pub(super) fn start<T: Real>(numbers: &mut Vec<T>, size: usize) {
     numbers.clear();
     numbers.resize(size, T::zero());
 }
@@ -161,9 +165,16 @@ impl<T: Real> ContactResponse<T> {
             self.sharing_matters = range.is_deficient() && (self.is_oblique || !exactly);
         }
         drop(members);
+        if !self.factor_range(velocities) {
+            return false;
+        }
+        let (modes, shares) = (&self.state.modes, &self.shares);
+        let rest = Projection { range: &self.known, oblique: &self.oblique };
+        let compliant = modes.normals().filter(|&(_, i)| !data.is_rigid(i)).map(|(k, _)| k);
+        self.compliant.set_up(modes.matrix(), compliant, velocities, rest);
         self.own.clear();
-        self.own.extend((0..modes.unknowns()).filter(|&k| !self.shares[k]));
-        self.factor_range(velocities) && self.factor_own(velocities)
+        self.own.extend((0..modes.unknowns()).filter(|&k| !(shares[k] || self.compliant.hold(k))));
+        self.factor_own(velocities)
     }
 
     /// T' = Z R, and S.
@@ -224,10 +235,11 @@ impl<T: Real> ContactResponse<T> {
         true
     }
 
-    /// The conditions of their own, in what is left of the velocities.
+    /// The conditions of their own and the compliant, in what is left of the velocities.
     fn factor_own(&mut self, velocities: usize) -> bool {
         let matrix = self.state.modes.matrix();
-        let (size, rank) = (self.own.len(), self.known.rank());
+        let (own, rank) = (self.own.len(), self.known.rank());
+        let size = own + self.compliant.rank();
         start(&mut self.motions, velocities * size);
         start(&mut self.along_motions, rank * size);
         for (j, &unknown) in self.own.iter().enumerate() {
@@ -242,11 +254,19 @@ impl<T: Real> ContactResponse<T> {
             let (motions, along) = (&mut self.motions, &self.along_motions);
             subtract_along(&self.oblique, &self.known, along, size, motions);
         }
+        for j in own..size {
+            for (velocity, &c) in self.compliant.motion(j - own).iter().enumerate() {
+                self.motions[velocity * size + j] = c;
+            }
+            for k in 0..rank {
+                self.along_motions[k * size + j] = self.compliant.along(k, j - own);
+            }
+        }
         self.matrix.clear();
         self.matrix.resize(size * size, T::zero());
         for (i, &unknown) in self.own.iter().enumerate() {
             let row = &mut self.matrix[i * size..(i + 1) * size];
-            if rank == 0 {
+            if rank == 0 && size == own {
                 for (entry, &other) in row.iter_mut().zip(&self.own) {
                     *entry = matrix.overlap(unknown, other);
                 }
@@ -258,6 +278,12 @@ impl<T: Real> ContactResponse<T> {
                 );
             }
             row[i] += matrix.diagonal[unknown];
+        }
+        for i in own..size {
+            let row = &mut self.matrix[i * size..(i + 1) * size];
+            let test = self.compliant.test(i - own).iter().copied();
+            add_combination(row, test.zip(self.motions.chunks_exact(size)).filter(counts));
+            row[i] += T::one();
         }
         self.lu.factor(&self.matrix, size)
     }
@@ -306,12 +332,14 @@ impl<T: Real> ContactResponse<T> {
         for &unknown in &self.own {
             self.z.extend_from_slice(&self.h[of(unknown)]);
         }
+        self.compliant.ask(&self.h, columns, x, &mut self.z);
         for (&unknown, sum) in self.own.iter().zip(self.z.chunks_exact_mut(columns)) {
             add_combination(sum, matrix.test(unknown).map(|(v, b)| (b, &x[of(v)])));
         }
         self.lu.solve_rows(columns, &mut self.z);
-        if !self.own.is_empty() {
-            let rows = self.motions.chunks_exact(self.own.len());
+        let size = self.z.len() / columns;
+        if size > 0 {
+            let rows = self.motions.chunks_exact(size);
             for (x, row) in x.chunks_exact_mut(columns).zip(rows) {
                 let terms = row.iter().map(|&c| -c).zip(self.z.chunks_exact(columns));
                 add_combination(x, terms.filter(counts));
@@ -338,7 +366,7 @@ impl<T: Real> ContactResponse<T> {
         let modes = &self.state.modes;
         let (members, range) = modes.members();
         // (Z'S)^-1 (alpha - Z'(C W)' z), then by R to those of the pivots
-        let size = self.own.len();
+        let size = self.z.len() / columns;
         if size > 0 {
             let rows = self.along_motions.chunks_exact(size);
             for (along, row) in self.along.chunks_exact_mut(columns).zip(rows) {
@@ -347,6 +375,7 @@ impl<T: Real> ContactResponse<T> {
             }
         }
         if !self.along.is_empty() {
+            self.compliant.subtract_along(columns, &mut self.along);
             if self.is_oblique {
                 self.overlap.solve_rows(columns, &mut self.along);
             }
@@ -361,6 +390,8 @@ impl<T: Real> ContactResponse<T> {
         for (&unknown, z) in self.own.iter().zip(self.z.chunks_exact(columns)) {
             self.h[of(unknown)].copy_from_slice(z);
         }
+        let w = &self.z[self.own.len() * columns..];
+        self.compliant.impulses(w, columns, &mut self.h);
         for (k, z) in self.h.chunks_exact(columns).enumerate() {
             let (first, _, motion) = modes.unknown(k);
             for (r, c) in
@@ -396,7 +427,7 @@ impl<T: Real> ContactResponse<T> {
         let modes = &self.state.modes;
         let matrix = modes.matrix();
         let (members, range) = modes.members();
-        let (size, rank) = (self.own.len(), self.known.rank());
+        let rank = self.known.rank();
         let shared = self.shares.iter().filter(|&&shares| shares).count();
         // h <- the adjoints of z, -C' impulses
         start(&mut self.h, modes.unknowns() * columns);
@@ -434,7 +465,9 @@ impl<T: Real> ContactResponse<T> {
         for &unknown in &self.own {
             self.z.extend_from_slice(&self.h[of(unknown)]);
         }
+        self.compliant.impulses_transpose(&self.h, columns, &mut self.z);
         let x = &mut adjoint.x[..];
+        let size = self.z.len() / columns;
         if size > 0 {
             for (rows, adjoints) in [(&self.motions, &*x), (&self.along_motions, &self.along[..])] {
                 for (row, adjoint) in rows.chunks_exact(size).zip(adjoints.chunks_exact(columns)) {
@@ -449,6 +482,8 @@ impl<T: Real> ContactResponse<T> {
             self.h[of(unknown)].copy_from_slice(z);
             matrix.test(unknown).for_each(|(v, b)| add_scaled(&mut x[of(v)], b, z));
         }
+        let asked = &self.z[self.own.len() * columns..];
+        self.compliant.ask_transpose(&self.along, asked, columns, x, &mut self.h);
         // alpha <- w - S'x, x <- x + Z alpha
         for (k, alpha) in self.along.chunks_exact_mut(columns).enumerate() {
             for (velocity, x) in x.chunks_exact(columns).enumerate() {
@@ -503,9 +538,9 @@ impl<T: Real> ContactResponse<T> {
                 }
             }
         }
-        modes.for_each_normal(|k, i| {
+        for (k, i) in modes.normals() {
             add_scaled(&mut offsets[of(i)], T::one(), &self.h[of(k)]);
-        });
+        }
         self.transpose_growth(node, impulses, adjoint);
     }
 
@@ -588,10 +623,10 @@ impl<T: Real> ContactResponse<T> {
             }
         }
         let h = &mut self.h;
-        modes.for_each_normal(|k, i| {
+        for (k, i) in modes.normals() {
             let offset = &offsets[i * columns..(i + 1) * columns];
             add_scaled(&mut h[k * columns..(k + 1) * columns], T::one(), offset);
-        });
+        }
     }
 
     /// The null-space part of z, by the rule: -(I - QQ') dJ y.

@@ -81,9 +81,9 @@ impl<T: Real> NewtonState<T> {
         }
         // h, with the compliance in the normal rows
         modes.reduce_rows(u, step);
-        modes.for_each_normal(|k, i| {
+        for (k, i) in modes.normals() {
             step[k] += data.compliance[i] * lambda[data.blocks()[i].first];
-        });
+        }
         if matches!(selection, Selection::LeastNorm(_)) {
             modes.share(lambda, held, step);
         }

@@ -1,0 +1,362 @@
+//! Normal conditions that have a compliance where there are more of them than motions they see: many feet or many
+//! points of one body. By themselves they are B W x - D z = -h with D small, and what h asks that no motion gives makes
+//! impulses of 1/D, whose effects on the velocities cancel. Taken by their range they need not cancel:
+//!
+//! ```text
+//! G = D^-1/2 B W,   G P = Q R,   Q'Q = 1                      P is what the conditions that share the rule leave
+//! g = D^-1/2 (h + B W x1),   D^1/2 z = (1 - QQ') g + Q w,   w = Q'g + R (x - x1)
+//! x = x1 - (R + Q'F)' w - F' (1 - QQ') g                      F = D^-1/2 (C W) P' - G P: friction that follows
+//! ```
+//!
+//! so that they are as many conditions (on w) as there are motions, and only g, whose parts do not mix, is large.
+
+use super::kkt_matrix::ContactMatrix;
+use super::response::{counts, start};
+use crate::ad::Real;
+use crate::linalg::{CLEARLY, Range, add_combination, add_scaled, dot};
+
+/// What is left of rows, relative to the longest, below which it is rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// The compliant conditions of an island by their range. Reused, it allocates nothing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CompliantRows<T> {
+    unknowns: Vec<usize>,
+    /// D^-1/2
+    weights: Vec<T>,
+    /// G, G P and F, a row for each unknown; F is empty where it is zero.
+    tests: Vec<T>,
+    projected: Vec<T>,
+    friction: Vec<T>,
+    range: Range<T>,
+    /// R, and R + Q'F.
+    range_tests: Vec<T>,
+    range_motions: Vec<T>,
+    /// Z'(C W)' D^-1/2, a row for each direction of Z.
+    along: Vec<T>,
+    /// (1 - QQ') g, and F' of it.
+    outside: Vec<T>,
+    shift: Vec<T>,
+    scratch: Vec<T>,
+}
+
+/// P = 1 - S Z'
+#[derive(Clone, Copy)]
+pub(super) struct Projection<'a, T> {
+    /// Z
+    pub range: &'a Range<T>,
+    /// S by rows, velocities x rank; empty where it is Z.
+    pub oblique: &'a [T],
+}
+
+impl<T: Real> Projection<'_, T> {
+    fn is_symmetric(&self) -> bool {
+        self.oblique.is_empty()
+    }
+
+    fn s(&self, velocity: usize, k: usize) -> T {
+        match self.is_symmetric() {
+            true => self.range.basis(k)[velocity],
+            false => self.oblique[velocity * self.range.rank() + k],
+        }
+    }
+
+    /// row <- row P
+    fn reject_row(&self, row: &mut [T]) {
+        for k in 0..self.range.rank() {
+            let part =
+                row.iter().enumerate().fold(T::zero(), |sum, (v, &x)| sum + x * self.s(v, k));
+            if !(part.is_zero() && T::ORDER == 0) {
+                add_scaled(row, -part, self.range.basis(k));
+            }
+        }
+    }
+
+    /// column <- P column
+    fn reject_column(&self, column: &mut [T]) {
+        if self.is_symmetric() {
+            return self.reject_row(column);
+        }
+        for k in 0..self.range.rank() {
+            let part = dot(self.range.basis(k), column);
+            column.iter_mut().enumerate().for_each(|(v, x)| *x -= part * self.s(v, k));
+        }
+    }
+}
+
+impl<T: Real> CompliantRows<T> {
+    /// Takes the conditions on `unknowns` of `matrix` by their range where that is less than they are.
+    pub fn set_up(
+        &mut self,
+        matrix: &ContactMatrix<T>,
+        unknowns: impl Iterator<Item = usize>,
+        velocities: usize,
+        rest: Projection<T>,
+    ) {
+        self.unknowns.clear();
+        self.unknowns.extend(unknowns);
+        if self.unknowns.len() < 2 {
+            return self.unknowns.clear();
+        }
+        self.weights.clear();
+        self.weights.extend(self.unknowns.iter().map(|&k| matrix.diagonal[k].sqrt().recip()));
+        start(&mut self.tests, self.unknowns.len() * velocities);
+        let rows = self.tests.chunks_exact_mut(velocities.max(1));
+        for ((&unknown, &weight), row) in self.unknowns.iter().zip(&self.weights).zip(rows) {
+            matrix.test(unknown).for_each(|(v, b)| row[v] += weight * b);
+        }
+        self.projected.clear();
+        self.projected.extend_from_slice(&self.tests);
+        self.projected.chunks_exact_mut(velocities.max(1)).for_each(|row| rest.reject_row(row));
+        if !self.take_range(velocities) {
+            return self.unknowns.clear();
+        }
+        self.take_friction(matrix, velocities, rest);
+        let (count, rank) = (self.unknowns.len(), self.rank());
+        start(&mut self.range_tests, rank * velocities);
+        for (k, row) in self.range_tests.chunks_exact_mut(velocities.max(1)).enumerate() {
+            let q = self.range.basis(k).iter().copied();
+            add_combination(row, q.zip(self.projected.chunks_exact(velocities)));
+        }
+        self.range_motions.clear();
+        self.range_motions.extend_from_slice(&self.range_tests);
+        if !self.friction.is_empty() {
+            for (k, row) in self.range_motions.chunks_exact_mut(velocities).enumerate() {
+                let q = self.range.basis(k).iter().copied();
+                add_combination(row, q.zip(self.friction.chunks_exact(velocities)));
+            }
+        }
+        start(&mut self.along, rest.range.rank() * count);
+        for (k, row) in self.along.chunks_exact_mut(count).enumerate() {
+            let z = rest.range.basis(k);
+            for ((entry, &unknown), &weight) in
+                row.iter_mut().zip(&self.unknowns).zip(&self.weights)
+            {
+                let terms = matrix.motion(unknown).map(|(v, c)| z[v] * c);
+                *entry = weight * terms.fold(T::zero(), |sum, x| sum + x);
+            }
+        }
+    }
+
+    /// The range of G P; false if its rows are clearly independent.
+    fn take_range(&mut self, velocities: usize) -> bool {
+        let longest = |rows: &[T]| {
+            let squares = rows.chunks_exact(velocities.max(1)).map(|row| dot(row, row).value());
+            squares.fold(0.0, f64::max).sqrt()
+        };
+        let (whole, left) = (longest(&self.tests), longest(&self.projected));
+        let (count, rows) = (self.unknowns.len(), &self.projected[..]);
+        let clear = left > CLEARLY * whole && self.range.is_everything(rows, count, velocities);
+        if !clear {
+            self.range.factor_within(rows, count, velocities, (ROUNDING * whole / left).min(1.0));
+        }
+        !clear
+    }
+
+    /// F
+    fn take_friction(&mut self, matrix: &ContactMatrix<T>, velocities: usize, rest: Projection<T>) {
+        self.friction.clear();
+        let same = |&k: &usize| matrix.motion(k).eq(matrix.test(k));
+        if rest.is_symmetric() && self.unknowns.iter().all(same) {
+            return;
+        }
+        start(&mut self.friction, self.projected.len());
+        let rows =
+            self.friction.chunks_exact_mut(velocities).zip(self.projected.chunks(velocities));
+        for ((&unknown, &weight), (row, projected)) in
+            self.unknowns.iter().zip(&self.weights).zip(rows)
+        {
+            matrix.motion(unknown).for_each(|(v, c)| row[v] += weight * c);
+            if rest.is_symmetric() {
+                // The difference first: what follows is small beside what it follows.
+                matrix.test(unknown).for_each(|(v, b)| row[v] -= weight * b);
+                rest.reject_column(row);
+            } else {
+                rest.reject_column(row);
+                add_scaled(row, -T::one(), projected);
+            }
+        }
+    }
+
+    /// Whether these are the conditions on `unknown`.
+    pub fn hold(&self, unknown: usize) -> bool {
+        self.unknowns.binary_search(&unknown).is_ok()
+    }
+
+    /// How many conditions they are in the end: how many motions they see.
+    pub fn rank(&self) -> usize {
+        if self.unknowns.is_empty() { 0 } else { self.range.rank() }
+    }
+
+    /// Row `k` of R.
+    pub fn test(&self, k: usize) -> &[T] {
+        row(&self.range_tests, k, self.rank())
+    }
+
+    /// Row `k` of R + Q'F.
+    pub fn motion(&self, k: usize) -> &[T] {
+        row(&self.range_motions, k, self.rank())
+    }
+
+    /// Z'(C W)' D^-1/2 q for column q = `k` of Q, along direction `direction` of Z.
+    pub fn along(&self, direction: usize, k: usize) -> T {
+        dot(row(&self.along, direction, self.directions()), self.range.basis(k))
+    }
+
+    fn directions(&self) -> usize {
+        self.along.len() / self.unknowns.len().max(1)
+    }
+
+    /// Of what the conditions ask, `h` by unknown, `columns` numbers each: moves `x`, from x1, by what does not depend on w,
+    /// and appends to `z` what is asked of w.
+    pub fn ask(&mut self, h: &[T], columns: usize, x: &mut [T], z: &mut Vec<T>) {
+        if self.unknowns.is_empty() {
+            return;
+        }
+        let velocities = x.len() / columns;
+        start(&mut self.outside, self.unknowns.len() * columns);
+        let tests = self.tests.chunks_exact(velocities.max(1));
+        for ((&unknown, &weight), (g, test)) in self
+            .unknowns
+            .iter()
+            .zip(&self.weights)
+            .zip(self.outside.chunks_exact_mut(columns).zip(tests))
+        {
+            add_scaled(g, weight, &h[unknown * columns..(unknown + 1) * columns]);
+            add_combination(g, test.iter().copied().zip(x.chunks_exact(columns)).filter(counts));
+        }
+        let first = z.len();
+        z.resize(first + self.range.rank() * columns, T::zero());
+        for (k, w) in z[first..].chunks_exact_mut(columns).enumerate() {
+            let q = self.range.basis(k);
+            add_combination(w, q.iter().copied().zip(self.outside.chunks_exact(columns)));
+            for (g, &q) in self.outside.chunks_exact_mut(columns).zip(q) {
+                add_scaled(g, -q, w);
+            }
+        }
+        if self.friction.is_empty() {
+            return;
+        }
+        start(&mut self.shift, x.len());
+        for (row, g) in
+            self.friction.chunks_exact(velocities).zip(self.outside.chunks_exact(columns))
+        {
+            for (shift, &f) in self.shift.chunks_exact_mut(columns).zip(row) {
+                add_scaled(shift, -f, g);
+            }
+        }
+        for (k, w) in z[first..].chunks_exact_mut(columns).enumerate() {
+            let test = row(&self.range_tests, k, self.range.rank()).iter().copied();
+            add_combination(w, test.zip(self.shift.chunks_exact(columns)).filter(counts));
+        }
+        x.iter_mut().zip(&self.shift).for_each(|(x, &shift)| *x += shift);
+    }
+    /// The impulses behind `w`, by unknown.
+    pub fn impulses(&self, w: &[T], columns: usize, h: &mut [T]) {
+        for (j, (&unknown, &weight)) in self.unknowns.iter().zip(&self.weights).enumerate() {
+            let h = &mut h[unknown * columns..(unknown + 1) * columns];
+            h.copy_from_slice(row(&self.outside, j, self.unknowns.len()));
+            let q = (0..self.range.rank()).map(|k| self.range.basis(k)[j]);
+            add_combination(h, q.zip(w.chunks_exact(columns)));
+            h.iter_mut().for_each(|h| *h *= weight);
+        }
+    }
+
+    /// Takes from `along` what impulses that do not depend on w move along Z.
+    pub fn subtract_along(&self, columns: usize, along: &mut [T]) {
+        if self.unknowns.is_empty() {
+            return;
+        }
+        for (along, row) in
+            along.chunks_exact_mut(columns).zip(self.along.chunks_exact(self.unknowns.len()))
+        {
+            let terms = row.iter().map(|&c| -c).zip(self.outside.chunks_exact(columns));
+            add_combination(along, terms);
+        }
+    }
+
+    /// The adjoint of [`impulses`](Self::impulses): appends the adjoints of w to `z` where `h` holds those of impulses.
+    pub fn impulses_transpose(&mut self, h: &[T], columns: usize, z: &mut Vec<T>) {
+        start(&mut self.outside, self.unknowns.len() * columns);
+        for ((&unknown, &weight), outside) in
+            self.unknowns.iter().zip(&self.weights).zip(self.outside.chunks_exact_mut(columns))
+        {
+            add_scaled(outside, weight, &h[unknown * columns..(unknown + 1) * columns]);
+        }
+        for k in 0..self.rank() {
+            let first = z.len();
+            z.resize(first + columns, T::zero());
+            let q = self.range.basis(k).iter().copied();
+            add_combination(&mut z[first..], q.zip(self.outside.chunks_exact(columns)));
+        }
+    }
+
+    /// The adjoint of [`ask`](Self::ask) and [`subtract_along`](Self::subtract_along): from the adjoints of x, of what is
+    /// along Z and of what is asked of w to those of h and x1.
+    pub fn ask_transpose(
+        &mut self,
+        along: &[T],
+        z: &[T],
+        columns: usize,
+        x: &mut [T],
+        h: &mut [T],
+    ) {
+        if self.unknowns.is_empty() {
+            return;
+        }
+        let velocities = x.len() / columns;
+        if !self.friction.is_empty() {
+            self.shift.clear();
+            self.shift.extend_from_slice(x);
+            for (k, z) in z.chunks_exact(columns).enumerate() {
+                let test = row(&self.range_tests, k, self.range.rank());
+                for (shift, &r) in self.shift.chunks_exact_mut(columns).zip(test) {
+                    add_scaled(shift, r, z);
+                }
+            }
+            let rows = self.friction.chunks_exact(velocities);
+            for (outside, row) in self.outside.chunks_exact_mut(columns).zip(rows) {
+                let terms = row.iter().map(|&f| -f).zip(self.shift.chunks_exact(columns));
+                add_combination(outside, terms.filter(counts));
+            }
+        }
+        for (row, along) in
+            self.along.chunks_exact(self.unknowns.len()).zip(along.chunks_exact(columns))
+        {
+            for (outside, &c) in self.outside.chunks_exact_mut(columns).zip(row) {
+                add_scaled(outside, -c, along);
+            }
+        }
+        // g <- Q z + (1 - QQ') g
+        for (k, z) in z.chunks_exact(columns).enumerate() {
+            let q = self.range.basis(k);
+            start(&mut self.scratch, columns);
+            self.scratch.copy_from_slice(z);
+            let terms = q.iter().map(|&q| -q).zip(self.outside.chunks_exact(columns));
+            add_combination(&mut self.scratch, terms);
+            for (outside, &q) in self.outside.chunks_exact_mut(columns).zip(q) {
+                add_scaled(outside, q, &self.scratch);
+            }
+        }
+        let tests = self.tests.chunks_exact(velocities.max(1));
+        for ((&unknown, &weight), (g, test)) in self
+            .unknowns
+            .iter()
+            .zip(&self.weights)
+            .zip(self.outside.chunks_exact(columns).zip(tests))
+        {
+            let h = &mut h[unknown * columns..(unknown + 1) * columns];
+            h.iter_mut().zip(g).for_each(|(h, &g)| *h = weight * g);
+            for (x, &b) in x.chunks_exact_mut(columns).zip(test) {
+                if !(b.is_zero() && T::ORDER == 0) {
+                    add_scaled(x, b, g);
+                }
+            }
+        }
+    }
+}
+
+fn row<T>(rows: &[T], k: usize, count: usize) -> &[T] {
+    let width = rows.len() / count;
+    &rows[k * width..(k + 1) * width]
+}
