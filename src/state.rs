@@ -87,12 +87,24 @@ impl Coordinates {
 }
 
 /// Configuration and velocity of all joints, in the order of the model's bodies.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State<T> {
     /// The numbers of each joint, see [`Coordinates`]; seven of a free body.
     pub q: Vec<T>,
     /// The velocities of each joint; six of a free body.
     pub v: Vec<T>,
+}
+
+// By hand: the derived `clone_from` drops the memory it has.
+impl<T: Clone> Clone for State<T> {
+    fn clone(&self) -> Self {
+        State { q: self.q.clone(), v: self.v.clone() }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.q.clone_from(&other.q);
+        self.v.clone_from(&other.v);
+    }
 }
 
 impl<T: Real> State<T> {

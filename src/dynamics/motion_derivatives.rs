@@ -7,22 +7,12 @@
 
 use nalgebra::Vector3;
 
+use super::Kinematics;
 use super::links::NONE;
-use super::regressor::LocalMotion;
 use super::rnea_tangent::frame_before_joint;
-use super::{InertialParameters, Kinematics};
 use crate::ad::Real;
-use crate::model::{Model, Parameters, Tree};
+use crate::model::Model;
 use crate::spatial::{Force, Motion};
-
-/// Scratch memory of [`Kinematics::kinetic_energy_gradient`].
-#[derive(Clone, Debug, Default)]
-pub(crate) struct EnergyGradient<T> {
-    velocities: Vec<Motion<T>>,
-    bases: Vec<Motion<T>>,
-    momenta: Vec<Force<T>>,
-    gradient: Vec<T>,
-}
 
 /// Velocities of the tree that are held, and the force whose power in them counts.
 pub(crate) type HeldMotion<'a, T> = (&'a [T], Force<T>);
@@ -95,7 +85,8 @@ impl<T: Real> Kinematics<T> {
                 }
             }
             if link.fixed_axes == 0 {
-                self.add_place(model, index, (&carried, &after), to_parameters);
+                let shifts = (&carried.linear, &after.linear);
+                self.add_place(model, index, shifts, to_parameters);
             }
             if link.parent == NONE {
                 return carried.linear;
@@ -106,109 +97,20 @@ impl<T: Real> Kinematics<T> {
 
     /// Adds the adjoints of the position and the anchor of a body's joint where displacements of what hangs on it count
     /// by `carried`, and those of the body against its joint by `after` less.
-    fn add_place(
+    pub(super) fn add_place(
         &self,
         model: &Model,
         body: usize,
-        (carried, after): (&Force<T>, &Force<T>),
+        (carried, after): (&Vector3<T>, &Vector3<T>),
         to_parameters: &mut [T],
     ) {
         let Some(slots) = model.joint_slots(body) else { return };
         let (parent, before) = frame_before_joint(model, self, body);
-        let place = parent.tr_mul(&carried.linear);
-        let anchor =
-            before.tr_mul(&carried.linear) - self.bodies[body].rotation.tr_mul(&after.linear);
+        let place = parent.tr_mul(carried);
+        let anchor = before.tr_mul(carried) - self.bodies[body].rotation.tr_mul(after);
         for k in 0..3 {
             to_parameters[slots.position + k] += place[k];
             to_parameters[slots.anchor + k] += anchor[k];
-        }
-    }
-
-    /// The gradient of the kinetic energy of a tree of `bodies` under `velocities` (the first of which is
-    /// `first`) in its configuration: half of v' dM v.
-    pub(crate) fn kinetic_energy_gradient(
-        &self,
-        bodies: &[usize],
-        (first, velocities): (usize, &[T]),
-        scratch: &mut EnergyGradient<T>,
-        gradient: &mut [T],
-    ) {
-        let EnergyGradient { velocities: moved, bases, momenta, .. } = scratch;
-        moved.clear();
-        bases.clear();
-        momenta.clear();
-        let place = |body: usize| bodies.binary_search(&body).ok();
-        for &body in bodies {
-            let link = &self.links.bodies[body];
-            let mut velocity = match place(link.parent) {
-                Some(parent) => moved[parent],
-                None => Motion::zero(),
-            };
-            for k in link.fixed() {
-                velocity += self.axes[k].motion * velocities[k - first];
-            }
-            bases.push(velocity);
-            for k in link.v + link.fixed_axes..link.v + link.nv {
-                velocity += self.axes[k].motion * velocities[k - first];
-            }
-            moved.push(velocity);
-            momenta.push(self.bodies[body].inertia * velocity);
-        }
-        for (at, &body) in bodies.iter().enumerate().rev() {
-            let link = &self.links.bodies[body];
-            for k in link.range() {
-                gradient[k - first] = bases[at].cross(&self.axes[k].motion).dot(&momenta[at]);
-            }
-            if let Some(parent) = place(link.parent) {
-                let own = momenta[at];
-                momenta[parent] += own;
-            }
-        }
-    }
-
-    /// The gradient of `scale` times twice the energy of [`kinetic_energy_gradient`](Self::kinetic_energy_gradient), v' M v with
-    /// the armature, in the configuration and in all parameters; added.
-    pub(crate) fn kinetic_energy_vjp(
-        &self,
-        (model, parameters): (&Model, &Parameters<T>),
-        tree: usize,
-        (scale, velocities): (T, &[T]),
-        scratch: &mut EnergyGradient<T>,
-        (to_q, to_parameters): (&mut [T], &mut [T]),
-    ) {
-        let Tree { bodies, v, .. } = &model.trees[tree];
-        scratch.gradient.clear();
-        scratch.gradient.resize(v.len(), T::zero());
-        let mut gradient = std::mem::take(&mut scratch.gradient);
-        self.kinetic_energy_gradient(bodies, (v.start, velocities), scratch, &mut gradient);
-        let twice = scale + scale;
-        for (to_q, &x) in to_q[v.clone()].iter_mut().zip(&gradient) {
-            *to_q += twice * x;
-        }
-        scratch.gradient = gradient;
-        for (at, &body) in bodies.iter().enumerate() {
-            let (link, own) = (&self.links.bodies[body], &self.bodies[body]);
-            let (velocity, base) = (scratch.velocities[at], scratch.bases[at]);
-            let local = LocalMotion::at_rest(own, &velocity);
-            let inertial = InertialParameters::of(model, parameters, body);
-            let added = inertial.pull_back(&local.gradient(own, &velocity));
-            let slot = model.body_slot(body);
-            for (to, added) in to_parameters[slot..].iter_mut().zip(added) {
-                *to += scale * added;
-            }
-            if let Some(slots) = model.joint_slots(body) {
-                for k in link.range() {
-                    let v = velocities[k - v.start];
-                    to_parameters[slots.armature] += scale * v * v;
-                }
-            }
-            if link.fixed_axes == 0 {
-                // (base x S) . p = -S . (base x* p)
-                let momentum = scratch.momenta[at] * -twice;
-                let (carried, after) =
-                    (base.cross_force(&momentum), velocity.cross_force(&momentum));
-                self.add_place(model, body, (&carried, &after), to_parameters);
-            }
         }
     }
 

@@ -78,16 +78,6 @@ impl<T: Real> LocalMotion<T> {
         }
     }
 
-    /// That of a body without velocity that is accelerated by `acceleration`.
-    pub(super) fn at_rest(body: &BodyKinematics<T>, acceleration: &Motion<T>) -> Self {
-        let arm = body.position - body.origin;
-        LocalMotion {
-            acceleration: body.rotation.tr_mul(&acceleration.at(&arm)),
-            angular_acceleration: body.rotation.tr_mul(&acceleration.angular),
-            angular_velocity: Vector3::zeros(),
-        }
-    }
-
     /// How the power in the motion `m` (world, about the origin of the tree) of the force that the body
     /// needs changes with its ten linear parameters.
     ///

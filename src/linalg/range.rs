@@ -1,7 +1,7 @@
 //! Orthonormal basis of the range of a matrix, by modified Gram-Schmidt with column pivoting (`Golub13` 5.2, 5.4).
 
 use super::cholesky;
-use super::wide_dot::{add_scaled, wide_dot};
+use super::wide_dot::{add_combination, add_scaled, wide_dot};
 use crate::ad::Real;
 
 /// Columns shorter than this fraction of the longest count as dependent. Contact rows of one body
@@ -30,26 +30,33 @@ pub struct Range<T> {
     /// R, rank x rank, row-major, upper triangular.
     r: Vec<T>,
     work: Vec<T>,
+    /// Columns that are no pivots, with the square of what is left of them.
+    left: Vec<(usize, f64)>,
     coefficients: Vec<T>,
     gram: Vec<f64>,
 }
 
-/// x <- (I - q q') x. Columns of bodies that do not touch are orthogonal exactly.
-fn subtract_along<T: Real>(x: &mut [T], q: &[T]) {
+/// x <- (I - q q') x. Columns of bodies that do not touch are orthogonal exactly, which is false.
+fn subtract_along<T: Real>(x: &mut [T], q: &[T]) -> bool {
     let overlap = wide_dot(q, x);
-    if !(overlap.is_zero() && T::ORDER == 0) {
+    let counts = !(overlap.is_zero() && T::ORDER == 0);
+    if counts {
         add_scaled(x, -overlap, q);
     }
+    counts
 }
 
 /// x' y of the values, in eight independent sums.
 fn overlap<T: Real>(x: &[T], y: &[T]) -> f64 {
     let mut sums = [0.0; 8];
-    for (x, y) in x.chunks(8).zip(y.chunks(8)) {
+    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
+    let rest = xs.remainder().iter().zip(ys.remainder());
+    for (x, y) in xs.zip(ys) {
         for (sum, (x, y)) in sums.iter_mut().zip(x.iter().zip(y)) {
             *sum += x.value() * y.value();
         }
     }
+    sums.iter_mut().zip(rest).for_each(|(sum, (x, y))| *sum += x.value() * y.value());
     sums.iter().sum()
 }
 
@@ -82,58 +89,65 @@ impl<T: Real> Range<T> {
         self.r.clear();
         self.r.resize(m.min(columns) * m.min(columns), T::zero());
         let side = m.min(columns);
+        let square = |column: &[T]| overlap(column, column);
+        let columns_left = self.work.chunks_exact(m.max(1)).map(square);
+        self.left.clear();
+        self.left.extend(columns_left.enumerate());
         let mut longest = 0.0_f64;
         while self.pivots.len() < side {
             let mut pivot = None;
             let mut best = 0.0;
-            for j in 0..columns {
-                if self.pivots.contains(&j) {
-                    continue;
-                }
-                let column = &self.work[j * m..(j + 1) * m];
-                let size = overlap(column, column);
+            for (place, &(_, size)) in self.left.iter().enumerate() {
                 if size > best {
                     best = size;
-                    pivot = Some(j);
+                    pivot = Some(place);
                 }
             }
             let best = best.sqrt();
             longest = longest.max(best);
-            let Some(j) = pivot.filter(|_| best > tolerance * longest) else {
+            let Some(place) = pivot.filter(|_| best > tolerance * longest) else {
                 self.dropped_pivot = best / longest.max(f64::MIN_POSITIVE);
                 break;
             };
             self.least_pivot = best / longest;
-            let k = self.pivots.len();
+            let (j, _) = self.left.remove(place);
+            let column = &mut self.work[j * m..(j + 1) * m];
             // Orthogonalise once more against the basis: twice is enough.
-            for p in 0..k {
-                let q = &self.q[p * m..(p + 1) * m];
-                subtract_along(&mut self.work[j * m..(j + 1) * m], q);
+            for q in self.q.chunks_exact(m) {
+                subtract_along(column, q);
             }
-            let length = super::norm(&self.work[j * m..(j + 1) * m]);
-            for i in 0..m {
-                let x = self.work[j * m + i] / length;
-                self.q.push(x);
-            }
+            let length = super::norm(column);
+            let start = self.q.len();
+            self.q.extend(column.iter().map(|&x| x / length));
             self.pivots.push(j);
-            for other in 0..columns {
-                if self.pivots.contains(&other) {
-                    continue;
+            let q = &self.q[start..];
+            for (other, size) in &mut self.left {
+                let column = &mut self.work[*other * m..(*other + 1) * m];
+                if subtract_along(column, q) {
+                    *size = square(column);
                 }
-                let q = &self.q[k * m..(k + 1) * m];
-                subtract_along(&mut self.work[other * m..(other + 1) * m], q);
             }
         }
-        // R = Q' A on the pivot columns.
-        for k in 0..self.pivots.len() {
-            for p in 0..=k {
-                let mut sum = T::zero();
-                for i in 0..m {
-                    sum += self.q[p * m + i] * a[i * columns + self.pivots[k]];
-                }
-                self.r[p * side + k] = sum;
+        self.find_triangle(a);
+    }
+
+    /// R = Q' A on the pivot columns, row by row of both.
+    fn find_triangle(&mut self, a: &[T]) {
+        let mut rows = std::mem::take(&mut self.work);
+        self.rows_of_basis(&mut rows);
+        let (rank, side) = (self.rank(), self.rows.min(self.columns));
+        for (k, &pivot) in self.pivots.iter().enumerate() {
+            let column = &mut self.coefficients;
+            column.clear();
+            column.resize(k + 1, T::zero());
+            let entries = a[pivot..].iter().step_by(self.columns).copied();
+            let terms = entries.zip(rows.chunks_exact(rank)).map(|(a, q)| (a, &q[..=k]));
+            add_combination(column, terms.filter(|(a, _)| !(a.is_zero() && T::ORDER == 0)));
+            for (p, &x) in column.iter().enumerate() {
+                self.r[p * side + k] = x;
             }
         }
+        self.work = rows;
     }
 
     /// Whether the rows of a matrix are clearly independent, which costs much less to see than the range does.

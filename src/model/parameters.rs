@@ -193,9 +193,11 @@ impl<T: Real> Parameters<T> {
         let first = model.slots.half_space(half_space);
         let [x, y] = self.range(first + TILT);
         let nominal = &model.half_spaces[half_space];
-        let [about_x, about_y] = nominal.tilt_axes().map(|axis| axis.map(T::constant));
-        let tilt = rotation_matrix(exp(about_x * x + about_y * y));
-        let normal = tilt * nominal.normal.map(T::constant);
+        let mut normal = nominal.normal.map(T::constant);
+        if !(x.vanishes() && y.vanishes()) {
+            let [about_x, about_y] = nominal.tilt_axes().map(|axis| axis.map(T::constant));
+            normal = rotation_matrix(exp(about_x * x + about_y * y)) * normal;
+        }
         Plane { normal, offset: self.values[first + DISTANCE] }
     }
 

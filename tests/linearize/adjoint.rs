@@ -61,9 +61,8 @@ impl Comparison {
         let (lanes, jacobian) = (&mut self.lanes, &mut self.jacobian);
         step_jacobian(&system, state, inputs, selection, &mut memory, lanes, jacobian);
         let tally = &mut self.tally;
-        // At a border rounding decides which mode it is.
-        let (report, determined) = (self.jacobian.report, self.jacobian.is_determined());
-        if report.unsolved > 0 || report.worst.margin < 1e-7 || !determined {
+        // Both follow the same solution, so that they agree on modes at a border too.
+        if self.jacobian.report.unsolved > 0 || !self.jacobian.is_determined() {
             tally.skipped += 1;
             return;
         }
@@ -174,7 +173,7 @@ fn adjoints_of_trees_and_crates_are_products_with_their_jacobians() {
         let text = MIXED.replace("tolerance = 1e-12", &format!("tolerance = 1e-12\n{line}"));
         let text = text.replace("mu = 0.4", &format!("mu = 0.4{more}"));
         let tally = compare(line, &scene(&text), 50, 0.2);
-        assert!(tally.recorded == 0 && tally.structured > 25 && tally.touching > 20, "{tally:?}");
+        assert!(tally.recorded == 0 && tally.structured > 45 && tally.touching > 40, "{tally:?}");
     }
 }
 
@@ -432,7 +431,7 @@ fn a_slide_has_its_closed_form() {
 }
 
 #[test]
-fn rollouts_and_their_adjoints_allocate_next_to_nothing_after_the_first() {
+fn rollouts_and_their_adjoints_allocate_nothing_after_the_first() {
     for text in [TOSS, MIXED] {
         let scene = scene(text);
         let Scene { model, parameters, settings, state, inputs, .. } = &scene;
@@ -444,9 +443,7 @@ fn rollouts_and_their_adjoints_allocate_next_to_nothing_after_the_first() {
             rollout.reverse(&system, |_, adjoint| adjoint[1] += 1.0).unwrap();
         };
         (0..2).for_each(|_| run());
-        // Two are left in 50 steps since the steps and the response of contact were brought together.
-        let count = allocation_counter::measure(run).count_total;
-        assert!(count <= 2, "{count}");
+        assert_eq!(allocation_counter::measure(run).count_total, 0);
         assert_eq!(rollout.recorded_steps(), 0);
     }
 }

@@ -13,13 +13,13 @@ use super::parts::{Adjoints, IslandAdjoint};
 use crate::argmin::{Mode, RowBlock};
 use crate::collision::ContactPoint;
 use crate::contact::{Constraint, Regime, Target, Twist};
-use crate::dynamics::{EnergyGradient, FreeBodyAdjoint};
-use crate::linalg::{dot, solve_lower, solve_lower_transpose};
+use crate::dynamics::{EnergyAdjoint, FreeBodyAdjoint};
+use crate::linalg::{dot, solve_lower_transpose};
 use crate::linearize::contact_side::center;
 use crate::linearize::pair_geometry::{PairGeometry, PairOf, solid_slots};
 use crate::linearize::point_frame::{PointAdjoint, PointFrame};
 use crate::linearize::pose_lanes::{LANES, Lanes};
-use crate::model::{Solid, System};
+use crate::model::{Solid, System, Tree};
 use crate::spatial::{Force, Motion};
 
 /// Motions that are held for all points of an island: v+, a, y, and the velocities at the start.
@@ -42,7 +42,9 @@ pub(super) struct ContactAdjoint {
     touched: Vec<usize>,
     pressed: Vec<f64>,
     motions: Vec<Motion<f64>>,
-    energy: EnergyGradient<f64>,
+    /// Of compliances, and whether there are any.
+    energy: EnergyAdjoint<f64>,
+    softened: bool,
 }
 
 /// What the points on a body add up to.
@@ -65,6 +67,7 @@ impl ContactAdjoint {
         self.geometry.start(system);
         self.bodies.clear();
         self.bodies.resize(system.model.bodies.len(), BodyAdjoint::default());
+        self.energy.start(system.model);
     }
 
     /// Adds what the constraints of an island say. False if the points that the duals find are others.
@@ -97,6 +100,7 @@ impl ContactAdjoint {
         }
         complete &= self.finish_pair(of, adjoints);
         self.finish_bodies(of, lone, adjoints);
+        self.finish_energy(of, adjoints);
         complete
     }
 
@@ -170,7 +174,7 @@ impl ContactAdjoint {
                 let moved = self.hold_pressed(of, body, force, lone, adjoints);
                 add_twist(&mut motions[0], weight, &moved);
             }
-            self.soften(of, entry, softness * pushed, lone, adjoints);
+            self.soften(of, entry, softness * pushed, lone);
         }
         let mut gradient = frame.adjoint(point, rotations, &motions);
         if !bounces {
@@ -236,18 +240,14 @@ impl ContactAdjoint {
     fn press(&mut self, of: &IslandAdjoint, block: usize) -> f64 {
         let (node, inputs, ..) = of.problem.solved();
         let entry = &node.rows.blocks()[block];
-        let row = entry.row(inputs, 0);
+        let row = entry.row(of.spread_rows, 0);
         self.pressed.resize(node.rows.velocities(), 0.0);
-        let mut give = 0.0;
         for ((columns, part), tree) in entry.segments().zip(entry.trees) {
-            let factor = node.mass_factor(inputs, tree);
             let own = &mut self.pressed[columns];
             own.copy_from_slice(&row[part]);
-            solve_lower(factor, own.len(), own);
-            give += dot(own, own);
-            solve_lower_transpose(factor, own.len(), own);
+            solve_lower_transpose(node.mass_factor(inputs, tree), own.len(), own);
         }
-        give
+        dot(row, row)
     }
 
     /// The motion of a body under M^-1 J_n' of the present block; adds how that turns with the body, where `force` is
@@ -281,34 +281,36 @@ impl ContactAdjoint {
         entry: &RowBlock,
         weight: f64,
         lone: &mut [FreeBodyAdjoint<f64>],
-        adjoints: &mut Adjoints,
     ) {
-        let System { model, parameters, .. } = *of.system;
         for ((columns, _), tree) in entry.segments().zip(of.trees(entry)) {
             let own = &self.pressed[columns];
             if of.motion.lone_of(tree).is_some() {
                 lone[tree].add_momentum(-weight, own, own);
                 continue;
             }
+            let Tree { bodies, v, .. } = &of.system.model.trees[tree];
             let kinematics = &of.motion.articulation.kinematics;
-            let Adjoints { state, parameters: to_parameters, .. } = adjoints;
-            kinematics.kinetic_energy_vjp(
-                (model, parameters),
-                tree,
-                (-weight, own),
-                &mut self.energy,
-                (state, to_parameters),
-            );
-            // M has the damping over a step.
-            let dt = of.motion.duration(tree);
-            let first = model.trees[tree].v.start;
-            for &body in &model.trees[tree].bodies {
-                let joint = &model.bodies[body].joint;
-                let Some(slots) = model.joint_slots(body) else { continue };
-                for k in joint.v..joint.v + joint.kind.nv() {
-                    let p = own[k - first];
-                    to_parameters[slots.damping] -= weight * dt * p * p;
-                }
+            kinematics.add_kinetic_energy(bodies, (v.start, own), -weight, &mut self.energy);
+            self.softened = true;
+        }
+    }
+
+    /// Adds what compliances have of the mass matrices of an island.
+    fn finish_energy(&mut self, of: &IslandAdjoint, adjoints: &mut Adjoints) {
+        if !std::mem::take(&mut self.softened) {
+            return;
+        }
+        let System { model, parameters, .. } = *of.system;
+        let kinematics = &of.motion.articulation.kinematics;
+        let Adjoints { state, parameters: to_parameters, .. } = adjoints;
+        for &tree in of.island.trees {
+            if of.motion.lone_of(tree).is_none() {
+                kinematics.finish_kinetic_energy(
+                    (model, parameters),
+                    (&model.trees[tree].bodies, of.motion.duration(tree)),
+                    &self.energy,
+                    (&mut *state, &mut *to_parameters),
+                );
             }
         }
     }

@@ -47,6 +47,8 @@ pub(super) struct IslandAdjoint<'a> {
     pub island: &'a Island<'a>,
     pub problem: &'a ContactProblem<f64>,
     pub conditions: &'a Perturbation<f64>,
+    /// J L^-T, in the structure of J.
+    pub spread_rows: &'a [f64],
     /// a = L^-T x of the adjoint x of momenta.
     pub weights: &'a [f64],
     /// y of shared impulses; nothing where it does not count.

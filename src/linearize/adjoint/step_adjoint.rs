@@ -152,6 +152,7 @@ impl StepAdjoint {
                 island: &island,
                 problem,
                 conditions: &self.conditions,
+                spread_rows: self.factor.response.spread_rows(),
                 weights: &self.weights,
                 preimage: &self.preimage,
             };
