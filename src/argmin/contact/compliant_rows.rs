@@ -11,7 +11,6 @@
 //! so that they are as many conditions (on w) as there are motions, and only g, whose parts do not mix, is large.
 
 use super::kkt_matrix::ContactMatrix;
-use super::response::{counts, start};
 use crate::ad::Real;
 use crate::linalg::{CLEARLY, Range, add_combination, add_scaled, dot};
 
@@ -359,4 +358,15 @@ impl<T: Real> CompliantRows<T> {
 fn row<T>(rows: &[T], k: usize, count: usize) -> &[T] {
     let width = rows.len() / count;
     &rows[k * width..(k + 1) * width]
+}
+
+/// Whether a term adds anything.
+pub(super) fn counts<T: Real>((factor, _): &(T, &[T])) -> bool {
+    !(factor.is_zero() && T::ORDER == 0)
+}
+
+/// Makes `numbers` that many zeros.
+pub(super) fn start<T: Real>(numbers: &mut Vec<T>, size: usize) {
+    numbers.clear();
+    numbers.resize(size, T::zero());
 }

@@ -25,7 +25,7 @@
 //! share the rule (rigid contacts that slide): then the columns (C W)_m = W_m + F differ from the rows, and S (Z'S) =
 //! Z + F'Q R^-1. How the rows of relaxed contacts turn with mu and the slip is left out of the null-space part.
 
-use super::compliant_rows::{CompliantRows, Projection};
+use super::compliant_rows::{CompliantRows, Projection, counts, start};
 use super::kkt::{Iterate, Selection};
 use super::problem::ContactData;
 use super::problem::CoupledContact;
@@ -113,16 +113,6 @@ pub(crate) struct ContactResponse<T> {
 
 /// What is left of rows that count as dependent, relative to the longest, below which it moves nothing.
 const NEGLIGIBLE: f64 = 1e-9;
-
-/// Whether a term adds anything.
-pub(super) fn counts<T: Real>((factor, _): &(T, &[T])) -> bool {
-    !(factor.is_zero() && T::ORDER == 0)
-}
-
-pub(super) fn start<T: Real>(numbers: &mut Vec<T>, size: usize) {
-    numbers.clear();
-    numbers.resize(size, T::zero());
-}
 
 impl<T: Real> ContactResponse<T> {
     /// W = J L^-T, in the structure of J.
