@@ -34,11 +34,26 @@ impl<'a> Table<'a> {
         Table { file, text, start: 0, path: String::new(), entries: document.get_ref() }
     }
 
-    /// An error about a field of this table, or about the table itself if there is no such field.
+    /// An error about a field of this table (`joint.name`: of a table in it), or about the table itself if there is no
+    /// such field.
     pub fn error(&self, field: &str, message: impl Into<String>) -> Error {
-        let key = self.entries.keys().find(|key| key.get_ref() == field);
-        let start = key.map_or(self.start, |key| key.span().start);
-        Error::input(self.file, line_of(self.text, start), self.path_of(field), message)
+        Error::input(self.file, self.line(self.start_of(field)), self.path_of(field), message)
+    }
+
+    /// The line that a byte of the file stands in.
+    pub fn line(&self, byte: usize) -> usize {
+        line_of(self.text, byte)
+    }
+
+    /// Where a field starts, or the innermost table on the way to it, in bytes.
+    pub fn start_of(&self, field: &str) -> usize {
+        let (mut start, mut entries) = (self.start, Some(self.entries));
+        for part in field.split('.') {
+            let found = entries.and_then(|entries| entries.get_key_value(part));
+            let Some((key, value)) = found else { break };
+            (start, entries) = (key.span().start, value.get_ref().as_table());
+        }
+        start
     }
 
     /// `demand`, what was found instead and its unit as an error, unless `met`.

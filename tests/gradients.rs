@@ -1,5 +1,6 @@
 //! Derivatives of the step, taken in five ways, in every contact situation.
 
+mod limits;
 mod ways;
 
 use nalgebra::{UnitQuaternion, Vector3};

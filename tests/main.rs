@@ -28,6 +28,7 @@ mod ilqr;
 mod import;
 mod layers;
 mod linearize;
+mod many_shapes;
 mod paper;
 mod physics;
 #[cfg(feature = "plots")]

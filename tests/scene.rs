@@ -158,7 +158,21 @@ fn two_joints_of_one_name_are_refused() {
     };
     assert!(read("other").is_ok() && read("").is_ok());
     let message = read("hinge").unwrap_err().to_string();
-    assert!(message.contains("scene.toml:7: body.b.joint.name: \"hinge\" is taken"), "{message}");
+    assert!(
+        message.starts_with("scene.toml:9: body.b.joint.name: \"hinge\" is taken"),
+        "{message}"
+    );
+    assert!(message.ends_with("(the other: body.a.joint.name, line 4)"), "{message}");
+    // A motor at "b" would turn the joint of that name or the joint of that body.
+    let motor = "[[actuator]]\nname = 'motor'\njoint = 'b'";
+    let of = |first: &str, second: &str| {
+        let arms = [arm("a", first), arm("b", second)].concat();
+        Scene::parse(&format!("simulation.time_step = 0.01\n{arms}{motor}"), "scene.toml")
+    };
+    assert!(of("", "").is_ok() && of("", "b").is_ok());
+    let message = of("b", "").unwrap_err().to_string();
+    assert!(message.starts_with("scene.toml:14: actuator.motor.joint: \"b\" is both"), "{message}");
+    assert!(message.ends_with("(the other: body.a.joint.name, line 4)"), "{message}");
 }
 
 #[test]
@@ -333,7 +347,7 @@ fn bad_scenes_are_refused_with_their_place() {
             "between 0 and 1",
         ),
         // Names.
-        ("\"ball\"", "\"cube\"", "scene.toml:26: body[1].name", "\"cube\" is taken"),
+        ("\"ball\"", "\"cube\"", "scene.toml:26: body[1].name", "(the other: line 13)"),
         ("\"ball\"", "\"floor\"", "scene.toml:26: body[1].name", "taken"),
         ("\"ball\"", "\"gravity\"", "scene.toml:26: body[1].name", "taken"),
         ("\"cube\"", "\"/cube\"", "scene.toml:13: body[0].name", "'/'"),

@@ -13,14 +13,13 @@ use crate::model::{
     Actuator, Body, Collider, Equality, EqualityKind, HalfSpace, Joint, JointKind, Model, Scene,
 };
 
-/// The largest number of bodies, so that what is built from pairs of them stays of bearable size.
+/// The largest number of bodies.
 const MOST_BODIES: usize = 10_000;
 
 impl Description {
     /// The scene, or what is wrong with it and in which line.
     pub fn scene(&self) -> Result<Scene, Error> {
-        self.build().map_err(|fault| {
-            let Fault { owner, field, message } = fault;
+        let error = |owner: Owner, field: &str, message: &str| {
             let (line, path) = owner.place(self);
             let field = if field.is_empty() || path.is_empty() {
                 format!("{path}{field}")
@@ -28,7 +27,8 @@ impl Description {
                 format!("{path}.{field}")
             };
             Error::input(&self.name, line, field, message)
-        })
+        };
+        self.build().map_err(|fault| fault.error(error))
     }
 
     /// Checks the description and makes a scene of it.
@@ -51,8 +51,10 @@ impl Description {
         }
         let (colliders, described) = self.colliders(&order)?;
         let mut model = Model::new(bodies, &own_numbers, colliders, half_spaces);
+        let carry: HashSet<usize> = model.bodies.iter().filter_map(|body| body.parent).collect();
         for (place, &index) in order.iter().enumerate() {
-            self.check_inertia(&model, place, index, &mut warnings)?;
+            let carries = carry.contains(&place);
+            self.check_inertia(&model, (place, index), carries, &mut warnings)?;
         }
         let materials = self.pairs(&mut model, &order, &described)?;
         for (index, actuator) in self.actuators.iter().enumerate() {
@@ -96,9 +98,10 @@ impl Description {
         }
         let mut indices = HashMap::new();
         for (index, body) in self.bodies.iter().enumerate() {
-            if indices.insert(body.name.as_str(), index).is_some() {
+            if let Some(other) = indices.insert(body.name.as_str(), index) {
                 let message = format!("{:?} is taken: all names in a scene must differ", body.name);
-                return Err(Fault::new(Owner::Body(index), "name", message));
+                let fault = Fault::new(Owner::Body(index), "name", message);
+                return Err(fault.with(Owner::Body(other), "name"));
             }
         }
         let mut children = vec![Vec::new(); self.bodies.len()];
@@ -222,6 +225,30 @@ impl Description {
         Ok((colliders, described))
     }
 
+    /// The body whose joint has this name, or that has it itself. Files of others name joints only; in one of our own
+    /// the name must not be that of a joint and of another body.
+    fn find_joint(
+        &self,
+        model: &Model,
+        (owner, field): (Owner, &'static str),
+        name: &str,
+    ) -> Result<Option<usize>, Fault> {
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let by_joint = model.bodies.iter().position(|body| body.joint.name == name);
+        let by_body = model.bodies.iter().position(|body| body.name == name);
+        if let (Some(joint), Some(body), true) = (by_joint, by_body, self.strict)
+            && joint != body
+        {
+            let named = |body: &BodyDescription| body.joint.name == name;
+            let other = self.bodies.iter().position(named).map_or(Owner::Scene, Owner::Body);
+            let message = format!("{name:?} is both a body and the joint of another");
+            return Err(Fault::new(owner, field, message).with(other, "joint.name"));
+        }
+        Ok(by_joint.or(by_body))
+    }
+
     fn actuator(
         &self,
         model: &Model,
@@ -229,7 +256,7 @@ impl Description {
         actuator: &ActuatorDescription,
     ) -> Result<Actuator, Fault> {
         let owner = Owner::Actuator(index);
-        let body = find_joint(model, &actuator.joint).ok_or_else(|| {
+        let body = self.find_joint(model, (owner, "joint"), &actuator.joint)?.ok_or_else(|| {
             Fault::new(owner, "joint", format!("there is no joint {:?}", actuator.joint))
         })?;
         if !model.bodies[body].joint.kind.has_axis() {
@@ -259,7 +286,7 @@ impl Description {
         let mut bodies = [None; 2];
         if equality.kind == EqualityKind::Joint {
             for (place, name) in bodies.iter_mut().zip(&equality.joints) {
-                let found = find_joint(model, name);
+                let found = self.find_joint(model, (owner, "joints"), name)?;
                 let found = found.filter(|&body| model.bodies[body].joint.kind.has_axis());
                 *place = Some(found.ok_or_else(|| {
                     let message = format!("there is no joint {name:?} with one coordinate");
@@ -290,13 +317,4 @@ impl Description {
             orientation: unit(equality.orientation, owner, "orientation")?,
         })
     }
-}
-
-/// The body whose joint has this name, or that has it itself.
-fn find_joint(model: &Model, name: &str) -> Option<usize> {
-    if name.is_empty() {
-        return None;
-    }
-    let by_joint = model.bodies.iter().position(|body| body.joint.name == name);
-    by_joint.or_else(|| model.bodies.iter().position(|body| body.name == name))
 }

@@ -1,6 +1,6 @@
 //! What is wrong with a description.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -8,7 +8,9 @@ use super::fault::{Fault, Owner};
 use super::overlap::{self, Placed};
 use super::{ColliderDescription, Description};
 use crate::Error;
-use crate::model::{Collider, ContactSolver, HalfSpace, JointKind, Model, Plane, Scene, Solid};
+use crate::model::{
+    Collider, ContactSolver, HalfSpace, JointKind, Model, Pair, Plane, Scene, Solid,
+};
 use crate::spatial::rotation_matrix;
 
 impl Description {
@@ -86,12 +88,16 @@ impl Description {
 
     /// Actuators and equalities find joints by their names.
     pub(super) fn check_joint_names(&self) -> Result<(), Fault> {
-        let mut taken = HashSet::new();
+        let mut taken = HashMap::new();
         for (index, body) in self.bodies.iter().enumerate() {
             let name = body.joint.name.as_str();
-            if !name.is_empty() && !taken.insert(name) {
+            if name.is_empty() {
+                continue;
+            }
+            if let Some(other) = taken.insert(name, index) {
                 let message = format!("{name:?} is taken: all joints have names of their own");
-                return Err(Fault::new(Owner::Body(index), "joint.name", message));
+                let fault = Fault::new(Owner::Body(index), "joint.name", message);
+                return Err(fault.with(Owner::Body(other), "joint.name"));
             }
         }
         Ok(())
@@ -102,13 +108,12 @@ impl Description {
     pub(super) fn check_inertia(
         &self,
         model: &Model,
-        place: usize,
-        index: usize,
+        (place, index): (usize, usize),
+        carries: bool,
         warnings: &mut Vec<Error>,
     ) -> Result<(), Fault> {
         let (owner, body) = (Owner::Body(index), &self.bodies[index]);
         let free = matches!(body.joint.kind, JointKind::Free | JointKind::Ball);
-        let carries = model.bodies.iter().any(|child| child.parent == Some(place));
         let moves = model.bodies[place].tree.is_some();
         let massless = !moves || body.joint.kind != JointKind::Free && carries;
         let met = body.mass > 0.0
@@ -176,9 +181,10 @@ impl Description {
             }
             taken.insert(name);
         }
-        let owners = self.bodies.iter().enumerate();
-        for (index, body) in owners {
-            if let Some(pair) = model.pairs.iter().find(|pair| pair.name == body.name) {
+        let pairs: HashMap<&str, &Pair> =
+            model.pairs.iter().rev().map(|pair| (pair.name.as_str(), pair)).collect();
+        for (index, body) in self.bodies.iter().enumerate() {
+            if let Some(pair) = pairs.get(body.name.as_str()) {
                 let second = model.colliders[pair.second].body;
                 let maker = second.map(|second| &model.bodies[second].name);
                 let maker = self.bodies.iter().position(|body| Some(&body.name) == maker);
@@ -209,28 +215,36 @@ impl Description {
             Some(Placed { shape, size, rotation, position })
         };
         let thickness = |of: &Placed| of.shape.thickness(of.size);
-        for pair in &model.pairs {
-            let Some(second) = placed(pair.second) else { continue };
-            let (depth, name, least, what) = match pair.first {
+        let places: Vec<Option<Placed>> = (0..model.colliders.len()).map(placed).collect();
+        let over_half_spaces = model.pairs.iter().map(|pair| (pair.first, pair.second));
+        let over_half_spaces =
+            over_half_spaces.take_while(|pair| matches!(pair.0, Solid::HalfSpace(_)));
+        let near = overlap::near(&places).into_iter();
+        let near = near.map(|(first, second)| (Solid::Collider(first), second));
+        let near = near.filter(|&(first, second)| model.pair(first, second).is_some());
+        for (first, second) in over_half_spaces.chain(near) {
+            let owner = model.colliders[second].body;
+            let Some(second) = &places[second] else { continue };
+            let (depth, name, least, what) = match first {
                 Solid::HalfSpace(ground) => {
                     let HalfSpace { name, .. } = &model.half_spaces[ground];
                     let Plane { normal, offset } = parameters.plane(model, ground);
                     let height = normal.dot(&second.position) - offset;
                     let depth = second.reach(normal) - height;
-                    (depth, name, thickness(&second), "its smallest half extent or radius")
+                    (depth, name, thickness(second), "its smallest half extent or radius")
                 }
                 Solid::Collider(first) => {
                     let name = &model.colliders[first].name;
-                    let Some(first) = placed(first) else { continue };
-                    let Some(depth) = overlap::depth(&first, &second) else { continue };
-                    let least = thickness(&first).min(thickness(&second));
+                    let Some(first) = &places[first] else { continue };
+                    let Some(depth) = overlap::depth(first, second) else { continue };
+                    let least = thickness(first).min(thickness(second));
                     (depth, name, least, "the smallest half extent or radius of both")
                 }
             };
             if depth <= 0.1 * least {
                 continue;
             }
-            let way_out = match pair.first {
+            let way_out = match first {
                 Solid::HalfSpace(_) => "",
                 Solid::Collider(_) => {
                     "; move it, or let them pass through each other with collide = false in a \
@@ -241,8 +255,7 @@ impl Description {
                 "starts {depth:.3e} m deep in {name:?}, which is more than a tenth of {what}, \
                  {least} m{way_out}"
             );
-            let body = model.colliders[pair.second].body;
-            let owner = body.map_or(Owner::Scene, |body| Owner::Body(order[body]));
+            let owner = owner.map_or(Owner::Scene, |body| Owner::Body(order[body]));
             if self.strict {
                 return Err(Fault::new(owner, "position", message));
             }

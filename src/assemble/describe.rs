@@ -2,17 +2,19 @@
 
 use super::{
     ActuatorDescription, BodyDescription, ColliderDescription, ContactDescription, Description,
-    EqualityDescription, Filter, HalfSpaceDescription, JointDescription, Material,
+    EqualityDescription, HalfSpaceDescription, JointDescription, Material,
 };
-use crate::model::{EqualityKind, JointKind, Parameters, Scene};
+use crate::model::{
+    EqualityKind, Filter, JointKind, Model, Parameters, Scene, SharedContacts, Solid,
+};
 
 impl Description {
     /// The description of a scene with these `parameters` in the place of its own, such as identified ones.
     /// `name` stands for the file.
     ///
-    /// Every pair that touches is named with its material, all others pass through each other; meshes are
-    /// their hulls. Numbers no solid has, which a description refuses, become warnings
-    /// ([`strict`](Self::strict) is then false).
+    /// Every pair with numbers of its own is named with its material; others pass through each other, or touch by
+    /// the materials of their surfaces. Meshes are their hulls. Numbers no solid has, which a description refuses,
+    /// become warnings ([`strict`](Self::strict) is then false).
     pub fn of(scene: &Scene, parameters: &Parameters<f64>, name: impl Into<String>) -> Description {
         let Scene { model, settings, inputs, keyframes, .. } = scene;
         let mut settings = *settings;
@@ -54,6 +56,9 @@ impl Description {
             let own = own.and_then(|rest| rest.strip_prefix('/')).unwrap_or_default();
             described.name = own.to_string();
             description.bodies[owner].colliders.push(described);
+        }
+        if let Some(shared) = &model.shared {
+            describe_shared(model, parameters, shared, &mut description);
         }
         description.contacts.extend(model.pairs.iter().enumerate().map(|(index, pair)| {
             let material = Material {
@@ -103,6 +108,51 @@ impl Description {
         description.strict = description.scene().is_ok();
         description
     }
+}
+
+/// How colliders touch that are no pair with numbers of its own: by the filters, by their surfaces, and by what
+/// passes through what.
+fn describe_shared(
+    model: &Model,
+    parameters: &Parameters<f64>,
+    shared: &SharedContacts,
+    description: &mut Description,
+) {
+    let SharedContacts { filters, passing, surface, surfaces } = shared;
+    let material = |index: usize| {
+        let slots = model.surface_slots(index);
+        Material {
+            mu: parameters.values[slots.mu],
+            mu_static: surfaces[index].two_regimes.then(|| parameters.values[slots.mu_static]),
+            restitution: parameters.values[slots.restitution],
+        }
+    };
+    let bare = surfaces.iter().position(|surface| surface.is_default);
+    description.default_contact = bare.map(material);
+    description.passes = bare.is_none();
+    description.touch_parents = filters.touch_parents;
+    description.excluded.extend(
+        filters.excluded.iter().map(|pair| pair.map(|body| model.bodies[body].name.clone())),
+    );
+    let of_world = description.colliders.iter_mut();
+    let of_bodies = description.bodies.iter_mut().flat_map(|body| &mut body.colliders);
+    for (k, collider) in of_world.chain(of_bodies).enumerate() {
+        collider.filter = filters.colliders[k];
+        let own = surface[k].filter(|&index| Some(index) != bare);
+        collider.material = own.map(material);
+    }
+    let colliders = 0..model.colliders.len();
+    let grounds = (0..model.half_spaces.len()).map(Solid::HalfSpace);
+    let apart = grounds.flat_map(|ground| colliders.clone().map(move |k| (ground, k)));
+    let apart = apart.filter(|&(ground, k)| {
+        model.pair(ground, k).is_none() && model.moving_bodies(ground, k) != [None; 2]
+    });
+    let passing = passing.iter().map(|&[first, second]| (Solid::Collider(first), second));
+    description.contacts.extend(apart.chain(passing).map(|(first, second)| ContactDescription {
+        line: None,
+        pair: model.solids_name(first, second),
+        material: None,
+    }));
 }
 
 /// What a joint is called: by its name, or that of its body.

@@ -2,7 +2,7 @@
 //! and MJCF are read into it; [`Description::scene`] checks it and makes a [`Scene`](crate::model::Scene).
 
 use crate::Error;
-use crate::model::{ActuatorKind, EqualityKind, JointKind, Keyframe, Settings, Shape};
+use crate::model::{ActuatorKind, EqualityKind, Filter, JointKind, Keyframe, Settings, Shape};
 
 /// A scene as a file describes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -191,29 +191,6 @@ impl Material {
             mu_static,
             restitution: self.restitution.max(other.restitution),
         }
-    }
-}
-
-/// Which shapes touch: those of which the `contype` of one has a bit of the `conaffinity` of the other
-/// (MuJoCo's rule).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Filter {
-    /// What it is, in bits.
-    pub contype: u32,
-    /// What it touches, in bits.
-    pub conaffinity: u32,
-}
-
-impl Default for Filter {
-    fn default() -> Self {
-        Filter { contype: 1, conaffinity: 1 }
-    }
-}
-
-impl Filter {
-    /// Whether two shapes touch.
-    pub fn admits(self, other: Filter) -> bool {
-        self.contype & other.conaffinity != 0 || other.contype & self.conaffinity != 0
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is wrong with a description, and where.
 
 use super::Description;
+use crate::Error;
 use crate::state::unit_quaternion;
 
 /// What something wrong belongs to, by its index.
@@ -58,11 +59,29 @@ pub struct Fault {
     pub owner: Owner,
     pub field: &'static str,
     pub message: String,
+    /// What it is at odds with, and in which field.
+    pub with: Option<(Owner, &'static str)>,
 }
 
 impl Fault {
     pub(super) fn new(owner: Owner, field: &'static str, message: impl Into<String>) -> Fault {
-        Fault { owner, field, message: message.into() }
+        Fault { owner, field, message: message.into(), with: None }
+    }
+
+    /// The same at odds with a field of another.
+    pub(super) fn with(self, owner: Owner, field: &'static str) -> Fault {
+        Fault { with: Some((owner, field)), ..self }
+    }
+
+    /// The fault as an error, where `error` makes one of an owner, a field and a message.
+    pub fn error(self, error: impl Fn(Owner, &str, &str) -> Error) -> Error {
+        let Fault { owner, field, mut message, with } = self;
+        if let Some((owner, field)) = with {
+            let other = error(owner, field, "");
+            let line = other.line().map_or(String::new(), |line| format!(", line {line}"));
+            message += &format!(" (the other: {}{line})", other.field());
+        }
+        error(owner, field, &message)
     }
 
     /// `demand`, what was found instead and its unit as an error, unless `met`.

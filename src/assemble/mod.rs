@@ -11,8 +11,9 @@ mod numbers;
 mod overlap;
 mod pairs;
 
+pub use crate::model::Filter;
 pub use description::{
     ActuatorDescription, BodyDescription, ColliderDescription, ContactDescription, Description,
-    EqualityDescription, Filter, HalfSpaceDescription, JointDescription, Material,
+    EqualityDescription, HalfSpaceDescription, JointDescription, Material,
 };
 pub(crate) use fault::Owner;

@@ -21,10 +21,6 @@ impl Description {
                 values.extend(described[collider].position);
             }
         };
-        let of = |owner: Option<usize>| {
-            let all = model.colliders.iter().enumerate();
-            all.filter(move |(_, collider)| collider.body == owner).map(|(index, _)| index)
-        };
         for (place, &index) in order.iter().enumerate() {
             let body = &self.bodies[index];
             values.push(body.mass);
@@ -40,9 +36,9 @@ impl Description {
                 values.extend([joint.stiffness, joint.rest]);
                 values.extend(joint.limits.unwrap_or_default());
             }
-            of(Some(place)).for_each(|collider| shape(&mut values, collider));
+            model.colliders_of(Some(place)).for_each(|collider| shape(&mut values, collider));
         }
-        of(None).for_each(|collider| shape(&mut values, collider));
+        model.colliders_of(None).for_each(|collider| shape(&mut values, collider));
         for Material { mu, mu_static, restitution } in materials {
             values.extend([*mu, *restitution, mu_static.unwrap_or(0.0)]);
         }

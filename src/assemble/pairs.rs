@@ -1,158 +1,268 @@
 //! Which shapes can touch, and what they are made of.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::fault::{Fault, Owner};
 use super::{ColliderDescription, Description, Material};
-use crate::model::{JointKind, Model, Pair, Solid};
+use crate::model::{Filters, MOST_OWN, Model, Pair, SharedContacts, Solid, Surface};
 
-/// The largest number of pairs that can touch.
+/// The largest number of pairs that have numbers of their own.
 const MOST_PAIRS: usize = 1_000_000;
 
+/// What a description says of the solids of a model.
+struct Touching<'a> {
+    description: &'a Description,
+    model: &'a Model,
+    order: &'a [usize],
+    colliders: &'a [&'a ColliderDescription],
+    filters: Filters,
+    /// The contact that names each pair.
+    named: HashMap<(Solid, usize), usize>,
+}
+
 impl Description {
-    /// Adds the pairs that can touch to the model; returns what each is made of.
+    /// Adds the pairs that can touch to the model; returns what each is made of, then each surface that pairs
+    /// without numbers of their own share.
     pub(super) fn pairs(
         &self,
         model: &mut Model,
         order: &[usize],
-        described: &[&ColliderDescription],
+        colliders: &[&ColliderDescription],
     ) -> Result<Vec<Material>, Fault> {
-        let mut special = HashMap::new();
-        for (k, contact) in self.contacts.iter().enumerate() {
-            special.insert(contact.pair.as_str(), k);
+        let (filters, named) = (self.filters(model, colliders), self.named(model));
+        let touching = Touching { description: self, model, order, colliders, filters, named };
+        let mut own = Vec::new();
+        for pair in touching.over_half_spaces() {
+            touching.list(pair, &mut own)?;
         }
-        let mut used = HashSet::new();
-        let mut materials = Vec::new();
-        let mut known = Vec::new();
-        let firsts = (0..model.half_spaces.len()).map(Solid::HalfSpace);
-        let firsts = firsts.chain((0..model.colliders.len()).map(Solid::Collider));
-        for first in firsts.collect::<Vec<_>>() {
-            let start = match first {
-                Solid::HalfSpace(_) => 0,
-                Solid::Collider(first) => first + 1,
-            };
-            for second in start..model.colliders.len() {
-                let name = model.pair_name(first, second);
-                let pair = Pair { name, first, second, two_regimes: false };
-                if model.moving_bodies(&pair) == [None; 2] {
-                    continue;
-                }
-                let own = special.get(pair.name.as_str()).copied().or_else(|| {
-                    let other = match first {
-                        Solid::HalfSpace(k) => &model.half_spaces[k].name,
-                        Solid::Collider(k) => &model.colliders[k].name,
-                    };
-                    let name = format!("{}-{other}", model.colliders[second].name);
-                    special.get(name.as_str()).copied()
-                });
-                if own.is_none() && !self.may_touch(model, &pair, described) {
-                    continue;
-                }
-                known.push(pair.name.clone());
-                let material = match own {
-                    Some(k) => {
-                        used.insert(k);
-                        match self.contacts[k].material {
-                            Some(material) => material,
-                            None => continue,
-                        }
-                    }
-                    None => {
-                        let first = match first {
-                            Solid::HalfSpace(k) => self.half_spaces[k].material,
-                            Solid::Collider(k) => described[k].material,
-                        };
-                        match (first, described[second].material) {
-                            (Some(first), Some(second)) => first.with(second),
-                            (Some(one), None) | (None, Some(one)) => {
-                                self.default_contact.map_or(one, |other| one.with(other))
-                            }
-                            (None, None) => match self.default_contact {
-                                Some(material) => material,
-                                None if self.passes => continue,
-                                None => return Err(self.no_material(model, order, &pair)),
-                            },
-                        }
-                    }
-                };
-                if model.pairs.len() == MOST_PAIRS {
-                    let message = format!("more than {MOST_PAIRS} pairs of shapes can touch");
-                    return Err(Fault::new(Owner::Scene, "contact", message));
-                }
-                let two_regimes = material.mu_static.is_some();
-                model.pairs.push(Pair { two_regimes, ..pair });
-                materials.push(material);
+        touching.check_bare()?;
+        let unnamed = touching.of_colliders().filter(|&pair| {
+            !touching.named.contains_key(&pair)
+                && touching.admits(pair)
+                && touching.material(pair).is_some()
+        });
+        let mut shared = None;
+        if unnamed.take(MOST_OWN + 1).count() <= MOST_OWN {
+            for pair in touching.of_colliders() {
+                touching.list(pair, &mut own)?;
             }
+        } else {
+            let of_colliders = |pair: &&(Solid, usize)| matches!(pair.0, Solid::Collider(_));
+            let mut named: Vec<_> = touching.named.keys().filter(of_colliders).copied().collect();
+            named.sort_unstable();
+            for pair in named {
+                touching.list(pair, &mut own)?;
+            }
+            shared = Some(touching.shared());
         }
-        for (k, contact) in self.contacts.iter().enumerate() {
-            if !used.contains(&k) {
-                let name = &contact.pair;
-                let message = match known.is_empty() {
-                    true => {
-                        format!("there is no pair {name:?}: the scene has nothing that can touch")
-                    }
-                    false => {
-                        format!("there is no pair {name:?}; the pairs are {}", list(&known))
-                    }
-                };
-                return Err(Fault::new(Owner::Contact(k), "pair", message));
-            }
+        touching.check_named()?;
+        let (pairs, mut materials): (Vec<_>, Vec<_>) = own.into_iter().unzip();
+        model.pairs = pairs;
+        if let Some((shared, surfaces)) = shared {
+            model.shared = Some(shared);
+            materials.extend(surfaces);
         }
         Ok(materials)
     }
 
-    /// Whether the two of a pair are meant to touch, if nothing is said about them.
-    fn may_touch(&self, model: &Model, pair: &Pair, described: &[&ColliderDescription]) -> bool {
-        let second = &model.colliders[pair.second];
-        let (first, filter) = match pair.first {
-            Solid::HalfSpace(k) => (None, self.half_spaces[k].filter),
-            Solid::Collider(k) => (model.colliders[k].body, described[k].filter),
+    fn filters(&self, model: &Model, colliders: &[&ColliderDescription]) -> Filters {
+        let bodies = model.bodies.iter().enumerate();
+        let index: HashMap<&str, usize> = bodies.map(|(k, body)| (body.name.as_str(), k)).collect();
+        let known = |[a, b]: &[String; 2]| {
+            let [a, b] = [index.get(a.as_str())?, index.get(b.as_str())?];
+            Some([*a.min(b), *a.max(b)])
         };
-        if !filter.admits(described[pair.second].filter) {
-            return false;
+        let mut excluded: Vec<_> = self.excluded.iter().filter_map(known).collect();
+        excluded.sort_unstable();
+        Filters {
+            half_spaces: self.half_spaces.iter().map(|ground| ground.filter).collect(),
+            colliders: colliders.iter().map(|collider| collider.filter).collect(),
+            excluded,
+            touch_parents: self.touch_parents,
         }
-        let (Some(a), Some(b)) = (first, second.body) else { return true };
-        // Bodies fixed to each other count as one.
-        let [a_whole, b_whole] = [a, b].map(|body| whole(model, body));
-        if a_whole == b_whole {
-            return false;
-        }
-        let above = |body: Option<usize>| {
-            let parent = body.and_then(|body| model.bodies[body].parent);
-            parent.and_then(|parent| whole(model, parent))
-        };
-        let joined = |child: Option<usize>, parent: Option<usize>| {
-            parent.is_some() && above(child) == parent
-        };
-        if !self.touch_parents && (joined(a_whole, b_whole) || joined(b_whole, a_whole)) {
-            return false;
-        }
-        let names = [a, b].map(|body| &model.bodies[body].name);
-        !self.excluded.iter().any(|[x, y]| [x, y] == names || [y, x] == names)
     }
 
-    fn no_material(&self, model: &Model, order: &[usize], pair: &Pair) -> Fault {
+    /// The contact that names each pair, in either order; if both orders are there, that of the model.
+    fn named(&self, model: &Model) -> HashMap<(Solid, usize), usize> {
+        let mut solids: HashMap<&str, Vec<Solid>> = HashMap::new();
+        for (k, ground) in model.half_spaces.iter().enumerate() {
+            solids.entry(&ground.name).or_default().push(Solid::HalfSpace(k));
+        }
+        for (k, collider) in model.colliders.iter().enumerate() {
+            solids.entry(&collider.name).or_default().push(Solid::Collider(k));
+        }
+        let of = |name: &str| solids.get(name).map_or(&[][..], Vec::as_slice);
+        let mut named = HashMap::new();
+        for turned in [true, false] {
+            for (k, contact) in self.contacts.iter().enumerate() {
+                let halves = contact.pair.match_indices('-');
+                for (first, second) in halves.map(|(at, _)| contact.pair.split_at(at)) {
+                    let (mut first, mut second) = (first, &second[1..]);
+                    if turned {
+                        (first, second) = (second, first);
+                    }
+                    for (&first, &second) in
+                        of(first).iter().flat_map(|a| of(second).iter().map(move |b| (a, b)))
+                    {
+                        let Solid::Collider(collider) = second else { continue };
+                        if first < second && model.moving_bodies(first, collider) != [None; 2] {
+                            named.insert((first, collider), k);
+                        }
+                    }
+                }
+            }
+        }
+        named
+    }
+}
+
+impl Touching<'_> {
+    fn over_half_spaces(&self) -> impl Iterator<Item = (Solid, usize)> + use<'_> {
+        let (grounds, colliders) = (self.model.half_spaces.len(), self.model.colliders.len());
+        let all = (0..grounds).flat_map(move |k| (0..colliders).map(move |c| (k, c)));
+        all.map(|(ground, collider)| (Solid::HalfSpace(ground), collider))
+    }
+
+    fn of_colliders(&self) -> impl Iterator<Item = (Solid, usize)> + use<'_> {
+        let count = self.model.colliders.len();
+        let all = (0..count).flat_map(move |a| (a + 1..count).map(move |b| (a, b)));
+        all.map(|(first, second)| (Solid::Collider(first), second))
+    }
+
+    /// Whether two solids are meant to touch: because a contact names them, or because nothing is in the way.
+    fn admits(&self, (first, second): (Solid, usize)) -> bool {
+        self.named.contains_key(&(first, second))
+            || self.model.moving_bodies(first, second) != [None; 2]
+                && self.filters.admit(self.model, first, second)
+    }
+
+    /// What the surface of a solid is made of, if it says so.
+    fn surface(&self, solid: Solid) -> Option<Material> {
+        match solid {
+            Solid::HalfSpace(k) => self.description.half_spaces[k].material,
+            Solid::Collider(k) => self.colliders[k].material,
+        }
+    }
+
+    /// What a pair that touches is made of; nothing if its solids pass through each other or do not say.
+    fn material(&self, (first, second): (Solid, usize)) -> Option<Material> {
+        if let Some(&k) = self.named.get(&(first, second)) {
+            return self.description.contacts[k].material;
+        }
+        let default = self.description.default_contact;
+        match (self.surface(first), self.surface(Solid::Collider(second))) {
+            (Some(first), Some(second)) => Some(first.with(second)),
+            (Some(one), None) | (None, Some(one)) => {
+                Some(default.map_or(one, |other| one.with(other)))
+            }
+            (None, None) => default,
+        }
+    }
+
+    /// Adds a pair that touches to those with numbers of their own.
+    fn list(&self, pair: (Solid, usize), own: &mut Vec<(Pair, Material)>) -> Result<(), Fault> {
+        if !self.admits(pair) {
+            return Ok(());
+        }
+        let Some(material) = self.material(pair) else {
+            let says = self.named.contains_key(&pair) || self.description.passes;
+            return if says { Ok(()) } else { Err(self.no_material(pair)) };
+        };
+        if own.len() == MOST_PAIRS {
+            let message = format!("more than {MOST_PAIRS} pairs of shapes can touch");
+            return Err(Fault::new(Owner::Scene, "contact", message));
+        }
+        let (first, second) = pair;
+        let name = self.model.solids_name(first, second);
+        let two_regimes = material.mu_static.is_some();
+        own.push((Pair { name, first, second, two_regimes }, material));
+        Ok(())
+    }
+
+    /// Colliders of which nobody says what they are made of must not meet.
+    fn check_bare(&self) -> Result<(), Fault> {
+        if self.description.passes || self.description.default_contact.is_some() {
+            return Ok(());
+        }
+        let all = 0..self.model.colliders.len();
+        let bare: Vec<usize> = all.filter(|&k| self.colliders[k].material.is_none()).collect();
+        for (place, &first) in bare.iter().enumerate() {
+            for &second in &bare[place + 1..] {
+                let pair = (Solid::Collider(first), second);
+                if !self.named.contains_key(&pair) && self.admits(pair) {
+                    return Err(self.no_material(pair));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How colliders touch that no contact names, and what their surfaces are made of.
+    fn shared(&self) -> (SharedContacts, Vec<Material>) {
+        let mut materials = Vec::new();
+        let mut surfaces = Vec::new();
+        let mut add = |name: &str, is_default: bool, material: Material| {
+            let (name, two_regimes) = (name.to_string(), material.mu_static.is_some());
+            surfaces.push(Surface { name, is_default, two_regimes });
+            materials.push(material);
+            surfaces.len() - 1
+        };
+        let bare = self.colliders.iter().any(|collider| collider.material.is_none());
+        let default = self.description.default_contact.filter(|_| bare);
+        let default = default.map(|material| add("contact", true, material));
+        let named = self.model.colliders.iter().zip(self.colliders);
+        let surface = named.map(|(collider, described)| match described.material {
+            Some(material) => Some(add(&collider.name, false, material)),
+            None => default,
+        });
+        let surface = surface.collect();
+        let passing = self.named.iter().filter_map(|(&(first, second), &k)| match first {
+            Solid::Collider(first) if self.description.contacts[k].material.is_none() => {
+                Some([first, second])
+            }
+            _ => None,
+        });
+        let mut passing: Vec<_> = passing.collect();
+        passing.sort_unstable();
+        let filters = self.filters.clone();
+        (SharedContacts { filters, passing, surface, surfaces }, materials)
+    }
+
+    /// Every contact names a pair.
+    fn check_named(&self) -> Result<(), Fault> {
+        let mut used = vec![false; self.description.contacts.len()];
+        self.named.values().for_each(|&k| used[k] = true);
+        let Some(k) = used.iter().position(|used| !used) else { return Ok(()) };
+        let name = &self.description.contacts[k].pair;
+        let known = self.over_half_spaces().chain(self.of_colliders());
+        let mut known = known.filter(|&pair| self.admits(pair)).peekable();
+        let message = match known.peek() {
+            None => format!("there is no pair {name:?}: the scene has nothing that can touch"),
+            Some(_) => {
+                let names = known.map(|(first, second)| self.model.solids_name(first, second));
+                format!("there is no pair {name:?}; the pairs are {}", list(names))
+            }
+        };
+        Err(Fault::new(Owner::Contact(k), "pair", message))
+    }
+
+    fn no_material(&self, (first, second): (Solid, usize)) -> Fault {
         let message = format!(
             "no [[contact]] says how the pair {0:?} touches; add one with pair = {0:?} (with \
              mu, or with collide = false), or one without pair for all",
-            pair.name
+            self.model.solids_name(first, second)
         );
-        let owner = model.colliders[pair.second].body;
-        Fault::new(owner.map_or(Owner::Scene, |body| Owner::Body(order[body])), "", message)
+        let owner = self.model.colliders[second].body;
+        Fault::new(owner.map_or(Owner::Scene, |body| Owner::Body(self.order[body])), "", message)
     }
-}
-
-/// The topmost body that one is fixed to; nothing is the world.
-fn whole(model: &Model, mut body: usize) -> Option<usize> {
-    while model.bodies[body].joint.kind == JointKind::Fixed {
-        body = model.bodies[body].parent?;
-    }
-    Some(body)
 }
 
 /// Names for a message, not too many.
-fn list(names: &[String]) -> String {
+fn list(mut names: impl Iterator<Item = String>) -> String {
     const MOST: usize = 20;
-    let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
-    if names.len() > MOST { format!("{shown}, and {} more", names.len() - MOST) } else { shown }
+    let shown = names.by_ref().take(MOST).collect::<Vec<_>>().join(", ");
+    match names.count() {
+        0 => shown,
+        more => format!("{shown}, and {more} more"),
+    }
 }

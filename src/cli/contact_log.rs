@@ -68,7 +68,7 @@ impl ContactLog {
             self.contacts.write_record([
                 &step,
                 &time,
-                &model.pairs[contact.pair].name,
+                &model.pair_name(contact.pair),
                 &contact.feature.to_string(),
                 contact.mode.name(),
                 contact.target.name(),

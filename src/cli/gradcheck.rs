@@ -19,7 +19,8 @@ use crate::verify::{Errors, Gradcheck, StepProgram};
 /// through the iterations and central differences against each other.
 ///
 /// With respect to every parameter, the state before the step and the applied forces. Differences
-/// are compared where both sides keep the contact modes; the others are counted as skipped.
+/// are central where both sides keep the modes of contacts and joints, and of one side where only one does;
+/// where none does, the derivative is counted as skipped. What changes at these kinks is named.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// Scene (.toml, MJCF, URDF); without one, built-in scenes of every contact situation.
@@ -118,20 +119,19 @@ fn warn(name: &str, check: &Gradcheck) {
 
 fn table(checks: &[(String, Gradcheck)], total: &Gradcheck) -> String {
     // One line a scene, or a parameter of the only one.
-    let lines: Vec<(&str, Errors, usize, usize)> = match checks {
+    let lines: Vec<(&str, Errors, [usize; 3])> = match checks {
         [(_, check)] => check
             .rows
             .iter()
-            .map(|row| (row.name.as_str(), row.worst, row.cases, row.skipped_at_kinks))
+            .map(|row| {
+                (row.name.as_str(), row.worst, [row.cases, row.one_sided, row.skipped_at_kinks])
+            })
             .collect(),
-        _ => checks
-            .iter()
-            .map(|(name, c)| (name.as_str(), c.max(), c.cases(), c.skipped_at_kinks()))
-            .collect(),
+        _ => checks.iter().map(|(name, c)| (name.as_str(), c.max(), counts(c))).collect(),
     };
     let width = lines.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0).max(9);
     let mut text = format!(
-        "largest relative difference from the tape\n{:width$}     duals  residual  unrolled  differences  cases  skipped\n",
+        "largest relative difference from the tape\n{:width$}     duals  residual  unrolled  differences  cases  one-sided  skipped\n",
         ""
     );
     let mut line = |name: &str, e: &Errors, counts: &str| {
@@ -142,13 +142,30 @@ fn table(checks: &[(String, Gradcheck)], total: &Gradcheck) -> String {
             e.dual_vs_tape, e.residual_vs_tape, e.unrolled_vs_tape, e.vs_differences
         );
     };
-    for (name, errors, cases, skipped) in &lines {
-        line(name, errors, &format!("  {cases:5}  {skipped:7}"));
+    let counted = |[cases, one_sided, skipped]: [usize; 3]| {
+        format!("  {cases:5}  {one_sided:9}  {skipped:7}")
+    };
+    for &(name, ref errors, counts) in &lines {
+        line(name, errors, &counted(counts));
     }
-    let (cases, skipped) = (total.cases(), total.skipped_at_kinks());
-    line("all", &total.max(), &format!("  {cases:5}  {skipped:7}"));
+    line("all", &total.max(), &counted(counts(total)));
     line("tolerance", &total.tolerances, "");
+    let kinks = total.kinks();
+    for (kink, count) in kinks.iter().take(MOST_KINKS) {
+        let _ = writeln!(text, "{count} at a kink of {kink}");
+    }
+    if kinks.len() > MOST_KINKS {
+        let _ = writeln!(text, "and at {} others", kinks.len() - MOST_KINKS);
+    }
     text + if total.passed() { "passed" } else { "FAILED" }
+}
+
+/// How many kinks are named in the table; JSON has all.
+const MOST_KINKS: usize = 20;
+
+/// Derivatives compared, of those with the difference of one side, with none.
+fn counts(check: &Gradcheck) -> [usize; 3] {
+    [check.cases(), check.one_sided(), check.skipped_at_kinks()]
 }
 
 fn json(checks: &[(String, Gradcheck)], total: &Gradcheck) -> Map<String, Value> {
@@ -159,7 +176,9 @@ fn json(checks: &[(String, Gradcheck)], total: &Gradcheck) -> Map<String, Value>
         object.insert(key, number);
     }
     object.insert("cases".into(), total.cases().into());
+    object.insert("one_sided".into(), total.one_sided().into());
     object.insert("skipped_at_kinks".into(), total.skipped_at_kinks().into());
+    object.insert("kinks".into(), json!(total.kinks()));
     object.insert("unsolved".into(), total.report.unsolved.into());
     object.insert("steps".into(), total.report.steps.into());
     object.insert("worst_residual".into(), output::number(total.report.worst.residual));
@@ -172,7 +191,9 @@ fn json(checks: &[(String, Gradcheck)], total: &Gradcheck) -> Map<String, Value>
             entry.insert("input".into(), json!(row.name));
             entry.extend(entries(&row.worst));
             entry.insert("cases".into(), row.cases.into());
+            entry.insert("one_sided".into(), row.one_sided.into());
             entry.insert("skipped_at_kinks".into(), row.skipped_at_kinks.into());
+            entry.insert("kinks".into(), json!(row.kinks));
             rows.push(Value::Object(entry));
         }
     }

@@ -35,12 +35,16 @@ pub(super) fn warn(scene: &Scene) {
     for warning in &scene.warnings {
         eprintln!("warning: {warning}");
     }
-    let shape = |collider: usize| &scene.model.colliders[collider].shape;
-    for pair in &scene.model.pairs {
-        if let Solid::Collider(first) = pair.first
-            && !supports([shape(first), shape(pair.second)])
-        {
-            eprintln!("warning: {}: contacts of these two shapes are not found", pair.name);
+    let model = &scene.model;
+    let shape = |collider: usize| &model.colliders[collider].shape;
+    let all = 0..model.colliders.len();
+    let odd: Vec<usize> = all.filter(|&k| !supports([shape(k), shape(k)])).collect();
+    for (place, &first) in odd.iter().enumerate() {
+        for &second in &odd[place + 1..] {
+            if let Some(pair) = model.pair(Solid::Collider(first), second) {
+                let name = model.pair_name(pair);
+                eprintln!("warning: {name}: contacts of these two shapes are not found");
+            }
         }
     }
 }

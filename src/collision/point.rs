@@ -11,7 +11,7 @@ use crate::spatial::rotation_matrix;
 /// A point of a body that may touch a half-space or another body.
 #[derive(Clone, Copy, Debug)]
 pub struct ContactPoint<T> {
-    /// The contact pair, an index into [`Model::pairs`](crate::model::Model::pairs).
+    /// The contact pair, see [`Model::pair`](crate::model::Model::pair).
     pub pair: usize,
     /// The two bodies; nothing is the world, or a body fixed to it. The contact impulse acts on the
     /// second, its opposite on the first.
@@ -90,7 +90,7 @@ impl<T: Real> Detection<T> {
     ) {
         points.clear();
         let model = system.model;
-        if model.pairs.is_empty() {
+        if !model.has_contacts() {
             return;
         }
         self.place(system, motion);
@@ -98,7 +98,7 @@ impl<T: Real> Detection<T> {
             let Solid::HalfSpace(half_space) = pair.first else { break };
             self.half_space_points(system, motion, index, half_space, points);
         }
-        if matches!(model.pairs.last(), Some(pair) if matches!(pair.first, Solid::Collider(_))) {
+        if model.colliders_touch() {
             self.collider_pairs(system, motion, points);
         }
     }
@@ -178,10 +178,9 @@ impl<T: Real> Detection<T> {
 
     /// Up to which distance the points of a pair were looked for in the last step, m.
     pub fn reach(&self, system: &System<T>, motion: &FreeMotion<T>, pair: usize) -> f64 {
-        let pair = &system.model.pairs[pair];
-        match pair.first {
-            Solid::HalfSpace(_) => FAR * way(system, motion, pair.second) + self.smoothing,
-            Solid::Collider(_) => 2.0 * self.furthest,
+        match system.model.solids(pair) {
+            (Solid::HalfSpace(_), second) => FAR * way(system, motion, second) + self.smoothing,
+            (Solid::Collider(_), _) => 2.0 * self.furthest,
         }
     }
 
@@ -196,7 +195,7 @@ impl<T: Real> Detection<T> {
     ) {
         let model = system.model;
         let Some(pair) = model.pair(Solid::Collider(first), second) else { return };
-        let bodies = model.moving_bodies(&model.pairs[pair]);
+        let bodies = model.moving_bodies(Solid::Collider(first), second);
         let start = points.len();
         self.pair.collide(
             system,
@@ -224,7 +223,7 @@ impl<T: Real> Detection<T> {
         points: &mut Vec<ContactPoint<T>>,
     ) {
         let model = system.model;
-        let (plane, second) = (&self.planes[half_space], model.pairs[pair].second);
+        let (plane, second) = (&self.planes[half_space], model.solids(pair).1);
         let (collider, pose) = (&model.colliders[second], &self.poses[second]);
         let Some(body) = collider.body else { return };
         let value = |v: &Vector3<T>| v.map(|x| x.value());
@@ -269,9 +268,9 @@ impl<T: Real> PairDetection<T> {
         points: &mut Vec<ContactPoint<T>>,
     ) {
         let System { model, parameters, .. } = *system;
-        let second = model.pairs[pair].second;
+        let (first, second) = model.solids(pair);
         let second_pose = pose(system, bodies[1], second);
-        match model.pairs[pair].first {
+        match first {
             Solid::HalfSpace(half_space) => {
                 let plane = parameters.plane(model, half_space);
                 if let Some(body) = bodies[1] {
@@ -296,8 +295,8 @@ impl<T: Real> PairDetection<T> {
         points: &mut Vec<ContactPoint<T>>,
     ) {
         let System { model, parameters, .. } = *system;
-        let Solid::Collider(first) = model.pairs[pair].first else { return };
-        let colliders = [first, model.pairs[pair].second];
+        let (Solid::Collider(first), second) = model.solids(pair) else { return };
+        let colliders = [first, second];
         self.witnesses.clear();
         witnesses(
             colliders.map(|collider| &model.colliders[collider].shape),
@@ -306,7 +305,7 @@ impl<T: Real> PairDetection<T> {
             reach,
             &mut self.witnesses,
         );
-        let bodies = model.moving_bodies(&model.pairs[pair]);
+        let bodies = model.moving_bodies(Solid::Collider(first), second);
         for &Witness { feature, gap, normal, points: at, lowest } in &self.witnesses {
             let arm = |side: usize| {
                 let (Some(_), Some(pose)) = (bodies[side], poses[side]) else {
@@ -333,7 +332,7 @@ impl<T: Real> PairDetection<T> {
         points: &mut Vec<ContactPoint<T>>,
     ) {
         let System { model, parameters, .. } = *system;
-        let second = model.pairs[pair].second;
+        let (_, second) = model.solids(pair);
         let (collider, size) = (&model.colliders[second], parameters.size(model, second));
         let surface = &mut self.surface;
         surface.clear();

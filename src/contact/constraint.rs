@@ -270,7 +270,7 @@ pub(super) fn friction<T: Real>(
     rows: [&[T]; 2],
 ) -> (T, Regime) {
     let System { model, parameters, settings } = system;
-    if model.pairs[point.pair].two_regimes {
+    if model.two_regimes(point.pair) {
         let slip = rows.map(|row| along(motion, point, row, |tree| tree.velocity).value());
         if norm(&slip) <= settings.static_speed {
             return (parameters.mu_static(model, point.pair), Regime::Static);

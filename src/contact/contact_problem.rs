@@ -102,7 +102,7 @@ impl<T: Real> Posed<'_, T> {
     pub fn key(&self, k: usize) -> (usize, usize, usize) {
         let owner = |[first, second]: [Option<usize>; 2]| second.or(first).unwrap_or(0);
         match self.joint(k) {
-            Some(joint) => (self.system.model.pairs.len() + joint.id, 0, owner(joint.trees)),
+            Some(joint) => (self.system.model.pair_end() + joint.id, 0, owner(joint.trees)),
             None => {
                 let point = &self.points[k];
                 (point.pair, point.feature, owner(point.trees(self.motion)))
@@ -284,7 +284,7 @@ impl<T: Real> ContactProblem<T> {
                 self.mu.push(joint.limit);
                 // Joints stop where their limits are.
                 self.compliance.push(T::zero());
-                self.decisions.push((Target::Gap, Regime::Kinetic));
+                self.decisions.push((joint.decided_by, Regime::default()));
                 continue;
             }
             let point = &points[k];

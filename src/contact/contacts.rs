@@ -18,7 +18,7 @@ use crate::state::State;
 /// A contact at the end of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactRecord {
-    /// The contact pair, an index into [`Model::pairs`](crate::model::Model::pairs).
+    /// The contact pair, see [`Model::pair`](crate::model::Model::pair).
     pub pair: usize,
     /// The point, see [`ContactPoint::feature`].
     pub feature: usize,
@@ -68,6 +68,8 @@ pub struct JointRecord {
     pub impulse: f64,
     /// What it did.
     pub mode: Mode,
+    /// What decided its least velocity.
+    pub target: Target,
 }
 
 /// The constraints of all trees over a step. Scratch memory: results do not depend on what it held.
@@ -293,9 +295,9 @@ impl<T: Real> Contacts<T> {
         self.joint_records.clear();
         let joints = self.outcomes[self.points.len()..].iter().zip(&self.joints.list);
         for (outcome, joint) in joints {
-            let Some(Outcome { impulse, mode, .. }) = *outcome else { continue };
+            let Some(Outcome { impulse, mode, target, .. }) = *outcome else { continue };
             let impulse = impulse[0].value();
-            self.joint_records.push(JointRecord { id: joint.id, impulse, mode });
+            self.joint_records.push(JointRecord { id: joint.id, impulse, mode, target });
         }
     }
 

@@ -13,11 +13,12 @@
 
 use nalgebra::Vector3;
 
+use super::constraint::Target;
 use crate::ad::Real;
 use crate::argmin::Law;
 use crate::dynamics::FreeMotion;
 use crate::linalg::norm;
-use crate::model::{EqualityKind, JointKind, Model, System};
+use crate::model::{Body, EqualityKind, JointKind, Model, System};
 use crate::spatial::{Quaternion, conjugate, log, product};
 use crate::state::State;
 
@@ -35,6 +36,8 @@ pub(crate) struct JointConstraint<T> {
     pub target: T,
     /// Largest impulse of dry friction, N s or N m s.
     pub limit: T,
+    /// What decided that.
+    pub decided_by: Target,
     /// How far a limit is, rad or m.
     pub gap: f64,
     /// Whether it may act in the step.
@@ -63,6 +66,22 @@ pub fn joint_conditions(model: &Model) -> usize {
     match model.trees.iter().all(|tree| tree.lone) && model.equalities.is_empty() {
         true => 0,
         false => 3 * model.nv() + MOST_ROWS * model.equalities.len(),
+    }
+}
+
+/// What a condition is called: `upper limit of thigh`.
+pub fn joint_condition_name(model: &Model, id: usize) -> String {
+    let nv = model.nv();
+    let of = |v: usize| {
+        let mut bodies = model.bodies.iter();
+        let moved = |Body { joint, .. }: &&Body| (joint.v..joint.v + joint.kind.nv()).contains(&v);
+        bodies.find(moved).map_or("", |body| &body.name)
+    };
+    match id {
+        id if id < 2 * nv && id % 2 == 0 => format!("lower limit of {}", of(id / 2)),
+        id if id < 2 * nv => format!("upper limit of {}", of(id / 2)),
+        id if id < 3 * nv => format!("dry friction of {}", of(id - 2 * nv)),
+        id => format!("equality {}", model.equalities[(id - 3 * nv) / MOST_ROWS].name),
     }
 }
 
@@ -181,7 +200,10 @@ impl<T: Real> JointConstraints<T> {
         let q = state.q[joint.q];
         let gaps = [q - parameters.lower(model, body), parameters.upper(model, body) - q];
         for (upper, gap) in gaps.into_iter().enumerate() {
-            let share = if gap.value() >= 0.0 { 1.0 } else { settings.baumgarte };
+            let (share, decided_by) = match gap.value() >= 0.0 {
+                true => (1.0, Target::Gap),
+                false => (settings.baumgarte, Target::Penetration),
+            };
             let constraint = JointConstraint {
                 id: 2 * joint.v + upper,
                 law: Law::NonNegative,
@@ -190,6 +212,7 @@ impl<T: Real> JointConstraints<T> {
                 columns: 0,
                 target: -gap * share / dt,
                 limit: T::zero(),
+                decided_by,
                 gap: gap.value(),
                 near: gap.value() <= 2.0 * dt.value() * speed || settings.smoothing > 0.0,
             };
@@ -220,6 +243,7 @@ impl<T: Real> JointConstraints<T> {
                 columns: 0,
                 target: T::zero(),
                 limit: friction * motion.duration(tree),
+                decided_by: Target::Gap,
                 gap: 0.0,
                 near: true,
             };
@@ -256,6 +280,7 @@ impl<T: Real> JointConstraints<T> {
                 columns: 0,
                 target: -violation * factor / dt,
                 limit: T::zero(),
+                decided_by: Target::Gap,
                 gap: 0.0,
                 near: true,
             };

@@ -20,5 +20,5 @@ pub use contacts::{ContactRecord, Contacts, JointRecord};
 pub use impulses::Impulses;
 pub use island_report::IslandReport;
 pub use islands::Island;
-pub use joint_constraints::{joint_conditions, joint_owner};
+pub use joint_constraints::{joint_condition_name, joint_conditions, joint_owner};
 pub(crate) use point_action::{Twist, point_action};

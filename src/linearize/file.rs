@@ -81,7 +81,7 @@ impl Linearization {
         let per_step = (0..self.times.len()).map(|k| {
             let contacts = self.modes[k].iter().map(|contact| {
                 json!({
-                    "pair": model.pairs[contact.pair].name,
+                    "pair": model.pair_name(contact.pair),
                     "friction": contact.regime.name(),
                     "point": contact.feature,
                     "mode": contact.mode.name(),

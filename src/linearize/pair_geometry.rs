@@ -48,12 +48,12 @@ impl<'a> PairOf<'a> {
 /// of a half-space.
 pub(super) fn solid_slots(system: &System<f64>, pair: usize) -> [usize; 2] {
     let model = system.model;
-    let pair = &model.pairs[pair];
-    let first = match pair.first {
+    let (first, second) = model.solids(pair);
+    let first = match first {
         Solid::HalfSpace(half_space) => model.half_space_slot(half_space),
         Solid::Collider(first) => model.collider_slot(first),
     };
-    [first, model.collider_slot(pair.second)]
+    [first, model.collider_slot(second)]
 }
 
 impl PairGeometry {
@@ -102,13 +102,14 @@ impl PairGeometry {
     ) {
         points.clear();
         let System { model, settings, .. } = *of.system;
-        let pair = &model.pairs[of.pair];
+        let (first, second) = model.solids(of.pair);
+        let bodies = model.moving_bodies(first, second);
         let owners = [
-            match pair.first {
+            match first {
                 Solid::Collider(first) => model.colliders[first].body,
                 Solid::HalfSpace(_) => None,
             },
-            model.colliders[pair.second].body,
+            model.colliders[second].body,
         ];
         let pose = |side: usize| {
             let body = &of.motion.bodies[owners[side]?];
@@ -118,9 +119,7 @@ impl PairGeometry {
         let (first, second) = (pose(0), pose(1));
         let poses = [first.as_ref(), second.as_ref()];
         if let Some(rotations) = rotations {
-            for (turn, (body, pose)) in
-                rotations.iter_mut().zip(model.moving_bodies(pair).iter().zip(poses))
-            {
+            for (turn, (body, pose)) in rotations.iter_mut().zip(bodies.iter().zip(poses)) {
                 *turn = body.and(pose).map(|pose| pose.rotation);
             }
         }

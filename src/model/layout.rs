@@ -47,7 +47,7 @@ impl Model {
 }
 
 impl Slots {
-    /// Gravity; each body, with its joint and its colliders; the colliders of the world; pairs, actuators,
+    /// Gravity; each body, with its joint and its colliders; the colliders of the world; pairs, surfaces, actuators,
     /// equalities, half-spaces, the compliance.
     fn of(model: &Model) -> Slots {
         let mut slots = Slots { colliders: vec![0; model.colliders.len()], ..Slots::default() };
@@ -58,22 +58,20 @@ impl Slots {
         };
         let size =
             |collider: usize| SIZE + if model.colliders[collider].placed { PLACE } else { 0 };
-        let of = |owner: Option<usize>| {
-            let all = model.colliders.iter().enumerate();
-            all.filter(move |(_, collider)| collider.body == owner).map(|(index, _)| index)
-        };
         for (index, body) in model.bodies.iter().enumerate() {
             slots.bodies.push(take(BODY));
             let lone = body.tree.is_some_and(|tree| model.trees[tree].lone);
             slots.joints.push(if lone { None } else { Some(take(JOINT)) });
-            for collider in of(Some(index)) {
+            for collider in model.colliders_of(Some(index)) {
                 slots.colliders[collider] = take(size(collider));
             }
         }
-        for collider in of(None) {
+        for collider in model.colliders_of(None) {
             slots.colliders[collider] = take(size(collider));
         }
         slots.pairs = take(PAIR * model.pairs.len());
+        let surfaces = model.shared.as_ref().map_or(0, |shared| shared.surfaces.len());
+        slots.surfaces = take(PAIR * surfaces);
         slots.actuators = take(ACTUATOR * model.actuators.len());
         slots.equalities = take(EQUALITY * model.equalities.len());
         slots.half_spaces = take(HALF_SPACE * model.half_spaces.len());

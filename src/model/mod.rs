@@ -13,9 +13,11 @@ mod polyhedron;
 mod scene;
 mod settings;
 mod shape;
+mod shared_contacts;
 mod slots;
 mod system;
 mod topology;
+mod touching;
 
 pub use actuator::{Actuator, ActuatorKind};
 pub use convex_hull::HullError;
@@ -28,6 +30,8 @@ pub use polyhedron::{CYLINDER_SIDES, Edge, Face, Polyhedron};
 pub use scene::{Keyframe, Scene};
 pub use settings::{ContactSolver, Integrator, Settings, StaggeredDerivative};
 pub use shape::{Shape, UniformSolid};
+pub use shared_contacts::Filter;
+pub(crate) use shared_contacts::{Filters, MOST_OWN, SharedContacts, Surface};
 pub use system::System;
 pub use topology::{
     ActuatorSlots, Body, Collider, HalfSpace, JointSlots, Model, Pair, PairSlots, Plane, Solid,

@@ -39,8 +39,10 @@ impl Model {
     /// The names of single parameters, in the order of their slots: `gravity/z`, `cube/mass`,
     /// `cube/center_of_mass/x`, `cube/inertia/xx`, `cube/half_extents/x`, `ball/radius`, `link/damping`,
     /// `floor-cube/mu`, `floor-cube/restitution`, and `floor-cube/mu_static` of a pair with two regimes.
-    /// Then `floor/offset` and `floor/tilt/x` of half-spaces, and `contact/relative_compliance`, in units of
-    /// [`Settings::compliance`](super::Settings::compliance). Unused slots have none.
+    /// Where colliders are so many that not every two are a pair with numbers of its own, those of surfaces: `cube/mu`,
+    /// and `contact/mu` of all that have none of their own. Then `floor/offset` and `floor/tilt/x` of half-spaces, and
+    /// `contact/relative_compliance`, in units of [`Settings::compliance`](super::Settings::compliance). Unused slots
+    /// have none.
     pub fn parameter_names(&self) -> Vec<String> {
         self.named_slots().into_iter().map(|(name, _)| name).collect()
     }
@@ -70,14 +72,14 @@ impl Model {
     }
 
     /// Every single name with its slot, in the order of the slots.
-    fn named_slots(&self) -> Vec<(String, usize)> {
+    pub(crate) fn named_slots(&self) -> Vec<(String, usize)> {
         let mut names = Names(Vec::with_capacity(self.parameter_count()));
         names.add("gravity", &XYZ, 0);
         for index in 0..self.bodies.len() {
             self.name_body(index, &mut names);
         }
-        for (index, _) in self.colliders.iter().enumerate().filter(|(_, c)| c.body.is_none()) {
-            self.name_collider(index, &mut names);
+        for collider in self.colliders_of(None) {
+            self.name_collider(collider, &mut names);
         }
         for (index, pair) in self.pairs.iter().enumerate() {
             let first = self.slots.pair(index);
@@ -85,6 +87,15 @@ impl Model {
             names.add(&pair.name, &["restitution"], first + RESTITUTION);
             if pair.two_regimes {
                 names.add(&pair.name, &["mu_static"], first + MU_STATIC);
+            }
+        }
+        let surfaces = self.shared.iter().flat_map(|shared| &shared.surfaces);
+        for (index, surface) in surfaces.enumerate() {
+            let first = self.slots.surface(index);
+            names.add(&surface.name, &["mu"], first + MU);
+            names.add(&surface.name, &["restitution"], first + RESTITUTION);
+            if surface.two_regimes {
+                names.add(&surface.name, &["mu_static"], first + MU_STATIC);
             }
         }
         for (index, actuator) in self.actuators.iter().enumerate() {
@@ -123,7 +134,7 @@ impl Model {
             names.add(name, &["offset"], first + DISTANCE);
             names.add(&format!("{name}/tilt"), &XYZ[..2], first + TILT);
         }
-        if !self.pairs.is_empty() {
+        if self.has_contacts() {
             names.add("contact", &["relative_compliance"], self.slots.compliance);
         }
         names.0
@@ -193,9 +204,7 @@ impl Model {
                 names.add(name, &["upper"], first + UPPER);
             }
         }
-        for (collider, _) in
-            self.colliders.iter().enumerate().filter(|(_, c)| c.body == Some(index))
-        {
+        for collider in self.colliders_of(Some(index)) {
             self.name_collider(collider, names);
         }
     }

@@ -7,7 +7,7 @@ use super::slots::{
     FRICTION, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO, REST,
     RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
 };
-use super::{Model, Plane};
+use super::{Model, PairSlots, Plane};
 use crate::ad::Real;
 use crate::spatial::{exp, rotation_matrix};
 
@@ -18,8 +18,10 @@ use crate::spatial::{exp, rotation_matrix};
 /// stiffness, rest, lower, upper; none of a [lone](super::Tree::lone) body), then for each of its colliders
 /// three sizes, and its position x, y, z unless it is at the origin; the same for the colliders
 /// of the world; for each contact pair mu, restitution and mu_static (unused unless the pair has two
-/// regimes); actuators; equalities; for each half-space its offset, and the angles in rad by which its normal is
-/// tilted; the compliance of contacts in units of [`Settings::compliance`](super::Settings::compliance). [`Model::parameter`] finds the slots by name.
+/// regimes); the same of the surfaces of colliders where these are so many that not every two are a pair
+/// with numbers of its own; actuators; equalities; for each half-space its offset, and the angles in rad by which its
+/// normal is tilted; the compliance of contacts in units of [`Settings::compliance`](super::Settings::compliance).
+/// [`Model::parameter`] finds the slots by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters<T> {
     /// The numbers, SI units.
@@ -115,17 +117,34 @@ impl<T: Real> Parameters<T> {
     /// Coefficient of friction of a contact pair: of contacts that slip, and of all where the pair has
     /// one regime.
     pub fn mu(&self, model: &Model, pair: usize) -> T {
-        self.values[model.slots.pair(pair) + MU]
+        self.of_pair(model, pair, MU)
     }
 
     /// Coefficient of friction of contacts at rest, of a pair with two regimes.
     pub fn mu_static(&self, model: &Model, pair: usize) -> T {
-        self.values[model.slots.pair(pair) + MU_STATIC]
+        self.of_pair(model, pair, MU_STATIC)
     }
 
     /// Coefficient of restitution of a contact pair, 0 to 1.
     pub fn restitution(&self, model: &Model, pair: usize) -> T {
-        self.values[model.slots.pair(pair) + RESTITUTION]
+        self.of_pair(model, pair, RESTITUTION)
+    }
+
+    fn of_pair(&self, model: &Model, pair: usize, number: usize) -> T {
+        self.values[self.slot_of_pair(model, pair, number)]
+    }
+
+    /// The slot of the number that counts: of equal ones that of the first surface.
+    fn slot_of_pair(&self, model: &Model, pair: usize, number: usize) -> usize {
+        let slots = model.slots_of_pair(pair, number);
+        let [first, second] = slots.map(|slot| self.values[slot].value());
+        if first >= second { slots[0] } else { slots[1] }
+    }
+
+    /// Where the numbers of a contact pair are: its own, or of those of both surfaces the larger ones, which count.
+    pub fn pair_slots(&self, model: &Model, pair: usize) -> PairSlots {
+        let slot = |number: usize| self.slot_of_pair(model, pair, number);
+        PairSlots { mu: slot(MU), restitution: slot(RESTITUTION), mu_static: slot(MU_STATIC) }
     }
 
     /// Force of a joint, N m or N, per force of its actuator.

@@ -33,11 +33,11 @@ use crate::state::State;
 /// inertia = [8e-4, 8e-4, 8e-4]       # kg m² about the centre of mass: one number, xx yy zz, or
 ///                                    # xx yy zz xy xz yz; if left out, of uniform density
 /// center_of_mass = [0, 0, 0]         # m, in the body; if inertia is left out, that of the shape
-/// position = [0, 0, 0.05]            # of the centre of the shape in the world, m
+/// position = [0, 0, 0.05]            # of the origin of the body in the world, m
 /// orientation = [1, 0, 0, 0]         # w x y z, body to world
-/// velocity = [1, 0, 0]               # of the centre of the shape in the world, m/s
+/// velocity = [1, 0, 0]               # of the origin of the body in the world, m/s
 /// angular_velocity = [0, 0, 0]       # in the body frame, rad/s
-/// force = [0, 0, 0]                  # constant, at the centre of the shape, in the world, N
+/// force = [0, 0, 0]                  # constant, at the origin of the body, in the world, N
 /// torque = [0, 0, 0]                 # constant, in the body frame, N m
 ///
 /// [[body]]

@@ -58,6 +58,8 @@ pub(super) struct Slots {
     pub joints: Vec<Option<usize>>,
     pub colliders: Vec<usize>,
     pub pairs: usize,
+    /// Of surfaces, whose numbers are those of a pair.
+    pub surfaces: usize,
     pub actuators: usize,
     pub equalities: usize,
     pub half_spaces: usize,
@@ -70,6 +72,10 @@ pub(super) struct Slots {
 impl Slots {
     pub fn pair(&self, pair: usize) -> usize {
         self.pairs + PAIR * pair
+    }
+
+    pub fn surface(&self, surface: usize) -> usize {
+        self.surfaces + PAIR * surface
     }
 
     pub fn actuator(&self, actuator: usize) -> usize {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use nalgebra::Vector3;
 
+use super::shared_contacts::SharedContacts;
 use super::slots::{
     ANCHOR, ARMATURE, CONTROL_RANGE, DAMPING, FORCE_RANGE, FRICTION, GEAR, KD, KP, LOWER, MU,
     MU_STATIC, POSITION, REST, RESTITUTION, STIFFNESS, Slots, UPPER,
@@ -22,8 +23,11 @@ pub struct Model {
     pub colliders: Vec<Collider>,
     /// The fixed grounds and walls.
     pub half_spaces: Vec<HalfSpace>,
-    /// What can touch what, in the order of (`first`, `second`).
+    /// What can touch with numbers of its own, in the order of (`first`, `second`). In scenes of many colliders there
+    /// are others: see [`Model::pair`].
     pub pairs: Vec<Pair>,
+    /// How other colliders touch, if they do.
+    pub(crate) shared: Option<SharedContacts>,
     /// The moving bodies that hang together by joints, in the order of their first bodies.
     pub trees: Vec<Tree>,
     /// The motors.
@@ -33,9 +37,6 @@ pub struct Model {
     /// Where parameters stand.
     pub(super) slots: Slots,
 }
-
-/// Points of one pair that are remembered at most: a mesh has more vertices than ever touch at a time.
-const REMEMBERED: usize = 32;
 
 /// A rigid body.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +87,7 @@ pub struct JointSlots {
     pub upper: usize,
 }
 
-/// Places among the [parameters](super::Parameters) of the numbers of a contact pair.
+/// Places among the [parameters](super::Parameters) of the numbers of a contact pair, or of a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairSlots {
     /// Coefficient of friction.
@@ -179,40 +180,11 @@ pub struct Pair {
 }
 
 impl Model {
-    /// The pair of two solids, if they can touch.
-    pub fn pair(&self, first: Solid, second: usize) -> Option<usize> {
-        self.pairs.binary_search_by_key(&(first, second), |pair| (pair.first, pair.second)).ok()
-    }
-
-    /// What two solids are called together.
-    pub(crate) fn pair_name(&self, first: Solid, second: usize) -> String {
-        let owner = match first {
-            Solid::HalfSpace(half_space) => &self.half_spaces[half_space].name,
-            Solid::Collider(collider) => &self.colliders[collider].name,
-        };
-        format!("{owner}-{}", self.colliders[second].name)
-    }
-
-    /// The bodies of a pair that move; nothing stands for the world and what is fixed to it.
-    pub fn moving_bodies(&self, pair: &Pair) -> [Option<usize>; 2] {
-        let moving = |body: Option<usize>| body.filter(|&body| self.bodies[body].tree.is_some());
-        let first = match pair.first {
-            Solid::HalfSpace(_) => None,
-            Solid::Collider(first) => moving(self.colliders[first].body),
-        };
-        [first, moving(self.colliders[pair.second].body)]
-    }
-
-    /// How many impulses a pair is remembered with from step to step: see
-    /// [`StepMemory`](crate::simulation::StepMemory).
-    pub fn remembered_points(&self, pair: usize) -> usize {
-        let Pair { first, second, .. } = self.pairs[pair];
-        let points = |collider: usize| self.colliders[collider].shape.contact_points();
-        let most = match first {
-            Solid::HalfSpace(_) => points(second),
-            Solid::Collider(first) => points(first).min(points(second)),
-        };
-        most.min(REMEMBERED)
+    /// The colliders of a body, or of the world.
+    pub(crate) fn colliders_of(&self, body: Option<usize>) -> Range<usize> {
+        let before = |body: Option<usize>| self.colliders.partition_point(|c| c.body < body);
+        let next = body.map_or(0, |body| body + 1);
+        before(body)..before(Some(next))
     }
 
     /// How the numbers of the state move, joint by joint.
@@ -263,9 +235,9 @@ impl Model {
         self.slots.colliders[collider]
     }
 
-    /// Where the numbers of a contact pair are among the [parameters](super::Parameters).
-    pub fn pair_slots(&self, pair: usize) -> PairSlots {
-        let slot = self.slots.pair(pair);
+    /// Where the numbers of a surface are among the [parameters](super::Parameters).
+    pub(crate) fn surface_slots(&self, surface: usize) -> PairSlots {
+        let slot = self.slots.surface(surface);
         PairSlots { mu: slot + MU, restitution: slot + RESTITUTION, mu_static: slot + MU_STATIC }
     }
 

@@ -48,7 +48,7 @@ impl Linearized {
     pub fn new(model: &Model, jacobian: &StepJacobian) -> Self {
         let StepJacobian { a, b, c, next, report, modes, .. } = jacobian;
         let mode = |contact: &ContactRecord| {
-            (model.pairs[contact.pair].name.clone(), contact.feature, contact.mode.name())
+            (model.pair_name(contact.pair), contact.feature, contact.mode.name())
         };
         Linearized {
             matrices: [a, b, c].map(|matrix| matrix.transpose().as_slice().to_vec()),

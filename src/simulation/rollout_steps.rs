@@ -23,7 +23,7 @@ pub struct RolloutSteps<'a, L> {
     pub settings: &'a Settings,
     /// The state before the first step.
     pub initial: &'a State<f64>,
-    /// Six numbers a body (see [`step`]).
+    /// What every step takes, see [`step`].
     pub inputs: &'a [f64],
     /// What is summed.
     pub loss: L,

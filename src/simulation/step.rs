@@ -91,7 +91,9 @@ impl<T: Real> Workspace<T> {
             (contact.pair, contact.feature, contact.mode, (contact.target, contact.regime))
         });
         let joints = self.joints().iter().filter(|joint| joint.mode != Mode::Break);
-        contacts.chain(joints.map(|joint| (usize::MAX - joint.id, 0, joint.mode, <_>::default())))
+        contacts.chain(joints.map(|joint| {
+            (usize::MAX - joint.id, 0, joint.mode, (joint.target, Default::default()))
+        }))
     }
 }
 

@@ -43,12 +43,13 @@ impl<T: Real> StepMemory<T> {
     /// How many numbers it takes to hold all impulses there can be.
     pub fn numbers(model: &Model) -> usize {
         let pairs = (0..model.pairs.len()).map(|pair| numbers_of(model, pair)).sum::<usize>();
-        pairs + joint_conditions(model)
+        pairs + SHARED * model.shared_remembered_points() + joint_conditions(model)
     }
 
     /// Writes the impulses of all points that can touch, pair by pair, into as many numbers: four for each
     /// of the points that can touch at a time, the first the feature plus 1; zeros for those that do not.
-    /// Then one number for each limit, dry friction and closed loop.
+    /// Then those of pairs without numbers of their own as they come: five for each, the first the pair plus 1; what
+    /// there is no place for is forgotten. Then one number for each limit, dry friction and closed loop.
     pub fn write(&self, model: &Model, numbers: &mut [T]) {
         numbers.fill(T::zero());
         let mut first = 0;
@@ -64,10 +65,19 @@ impl<T: Real> StepMemory<T> {
             }
             first += numbers_of(model, index);
         }
-        let pairs = model.pairs.len();
-        for &(of, _, impulse) in self.trees.iter().flat_map(Impulses::known) {
-            if of >= pairs {
-                numbers[first + of - pairs] = impulse[0];
+        let (own, end) = (model.pairs.len(), model.pair_end());
+        let (shared, joints) =
+            numbers[first..].split_at_mut(SHARED * model.shared_remembered_points());
+        let mut places = shared.chunks_exact_mut(SHARED);
+        for &(of, feature, impulse) in self.trees.iter().flat_map(Impulses::known) {
+            if of >= end {
+                joints[of - end] = impulse[0];
+            } else if of >= own
+                && let Some(place) = places.next()
+            {
+                place[0] = T::constant((of + 1) as f64);
+                place[1] = T::constant((feature + 1) as f64);
+                place[2..].copy_from_slice(&impulse);
             }
         }
     }
@@ -85,10 +95,15 @@ impl<T: Real> StepMemory<T> {
                 self.trees[owner(model, index)].remember(index, feature, [x[1], x[2], x[3]]);
             }
         }
-        for (id, &impulse) in rest.iter().enumerate() {
+        let (shared, joints) = rest.split_at(SHARED * model.shared_remembered_points());
+        for x in shared.chunks_exact(SHARED).filter(|x| x[0].value() > 0.0) {
+            let [pair, feature] = [x[0], x[1]].map(|x| x.value() as usize - 1);
+            self.trees[owner(model, pair)].remember(pair, feature, [x[2], x[3], x[4]]);
+        }
+        for (id, &impulse) in joints.iter().enumerate() {
             let impulse = [impulse, T::zero(), T::zero()];
             if let Some(tree) = joint_owner(model, id) {
-                self.trees[tree].remember(model.pairs.len() + id, 0, impulse);
+                self.trees[tree].remember(model.pair_end() + id, 0, impulse);
             }
         }
     }
@@ -116,6 +131,9 @@ impl StepMemory<f64> {
     }
 }
 
+/// How many numbers it takes to hold an impulse of a pair without numbers of its own.
+const SHARED: usize = 5;
+
 /// How many numbers it takes to hold the impulses of a pair.
 fn numbers_of(model: &Model, pair: usize) -> usize {
     4 * model.remembered_points(pair)
@@ -123,6 +141,7 @@ fn numbers_of(model: &Model, pair: usize) -> usize {
 
 /// The tree that remembers the impulses of a pair: that of the second solid that moves.
 fn owner(model: &Model, pair: usize) -> usize {
-    let [first, second] = model.moving_bodies(&model.pairs[pair]);
+    let (first, second) = model.solids(pair);
+    let [first, second] = model.moving_bodies(first, second);
     second.or(first).and_then(|body| model.bodies[body].tree).unwrap_or(0)
 }

@@ -2,6 +2,7 @@
 
 use nalgebra::DMatrix;
 
+use super::differences::Difference;
 use super::{differences, ways};
 use crate::ad::{Error, Function, NodeRule, jacobian_by_rows};
 
@@ -16,8 +17,8 @@ pub struct Derivatives {
     pub residual: DMatrix<f64>,
     /// Forward, by duals through the solvers' iterations.
     pub unrolled: DMatrix<f64>,
-    /// The columns by central differences; none at a kink.
-    pub differences: Vec<Option<Vec<f64>>>,
+    /// The columns by differences; none where no side keeps the modes.
+    pub differences: Vec<Option<Difference>>,
 }
 
 impl Derivatives {
@@ -31,7 +32,7 @@ impl Derivatives {
         x: &[f64],
     ) -> Result<Derivatives, Error> {
         let (y, tape) = jacobian_by_rows(|x| f.evaluate(x), x)?;
-        let differences = differences::columns(run, x, &row_scales(&tape));
+        let differences = differences::columns(run, x, &tape, &row_scales(&tape));
         let forward = |rule| ways::forward(rule, f, x, y.len());
         Ok(Derivatives {
             dual: forward(NodeRule::ByJvp)?,

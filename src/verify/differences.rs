@@ -1,31 +1,63 @@
-//! Central differences of a program that knows when it crosses a kink.
+//! Differences of a program that knows when it crosses a kink.
 
-use super::ladder::Ladder;
+use nalgebra::DMatrix;
+
+use super::ladder::{Ladder, size};
 
 /// Estimated error, relative to the scale of the row, at which narrower ones are not tried.
 const ENOUGH: f64 = 1e-8;
 /// Estimated error above which a difference decides nothing.
 const TRUSTED: f64 = 1e-6;
 
-/// The columns of the Jacobian of `run` at `x`; none where there is no difference of which both sides
-/// keep the regime (the second result of `run`) and which can be trusted.
+/// A column of a Jacobian by differences.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// The derivatives of all outputs.
+    pub column: Vec<f64>,
+    /// Whether it is that of one side, because a kink is on the other.
+    pub one_sided: bool,
+}
+
+/// The columns of the Jacobian of `run` at `x`, which is about `jacobian`: by central differences where both sides keep
+/// the modes (the second result of `run`), by those of one side where only one does; none where there is no
+/// difference that can be trusted.
 pub(super) fn columns<S: PartialEq>(
     mut run: impl FnMut(&[f64]) -> (Vec<f64>, S),
     x: &[f64],
+    jacobian: &DMatrix<f64>,
     row_scales: &[f64],
-) -> Vec<Option<Vec<f64>>> {
-    let (_, regime) = run(x);
+) -> Vec<Option<Difference>> {
+    let (y, modes) = run(x);
     let mut kept = |x: &[f64]| {
         let (y, found) = run(x);
-        (found == regime).then_some(y)
+        (found == modes).then_some(y)
     };
-    let column = |ladder: &Ladder, within: f64| {
-        let (column, error) = ladder.column(row_scales)?;
-        (error <= within).then_some(column)
+    // Outputs may be small differences of numbers that are rounded on the scale of what moves them.
+    let magnitude = |row: usize| {
+        let parts = x.iter().enumerate().map(|(j, &x)| jacobian[(row, j)].abs() * size(x));
+        let least = row_scales[row] * size(0.0);
+        parts.filter(|part| part.is_finite()).fold(least, f64::max)
+    };
+    let magnitudes: Vec<f64> = (0..row_scales.len()).map(magnitude).collect();
+    let trusted = |found: Option<(Vec<f64>, f64)>, within: f64| {
+        found.and_then(|(column, error)| (error <= within).then_some(column))
     };
     let mut of_input = |j: usize| {
-        let enough = |ladder: &Ladder| column(ladder, ENOUGH).is_some();
-        column(&Ladder::descend(&mut kept, x, j, &enough), TRUSTED)
+        let central =
+            |ladder: &Ladder, within: f64| trusted(ladder.column(row_scales, &magnitudes), within);
+        let enough = |ladder: &Ladder| central(ladder, ENOUGH).is_some();
+        let ladder = Ladder::descend(&mut kept, x, j, &enough);
+        if let Some(column) = central(&ladder, TRUSTED) {
+            return Some(Difference { column, one_sided: false });
+        }
+        let side =
+            |above: bool| trusted(ladder.side_column(&y, row_scales, &magnitudes, above), TRUSTED);
+        match [side(false), side(true)] {
+            [Some(column), None] | [None, Some(column)] => {
+                Some(Difference { column, one_sided: true })
+            }
+            _ => None,
+        }
     };
     (0..x.len()).map(&mut of_input).collect()
 }

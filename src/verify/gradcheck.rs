@@ -1,5 +1,7 @@
 //! The comparison and its verdict.
 
+use std::collections::BTreeMap;
+
 use super::errors::error;
 use super::{Derivatives, Errors, StepProgram};
 use crate::ad::Error;
@@ -14,8 +16,12 @@ pub struct Row {
     pub worst: Errors,
     /// At how many states its derivative was compared.
     pub cases: usize,
+    /// At how many of them the difference was that of one side, because a kink is on the other.
+    pub one_sided: usize,
     /// At how many of them there was no difference to compare with.
     pub skipped_at_kinks: usize,
+    /// What changes at these kinks, and at how many of them: see [`StepProgram::kink`].
+    pub kinks: BTreeMap<String, usize>,
 }
 
 /// Derivatives of the same program computed in several ways, compared at one state or many.
@@ -46,6 +52,13 @@ impl Gradcheck {
         let derivatives = Derivatives::of(program, |x| program.run(x), program.variables())?;
         let mut check = Gradcheck::compare(program.names(), &derivatives);
         check.report = program.contact_modes().report;
+        for (input, row) in check.rows.iter_mut().enumerate() {
+            if row.one_sided + row.skipped_at_kinks > 0
+                && let Some(kink) = program.kink(input)
+            {
+                row.kinks.insert(kink, 1);
+            }
+        }
         Ok(check)
     }
 
@@ -59,15 +72,21 @@ impl Gradcheck {
                 let pairs = tape.iter().zip(other).zip(&scales);
                 pairs.fold(0.0_f64, |worst, ((&a, &b), &scale)| worst.max(error(a, b, scale)))
             };
-            let difference = derivatives.differences[j].as_deref();
+            let difference = derivatives.differences[j].as_ref();
             let worst = Errors {
                 dual_vs_tape: against(derivatives.dual.column(j).as_slice()),
                 residual_vs_tape: against(derivatives.residual.column(j).as_slice()),
                 unrolled_vs_tape: against(derivatives.unrolled.column(j).as_slice()),
-                vs_differences: difference.map_or(0.0, against),
+                vs_differences: difference.map_or(0.0, |difference| against(&difference.column)),
             };
-            let skipped_at_kinks = usize::from(difference.is_none());
-            check.rows.push(Row { name: name.clone(), worst, cases: 1, skipped_at_kinks });
+            check.rows.push(Row {
+                name: name.clone(),
+                worst,
+                cases: 1,
+                one_sided: usize::from(difference.is_some_and(|difference| difference.one_sided)),
+                skipped_at_kinks: usize::from(difference.is_none()),
+                kinks: BTreeMap::new(),
+            });
         }
         check
     }
@@ -79,7 +98,11 @@ impl Gradcheck {
                 Some(own) => {
                     own.worst = own.worst.worst(&row.worst);
                     own.cases += row.cases;
+                    own.one_sided += row.one_sided;
                     own.skipped_at_kinks += row.skipped_at_kinks;
+                    for (kink, count) in &row.kinks {
+                        *own.kinks.entry(kink.clone()).or_default() += count;
+                    }
                 }
                 None => self.rows.push(row.clone()),
             }
@@ -95,6 +118,20 @@ impl Gradcheck {
     /// How many derivatives, each of one state in one direction, were compared.
     pub fn cases(&self) -> usize {
         self.rows.iter().map(|row| row.cases).sum()
+    }
+
+    /// How many of them were compared with the difference of one side, because a kink is on the other.
+    pub fn one_sided(&self) -> usize {
+        self.rows.iter().map(|row| row.one_sided).sum()
+    }
+
+    /// What changes at the kinks that were met, and at how many derivatives.
+    pub fn kinks(&self) -> BTreeMap<&str, usize> {
+        let mut kinks = BTreeMap::new();
+        for (kink, count) in self.rows.iter().flat_map(|row| &row.kinks) {
+            *kinks.entry(kink.as_str()).or_default() += count;
+        }
+        kinks
     }
 
     /// How many of them had no difference to compare with.

@@ -85,17 +85,45 @@ impl Ladder {
 
     /// The derivatives of as many outputs as there are scales, all by the same widths, and the
     /// largest of their errors relative to the scales. Where all have to agree with their neighbours
-    /// at once, a chance does not look like convergence.
-    pub(super) fn column(&self, scales: &[f64]) -> Option<(Vec<f64>, f64)> {
-        let tables: Vec<Vec<Estimate>> =
-            (0..scales.len()).map(|i| estimates(&self.secants(i, f64::INFINITY), 2)).collect();
-        let entries = tables.iter().map(Vec::len).min().unwrap_or(0);
-        let error = |k: usize| {
-            let errors = tables.iter().zip(scales).map(|(table, scale)| table[k].error / scale);
-            errors.fold(0.0_f64, |most, e| if e <= most { most } else { e })
+    /// at once, a chance does not look like convergence. Outputs are rounded relative to their
+    /// `magnitudes` at least.
+    pub(super) fn column(&self, scales: &[f64], magnitudes: &[f64]) -> Option<(Vec<f64>, f64)> {
+        let table = |i: usize| {
+            let pairs = self.points(i, true).into_iter().zip(self.points(i, false));
+            let secants = pairs.map(|(a, b)| secant(self.x, a?, b?, magnitudes[i]));
+            estimates(&secants.collect::<Vec<_>>(), 2)
         };
-        let best = (0..entries).min_by(|&a, &b| error(a).total_cmp(&error(b)))?;
-        Some((tables.iter().map(|table| table[best].value).collect(), error(best)))
+        best((0..scales.len()).map(table).collect(), scales)
+    }
+
+    /// The same of one side, seen from that side alone. None if its limit is not `y`, the outputs at the origin: then
+    /// something happens nearer to it than these widths see, and the slope there is another.
+    pub(super) fn side_column(
+        &self,
+        y: &[f64],
+        scales: &[f64],
+        magnitudes: &[f64],
+        above: bool,
+    ) -> Option<(Vec<f64>, f64)> {
+        /// How many times its error a limit may be off.
+        const SURE: f64 = 100.0;
+        let mut tables = Vec::new();
+        for (i, (&y, &magnitude)) in y.iter().zip(magnitudes).enumerate() {
+            let points = self.points(i, above);
+            let value = |point: Point| {
+                let noise = f64::EPSILON * point.value.abs().max(magnitude);
+                Term { value: point.value, noise }
+            };
+            let values: Vec<Option<Term>> = points.iter().map(|point| point.map(value)).collect();
+            let end = limit(&values, 1)?;
+            if (end.value - y).abs() > SURE * end.error {
+                return None;
+            }
+            let pairs = points.windows(2);
+            let secants = pairs.map(|pair| secant(self.x, pair[0]?, pair[1]?, magnitude));
+            tables.push(estimates(&secants.collect::<Vec<_>>(), 1));
+        }
+        best(tables, scales)
     }
 
     /// What is left of the second differences about the origin, where the output is `y`, after those of half
@@ -118,7 +146,7 @@ impl Ladder {
     fn secants(&self, output: usize, below: f64) -> Vec<Option<Term>> {
         let pairs = self.points(output, true).into_iter().zip(self.points(output, false));
         let pairs = pairs.filter(|(above, _)| above.is_none_or(|point| point.offset < below));
-        pairs.map(|(a, b)| secant(self.x, a?, b?)).collect()
+        pairs.map(|(a, b)| secant(self.x, a?, b?, 0.0)).collect()
     }
 
     /// What one output does on one side.
@@ -149,7 +177,7 @@ impl Side {
     /// From points at distances that halve from one to the next. The value at the place itself is not
     /// used: at a jump it may belong to the other side.
     pub(super) fn of(x: f64, points: &[Option<Point>]) -> Side {
-        let secants = points.windows(2).map(|pair| secant(x, pair[0]?, pair[1]?));
+        let secants = points.windows(2).map(|pair| secant(x, pair[0]?, pair[1]?, 0.0));
         let slopes: Vec<Option<Term>> = secants.collect();
         let value =
             |point: Point| Term { value: point.value, noise: f64::EPSILON * point.value.abs() };
@@ -165,11 +193,23 @@ impl Side {
     }
 }
 
-/// The slope between two points. Values are rounded, and the input inside the function is, too.
-fn secant(x: f64, a: Point, b: Point) -> Option<Term> {
+/// The entry of tables, one an output, at which the largest error relative to the `scales` is least; with that error.
+fn best(tables: Vec<Vec<Estimate>>, scales: &[f64]) -> Option<(Vec<f64>, f64)> {
+    let entries = tables.iter().map(Vec::len).min().unwrap_or(0);
+    let error = |k: usize| {
+        let errors = tables.iter().zip(scales).map(|(table, scale)| table[k].error / scale);
+        errors.fold(0.0_f64, |most, e| if e <= most { most } else { e })
+    };
+    let best = (0..entries).min_by(|&a, &b| error(a).total_cmp(&error(b)))?;
+    Some((tables.iter().map(|table| table[best].value).collect(), error(best)))
+}
+
+/// The slope between two points. Values are rounded, as those of `magnitude` at least, and the input inside the
+/// function is, too.
+fn secant(x: f64, a: Point, b: Point, magnitude: f64) -> Option<Term> {
     let width = (a.offset - b.offset).abs();
     let value = (a.value - b.value) / (a.offset - b.offset);
-    let size = a.value.abs().max(b.value.abs()) + x.abs() * value.abs();
+    let size = a.value.abs().max(b.value.abs()).max(magnitude) + x.abs() * value.abs();
     let noise = f64::EPSILON * size / width;
     value.is_finite().then_some(Term { value, noise })
 }

@@ -8,7 +8,7 @@
 //! | duals ([`Node::jvp`](crate::ad::Node::jvp)) | solution, factorisation |
 //! | duals through the residual of each node | solution, modes |
 //! | duals through the solver's own iterations | modes |
-//! | central differences | nothing but the function on `f64` |
+//! | differences | nothing but the function on `f64` |
 //!
 //! [`check`] does that to any [`Function`](crate::ad::Function). It knows nothing of what is inside:
 //! where differences do not converge it looks for a kink, and says where that is and whether the
@@ -16,8 +16,8 @@
 //!
 //! [`Gradcheck`] does it to one step, or a few, from a state: a function of all named parameters, of
 //! the initial state and of the inputs ([`StepProgram`]). That knows its kinks: differences
-//! count only where both sides keep the modes of all contacts; where they do not, the state is at a
-//! kink for that direction, and what is skipped is counted.
+//! count only on sides that keep the modes of all contacts and joints. Where one side does, its difference is that of the
+//! derivative at the kink; where none does, the derivative is skipped. Both are counted, and the kinks named.
 
 mod check;
 mod derivatives;
@@ -34,6 +34,7 @@ mod ways;
 
 pub use check::{Options, check, check_second_order, check_with};
 pub use derivatives::Derivatives;
+pub use differences::Difference;
 pub use errors::Errors;
 pub use findings::{Agreement, Apart, Check, Entry, Findings, Kink, Place, Verdict};
 pub use gradcheck::{Gradcheck, Row};

@@ -1,9 +1,12 @@
 //! The program whose derivatives are checked: a few steps.
 
+use std::collections::BTreeMap;
+
+use super::ladder;
 use crate::ad::{Function, Real};
 use crate::argmin::Mode;
-use crate::contact::Decisions;
-use crate::model::{Body, Model, Parameters, Settings, System};
+use crate::contact::{Decisions, joint_condition_name, joint_conditions};
+use crate::model::{Body, Model, PairSlots, Parameters, Settings, System};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
 use crate::state::{Coordinates, State};
 
@@ -36,19 +39,22 @@ pub struct ContactModes {
     /// Step, contact pair, feature, mode, and what decided target and friction, of every touching
     /// contact.
     pub modes: Vec<(usize, usize, usize, Mode, Decisions)>,
+    /// The touching contact pairs, and where their numbers are: of two surfaces those of the one that counts.
+    pub numbers: BTreeMap<usize, PairSlots>,
     /// How the contact problems were solved.
     pub report: StepReport,
 }
 
 impl PartialEq for ContactModes {
-    /// Whether the modes are the same, and as many problems solved.
+    /// Whether the modes and the numbers that count are the same, and as many problems solved.
     fn eq(&self, other: &Self) -> bool {
-        self.modes == other.modes && self.report.unsolved == other.report.unsolved
+        (&self.modes, &self.numbers, self.report.unsolved)
+            == (&other.modes, &other.numbers, other.report.unsolved)
     }
 }
 
 impl<'a> StepProgram<'a> {
-    /// `steps` steps of `system` from `state` under constant `inputs` (see [`step`]). Every
+    /// `steps` steps of `system` from `state` under constant `inputs`, see [`step`]. Every
     /// run starts its solvers from `memory`.
     pub fn new(
         system: System<'a, f64>,
@@ -58,9 +64,7 @@ impl<'a> StepProgram<'a> {
         steps: usize,
     ) -> Self {
         let System { model, parameters, settings } = system;
-        let mut names = model.parameter_names();
-        let slots: Vec<usize> =
-            names.iter().filter_map(|name| Some(model.parameter(name)?.slots[0])).collect();
+        let (mut names, slots): (Vec<String>, Vec<usize>) = model.named_slots().into_iter().unzip();
         let mut variables: Vec<f64> = slots.iter().map(|&slot| parameters.values[slot]).collect();
         // Position, rotation (body frame), velocity, angular velocity; force, torque. Of a joint with
         // one coordinate itself, its rate, its force.
@@ -117,6 +121,52 @@ impl<'a> StepProgram<'a> {
         &self.contact_modes
     }
 
+    /// What changes at the nearest kink along a variable: `upper limit of thigh: stick, break beyond`. Nothing if there
+    /// is none within reach of differences.
+    pub fn kink(&self, variable: usize) -> Option<String> {
+        let mut moved = self.variables.clone();
+        let widths: Vec<f64> = ladder::widths(moved[variable]).collect();
+        let mut unsolved = false;
+        for (step, sign) in widths.iter().rev().flat_map(|&step| [(step, 1.0), (step, -1.0)]) {
+            moved[variable] = self.variables[variable] + sign * step;
+            let (_, beyond) = self.run(&moved);
+            if beyond.report.unsolved != self.contact_modes.report.unsolved {
+                unsolved = true;
+            } else if let Some(change) = self.change(&beyond) {
+                return Some(change);
+            }
+        }
+        unsolved.then(|| "whether contacts are solved".to_string())
+    }
+
+    /// The first difference between the modes of another run and the own ones.
+    fn change(&self, beyond: &ContactModes) -> Option<String> {
+        let here = &self.contact_modes;
+        let of = |run: &ContactModes, (step, pair, point): (usize, usize, usize)| {
+            let found = run.modes.iter().find(|m| (m.0, m.1, m.2) == (step, pair, point));
+            found.map(|&(.., mode, decisions)| (mode, decisions))
+        };
+        let keys = here.modes.iter().chain(&beyond.modes).map(|m| (m.0, m.1, m.2));
+        let mut changes = keys.map(|key| (key, of(here, key), of(beyond, key)));
+        let Some(((_, pair, point), one, other)) = changes.find(|(_, one, other)| one != other)
+        else {
+            let mut pairs = here.numbers.iter().filter(|&(k, found)| beyond.numbers[k] != *found);
+            let (&pair, _) = pairs.next()?;
+            return Some(format!("{}: which surface counts", self.model.pair_name(pair)));
+        };
+        let what = match usize::MAX - pair {
+            id if id < joint_conditions(self.model) => joint_condition_name(self.model, id),
+            _ => format!("{}, point {point}", self.model.pair_name(pair)),
+        };
+        let words = |found: Option<(Mode, Decisions)>| match found {
+            None => [Mode::Break.name(); 3],
+            Some((mode, (target, regime))) => [mode.name(), target.name(), regime.name()],
+        };
+        let differ = words(one).into_iter().zip(words(other)).find(|(a, b)| a != b);
+        let (a, b) = differ.unwrap_or_default();
+        Some(format!("{what}: {a}, {b} beyond"))
+    }
+
     /// The outputs at `variables`, and what the contacts did.
     pub fn run<T: Real>(&self, variables: &[T]) -> (Vec<T>, ContactModes) {
         let (end, contact_modes) = self.end(variables);
@@ -140,6 +190,9 @@ impl<'a> StepProgram<'a> {
             let report = step(&system, &state, inputs, &mut memory, &mut workspace, &mut next);
             std::mem::swap(&mut state, &mut next);
             contact_modes.report.merge(&report);
+            let touching = workspace.contacts().filter(|contact| contact.mode != Mode::Break);
+            let numbers = |pair| (pair, parameters.pair_slots(self.model, pair));
+            contact_modes.numbers.extend(touching.map(|contact| numbers(contact.pair)));
             let modes = workspace.modes();
             contact_modes.modes.extend(
                 modes.map(|(pair, point, mode, target)| (count, pair, point, mode, target)),

@@ -111,7 +111,8 @@ fn a_hull_without_inertia_has_the_centre_and_the_inertia_of_its_solid() {
     let [xx, yy, zz] = squares;
     let inertia = Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz) * (mass / 80.0);
     assert_relative_eq!(parameters.inertia(&model, 0), inertia, max_relative = 1e-13);
-    // Another centre is another solid.
+    // Its own centre may be given, up to rounding; another is another solid.
+    assert!(body("center_of_mass = [0.925, 2.05, 3.1]").is_ok());
     let message = body("center_of_mass = [0, 0, 0]").unwrap_err().to_string();
     assert!(message.contains("inertia: is missing") && message.contains("density"), "{message}");
 
@@ -143,7 +144,8 @@ fn what_starts_deep_for_its_thickness_is_refused() {
     // A regular octahedron of 2 cm: its points, not its scale, say how large it is. A capsule that is shorter than it
     // is thick: its radius, not half its length.
     let hull = "convex = [[0.02, 0, 0], [-0.02, 0, 0], [0, 0.02, 0], [0, -0.02, 0], [0, 0, 0.02], [0, 0, -0.02]]";
-    for (shape, reach) in [(hull, 0.02), ("capsule = [0.02, 0.005]", 0.025)] {
+    let scaled = "convex = [[2, 0, 0], [-2, 0, 0], [0, 2, 0], [0, -2, 0], [0, 0, 1], [0, 0, -1]]\nscale = [0.01, 0.01, 0.02]";
+    for (shape, reach) in [(hull, 0.02), (scaled, 0.02), ("capsule = [0.02, 0.005]", 0.025)] {
         assert!(height(shape, reach - 0.0019).is_ok(), "{shape}");
         let message = height(shape, reach - 0.0021).unwrap_err().to_string();
         assert!(message.contains("body.die.position"), "{message}");

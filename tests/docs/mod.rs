@@ -142,6 +142,23 @@ fn references_are_cited_by_the_keys_that_the_library_lists() {
     assert!(unused.is_empty(), "nothing cites {unused:?}");
 }
 
+/// Since there are joints a step takes a force for each velocity and a control for each motor, and bodies are placed by
+/// their origins: nothing says what was so before.
+#[test]
+fn inputs_and_poses_are_not_those_of_free_bodies_only() {
+    let all =
+        [files("src", "rs"), files("include", "h"), files("docs", "md"), files("examples", "rs")];
+    for path in all.concat() {
+        let text = fs::read_to_string(&path).unwrap();
+        let words: Vec<&str> =
+            text.split([' ', '\n', '/', '!']).filter(|w| !w.is_empty()).collect();
+        let words = words.join(" ").to_lowercase();
+        for stale in ["six numbers a body", "# of the centre of the shape"] {
+            assert!(!words.contains(stale), "{}: {stale}", path.display());
+        }
+    }
+}
+
 /// Whether a comment names the year of a publication, as in "Kingma and Ba 2015".
 fn names_a_year(comment: &str) -> bool {
     let words: Vec<&str> = comment.split(|c: char| !c.is_alphanumeric()).collect();

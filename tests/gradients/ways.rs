@@ -155,13 +155,21 @@ fn a_derivative_that_is_no_number_is_no_agreement() {
 
 #[test]
 fn what_is_skipped_is_counted() {
-    // The slide stops at a speed between the two sides of every difference of vx.
+    // The slide stops at a speed between the two sides of every difference of vx: one of them counts.
     let f = Slide(Wrong::default());
     let x = [0.3, 2.0, 0.5, -1.0];
     let names = ["mu", "vx", "vy", "vz"].map(String::from);
     let kink = |y: &[f64]| (f.evaluate(y), y[1] > x[1]);
     let check = Gradcheck::compare(&names, &Derivatives::of(&f, kink, &x).unwrap());
-    let skipped: Vec<usize> = check.rows.iter().map(|row| row.skipped_at_kinks).collect();
-    assert_eq!(skipped, [0, 1, 0, 0]);
+    let counts = |check: &Gradcheck| {
+        let counts = check.rows.iter().map(|row| [row.one_sided, row.skipped_at_kinks]);
+        counts.collect::<Vec<_>>()
+    };
+    assert_eq!(counts(&check), [[0, 0], [1, 0], [0, 0], [0, 0]]);
+    assert!(check.passed());
+    // It is another on both sides.
+    let kink = |y: &[f64]| (f.evaluate(y), y[1] == x[1]);
+    let check = Gradcheck::compare(&names, &Derivatives::of(&f, kink, &x).unwrap());
+    assert_eq!(counts(&check), [[0, 0], [0, 1], [0, 0], [0, 0]]);
     assert!(check.passed());
 }

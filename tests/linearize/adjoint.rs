@@ -20,11 +20,11 @@ fn slots(model: &Model) -> Vec<ParameterRef> {
 
 /// What was compared.
 #[derive(Debug, Default)]
-struct Tally {
-    structured: usize,
-    recorded: usize,
+pub struct Tally {
+    pub structured: usize,
+    pub recorded: usize,
     skipped: usize,
-    touching: usize,
+    pub touching: usize,
     worst: f64,
 }
 
@@ -92,18 +92,17 @@ impl Comparison {
                 let scale = terms.map(f64::abs).fold(1e-3, f64::max);
                 let error = (found - expected).abs() / scale;
                 tally.worst = tally.worst.max(error);
-                let number = match what {
-                    "parameters" => {
-                        let own = |name: &&String| {
-                            model.parameter(name).is_some_and(|p| p.slots.contains(&k))
-                        };
-                        names.iter().find(own).cloned().unwrap_or_default()
-                    }
-                    _ => String::new(),
+                let number = || {
+                    let own = |name: &&String| {
+                        model.parameter(name).is_some_and(|p| p.slots.contains(&k))
+                    };
+                    let names = if what == "parameters" { &names[..] } else { &[] };
+                    names.iter().find(own).cloned().unwrap_or_default()
                 };
                 assert!(
                     error < 1e-9,
-                    "{name}, {what} {k} {number}: {found}, not {expected} ({error:e})"
+                    "{name}, {what} {k} {}: {found}, not {expected} ({error:e})",
+                    number()
                 );
             }
         }
@@ -111,7 +110,7 @@ impl Comparison {
 }
 
 /// All steps of a rollout of a scene, under random inputs now and then.
-fn compare(name: &str, scene: &Scene, steps: usize, push: f64) -> Tally {
+pub fn compare(name: &str, scene: &Scene, steps: usize, push: f64) -> Tally {
     let Scene { model, parameters, settings, .. } = scene;
     let system = System { model, parameters, settings };
     let mut random = Random(7);
@@ -270,7 +269,7 @@ fn adjoints_of_the_shared_scenes_are_products_with_their_jacobians() {
 }
 
 /// Of a rollout under inputs that stay: the gradients of a weighted sum of all states, by adjoints and by the tape.
-fn compare_rollouts(name: &str, scene: &Scene, steps: usize, tolerance: f64) -> usize {
+pub fn compare_rollouts(name: &str, scene: &Scene, steps: usize, tolerance: f64) -> usize {
     let Scene { model, parameters, settings, state, inputs, .. } = scene;
     let system = System { model, parameters, settings };
     let (nq, nv) = (model.nq(), model.nv());

@@ -1,6 +1,6 @@
 //! Jacobians of steps: against differences and closed forms, of each other, in files.
 
-mod adjoint;
+pub mod adjoint;
 mod conventions;
 #[cfg(feature = "cli")]
 mod files;

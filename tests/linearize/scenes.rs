@@ -125,7 +125,7 @@ fn check(name: &str, count: usize, most: usize, seed: u64) -> Option<Tally> {
             }
         };
         for column in chosen {
-            let presses = column < nv && !model.pairs.is_empty();
+            let presses = column < nv && model.has_contacts();
             let step_size = if presses { STEP * settings.time_step } else { STEP };
             let mut kept = true;
             let difference = central(step_size, |shift| {
@@ -324,7 +324,7 @@ pub fn compare(scene: &Scene, steps: usize) -> (usize, BTreeMap<(String, &'stati
         if fast.report.unsolved + slow.report.unsolved == 0 && margin > 1e-6 {
             compared += 1;
             for contact in &fast.modes {
-                let pair = model.pairs[contact.pair].name.clone();
+                let pair = model.pair_name(contact.pair);
                 *seen.entry((pair, contact.target.name())).or_insert(0) += 1;
             }
             for (found, expected) in [(&fast.a, &slow.a), (&fast.b, &slow.b)] {

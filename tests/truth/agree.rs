@@ -55,8 +55,8 @@ fn compare(family: &Family, states: usize) -> Apart {
                     };
                     worst(&mut apart.linearize, found, row[j]);
                 }
-                if let Some(column) = &differences[j] {
-                    worst(&mut apart.differences, column[i], row[j]);
+                if let Some(found) = differences[j].as_ref().filter(|found| !found.one_sided) {
+                    worst(&mut apart.differences, found.column[i], row[j]);
                     apart.compared += 1;
                 }
             }

@@ -1,5 +1,7 @@
 //! The `[[contact]]` tables of a scene file.
 
+use std::collections::HashSet;
+
 use super::shape::read_material;
 use crate::Error;
 use crate::assemble::{ContactDescription, Description};
@@ -10,7 +12,10 @@ pub(super) fn read<'a>(
     root: &Table<'a>,
     description: &mut Description,
 ) -> Result<Vec<Table<'a>>, Error> {
-    let mut tables = Vec::new();
+    let (mut tables, mut pairs) = (Vec::new(), HashSet::new());
+    let known_bodies: HashSet<String> =
+        description.bodies.iter().map(|body| body.name.clone()).collect();
+    let solids = solids(description);
     for mut table in root.tables("contact")? {
         let name = table.string("pair")?;
         let bodies = table.strings("bodies")?;
@@ -20,7 +25,7 @@ pub(super) fn read<'a>(
             let bodies = <[&str; 2]>::try_from(bodies)
                 .map_err(|_| table.error("bodies", format!("must be two names, found {found}")))?;
             for name in bodies {
-                if !description.bodies.iter().any(|body| body.name == name) {
+                if !known_bodies.contains(name) {
                     return Err(table.error("bodies", format!("there is no body {name:?}")));
                 }
             }
@@ -33,8 +38,8 @@ pub(super) fn read<'a>(
         }
         let known = match name {
             Some(name) => {
-                let exists = description.contacts.iter().any(|contact| contact.pair == name);
-                if exists || is_pair(description, name) {
+                let exists = !pairs.insert(name);
+                if exists || is_pair(&solids, name) {
                     table.path = format!("contact.{name}");
                 }
                 exists
@@ -75,17 +80,19 @@ pub(super) fn read<'a>(
     Ok(tables)
 }
 
-/// Whether a name is that of two solids: what messages call a table by.
-fn is_pair(description: &Description, name: &str) -> bool {
+/// What bodies, shapes and half-spaces are called.
+fn solids(description: &Description) -> HashSet<String> {
     let shapes = description.colliders.iter().map(|shape| shape.name.clone());
     let bodies = description.bodies.iter().flat_map(|body| {
         let own = body.colliders.iter().map(|shape| format!("{}/{}", body.name, shape.name));
         own.chain([body.name.clone()])
     });
     let half_spaces = description.half_spaces.iter().map(|half_space| half_space.name.clone());
-    let all: Vec<String> = half_spaces.chain(shapes).chain(bodies).collect();
-    all.iter().any(|first| {
-        let second = name.strip_prefix(first.as_str()).and_then(|rest| rest.strip_prefix('-'));
-        second.is_some_and(|second| all.iter().any(|other| other == second))
-    })
+    half_spaces.chain(shapes).chain(bodies).collect()
+}
+
+/// Whether a name is that of two solids: what messages call a table by.
+fn is_pair(solids: &HashSet<String>, name: &str) -> bool {
+    let mut halves = name.match_indices('-').map(|(at, _)| (&name[..at], &name[at + 1..]));
+    halves.any(|(first, second)| solids.contains(first) && solids.contains(second))
 }

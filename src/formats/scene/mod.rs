@@ -7,7 +7,7 @@ mod equality;
 mod shape;
 mod write;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::Error;
 use crate::assemble::{Description, HalfSpaceDescription, Owner};
@@ -21,8 +21,8 @@ impl Scene {
         let document = table::parse(text, name)?;
         let root = Table::root(text, name, &document);
         let (description, tables) = read(&root, name)?;
-        description.build().map_err(|fault| {
-            let table = match fault.owner {
+        let error = |owner: Owner, field: &str, message: &str| {
+            let table = match owner {
                 Owner::HalfSpace(k) => &tables.half_spaces[k],
                 Owner::Collider(k) => &tables.shapes[k],
                 Owner::Body(k) => &tables.bodies[k],
@@ -31,8 +31,9 @@ impl Scene {
                 Owner::Equality(k) => &tables.equalities[k],
                 Owner::Scene | Owner::Keyframe => &root,
             };
-            table.error(fault.field, fault.message)
-        })
+            table.error(field, message)
+        };
+        description.build().map_err(|fault| fault.error(error))
     }
 }
 
@@ -72,7 +73,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
     description.strict = root.boolean("strict")?.unwrap_or(true);
     description.touch_parents = root.boolean("touch_parents")?.unwrap_or(false);
 
-    let mut names = HashSet::from(["gravity".to_string(), "world".to_string()]);
+    let mut names = HashMap::from(["gravity", "world"].map(|name| (name.to_string(), None)));
     let mut half_spaces = root.tables("half_space")?;
     for table in &mut half_spaces {
         description.half_spaces.push(read_half_space(table, &mut names)?);
@@ -211,10 +212,10 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
     Ok(settings)
 }
 
-fn read_half_space(
-    table: &mut Table,
-    names: &mut HashSet<String>,
-) -> Result<HalfSpaceDescription, Error> {
+/// The names that are taken, and the byte where each stands; none of those that no scene may use.
+type Taken = HashMap<String, Option<usize>>;
+
+fn read_half_space(table: &mut Table, names: &mut Taken) -> Result<HalfSpaceDescription, Error> {
     let name = read_name(table, "half_space", names)?;
     let mut fields = vec!["name", "normal", "offset"];
     fields.extend(shape::SURFACE);
@@ -227,7 +228,7 @@ fn read_half_space(
 }
 
 /// The name of something; from here on messages about the table call it by its name.
-fn read_name(table: &mut Table, kind: &str, names: &mut HashSet<String>) -> Result<String, Error> {
+fn read_name(table: &mut Table, kind: &str, names: &mut Taken) -> Result<String, Error> {
     let name = table.required("name", table.string("name")?)?.to_string();
     if name.split('/').any(str::is_empty) || name.trim() != name || name.contains(char::is_control)
     {
@@ -237,11 +238,13 @@ fn read_name(table: &mut Table, kind: &str, names: &mut HashSet<String>) -> Resu
         );
         return Err(table.error("name", message));
     }
-    if names.contains(&name) {
-        let message = format!("{name:?} is taken: all names in a scene must differ");
+    if let Some(other) = names.get(&name) {
+        let line = other.map(|byte| format!(" (the other: line {})", table.line(byte)));
+        let line = line.unwrap_or_default();
+        let message = format!("{name:?} is taken: all names in a scene must differ{line}");
         return Err(table.error("name", message));
     }
     table.path = format!("{kind}.{name}");
-    names.insert(name.clone());
+    names.insert(name.clone(), Some(table.start_of("name")));
     Ok(name)
 }

@@ -119,7 +119,7 @@ impl ContactAdjoint {
         let impulses = &outputs[node.rows.velocities()..];
         let own = entry.first..entry.first + 3;
         let (_, target, regime) = of.problem.decisions(block);
-        let slots = model.pair_slots(point.pair);
+        let slots = parameters.pair_slots(model, point.pair);
         let adjoint = &of.conditions;
         let offset = adjoint.offsets[block];
         let row = |numbers: &[f64]| -> [f64; 3] {
@@ -360,13 +360,13 @@ impl ContactAdjoint {
         } else if first.bodies[1].is_none() {
             shifts[1] = -shifts[0];
         }
-        let entry = &model.pairs[pair.pair];
+        let (entry, second) = model.solids(pair.pair);
         let colliders = [
-            match entry.first {
+            match entry {
                 Solid::Collider(first) => Some(first),
                 Solid::HalfSpace(_) => None,
             },
-            Some(entry.second),
+            Some(second),
         ];
         for side in 0..2 {
             let Some(collider) = colliders[side] else { continue };
