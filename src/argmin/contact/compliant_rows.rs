@@ -336,14 +336,3 @@ fn row<T>(rows: &[T], k: usize, count: usize) -> &[T] {
     let width = rows.len() / count;
     &rows[k * width..(k + 1) * width]
 }
-
-/// Whether a term adds anything.
-pub(super) fn counts<T: Real>((factor, _): &(T, &[T])) -> bool {
-    !(factor.is_zero() && T::ORDER == 0)
-}
-
-/// Makes `numbers` that many zeros.
-pub(super) fn start<T: Real>(numbers: &mut Vec<T>, size: usize) {
-    numbers.clear();
-    numbers.resize(size, T::zero());
-}

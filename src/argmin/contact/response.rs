@@ -25,7 +25,7 @@
 //! share the rule (rigid contacts that slide): then the columns (C W)_m = W_m + F differ from the rows, and S (Z'S) =
 //! Z + F'Q R^-1. How the rows of relaxed contacts turn with mu and the slip is left out of the null-space part.
 
-use super::compliant_rows::{CompliantRows, Projection, counts, start};
+use super::compliant_rows::{CompliantRows, Projection};
 use super::kkt::{Iterate, Selection};
 use super::problem::ContactData;
 use super::problem::CoupledContact;
