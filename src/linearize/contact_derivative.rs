@@ -10,16 +10,16 @@ use std::ops::Range;
 use nalgebra::{Matrix3, Vector3};
 
 use super::contact_side::{Side, center};
-use super::displacement::Point;
 use super::pair_geometry::{PairGeometry, PairOf};
 use super::point_frame::PointFrame;
 use super::pose_lanes::{Lanes, along};
-use super::tree_derivative::{Columns, start_velocity};
+use super::solved::Solved;
+use super::tree_derivative::start_velocity;
 use crate::ad::Real;
-use crate::argmin::{ContactResponse, CoupledContact, Mode, Perturbation};
+use crate::argmin::{CoupledContact, Mode, Perturbation};
 use crate::collision::ContactPoint;
-use crate::contact::{Constraint, ContactProblem, Contacts, Island, Target, Twist, point_action};
-use crate::dynamics::{EnergyGradient, FreeMotion};
+use crate::contact::{Constraint, Target, Twist, point_action};
+use crate::dynamics::EnergyGradient;
 use crate::linalg::solve_lower_transpose;
 use crate::model::System;
 use crate::spatial::{Force, Motion};
@@ -40,29 +40,6 @@ pub(super) struct ContactDerivatives {
     pressed: Vec<f64>,
     energy: EnergyGradient<f64>,
     gradient: Vec<f64>,
-}
-
-/// An island with its solution.
-pub(super) struct Solved<'a> {
-    pub at: &'a Point<'a>,
-    pub motion: &'a FreeMotion<f64>,
-    pub contacts: &'a Contacts<f64>,
-    pub island: &'a Island<'a>,
-    pub problem: &'a ContactProblem<f64>,
-    pub response: &'a ContactResponse<f64>,
-    pub columns: &'a Columns,
-}
-
-impl Solved<'_> {
-    pub fn system(&self) -> &System<'_, f64> {
-        self.at.system
-    }
-
-    /// The tree of a moving body and its rows.
-    pub fn rows_of(&self, body: usize) -> Option<(usize, Range<usize>)> {
-        let tree = self.motion.bodies[body].tree?;
-        Some((tree, self.columns.rows(self.at.system, tree)))
-    }
 }
 
 impl ContactDerivatives {

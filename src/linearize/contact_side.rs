@@ -2,8 +2,8 @@
 
 use nalgebra::Vector3;
 
-use super::contact_derivative::Solved;
 use super::pose_lanes::LANES;
+use super::solved::Solved;
 use crate::contact::Twist;
 use crate::dynamics::FreeMotion;
 use crate::spatial::{Force, Motion};

@@ -1,6 +1,6 @@
 //! The step as a function of small displacements of all it depends on: what is run on duals and on the tape.
 
-use super::Selection;
+use super::selection::Selection;
 use crate::ad::Real;
 use crate::model::{Parameters, System};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};

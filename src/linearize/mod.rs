@@ -29,11 +29,14 @@ mod contact_derivative;
 mod contact_side;
 mod convention;
 mod displacement;
+mod expressed;
 mod file;
 mod pair_geometry;
 mod point_frame;
 mod pose_lanes;
 mod products;
+mod selection;
+mod solved;
 mod step_jacobian;
 mod structured;
 mod trajectory;
@@ -43,7 +46,6 @@ pub use adjoint::{Adjoints, RolloutAdjoint, StepAdjoint, TakenStep, Way};
 pub use ambient::AmbientJacobian;
 pub use convention::Convention;
 pub use products::StepProducts;
-pub use step_jacobian::{
-    JacobianWorkspace, Selection, StepJacobian, step_jacobian, step_jacobian_by_lanes,
-};
+pub use selection::Selection;
+pub use step_jacobian::{JacobianWorkspace, StepJacobian, step_jacobian, step_jacobian_by_lanes};
 pub use trajectory::{Linearization, Linearizer};

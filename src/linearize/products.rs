@@ -3,8 +3,8 @@
 
 use nalgebra::DMatrix;
 
-use super::Selection;
 use super::displacement::{Displaced, Point};
+use super::selection::Selection;
 use crate::ad::{self, Dual, LANES, Real, Var};
 use crate::model::System;
 use crate::simulation::StepMemory;

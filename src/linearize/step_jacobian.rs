@@ -5,22 +5,14 @@ use nalgebra::DMatrix;
 use super::column_lanes::ColumnLanes;
 use super::conditions::Conditions;
 use super::displacement::Point;
+use super::selection::Selection;
 use super::structured::Structured;
 use crate::ad::Real;
 use crate::argmin::Mode;
 use crate::contact::ContactRecord;
-use crate::model::{ParameterRef, System};
+use crate::model::System;
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
 use crate::state::State;
-
-/// What a step is differentiated with respect to, besides the state.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Selection<'a> {
-    /// Which inputs of [`step`] are u: indices into generalised forces (nv), then controls.
-    pub inputs: &'a [usize],
-    /// Which parameters are p. One of several slots moves them together.
-    pub parameters: &'a [ParameterRef],
-}
 
 /// What a step does to small changes of the state x, the inputs u and the parameters p:
 /// `dx+ = A dx + B du + C dp`.

@@ -12,8 +12,9 @@
 use nalgebra::DMatrix;
 
 use super::conditions::{Condition, Conditions};
-use super::contact_derivative::{ContactDerivatives, Solved};
+use super::contact_derivative::ContactDerivatives;
 use super::displacement::Point;
+use super::solved::Solved;
 use super::tree_derivative::{Columns, TreeDerivatives};
 use crate::argmin::Perturbation;
 use crate::dynamics::FreeMotion;

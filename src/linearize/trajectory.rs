@@ -3,7 +3,9 @@
 use nalgebra::DMatrix;
 use ndarray::{Array2, Array3, ArrayViewMut2, Axis};
 
-use super::{Convention, JacobianWorkspace, Selection, StepJacobian, step_jacobian};
+use super::convention::Convention;
+use super::selection::Selection;
+use super::step_jacobian::{JacobianWorkspace, StepJacobian, step_jacobian};
 use crate::Error;
 use crate::argmin::Status;
 use crate::contact::ContactRecord;

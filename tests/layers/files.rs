@@ -7,15 +7,6 @@ use std::path::{Path, PathBuf};
 use super::imports::{Crate, Imports, circles};
 use super::{Source, sources};
 
-/// Circles that stand to this day: a folder, and what of it imports each other. One that is gone is taken out.
-const KNOWN: &[(&str, &str)] = &[
-    (
-        "linearize",
-        "column_lanes.rs contact_derivative.rs contact_side.rs displacement.rs step_jacobian.rs structured.rs tree_derivative.rs",
-    ),
-    ("linearize", "convention.rs trajectory.rs"),
-];
-
 /// Names of several files, and the one thing that all of them are about.
 const SHARED_NAMES: &[(&str, &str)] = &[
     ("actuator", "in the model and in each format of files"),
@@ -92,18 +83,12 @@ fn folders(imports: &Imports) -> Folders {
 #[test]
 fn no_files_import_each_other_in_a_circle() {
     let mut wrong = Vec::new();
-    let mut known: Vec<(&str, &str)> = KNOWN.to_vec();
     for (folder, entries) in folders(&imports(&sources())) {
         let edges =
             |targets: &BTreeMap<_, _>| targets.keys().cloned().collect::<BTreeSet<String>>();
         let edges = entries.iter().map(|(from, targets)| (from.clone(), edges(targets))).collect();
         for circle in circles(&edges) {
             let members = circle.iter().cloned().collect::<Vec<_>>().join(" ");
-            let is_this = |other: &(&str, &str)| Path::new(other.0) == folder && other.1 == members;
-            if let Some(place) = known.iter().position(is_this) {
-                known.remove(place);
-                continue;
-            }
             wrong.push(format!("src/{}: {members}", folder.display()));
             for from in &circle {
                 for (to, names) in entries[from].iter().filter(|(to, _)| circle.contains(*to)) {
@@ -113,9 +98,6 @@ fn no_files_import_each_other_in_a_circle() {
             }
         }
     }
-    let gone =
-        known.iter().map(|(folder, members)| format!("no circle any more: {folder}: {members}"));
-    wrong.extend(gone);
     assert!(wrong.is_empty(), "circles of imports:\n{}", wrong.join("\n"));
 }
 

@@ -12,7 +12,7 @@
 
 use super::kkt_matrix::ContactMatrix;
 use crate::ad::Real;
-use crate::linalg::{CLEARLY, Range, add_combination, add_scaled, counts, dot, zeros};
+use crate::linalg::{CLEARLY, Range, add_combination, add_scaled, dot, wide_dot, zeros};
 
 /// What is left of rows, relative to the longest, below which it is rounding.
 const ROUNDING: f64 = 1e-12;
@@ -23,8 +23,7 @@ pub(super) struct CompliantRows<T> {
     unknowns: Vec<usize>,
     /// D^-1/2
     weights: Vec<T>,
-    /// G, G P and F, a row for each unknown; F is empty where it is zero.
-    tests: Vec<T>,
+    /// G P and F, a row for each unknown; F is empty where it is zero.
     projected: Vec<T>,
     friction: Vec<T>,
     /// [G P, F], where there is F, and the range of that.
@@ -54,18 +53,18 @@ impl<T: Real> Projection<'_, T> {
         self.oblique.is_empty()
     }
 
+    /// S, where it is not Z.
     fn s(&self, velocity: usize, k: usize) -> T {
-        match self.is_symmetric() {
-            true => self.range.basis(k)[velocity],
-            false => self.oblique[velocity * self.range.rank() + k],
-        }
+        self.oblique[velocity * self.range.rank() + k]
     }
 
     /// row <- row P
     fn reject_row(&self, row: &mut [T]) {
         for k in 0..self.range.rank() {
-            let part =
-                row.iter().enumerate().fold(T::zero(), |sum, (v, &x)| sum + x * self.s(v, k));
+            let part = match self.is_symmetric() {
+                true => wide_dot(self.range.basis(k), row),
+                false => (0..row.len()).fold(T::zero(), |sum, v| sum + row[v] * self.s(v, k)),
+            };
             if !(part.is_zero() && T::ORDER == 0) {
                 add_scaled(row, -part, self.range.basis(k));
             }
@@ -100,16 +99,15 @@ impl<T: Real> CompliantRows<T> {
         }
         self.weights.clear();
         self.weights.extend(self.unknowns.iter().map(|&k| matrix.diagonal[k].sqrt().recip()));
-        zeros(&mut self.tests, self.unknowns.len() * velocities);
-        let rows = self.tests.chunks_exact_mut(velocities.max(1));
+        zeros(&mut self.projected, self.unknowns.len() * velocities);
+        let rows = self.projected.chunks_exact_mut(velocities.max(1));
         for ((&unknown, &weight), row) in self.unknowns.iter().zip(&self.weights).zip(rows) {
             matrix.test(unknown).for_each(|(v, b)| row[v] += weight * b);
         }
-        self.projected.clear();
-        self.projected.extend_from_slice(&self.tests);
+        let whole = longest(&self.projected, velocities);
         self.projected.chunks_exact_mut(velocities.max(1)).for_each(|row| rest.reject_row(row));
         self.take_friction(matrix, velocities, rest);
-        if !self.take_range(velocities) {
+        if !self.take_range(whole, velocities) {
             return self.unknowns.clear();
         }
         let (count, rank) = (self.unknowns.len(), self.rank());
@@ -138,14 +136,9 @@ impl<T: Real> CompliantRows<T> {
         }
     }
 
-    /// The range of [G P, F]; false if the rows of G P are clearly independent.
-    fn take_range(&mut self, velocities: usize) -> bool {
-        let longest = |rows: &[T]| {
-            let squares = rows.chunks_exact(velocities.max(1)).map(|row| dot(row, row).value());
-            squares.fold(0.0, f64::max).sqrt()
-        };
-        let whole = longest(&self.tests);
-        let left = longest(&self.projected).max(longest(&self.friction));
+    /// The range of [G P, F]; false if the rows of G P are clearly independent. The longest of G has length `whole`.
+    fn take_range(&mut self, whole: f64, velocities: usize) -> bool {
+        let left = longest(&self.projected, velocities).max(longest(&self.friction, velocities));
         let (count, mut rows, mut columns) = (self.unknowns.len(), &self.projected, velocities);
         if left > CLEARLY * whole && self.range.is_everything(rows, count, columns) {
             return false;
@@ -215,21 +208,24 @@ impl<T: Real> CompliantRows<T> {
     }
 
     /// Of what the conditions ask, `h` by unknown, `columns` numbers each, where x is x1: appends to `z` what is asked of w.
-    pub fn ask(&mut self, h: &[T], columns: usize, x: &[T], z: &mut Vec<T>) {
+    pub fn ask(
+        &mut self,
+        matrix: &ContactMatrix<T>,
+        (h, x): (&[T], &[T]),
+        columns: usize,
+        z: &mut Vec<T>,
+    ) {
         if self.unknowns.is_empty() {
             return;
         }
-        let velocities = x.len() / columns;
         zeros(&mut self.outside, self.unknowns.len() * columns);
-        let tests = self.tests.chunks_exact(velocities.max(1));
-        for ((&unknown, &weight), (g, test)) in self
-            .unknowns
-            .iter()
-            .zip(&self.weights)
-            .zip(self.outside.chunks_exact_mut(columns).zip(tests))
+        for ((&unknown, &weight), g) in
+            self.unknowns.iter().zip(&self.weights).zip(self.outside.chunks_exact_mut(columns))
         {
-            add_scaled(g, weight, &h[unknown * columns..(unknown + 1) * columns]);
-            add_combination(g, test.iter().copied().zip(x.chunks_exact(columns)).filter(counts));
+            g.copy_from_slice(&h[unknown * columns..(unknown + 1) * columns]);
+            let test = matrix.test(unknown);
+            add_combination(g, test.map(|(v, b)| (b, &x[v * columns..(v + 1) * columns])));
+            g.iter_mut().for_each(|g| *g *= weight);
         }
         let first = z.len();
         z.resize(first + self.range.rank() * columns, T::zero());
@@ -286,8 +282,8 @@ impl<T: Real> CompliantRows<T> {
     /// along Z and of what is asked of w to those of h and x1.
     pub fn ask_transpose(
         &mut self,
-        along: &[T],
-        z: &[T],
+        matrix: &ContactMatrix<T>,
+        (along, z): (&[T], &[T]),
         columns: usize,
         x: &mut [T],
         h: &mut [T],
@@ -295,7 +291,6 @@ impl<T: Real> CompliantRows<T> {
         if self.unknowns.is_empty() {
             return;
         }
-        let velocities = x.len() / columns;
         for (row, along) in
             self.along.chunks_exact(self.unknowns.len()).zip(along.chunks_exact(columns))
         {
@@ -314,22 +309,22 @@ impl<T: Real> CompliantRows<T> {
                 add_scaled(outside, q, &self.scratch);
             }
         }
-        let tests = self.tests.chunks_exact(velocities.max(1));
-        for ((&unknown, &weight), (g, test)) in self
-            .unknowns
-            .iter()
-            .zip(&self.weights)
-            .zip(self.outside.chunks_exact(columns).zip(tests))
+        for ((&unknown, &weight), g) in
+            self.unknowns.iter().zip(&self.weights).zip(self.outside.chunks_exact(columns))
         {
             let h = &mut h[unknown * columns..(unknown + 1) * columns];
             h.iter_mut().zip(g).for_each(|(h, &g)| *h = weight * g);
-            for (x, &b) in x.chunks_exact_mut(columns).zip(test) {
-                if !(b.is_zero() && T::ORDER == 0) {
-                    add_scaled(x, b, g);
-                }
+            for (v, b) in matrix.test(unknown) {
+                add_scaled(&mut x[v * columns..(v + 1) * columns], b, h);
             }
         }
     }
+}
+
+/// The length of the longest row.
+fn longest<T: Real>(rows: &[T], velocities: usize) -> f64 {
+    let squares = rows.chunks_exact(velocities.max(1)).map(|row| dot(row, row).value());
+    squares.fold(0.0, f64::max).sqrt()
 }
 
 fn row<T>(rows: &[T], k: usize, count: usize) -> &[T] {

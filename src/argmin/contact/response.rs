@@ -256,17 +256,8 @@ impl<T: Real> ContactResponse<T> {
         self.matrix.resize(size * size, T::zero());
         for (i, &unknown) in self.own.iter().enumerate() {
             let row = &mut self.matrix[i * size..(i + 1) * size];
-            if rank == 0 && size == own {
-                for (entry, &other) in row.iter_mut().zip(&self.own) {
-                    *entry = matrix.overlap(unknown, other);
-                }
-            } else {
-                let rows = matrix.test(unknown);
-                add_combination(
-                    row,
-                    rows.map(|(v, b)| (b, &self.motions[v * size..(v + 1) * size])),
-                );
-            }
+            let rows = matrix.test(unknown);
+            add_combination(row, rows.map(|(v, b)| (b, &self.motions[v * size..(v + 1) * size])));
             row[i] += matrix.diagonal[unknown];
         }
         for i in own..size {
@@ -322,7 +313,7 @@ impl<T: Real> ContactResponse<T> {
         for &unknown in &self.own {
             self.z.extend_from_slice(&self.h[of(unknown)]);
         }
-        self.compliant.ask(&self.h, columns, x, &mut self.z);
+        self.compliant.ask(matrix, (&self.h, x), columns, &mut self.z);
         for (&unknown, sum) in self.own.iter().zip(self.z.chunks_exact_mut(columns)) {
             add_combination(sum, matrix.test(unknown).map(|(v, b)| (b, &x[of(v)])));
         }
@@ -473,7 +464,7 @@ impl<T: Real> ContactResponse<T> {
             matrix.test(unknown).for_each(|(v, b)| add_scaled(&mut x[of(v)], b, z));
         }
         let asked = &self.z[self.own.len() * columns..];
-        self.compliant.ask_transpose(&self.along, asked, columns, x, &mut self.h);
+        self.compliant.ask_transpose(matrix, (&self.along, asked), columns, x, &mut self.h);
         // alpha <- w - S'x, x <- x + Z alpha
         for (k, alpha) in self.along.chunks_exact_mut(columns).enumerate() {
             for (velocity, x) in x.chunks_exact(columns).enumerate() {
