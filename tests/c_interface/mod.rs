@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use stiction::c_interface::Attachment;
 use stiction::model::Scene;
@@ -20,14 +20,33 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// The folder of the shared library, if it is there: the example `stiction`, which is built with these tests.
+/// The folder of the shared library, linked from the example `stiction`, which is built with these tests.
 fn library() -> Option<PathBuf> {
-    let folder = Path::new(PROGRAM).parent().unwrap().join("examples");
-    if folder.join("libstiction.so").is_file() {
-        return Some(folder);
+    static LINKED: OnceLock<Result<PathBuf, &str>> = OnceLock::new();
+    let linked = LINKED.get_or_init(|| {
+        let archive = Path::new(PROGRAM).parent().unwrap().join("examples/libstiction.a");
+        if !archive.is_file() {
+            return Err("built without the example `stiction`");
+        }
+        if !works(Command::new("cc").arg("--version")) {
+            return Err("there is no cc");
+        }
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c_library");
+        std::fs::create_dir_all(&folder).unwrap();
+        let whole = ["-Wl,--whole-archive".as_ref(), archive.as_os_str()];
+        let rest = ["-Wl,--no-whole-archive", "-lpthread", "-ldl", "-lm"].map(OsStr::new);
+        let mut link = Command::new("cc");
+        succeeds(link.arg("-shared").args(whole).args(rest).arg("-o").arg(folder.join("new.so")));
+        std::fs::rename(folder.join("new.so"), folder.join("libstiction.so")).unwrap();
+        Ok(folder)
+    });
+    match linked {
+        Ok(folder) => Some(folder.clone()),
+        Err(why) => {
+            skip(why, "STICTION_REQUIRE_C_INTERFACE");
+            None
+        }
     }
-    skip("built without the example `stiction`", "STICTION_REQUIRE_C_INTERFACE");
-    None
 }
 
 fn works(command: &mut Command) -> bool {
