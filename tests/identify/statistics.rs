@@ -9,6 +9,7 @@ use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::trajectory::{Recorded, Trajectory};
 
+use crate::cases;
 use crate::random::Random;
 use crate::scenes::on_floor;
 use crate::shared::shared;
@@ -114,9 +115,9 @@ fn count_covered(found: &Fit, truth: [f64; 2], covered: &mut [usize; 2]) {
     }
 }
 
-/// How many identifications there are: a few, or as many as `STICTION_COVERAGE` says (200 take minutes).
+/// How many identifications there are: 200 in a full run, which takes minutes.
 fn identifications() -> usize {
-    std::env::var("STICTION_COVERAGE").map_or(60, |n| n.parse().expect("a number"))
+    cases::count(200, 0.3)
 }
 
 /// How many of them cover the truth, of intervals of 95 %: 90 to 99 %.

@@ -1,12 +1,13 @@
 //! All derivatives of a step against each other: duals (`jvp`), the tape (`vjp`), `linearize`, duals through the
 //! residual of the contact problem, and differences where both sides keep their modes.
 //!
-//! Each family at a few states; `STICTION_TRUTH=1000` for that many.
+//! Each family at one state; at 1,000 in a full run (`STICTION_CASES=full`), which takes hours.
 
 use stiction::linearize::{JacobianWorkspace, Selection, StepJacobian, step_jacobian};
 use stiction::verify::{Derivatives, StepProgram};
 
 use super::scenes::{self, Family};
+use crate::cases;
 use crate::random::Random;
 
 /// The largest differences, relative to the largest entry of a row and to no less than 1.
@@ -65,22 +66,34 @@ fn compare(family: &Family, states: usize) -> Apart {
     apart
 }
 
-/// What holds today. `linearize` and duals agree to 1e-9 everywhere. The tape does but where the compliance is 1e-6 and
-/// contacts are many more than motions (5e-7): what columns ask that no motion of the bodies can give, such as the size of one
-/// foot of six, makes impulses a million times as large, and they cancel. The residual loses digits there too; and
-/// where feet stick at heights that differ by a tilt, differences are those of steps that let nearly dependent rows go.
+/// How far apart the tape, `linearize`, the residual and differences may be from duals.
+///
+/// The exceptions are of feet and plates where tilts make rows nearly dependent. There the least of what is held is divided by
+/// 1e-7 of the longest row, and what a size changes without any motion by the compliance, so that rounding comes to as much.
+/// Differences are then those of velocities near zero, held by friction to the tolerance of the solver.
+fn bounds(name: &str) -> [f64; 4] {
+    match name {
+        "plate on six boxes, compliance 0" => [1e-9, 1e-9, 3e-6, 1e-5],
+        "plate on six boxes, compliance 1e-6" => [1e-6, 1e-9, 1e-6, 1e-5],
+        "plate on six boxes, compliance 1e-3" => [3e-9, 1e-9, 2e-8, 1e-4],
+        "table on balls and capsules" => [5e-9, 1e-9, 1e-8, 1e-5],
+        _ if name.contains("feet, compliance 0.000001") => [1e-9, 1e-9, 1e-7, 2e-4],
+        _ if name.contains("feet") => [1e-9, 1e-9, 1e-8, 2e-5],
+        _ => [1e-9, 1e-9, 1e-8, 1e-5],
+    }
+}
+
 #[test]
 fn all_derivatives_of_a_step_agree() {
-    let states = std::env::var("STICTION_TRUTH").map_or(1, |n| n.parse().expect("a number"));
+    let states = cases::count(1000, 0.001);
     let mut wrong = Vec::new();
     for family in scenes::all() {
         let apart = compare(&family, states);
         println!("{}: {apart:?}", family.name);
         let Apart { tape, linearize, residual, differences, compared, .. } = apart;
         let agree = 10 * apart.states >= 9 * states && compared > 0;
-        let soft = family.name.contains("compliance 1e-6") || family.name.contains("0.000001");
-        let most = if soft { 1e-6 } else { 1e-9 };
-        if !(agree && tape < most && linearize < 1e-9 && residual < 2e-6 && differences < 2e-4) {
+        let found = [tape, linearize, residual, differences];
+        if !(agree && found.iter().zip(bounds(&family.name)).all(|(found, most)| *found < most)) {
             wrong.push(format!("{}: {apart:?}", family.name));
         }
     }
