@@ -1,0 +1,169 @@
+//! The response to perturbations, transposed.
+
+use super::{ContactResponse, Perturbation, reject};
+use crate::ad::Real;
+use crate::argmin::contact::problem::CoupledContact;
+use crate::argmin::contact::solve::newton::NewtonState;
+use crate::linalg::{add_combination, add_scaled, counts, zeros};
+
+impl<T: Real> ContactResponse<T> {
+    /// The adjoint of [`respond`](Self::respond) and [`impulses`](Self::impulses): on entry `adjoint.x` holds the adjoints
+    /// of x (velocities x columns), `impulses` those of the impulses (rows x columns); on return `adjoint`, which is made
+    /// by [`Perturbation::fit_whole`], holds those of the perturbation.
+    pub fn respond_transpose(
+        &mut self,
+        node: &CoupledContact,
+        impulses: &[T],
+        adjoint: &mut Perturbation<T>,
+    ) {
+        let columns = adjoint.columns;
+        if columns == 0 {
+            return;
+        }
+        let of = |k: usize| k * columns..(k + 1) * columns;
+        let modes = &self.state.modes;
+        let matrix = modes.matrix();
+        let (members, range) = modes.members();
+        let rank = self.known.rank();
+        let shared = self.shares.iter().filter(|&&shares| shares).count();
+        // h <- the adjoints of z, -C' impulses
+        zeros(&mut self.h, modes.unknowns() * columns);
+        for (k, z) in self.h.chunks_exact_mut(columns).enumerate() {
+            let (first, _, motion) = modes.unknown(k);
+            for (c, adjoint) in
+                motion.into_iter().zip(impulses[first * columns..].chunks_exact(columns))
+            {
+                if !(c.is_zero() && T::ORDER == 0) {
+                    add_scaled(z, -c, adjoint);
+                }
+            }
+        }
+        // w <- (Z'S)^-T R^-T Q'z_m
+        zeros(&mut self.along, rank * columns);
+        zeros(&mut self.outside, if range.is_deficient() { shared * columns } else { 0 });
+        if rank > 0 {
+            for (&pivot, sum) in
+                self.known.pivots().iter().zip(self.along.chunks_exact_mut(columns))
+            {
+                let shared = range.basis(pivot).iter().copied();
+                let shared = shared.zip(members.clone().map(|unknown| &self.h[of(unknown)]));
+                add_combination(sum, shared.filter(counts));
+            }
+            self.known.solve_transpose(&mut self.along, columns);
+            if self.is_oblique {
+                self.overlap.solve_transpose_rows(columns, &mut self.along);
+            }
+        }
+        for (outside, unknown) in self.outside.chunks_exact_mut(columns).zip(members.clone()) {
+            outside.copy_from_slice(&self.h[of(unknown)]);
+        }
+        // h of their own <- A^-T (z - (P C' W')' x - (Z'C W')' w)
+        self.z.clear();
+        for &unknown in &self.own {
+            self.z.extend_from_slice(&self.h[of(unknown)]);
+        }
+        self.compliant.impulses_transpose(&self.h, columns, &mut self.z);
+        let x = &mut adjoint.x[..];
+        let size = self.z.len() / columns;
+        if size > 0 {
+            for (rows, adjoints) in [(&self.motions, &*x), (&self.along_motions, &self.along[..])] {
+                for (row, adjoint) in rows.chunks_exact(size).zip(adjoints.chunks_exact(columns)) {
+                    for (z, &c) in self.z.chunks_exact_mut(columns).zip(row) {
+                        add_scaled(z, -c, adjoint);
+                    }
+                }
+            }
+            self.lu.solve_transpose_rows(columns, &mut self.z);
+        }
+        for (&unknown, z) in self.own.iter().zip(self.z.chunks_exact(columns)) {
+            self.h[of(unknown)].copy_from_slice(z);
+            matrix.test(unknown).for_each(|(v, b)| add_scaled(&mut x[of(v)], b, z));
+        }
+        let asked = &self.z[self.own.len() * columns..];
+        self.compliant.ask_transpose(matrix, (&self.along, asked), columns, x, &mut self.h);
+        // alpha <- w - S'x, x <- x + Z alpha
+        for (k, alpha) in self.along.chunks_exact_mut(columns).enumerate() {
+            for (velocity, x) in x.chunks_exact(columns).enumerate() {
+                let s = match self.oblique.is_empty() {
+                    true => self.known.basis(k)[velocity],
+                    false => self.oblique[velocity * rank + k],
+                };
+                add_scaled(alpha, -s, x);
+            }
+        }
+        for (velocity, x) in x.chunks_exact_mut(columns).enumerate() {
+            let basis = (0..rank).map(|k| self.known.basis(k)[velocity]);
+            add_combination(x, basis.zip(self.along.chunks_exact(columns)).filter(counts));
+        }
+        // h_m <- Q R^-1 alpha, and of the rotations -(I - QQ') (z_m - C W x)
+        if rank > 0 {
+            self.known.solve_rows(&mut self.along, columns);
+        }
+        if self.sharing_matters {
+            for (outside, unknown) in self.outside.chunks_exact_mut(columns).zip(members.clone()) {
+                matrix.motion(unknown).for_each(|(v, c)| add_scaled(outside, -c, &x[of(v)]));
+            }
+        }
+        reject(range, &mut self.coefficients, columns, &mut self.outside);
+        for (j, unknown) in members.clone().enumerate().filter(|&(_, k)| self.shares[k]) {
+            let h = &mut self.h[of(unknown)];
+            h.fill(T::zero());
+            let q = self.known.pivots().iter().map(|&pivot| range.basis(pivot)[j]);
+            add_combination(h, q.zip(self.along.chunks_exact(columns)).filter(counts));
+        }
+        // What the conditions are made of.
+        let Perturbation { rows, rotations, offsets, limits, .. } = adjoint;
+        for numbers in [&mut *rows, rotations, offsets, limits] {
+            numbers.fill(T::zero());
+        }
+        for (k, h) in self.h.chunks_exact(columns).enumerate() {
+            let (first, test, _) = modes.unknown(k);
+            for (b, row) in test.into_iter().zip(rows[first * columns..].chunks_exact_mut(columns))
+            {
+                if !(b.is_zero() && T::ORDER == 0) {
+                    add_scaled(row, b, h);
+                }
+            }
+        }
+        for (j, outside) in self.outside.chunks_exact(columns).enumerate() {
+            let (first, row) = modes.member(j);
+            for (b, rotation) in
+                row.into_iter().zip(rotations[first * columns..].chunks_exact_mut(columns))
+            {
+                if !(b.is_zero() && T::ORDER == 0) {
+                    add_scaled(rotation, -b, outside);
+                }
+            }
+        }
+        for (k, i) in modes.normals() {
+            add_scaled(&mut offsets[of(i)], T::one(), &self.h[of(k)]);
+        }
+        self.transpose_growth(node, impulses, adjoint);
+    }
+
+    /// The transpose of [`Self::add_growth`] and of what limits do to impulses.
+    fn transpose_growth(
+        &self,
+        node: &CoupledContact,
+        impulses: &[T],
+        adjoint: &mut Perturbation<T>,
+    ) {
+        let Perturbation { columns, x, offsets, limits, .. } = adjoint;
+        let of = |k: usize| k * *columns..(k + 1) * *columns;
+        let NewtonState { delassus, modes, u, .. } = &self.state;
+        let blocks = node.rows.blocks();
+        self.for_each_growth(node, |i, row, growth| {
+            add_scaled(&mut limits[of(i)], growth, &impulses[of(row)]);
+            let w = blocks[i].row(&delassus.w, row - blocks[i].first);
+            for (velocities, part) in blocks[i].segments() {
+                for (velocity, &w) in velocities.zip(&w[part]) {
+                    add_scaled(&mut limits[of(i)], growth * w, &x[of(velocity)]);
+                }
+            }
+        });
+        for i in 0..blocks.len() {
+            let opening = modes.opening(i, u, blocks);
+            add_scaled(&mut limits[of(i)], opening, &offsets[of(i)]);
+        }
+    }
+}
