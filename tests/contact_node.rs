@@ -172,6 +172,34 @@ fn feet(random: &mut Random, count: usize, tilt: f64, compliance: f64) -> [Vec<f
     [x, dx]
 }
 
+/// Whether a problem is solved off all borders; then `jvp` has to agree with the residual within `bounds` of velocities and
+/// of impulses, and with `vjp`.
+fn compare(
+    [x, dx]: &[Vec<f64>; 2],
+    random: &mut Random,
+    case: &str,
+    bounds: [f64; 2],
+) -> Option<ContactSolution> {
+    let node = CoupledContact::on_one_tree((x.len() - 42) / 21, 6, 1e-10);
+    let (y, solution) = run(&node, x);
+    if !solution.report.status.is_solved() || solution.report.margin < 1e-6 {
+        return None;
+    }
+    let by = |rule| tangent(&node, x, dx, rule);
+    let (jvp, residual) = (by(NodeRule::ByJvp), by(NodeRule::ByResidual));
+    for (part, bound) in [0..6, 6..y.len()].into_iter().zip(bounds) {
+        let found = apart(&jvp[part.clone()], &residual[part]);
+        assert!(found < bound, "{case}, {:?}: {found:e}: {jvp:?} {residual:?}", solution.modes);
+    }
+    let w: Vec<f64> = y.iter().map(|_| random.uniform(-1.0, 1.0)).collect();
+    let (_, adjoint) = ad::vjp(|x| run(&node, x).0, x, |_| w.clone()).unwrap();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let size: f64 = w.iter().zip(&jvp).map(|(w, y)| (w * y).abs()).sum();
+    let gap = (dot(&w, &jvp) - dot(&adjoint, dx)).abs();
+    assert!(gap <= 1e-8 * size, "{case}, {:?}: {gap} of {size}", solution.modes);
+    Some(solution)
+}
+
 /// Feet whose tangential rows are dependent but for a tilt: the tape was wrong by O(1) here.
 #[test]
 fn derivatives_of_tilted_feet_agree() {
@@ -181,34 +209,56 @@ fn derivatives_of_tilted_feet_agree() {
         for compliance in [0.0, 1e-6, 1e-3] {
             for tilt in [0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5] {
                 for _ in 0..5 {
-                    let node = CoupledContact::on_one_tree(count, 6, 1e-10);
-                    let [x, dx] = feet(&mut random, count, tilt, compliance);
-                    let (y, solution) = run(&node, &x);
-                    if !solution.report.status.is_solved() || solution.report.margin < 1e-6 {
-                        continue;
-                    }
-                    checked += 1;
-                    let by = |rule| tangent(&node, &x, &dx, rule);
-                    let (jvp, residual) = (by(NodeRule::ByJvp), by(NodeRule::ByResidual));
+                    let problem = feet(&mut random, count, tilt, compliance);
                     let case = format!("{count} feet, compliance {compliance}, tilt {tilt}");
-                    // With a compliance of 1e-6 targets that no motion has make impulses a million times as large.
-                    let bound = if compliance == 1e-6 { 1e-6 } else { 1e-8 };
-                    assert!(
-                        apart(&jvp[..6], &residual[..6]) < bound,
-                        "{case}: {jvp:?} {residual:?}"
-                    );
-                    let w: Vec<f64> = y.iter().map(|_| random.uniform(-1.0, 1.0)).collect();
-                    let (_, adjoint) = ad::vjp(|x| run(&node, x).0, &x, |_| w.clone()).unwrap();
-                    let dot =
-                        |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-                    let size: f64 = w.iter().zip(&jvp).map(|(w, y)| (w * y).abs()).sum();
-                    let gap = (dot(&w, &jvp) - dot(&adjoint, &dx)).abs();
-                    assert!(gap <= 1e-8 * size, "{case}: {gap} of {size}");
+                    // Impulses have a part that the rows' tilts decide.
+                    let bounds = [1e-8, f64::INFINITY];
+                    let found = compare(&problem, &mut random, &case, bounds);
+                    checked += usize::from(found.is_some());
                 }
             }
         }
     }
     assert!(checked > 150, "{checked}");
+}
+
+/// Feet of which all or every other one has a compliance, that stick, slide in one direction, or spin: the compliant
+/// conditions are then more than motions, with friction that follows, beside rigid ones that share the rule.
+#[test]
+fn derivatives_of_compliant_and_rigid_feet_agree() {
+    let mut random = Random(8);
+    let (mut seen, mut checked) = ([0; 3], 0);
+    for case in 0..360 {
+        let count = [3, 4, 5, 6, 8][case % 5];
+        let (motion, rigid) = (case / 5 % 3, case / 15 % 3);
+        let mut problem = feet(&mut random, count, 0.0, 1e-3);
+        let [x, _] = &mut problem;
+        let free = 18 * count + 36;
+        match motion {
+            0 => {}
+            1 => x[free..free + 2].copy_from_slice(&[2.0, 0.7]),
+            _ => x[free + 5] = 8.0,
+        }
+        let limits = free + 6 + count;
+        x[limits..limits + count].iter_mut().for_each(|mu| *mu = random.uniform(0.2, 0.4));
+        // None, every other one, all but two.
+        for (k, c) in x[limits + count..].iter_mut().enumerate() {
+            let is_rigid = [false, k % 2 == 0, k >= 2][rigid];
+            *c = if is_rigid { 0.0 } else { *c * random.uniform(0.5, 2.0) };
+        }
+        let name = format!("case {case}: {count} feet, motion {motion}, rigid {rigid}");
+        let Some(solution) = compare(&problem, &mut random, &name, [1e-8, 1e-6]) else { continue };
+        checked += 1;
+        for mode in solution.modes {
+            match mode {
+                Mode::Stick => seen[0] += 1,
+                Mode::Slide => seen[1] += 1,
+                _ => seen[2] += 1,
+            }
+        }
+    }
+    println!("{checked} problems, sticking, sliding, other: {seen:?}");
+    assert!(checked > 250 && seen[0] > 200 && seen[1] > 500, "{checked} {seen:?}");
 }
 
 /// Two bodies that slide, one of them ten million times as heavy: its row is short, but not dependent.

@@ -83,6 +83,9 @@ impl Model {
     }
 
     /// The two solids of a pair: a half-space or the collider of lower index, and the other collider.
+    ///
+    /// # Panics
+    /// If `pair` is none that [`pair`](Self::pair) gives; the same of all that takes a pair.
     pub fn solids(&self, pair: usize) -> (Solid, usize) {
         match self.pairs.get(pair) {
             Some(pair) => (pair.first, pair.second),
@@ -145,7 +148,8 @@ impl Model {
         self.shared_surfaces(pair).map(slot)
     }
 
-    /// The surfaces of a pair that has no numbers of its own.
+    /// The surfaces of a pair that has no numbers of its own. [`pair`](Self::pair) gives only those that have both; any
+    /// other index is a mistake of the caller, as one beyond the end of a slice is.
     fn shared_surfaces(&self, pair: usize) -> [(usize, &Surface); 2] {
         let found = self.shared.as_ref().and_then(|shared| match self.solids(pair) {
             (Solid::Collider(first), second) => {

@@ -82,7 +82,7 @@ impl<T: Real> StepMemory<T> {
         }
     }
 
-    /// The inverse of [`Self::write`].
+    /// The inverse of [`Self::write`], of as many numbers. What names no pair or no point is left out.
     pub fn read(&mut self, model: &Model, numbers: &[T]) {
         self.resize(model.trees.len());
         self.clear();
@@ -90,15 +90,18 @@ impl<T: Real> StepMemory<T> {
         for index in 0..model.pairs.len() {
             let (own, after) = rest.split_at(numbers_of(model, index));
             rest = after;
-            for x in own.chunks_exact(4).filter(|x| x[0].value() > 0.0) {
+            for x in own.chunks_exact(4).filter(|x| x[0].value() >= 1.0) {
                 let feature = x[0].value() as usize - 1;
                 self.trees[owner(model, index)].remember(index, feature, [x[1], x[2], x[3]]);
             }
         }
         let (shared, joints) = rest.split_at(SHARED * model.shared_remembered_points());
         for x in shared.chunks_exact(SHARED).filter(|x| x[0].value() > 0.0) {
-            let [pair, feature] = [x[0], x[1]].map(|x| x.value() as usize - 1);
-            self.trees[owner(model, pair)].remember(pair, feature, [x[2], x[3], x[4]]);
+            let [pair, feature] = [x[0], x[1]].map(|x| (x.value() as usize).checked_sub(1));
+            let (Some(pair), Some(feature)) = (pair, feature) else { continue };
+            if (model.pairs.len()..model.pair_end()).contains(&pair) {
+                self.trees[owner(model, pair)].remember(pair, feature, [x[2], x[3], x[4]]);
+            }
         }
         for (id, &impulse) in joints.iter().enumerate() {
             let impulse = [impulse, T::zero(), T::zero()];

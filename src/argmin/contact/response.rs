@@ -16,7 +16,9 @@
 //! ```
 //!
 //! Conditions that have a compliance and are more than the motions they see join those of their own by their range:
-//! [`compliant_rows`](super::compliant_rows). No square of T is ever taken, so rows that are nearly dependent (feet of one body at heights that differ by a tilt)
+//! [`compliant_rows`](super::compliant_rows).
+//!
+//! No square of T is ever taken, so rows that are nearly dependent (feet of one body at heights that differ by a tilt)
 //! lose no more digits than they must. Only rows that are clearly independent go into one matrix with the others, as
 //! K of [`kkt_matrix`](super::kkt_matrix), which has their squares but is smaller.
 //!
@@ -28,7 +30,7 @@
 mod transpose;
 
 use super::compliant_rows::{CompliantRows, Projection};
-use super::kkt::{Iterate, Selection};
+use super::kkt::{ContactModes, Iterate, Selection};
 use super::problem::ContactData;
 use super::problem::CoupledContact;
 use super::solution::ContactSolution;
@@ -285,7 +287,7 @@ impl<T: Real> ContactResponse<T> {
         let x = &mut perturbation.x[..];
         let of = |k: usize| k * columns..(k + 1) * columns;
         let matrix = self.state.modes.matrix();
-        let (members, range) = self.state.modes.members();
+        let (members, _) = self.state.modes.members();
         if self.sharing_matters {
             // x <- x - (C W)' (I - QQ') z_m
             for (outside, unknown) in self.outside.chunks_exact(columns).zip(members.clone()) {
@@ -293,17 +295,8 @@ impl<T: Real> ContactResponse<T> {
             }
         }
         // alpha, and x <- x - S alpha
-        let rank = self.known.rank();
-        zeros(&mut self.along, rank * columns);
-        if rank > 0 {
-            for (&pivot, sum) in
-                self.known.pivots().iter().zip(self.along.chunks_exact_mut(columns))
-            {
-                let shared = range.basis(pivot).iter().copied();
-                let shared = shared.zip(members.clone().map(|unknown| &self.h[of(unknown)]));
-                add_combination(sum, shared.filter(counts));
-            }
-            self.known.solve_transpose(&mut self.along, columns);
+        gather_along(&self.state.modes, &self.known, (&self.h, columns), &mut self.along);
+        if self.known.rank() > 0 {
             for (k, sum) in self.along.chunks_exact_mut(columns).enumerate() {
                 let basis = self.known.basis(k).iter().copied();
                 add_combination(sum, basis.zip(x.chunks_exact(columns)).filter(counts));
@@ -486,6 +479,25 @@ fn subtract_along<T: Real>(oblique: &[T], range: &Range<T>, a: &[T], columns: us
         });
         add_combination(x, terms.zip(a.chunks_exact(columns)).filter(counts));
     }
+}
+
+/// `along` <- R^-T Q'z_m of the unknowns that share the rule, z by unknown with `columns` numbers each.
+fn gather_along<T: Real>(
+    modes: &ContactModes<T>,
+    known: &Range<T>,
+    (z, columns): (&[T], usize),
+    along: &mut Vec<T>,
+) {
+    zeros(along, known.rank() * columns);
+    if along.is_empty() {
+        return;
+    }
+    let (members, range) = modes.members();
+    for (&pivot, sum) in known.pivots().iter().zip(along.chunks_exact_mut(columns)) {
+        let of = members.clone().map(|unknown| &z[unknown * columns..(unknown + 1) * columns]);
+        add_combination(sum, range.basis(pivot).iter().copied().zip(of).filter(counts));
+    }
+    known.solve_transpose(along, columns);
 }
 
 /// X <- (I - QQ') X

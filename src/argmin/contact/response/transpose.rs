@@ -1,6 +1,6 @@
 //! The response to perturbations, transposed.
 
-use super::{ContactResponse, Perturbation, reject};
+use super::{ContactResponse, Perturbation, gather_along, reject};
 use crate::ad::Real;
 use crate::argmin::contact::problem::CoupledContact;
 use crate::argmin::contact::solve::newton::NewtonState;
@@ -39,20 +39,10 @@ impl<T: Real> ContactResponse<T> {
             }
         }
         // w <- (Z'S)^-T R^-T Q'z_m
-        zeros(&mut self.along, rank * columns);
+        gather_along(modes, &self.known, (&self.h, columns), &mut self.along);
         zeros(&mut self.outside, if range.is_deficient() { shared * columns } else { 0 });
-        if rank > 0 {
-            for (&pivot, sum) in
-                self.known.pivots().iter().zip(self.along.chunks_exact_mut(columns))
-            {
-                let shared = range.basis(pivot).iter().copied();
-                let shared = shared.zip(members.clone().map(|unknown| &self.h[of(unknown)]));
-                add_combination(sum, shared.filter(counts));
-            }
-            self.known.solve_transpose(&mut self.along, columns);
-            if self.is_oblique {
-                self.overlap.solve_transpose_rows(columns, &mut self.along);
-            }
+        if rank > 0 && self.is_oblique {
+            self.overlap.solve_transpose_rows(columns, &mut self.along);
         }
         for (outside, unknown) in self.outside.chunks_exact_mut(columns).zip(members.clone()) {
             outside.copy_from_slice(&self.h[of(unknown)]);
