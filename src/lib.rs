@@ -195,6 +195,8 @@ pub mod identify;
 pub mod linalg;
 pub mod linearize;
 pub mod model;
+#[cfg(feature = "cli")]
+mod npz;
 #[cfg(feature = "python")]
 pub mod python;
 pub mod simulation;
@@ -205,6 +207,18 @@ pub mod trajectory;
 pub mod transition;
 pub mod verify;
 pub mod view;
+
+/// What tests look at beyond the interface: the tests are one binary, and a second one, of the library itself, would compile
+/// all physics once more.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::ad::least_norm::least_norm_inverse;
+    pub use crate::ad::linearization::Sum;
+    pub use crate::argmin::impact::natural_map::project as project_on_face;
+    pub use crate::argmin::interior_point::{
+        ConeInteriorPoint, ConeProgramData, second_order_cone,
+    };
+}
 
 pub use error::{Error, ErrorKind};
 pub use model::Scene;

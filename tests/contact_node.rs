@@ -191,6 +191,9 @@ fn compare(
         let found = apart(&jvp[part.clone()], &residual[part]);
         assert!(found < bound, "{case}, {:?}: {found:e}: {jvp:?} {residual:?}", solution.modes);
     }
+    let unrolled = by(NodeRule::Unrolled);
+    let found = apart(&unrolled[..6], &residual[..6]);
+    assert!(found < 1e-6, "{case}, {:?}: {found:e}: {unrolled:?} {residual:?}", solution.modes);
     let w: Vec<f64> = y.iter().map(|_| random.uniform(-1.0, 1.0)).collect();
     let (_, adjoint) = ad::vjp(|x| run(&node, x).0, x, |_| w.clone()).unwrap();
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

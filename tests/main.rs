@@ -26,6 +26,7 @@ mod hard_contacts;
 mod identify;
 mod ilqr;
 mod import;
+mod internals;
 mod layers;
 mod linearize;
 mod many_shapes;

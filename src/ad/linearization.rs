@@ -171,26 +171,66 @@ impl<T: Real> Linearization<T> {
     }
 }
 
+/// The end of a solver that runs on values, for a scalar that differentiates: Newton steps with the slope of the values, of which
+/// each gains an order.
+#[derive(Clone, Debug, Default)]
+pub struct Carry<T> {
+    linearization: Linearization<f64>,
+    inputs: Vec<f64>,
+    outputs: Vec<f64>,
+    residual: Vec<T>,
+    change: Vec<T>,
+}
+
+impl<T: Real> Carry<T> {
+    /// y <- y - G (F(x, y) - its value), with the inverse G of dF/dy at the values of x and y, and once more against the rounding
+    /// in G. The values stay as they are; NaN where they do not determine the derivative.
+    pub(crate) fn run<K: Node>(
+        &mut self,
+        node: &K,
+        solution: &K::Solution,
+        inputs: &[T],
+        outputs: &mut [T],
+    ) {
+        let Carry { linearization, inputs: x, outputs: y, residual, change } = self;
+        x.clear();
+        x.extend(inputs.iter().map(|x| x.value()));
+        y.clear();
+        y.extend(outputs.iter().map(|y| y.value()));
+        linearization.factor(node, solution, x, y);
+        for _ in 0..=T::ORDER {
+            residual.clear();
+            residual.resize(outputs.len(), T::zero());
+            node.residual(solution, inputs, outputs, residual);
+            residual.iter_mut().for_each(|r| *r -= T::constant(r.value()));
+            multiply(&linearization.inverse, residual, false, change);
+            outputs.iter_mut().zip(&*change).for_each(|(y, &change)| *y -= change);
+        }
+    }
+}
+
 /// A sum whose value is kept in twice the digits.
-struct Sum<T> {
+pub struct Sum<T> {
     sum: T,
     rest: f64,
 }
 
 impl<T: Real> Sum<T> {
-    fn of(x: T) -> Self {
+    /// A sum that starts with x.
+    pub fn of(x: T) -> Self {
         Sum { sum: x, rest: 0.0 }
     }
 
     /// Subtracts a x.
-    fn subtract(&mut self, a: T, x: T) {
+    pub fn subtract(&mut self, a: T, x: T) {
         let product = a * x;
         self.rest -= a.value().mul_add(x.value(), -product.value());
         self.rest += lost(self.sum.value(), -product.value());
         self.sum -= product;
     }
 
-    fn total(self) -> T {
+    /// The sum, with what was lost put back.
+    pub fn total(self) -> T {
         self.sum + T::constant(self.rest)
     }
 }
@@ -216,30 +256,5 @@ fn multiply<C: Copy, T: Real + Mul<C, Output = T>>(
             let (from, to) = if transpose { (i, j) } else { (j, i) };
             y[to] += x[from] * a;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Sum;
-
-    #[test]
-    fn what_cancels_leaves_its_digits() {
-        // (1 + 2^-30)^2 - 1 - 2^-29 = 2^-60, which the square in one double has lost.
-        let x = 1.0 + 0.5_f64.powi(30);
-        let mut sum = Sum::of(0.0);
-        sum.subtract(-x, x);
-        sum.subtract(1.0, 1.0);
-        sum.subtract(0.5_f64.powi(29), 1.0);
-        assert_eq!(sum.total(), 0.5_f64.powi(60));
-        // What is added to a large number and what is left when that is gone.
-        let mut sum = Sum::of(1.0);
-        sum.subtract(-1e8, 1e10);
-        sum.subtract(1e10, 1e8);
-        assert_eq!(sum.total(), 1.0);
-        let mut sum = Sum::of(1e-3);
-        sum.subtract(-1e10, 1e10);
-        sum.subtract(1e10, 1e10);
-        assert_eq!(sum.total(), 1e-3);
     }
 }

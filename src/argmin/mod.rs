@@ -11,8 +11,8 @@
 
 mod block_rows;
 mod contact;
-mod impact;
-mod interior_point;
+pub(crate) mod impact;
+pub(crate) mod interior_point;
 mod projection;
 mod status;
 

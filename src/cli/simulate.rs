@@ -100,7 +100,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
 
     let contents = match (inputs, &columns) {
-        (Some(inputs), _) => archive::npz(&scene, &trajectory, inputs)?,
+        (Some(inputs), _) => archive::npz(&scene, &trajectory, &inputs)?,
         (None, columns) => {
             let mut text = Vec::new();
             match columns {

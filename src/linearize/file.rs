@@ -115,22 +115,18 @@ impl Linearization {
     /// # Errors
     /// If the archive cannot be put together, for instance because it is too large for its format.
     #[cfg(feature = "cli")]
-    pub fn to_npz(
-        &self,
-        system: &System<f64>,
-    ) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
-        let mut file = std::io::Cursor::new(Vec::new());
-        let mut archive = ndarray_npy::NpzWriter::new_compressed(&mut file);
+    pub fn to_npz(&self, system: &System<f64>) -> std::io::Result<Vec<u8>> {
+        let mut archive = crate::npz::Npz::new();
         for (name, array) in self.arrays() {
-            archive.add_array(name, &array)?;
+            archive.add(name, array.shape(), array.iter())?;
         }
-        archive.add_array("times", &ndarray::aview1(&self.times))?;
-        archive.add_array("dt", &ndarray::arr0(system.settings.time_step))?;
-        archive.add_array("margins", &self.margins().collect::<ndarray::Array1<f64>>())?;
+        let margins: Vec<f64> = self.margins().collect();
+        archive.add("times", &[self.times.len()], &self.times)?;
+        archive.add("dt", &[], &[system.settings.time_step])?;
+        archive.add("margins", &[margins.len()], &margins)?;
         let meta = Value::Object(self.meta(system)).to_string();
-        archive.add_array("meta", &ndarray::aview1(meta.as_bytes()))?;
-        archive.finish()?;
-        Ok(file.into_inner())
+        archive.add_bytes("meta", meta.as_bytes())?;
+        archive.finish()
     }
 
     /// Distance of each step to the nearest change of mode; infinite (null in JSON) without contacts.

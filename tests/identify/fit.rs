@@ -594,9 +594,9 @@ fn cube_tosses_are_reproduced_as_well_as_by_an_independent_simulator() {
     // Nor is it much better, which would mean that something else is measured.
     assert!(position > 11.0 && rotation > 15.0, "{position} {rotation}");
 
-    experiment.data = experiment.data.iter().step_by(10).cloned().collect();
+    experiment.data = experiment.data.iter().step_by(20).cloned().collect();
     let dataset = Dataset::load(&experiment).unwrap();
-    assert_eq!(dataset.trajectories.len(), 40);
+    assert_eq!(dataset.trajectories.len(), 20);
     let [low, high] = [0.05, 0.4].map(|start| {
         experiment.parameters[0].start = start;
         let fit = run(&experiment, &dataset);

@@ -14,6 +14,7 @@ const FILES: &str = "assemble formats trajectory";
 /// Each module of `src`, and what it may name. From low to high.
 const LAYERS: [(&str, &[&str]); 24] = [
     ("error", &[]),
+    ("npz", &[]),
     ("table", &["error"]),
     ("ad", &[]),
     ("linalg", &["ad"]),

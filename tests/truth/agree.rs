@@ -1,10 +1,12 @@
 //! All derivatives of a step against each other: duals (`jvp`), the tape (`vjp`), `linearize`, duals through the
 //! residual of the contact problem, and differences where both sides keep their modes.
 //!
-//! Each family at one state; at 1,000 in a full run (`STICTION_CASES=full`), which takes hours.
+//! Along random directions in all that a step depends on, as many as a pass of duals has lanes: an entry that is wrong shows
+//! in each. The first state of a family is compared entry by entry too, where `STICTION_CASES=full` asks for 1,000.
 
+use stiction::ad::{Function, LANES, Real};
 use stiction::linearize::{JacobianWorkspace, Selection, StepJacobian, step_jacobian};
-use stiction::verify::{Derivatives, StepProgram};
+use stiction::verify::{Derivatives, Gradcheck, StepProgram};
 
 use super::scenes::{self, Family};
 use crate::cases;
@@ -19,18 +21,69 @@ struct Apart {
     residual: f64,
     differences: f64,
     compared: usize,
+    /// States at which `gradcheck` does not pass.
+    failed: usize,
 }
 
-fn compare(family: &Family, states: usize) -> Apart {
+/// A program as a function of how far to go along some directions.
+struct Along<'a> {
+    program: &'a StepProgram<'a>,
+    directions: Vec<Vec<f64>>,
+}
+
+impl Along<'_> {
+    fn variables<T: Real>(&self, t: &[T]) -> Vec<T> {
+        let mut x: Vec<T> = self.program.variables().iter().map(|&x| T::constant(x)).collect();
+        for (direction, &t) in self.directions.iter().zip(t) {
+            x.iter_mut().zip(direction).for_each(|(x, &d)| *x += t * d);
+        }
+        x
+    }
+}
+
+impl Function for Along<'_> {
+    fn evaluate<T: Real>(&self, t: &[T]) -> Vec<T> {
+        self.program.evaluate(&self.variables(t))
+    }
+}
+
+/// The unit vectors.
+fn axes(n: usize) -> Vec<Vec<f64>> {
+    (0..n).map(|j| (0..n).map(|k| f64::from(u8::from(j == k))).collect()).collect()
+}
+
+/// Random directions. A parameter moves in proportion to itself; one that is zero, which often cannot be negative, along the last
+/// one only.
+fn directions(program: &StepProgram, parameters: usize, random: &mut Random) -> Vec<Vec<f64>> {
+    let size = |k: usize, j: usize, x: f64| match x {
+        0.0 if j < parameters => f64::from(u8::from(k + 1 == LANES)),
+        x if j < parameters => x,
+        _ => 1.0,
+    };
+    let mut along = |k| {
+        let sizes = program.variables().iter().enumerate().map(|(j, &x)| size(k, j, x));
+        sizes.map(|size| size * random.uniform(-1.0, 1.0)).collect()
+    };
+    (0..LANES).map(&mut along).collect()
+}
+
+fn compare(family: &Family, states: usize, entry_by_entry: usize) -> Apart {
     let system = family.scene.system();
-    let nv = system.model.nv();
-    let inputs: Vec<usize> = (0..nv + system.model.nu()).collect();
-    let selection = Selection { inputs: &inputs, parameters: &[] };
+    let model = system.model;
+    let nv = model.nv();
+    let inputs: Vec<usize> = (0..nv + model.nu()).collect();
     let (mut workspace, mut jacobian) = (JacobianWorkspace::default(), StepJacobian::default());
-    let (mut random, mut apart) = (Random(5), Apart::default());
-    for _ in 0..states {
+    let mut apart = Apart::default();
+    for count in 0..states {
+        let mut random = Random(5 + count as u64);
         let sample = family.sample(&mut random);
         let (state, u) = (&sample.state, &sample.inputs);
+        let program = StepProgram::new(system, state, u, &sample.memory, 1);
+        let variables = program.names().len();
+        let first = variables - 3 * nv - model.nu();
+        let parameters: Vec<_> =
+            program.names()[..first].iter().map(|name| model.parameter(name).unwrap()).collect();
+        let selection = Selection { inputs: &inputs, parameters: &parameters };
         let mut memory = sample.memory.clone();
         step_jacobian(&system, state, u, selection, &mut memory, &mut workspace, &mut jacobian);
         if jacobian.report.unsolved > 0 {
@@ -38,27 +91,37 @@ fn compare(family: &Family, states: usize) -> Apart {
         }
         apart.states += 1;
         assert_eq!(jacobian.dual_steps, 0, "{}", family.name);
-        let program = StepProgram::new(system, state, u, &sample.memory, 1);
-        let at = program.variables();
-        let Derivatives { tape, dual, residual, differences, .. } =
-            Derivatives::of(&program, |x| program.run(x), at).unwrap();
-        let first = at.len() - 3 * nv - system.model.nu();
-        for (i, row) in dual.row_iter().enumerate() {
-            let scale = row.amax().max(1.0);
-            let worst = |most: &mut f64, x: f64, y: f64| *most = most.max((x - y).abs() / scale);
-            for j in 0..at.len() {
-                worst(&mut apart.tape, tape[(i, j)], row[j]);
-                worst(&mut apart.residual, residual[(i, j)], row[j]);
-                if let Some(found) = j.checked_sub(first) {
-                    let found = match found.checked_sub(2 * nv) {
-                        None => jacobian.a[(i, found)],
-                        Some(k) => jacobian.b[(i, k)],
-                    };
+        let entry = |i, j: usize| match (j.checked_sub(first), j.checked_sub(first + 2 * nv)) {
+            (_, Some(k)) => jacobian.b[(i, k)],
+            (Some(k), _) => jacobian.a[(i, k)],
+            _ => jacobian.c[(i, j)],
+        };
+        let mut ways = vec![directions(&program, first, &mut random)];
+        if count < entry_by_entry {
+            ways.push(axes(variables));
+        }
+        for directions in ways {
+            let along = Along { program: &program, directions };
+            let zero = vec![0.0; along.directions.len()];
+            let derivatives =
+                Derivatives::of(&along, |t| program.run(&along.variables(t)), &zero).unwrap();
+            let names: Vec<String> = (0..zero.len()).map(|j| format!("direction {j}")).collect();
+            let check = Gradcheck::compare(&names, &derivatives);
+            apart.failed += usize::from(!check.passed());
+            let Derivatives { tape, dual, residual, differences, .. } = derivatives;
+            for (i, row) in dual.row_iter().enumerate() {
+                let scale = row.amax().max(1.0);
+                let worst =
+                    |most: &mut f64, x: f64, y: f64| *most = most.max((x - y).abs() / scale);
+                for (j, direction) in along.directions.iter().enumerate() {
+                    worst(&mut apart.tape, tape[(i, j)], row[j]);
+                    worst(&mut apart.residual, residual[(i, j)], row[j]);
+                    let found = direction.iter().enumerate().map(|(k, &d)| entry(i, k) * d).sum();
                     worst(&mut apart.linearize, found, row[j]);
-                }
-                if let Some(found) = differences[j].as_ref().filter(|found| !found.one_sided) {
-                    worst(&mut apart.differences, found.column[i], row[j]);
-                    apart.compared += 1;
+                    if let Some(found) = differences[j].as_ref().filter(|found| !found.one_sided) {
+                        worst(&mut apart.differences, found.column[i], row[j]);
+                        apart.compared += 1;
+                    }
                 }
             }
         }
@@ -70,12 +133,14 @@ fn compare(family: &Family, states: usize) -> Apart {
 ///
 /// The exceptions are of feet and plates where tilts make rows nearly dependent. There the least of what is held is divided by
 /// 1e-7 of the longest row, and what a size changes without any motion by the compliance, so that rounding comes to as much.
-/// Differences are then those of velocities near zero, held by friction to the tolerance of the solver.
+/// Differences are then those of velocities near zero, held by friction to the tolerance of the solver. It is the residual that
+/// loses most: impulses along what nearly dependent rows hold are unknowns of it, and cancel in velocities.
 fn bounds(name: &str) -> [f64; 4] {
     match name {
         "plate on six boxes, compliance 0" => [1e-9, 1e-9, 3e-6, 1e-5],
-        "plate on six boxes, compliance 1e-6" => [1e-6, 1e-9, 1e-6, 1e-5],
+        "plate on six boxes, compliance 1e-6" => [1e-7, 1e-7, 5e-6, 1e-5],
         "plate on six boxes, compliance 1e-3" => [3e-9, 1e-9, 2e-8, 1e-4],
+        "a beam across two" => [1e-9, 1e-9, 1e-7, 1e-5],
         "table on balls and capsules" => [5e-9, 1e-9, 1e-8, 1e-5],
         _ if name.contains("feet, compliance 0.000001") => [1e-9, 1e-9, 1e-7, 2e-4],
         _ if name.contains("feet") => [1e-9, 1e-9, 1e-8, 2e-5],
@@ -85,15 +150,18 @@ fn bounds(name: &str) -> [f64; 4] {
 
 #[test]
 fn all_derivatives_of_a_step_agree() {
-    let states = cases::count(1000, 0.001);
+    let states = cases::count(1000, 0.002);
     let mut wrong = Vec::new();
     for family in scenes::all() {
-        let apart = compare(&family, states);
+        let apart = compare(&family, states, states / 1000);
         println!("{}: {apart:?}", family.name);
-        let Apart { tape, linearize, residual, differences, compared, .. } = apart;
-        let agree = 10 * apart.states >= 9 * states && compared > 0;
+        let Apart { tape, linearize, residual, differences, compared, failed, .. } = apart;
+        let bounds = bounds(&family.name);
+        // What `gradcheck` asks of the residual is what is asked here.
+        let passed = failed == 0 || bounds[2] > 1e-8;
+        let enough = 10 * apart.states >= 9 * states && (compared > 0 || states < 10);
         let found = [tape, linearize, residual, differences];
-        if !(agree && found.iter().zip(bounds(&family.name)).all(|(found, most)| *found < most)) {
+        if !(passed && enough && found.iter().zip(bounds).all(|(found, most)| *found < most)) {
             wrong.push(format!("{}: {apart:?}", family.name));
         }
     }

@@ -3,7 +3,7 @@
 mod compression_restitution;
 mod cone_program;
 mod faces;
-mod natural_map;
+pub(crate) mod natural_map;
 mod newton;
 mod solution;
 

@@ -2,23 +2,23 @@
 //! Nesterov-Todd scaling [Nesterov97] and projection. In a plane or on a line the last entries are zero and stay so.
 
 /// A point of the space of one cone.
-pub(super) type Point = [f64; 3];
+pub type Point = [f64; 3];
 
 /// A matrix on it, by rows.
-pub(super) type Matrix = [[f64; 3]; 3];
+pub type Matrix = [[f64; 3]; 3];
 
 /// x'y
-pub(super) fn inner(x: Point, y: Point) -> f64 {
+pub fn inner(x: Point, y: Point) -> f64 {
     x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
 }
 
 /// |x_1|
-pub(super) fn tangent_norm(x: Point) -> f64 {
+pub fn tangent_norm(x: Point) -> f64 {
     (x[1] * x[1] + x[2] * x[2]).sqrt()
 }
 
 /// The smaller eigenvalue, x_0 - |x_1|: how far inside x is.
-pub(super) fn depth(x: Point) -> f64 {
+pub fn depth(x: Point) -> f64 {
     x[0] - tangent_norm(x)
 }
 
@@ -29,18 +29,18 @@ fn determinant(x: Point) -> f64 {
 }
 
 /// The Jordan product x o y.
-pub(super) fn product(x: Point, y: Point) -> Point {
+pub fn product(x: Point, y: Point) -> Point {
     [inner(x, y), x[0] * y[1] + y[0] * x[1], x[0] * y[2] + y[0] * x[2]]
 }
 
 /// y with x o y = d, x inside.
-pub(super) fn divide(x: Point, d: Point) -> Point {
+pub fn divide(x: Point, d: Point) -> Point {
     let y = (x[0] * d[0] - x[1] * d[1] - x[2] * d[2]) / determinant(x);
     [y, (d[1] - y * x[1]) / x[0], (d[2] - y * x[2]) / x[0]]
 }
 
 /// The longest step from x, inside, along `d` that stays in K; infinite if there is no end.
-pub(super) fn longest_step(x: Point, d: Point) -> f64 {
+pub fn longest_step(x: Point, d: Point) -> f64 {
     let a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2];
     let b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2];
     let c = determinant(x);
@@ -54,7 +54,7 @@ pub(super) fn longest_step(x: Point, d: Point) -> f64 {
 }
 
 /// The nearest point of K.
-pub(super) fn project(x: Point) -> Point {
+pub fn project(x: Point) -> Point {
     let t = tangent_norm(x);
     if t <= x[0] {
         x
@@ -67,7 +67,7 @@ pub(super) fn project(x: Point) -> Point {
 }
 
 /// The nearest point of K with x_0 >= `least`.
-pub(super) fn project_above(x: Point, least: f64) -> Point {
+pub fn project_above(x: Point, least: f64) -> Point {
     let p = project(x);
     if p[0] >= least {
         return p;
@@ -80,7 +80,7 @@ pub(super) fn project_above(x: Point, least: f64) -> Point {
 
 /// The Nesterov-Todd scaling V of a pair inside: V = V', V z = V^-1 x.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Scaling {
+pub struct Scaling {
     /// V = size (2 v v' - J) with J = diag(1, -1, -1) and v'Jv = 1.
     size: f64,
     v: Point,
@@ -89,6 +89,7 @@ pub(super) struct Scaling {
 }
 
 impl Scaling {
+    /// The scaling of x and z, both inside the cone.
     pub fn new(x: Point, z: Point) -> Self {
         let (dx, dz) = (determinant(x).sqrt(), determinant(z).sqrt());
         let (x, z) = (x.map(|x| x / dx), z.map(|z| z / dz));
@@ -138,53 +139,5 @@ impl Scaling {
     /// V e, e the axis.
     pub fn axis(&self) -> Point {
         self.times([1.0, 0.0, 0.0])
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const X: Point = [2.0, 0.7, -1.1];
-    const Z: Point = [0.9, -0.2, 0.6];
-
-    fn assert_near(x: Point, y: Point) {
-        for (x, y) in x.into_iter().zip(y) {
-            assert!((x - y).abs() < 1e-13, "{x} {y}");
-        }
-    }
-
-    #[test]
-    fn the_scaling_takes_both_to_the_same_point() {
-        let scaling = Scaling::new(X, Z);
-        assert_near(scaling.scaled, scaling.divide(X));
-        assert_near(scaling.divide(scaling.times(X)), X);
-    }
-
-    #[test]
-    fn the_root_inverts() {
-        let scaling = Scaling::new(X, Z);
-        let (root, p) = (scaling.root(3.5), scaling.axis());
-        let twice: Point = root.map(|row| inner(row, root.map(|row| inner(row, X))));
-        let back: Point = std::array::from_fn(|k| twice[k] + 3.5 * p[k] * inner(p, twice));
-        assert_near(back, X);
-    }
-
-    #[test]
-    fn division_undoes_the_product_and_steps_end_on_the_cone() {
-        assert_near(divide(X, product(X, Z)), Z);
-        let d = [-1.0, 0.3, 0.4];
-        let step = longest_step(X, d);
-        let end: Point = std::array::from_fn(|k| X[k] + step * d[k]);
-        assert!(depth(end).abs() < 1e-13);
-        assert_eq!(longest_step(X, [1.0, 0.3, 0.4]), f64::INFINITY);
-    }
-
-    #[test]
-    fn projections_are_the_nearest_points() {
-        assert_eq!(project([-2.0, 1.0, 1.0]), [0.0; 3]);
-        assert_near(project([0.0, 3.0, 4.0]), [2.5, 1.5, 2.0]);
-        assert_near(project_above([0.0, 3.0, 4.0], 3.0), [3.0, 1.8, 2.4]);
-        assert_near(project_above([0.0, 0.3, 0.4], 3.0), [3.0, 0.3, 0.4]);
     }
 }

@@ -23,7 +23,7 @@ use super::gauss_seidel;
 use super::newton::NewtonState;
 use super::proximal_point::{Goal, ProximalPoint, Weights};
 use super::redundancy::LeastNormWorkspace;
-use crate::ad::Real;
+use crate::ad::{Carry, Real};
 use crate::argmin::interior_point::{ConeInteriorPoint, ConeProgramData};
 use crate::argmin::status::{Report, Stage, Status};
 
@@ -56,7 +56,7 @@ const SWEEPS: usize = 20_000;
 pub struct ContactWorkspace<T> {
     pub(in crate::argmin::contact) values: Vec<f64>,
     pub(in crate::argmin::contact) search: Search,
-    pub(in crate::argmin::contact) carry: NewtonState<T>,
+    pub(in crate::argmin::contact) carry: Carry<T>,
 }
 
 /// Impulses to start from.
@@ -86,7 +86,7 @@ pub(in crate::argmin::contact) struct Search {
     stage: Stage,
 }
 
-/// Solves the problem of `node` for the impulses `lambda`.
+/// Solves the problem of `node` for the values of the impulses `lambda`.
 pub(in crate::argmin::contact) fn solve<T: Real>(
     node: &CoupledContact,
     inputs: &[T],
@@ -100,22 +100,6 @@ pub(in crate::argmin::contact) fn solve<T: Real>(
     for (lambda, &x) in lambda.iter_mut().zip(&w.search.state.lambda) {
         *lambda = T::constant(x);
     }
-    if T::ORDER == 0 || node.method == ContactMethod::GaussSeidel {
-        return;
-    }
-    let data = node.data(inputs);
-    w.carry.start(&data);
-    w.carry.lambda.copy_from_slice(lambda);
-    w.carry.follow(&data);
-    w.carry.take_modes(&data, solution);
-    let rule = Selection::LeastNorm(solution.dependent);
-    for _ in 0..T::ORDER {
-        if w.carry.newton_step(&data, rule, &solution.held).is_none() {
-            lambda.fill(T::constant(f64::NAN));
-            return;
-        }
-    }
-    lambda.copy_from_slice(&w.carry.lambda);
 }
 
 impl Search {
