@@ -130,8 +130,9 @@ impl Search {
             solution.held.resize(data.rows.rows(), 0.0);
         } else if newton {
             let reached = self.search_with_restarts(data, scale, tolerance, warm, &mut iterations);
-            iterations +=
-                self.finish(data, scale, [reached.max(enough), reached.max(tolerance)], solution);
+            // Twice: whether rounding makes the same solution a little worse is no reason to choose another rule.
+            let least = (2.0 * reached).max(enough);
+            iterations += self.finish(data, scale, [least, least.max(tolerance)], solution);
             if self.residual(data, scale) > reached.max(tolerance) {
                 // The rule has led away from the best there was: keep that.
                 self.state.lambda.copy_from_slice(&self.kept);
