@@ -1,5 +1,5 @@
-//! The second-order cone K = {(x_0, x_1) : |x_1| <= x_0} in space: its Jordan algebra [Alizadeh03],
-//! Nesterov-Todd scaling [Nesterov97] and projection. In a plane or on a line the last entries are zero and stay so.
+//! The second-order cone K = {(x_0, x_1) : |x_1| <= x_0} in space: its Jordan algebra `Alizadeh03`,
+//! Nesterov-Todd scaling `Nesterov97` and projection. In a plane or on a line the last entries are zero and stay so.
 
 /// A point of the space of one cone.
 pub type Point = [f64; 3];
