@@ -12,7 +12,7 @@ const PHYSICS: &str = "error table ad linalg argmin spatial state model dynamics
 const FILES: &str = "assemble formats trajectory";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 24] = [
+const LAYERS: [(&str, &[&str]); 25] = [
     ("error", &[]),
     ("npz", &[]),
     ("table", &["error"]),
