@@ -431,7 +431,7 @@ fn recorded_elbow_tosses_tell_friction_and_restitution() {
     assert!(value(2) < 3e-3, "damping {}", value(2));
 
     // Other tosses, whole: by far not exact, as small differences grow at every impact.
-    experiment.data = all.iter().skip(5).step_by(20).cloned().collect();
+    experiment.data = all.iter().skip(5).step_by(10).cloned().collect();
     let others = Dataset::load(&experiment).unwrap();
     let errors = |parameters| {
         let found = evaluate_from(&experiment, &others, parameters, RolloutStart::Flight, 2);

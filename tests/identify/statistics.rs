@@ -241,8 +241,8 @@ fn path(row: &BTreeMap<String, String>) -> std::path::PathBuf {
 fn errors_by_halves_are_as_large_as_disjoint_halves_of_real_tosses_differ() {
     let Some((mut experiment, rows)) = tosses("whole.toml") else { return };
     let distinct = rows.iter().filter(|row| row["rotated_copy_of"].is_empty());
-    experiment.data = distinct.step_by(8).take(45).map(path).collect();
-    assert_eq!(experiment.data.len(), 45);
+    experiment.data = distinct.step_by(4).take(90).map(path).collect();
+    assert_eq!(experiment.data.len(), 90);
     experiment.parameters.retain(|p| !p.name.contains("inertia"));
     experiment.max_iterations = 8;
     let dataset = Dataset::load(&experiment).unwrap();

@@ -30,13 +30,16 @@ const LAYERS: [(&str, &[&str]); 25] = [
     ("contact", &["ad linalg argmin spatial state model dynamics collision"]),
     ("simulation", &[PHYSICS]),
     ("gradient", &["error ad model simulation"]),
-    ("linearize", &[PHYSICS, "trajectory simulation"]),
+    ("linearize", &[PHYSICS, "npz trajectory simulation"]),
     ("identify", &[PHYSICS, "formats trajectory simulation linearize"]),
     ("transition", &[PHYSICS, "simulation linearize"]),
     ("verify", &[PHYSICS, "simulation"]),
     ("view", &[PHYSICS, "trajectory simulation identify linearize verify"]),
     ("c_interface", &[PHYSICS, "assemble formats simulation linearize transition"]),
-    ("cli", &[PHYSICS, FILES, "simulation identify linearize transition verify view c_interface"]),
+    (
+        "cli",
+        &[PHYSICS, FILES, "npz simulation identify linearize transition verify view c_interface"],
+    ),
     ("python", &[PHYSICS, FILES, "simulation identify linearize transition"]),
 ];
 
