@@ -208,8 +208,8 @@ pub mod transition;
 pub mod verify;
 pub mod view;
 
-/// What tests look at beyond the interface: the tests are one binary, and a second one, of the library itself, would compile
-/// all physics once more.
+/// What tests look at beyond the interface: the tests are one binary, and a second one, of the library itself, would
+/// compile all physics once more.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::ad::least_norm::least_norm_inverse;

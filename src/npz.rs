@@ -43,8 +43,8 @@ impl Npz {
     }
 }
 
-/// What stands before the data: a magic number, the version, a length, and a dictionary of Python, padded so that the data
-/// begin at a multiple of 64 bytes.
+/// What stands before the data: a magic number, the version, a length, and a dictionary of Python, padded so that the
+/// data begin at a multiple of 64 bytes.
 fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
     let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
     let text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");

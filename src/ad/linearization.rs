@@ -171,8 +171,8 @@ impl<T: Real> Linearization<T> {
     }
 }
 
-/// The end of a solver that runs on values, for a scalar that differentiates: Newton steps with the slope of the values, of which
-/// each gains an order.
+/// The end of a solver that runs on values, for a scalar that differentiates: Newton steps with the slope of the
+/// values, of which each gains an order (`Griewank08` 15).
 #[derive(Clone, Debug, Default)]
 pub struct Carry<T> {
     linearization: Linearization<f64>,
@@ -183,8 +183,8 @@ pub struct Carry<T> {
 }
 
 impl<T: Real> Carry<T> {
-    /// y <- y - G (F(x, y) - its value), with the inverse G of dF/dy at the values of x and y, and once more against the rounding
-    /// in G. The values stay as they are; NaN where they do not determine the derivative.
+    /// y <- y - G (F(x, y) - its value), with the inverse G of dF/dy at the values of x and y, and once more against the
+    /// rounding in G. The values stay as they are; NaN where they do not determine the derivative.
     pub(crate) fn run<K: Node>(
         &mut self,
         node: &K,

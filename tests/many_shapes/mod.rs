@@ -227,6 +227,25 @@ fn impulses_of_shared_contacts_are_written_and_read() {
     assert!(touching >= 72 && remembered > 3 * touching, "{touching} {remembered}");
 }
 
+/// Numbers that no step has written: what names no pair or no point is left out, what does is kept.
+#[test]
+fn odd_numbers_of_a_memory_are_left_out() {
+    for scene in [piles(12, ""), piles(80, "")] {
+        let model = &scene.model;
+        let count = StepMemory::<f64>::numbers(model);
+        let mut memory = StepMemory::default();
+        for odd in [f64::NAN, f64::NEG_INFINITY, -3.0, 0.5, 1e300, f64::INFINITY] {
+            memory.read(model, &vec![odd; count]);
+            let mut numbers = vec![0.0; count];
+            memory.write(model, &mut numbers);
+            // Joints have a number each, whatever it is; here there are none.
+            let kept = numbers.iter().any(|&x| x != 0.0);
+            let names_points = odd >= 1.0 && !model.pairs.is_empty();
+            assert_eq!(kept, names_points, "{odd}: {numbers:?}");
+        }
+    }
+}
+
 #[test]
 fn what_is_said_of_one_pair_holds_for_it_alone() {
     let scene = piles(36, "[[contact]]\npair = 'high3-low3'\nmu = 0.9\nmu_static = 1.1\n");

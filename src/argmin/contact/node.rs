@@ -106,8 +106,8 @@ impl Node for CoupledContact {
             *v += free;
         }
         if T::ORDER > 0 && self.method != ContactMethod::GaussSeidel {
-            // The search runs on values. In impulses alone, where its Newton steps are, feet of one body have squares of nearly
-            // dependent rows: what differentiates is carried by all conditions.
+            // The search runs on values. In impulses alone, where its Newton steps are, feet of one body have squares of
+            // nearly dependent rows: what differentiates is carried by all conditions.
             outputs.iter_mut().for_each(|y| *y = T::constant(y.value()));
             workspace.carry.run(self, solution, inputs, outputs);
         }
