@@ -8,12 +8,18 @@ use super::{Dual, Node, Real};
 /// Columns of a Jacobian found in one pass through a residual.
 const LANES: usize = 4;
 
+/// Steps of a refined solution, at most.
+const REFINEMENTS: usize = 40;
+
+/// A change of a solution, relative to it, that is lost in twice the digits.
+const ROUNDING: f64 = 1e-28;
+
 /// The residual F of a node, linearised at its solution: dF/dy with the inverse G of its values,
 /// and, for the adjoint, dF/dx. Reused, it allocates nothing where dF/dy is regular.
 ///
 /// A system in a scalar that itself differentiates is solved by y <- y + G (b - dF/dy y): what G
 /// misses is a perturbation whose products end at the order of the scalar, so that as many steps
-/// give the solution, and two more take the rounding out of G.
+/// give the solution, and more take the rounding out of G.
 #[derive(Clone, Debug, Default)]
 pub struct Linearization<T> {
     /// dF/dy, row-major.
@@ -143,13 +149,15 @@ impl<T: Real> Linearization<T> {
     }
 
     // The system with the matrix dF/dy or its transpose. What is left of it is summed, and the solution kept, in twice the
-    // digits (`Higham02` 12): parts of a solution that cancel in what they do may be large.
+    // digits (`Higham02` 12): parts of a solution that cancel in what they do may be large, and the inverse may have few
+    // digits of its own, so that it takes as many steps as bring anything.
     fn solve(&mut self, transpose: bool) {
         let n = self.right.len();
         multiply(&self.inverse, &self.right, transpose, &mut self.solution);
         self.rest.clear();
         self.rest.resize(n, 0.0);
-        for _ in 0..=T::ORDER + 1 {
+        let mut before = f64::INFINITY;
+        for count in 0..REFINEMENTS {
             self.error.clear();
             for (i, &right) in self.right.iter().enumerate() {
                 let mut sum = Sum::of(right);
@@ -167,6 +175,13 @@ impl<T: Real> Linearization<T> {
                 *rest += lost(x.value(), change.value());
                 *x += change;
             }
+            let largest = |x: &[T]| x.iter().fold(0.0, |most: f64, x| most.max(x.value().abs()));
+            let now = largest(&self.change);
+            let gains = now < 0.5 * before && now > ROUNDING * largest(&self.solution);
+            if count > T::ORDER && !gains {
+                break;
+            }
+            before = now;
         }
     }
 }

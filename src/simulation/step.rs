@@ -95,6 +95,12 @@ impl<T: Real> Workspace<T> {
             (usize::MAX - joint.id, 0, joint.mode, (joint.target, Default::default()))
         }))
     }
+
+    /// Of each island whose contacts share their impulses in more than one way, how many of the conditions they
+    /// share are independent. States between which this differs are separated by a kink, too.
+    pub fn independent(&self) -> impl Iterator<Item = usize> {
+        self.contacts.solved().filter_map(|(_, problem)| problem.solved().3.independent)
+    }
 }
 
 /// Whether nothing acted on a tree in the step but its own forces.

@@ -41,6 +41,8 @@ pub struct ContactModes {
     pub modes: Vec<(usize, usize, usize, Mode, Decisions)>,
     /// The touching contact pairs, and where their numbers are: of two surfaces those of the one that counts.
     pub numbers: BTreeMap<usize, PairSlots>,
+    /// Step, and how many of the conditions are independent that redundant contacts share.
+    pub independent: Vec<(usize, usize)>,
     /// How the contact problems were solved.
     pub report: StepReport,
 }
@@ -48,8 +50,8 @@ pub struct ContactModes {
 impl PartialEq for ContactModes {
     /// Whether the modes and the numbers that count are the same, and as many problems solved.
     fn eq(&self, other: &Self) -> bool {
-        (&self.modes, &self.numbers, self.report.unsolved)
-            == (&other.modes, &other.numbers, other.report.unsolved)
+        (&self.modes, &self.numbers, &self.independent, self.report.unsolved)
+            == (&other.modes, &other.numbers, &other.independent, other.report.unsolved)
     }
 }
 
@@ -151,8 +153,11 @@ impl<'a> StepProgram<'a> {
         let Some(((_, pair, point), one, other)) = changes.find(|(_, one, other)| one != other)
         else {
             let mut pairs = here.numbers.iter().filter(|&(k, found)| beyond.numbers[k] != *found);
-            let (&pair, _) = pairs.next()?;
-            return Some(format!("{}: which surface counts", self.model.pair_name(pair)));
+            if let Some((&pair, _)) = pairs.next() {
+                return Some(format!("{}: which surface counts", self.model.pair_name(pair)));
+            }
+            let shares = here.independent != beyond.independent;
+            return shares.then(|| "which of nearly redundant contacts hold".to_string());
         };
         let what = match usize::MAX - pair {
             id if id < joint_conditions(self.model) => joint_condition_name(self.model, id),
@@ -193,6 +198,8 @@ impl<'a> StepProgram<'a> {
             let touching = workspace.contacts().filter(|contact| contact.mode != Mode::Break);
             let numbers = |pair| (pair, parameters.pair_slots(self.model, pair));
             contact_modes.numbers.extend(touching.map(|contact| numbers(contact.pair)));
+            let independent = workspace.independent();
+            contact_modes.independent.extend(independent.map(|rank| (count, rank)));
             let modes = workspace.modes();
             contact_modes.modes.extend(
                 modes.map(|(pair, point, mode, target)| (count, pair, point, mode, target)),

@@ -74,7 +74,7 @@ fn compare(family: &Family, states: usize, entry_by_entry: usize) -> Apart {
     let inputs: Vec<usize> = (0..nv + model.nu()).collect();
     let (mut workspace, mut jacobian) = (JacobianWorkspace::default(), StepJacobian::default());
     let mut apart = Apart::default();
-    for count in 0..states {
+    for count in (0..states).chain(known(&family.name).filter(|&count| count >= states)) {
         let mut random = Random(5 + count as u64);
         let sample = family.sample(&mut random);
         let (state, u) = (&sample.state, &sample.inputs);
@@ -129,6 +129,12 @@ fn compare(family: &Family, states: usize, entry_by_entry: usize) -> Apart {
     apart
 }
 
+/// States that were wrong once, whatever else is drawn: a row that six feet share with a pivot of 1.2e-7 counted, the next
+/// one of 6e-9 did not, and the tape, duals and `linearize` were off by O(1).
+fn known(name: &str) -> impl Iterator<Item = usize> {
+    (name == "6 feet, compliance 0.000001").then_some(26).into_iter()
+}
+
 /// How far apart the tape, `linearize`, the residual and differences may be from duals.
 ///
 /// The exceptions are of feet and plates where tilts make rows nearly dependent. There the least of what is held is divided by
@@ -139,10 +145,9 @@ fn bounds(name: &str) -> [f64; 4] {
     match name {
         "plate on six boxes, compliance 0" => [1e-9, 1e-9, 3e-6, 1e-5],
         "plate on six boxes, compliance 1e-6" => [1e-7, 1e-7, 5e-6, 1e-5],
-        "plate on six boxes, compliance 1e-3" => [3e-9, 1e-9, 1e-7, 1e-4],
-        "a beam across two" => [1e-9, 1e-9, 1e-7, 1e-5],
+        "plate on six boxes, compliance 1e-3" => [3e-9, 1e-9, 1e-8, 1e-4],
+        "a beam across two" => [1e-9, 1e-9, 2e-8, 1e-5],
         "table on balls and capsules" => [5e-9, 1e-9, 1e-8, 1e-5],
-        _ if name.contains("feet, compliance 0.000001") => [1e-9, 1e-9, 1e-7, 2e-4],
         _ if name.contains("feet") => [1e-9, 1e-9, 1e-8, 2e-5],
         _ => [1e-9, 1e-9, 1e-8, 1e-5],
     }

@@ -419,6 +419,11 @@ impl<T: Real> ContactModes<T> {
         !self.range.is_clear() && self.range.least_pivot() < part
     }
 
+    /// How many of the rows that share the rule are independent, where some are not.
+    pub fn independent(&self) -> Option<usize> {
+        self.range.is_deficient().then(|| self.range.rank())
+    }
+
     /// The length of the shortest of the rows that share the rule, relative to the longest.
     pub fn shortest_row(&self) -> f64 {
         self.shortest_row

@@ -6,7 +6,7 @@ use super::problem::ContactData;
 use super::problem::CoupledContact;
 use super::solution::ContactSolution;
 use crate::ad::Real;
-use crate::linalg::Range;
+use crate::linalg::{Range, dot};
 
 /// Writes the conditions that hold at a solution: the balance of momentum, then three numbers or one a block.
 pub(super) fn conditions<T: Real>(
@@ -85,8 +85,9 @@ pub(super) fn momentum_residual<T: Real>(
     }
 }
 
-/// Of the conditions h that share the least-norm rule those along the range of their rows stay; along the null space the
-/// impulses vanish, or are what they are held at: P h + a (I - P) (lambda - held) = 0.
+/// Of the conditions h that share the least-norm rule those along the range Q of their rows stay; along its complement N the
+/// impulses vanish, or are what they are held at: Q'h = 0 and a N'(lambda - held) = 0 in their place. Not their sum, Q Q'h +
+/// a N N'(lambda - held): impulses that cancel are large where rows are nearly dependent, and rounding hands them to h.
 fn share<T: Real>(
     solution: &ContactSolution,
     data: &ContactData<T>,
@@ -147,15 +148,35 @@ fn share<T: Real>(
         let left = lambda[rows.clone()].iter().zip(&solution.held[rows]);
         left.zip(b).fold(T::zero(), |sum, ((&x, &held), b)| sum + (x - held) * b)
     };
-    let mut x: Vec<T> = shared.iter().map(part).collect();
-    range.reject(&mut x);
+    let impulses: Vec<T> = shared.iter().map(part).collect();
+    let complement = complement(&range, shared.len());
     // What a solution leaves of the conditions is no reason for them to turn with the rows, which nearly dependent rows do
     // a million times as fast as what moves them.
-    let mut left: Vec<T> = shared.iter().map(|&(r, ..)| conditions[r]).collect();
-    let mut outside: Vec<T> = left.iter().map(|&h| h - T::constant(h.value())).collect();
-    range.reject(&mut left);
-    range.reject(&mut outside);
-    for ((&(r, ..), x), (left, outside)) in shared.iter().zip(x).zip(left.iter().zip(outside)) {
-        conditions[r] += x * scale - (outside + T::constant(left.value()));
+    let h: Vec<T> = shared.iter().map(|&(r, ..)| conditions[r]).collect();
+    let left: Vec<T> = h.iter().map(|h| T::constant(h.value())).collect();
+    let moved: Vec<T> = h.iter().zip(&left).map(|(&h, &left)| h - left).collect();
+    let asked = (0..range.rank()).map(|k| {
+        let q = range.basis(k);
+        dot(q, &moved) + T::constant(dot(q, &left).value())
+    });
+    let shares = (0..complement.rank()).map(|k| dot(complement.basis(k), &impulses) * scale);
+    for (&(r, ..), x) in shared.iter().zip(asked.chain(shares)) {
+        conditions[r] = x;
     }
+}
+
+/// What is outside the range of `rows` rows.
+fn complement<T: Real>(range: &Range<T>, rows: usize) -> Range<T> {
+    let mut projector = vec![T::zero(); rows * rows];
+    let mut column = Vec::new();
+    for j in 0..rows {
+        range.reject_unit(j, &mut column);
+        for (i, &x) in (j..).zip(&column) {
+            projector[i * rows + j] = x;
+            projector[j * rows + i] = x;
+        }
+    }
+    let mut complement = Range::default();
+    complement.factor_within(&projector, rows, rows, 1e-6);
+    complement
 }

@@ -26,6 +26,9 @@ pub struct ContactSolution {
     /// Rows shorter than this part of the longest, less what the others have, count as dependent in the rule and in the
     /// derivative. What they would hold needs more friction than there is, or is beyond what the solver can see.
     pub(super) dependent: f64,
+    /// How many of the conditions that share the rule are independent, where some are not. The solution has a kink
+    /// where that changes.
+    pub independent: Option<usize>,
 }
 
 // By hand: the tape copies solutions into memory it has, which the derived `clone_from` drops.
@@ -38,7 +41,7 @@ impl Clone for ContactSolution {
 
     fn clone_from(&mut self, other: &Self) {
         (self.report, self.residuals) = (other.report, other.residuals);
-        self.dependent = other.dependent;
+        (self.dependent, self.independent) = (other.dependent, other.independent);
         self.modes.clone_from(&other.modes);
         self.impulses.clone_from(&other.impulses);
         self.directions.clone_from(&other.directions);
@@ -58,7 +61,7 @@ impl ContactSolution {
         self.directions.resize(blocks, [0.0; 2]);
         self.held.clear();
         self.held.resize(rows, 0.0);
-        self.dependent = DEPENDENT;
+        (self.dependent, self.independent) = (DEPENDENT, None);
         self.impulses.clear();
     }
 }

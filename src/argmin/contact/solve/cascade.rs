@@ -122,6 +122,7 @@ impl Search {
         let mut iterations = 0;
         let enough = 1e-2 * tolerance;
         let newton = method == ContactMethod::Newton;
+        solution.independent = None;
         self.stage =
             if method == ContactMethod::GaussSeidel { Stage::Sweeps } else { Stage::WarmStart };
         if newton && keep && warm && self.follows(data, scale, tolerance, &mut iterations) {

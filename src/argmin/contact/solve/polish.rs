@@ -15,9 +15,17 @@ use super::redundancy::least_norm;
 /// that a spinning slide depends on by a finite amount.
 const POLISH_ITERATIONS: usize = 12;
 
+/// The same where clamped contacts turn and change what is shared with it: that converges linearly.
+const TURNS: usize = 100;
+
 /// What counts as dependent, one after the other, where the rule leads out of the friction cones; at last the null-space
 /// part of the impulses is held.
-const DEPENDENCE: [f64; 4] = [DEPENDENT, 1e-5, 1e-3, DEPENDENT];
+const DEPENDENCE: [f64; 4] = [DEPENDENT, BARELY, 1e-3, DEPENDENT];
+
+/// Rows that are independent by no more than this part of the longest (feet of one body at heights that differ by a tilt) count
+/// as dependent wherever the tolerance cannot tell. What they hold they hold by impulses as much larger, so a thousandth of
+/// what rounding is elsewhere leads out of the cones, and derivatives there are true of no change anyone can make.
+const BARELY: f64 = 1e-5;
 
 /// A rigid contact that only touches counts as one that carries if the rule gives it more than this
 /// fraction of the largest impulse.
@@ -77,7 +85,7 @@ impl Search {
             let (lambda, delassus) = (&mut self.state.lambda, &self.state.delassus);
             least_norm(data, delassus, lambda, solution, &mut self.least_norm);
         }
-        self.polish(data, solution, scale, reached)
+        self.polish(data, solution, reached)
     }
 
     /// Whether block `i` of three rows does not slip.
@@ -145,46 +153,34 @@ impl Search {
         &mut self,
         data: &ContactData<f64>,
         solution: &mut ContactSolution,
-        scale: f64,
         reached: [f64; 2],
     ) -> usize {
         let mut iterations = 0;
         solution.held.clear();
         solution.held.resize(data.rows.rows(), 0.0);
+        solution.independent = None;
         self.best.clone_from(&self.state.lambda);
         self.state.follow(data);
         for (attempt, dependent) in DEPENDENCE.into_iter().enumerate() {
             let last = attempt + 1 == DEPENDENCE.len();
-            // Without rows that are nearly dependent there is nothing to be had by that, and rows of heavy bodies are
-            // short without being dependent.
-            let modes = &self.state.modes;
-            let lets_go =
-                modes.is_nearly_dependent(dependent) && dependent < 0.1 * modes.shortest_row();
-            if 0 < attempt && !last && !lets_go {
+            // Without rows that are nearly dependent there is nothing to be had by that.
+            if 0 < attempt && !last && !self.can_let_go(dependent) {
                 continue;
             }
             if last && !self.hold(data, solution) {
                 break;
             }
-            solution.dependent = dependent;
-            self.state.take_modes(data, solution);
-            for _ in 0..POLISH_ITERATIONS {
-                let rule = Selection::LeastNorm(dependent);
-                let step = self.state.newton_step(data, rule, &solution.held);
-                let Some(length) = step else { break };
-                iterations += 1;
-                // Quadratic convergence: after a step this short the next one is rounding.
-                if length <= 1e-7 {
-                    break;
-                }
-            }
             // To let rows go costs accuracy, but what is left of it is enough.
             let enough = reached[usize::from(dependent > DEPENDENT)];
-            if self.residual(data, scale) <= enough {
-                // Clamps have turned.
-                for (i, direction) in solution.directions.iter_mut().enumerate() {
-                    if solution.modes[i] == Mode::Clamp {
-                        *direction = self.state.directions[i];
+            if self.settle(data, solution, dependent, &mut iterations) <= enough {
+                self.accept(solution);
+                if attempt == 0 && self.can_let_go(BARELY) {
+                    self.best.clone_from(&self.state.lambda);
+                    if self.settle(data, solution, BARELY, &mut iterations) <= reached[1] {
+                        self.accept(solution);
+                    } else {
+                        self.return_to_best(data);
+                        solution.dependent = DEPENDENT;
                     }
                 }
                 break;
@@ -193,6 +189,52 @@ impl Search {
             solution.dependent = DEPENDENT;
         }
         iterations
+    }
+
+    /// Whether there are rows that would count as dependent at `dependent` and did not, and none that is short without
+    /// being dependent.
+    fn can_let_go(&self, dependent: f64) -> bool {
+        let modes = &self.state.modes;
+        modes.is_nearly_dependent(dependent) && dependent < 0.1 * modes.shortest_row()
+    }
+
+    /// Newton at the modes of `solution` by the rule where rows below `dependent` count as dependent; returns the residual.
+    fn settle(
+        &mut self,
+        data: &ContactData<f64>,
+        solution: &mut ContactSolution,
+        dependent: f64,
+        iterations: &mut usize,
+    ) -> f64 {
+        solution.dependent = dependent;
+        self.state.take_modes(data, solution);
+        let mut before = f64::INFINITY;
+        for count in 1..=TURNS {
+            let rule = Selection::LeastNorm(dependent);
+            let step = self.state.newton_step(data, rule, &solution.held);
+            let Some(length) = step else { break };
+            *iterations += 1;
+            // Where convergence is quadratic, what follows a step this short is rounding.
+            let quadratic = length < 1e-2 * before;
+            if length <= if quadratic { 1e-7 } else { 1e-13 } {
+                break;
+            }
+            if count >= POLISH_ITERATIONS && length > 0.8 * before {
+                break;
+            }
+            before = length;
+        }
+        self.residual(data, self.state.delassus.velocity_scale())
+    }
+
+    /// What the rule has decided. Clamps have turned.
+    fn accept(&self, solution: &mut ContactSolution) {
+        solution.independent = self.state.modes.independent();
+        for (i, direction) in solution.directions.iter_mut().enumerate() {
+            if solution.modes[i] == Mode::Clamp {
+                *direction = self.state.directions[i];
+            }
+        }
     }
 
     /// Holds the part of the impulses that no velocity feels where it is. False if the conditions are
@@ -209,6 +251,7 @@ impl Search {
         let factored = modes.factor(data, delassus, &at, rule);
         if factored {
             modes.hold(lambda, &mut solution.held);
+            solution.independent = modes.independent();
         }
         factored
     }
