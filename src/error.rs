@@ -1,5 +1,6 @@
 //! What can be wrong with a file: one line that says where, and what to change.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -94,16 +95,45 @@ impl Error {
 }
 
 impl fmt::Display for Error {
+    /// Names of a file can be of any length, and messages repeat them: what is too long is cut.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
+        f.write_str(&shortened(&self.file))?;
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
         if !self.field.is_empty() {
-            write!(f, ": {}", self.field)?;
+            write!(f, ": {}", shortened(&self.field))?;
         }
-        write!(f, ": {}", self.message)
+        write!(f, ": {}", shortened(&self.message))
     }
+}
+
+/// Longest word that is shown whole, in characters: longer than paths are.
+const LONGEST_WORD: usize = 300;
+/// Longest text that is shown whole.
+const LONGEST_TEXT: usize = 3000;
+
+/// A text for people to read: words that are too long, and then the text as a whole, without their middle.
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
+    if text.len() <= LONGEST_WORD {
+        return Cow::Borrowed(text);
+    }
+    let words = text.split_inclusive(char::is_whitespace);
+    let words: String = words.map(|word| without_middle(word, LONGEST_WORD)).collect();
+    Cow::Owned(without_middle(&words, LONGEST_TEXT).into_owned())
+}
+
+/// The first two thirds and the end of what has more than `most` characters.
+fn without_middle(text: &str, most: usize) -> Cow<'_, str> {
+    let count = text.chars().count();
+    if count <= most {
+        return Cow::Borrowed(text);
+    }
+    let (start, end) = (2 * most / 3, most / 4);
+    let left_out = count - start - end;
+    let first: String = text.chars().take(start).collect();
+    let last: String = text.chars().skip(count - end).collect();
+    Cow::Owned(format!("{first}[.. {left_out} characters ..]{last}"))
 }
 
 impl std::error::Error for Error {}

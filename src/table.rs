@@ -160,12 +160,15 @@ impl<'a> Table<'a> {
         self.entries.get(field).is_some_and(|value| value.get_ref().as_array().is_some())
     }
 
-    /// A whole number of at least 1.
-    pub fn count(&self, field: &str) -> Result<Option<usize>, Error> {
+    /// A whole number from 1 to `most`.
+    pub fn count(&self, field: &str, most: usize) -> Result<Option<usize>, Error> {
         let Some(value) = self.entries.get(field) else { return Ok(None) };
         let integer = value.get_ref().as_integer();
         let count = integer.and_then(|i| usize::from_str_radix(i.as_str(), i.radix()).ok());
         match count {
+            Some(count) if count > most => {
+                Err(self.error(field, format!("must be at most {most}, found {count}")))
+            }
             Some(count) if count > 0 => Ok(Some(count)),
             _ => Err(self.error(field, "must be a whole number of at least 1")),
         }

@@ -19,6 +19,7 @@ mod dynamics;
 mod families;
 mod fixtures;
 mod front_door;
+mod fuzz;
 mod gradcheck;
 mod gradients;
 mod ground;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::interrupt;
 use super::output;
 use super::progress::Progress;
 use super::run_length::MOST_STEPS;
@@ -135,7 +136,7 @@ pub(super) fn check_step(
     state: &State<f64>,
     report: &StepReport,
 ) -> Result<(), Error> {
-    let finite = state.q.iter().chain(&state.v).all(|x| x.is_finite());
+    let finite = state.q.iter().chain(&state.v).chain([&time]).all(|x| x.is_finite());
     if finite && report.worst.status != Status::InvalidInput {
         return Ok(());
     }
@@ -196,6 +197,12 @@ pub(super) fn settle(
         let time = step as f64 * settings.time_step;
         check_step(file, (step, time), &rollout.state, &report)?;
         progress.set(step);
+        if interrupt::interrupted() {
+            let message = format!(
+                "interrupted while it settled, after {step} of {steps} steps; nothing was written"
+            );
+            return Err(Error::input(file, None, "", message));
+        }
     }
     let (mut speed, mut angular_speed) = (0.0_f64, 0.0_f64);
     for &Joint { kind, v, .. } in model.bodies.iter().map(|body| &body.joint) {

@@ -4,11 +4,15 @@ mod scenes;
 
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
+use super::interrupt;
 use super::outcome::Outcome;
 use super::output;
+use super::progress::Progress;
+use super::run_length::MOST_STEPS;
 use super::scene_options::{SceneOptions, load_scene};
 use crate::Error;
 use crate::model::{ContactSolver, Scene, StaggeredDerivative};
@@ -34,6 +38,9 @@ pub(super) struct Arguments {
     /// other.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
     duration: f64,
+    /// Time to take in s: states that are not checked by then are left out, and that is said.
+    #[arg(long, value_name = "SECONDS", default_value_t = 50.0)]
+    limit: f64,
     /// One JSON object on standard output.
     #[arg(long)]
     json: bool,
@@ -48,16 +55,32 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         let message = format!("must be between 0 and {MOST_SECONDS} s");
         return Err(Error::input("--duration", None, arguments.duration.to_string(), message));
     }
+    let limit = Duration::try_from_secs_f64(arguments.limit).map_err(|_| {
+        Error::input("--limit", None, arguments.limit.to_string(), "must be a time in s")
+    })?;
+    interrupt::catch();
     let mut checks = Vec::new();
+    let most = if arguments.scene.is_some() { steps } else { steps * scenes::all().count() };
+    let progress = Progress::new(most, arguments.json);
+    let mut patience = Patience { start: Instant::now(), limit, progress, checked: 0, asked: 0 };
     if let Some(path) = &arguments.scene {
         let scene = load_scene(path, &arguments.options)?;
-        let total = (arguments.duration / scene.settings.time_step).round().max(0.0) as usize;
+        let total = (arguments.duration / scene.settings.time_step).round();
+        if total > MOST_STEPS as f64 {
+            let message = format!(
+                "{} s would be {total:.3e} steps, {MOST_STEPS} at most; say how many with --duration",
+                arguments.duration
+            );
+            let name = path.display().to_string();
+            return Err(Error::input(name, None, "simulation.time_step", message));
+        }
         let name = path.display().to_string();
-        let check = check(&name, &scene, steps, (total / steps).max(1))?;
+        let stride = (total as usize / steps).max(1);
+        let check = check(&name, &scene, steps, stride, &mut patience)?;
         checks.push((name, check));
     } else {
         for (name, text) in scenes::all() {
-            let check = check(name, &Scene::parse(&text, name)?, steps, 1)?;
+            let check = check(name, &Scene::parse(&text, name)?, steps, 1, &mut patience)?;
             checks.push((name.to_string(), check));
         }
     }
@@ -66,16 +89,48 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         warn(name, check);
         total.merge(check);
     }
+    let Patience { checked, asked, progress, .. } = patience;
+    drop(progress);
+    if checked < asked {
+        let why = match interrupt::interrupted() {
+            true => "interrupted".to_string(),
+            false => format!("{} s are over (--limit)", arguments.limit),
+        };
+        output::warn(&format!("{checked} of {asked} states were checked: {why}"));
+    }
     if arguments.json {
-        output::print(&output::json_text(json(&checks, &total)));
+        let mut object = json(&checks, &total);
+        object.insert("states".into(), json!({ "asked": asked, "checked": checked }));
+        output::print(&output::json_text(object));
     } else {
         output::print(&table(&checks, &total));
     }
     Ok(if total.passed() { Outcome::Done } else { Outcome::Failed })
 }
 
+/// How long a check may take, and how many states were to be checked, and were.
+struct Patience {
+    start: Instant,
+    limit: Duration,
+    progress: Progress,
+    checked: usize,
+    asked: usize,
+}
+
+impl Patience {
+    fn lasts(&self) -> bool {
+        !interrupt::interrupted() && self.start.elapsed() < self.limit
+    }
+}
+
 /// Checks `count` states of the simulation of a scene, `stride` steps apart.
-fn check(name: &str, scene: &Scene, count: usize, stride: usize) -> Result<Gradcheck, Error> {
+fn check(
+    name: &str,
+    scene: &Scene,
+    count: usize,
+    stride: usize,
+    patience: &mut Patience,
+) -> Result<Gradcheck, Error> {
     let Scene { settings, state, inputs, .. } = scene;
     settings.solver.demand_derivatives(name)?;
     if let ContactSolver::Staggered { derivative: StaggeredDerivative::Implicit, .. } =
@@ -88,12 +143,22 @@ fn check(name: &str, scene: &Scene, count: usize, stride: usize) -> Result<Gradc
     let system = scene.system();
     let mut rollout = Rollout::new(system, state.clone());
     let mut total = Gradcheck::default();
-    for _ in 0..count {
+    patience.asked += count;
+    for number in 0..count {
+        // The state before the first check is the scene's.
+        for _ in 0..if number == 0 { 0 } else { stride } {
+            if !patience.lasts() {
+                return Ok(total);
+            }
+            rollout.step(inputs);
+        }
         let program = StepProgram::new(system, &rollout.state, inputs, &rollout.memory, 1);
-        let check = Gradcheck::of(&program)
+        let check = Gradcheck::while_wanted(&program, &mut || patience.lasts())
             .map_err(|error| Error::input(name, None, "", error.to_string()))?;
+        let Some(check) = check else { break };
         total.merge(&check);
-        rollout.advance(stride, inputs);
+        patience.checked += 1;
+        patience.progress.set(patience.checked);
     }
     Ok(total)
 }
@@ -102,18 +167,18 @@ fn check(name: &str, scene: &Scene, count: usize, stride: usize) -> Result<Gradc
 fn warn(name: &str, check: &Gradcheck) {
     let report = &check.report;
     if report.unsolved > 0 {
-        eprintln!(
-            "warning: {name}: in {} of {} checked steps a contact problem was {} (residual {:.1e}); \
+        output::warn(&format!(
+            "{name}: in {} of {} checked steps a contact problem was {} (residual {:.1e}); \
              the derivatives are those of the best that was found",
             report.unsolved, report.steps, report.worst.status, report.worst.residual
-        );
+        ));
     }
     let (skipped, cases) = (check.skipped_at_kinks(), check.cases());
     if 2 * skipped > cases {
-        eprintln!(
-            "warning: {name}: {skipped} of {cases} derivatives are at kinks, where there is no \
+        output::warn(&format!(
+            "{name}: {skipped} of {cases} derivatives are at kinks, where there is no \
              difference to compare with"
-        );
+        ));
     }
 }
 

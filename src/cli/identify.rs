@@ -34,7 +34,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
 use super::outcome::Outcome;
-use super::output::{UNSOLVED_SHARE, json_head, json_text, number, optional, print, threads};
+use super::output::{UNSOLVED_SHARE, json_head, json_text, number, optional, print, threads, warn};
 #[cfg(feature = "plots")]
 use super::output::{check_directory, write_file};
 use super::report_folder::Destination;
@@ -178,7 +178,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         !interrupt::interrupted()
     });
     if let Some(error) = lost {
-        eprintln!("warning: this search cannot be resumed: {error}");
+        warn(&format!("this search cannot be resumed: {error}"));
     }
     let mut result = result
         .map_err(|error| Error::input(&experiment.name, None, "method", error.to_string()))?;
@@ -253,7 +253,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         file.remove();
     }
     for warning in &result.warnings {
-        eprintln!("warning: {warning}");
+        warn(warning);
     }
     if arguments.json {
         print(&json_text(object));

@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         output::print(text.trim_end());
     }
     for warning in &scene.warnings {
-        eprintln!("warning: {warning}");
+        output::warn(&warning.to_string());
     }
     let (nq, nv, nu) = (scene.model.nq(), scene.model.nv(), scene.model.nu());
     let bodies = scene.model.bodies.len();

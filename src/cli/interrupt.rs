@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::output;
+
 /// Whether Ctrl-C was pressed.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -14,10 +16,10 @@ pub(super) fn catch() {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
             std::process::exit(EXIT_CODE);
         }
-        eprintln!("stopping with the best so far; once more to stop at once");
+        eprintln!("stopping with what there is so far; once more to stop at once");
     };
     if let Err(error) = ctrlc::set_handler(handler) {
-        eprintln!("warning: Ctrl-C will end the program without a result: {error}");
+        output::warn(&format!("Ctrl-C will end the program without a result: {error}"));
     }
 }
 

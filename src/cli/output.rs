@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Map, Value};
 
 use crate::Error;
+use crate::error::shortened;
 use crate::model::Settings;
 use crate::simulation::StepReport;
 
@@ -121,8 +122,13 @@ pub(super) fn solver_summary(report: &StepReport) -> Value {
 /// Says on standard error what to know about the solution of the contact problems.
 pub(super) fn warn_of_contacts(report: &StepReport, settings: &Settings) {
     for warning in report.warnings(settings) {
-        eprintln!("warning: {warning}");
+        warn(&warning.to_string());
     }
+}
+
+/// Says on standard error what is not right, but does not stop anything.
+pub(super) fn warn(warning: &str) {
+    eprintln!("warning: {}", shortened(warning));
 }
 
 /// Share of the steps whose contact problem may stay unsolved, each at the best residual found and

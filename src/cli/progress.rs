@@ -7,26 +7,34 @@ use indicatif::ProgressBar;
 
 /// A run that ends sooner gets no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// How often a line tells of it where there is no bar.
+const INTERVAL: Duration = Duration::from_secs(60);
 
-/// How far a run is, on standard error, if that is a terminal and the run takes long.
+/// How far a run is, on standard error, if the run takes long: a bar on a terminal, else now and then a line.
 pub(super) struct Progress {
     steps: usize,
     start: Instant,
     /// Whether there may be a bar.
     wanted: bool,
     bar: Option<ProgressBar>,
+    told: Instant,
 }
 
 impl Progress {
     /// A run of so many steps; `json`: no bar.
     pub fn new(steps: usize, json: bool) -> Progress {
         let wanted = !json && std::io::stderr().is_terminal();
-        Progress { steps, start: Instant::now(), wanted, bar: None }
+        let start = Instant::now();
+        Progress { steps, start, wanted, bar: None, told: start }
     }
 
     /// So many steps are done.
     pub fn set(&mut self, done: usize) {
         if !self.wanted {
+            if self.told.elapsed() > INTERVAL {
+                self.told = Instant::now();
+                eprintln!("note: {done} of {} done", self.steps);
+            }
             return;
         }
         if self.bar.is_none() && self.start.elapsed() > PATIENCE {

@@ -45,6 +45,11 @@ impl CheckpointFile {
             let message = format!("is no checkpoint of this version: {error}; remove it");
             Error::input(&name, error.line(), "", message)
         })?;
+        if !checkpoint.is_whole() {
+            let message =
+                "is not as it was written: a number is another, or something is missing; remove it";
+            return Err(Error::input(&name, None, "", message));
+        }
         if !checkpoint.is_of(experiment, dataset) {
             let message = "is of another experiment, other recordings, starts or options; give those it \
                            was made with, or remove it";

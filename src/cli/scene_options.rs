@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::output;
 use crate::Error;
 use crate::collision::supports;
 use crate::formats::LoadOptions;
@@ -33,7 +34,7 @@ pub(super) fn load_scene(path: &Path, options: &SceneOptions) -> Result<Scene, E
 /// Says what is not right about a scene.
 pub(super) fn warn(scene: &Scene) {
     for warning in &scene.warnings {
-        eprintln!("warning: {warning}");
+        output::warn(&warning.to_string());
     }
     let model = &scene.model;
     let shape = |collider: usize| &model.colliders[collider].shape;
@@ -43,7 +44,7 @@ pub(super) fn warn(scene: &Scene) {
         for &second in &odd[place + 1..] {
             if let Some(pair) = model.pair(Solid::Collider(first), second) {
                 let name = model.pair_name(pair);
-                eprintln!("warning: {name}: contacts of these two shapes are not found");
+                output::warn(&format!("{name}: contacts of these two shapes are not found"));
             }
         }
     }

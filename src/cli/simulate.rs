@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::archive;
 use super::contact_log::ContactLog;
 use super::drive::{Drive, DriveOptions, Settled, check_step};
+use super::interrupt;
 use super::outcome::Outcome;
 use super::output::{self, number};
 use super::progress::Progress;
@@ -81,6 +82,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
                 .map_err(|message| Error::input("--columns", None, "", message))?,
         ),
     };
+    interrupt::catch();
     let (mut drive, settled) =
         arguments.drive.start(&arguments.scene, &arguments.options, arguments.json, &mut scene)?;
     let mut log = arguments.contacts.then(ContactLog::new);
@@ -95,6 +97,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let run = Run { arguments, scene: &scene, steps };
     let watch = Watch { log: log.as_mut(), inputs: inputs.as_mut(), recorder: recorder.as_mut() };
     let (trajectory, mut report) = run.roll_out(&mut drive, watch, progress)?;
+    let made = trajectory.steps();
     if let Some(settled) = &settled {
         report.merge(&settled.report);
     }
@@ -134,7 +137,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if arguments.json {
         let mut object = output::json_head("simulate", 0, 1);
         object.insert("scene".into(), output::path(&arguments.scene));
-        object.insert("steps".into(), steps.into());
+        object.insert("steps".into(), made.into());
         object.insert("time_step".into(), number(scene.settings.time_step));
         object.insert("settled".into(), settled.as_ref().map(Settled::json).into());
         object.insert("final_time".into(), trajectory.times.last().copied().into());
@@ -148,10 +151,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     if !arguments.json && !files.is_empty() {
         let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
-        output::print(&format!("{steps} steps written to {}", names.join(", ")));
+        output::print(&format!("{made} steps written to {}", names.join(", ")));
     }
     output::warn_of_contacts(&report, &scene.settings);
-    Ok(if report.unsolved == 0 { Outcome::Done } else { Outcome::Failed })
+    if made < steps {
+        output::warn(&format!("interrupted after {made} of {steps} steps"));
+    }
+    Ok(if report.unsolved == 0 && made == steps { Outcome::Done } else { Outcome::Failed })
 }
 
 /// What is written down on the way.
@@ -213,6 +219,9 @@ impl Run<'_> {
             trajectory.times.push(time);
             trajectory.states.push(rollout.state.clone());
             progress.set(step);
+            if interrupt::interrupted() {
+                break;
+            }
         }
         Ok((trajectory, rollout.report))
     }

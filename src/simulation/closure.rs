@@ -54,6 +54,8 @@ impl<T: Real> Closure<T> {
         self.velocities.clone_from(&state.v);
         state.v.fill(T::zero());
         let mut least = f64::INFINITY;
+        // Numbers that are not finite are no closer in the first round already.
+        self.before.clone_from(&state.q);
         for round in 0..=ROUNDS {
             // Displacements are velocities over a second.
             self.motion.start(system, state, &self.still, T::one());

@@ -31,16 +31,34 @@ impl Derivatives {
         run: impl FnMut(&[f64]) -> (Vec<f64>, S),
         x: &[f64],
     ) -> Result<Derivatives, Error> {
+        let found = Derivatives::while_wanted(f, run, x, &mut || true)?;
+        Ok(found.unwrap_or_else(|| unreachable!("nothing stops it")))
+    }
+
+    /// [`of`](Self::of) as long as `go_on` says so, which is asked now and then: nothing if it said no.
+    pub(super) fn while_wanted<S: PartialEq>(
+        f: &impl Function,
+        run: impl FnMut(&[f64]) -> (Vec<f64>, S),
+        x: &[f64],
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Derivatives>, Error> {
         let (y, tape) = jacobian_by_rows(|x| f.evaluate(x), x)?;
-        let differences = differences::columns(run, x, &tape, &row_scales(&tape));
-        let forward = |rule| ways::forward(rule, f, x, y.len());
-        Ok(Derivatives {
-            dual: forward(NodeRule::ByJvp)?,
-            residual: forward(NodeRule::ByResidual)?,
-            unrolled: forward(NodeRule::Unrolled)?,
-            differences,
-            tape,
-        })
+        let scales = row_scales(&tape);
+        let Some(differences) = differences::columns(run, x, &tape, &scales, go_on) else {
+            return Ok(None);
+        };
+        let mut ways = Vec::new();
+        for rule in [NodeRule::Unrolled, NodeRule::ByResidual, NodeRule::ByJvp] {
+            if !go_on() {
+                return Ok(None);
+            }
+            ways.push(ways::forward(rule, f, x, y.len())?);
+        }
+        let (Some(dual), Some(residual), Some(unrolled)) = (ways.pop(), ways.pop(), ways.pop())
+        else {
+            return Ok(None);
+        };
+        Ok(Some(Derivatives { tape, dual, residual, unrolled, differences }))
     }
 
     /// What errors in each row are relative to: its largest derivative, and at least 1. Outputs are

@@ -20,13 +20,14 @@ pub struct Difference {
 
 /// The columns of the Jacobian of `run` at `x`, which is about `jacobian`: by central differences where both sides keep
 /// the modes (the second result of `run`), by those of one side where only one does; none where there is no
-/// difference that can be trusted.
+/// difference that can be trusted. Nothing if `go_on`, asked before each, says no.
 pub(super) fn columns<S: PartialEq>(
     mut run: impl FnMut(&[f64]) -> (Vec<f64>, S),
     x: &[f64],
     jacobian: &DMatrix<f64>,
     row_scales: &[f64],
-) -> Vec<Option<Difference>> {
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Vec<Option<Difference>>> {
     let (y, modes) = run(x);
     let mut kept = |x: &[f64]| {
         let (y, found) = run(x);
@@ -59,5 +60,5 @@ pub(super) fn columns<S: PartialEq>(
             _ => None,
         }
     };
-    (0..x.len()).map(&mut of_input).collect()
+    (0..x.len()).map(|j| go_on().then(|| of_input(j))).collect()
 }

@@ -49,17 +49,39 @@ impl Gradcheck {
     /// # Errors
     /// The errors of [`vjp`](crate::ad::vjp).
     pub fn of(program: &StepProgram) -> Result<Gradcheck, Error> {
-        let derivatives = Derivatives::of(program, |x| program.run(x), program.variables())?;
+        let found = Gradcheck::while_wanted(program, &mut || true)?;
+        Ok(found.unwrap_or_else(|| unreachable!("nothing stops it")))
+    }
+
+    /// [`of`](Self::of) as long as `go_on` says so, which is asked before each input and each way to differentiate:
+    /// nothing if it said no.
+    ///
+    /// # Errors
+    /// Those of [`of`](Self::of).
+    pub fn while_wanted(
+        program: &StepProgram,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Gradcheck>, Error> {
+        let run = |x: &[f64]| program.run(x);
+        let Some(derivatives) =
+            Derivatives::while_wanted(program, run, program.variables(), go_on)?
+        else {
+            return Ok(None);
+        };
         let mut check = Gradcheck::compare(program.names(), &derivatives);
         check.report = program.contact_modes().report;
         for (input, row) in check.rows.iter_mut().enumerate() {
-            if row.one_sided + row.skipped_at_kinks > 0
-                && let Some(kink) = program.kink(input)
-            {
+            if row.one_sided + row.skipped_at_kinks == 0 {
+                continue;
+            }
+            if !go_on() {
+                return Ok(None);
+            }
+            if let Some(kink) = program.kink(input) {
                 row.kinks.insert(kink, 1);
             }
         }
-        Ok(check)
+        Ok(Some(check))
     }
 
     /// Compares derivatives with respect to inputs of the given names.

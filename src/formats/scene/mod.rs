@@ -151,10 +151,7 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
         "convex_relaxation" => ContactSolver::ConvexRelaxation,
         "pyramid" => ContactSolver::Pyramid,
         "staggered" => {
-            let n_step = table.count("n_step")?.unwrap_or(5);
-            let most = 1000;
-            let message = format!("must be at most {most}");
-            table.demand("n_step", n_step <= most, &message, n_step as f64, "")?;
+            let n_step = table.count("n_step", 1000)?.unwrap_or(5);
             let derivative = match table.string("derivative")?.unwrap_or("unrolled") {
                 "unrolled" => StaggeredDerivative::Unrolled,
                 "implicit" => StaggeredDerivative::Implicit,

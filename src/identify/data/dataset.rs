@@ -39,6 +39,22 @@ pub struct Dataset {
     pub velocity_lag: f64,
 }
 
+/// More steps in a recording, or in a window of it, are taken for a mistake.
+const MOST_STEPS: f64 = 1e7;
+const MOST_WINDOW_STEPS: f64 = 1e6;
+
+/// An error unless what takes so many steps is short enough to be simulated again and again.
+fn demand_steps(name: &str, steps: f64, most: f64, what: &str) -> Result<(), Error> {
+    if steps <= most {
+        return Ok(());
+    }
+    let message = format!(
+        "{what} takes {steps:.3e} steps of the scene, {most:e} at most: is a time of the recording wrong, or \
+         `time_step` of the scene too short?"
+    );
+    Err(Error::input(name, None, "t", message))
+}
+
 impl Dataset {
     /// Reads the recordings of an experiment.
     pub fn load(experiment: &Experiment) -> Result<Dataset, Error> {
@@ -125,6 +141,22 @@ impl Dataset {
             }
         }
         let velocity_lag = experiment.velocity_lag;
+        let early = experiment.sensors.iter().map(|sensor| -sensor.delay_range[0]);
+        let early = early.fold(0.0, f64::max) / settings.time_step;
+        let steps_between = |trajectory: &Trajectory, first: usize, last: usize| match even {
+            true => (last - first) as f64 * substeps as f64,
+            false => (trajectory.times[last] - trajectory.times[first]) / settings.time_step,
+        };
+        for trajectory in &trajectories {
+            let steps = steps_between(trajectory, 0, trajectory.times.len() - 1);
+            demand_steps(&trajectory.name, steps, MOST_STEPS, "the recording")?;
+        }
+        for &Window { trajectory, first, steps } in &windows {
+            let trajectory = &trajectories[trajectory];
+            let steps = early + steps_between(trajectory, first, first + steps);
+            let what = "a window, with the delays of sensors before it,";
+            demand_steps(&trajectory.name, steps, MOST_WINDOW_STEPS, what)?;
+        }
         Ok(Dataset { trajectories, windows, readings, even, substeps, settings, velocity_lag })
     }
 

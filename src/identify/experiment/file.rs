@@ -214,7 +214,7 @@ impl Experiment {
                 let message = format!("must be \"whole\" or a number of steps, found {other:?}");
                 return Err(root.error("window", message));
             }
-            Err(_) => WindowLength::Steps(root.count("window")?.unwrap_or(1)),
+            Err(_) => WindowLength::Steps(root.count("window", usize::MAX)?.unwrap_or(1)),
         };
         let columns = read_columns(root, &scene)?;
         if columns.is_partial()
@@ -304,7 +304,7 @@ impl Experiment {
             parameters,
             initial_state,
             window,
-            substeps: root.count("substeps")?,
+            substeps: root.count("substeps", MOST_REPETITIONS)?,
             substeps_line: root
                 .has("substeps")
                 .then(|| root.error("substeps", "").line())
@@ -315,15 +315,22 @@ impl Experiment {
             noise,
             robust,
             method,
-            max_iterations: root.count("max_iterations")?.unwrap_or(default_iterations),
+            max_iterations: root
+                .count("max_iterations", MOST_REPETITIONS)?
+                .unwrap_or(default_iterations),
             continuation: root.boolean("continuation")?.unwrap_or(true),
-            starts: root.count("starts")?.unwrap_or(0),
-            half_samples: root.count("half_samples")?.unwrap_or(0),
-            seed: root.count("seed")?.unwrap_or(1) as u64,
+            starts: root.count("starts", MOST_SEARCHES)?.unwrap_or(0),
+            half_samples: root.count("half_samples", MOST_SEARCHES)?.unwrap_or(0),
+            seed: root.count("seed", usize::MAX)?.unwrap_or(1) as u64,
             truth,
         })
     }
 }
+
+/// More iterations, or steps from frame to frame, are taken for a mistake.
+const MOST_REPETITIONS: usize = 1_000_000;
+/// And more searches, from other starts or of other recordings.
+const MOST_SEARCHES: usize = 10_000;
 
 /// The fields that say what the scene is.
 const SCENE_FIELDS: [&str; 3] = ["scene", "floating_base", "keyframe"];

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::adam::{self, AdamStanding};
-use super::continuation::{SearchStage, stages, starts, starts_made};
+use super::continuation::{SearchStage, stages, starts};
 use super::lbfgsb::{LbfgsbStanding, lbfgsb};
 use super::levenberg_marquardt::{Minimum, Standing, Variables, proceed};
 use super::{Effort, Problem, SearchSpace};
@@ -87,23 +87,31 @@ pub struct Checkpoint {
     /// Costs with the scene's own parameters and at the start; nothing if not finite.
     pub(crate) cost_of_scene: Option<f64>,
     pub(crate) cost_at_start: Option<f64>,
+    /// What all the rest hashes to.
+    seal: u64,
 }
 
 impl Checkpoint {
-    /// Whether it is of this experiment with these recordings.
+    /// Whether it is as it was made: no number changed, no list shorter. Lengths and counts of a search depend on
+    /// each other in too many ways to be looked through one by one.
+    pub fn is_whole(&self) -> bool {
+        self.seal == self.hash()
+    }
+
+    /// Whether it is of this experiment with these recordings, and [whole](Self::is_whole).
     pub fn is_of(&self, experiment: &Experiment, dataset: &Dataset) -> bool {
-        let variables = experiment.parameters.iter().filter(|p| !p.fixed).count();
-        let point = match &self.standing {
-            MethodStanding::LevenbergMarquardt(at) => &at.x,
-            MethodStanding::Adam(at) => &at.x,
-            MethodStanding::Lbfgsb(at) => at.point(),
-        };
-        self.fingerprint == fingerprint(experiment, dataset)
-            && self.initial.len() == dataset.windows.len()
-            && self.damping.len() == dataset.windows.len()
-            && self.start < starts_made(experiment)
-            && point.len() == variables
-            && self.starts.iter().all(|start| start.x.len() == variables)
+        self.is_whole() && self.fingerprint == fingerprint(experiment, dataset)
+    }
+
+    fn sealed(self) -> Checkpoint {
+        Checkpoint { seal: self.hash(), ..self }
+    }
+
+    /// Of everything but the seal. What is printed of a number has all its bits.
+    fn hash(&self) -> u64 {
+        let mut hash = Fnv::default();
+        hash.add(format!("{:?}", Checkpoint { seal: 0, ..self.clone() }).as_bytes());
+        hash.0
     }
 
     /// Iterations so far.
@@ -170,11 +178,14 @@ pub(crate) fn search(
                 }
                 at.history.push(Iteration { stage, start, loss, values: values.clone() });
                 at.standing = standing;
-                let checkpoint = || Checkpoint {
-                    initial: problem.initial.clone(),
-                    damping: problem.damping().to_vec(),
-                    effort: problem.effort,
-                    ..at.clone()
+                let checkpoint = || {
+                    let now = Checkpoint {
+                        initial: problem.initial.clone(),
+                        damping: problem.damping().to_vec(),
+                        effort: problem.effort,
+                        ..at.clone()
+                    };
+                    now.sealed()
                 };
                 stopped = !watch(Progress {
                     iteration: at.history.len(),
@@ -305,17 +316,31 @@ fn begin(
         history: Vec::new(),
         cost_of_scene,
         cost_at_start,
+        seal: 0,
     }
 }
 
-/// A number that tells one identification from another (FNV-1a over all that decides it).
-fn fingerprint(experiment: &Experiment, dataset: &Dataset) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut add = |bytes: &[u8]| {
+/// The hash FNV-1a.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Fnv {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    fn add(&mut self, bytes: &[u8]) {
         for &byte in bytes {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
-    };
+    }
+}
+
+/// A number that tells one identification from another: a hash of all that decides it.
+fn fingerprint(experiment: &Experiment, dataset: &Dataset) -> u64 {
+    let mut hash = Fnv::default();
+    let mut add = |bytes: &[u8]| hash.add(bytes);
     let Experiment { parameters, noise, joint_noise, robust, method, .. } = experiment;
     let Experiment { initial_state, window, continuation, starts, seed, .. } = experiment;
     let options = (initial_state, window, continuation, starts, seed, experiment.max_iterations);
@@ -343,5 +368,5 @@ fn fingerprint(experiment: &Experiment, dataset: &Dataset) -> u64 {
         add(&window.steps.to_le_bytes());
     }
     add(&dataset.velocity_lag.to_bits().to_le_bytes());
-    hash
+    hash.0
 }

@@ -174,15 +174,15 @@ impl Dataset {
         parameters: &Parameters<f64>,
         duration: f64,
     ) -> Result<Dataset, Error> {
-        const MOST_FRAMES: f64 = 1e6;
+        const MOST_STEPS: f64 = 1e6;
         let scene = &experiment.scene;
         let substeps = experiment.substeps.unwrap_or(1);
         let interval = scene.settings.time_step * substeps as f64;
         let frames = (duration / interval).round();
-        if !(1.0..=MOST_FRAMES).contains(&frames) {
+        if !(1.0..=MOST_STEPS).contains(&frames) || frames * substeps as f64 > MOST_STEPS {
             let message = format!(
                 "a motion of {duration} s with a frame every {interval} s has {frames} of them; it must \
-                 have 1 to {MOST_FRAMES:e}"
+                 have at least 1, and {MOST_STEPS:e} steps at most"
             );
             return Err(Error::input(&experiment.name, None, "duration", message));
         }

@@ -48,6 +48,10 @@ const PROXIMAL_STARTS: [(Start, Weights); 4] = [
     (Start::Convex, Weights::Uniform),
     (Start::Convex, Weights::Own),
 ];
+/// Multiplications, about, that iterations on one problem may take (half a minute), and iterations that any problem
+/// may take. Only islands of hundreds of velocities come to this limit.
+const WORK: f64 = 5e10;
+const LEAST_ITERATIONS: usize = 100;
 /// Limit of sweeps where nothing else is allowed.
 const SWEEPS: usize = 20_000;
 
@@ -84,6 +88,8 @@ pub(in crate::argmin::contact) struct Search {
     zeros: Vec<f64>,
     /// What found the best impulses.
     stage: Stage,
+    /// Iterations at most.
+    most: usize,
 }
 
 /// Solves the problem of `node` for the values of the impulses `lambda`.
@@ -111,6 +117,9 @@ impl Search {
         solution: &mut ContactSolution,
     ) {
         self.state.start(data);
+        // Of each step of Newton a factorisation as large as there are velocities.
+        let velocities = data.rows.velocities() as f64;
+        self.most = ((WORK / velocities.powi(3)) as usize).max(LEAST_ITERATIONS);
         let scale = self.state.delassus.velocity_scale();
         let known = &solution.impulses;
         let warm = known.len() == data.rows.rows()
@@ -157,7 +166,7 @@ impl Search {
         let residual = natural_residual(data, &state.delassus, &state.lambda, &state.u, scale);
         let status = if residual <= tolerance {
             Status::Solved
-        } else if method == ContactMethod::Newton {
+        } else if method == ContactMethod::Newton && iterations < self.most {
             // All ways have been tried until nothing got better.
             Status::Stalled
         } else {
@@ -215,7 +224,7 @@ impl Search {
             self.newton(data, scale, enough, &mut best, iterations);
         }
         let mut before = best;
-        if best > tolerance {
+        if best > tolerance && *iterations < self.most {
             // A guess can lead astray.
             self.state.lambda.fill(0.0);
             self.sweep(data, FIRST_SWEEPS);
@@ -224,7 +233,10 @@ impl Search {
             self.newton(data, scale, enough, &mut best, iterations);
             self.credit(Stage::Sweeps, best, &mut before);
         }
-        if best > tolerance && self.interior_point(data, true, iterations) {
+        if best > tolerance
+            && *iterations < self.most
+            && self.interior_point(data, true, iterations)
+        {
             self.state.follow(data);
             self.keep_best(data, scale, &mut best);
             self.newton(data, scale, enough, &mut best, iterations);
@@ -233,7 +245,7 @@ impl Search {
         self.kept.clone_from(&self.best);
         if ProximalPoint::knows(data.laws) {
             for (start, weights) in PROXIMAL_STARTS {
-                if best <= tolerance {
+                if best <= tolerance || *iterations >= self.most {
                     break;
                 }
                 match start {
@@ -242,7 +254,8 @@ impl Search {
                     Start::Convex => _ = self.interior_point(data, false, iterations),
                 }
                 let NewtonState { delassus, lambda, .. } = &mut self.state;
-                let goal = Goal { scale, enough, tolerance };
+                let left = self.most.saturating_sub(*iterations);
+                let goal = Goal { scale, enough, tolerance, iterations: left };
                 let found = self.proximal_point.run(data, delassus, weights, goal, lambda);
                 *iterations += found.iterations;
                 self.best.copy_from_slice(lambda);
@@ -250,7 +263,7 @@ impl Search {
                 self.credit(Stage::ProximalPoint, best, &mut before);
             }
         }
-        if best > tolerance {
+        if best > tolerance && *iterations < self.most {
             self.state.lambda.copy_from_slice(&self.kept);
             let found = self.search(data, scale, enough, true, iterations);
             self.keep_better(found, &mut best);
@@ -345,7 +358,7 @@ impl Search {
         let mut best = self.residual(data, scale);
         let mut sweeps = FIRST_SWEEPS;
         for round in 0..ROUNDS {
-            if best <= enough {
+            if best <= enough || *iterations >= self.most {
                 break;
             }
             if !(warm && round == 0) {
@@ -373,7 +386,7 @@ impl Search {
         iterations: &mut usize,
     ) {
         for _ in 0..NEWTON_ITERATIONS {
-            if *best <= enough {
+            if *best <= enough || *iterations >= self.most {
                 break;
             }
             *iterations += 1;
@@ -402,7 +415,7 @@ impl Search {
     ) {
         let (mut damping, least, most) = DAMPING;
         for _ in 0..DAMPED_ITERATIONS {
-            if *best <= enough || damping > most {
+            if *best <= enough || damping > most || *iterations >= self.most {
                 break;
             }
             *iterations += 1;

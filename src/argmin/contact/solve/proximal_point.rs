@@ -54,6 +54,8 @@ pub(in crate::argmin::contact) struct Goal {
     /// The residual at which it stops, and the one at which it stops once it no longer falls.
     pub enough: f64,
     pub tolerance: f64,
+    /// Newton steps that are left.
+    pub iterations: usize,
 }
 
 /// How far it got.
@@ -102,7 +104,7 @@ impl ProximalPoint {
         data: &ContactData<f64>,
         delassus: &mut Delassus<f64>,
         weights: Weights,
-        Goal { scale, enough, tolerance }: Goal,
+        Goal { scale, enough, tolerance, iterations }: Goal,
         lambda: &mut [f64],
     ) -> Reached {
         self.take_scales(delassus, data, weights);
@@ -127,7 +129,7 @@ impl ProximalPoint {
                 lambda.copy_from_slice(&self.candidate);
             }
             let rounded = best <= tolerance && residual > 0.5 * before;
-            if best <= enough || rounded || spent >= ALL_STEPS {
+            if best <= enough || rounded || spent >= iterations.min(ALL_STEPS) {
                 break;
             }
             if solved {

@@ -1,0 +1,6 @@
+//! Files with mistakes in them: no file makes the library panic, or work without an end.
+
+#[cfg(feature = "cli")]
+mod commands;
+mod files;
+mod mutation;
