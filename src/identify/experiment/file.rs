@@ -304,7 +304,7 @@ impl Experiment {
             parameters,
             initial_state,
             window,
-            substeps: root.count("substeps", MOST_REPETITIONS)?,
+            substeps: root.count("substeps", MOST_REPEATED)?,
             substeps_line: root
                 .has("substeps")
                 .then(|| root.error("substeps", "").line())
@@ -316,21 +316,19 @@ impl Experiment {
             robust,
             method,
             max_iterations: root
-                .count("max_iterations", MOST_REPETITIONS)?
+                .count("max_iterations", MOST_REPEATED)?
                 .unwrap_or(default_iterations),
             continuation: root.boolean("continuation")?.unwrap_or(true),
-            starts: root.count("starts", MOST_SEARCHES)?.unwrap_or(0),
-            half_samples: root.count("half_samples", MOST_SEARCHES)?.unwrap_or(0),
+            starts: root.count("starts", MOST_REPEATED)?.unwrap_or(0),
+            half_samples: root.count("half_samples", MOST_REPEATED)?.unwrap_or(0),
             seed: root.count("seed", usize::MAX)?.unwrap_or(1) as u64,
             truth,
         })
     }
 }
 
-/// More iterations, or steps from frame to frame, are taken for a mistake.
-const MOST_REPETITIONS: usize = 1_000_000;
-/// And more searches, from other starts or of other recordings.
-const MOST_SEARCHES: usize = 10_000;
+/// More iterations, searches, or steps from frame to frame, are taken for a mistake.
+const MOST_REPEATED: usize = 10_000;
 
 /// The fields that say what the scene is.
 const SCENE_FIELDS: [&str; 3] = ["scene", "floating_base", "keyframe"];
