@@ -109,7 +109,7 @@ impl fmt::Display for Error {
 }
 
 /// Longest word that is shown whole, in characters: longer than paths are.
-const LONGEST_WORD: usize = 300;
+const LONGEST_WORD: usize = 200;
 /// Longest text that is shown whole.
 const LONGEST_TEXT: usize = 3000;
 

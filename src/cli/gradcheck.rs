@@ -58,7 +58,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let limit = Duration::try_from_secs_f64(arguments.limit).map_err(|_| {
         Error::input("--limit", None, arguments.limit.to_string(), "must be a time in s")
     })?;
-    interrupt::catch();
     let mut checks = Vec::new();
     let most = if arguments.scene.is_some() { steps } else { steps * scenes::all().count() };
     let progress = Progress::new(most, arguments.json);
@@ -74,11 +73,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             let name = path.display().to_string();
             return Err(Error::input(name, None, "simulation.time_step", message));
         }
+        interrupt::catch();
         let name = path.display().to_string();
         let stride = (total as usize / steps).max(1);
         let check = check(&name, &scene, steps, stride, &mut patience)?;
         checks.push((name, check));
     } else {
+        interrupt::catch();
         for (name, text) in scenes::all() {
             let check = check(name, &Scene::parse(&text, name)?, steps, 1, &mut patience)?;
             checks.push((name.to_string(), check));
