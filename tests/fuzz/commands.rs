@@ -40,10 +40,8 @@ fn long_names_are_cut_in_messages() {
     let output = folder.run(&["simulate", "scene.toml"]);
     refuses(&output, &["xxx[.. ", " characters ..]xxx", "is not a field here"]);
     assert!(output.stderr.len() < 2_000, "{}", output.stderr.len());
-    folder.write(
-        "scene.toml",
-        &SCENE.replace("mass = 0.2", &format!("mass = 0.2\nparent = \"{long}\"")),
-    );
+    let pair = format!("[[contact]]\npair = \"{long}\"");
+    folder.write("scene.toml", &SCENE.replace("[[contact]]", &pair));
     let output = folder.run(&["simulate", "scene.toml"]);
     refuses(&output, &["characters ..]"]);
     assert!(output.stderr.len() < 2_000, "{}", output.stderr.len());

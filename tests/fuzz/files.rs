@@ -310,7 +310,7 @@ fn mutated_checkpoints_are_not_gone_on_from() {
         for _ in 0..cases::count(4_000, 0.05) {
             let text = mutated(&text, &mut random);
             let Ok(other) = serde_json::from_str::<Checkpoint>(&text) else { continue };
-            assert_eq!(other.is_whole(), other == whole, "{text}");
+            assert!(other == whole || !other.is_whole(), "{text}");
             changed += usize::from(other != whole);
             fit_from(&experiment, &dataset, 1, Some(other), &mut |_| false).unwrap();
         }
