@@ -40,8 +40,8 @@ fn long_names_are_cut_in_messages() {
     let output = folder.run(&["simulate", "scene.toml"]);
     refuses(&output, &["xxx[.. ", " characters ..]xxx", "is not a field here"]);
     assert!(output.stderr.len() < 2_000, "{}", output.stderr.len());
-    let pair = format!("[[contact]]\npair = \"{long}\"");
-    folder.write("scene.toml", &SCENE.replace("[[contact]]", &pair));
+    let contact = format!("[[contact]]\npair = \"{long}\"\nmu = 0.1\n");
+    folder.write("scene.toml", &format!("{SCENE}{contact}"));
     let output = folder.run(&["simulate", "scene.toml"]);
     refuses(&output, &["characters ..]"]);
     assert!(output.stderr.len() < 2_000, "{}", output.stderr.len());
