@@ -9,6 +9,7 @@ use super::contact_log::ContactLog;
 use super::drive::{Drive, DriveOptions, Settled, check_step};
 use super::outcome::Outcome;
 use super::output::{self, number};
+use super::plausibility::Plausibility;
 use super::progress::Progress;
 use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
@@ -94,7 +95,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let progress = Progress::new(steps, arguments.json);
     let run = Run { arguments, scene: &scene, steps };
     let watch = Watch { log: log.as_mut(), inputs: inputs.as_mut(), recorder: recorder.as_mut() };
-    let (trajectory, mut report) = run.roll_out(&mut drive, watch, progress)?;
+    let (trajectory, mut report, plausibility) = run.roll_out(&mut drive, watch, progress)?;
     if let Some(settled) = &settled {
         report.merge(&settled.report);
     }
@@ -140,6 +141,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         object.insert("final_time".into(), trajectory.times.last().copied().into());
         object.insert("final_state".into(), final_state(&scene, &trajectory));
         object.insert("solver".into(), output::solver_summary(&report));
+        object.insert("implausible".into(), plausibility.json(&scene.model));
         object.insert("files".into(), files.iter().map(|path| output::path(path)).collect());
         output::print(&output::json_text(object));
     } else if let Some(settled) = &settled {
@@ -151,6 +153,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         output::print(&format!("{steps} steps written to {}", names.join(", ")));
     }
     output::warn_of_contacts(&report, &scene.settings);
+    plausibility.warn(&scene.model);
     Ok(if report.unsolved == 0 { Outcome::Done } else { Outcome::Failed })
 }
 
@@ -176,7 +179,7 @@ impl Run<'_> {
         drive: &mut Drive,
         mut watch: Watch,
         mut progress: Progress,
-    ) -> Result<(Trajectory, StepReport), Error> {
+    ) -> Result<(Trajectory, StepReport, Plausibility), Error> {
         let Run { arguments, scene, steps } = *self;
         let Scene { model, state, settings, .. } = scene;
         let system = scene.system();
@@ -192,6 +195,7 @@ impl Run<'_> {
         if let Some(recorder) = &mut watch.recorder {
             recorder.frame(0.0, state);
         }
+        let mut plausibility = Plausibility::default();
         for step in 1..=steps {
             let start = (step - 1) as f64 * settings.time_step;
             drive.update(scene, Some(start), &rollout.state);
@@ -201,6 +205,7 @@ impl Run<'_> {
             let report = rollout.step(&drive.inputs);
             let time = step as f64 * settings.time_step;
             check_step(&file, (step, time), &rollout.state, &report)?;
+            plausibility.see(&system, time, &rollout, &report);
             if let Some(log) = &mut watch.log {
                 let contacts = rollout.workspace.contacts();
                 log.add(model, step, time, contacts, &report)
@@ -214,7 +219,7 @@ impl Run<'_> {
             trajectory.states.push(rollout.state.clone());
             progress.set(step);
         }
-        Ok((trajectory, rollout.report))
+        Ok((trajectory, rollout.report, plausibility))
     }
 }
 
