@@ -142,7 +142,16 @@ impl Description {
         let mut warnings = Vec::new();
         let Scene { model, parameters, .. } = &*scene;
         let places = places(scene);
-        let mut complain = |second: usize, message: String| {
+        // A file that has keyframes starts its joints there, or may.
+        let elsewhere = |collider: usize| {
+            let body = model.colliders[collider].body.and_then(|body| whole(model, body));
+            let joint = body.map(|body| model.bodies[body].joint.kind);
+            !self.keyframes.is_empty() && joint.is_some_and(|kind| kind != JointKind::Free)
+        };
+        let mut complain = |first: Option<usize>, second: usize, message: String| {
+            if elsewhere(second) || first.is_some_and(elsewhere) {
+                return Ok(());
+            }
             let owner = owner(model, order, second);
             if self.strict {
                 return Err(Fault::new(owner, "position", message));
@@ -164,7 +173,7 @@ impl Description {
                     "starts {depth:.3e} m deep in {name:?}, which is more than a tenth of its smallest half \
                      extent or radius, {least} m"
                 );
-                complain(pair.second, message)?;
+                complain(None, pair.second, message)?;
             }
         }
         for Overlap { first, second, depth, thickness } in overlaps(model, &places) {
@@ -174,7 +183,7 @@ impl Description {
                  in a [[contact]] of the pair",
                 model.colliders[first].name
             );
-            complain(second, message)?;
+            complain(Some(first), second, message)?;
         }
         scene.warnings.extend(warnings);
         Ok(())

@@ -40,7 +40,7 @@ fn a_deep_start_on_a_joint_is_a_bad_input() {
     let named = format!("{CROSSED}[[contact]]\npair = 'left-right'\nmu = 0.5\n");
     folder.write("scene.toml", &named);
     let output = folder.run(&["simulate", "scene.toml", "-o", "out.csv"]);
-    refuses(&output, &["scene.toml:18: body.right.position", "m deep in \"left\""]);
+    refuses(&output, &["scene.toml:19: body.right.position", "m deep in \"left\""]);
     assert_eq!(folder.files(), ["scene.toml"]);
     // Of its own accord nobody lets them touch.
     folder.write("scene.toml", CROSSED);
