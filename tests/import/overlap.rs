@@ -144,7 +144,7 @@ fn shapes_across_bare_bodies_are_neighbors() {
     assert!(fastest(&scene, 100) < 100.0);
 }
 
-// What does not hang together is said to be wrong; in a scene of our own it is refused.
+// What does not hang together is said to be wrong.
 #[test]
 fn what_starts_in_another_robot_is_said() {
     let two = "<mujoco><worldbody>
@@ -158,6 +158,11 @@ fn what_starts_in_another_robot_is_said() {
     let said = found.iter().find(|warning| warning.contains("deep in")).unwrap();
     assert!(said.contains("model.xml:3: body.b.position"), "{said}");
     assert!(touch(&scene, "a", "b"));
+    // Of our own scenes those of free bodies are refused.
+    description.strict = true;
+    assert_eq!(warnings(&description.scene().unwrap()), found);
+    let free = two.replace("<joint axis='0 1 0'/>", "<freejoint/>");
+    let mut description = read(&free);
     description.strict = true;
     let error = description.scene().unwrap_err().to_string();
     assert!(error.contains("deep in \"a\"") && error.contains("collide = false"), "{error}");
