@@ -295,3 +295,26 @@ fn problems_of_no_size_and_of_a_wrong_one_do_not_end_the_process() {
     let node = CoupledContact::on_one_tree(1, 3, 1e-10);
     assert!(tangent(&node, &[1.0; 5], &[1.0; 5], NodeRule::ByJvp).iter().all(|x| x.is_nan()));
 }
+
+// A contact that moves its body by nothing but rounding asks for impulses that nobody has.
+#[test]
+fn impulses_that_nothing_could_have_are_no_solution() {
+    let node = CoupledContact::on_one_tree(1, 6, 1e-10);
+    let solve = |lever: f64| {
+        let mut x = vec![0.0; 18];
+        (x[0], x[1 + 6], x[2 + 12]) = (lever, lever, lever);
+        x.extend((0..36).map(|k| if k % 7 == 0 { 1.0 } else { 0.0 }));
+        x.extend([0.0; 6]);
+        // The target, friction, compliance.
+        x.extend([30.0, 0.5, 0.0]);
+        let (y, solution) = run(&node, &x);
+        (y[6], solution.report)
+    };
+    let (impulse, report) = solve(1e-17);
+    assert!(!report.status.is_solved() && report.residual.is_infinite(), "{impulse} {report:?}");
+    for lever in [1.0, 1e-3] {
+        let (impulse, report) = solve(lever);
+        assert!(report.status.is_solved(), "{report:?}");
+        assert!((impulse * lever * lever / 30.0 - 1.0).abs() < 1e-9, "{impulse}");
+    }
+}

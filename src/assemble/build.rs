@@ -36,12 +36,24 @@ impl Description {
         self.check_finite()?;
         self.check_joint_names()?;
         let order = self.order()?;
+        let mut scene = self.assemble(&order, &[])?;
+        let (apart, warnings) = self.overlapping_neighbors(&scene, &order);
+        if !apart.is_empty() {
+            scene = self.assemble(&order, &apart)?;
+            scene.warnings.extend(warnings);
+        }
+        self.check_start(&mut scene, &order)?;
+        Ok(scene)
+    }
+
+    /// The scene in which the colliders in `apart` do not touch.
+    fn assemble(&self, order: &[usize], apart: &[(usize, usize)]) -> Result<Scene, Fault> {
         let mut warnings = self.warnings.clone();
         let half_spaces = self.half_spaces()?;
         let mut bodies: Vec<Body> = Vec::with_capacity(order.len());
         let mut places = HashMap::new();
         let mut own_numbers = Vec::new();
-        for &index in &order {
+        for &index in order {
             let described = &self.bodies[index];
             let parent = described.parent.as_ref().map(|parent| places[parent.as_str()]);
             places.insert(described.name.as_str(), bodies.len());
@@ -49,14 +61,14 @@ impl Description {
             bodies.push(Body { name: described.name.clone(), parent, joint, tree: None });
             own_numbers.push(described.joint.has_numbers());
         }
-        let (colliders, described) = self.colliders(&order)?;
+        let (colliders, described) = self.colliders(order)?;
         let mut model = Model::new(bodies, &own_numbers, colliders, half_spaces);
         let carry: HashSet<usize> = model.bodies.iter().filter_map(|body| body.parent).collect();
         for (place, &index) in order.iter().enumerate() {
             let carries = carry.contains(&place);
             self.check_inertia(&model, (place, index), carries, &mut warnings)?;
         }
-        let materials = self.pairs(&mut model, &order, &described)?;
+        let materials = self.pairs(&mut model, order, &described, apart)?;
         for (index, actuator) in self.actuators.iter().enumerate() {
             let actuator = self.actuator(&model, index, actuator)?;
             model.actuators.push(actuator);
@@ -68,19 +80,18 @@ impl Description {
         model.lay_out();
         self.check_solver(&model)?;
         self.check_names(&model)?;
-        let parameters = self.parameters(&model, &order, &described, &materials);
+        let parameters = self.parameters(&model, order, &described, &materials);
         let mut scene = Scene {
             parameters,
-            state: self.state(&order)?,
+            state: self.state(order)?,
             settings: self.settings,
-            inputs: self.forces(&order)?,
+            inputs: self.forces(order)?,
             keyframes: Vec::new(),
             warnings,
             model,
         };
         scene.inputs.extend(self.actuators.iter().map(|actuator| actuator.control));
-        scene.keyframes = self.keyframes(&scene, &order)?;
-        self.check_start(&mut scene, &order)?;
+        scene.keyframes = self.keyframes(&scene, order)?;
         Ok(scene)
     }
 

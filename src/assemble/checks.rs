@@ -5,13 +5,9 @@ use std::collections::{HashMap, HashSet};
 use nalgebra::{Matrix3, Vector3};
 
 use super::fault::{Fault, Owner};
-use super::overlap::{self, Placed};
 use super::{ColliderDescription, Description};
 use crate::Error;
-use crate::model::{
-    Collider, ContactSolver, HalfSpace, JointKind, Model, Pair, Plane, Scene, Solid,
-};
-use crate::spatial::rotation_matrix;
+use crate::model::{ContactSolver, JointKind, Model, Pair};
 
 impl Description {
     /// Nothing may be infinite or not a number.
@@ -191,76 +187,6 @@ impl Description {
                 let message = format!("makes the name {:?}, which is taken", pair.name);
                 return Err(Fault::new(Owner::Body(maker.unwrap_or(index)), "name", message));
             }
-        }
-        Ok(())
-    }
-
-    /// A free body that starts inside something would be thrown out of it.
-    pub(super) fn check_start(&self, scene: &mut Scene, order: &[usize]) -> Result<(), Fault> {
-        let Scene { model, parameters, state, warnings, .. } = scene;
-        let placed = |collider: usize| {
-            let Collider { body, shape, orientation, .. } = &model.colliders[collider];
-            let (position, turn) = match *body {
-                None => (Vector3::zeros(), [1.0, 0.0, 0.0, 0.0]),
-                Some(body) if model.bodies[body].joint.kind == JointKind::Free => {
-                    let q = &state.q[model.bodies[body].joint.q..];
-                    (Vector3::new(q[0], q[1], q[2]), [q[3], q[4], q[5], q[6]])
-                }
-                Some(_) => return None,
-            };
-            let rotation = rotation_matrix(turn);
-            let size = parameters.size(model, collider).into();
-            let position = position + rotation * parameters.collider_position(model, collider);
-            let rotation = rotation * rotation_matrix(*orientation);
-            Some(Placed { shape, size, rotation, position })
-        };
-        let thickness = |of: &Placed| of.shape.thickness(of.size);
-        let places: Vec<Option<Placed>> = (0..model.colliders.len()).map(placed).collect();
-        let over_half_spaces = model.pairs.iter().map(|pair| (pair.first, pair.second));
-        let over_half_spaces =
-            over_half_spaces.take_while(|pair| matches!(pair.0, Solid::HalfSpace(_)));
-        let near = overlap::near(&places).into_iter();
-        let near = near.map(|(first, second)| (Solid::Collider(first), second));
-        let near = near.filter(|&(first, second)| model.pair(first, second).is_some());
-        for (first, second) in over_half_spaces.chain(near) {
-            let owner = model.colliders[second].body;
-            let Some(second) = &places[second] else { continue };
-            let (depth, name, least, what) = match first {
-                Solid::HalfSpace(ground) => {
-                    let HalfSpace { name, .. } = &model.half_spaces[ground];
-                    let Plane { normal, offset } = parameters.plane(model, ground);
-                    let height = normal.dot(&second.position) - offset;
-                    let depth = second.reach(normal) - height;
-                    (depth, name, thickness(second), "its smallest half extent or radius")
-                }
-                Solid::Collider(first) => {
-                    let name = &model.colliders[first].name;
-                    let Some(first) = &places[first] else { continue };
-                    let Some(depth) = overlap::depth(first, second) else { continue };
-                    let least = thickness(first).min(thickness(second));
-                    (depth, name, least, "the smallest half extent or radius of both")
-                }
-            };
-            if depth <= 0.1 * least {
-                continue;
-            }
-            let way_out = match first {
-                Solid::HalfSpace(_) => "",
-                Solid::Collider(_) => {
-                    "; move it, or let them pass through each other with collide = false in a \
-                     [[contact]] of the pair"
-                }
-            };
-            let message = format!(
-                "starts {depth:.3e} m deep in {name:?}, which is more than a tenth of {what}, \
-                 {least} m{way_out}"
-            );
-            let owner = owner.map_or(Owner::Scene, |body| Owner::Body(order[body]));
-            if self.strict {
-                return Err(Fault::new(owner, "position", message));
-            }
-            let (line, path) = owner.place(self);
-            warnings.push(Error::input(&self.name, line, format!("{path}.position"), message));
         }
         Ok(())
     }

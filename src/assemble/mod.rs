@@ -10,6 +10,7 @@ mod fault;
 mod numbers;
 mod overlap;
 mod pairs;
+mod start;
 
 pub use crate::model::Filter;
 pub use description::{

@@ -1,7 +1,8 @@
-//! How deep two bodies are in each other where a scene starts.
+//! How deep two shapes are in each other.
 
 use nalgebra::{Matrix3, Vector3};
 
+use crate::collision::{Pose, witnesses};
 use crate::model::Shape;
 
 /// A shape in the world: its form, sizes, rotation and position.
@@ -26,8 +27,8 @@ impl Placed<'_> {
 }
 
 /// The shapes whose enclosing balls overlap, two and two, in ascending order: by sorting along one axis.
-pub(super) fn near(places: &[Option<Placed>]) -> Vec<(usize, usize)> {
-    let places = places.iter().enumerate().filter_map(|(k, place)| Some((k, place.as_ref()?)));
+pub(super) fn near(places: &[Placed]) -> Vec<(usize, usize)> {
+    let places = places.iter().enumerate();
     let balls =
         places.map(|(k, place)| (k, place.position, place.shape.bounding_radius(place.size)));
     let mut balls: Vec<(usize, Vector3<f64>, f64)> = balls.collect();
@@ -50,17 +51,28 @@ pub(super) fn near(places: &[Option<Placed>]) -> Vec<(usize, usize)> {
     near
 }
 
-/// The least distance by which one of two boxes or balls would have to be moved for them to be apart, m;
-/// negative if they are. Of other shapes nothing.
-pub(super) fn depth(first: &Placed, second: &Placed) -> Option<f64> {
+/// How far two shapes would have to be moved for them to be apart, m; not positive if they are: the least distance
+/// of boxes and balls, of others that along the normals of the contacts a step finds.
+pub(super) fn depth(first: &Placed, second: &Placed) -> f64 {
     match [first.shape, second.shape] {
-        [Shape::Box, Shape::Sphere] => Some(depth_of_ball(first, second)),
-        [Shape::Sphere, Shape::Box] => Some(depth_of_ball(second, first)),
-        [Shape::Box, Shape::Box] | [Shape::Sphere, Shape::Sphere] => {
-            Some(depth_by_axes(first, second))
+        [Shape::Box, Shape::Sphere] => depth_of_ball(first, second),
+        [Shape::Sphere, Shape::Box] => depth_of_ball(second, first),
+        [Shape::Box, Shape::Box] | [Shape::Sphere, Shape::Sphere] => depth_by_axes(first, second),
+        shapes => {
+            let [a, b] =
+                [first, second].map(|of| Pose { rotation: of.rotation, position: of.position });
+            let sizes = [first, second].map(|of| Vector3::from(of.size));
+            let mut found = Vec::new();
+            witnesses(shapes, [&a, &b], sizes, 0.0, &mut found);
+            found.iter().map(|witness| -witness.gap).fold(0.0, f64::max)
         }
-        _ => None,
     }
+}
+
+/// The least half extent or radius of two shapes, m. The ground of a height field has none.
+pub(super) fn least_thickness(first: &Placed, second: &Placed) -> f64 {
+    let solid = [first, second].into_iter().filter(|of| !matches!(of.shape, Shape::HeightField(_)));
+    solid.map(|of| of.shape.thickness(of.size)).fold(f64::INFINITY, f64::min)
 }
 
 /// Of a box and a ball.

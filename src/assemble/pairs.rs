@@ -18,19 +18,23 @@ struct Touching<'a> {
     filters: Filters,
     /// The contact that names each pair.
     named: HashMap<(Solid, usize), usize>,
+    /// Colliders that pass through each other although nobody says so, in ascending order.
+    apart: &'a [(usize, usize)],
 }
 
 impl Description {
     /// Adds the pairs that can touch to the model; returns what each is made of, then each surface that pairs
-    /// without numbers of their own share.
+    /// without numbers of their own share. The colliders in `apart`, in ascending order, do not touch.
     pub(super) fn pairs(
         &self,
         model: &mut Model,
         order: &[usize],
         colliders: &[&ColliderDescription],
+        apart: &[(usize, usize)],
     ) -> Result<Vec<Material>, Fault> {
         let (filters, named) = (self.filters(model, colliders), self.named(model));
-        let touching = Touching { description: self, model, order, colliders, filters, named };
+        let description = self;
+        let touching = Touching { description, model, order, colliders, filters, named, apart };
         let mut own = Vec::new();
         for pair in touching.over_half_spaces() {
             touching.list(pair, &mut own)?;
@@ -83,7 +87,7 @@ impl Description {
     }
 
     /// The contact that names each pair, in either order; if both orders are there, that of the model.
-    fn named(&self, model: &Model) -> HashMap<(Solid, usize), usize> {
+    pub(super) fn named(&self, model: &Model) -> HashMap<(Solid, usize), usize> {
         let mut solids: HashMap<&str, Vec<Solid>> = HashMap::new();
         for (k, ground) in model.half_spaces.iter().enumerate() {
             solids.entry(&ground.name).or_default().push(Solid::HalfSpace(k));
@@ -131,6 +135,11 @@ impl Touching<'_> {
 
     /// Whether two solids are meant to touch: because a contact names them, or because nothing is in the way.
     fn admits(&self, (first, second): (Solid, usize)) -> bool {
+        if let Solid::Collider(first) = first
+            && self.apart.binary_search(&(first, second)).is_ok()
+        {
+            return false;
+        }
         self.named.contains_key(&(first, second))
             || self.model.moving_bodies(first, second) != [None; 2]
                 && self.filters.admit(self.model, first, second)
@@ -222,7 +231,8 @@ impl Touching<'_> {
             }
             _ => None,
         });
-        let mut passing: Vec<_> = passing.collect();
+        let apart = self.apart.iter().map(|&(first, second)| [first, second]);
+        let mut passing: Vec<_> = passing.chain(apart).collect();
         passing.sort_unstable();
         let filters = self.filters.clone();
         (SharedContacts { filters, passing, surface, surfaces }, materials)

@@ -20,6 +20,7 @@ mod linearize;
 mod observability;
 mod outcome;
 mod output;
+mod plausibility;
 mod progress;
 mod report_folder;
 mod result_file;

@@ -10,6 +10,7 @@ use super::drive::{Drive, DriveOptions, Settled, check_step};
 use super::interrupt;
 use super::outcome::Outcome;
 use super::output::{self, number};
+use super::plausibility::Plausibility;
 use super::progress::Progress;
 use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
@@ -96,7 +97,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let progress = Progress::new(steps, arguments.json);
     let run = Run { arguments, scene: &scene, steps };
     let watch = Watch { log: log.as_mut(), inputs: inputs.as_mut(), recorder: recorder.as_mut() };
-    let (trajectory, mut report) = run.roll_out(&mut drive, watch, progress)?;
+    let (trajectory, mut report, plausibility) = run.roll_out(&mut drive, watch, progress)?;
     let made = trajectory.steps();
     if let Some(settled) = &settled {
         report.merge(&settled.report);
@@ -143,6 +144,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         object.insert("final_time".into(), trajectory.times.last().copied().into());
         object.insert("final_state".into(), final_state(&scene, &trajectory));
         object.insert("solver".into(), output::solver_summary(&report));
+        object.insert("implausible".into(), plausibility.json(&scene.model));
         object.insert("files".into(), files.iter().map(|path| output::path(path)).collect());
         output::print(&output::json_text(object));
     } else if let Some(settled) = &settled {
@@ -154,6 +156,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         output::print(&format!("{made} steps written to {}", names.join(", ")));
     }
     output::warn_of_contacts(&report, &scene.settings);
+    plausibility.warn(&scene.model);
     if made < steps {
         output::warn(&format!("interrupted after {made} of {steps} steps"));
     }
@@ -182,7 +185,7 @@ impl Run<'_> {
         drive: &mut Drive,
         mut watch: Watch,
         mut progress: Progress,
-    ) -> Result<(Trajectory, StepReport), Error> {
+    ) -> Result<(Trajectory, StepReport, Plausibility), Error> {
         let Run { arguments, scene, steps } = *self;
         let Scene { model, state, settings, .. } = scene;
         let system = scene.system();
@@ -198,6 +201,7 @@ impl Run<'_> {
         if let Some(recorder) = &mut watch.recorder {
             recorder.frame(0.0, state);
         }
+        let mut plausibility = Plausibility::default();
         for step in 1..=steps {
             let start = (step - 1) as f64 * settings.time_step;
             drive.update(scene, Some(start), &rollout.state);
@@ -207,6 +211,7 @@ impl Run<'_> {
             let report = rollout.step(&drive.inputs);
             let time = step as f64 * settings.time_step;
             check_step(&file, (step, time), &rollout.state, &report)?;
+            plausibility.see(&system, time, &rollout, &report);
             if let Some(log) = &mut watch.log {
                 let contacts = rollout.workspace.contacts();
                 log.add(model, step, time, contacts, &report)
@@ -223,7 +228,7 @@ impl Run<'_> {
                 break;
             }
         }
-        Ok((trajectory, rollout.report))
+        Ok((trajectory, rollout.report, plausibility))
     }
 }
 

@@ -37,3 +37,4 @@ pub use topology::{
     ActuatorSlots, Body, Collider, HalfSpace, JointSlots, Model, Pair, PairSlots, Plane, Solid,
     Tree,
 };
+pub(crate) use touching::whole;

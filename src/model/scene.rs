@@ -100,7 +100,8 @@ use crate::state::State;
 ///                                    # all actuators: what is left out stays
 /// ```
 ///
-/// Bodies joined by a joint do not touch each other, unless `touch_parents = true` at the top.
+/// Bodies joined by a joint do not touch each other, unless `touch_parents = true` at the top. Nor do shapes that start
+/// too deep in each other where their bodies are joined, or hang on the same one, unless a `[[contact]]` names the pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
     /// Names and topology.

@@ -45,7 +45,7 @@ impl Filters {
 }
 
 /// The topmost body that one is fixed to; nothing is the world.
-fn whole(model: &Model, mut body: usize) -> Option<usize> {
+pub(crate) fn whole(model: &Model, mut body: usize) -> Option<usize> {
     while model.bodies[body].joint.kind == JointKind::Fixed {
         body = model.bodies[body].parent?;
     }

@@ -68,12 +68,18 @@ impl StepReport {
                 .filter(|(size, _)| *size > APPRECIABLE)
                 .map(|(size, what)| format!("{what} by up to {:.1} %", 100.0 * size))
                 .collect();
-            warnings.push(format!(
-                "solver \"{}\" departs from the contact law: {} of the largest contact velocity of the \
-                 step; \"coupled\" does not",
-                settings.solver.name(),
-                parts.join(", ")
-            ));
+            let parts = parts.join(", ");
+            let of = "of the largest contact velocity of the step";
+            warnings.push(match settings.solver {
+                ContactSolver::Coupled => format!(
+                    "the contact law is met only up to the tolerance, or as far as what touches can be moved: \
+                     {parts} {of}"
+                ),
+                other => format!(
+                    "solver \"{}\" departs from the contact law: {parts} {of}; \"coupled\" does not",
+                    other.name()
+                ),
+            });
         }
         warnings
     }

@@ -18,6 +18,8 @@
 //! the initial state and of the inputs ([`StepProgram`]). That knows its kinks: differences
 //! count only on sides that keep the modes of all contacts and joints. Where one side does, its difference is that of the
 //! derivative at the kink; where none does, the derivative is skipped. Both are counted, and the kinks named.
+//!
+//! [`plausible`] is about values: whether a step did what bodies can do.
 
 mod check;
 mod derivatives;
@@ -28,6 +30,7 @@ mod gradcheck;
 mod kink;
 mod ladder;
 mod limit;
+mod plausible;
 mod program;
 mod subject;
 mod ways;
@@ -39,4 +42,5 @@ pub use errors::Errors;
 pub use findings::{Agreement, Apart, Check, Entry, Findings, Kink, Place, Verdict};
 pub use gradcheck::{Gradcheck, Row};
 pub use kink::Kind;
+pub use plausible::{Implausible, Oddity, plausible};
 pub use program::{ContactModes, StepProgram};

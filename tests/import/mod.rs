@@ -7,6 +7,7 @@ mod limits;
 mod meshes;
 mod mjcf;
 mod mujoco;
+pub mod overlap;
 mod urdf;
 mod write;
 

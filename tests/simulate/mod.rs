@@ -2,3 +2,4 @@
 
 mod command;
 mod driven;
+mod plausible;

@@ -101,6 +101,13 @@ pub(super) fn mode(law: Law, limit: f64, p: [f64; 3]) -> (Mode, [f64; 2]) {
 /// carries ten thousand times its own weight.
 const ROUNDED: f64 = 1e-4;
 
+/// Residuals are relative to no more than this many times the scale, however large contributions are: at a tolerance
+/// of 1e-10 what is solved obeys the law to 1e-4 of the velocities that are there.
+const MOST_ROUNDED: f64 = 1e6;
+
+/// Impulses beyond this many times one that could stop all there is are nobody's.
+const IMPOSSIBLE: f64 = 1e12;
+
 /// Largest violation over the blocks of lambda = Proj(lambda - D^-1 u), as a velocity, relative
 /// to `scale`; the projection is that of the law.
 pub(super) fn natural_residual(
@@ -127,7 +134,36 @@ pub(super) fn natural_residual(
         }
         worst = if error.is_nan() { f64::INFINITY } else { worst.max(error) };
     }
-    worst / scale.max(ROUNDED * largest)
+    worst / scale.max((ROUNDED * largest).min(MOST_ROUNDED * scale))
+}
+
+/// Whether impulses are finite, and not far beyond what would stop the heaviest body from the greatest velocity there
+/// is or is asked for. Where a contact hardly moves anything the conditions may ask for any impulse.
+fn are_possible(data: &ContactData<f64>, lambda: &[f64], scale: f64) -> bool {
+    let fastest = data.free.iter().fold(scale, |most, v| most.max(v.abs()));
+    let inertia = |tree: usize| {
+        let n = data.rows.tree(tree).len();
+        let rows = data.factor(tree).chunks_exact(n.max(1));
+        rows.map(|row| row.iter().map(|l| l * l).sum()).fold(0.0, f64::max)
+    };
+    let heaviest = (0..data.rows.trees()).map(inertia).fold(0.0, f64::max);
+    let most = IMPOSSIBLE * heaviest * fastest;
+    lambda.iter().all(|x| x.is_finite() && x.abs() <= most)
+}
+
+/// The [`natural_residual`] of a result; infinite where the impulses are such as nothing could have, which no small
+/// residual makes a solution.
+pub(super) fn final_residual(
+    data: &ContactData<f64>,
+    delassus: &Delassus<f64>,
+    lambda: &[f64],
+    u: &[f64],
+    scale: f64,
+) -> f64 {
+    if scale > 0.0 && !are_possible(data, lambda, scale) {
+        return f64::INFINITY;
+    }
+    natural_residual(data, delassus, lambda, u, scale)
 }
 
 /// Least distance of any block to another mode: velocity or impulse (as a velocity) relative to

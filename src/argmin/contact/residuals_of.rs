@@ -1,6 +1,6 @@
 //! How far any impulses are from solving the coupled contact problem.
 
-use super::natural_residual::{ContactResiduals, contact_residuals, natural_residual};
+use super::natural_residual::{ContactResiduals, contact_residuals, final_residual};
 use super::problem::CoupledContact;
 use super::solve::cascade::ContactWorkspace;
 
@@ -25,7 +25,7 @@ impl CoupledContact {
         let scale = state.delassus.velocity_scale();
         let (delassus, u) = (&state.delassus, &state.u);
         (
-            natural_residual(&data, delassus, lambda, u, scale),
+            final_residual(&data, delassus, lambda, u, scale),
             contact_residuals(&data, delassus, lambda, u, scale),
         )
     }

@@ -14,7 +14,7 @@
 use super::super::kkt::Selection;
 use super::super::law::Law;
 use super::super::natural_residual::{
-    contact_residuals, margin, mode, natural_argument, natural_residual,
+    contact_residuals, final_residual, margin, mode, natural_argument, natural_residual,
 };
 use super::super::problem::ContactData;
 use super::super::problem::{ContactMethod, CoupledContact};
@@ -163,7 +163,7 @@ impl Search {
         }
         let state = &mut self.state;
         state.follow(data);
-        let residual = natural_residual(data, &state.delassus, &state.lambda, &state.u, scale);
+        let residual = final_residual(data, &state.delassus, &state.lambda, &state.u, scale);
         let status = if residual <= tolerance {
             Status::Solved
         } else if method == ContactMethod::Newton && iterations < self.most {

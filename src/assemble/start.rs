@@ -1,0 +1,196 @@
+//! What is in each other where a scene starts: shapes at a joint, that are left alone, and others, that are a fault.
+
+use std::collections::HashSet;
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::Description;
+use super::fault::{Fault, Owner};
+use super::overlap::{self, Placed};
+use crate::Error;
+use crate::dynamics::Kinematics;
+use crate::model::{Collider, HalfSpace, JointKind, Model, Plane, Scene, Solid, whole};
+use crate::spatial::rotation_matrix;
+
+/// The part of the thickness of a shape that it may start deep in another.
+const SHALLOW: f64 = 0.1;
+
+/// Two shapes in each other.
+struct Overlap {
+    first: usize,
+    second: usize,
+    /// How deep, m.
+    depth: f64,
+    /// The smallest half extent or radius of both, m.
+    thickness: f64,
+}
+
+/// Where the shapes of a scene start.
+fn places(scene: &Scene) -> Vec<Placed<'_>> {
+    let Scene { model, parameters, state, .. } = scene;
+    let kinematics = Kinematics::new(model, parameters, state);
+    let placed = |(index, collider): (usize, &'_ Collider)| {
+        let (position, turn) = match collider.body {
+            None => (Vector3::zeros(), Matrix3::identity()),
+            Some(body) => {
+                let body = &kinematics.bodies[body];
+                (body.position, body.rotation)
+            }
+        };
+        let position = position + turn * parameters.collider_position(model, index);
+        let rotation = turn * rotation_matrix(collider.orientation);
+        (parameters.size(model, index).into(), rotation, position)
+    };
+    let placed = model.colliders.iter().enumerate().map(|of| (&of.1.shape, placed(of)));
+    let placed = placed.map(|(shape, (size, rotation, position))| Placed {
+        shape,
+        size,
+        rotation,
+        position,
+    });
+    placed.collect()
+}
+
+/// The shapes that touch and start too deep in each other.
+fn overlaps(model: &Model, places: &[Placed]) -> Vec<Overlap> {
+    let near = overlap::near(places).into_iter();
+    let touching = near.filter(|&(a, b)| model.pair(Solid::Collider(a), b).is_some());
+    let deep = touching.filter_map(|(first, second)| {
+        let depth = overlap::depth(&places[first], &places[second]);
+        let thickness = overlap::least_thickness(&places[first], &places[second]);
+        (depth > SHALLOW * thickness).then_some(Overlap { first, second, depth, thickness })
+    });
+    deep.collect()
+}
+
+/// Which bodies are joined, by a joint or by several with nothing but bodies without shapes between them.
+struct Neighbors<'a> {
+    model: &'a Model,
+    /// The topmost of bodies that are fixed to each other, of all that have shapes.
+    shaped: HashSet<usize>,
+}
+
+impl Neighbors<'_> {
+    fn new(model: &Model) -> Neighbors<'_> {
+        let owners = model.colliders.iter().filter_map(|collider| collider.body);
+        Neighbors { model, shaped: owners.filter_map(|body| whole(model, body)).collect() }
+    }
+
+    /// A body (nothing is the world), what it hangs on, and so on up to the world or to a body that floats.
+    fn chain(&self, body: Option<usize>) -> Vec<Option<usize>> {
+        let mut top = body.and_then(|body| whole(self.model, body));
+        let mut chain = vec![top];
+        while let Some(body) = top
+            && self.model.bodies[body].joint.kind != JointKind::Free
+        {
+            top = self.model.bodies[body].parent.and_then(|parent| whole(self.model, parent));
+            chain.push(top);
+        }
+        chain
+    }
+
+    /// Whether two bodies meet at a joint: one hangs on the other, or both on a third that is not the world.
+    fn meet(&self, first: Option<usize>, second: Option<usize>) -> bool {
+        let chains = [self.chain(first), self.chain(second)];
+        let both = chains[0].iter().position(|body| chains[1].contains(body));
+        let Some(common) = both.map(|place| chains[0][place]) else { return false };
+        let ends = chains.iter().any(|chain| chain[0] == common);
+        let between = chains.iter().flat_map(|chain| {
+            let inner = chain.iter().skip(1).take_while(move |&&body| body != common);
+            inner.filter_map(|body| *body)
+        });
+        (ends || common.is_some()) && between.into_iter().all(|body| !self.shaped.contains(&body))
+    }
+}
+
+impl Description {
+    /// The shapes that overlap where their bodies are joined, though no contact names them: they cannot come apart,
+    /// and are left to pass through each other. With a warning about each pair.
+    pub(super) fn overlapping_neighbors(
+        &self,
+        scene: &Scene,
+        order: &[usize],
+    ) -> (Vec<(usize, usize)>, Vec<Error>) {
+        let model = &scene.model;
+        let overlaps = overlaps(model, &places(scene));
+        if overlaps.is_empty() {
+            return (Vec::new(), Vec::new());
+        }
+        let (neighbors, named) = (Neighbors::new(model), self.named(model));
+        let body = |collider: usize| model.colliders[collider].body;
+        let joined = overlaps.into_iter().filter(|&Overlap { first, second, .. }| {
+            neighbors.meet(body(first), body(second))
+                && !named.contains_key(&(Solid::Collider(first), second))
+        });
+        let left_out = joined.map(|Overlap { first, second, depth, thickness }| {
+            let message = format!(
+                "starts {depth:.3e} m deep in {:?}, which is more than a tenth of the smallest half extent or \
+                 radius of both, {thickness} m: where bodies are joined they cannot come apart, so these two \
+                 shapes pass through each other; a contact of the pair {:?} would let them touch",
+                model.colliders[first].name,
+                model.solids_name(Solid::Collider(first), second),
+            );
+            let (line, path) = owner(model, order, second).place(self);
+            let warning = Error::input(&self.name, line, format!("{path}.shape"), message);
+            ((first, second), warning)
+        });
+        left_out.unzip()
+    }
+
+    /// What starts inside something would be thrown out of it: an error of bodies that are free, of others a warning.
+    pub(super) fn check_start(&self, scene: &mut Scene, order: &[usize]) -> Result<(), Fault> {
+        let mut warnings = Vec::new();
+        let Scene { model, parameters, .. } = &*scene;
+        let places = places(scene);
+        let on_joint = |collider: usize| {
+            let body = model.colliders[collider].body;
+            body.is_some_and(|body| model.bodies[body].joint.kind != JointKind::Free)
+        };
+        let mut complain = |first: Option<usize>, second: usize, message: String| {
+            // Joints may take what is deep apart slowly, or start elsewhere, at a keyframe.
+            let on_joint = on_joint(second) || first.is_some_and(on_joint);
+            if on_joint && !self.keyframes.is_empty() {
+                return Ok(());
+            }
+            let owner = owner(model, order, second);
+            if self.strict && !on_joint {
+                return Err(Fault::new(owner, "position", message));
+            }
+            let (line, path) = owner.place(self);
+            warnings.push(Error::input(&self.name, line, format!("{path}.position"), message));
+            Ok(())
+        };
+        for pair in &model.pairs {
+            let Solid::HalfSpace(ground) = pair.first else { break };
+            let second = &places[pair.second];
+            let HalfSpace { name, .. } = &model.half_spaces[ground];
+            let Plane { normal, offset } = parameters.plane(model, ground);
+            let height = normal.dot(&second.position) - offset;
+            let (depth, least) =
+                (second.reach(normal) - height, second.shape.thickness(second.size));
+            if depth > SHALLOW * least {
+                let message = format!(
+                    "starts {depth:.3e} m deep in {name:?}, which is more than a tenth of its smallest half \
+                     extent or radius, {least} m"
+                );
+                complain(None, pair.second, message)?;
+            }
+        }
+        for Overlap { first, second, depth, thickness } in overlaps(model, &places) {
+            let message = format!(
+                "starts {depth:.3e} m deep in {:?}, which is more than a tenth of the smallest half extent or \
+                 radius of both, {thickness} m; move it, or let them pass through each other with collide = false \
+                 in a [[contact]] of the pair",
+                model.colliders[first].name
+            );
+            complain(Some(first), second, message)?;
+        }
+        scene.warnings.extend(warnings);
+        Ok(())
+    }
+}
+
+/// Whose a shape is, in the description.
+fn owner(model: &Model, order: &[usize], collider: usize) -> Owner {
+    model.colliders[collider].body.map_or(Owner::Scene, |body| Owner::Body(order[body]))
+}

@@ -1,0 +1,182 @@
+//! Whether a step did what bodies can do: a solver may meet its conditions with motions that nothing makes.
+
+use std::fmt;
+
+use crate::model::{Model, Shape, Solid, System};
+use crate::simulation::{StepReport, Workspace};
+use crate::state::State;
+
+/// Contacts and joints may leave this many times the kinetic energy that the motion without them has and that their
+/// targets ask for: none should leave more than once, but a stretched arm is heavy along itself.
+const MOST_ENERGY: f64 = 100.0;
+/// No velocity is beyond, m/s or rad/s: that of light.
+const MOST_SPEED: f64 = 3e8;
+/// Shapes may be this part of their size deeper in each other than they are thick: long ones that turn fast are, for
+/// a step.
+const TURNED: f64 = 0.1;
+
+/// What no body does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Oddity {
+    /// A number of the state is not finite.
+    NotFinite,
+    /// An impulse was found that nothing could have.
+    Impulse,
+    /// A velocity (m/s or rad/s) is beyond that of light.
+    Speed(f64),
+    /// Contacts and joints left the kinetic energy `left` (J), where no more than `given` was there and asked for.
+    Energy {
+        /// Kinetic energy of bodies that touch, at the end of the step, J.
+        left: f64,
+        /// What it would be without contacts, and what their targets ask for, J.
+        given: f64,
+    },
+    /// It is deeper in something (m) than it is thick.
+    Depth(f64),
+}
+
+/// A step that is not plausible.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Implausible {
+    /// The body that shows it most.
+    pub body: usize,
+    /// What it does.
+    pub oddity: Oddity,
+}
+
+impl fmt::Display for Oddity {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Oddity::NotFinite => write!(f, "its motion is not finite"),
+            Oddity::Impulse => write!(f, "it has an impulse that nothing could have"),
+            Oddity::Speed(speed) => write!(f, "its velocity is {speed:.1e} m/s or rad/s"),
+            Oddity::Energy { left, given } => write!(
+                f,
+                "contacts and joints leave it and what it touches {left:.1e} J of kinetic energy, where {given:.1e} \
+                 J were there and asked for"
+            ),
+            Oddity::Depth(depth) => {
+                write!(f, "it is {depth:.1e} m deep in something, more than the thinner is thick")
+            }
+        }
+    }
+}
+
+/// What is wrong with a step, if anything: `state` and `workspace` are those after it. Nothing is allocated.
+///
+/// It is no proof. What is found is none of what gravity, inputs, restitution or pushing shapes apart again could do;
+/// what is not found may be wrong all the same.
+pub fn plausible(
+    system: &System<f64>,
+    state: &State<f64>,
+    workspace: &Workspace<f64>,
+    report: &StepReport,
+) -> Option<Implausible> {
+    let model = system.model;
+    let numbers = model.bodies.iter().map(|body| {
+        let joint = &body.joint;
+        (joint.q..joint.q + joint.kind.nq(), joint.v..joint.v + joint.kind.nv())
+    });
+    for (body, (q, v)) in numbers.enumerate() {
+        if !state.q[q].iter().chain(&state.v[v.clone()]).all(|x| x.is_finite()) {
+            return Some(Implausible { body, oddity: Oddity::NotFinite });
+        }
+        let speed = state.v[v].iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        if speed > MOST_SPEED {
+            return Some(Implausible { body, oddity: Oddity::Speed(speed) });
+        }
+    }
+    if !report.worst.residual.is_finite() {
+        let size = |impulse: [f64; 3]| impulse.iter().map(|x| x.abs()).fold(0.0, f64::max);
+        let records = workspace.contacts().map(|record| (size(record.impulse), record.bodies));
+        let largest = records.max_by(|a, b| a.0.total_cmp(&b.0));
+        let body = largest.and_then(|(_, [first, second])| second.or(first)).unwrap_or(0);
+        return Some(Implausible { body, oddity: Oddity::Impulse });
+    }
+    energy(system, workspace).or_else(|| depth(system, workspace))
+}
+
+/// Whether contacts and joints have left more energy than they can: an impulse takes from a relative velocity what it
+/// does not turn into its target.
+fn energy(system: &System<f64>, workspace: &Workspace<f64>) -> Option<Implausible> {
+    let System { model, parameters, settings } = *system;
+    // Smoothed contacts push from afar.
+    if settings.smoothing > 0.0 {
+        return None;
+    }
+    for (island, problem) in workspace.parts().1.solved() {
+        let (node, inputs, outputs, _) = problem.solved();
+        if node.rows.blocks().is_empty() {
+            continue;
+        }
+        let data = node.data(inputs);
+        let (mut free, mut left, mut most, mut inertia) = (0.0, 0.0, 0.0, 0.0);
+        let mut body = 0;
+        for (place, &tree) in island.trees.iter().enumerate() {
+            let (l, range) = (data.factor(place), data.rows.tree(place));
+            free += kinetic_energy(l, &data.free[range.clone()]);
+            let own = kinetic_energy(l, &outputs[range.clone()]);
+            left += own;
+            if own > most {
+                (most, body) = (own, fastest(model, tree, &outputs[range]));
+            }
+            inertia += l.iter().map(|x| x * x).sum::<f64>();
+            let bodies = model.trees[tree].bodies.iter();
+            inertia += bodies.map(|&body| parameters.mass(model, body)).sum::<f64>();
+        }
+        let fall = parameters.gravity().norm() * settings.time_step;
+        let asked = data.target.iter().map(|target| target.abs()).sum::<f64>();
+        let given = free + 0.5 * inertia * (asked * asked + fall * fall);
+        if left > MOST_ENERGY * given {
+            return Some(Implausible { body, oddity: Oddity::Energy { left, given } });
+        }
+    }
+    None
+}
+
+/// |L' v|² / 2
+fn kinetic_energy(l: &[f64], v: &[f64]) -> f64 {
+    let n = v.len();
+    let column = |c: usize| (c..n).map(|r| l[r * n + c] * v[r]).sum::<f64>();
+    0.5 * (0..n).map(|c| column(c) * column(c)).sum::<f64>()
+}
+
+/// The body of a tree whose joint is fastest.
+fn fastest(model: &Model, tree: usize, v: &[f64]) -> usize {
+    let tree = &model.trees[tree];
+    let speed = |&body: &usize| {
+        let joint = &model.bodies[body].joint;
+        let first = joint.v.saturating_sub(tree.v.start);
+        v[first..].iter().take(joint.kind.nv()).fold(0.0, |most: f64, x| most.max(x.abs()))
+    };
+    let fastest = tree.bodies.iter().copied().max_by(|a, b| speed(a).total_cmp(&speed(b)));
+    fastest.unwrap_or(0)
+}
+
+/// Whether a contact is deeper than the thinner of both is thick.
+fn depth(system: &System<f64>, workspace: &Workspace<f64>) -> Option<Implausible> {
+    let System { model, parameters, .. } = *system;
+    for record in workspace.contacts().filter(|record| record.gap < 0.0) {
+        let depth = -record.gap;
+        let is_through = |collider: usize| {
+            let shape = &model.colliders[collider].shape;
+            let size = parameters.size(model, collider).into();
+            let thickness = 2.0 * shape.thickness(size);
+            !matches!(shape, Shape::HeightField(_))
+                && depth > thickness
+                && depth > thickness + TURNED * shape.bounding_radius(size)
+        };
+        let (first, second) = model.solids(record.pair);
+        let first = match first {
+            Solid::HalfSpace(_) => None,
+            Solid::Collider(first) => Some(first),
+        };
+        let [one, other] = record.bodies;
+        if let Some(body) = other.or(one)
+            && (is_through(second) || first.is_some_and(is_through))
+        {
+            return Some(Implausible { body, oddity: Oddity::Depth(depth) });
+        }
+    }
+    None
+}
