@@ -179,10 +179,11 @@ impl Dataset {
         let substeps = experiment.substeps.unwrap_or(1);
         let interval = scene.settings.time_step * substeps as f64;
         let frames = (duration / interval).round();
-        if !(1.0..=MOST_STEPS).contains(&frames) || frames * substeps as f64 > MOST_STEPS {
+        let steps = frames * substeps as f64;
+        if !(frames >= 1.0 && steps <= MOST_STEPS) {
             let message = format!(
-                "a motion of {duration} s with a frame every {interval} s has {frames} of them; it must \
-                 have at least 1, and {MOST_STEPS:e} steps at most"
+                "a motion of {duration} s with a frame every {interval} s has {frames} frames and {steps} steps; it \
+                 must have 1 to {MOST_STEPS:e} steps"
             );
             return Err(Error::input(&experiment.name, None, "duration", message));
         }
