@@ -97,7 +97,7 @@ impl Error {
 impl fmt::Display for Error {
     /// Names of a file can be of any length, and messages repeat them: what is too long is cut.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&shortened(&self.file))?;
+        f.write_str(&without_middle(&self.file, LONGEST_PATH))?;
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
@@ -108,7 +108,9 @@ impl fmt::Display for Error {
     }
 }
 
-/// Longest word that is shown whole, in characters: longer than paths are.
+/// Longest path that is shown whole, in characters: systems know no longer ones.
+const LONGEST_PATH: usize = 4096;
+/// Longest word that is shown whole.
 const LONGEST_WORD: usize = 200;
 /// Longest text that is shown whole.
 const LONGEST_TEXT: usize = 3000;

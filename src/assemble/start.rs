@@ -11,9 +11,14 @@ use crate::Error;
 use crate::dynamics::Kinematics;
 use crate::model::{Collider, HalfSpace, JointKind, Model, Plane, Scene, Solid, whole};
 use crate::spatial::rotation_matrix;
+use crate::state::State;
 
 /// The part of the thickness of a shape that it may start deep in another.
 const SHALLOW: f64 = 0.1;
+
+/// The same of shapes at a joint, which are left alone beyond it: the thinner one is in the other beyond its middle, so
+/// that it is meant to be there. What is less deep may be fingers that close, or a drawer that is a little too low.
+const INSIDE: f64 = 1.0;
 
 /// Two shapes in each other.
 struct Overlap {
@@ -25,9 +30,9 @@ struct Overlap {
     thickness: f64,
 }
 
-/// Where the shapes of a scene start.
-fn places(scene: &Scene) -> Vec<Placed<'_>> {
-    let Scene { model, parameters, state, .. } = scene;
+/// Where the shapes of a scene are in a state.
+fn places<'a>(scene: &'a Scene, state: &State<f64>) -> Vec<Placed<'a>> {
+    let Scene { model, parameters, .. } = scene;
     let kinematics = Kinematics::new(model, parameters, state);
     let placed = |(index, collider): (usize, &'_ Collider)| {
         let (position, turn) = match collider.body {
@@ -104,15 +109,26 @@ impl Neighbors<'_> {
 }
 
 impl Description {
-    /// The shapes that overlap where their bodies are joined, though no contact names them: they cannot come apart,
-    /// and are left to pass through each other. With a warning about each pair.
+    /// The shapes that are inside each other where their bodies are joined, though no contact names them, at the start
+    /// and in all keyframes: they are left to pass through each other. With a warning about each pair.
     pub(super) fn overlapping_neighbors(
         &self,
         scene: &Scene,
         order: &[usize],
     ) -> (Vec<(usize, usize)>, Vec<Error>) {
         let model = &scene.model;
-        let overlaps = overlaps(model, &places(scene));
+        let inside = |state: &State<f64>| {
+            let found = overlaps(model, &places(scene, state)).into_iter();
+            found.filter(|overlap| overlap.depth > INSIDE * overlap.thickness).collect::<Vec<_>>()
+        };
+        let mut overlaps = inside(&scene.state);
+        for q in scene.keyframes.iter().filter_map(|keyframe| keyframe.q.as_ref()) {
+            let there = inside(&State { q: q.clone(), ..scene.state.clone() });
+            let is_there = |of: &Overlap| {
+                there.iter().any(|other| (other.first, other.second) == (of.first, of.second))
+            };
+            overlaps.retain(is_there);
+        }
         if overlaps.is_empty() {
             return (Vec::new(), Vec::new());
         }
@@ -124,9 +140,9 @@ impl Description {
         });
         let left_out = joined.map(|Overlap { first, second, depth, thickness }| {
             let message = format!(
-                "starts {depth:.3e} m deep in {:?}, which is more than a tenth of the smallest half extent or \
-                 radius of both, {thickness} m: where bodies are joined they cannot come apart, so these two \
-                 shapes pass through each other; a contact of the pair {:?} would let them touch",
+                "starts {depth:.3e} m deep in {:?}, which is more than the smallest half extent or radius of both, \
+                 {thickness} m: as their bodies are joined, these two shapes pass through each other; a contact of \
+                 the pair {:?} would let them touch",
                 model.colliders[first].name,
                 model.solids_name(Solid::Collider(first), second),
             );
@@ -141,7 +157,7 @@ impl Description {
     pub(super) fn check_start(&self, scene: &mut Scene, order: &[usize]) -> Result<(), Fault> {
         let mut warnings = Vec::new();
         let Scene { model, parameters, .. } = &*scene;
-        let places = places(scene);
+        let places = places(scene, &scene.state);
         let on_joint = |collider: usize| {
             let body = model.colliders[collider].body;
             body.is_some_and(|body| model.bodies[body].joint.kind != JointKind::Free)

@@ -106,7 +106,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     } else {
         output::print(&table(&checks, &total));
     }
-    Ok(if total.passed() { Outcome::Done } else { Outcome::Failed })
+    let passed = total.passed() && !interrupt::interrupted();
+    Ok(if passed { Outcome::Done } else { Outcome::Failed })
 }
 
 /// How long a check may take, and how many states were to be checked, and were.

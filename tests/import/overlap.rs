@@ -144,6 +144,48 @@ fn shapes_across_bare_bodies_are_neighbors() {
     assert!(fastest(&scene, 100) < 100.0);
 }
 
+/// Two fingers on a hand that floats, 2 cm thick, which slide apart and overlap by `overlap`.
+fn gripper(overlap: f64, keyframes: &str) -> Scene {
+    let place = 0.01 - 0.5 * overlap;
+    let text = format!(
+        "<mujoco>
+          <option timestep='0.005' gravity='0 0 0'/>
+          <worldbody>
+            <body name='hand' pos='0 0 1'>
+              <freejoint/>
+              <inertial pos='0 0 0' mass='1' diaginertia='0.01 0.01 0.01'/>
+              <body name='left' pos='-{place} 0 0'>
+                <joint type='slide' axis='-1 0 0'/>
+                <geom name='left' type='box' size='0.01 0.02 0.03' mass='0.1'/>
+              </body>
+              <body name='right' pos='{place} 0 0'>
+                <joint type='slide' axis='1 0 0'/>
+                <geom name='right' type='box' size='0.01 0.02 0.03' mass='0.1'/>
+              </body>
+            </body>
+          </worldbody>
+          {keyframes}
+        </mujoco>"
+    );
+    read(&text).scene().unwrap()
+}
+
+// Fingers that are a little in each other part and touch again; only what is inside each other, wherever the file
+// starts, is left alone.
+#[test]
+fn fingers_that_overlap_a_little_still_touch() {
+    let scene = gripper(2e-3, "");
+    assert!(touch(&scene, "left", "right"));
+    assert!(warnings(&scene).iter().any(|warning| warning.contains("deep in")));
+    let mut rollout = Rollout::new(scene.system(), scene.state.clone());
+    rollout.advance(200, &scene.inputs);
+    let parted = rollout.state.q[7] + rollout.state.q[8];
+    assert!(parted > 1.999e-3, "{parted}");
+    assert!(!touch(&gripper(0.015, ""), "left", "right"));
+    let open = "<keyframe><key name='open' qpos='0 0 1 1 0 0 0 0.05 0.05'/></keyframe>";
+    assert!(touch(&gripper(0.015, open), "left", "right"));
+}
+
 // What does not hang together is said to be wrong.
 #[test]
 fn what_starts_in_another_robot_is_said() {

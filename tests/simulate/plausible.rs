@@ -120,6 +120,33 @@ fn scenes_of_examples_are_plausible() {
     }
 }
 
+/// A door that stands 10 um in a wall with a stop 1 cm from its hinge is pushed out over that lever.
+#[test]
+fn short_levers_are_plausible() {
+    let text = "gravity = [0, 0, 0]
+        [simulation]
+        time_step = 0.001
+        [[half_space]]
+        name = 'wall'
+        normal = [0, 1, 0]
+        [[contact]]
+        mu = 0.5
+        [[body]]
+        name = 'door'
+        mass = 30
+        inertia = [15, 15, 15]
+        joint = { type = 'revolute', axis = [0, 0, 1] }
+        shape = { sphere = 0.005, position = [0.01, 0.00499, 0] }";
+    let scene = Scene::parse(text, "door.toml").unwrap();
+    let mut rollout = Rollout::new(scene.system(), scene.state.clone());
+    for step in 0..10 {
+        let report = rollout.step(&scene.inputs);
+        let found = plausible(&scene.system(), &rollout.state, &rollout.workspace, &report);
+        assert_eq!(found, None, "step {step}");
+    }
+    assert!(rollout.state.q[0] > 1e-4, "{:?}", rollout.state.q);
+}
+
 #[test]
 fn each_oddity_is_found() {
     let scene = Scene::parse(SCENE, "scene.toml").unwrap();

@@ -160,6 +160,7 @@ fn share<T: Real>(
         dot(q, &moved) + T::constant(dot(q, &left).value())
     });
     let shares = (0..complement.rank()).map(|k| dot(complement.basis(k), &impulses) * scale);
+    debug_assert_eq!(range.rank() + complement.rank(), shared.len());
     for (&(r, ..), x) in shared.iter().zip(asked.chain(shares)) {
         conditions[r] = x;
     }

@@ -39,9 +39,8 @@ pub struct Dataset {
     pub velocity_lag: f64,
 }
 
-/// More steps in a recording, or in a window of it, are taken for a mistake.
+/// More steps in a recording are taken for a mistake.
 const MOST_STEPS: f64 = 1e7;
-const MOST_WINDOW_STEPS: f64 = 1e6;
 
 /// An error unless what takes so many steps is short enough to be simulated again and again.
 fn demand_steps(name: &str, steps: f64, most: f64, what: &str) -> Result<(), Error> {
@@ -155,7 +154,7 @@ impl Dataset {
             let trajectory = &trajectories[trajectory];
             let steps = early + steps_between(trajectory, first, first + steps);
             let what = "a window, with the delays of sensors before it,";
-            demand_steps(&trajectory.name, steps, MOST_WINDOW_STEPS, what)?;
+            demand_steps(&trajectory.name, steps, MOST_STEPS, what)?;
         }
         Ok(Dataset { trajectories, windows, readings, even, substeps, settings, velocity_lag })
     }

@@ -316,7 +316,7 @@ impl Experiment {
             robust,
             method,
             max_iterations: root
-                .count("max_iterations", MOST_REPEATED)?
+                .count("max_iterations", MOST_ITERATIONS)?
                 .unwrap_or(default_iterations),
             continuation: root.boolean("continuation")?.unwrap_or(true),
             starts: root.count("starts", MOST_REPEATED)?.unwrap_or(0),
@@ -327,7 +327,9 @@ impl Experiment {
     }
 }
 
-/// More iterations, searches, or steps from frame to frame, are taken for a mistake.
+/// More iterations are taken for a mistake.
+const MOST_ITERATIONS: usize = 1_000_000;
+/// More searches, halves, or steps from frame to frame, are.
 const MOST_REPEATED: usize = 10_000;
 
 /// The fields that say what the scene is.

@@ -48,8 +48,8 @@ const PROXIMAL_STARTS: [(Start, Weights); 4] = [
     (Start::Convex, Weights::Uniform),
     (Start::Convex, Weights::Own),
 ];
-/// Multiplications, about, that iterations on one problem may take (half a minute), and iterations that any problem
-/// may take. Only islands of hundreds of velocities come to this limit.
+/// Multiplications, about, that iterations on one problem may take, and iterations that any problem may take. Only
+/// islands of hundreds of velocities come to this limit.
 const WORK: f64 = 5e10;
 const LEAST_ITERATIONS: usize = 100;
 /// Limit of sweeps where nothing else is allowed.
@@ -142,12 +142,13 @@ impl Search {
             let reached = self.search_with_restarts(data, scale, tolerance, warm, &mut iterations);
             // Twice: whether rounding makes the same solution a little worse is no reason to choose another rule.
             let least = (2.0 * reached).max(enough);
-            iterations += self.finish(data, scale, [least, least.max(tolerance)], solution);
+            iterations += self.finish(data, scale, [least, reached.max(tolerance)], solution);
             if self.residual(data, scale) > reached.max(tolerance) {
                 // The rule has led away from the best there was: keep that.
                 self.state.lambda.copy_from_slice(&self.kept);
                 self.classify(data, scale, false, solution);
                 solution.held.fill(0.0);
+                solution.independent = None;
                 self.hold(data, solution);
             }
         } else {

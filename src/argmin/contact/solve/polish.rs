@@ -22,9 +22,10 @@ const TURNS: usize = 100;
 /// part of the impulses is held.
 const DEPENDENCE: [f64; 4] = [DEPENDENT, BARELY, 1e-3, DEPENDENT];
 
-/// Rows that are independent by no more than this part of the longest (feet of one body at heights that differ by a tilt) count
-/// as dependent wherever the tolerance cannot tell. What they hold they hold by impulses as much larger, so a thousandth of
-/// what rounding is elsewhere leads out of the cones, and derivatives there are true of no change anyone can make.
+/// Rows that are independent by no more than this part of the longest (feet of one body at heights that differ by a
+/// tilt) count as dependent wherever the tolerance cannot tell. What they hold they hold by impulses as much larger, so
+/// a thousandth of what rounding is elsewhere leads out of the cones, and derivatives there are true of no change anyone
+/// can make.
 const BARELY: f64 = 1e-5;
 
 /// A rigid contact that only touches counts as one that carries if the rule gives it more than this
@@ -53,7 +54,8 @@ impl Search {
             let carried = { closed }
                 .filter(|(_, mode)| **mode != Mode::Break)
                 .all(|(block, _)| self.state.lambda[block.first] > CARRIES * most);
-            if carried && self.residual(data, scale) <= reached[0] {
+            let enough = reached[usize::from(solution.dependent > DEPENDENT)];
+            if carried && self.residual(data, scale) <= enough {
                 return iterations;
             }
             self.state.lambda.copy_from_slice(&self.kept);
@@ -198,7 +200,8 @@ impl Search {
         modes.is_nearly_dependent(dependent) && dependent < 0.1 * modes.shortest_row()
     }
 
-    /// Newton at the modes of `solution` by the rule where rows below `dependent` count as dependent; returns the residual.
+    /// Newton at the modes of `solution` by the rule where rows below `dependent` count as dependent; returns the
+    /// residual.
     fn settle(
         &mut self,
         data: &ContactData<f64>,
