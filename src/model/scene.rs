@@ -101,7 +101,7 @@ use crate::state::State;
 /// ```
 ///
 /// Bodies joined by a joint do not touch each other, unless `touch_parents = true` at the top. Nor do shapes that start
-/// too deep in each other where their bodies are joined, or hang on the same one, unless a `[[contact]]` names the pair.
+/// inside each other where their bodies are joined, or hang on the same one, unless a `[[contact]]` names the pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
     /// Names and topology.

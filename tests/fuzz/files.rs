@@ -1,7 +1,6 @@
 //! Mutated files in this process: read, and what can be read taken a few steps.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
 
 use stiction::assemble::Description;
 use stiction::formats::{LoadOptions, Mesh};
@@ -159,8 +158,6 @@ prior = { mean = 0.3, sd = 0.1 }
 
 /// Steps that a scene takes, if it can be read.
 const STEPS: usize = 3;
-/// Longest time for a file: thousands of times what they take.
-const BUDGET: Duration = Duration::from_secs(30);
 
 fn steps(scene: &Scene) {
     let mut rollout = Rollout::new(scene.system(), scene.state.clone());
@@ -191,11 +188,8 @@ fn fuzz(count: usize, seed: u64, texts: &[&str], mut attempt: impl FnMut(&str)) 
     let mut random = Random(seed);
     for case in 0..count {
         let text = mutated(texts[case % texts.len()], &mut random);
-        let begin = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| attempt(&text)));
         assert!(outcome.is_ok(), "case {case} of seed {seed} panics:\n{text}");
-        let took = begin.elapsed();
-        assert!(took < BUDGET, "case {case} of seed {seed} takes {took:?}:\n{text}");
     }
 }
 

@@ -85,9 +85,10 @@ pub(super) fn momentum_residual<T: Real>(
     }
 }
 
-/// Of the conditions h that share the least-norm rule those along the range Q of their rows stay; along its complement N the
-/// impulses vanish, or are what they are held at: Q'h = 0 and a N'(lambda - held) = 0 in their place. Not their sum, Q Q'h +
-/// a N N'(lambda - held): impulses that cancel are large where rows are nearly dependent, and rounding hands them to h.
+/// Of the conditions h that share the least-norm rule those along the range Q of their rows stay; along its complement N
+/// the impulses vanish, or are what they are held at: Q'h = 0 and a N'(lambda - held) = 0 in their place. Not their sum,
+/// Q Q'h + a N N'(lambda - held): impulses that cancel are large where rows are nearly dependent, and rounding hands
+/// them to h.
 fn share<T: Real>(
     solution: &ContactSolution,
     data: &ContactData<T>,
