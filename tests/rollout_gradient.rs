@@ -21,7 +21,7 @@ fn scene(solver: &str) -> Scene {
          shape = {{ box = [0.05, 0.04, 0.06] }}
          position = [0, 0, 0.09]
          velocity = [0.8, 0.2, -0.5]
-         angular_velocity = [1, 2, 3]
+         angular_velocity = [0.5, 1, 2]
          [[contact]]
          mu = 0.25
          restitution = 0.2"

@@ -4,10 +4,9 @@
 use nalgebra::{Matrix3, Vector3};
 
 use super::FreeBody;
-use super::free_body::FreeRotationSlope;
 use crate::ad::Real;
 use crate::model::{Model, Parameters};
-use crate::spatial::{exp, left_jacobian, rotation_matrix};
+use crate::spatial::rotation_matrix;
 
 /// Adjoints of what a step of a [`FreeBody`] depends on; they are added to.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +31,6 @@ pub(crate) struct FreeBodyAdjoint<T> {
     pub center: Vector3<T>,
     /// Of the inertia, b a' for each b . (inertia a).
     pub inertia: Matrix3<T>,
-    /// Of the gyroscopic change of the angular velocity.
-    gyroscopic: Vector3<T>,
 }
 
 impl<T: Real> Default for FreeBodyAdjoint<T> {
@@ -50,7 +47,6 @@ impl<T: Real> Default for FreeBodyAdjoint<T> {
             mass: T::zero(),
             center: zero,
             inertia: Matrix3::zeros(),
-            gyroscopic: zero,
         }
     }
 }
@@ -103,34 +99,33 @@ impl<T: Real> FreeBodyAdjoint<T> {
 }
 
 impl<T: Real> FreeBody<T> {
-    /// The transpose of [`end_derivatives`](Self::end_derivatives): from the adjoints of the state at the end (position,
-    /// turn, velocity, angular velocity) those of the velocities (v, w) there, which are `velocity`.
+    /// The transpose of [`end_derivatives`](Self::end_derivatives), in the inertia too: from the adjoints of the state at
+    /// the end (position, turn, velocity, angular velocity) those of the velocities (v, w) after all that acts, which
+    /// are `velocity`. Nothing if the free rotation has no derivative.
     pub(crate) fn end_vjp(
         &self,
         velocity: &[T],
         [position, turned, linear, angular]: [Vector3<T>; 4],
         adjoint: &mut FreeBodyAdjoint<T>,
-    ) -> [Vector3<T>; 2] {
-        let (c, dt, w) = (self.center_of_mass, self.duration, spin(velocity));
-        let turn = (w - self.gyroscopic * T::constant(0.5)) * dt;
-        let step = rotation_matrix(exp(turn));
-        let rotation = self.rotation * step;
+    ) -> Option<[Vector3<T>; 2]> {
+        let (c, dt) = (self.center_of_mass, self.duration);
+        let turns = self.free_rotation(velocity);
+        let (step, w) = turns.end()?;
+        let rotation = self.rotation * rotation_matrix(step);
         // In the body at the end: the origin is the centre of mass less R+ c, its velocity less R+ (w x c).
         let [at_end, driven] = [rotation.tr_mul(&position), rotation.tr_mul(&linear)];
         let at_start = self.rotation.tr_mul(&position);
         let turned = turned - c.cross(&at_end) - w.cross(&c).cross(&driven);
-        let by_spin = left_jacobian(-turn).tr_mul(&turned) * dt;
+        let ends = [turned, angular - c.cross(&driven)];
+        let [turn, spin] = turns.vjp(ends, |b, a| adjoint.add_inertia(b, a))?;
         adjoint.position += position;
-        adjoint.turn += step * turned + c.cross(&at_start);
-        adjoint.gyroscopic -= by_spin * T::constant(0.5);
+        adjoint.turn += turn + c.cross(&at_start);
         adjoint.center += at_start - at_end - driven.cross(&w);
-        [position * dt + linear, angular - c.cross(&driven) + by_spin]
+        Some([position * dt + linear, spin])
     }
 
     /// The transpose of [`momentum_derivatives`](Self::momentum_derivatives), in mass and inertia too: adds what the weights
-    /// `a` make of d(M v_p) - dM v+ where `velocity` is v+. To be called after [`end_vjp`](Self::end_vjp). False if
-    /// the free rotation has no derivative.
-    #[must_use]
+    /// `a` make of d(M v_p) - dM v+ where `velocity` is v+.
     pub(crate) fn momentum_vjp(
         &self,
         (model, body): (&Model, usize),
@@ -138,11 +133,9 @@ impl<T: Real> FreeBody<T> {
         (velocity, load): (&[T], &[T]),
         a: &[T],
         adjoint: &mut FreeBodyAdjoint<T>,
-    ) -> bool {
-        let (mass, inertia) = (parameters.mass(model, body), parameters.inertia(model, body));
-        let (c, dt) = (self.center_of_mass, self.duration);
-        let (w, end) = (spin(&self.velocity), spin(&self.velocity) + self.gyroscopic);
-        let Some(slope) = FreeRotationSlope::new(inertia, w, end, dt) else { return false };
+    ) {
+        let mass = parameters.mass(model, body);
+        let (c, dt, w) = (self.center_of_mass, self.duration, spin(&self.velocity));
         let (linear, angular) = (Vector3::new(a[0], a[1], a[2]), spin(a));
         // m (v + g dt) + f dt, at the centre of mass
         let start = Vector3::new(self.velocity[0], self.velocity[1], self.velocity[2]);
@@ -150,19 +143,15 @@ impl<T: Real> FreeBody<T> {
         adjoint.mass += linear.dot(&(start + parameters.gravity() * dt - last));
         adjoint.gravity += linear * (mass * dt);
         adjoint.add_center_velocity(self, linear * mass);
-        // I (w + gyroscopic) + (torque - c x R'f) dt
-        let y = slope.inverse.tr_mul(&(inertia * angular + adjoint.gyroscopic));
-        adjoint.spin += slope.by_start.tr_mul(&y) - adjoint.gyroscopic;
-        adjoint.add_inertia(angular, end - spin(velocity));
-        adjoint.add_inertia(-y, end);
-        adjoint.add_inertia(slope.turn.tr_mul(&y), w);
+        // I w + (torque - c x R'f) dt
+        adjoint.spin += self.inertia * angular;
+        adjoint.add_inertia(angular, w - spin(velocity));
         let force = self.rotation.tr_mul(&Vector3::new(load[0], load[1], load[2]));
         let arm = angular.cross(&c) * dt;
         adjoint.force += linear * dt - self.rotation * arm;
         adjoint.torque += angular * dt;
         adjoint.turn += force.cross(&arm);
         adjoint.center -= force.cross(&angular) * dt;
-        true
     }
 }
 

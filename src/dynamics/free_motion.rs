@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 use super::{Articulation, BodyPose, FreeBody, TreeMotion};
 use crate::ad::Real;
@@ -205,7 +205,9 @@ impl<T: Real> FreeMotion<T> {
     }
 
     /// Writes the state of a tree at the end of the step from its velocities there; `next` has the
-    /// configuration of the start. `untouched`: nothing acted on it in the step but its own forces.
+    /// configuration of the start. `untouched`: nothing acted on it in the step but its own forces. False if
+    /// its rotation is not found.
+    #[must_use]
     pub fn advance(
         &self,
         model: &Model,
@@ -213,13 +215,16 @@ impl<T: Real> FreeMotion<T> {
         velocity: &[T],
         untouched: bool,
         next: &mut State<T>,
-    ) {
+    ) -> bool {
         match self.trees[tree].0 {
             Some(place) => {
                 let joint = &model.bodies[model.trees[tree].bodies[0]].joint;
-                self.lone[place].advance(velocity, joint.q, joint.v, next);
+                self.lone[place].advance(velocity, joint.q, joint.v, next)
             }
-            None => self.articulation.advance(model, tree, velocity, untouched, next),
+            None => {
+                self.articulation.advance(model, tree, velocity, untouched, next);
+                true
+            }
         }
     }
 
@@ -235,15 +240,19 @@ impl<T: Real> FreeMotion<T> {
 
     /// Everything stays where it is if nothing touches it.
     pub fn rest(&mut self) {
-        self.lone.iter_mut().for_each(|free| free.free_velocity.fill(T::zero()));
+        for free in &mut self.lone {
+            free.free_velocity.fill(T::zero());
+            // What turns it is a displacement, about one axis.
+            free.inertia = Matrix3::identity();
+        }
         self.articulation.rest();
     }
 
-    /// Whether masses are positive definite, and whether the motion of a tree without contact was found.
-    pub fn health(&self, tree: usize) -> (bool, bool) {
+    /// Whether masses are positive definite.
+    pub fn is_admissible(&self, tree: usize) -> bool {
         match self.trees[tree].0 {
-            Some(place) => (self.lone[place].admissible, self.lone[place].converged),
-            None => (self.articulation.is_admissible(tree), true),
+            Some(place) => self.lone[place].admissible,
+            None => self.articulation.is_admissible(tree),
         }
     }
 }

@@ -53,6 +53,7 @@ mod forward_dynamics;
 mod free_body;
 mod free_body_adjoint;
 mod free_motion;
+mod free_rotation;
 mod inertial;
 mod kinematics;
 mod kinetic_energy;
@@ -80,7 +81,7 @@ pub use forward_dynamics::{
     ForwardDynamics, ForwardDynamicsFactor, ForwardDynamicsSolution, ForwardDynamicsWorkspace,
 };
 pub use free_body::FreeBody;
-pub(crate) use free_body::FreeBodyDerivatives;
+pub(crate) use free_body::{FreeBodyDerivatives, FreeBodyEnd};
 pub(crate) use free_body_adjoint::FreeBodyAdjoint;
 pub use free_motion::FreeMotion;
 pub use inertial::InertialParameters;

@@ -86,7 +86,8 @@ impl ColumnLanes {
                     rest = others;
                 }
             }
-            write(&pass, self.displaced.end(at, solved), &mut matrices);
+            let Some(end) = self.displaced.end(at, solved) else { return false };
+            write(&pass, end, &mut matrices);
         }
         true
     }

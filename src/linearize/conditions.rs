@@ -37,7 +37,7 @@ pub(super) fn is_one_problem_an_island(
         && model.equalities.is_empty()
         && !was_split
         && !contacts.unfinished
-        && (0..motion.trees()).all(|tree| motion.health(tree) == (true, true))
+        && (0..motion.trees()).all(|tree| motion.is_admissible(tree))
 }
 
 impl Conditions {

@@ -74,12 +74,13 @@ impl<T: Real> Displaced<T> {
         self.workspace.pose(&system, &self.state, &self.inputs, solved)
     }
 
-    /// How far the displaced step ends from the nominal end with the velocities in its workspace.
-    pub fn end(&mut self, at: &Point, solved: &Workspace<f64>) -> &[T] {
+    /// How far the displaced step ends from the nominal end with the velocities in its workspace. Nothing if a
+    /// rotation is not found.
+    pub fn end(&mut self, at: &Point, solved: &Workspace<f64>) -> Option<&[T]> {
         self.next.q.clone_from(&self.state.q);
         self.next.v.clone_from(&self.state.v);
-        self.workspace.advance(at.system.model, solved, &mut self.next);
-        self.difference(at)
+        let found = self.workspace.advance(at.system.model, solved, &mut self.next);
+        found.then(|| self.difference(at))
     }
 
     fn difference(&mut self, at: &Point) -> &[T] {

@@ -7,8 +7,8 @@ use nalgebra::{DMatrix, Matrix3, Vector3};
 
 use super::displacement::Point;
 use crate::dynamics::{
-    AppliedForceDerivatives, FreeBodyDerivatives, FreeMotion, InverseDynamicsDerivatives,
-    inverse_dynamics_derivatives,
+    AppliedForceDerivatives, FreeBodyDerivatives, FreeBodyEnd, FreeMotion,
+    InverseDynamicsDerivatives, inverse_dynamics_derivatives,
 };
 use crate::model::{Joint, System};
 use crate::spatial::{exp, left_jacobian, rotation_matrix};
@@ -86,7 +86,7 @@ impl Columns {
 /// Scratch memory.
 #[derive(Default)]
 pub(super) struct TreeDerivatives {
-    lone: Vec<Option<FreeBodyDerivatives<f64>>>,
+    lone: Vec<Option<(FreeBodyDerivatives<f64>, FreeBodyEnd<f64>)>>,
     forces: AppliedForceDerivatives<f64>,
     acceleration: Vec<f64>,
     inverse: InverseDynamicsDerivatives<f64>,
@@ -103,12 +103,9 @@ impl TreeDerivatives {
                 continue;
             };
             let body = tree.bodies[0];
-            let (mass, inertia) = (parameters.mass(model, body), parameters.inertia(model, body));
-            let derivatives = free.momentum_derivatives(mass, &inertia, &at.inputs[tree.v.clone()]);
-            if derivatives.is_none() {
-                return false;
-            }
-            self.lone.push(derivatives);
+            let Some(ending) = free.end_derivatives(&end[tree.v.clone()]) else { return false };
+            let (mass, load) = (parameters.mass(model, body), &at.inputs[tree.v.clone()]);
+            self.lone.push(Some((free.momentum_derivatives(mass, load), ending)));
         }
         if model.trees.iter().all(|tree| tree.lone) {
             return true;
@@ -149,7 +146,7 @@ impl TreeDerivatives {
         let dt = motion.duration(tree);
         let inputs = columns.inputs.iter().enumerate();
         let inputs = inputs.map(|(c, &place)| (2 * n + c, at.selection.inputs[place]));
-        if let Some(lone) = &self.lone[tree] {
+        if let Some((lone, _)) = &self.lone[tree] {
             let mass = parameters.mass(model, entry.bodies[0]);
             let mut put = |row: usize, column: usize, block: &Matrix3<f64>| {
                 for i in 0..3 {
@@ -216,10 +213,8 @@ impl TreeDerivatives {
         let model = at.system.model;
         let nv = model.nv();
         let (entry, first) = (&model.trees[tree], columns.rows(at.system, tree).start);
-        let (n, m) = (columns.velocities, columns.count());
-        let lone = self.lone[tree].as_ref().zip(motion.lone_of(tree));
-        if let Some((lone, free)) = lone {
-            let ending = free.end_derivatives(&end[entry.v.clone()], lone);
+        let m = columns.count();
+        if let Some((_, ending)) = &self.lone[tree] {
             for c in 0..m {
                 let at_row = |k: usize| x[(first + k) * m + c];
                 let [v, w] = [0, 3].map(|k| Vector3::new(at_row(k), at_row(k + 1), at_row(k + 2)));
@@ -230,7 +225,7 @@ impl TreeDerivatives {
                     }
                     unit
                 };
-                let start = [unit(first), unit(first + 3), unit(n + first + 3)];
+                let start = [unit(first), unit(first + 3)];
                 let change = ending.change(start, [v, w]);
                 let column = columns.of(c, a, b);
                 for (part, change) in change.iter().enumerate() {

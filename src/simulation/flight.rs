@@ -66,7 +66,7 @@ impl<T: Real> Flight<T> {
             let Joint { q, v, .. } = model.bodies[body].joint;
             let wrench = &inputs[v..v + NV];
             let mut flight = FreeBody::new(model, parameters, start, body, wrench, time);
-            if !flight.converged || !flight.admissible {
+            if !flight.admissible {
                 return None;
             }
             let mass = parameters.mass(model, body);
@@ -76,7 +76,9 @@ impl<T: Real> Flight<T> {
             for (k, &a) in acceleration.iter().enumerate() {
                 flight.free_velocity[k] += a * ((step - time) * 0.5);
             }
-            flight.advance(&flight.free_velocity, q, v, &mut self.state);
+            if !flight.advance(&flight.free_velocity, q, v, &mut self.state) {
+                return None;
+            }
             // v(t) = v + a dt / 2 + a t
             for (k, &a) in acceleration.iter().enumerate() {
                 self.state.v[v + k] += a * (time * 0.5);

@@ -62,13 +62,21 @@ impl<T: Real> Workspace<T> {
     }
 
     /// The state at the end of the step that `solved` has solved on values, from the velocities there; `next` is
-    /// that at its start.
-    pub(crate) fn advance(&self, model: &Model, solved: &Workspace<f64>, next: &mut State<T>) {
+    /// that at its start. False if a rotation is not found.
+    #[must_use]
+    pub(crate) fn advance(
+        &self,
+        model: &Model,
+        solved: &Workspace<f64>,
+        next: &mut State<T>,
+    ) -> bool {
+        let mut found = true;
         for (tree, entry) in model.trees.iter().enumerate() {
             let untouched = is_untouched(model, &solved.motion, &solved.contacts, tree);
             let velocity = &self.contacts.velocities[entry.v.clone()];
-            self.motion.advance(model, tree, velocity, untouched, next);
+            found &= self.motion.advance(model, tree, velocity, untouched, next);
         }
+        found
     }
 
     /// Whether the last step was split at an impact, so that it is more than its one contact problem.
@@ -180,7 +188,7 @@ fn advance<T: Real>(
     for (tree, entry) in model.trees.iter().enumerate() {
         let velocity = &contacts.velocities[entry.v.clone()];
         let untouched = is_untouched(model, motion, contacts, tree);
-        motion.advance(model, tree, velocity, untouched, next);
+        let found = motion.advance(model, tree, velocity, untouched, next);
         if let Some((_, back)) = impacts.back.iter().find(|(split, _)| *split == tree)
             && untouched
         {
@@ -188,11 +196,10 @@ fn advance<T: Real>(
                 *v += back;
             }
         }
-        let (admissible, converged) = motion.health(tree);
-        if !admissible {
+        if !motion.is_admissible(tree) {
             let (status, residual) = (Status::InvalidInput, f64::INFINITY);
             report.add(Report { status, residual, ..Report::default() }, nothing);
-        } else if !converged {
+        } else if !found {
             let status = Status::IterationLimit;
             report.add(Report { status, margin, ..Report::default() }, nothing);
         }

@@ -113,18 +113,24 @@ fn a_load_accelerates_as_newton_and_euler_say() {
     let w = Vector3::new(0.5, 0.5, 1.0) * dt;
     let center_velocity = Vector3::new(0.0, 1.5, -8.0) * dt;
     let c = Vector3::new(0.1, 0.0, 0.0);
+    let inertia = Vector3::new(0.5, 0.8, 0.4);
     let check = |scene: &Scene, start: UnitQuaternion<f64>| {
         let state = final_state(scene, &scene.parameters, 1);
-        assert_relative_eq!(state.angular_velocity(0), w, epsilon = 1e-15);
-        let turned = start * UnitQuaternion::from_scaled_axis(w * dt);
-        assert!(rotation(&state, 0).angle_to(&turned) < 1e-15);
+        // The body turns from then on: its angular momentum stays in the world, and so does its energy.
+        let (turned, end) = (rotation(&state, 0), state.angular_velocity(0));
+        let momentum = start * inertia.component_mul(&w);
+        assert_relative_eq!(turned * inertia.component_mul(&end), momentum, epsilon = 1e-15);
+        let energy = |w: Vector3<f64>| w.dot(&inertia.component_mul(&w));
+        assert_relative_eq!(energy(end), energy(w), max_relative = 1e-14);
+        let by = start * UnitQuaternion::from_scaled_axis((w + end) * (0.5 * dt));
+        assert!(turned.angle_to(&by) < 1e-15);
         let world = |v: Vector3<f64>| start * v;
         let gravity_and_force = world(Vector3::new(0.0, 1.5, 2.0)) - Vector3::z() * 10.0;
-        let velocity = gravity_and_force * dt - turned * w.cross(&c);
+        let velocity = gravity_and_force * dt - turned * end.cross(&c);
         assert_relative_eq!(state.velocity(0), velocity, epsilon = 1e-15);
         let position = start * c + gravity_and_force * (dt * dt) - turned * c;
         assert_relative_eq!(state.position(0), position, epsilon = 1e-15);
-        velocity + turned * w.cross(&c)
+        velocity + turned * end.cross(&c)
     };
     // Aligned with the world, F / m + g = (0, 1.5, 2 - 10).
     let found = check(&scene, UnitQuaternion::identity());

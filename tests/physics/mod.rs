@@ -7,6 +7,7 @@ mod invariance;
 mod rolling;
 mod slide;
 mod slope;
+mod thin_bodies;
 
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 use stiction::ad::Real;

@@ -126,7 +126,9 @@ impl StepAdjoint {
             for (place, &tree) in island.trees.iter().enumerate() {
                 self.visited[tree] = true;
                 let x = &mut self.conditions.x[node.rows.tree(place)];
-                self.trees.end(&of, tree, end, x, adjoints);
+                if !self.trees.end(&of, tree, end, x, adjoints) {
+                    return false;
+                }
                 solve_lower(motion.tree(tree).mass_factor, x.len(), x);
             }
             self.impulses.clear();
@@ -141,9 +143,7 @@ impl StepAdjoint {
             for (place, &tree) in island.trees.iter().enumerate() {
                 let a = &mut self.weights[node.rows.tree(place)];
                 solve_lower_transpose(motion.tree(tree).mass_factor, a.len(), a);
-                if !self.trees.momenta(&of, tree, a) {
-                    return false;
-                }
+                self.trees.momenta(&of, tree, a);
             }
             let of = IslandAdjoint {
                 system,
@@ -167,12 +167,12 @@ impl StepAdjoint {
             self.weights.clear();
             self.weights.resize(entry.v.len(), 0.0);
             let a = &mut self.weights[..];
-            self.trees.end(&of, tree, end, a, adjoints);
-            solve_lower(motion.tree(tree).mass_factor, a.len(), a);
-            solve_lower_transpose(motion.tree(tree).mass_factor, a.len(), a);
-            if !self.trees.momenta(&of, tree, a) {
+            if !self.trees.end(&of, tree, end, a, adjoints) {
                 return false;
             }
+            solve_lower(motion.tree(tree).mass_factor, a.len(), a);
+            solve_lower_transpose(motion.tree(tree).mass_factor, a.len(), a);
+            self.trees.momenta(&of, tree, a);
         }
         self.trees.finish(&of, adjoints);
         true

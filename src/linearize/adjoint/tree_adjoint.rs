@@ -48,7 +48,9 @@ impl TreeAdjoint {
     }
 
     /// From the adjoints of the `end` of the step (`[q; v]`, a tangent vector) those of the velocities of a tree there, in
-    /// the coordinates of the contact problem; adds what the state at the start does to the end besides.
+    /// the coordinates of the contact problem; adds what the state at the start does to the end besides. False if a free
+    /// rotation has no derivative.
+    #[must_use]
     pub fn end(
         &mut self,
         of: &StepOf,
@@ -56,7 +58,7 @@ impl TreeAdjoint {
         end: &[f64],
         velocities: &mut [f64],
         adjoints: &mut Adjoints,
-    ) {
+    ) -> bool {
         let model = of.system.model;
         let entry = &model.trees[tree];
         let (to_q, to_v) = end.split_at(model.nv());
@@ -65,10 +67,12 @@ impl TreeAdjoint {
         let vector = |numbers: &[f64], k: usize| Vector3::from_column_slice(&numbers[k..k + 3]);
         if let Some(free) = of.motion.lone_of(tree) {
             let end = [vector(to_q, 0), vector(to_q, 3), vector(to_v, 0), vector(to_v, 3)];
-            let [v, w] = free.end_vjp(velocity, end, &mut self.lone[tree]);
+            let Some([v, w]) = free.end_vjp(velocity, end, &mut self.lone[tree]) else {
+                return false;
+            };
             velocities[..3].copy_from_slice(v.as_slice());
             velocities[3..].copy_from_slice(w.as_slice());
-            return;
+            return true;
         }
         let dt = of.motion.duration(tree);
         let start = &mut adjoints.state[entry.v.clone()];
@@ -91,11 +95,11 @@ impl TreeAdjoint {
                 velocities[local + i] += rate[i];
             }
         }
+        true
     }
 
-    /// Takes the weights `a` of the momenta of a tree. False if they have no derivative.
-    #[must_use]
-    pub fn momenta(&mut self, of: &StepOf, tree: usize, a: &[f64]) -> bool {
+    /// Takes the weights `a` of the momenta of a tree.
+    pub fn momenta(&mut self, of: &StepOf, tree: usize, a: &[f64]) {
         let System { model, parameters, .. } = *of.system;
         let entry = &model.trees[tree];
         let velocity = &of.velocities[entry.v.clone()];
@@ -103,14 +107,14 @@ impl TreeAdjoint {
             let load = &of.inputs[entry.v.clone()];
             let body = (model, entry.bodies[0]);
             let own = &mut self.lone[tree];
-            return free.momentum_vjp(body, parameters, (velocity, load), a, own);
+            free.momentum_vjp(body, parameters, (velocity, load), a, own);
+            return;
         }
         let dt = of.motion.duration(tree);
         for (i, k) in entry.v.clone().enumerate() {
             self.weights[k] = dt * a[i];
             self.acceleration[k] = (velocity[i] - of.state.v[k]) / dt;
         }
-        true
     }
 
     /// Adds what all trees say.
