@@ -2,8 +2,7 @@
 //! shifted, it does the same.
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
-use stiction::model::{Scene, Shape, System};
-use stiction::simulation::Rollout;
+use stiction::model::{Scene, Shape};
 use stiction::state::State;
 
 use super::{rollout, scene, stack};
