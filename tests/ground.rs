@@ -41,8 +41,7 @@ fn the_ground_has_derivatives() {
     for name in ["floor/offset", "floor/tilt/x", "floor/tilt/y", "contact/relative_compliance"] {
         let slot = slot(&scene, name);
         // While the ball slides.
-        for at in [0.0, 1e-4] {
-            let steps = 12;
+        for (at, steps) in [(0.0, 1), (1e-4, 12)] {
             let mut parameters = scene.parameters.clone();
             parameters.values[slot] += at;
             let mut dual = parameters.cast::<Dual<f64, LANES>>();

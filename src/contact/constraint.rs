@@ -10,9 +10,12 @@
 //!
 //! 1. **Active** is every point within reach (see `collision`). No other threshold: a point
 //!    that is not touched has lambda_n = 0.
-//! 2. **Gap**: phi >= 0: target = -phi/dt. The point may come down to the plane and no further, so
-//!    bodies land on it without penetrating, and resting contacts do not toggle.
-//! 3. **Penetration**: phi < 0: target = K (-phi)/dt [Baumgarte72].
+//! 2. **Gap**: phi >= -w dt: target = -phi/dt. The point may come down to the plane and no further, so
+//!    bodies land on it without penetrating, and resting contacts do not toggle. What rests is at phi = 0 up to
+//!    rounding and compliance: up to a speed of w what is too deep by that comes up in a step as well, so that
+//!    the target has one slope there, and with it (A, B).
+//! 3. **Penetration**: -phi > w dt: target = max(w, K (-phi)/dt) [Baumgarte72]. With K = 0 nothing is ever
+//!    pushed out, and w = 0.
 //! 4. **Restitution** applies if the free motion closes the gap within the step
 //!    (phi + dt u_p <= 0), the approach speed a = -u- exceeds the threshold in the settings, and
 //!    the rebound e a is faster than |g| dt, that is, outlasts the step. Then
@@ -51,18 +54,49 @@ use crate::ad::Real;
 use crate::collision::ContactPoint;
 use crate::dynamics::{FreeMotion, TreeMotion};
 use crate::linalg::{dot, norm, solve_lower};
-use crate::model::System;
+use crate::model::{Settings, System};
 
 /// What decided the least normal velocity of a contact. A change of it is a kink.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// The gap may close.
+    /// The gap may close; what rests is kept at it.
     #[default]
     Gap,
-    /// A penetration is pushed out.
+    /// A shallow penetration is pushed out slowly.
+    Shallow,
+    /// A share of a penetration is pushed out.
     Penetration,
     /// An impact rebounds.
     Restitution,
+}
+
+/// A penetration that is undone within a step at this speed or a lower one is that of what rests, m/s (of joints that turn
+/// rad/s).
+const REST_SPEED: f64 = 1e-3;
+
+/// How a gap is closed, or a penetration, within a step: the least velocity is -gap `share` / dt + `speed`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Closing {
+    pub share: f64,
+    pub speed: f64,
+    pub decided_by: Target,
+    /// The distance of the gap to where this changes, as a velocity.
+    pub kink: f64,
+}
+
+/// Of a gap (a penetration is negative) with `dt` left of the step.
+pub(crate) fn closing(settings: &Settings, gap: f64, dt: f64) -> Closing {
+    let share = settings.baumgarte;
+    let rest = if share > 0.0 { REST_SPEED } else { 0.0 };
+    let speed = -gap / dt;
+    let least = (speed - rest).abs();
+    let kink = if share > 0.0 { least.min((speed - rest / share).abs()) } else { least };
+    let (share, speed, decided_by) = match () {
+        () if speed <= rest => (1.0, 0.0, Target::Gap),
+        () if share * speed < rest => (0.0, rest, Target::Shallow),
+        () => (share, 0.0, Target::Penetration),
+    };
+    Closing { share, speed, decided_by, kink }
 }
 
 impl Target {
@@ -70,6 +104,7 @@ impl Target {
     pub fn name(self) -> &'static str {
         match self {
             Target::Gap => "gap",
+            Target::Shallow => "shallow",
             Target::Penetration => "penetration",
             Target::Restitution => "restitution",
         }
@@ -221,20 +256,18 @@ fn duration<T: Real>(motion: &FreeMotion<T>, point: &ContactPoint<T>) -> T {
     durations.reduce(|a, b| if a.value() < b.value() { a } else { b }).unwrap_or(T::zero())
 }
 
-/// The target of a contact with normal row `row`, and what decided it.
+/// The target of a contact with normal row `row`, what decided it, and the least change of a velocity that decides
+/// otherwise.
 pub(super) fn target<T: Real>(
     system: &System<T>,
     motion: &FreeMotion<T>,
     point: &ContactPoint<T>,
     row: &[T],
-) -> (T, Target) {
+) -> (T, Target, f64) {
     let settings = system.settings;
     let dt = duration(motion, point);
-    let (position, kind) = if point.gap.value() >= 0.0 {
-        (-point.gap / dt, Target::Gap)
-    } else {
-        (-point.gap * settings.baumgarte / dt, Target::Penetration)
-    };
+    let closing = closing(settings, point.gap.value(), dt.value());
+    let position = -point.gap * closing.share / dt + T::constant(closing.speed);
     let approach = -along(motion, point, row, |tree| tree.velocity);
     let rebound = system.parameters.restitution(system.model, point.pair) * approach;
     let gravity = system.parameters.gravity().map(|x| x.value()).norm();
@@ -244,7 +277,19 @@ pub(super) fn target<T: Real>(
         && approach.value() > settings.restitution_threshold
         && rebound.value() > gravity * dt.value()
         && rebound.value() > position.value();
-    if bounces { (rebound, Target::Restitution) } else { (position, kind) }
+    let excess = [
+        -(point.gap.value() / dt.value() + free_speed),
+        approach.value() - settings.restitution_threshold,
+        rebound.value() - gravity * dt.value(),
+        rebound.value() - position.value(),
+    ];
+    let kink = excess.into_iter().fold(f64::INFINITY, f64::min).abs();
+    if bounces {
+        (rebound, Target::Restitution, kink)
+    } else {
+        let kink = if rebound.value() > 0.0 { kink } else { f64::INFINITY };
+        (position, closing.decided_by, closing.kink.min(kink))
+    }
 }
 
 /// The target of a contact with normal row `row` in an impact that takes no time, and what decided it.
@@ -253,30 +298,36 @@ pub(super) fn rebound<T: Real>(
     motion: &FreeMotion<T>,
     point: &ContactPoint<T>,
     row: &[T],
-) -> (T, Target) {
+) -> (T, Target, f64) {
     let approach = -along(motion, point, row, |tree| tree.velocity);
     let rebound = system.parameters.restitution(system.model, point.pair) * approach;
     let gravity = system.parameters.gravity().map(|x| x.value()).norm();
     let bounces = approach.value() > system.settings.restitution_threshold
         && rebound.value() > gravity * system.settings.time_step;
-    if bounces { (rebound, Target::Restitution) } else { (T::zero(), Target::Gap) }
+    match bounces {
+        true => (rebound, Target::Restitution, f64::INFINITY),
+        false => (T::zero(), Target::Gap, f64::INFINITY),
+    }
 }
 
-/// The coefficient of friction of a contact with tangential rows `rows`, and which it is.
+/// The coefficient of friction of a contact with tangential rows `rows`, which it is, and the least change of the slip
+/// that decides otherwise.
 pub(super) fn friction<T: Real>(
     system: &System<T>,
     motion: &FreeMotion<T>,
     point: &ContactPoint<T>,
     rows: [&[T]; 2],
-) -> (T, Regime) {
+) -> (T, Regime, f64) {
     let System { model, parameters, settings } = system;
+    let mut kink = f64::INFINITY;
     if model.two_regimes(point.pair) {
-        let slip = rows.map(|row| along(motion, point, row, |tree| tree.velocity).value());
-        if norm(&slip) <= settings.static_speed {
-            return (parameters.mu_static(model, point.pair), Regime::Static);
+        let slip = norm(&rows.map(|row| along(motion, point, row, |tree| tree.velocity).value()));
+        kink = (slip - settings.static_speed).abs();
+        if slip <= settings.static_speed {
+            return (parameters.mu_static(model, point.pair), Regime::Static, kink);
         }
     }
-    (parameters.mu(model, point.pair), Regime::Kinetic)
+    (parameters.mu(model, point.pair), Regime::Kinetic, kink)
 }
 
 /// The compliance of a constraint with normal row `row`, in 1/kg; `solved` is scratch.

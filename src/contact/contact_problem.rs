@@ -1,5 +1,7 @@
 //! The contact problem of one island: posed, and handed to the solver of the settings.
 
+use std::ops::Range;
+
 use super::constraint::{self, Regime, Target};
 use super::impulses::Impulses;
 use super::island_report::IslandReport;
@@ -8,7 +10,8 @@ use super::joint_constraints::{JointConstraint, JointConstraints};
 use super::staggered_projections::StaggeredProjections;
 use crate::ad::Real;
 use crate::argmin::{
-    ContactMethod, ContactSolution, CoupledContact, Law, Mode, SmoothedContact, SmoothedSolution,
+    ContactMethod, ContactSolution, CoupledContact, Law, Mode, RowBlock, SmoothedContact,
+    SmoothedSolution,
 };
 use crate::collision::ContactPoint;
 use crate::dynamics::FreeMotion;
@@ -27,6 +30,10 @@ pub(super) enum Event {
 pub(crate) struct ContactProblem<T: Real> {
     node: CoupledContact,
     decisions: Vec<(Target, Regime)>,
+    /// The least change of a velocity that decides otherwise, of each; and the largest normal velocity without impulses,
+    /// relative to its target.
+    kinks: Vec<f64>,
+    scale: f64,
     mu: Vec<T>,
     compliance: Vec<T>,
     inputs: Vec<T>,
@@ -62,6 +69,8 @@ impl<T: Real> Default for ContactProblem<T> {
         ContactProblem {
             node: CoupledContact::default(),
             decisions: Vec::new(),
+            kinks: Vec::new(),
+            scale: 0.0,
             mu: Vec::new(),
             compliance: Vec::new(),
             inputs: Vec::new(),
@@ -115,6 +124,21 @@ impl<T: Real> ContactProblem<T> {
     /// Solves the problem of an island.
     pub(super) fn solve(&mut self, posed: &Posed<T>, island: &Island) -> IslandReport {
         self.pose(posed, island);
+        let mut report = self.solve_posed(posed, island);
+        report.report.margin = report.report.margin.min(self.margin());
+        report
+    }
+
+    /// The least change of a velocity by which something else would be decided about a constraint that acts, relative
+    /// to the largest normal velocity without impulses.
+    fn margin(&self) -> f64 {
+        let acting = self.kinks.iter().zip(&self.solution.modes);
+        let kinks = acting.filter(|(_, mode)| **mode != Mode::Break).map(|(&kink, _)| kink);
+        let least = kinks.fold(f64::INFINITY, f64::min);
+        if self.scale > 0.0 { least / self.scale } else { f64::INFINITY }
+    }
+
+    fn solve_posed(&mut self, posed: &Posed<T>, island: &Island) -> IslandReport {
         self.outputs.clear();
         self.outputs.resize(self.node.output_len(), T::zero());
         let remembered = |k: usize| match posed.event {
@@ -252,6 +276,8 @@ impl<T: Real> ContactProblem<T> {
         self.mu.clear();
         self.compliance.clear();
         self.decisions.clear();
+        self.kinks.clear();
+        self.scale = 0.0;
         let mut frames = constraint::Frames::default();
         for &k in island.constraints {
             let joint = posed.joint(k);
@@ -275,9 +301,11 @@ impl<T: Real> ContactProblem<T> {
         for &tree in island.trees {
             self.inputs.extend_from_slice(motion.tree(tree).mass_factor);
         }
+        let free = self.inputs.len();
         for &tree in island.trees {
             self.inputs.extend_from_slice(motion.tree(tree).free_velocity);
         }
+        let free = free..self.inputs.len();
         for (&k, block) in island.constraints.iter().zip(node.rows.blocks()) {
             if let Some(joint) = posed.joint(k) {
                 self.inputs.push(joint.target);
@@ -285,24 +313,40 @@ impl<T: Real> ContactProblem<T> {
                 // Joints stop where their limits are.
                 self.compliance.push(T::zero());
                 self.decisions.push((joint.decided_by, Regime::default()));
+                self.kinks.push(joint.kink);
+                self.scale = self.scale.max(speed(block, &self.inputs, free.clone(), joint.target));
                 continue;
             }
             let point = &points[k];
             let normal = block.row(&self.inputs, 0);
-            let (target, kind) = match event {
+            let (target, kind, kink) = match event {
                 Event::Step => constraint::target(system, motion, point, normal),
                 Event::Impact => constraint::rebound(system, motion, point, normal),
             };
             let compliance =
                 constraint::compliance(system, motion, point.trees(motion), normal, &mut self.row);
             let tangents = [1, 2].map(|r| block.row(&self.inputs, r));
-            let (mu, regime) = constraint::friction(system, motion, point, tangents);
+            let (mu, regime, friction_kink) = constraint::friction(system, motion, point, tangents);
             self.inputs.push(target);
             self.mu.push(mu);
             self.compliance.push(compliance);
             self.decisions.push((kind, regime));
+            self.kinks.push(kink.min(friction_kink));
+            self.scale = self.scale.max(speed(block, &self.inputs, free.clone(), target));
         }
         self.inputs.extend_from_slice(&self.mu);
         self.inputs.extend_from_slice(&self.compliance);
     }
+}
+
+/// How far the velocity along the first row of a block is from its target without impulses; `free` is where velocities
+/// are among the inputs.
+fn speed<T: Real>(block: &RowBlock, inputs: &[T], free: Range<usize>, target: T) -> f64 {
+    let (row, free) = (block.row(inputs, 0), &inputs[free]);
+    let mut sum = -target.value();
+    for (columns, part) in block.segments() {
+        let terms = row[part].iter().zip(&free[columns]);
+        sum += terms.map(|(r, v)| r.value() * v.value()).sum::<f64>();
+    }
+    sum.abs()
 }

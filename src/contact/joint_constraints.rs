@@ -2,18 +2,18 @@
 //!
 //! | condition | row of J | law | target |
 //! |---|---|---|---|
-//! | lower limit, gap phi = q - lower | +1 | 0 <= lambda, one-sided | -phi/dt, of a violation K (-phi)/dt |
+//! | lower limit, gap phi = q - lower | +1 | 0 <= lambda, one-sided | that of a contact with a gap of phi |
 //! | upper limit, gap phi = upper - q | -1 | the same | the same |
 //! | dry friction f | 1, each velocity of the joint | abs(lambda) <= f dt | 0 |
 //! | closed loop, violation phi | how phi grows | equality | 0 |
 //!
-//! K is Baumgarte's factor. Limits are contacts with restitution 0: the joint may come to the limit within
+//! Limits are contacts with restitution 0: the joint may come to the limit within
 //! the step and no further. Loops are closed again after each step, by displacements that leave no
 //! velocity ([`simulation`](crate::simulation)).
 
 use nalgebra::Vector3;
 
-use super::constraint::Target;
+use super::constraint::{Target, closing};
 use crate::ad::Real;
 use crate::argmin::Law;
 use crate::dynamics::FreeMotion;
@@ -38,6 +38,8 @@ pub(crate) struct JointConstraint<T> {
     pub limit: T,
     /// What decided that.
     pub decided_by: Target,
+    /// The least change of a velocity that decides otherwise.
+    pub kink: f64,
     /// How far a limit is, rad or m.
     pub gap: f64,
     /// Whether it may act in the step.
@@ -200,19 +202,17 @@ impl<T: Real> JointConstraints<T> {
         let q = state.q[joint.q];
         let gaps = [q - parameters.lower(model, body), parameters.upper(model, body) - q];
         for (upper, gap) in gaps.into_iter().enumerate() {
-            let (share, decided_by) = match gap.value() >= 0.0 {
-                true => (1.0, Target::Gap),
-                false => (settings.baumgarte, Target::Penetration),
-            };
+            let closing = closing(settings, gap.value(), dt.value());
             let constraint = JointConstraint {
                 id: 2 * joint.v + upper,
                 law: Law::NonNegative,
                 trees: [Some(tree), None],
                 first: 0,
                 columns: 0,
-                target: -gap * share / dt,
+                target: -gap * closing.share / dt + T::constant(closing.speed),
                 limit: T::zero(),
-                decided_by,
+                decided_by: closing.decided_by,
+                kink: closing.kink,
                 gap: gap.value(),
                 near: gap.value() <= 2.0 * dt.value() * speed || settings.smoothing > 0.0,
             };
@@ -244,6 +244,7 @@ impl<T: Real> JointConstraints<T> {
                 target: T::zero(),
                 limit: friction * motion.duration(tree),
                 decided_by: Target::Gap,
+                kink: f64::INFINITY,
                 gap: 0.0,
                 near: true,
             };
@@ -281,6 +282,7 @@ impl<T: Real> JointConstraints<T> {
                 target: -violation * factor / dt,
                 limit: T::zero(),
                 decided_by: Target::Gap,
+                kink: f64::INFINITY,
                 gap: 0.0,
                 near: true,
             };

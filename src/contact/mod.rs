@@ -13,7 +13,7 @@ mod point_action;
 mod staggered_projections;
 
 pub use constraint::{Decisions, Regime, Target, contact_frame};
-pub(crate) use constraint::{contact_frame_vjp, friction_heights};
+pub(crate) use constraint::{closing, contact_frame_vjp, friction_heights};
 pub(crate) use contact_problem::ContactProblem;
 pub(crate) use contacts::Constraint;
 pub use contacts::{ContactRecord, Contacts, JointRecord};

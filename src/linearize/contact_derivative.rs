@@ -18,7 +18,7 @@ use super::tree_derivative::start_velocity;
 use crate::ad::Real;
 use crate::argmin::{CoupledContact, Mode, Perturbation};
 use crate::collision::ContactPoint;
-use crate::contact::{Constraint, Target, Twist, point_action};
+use crate::contact::{Constraint, Target, Twist, closing, point_action};
 use crate::dynamics::EnergyGradient;
 use crate::linalg::solve_lower_transpose;
 use crate::model::System;
@@ -152,7 +152,7 @@ impl ContactDerivatives {
         let columns = perturbation.columns;
         let dt = point.bodies.iter().flatten().filter_map(|&body| solved.rows_of(body));
         let dt = dt.map(|(tree, _)| motion.duration(tree)).fold(f64::INFINITY, f64::min);
-        let share = if point.gap >= 0.0 { 1.0 } else { settings.baumgarte };
+        let share = closing(settings, point.gap, dt).share;
         let restitution = parameters.restitution(model, point.pair);
         for moving in 0..2 {
             if point.bodies[moving].is_none() {
@@ -346,8 +346,8 @@ fn limit(solved: &Solved, id: usize, gap: f64, block: usize, perturbation: &mut 
     let System { model, settings, .. } = *solved.system();
     let (velocity, upper) = (id / 2, id % 2 == 1);
     let Some(tree) = model.trees.iter().position(|tree| tree.v.contains(&velocity)) else { return };
-    let share = if gap >= 0.0 { 1.0 } else { settings.baumgarte };
-    let slope = share / solved.motion.duration(tree);
+    let dt = solved.motion.duration(tree);
+    let slope = closing(settings, gap, dt).share / dt;
     let rows = solved.columns.rows(solved.system(), tree);
     let column = rows.start + velocity - model.trees[tree].v.start;
     perturbation.offsets[block * perturbation.columns + column] +=

@@ -193,11 +193,12 @@ fn end(scene: &Scene, x: [Dual<f64, LANES>; 4]) -> (Vec<Dual<f64, LANES>>, Modes
 }
 
 // Ten cubes, of which some slide: where contacts are redundant only velocities are unique, and they are what
-// is compared, over the longest differences that keep the modes. (Impulses are shared by a compliance of a
+// is compared, over differences that keep the modes. (Impulses are shared by a compliance of a
 // millionth: short differences see its rounding.)
 #[test]
 fn a_stack_of_ten_is_differentiated_as_differences_say() {
-    let mut scene = stack(&[1.0; 10], 0.3, 0.01);
+    // With more friction what slides would tip what it slides on.
+    let mut scene = stack(&[1.0; 10], 0.15, 0.01);
     // The upper half slides on the lower, and the top on it; none is at a border of its modes.
     for body in 5..10 {
         scene.state.v[6 * body] = 0.4 + 0.3 * f64::from(u8::from(body == 9));
@@ -212,15 +213,19 @@ fn a_stack_of_ten_is_differentiated_as_differences_say() {
             end(&scene, x)
         };
         let sides = [1e-3, 3e-4, 1e-4, 3e-5, 1e-5].map(|h| (h, side(h), side(-h)));
-        let kept = sides.iter().find(|(_, up, down)| up.1 == modes && down.1 == modes);
-        let Some((h, up, down)) = kept else { panic!("input {k}: modes change everywhere") };
-        let (mut largest, mut worst) = (0.0_f64, 0.0_f64);
-        for ((at, up), down) in at.iter().zip(&up.0).zip(&down.0) {
-            let difference = (up.value - down.value) / (2.0 * h);
-            worst = worst.max((at.tangent[k] - difference).abs());
-            largest = largest.max(difference.abs());
-        }
-        assert!(largest > 1e-3, "input {k} moves nothing: {largest:e}");
-        assert!(worst < 1e-6 * largest.max(1.0), "input {k}, h {h}: {worst:e} of {largest:e}");
+        let kept = sides.iter().filter(|(_, up, down)| up.1 == modes && down.1 == modes);
+        // Long differences see the curvature, short ones the tolerance of the solver.
+        let errors = kept.map(|(h, up, down)| {
+            let (mut largest, mut worst) = (0.0_f64, 0.0_f64);
+            for ((at, up), down) in at.iter().zip(&up.0).zip(&down.0) {
+                let difference = (up.value - down.value) / (2.0 * h);
+                worst = worst.max((at.tangent[k] - difference).abs());
+                largest = largest.max(difference.abs());
+            }
+            assert!(largest > 1e-3, "input {k} moves nothing: {largest:e}");
+            worst / largest.max(1.0)
+        });
+        let least = errors.min_by(f64::total_cmp);
+        assert!(least.is_some_and(|error| error < 1e-6), "input {k}: {least:?}");
     }
 }

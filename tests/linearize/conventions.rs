@@ -200,13 +200,17 @@ fn a_sliding_cube_agrees_with_differences_in_each_convention() {
     let scene = scene(&on_floor(SLIDING));
     let mut random = Random(28);
     for case in 0..8 {
-        let state = sliding(&mut random, case % 2 == 0);
-        let [fx, fy, fz, tx, ty, tz] = random.vector(1.0);
-        let u = [0.3 * fx, 0.3 * fy, 0.3 * fz, 0.01 * tx, 0.01 * ty, 0.01 * tz];
-        let result = linearize(&scene, &state, &u, &["all"]);
-        let report = result.report();
         // No mode changes nearby, where the differences would be of something else.
-        assert!(report.unsolved == 0 && report.worst.margin > 0.01, "{report:?}");
+        let mut drawn = std::iter::repeat_with(|| {
+            let state = sliding(&mut random, case % 2 == 0);
+            let [fx, fy, fz, tx, ty, tz] = random.vector(1.0);
+            let u = [0.3 * fx, 0.3 * fy, 0.3 * fz, 0.01 * tx, 0.01 * ty, 0.01 * tz];
+            let result = linearize(&scene, &state, &u, &["all"]);
+            assert_eq!(result.report().unsolved, 0, "{:?}", result.report());
+            (state, u, result)
+        });
+        let apart = drawn.find(|(.., result)| result.report().worst.margin > 0.01);
+        let (state, u, result) = apart.unwrap();
         assert!(!result.modes[0].is_empty());
         for convention in Convention::ALL {
             let name = convention.name();

@@ -39,8 +39,8 @@ fn at_a_limit_with_dry_friction_the_derivative_is_that_of_one_side() {
             rollout.advance(60, &scene.inputs);
             let gap = if upper { -rollout.state.q[0] } else { rollout.state.q[0] };
             assert!(gap.abs() < 1e-12, "{case}: {gap}");
-            // Rounding says which side a weight that has come to rest is on.
-            let rate = if gap < 0.0 { settings.baumgarte } else { 1.0 } / settings.time_step;
+            // Rounding says which side a weight that has come to rest is on; it makes no difference.
+            let rate = 1.0 / settings.time_step;
             let limit = if upper { "upper" } else { "lower" };
             let names = ["weight/friction".to_string(), format!("weight/{limit}")];
             let p: Vec<_> = names.iter().map(|name| model.parameter(name).unwrap()).collect();
@@ -73,6 +73,101 @@ fn at_a_limit_with_dry_friction_the_derivative_is_that_of_one_side() {
                         (found - expected).abs() < 1e-9,
                         "{case}: {columns:?}, not {expected:?}"
                     );
+                }
+            }
+        }
+    }
+}
+
+const STEP: f64 = 0.005;
+
+/// A cube of 0.1 m above or in a floor, at rest or falling, sliding or not.
+fn cube(gap: f64, [along, down]: [f64; 2], contact: &str, simulation: &str) -> Scene {
+    let text = format!(
+        "[simulation]
+         time_step = {STEP}
+         tolerance = 1e-12
+         {simulation}
+         [[half_space]]
+         name = 'floor'
+         normal = [0, 0, 1]
+         [[contact]]
+         {contact}
+         [[body]]
+         name = 'cube'
+         mass = 2
+         shape = {{ box = [0.05, 0.05, 0.05] }}
+         position = [0, 0, {}]
+         velocity = [{along:?}, 0, {:?}]",
+        0.05 + gap,
+        -down
+    );
+    Scene::parse(&text, "cube.toml").unwrap()
+}
+
+/// The Jacobian of the first step, in state and forces.
+fn jacobian(scene: &Scene) -> StepJacobian {
+    let inputs: Vec<usize> = (0..6).collect();
+    let selection = Selection { inputs: &inputs, parameters: &[] };
+    let (mut workspace, mut found) = (JacobianWorkspace::default(), StepJacobian::default());
+    let (state, memory) = (&scene.state, &mut Default::default());
+    let system = scene.system();
+    step_jacobian(&system, state, &scene.inputs, selection, memory, &mut workspace, &mut found);
+    assert_eq!(found.report.unsolved, 0);
+    found
+}
+
+/// What rests is at a gap of 0 up to rounding and compliance: (A, B) must not depend on its sign, nor on its size.
+#[test]
+fn at_rest_the_jacobian_does_not_depend_on_the_sign_of_the_gap() {
+    for simulation in ["", "compliance = 0", "compliance = 1e-3"] {
+        let at = |gap| jacobian(&cube(gap, [0.0; 2], "mu = 0.5", simulation));
+        let rest = at(0.0);
+        let expected = -1.0 / STEP;
+        // d v+ in z; z comes third
+        assert!((rest.a[(8, 2)] - expected).abs() < 1e-2 * -expected, "{}", rest.a[(8, 2)]);
+        for gap in [1e-12, 1e-10, 1e-9, 1e-8, 1e-6] {
+            for found in [at(gap), at(-gap)] {
+                let apart = (&found.a - &rest.a).amax() / rest.a.amax();
+                let forces = (&found.b - &rest.b).amax() / rest.b.amax();
+                assert!(apart.max(forces) < 1e-5, "{simulation} {gap}: {apart} {forces}");
+                assert!(found.report.worst.margin > 1e-4, "{simulation} {gap}: {:?}", found.report);
+            }
+        }
+    }
+}
+
+/// Where a target, a rebound or a coefficient of friction is about to be decided otherwise, the margin is as small as what is
+/// missing; where nothing is, it is not.
+#[test]
+fn the_margin_counts_what_is_decided_before_a_contact_is_solved() {
+    let small = 1e-7;
+    let rest = 1e-3 * STEP;
+    let (rebound, two) = ("mu = 0.5\nrestitution = 0.5", "mu = 0.5\nmu_static = 0.8");
+    let slip = cube(0.0, [0.0; 2], two, "").settings.static_speed;
+    let impact = 4.0 * 9.81 * STEP;
+    let threshold = format!("restitution_threshold = {impact}");
+    // The gap, the speeds, where the kink is in the gap and the speeds
+    let cases = [
+        ("mu = 0.5", "", -rest, [0.0; 2], [1.0, 0.0, 0.0]),
+        ("mu = 0.5", "", -5.0 * rest, [0.0; 2], [1.0, 0.0, 0.0]),
+        ("mu = 0.5", "baumgarte = 0", 0.0, [0.0; 2], [1.0, 0.0, 0.0]),
+        (rebound, threshold.as_str(), -1e-4, [0.0, impact], [0.0, 0.0, 1.0]),
+        (two, "", -1e-4, [slip, 0.0], [0.0, 1.0, 0.0]),
+    ];
+    for (contact, simulation, gap, [along, down], [dgap, dalong, ddown]) in cases {
+        for (distance, sides) in [(small, [1.0, -1.0]), (1e-3, [1.0, -1.0])] {
+            for side in sides {
+                let by = side * distance;
+                let moved = [along + by * dalong, down + by * ddown];
+                let scene = cube(gap + by * dgap * STEP, moved, contact, simulation);
+                let margin = jacobian(&scene).report.worst.margin;
+                let case = format!("{contact:?} {simulation:?} {by:e}: {margin:e}");
+                let scale = 9.81 * STEP;
+                if distance == small {
+                    assert!(margin < 3.0 * small / scale && margin > 0.0, "{case}");
+                } else {
+                    assert!(margin > 100.0 * small / scale, "{case}");
                 }
             }
         }

@@ -12,7 +12,7 @@ use nalgebra::{Matrix3, Vector3};
 use super::parts::{Adjoints, IslandAdjoint};
 use crate::argmin::{Mode, RowBlock};
 use crate::collision::ContactPoint;
-use crate::contact::{Constraint, Regime, Target, Twist};
+use crate::contact::{Constraint, Regime, Target, Twist, closing};
 use crate::dynamics::{EnergyAdjoint, FreeBodyAdjoint};
 use crate::linalg::{dot, solve_lower_transpose};
 use crate::linearize::contact_side::center;
@@ -180,7 +180,7 @@ impl ContactAdjoint {
         if !bounces {
             let trees = point.trees(of.motion).into_iter().flatten();
             let dt = trees.map(|tree| of.motion.duration(tree)).fold(f64::INFINITY, f64::min);
-            let share = if point.gap >= 0.0 { 1.0 } else { settings.baumgarte };
+            let share = closing(settings, point.gap, dt).share;
             gradient.gap += offset * share / dt;
         }
         for (body, arm) in point.bodies.into_iter().zip(gradient.arms) {
@@ -544,8 +544,7 @@ fn add_joint(of: &IslandAdjoint, id: usize, gap: f64, block: usize, adjoints: &m
     if solution.modes[block] == Mode::Break {
         return;
     }
-    let share = if gap >= 0.0 { 1.0 } else { settings.baumgarte };
-    let slope = of.conditions.offsets[block] * share / dt;
+    let slope = of.conditions.offsets[block] * closing(settings, gap, dt).share / dt;
     if id % 2 == 1 {
         adjoints.state[velocity] -= slope;
         adjoints.parameters[slots.upper] += slope;
