@@ -24,6 +24,7 @@ mod gradcheck;
 mod gradients;
 mod ground;
 mod hard_contacts;
+mod hard_scenes;
 mod identify;
 mod ilqr;
 mod import;

@@ -167,6 +167,24 @@ fn a_capsule_is_as_far_as_the_nearest_of_its_balls() {
     }
 }
 
+/// A corner of the field that is higher than a capsule far away on level ground has nothing to do with it.
+#[test]
+fn a_high_corner_far_away_is_not_touched() {
+    let mut heights = vec![0.0; 64];
+    heights[7] = 0.1;
+    let field = HeightField::new(8, 8, [0.2, 0.2], heights).unwrap();
+    let field = Box::leak(Box::new(Shape::HeightField(Arc::new(field))));
+    let mut pair = Pair::random([field, &CAPSULE], &mut Random(115), 1.0);
+    pair.orientations = [[1.0, 0.0, 0.0, 0.0]; 2];
+    pair.sizes = [Vector3::repeat(1.0), Vector3::new(0.05, 0.1, 0.0)];
+    // Along x = y, across to the corner.
+    let half = std::f64::consts::FRAC_1_SQRT_2;
+    pair.orientations[1] = [half, -0.5, 0.5, 0.0];
+    pair.positions = [Vector3::zeros(), Vector3::new(0.0, 0.0, 0.06)];
+    let least = least_gap(&pair.witnesses(10.0));
+    assert!((least - 0.01).abs() < 1e-12, "{least}");
+}
+
 #[test]
 fn a_node_that_stands_out_holds_a_box() {
     let mut heights = vec![0.0; 25];

@@ -73,9 +73,14 @@ fn side<T: Real>(terrain: &Terrain<T>, capsule: &Rod<T>, reach: f64, out: &mut V
         let top = values.node(node);
         let (Part::Side, _) = rod.nearest(&top) else { continue };
         // Upward, also of a segment that has sunk in.
-        let way = rod.line.foot(&top) - top;
+        let foot = rod.line.foot(&top);
+        let way = foot - top;
         let distance = way.norm();
         let sunk = way.z < 0.0;
+        // What is lower than a node far away is not in the ground for that.
+        if sunk && !values.is_in_ground(&foot) {
+            continue;
+        }
         let normal = if sunk { -way } else { way };
         if distance <= touching || !values.is_outermost_node(node, &(normal / distance)) {
             continue;

@@ -121,6 +121,14 @@ impl Terrain<'_, f64> {
         Some(Triangle { cell: [i, j], upper: y - i as f64 > x - j as f64 })
     }
 
+    /// Whether a point is under the triangles.
+    pub fn is_in_ground(&self, point: &Vector3<f64>) -> bool {
+        self.triangle_at(point).is_some_and(|triangle| {
+            let plane = self.plane(triangle);
+            plane.normal.dot(point) <= plane.offset
+        })
+    }
+
     /// The rows and columns of nodes, with a cell beside, about what is between two corners.
     pub fn nodes_about(&self, low: &Vector3<f64>, high: &Vector3<f64>) -> [Range<usize>; 2] {
         let half = self.field.half_extents();

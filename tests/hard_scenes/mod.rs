@@ -1,0 +1,109 @@
+//! Families of hard scenes: every contact problem is solved, every step is one that bodies can make, and where
+//! nothing is pushed out of anything (every other scene) no energy comes from nowhere. `STICTION_CASES=full` runs 100
+//! scenes of each family; with `--nocapture` it prints the table of `docs/verification.md`.
+
+mod families;
+
+use stiction::dynamics::Kinematics;
+use stiction::model::Scene;
+use stiction::simulation::{Rollout, StepReport};
+use stiction::state::State;
+use stiction::verify::{Oddity, plausible};
+
+use crate::cases;
+use crate::random::Random;
+use families::{ALL, Family};
+
+/// What became of the scenes of a family.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    scenes: usize,
+    report: StepReport,
+    implausible: Vec<String>,
+    /// The most energy that came from nowhere, relative to what was in motion and a fall by the way of a step.
+    gained: f64,
+    /// The deepest penetration, relative to the way that the fastest body makes in a step.
+    deepest: f64,
+}
+
+fn energy(scene: &Scene, state: &State<f64>) -> (f64, f64) {
+    let kinematics = Kinematics::new(&scene.model, &scene.parameters, state);
+    (kinematics.kinetic_energy(), kinematics.potential_energy(&scene.parameters))
+}
+
+fn run(family: &Family, seed: u64, tally: &mut Tally) {
+    let text = (family.make)(&mut Random(seed));
+    let mut scene = match Scene::parse(&text, "hard.toml") {
+        Ok(scene) => scene,
+        Err(error) => panic!("{}, seed {seed}: {error}\n{text}", family.name),
+    };
+    let pushes = seed.is_multiple_of(2);
+    if !pushes {
+        scene.settings.baumgarte = 0.0;
+    }
+    let dt = scene.settings.time_step;
+    let gravity = scene.parameters.gravity().norm();
+    let mass: f64 =
+        (0..scene.model.bodies.len()).map(|body| scene.parameters.mass(&scene.model, body)).sum();
+    let mut rollout = Rollout::new(scene.system(), scene.state.clone());
+    let (kinetic, potential) = energy(&scene, &rollout.state);
+    let start = kinetic + potential;
+    let (mut fastest, mut least) = (gravity * dt, potential);
+    for step in 0..family.steps {
+        let report = rollout.step(&scene.inputs);
+        let found = plausible(&scene.system(), &rollout.state, &rollout.workspace, &report);
+        // What is not pushed out goes on sinking where it turns over thin edges.
+        let found = found.filter(|found| pushes || !matches!(found.oddity, Oddity::Depth(_)));
+        if let Some(found) = found {
+            let body = &scene.model.bodies[found.body].name;
+            tally.implausible.push(format!("seed {seed}, step {step}, {body}: {}", found.oddity));
+            break;
+        }
+        let (kinetic, potential) = energy(&scene, &rollout.state);
+        fastest = fastest.max((2.0 * kinetic / mass).sqrt());
+        least = least.min(potential);
+        // A fall by the way of a step, and all that has been in motion.
+        let scale = mass * gravity * fastest * dt + (start - least);
+        if !pushes {
+            tally.gained = tally.gained.max((kinetic + potential - start) / scale);
+        }
+        let gaps = rollout.workspace.contacts().map(|contact| contact.gap);
+        tally.deepest = gaps.fold(tally.deepest, |most, gap| most.max(-gap / (fastest * dt)));
+    }
+    tally.scenes += 1;
+    tally.report.merge(&rollout.report);
+}
+
+fn tally(family: &Family, scenes: usize) -> Tally {
+    let mut tally = Tally::default();
+    (0..scenes as u64).for_each(|seed| run(family, 1000 + seed, &mut tally));
+    tally
+}
+
+#[test]
+fn hard_scenes_are_solved_and_plausible() {
+    let scenes = cases::count(100, 0.03);
+    println!(
+        "| family | scenes | steps | iterations a step | unsolved | residual | energy gained | depth |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    let mut wrong = Vec::new();
+    for family in &ALL {
+        let Tally { scenes, report, implausible, gained, deepest } = tally(family, scenes);
+        let StepReport { worst, unsolved, steps, .. } = report;
+        println!(
+            "| {} | {scenes} | {steps} | {:.1} | {unsolved} | {:.0e} | {gained:.0e} | {deepest:.2} |",
+            family.name,
+            worst.iterations as f64 / steps as f64,
+            worst.residual,
+        );
+        let most = if family.articulated { 0.05 } else { 1e-9 };
+        if unsolved > 0 || !implausible.is_empty() || gained > most {
+            wrong.push(format!(
+                "{}: {unsolved} unsolved, {gained:.1e} gained, {implausible:?}",
+                family.name
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
