@@ -20,7 +20,7 @@
 //! | `errors_from` | what standard errors are taken from: `linearisation`, or `halves` of the recordings (with `half_rollouts`, their work) |
 //! | `holdout` | of recordings that were held out: `recordings`, `position_error_percent`, `rotation_error_deg`, and the same of the scene's own parameters with `_of_scene`; `null` where nothing of the kind is recorded |
 //! | `truth` | true values by name, where the experiment states them |
-//! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode) |
+//! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode), `implausible` (how many steps are not plausible) |
 //! | `comparison` | with the result of the same experiment that stood where this one is written, if there was one: see `cli/comparison.rs` |
 //! | `warnings` | sentences |
 //!
@@ -39,12 +39,13 @@ use super::output::{UNSOLVED_SHARE, json_head, json_text, number, optional, prin
 use super::output::{check_directory, write_file};
 use super::report_folder::Destination;
 use super::resume::CheckpointFile;
-use super::{comparison, interrupt, observability, scene_options};
+use super::{comparison, interrupt, observability, plausibility, scene_options};
 use crate::Error;
 use crate::identify::{
     Comparison, Dataset, Effort, Evaluation, Experiment, Fit, FitStatus, InitialState, Problem,
     RolloutStart, evaluate_from, fit_from, half_sampling, hold_out,
 };
+use crate::simulation::Plausibility;
 use crate::view::FitReport;
 
 /// Identify physical parameters from recorded trajectories.
@@ -211,6 +212,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         (steps as f64 + cost * derivative_steps as f64) / result.steps_per_rollout
     });
     let held_out = held_out.map(|out| HeldOut::new(&experiment, &out, &result, threads));
+    let mut plausibility = Plausibility::default();
+    for t in held_out.iter().flat_map(|held_out| &held_out.fitted.trajectories) {
+        let (own, time_step) = (&t.report.plausibility, dataset.settings.time_step);
+        plausibility::warn(own, &t.name, &experiment.scene.model, time_step);
+        plausibility.merge(own, 0);
+    }
     let seconds = begin.elapsed().as_secs_f64();
     let mut object = result_json(&experiment, &result, threads, rollouts, seconds);
     let from = if half_rollouts.is_some() { "halves" } else { "linearisation" };
@@ -274,7 +281,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     let solved = result.report.unsolved as f64 <= UNSOLVED_SHARE * result.report.steps as f64;
     let done = result.status == FitStatus::Converged && solved;
-    Ok(if done { Outcome::Done } else { Outcome::Failed })
+    plausibility.merge(&result.report.plausibility, 0);
+    Ok(Outcome::of(done, &plausibility))
 }
 
 /// How a fit does on recordings that it has not seen, and how the scene's own parameters do.
@@ -454,6 +462,7 @@ fn result_json(
             "iterations": result.report.worst.iterations,
             "worst_residual": number(result.report.worst.residual),
             "least_margin": number(result.report.worst.margin),
+            "implausible": result.report.plausibility.steps,
         }),
     );
     object.insert("warnings".into(), result.warnings.clone().into());

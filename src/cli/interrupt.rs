@@ -16,7 +16,7 @@ pub(super) fn catch() {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
             std::process::exit(EXIT_CODE);
         }
-        eprintln!("stopping with what there is so far; once more to stop at once");
+        output::say("stopping with what there is so far; once more to stop at once");
     };
     if let Err(error) = ctrlc::set_handler(handler) {
         output::warn(&format!("Ctrl-C will end the program without a result: {error}"));

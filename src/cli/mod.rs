@@ -1,7 +1,7 @@
 //! The command line: one file a command.
 //!
-//! Exit codes: 0 done; 1 not converged, or a check failed; 2 bad input. With `--json`, standard
-//! output holds one JSON object and nothing else; messages and progress go to standard error.
+//! Exit codes: 0 done; 1 not converged, or a check failed; 2 bad input; 3 something was simulated that no body does.
+//! With `--json`, standard output holds one JSON object and nothing else; messages and progress go to standard error.
 
 mod archive;
 mod bench;
@@ -75,8 +75,9 @@ pub fn main() -> ExitCode {
         Ok(_) if output::lost() => ExitCode::from(2),
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
+        Ok(Outcome::Implausible) => ExitCode::from(3),
         Err(error) => {
-            eprintln!("error: {error}");
+            output::say(&format!("error: {error}"));
             ExitCode::from(2)
         }
     }

@@ -128,7 +128,18 @@ pub(super) fn warn_of_contacts(report: &StepReport, settings: &Settings) {
 
 /// Says on standard error what is not right, but does not stop anything.
 pub(super) fn warn(warning: &str) {
-    eprintln!("warning: {}", shortened(warning));
+    say(&format!("warning: {}", shortened(warning)));
+}
+
+/// Says on standard error what is good to know.
+pub(super) fn note(note: &str) {
+    say(&format!("note: {note}"));
+}
+
+/// Says a line on standard error. Where nobody listens, as on a full disk, nothing can be said about that.
+pub(super) fn say(line: &str) {
+    // `eprintln!` would panic.
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 /// Share of the steps whose contact problem may stay unsolved, each at the best residual found and
@@ -147,7 +158,7 @@ pub(super) fn print(text: &str) {
         && error.kind() != std::io::ErrorKind::BrokenPipe
         && !LOST.swap(true, Ordering::Relaxed)
     {
-        eprintln!("error: standard output: {error}");
+        say(&format!("error: standard output: {error}"));
     }
 }
 

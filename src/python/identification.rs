@@ -132,6 +132,6 @@ pub fn identify(
     if let Some(error) = raised {
         return Err(error);
     }
-    warn(py, &result.report, &experiment.scene.settings)?;
+    warn(py, &result.report, &experiment.scene)?;
     Identification::new(py, &experiment, result)
 }
