@@ -82,8 +82,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
                 "position_error_percent": optional(t.position_error_percent),
                 "rotation_error_deg": optional(t.rotation_error_deg),
                 "unsolved": t.report.unsolved,
-                "implausible": plausibility::json(&t.report.plausibility, model, time_step),
             });
+            if !t.report.plausibility.is_whole() {
+                row["implausible"] = plausibility::json(&t.report.plausibility, model, time_step);
+            }
             // Without hinges there is none.
             if let Some(joint) = t.joint_error_deg {
                 row["joint_error_deg"] = number(joint);

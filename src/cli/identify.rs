@@ -35,10 +35,10 @@ use serde_json::{Map, Value, json};
 
 use super::outcome::Outcome;
 use super::output::{UNSOLVED_SHARE, json_head, json_text, number, optional, print, threads, warn};
-#[cfg(feature = "plots")]
-use super::output::{check_directory, write_file};
 use super::report_folder::Destination;
 use super::resume::CheckpointFile;
+#[cfg(feature = "plots")]
+use super::whole_files::{check_place, write_file};
 use super::{comparison, interrupt, observability, plausibility, scene_options};
 use crate::Error;
 use crate::identify::{
@@ -101,7 +101,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let threads = threads(arguments.threads)?;
     #[cfg(feature = "plots")]
     if let Some(path) = &arguments.plot {
-        check_directory(path)?;
+        check_place(path)?;
     }
     let destination = arguments.output.as_deref().map(Destination::new).transpose()?;
     let (mut experiment, mut dataset);
@@ -134,6 +134,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         dataset = kept;
         held_out = Some(out);
     }
+    let lock = destination.as_ref().map(Destination::lock).transpose()?;
     let file = destination.as_ref().and_then(CheckpointFile::of);
     let checkpoint = match &file {
         Some(file) if arguments.resume => file.load(&experiment, &dataset)?,
@@ -282,6 +283,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let solved = result.report.unsolved as f64 <= UNSOLVED_SHARE * result.report.steps as f64;
     let done = result.status == FitStatus::Converged && solved;
     plausibility.merge(&result.report.plausibility, 0);
+    drop(lock);
     Ok(Outcome::of(done, &plausibility))
 }
 

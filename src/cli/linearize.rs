@@ -8,6 +8,7 @@ use super::plausibility;
 use super::progress::Progress;
 use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
+use super::whole_files;
 use crate::Error;
 use crate::linearize::{Convention, Linearizer};
 use crate::model::Scene;
@@ -67,7 +68,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let format = format_of(&arguments.output)?;
     let scene = load_scene(&arguments.scene, &arguments.options)?;
     let Scene { model, state, settings, .. } = &scene;
-    output::check_directory(&arguments.output)?;
+    whole_files::check_place(&arguments.output)?;
     let scene_name = arguments.scene.display().to_string();
     let system = scene.system();
     let convention = Convention::named(&arguments.convention).ok_or_else(|| {
@@ -118,7 +119,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             .to_npz(&system)
             .map_err(|error| Error::io(&arguments.output, std::io::Error::other(error)))?,
     };
-    output::write_file(&arguments.output, &contents)?;
+    whole_files::write_file(&arguments.output, &contents)?;
 
     let report = result.report();
     let undetermined = result.determined.iter().filter(|&&determined| !determined).count();

@@ -17,6 +17,7 @@ mod import;
 mod init;
 mod interrupt;
 mod linearize;
+mod lock;
 mod observability;
 mod outcome;
 mod output;
@@ -28,6 +29,7 @@ mod resume;
 mod run_length;
 mod scene_options;
 mod simulate;
+mod whole_files;
 
 use std::process::ExitCode;
 
@@ -59,6 +61,7 @@ enum Command {
 
 /// Runs the program on the arguments of the process.
 pub fn main() -> ExitCode {
+    interrupt::catch_limits();
     let result = match Program::parse().command {
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Identify(arguments) => identify::run(&arguments),

@@ -14,6 +14,7 @@ use super::plausibility;
 use super::progress::Progress;
 use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
+use super::whole_files;
 use crate::Error;
 use crate::model::{Joint, Scene};
 use crate::simulation::{Rollout, StepReport};
@@ -75,7 +76,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let mut scene = load_scene(&arguments.scene, &arguments.options)?;
     let steps = run_length(&arguments.scene, scene.settings.time_step, arguments.steps)?;
     for path in arguments.output.iter().chain(&arguments.view) {
-        output::check_directory(path)?;
+        whole_files::check_place(path)?;
     }
     let columns = match &arguments.columns {
         None => None,
@@ -133,9 +134,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         let page = Playback { drawing, clips: vec![clip] }.html(&name)?;
         files.push((path.clone(), page.into_bytes()));
     }
-    for (path, contents) in &files {
-        output::write_file(path, contents)?;
-    }
+    let all: Vec<(&Path, &[u8])> =
+        files.iter().map(|(path, text)| (path.as_path(), &text[..])).collect();
+    whole_files::write_files(&all)?;
     let files: Vec<&Path> = files.iter().map(|(path, _)| path.as_path()).collect();
     if arguments.json {
         let mut object = output::json_head("simulate", 0, 1);

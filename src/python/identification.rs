@@ -1,7 +1,6 @@
 //! Parameters from recordings, as Python sees it.
 
 use std::collections::BTreeMap;
-use std::fs::read_to_string;
 use std::path::PathBuf;
 
 use numpy::PyArrayDyn;
@@ -12,8 +11,8 @@ use super::calls::warn;
 use super::exceptions::Error;
 use super::numpy_arrays::output;
 use super::scene::Scene;
-use crate::Error as InputError;
 use crate::identify::{Dataset, Effort, Experiment, Fit, fit, half_sampling};
+use crate::text;
 
 /// What an identification found; numbers by the names of the parameters, SI units.
 #[pyclass(frozen, get_all, module = "stiction")]
@@ -112,8 +111,7 @@ pub fn identify(
         raised.is_none()
     };
     let (experiment, result) = py.detach(|| {
-        let text = text.map_or_else(|| read_to_string(&path), Ok);
-        let text = text.map_err(|error| InputError::io(&path, error))?;
+        let text = text.map_or_else(|| text::read(&path, text::MOST_BYTES), Ok)?;
         let (experiment, missing) = Experiment::parse(&text, &path, data, scene)?;
         missing.map_or(Ok(()), Err)?;
         experiment.scene.settings.solver.demand_derivatives(&experiment.name)?;
