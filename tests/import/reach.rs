@@ -46,7 +46,10 @@ fn models_do_not_read_beyond_their_package() {
     let secret = folder.path("secret.obj").display().to_string();
     let scheme = format!("file://{secret}");
     let include = "<mujoco><include file='../secret.xml'/></mujoco>".to_string();
-    folder.write("secret.xml", "<mujoco><worldbody/></mujoco>");
+    folder.write(
+        "secret.xml",
+        "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>",
+    );
     for (name, text) in [
         ("plain/a.toml", toml("../secret.obj")),
         ("plain/b.toml", toml(&secret)),
