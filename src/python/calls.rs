@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
@@ -144,6 +144,37 @@ fn watched<R: Send>(
                 }
             }
         })
+    })
+}
+
+/// `f` on a thread of its own, while this one looks for signals; an error if one raised an exception. `f` is not waited
+/// for then: it is told to stop, which it may take its time for, and what it comes to is dropped.
+pub(super) fn watched_apart<R: Send + 'static>(
+    py: Python,
+    f: impl FnOnce(&AtomicBool) -> PyResult<R> + Send + 'static,
+) -> PyResult<R> {
+    py.detach(|| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (done, result) = channel();
+        let told = stop.clone();
+        let worker = Builder::new()
+            .spawn(move || done.send(f(&told)).is_ok())
+            .map_err(|error| Error::new_err(format!("no thread could be started: {error}")))?;
+        loop {
+            match result.recv_timeout(PATIENCE) {
+                Ok(result) => return result,
+                Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                    Err(panic) => resume_unwind(panic),
+                    Ok(_) => return Err(Error::new_err("the computation ended early")),
+                },
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Err(error) = Python::attach(|py| py.check_signals()) {
+                        stop.store(true, Ordering::Relaxed);
+                        return Err(error);
+                    }
+                }
+            }
+        }
     })
 }
 
