@@ -59,8 +59,8 @@ impl Kind {
 const STEPS: usize = 3;
 /// One case in so many is differentiated in all ways, and one has a search; the others a part of it.
 const RARE: usize = 20;
-/// How often such a check asks whether to go on: before each number and each way.
-const MOST_ASKED: usize = 60;
+/// How often such a check asks whether to go on: before each value and each way.
+const MOST_ASKED: usize = 1_000;
 /// One scene in so many is also simulated by the program.
 const PROGRAM: usize = 200;
 const NOISE: Noise =
@@ -192,9 +192,13 @@ fn used(scene: &Scene, random: &mut Random) -> Option<bool> {
         return Some(implausible);
     }
     let program = StepProgram::new(system, &scene.state, &scene.inputs, &rollout.memory, 1);
-    // Steps that are not solved are the longest there are, and each difference takes many.
+    // Steps that are not solved are the longest there are, a tenth of a second some, and each difference takes many.
     let easy = rollout.report.unsolved == 0;
-    let mut left = if random.below(RARE) == 0 && easy { MOST_ASKED } else { 3 };
+    let mut left = match (random.below(RARE) == 0, easy) {
+        (true, true) => MOST_ASKED,
+        (false, true) => 30,
+        (_, false) => 4,
+    };
     // What cannot be differentiated says so.
     let _ = Gradcheck::while_wanted(&program, &mut || {
         left = left.saturating_sub(1);
@@ -210,7 +214,8 @@ fn used(scene: &Scene, random: &mut Random) -> Option<bool> {
     let experiment = Experiment::new("planned", scene.clone(), vec![free], NOISE);
     let duration = 2.0 * scene.settings.time_step;
     match Dataset::planned(&experiment, &own, duration) {
-        Ok(dataset) => fitted(&experiment, &dataset, random),
+        Ok(dataset) if easy => fitted(&experiment, &dataset, random),
+        Ok(dataset) => drop(evaluate(&experiment, &dataset, &own, 1)),
         Err(error) => is_a_message(&error),
     }
     Some(implausible)
