@@ -196,7 +196,7 @@ fn used(scene: &Scene, random: &mut Random) -> Option<bool> {
     let easy = rollout.report.unsolved == 0;
     let mut left = match (random.below(RARE) == 0, easy) {
         (true, true) => MOST_ASKED,
-        (false, true) => 30,
+        (false, true) => 12,
         (_, false) => 4,
     };
     // What cannot be differentiated says so.
