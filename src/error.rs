@@ -97,7 +97,12 @@ impl Error {
 impl fmt::Display for Error {
     /// Names of a file can be of any length, and messages repeat them: what is too long is cut.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&without_middle(&self.file, LONGEST_PATH))?;
+        let file = without_middle(&self.file, LONGEST_PATH);
+        // A line break in a name would make two lines of one message.
+        match file.contains(char::is_control) {
+            false => f.write_str(&file)?,
+            true => f.write_str(&visible(&file))?,
+        }
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
@@ -106,6 +111,15 @@ impl fmt::Display for Error {
         }
         write!(f, ": {}", shortened(&self.message))
     }
+}
+
+/// A text whose control characters are shown by their numbers.
+fn visible(text: &str) -> String {
+    let shown = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(shown).collect()
 }
 
 /// Longest path that is shown whole, in characters: systems know no longer ones.

@@ -203,6 +203,7 @@ pub mod simulation;
 pub mod spatial;
 pub mod state;
 mod table;
+mod text;
 pub mod trajectory;
 pub mod transition;
 pub mod verify;

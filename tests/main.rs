@@ -32,6 +32,8 @@ mod internals;
 mod layers;
 mod linearize;
 mod many_shapes;
+#[cfg(all(feature = "cli", unix))]
+mod outputs;
 mod paper;
 mod physics;
 #[cfg(feature = "plots")]

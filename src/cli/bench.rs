@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::drive::{Drive, DriveOptions, Settled, check_step};
 use super::outcome::Outcome;
 use super::output::{self, number};
+use super::plausibility;
 use super::progress::Progress;
 use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
@@ -113,8 +114,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         true => output::json_text(bench.json(&times, &statistics)),
         false => bench.text(&times, &statistics),
     });
-    output::warn_of_contacts(&statistics.report, &scene.settings);
-    Ok(if statistics.report.unsolved == 0 { Outcome::Done } else { Outcome::Failed })
+    let report = &statistics.report;
+    output::warn_of_contacts(report, &scene.settings);
+    plausibility::warn(&report.plausibility, "", &scene.model, scene.settings.time_step);
+    let mut plausibility = report.plausibility;
+    if let Some(settled) = &bench.settled {
+        settled.warn(&scene);
+        plausibility.merge(&settled.report.plausibility, 0);
+    }
+    Ok(Outcome::of(report.unsolved == 0, &plausibility))
 }
 
 /// Runs something and adds the time it takes.
@@ -258,7 +266,10 @@ impl Bench<'_> {
         object.insert("integrator".into(), settings.integrator.name().into());
         object.insert("contact_solver".into(), settings.solver.name().into());
         object.insert("tolerance".into(), number(settings.tolerance));
-        object.insert("settled".into(), self.settled.as_ref().map(Settled::json).into());
+        object.insert(
+            "settled".into(),
+            self.settled.as_ref().map(|settled| settled.json(self.scene)).into(),
+        );
         let size = json!({
             "bodies": model.bodies.len(),
             "nq": model.nq(),

@@ -13,6 +13,7 @@ use crate::identify::{
     Comparison, Dataset, Experiment, Fit, InitialState, PairedDifference, RolloutStart,
     evaluate_from,
 };
+use crate::text;
 
 pub(super) fn description(comparison: &Comparison) -> Value {
     let pairs = |pairs: &Option<PairedDifference>| {
@@ -45,8 +46,8 @@ pub(super) fn with_previous(
     fit: &Fit,
     threads: usize,
 ) -> Option<Comparison> {
-    let metadata = std::fs::metadata(file).ok()?;
-    let text = std::fs::read_to_string(file).ok().filter(|_| metadata.is_file())?;
+    // A device, to which a result can be written, may have no end.
+    let text = file.is_file().then(|| text::read(file, text::MOST_BYTES).ok()).flatten()?;
     let previous: Value = serde_json::from_str(&text).ok()?;
     if previous.get("experiment")?.as_str()? != experiment.name {
         return None;

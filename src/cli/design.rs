@@ -15,9 +15,10 @@ use serde_json::{Map, Value, json};
 
 use super::outcome::Outcome;
 use super::output::{ResultArguments, json_head, json_text, optional, print};
-use super::scene_options;
+use super::{plausibility, scene_options};
 use crate::Error;
 use crate::identify::{Candidate, Dataset, Design, Experiment, Information};
+use crate::simulation::Plausibility;
 
 /// Rank experiments by the information they give on parameters.
 ///
@@ -90,7 +91,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         report(&ranking, pair.as_ref(), &chosen, &names);
     }
     let best = ranking.iter().chain(&pair).map(|design| design.open).min();
-    Ok(if best == Some(0) { Outcome::Done } else { Outcome::Failed })
+    let mut plausibility = Plausibility::default();
+    candidates.iter().for_each(|c| plausibility.merge(&c.information.report.plausibility, 0));
+    Ok(Outcome::of(best == Some(0), &plausibility))
 }
 
 /// The information of an experiment, and how many frames it has.
@@ -118,6 +121,9 @@ fn candidate(
     };
     let information = Information::at(&experiment, &dataset, &values, threads);
     let frames = dataset.trajectories.iter().map(|t| t.times.len()).sum();
+    let (model, time_step) = (&experiment.scene.model, dataset.settings.time_step);
+    let plausibility = &information.report.plausibility;
+    plausibility::warn(plausibility, &experiment.name, model, time_step);
     Ok((Candidate { name: experiment.name, information }, frames))
 }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::interrupt;
 use super::output;
+use super::plausibility;
 use super::progress::Progress;
 use super::run_length::MOST_STEPS;
 use super::scene_options::SceneOptions;
@@ -167,12 +168,20 @@ impl Settled {
         )
     }
 
-    pub fn json(&self) -> serde_json::Value {
+    /// Says on standard error what no body does, if it did.
+    pub fn warn(&self, scene: &Scene) {
+        let (model, time_step) = (&scene.model, scene.settings.time_step);
+        plausibility::warn(&self.report.plausibility, "while it settled", model, time_step);
+    }
+
+    pub fn json(&self, scene: &Scene) -> serde_json::Value {
+        let (model, time_step) = (&scene.model, scene.settings.time_step);
         serde_json::json!({
             "seconds": self.seconds,
             "speed": output::number(self.speed),
             "angular_speed": output::number(self.angular_speed),
             "unsolved": self.report.unsolved,
+            "implausible": plausibility::json(&self.report.plausibility, model, time_step),
         })
     }
 }

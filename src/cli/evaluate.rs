@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::outcome::Outcome;
 use super::output::{
-    ResultArguments, UNSOLVED_SHARE, json_head, json_text, number, optional, print,
+    ResultArguments, UNSOLVED_SHARE, json_head, json_text, number, optional, print, warn,
 };
 use super::result_file::read_parameters;
-use super::{comparison, scene_options};
+use super::{comparison, plausibility, scene_options};
 use crate::Error;
 use crate::identify::{Comparison, Dataset, Experiment, RolloutStart, evaluate_from};
-use crate::simulation::StepReport;
+use crate::simulation::{Plausibility, StepReport};
 
 /// Simulate whole recordings from their first frame and measure the distance.
 #[derive(clap::Args)]
@@ -69,6 +69,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let comparison = before.as_ref().map(|before| Comparison::new(before, &evaluation));
     let mut total = StepReport::default();
     evaluation.trajectories.iter().for_each(|t| total.merge(&t.report));
+    let (model, time_step) = (&experiment.scene.model, dataset.settings.time_step);
 
     let rows: Vec<Value> = evaluation
         .trajectories
@@ -82,6 +83,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
                 "rotation_error_deg": optional(t.rotation_error_deg),
                 "unsolved": t.report.unsolved,
             });
+            if !t.report.plausibility.is_whole() {
+                row["implausible"] = plausibility::json(&t.report.plausibility, model, time_step);
+            }
             // Without hinges there is none.
             if let Some(joint) = t.joint_error_deg {
                 row["joint_error_deg"] = number(joint);
@@ -121,11 +125,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let text = json_text(object);
     arguments.result.write(&text)?;
     if total.unsolved > 0 {
-        eprintln!(
-            "warning: {} contact problems in {} steps were not solved to the tolerance (worst \
-             residual {:.1e})",
+        warn(&format!(
+            "{} contact problems in {} steps were not solved to the tolerance (worst residual {:.1e})",
             total.unsolved, total.steps, total.worst.residual
-        );
+        ));
+    }
+    let mut plausibility = Plausibility::default();
+    for (of, evaluation) in [("", Some(&evaluation)), ("with --compare: ", before.as_ref())] {
+        for t in evaluation.iter().flat_map(|evaluation| &evaluation.trajectories) {
+            let (of, own) = (format!("{of}{}", t.name), &t.report.plausibility);
+            plausibility::warn(own, &of, model, time_step);
+            plausibility.merge(own, 0);
+        }
     }
     if arguments.result.json {
         print(&text);
@@ -156,5 +167,5 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         }
     }
     let solved = total.unsolved as f64 <= UNSOLVED_SHARE * total.steps as f64;
-    Ok(if evaluation.is_finite() && solved { Outcome::Done } else { Outcome::Failed })
+    Ok(Outcome::of(evaluation.is_finite() && solved, &plausibility))
 }

@@ -7,6 +7,7 @@ use clap::Subcommand;
 use super::outcome::Outcome;
 use super::output;
 use super::scene_options::{SceneOptions, load_scene};
+use super::whole_files;
 use crate::Error;
 use crate::c_interface::Attachment;
 use crate::transition::Transition;
@@ -57,7 +58,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
 }
 
 fn casadi(arguments: &CasadiArguments) -> Result<Outcome, Error> {
-    output::check_directory(&arguments.output)?;
+    whole_files::check_place(&arguments.output)?;
     let scene = load_scene(&arguments.scene, &arguments.options)?;
     let name = arguments.scene.display().to_string();
     let inputs = match &arguments.inputs {
@@ -68,7 +69,7 @@ fn casadi(arguments: &CasadiArguments) -> Result<Outcome, Error> {
     let attachment = Attachment::new(&scene, &inputs, &name)?;
     let transition: Transition = attachment.transition(attachment.scene()?.into())?;
     let library = read_library(arguments.library.as_deref())?;
-    output::write_file(&arguments.output, &attachment.attach(&library))?;
+    whole_files::write_file(&arguments.output, &attachment.attach(&library))?;
 
     let (nx, nu) = (transition.nq() + transition.nv(), transition.nu());
     if arguments.json {

@@ -11,12 +11,13 @@ use serde_json::{Map, Value, json};
 use super::interrupt;
 use super::outcome::Outcome;
 use super::output;
+use super::plausibility;
 use super::progress::Progress;
 use super::run_length::MOST_STEPS;
 use super::scene_options::{SceneOptions, load_scene};
 use crate::Error;
 use crate::model::{ContactSolver, Scene, StaggeredDerivative};
-use crate::simulation::Rollout;
+use crate::simulation::{Plausibility, Rollout};
 use crate::verify::{Errors, Gradcheck, StepProgram};
 
 /// Check derivatives of the step: tape, duals, duals through the optimality conditions, duals
@@ -58,7 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let limit = Duration::try_from_secs_f64(arguments.limit).map_err(|_| {
         Error::input("--limit", None, arguments.limit.to_string(), "must be a time in s")
     })?;
-    let mut checks = Vec::new();
+    let (mut checks, mut implausible) = (Vec::new(), Vec::new());
     let most = if arguments.scene.is_some() { steps } else { steps * scenes::all().count() };
     let progress = Progress::new(most, arguments.json);
     let mut patience = Patience { start: Instant::now(), limit, progress, checked: 0, asked: 0 };
@@ -76,12 +77,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         interrupt::catch();
         let name = path.display().to_string();
         let stride = (total as usize / steps).max(1);
-        let check = check(&name, &scene, steps, stride, &mut patience)?;
+        let (check, plausibility) = check(&name, &scene, steps, stride, &mut patience)?;
+        implausible.extend(Implausible::new(&name, &scene, plausibility));
         checks.push((name, check));
     } else {
         interrupt::catch();
         for (name, text) in scenes::all() {
-            let check = check(name, &Scene::parse(&text, name)?, steps, 1, &mut patience)?;
+            let scene = Scene::parse(&text, name)?;
+            let (check, plausibility) = check(name, &scene, steps, 1, &mut patience)?;
+            implausible.extend(Implausible::new(name, &scene, plausibility));
             checks.push((name.to_string(), check));
         }
     }
@@ -89,6 +93,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     for (name, check) in &checks {
         warn(name, check);
         total.merge(check);
+    }
+    let mut plausibility = Plausibility::default();
+    for own in &implausible {
+        output::warn(&own.sentence);
+        plausibility.merge(&own.plausibility, 0);
     }
     let Patience { checked, asked, progress, .. } = patience;
     drop(progress);
@@ -102,12 +111,32 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if arguments.json {
         let mut object = json(&checks, &total);
         object.insert("states".into(), json!({ "asked": asked, "checked": checked }));
+        let own = implausible.iter().map(|own| (own.name.clone(), own.json.clone()));
+        object.insert("implausible".into(), Value::Object(own.collect()));
         output::print(&output::json_text(object));
     } else {
         output::print(&table(&checks, &total));
     }
     let passed = total.passed() && !interrupt::interrupted();
-    Ok(if passed { Outcome::Done } else { Outcome::Failed })
+    Ok(Outcome::of(passed, &plausibility))
+}
+
+/// A scene whose simulation made steps that no body makes.
+struct Implausible {
+    name: String,
+    plausibility: Plausibility,
+    sentence: String,
+    json: Value,
+}
+
+impl Implausible {
+    /// Nothing if all is well.
+    fn new(name: &str, scene: &Scene, plausibility: Plausibility) -> Option<Implausible> {
+        let (model, time_step) = (&scene.model, scene.settings.time_step);
+        let sentence = format!("{name}: {}", plausibility.sentence(model, time_step)?);
+        let json = plausibility::json(&plausibility, model, time_step);
+        Some(Implausible { name: name.to_string(), plausibility, sentence, json })
+    }
 }
 
 /// How long a check may take, and how many states were to be checked, and were.
@@ -125,14 +154,14 @@ impl Patience {
     }
 }
 
-/// Checks `count` states of the simulation of a scene, `stride` steps apart.
+/// Checks `count` states of the simulation of a scene, `stride` steps apart; also says whether its steps are plausible.
 fn check(
     name: &str,
     scene: &Scene,
     count: usize,
     stride: usize,
     patience: &mut Patience,
-) -> Result<Gradcheck, Error> {
+) -> Result<(Gradcheck, Plausibility), Error> {
     let Scene { settings, state, inputs, .. } = scene;
     settings.solver.demand_derivatives(name)?;
     if let ContactSolver::Staggered { derivative: StaggeredDerivative::Implicit, .. } =
@@ -144,13 +173,13 @@ fn check(
     }
     let system = scene.system();
     let mut rollout = Rollout::new(system, state.clone());
-    let mut total = Gradcheck::default();
+    let (mut total, mut last) = (Gradcheck::default(), Plausibility::default());
     patience.asked += count;
     for number in 0..count {
         // The state before the first check is the scene's.
         for _ in 0..if number == 0 { 0 } else { stride } {
             if !patience.lasts() {
-                return Ok(total);
+                return Ok((total, rollout.report.plausibility));
             }
             rollout.step(inputs);
         }
@@ -159,10 +188,14 @@ fn check(
             .map_err(|error| Error::input(name, None, "", error.to_string()))?;
         let Some(check) = check else { break };
         total.merge(&check);
+        last = check.report.plausibility;
         patience.checked += 1;
         patience.progress.set(patience.checked);
     }
-    Ok(total)
+    // The last step that was checked is not one of the rollout.
+    let mut plausibility = rollout.report.plausibility;
+    plausibility.merge(&last, rollout.report.steps);
+    Ok((total, plausibility))
 }
 
 /// Says what the verdict does not cover.

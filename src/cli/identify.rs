@@ -20,7 +20,7 @@
 //! | `errors_from` | what standard errors are taken from: `linearisation`, or `halves` of the recordings (with `half_rollouts`, their work) |
 //! | `holdout` | of recordings that were held out: `recordings`, `position_error_percent`, `rotation_error_deg`, and the same of the scene's own parameters with `_of_scene`; `null` where nothing of the kind is recorded |
 //! | `truth` | true values by name, where the experiment states them |
-//! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode) |
+//! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode), `implausible` (how many steps are not plausible) |
 //! | `comparison` | with the result of the same experiment that stood where this one is written, if there was one: see `cli/comparison.rs` |
 //! | `warnings` | sentences |
 //!
@@ -35,16 +35,17 @@ use serde_json::{Map, Value, json};
 
 use super::outcome::Outcome;
 use super::output::{UNSOLVED_SHARE, json_head, json_text, number, optional, print, threads, warn};
-#[cfg(feature = "plots")]
-use super::output::{check_directory, write_file};
 use super::report_folder::Destination;
 use super::resume::CheckpointFile;
-use super::{comparison, interrupt, observability, scene_options};
+#[cfg(feature = "plots")]
+use super::whole_files::{check_place, write_file};
+use super::{comparison, interrupt, observability, plausibility, scene_options};
 use crate::Error;
 use crate::identify::{
     Comparison, Dataset, Effort, Evaluation, Experiment, Fit, FitStatus, InitialState, Problem,
     RolloutStart, evaluate_from, fit_from, half_sampling, hold_out,
 };
+use crate::simulation::Plausibility;
 use crate::view::FitReport;
 
 /// Identify physical parameters from recorded trajectories.
@@ -100,7 +101,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let threads = threads(arguments.threads)?;
     #[cfg(feature = "plots")]
     if let Some(path) = &arguments.plot {
-        check_directory(path)?;
+        check_place(path)?;
     }
     let destination = arguments.output.as_deref().map(Destination::new).transpose()?;
     let (mut experiment, mut dataset);
@@ -133,6 +134,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         dataset = kept;
         held_out = Some(out);
     }
+    let lock = destination.as_ref().map(Destination::lock).transpose()?;
     let file = destination.as_ref().and_then(CheckpointFile::of);
     let checkpoint = match &file {
         Some(file) if arguments.resume => file.load(&experiment, &dataset)?,
@@ -211,6 +213,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         (steps as f64 + cost * derivative_steps as f64) / result.steps_per_rollout
     });
     let held_out = held_out.map(|out| HeldOut::new(&experiment, &out, &result, threads));
+    let mut plausibility = Plausibility::default();
+    for t in held_out.iter().flat_map(|held_out| &held_out.fitted.trajectories) {
+        let (own, time_step) = (&t.report.plausibility, dataset.settings.time_step);
+        plausibility::warn(own, &t.name, &experiment.scene.model, time_step);
+        plausibility.merge(own, 0);
+    }
     let seconds = begin.elapsed().as_secs_f64();
     let mut object = result_json(&experiment, &result, threads, rollouts, seconds);
     let from = if half_rollouts.is_some() { "halves" } else { "linearisation" };
@@ -274,7 +282,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     let solved = result.report.unsolved as f64 <= UNSOLVED_SHARE * result.report.steps as f64;
     let done = result.status == FitStatus::Converged && solved;
-    Ok(if done { Outcome::Done } else { Outcome::Failed })
+    plausibility.merge(&result.report.plausibility, 0);
+    drop(lock);
+    Ok(Outcome::of(done, &plausibility))
 }
 
 /// How a fit does on recordings that it has not seen, and how the scene's own parameters do.
@@ -454,6 +464,7 @@ fn result_json(
             "iterations": result.report.worst.iterations,
             "worst_residual": number(result.report.worst.residual),
             "least_margin": number(result.report.worst.margin),
+            "implausible": result.report.plausibility.steps,
         }),
     );
     object.insert("warnings".into(), result.warnings.clone().into());

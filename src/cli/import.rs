@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::outcome::Outcome;
 use super::output;
+use super::whole_files;
 use crate::Error;
 use crate::assemble::Description;
 use crate::formats::LoadOptions;
@@ -32,7 +33,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let Arguments { model, output, floating_base, json } = arguments;
     if let Some(path) = output {
-        output::check_directory(path)?;
+        whole_files::check_place(path)?;
     }
     let options = LoadOptions { floating_base: *floating_base };
     let description = Description::load(model, options)?;
@@ -40,7 +41,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let directory = output.as_deref().and_then(std::path::Path::parent);
     let text = description.to_toml(directory.unwrap_or(std::path::Path::new("")));
     if let Some(path) = output {
-        output::write_file(path, text.as_bytes())?;
+        whole_files::write_file(path, text.as_bytes())?;
     } else if !json {
         output::print(text.trim_end());
     }

@@ -1,5 +1,7 @@
 //! Ctrl-C during long work: the first asks it to stop with what it has, the second ends the program.
 
+#[cfg(unix)]
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::output;
@@ -16,10 +18,21 @@ pub(super) fn catch() {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
             std::process::exit(EXIT_CODE);
         }
-        eprintln!("stopping with what there is so far; once more to stop at once");
+        output::say("stopping with what there is so far; once more to stop at once");
     };
     if let Err(error) = ctrlc::set_handler(handler) {
         output::warn(&format!("Ctrl-C will end the program without a result: {error}"));
+    }
+}
+
+/// From now on a file that grows beyond the limit on its size is an error of the write, which is told; of its own
+/// accord it would end the program.
+pub(super) fn catch_limits() {
+    #[cfg(unix)]
+    {
+        use signal_hook::consts::SIGXFSZ;
+        // Best effort: without it the program ends, and nothing is half written all the same.
+        let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     }
 }
 

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::outcome::Outcome;
 use super::output::{self, number};
+use super::plausibility;
 use super::progress::Progress;
 use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
+use super::whole_files;
 use crate::Error;
 use crate::linearize::{Convention, Linearizer};
 use crate::model::Scene;
@@ -66,7 +68,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let format = format_of(&arguments.output)?;
     let scene = load_scene(&arguments.scene, &arguments.options)?;
     let Scene { model, state, settings, .. } = &scene;
-    output::check_directory(&arguments.output)?;
+    whole_files::check_place(&arguments.output)?;
     let scene_name = arguments.scene.display().to_string();
     let system = scene.system();
     let convention = Convention::named(&arguments.convention).ok_or_else(|| {
@@ -117,7 +119,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             .to_npz(&system)
             .map_err(|error| Error::io(&arguments.output, std::io::Error::other(error)))?,
     };
-    output::write_file(&arguments.output, &contents)?;
+    whole_files::write_file(&arguments.output, &contents)?;
 
     let report = result.report();
     let undetermined = result.determined.iter().filter(|&&determined| !determined).count();
@@ -138,6 +140,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         object.insert("parameter_names".into(), names.into());
         object.insert("undetermined".into(), undetermined.into());
         object.insert("solver".into(), output::solver_summary(&report));
+        let implausible = plausibility::json(&report.plausibility, model, settings.time_step);
+        object.insert("implausible".into(), implausible);
         object.insert("files".into(), vec![output::path(&arguments.output)].into());
         output::print(&output::json_text(object));
     } else {
@@ -148,16 +152,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         output::print(&text);
     }
     output::warn_of_contacts(&report, settings);
+    plausibility::warn(&report.plausibility, "", model, settings.time_step);
     if undetermined > 0 {
-        eprintln!(
-            "warning: {undetermined} of {steps} steps have no derivative (NaN in .npz, null in \
+        output::warn(&format!(
+            "{undetermined} of {steps} steps have no derivative (NaN in .npz, null in \
              .json; `determined` in `meta` says which): the contacts do not determine one"
-        );
+        ));
     }
-    match report.unsolved + undetermined {
-        0 => Ok(Outcome::Done),
-        _ => Ok(Outcome::Failed),
-    }
+    Ok(Outcome::of(report.unsolved + undetermined == 0, &report.plausibility))
 }
 
 /// Which file format the name of a file asks for.
@@ -179,10 +181,10 @@ fn remark_on_time_step(trajectory: &Trajectory, time_step: f64) {
     if gaps().any(off) {
         let (least, most) =
             gaps().fold((f64::INFINITY, 0.0_f64), |(l, m), gap| (l.min(gap), m.max(gap)));
-        eprintln!(
-            "note: {}: the frames are {least} s to {most} s apart, the time step of the scene is \
+        output::note(&format!(
+            "{}: the frames are {least} s to {most} s apart, the time step of the scene is \
              {time_step} s; each state is linearised over one step of the scene",
             trajectory.name
-        );
+        ));
     }
 }

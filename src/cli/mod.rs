@@ -1,7 +1,7 @@
 //! The command line: one file a command.
 //!
-//! Exit codes: 0 done; 1 not converged, or a check failed; 2 bad input. With `--json`, standard
-//! output holds one JSON object and nothing else; messages and progress go to standard error.
+//! Exit codes: 0 done; 1 not converged, or a check failed; 2 bad input; 3 something was simulated that no body does.
+//! With `--json`, standard output holds one JSON object and nothing else; messages and progress go to standard error.
 
 mod archive;
 mod bench;
@@ -17,6 +17,7 @@ mod import;
 mod init;
 mod interrupt;
 mod linearize;
+mod lock;
 mod observability;
 mod outcome;
 mod output;
@@ -28,6 +29,7 @@ mod resume;
 mod run_length;
 mod scene_options;
 mod simulate;
+mod whole_files;
 
 use std::process::ExitCode;
 
@@ -59,6 +61,7 @@ enum Command {
 
 /// Runs the program on the arguments of the process.
 pub fn main() -> ExitCode {
+    interrupt::catch_limits();
     let result = match Program::parse().command {
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Identify(arguments) => identify::run(&arguments),
@@ -75,8 +78,9 @@ pub fn main() -> ExitCode {
         Ok(_) if output::lost() => ExitCode::from(2),
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
+        Ok(Outcome::Implausible) => ExitCode::from(3),
         Err(error) => {
-            eprintln!("error: {error}");
+            output::say(&format!("error: {error}"));
             ExitCode::from(2)
         }
     }

@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 
 use super::outcome::Outcome;
 use super::output::{json_head, json_text, number, print};
+use super::plausibility;
 use crate::identify::{Dataset, Experiment, Observability};
 
 /// Asks at the start and with the scene's values, and prints what is found.
@@ -52,7 +53,10 @@ pub(super) fn run(
             false => "unobservable: the recordings cannot tell all of these parameters",
         });
     }
-    if told { Outcome::Done } else { Outcome::Failed }
+    let mut plausibility = at_start.report.plausibility;
+    plausibility.merge(&at_scene.report.plausibility, 0);
+    plausibility::warn(&plausibility, "", &experiment.scene.model, dataset.settings.time_step);
+    Outcome::of(told, &plausibility)
 }
 
 fn description(at: &Observability) -> Value {

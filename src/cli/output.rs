@@ -1,4 +1,4 @@
-//! Where results go: files that are whole or not there, and one JSON object on standard output.
+//! Where results go: a file, one JSON object on standard output, and what is said on standard error.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Map, Value};
 
+use super::whole_files::{check_place, write_file};
 use crate::Error;
 use crate::error::shortened;
 use crate::model::Settings;
@@ -29,7 +30,7 @@ impl ResultArguments {
     /// The number of threads, after a look at whether the result can be written.
     pub fn threads(&self) -> Result<usize, Error> {
         let threads = threads(self.threads)?;
-        self.output.as_deref().map_or(Ok(()), check_directory)?;
+        self.output.as_deref().map_or(Ok(()), check_place)?;
         Ok(threads)
     }
 
@@ -37,45 +38,6 @@ impl ResultArguments {
     pub fn write(&self, text: &str) -> Result<(), Error> {
         let Some(path) = &self.output else { return Ok(()) };
         write_file(path, format!("{text}\n").as_bytes())
-    }
-}
-
-/// Writes a file by way of a temporary one beside it, so that it is never half written. Through a link
-/// the file it points to is written; a device or pipe is written directly.
-pub(super) fn write_file(path: &Path, contents: &[u8]) -> Result<(), Error> {
-    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    if std::fs::metadata(&target).is_ok_and(|there| !there.is_file()) {
-        return std::fs::write(&target, contents).map_err(|error| Error::io(path, error));
-    }
-    let path = target.as_path();
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let written =
-        std::fs::write(&temporary, contents).and_then(|()| std::fs::rename(&temporary, path));
-    written.map_err(|error| {
-        // Best effort: the first error is the one to report.
-        let _ = std::fs::remove_file(&temporary);
-        Error::io(path, error)
-    })
-}
-
-/// An error unless the directory of a file to be written exists: said before a long run, not after.
-pub(super) fn check_directory(path: &Path) -> Result<(), Error> {
-    let directory = match path.parent() {
-        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
-        Some(parent) => parent,
-        None => path,
-    };
-    match directory.is_dir() && !path.is_dir() {
-        true => Ok(()),
-        false => {
-            let message = match path.is_dir() {
-                true => "is a directory; give the name of a file".to_string(),
-                false => format!("there is no directory {}", directory.display()),
-            };
-            Err(Error::input(path.display().to_string(), None, "", message))
-        }
     }
 }
 
@@ -128,7 +90,18 @@ pub(super) fn warn_of_contacts(report: &StepReport, settings: &Settings) {
 
 /// Says on standard error what is not right, but does not stop anything.
 pub(super) fn warn(warning: &str) {
-    eprintln!("warning: {}", shortened(warning));
+    say(&format!("warning: {}", shortened(warning)));
+}
+
+/// Says on standard error what is good to know.
+pub(super) fn note(note: &str) {
+    say(&format!("note: {note}"));
+}
+
+/// Says a line on standard error. Where nobody listens, as on a full disk, nothing can be said about that.
+pub(super) fn say(line: &str) {
+    // `eprintln!` would panic.
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 /// Share of the steps whose contact problem may stay unsolved, each at the best residual found and
@@ -147,7 +120,7 @@ pub(super) fn print(text: &str) {
         && error.kind() != std::io::ErrorKind::BrokenPipe
         && !LOST.swap(true, Ordering::Relaxed)
     {
-        eprintln!("error: standard output: {error}");
+        say(&format!("error: standard output: {error}"));
     }
 }
 

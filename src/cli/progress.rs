@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 
+use super::output;
+
 /// A run that ends sooner gets no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often a line tells of it where there is no bar.
@@ -33,7 +35,7 @@ impl Progress {
         if !self.wanted {
             if self.told.elapsed() > INTERVAL {
                 self.told = Instant::now();
-                eprintln!("note: {done} of {} done", self.steps);
+                output::note(&format!("{done} of {} done", self.steps));
             }
             return;
         }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::output::{check_directory, write_file};
+use super::lock::Lock;
+use super::whole_files::{check_place, write_file, write_files};
 use crate::Error;
 use crate::assemble::Description;
 use crate::identify::{Experiment, Fit};
@@ -26,7 +27,7 @@ impl Destination {
         // A device or pipe takes the result alone.
         let there = std::fs::metadata(path).is_ok_and(|there| !there.is_dir());
         if is_json || (there && !path.is_file()) {
-            check_directory(path)?;
+            check_place(path)?;
             return Ok(Destination::File(path.to_path_buf()));
         }
         if there {
@@ -34,9 +35,28 @@ impl Destination {
             return Err(Error::input(path.display().to_string(), None, "", message));
         }
         if !path.is_dir() {
-            check_directory(path)?;
+            check_place(path)?;
         }
         Ok(Destination::Folder(path.to_path_buf()))
+    }
+
+    /// Makes sure that nobody else writes there, and that it can be written; a folder is made.
+    ///
+    /// # Errors
+    /// If somebody does, or it cannot.
+    pub fn lock(&self) -> Result<Option<Lock>, Error> {
+        match self {
+            Destination::File(path) if path.exists() && !path.is_file() => Ok(None),
+            Destination::File(path) => {
+                check_place(path)?;
+                Lock::of_file(path).map(Some)
+            }
+            Destination::Folder(folder) => {
+                let lock = Lock::of_folder(folder)?;
+                check_place(&folder.join(RESULT))?;
+                Ok(Some(lock))
+            }
+        }
     }
 
     /// The file of the result.
@@ -66,11 +86,13 @@ impl Destination {
         // All is made before anything is written.
         let page = report().html()?;
         let scene = identified_scene(experiment, fit, folder);
-        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
         let file = folder.join("report.html");
-        write_file(&folder.join(RESULT), result.as_bytes())?;
-        write_file(&folder.join("scene.toml"), scene.as_bytes())?;
-        write_file(&file, page.as_bytes())?;
+        // A new result has the others beside it.
+        write_files(&[
+            (&file, page.as_bytes()),
+            (&folder.join("scene.toml"), scene.as_bytes()),
+            (&folder.join(RESULT), result.as_bytes()),
+        ])?;
         Ok(file)
     }
 }

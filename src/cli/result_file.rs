@@ -13,7 +13,7 @@ pub(super) fn read_parameters(
     path: &Path,
     experiment: &Experiment,
 ) -> Result<Parameters<f64>, Error> {
-    let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
+    let text = crate::text::read(path, crate::text::MOST_BYTES)?;
     let file = path.display().to_string();
     let bad = |field: &str, message: String| Error::input(&file, None, field, message);
     let result: Value = serde_json::from_str(&text)

@@ -1,11 +1,13 @@
 //! Where a search stands, kept in a file after each iteration, so that what was stopped can go on.
 
+use std::io::ErrorKind::NotFound;
 use std::path::{Path, PathBuf};
 
-use super::output::write_file;
 use super::report_folder::Destination;
-use crate::Error;
+use super::whole_files::write_file;
+use crate::error::ErrorKind;
 use crate::identify::{Checkpoint, Dataset, Experiment};
+use crate::{Error, text};
 
 /// The file a search is kept in while it runs.
 pub(super) struct CheckpointFile(PathBuf);
@@ -35,10 +37,9 @@ impl CheckpointFile {
         experiment: &Experiment,
         dataset: &Dataset,
     ) -> Result<Option<Checkpoint>, Error> {
-        let text = match std::fs::read_to_string(&self.0) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::io(&self.0, error)),
+        let text = match text::read(&self.0, text::MOST_BYTES) {
+            Err(error) if error.kind() == ErrorKind::Io(NotFound) => return Ok(None),
+            text => text?,
         };
         let name = self.0.display().to_string();
         let checkpoint: Checkpoint = serde_json::from_str(&text).map_err(|error| {

@@ -6,14 +6,15 @@ use serde_json::{Value, json};
 
 use super::archive;
 use super::contact_log::ContactLog;
-use super::drive::{Drive, DriveOptions, Settled, check_step};
+use super::drive::{Drive, DriveOptions, check_step};
 use super::interrupt;
 use super::outcome::Outcome;
 use super::output::{self, number};
-use super::plausibility::Plausibility;
+use super::plausibility;
 use super::progress::Progress;
 use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
+use super::whole_files;
 use crate::Error;
 use crate::model::{Joint, Scene};
 use crate::simulation::{Rollout, StepReport};
@@ -25,7 +26,8 @@ use crate::view::{Clip, Drawing, Playback, Role, TrackRecorder};
 ///
 /// The trajectory is CSV: a row for the initial state and one after each step; or an .npz archive with
 /// arrays t, q, v, u (inputs of the steps) and meta (names of their columns, JSON). Exit code 1 if a
-/// contact problem was not solved (the files are complete all the same), 2 if the input is bad.
+/// contact problem was not solved, 3 if a step is not plausible (the files are complete all the same), 2 if the
+/// input is bad.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The scene: .toml, MJCF (.xml, .mjcf) or URDF (.urdf)
@@ -74,7 +76,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let mut scene = load_scene(&arguments.scene, &arguments.options)?;
     let steps = run_length(&arguments.scene, scene.settings.time_step, arguments.steps)?;
     for path in arguments.output.iter().chain(&arguments.view) {
-        output::check_directory(path)?;
+        whole_files::check_place(path)?;
     }
     let columns = match &arguments.columns {
         None => None,
@@ -97,8 +99,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let progress = Progress::new(steps, arguments.json);
     let run = Run { arguments, scene: &scene, steps };
     let watch = Watch { log: log.as_mut(), inputs: inputs.as_mut(), recorder: recorder.as_mut() };
-    let (trajectory, mut report, plausibility) = run.roll_out(&mut drive, watch, progress)?;
+    let (trajectory, mut report) = run.roll_out(&mut drive, watch, progress)?;
     let made = trajectory.steps();
+    let plausibility = report.plausibility;
     if let Some(settled) = &settled {
         report.merge(&settled.report);
     }
@@ -131,36 +134,43 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         let page = Playback { drawing, clips: vec![clip] }.html(&name)?;
         files.push((path.clone(), page.into_bytes()));
     }
-    for (path, contents) in &files {
-        output::write_file(path, contents)?;
-    }
+    let all: Vec<(&Path, &[u8])> =
+        files.iter().map(|(path, text)| (path.as_path(), &text[..])).collect();
+    whole_files::write_files(&all)?;
     let files: Vec<&Path> = files.iter().map(|(path, _)| path.as_path()).collect();
     if arguments.json {
         let mut object = output::json_head("simulate", 0, 1);
         object.insert("scene".into(), output::path(&arguments.scene));
         object.insert("steps".into(), made.into());
         object.insert("time_step".into(), number(scene.settings.time_step));
-        object.insert("settled".into(), settled.as_ref().map(Settled::json).into());
+        object
+            .insert("settled".into(), settled.as_ref().map(|settled| settled.json(&scene)).into());
         object.insert("final_time".into(), trajectory.times.last().copied().into());
         object.insert("final_state".into(), final_state(&scene, &trajectory));
         object.insert("solver".into(), output::solver_summary(&report));
-        object.insert("implausible".into(), plausibility.json(&scene.model));
+        object.insert(
+            "implausible".into(),
+            plausibility::json(&plausibility, &scene.model, scene.settings.time_step),
+        );
         object.insert("files".into(), files.iter().map(|path| output::path(path)).collect());
         output::print(&output::json_text(object));
     } else if let Some(settled) = &settled {
         // Standard output may be the trajectory.
-        eprintln!("note: {}", settled.sentence());
+        output::note(&settled.sentence());
     }
     if !arguments.json && !files.is_empty() {
         let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
         output::print(&format!("{made} steps written to {}", names.join(", ")));
     }
     output::warn_of_contacts(&report, &scene.settings);
-    plausibility.warn(&scene.model);
+    if let Some(settled) = &settled {
+        settled.warn(&scene);
+    }
+    plausibility::warn(&plausibility, "", &scene.model, scene.settings.time_step);
     if made < steps {
         output::warn(&format!("interrupted after {made} of {steps} steps"));
     }
-    Ok(if report.unsolved == 0 && made == steps { Outcome::Done } else { Outcome::Failed })
+    Ok(Outcome::of(report.unsolved == 0 && made == steps, &report.plausibility))
 }
 
 /// What is written down on the way.
@@ -185,7 +195,7 @@ impl Run<'_> {
         drive: &mut Drive,
         mut watch: Watch,
         mut progress: Progress,
-    ) -> Result<(Trajectory, StepReport, Plausibility), Error> {
+    ) -> Result<(Trajectory, StepReport), Error> {
         let Run { arguments, scene, steps } = *self;
         let Scene { model, state, settings, .. } = scene;
         let system = scene.system();
@@ -201,7 +211,6 @@ impl Run<'_> {
         if let Some(recorder) = &mut watch.recorder {
             recorder.frame(0.0, state);
         }
-        let mut plausibility = Plausibility::default();
         for step in 1..=steps {
             let start = (step - 1) as f64 * settings.time_step;
             drive.update(scene, Some(start), &rollout.state);
@@ -211,7 +220,6 @@ impl Run<'_> {
             let report = rollout.step(&drive.inputs);
             let time = step as f64 * settings.time_step;
             check_step(&file, (step, time), &rollout.state, &report)?;
-            plausibility.see(&system, time, &rollout, &report);
             if let Some(log) = &mut watch.log {
                 let contacts = rollout.workspace.contacts();
                 log.add(model, step, time, contacts, &report)
@@ -228,7 +236,7 @@ impl Run<'_> {
                 break;
             }
         }
-        Ok((trajectory, rollout.report, plausibility))
+        Ok((trajectory, rollout.report))
     }
 }
 

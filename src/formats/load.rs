@@ -33,7 +33,7 @@ impl Scene {
                            parent and joint is free";
             return Err(Error::input(path.display().to_string(), None, "floating_base", message));
         }
-        let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
+        let text = crate::text::read(path, crate::text::MOST_BYTES)?;
         Scene::parse(&text, &path.display().to_string())
     }
 }

@@ -5,6 +5,7 @@ mod mass_properties;
 mod mesh;
 mod mjcf;
 mod pose;
+mod reach;
 mod scene;
 mod urdf;
 mod xml;

@@ -2,14 +2,12 @@
 //! so that no file takes the stack, the memory or hours.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use crate::Error;
+use crate::{Error, text};
 
 /// Bytes of one file: a hundred times the largest robot found in public.
 const MOST_BYTES: u64 = 64 << 20;
@@ -47,15 +45,7 @@ pub(super) struct Attribute {
 
 /// The text of a file of at most [`MOST_BYTES`].
 pub(super) fn read(path: &Path) -> Result<String, Error> {
-    let io = |error| Error::io(path, error);
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(io)?;
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(io)?;
-    String::from_utf8(bytes).map_err(|error| {
-        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count();
-        Error::input(path.display().to_string(), line, "", "is not text in UTF-8")
-    })
+    text::read(path, MOST_BYTES)
 }
 
 /// Parses a file; its root element.

@@ -5,20 +5,21 @@ use std::ffi::CString;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
+use pyo3::types::PyType;
 
 use super::arguments::{Given, threads as number_of_threads};
-use super::exceptions::{Error, UnsolvedWarning};
+use super::exceptions::{Error, ImplausibleWarning, UnsolvedWarning};
 use super::numpy_arrays::Cases;
 use crate::Error as InputError;
 use crate::argmin::ContactResiduals;
 use crate::identify::parallel;
-use crate::model::Settings;
+use crate::model::Scene;
 use crate::simulation::StepReport;
 use crate::transition::Transition;
 
@@ -92,9 +93,10 @@ pub(super) fn evaluate<const N: usize, R: Send>(
         report.merge(&own);
         values.push(value);
     }
-    if report.unsolved > 0 || report.residuals != ContactResiduals::default() {
-        let settings = lock(py, transition).scene().settings;
-        warn(py, &report, &settings)?;
+    let well = report.unsolved == 0 && report.residuals == ContactResiduals::default();
+    if !well || !report.plausibility.is_whole() {
+        let scene = lock(py, transition).scene().clone();
+        warn(py, &report, &scene)?;
     }
     Ok(values)
 }
@@ -145,17 +147,54 @@ fn watched<R: Send>(
     })
 }
 
+/// `f` on a thread of its own, while this one looks for signals; an error if one raised an exception. `f` is not waited
+/// for then: it is told to stop, which it may take its time for, and what it comes to is dropped.
+pub(super) fn watched_apart<R: Send + 'static>(
+    py: Python,
+    f: impl FnOnce(&AtomicBool) -> PyResult<R> + Send + 'static,
+) -> PyResult<R> {
+    py.detach(|| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (done, result) = channel();
+        let told = stop.clone();
+        let worker = Builder::new()
+            .spawn(move || done.send(f(&told)).is_ok())
+            .map_err(|error| Error::new_err(format!("no thread could be started: {error}")))?;
+        loop {
+            match result.recv_timeout(PATIENCE) {
+                Ok(result) => return result,
+                Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                    Err(panic) => resume_unwind(panic),
+                    Ok(_) => return Err(Error::new_err("the computation ended early")),
+                },
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Err(error) = Python::attach(|py| py.check_signals()) {
+                        stop.store(true, Ordering::Relaxed);
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    })
+}
+
 /// A lock that a panic before does not spoil: every case starts afresh.
 pub(super) fn lock<'a, T>(py: Python, mutex: &'a Mutex<T>) -> MutexGuard<'a, T> {
     mutex.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says once how contact problems were not solved.
-pub(super) fn warn(py: Python, report: &StepReport, settings: &Settings) -> PyResult<()> {
-    let warnings = report.warnings(settings).join("; ");
-    if warnings.is_empty() {
-        return Ok(());
+/// Says once how contact problems were not solved, and once what no body does.
+pub(super) fn warn(py: Python, report: &StepReport, scene: &Scene) -> PyResult<()> {
+    let say = |category: Bound<PyType>, text: String| {
+        let message = CString::new(text).map_err(|error| Error::new_err(error.to_string()))?;
+        PyErr::warn(py, &category, &message, 1)
+    };
+    let warnings = report.warnings(&scene.settings).join("; ");
+    if !warnings.is_empty() {
+        say(py.get_type::<UnsolvedWarning>(), warnings)?;
     }
-    let message = CString::new(warnings).map_err(|error| Error::new_err(error.to_string()))?;
-    PyErr::warn(py, &py.get_type::<UnsolvedWarning>(), &message, 1)
+    match report.plausibility.sentence(&scene.model, scene.settings.time_step) {
+        Some(sentence) => say(py.get_type::<ImplausibleWarning>(), sentence),
+        None => Ok(()),
+    }
 }

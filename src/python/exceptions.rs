@@ -18,6 +18,12 @@ create_exception!(
     PyUserWarning,
     "Contact problems were not solved to the tolerance: results are the best found, not to be trusted there."
 );
+create_exception!(
+    stiction,
+    ImplausibleWarning,
+    PyUserWarning,
+    "Steps were simulated that no body makes: energy or speed out of nothing, depths beyond what is thick."
+);
 
 impl From<InputError> for PyErr {
     fn from(error: InputError) -> PyErr {

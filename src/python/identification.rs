@@ -1,19 +1,19 @@
 //! Parameters from recordings, as Python sees it.
 
 use std::collections::BTreeMap;
-use std::fs::read_to_string;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
 use super::arguments::{Given, threads as number_of_threads};
-use super::calls::warn;
+use super::calls::{warn, watched_apart};
 use super::exceptions::Error;
 use super::numpy_arrays::output;
 use super::scene::Scene;
-use crate::Error as InputError;
 use crate::identify::{Dataset, Effort, Experiment, Fit, fit, half_sampling};
+use crate::text;
 
 /// What an identification found; numbers by the names of the parameters, SI units.
 #[pyclass(frozen, get_all, module = "stiction")]
@@ -104,17 +104,12 @@ pub fn identify(
 ) -> PyResult<Identification> {
     let scene = scene.map(|scene| scene.description(py));
     let threads = number_of_threads(threads)?;
-    let mut raised = None;
-    // Whether to go on.
-    let mut watch = || {
-        let signals = Python::attach(|py| py.check_signals());
-        raised = raised.take().or(signals.err());
-        raised.is_none()
-    };
-    let (experiment, result) = py.detach(|| {
-        let text = text.map_or_else(|| read_to_string(&path), Ok);
-        let text = text.map_err(|error| InputError::io(&path, error))?;
-        let (experiment, missing) = Experiment::parse(&text, &path, data, scene)?;
+    let data = data.map(str::to_string);
+    let (experiment, result) = watched_apart(py, move |stop| {
+        // Whether to go on.
+        let watch = || !stop.load(Ordering::Relaxed);
+        let text = text.map_or_else(|| text::read(&path, text::MOST_BYTES), Ok)?;
+        let (experiment, missing) = Experiment::parse(&text, &path, data.as_deref(), scene)?;
         missing.map_or(Ok(()), Err)?;
         experiment.scene.settings.solver.demand_derivatives(&experiment.name)?;
         let dataset = Dataset::load(&experiment)?;
@@ -129,9 +124,6 @@ pub fn identify(
         }
         PyResult::Ok((experiment, result))
     })?;
-    if let Some(error) = raised {
-        return Err(error);
-    }
-    warn(py, &result.report, &experiment.scene.settings)?;
+    warn(py, &result.report, &experiment.scene)?;
     Identification::new(py, &experiment, result)
 }

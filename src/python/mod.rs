@@ -14,7 +14,7 @@ use pyo3::pymodule;
 #[pymodule]
 mod _stiction {
     #[pymodule_export]
-    use crate::python::exceptions::{Error, UnsolvedWarning};
+    use crate::python::exceptions::{Error, ImplausibleWarning, UnsolvedWarning};
     #[pymodule_export]
     use crate::python::identification::{Identification, identify};
     #[pymodule_export]

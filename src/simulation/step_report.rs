@@ -1,5 +1,6 @@
 //! How the contact problems of steps were solved.
 
+use super::oddity::Plausibility;
 use crate::argmin::{ContactResiduals, Report, Status};
 use crate::model::{ContactSolver, Settings};
 
@@ -15,13 +16,16 @@ pub struct StepReport {
     pub residuals: ContactResiduals,
     /// How many steps there were.
     pub steps: usize,
+    /// Those of them that no body makes, see [`plausible`](super::plausible()).
+    pub plausibility: Plausibility,
 }
 
 impl Default for StepReport {
     fn default() -> Self {
         let worst = Report { margin: f64::INFINITY, ..Report::default() };
         let residuals = ContactResiduals::default();
-        StepReport { worst, unsolved: 0, residuals, steps: 0 }
+        let plausibility = Plausibility::default();
+        StepReport { worst, unsolved: 0, residuals, steps: 0, plausibility }
     }
 }
 
@@ -32,7 +36,7 @@ impl StepReport {
     /// Adds one problem.
     pub(super) fn add(&mut self, report: Report, residuals: ContactResiduals) {
         let unsolved = usize::from(!report.status.is_solved());
-        self.merge(&StepReport { worst: report, unsolved, residuals, steps: 0 });
+        self.merge(&StepReport { worst: report, unsolved, residuals, ..StepReport::default() });
     }
 
     /// What a reader of the results should know about the solution of the contact problems, in
@@ -87,6 +91,7 @@ impl StepReport {
     /// Adds the steps of another report.
     pub fn merge(&mut self, other: &StepReport) {
         self.unsolved += other.unsolved;
+        self.plausibility.merge(&other.plausibility, self.steps);
         self.steps += other.steps;
         self.residuals = self.residuals.max(other.residuals);
         // An inadmissible input is worse than any residual.

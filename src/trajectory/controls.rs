@@ -30,7 +30,7 @@ impl Controls {
     /// Reads a CSV file.
     pub fn load(path: impl AsRef<Path>, model: &Model) -> Result<Controls, Error> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
+        let text = crate::text::read(path, crate::text::MOST_BYTES)?;
         Controls::parse(&text, &path.display().to_string(), model)
     }
 

@@ -54,7 +54,7 @@ impl Trajectory {
         map: &ColumnMap,
     ) -> Result<Trajectory, Error> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
+        let text = crate::text::read(path, crate::text::MOST_BYTES)?;
         Trajectory::parse_with(&text, &path.display().to_string(), model, map)
     }
 

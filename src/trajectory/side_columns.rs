@@ -14,7 +14,7 @@ pub fn load_columns(
     names: &[&str],
 ) -> Result<Vec<Vec<Option<f64>>>, Error> {
     let path = path.as_ref();
-    let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
+    let text = crate::text::read(path, crate::text::MOST_BYTES)?;
     let file = path.display().to_string();
     let mut reader = reader(&text);
     let header = reader.headers().map_err(|error| csv_error(&file, error))?.clone();

@@ -1,5 +1,7 @@
 //! Differences of a program that knows when it crosses a kink.
 
+use std::cell::Cell;
+
 use nalgebra::DMatrix;
 
 use super::ladder::{Ladder, size};
@@ -20,7 +22,7 @@ pub struct Difference {
 
 /// The columns of the Jacobian of `run` at `x`, which is about `jacobian`: by central differences where both sides keep
 /// the modes (the second result of `run`), by those of one side where only one does; none where there is no
-/// difference that can be trusted. Nothing if `go_on`, asked before each, says no.
+/// difference that can be trusted. Nothing if `go_on`, asked before each value of `run`, says no.
 pub(super) fn columns<S: PartialEq>(
     mut run: impl FnMut(&[f64]) -> (Vec<f64>, S),
     x: &[f64],
@@ -29,7 +31,13 @@ pub(super) fn columns<S: PartialEq>(
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Vec<Option<Difference>>> {
     let (y, modes) = run(x);
+    let stopped = Cell::new(false);
     let mut kept = |x: &[f64]| {
+        // A value can take long where it is hard to solve; the ladder ends where there are none.
+        if stopped.get() || !go_on() {
+            stopped.set(true);
+            return None;
+        }
         let (y, found) = run(x);
         (found == modes).then_some(y)
     };
@@ -60,5 +68,9 @@ pub(super) fn columns<S: PartialEq>(
             _ => None,
         }
     };
-    (0..x.len()).map(|j| go_on().then(|| of_input(j))).collect()
+    let column = |j: usize| {
+        let column = of_input(j);
+        (!stopped.get()).then_some(column)
+    };
+    (0..x.len()).map(column).collect()
 }

@@ -53,7 +53,7 @@ impl Gradcheck {
         Ok(found.unwrap_or_else(|| unreachable!("nothing stops it")))
     }
 
-    /// [`of`](Self::of) as long as `go_on` says so, which is asked before each input and each way to differentiate:
+    /// [`of`](Self::of) as long as `go_on` says so, which is asked before each value of a difference and each way to differentiate:
     /// nothing if it said no.
     ///
     /// # Errors

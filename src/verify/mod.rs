@@ -30,11 +30,11 @@ mod gradcheck;
 mod kink;
 mod ladder;
 mod limit;
-mod plausible;
 mod program;
 mod subject;
 mod ways;
 
+pub use crate::simulation::{Implausible, Oddity, Plausibility, plausible};
 pub use check::{Options, check, check_second_order, check_with};
 pub use derivatives::Derivatives;
 pub use differences::Difference;
@@ -42,5 +42,4 @@ pub use errors::Errors;
 pub use findings::{Agreement, Apart, Check, Entry, Findings, Kink, Place, Verdict};
 pub use gradcheck::{Gradcheck, Row};
 pub use kink::Kind;
-pub use plausible::{Implausible, Oddity, plausible};
 pub use program::{ContactModes, StepProgram};

@@ -64,7 +64,7 @@ pub fn fit_plot(experiment: &Experiment, dataset: &Dataset, fit: &Fit) -> Result
     if fit.parameters.len() > NAMED {
         named.push("…".into());
     }
-    let title = format!("{}: {}", experiment.name, named.join(", "));
+    let title = plain(&format!("{}: {}", experiment.name, named.join(", ")));
     let mut svg = String::new();
     draw(&panels, &title, &mut svg)
         .map_err(|error| Error::io("plot", std::io::Error::other(error.to_string())))?;
@@ -149,6 +149,12 @@ fn simulate(
 }
 
 /// The last part of a path, if it has one.
+/// A text without what a picture cannot have in it: names of files may have any character.
+fn plain(text: &str) -> String {
+    let cannot = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
+    text.chars().map(|c| if cannot(c) { ' ' } else { c }).collect()
+}
+
 fn file_name(path: &str) -> &str {
     std::path::Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
 }
@@ -204,7 +210,7 @@ fn draw<'a>(panels: &[Panel], title: &str, svg: &'a mut String) -> Drawn<'a> {
             .margin_right(36)
             .margin_top(20)
             .margin_left(12)
-            .caption(&panel.title, (FONT, LEGEND_TEXT, &INK))
+            .caption(plain(&panel.title), (FONT, LEGEND_TEXT, &INK))
             .x_label_area_size(88)
             .y_label_area_size(104)
             .build_cartesian_2d(0.0..time, 0.0..height)?;

@@ -104,7 +104,7 @@ fn all_is_whole(folder: &Path) {
     for entry in entries {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
-        if name.ends_with(".tmp") {
+        if name.ends_with(".part") || name == ".stiction-lock" {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();

@@ -8,6 +8,8 @@ mod meshes;
 mod mjcf;
 mod mujoco;
 pub mod overlap;
+#[cfg(feature = "cli")]
+mod reach;
 mod urdf;
 mod write;
 

@@ -8,25 +8,27 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const PHYSICS: &str = "error table ad linalg argmin spatial state model dynamics collision contact";
+const PHYSICS: &str =
+    "error table text ad linalg argmin spatial state model dynamics collision contact";
 const FILES: &str = "assemble formats trajectory";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 25] = [
+const LAYERS: [(&str, &[&str]); 26] = [
     ("error", &[]),
     ("npz", &[]),
     ("table", &["error"]),
+    ("text", &["error"]),
     ("ad", &[]),
     ("linalg", &["ad"]),
     ("argmin", &["ad linalg"]),
     ("spatial", &["ad linalg"]),
     ("state", &["ad linalg spatial"]),
     ("model", &["error ad linalg spatial state"]),
-    ("trajectory", &["error state model"]),
+    ("trajectory", &["error text state model"]),
     ("dynamics", &["ad linalg spatial state model"]),
     ("collision", &["ad linalg spatial state model dynamics"]),
     ("assemble", &["error spatial state model dynamics collision"]),
-    ("formats", &["error table spatial state model assemble"]),
+    ("formats", &["error table text spatial state model assemble"]),
     ("contact", &["ad linalg argmin spatial state model dynamics collision"]),
     ("simulation", &[PHYSICS]),
     ("gradient", &["error ad model simulation"]),

@@ -1,5 +1,7 @@
 """Identification from files and from arrays."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -100,3 +102,37 @@ def test_names_with_commas_and_quotes(cube, random):
 def test_errors_say_what_is_wrong(cube, experiment, given, message):
     with pytest.raises(stiction.Error, match=message):
         stiction.identify(experiment, given, scene=cube)
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import numpy as np, stiction
+
+scene = stiction.parse(sys.argv[1])
+x = scene.x0
+x[7] = 1
+X = scene.rollout(x, steps=20_000)
+# One iteration takes many seconds: recordings are long, and one window each.
+recordings = [(0.01 * np.arange(len(X)), X)] * 4
+experiment = {"parameter": [{"name": "floor-cube/mu", "start": 0.5, "lower": 0.01, "upper": 1.5}]}
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def interrupt():
+    global sent
+    time.sleep(1.5)
+    sent = time.monotonic()
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    stiction.identify(experiment, recordings, scene=scene, threads=1)
+except KeyboardInterrupt:
+    print(time.monotonic() - sent)
+    assert scene.step(x).shape == x.shape
+"""
+
+
+def test_ctrl_c_ends_an_identification_within_an_iteration():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, CUBE], timeout=300, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 1.0

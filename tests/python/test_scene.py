@@ -283,6 +283,45 @@ def test_what_is_not_solved_is_told_once_a_call(cube):
         cube.rollout(x0, steps=20)
 
 
+def test_what_no_body_does_is_told_once_a_call(cube):
+    x0 = cube.x0
+    x0[7] = 4e8
+    with pytest.warns(stiction.ImplausibleWarning, match='20 steps are not plausible.*"cube": its velocity') as told:
+        cube.rollout(x0, steps=20)
+    assert len(told) == 1
+    for call in (cube.step, cube.linearize):
+        with pytest.warns(stiction.ImplausibleWarning, match="1 step is not plausible"):
+            call(x0)
+
+
+FORKED = """
+import multiprocessing, os, sys
+import numpy as np, stiction
+
+def far(vx):
+    x = scene.x0
+    x[7] = vx
+    return scene.rollout(x, steps=100)[-1, 0]
+
+scene = stiction.parse(sys.argv[1])
+batch = np.tile(scene.x0, (64, 1))
+before = scene.rollout(batch, steps=50, threads=4)
+child = os.fork()
+if child == 0:
+    # Threads of the parent are not there; those that are needed are started anew.
+    same = (scene.rollout(batch, steps=50, threads=4) == before).all()
+    os._exit(0 if same else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    assert pool.map(far, [0.5, 1.0]) == [far(0.5), far(1.0)]
+"""
+
+
+def test_a_fork_goes_on(cube):
+    done = subprocess.run([sys.executable, "-c", FORKED, CUBE], timeout=100, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_ctrl_c_ends_a_long_rollout(cube):
     # Python leaves the signal ignored where it was started in the background.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)

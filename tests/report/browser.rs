@@ -140,6 +140,32 @@ fn every_section_is_drawn_and_names_are_text() {
     assert_eq!(seen["bad_charts"], 0);
 }
 
+/// A picture of recordings whose names could break it is one, with their names as text.
+#[cfg(feature = "plots")]
+#[test]
+fn names_in_pictures_are_text() {
+    let (mut experiment, mut dataset, result) = super::identified().clone();
+    let hostile = HOSTILE.replace('/', " ");
+    experiment.name = format!("{hostile}\n\u{1}");
+    dataset.trajectories[0].name = format!("{hostile}\n\u{1}\u{ffff}.csv");
+    let picture = stiction::view::fit_plot(&experiment, &dataset, &result).unwrap();
+    let folder = Folder::new("browser-picture");
+    folder.write("picture.svg", &picture);
+    let Some(browser) = browser() else { return };
+    let output = limited(&browser)
+        .args(["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"])
+        .args(["--disable-extensions", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder.path("profile").display()))
+        .arg(format!("file://{}", folder.path("picture.svg").display()))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let seen = String::from_utf8(output.stdout).unwrap();
+    assert!(seen.trim_start().starts_with("<svg ") && !seen.contains("parsererror"), "{seen}");
+    assert!(!seen.contains("<script") && !seen.contains("<img"), "{seen}");
+    assert!(seen.contains("alert('1')") && seen.contains(".csv"), "{seen}");
+}
+
 #[test]
 fn a_simulation_plays() {
     let folder = Folder::new("browser-view");

@@ -71,6 +71,9 @@ position = [0.15, 0, 0]
     assert!(said["implausible"].is_null(), "{said}");
 }
 
+/// The exit code of what no body does.
+const IMPLAUSIBLE: i32 = 3;
+
 #[test]
 fn motions_of_nothing_are_said_to_be_none() {
     let folder = Folder::new("implausible");
@@ -86,7 +89,65 @@ fn motions_of_nothing_are_said_to_be_none() {
     assert!(odd["body"].is_string() && odd["what"].is_string(), "{odd}");
     // An impulse that nothing could have is no solution.
     assert_ne!(said["solver"]["status"], "solved");
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(IMPLAUSIBLE));
+    // Nor where it settles first.
+    let output =
+        folder.run(&["simulate", "ant.xml", "--settle", "0.015", "--steps", "1", "--json"]);
+    let warnings = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        warnings.contains("while it settled: ") && warnings.contains("plausible"),
+        "{warnings}"
+    );
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(said["settled"]["implausible"]["body"].is_string(), "{said}");
+    assert_eq!(output.status.code(), Some(IMPLAUSIBLE));
+}
+
+/// A box that slides faster than light, and what it does.
+fn faster_than_light(folder: &Folder) {
+    let scene = "[simulation]\ntime_step = 0.01\n[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n[[body]]\n\
+                 name = 'box'\nmass = 1\nshape = { box = [0.1, 0.1, 0.1] }\nposition = [0, 0, 0.1]\n\
+                 velocity = [4e8, 0, 0]\n[[contact]]\nmu = 0.3\n";
+    let experiment = "scene = 'scene.toml'\ndata = ['recording.csv']\n[noise]\nposition = 0.001\n[[parameter]]\n\
+                      name = 'floor-box/mu'\nstart = 0.2\nlower = 0\nupper = 1\n";
+    folder.write("scene.toml", scene);
+    folder.write("experiment.toml", experiment);
+    let output = folder.run(&["simulate", "scene.toml", "--steps", "20", "-o", "recording.csv"]);
+    assert_eq!(output.status.code(), Some(IMPLAUSIBLE), "{output:?}");
+    assert_eq!(folder.read("recording.csv").lines().count(), 22);
+}
+
+/// Whatever simulates says so, writes what it has all the same, and has an exit code for it.
+#[test]
+fn every_command_says_what_no_body_does() {
+    let folder = Folder::new("implausible-commands");
+    faster_than_light(&folder);
+    for (command, files) in [
+        ("identify experiment.toml -o fit", "fit/result.json fit/scene.toml fit/report.html"),
+        ("identify experiment.toml --check", ""),
+        ("evaluate experiment.toml -o errors.json", "errors.json"),
+        ("evaluate experiment.toml --compare fit/result.json", ""),
+        ("design experiment.toml", ""),
+        ("linearize scene.toml --steps 3 -o out.npz", "out.npz"),
+        ("gradcheck scene.toml --steps 2 --duration 0.02", ""),
+        ("bench scene.toml --steps 3 --repeats 1", ""),
+    ] {
+        let arguments: Vec<&str> = command.split(' ').collect();
+        let output = folder.run(&arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(IMPLAUSIBLE), "{command}: {said}");
+        assert!(
+            said.contains("plausible") && said.contains("\"box\": its velocity is 4.0e8"),
+            "{command}: {said}"
+        );
+        assert!(files.split_whitespace().all(|file| folder.path(file).is_file()), "{command}");
+    }
+    let result: Value = serde_json::from_str(&folder.read("fit/result.json")).unwrap();
+    assert!(
+        result["warnings"][0].as_str().unwrap().contains("recording.csv, simulated from 0 s"),
+        "{result}"
+    );
+    assert!(folder.read("fit/report.html").contains("its velocity is 4.0e8"));
 }
 
 #[test]

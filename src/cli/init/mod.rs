@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::outcome::Outcome;
 use super::output;
+use super::whole_files;
 use crate::Error;
 
 /// What is written, by name.
@@ -34,10 +35,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             return Err(Error::input(path.display().to_string(), None, "", message));
         }
     }
-    std::fs::create_dir_all(directory).map_err(|error| Error::io(directory, error))?;
-    for (path, text) in &files {
-        output::write_file(path, text.as_bytes())?;
-    }
+    std::fs::create_dir_all(directory)
+        .map_err(|error| whole_files::unwritable(directory, &error))?;
+    let all: Vec<(&Path, &[u8])> =
+        files.iter().map(|(path, text)| (path.as_path(), text.as_bytes())).collect();
+    whole_files::write_files(&all)?;
     if arguments.json {
         let mut object = output::json_head("init", 0, 1);
         object.insert("files".into(), files.iter().map(|(path, _)| output::path(path)).collect());

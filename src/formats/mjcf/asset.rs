@@ -236,6 +236,7 @@ fn read(element: &Element, compiler: &Compiler) -> Result<Mesh, Error> {
     }
     if let Some(file) = element.get("file") {
         let path = compiler.mesh_path(file);
+        compiler.check_reach(&path).map_err(|message| element.error("file", message))?;
         return Mesh::load(&path).map_err(|error| element.error("file", error.to_string()));
     }
     let Some(numbers) = element.list("vertex")? else {

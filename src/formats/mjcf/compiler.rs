@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::Error;
+use crate::formats::reach;
 use crate::formats::xml::{Element, Remarks, Unfollowed};
 
 /// When masses are those of the geoms.
@@ -158,6 +159,11 @@ impl Compiler {
             file = PathBuf::from(name.rsplit(['/', '\\']).next().unwrap_or_default());
         }
         self.directory.join(&self.mesh_directory).join(file)
+    }
+
+    /// An error if a file is none that this model may read.
+    pub fn check_reach(&self, path: &Path) -> Result<(), String> {
+        reach::check(path, &self.directory)
     }
 
     /// Whether a range limits: `limited` as it is given, or by the presence of the range.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::Error;
+use crate::formats::reach;
 use crate::formats::xml::{self, Element};
 
 /// How deep files include each other.
@@ -60,6 +61,7 @@ impl Files<'_> {
             return Ok(());
         }
         let path = self.directory.join(element.required("file")?);
+        reach::check(&path, self.directory).map_err(|message| element.error("file", message))?;
         let message = |error: std::io::Error| {
             element.error("file", format!("cannot read {}: {error}", path.display()))
         };

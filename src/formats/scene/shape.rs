@@ -7,6 +7,7 @@ use nalgebra::Vector3;
 use crate::Error;
 use crate::assemble::{ColliderDescription, Filter, Material};
 use crate::formats::mesh::Mesh;
+use crate::formats::reach;
 use crate::model::{HeightField, Polyhedron, Shape};
 use crate::table::Table;
 
@@ -78,6 +79,7 @@ fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
         "mesh" => {
             let file = table.required(kind, table.string(kind)?)?;
             let path = table.directory().join(file);
+            reach::check(&path, table.directory()).map_err(|message| table.error(kind, message))?;
             let mesh = Mesh::load(path).map_err(|error| table.error(kind, error.to_string()))?;
             hull(&mesh.points.into_iter().map(Vector3::from).collect::<Vec<_>>())?
         }

@@ -8,6 +8,7 @@ use crate::assemble::{
     ActuatorDescription, BodyDescription, ColliderDescription, Description, EqualityDescription,
     Filter, HalfSpaceDescription, JointDescription, Material,
 };
+use crate::formats::reach;
 use crate::model::{ActuatorKind, EqualityKind, JointKind, Settings, Shape};
 
 impl Description {
@@ -290,9 +291,9 @@ fn write_shape(text: &mut String, shape: &ColliderDescription, name: &str, direc
         Shape::Sphere => field(text, "sphere", &number(size[0])),
         Shape::Capsule => field(text, "capsule", &list(&size[..2])),
         Shape::Cylinder => field(text, "cylinder", &list(&size[..2])),
-        Shape::Convex(hull) => match &shape.mesh {
+        Shape::Convex(hull) => match shape.mesh.as_deref().and_then(|m| relative(m, directory)) {
             Some(mesh) => {
-                field(text, "mesh", &string(&relative(mesh, directory)));
+                field(text, "mesh", &string(&mesh));
                 if *size != [1.0; 3] {
                     field(text, "scale", &list(size));
                 }
@@ -315,16 +316,18 @@ fn write_shape(text: &mut String, shape: &ColliderDescription, name: &str, direc
     write_surface(text, shape.material, shape.filter);
 }
 
-/// A path from a directory to a file, if both are there; otherwise the path itself.
-fn relative(file: &str, directory: &Path) -> String {
+/// A path from a directory to a file, if both are there; otherwise the path itself. Nothing where a scene in the
+/// directory may not read the file.
+fn relative(file: &str, directory: &Path) -> Option<String> {
     let here = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let (Ok(path), Ok(base)) = (std::fs::canonicalize(file), std::fs::canonicalize(here)) else {
-        return file.to_string();
+        return Some(file.to_string());
     };
+    reach::check(&path, &base).ok()?;
     let common = path.components().zip(base.components()).take_while(|(a, b)| a == b).count();
     let up = base.components().skip(common).map(|_| Component::ParentDir);
     let way: PathBuf = up.chain(path.components().skip(common)).collect();
-    way.display().to_string()
+    Some(way.display().to_string())
 }
 
 fn write_body(

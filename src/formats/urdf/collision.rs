@@ -90,7 +90,8 @@ impl Shapes {
         if scale.contains(&0.0) {
             return Err(element.error("scale", "must not be 0"));
         }
-        let Some(path) = package::find(file, &self.directory) else {
+        let found = package::find(file, &self.directory);
+        let Some(path) = found.map_err(|message| element.error("filename", message))? else {
             let message = format!("there is no file {file}: the shape touches nothing");
             remarks.add(element, "filename", message);
             return Ok(None);

@@ -118,7 +118,7 @@ impl Experiment {
 
     /// The experiment, and what is wrong if it has no recordings.
     fn open(path: &Path, data: Option<&str>) -> Result<(Experiment, Option<Error>), Error> {
-        let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
+        let text = crate::text::read(path, crate::text::MOST_BYTES)?;
         Experiment::parse(&text, path, data, None)
     }
 

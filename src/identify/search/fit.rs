@@ -212,6 +212,7 @@ pub fn fit_from(
         search(experiment, dataset, &mut problem, checkpoint, watch)?;
     let cost = problem.linearize_anew(&minimum.x, minimum.cost);
     let report = problem.report;
+    let implausible = implausible(experiment, dataset, &problem);
     // Starts are as unknown as recordings leave them, however far their damping held them back at the end.
     problem.set_damping(&vec![0.0; dataset.windows.len()]);
     // From here on in the parameters themselves, those that are not fixed.
@@ -268,7 +269,8 @@ pub fn fit_from(
     let variance = (2.0 * cost / freedom as f64, freedom);
     let (told, correlations) = estimate_errors(&mut fitted, &h, &known, &recordings, variance);
     let told = told.iter().map(|&i| space.free()[i]).collect();
-    let warnings = warnings(&fitted, &h, &report, &experiment.scene.settings);
+    let mut warnings = warnings(&fitted, &h, &report, &experiment.scene.settings);
+    warnings.extend(implausible);
     for (i, parameter) in parameters.iter().enumerate().filter(|(_, p)| p.fixed) {
         fitted.insert(i, FittedParameter::fixed(parameter));
     }
@@ -333,6 +335,20 @@ fn told(fitted: &[FittedParameter], h: &DMatrix<f64>) -> Vec<usize> {
         return Vec::new();
     }
     (0..fitted.len()).filter(|&i| fitted[i].observable && h[(i, i)] > 0.0).collect()
+}
+
+/// What to know of windows whose steps no body makes, in a sentence.
+fn implausible(experiment: &Experiment, dataset: &Dataset, problem: &Problem) -> Option<String> {
+    let (window, plausibility) = problem.implausible().next()?;
+    let more = match problem.implausible().count() {
+        1 => String::new(),
+        count => format!(" ({count} windows have such steps)"),
+    };
+    let time_step = dataset.settings.time_step;
+    let sentence = plausibility.sentence(&experiment.scene.model, time_step)?;
+    let trajectory = &dataset.trajectories[window.trajectory];
+    let from = trajectory.times[window.first];
+    Some(format!("{}, simulated from {from} s{more}: {sentence}", trajectory.name))
 }
 
 fn warnings(

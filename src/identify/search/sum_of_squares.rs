@@ -19,7 +19,7 @@ use crate::identify::residuals::{
 use crate::identify::statistics::LEAST_RECORDINGS;
 use crate::linearize::RolloutAdjoint;
 use crate::model::Parameters;
-use crate::simulation::StepReport;
+use crate::simulation::{Plausibility, StepReport};
 use crate::state::State;
 
 /// Damping of initial states at the start, and its bounds.
@@ -153,7 +153,21 @@ impl<'a> Problem<'a> {
 
     /// The cost at `x`, linearised there unless it is already, with the same windows and initial states.
     pub(crate) fn linearize_anew(&mut self, x: &[f64], cost: f64) -> f64 {
-        if self.linearized_at == x { cost } else { self.linearize(x) }
+        if self.linearized_at != x {
+            return self.linearize(x);
+        }
+        // The last evaluation may have been a trial that was given up.
+        self.report = StepReport::default();
+        self.blocks.iter().for_each(|block| self.report.merge(&block.report));
+        cost
+    }
+
+    /// The windows at the last linearised point that have steps no body makes, and these.
+    pub(crate) fn implausible(&self) -> impl Iterator<Item = (&Window, Plausibility)> {
+        let windows = &self.measurement.dataset.windows;
+        let all = self.blocks.iter().zip(&self.active);
+        let all = all.map(|(block, &k)| (&windows[k], block.report.plausibility));
+        all.filter(|(_, plausibility)| !plausibility.is_whole())
     }
 
     /// Damping of the initial state of each window.

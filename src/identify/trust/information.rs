@@ -3,6 +3,7 @@ use crate::identify::data::Dataset;
 use crate::identify::experiment::{Experiment, FreeParameter};
 use crate::identify::search::{LeastSquares, OBSERVABLE, Problem};
 use crate::identify::statistics::UNTELLABLE;
+use crate::simulation::StepReport;
 
 use nalgebra::{DMatrix, DVector};
 
@@ -49,6 +50,8 @@ pub struct Information {
     pub priors: DMatrix<f64>,
     /// Mean of the squared residuals of the recordings; 1 is noise alone.
     pub loss: f64,
+    /// How the contact problems were solved there.
+    pub report: StepReport,
 }
 
 impl Information {
@@ -82,6 +85,7 @@ impl Information {
             recordings,
             priors: DMatrix::from_diagonal(&DVector::from_vec(known)),
             loss: 2.0 * cost / problem.residual_count().max(1) as f64,
+            report: problem.report,
         }
     }
 

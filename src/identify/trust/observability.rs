@@ -3,6 +3,7 @@ use super::Combination;
 use super::information::{Information, Resolution};
 use crate::identify::data::Dataset;
 use crate::identify::experiment::Experiment;
+use crate::simulation::StepReport;
 
 /// How well a parameter shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +66,8 @@ pub struct Observability {
     pub combinations: Vec<Combination>,
     /// Mean of the squared residuals there; 1 is noise alone.
     pub loss: f64,
+    /// How the contact problems were solved there.
+    pub report: StepReport,
     /// All that is not well, in sentences.
     pub remarks: Vec<String>,
 }
@@ -82,7 +85,7 @@ impl Observability {
 
     /// What an information matrix lets expect.
     pub fn of(information: &Information) -> Observability {
-        let Information { unknowns, recordings, priors, loss } = information;
+        let Information { unknowns, recordings, priors, loss, report } = information;
         let own = Resolution::of(unknowns, recordings);
         let all = Resolution::of(unknowns, &(recordings + priors));
         let combinations: Vec<Combination> = own
@@ -143,7 +146,8 @@ impl Observability {
             remarks.push(format!("{}; {advice}", combination.sentence));
         }
         let singular_values = information.singular_values();
-        Observability { parameters, singular_values, combinations, loss: *loss, remarks }
+        let (loss, report) = (*loss, *report);
+        Observability { parameters, singular_values, combinations, loss, report, remarks }
     }
 
     /// Whether recordings and priors tell all parameters.

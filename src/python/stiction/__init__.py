@@ -10,13 +10,24 @@
 
 from ._identify import identify
 from ._parameters import Parameters
-from ._stiction import Error, Identification, Jacobian, Scene, UnsolvedWarning, __version__, load, parse
+from ._stiction import (
+    Error,
+    Identification,
+    ImplausibleWarning,
+    Jacobian,
+    Scene,
+    UnsolvedWarning,
+    __version__,
+    load,
+    parse,
+)
 
 Scene.parameters = property(Parameters, doc="All parameters by name; setting one changes the steps from here on.")
 
 __all__ = [
     "Error",
     "Identification",
+    "ImplausibleWarning",
     "Jacobian",
     "Parameters",
     "Scene",

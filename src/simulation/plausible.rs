@@ -1,9 +1,10 @@
 //! Whether a step did what bodies can do: a solver may meet its conditions with motions that nothing makes.
 
-use std::fmt;
-
+use super::oddity::{Implausible, Oddity};
+use super::step_report::StepReport;
+use super::workspace::Workspace;
+use crate::ad::Real;
 use crate::model::{Model, Shape, Solid, System};
-use crate::simulation::{StepReport, Workspace};
 use crate::state::State;
 
 /// Contacts and joints may leave this many times the kinetic energy that the motion without them has and that their
@@ -17,62 +18,15 @@ const MOST_SPEED: f64 = 3e8;
 /// a step.
 const TURNED: f64 = 0.1;
 
-/// What no body does.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Oddity {
-    /// A number of the state is not finite.
-    NotFinite,
-    /// An impulse was found that nothing could have.
-    Impulse,
-    /// A velocity (m/s or rad/s) is beyond that of light.
-    Speed(f64),
-    /// Contacts and joints left the kinetic energy `left` (J), where no more than `given` was there and asked for.
-    Energy {
-        /// Kinetic energy of bodies that touch, at the end of the step, J.
-        left: f64,
-        /// What it would be without contacts, and what their targets ask for, J.
-        given: f64,
-    },
-    /// It is deeper in something (m) than it is thick.
-    Depth(f64),
-}
-
-/// A step that is not plausible.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Implausible {
-    /// The body that shows it most.
-    pub body: usize,
-    /// What it does.
-    pub oddity: Oddity,
-}
-
-impl fmt::Display for Oddity {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Oddity::NotFinite => write!(f, "its motion is not finite"),
-            Oddity::Impulse => write!(f, "it has an impulse that nothing could have"),
-            Oddity::Speed(speed) => write!(f, "its velocity is {speed:.1e} m/s or rad/s"),
-            Oddity::Energy { left, given } => write!(
-                f,
-                "contacts and joints leave it and what it touches {left:.1e} J of kinetic energy, where {given:.1e} \
-                 J were there and asked for"
-            ),
-            Oddity::Depth(depth) => {
-                write!(f, "it is {depth:.1e} m deep in something, more than the thinner is thick")
-            }
-        }
-    }
-}
-
 /// What is wrong with a step, if anything: `state` and `workspace` are those after it. Nothing is allocated where
 /// nothing looks wrong.
 ///
 /// It is no proof. What is found is none of what gravity, inputs, restitution or pushing shapes apart again could do;
 /// what is not found may be wrong all the same.
-pub fn plausible(
-    system: &System<f64>,
-    state: &State<f64>,
-    workspace: &Workspace<f64>,
+pub fn plausible<T: Real>(
+    system: &System<T>,
+    state: &State<T>,
+    workspace: &Workspace<T>,
     report: &StepReport,
 ) -> Option<Implausible> {
     let model = system.model;
@@ -81,10 +35,10 @@ pub fn plausible(
         (joint.q..joint.q + joint.kind.nq(), joint.v..joint.v + joint.kind.nv())
     });
     for (body, (q, v)) in numbers.enumerate() {
-        if !state.q[q].iter().chain(&state.v[v.clone()]).all(|x| x.is_finite()) {
+        if !state.q[q].iter().chain(&state.v[v.clone()]).all(|x| x.value().is_finite()) {
             return Some(Implausible { body, oddity: Oddity::NotFinite });
         }
-        let speed = state.v[v].iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        let speed = state.v[v].iter().fold(0.0, |most: f64, x| most.max(x.value().abs()));
         if speed > MOST_SPEED {
             return Some(Implausible { body, oddity: Oddity::Speed(speed) });
         }
@@ -101,7 +55,7 @@ pub fn plausible(
 
 /// Whether contacts and joints have left more energy than they can: an impulse takes from a relative velocity what it
 /// does not turn into its target.
-fn energy(system: &System<f64>, workspace: &Workspace<f64>) -> Option<Implausible> {
+fn energy<T: Real>(system: &System<T>, workspace: &Workspace<T>) -> Option<Implausible> {
     let System { model, parameters, settings } = *system;
     // Smoothed contacts push from afar.
     if settings.smoothing > 0.0 {
@@ -123,12 +77,13 @@ fn energy(system: &System<f64>, workspace: &Workspace<f64>) -> Option<Implausibl
             if own > most {
                 (most, body) = (own, fastest(model, tree, &outputs[range]));
             }
-            inertia += l.iter().map(|x| x * x).sum::<f64>();
+            inertia += l.iter().map(|x| x.value() * x.value()).sum::<f64>();
             let bodies = model.trees[tree].bodies.iter();
-            inertia += bodies.map(|&body| parameters.mass(model, body)).sum::<f64>();
+            inertia += bodies.map(|&body| parameters.mass(model, body).value()).sum::<f64>();
         }
-        let fall = parameters.gravity().norm() * settings.time_step;
-        let asked = data.target.iter().map(|target| target.abs()).sum::<f64>();
+        let gravity = parameters.gravity().map(|x| x.value());
+        let fall = gravity.norm() * settings.time_step;
+        let asked = data.target.iter().map(|target| target.value().abs()).sum::<f64>();
         let given = free + 0.5 * inertia * (asked * asked + fall * fall);
         if left <= MOST_ENERGY * given {
             continue;
@@ -137,11 +92,12 @@ fn energy(system: &System<f64>, workspace: &Workspace<f64>) -> Option<Implausibl
         let mut row = Vec::new();
         let of = data.blocks().iter().enumerate().map(|(i, block)| {
             row.clear();
-            row.resize(data.rows.velocities(), 0.0);
-            block.add_times(data.row(i, 0), 1.0, &mut row);
+            row.resize(data.rows.velocities(), T::zero());
+            block.add_times(data.row(i, 0), T::one(), &mut row);
             data.solve_factor(&mut row);
-            let moved = row.iter().map(|x| x * x).sum::<f64>();
-            0.5 * data.target[i] * data.target[i] / moved.max(LEAST_MOVED / inertia)
+            let moved = row.iter().map(|x| x.value() * x.value()).sum::<f64>();
+            let target = data.target[i].value();
+            0.5 * target * target / moved.max(LEAST_MOVED / inertia)
         });
         let given = given + of.sum::<f64>();
         if left > MOST_ENERGY * given {
@@ -152,32 +108,32 @@ fn energy(system: &System<f64>, workspace: &Workspace<f64>) -> Option<Implausibl
 }
 
 /// |L' v|² / 2
-fn kinetic_energy(l: &[f64], v: &[f64]) -> f64 {
+fn kinetic_energy<T: Real>(l: &[T], v: &[T]) -> f64 {
     let n = v.len();
-    let column = |c: usize| (c..n).map(|r| l[r * n + c] * v[r]).sum::<f64>();
+    let column = |c: usize| (c..n).map(|r| l[r * n + c].value() * v[r].value()).sum::<f64>();
     0.5 * (0..n).map(|c| column(c) * column(c)).sum::<f64>()
 }
 
 /// The body of a tree whose joint is fastest.
-fn fastest(model: &Model, tree: usize, v: &[f64]) -> usize {
+fn fastest<T: Real>(model: &Model, tree: usize, v: &[T]) -> usize {
     let tree = &model.trees[tree];
     let speed = |&body: &usize| {
         let joint = &model.bodies[body].joint;
         let first = joint.v.saturating_sub(tree.v.start);
-        v[first..].iter().take(joint.kind.nv()).fold(0.0, |most: f64, x| most.max(x.abs()))
+        v[first..].iter().take(joint.kind.nv()).fold(0.0, |most: f64, x| most.max(x.value().abs()))
     };
     let fastest = tree.bodies.iter().copied().max_by(|a, b| speed(a).total_cmp(&speed(b)));
     fastest.unwrap_or(0)
 }
 
 /// Whether a contact is deeper than the thinner of both is thick.
-fn depth(system: &System<f64>, workspace: &Workspace<f64>) -> Option<Implausible> {
+fn depth<T: Real>(system: &System<T>, workspace: &Workspace<T>) -> Option<Implausible> {
     let System { model, parameters, .. } = *system;
     for record in workspace.contacts().filter(|record| record.gap < 0.0) {
         let depth = -record.gap;
         let is_through = |collider: usize| {
             let shape = &model.colliders[collider].shape;
-            let size = parameters.size(model, collider).into();
+            let size = parameters.size(model, collider).map(|x| x.value()).into();
             let thickness = 2.0 * shape.thickness(size);
             !matches!(shape, Shape::HeightField(_))
                 && depth > thickness

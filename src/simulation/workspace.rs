@@ -1,0 +1,122 @@
+//! The memory that a step works in, which tells afterwards what it did.
+
+use super::closure::Closure;
+use super::impacts::Impacts;
+use crate::ad::Real;
+use crate::argmin::Mode;
+use crate::contact::{ContactRecord, Contacts, Decisions, JointRecord};
+use crate::dynamics::FreeMotion;
+use crate::model::{Model, System};
+use crate::state::State;
+
+/// Scratch memory of a step. Results do not depend on what it held before.
+pub struct Workspace<T: Real> {
+    pub(super) motion: FreeMotion<T>,
+    pub(super) contacts: Contacts<T>,
+    pub(super) impacts: Impacts<T>,
+    pub(super) closure: Closure<T>,
+}
+
+impl<T: Real> Default for Workspace<T> {
+    fn default() -> Self {
+        Workspace {
+            motion: FreeMotion::default(),
+            contacts: Contacts::default(),
+            impacts: Impacts::default(),
+            closure: Closure::default(),
+        }
+    }
+}
+
+impl<T: Real> Workspace<T> {
+    /// The contacts of the last step; first the impacts it was split at.
+    pub fn contacts(&self) -> impl Iterator<Item = &ContactRecord> {
+        self.impacts.records.iter().chain(&self.contacts.records)
+    }
+
+    /// The free motion and the constraints of the last step, for its derivatives.
+    pub(crate) fn parts(&self) -> (&FreeMotion<T>, &Contacts<T>) {
+        (&self.motion, &self.contacts)
+    }
+
+    /// Poses the contact problems of a step that `solved` has solved on values. False if what the scalar finds
+    /// is not what was found there.
+    #[must_use]
+    pub(crate) fn pose(
+        &mut self,
+        system: &System<T>,
+        state: &State<T>,
+        inputs: &[T],
+        solved: &Workspace<f64>,
+    ) -> bool {
+        let Workspace { motion, contacts, .. } = self;
+        motion.start(system, state, inputs, T::constant(system.settings.time_step));
+        contacts.pose(system, state, motion, &solved.contacts)
+    }
+
+    /// The velocities of all trees at the end of the step, in the coordinates of its contact problems.
+    pub(crate) fn velocities_mut(&mut self) -> &mut [T] {
+        &mut self.contacts.velocities
+    }
+
+    /// The state at the end of the step that `solved` has solved on values, from the velocities there; `next` is
+    /// that at its start. False if a rotation is not found.
+    #[must_use]
+    pub(crate) fn advance(
+        &self,
+        model: &Model,
+        solved: &Workspace<f64>,
+        next: &mut State<T>,
+    ) -> bool {
+        let mut found = true;
+        for (tree, entry) in model.trees.iter().enumerate() {
+            let untouched = is_untouched(model, &solved.motion, &solved.contacts, tree);
+            let velocity = &self.contacts.velocities[entry.v.clone()];
+            found &= self.motion.advance(model, tree, velocity, untouched, next);
+        }
+        found
+    }
+
+    /// Whether the last step was split at an impact, so that it is more than its one contact problem.
+    pub(crate) fn was_split(&self) -> bool {
+        !self.impacts.records.is_empty()
+    }
+
+    /// What limits, dry friction and closed loops did in the last step.
+    pub fn joints(&self) -> &[JointRecord] {
+        &self.contacts.joint_records
+    }
+
+    /// What the touching contacts of the last step did: pair, feature, mode, what decided the target and
+    /// the coefficient of friction. Two states between which this differs are separated by a kink of
+    /// the step.
+    /// The conditions of joints follow, as pairs from [`usize::MAX`] down.
+    pub fn modes(&self) -> impl Iterator<Item = (usize, usize, Mode, Decisions)> {
+        let contacts = self.contacts().filter(|contact| contact.mode != Mode::Break);
+        let contacts = contacts.map(|contact| {
+            (contact.pair, contact.feature, contact.mode, (contact.target, contact.regime))
+        });
+        let joints = self.joints().iter().filter(|joint| joint.mode != Mode::Break);
+        contacts.chain(joints.map(|joint| {
+            (usize::MAX - joint.id, 0, joint.mode, (joint.target, Default::default()))
+        }))
+    }
+
+    /// Of each island whose contacts share their impulses in more than one way, how many of the conditions they
+    /// share are independent. States between which this differs are separated by a kink, too.
+    pub fn independent(&self) -> impl Iterator<Item = usize> {
+        self.contacts.solved().filter_map(|(_, problem)| problem.solved().3.independent)
+    }
+}
+
+/// Whether nothing acted on a tree in the step but its own forces.
+pub(super) fn is_untouched<T: Real>(
+    model: &Model,
+    motion: &FreeMotion<T>,
+    contacts: &Contacts<T>,
+    tree: usize,
+) -> bool {
+    let velocity = &contacts.velocities[model.trees[tree].v.clone()];
+    let free = motion.tree(tree).free_velocity;
+    velocity.iter().zip(free).all(|(a, b)| a.value() == b.value())
+}

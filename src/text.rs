@@ -1,0 +1,32 @@
+//! Texts from files, of which none is without end.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::Error;
+
+/// Bytes of a file of numbers or of settings: none has as many, but a device has no end.
+pub(crate) const MOST_BYTES: u64 = 1 << 30;
+
+/// The text of a file, or of a pipe, of at most `most` bytes.
+///
+/// # Errors
+/// If it cannot be read, is longer, or is no text.
+pub(crate) fn read(path: &Path, most: u64) -> Result<String, Error> {
+    let io = |error| Error::io(path, error);
+    let bad = |line: Option<usize>, message: String| {
+        Error::input(path.display().to_string(), line, "", message)
+    };
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(io)?;
+    file.take(most + 1).read_to_end(&mut bytes).map_err(io)?;
+    if bytes.len() as u64 > most {
+        return Err(bad(None, format!("is longer than {most} bytes, the most that is read")));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count();
+        bad(Some(line), "is not text in UTF-8".to_string())
+    })
+}
