@@ -14,7 +14,7 @@ mod search;
 mod statistics;
 mod trust;
 
-pub use data::{Dataset, Window, hold_out};
+pub use data::{Dataset, Window, hold_out, plausibility};
 pub use experiment::{
     AdamSettings, Experiment, FreeParameter, InitialState, Method, Noise, Prior, Reading,
     RobustLoss, Sensor, StateNumber, Transform, WindowLength,
