@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
@@ -158,4 +159,14 @@ pub(super) fn warn(py: Python, report: &StepReport, settings: &Settings) -> PyRe
     }
     let message = CString::new(warnings).map_err(|error| Error::new_err(error.to_string()))?;
     PyErr::warn(py, &py.get_type::<UnsolvedWarning>(), &message, 1)
+}
+
+/// Gives warnings, one each.
+pub(super) fn say(py: Python, warnings: &[String]) -> PyResult<()> {
+    for warning in warnings {
+        let message =
+            CString::new(warning.as_str()).map_err(|error| Error::new_err(error.to_string()))?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)?;
+    }
+    Ok(())
 }
