@@ -69,7 +69,8 @@ pub(super) fn linear(tracks: &[Track], reading: &Reading) -> Option<String> {
     let found = Agreement::of(&plain)?;
     if found.cosine < 0.5 {
         let body = Agreement::of(&turned)?.cosine > 0.8;
-        let meant = if body { "are they along the axes of the body?" } else { "are their axes others?" };
+        let meant =
+            if body { "are they along the axes of the body?" } else { "are their axes others?" };
         return Some(format!(
             "recorded velocities do not go the way that positions do: {meant} Those of the world are read"
         ));
@@ -134,10 +135,11 @@ pub(super) fn angular(tracks: &[Track], reading: &Reading) -> Option<String> {
     if right.iter().any(|right| (found.ratio / right).ln().abs() < 0.5) {
         return None;
     }
-    let ask = match unit(found.ratio, &[(57.3, "degrees/s"), (9.549, "turns/min"), (0.159, "turns/s")]) {
-        Some(unit) => format!("are they in {unit}? rad/s are read"),
-        None => "in which unit are they? rad/s are read".to_string(),
-    };
+    let ask =
+        match unit(found.ratio, &[(57.3, "degrees/s"), (9.549, "turns/min"), (0.159, "turns/s")]) {
+            Some(unit) => format!("are they in {unit}? rad/s are read"),
+            None => "in which unit are they? rad/s are read".to_string(),
+        };
     let times = amount(found.ratio, "times");
     Some(format!("recorded angular velocities are {times} what quaternions turn: {ask}"))
 }

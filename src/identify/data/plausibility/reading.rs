@@ -81,7 +81,8 @@ impl Reading {
             let question = format!("are positions in {unit}? Metres are read");
             all.push(Reading { length, question, ..plain() });
         }
-        for (unit, time) in [("milliseconds", 1e-3), ("microseconds", 1e-6), ("nanoseconds", 1e-9)] {
+        for (unit, time) in [("milliseconds", 1e-3), ("microseconds", 1e-6), ("nanoseconds", 1e-9)]
+        {
             let question = format!("are times in {unit}? Seconds are read");
             all.push(Reading { time, question, ..plain() });
         }
@@ -100,15 +101,17 @@ impl Reading {
             if axis.dot(&up) > 0.99 {
                 continue;
             }
-            let question =
-                format!("does {name} point up in the recordings? Gravity of the scene says otherwise");
+            let question = format!(
+                "does {name} point up in the recordings? Gravity of the scene says otherwise"
+            );
             all.push(Reading { turn: between(axis, up), question, ..plain() });
         }
         for size in [0.5, 2.0, 0.1, 10.0, 0.01, 100.0, 1e-3, 1e3] {
             let how = if size < 1.0 { "smaller" } else { "larger" };
             let times = if size < 1.0 { 1.0 / size } else { size };
             let question = format!(
-                "is the size of the body right? A box has half extents, in m: one {times:.0} times {how} would do"
+                "is the size of the body right (a box has half extents, in m: one {times:.0} times {how} would do), \
+                 and the height of the floor?"
             );
             all.push(Reading { size, question, ..plain() });
         }
@@ -127,7 +130,12 @@ impl Reading {
     }
 
     /// Where the origin of the body is, m, and how it is turned.
-    pub fn pose(&self, track: &Track, frame: usize, up: &Vector3<f64>) -> (Vector3<f64>, Quaternion<f64>) {
+    pub fn pose(
+        &self,
+        track: &Track,
+        frame: usize,
+        up: &Vector3<f64>,
+    ) -> (Vector3<f64>, Quaternion<f64>) {
         let p = track.positions[frame] * self.length;
         let q = self.order.read(track.quaternions[frame]);
         if self.turn == NO_TURN {

@@ -63,7 +63,13 @@ impl Tally {
     }
 
     /// Adds the stretches of a track.
-    pub fn add(&mut self, subject: &Subject, track: &Track, gravity: Vector3<f64>, reading: &Reading) {
+    pub fn add(
+        &mut self,
+        subject: &Subject,
+        track: &Track,
+        gravity: Vector3<f64>,
+        reading: &Reading,
+    ) {
         let g = gravity.norm();
         let up = -gravity / g;
         let times: Vec<f64> = track.times.iter().map(|t| t * reading.time).collect();
@@ -79,10 +85,11 @@ impl Tally {
             .map(|(pose, turn)| gap(subject, reading.size, &pose.0, turn))
             .collect();
         let near = |k: usize| {
-            track.others[k].iter().any(|&(d, reach)| d * reading.length < 1.2 * reach * reading.size)
+            track.others[k]
+                .iter()
+                .any(|&(d, reach)| d * reading.length < 1.2 * reach * reading.size)
         };
-        let margin =
-            (4.0 * noise).max(0.1 * subject.thickness * reading.size + 0.02 * radius);
+        let margin = (4.0 * noise).max(0.1 * subject.thickness * reading.size + 0.02 * radius);
         let (least, most) = (0.5 * (radius / g).sqrt(), (2.0 * LONGEST * radius / g).sqrt());
         let mut first = 0;
         while first + 4 < times.len() {
@@ -98,7 +105,8 @@ impl Tally {
             if range.clone().any(near) {
                 continue;
             }
-            let Some((a, rms)) = acceleration(&times[range.clone()], &centers[range.clone()]) else {
+            let Some((a, rms)) = acceleration(&times[range.clone()], &centers[range.clone()])
+            else {
                 continue;
             };
             let duration = times[end - 1] - times[range.start];
@@ -142,7 +150,7 @@ impl Tally {
                     self.slides += 1;
                     // Of an acceleration along a slope, what gravity does not do.
                     let push = (a - gravity).dot(&way.normalize());
-                    let sure = 4.0 * error(noise, range.len(), duration) + 0.05 * g;
+                    let sure = 3.0 * error(noise, range.len(), duration) + 0.05 * g;
                     if push > sure {
                         self.pushed += 1;
                         self.pushes.push(push);
@@ -187,9 +195,10 @@ fn acceleration(times: &[f64], points: &[Vector3<f64>]) -> Option<(Vector3<f64>,
         sides += row * (p - points[0]).transpose();
     }
     let solved = normal.cholesky()?.solve(&sides);
-    let off = times.iter().zip(points).map(|(t, p)| {
-        (p - points[0] - solved.transpose() * basis(*t)).norm_squared()
-    });
+    let off = times
+        .iter()
+        .zip(points)
+        .map(|(t, p)| (p - points[0] - solved.transpose() * basis(*t)).norm_squared());
     let rms = (off.sum::<f64>() / (3.0 * times.len() as f64)).sqrt();
     let scale = 8.0 / (duration * duration);
     Some((solved.row(2).transpose() * scale, rms))

@@ -130,7 +130,9 @@ impl Subject {
         let positions: Vec<Vector3<f64>> = frames.iter().map(|&k| position(k)).collect();
         let near = |&k: &usize| {
             let others = self.others.iter();
-            others.map(|&(q, reach)| ((three(&states[k].q, q) - position(k)).norm(), reach)).collect()
+            others
+                .map(|&(q, reach)| ((three(&states[k].q, q) - position(k)).norm(), reach))
+                .collect()
         };
         let finite = positions.iter().all(|p| p.iter().all(|x| x.is_finite()));
         finite.then(|| Track {
