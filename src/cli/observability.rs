@@ -43,8 +43,8 @@ pub(super) fn run(
     let mut warnings = questions.to_vec();
     if !explained {
         let doubt = format!(
-            "nothing tried so far explains the recordings: residuals are {:.3} standard deviations of the noise, root of \
-             the mean square, and 1 to 3 would do; standard errors hold only if a fit gets there",
+            "nothing tried so far explains the recordings: residuals are {:.3} standard deviations of the noise, root \
+             of the mean square, and 1 to 3 would do; standard errors hold only if a fit gets there",
             least.sqrt()
         );
         warn(&doubt);

@@ -6,6 +6,9 @@ use crate::model::{JointKind, Plane, Scene, Shape, Solid};
 use crate::spatial::Quaternion;
 use crate::trajectory::Trajectory;
 
+/// Frames of a recording that are looked at, so that all takes less than a second.
+const FRAMES: usize = 2000;
+
 /// A shape of the body.
 pub(super) struct Part {
     pub shape: Shape,
@@ -118,8 +121,8 @@ impl Subject {
         if !placed || !(turns || self.parts.iter().all(round)) {
             return None;
         }
-        let frames: Vec<usize> =
-            (0..times.len()).filter(|&k| recorded.at(k).is_complete()).collect();
+        let complete = (0..times.len()).filter(|&k| recorded.at(k).is_complete());
+        let frames: Vec<usize> = complete.take(FRAMES).collect();
         let three = |x: &[f64], at: usize| Vector3::new(x[at], x[at + 1], x[at + 2]);
         let position = |k: usize| three(&states[k].q, joint.q);
         let quaternion = |k: usize| std::array::from_fn(|i| states[k].q[joint.q + 3 + i]);
