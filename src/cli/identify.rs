@@ -22,7 +22,7 @@
 //! | `truth` | true values by name, where the experiment states them |
 //! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode), `implausible` (how many steps are not plausible) |
 //! | `comparison` | with the result of the same experiment that stood where this one is written, if there was one: see `cli/comparison.rs` |
-//! | `warnings` | sentences |
+//! | `warnings` | sentences: questions about the recordings first, and whether the model explains them |
 //!
 //! Numbers that are not finite are `null`. `stiction evaluate --parameters` reads `parameters`.
 
@@ -43,7 +43,7 @@ use super::{comparison, interrupt, observability, plausibility, scene_options};
 use crate::Error;
 use crate::identify::{
     Comparison, Dataset, Effort, Evaluation, Experiment, Fit, FitStatus, InitialState, Problem,
-    RolloutStart, evaluate_from, fit_from, half_sampling, hold_out,
+    RolloutStart, evaluate_from, fit_from, half_sampling, hold_out, questions, unexplained,
 };
 use crate::simulation::Plausibility;
 use crate::view::FitReport;
@@ -149,8 +149,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             threads
         ));
     }
+    // Before anything that takes long.
+    let questions = questions(&experiment.scene, &dataset.trajectories);
+    for question in &questions {
+        warn(question);
+    }
     if arguments.check {
-        return Ok(observability::run(&experiment, &dataset, threads, arguments.json));
+        return Ok(observability::run(&experiment, &dataset, threads, &questions, arguments.json));
     }
     let names: Vec<&str> = experiment.parameters.iter().map(|p| p.name.as_str()).collect();
     if let (Some(checkpoint), false) = (&checkpoint, arguments.json) {
@@ -197,12 +202,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             !interrupt::interrupted()
         }),
     };
+    let doubts = unexplained(&experiment, &dataset, &result, threads);
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
     if let Some(halves) = &halves {
         result.take_errors(halves);
     }
+    result.warnings.splice(0..0, doubts);
+    let said = result.warnings.clone();
+    result.warnings.splice(0..0, questions);
     let made = halves.as_ref().map_or(0, |halves| halves.values.len());
     if made < experiment.half_samples && interrupt::interrupted() {
         // The halves that are missing can be made, too, when it is resumed.
@@ -260,7 +269,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     {
         file.remove();
     }
-    for warning in &result.warnings {
+    for warning in &said {
         warn(warning);
     }
     if arguments.json {

@@ -6,6 +6,8 @@
 //! |---|---|
 //! | `program`, `version`, `command`, `seed`, `threads`, `experiment` | as of a result |
 //! | `status` | `observable`, or `unobservable` if a parameter is not identifiable at the start or with the scene's values |
+//! | `explained` | whether the loss is at most 9 (residuals of three standard deviations) at one of the two: where it is not, all below holds only if a fit explains the recordings |
+//! | `warnings` | sentences: questions about the recordings |
 //! | `at_start`, `at_scene` | an object each, of the values at which was asked: |
 //! | `loss` | mean of the squared residuals there |
 //! | `singular_values` | of the Jacobian in typical changes of the parameters, decreasing: by how many standard deviations these move the residuals, all taken together |
@@ -18,13 +20,14 @@ use serde_json::{Map, Value, json};
 use super::outcome::Outcome;
 use super::output::{json_head, json_text, number, print};
 use super::plausibility;
-use crate::identify::{Dataset, Experiment, Observability};
+use crate::identify::{Dataset, Experiment, Observability, UNEXPLAINED};
 
 /// Asks at the start and with the scene's values, and prints what is found.
 pub(super) fn run(
     experiment: &Experiment,
     dataset: &Dataset,
     threads: usize,
+    questions: &[String],
     json: bool,
 ) -> Outcome {
     let parameters = &experiment.parameters;
@@ -36,9 +39,13 @@ pub(super) fn run(
     let told = at_start.is_complete() || at_scene.is_complete();
     let status = if told { "observable" } else { "unobservable" };
 
+    let least = at_start.loss.min(at_scene.loss);
+    let explained = least <= UNEXPLAINED;
     let mut object = json_head("identify --check", experiment.seed, threads);
     object.insert("experiment".into(), experiment.name.clone().into());
     object.insert("status".into(), status.into());
+    object.insert("explained".into(), explained.into());
+    object.insert("warnings".into(), questions.into());
     object.insert("at_start".into(), description(&at_start));
     object.insert("at_scene".into(), description(&at_scene));
     if json {
@@ -48,9 +55,13 @@ pub(super) fn run(
         if own != start {
             report("with the scene's own values", &at_scene);
         }
-        print(match told {
-            true => "observable: the recordings can tell these parameters",
-            false => "unobservable: the recordings cannot tell all of these parameters",
+        print(match (told, explained) {
+            (true, true) => "observable: the recordings can tell these parameters",
+            (true, false) => {
+                "observable only if the model explains the recordings, which it does not at these values: first see \
+                 whether a fit does"
+            }
+            (false, _) => "unobservable: the recordings cannot tell all of these parameters",
         });
     }
     let mut plausibility = at_start.report.plausibility;

@@ -14,7 +14,7 @@ mod search;
 mod statistics;
 mod trust;
 
-pub use data::{Dataset, Window, hold_out};
+pub use data::{Dataset, Window, hold_out, questions};
 pub use experiment::{
     AdamSettings, Experiment, FreeParameter, InitialState, Method, Noise, Prior, Reading,
     RobustLoss, Sensor, StateNumber, Transform, WindowLength,
@@ -28,6 +28,7 @@ pub use search::{
 pub use trust::{
     Candidate, Combination, Comparison, Design, Evaluation, Expected, FrameError, HalfSampling,
     Information, LossProfile, Observability, Others, Outlier, PairedDifference, Phase, PhaseErrors,
-    Resolution, RolloutStart, TrajectoryError, Unknown, Visibility, errors_by_phase, evaluate,
-    evaluate_from, evaluate_with, half_sampling, loss_profile, misfits, outliers,
+    Resolution, RolloutStart, TrajectoryError, UNEXPLAINED, Unknown, Visibility, errors_by_phase,
+    evaluate, evaluate_from, evaluate_with, half_sampling, loss_profile, misfits, outliers,
+    unexplained,
 };

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyType;
@@ -197,4 +198,14 @@ pub(super) fn warn(py: Python, report: &StepReport, scene: &Scene) -> PyResult<(
         Some(sentence) => say(py.get_type::<ImplausibleWarning>(), sentence),
         None => Ok(()),
     }
+}
+
+/// Gives warnings, one each.
+pub(super) fn say(py: Python, warnings: &[String]) -> PyResult<()> {
+    for warning in warnings {
+        let message =
+            CString::new(warning.as_str()).map_err(|error| Error::new_err(error.to_string()))?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)?;
+    }
+    Ok(())
 }

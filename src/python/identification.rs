@@ -8,11 +8,13 @@ use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
 use super::arguments::{Given, threads as number_of_threads};
-use super::calls::{warn, watched_apart};
+use super::calls::{say, warn, watched_apart};
 use super::exceptions::Error;
 use super::numpy_arrays::output;
 use super::scene::Scene;
-use crate::identify::{Dataset, Effort, Experiment, Fit, fit, half_sampling};
+use crate::identify::{
+    Dataset, Effort, Experiment, Fit, fit, half_sampling, questions, unexplained,
+};
 use crate::text;
 
 /// What an identification found; numbers by the names of the parameters, SI units.
@@ -113,6 +115,8 @@ pub fn identify(
         missing.map_or(Ok(()), Err)?;
         experiment.scene.settings.solver.demand_derivatives(&experiment.name)?;
         let dataset = Dataset::load(&experiment)?;
+        let mut warnings = questions(&experiment.scene, &dataset.trajectories);
+        Python::attach(|py| say(py, &warnings))?;
         let result = fit(&experiment, &dataset, threads, &mut |_| watch());
         let mut result =
             result.map_err(|error| Error::new_err(format!("{}: {error}", experiment.name)))?;
@@ -122,6 +126,12 @@ pub fn identify(
                 half_sampling(&experiment, &dataset, &result, count, threads, &mut |_| watch());
             halves.iter().for_each(|halves| result.take_errors(halves));
         }
+        if watch() {
+            let doubts = unexplained(&experiment, &dataset, &result, threads);
+            Python::attach(|py| say(py, doubts.as_slice()))?;
+            warnings.extend(doubts);
+        }
+        result.warnings.splice(0..0, warnings);
         PyResult::Ok((experiment, result))
     })?;
     warn(py, &result.report, &experiment.scene)?;

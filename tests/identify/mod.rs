@@ -6,6 +6,7 @@ mod elbow;
 mod fit;
 mod measurements;
 mod parameters;
+mod questions;
 #[cfg(feature = "cli")]
 mod resume;
 mod search;

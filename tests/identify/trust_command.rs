@@ -62,6 +62,38 @@ fn a_check_says_what_is_visible_and_fits_nothing() {
 }
 
 #[test]
+fn a_check_asks_about_recordings_that_cannot_be_right() {
+    let folder = prepared("questions");
+    let (found, _) = object(&folder, &["identify", "experiment.toml", "--check", "--json"]);
+    assert_eq!(found["warnings"].as_array().map(Vec::len), Some(0));
+    let text = folder.read("slide.csv");
+    let scaled = |line: &str| {
+        let fields = line.split(',').enumerate().map(|(k, field)| match field.parse::<f64>() {
+            Ok(x) if (1..4).contains(&k) => (1e3 * x).to_string(),
+            _ => field.to_string(),
+        });
+        fields.collect::<Vec<_>>().join(",") + "\n"
+    };
+    folder.write("slide.csv", &text.lines().map(scaled).collect::<String>());
+    let (found, _) = object(&folder, &["identify", "experiment.toml", "--check", "--json"]);
+    assert_eq!(found["explained"], false);
+    let question = found["warnings"][0].as_str().unwrap();
+    assert!(question.contains("are positions in millimetres?"), "{question}");
+    let output = folder.run(&["identify", "experiment.toml", "--check"]);
+    let (text, errors) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(!text.contains("observable: the recordings can tell"), "{text}");
+    assert!(errors.starts_with("warning: box:") && errors.contains("millimetres"), "{errors}");
+    assert!(text.contains("observable only if the model explains the recordings"), "{text}");
+    let (found, _) = object(&folder, &["identify", "experiment.toml", "--json"]);
+    let said = found["warnings"].to_string();
+    assert!(
+        said.contains("millimetres") && said.contains("does not explain the recordings"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_result_is_compared_with_the_one_it_replaces() {
     let folder = prepared("compare");
     let identify = ["identify", "experiment.toml", "-o", "result.json", "--json"];

@@ -10,6 +10,7 @@ mod observability;
 mod outliers;
 mod phases;
 mod profile;
+mod unexplained;
 
 pub use combination::Combination;
 pub use comparison::{Comparison, PairedDifference};
@@ -23,3 +24,4 @@ pub use observability::{Expected, Observability, Visibility};
 pub use outliers::{Outlier, misfits, outliers};
 pub use phases::{Phase, PhaseErrors, errors_by_phase};
 pub use profile::{LossProfile, Others, loss_profile};
+pub use unexplained::{UNEXPLAINED, unexplained};

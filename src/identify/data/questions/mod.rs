@@ -1,0 +1,144 @@
+//! Whether recordings can be what the scene takes them for, asked back in words before anything is fitted.
+//!
+//! What is in the air falls by gravity and what does not fall lies on something. Where a recording says otherwise, the
+//! units, axes, orders and sizes that are mistaken most often are tried: one under which it does both is asked for.
+
+mod rates;
+mod reading;
+mod stretches;
+mod track;
+
+use reading::{Reading, amount};
+use stretches::Tally;
+use track::{Subject, Track, median};
+
+use crate::model::Scene;
+use crate::trajectory::Trajectory;
+
+/// Recordings that are looked at, spread over all, and bodies: they are all made in the same way.
+const RECORDINGS: usize = 40;
+const BODIES: usize = 8;
+
+/// What cannot be right about recordings of a scene, in words; nothing where nothing is found.
+///
+/// Free bodies are looked at, that no motor, force or loop acts on and that touch half-spaces and each other alone:
+/// positions that fall, and rest, otherwise than gravity and the shapes allow (units of lengths and times, axes, order
+/// of quaternions, sizes, height of the floor, frames too far apart), velocities that are not the rates of positions
+/// and orientations, and what speeds up on the ground with nothing to push it.
+pub fn questions(scene: &Scene, recordings: &[Trajectory]) -> Vec<String> {
+    let every = recordings.len().div_ceil(RECORDINGS).max(1);
+    let mut found = Vec::new();
+    for subject in Subject::all(scene).iter().take(BODIES) {
+        let some = recordings.iter().step_by(every);
+        let tracks: Vec<Track> = some.filter_map(|some| subject.track(scene, some)).collect();
+        let own = asked(scene, subject, &tracks);
+        let name = &scene.model.bodies[subject.body].name;
+        found.extend(own.into_iter().map(|question| format!("{name}: {question}")));
+    }
+    found
+}
+
+fn asked(scene: &Scene, subject: &Subject, tracks: &[Track]) -> Vec<String> {
+    let gravity = scene.parameters.gravity();
+    let mut found = Vec::new();
+    let mut reading = Reading::plain();
+    if gravity.norm() > 0.0 {
+        let tally = |reading: &Reading| {
+            let mut tally = Tally::default();
+            tracks.iter().for_each(|track| tally.add(subject, track, gravity, reading));
+            tally
+        };
+        let mut meant = tally(&reading);
+        if meant.contradicts() || meant.good() == 0 {
+            let wrong = evidence(&meant, gravity.norm());
+            let mut others = Reading::others(-gravity.normalize());
+            if !meant.heights.is_empty() {
+                others.push(Reading::lifted(median(meant.heights.clone())));
+            }
+            // Some stretches are always mistaken: of these there must be clearly fewer.
+            let most = Some(meant.share().map_or(0.25, |share| (0.5 * share).min(0.25)));
+            let tried: Vec<(Reading, Tally)> = others
+                .into_iter()
+                .map(|other| {
+                    let found = tally(&other);
+                    (other, found)
+                })
+                .filter(|(_, found)| found.good() >= 6 && !found.contradicts())
+                .filter(|(_, found)| found.share() <= most)
+                .collect();
+            let least = tried.iter().filter_map(|(_, found)| found.share()).fold(1.0, f64::min);
+            let best = tried.into_iter().find(|(_, found)| found.share() <= Some(least + 0.05));
+            if let Some((other, fits)) = best {
+                let all = fits.good() + fits.bad();
+                found.push(format!(
+                    "{wrong}: {} (Read so, {} of {all} stretches are as they should be)",
+                    other.question,
+                    fits.good()
+                ));
+                (reading, meant) = (other, fits);
+            } else if meant.contradicts() {
+                found.push(format!(
+                    "{wrong}: are the units of positions and times, the direction of gravity, the order of quaternions \
+                     (w, x, y, z), the size of the body (half extents, in m) and the height of the floor right?"
+                ));
+            } else {
+                found.extend(far_apart(tracks, gravity.norm(), subject.radius));
+            }
+        }
+        if meant.pushed >= 3 && 10 * meant.pushed > meant.slides {
+            found.push(format!(
+                "it moves faster and faster along the ground ({} beyond what gravity does) with nothing in the \
+                 scene that pushes it: is a force or an input missing?",
+                amount(median(meant.pushes), "m/s²")
+            ));
+        }
+    }
+    let turns = rates::angular(tracks, &reading);
+    // What is asked already is not asked again.
+    let known = |question: &String| {
+        found.iter().any(|found| found.contains("x, y, z, w") && question.contains("x, y, z, w"))
+    };
+    let turns = turns.filter(|question| !known(question));
+    found.extend(turns);
+    found.extend(rates::linear(tracks, &reading));
+    found
+}
+
+/// What is not as it should be.
+fn evidence(tally: &Tally, gravity: f64) -> String {
+    let off_ground = tally.floats + tally.sinks;
+    let height = median(tally.heights.clone());
+    if tally.hangs >= off_ground && tally.hangs > 0 {
+        let a = amount(median(tally.accelerations.clone()), "m/s²");
+        return format!("in the air it accelerates by {a} where gravity is {gravity:.2}");
+    }
+    if tally.floats >= tally.sinks && tally.floats > 0 {
+        return format!("it hangs in the air, {} over what it could rest on", amount(height, "m"));
+    }
+    if tally.sinks > 0 {
+        let deep =
+            if height < 0.0 { format!(", {} deep", amount(-height, "m")) } else { String::new() };
+        return format!("it is inside what it could rest on{deep}");
+    }
+    "no stretch of the recordings is short and clear enough to show how it falls or rests"
+        .to_string()
+}
+
+/// Frames between which everything is over.
+fn far_apart(tracks: &[Track], gravity: f64, radius: f64) -> Option<String> {
+    let intervals = tracks.iter().flat_map(|track| track.times.windows(2).map(|t| t[1] - t[0]));
+    let interval = median(intervals.collect());
+    let steps =
+        tracks.iter().flat_map(|track| track.positions.windows(2)).map(|p| (p[1] - p[0]).norm());
+    let furthest = steps.fold(0.0, f64::max);
+    // To fall as far as it goes between two frames, and its own size.
+    let time = (2.0 * (furthest + 2.0 * radius) / gravity).sqrt();
+    (interval > 2.0 * time).then(|| {
+        format!(
+            "frames are {} apart, and it never goes further than what it falls in {}: are times in milliseconds, or a \
+             count of frames?",
+            amount(interval, "s"),
+            amount(time, "s")
+        )
+    })
+}

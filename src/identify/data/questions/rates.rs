@@ -1,0 +1,145 @@
+//! Recorded velocities against differences of what they are the rates of.
+
+use nalgebra::Vector3;
+
+use super::reading::{Order, Reading, amount};
+use super::track::{Track, median};
+use crate::spatial::{conjugate, log, product, rotation_matrix};
+
+/// Fewer pairs than this say nothing.
+const LEAST: usize = 10;
+
+/// How the means of velocities go with differences, of many pairs of the two.
+struct Agreement {
+    /// Median of the one length over the other.
+    ratio: f64,
+    /// 1: always the same direction; 0: anything.
+    cosine: f64,
+}
+
+impl Agreement {
+    /// Of differences and means times the duration.
+    fn of(pairs: &[(Vector3<f64>, Vector3<f64>)]) -> Option<Agreement> {
+        if pairs.len() < LEAST {
+            return None;
+        }
+        let sum = |f: fn(&(Vector3<f64>, Vector3<f64>)) -> f64| pairs.iter().map(f).sum::<f64>();
+        let sizes = (sum(|(d, _)| d.norm_squared()) * sum(|(_, m)| m.norm_squared())).sqrt();
+        let cosine = sum(|(d, m)| d.dot(m)) / sizes.max(f64::MIN_POSITIVE);
+        let ratio = median(pairs.iter().map(|(d, m)| m.norm() / d.norm()).collect());
+        Some(Agreement { ratio, cosine })
+    }
+}
+
+/// Of each track its frames so far apart that noise does not hide how it moves.
+fn lags(tracks: &[Track]) -> impl Iterator<Item = (&Track, usize, usize)> {
+    tracks.iter().flat_map(|track| {
+        let frames = track.times.len();
+        let lag = (frames / 8).clamp(1, 12);
+        (lag..frames).step_by(lag.div_ceil(2)).map(move |k| (track, k - lag, k))
+    })
+}
+
+/// The integral of rates from one frame to another, by the trapezoidal rule.
+fn integral(track: &Track, rates: &[Vector3<f64>], first: usize, last: usize) -> Vector3<f64> {
+    let step = |k: usize| (rates[k] + rates[k + 1]) * (0.5 * (track.times[k + 1] - track.times[k]));
+    (first..last).map(step).sum()
+}
+
+/// The unit that velocities could be in if they are so many times what differences say.
+fn unit(ratio: f64, units: &[(f64, &'static str)]) -> Option<&'static str> {
+    let near = |factor: f64| (ratio / factor).ln().abs() < 0.25;
+    units.iter().find(|(factor, _)| near(*factor)).map(|(_, unit)| *unit)
+}
+
+/// What is wrong with linear velocities.
+pub(super) fn linear(tracks: &[Track], reading: &Reading) -> Option<String> {
+    let (mut plain, mut turned) = (Vec::new(), Vec::new());
+    for (track, first, last) in lags(tracks) {
+        let Some(rates) = &track.velocities else { continue };
+        let d = track.positions[last] - track.positions[first];
+        if d.norm() <= 20.0 * track.noise || d.norm() == 0.0 {
+            continue;
+        }
+        let m = integral(track, rates, first, last);
+        let q = reading.order.read(track.quaternions[(first + last) / 2]);
+        plain.push((d, m));
+        turned.push((d, rotation_matrix(q) * m));
+    }
+    let found = Agreement::of(&plain)?;
+    if found.cosine < 0.5 {
+        let body = Agreement::of(&turned)?.cosine > 0.8;
+        let meant =
+            if body { "are they along the axes of the body?" } else { "are their axes others?" };
+        return Some(format!(
+            "recorded velocities do not go the way that positions do: {meant} Those of the world are read"
+        ));
+    }
+    // Where positions or times are in other units, velocities may not be.
+    let right = [1.0, reading.length / reading.time];
+    if right.iter().any(|right| (found.ratio / right).ln().abs() < 0.5) {
+        return None;
+    }
+    const UNITS: [(f64, &str); 6] = [
+        (1e3, "mm/s"),
+        (1e2, "cm/s"),
+        (39.37, "inches/s"),
+        (3.281, "feet/s"),
+        (3.6, "km/h"),
+        (1e-3, "m/ms"),
+    ];
+    let ask = match unit(found.ratio, &UNITS) {
+        Some(unit) => format!("are they in {unit}? m/s are read"),
+        None => "in which unit are they? m/s are read".to_string(),
+    };
+    let times = amount(found.ratio, "times");
+    Some(format!("recorded velocities are {times} the differences of positions: {ask}"))
+}
+
+/// What is wrong with angular velocities, or, if that explains it, with quaternions.
+pub(super) fn angular(tracks: &[Track], reading: &Reading) -> Option<String> {
+    let pairs = |order: Order, of_world: bool| {
+        let mut pairs = Vec::new();
+        for (track, first, last) in lags(tracks) {
+            let Some(rates) = &track.spins else { continue };
+            let q = |k: usize| order.read(track.quaternions[k]);
+            let d = log(product(conjugate(q(first)), q(last)));
+            // A turn by more could be one the other way.
+            if !(0.1..2.0).contains(&d.norm()) {
+                continue;
+            }
+            let m = integral(track, rates, first, last);
+            let middle = rotation_matrix(q((first + last) / 2));
+            pairs.push((d, if of_world { middle.transpose() * m } else { m }));
+        }
+        pairs
+    };
+    let agrees = |order, of_world| {
+        Agreement::of(&pairs(order, of_world)).is_some_and(|found| found.cosine > 0.8)
+    };
+    let found = Agreement::of(&pairs(reading.order, false))?;
+    if found.cosine < 0.5 {
+        let begin = "recorded angular velocities do not go the way that quaternions turn";
+        let question = if reading.order == Order::Wxyz && agrees(Order::Xyzw, false) {
+            "are the quaternions x, y, z, w where w, x, y, z is read?"
+        } else if agrees(reading.order, true) {
+            "are they along the axes of the world? Those of the body are read"
+        } else if reading.order == Order::Wxyz && agrees(Order::Inverse, false) {
+            "are the quaternions from world to body where body to world is read?"
+        } else {
+            "are their axes others, or the order of the quaternions (w, x, y, z is read)?"
+        };
+        return Some(format!("{begin}: {question}"));
+    }
+    let right = [1.0, 1.0 / reading.time];
+    if right.iter().any(|right| (found.ratio / right).ln().abs() < 0.5) {
+        return None;
+    }
+    let ask =
+        match unit(found.ratio, &[(57.3, "degrees/s"), (9.549, "turns/min"), (0.159, "turns/s")]) {
+            Some(unit) => format!("are they in {unit}? rad/s are read"),
+            None => "in which unit are they? rad/s are read".to_string(),
+        };
+    let times = amount(found.ratio, "times");
+    Some(format!("recorded angular velocities are {times} what quaternions turn: {ask}"))
+}
