@@ -36,7 +36,7 @@ fn recordings(scene: &Scene, random: &mut Random, push: f64) -> Vec<Trajectory> 
         let [x, y, spin] = random.vector(1.5);
         (state.v[0], state.v[1], state.v[5]) = (x, y, 2.0 * spin);
         state.q[3..7].copy_from_slice(&[yaw.cos(), 0.0, 0.0, yaw.sin()]);
-        if index % 2 == 0 && push == 0.0 {
+        if index.is_multiple_of(2) && push == 0.0 {
             state.q[2] += random.uniform(0.2, 0.5);
             state.v[3..6].copy_from_slice(&random.vector::<3>(6.0));
             let q: [f64; 4] = random.vector(1.0);
