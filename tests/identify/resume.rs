@@ -272,6 +272,6 @@ fn recordings_held_out_are_measured() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("at least two recordings"));
     // A pipe takes a result and nothing else.
     let output = run(&["--json", "-o", "/dev/null"]);
-    assert!(output.status.success() && output.stderr.is_empty());
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     assert!(!Path::new("/dev/null.checkpoint.json").exists());
 }

@@ -76,7 +76,7 @@ fn asked(scene: &Scene, subject: &Subject, tracks: &[Track]) -> Vec<String> {
                     fits.good()
                 ));
                 (reading, meant) = (other, fits);
-            } else if meant.contradicts() {
+            } else if meant.contradicts() && !meant.falls_about_right(gravity.norm()) {
                 found.push(format!(
                     "{wrong}: are the units of positions and times, the direction of gravity, the order of quaternions \
                      (w, x, y, z), the size of the body (half extents, in m) and the height of the floor right?"

@@ -47,6 +47,13 @@ impl Tally {
         self.hangs + self.floats + self.sinks
     }
 
+    /// Whether what is wrong is only that it falls by a tenth more or less than `gravity` (m/s²): noise and rebounds do
+    /// that, and no other reading.
+    pub fn falls_about_right(&self, gravity: f64) -> bool {
+        let falls = median(self.accelerations.clone());
+        self.hangs >= self.floats + self.sinks && (falls / gravity - 1.0).abs() < 0.1
+    }
+
     /// The part that cannot be; nothing where no stretch says anything.
     pub fn share(&self) -> Option<f64> {
         let all = self.good() + self.bad();
