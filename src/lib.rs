@@ -176,6 +176,8 @@
 //! - `Triggs00`: B. Triggs, P. F. McLauchlan, R. I. Hartley, A. W. Fitzgibbon, "Bundle adjustment: a modern
 //!   synthesis", in Vision Algorithms: Theory and Practice, Springer 2000. Elimination of unknowns that
 //!   belong to one recording; robust losses.
+//! - `Venzon88`: D. J. Venzon, S. H. Moolgavkar, "A Method for Computing Profile-Likelihood-Based Confidence
+//!   Intervals", Applied Statistics 37(1), 1988.
 //! - `Zhong21`: Y. D. Zhong, B. Dey, A. Chakraborty, "Extending Lagrangian and Hamiltonian neural networks
 //!   with differentiable contact models", NeurIPS 2021. Impacts in two phases, the convex relaxation.
 

@@ -17,6 +17,7 @@
 //! | `parameters` | a list: `name`, `initial` (start of the search), `value`, `lower`, `upper`, `observable` (whether any recording depends on it), `at_bound`, `fixed` (not searched for), `standard_error` and `interval` (95 %; left out where there are none), `tied` (others that have its value) |
 //! | `starts` | where the first stage of the search led from each start: `start` and `values` of the parameters, `loss` |
 //! | `correlations` | of the estimates: `names`, and a row of `matrix` for each |
+//! | `profiles` | how the loss of all recordings depends on each parameter (left out where that would take far longer than the search): `name`, `values` with the `loss` at each, `others`, the other parameters and initial states: `fitted` anew at each value, or `held` |
 //! | `errors_from` | what standard errors are taken from: `linearisation`, or `halves` of the recordings (with `half_rollouts`, their work) |
 //! | `holdout` | of recordings that were held out: `recordings`, `position_error_percent`, `rotation_error_deg`, and the same of the scene's own parameters with `_of_scene`; `null` where nothing of the kind is recorded |
 //! | `truth` | true values by name, where the experiment states them |
@@ -42,8 +43,9 @@ use super::whole_files::{check_place, write_file};
 use super::{comparison, interrupt, observability, plausibility, scene_options};
 use crate::Error;
 use crate::identify::{
-    Comparison, Dataset, Effort, Evaluation, Experiment, Fit, FitStatus, InitialState, Problem,
-    RolloutStart, evaluate_from, fit_from, half_sampling, hold_out, questions, unexplained,
+    Comparison, Conclusion, Dataset, Doing, Effort, Evaluation, Experiment, Fit, FitStatus,
+    InitialState, Others, Problem, RolloutStart, conclude, evaluate_from, hold_out, questions,
+    unexplained,
 };
 use crate::simulation::Plausibility;
 use crate::view::FitReport;
@@ -164,22 +166,32 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     interrupt::catch();
     let bar = progress_bar(arguments.json, experiment.max_iterations);
     let mut lost = None;
-    let result = fit_from(&experiment, &dataset, threads, checkpoint, &mut |progress| {
-        if let Some(file) = &file
-            && let Err(error) = file.save(&progress.checkpoint())
-        {
-            lost.get_or_insert(error);
-        }
-        let values: Vec<String> =
-            names.iter().zip(progress.values).map(|(n, v)| format!("{n} {v:.5}")).collect();
-        let line =
-            format!("{:4}  loss {:.6e}  {}", progress.iteration, progress.loss, values.join("  "));
-        match &bar {
-            Some(bar) => {
-                bar.set_position(progress.iteration as u64);
-                bar.set_message(line);
+    let found = conclude(&experiment, &dataset, threads, checkpoint, &mut |doing| {
+        let (message, is_search) = match doing {
+            Doing::Search(progress) => {
+                if let Some(file) = &file
+                    && let Err(error) = file.save(&progress.checkpoint())
+                {
+                    lost.get_or_insert(error);
+                }
+                if let Some(bar) = &bar {
+                    bar.set_position(progress.iteration as u64);
+                }
+                let values: Vec<String> =
+                    names.iter().zip(progress.values).map(|(n, v)| format!("{n} {v:.5}")).collect();
+                let (iteration, loss) = (progress.iteration, progress.loss);
+                (format!("{iteration:4}  loss {loss:.6e}  {}", values.join("  ")), true)
             }
-            None if !arguments.json => print(&line),
+            Doing::Halves(number, count) => {
+                (format!("fits to halves of the recordings: {number} of {count}"), false)
+            }
+            Doing::Profiles(number, count) => {
+                (format!("how the loss depends on each parameter: {number} of {count}"), false)
+            }
+        };
+        match &bar {
+            Some(bar) => bar.set_message(message),
+            None if is_search && !arguments.json => print(&message),
             None => {}
         }
         !interrupt::interrupted()
@@ -187,34 +199,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if let Some(error) = lost {
         warn(&format!("this search cannot be resumed: {error}"));
     }
-    let mut result = result
-        .map_err(|error| Error::input(&experiment.name, None, "method", error.to_string()))?;
+    let found =
+        found.map_err(|error| Error::input(&experiment.name, None, "method", error.to_string()))?;
+    let Conclusion { fit: mut result, halves, profiles, complete } = found;
     let cost = derivative_cost(&experiment, &dataset, &result);
     let steps = result.effort.steps as f64 + cost * result.effort.derivative_steps as f64;
     let rollouts = steps / result.steps_per_rollout;
-    let halves = match experiment.half_samples {
-        0 => None,
-        _ if result.status == FitStatus::Stopped => None,
-        count => half_sampling(&experiment, &dataset, &result, count, threads, &mut |number| {
-            if let Some(bar) = &bar {
-                bar.set_message(format!("fits to halves of the recordings: {number} of {count}"));
-            }
-            !interrupt::interrupted()
-        }),
-    };
     let doubts = unexplained(&experiment, &dataset, &result, threads);
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
-    if let Some(halves) = &halves {
-        result.take_errors(halves);
-    }
     result.warnings.splice(0..0, doubts);
     let said = result.warnings.clone();
     result.warnings.splice(0..0, questions);
-    let made = halves.as_ref().map_or(0, |halves| halves.values.len());
-    if made < experiment.half_samples && interrupt::interrupted() {
-        // The halves that are missing can be made, too, when it is resumed.
+    if !complete {
+        // The halves and profiles that are missing can be made, too, when it is resumed.
         result.status = FitStatus::Stopped;
     }
     let half_rollouts = halves.map(|halves| {
@@ -235,6 +234,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if let Some(half_rollouts) = half_rollouts {
         object.insert("half_rollouts".into(), number(half_rollouts));
     }
+    let of_parameter = profiles.iter().map(|profile| {
+        json!({
+            "name": result.parameters[profile.parameter].name,
+            "others": if profile.others == Others::Fitted { "fitted" } else { "held" },
+            "values": profile.values,
+            "loss": profile.loss,
+        })
+    });
+    object.insert("profiles".into(), of_parameter.collect());
     if let Some(held_out) = &held_out {
         object.insert("holdout".into(), held_out.json());
     }
@@ -256,6 +264,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
                 &experiment,
                 &dataset,
                 &result,
+                &profiles,
                 threads,
             )
         })?);

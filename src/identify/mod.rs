@@ -6,6 +6,7 @@
 //! by Levenberg-Marquardt on exact Jacobians or by Adam on reverse-mode gradients;
 //! [`evaluate`] measures whole rollouts.
 
+mod conclusion;
 mod data;
 mod experiment;
 mod parallel;
@@ -14,6 +15,7 @@ mod search;
 mod statistics;
 mod trust;
 
+pub use conclusion::{Conclusion, Doing, conclude};
 pub use data::{Dataset, Window, hold_out, questions};
 pub use experiment::{
     AdamSettings, Experiment, FreeParameter, InitialState, Method, Noise, Prior, Reading,
@@ -28,7 +30,7 @@ pub use search::{
 pub use trust::{
     Candidate, Combination, Comparison, Design, Evaluation, Expected, FrameError, HalfSampling,
     Information, LossProfile, Observability, Others, Outlier, PairedDifference, Phase, PhaseErrors,
-    Resolution, RolloutStart, TrajectoryError, UNEXPLAINED, Unknown, Visibility, errors_by_phase,
-    evaluate, evaluate_from, evaluate_with, half_sampling, loss_profile, misfits, outliers,
-    unexplained,
+    Resolution, RolloutStart, TrajectoryError, UNEXPLAINED, Unknown, Visibility, Walk,
+    errors_by_phase, evaluate, evaluate_from, evaluate_with, half_sampling, loss_profile, misfits,
+    outliers, stand_out, unexplained,
 };

@@ -13,7 +13,7 @@ use super::exceptions::Error;
 use super::numpy_arrays::output;
 use super::scene::Scene;
 use crate::identify::{
-    Dataset, Effort, Experiment, Fit, fit, half_sampling, questions, unexplained,
+    Conclusion, Dataset, Effort, Experiment, Fit, LossProfile, conclude, questions, unexplained,
 };
 use crate::text;
 
@@ -38,6 +38,8 @@ pub struct Identification {
     pub loss: f64,
     /// The loss at the start of the search.
     pub loss_at_start: f64,
+    /// How the loss depends on each parameter: values, and the loss at each, everything else fitted anew.
+    pub profiles: BTreeMap<String, (Vec<f64>, Vec<f64>)>,
     /// Iterations of the search.
     pub iterations: usize,
     /// The work done, in simulations of one recording; a step with derivatives counts as one.
@@ -65,7 +67,12 @@ impl Identification {
 }
 
 impl Identification {
-    fn new(py: Python, experiment: &Experiment, fit: Fit) -> PyResult<Self> {
+    fn new(
+        py: Python,
+        experiment: &Experiment,
+        fit: Fit,
+        profiles: Vec<LossProfile>,
+    ) -> PyResult<Self> {
         let Fit { parameters, told, correlations, .. } = fit;
         let mut values = BTreeMap::new();
         for (p, searched) in parameters.iter().zip(&experiment.parameters) {
@@ -76,7 +83,13 @@ impl Identification {
         let intervals = parameters.iter().map(|p| (p.name.clone(), p.interval));
         let rows: Vec<f64> = correlations.transpose().iter().copied().collect();
         let Effort { steps, derivative_steps } = fit.effort;
+        let profiles = profiles.into_iter().map(|profile| {
+            let name = parameters[profile.parameter].name.clone();
+            (name, (profile.values, profile.loss))
+        });
+        let profiles = profiles.collect();
         Ok(Identification {
+            profiles,
             status: fit.status.name(),
             names: parameters.iter().map(|p| p.name.clone()).collect(),
             standard_errors: errors.filter_map(|(name, x)| Some((name, x?))).collect(),
@@ -107,7 +120,7 @@ pub fn identify(
     let scene = scene.map(|scene| scene.description(py));
     let threads = number_of_threads(threads)?;
     let data = data.map(str::to_string);
-    let (experiment, result) = watched_apart(py, move |stop| {
+    let (experiment, result, profiles) = watched_apart(py, move |stop| {
         // Whether to go on.
         let watch = || !stop.load(Ordering::Relaxed);
         let text = text.map_or_else(|| text::read(&path, text::MOST_BYTES), Ok)?;
@@ -117,23 +130,18 @@ pub fn identify(
         let dataset = Dataset::load(&experiment)?;
         let mut warnings = questions(&experiment.scene, &dataset.trajectories);
         Python::attach(|py| say(py, &warnings))?;
-        let result = fit(&experiment, &dataset, threads, &mut |_| watch());
-        let mut result =
-            result.map_err(|error| Error::new_err(format!("{}: {error}", experiment.name)))?;
-        if experiment.half_samples > 0 && watch() {
-            let count = experiment.half_samples;
-            let halves =
-                half_sampling(&experiment, &dataset, &result, count, threads, &mut |_| watch());
-            halves.iter().for_each(|halves| result.take_errors(halves));
-        }
+        let found = conclude(&experiment, &dataset, threads, None, &mut |_| watch());
+        let found =
+            found.map_err(|error| Error::new_err(format!("{}: {error}", experiment.name)))?;
+        let Conclusion { fit: mut result, profiles, .. } = found;
         if watch() {
             let doubts = unexplained(&experiment, &dataset, &result, threads);
             Python::attach(|py| say(py, doubts.as_slice()))?;
             warnings.extend(doubts);
         }
         result.warnings.splice(0..0, warnings);
-        PyResult::Ok((experiment, result))
+        PyResult::Ok((experiment, result, profiles))
     })?;
     warn(py, &result.report, &experiment.scene)?;
-    Identification::new(py, &experiment, result)
+    Identification::new(py, &experiment, result, profiles)
 }

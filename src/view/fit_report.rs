@@ -6,7 +6,7 @@ use super::page::Page;
 use super::player::{PLAYER, program};
 use super::{Clip, Drawing, Playback, Role, TrackRecorder};
 use crate::Error;
-use crate::identify::{Dataset, Evaluation, Experiment, Fit, Window, evaluate_with};
+use crate::identify::{Dataset, Evaluation, Experiment, Fit, Window, evaluate_with, stand_out};
 use crate::model::{JointKind, Model};
 use crate::simulation::Rollout;
 use crate::state::State;
@@ -213,10 +213,6 @@ pub struct RecordingError {
     pub clip: Option<usize>,
 }
 
-/// An error is that of an outlier beyond so many standard deviations (robust ones) over the median...
-const OUTLIER: f64 = 4.0;
-/// ...and so many medians: a few that are nearly the same have no outlier.
-const FAR: f64 = 1.5;
 /// Points of a curve over time at most.
 const POINTS: usize = 400;
 /// Fewest recordings with quantiles worth drawing; below, one recording decides.
@@ -390,15 +386,10 @@ fn recording_errors(dataset: &Dataset, evaluation: &Evaluation) -> Vec<Recording
         .collect();
     for of in [|row: &RecordingError| row.position_percent, |row: &RecordingError| row.rotation_deg]
     {
-        let errors: Vec<f64> = rows.iter().filter_map(of).collect();
-        let middle = quantile(&errors, 0.5);
-        let away: Vec<f64> = errors.iter().map(|x| (x - middle).abs()).collect();
-        // The median of |x - median| of a normal distribution is 0.6745 standard deviations.
-        let limit = (middle + OUTLIER * quantile(&away, 0.5) / 0.6745).max(FAR * middle);
-        for row in &mut rows {
-            // What is not a number is out, too.
-            let within = of(row).is_none_or(|error| error <= limit);
-            row.outlier |= !within;
+        let known: Vec<usize> = (0..rows.len()).filter(|&k| of(&rows[k]).is_some()).collect();
+        let errors: Vec<f64> = known.iter().filter_map(|&k| of(&rows[k])).collect();
+        for (k, stands_out) in known.into_iter().zip(stand_out(&errors)) {
+            rows[k].outlier |= stands_out;
         }
     }
     rows

@@ -1,29 +1,30 @@
 //! What a report says of how far a result can be trusted.
 
 use super::fit_report::{FitReport, PhaseResidual, Profile};
-use crate::identify::{Dataset, Experiment, Fit, Others, errors_by_phase, loss_profile};
+use crate::identify::{Dataset, Experiment, Fit, LossProfile, Others, errors_by_phase};
 
 /// Correlations from here on are said in words.
 const STRONG: f64 = 0.95;
 
 impl FitReport {
-    /// Adds how the loss depends on each parameter (21 costs each, of about a hundred recordings at most), what it
-    /// is made of (three simulations), and which estimates go together. Works on `threads` threads.
+    /// Adds how the loss depends on each parameter, what it is made of (three simulations on `threads` threads), and
+    /// which estimates go together.
     pub fn trusted(
         mut self,
         experiment: &Experiment,
         dataset: &Dataset,
         fit: &Fit,
+        profiles: &[LossProfile],
         threads: usize,
     ) -> FitReport {
-        let profile = |parameter| {
-            let asked = (parameter, Others::Held);
-            let found = loss_profile(experiment, dataset, fit, asked, threads)?;
-            let others_fitted = found.others == Others::Fitted;
-            let (values, loss) = (found.values, found.loss);
-            (values.len() > 1).then_some(Profile { parameter, values, loss, others_fitted })
-        };
-        self.profiles = (0..experiment.parameters.len()).filter_map(profile).collect();
+        let drawn = profiles.iter().filter(|profile| profile.values.len() > 1);
+        let drawn = drawn.map(|profile| Profile {
+            parameter: profile.parameter,
+            values: profile.values.clone(),
+            loss: profile.loss.clone(),
+            others_fitted: profile.others == Others::Fitted,
+        });
+        self.profiles = drawn.collect();
         let phases = errors_by_phase(experiment, dataset, fit, threads);
         let phases = phases.into_iter().map(|errors| PhaseResidual {
             phase: errors.phase.name().to_string(),

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cli")]
 mod command;
+mod conclusion;
 mod elbow;
 mod fit;
 mod measurements;

@@ -219,7 +219,7 @@ fn one_recording_that_alone_tells_of_a_parameter_has_the_errors_of_its_residuals
 }
 
 /// An experiment of the cube with the tosses of the shared folder, and its toss files by the row of the index.
-fn tosses(file: &str) -> Option<(Experiment, Vec<BTreeMap<String, String>>)> {
+pub(super) fn tosses(file: &str) -> Option<(Experiment, Vec<BTreeMap<String, String>>)> {
     let folder = shared("data/cube_tosses")?;
     let file = format!("{}/examples/cube_tosses/{file}", env!("CARGO_MANIFEST_DIR"));
     let pattern = folder.join("train").display().to_string();
@@ -233,7 +233,7 @@ fn tosses(file: &str) -> Option<(Experiment, Vec<BTreeMap<String, String>>)> {
     Some((experiment, rows))
 }
 
-fn path(row: &BTreeMap<String, String>) -> std::path::PathBuf {
+pub(super) fn path(row: &BTreeMap<String, String>) -> std::path::PathBuf {
     shared("data/cube_tosses").unwrap().join(&row["file"])
 }
 

@@ -187,6 +187,11 @@ impl Dataset {
         (time / self.settings.time_step).ceil() as usize
     }
 
+    /// How many simulation steps all windows take.
+    pub fn simulated(&self) -> usize {
+        self.windows.iter().map(|window| self.simulated_steps(window)).sum()
+    }
+
     /// Mean number of recorded steps of a trajectory.
     pub fn mean_steps(&self) -> f64 {
         let steps: usize = self.trajectories.iter().map(|t| t.steps()).sum();

@@ -34,7 +34,7 @@ impl SearchStage {
             horizon: usize::MAX,
             every: 1,
             hold_initial: false,
-            limits: Limits { iterations: experiment.max_iterations, coarse: false },
+            limits: Limits::fine(experiment.max_iterations),
         }
     }
 }
@@ -66,7 +66,7 @@ pub fn stages(experiment: &Experiment, dataset: &Dataset) -> Vec<SearchStage> {
             horizon,
             every: (count / enough).max(1),
             hold_initial: fitted,
-            limits: Limits { iterations: iterations.min(most.div_ceil(2)), coarse: true },
+            limits: Limits::coarse(iterations.min(most.div_ceil(2))),
         });
     };
     if experiment.continuation && experiment.window == WindowLength::Whole && steps >= LEAST_STEPS {
@@ -82,7 +82,7 @@ pub fn stages(experiment: &Experiment, dataset: &Dataset) -> Vec<SearchStage> {
     if fitted {
         // Parameters first: far from them, initial states would bend to make up for them.
         let iterations = most.div_ceil(2).min(HELD_ITERATIONS);
-        let limits = Limits { iterations, coarse: false };
+        let limits = Limits::fine(iterations);
         stages.push(SearchStage { hold_initial: true, limits, ..last });
     }
     stages.push(last);

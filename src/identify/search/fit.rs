@@ -167,6 +167,21 @@ pub struct Fit {
     /// Where the first stage led from each start; the first is that of the experiment. Empty if there is one
     /// start only.
     pub starts: Vec<StartResult>,
+    /// Where the search stood at its end.
+    pub(crate) end: Checkpoint,
+    /// Whether the loss has kinks everywhere there.
+    pub(crate) is_rough: bool,
+}
+
+/// A loss below this is that of recordings without noise: residuals of a millionth of what they are expected to be
+/// are rounding, and say nothing of errors.
+const EXACT: f64 = 1e-12;
+
+impl Fit {
+    /// Whether the recordings hold no noise, as those of a simulation do: then there are no standard errors.
+    pub fn is_exact(&self) -> bool {
+        self.loss < EXACT
+    }
 }
 
 /// A parameter is not observable if the residuals (in standard deviations, all taken together)
@@ -211,7 +226,7 @@ pub fn fit_from(
     let Found { minimum, stopped, at } =
         search(experiment, dataset, &mut problem, checkpoint, watch)?;
     let cost = problem.linearize_anew(&minimum.x, minimum.cost);
-    let report = problem.report;
+    let (report, is_rough) = (problem.report, problem.is_rough());
     let implausible = implausible(experiment, dataset, &problem);
     // Starts are as unknown as recordings leave them, however far their damping held them back at the end.
     problem.set_damping(&vec![0.0; dataset.windows.len()]);
@@ -267,10 +282,21 @@ pub fn fit_from(
         .collect();
     let freedom = problem.residual_count().saturating_sub(start.len()).max(1);
     let variance = (2.0 * cost / freedom as f64, freedom);
-    let (told, correlations) = estimate_errors(&mut fitted, &h, &known, &recordings, variance);
+    let exact = mean(cost) < EXACT;
+    let (told, correlations) = match exact {
+        true => (Vec::new(), DMatrix::zeros(0, 0)),
+        false => estimate_errors(&mut fitted, &h, &known, &recordings, variance),
+    };
     let told = told.iter().map(|&i| space.free()[i]).collect();
     let mut warnings = warnings(&fitted, &h, &report, &experiment.scene.settings);
     warnings.extend(implausible);
+    warnings.extend(exact.then(|| {
+        format!(
+            "the simulation follows the recordings to {:.0e} of their noise: they hold none, as if they were \
+             simulated, and so nothing says how far the parameters are off: no standard errors, no intervals",
+            mean(cost).sqrt()
+        )
+    }));
     for (i, parameter) in parameters.iter().enumerate().filter(|(_, p)| p.fixed) {
         fitted.insert(i, FittedParameter::fixed(parameter));
     }
@@ -301,8 +327,10 @@ pub fn fit_from(
         initial_states: problem.initial,
         told,
         correlations,
-        history: at.history,
-        starts: at.starts,
+        history: at.history.clone(),
+        starts: at.starts.clone(),
+        end: at,
+        is_rough,
     })
 }
 

@@ -86,9 +86,25 @@ pub struct Variables<'a> {
 pub struct Limits {
     /// Most linearisations.
     pub iterations: usize,
-    /// Whether it stops where the cost falls slowly, without looking over kinks: for searches that others
-    /// follow.
-    pub coarse: bool,
+    /// A decrease below this share of the cost ends it, without a look over kinks: for searches that others
+    /// follow. 0: it goes on to a minimum.
+    pub enough: f64,
+}
+
+impl Limits {
+    /// To a minimum, with so many linearisations at most.
+    pub fn fine(iterations: usize) -> Limits {
+        Limits { iterations, enough: 0.0 }
+    }
+
+    /// As far as the cost falls fast, with so many linearisations at most.
+    pub fn coarse(iterations: usize) -> Limits {
+        Limits { iterations, enough: COARSE }
+    }
+
+    fn is_coarse(&self) -> bool {
+        self.enough > 0.0
+    }
 }
 
 /// Where a search stands between two of its iterations: all that the rest of it depends on, besides the problem.
@@ -125,6 +141,11 @@ impl Standing {
             slow: 0,
         }
     }
+
+    /// At its end, at `x`.
+    pub fn ended(x: &[f64], outcome: Outcome) -> Standing {
+        Standing { outcome: Some(outcome), ..Standing::new(x) }
+    }
 }
 
 /// Steps below this fraction of the scale end the search.
@@ -138,7 +159,7 @@ const SLOW_ITERATIONS: usize = 3;
 const COARSE: f64 = 1e-2;
 /// A decrease below this fraction ends a search where the cost is rough: there it always falls a little further,
 /// from one dent to the next.
-const ROUGH: f64 = 5e-3;
+pub(crate) const ROUGH: f64 = 5e-3;
 /// Where the cost is rough, a change of it by less than this many standard errors, by how far its parts disagree, ends
 /// the search. To first order that does not depend on how long the step is: it is the gradient in its own standard
 /// errors. Of a whole Gauss-Newton step it is half of its length in standard errors of the variables; what is
@@ -159,7 +180,7 @@ pub fn minimize(
     max_iterations: usize,
     watch: &mut dyn FnMut(usize, f64, &[f64]) -> bool,
 ) -> Minimum {
-    let limits = Limits { iterations: max_iterations, coarse: false };
+    let limits = Limits::fine(max_iterations);
     let mut watch = |standing: &Standing, _: &mut _| {
         watch(standing.iterations, standing.cost.unwrap_or(f64::INFINITY), &standing.x)
     };
@@ -179,7 +200,7 @@ pub(crate) fn proceed<P: LeastSquares>(
 ) -> Minimum {
     let mut search = Search { problem, variables, cost: 0.0, standing };
     search.cost = search.problem.linearize(&search.standing.x);
-    let most = if limits.coarse { COARSE_DAMPING } else { MAX_DAMPING };
+    let most = if limits.is_coarse() { COARSE_DAMPING } else { MAX_DAMPING };
     if search.standing.iterations == 0 {
         search.standing.iterations = 1;
         search.standing.cost = search.cost.is_finite().then_some(search.cost);
@@ -221,12 +242,12 @@ pub(crate) fn proceed<P: LeastSquares>(
         // over it before giving up.
         let fell = before - search.cost;
         let rough = search.problem.is_rough();
-        let slow = if limits.coarse { COARSE } else { ROUGH };
-        let enough = (limits.coarse || rough) && attempt.accepted && fell <= slow * before;
+        let slow = if rough { limits.enough.max(ROUGH) } else { limits.enough };
+        let enough = (limits.is_coarse() || rough) && attempt.accepted && fell <= slow * before;
         if enough || (rough && attempt.insignificant) {
             ended = Some(Outcome::Converged);
         } else if ended.is_some()
-            && !(limits.coarse || rough)
+            && !(limits.is_coarse() || rough)
             && search.standing.iterations < limits.iterations
             && search.compass()
         {

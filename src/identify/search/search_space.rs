@@ -35,6 +35,30 @@ impl<'a> SearchSpace<'a> {
         SearchSpace { parameters, free, blocks }
     }
 
+    /// [`new`](Self::new), but that parameter number `alone` has a variable of its own, as have those of its inertia.
+    pub(crate) fn apart(parameters: &'a [FreeParameter], alone: usize) -> Self {
+        let SearchSpace { free, blocks, .. } = SearchSpace::new(parameters);
+        let parts = |(first, count): (usize, usize)| {
+            let members = first..first + count;
+            match free[members.clone()].contains(&alone) {
+                true => members.map(|member| (member, 1)).collect(),
+                false => vec![(first, count)],
+            }
+        };
+        let blocks = blocks.into_iter().flat_map(parts).collect();
+        SearchSpace { parameters, free, blocks }
+    }
+
+    /// The variables of [`new`](Self::new) at variables of a space where one is [`apart`](Self::apart): with the same
+    /// bits where no inertia was taken apart.
+    pub(crate) fn rejoined(&self, variables: &[f64]) -> Vec<f64> {
+        let whole = SearchSpace::new(self.parameters);
+        if whole.blocks == self.blocks {
+            return variables.to_vec();
+        }
+        whole.variables(&self.told(variables))
+    }
+
     /// How many variables there are.
     pub fn len(&self) -> usize {
         self.free.len()

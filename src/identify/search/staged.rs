@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::adam::{self, AdamStanding};
 use super::continuation::{SearchStage, stages, starts};
 use super::lbfgsb::{LbfgsbStanding, lbfgsb};
-use super::levenberg_marquardt::{Minimum, Standing, Variables, proceed};
+use super::levenberg_marquardt::{Minimum, Outcome, Standing, Variables, proceed};
 use super::{Effort, Problem, SearchSpace};
 use crate::ad;
 use crate::identify::data::Dataset;
@@ -69,6 +69,28 @@ enum MethodStanding {
     Lbfgsb(LbfgsbStanding),
 }
 
+impl MethodStanding {
+    /// Before the first iteration, at `x`.
+    fn new(method: Method, x: &[f64]) -> MethodStanding {
+        match method {
+            Method::LevenbergMarquardt => MethodStanding::LevenbergMarquardt(Standing::new(x)),
+            Method::Adam(_) => MethodStanding::Adam(AdamStanding::new(x)),
+            Method::Lbfgsb => MethodStanding::Lbfgsb(LbfgsbStanding::new(x)),
+        }
+    }
+}
+
+/// What was found around the first end of a search, and how often it has gone on since.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Around {
+    /// How often it went on from a lower point.
+    pub times: usize,
+    /// How far away lower points are looked for along each parameter, down and up.
+    pub reach: Vec<[f64; 2]>,
+    /// What fits to halves of the recordings came to, all parameters of each, and their work.
+    pub halves: Option<(Vec<Vec<f64>>, Effort)>,
+}
+
 /// Where an identification stands between two iterations: all that the rest of it depends on, besides
 /// experiment and recordings. Written and read through serde; numbers have to keep their bits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,6 +109,7 @@ pub struct Checkpoint {
     /// Costs with the scene's own parameters and at the start; nothing if not finite.
     pub(crate) cost_of_scene: Option<f64>,
     pub(crate) cost_at_start: Option<f64>,
+    around: Option<Around>,
     /// What all the rest hashes to.
     seal: u64,
 }
@@ -117,6 +140,33 @@ impl Checkpoint {
     /// Iterations so far.
     pub fn iterations(&self) -> usize {
         self.history.len()
+    }
+
+    /// Damping of the initial state of each window.
+    pub(crate) fn damping(&self) -> &[f64] {
+        &self.damping
+    }
+
+    /// What was found around its first end; nothing before that.
+    pub(crate) fn around(&self) -> Option<&Around> {
+        self.around.as_ref()
+    }
+
+    /// The same search, going on in its last stage from other variables and initial states; or ending there, as
+    /// `outcome` says.
+    pub(crate) fn going_on(
+        &self,
+        method: Method,
+        (x, initial): (&[f64], &[State<f64>]),
+        around: Around,
+        outcome: Option<Outcome>,
+    ) -> Checkpoint {
+        let standing = match outcome {
+            Some(outcome) => MethodStanding::LevenbergMarquardt(Standing::ended(x, outcome)),
+            None => MethodStanding::new(method, x),
+        };
+        let initial = initial.to_vec();
+        Checkpoint { standing, initial, around: Some(around), ..self.clone() }.sealed()
     }
 }
 
@@ -231,6 +281,9 @@ pub(crate) fn search(
                 problem.restrict(1, usize::MAX);
                 problem.hold_initial = false;
             }
+            at.initial.clone_from(&problem.initial);
+            at.damping = problem.damping().to_vec();
+            at.effort = problem.effort;
             return Ok(Found { minimum, stopped, at });
         }
         let mut next = minimum.x.clone();
@@ -296,13 +349,7 @@ fn begin(
     let mut cost = |x: &[f64]| Some(problem.cost(x)).filter(|cost| cost.is_finite());
     let cost_of_scene = cost(&space.variables(&own));
     let cost_at_start = cost(&space.start());
-    let standing = match experiment.method {
-        Method::LevenbergMarquardt => {
-            MethodStanding::LevenbergMarquardt(Standing::new(&space.start()))
-        }
-        Method::Adam(_) => MethodStanding::Adam(AdamStanding::new(&space.start())),
-        Method::Lbfgsb => MethodStanding::Lbfgsb(LbfgsbStanding::new(&space.start())),
-    };
+    let standing = MethodStanding::new(experiment.method, &space.start());
     Checkpoint {
         fingerprint: fingerprint(experiment, dataset),
         stage: 0,
@@ -316,6 +363,7 @@ fn begin(
         history: Vec::new(),
         cost_of_scene,
         cost_at_start,
+        around: None,
         seal: 0,
     }
 }

@@ -25,6 +25,21 @@ pub struct HalfSampling {
 }
 
 impl HalfSampling {
+    /// How far fits to halves are off `whole`, the fit to all.
+    pub(crate) fn about(whole: &[f64], values: Vec<Vec<f64>>, effort: Effort) -> HalfSampling {
+        let n = whole.len();
+        let share = 1.0 / values.len() as f64;
+        let spread = DMatrix::from_fn(n, n, |i, j| {
+            values.iter().map(|v| (v[i] - whole[i]) * (v[j] - whole[j])).sum::<f64>() * share
+        });
+        let errors: Vec<f64> = (0..n).map(|i| spread[(i, i)].sqrt()).collect();
+        let correlations = DMatrix::from_fn(n, n, |i, j| {
+            let size = errors[i] * errors[j];
+            if size > 0.0 { (spread[(i, j)] / size).clamp(-1.0, 1.0) } else { 0.0 }
+        });
+        HalfSampling { values, errors, correlations, effort }
+    }
+
     /// Half the width of a 95 % interval in standard errors: what one half says of the other is the same, to
     /// first order, so that errors are taken from as many squares as there are pairs of halves.
     pub(crate) fn quantile_95(&self) -> f64 {
@@ -84,7 +99,7 @@ pub fn half_sampling(
         starts.push(space.variables(&whole));
     }
     problem.cap_sensitivity = experiment.window == WindowLength::Whole;
-    let limits = Limits { iterations: ITERATIONS, coarse: false };
+    let limits = Limits::fine(ITERATIONS);
     let mut seed = experiment.seed;
     let mut values = Vec::new();
     let mut half = Vec::new();
@@ -106,17 +121,7 @@ pub fn half_sampling(
     if values.len() < 2 {
         return None;
     }
-    let n = whole.len();
-    let share = 1.0 / values.len() as f64;
-    let spread = DMatrix::from_fn(n, n, |i, j| {
-        values.iter().map(|v| (v[i] - whole[i]) * (v[j] - whole[j])).sum::<f64>() * share
-    });
-    let errors: Vec<f64> = (0..n).map(|i| spread[(i, i)].sqrt()).collect();
-    let correlations = DMatrix::from_fn(n, n, |i, j| {
-        let size = errors[i] * errors[j];
-        if size > 0.0 { (spread[(i, j)] / size).clamp(-1.0, 1.0) } else { 0.0 }
-    });
-    Some(HalfSampling { values, errors, correlations, effort: problem.effort })
+    Some(HalfSampling::about(&whole, values, problem.effort))
 }
 
 /// Whether each of `count` recordings is in a half chosen at random (Fisher and Yates).

@@ -21,7 +21,8 @@ pub use evaluate::{
 pub use half_sampling::{HalfSampling, half_sampling};
 pub use information::{Information, Resolution, Unknown};
 pub use observability::{Expected, Observability, Visibility};
-pub use outliers::{Outlier, misfits, outliers};
+pub use outliers::{Outlier, misfits, outliers, stand_out};
 pub use phases::{Phase, PhaseErrors, errors_by_phase};
-pub use profile::{LossProfile, Others, loss_profile};
+pub(crate) use profile::{DERIVATIVE, Lower, point_cost, reach};
+pub use profile::{LossProfile, Others, Walk, loss_profile};
 pub use unexplained::{UNEXPLAINED, unexplained};

@@ -66,21 +66,14 @@ pub fn misfits(
 pub fn outliers(dataset: &Dataset, misfits: &[Option<f64>]) -> Vec<Outlier> {
     let known = misfits.iter().copied().enumerate();
     let known: Vec<(usize, f64)> = known.filter_map(|(k, mean)| Some((k, mean?))).collect();
-    if known.len() < LEAST {
-        return Vec::new();
-    }
-    // What is exact has a logarithm, too.
-    let logarithm = |mean: f64| mean.max(f64::MIN_POSITIVE).ln();
-    let center = median(known.iter().map(|&(_, mean)| logarithm(mean)).collect());
-    let away = known.iter().map(|&(_, mean)| (logarithm(mean) - center).abs());
-    let spread = (NORMAL * median(away.collect())).max(LEAST_SPREAD);
+    let sizes: Vec<f64> = known.iter().map(|&(_, mean)| mean).collect();
     let mut found: Vec<Outlier> = known
         .into_iter()
-        .filter_map(|(trajectory, mean_square)| {
-            let score = (logarithm(mean_square) - center) / spread;
+        .zip(scores(&sizes))
+        .filter_map(|((trajectory, mean_square), Score { score, ratio })| {
             let name = dataset.trajectories.get(trajectory)?.name.clone();
             (score > LIMIT).then(|| {
-                let times = ((logarithm(mean_square) - center) / 2.0).exp();
+                let times = ratio.sqrt();
                 let words = format!(
                     "{name} is explained far worse than most recordings: its residuals are {times:.1} \
                      times as large as those of the median, {score:.1} robust standard deviations \
@@ -92,6 +85,37 @@ pub fn outliers(dataset: &Dataset, misfits: &[Option<f64>]) -> Vec<Outlier> {
         .collect();
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
     found
+}
+
+/// Which of these sizes, each positive, are far above most, as [`outliers`] are: of tosses, whose errors differ by orders
+/// of magnitude as chance has it, next to none. What is not a number is.
+pub fn stand_out(sizes: &[f64]) -> Vec<bool> {
+    scores(sizes).map(|Score { score, .. }| score.is_nan() || score > LIMIT).collect()
+}
+
+/// How far one of several sizes is above their median.
+struct Score {
+    /// Of the logarithm, in robust standard deviations.
+    score: f64,
+    /// How many times as large it is.
+    ratio: f64,
+}
+
+/// Where each of several sizes is among them, by median and median distance of the logarithms; at the median with
+/// fewer than [`LEAST`].
+fn scores(sizes: &[f64]) -> impl Iterator<Item = Score> {
+    // What is exact has a logarithm, too.
+    let logarithm =
+        |size: &f64| if size.is_nan() { *size } else { size.max(f64::MIN_POSITIVE).ln() };
+    let logarithms: Vec<f64> = sizes.iter().map(logarithm).collect();
+    let center = median(logarithms.clone());
+    let away = logarithms.iter().map(|x| (x - center).abs()).collect();
+    let spread = (NORMAL * median(away)).max(LEAST_SPREAD);
+    let few = sizes.len() < LEAST;
+    logarithms.into_iter().map(move |x| {
+        let above = if few { 0.0 } else { x - center };
+        Score { score: above / spread, ratio: above.exp() }
+    })
 }
 
 /// The middle of a list, or the mean of the two in the middle; 0 of none.

@@ -1,0 +1,199 @@
+//! From recordings to a result and what it is worth: the search, the errors, and how the loss depends on each
+//! parameter.
+//!
+//! Profiles are of the function that was made small, so that one may lead to a lower point than was found. Then the
+//! search goes on there: the result is the lowest point that is known.
+use super::data::Dataset;
+use super::experiment::{Experiment, Method};
+use super::search::{
+    Around, Checkpoint, Effort, Fit, FitStatus, Outcome, Problem, Progress, ROUGH, fit_from,
+};
+use super::trust::{
+    DERIVATIVE, HalfSampling, LossProfile, Lower, Others, Walk, half_sampling, loss_profile,
+    point_cost, reach,
+};
+use crate::ad;
+
+/// The result of an identification with all that says how far it can be trusted.
+#[derive(Clone, Debug)]
+pub struct Conclusion {
+    /// The result; with errors from halves of the recordings where the experiment asks for them.
+    pub fit: Fit,
+    /// Fits to halves of the recordings, where the experiment asks for them.
+    pub halves: Option<HalfSampling>,
+    /// How the loss depends on each parameter that is not fixed; none where that would take far longer than the
+    /// search.
+    pub profiles: Vec<LossProfile>,
+    /// Whether all was done; otherwise somebody ended it.
+    pub complete: bool,
+}
+
+/// What is being done, for those who watch.
+#[derive(Clone, Copy)]
+pub enum Doing<'a> {
+    /// An iteration of the search.
+    Search(Progress<'a>),
+    /// So many of so many halves of the recordings are fitted.
+    Halves(usize, usize),
+    /// So many of so many parameters have a profile.
+    Profiles(usize, usize),
+}
+
+/// How often the search goes on from a lower point.
+const AGAIN: usize = 3;
+/// Work on profiles, in that of the search: about as much where there is use for it, and at most so many times.
+const MOST: usize = 8;
+/// Simulations of all windows that a search takes at least, to measure other work by.
+const SHORT: usize = 20;
+/// Values of a profile on each side of the result.
+const SIDES: std::ops::RangeInclusive<usize> = 3..=10;
+
+/// Identifies the parameters of `experiment` from `dataset`, [`fit_from`] a checkpoint if there is one; takes errors from
+/// halves of the recordings if the experiment asks for it; walks along each parameter, and goes on from a lower
+/// point. `watch` may end it by returning false. The same bits on any number of `threads`.
+///
+/// # Errors
+/// Those of reverse mode ([`ad::Error`]), with methods that need it.
+pub fn conclude(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    threads: usize,
+    checkpoint: Option<Checkpoint>,
+    watch: &mut dyn FnMut(Doing) -> bool,
+) -> Result<Conclusion, ad::Error> {
+    let search = |checkpoint, watch: &mut dyn FnMut(Doing) -> bool| {
+        let mut tell = |progress: Progress| watch(Doing::Search(progress));
+        fit_from(experiment, dataset, threads, checkpoint, &mut tell)
+    };
+    let mut fit = search(checkpoint, watch)?;
+    loop {
+        let stopped = fit.status == FitStatus::Stopped;
+        let (around, halved) = match fit.end.around() {
+            // How far to look is decided once.
+            Some(around) => (around.clone(), true),
+            None if stopped => (Around::default(), false),
+            None => look_around(experiment, dataset, &mut fit, threads, watch),
+        };
+        let halves = around.halves.clone().map(|(values, effort)| {
+            let whole: Vec<f64> = fit.parameters.iter().map(|p| p.value).collect();
+            HalfSampling::about(&whole, values, effort)
+        });
+        halves.iter().for_each(|halves| fit.take_errors(halves));
+        if stopped || !halved {
+            return Ok(Conclusion { fit, halves, profiles: Vec::new(), complete: false });
+        }
+        let last = around.times == AGAIN;
+        // Where the loss is rough, the first lower point is one of many.
+        let until_lower = !last && !fit.is_rough;
+        let plan = walks(experiment, dataset, &fit, &around.reach);
+        // There, sections find lower points that whole profiles would take longer to find.
+        let sections = (fit.is_rough && !last).then_some(Others::Held);
+        let (mut profiles, mut lower) = (Vec::new(), None::<Lower>);
+        for others in sections.into_iter().chain(plan.first().map(|walk| walk.others)) {
+            profiles.clear();
+            for (number, walk) in plan.iter().enumerate() {
+                let walk = Walk { others, until_lower, ..*walk };
+                if let Some(mut profile) = loss_profile(experiment, dataset, &fit, walk, threads) {
+                    let met = profile.lower.take();
+                    profiles.push(profile);
+                    let least = lower.as_ref().map_or(f64::INFINITY, |least| least.loss);
+                    lower = met.filter(|met| met.loss < least).or(lower);
+                }
+                if !watch(Doing::Profiles(number + 1, plan.len())) {
+                    return Ok(Conclusion { fit, halves, profiles, complete: false });
+                }
+                if until_lower && lower.is_some() {
+                    break;
+                }
+            }
+            if !last && lower.is_some() {
+                break;
+            }
+        }
+        let Some(lower) = lower else {
+            return Ok(Conclusion { fit, halves, profiles, complete: true });
+        };
+        let fell = 1.0 - lower.loss / fit.loss;
+        let small = fit.is_rough && fell <= ROUGH;
+        let outcome = last.then_some(if small { Outcome::Converged } else { Outcome::Stalled });
+        let at = (&*lower.x, &*lower.initial);
+        let around = Around { times: around.times + 1, ..around };
+        let begin = fit.end.going_on(experiment.method, at, around, outcome);
+        if !last {
+            fit = search(Some(begin), watch)?;
+            continue;
+        }
+        // What is begun anew from here comes to the same: nobody watches.
+        let mut fit = fit_from(experiment, dataset, threads, Some(begin), &mut |_| true)?;
+        if !small {
+            fit.warnings.push(format!(
+                "after the search went on {AGAIN} times from a lower point, a walk along the parameters met \
+                 another, lower by {:.1} %, which is the result: minima lie close together here, so take errors from \
+                 halves of the recordings (half_samples), or try other starts (starts, seed) and shorter windows",
+                100.0 * fell
+            ));
+        }
+        profiles.iter_mut().for_each(|profile| profile.insert(&fit));
+        let halves = halves.map(|halves| {
+            let whole: Vec<f64> = fit.parameters.iter().map(|p| p.value).collect();
+            HalfSampling::about(&whole, halves.values, halves.effort)
+        });
+        halves.iter().for_each(|halves| fit.take_errors(halves));
+        return Ok(Conclusion { fit, halves, profiles, complete: true });
+    }
+}
+
+/// Errors from halves of the recordings, if they are asked for, and how far to walk along each parameter; and
+/// whether nobody ended it.
+fn look_around(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    fit: &mut Fit,
+    threads: usize,
+    watch: &mut dyn FnMut(Doing) -> bool,
+) -> (Around, bool) {
+    let count = experiment.half_samples;
+    let mut complete = true;
+    let mut halves = None;
+    if count > 0 && !fit.is_exact() {
+        let mut tell = |number: usize| {
+            complete = watch(Doing::Halves(number, count));
+            complete
+        };
+        halves = half_sampling(experiment, dataset, fit, count, threads, &mut tell);
+        halves.iter().for_each(|halves| fit.take_errors(halves));
+    }
+    let each = experiment.parameters.iter().zip(&fit.parameters);
+    let reach = each.map(|(free, fitted)| reach(free, fitted)).collect();
+    let halves = halves.map(|halves| (halves.values, halves.effort));
+    (Around { times: 0, reach, halves }, complete)
+}
+
+/// Walks along all parameters that are not fixed; none if they would take far longer than is worth it.
+fn walks(experiment: &Experiment, dataset: &Dataset, fit: &Fit, reach: &[[f64; 2]]) -> Vec<Walk> {
+    let problem = Problem::starting_from(experiment, dataset, fit.initial_states.clone(), 1);
+    let free = problem.space.free();
+    let Effort { steps, derivative_steps } = fit.effort;
+    let work = (steps + DERIVATIVE * derivative_steps) / dataset.simulated().max(1);
+    let work = work.max(SHORT);
+    // A search that avoids the derivatives by each parameter has too many of them for fits along each.
+    let fitted = (experiment.method == Method::LevenbergMarquardt)
+        .then(|| (Others::Fitted, point_cost(&problem, fit.is_rough)));
+    let affordable = |(others, cost): (Others, usize)| {
+        let both_sides = 2 * free.len().max(1) * cost;
+        let side = (work / both_sides).clamp(*SIDES.start(), *SIDES.end());
+        (side * both_sides <= MOST * work).then_some((others, side))
+    };
+    let Some((others, side)) = fitted.into_iter().chain([(Others::Held, 1)]).find_map(affordable)
+    else {
+        return Vec::new();
+    };
+    let walk = |&parameter: &usize| Walk {
+        parameter,
+        others,
+        side,
+        reach: reach[parameter],
+        until_lower: false,
+    };
+    free.iter().map(walk).collect()
+}

@@ -1,0 +1,89 @@
+//! A result, its errors and its profiles are of one function, and the result is the lowest point known of it.
+use stiction::identify::{Conclusion, Dataset, Doing, Experiment, FitStatus, conclude, fit};
+
+use super::statistics::{path, tosses};
+use super::trust::{exact, rippled};
+
+fn concluded(experiment: &Experiment, dataset: &Dataset, threads: usize) -> Conclusion {
+    conclude(experiment, dataset, threads, None, &mut |_| true).unwrap()
+}
+
+/// Every profile goes through the result, and no point of one is lower; the interval is around it.
+fn is_of_one_function(found: &Conclusion) {
+    let fit = &found.fit;
+    assert!(found.complete && !found.profiles.is_empty());
+    for profile in &found.profiles {
+        let fitted = &fit.parameters[profile.parameter];
+        assert!(profile.values.is_sorted(), "{profile:?}");
+        let at = profile.values.iter().position(|x| *x == fitted.value).unwrap();
+        assert_eq!(profile.loss[at], fit.loss, "{}", fitted.name);
+        let least = profile.loss.iter().copied().fold(f64::INFINITY, f64::min);
+        assert!(least >= fit.loss * (1.0 - 1e-6), "{}: {least} {}", fitted.name, fit.loss);
+        let [low, high] = fitted.interval.unwrap();
+        assert!((low..=high).contains(&fitted.value));
+    }
+}
+
+#[test]
+fn a_search_goes_on_from_lower_points() {
+    let (mut experiment, dataset) = rippled();
+    let whole = concluded(&experiment, &dataset, 2);
+    assert_eq!(whole.fit.status, FitStatus::Converged);
+    is_of_one_function(&whole);
+    // A search that ends early has lower points beside it.
+    experiment.max_iterations = 2;
+    let early = fit(&experiment, &dataset, 2, &mut |_| true).unwrap();
+    assert!(early.loss > 1.01 * whole.fit.loss, "{} {}", early.loss, whole.fit.loss);
+    let found = concluded(&experiment, &dataset, 2);
+    assert!(found.fit.loss < early.loss && found.fit.iterations > early.iterations);
+    is_of_one_function(&found);
+}
+
+#[test]
+fn a_conclusion_has_the_same_bits_on_any_number_of_threads() {
+    let (mut experiment, dataset) = rippled();
+    experiment.max_iterations = 2;
+    let [one, three] = [1, 3].map(|threads| concluded(&experiment, &dataset, threads));
+    assert_eq!(one.fit.loss.to_bits(), three.fit.loss.to_bits());
+    assert_eq!(one.profiles, three.profiles);
+}
+
+#[test]
+fn whoever_watches_can_end_it() {
+    let (experiment, dataset) = rippled();
+    let mut ended = false;
+    let found = conclude(&experiment, &dataset, 1, None, &mut |doing| {
+        ended |= matches!(doing, Doing::Profiles(1, 2));
+        !ended
+    });
+    let found = found.unwrap();
+    assert!(ended && !found.complete && found.profiles.len() < 2);
+}
+
+#[test]
+fn recordings_without_noise_have_no_interval() {
+    let (experiment, dataset) = exact();
+    let found = concluded(&experiment, &dataset, 2);
+    assert!(found.fit.is_exact() && found.fit.told.is_empty(), "{}", found.fit.loss);
+    assert!(
+        found.fit.parameters.iter().all(|p| p.interval.is_none() && p.standard_error.is_none())
+    );
+    let said =
+        found.fit.warnings.iter().any(|w| w.contains("they hold none, as if they were simulated"));
+    assert!(said, "{:?}", found.fit.warnings);
+    assert_eq!(found.fit.status, FitStatus::Converged);
+}
+
+#[test]
+fn tosses_have_profiles_of_all_recordings() {
+    // Tumbling cubes: minima lie close together.
+    let Some((mut experiment, rows)) = tosses("whole.toml") else { return };
+    experiment.data = rows.iter().step_by(25).map(path).collect();
+    experiment.half_samples = 4;
+    let dataset = Dataset::load(&experiment).unwrap();
+    assert!(dataset.trajectories.len() >= 10);
+    let found = concluded(&experiment, &dataset, 2);
+    is_of_one_function(&found);
+    assert_eq!(found.profiles.len(), 3);
+    assert_ne!(found.fit.status, FitStatus::IterationLimit);
+}
