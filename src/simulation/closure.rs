@@ -8,7 +8,7 @@
 
 use crate::ad::Real;
 use crate::argmin::{ContactResiduals, Report, Status};
-use crate::contact::Contacts;
+use crate::contact::{Conflict, Contacts};
 use crate::dynamics::FreeMotion;
 use crate::model::System;
 use crate::simulation::StepReport;
@@ -47,13 +47,19 @@ impl<T: Real> Default for Closure<T> {
 
 impl<T: Real> Closure<T> {
     /// Moves `state` until all loops are closed; its velocities stay as they are.
-    pub fn close(&mut self, system: &System<T>, state: &mut State<T>, report: &mut StepReport) {
+    /// Returns equalities that could not be closed.
+    pub fn close(
+        &mut self,
+        system: &System<T>,
+        state: &mut State<T>,
+        report: &mut StepReport,
+    ) -> Option<Conflict> {
         let model = system.model;
         self.still.clear();
         self.still.resize(model.nv() + model.nu(), T::zero());
         self.velocities.clone_from(&state.v);
         state.v.fill(T::zero());
-        let mut least = f64::INFINITY;
+        let (mut least, mut conflict) = (f64::INFINITY, None);
         // Numbers that are not finite are no closer in the first round already.
         self.before.clone_from(&state.q);
         for round in 0..=ROUNDS {
@@ -72,6 +78,9 @@ impl<T: Real> Closure<T> {
                     let status = Status::IterationLimit;
                     let unclosed = Report { status, residual: open, ..Report::default() };
                     report.add(unclosed, ContactResiduals::default());
+                    let open = least.min(open);
+                    let conflict = conflict.or_else(|| self.contacts.open_loops(model, open));
+                    return self.end(state, conflict);
                 }
                 break;
             }
@@ -87,8 +96,14 @@ impl<T: Real> Closure<T> {
             state.q.copy_from_slice(&self.moved.q);
             for island in self.contacts.reports() {
                 report.add(island.report, island.residuals);
+                conflict = conflict.or(island.conflict);
             }
         }
+        self.end(state, conflict)
+    }
+
+    fn end(&self, state: &mut State<T>, conflict: Option<Conflict>) -> Option<Conflict> {
         state.v.copy_from_slice(&self.velocities);
+        conflict
     }
 }
