@@ -48,6 +48,7 @@ pub(crate) struct ContactProblem<T: Real> {
     staggered: StaggeredProjections<T>,
     values: Values,
     row: Vec<T>,
+    solved_rows: [Vec<f64>; 3],
     smoothed: Smoothed<T>,
 }
 
@@ -84,6 +85,7 @@ impl<T: Real> Default for ContactProblem<T> {
             staggered: StaggeredProjections::default(),
             values: Values::default(),
             row: Vec::new(),
+            solved_rows: Default::default(),
             smoothed: Smoothed {
                 node: SmoothedContact::default(),
                 solution: SmoothedSolution::default(),
@@ -338,7 +340,10 @@ impl<T: Real> ContactProblem<T> {
             let point = &points[k];
             let normal = block.row(&self.inputs, 0);
             let (target, kind, kink) = match event {
-                Event::Step => constraint::target(system, motion, point, normal),
+                Event::Step => {
+                    let rows = [0, 1, 2].map(|r| block.row(&self.inputs, r));
+                    constraint::target(system, motion, point, rows, &mut self.solved_rows)
+                }
                 Event::Impact => constraint::rebound(system, motion, point, normal),
             };
             let compliance =
