@@ -60,6 +60,8 @@ impl<T: Real> Closure<T> {
         self.velocities.clone_from(&state.v);
         state.v.fill(T::zero());
         let (mut least, mut conflict) = (f64::INFINITY, None);
+        // How the last displacement was found, which counts if it is kept.
+        let mut last = StepReport::default();
         // Numbers that are not finite are no closer in the first round already.
         self.before.clone_from(&state.q);
         for round in 0..=ROUNDS {
@@ -67,9 +69,12 @@ impl<T: Real> Closure<T> {
             self.motion.start(system, state, &self.still, T::one());
             self.motion.rest();
             let open = self.contacts.close_loops(system, state, &self.motion, CLOSED);
+            let closer = open.is_none_or(|open| open < least);
+            if closer {
+                report.merge(&last);
+            }
             let Some(open) = open else { break };
             // Near enough a step squares the violation; from too far off it can lead away.
-            let closer = open < least;
             if !closer || round == ROUNDS {
                 if !closer {
                     state.q.copy_from_slice(&self.before);
@@ -94,8 +99,9 @@ impl<T: Real> Closure<T> {
                 let _found = self.motion.advance(model, tree, velocity, false, &mut self.moved);
             }
             state.q.copy_from_slice(&self.moved.q);
+            last = StepReport::default();
             for island in self.contacts.reports() {
-                report.add(island.report, island.residuals);
+                last.add(island.report, island.residuals);
                 conflict = conflict.or(island.conflict);
             }
         }
