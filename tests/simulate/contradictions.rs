@@ -53,6 +53,9 @@ fn conditions_that_contradict_each_other_are_named() {
     let both = vec!["lower limit of held", "equality weld-tie"];
     assert_eq!((code, names), (Some(3), both.into()), "{text}");
     assert!(text.contains("equality weld-tie: contradict each other"), "{text}");
+    // So are limits that are violated from the start, each with how far.
+    let beyond = "body.held.joint.q: is 0, 5.000e-1 rad beyond its limits 0.5 and 1: it is pushed back at 5.0e1 rad/s";
+    assert!(text.contains(beyond), "{text}");
     // Limits of two joints that one ratio ties.
     let parts = [
         bar("left", 0.0, ", limits = [0.5, 1.0]"),
