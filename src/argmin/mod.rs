@@ -17,7 +17,7 @@ mod projection;
 mod status;
 
 pub use block_rows::{BlockRows, RowBlock};
-pub(crate) use contact::{ContactData, ContactResponse, Perturbation};
+pub(crate) use contact::{ContactData, ContactResponse, Perturbation, contradiction};
 pub use contact::{
     ContactFactor, ContactMethod, ContactResiduals, ContactSolution, ContactWorkspace,
     CoupledContact, Law, Mode, SmoothedContact, SmoothedSolution,

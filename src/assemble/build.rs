@@ -43,6 +43,7 @@ impl Description {
             scene.warnings.extend(warnings);
         }
         self.check_start(&mut scene, &order)?;
+        self.check_immovable(&mut scene);
         Ok(scene)
     }
 

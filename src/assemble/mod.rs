@@ -7,6 +7,7 @@ mod checks;
 mod describe;
 mod description;
 mod fault;
+mod immovable;
 mod numbers;
 mod overlap;
 mod pairs;

@@ -20,6 +20,9 @@ const SHALLOW: f64 = 0.1;
 /// that it is meant to be there. What is less deep may be fingers that close, or a drawer that is a little too low.
 const INSIDE: f64 = 1.0;
 
+/// Joints that are pushed back from beyond their limits faster than this are worth a warning, m/s or rad/s.
+const FAST: f64 = 10.0;
+
 /// Two shapes in each other.
 struct Overlap {
     first: usize,
@@ -162,20 +165,29 @@ impl Description {
             let body = model.colliders[collider].body;
             body.is_some_and(|body| model.bodies[body].joint.kind != JointKind::Free)
         };
-        let mut complain = |first: Option<usize>, second: usize, message: String| {
-            // Joints may take what is deep apart slowly, or start elsewhere, at a keyframe.
-            let on_joint = on_joint(second) || first.is_some_and(on_joint);
-            if on_joint && !self.keyframes.is_empty() {
-                return Ok(());
+        let complain =
+            |warnings: &mut Vec<Error>, first: Option<usize>, second: usize, message: String| {
+                // Joints may take what is deep apart slowly, or start elsewhere, at a keyframe.
+                let on_joint = on_joint(second) || first.is_some_and(on_joint);
+                if on_joint && !self.keyframes.is_empty() {
+                    return Ok(());
+                }
+                let owner = owner(model, order, second);
+                if self.strict && !on_joint {
+                    return Err(Fault::new(owner, "position", message));
+                }
+                let (line, path) = owner.place(self);
+                warnings.push(Error::input(&self.name, line, format!("{path}.position"), message));
+                Ok(())
+            };
+        for (body, found) in beyond_limits(scene) {
+            // Others may start elsewhere, at a keyframe.
+            if !self.keyframes.is_empty() {
+                break;
             }
-            let owner = owner(model, order, second);
-            if self.strict && !on_joint {
-                return Err(Fault::new(owner, "position", message));
-            }
-            let (line, path) = owner.place(self);
-            warnings.push(Error::input(&self.name, line, format!("{path}.position"), message));
-            Ok(())
-        };
+            let (line, path) = Owner::Body(order[body]).place(self);
+            warnings.push(Error::input(&self.name, line, format!("{path}.joint.q"), found));
+        }
         for pair in &model.pairs {
             let Solid::HalfSpace(ground) = pair.first else { break };
             let second = &places[pair.second];
@@ -189,7 +201,7 @@ impl Description {
                     "starts {depth:.3e} m deep in {name:?}, which is more than a tenth of its smallest half \
                      extent or radius, {least} m"
                 );
-                complain(None, pair.second, message)?;
+                complain(&mut warnings, None, pair.second, message)?;
             }
         }
         for Overlap { first, second, depth, thickness } in overlaps(model, &places) {
@@ -199,11 +211,28 @@ impl Description {
                  in a [[contact]] of the pair",
                 model.colliders[first].name
             );
-            complain(Some(first), second, message)?;
+            complain(&mut warnings, Some(first), second, message)?;
         }
         scene.warnings.extend(warnings);
         Ok(())
     }
+}
+
+/// Joints that start so far beyond a limit that they are pushed back fast, and what to say of each.
+fn beyond_limits(scene: &Scene) -> impl Iterator<Item = (usize, String)> {
+    let Scene { model, parameters, state, settings, .. } = scene;
+    let limited = model.bodies.iter().enumerate().filter(|(_, body)| body.joint.limited);
+    limited.filter_map(|(index, body)| {
+        let q = state.q[body.joint.q];
+        let [lower, upper] = [parameters.lower(model, index), parameters.upper(model, index)];
+        let beyond = (lower - q).max(q - upper);
+        let speed = settings.baumgarte * beyond / settings.time_step;
+        let unit = if body.joint.kind == JointKind::Prismatic { "m" } else { "rad" };
+        let message = format!(
+            "is {q}, {beyond:.3e} {unit} beyond its limits {lower} and {upper}: it is pushed back at {speed:.1e} {unit}/s"
+        );
+        (speed > FAST).then_some((index, message))
+    })
 }
 
 /// Whose a shape is, in the description.

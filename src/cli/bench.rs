@@ -93,8 +93,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     let mut scene = load_scene(&arguments.scene, &arguments.options)?;
     let steps = run_length(&arguments.scene, scene.settings.time_step, arguments.steps)?;
-    let (mut drive, settled) =
+    let started =
         arguments.drive.start(&arguments.scene, &arguments.options, arguments.json, &mut scene)?;
+    let Some((mut drive, settled)) = started else { return Ok(Outcome::Failed) };
     let jacobians = arguments.jacobians.min(steps);
     let bench = Bench { arguments, scene: &scene, steps, jacobians, settled };
     let mut progress = Progress::new(3 * arguments.repeats * steps, arguments.json);
@@ -115,7 +116,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         false => bench.text(&times, &statistics),
     });
     let report = &statistics.report;
-    output::warn_of_contacts(report, &scene.settings);
+    output::warn_of_contacts(report, &scene.model, &scene.settings);
     plausibility::warn(&report.plausibility, "", &scene.model, scene.settings.time_step);
     let mut plausibility = report.plausibility;
     if let Some(settled) = &bench.settled {
@@ -300,7 +301,7 @@ impl Bench<'_> {
             })
         });
         object.insert("jacobian".into(), jacobian.into());
-        object.insert("solver".into(), output::solver_summary(&statistics.report));
+        object.insert("solver".into(), output::solver_summary(&statistics.report, model));
         let mean = |sum: usize| number(sum as f64 / self.steps as f64);
         let modes =
             MODES.iter().zip(statistics.modes).map(|(m, n)| (m.name().to_string(), mean(n)));

@@ -1,13 +1,14 @@
 //! What drives a simulated scene: its own inputs, a file of controls, gains of the motors.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::SyncSender;
 
-use super::interrupt;
 use super::output;
 use super::plausibility;
 use super::progress::Progress;
 use super::run_length::MOST_STEPS;
 use super::scene_options::SceneOptions;
+use super::watched::watched;
 use crate::Error;
 use crate::argmin::Status;
 use crate::model::{Joint, JointKind, Scene};
@@ -36,18 +37,20 @@ pub(super) struct DriveOptions {
 }
 
 impl DriveOptions {
-    /// The drive that was asked for, and the scene settled if that was asked for. `path` and `options` are those
-    /// the scene was loaded by; `json`: no progress.
+    /// The drive that was asked for, and the scene settled if that was asked for; nothing if Ctrl-C was pressed
+    /// meanwhile. `path` and `options` are those the scene was loaded by; `json`: no progress.
     pub fn start(
         &self,
         path: &Path,
         options: &SceneOptions,
         json: bool,
         scene: &mut Scene,
-    ) -> Result<(Drive, Option<Settled>), Error> {
-        let mut drive = self.drive(scene)?;
-        let settled = self.settled(path, options, json, scene, &mut drive)?;
-        Ok((drive, settled))
+    ) -> Result<Option<(Drive, Option<Settled>)>, Error> {
+        let drive = self.drive(scene)?;
+        match self.settle {
+            None => Ok(Some((drive, None))),
+            Some(seconds) => self.settled(path, options, json, scene, drive, seconds),
+        }
     }
 
     /// The controls and gains that were asked for.
@@ -78,16 +81,16 @@ impl DriveOptions {
         Ok(Drive { controls, feedback, inputs: Vec::new() })
     }
 
-    /// Settles the scene if that was asked for.
+    /// Settles the scene.
     fn settled(
         &self,
         path: &Path,
         options: &SceneOptions,
         json: bool,
         scene: &mut Scene,
-        drive: &mut Drive,
-    ) -> Result<Option<Settled>, Error> {
-        let Some(seconds) = self.settle else { return Ok(None) };
+        drive: Drive,
+        seconds: f64,
+    ) -> Result<Option<(Drive, Option<Settled>)>, Error> {
         let steps = (seconds / scene.settings.time_step).round();
         if !(0.0..=MOST_STEPS as f64).contains(&steps) {
             let most = MOST_STEPS as f64 * scene.settings.time_step;
@@ -104,7 +107,8 @@ impl DriveOptions {
         let steps = steps as usize;
         let progress = Progress::new(steps, json);
         let file = path.display().to_string();
-        settle(&file, scene, drive, steps, v, progress).map(Some)
+        let settled = settle(&file, scene, drive, steps, v, progress)?;
+        Ok(settled.map(|(drive, settled)| (drive, Some(settled))))
     }
 }
 
@@ -186,36 +190,47 @@ impl Settled {
     }
 }
 
-/// Simulates a scene for so many steps from rest, and makes where it gets to its start: with the
-/// velocities `v`.
-pub(super) fn settle(
+/// Simulates a scene for so many steps from rest, and makes where it gets to its start: with the velocities `v`. Nothing
+/// if Ctrl-C was pressed before.
+fn settle(
     file: &str,
     scene: &mut Scene,
-    drive: &mut Drive,
+    mut drive: Drive,
     steps: usize,
     v: Vec<f64>,
     mut progress: Progress,
-) -> Result<Settled, Error> {
+) -> Result<Option<(Drive, Settled)>, Error> {
     scene.state.v.fill(0.0);
-    let Scene { model, settings, .. } = &*scene;
-    let system = scene.system();
-    let mut rollout = Rollout::new(system, scene.state.clone());
-    for step in 1..=steps {
-        drive.update(scene, None, &rollout.state);
-        let report = rollout.step(&drive.inputs);
-        let time = step as f64 * settings.time_step;
-        check_step(file, (step, time), &rollout.state, &report)?;
-        progress.set(step);
-        if interrupt::interrupted() {
-            let message = format!(
-                "interrupted while it settled, after {step} of {steps} steps; nothing was written"
-            );
-            return Err(Error::input(file, None, "", message));
+    let (own, file) = (scene.clone(), file.to_string());
+    let work = move |sender: &SyncSender<()>| {
+        let mut rollout = Rollout::new(own.system(), own.state.clone());
+        for step in 1..=steps {
+            drive.update(&own, None, &rollout.state);
+            let report = rollout.step(&drive.inputs);
+            let time = step as f64 * own.settings.time_step;
+            check_step(&file, (step, time), &rollout.state, &report)?;
+            if sender.send(()).is_err() {
+                break;
+            }
         }
-    }
+        Ok((drive, rollout.state, rollout.report))
+    };
+    let mut done = 0;
+    let count = |()| {
+        done += 1;
+        progress.set(done);
+        Ok(())
+    };
+    let Some(settled) = watched(work, count)? else {
+        let of = format!("interrupted while it settled, after {done} of {steps} steps");
+        output::warn(&format!("{of}; nothing was written"));
+        return Ok(None);
+    };
+    let (drive, state, report) = settled?;
+    let Scene { model, settings, .. } = &*scene;
     let (mut speed, mut angular_speed) = (0.0_f64, 0.0_f64);
     for &Joint { kind, v, .. } in model.bodies.iter().map(|body| &body.joint) {
-        let size = |range: std::ops::Range<usize>| crate::linalg::norm(&rollout.state.v[range]);
+        let size = |range: std::ops::Range<usize>| crate::linalg::norm(&state.v[range]);
         let linear = match kind {
             JointKind::Free => 3,
             JointKind::Prismatic => 1,
@@ -224,8 +239,7 @@ pub(super) fn settle(
         speed = speed.max(size(v..v + linear));
         angular_speed = angular_speed.max(size(v + linear..v + kind.nv()));
     }
-    let report = rollout.report;
     let seconds = steps as f64 * settings.time_step;
-    scene.state = State { q: rollout.state.q, v };
-    Ok(Settled { seconds, speed, angular_speed, report })
+    scene.state = State { q: state.q, v };
+    Ok(Some((drive, Settled { seconds, speed, angular_speed, report })))
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::outcome::Outcome;
 use super::output::{
     ResultArguments, UNSOLVED_SHARE, json_head, json_text, number, optional, print, warn,
+    warn_of_conflicts,
 };
 use super::result_file::read_parameters;
 use super::{comparison, plausibility, scene_options};
@@ -134,6 +135,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     for (of, evaluation) in [("", Some(&evaluation)), ("with --compare: ", before.as_ref())] {
         for t in evaluation.iter().flat_map(|evaluation| &evaluation.trajectories) {
             let (of, own) = (format!("{of}{}", t.name), &t.report.plausibility);
+            warn_of_conflicts(&t.report.conflicts, &of, model, time_step);
             plausibility::warn(own, &of, model, time_step);
             plausibility.merge(own, 0);
         }

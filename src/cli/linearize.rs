@@ -139,7 +139,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         object.insert("input_names".into(), result.inputs.clone().into());
         object.insert("parameter_names".into(), names.into());
         object.insert("undetermined".into(), undetermined.into());
-        object.insert("solver".into(), output::solver_summary(&report));
+        object.insert("solver".into(), output::solver_summary(&report, model));
         let implausible = plausibility::json(&report.plausibility, model, settings.time_step);
         object.insert("implausible".into(), implausible);
         object.insert("files".into(), vec![output::path(&arguments.output)].into());
@@ -151,7 +151,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         );
         output::print(&text);
     }
-    output::warn_of_contacts(&report, settings);
+    output::warn_of_contacts(&report, model, settings);
     plausibility::warn(&report.plausibility, "", model, settings.time_step);
     if undetermined > 0 {
         output::warn(&format!(

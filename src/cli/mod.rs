@@ -29,6 +29,7 @@ mod resume;
 mod run_length;
 mod scene_options;
 mod simulate;
+mod watched;
 mod whole_files;
 
 use std::process::ExitCode;

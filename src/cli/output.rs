@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use super::whole_files::{check_place, write_file};
 use crate::Error;
 use crate::error::shortened;
-use crate::model::Settings;
-use crate::simulation::StepReport;
+use crate::model::{Model, Settings};
+use crate::simulation::{Conflicts, StepReport};
 
 /// Where the result of a command goes, and on how many threads it is made.
 #[derive(clap::Args)]
@@ -68,7 +68,8 @@ pub(super) fn path(path: &Path) -> Value {
 }
 
 /// How the contact problems of a run were solved, for JSON.
-pub(super) fn solver_summary(report: &StepReport) -> Value {
+pub(super) fn solver_summary(report: &StepReport, model: &Model) -> Value {
+    let contradicting = report.conflicts.first.map(|(_, conflict)| conflict.names(model));
     serde_json::json!({
         "status": report.worst.status.name(),
         "unsolved": report.unsolved,
@@ -78,13 +79,23 @@ pub(super) fn solver_summary(report: &StepReport) -> Value {
         "worst_complementarity": number(report.residuals.complementarity),
         "worst_cone": number(report.residuals.cone),
         "worst_dissipation": number(report.residuals.dissipation),
+        "contradicting": contradicting,
     })
 }
 
 /// Says on standard error what to know about the solution of the contact problems.
-pub(super) fn warn_of_contacts(report: &StepReport, settings: &Settings) {
+pub(super) fn warn_of_contacts(report: &StepReport, model: &Model, settings: &Settings) {
     for warning in report.warnings(settings) {
-        warn(&warning.to_string());
+        warn(&warning);
+    }
+    warn_of_conflicts(&report.conflicts, "", model, settings.time_step);
+}
+
+/// Says on standard error which conditions contradict each other, if any, `of` something: a recording, or nothing.
+pub(super) fn warn_of_conflicts(conflicts: &Conflicts, of: &str, model: &Model, time_step: f64) {
+    if let Some(sentence) = conflicts.sentence(model, time_step) {
+        let of = if of.is_empty() { String::new() } else { format!("{of}: ") };
+        warn(&format!("{of}{sentence}"));
     }
 }
 

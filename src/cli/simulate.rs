@@ -1,6 +1,7 @@
 //! `stiction simulate`
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::SyncSender;
 
 use serde_json::{Value, json};
 
@@ -14,11 +15,13 @@ use super::plausibility;
 use super::progress::Progress;
 use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
+use super::watched::watched;
 use super::whole_files;
 use crate::Error;
+use crate::contact::ContactRecord;
 use crate::model::{Joint, Scene};
 use crate::simulation::{Rollout, StepReport};
-use crate::state::Coordinates;
+use crate::state::{Coordinates, State};
 use crate::trajectory::{ColumnSelection, Recorded, Trajectory};
 use crate::view::{Clip, Drawing, Playback, Role, TrackRecorder};
 
@@ -86,8 +89,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         ),
     };
     interrupt::catch();
-    let (mut drive, settled) =
+    let started =
         arguments.drive.start(&arguments.scene, &arguments.options, arguments.json, &mut scene)?;
+    let Some((drive, settled)) = started else { return Ok(Outcome::Failed) };
     let mut log = arguments.contacts.then(ContactLog::new);
     let mut inputs = is_archive.then(Vec::new);
     let drawing = Drawing::new(&scene.model, &scene.parameters);
@@ -99,7 +103,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let progress = Progress::new(steps, arguments.json);
     let run = Run { arguments, scene: &scene, steps };
     let watch = Watch { log: log.as_mut(), inputs: inputs.as_mut(), recorder: recorder.as_mut() };
-    let (trajectory, mut report) = run.roll_out(&mut drive, watch, progress)?;
+    let (trajectory, mut report) = run.roll_out(drive, watch, progress)?;
     let made = trajectory.steps();
     let plausibility = report.plausibility;
     if let Some(settled) = &settled {
@@ -147,7 +151,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             .insert("settled".into(), settled.as_ref().map(|settled| settled.json(&scene)).into());
         object.insert("final_time".into(), trajectory.times.last().copied().into());
         object.insert("final_state".into(), final_state(&scene, &trajectory));
-        object.insert("solver".into(), output::solver_summary(&report));
+        object.insert("solver".into(), output::solver_summary(&report, &scene.model));
         object.insert(
             "implausible".into(),
             plausibility::json(&plausibility, &scene.model, scene.settings.time_step),
@@ -162,7 +166,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
         output::print(&format!("{made} steps written to {}", names.join(", ")));
     }
-    output::warn_of_contacts(&report, &scene.settings);
+    output::warn_of_contacts(&report, &scene.model, &scene.settings);
     if let Some(settled) = &settled {
         settled.warn(&scene);
     }
@@ -188,18 +192,25 @@ struct Run<'a> {
     steps: usize,
 }
 
+/// A step, as it is written down.
+struct Made {
+    state: State<f64>,
+    report: StepReport,
+    /// Where they are wanted.
+    inputs: Vec<f64>,
+    contacts: Vec<ContactRecord>,
+}
+
 impl Run<'_> {
-    /// The motion.
+    /// The motion, up to where Ctrl-C was pressed.
     fn roll_out(
         &self,
-        drive: &mut Drive,
+        mut drive: Drive,
         mut watch: Watch,
         mut progress: Progress,
     ) -> Result<(Trajectory, StepReport), Error> {
         let Run { arguments, scene, steps } = *self;
         let Scene { model, state, settings, .. } = scene;
-        let system = scene.system();
-        let mut rollout = Rollout::new(system, state.clone());
         let target = arguments.output.as_ref().unwrap_or(&arguments.scene);
         let file = arguments.scene.display().to_string();
         let mut trajectory = Trajectory {
@@ -211,32 +222,54 @@ impl Run<'_> {
         if let Some(recorder) = &mut watch.recorder {
             recorder.frame(0.0, state);
         }
-        for step in 1..=steps {
-            let start = (step - 1) as f64 * settings.time_step;
-            drive.update(scene, Some(start), &rollout.state);
-            if let Some(inputs) = &mut watch.inputs {
-                inputs.extend(&drive.inputs);
+        let own = scene.clone();
+        let wants_inputs = watch.inputs.is_some();
+        let wants_contacts = watch.log.is_some() || watch.recorder.is_some();
+        let work = move |sender: &SyncSender<Made>| {
+            let dt = own.settings.time_step;
+            let mut rollout = Rollout::new(own.system(), own.state.clone());
+            for step in 1..=steps {
+                drive.update(&own, Some((step - 1) as f64 * dt), &rollout.state);
+                let report = rollout.step(&drive.inputs);
+                check_step(&file, (step, step as f64 * dt), &rollout.state, &report)?;
+                let (mut inputs, mut contacts) = (Vec::new(), Vec::new());
+                if wants_inputs {
+                    inputs.clone_from(&drive.inputs);
+                }
+                if wants_contacts {
+                    contacts.extend(rollout.workspace.contacts().copied());
+                }
+                let made = Made { state: rollout.state.clone(), report, inputs, contacts };
+                if sender.send(made).is_err() {
+                    break;
+                }
             }
-            let report = rollout.step(&drive.inputs);
+            Ok(())
+        };
+        let mut total = StepReport::default();
+        let write_down = |made: Made| {
+            let Made { state, report, inputs, contacts } = made;
+            let step = trajectory.times.len();
             let time = step as f64 * settings.time_step;
-            check_step(&file, (step, time), &rollout.state, &report)?;
+            if let Some(all) = &mut watch.inputs {
+                all.extend(inputs);
+            }
             if let Some(log) = &mut watch.log {
-                let contacts = rollout.workspace.contacts();
-                log.add(model, step, time, contacts, &report)
+                log.add(model, step, time, contacts.iter(), &report)
                     .map_err(|error| Error::io(target, error))?;
             }
             if let Some(recorder) = &mut watch.recorder {
-                recorder.contacts(rollout.workspace.contacts());
-                recorder.frame(time, &rollout.state);
+                recorder.contacts(contacts.iter());
+                recorder.frame(time, &state);
             }
+            total.merge(&report);
             trajectory.times.push(time);
-            trajectory.states.push(rollout.state.clone());
+            trajectory.states.push(state);
             progress.set(step);
-            if interrupt::interrupted() {
-                break;
-            }
-        }
-        Ok((trajectory, rollout.report))
+            Ok(())
+        };
+        watched(work, write_down)?.unwrap_or(Ok(()))?;
+        Ok((trajectory, total))
     }
 }
 

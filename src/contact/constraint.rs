@@ -16,6 +16,10 @@
 //!    the target has one slope there, and with it (A, B).
 //! 3. **Penetration**: -phi > w dt: target = max(w, K (-phi)/dt) [Baumgarte72]. With K = 0 nothing is ever
 //!    pushed out, and w = 0.
+//!    Where an impulse with its friction moves the point along the normal by less than a hundredth of what it moves
+//!    across, and of what it would move of the whole tree, the target is 0: a chain that hangs straight down into the
+//!    floor would be pushed out by turning its joints at any speed, with energy from nowhere. It is pushed out as soon
+//!    as it is out of that position. This is a kink, too. What floats is never in such a position, but to itself.
 //! 4. **Restitution** applies if the free motion closes the gap within the step
 //!    (phi + dt u_p <= 0), the approach speed a = -u- exceeds the threshold in the settings, and
 //!    the rebound e a is faster than |g| dt, that is, outlasts the step. Then
@@ -54,7 +58,7 @@ use crate::ad::Real;
 use crate::collision::ContactPoint;
 use crate::dynamics::{FreeMotion, TreeMotion};
 use crate::linalg::{dot, norm, solve_lower};
-use crate::model::{Settings, System};
+use crate::model::{JointKind, Settings, System};
 
 /// What decided the least normal velocity of a contact. A change of it is a kink.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -68,6 +72,8 @@ pub enum Target {
     Penetration,
     /// An impact rebounds.
     Restitution,
+    /// A penetration is left as it is, as hardly anything moves along the normal: see above.
+    Singular,
 }
 
 /// A penetration that is undone within a step at this speed or a lower one is that of what rests, m/s (of joints that turn
@@ -99,6 +105,14 @@ pub(crate) fn closing(settings: &Settings, gap: f64, dt: f64) -> Closing {
     Closing { share, speed, decided_by, kink }
 }
 
+/// The share of a gap that is closed within a step, by what was decided.
+pub(crate) fn closing_share(settings: &Settings, gap: f64, dt: f64, decided_by: Target) -> f64 {
+    match decided_by {
+        Target::Singular => 0.0,
+        _ => closing(settings, gap, dt).share,
+    }
+}
+
 impl Target {
     /// The name used in files.
     pub fn name(self) -> &'static str {
@@ -107,6 +121,7 @@ impl Target {
             Target::Shallow => "shallow",
             Target::Penetration => "penetration",
             Target::Restitution => "restitution",
+            Target::Singular => "singular",
         }
     }
 }
@@ -256,18 +271,113 @@ fn duration<T: Real>(motion: &FreeMotion<T>, point: &ContactPoint<T>) -> T {
     durations.reduce(|a, b| if a.value() < b.value() { a } else { b }).unwrap_or(T::zero())
 }
 
-/// The target of a contact with normal row `row`, what decided it, and the least change of a velocity that decides
+/// The least part of the reference in [`ease`] that is pushed.
+const LEAST_EASE: f64 = 1e-2;
+
+/// How easily a point is pushed along the normal, relative to the least that is done: with an impulse p along the normal
+/// and what friction adds to it, the square of the normal velocity that p gives over p'G p, as a part of what the
+/// tangential impulses move, and of what p would move of the heavier tree as a whole. Infinite where nothing can be in
+/// its way, or nothing moves. On values.
+fn ease<T: Real>(
+    system: &System<T>,
+    motion: &FreeMotion<T>,
+    point: &ContactPoint<T>,
+    rows: [&[T]; 3],
+    scratch: &mut [Vec<f64>; 3],
+) -> f64 {
+    let System { model, parameters, .. } = *system;
+    // What floats can move as a whole.
+    let floats = |tree: usize| {
+        let top = model.trees[tree].bodies.first();
+        top.is_none_or(|&top| model.bodies[top].joint.kind == JointKind::Free)
+    };
+    let [one, other] = point.trees(motion);
+    if one != other && distinct([one, other]).all(floats) {
+        return f64::INFINITY;
+    }
+    let mass = |tree: usize| {
+        let bodies = model.trees[tree].bodies.iter();
+        bodies.map(|&body| parameters.mass(model, body).value()).sum::<f64>()
+    };
+    let heaviest = distinct(point.trees(motion)).map(mass).fold(0.0, f64::max);
+    for (row, solved) in rows.into_iter().zip(scratch.iter_mut()) {
+        solve_values(motion, point, row, solved);
+    }
+    let g = |a: usize, b: usize| dot(&scratch[a], &scratch[b]);
+    let (normal, coupling) = (g(0, 0), [g(0, 1), g(0, 2)]);
+    let [first, second, between] = [g(1, 1), g(2, 2), g(1, 2)];
+    if normal == 0.0 {
+        return f64::INFINITY;
+    }
+    // Friction that keeps the point from slipping, or as much as there is.
+    let determinant = first * second - between * between;
+    let mut friction = if determinant > SINGULAR * first * second {
+        let [a, b] = coupling;
+        [(between * b - second * a) / determinant, (between * a - first * b) / determinant]
+    } else {
+        coupling.map(|c| -c / (first + second).max(f64::MIN_POSITIVE))
+    };
+    let size = norm(&friction);
+    let mu = parameters.mu(model, point.pair).value();
+    if size > mu {
+        friction = friction.map(|x| x * mu / size);
+    }
+    let [a, b] = friction;
+    let pushed = normal + coupling[0] * a + coupling[1] * b;
+    let energy = 2.0 * pushed - normal + first * a * a + second * b * b + 2.0 * between * a * b;
+    if pushed <= 0.0 || energy <= 0.0 {
+        return 0.0;
+    }
+    let reference = heaviest.recip().min(first.max(second));
+    pushed * pushed / energy / (LEAST_EASE * reference)
+}
+
+/// Determinants of two rows below this part of the largest are those of one.
+const SINGULAR: f64 = 1e-12;
+
+/// L^-1 of a row, on values.
+fn solve_values<T: Real>(
+    motion: &FreeMotion<T>,
+    point: &ContactPoint<T>,
+    row: &[T],
+    solved: &mut Vec<f64>,
+) {
+    solved.clear();
+    solved.extend(row.iter().map(|x| x.value()));
+    let mut rest = &mut solved[..];
+    for tree in distinct(point.trees(motion)) {
+        let tree = motion.tree(tree);
+        let (own, others) = rest.split_at_mut(tree.velocity.len());
+        for i in 0..own.len() {
+            let l = &tree.mass_factor[i * own.len()..][..=i];
+            let known: f64 = l[..i].iter().zip(&own[..i]).map(|(l, x)| l.value() * x).sum();
+            own[i] = (own[i] - known) / l[i].value();
+        }
+        rest = others;
+    }
+}
+
+/// The target of a contact with rows `rows` (normal, tangents), what decided it, and the least change of a velocity that decides
 /// otherwise.
 pub(super) fn target<T: Real>(
     system: &System<T>,
     motion: &FreeMotion<T>,
     point: &ContactPoint<T>,
-    row: &[T],
+    rows: [&[T]; 3],
+    scratch: &mut [Vec<f64>; 3],
 ) -> (T, Target, f64) {
     let settings = system.settings;
+    let row = rows[0];
     let dt = duration(motion, point);
-    let closing = closing(settings, point.gap.value(), dt.value());
-    let position = -point.gap * closing.share / dt + T::constant(closing.speed);
+    let mut closing = closing(settings, point.gap.value(), dt.value());
+    let mut position = -point.gap * closing.share / dt + T::constant(closing.speed);
+    if position.value() > 0.0 {
+        let ease = ease(system, motion, point, rows, scratch);
+        closing.kink = closing.kink.min(position.value() * (ease - 1.0).abs());
+        if ease < 1.0 {
+            (position, closing.decided_by) = (T::zero(), Target::Singular);
+        }
+    }
     let approach = -along(motion, point, row, |tree| tree.velocity);
     let rebound = system.parameters.restitution(system.model, point.pair) * approach;
     let gravity = system.parameters.gravity().map(|x| x.value()).norm();

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::conflict::Conflict;
 use super::constraint::{self, Regime, Target};
 use super::impulses::Impulses;
 use super::island_report::IslandReport;
@@ -11,11 +12,14 @@ use super::staggered_projections::StaggeredProjections;
 use crate::ad::Real;
 use crate::argmin::{
     ContactMethod, ContactSolution, CoupledContact, Law, Mode, RowBlock, SmoothedContact,
-    SmoothedSolution,
+    SmoothedSolution, contradiction,
 };
 use crate::collision::ContactPoint;
 use crate::dynamics::FreeMotion;
 use crate::model::{ContactSolver, StaggeredDerivative, System};
+
+/// Residuals of the contact law that a solved problem does not have.
+const APPRECIABLE: f64 = 1e-3;
 
 /// What a problem is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +48,7 @@ pub(crate) struct ContactProblem<T: Real> {
     staggered: StaggeredProjections<T>,
     values: Values,
     row: Vec<T>,
+    solved_rows: [Vec<f64>; 3],
     smoothed: Smoothed<T>,
 }
 
@@ -80,6 +85,7 @@ impl<T: Real> Default for ContactProblem<T> {
             staggered: StaggeredProjections::default(),
             values: Values::default(),
             row: Vec::new(),
+            solved_rows: Default::default(),
             smoothed: Smoothed {
                 node: SmoothedContact::default(),
                 solution: SmoothedSolution::default(),
@@ -126,7 +132,20 @@ impl<T: Real> ContactProblem<T> {
         self.pose(posed, island);
         let mut report = self.solve_posed(posed, island);
         report.report.margin = report.report.margin.min(self.margin());
+        let coupled = posed.system.settings.solver == ContactSolver::Coupled;
+        // What nothing can move is as far from its target as before, in a problem that is solved.
+        let stuck = coupled && report.residuals.complementarity > APPRECIABLE;
+        if !report.report.status.is_solved() || stuck {
+            report.conflict = self.conflict(posed, island);
+        }
         report
+    }
+
+    /// Conditions that nothing meets together.
+    fn conflict(&self, posed: &Posed<T>, island: &Island) -> Option<Conflict> {
+        let inputs: Vec<f64> = self.inputs.iter().map(|x| x.value()).collect();
+        let key = |block: usize| posed.key(island.constraints[block]).0;
+        Conflict::new(contradiction(&self.node.data(&inputs)).into_iter().map(key), None)
     }
 
     /// The least change of a velocity by which something else would be decided about a constraint that acts, relative
@@ -181,7 +200,8 @@ impl<T: Real> ContactProblem<T> {
             self.solution.impulses.extend_from_slice(&impulse[..law.rows()]);
         }
         self.call();
-        IslandReport { report: self.solution.report, residuals: self.solution.residuals }
+        let ContactSolution { report, residuals, .. } = self.solution;
+        IslandReport { report, residuals, conflict: None }
     }
 
     /// The same problem with its conditions smoothed.
@@ -320,7 +340,10 @@ impl<T: Real> ContactProblem<T> {
             let point = &points[k];
             let normal = block.row(&self.inputs, 0);
             let (target, kind, kink) = match event {
-                Event::Step => constraint::target(system, motion, point, normal),
+                Event::Step => {
+                    let rows = [0, 1, 2].map(|r| block.row(&self.inputs, r));
+                    constraint::target(system, motion, point, rows, &mut self.solved_rows)
+                }
                 Event::Impact => constraint::rebound(system, motion, point, normal),
             };
             let compliance =

@@ -2,6 +2,7 @@
 
 use nalgebra::Vector3;
 
+use super::conflict::Conflict;
 use super::constraint::{Regime, Target, contact_frame};
 use super::contact_problem::{ContactProblem, Event, Posed};
 use super::impulses::Impulses;
@@ -12,7 +13,7 @@ use crate::ad::Real;
 use crate::argmin::Mode;
 use crate::collision::{ContactPoint, Detection};
 use crate::dynamics::FreeMotion;
-use crate::model::System;
+use crate::model::{Model, System};
 use crate::state::State;
 
 /// A contact at the end of a step.
@@ -129,6 +130,9 @@ pub(crate) enum Constraint<'a, T> {
     Joint(&'a JointConstraint<T>),
 }
 
+/// Equalities that are open by less than this part of the widest are not named.
+const OPEN_SHARE: f64 = 1e-2;
+
 /// How often points that an impact throws at each other may join the problem.
 const ROUNDS: usize = 8;
 
@@ -207,6 +211,18 @@ impl<T: Real> Contacts<T> {
         self.velocities.fill(T::zero());
         self.solve_islands(system, motion, &[], Event::Impact);
         Some(widest)
+    }
+
+    /// The equalities that the last [`close_loops`](Self::close_loops) found open, of which `open` is the widest (m or
+    /// rad) after that.
+    pub fn open_loops(&self, model: &Model, open: f64) -> Option<Conflict> {
+        let widest = |share: f64| {
+            let sizes = self.joints.list.iter().map(|joint| joint.target.value().abs());
+            share * sizes.fold(0.0, f64::max)
+        };
+        let least = widest(OPEN_SHARE);
+        let wide = self.joints.list.iter().filter(|joint| joint.target.value().abs() >= least);
+        Conflict::new(wide.map(|joint| model.pair_end() + joint.id), Some(open))
     }
 
     /// Finds the velocities of `bodies` right after they have struck something: all their points that

@@ -1,6 +1,7 @@
 //! From contact points to impulses: which constraint a contact poses, which bodies contacts tie
 //! together, and the problems that are solved for them.
 
+mod conflict;
 mod constraint;
 mod contact_problem;
 mod contacts;
@@ -12,8 +13,9 @@ mod joint_constraints;
 mod point_action;
 mod staggered_projections;
 
+pub use conflict::Conflict;
 pub use constraint::{Decisions, Regime, Target, contact_frame};
-pub(crate) use constraint::{closing, contact_frame_vjp, friction_heights};
+pub(crate) use constraint::{closing, closing_share, contact_frame_vjp, friction_heights};
 pub(crate) use contact_problem::ContactProblem;
 pub(crate) use contacts::Constraint;
 pub use contacts::{ContactRecord, Contacts, JointRecord};

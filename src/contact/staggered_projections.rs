@@ -24,8 +24,8 @@ use super::delassus::Delassus;
 use super::island_report::IslandReport;
 use crate::ad::Real;
 use crate::argmin::{
-    BoundSolution, ContactData, ContactResiduals, ContactWorkspace, CoupledContact, DiskMode,
-    DiskQcqp, DiskSolution, Mode, NonnegativeQp, ProjectionSettings, Report, Status,
+    BoundSolution, ContactData, ContactWorkspace, CoupledContact, DiskMode, DiskQcqp, DiskSolution,
+    Mode, NonnegativeQp, ProjectionSettings, Report, Status,
 };
 use crate::linalg::dot;
 
@@ -95,7 +95,7 @@ impl<T: Real> StaggeredProjections<T> {
             self.modes.resize(contacts, Mode::Break);
             let (status, residual) = (Status::InvalidInput, f64::INFINITY);
             let report = Report { status, residual, ..Report::default() };
-            return IslandReport { report, residuals: ContactResiduals::default() };
+            return IslandReport { report, ..IslandReport::default() };
         }
         self.start(&data, remembered);
         let tolerance = problem.tolerance;
@@ -123,7 +123,7 @@ impl<T: Real> StaggeredProjections<T> {
         let (residual, residuals) =
             problem.residuals_of(&self.values, &self.impulses, &mut self.residual);
         report.residual = residual;
-        IslandReport { report, residuals }
+        IslandReport { report, residuals, conflict: None }
     }
 
     /// What each contact did in the last solve.

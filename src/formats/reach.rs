@@ -9,14 +9,17 @@ const VARIABLE: &str = "STICTION_PATH";
 /// What the folder of a package, or of a working copy, has in it.
 const MARKS: [&str; 3] = ["package.xml", "model.config", ".git"];
 
+/// What all folders of a package of Python have in them, but for those of its data.
+const PYTHON: &str = "__init__.py";
+
 /// Folders of a package that models stand in, beside others that their meshes are in.
 const INNER: [&str; 9] =
     ["urdf", "xacro", "robot", "robots", "model", "models", "mjcf", "xml", "scenes"];
 
 /// An error if a file that a model in `directory` names is neither in its package nor in a folder of
-/// [`VARIABLE`]. The package is the nearest folder at or above `directory` that has one of [`MARKS`]; without any,
-/// `directory` itself, or, where that has one of the names [`INNER`], the one above. Names count as they are written:
-/// links lead where they were made to lead.
+/// [`VARIABLE`]. The package is the nearest folder at or above `directory` that has one of [`MARKS`]; without any, the
+/// farthest that has [`PYTHON`]; without that, `directory` itself, or, where that has one of the names [`INNER`], the one
+/// above. Names count as they are written: links lead where they were made to lead.
 pub(super) fn check(file: &Path, directory: &Path) -> Result<(), String> {
     let (Some(file), Some(directory)) = (whole(file), whole(directory)) else { return Ok(()) };
     let package = package(&directory);
@@ -59,6 +62,10 @@ fn package(directory: &Path) -> PathBuf {
     let marked = |folder: &&Path| MARKS.iter().any(|mark| folder.join(mark).exists());
     if let Some(marked) = directory.ancestors().find(marked) {
         return marked.to_path_buf();
+    }
+    if let Some(whole) = directory.ancestors().filter(|folder| folder.join(PYTHON).exists()).last()
+    {
+        return whole.to_path_buf();
     }
     let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     match directory.parent().filter(|_| INNER.contains(&name)) {

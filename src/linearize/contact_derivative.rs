@@ -18,7 +18,7 @@ use super::tree_derivative::start_velocity;
 use crate::ad::Real;
 use crate::argmin::{CoupledContact, Mode, Perturbation};
 use crate::collision::ContactPoint;
-use crate::contact::{Constraint, Target, Twist, closing, point_action};
+use crate::contact::{Constraint, Target, Twist, closing, closing_share, point_action};
 use crate::dynamics::EnergyGradient;
 use crate::linalg::solve_lower_transpose;
 use crate::model::System;
@@ -152,7 +152,7 @@ impl ContactDerivatives {
         let columns = perturbation.columns;
         let dt = point.bodies.iter().flatten().filter_map(|&body| solved.rows_of(body));
         let dt = dt.map(|(tree, _)| motion.duration(tree)).fold(f64::INFINITY, f64::min);
-        let share = closing(settings, point.gap, dt).share;
+        let share = closing_share(settings, point.gap, dt, target);
         let restitution = parameters.restitution(model, point.pair);
         for moving in 0..2 {
             if point.bodies[moving].is_none() {

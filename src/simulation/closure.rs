@@ -8,7 +8,7 @@
 
 use crate::ad::Real;
 use crate::argmin::{ContactResiduals, Report, Status};
-use crate::contact::Contacts;
+use crate::contact::{Conflict, Contacts};
 use crate::dynamics::FreeMotion;
 use crate::model::System;
 use crate::simulation::StepReport;
@@ -47,13 +47,21 @@ impl<T: Real> Default for Closure<T> {
 
 impl<T: Real> Closure<T> {
     /// Moves `state` until all loops are closed; its velocities stay as they are.
-    pub fn close(&mut self, system: &System<T>, state: &mut State<T>, report: &mut StepReport) {
+    /// Returns equalities that could not be closed.
+    pub fn close(
+        &mut self,
+        system: &System<T>,
+        state: &mut State<T>,
+        report: &mut StepReport,
+    ) -> Option<Conflict> {
         let model = system.model;
         self.still.clear();
         self.still.resize(model.nv() + model.nu(), T::zero());
         self.velocities.clone_from(&state.v);
         state.v.fill(T::zero());
-        let mut least = f64::INFINITY;
+        let (mut least, mut conflict) = (f64::INFINITY, None);
+        // How the last displacement was found, which counts if it is kept.
+        let mut last = StepReport::default();
         // Numbers that are not finite are no closer in the first round already.
         self.before.clone_from(&state.q);
         for round in 0..=ROUNDS {
@@ -61,9 +69,12 @@ impl<T: Real> Closure<T> {
             self.motion.start(system, state, &self.still, T::one());
             self.motion.rest();
             let open = self.contacts.close_loops(system, state, &self.motion, CLOSED);
+            let closer = open.is_none_or(|open| open < least);
+            if closer {
+                report.merge(&last);
+            }
             let Some(open) = open else { break };
             // Near enough a step squares the violation; from too far off it can lead away.
-            let closer = open < least;
             if !closer || round == ROUNDS {
                 if !closer {
                     state.q.copy_from_slice(&self.before);
@@ -72,6 +83,9 @@ impl<T: Real> Closure<T> {
                     let status = Status::IterationLimit;
                     let unclosed = Report { status, residual: open, ..Report::default() };
                     report.add(unclosed, ContactResiduals::default());
+                    let open = least.min(open);
+                    let conflict = conflict.or_else(|| self.contacts.open_loops(model, open));
+                    return self.end(state, conflict);
                 }
                 break;
             }
@@ -85,10 +99,17 @@ impl<T: Real> Closure<T> {
                 let _found = self.motion.advance(model, tree, velocity, false, &mut self.moved);
             }
             state.q.copy_from_slice(&self.moved.q);
+            last = StepReport::default();
             for island in self.contacts.reports() {
-                report.add(island.report, island.residuals);
+                last.add(island.report, island.residuals);
+                conflict = conflict.or(island.conflict);
             }
         }
+        self.end(state, conflict)
+    }
+
+    fn end(&self, state: &mut State<T>, conflict: Option<Conflict>) -> Option<Conflict> {
         state.v.copy_from_slice(&self.velocities);
+        conflict
     }
 }

@@ -1,6 +1,7 @@
 //! Motion over time: the step and rollouts of it.
 
 mod closure;
+mod conflicts;
 mod flight;
 mod impacts;
 mod joint_feedback;
@@ -16,6 +17,7 @@ mod step_report;
 mod workspace;
 
 pub use crate::model::{ContactSolver, Settings};
+pub use conflicts::Conflicts;
 pub use joint_feedback::JointFeedback;
 pub use oddity::{Implausible, Oddity, Plausibility};
 pub use plausible::plausible;

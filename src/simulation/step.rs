@@ -91,9 +91,12 @@ fn advance<T: Real>(
             report.add(Report { status, margin, ..Report::default() }, nothing);
         }
     }
+    let mut conflict = contacts.reports().find_map(|island| island.conflict);
     if !model.equalities.is_empty() {
-        closure.close(system, next, &mut report);
+        let open = closure.close(system, next, &mut report);
+        conflict = conflict.or(open);
     }
+    report.conflicts.add(1, conflict);
     report.plausibility.add(1, plausible(system, next, workspace, &report));
     report
 }

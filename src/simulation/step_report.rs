@@ -1,5 +1,6 @@
 //! How the contact problems of steps were solved.
 
+use super::conflicts::Conflicts;
 use super::oddity::Plausibility;
 use crate::argmin::{ContactResiduals, Report, Status};
 use crate::model::{ContactSolver, Settings};
@@ -18,14 +19,16 @@ pub struct StepReport {
     pub steps: usize,
     /// Those of them that no body makes, see [`plausible`](super::plausible()).
     pub plausibility: Plausibility,
+    /// Those in which conditions contradict each other.
+    pub conflicts: Conflicts,
 }
 
 impl Default for StepReport {
     fn default() -> Self {
         let worst = Report { margin: f64::INFINITY, ..Report::default() };
         let residuals = ContactResiduals::default();
-        let plausibility = Plausibility::default();
-        StepReport { worst, unsolved: 0, residuals, steps: 0, plausibility }
+        let (plausibility, conflicts) = (Plausibility::default(), Conflicts::default());
+        StepReport { worst, unsolved: 0, residuals, steps: 0, plausibility, conflicts }
     }
 }
 
@@ -92,6 +95,7 @@ impl StepReport {
     pub fn merge(&mut self, other: &StepReport) {
         self.unsolved += other.unsolved;
         self.plausibility.merge(&other.plausibility, self.steps);
+        self.conflicts.merge(&other.conflicts, self.steps);
         self.steps += other.steps;
         self.residuals = self.residuals.max(other.residuals);
         // An inadmissible input is worse than any residual.

@@ -148,3 +148,25 @@ fn gymnasium_moves_as_in_mujoco() {
 fn example_robot_data_moves_as_in_pinocchio() {
     compare_all("example-robot-data", 60);
 }
+
+/// Two seconds of robots that others simulate, as their files put them: what starts in itself or at its limits is not
+/// thrown about.
+#[test]
+fn robots_of_others_move_plausibly() {
+    let Some(folder) = robots() else { return };
+    let ours = "cmeel.prefix/share/example-robot-data/robots/tiago";
+    let files = [
+        "gymnasium/envs/mujoco/assets/ant.xml".to_string(),
+        format!("{ours}_description/robots/tiago.urdf"),
+        format!("{ours}_description/robots/tiago_no_hand.urdf"),
+        format!("{ours}_pro_description/robots/tiago_pro.urdf"),
+    ];
+    for file in files {
+        let description = Description::load(folder.join(&file), LoadOptions::default()).unwrap();
+        let scene = description.scene().unwrap();
+        let mut rollout = rollout(&scene);
+        rollout.advance((2.0 / scene.settings.time_step).round() as usize, &scene.inputs);
+        let report = rollout.report;
+        assert!(report.unsolved == 0 && report.plausibility.is_whole(), "{file}: {report:?}");
+    }
+}

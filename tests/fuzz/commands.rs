@@ -1,6 +1,7 @@
 //! What was found wrong with the program on mutated files.
 
-use std::process::{Command, Stdio};
+use std::fmt::Write;
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -8,6 +9,7 @@ use serde_json::Value;
 use super::texts::LOOP;
 use crate::folder::Folder;
 use crate::program::{SCENE, refuses};
+use crate::random::Random;
 
 /// A loop whose violation is not a number is as closed as it gets.
 #[test]
@@ -75,13 +77,9 @@ fn a_check_ends_at_its_limit_and_says_so() {
     refuses(&output, &["simulation.time_step", "1.000e150 steps"]);
 }
 
-/// Ctrl-C leaves the steps that were made.
+/// Runs the program and presses Ctrl-C.
 #[cfg(unix)]
-#[test]
-fn an_interrupted_simulation_writes_what_it_has() {
-    let folder = Folder::new("fuzz-interrupt");
-    folder.write("scene.toml", SCENE);
-    let command = ["simulate", "scene.toml", "--steps", "5000000", "-o", "out.csv", "--json"];
+fn interrupted(folder: &Folder, command: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_stiction"));
     program.args(command).current_dir(folder.path("."));
     program.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -93,7 +91,65 @@ fn an_interrupted_simulation_writes_what_it_has() {
         let output = child.wait_with_output().unwrap();
         output.status.code().is_some().then_some(output)
     };
-    let output = [300, 1_000, 10_000].into_iter().find_map(interrupted).unwrap();
+    [300, 1_000, 10_000].into_iter().find_map(interrupted).unwrap()
+}
+
+/// Ctrl-C while a scene settles ends as it does elsewhere.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_settling_writes_nothing_and_says_so() {
+    let folder = Folder::new("fuzz-settle");
+    folder.write("scene.toml", SCENE);
+    let command = ["simulate", "scene.toml", "--settle", "50000", "--steps", "1", "-o", "out.csv"];
+    let output = interrupted(&folder, &command);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("warning: interrupted while it settled, after "), "{said}");
+    assert_eq!(folder.files(), ["scene.toml"]);
+}
+
+/// Boxes that all strike each other in the first step, of masses up to 1e4 apart: a step of them takes minutes.
+#[cfg(unix)]
+fn collision(count: usize) -> String {
+    let mut random = Random(5);
+    let mut text = String::from("[simulation]\ntime_step = 0.05\n[[contact]]\nmu = 0.8\n");
+    for k in 0..count {
+        let place = [k % 6, k / 6 % 6, k / 36].map(|at| 0.215 * at as f64);
+        let velocity = place.map(|x| 20.0 * (0.5 - x));
+        let turn: [f64; 4] = std::array::from_fn(|_| random.uniform(0.3, 0.4));
+        let size = turn.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let turn = turn.map(|x| x / size);
+        let mass = 10.0_f64.powf(random.uniform(-2.0, 2.0));
+        let _ = writeln!(
+            text,
+            "[[body]]\nname = 'box{k}'\nmass = {mass}\nshape = {{ box = [0.06, 0.05, 0.04] }}\n\
+             position = {place:?}\norientation = {turn:?}\nvelocity = {velocity:?}"
+        );
+    }
+    text
+}
+
+/// Ctrl-C does not wait for the end of a step.
+#[cfg(unix)]
+#[test]
+fn a_long_step_is_interrupted_as_well() {
+    let folder = Folder::new("fuzz-long-step");
+    folder.write("scene.toml", &collision(216));
+    let output = interrupted(&folder, &["simulate", "scene.toml", "-o", "out.csv"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("interrupted after 0 of 20 steps"), "{said}");
+    assert_eq!(folder.read("out.csv").lines().count(), 2);
+}
+
+/// Ctrl-C leaves the steps that were made.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_simulation_writes_what_it_has() {
+    let folder = Folder::new("fuzz-interrupt");
+    folder.write("scene.toml", SCENE);
+    let command = ["simulate", "scene.toml", "--steps", "5000000", "-o", "out.csv", "--json"];
+    let output = interrupted(&folder, &command);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("interrupted after "), "{said}");

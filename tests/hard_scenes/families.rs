@@ -23,12 +23,13 @@ const fn on_joints(name: &'static str, steps: usize, make: fn(&mut Random) -> St
     Family { name, steps, make, articulated: true }
 }
 
-pub const ALL: [Family; 24] = [
+pub const ALL: [Family; 25] = [
     free("slope at the angle of friction", 200, slope),
     free("V groove", 200, groove),
     free("wedge", 200, wedge),
     on_joints("gears", 200, gears),
     on_joints("hanging chain", 200, hanging_chain),
+    on_joints("chain straight down", 300, straight_chain),
     on_joints("chain on the floor", 100, lying_chain),
     on_joints("closed loop", 200, four_bar),
     on_joints("cradle", 200, cradle),
@@ -206,6 +207,23 @@ fn hanging_chain(random: &mut Random) -> String {
     let kind = ["revolute", "ball"][random.below(2)];
     links(&mut text, count, kind, [0.0, 0.085 * count as f64], true);
     let angle = random.uniform(0.9, 1.4);
+    let (sine, cosine) = (0.5 * angle).sin_cos();
+    let start = match kind {
+        "ball" => format!("type = 'ball', q = [{cosine:?}, 0, {sine:?}, 0]"),
+        _ => format!("type = 'revolute', q = {angle:?}"),
+    };
+    text.replacen(&format!("type = '{kind}'"), &start, 1)
+}
+
+/// Links that hang straight down into a floor, or swing through that position.
+fn straight_chain(random: &mut Random) -> String {
+    let mut text = floor(0.005, random.uniform(0.1, 1.0));
+    let count = 2 + random.below(5);
+    let kind = ["revolute", "ball"][random.below(2)];
+    // The last link ends 0.05 + 0.03 + 0.01 below its joint.
+    let depth = [0.0, 1e-6, 1e-4, 1e-3, 5e-3][random.below(5)];
+    links(&mut text, count, kind, [0.0, 0.1 * count as f64 - 0.01 - depth], true);
+    let angle = [0.0, 1e-6, 1e-3, random.uniform(0.0, 0.6)][random.below(4)];
     let (sine, cosine) = (0.5 * angle).sin_cos();
     let start = match kind {
         "ball" => format!("type = 'ball', q = [{cosine:?}, 0, {sine:?}, 0]"),

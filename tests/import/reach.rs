@@ -115,3 +115,32 @@ fn scenes_written_elsewhere_have_hulls_in_the_place_of_meshes() {
         succeeds(&folder.run(&["simulate", written, "--steps", "2"]));
     }
 }
+
+/// What `pip install` brings: data of a package of Python, in whatever folders.
+#[test]
+fn models_in_packages_of_python_read_the_whole_package() {
+    let folder = folder("reach-python");
+    for inner in ["site/robots/envs/assets/arm", "site/robots/envs/assets/stls"] {
+        fs::create_dir_all(folder.path(inner)).unwrap();
+    }
+    folder.write("site/secret.obj", MESH);
+    folder.write("site/robots/__init__.py", "");
+    folder.write("site/robots/envs/__init__.py", "");
+    folder.write("site/robots/rock.obj", MESH);
+    folder.write("site/robots/envs/assets/stls/rock.obj", MESH);
+    for (directory, reads) in [("../stls", true), ("../../..", true), ("../../../..", false)] {
+        let mesh = if reads { "rock.obj" } else { "secret.obj" };
+        folder.write("site/robots/envs/assets/arm/a.xml", &mjcf(directory, mesh));
+        let output = folder.run(&[
+            "simulate",
+            "site/robots/envs/assets/arm/a.xml",
+            "--steps",
+            "1",
+            "--json",
+        ]);
+        match reads {
+            true => drop(succeeds(&output)),
+            false => refuses(&output, &["secret.obj lies outside of ", "STICTION_PATH"]),
+        }
+    }
+}

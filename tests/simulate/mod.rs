@@ -1,5 +1,6 @@
 //! `stiction simulate` and `stiction init`, run as programs.
 
 mod command;
+mod contradictions;
 mod driven;
 mod plausible;

@@ -74,12 +74,36 @@ position = [0.15, 0, 0]
 /// The exit code of what no body does.
 const IMPLAUSIBLE: i32 = 3;
 
+/// A bar that is welded where its hinge may not be.
+const HELD: &str = "[simulation]
+time_step = 0.005
+[[body]]
+name = 'bar'
+mass = 1
+inertia = 0.01
+joint = { type = 'revolute', axis = [0, 1, 0], limits = [0.5, 1] }
+[[equality]]
+name = 'weld'
+type = 'weld'
+bodies = ['bar', 'world']
+anchors = [[0.3, 0, 0], [0.3, 0, 0]]
+";
+
+#[test]
+fn what_starts_deep_where_no_impulse_can_part_it_is_left_there() {
+    let folder = Folder::new("left_there");
+    let pair = "<contact><pair geom1='left' geom2='right'/></contact></mujoco>";
+    folder.write("ant.xml", &crate::import::overlap::ANT.replace("</mujoco>", pair));
+    let output = folder.run(&["simulate", "ant.xml", "--steps", "100", "--json"]);
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(said["implausible"].is_null(), "{said}");
+}
+
 #[test]
 fn motions_of_nothing_are_said_to_be_none() {
     let folder = Folder::new("implausible");
-    let pair = "<contact><pair geom1='left' geom2='right'/></contact></mujoco>";
-    folder.write("ant.xml", &crate::import::overlap::ANT.replace("</mujoco>", pair));
-    let output = folder.run(&["simulate", "ant.xml", "--steps", "3", "--json"]);
+    folder.write("held.toml", HELD);
+    let output = folder.run(&["simulate", "held.toml", "--steps", "3", "--json"]);
     let warnings = String::from_utf8_lossy(&output.stderr);
     assert!(warnings.contains("plausible") && warnings.contains("0.0"), "{warnings}");
     assert!(!warnings.contains("\"coupled\" does not"), "{warnings}");
@@ -92,7 +116,7 @@ fn motions_of_nothing_are_said_to_be_none() {
     assert_eq!(output.status.code(), Some(IMPLAUSIBLE));
     // Nor where it settles first.
     let output =
-        folder.run(&["simulate", "ant.xml", "--settle", "0.015", "--steps", "1", "--json"]);
+        folder.run(&["simulate", "held.toml", "--settle", "0.015", "--steps", "1", "--json"]);
     let warnings = String::from_utf8_lossy(&output.stderr);
     assert!(
         warnings.contains("while it settled: ") && warnings.contains("plausible"),

@@ -56,6 +56,7 @@
 //! Of their conditions those along the range of the rows hold, and the null-space part of the impulses follows the rule.
 
 mod compliant_rows;
+mod contradiction;
 mod kkt;
 mod kkt_matrix;
 mod law;
@@ -69,6 +70,7 @@ mod smoothed;
 mod solution;
 mod solve;
 
+pub(crate) use contradiction::contradiction;
 pub use law::{Law, Mode};
 pub use natural_residual::ContactResiduals;
 pub use node::ContactFactor;

@@ -12,7 +12,7 @@ use nalgebra::{Matrix3, Vector3};
 use super::parts::{Adjoints, IslandAdjoint};
 use crate::argmin::{Mode, RowBlock};
 use crate::collision::ContactPoint;
-use crate::contact::{Constraint, Regime, Target, Twist, closing};
+use crate::contact::{Constraint, Regime, Target, Twist, closing, closing_share};
 use crate::dynamics::{EnergyAdjoint, FreeBodyAdjoint};
 use crate::linalg::{dot, solve_lower_transpose};
 use crate::linearize::contact_side::center;
@@ -180,7 +180,7 @@ impl ContactAdjoint {
         if !bounces {
             let trees = point.trees(of.motion).into_iter().flatten();
             let dt = trees.map(|tree| of.motion.duration(tree)).fold(f64::INFINITY, f64::min);
-            let share = closing(settings, point.gap, dt).share;
+            let share = closing_share(settings, point.gap, dt, target);
             gradient.gap += offset * share / dt;
         }
         for (body, arm) in point.bodies.into_iter().zip(gradient.arms) {
