@@ -22,7 +22,7 @@
 //! | `truth` | true values by name, where the experiment states them |
 //! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode), `implausible` (how many steps are not plausible) |
 //! | `comparison` | with the result of the same experiment that stood where this one is written, if there was one: see `cli/comparison.rs` |
-//! | `warnings` | sentences: questions about the recordings first, and whether the model explains them |
+//! | `warnings` | sentences: questions about the recordings first, whether the model explains them, masses that show only over an inertia that is held fixed |
 //!
 //! Numbers that are not finite are `null`. `stiction evaluate --parameters` reads `parameters`.
 
@@ -43,7 +43,8 @@ use super::{comparison, interrupt, observability, plausibility, scene_options};
 use crate::Error;
 use crate::identify::{
     Comparison, Dataset, Effort, Evaluation, Experiment, Fit, FitStatus, InitialState, Problem,
-    RolloutStart, evaluate_from, fit_from, half_sampling, hold_out, questions, unexplained,
+    RolloutStart, evaluate_from, fit_from, half_sampling, hold_out, masses_over_inertia, questions,
+    unexplained,
 };
 use crate::simulation::Plausibility;
 use crate::view::FitReport;
@@ -202,7 +203,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             !interrupt::interrupted()
         }),
     };
-    let doubts = unexplained(&experiment, &dataset, &result, threads);
+    let mut doubts = masses_over_inertia(&experiment, &dataset, &result, threads);
+    doubts.splice(0..0, unexplained(&experiment, &dataset, &result, threads));
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }

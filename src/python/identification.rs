@@ -13,7 +13,8 @@ use super::exceptions::Error;
 use super::numpy_arrays::output;
 use super::scene::Scene;
 use crate::identify::{
-    Dataset, Effort, Experiment, Fit, fit, half_sampling, questions, unexplained,
+    Dataset, Effort, Experiment, Fit, fit, half_sampling, masses_over_inertia, questions,
+    unexplained,
 };
 use crate::text;
 
@@ -127,8 +128,9 @@ pub fn identify(
             halves.iter().for_each(|halves| result.take_errors(halves));
         }
         if watch() {
-            let doubts = unexplained(&experiment, &dataset, &result, threads);
-            Python::attach(|py| say(py, doubts.as_slice()))?;
+            let mut doubts = masses_over_inertia(&experiment, &dataset, &result, threads);
+            doubts.splice(0..0, unexplained(&experiment, &dataset, &result, threads));
+            Python::attach(|py| say(py, &doubts))?;
             warnings.extend(doubts);
         }
         result.warnings.splice(0..0, warnings);
