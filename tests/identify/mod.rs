@@ -4,6 +4,7 @@
 mod command;
 mod elbow;
 mod fit;
+mod joint_questions;
 mod mass_over_inertia;
 mod measurements;
 mod parameters;

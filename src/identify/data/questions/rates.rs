@@ -40,6 +40,12 @@ fn lags(tracks: &[Track]) -> impl Iterator<Item = (&Track, usize, usize)> {
     })
 }
 
+/// Whether rates are seen to change: between no two frames by more than they are.
+fn steady(rates: &[Vector3<f64>], first: usize, last: usize) -> bool {
+    (first..last)
+        .all(|k| (rates[k + 1] - rates[k]).norm() <= rates[k].norm().max(rates[k + 1].norm()))
+}
+
 /// The integral of rates from one frame to another, by the trapezoidal rule.
 fn integral(track: &Track, rates: &[Vector3<f64>], first: usize, last: usize) -> Vector3<f64> {
     let step = |k: usize| (rates[k] + rates[k + 1]) * (0.5 * (track.times[k + 1] - track.times[k]));
@@ -58,7 +64,7 @@ pub(super) fn linear(tracks: &[Track], reading: &Reading) -> Option<String> {
     for (track, first, last) in lags(tracks) {
         let Some(rates) = &track.velocities else { continue };
         let d = track.positions[last] - track.positions[first];
-        if d.norm() <= 20.0 * track.noise || d.norm() == 0.0 {
+        if d.norm() <= 20.0 * track.noise || d.norm() == 0.0 || !steady(rates, first, last) {
             continue;
         }
         let m = integral(track, rates, first, last);
@@ -96,6 +102,47 @@ pub(super) fn linear(tracks: &[Track], reading: &Reading) -> Option<String> {
     Some(format!("recorded velocities are {times} the differences of positions: {ask}"))
 }
 
+/// What is wrong with the rates of one joint, of pairs of differences of its positions and integrals of its rates; what
+/// agrees but for `factor` is read otherwise already.
+pub(super) fn rates_of_joints(pairs: &[(f64, f64)], slides: bool, factor: f64) -> Option<String> {
+    let along = |x: f64| Vector3::new(x, 0.0, 0.0);
+    let pairs: Vec<_> = pairs.iter().map(|&(d, m)| (along(d), along(m))).collect();
+    let found = Agreement::of(&pairs)?;
+    let what = "recorded rates of the joint";
+    if found.cosine < -0.8 {
+        return Some(format!(
+            "{what} have the other sign than its positions move: is its axis another there?"
+        ));
+    }
+    if found.cosine < 0.5 {
+        return Some(format!(
+            "{what} do not go the way that its positions do: are they those of another joint?"
+        ));
+    }
+    if [1.0, factor].iter().any(|right| (found.ratio / right).ln().abs() < 0.5) {
+        return None;
+    }
+    const OF_HINGES: [(f64, &str); 5] = [
+        (57.3, "are they in degrees/s? rad/s are read"),
+        (1.0 / 57.3, "are the angles in degrees? Radians are read"),
+        (9.549, "are they in turns/min? rad/s are read"),
+        (0.159, "are they in turns/s? rad/s are read"),
+        (1e3, "are times in milliseconds? Seconds are read"),
+    ];
+    const OF_SLIDES: [(f64, &str); 4] = [
+        (1e3, "are they in mm/s, or times in milliseconds? m/s and seconds are read"),
+        (1e2, "are they in cm/s? m/s are read"),
+        (1e-3, "are the positions in millimetres? Metres are read"),
+        (1e-2, "are the positions in centimetres? Metres are read"),
+    ];
+    let units: &[(f64, &str)] = if slides { &OF_SLIDES } else { &OF_HINGES };
+    let ask = unit(found.ratio, units).unwrap_or("in which unit are they?");
+    Some(format!(
+        "{what} are {} the differences of its positions: {ask}",
+        amount(found.ratio, "times")
+    ))
+}
+
 /// What is wrong with angular velocities, or, if that explains it, with quaternions.
 pub(super) fn angular(tracks: &[Track], reading: &Reading) -> Option<String> {
     let pairs = |order: Order, of_world: bool| {
@@ -105,7 +152,7 @@ pub(super) fn angular(tracks: &[Track], reading: &Reading) -> Option<String> {
             let q = |k: usize| order.read(track.quaternions[k]);
             let d = log(product(conjugate(q(first)), q(last)));
             // A turn by more could be one the other way.
-            if !(0.1..2.0).contains(&d.norm()) {
+            if !(0.1..2.0).contains(&d.norm()) || !steady(rates, first, last) {
                 continue;
             }
             let m = integral(track, rates, first, last);
