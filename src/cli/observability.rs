@@ -62,8 +62,12 @@ pub(super) fn run(
     let told = points.iter().any(|(.., at)| at.is_complete());
     let candidates = points.iter().filter(|(.., at)| at.is_complete() == told);
     let best = candidates.min_by(|(.., a), (.., b)| a.loss.total_cmp(&b.loss));
-    let (judged, when, at) =
-        best.map_or(("at_start", "", &at_start), |(key, when, at)| (key, when.as_str(), at));
+    let (judged, at) = best.map_or(("at_start", &at_start), |&(key, _, at)| (key, at));
+    let when = match judged {
+        "at_scene" => "with the scene's own values",
+        "after_short_fit" => "after a short fit",
+        _ => "at the start",
+    };
     let status = if told { "observable" } else { "unobservable" };
     let explained = points.iter().any(|(.., at)| explains(at));
     let mut object = json_head("identify --check", experiment.seed, threads);

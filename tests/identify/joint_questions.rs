@@ -9,7 +9,8 @@ use crate::cases;
 use crate::random::Random;
 use crate::scenes;
 
-const RECORDINGS: usize = 20;
+/// Recordings of one experiment, their frames, and steps between these.
+const MADE: [usize; 3] = [20, 150, 1];
 
 /// The numbers of a machine: what an experiment may know of it only roughly.
 #[derive(Clone)]
@@ -79,8 +80,12 @@ fn machine(kind: usize, numbers: &Numbers, control: f64) -> Scene {
     scenes::scene(&format!("[simulation]\ntime_step = 0.004\n{bodies}"))
 }
 
-/// Motions with noise, of so many frames that are so many steps of 4 ms apart.
-fn recordings(scene: &Scene, random: &mut Random, frames: usize, every: usize) -> Vec<Trajectory> {
+/// So many motions with noise, of so many frames that are so many steps of 4 ms apart.
+fn recordings(
+    scene: &Scene,
+    random: &mut Random,
+    [count, frames, every]: [usize; 3],
+) -> Vec<Trajectory> {
     let noise = random.uniform(0.0, 1e-3);
     let record = |index: usize| {
         let mut scene = scene.clone();
@@ -115,7 +120,7 @@ fn recordings(scene: &Scene, random: &mut Random, frames: usize, every: usize) -
             recorded: Recorded::all(&scene.model),
         }
     };
-    (0..RECORDINGS).map(record).collect()
+    (0..count).map(record).collect()
 }
 
 /// What a mistake does to a frame: time; angles and their rates; slides and their rates.
@@ -212,14 +217,15 @@ impl Table {
 fn mistakes_about_joints_are_asked_about_and_right_recordings_are_not() {
     let mut random = Random(11);
     let mut table = Table::default();
-    for _ in 0..cases::count(1000, 0.02) {
+    // Each on four machines.
+    for _ in 0..cases::count(250, 0.04) {
         for kind in 0..4 {
             let truth = Numbers::random(&mut random);
             let control = random.uniform(0.4, 1.2) * [-1.0, 1.0][random.below(2)];
             let made = machine(kind, &truth, control);
             let guess = truth.guessed(&mut random);
             let taken = machine(kind, &guess, control);
-            let right = recordings(&made, &mut random, 150, 1);
+            let right = recordings(&made, &mut random, MADE);
             for (name, word, kinds, without, spoil) in MISTAKES {
                 if !kinds.contains(&kind) {
                     continue;
@@ -231,19 +237,19 @@ fn mistakes_about_joints_are_asked_about_and_right_recordings_are_not() {
                     table.add(&format!("{name}, no rates"), word, &found);
                 }
             }
-            let slow = recordings(&made, &mut random, 40, 10);
+            let slow = recordings(&made, &mut random, [10, 30, 10]);
             table.add("none, 25 frames/s", "", &questions(&taken, &slow));
-            let slow = recordings(&made, &mut random, 12, 125);
+            let slow = recordings(&made, &mut random, [10, 12, 125]);
             table.add("none, 2 frames/s", "", &questions(&taken, &slow));
             // Oil where the scene has next to none.
             let thick = machine(kind, &Numbers { damping: 3.0, ..truth.clone() }, control);
-            let braked = recordings(&thick, &mut random, 150, 1);
+            let braked = recordings(&thick, &mut random, MADE);
             table.add("none, damped 150 times as much", "", &questions(&taken, &braked));
             if kind == 3 {
                 // What the motor does is not much less than what gravity does.
                 let idle = machine(kind, &guess, 0.0);
                 let strong = machine(kind, &truth, 4.0 * control.signum());
-                let driven = recordings(&strong, &mut random, 150, 1);
+                let driven = recordings(&strong, &mut random, MADE);
                 table.add("control left out", "control missing", &questions(&idle, &driven));
             }
         }
@@ -269,6 +275,10 @@ fn what_rests_rolls_or_slides_slowly_is_not_asked_about() {
         let motion = |scene: &Scene, speed: f64, spin: f64, random: &mut Random| {
             let mut scene = scene.clone();
             (scene.state.v[0], scene.state.v[4]) = (speed, spin);
+            if spin > 0.0 && speed == 0.0 {
+                scene.state.q[2] += 0.4;
+                scene.state.v[0] = random.uniform(-1.0, 1.0);
+            }
             let mut simulation = scene.simulate();
             let mut states = vec![simulation.state().clone()];
             for _ in 1..12 {
@@ -280,8 +290,7 @@ fn what_rests_rolls_or_slides_slowly_is_not_asked_about() {
             for x in states.iter_mut().flat_map(|state| &mut state.q[..3]) {
                 *x += noise * (0..12).map(|_| random.uniform(-0.5, 0.5)).sum::<f64>();
             }
-            let mut recorded = Recorded::all(&scene.model);
-            recorded.v.fill(false);
+            let recorded = Recorded::all(&scene.model);
             let times = (0..12).map(|k| 0.01 * (k * every) as f64).collect();
             Trajectory { name: "slow.csv".into(), times, states, recorded }
         };
@@ -291,6 +300,9 @@ fn what_rests_rolls_or_slides_slowly_is_not_asked_about() {
         table.add("rolls", "", &questions(&ball, &rolls));
         let rests: Vec<_> = (0..10).map(|_| motion(&cube, 0.0, 0.0, &mut random)).collect();
         table.add("rests", "", &questions(&cube, &rests));
+        let tosses: Vec<_> =
+            (0..10).map(|_| motion(&cube, 0.0, 20.0 * speed, &mut random)).collect();
+        table.add("tosses", "", &questions(&cube, &tosses));
         let slides: Vec<_> = (0..10).map(|_| motion(&cube, speed, 0.0, &mut random)).collect();
         table.add("slides", "", &questions(&cube, &slides));
     }

@@ -50,6 +50,19 @@ struct JointTrack {
 }
 
 impl JointTrack {
+    /// Of how many frames between others it is seen to go on the way it went, and of how many not.
+    fn turns(&self, joint: usize) -> [usize; 2] {
+        let mut found = [0; 2];
+        for x in self.positions[joint].windows(3) {
+            let (before, after) = (x[1] - x[0], x[2] - x[1]);
+            let most = before.abs().max(after.abs());
+            if most > 10.0 * self.noise[joint] {
+                found[usize::from((after - before).abs() > most)] += 1;
+            }
+        }
+        found
+    }
+
     /// Differences of positions of a joint and integrals of its recorded rates by the trapezoidal rule, over so many
     /// frames that noise does not hide how it moves.
     fn pairs(&self, joint: usize) -> Vec<(f64, f64)> {
@@ -57,14 +70,21 @@ impl JointTrack {
         let (times, x) = (&self.times, &self.positions[joint]);
         let lag = (times.len() / 8).clamp(1, 12);
         let step = |k: usize| 0.5 * (rates[k] + rates[k + 1]) * (times[k + 1] - times[k]);
-        // What turns round between two frames is not seen.
-        let steady =
-            |k: usize| (rates[k + 1] - rates[k]).abs() <= rates[k].abs().max(rates[k + 1].abs());
         let ends = (lag..times.len()).step_by(lag.div_ceil(2));
+        let steady = |k: usize| {
+            2.0 * (rates[k + 1] - rates[k]).abs() <= rates[k].abs().max(rates[k + 1].abs())
+        };
         let ends = ends.filter(|&last| (last - lag..last).all(steady));
         let pairs = ends.map(|last| (x[last] - x[last - lag], (last - lag..last).map(step).sum()));
         pairs.filter(|(d, _): &(f64, f64)| d.abs() > 20.0 * self.noise[joint]).collect()
     }
+}
+
+/// Whether frames are close enough to see how a joint moves: it goes on, in most of them, the way it went.
+fn is_followed(tracks: &[JointTrack], joint: usize) -> bool {
+    let counts = tracks.iter().map(|track| track.turns(joint));
+    let [on, back] = counts.fold([0, 0], |a, b| [a[0] + b[0], a[1] + b[1]]);
+    2 * back <= on
 }
 
 /// In which units the numbers could be.
@@ -138,7 +158,9 @@ pub(super) fn of_joints(scene: &Scene, recordings: &[&Trajectory], most: usize) 
         let kinds: Vec<JointKind> =
             bodies.iter().map(|&body| scene.model.bodies[body].joint.kind).collect();
         let mut read = [1.0; 3];
-        let own = tree.bodies.iter().all(|&body| is_simple(scene.model.bodies[body].joint.kind));
+        let followed: Vec<bool> = (0..bodies.len()).map(|k| is_followed(&tracks, k)).collect();
+        let own = !followed.contains(&false)
+            && tree.bodies.iter().all(|&body| is_simple(scene.model.bodies[body].joint.kind));
         if own
             && !touched_by_others(&scene.model, &tree.bodies)
             && scene.model.equalities.is_empty()
@@ -150,7 +172,7 @@ pub(super) fn of_joints(scene: &Scene, recordings: &[&Trajectory], most: usize) 
             }
         }
         let [angle, length, time] = read;
-        for (k, &body) in bodies.iter().enumerate() {
+        for (k, &body) in bodies.iter().enumerate().filter(|&(k, _)| followed[k]) {
             let slides = kinds[k] == JointKind::Prismatic;
             let factor = if slides { length / time } else { angle / time };
             let pairs: Vec<(f64, f64)> = tracks.iter().flat_map(|track| track.pairs(k)).collect();
@@ -322,7 +344,7 @@ impl Subject<'_> {
 
     fn tally(&self, tracks: &[JointTrack], units: &Units) -> Tally {
         let mut tally = Tally::default();
-        let mut motion = Motion::default();
+        let mut motion = Motion::new(self.scene);
         for track in tracks {
             let mut first = 0;
             while first + 5 <= track.times.len() {
@@ -374,7 +396,7 @@ impl Subject<'_> {
                     return count / 2;
                 }
             }
-            count += (count / 4).max(1);
+            count += count / 2;
         }
         count / 2
     }
@@ -390,22 +412,41 @@ impl Tally {
 }
 
 /// Memory to compute motions in.
-#[derive(Default)]
 struct Motion {
-    forces: Vec<f64>,
-    /// Computed, of the tree's joints.
-    computed: DVector<f64>,
+    state: State<f64>,
+    kinematics: Kinematics<f64>,
+    masses: MassMatrix<f64>,
+    composite: Crba<f64>,
     scratch: Aba<f64>,
+    forces: Vec<f64>,
+    /// Of all velocities, and of the tree's joints.
+    all: Vec<f64>,
+    computed: DVector<f64>,
 }
 
 impl Motion {
+    fn new(scene: &Scene) -> Motion {
+        let mut state = scene.state.clone();
+        state.v.fill(0.0);
+        let nv = scene.model.nv();
+        Motion {
+            kinematics: Kinematics::new(&scene.model, &scene.parameters, &state),
+            state,
+            masses: MassMatrix::default(),
+            composite: Crba::default(),
+            scratch: Aba::default(),
+            forces: vec![0.0; nv],
+            all: vec![0.0; nv],
+            computed: DVector::zeros(0),
+        }
+    }
+
     /// Sizes of recorded and computed accelerations, how far they are apart, the standard error of the first, and how far
     /// it goes, all in the norm of the mass matrix; and the power of what the scene does not have. Nothing where a joint is at a limit,
     /// or held by dry friction.
     fn compare(&mut self, scene: &Scene, bodies: &[usize], found: &Parabolas) -> Option<[f64; 6]> {
         let (model, parameters) = (&scene.model, &scene.parameters);
-        let mut state = scene.state.clone();
-        state.v.fill(0.0);
+        let Motion { state, kinematics, masses, composite, scratch, forces, all, computed } = self;
         for (k, &body) in bodies.iter().enumerate() {
             let joint = &model.bodies[body].joint;
             (state.q[joint.q], state.v[joint.v]) = (found.position[k], found.rate[k]);
@@ -421,28 +462,16 @@ impl Motion {
             }
         }
         let nv = model.nv();
-        self.forces.resize(nv, 0.0);
-        applied_forces(model, parameters, &state, &scene.inputs, &mut self.forces);
+        applied_forces(model, parameters, state, &scene.inputs, forces);
         for (k, &body) in bodies.iter().enumerate() {
             let friction = parameters.joint_friction(model, body);
-            self.forces[model.bodies[body].joint.v] -= friction * found.rate[k].signum();
+            forces[model.bodies[body].joint.v] -= friction * found.rate[k].signum();
         }
-        let kinematics = Kinematics::new(model, parameters, &state);
-        let mut all = vec![0.0; nv];
-        forward_dynamics(
-            model,
-            parameters,
-            &kinematics,
-            &self.forces,
-            None,
-            &mut self.scratch,
-            &mut all,
-        )
-        .ok()?;
-        let mut masses = MassMatrix::default();
-        mass_matrix(model, parameters, &kinematics, &mut Crba::default(), &mut masses);
+        kinematics.update(model, parameters, state);
+        forward_dynamics(model, parameters, kinematics, forces, None, scratch, all).ok()?;
+        mass_matrix(model, parameters, kinematics, composite, masses);
         let place = |k: usize| model.bodies[bodies[k]].joint.v;
-        self.computed = DVector::from_fn(bodies.len(), |k, _| all[place(k)]);
+        *computed = DVector::from_fn(bodies.len(), |k, _| all[place(k)]);
         let force = |x: &DVector<f64>| {
             let (mut wide, mut product) = (vec![0.0; nv], vec![0.0; nv]);
             (0..bodies.len()).for_each(|k| wide[place(k)] = x[k]);
@@ -450,11 +479,11 @@ impl Motion {
             DVector::from_fn(bodies.len(), |k, _| product[place(k)])
         };
         let norm = |x: &DVector<f64>| x.dot(&force(x)).max(0.0).sqrt();
-        let apart = &found.acceleration - &self.computed;
+        let apart = &found.acceleration - &*computed;
         let power = force(&apart).dot(&found.rate);
         let sizes = [
             norm(&found.acceleration),
-            norm(&self.computed),
+            norm(computed),
             norm(&apart),
             norm(&found.errors),
             norm(&found.ranges),

@@ -40,10 +40,26 @@ fn lags(tracks: &[Track]) -> impl Iterator<Item = (&Track, usize, usize)> {
     })
 }
 
-/// Whether rates are seen to change: between no two frames by more than they are.
+/// Whether rates are seen to change: between no two frames by more than half of what they are.
 fn steady(rates: &[Vector3<f64>], first: usize, last: usize) -> bool {
     (first..last)
-        .all(|k| (rates[k + 1] - rates[k]).norm() <= rates[k].norm().max(rates[k + 1].norm()))
+        .all(|k| 2.0 * (rates[k + 1] - rates[k]).norm() <= rates[k].norm().max(rates[k + 1].norm()))
+}
+
+/// Whether frames are close enough to see how a body moves: it goes on, in most of them, the way it went.
+fn are_followed(tracks: &[Track]) -> bool {
+    let (mut turned, mut all) = (0, 0);
+    for track in tracks {
+        for p in track.positions.windows(3) {
+            let (before, after) = (p[1] - p[0], p[2] - p[1]);
+            let most = before.norm().max(after.norm());
+            if most > 10.0 * track.noise {
+                all += 1;
+                turned += usize::from((after - before).norm() > most);
+            }
+        }
+    }
+    3 * turned <= all
 }
 
 /// The integral of rates from one frame to another, by the trapezoidal rule.
@@ -71,6 +87,9 @@ pub(super) fn linear(tracks: &[Track], reading: &Reading) -> Option<String> {
         let q = reading.order.read(track.quaternions[(first + last) / 2]);
         plain.push((d, m));
         turned.push((d, rotation_matrix(q) * m));
+    }
+    if !are_followed(tracks) {
+        return None;
     }
     let found = Agreement::of(&plain)?;
     if found.cosine < 0.5 {
@@ -147,10 +166,15 @@ pub(super) fn rates_of_joints(pairs: &[(f64, f64)], slides: bool, factor: f64) -
 pub(super) fn angular(tracks: &[Track], reading: &Reading) -> Option<String> {
     let pairs = |order: Order, of_world: bool| {
         let mut pairs = Vec::new();
+        let (mut fast, mut all) = (0, 0);
         for (track, first, last) in lags(tracks) {
             let Some(rates) = &track.spins else { continue };
             let q = |k: usize| order.read(track.quaternions[k]);
             let d = log(product(conjugate(q(first)), q(last)));
+            // What turns by much between two frames could have turned the other way.
+            let turn = |k: usize| log(product(conjugate(q(k)), q(k + 1))).norm();
+            fast += usize::from((first..last).any(|k| turn(k) > 0.6));
+            all += 1;
             // A turn by more could be one the other way.
             if !(0.1..2.0).contains(&d.norm()) || !steady(rates, first, last) {
                 continue;
@@ -158,6 +182,9 @@ pub(super) fn angular(tracks: &[Track], reading: &Reading) -> Option<String> {
             let m = integral(track, rates, first, last);
             let middle = rotation_matrix(q((first + last) / 2));
             pairs.push((d, if of_world { middle.transpose() * m } else { m }));
+        }
+        if 3 * fast > all {
+            pairs.clear();
         }
         pairs
     };
