@@ -4,12 +4,12 @@
 //! dynamics. Numbers of the scene may be far off: only where next to nothing of a motion agrees are other units tried, and
 //! only what does work that nothing in the scene does is said to be missing. Ground, walls, limits, brakes and drag never do.
 
-use nalgebra::DVector;
+use nalgebra::{DVector, Matrix3, Vector3};
 
 use super::rates::rates_of_joints;
 use super::reading::amount;
 use super::stretches::error;
-use super::track::median;
+use super::track::{are_followed, median};
 use crate::dynamics::{
     Aba, Crba, Kinematics, MassMatrix, applied_forces, forward_dynamics, mass_matrix,
 };
@@ -50,19 +50,6 @@ struct JointTrack {
 }
 
 impl JointTrack {
-    /// Of how many frames between others it is seen to go on the way it went, and of how many not.
-    fn turns(&self, joint: usize) -> [usize; 2] {
-        let mut found = [0; 2];
-        for x in self.positions[joint].windows(3) {
-            let (before, after) = (x[1] - x[0], x[2] - x[1]);
-            let most = before.abs().max(after.abs());
-            if most > 10.0 * self.noise[joint] {
-                found[usize::from((after - before).abs() > most)] += 1;
-            }
-        }
-        found
-    }
-
     /// Differences of positions of a joint and integrals of its recorded rates by the trapezoidal rule, over so many
     /// frames that noise does not hide how it moves.
     fn pairs(&self, joint: usize) -> Vec<(f64, f64)> {
@@ -80,11 +67,13 @@ impl JointTrack {
     }
 }
 
-/// Whether frames are close enough to see how a joint moves: it goes on, in most of them, the way it went.
+/// Whether frames are close enough to see how a joint moves.
 fn is_followed(tracks: &[JointTrack], joint: usize) -> bool {
-    let counts = tracks.iter().map(|track| track.turns(joint));
-    let [on, back] = counts.fold([0, 0], |a, b| [a[0] + b[0], a[1] + b[1]]);
-    2 * back <= on
+    let path = |track: &JointTrack| -> Vec<Vector3<f64>> {
+        track.positions[joint].iter().map(|&x| Vector3::new(x, 0.0, 0.0)).collect()
+    };
+    let paths: Vec<_> = tracks.iter().map(path).collect();
+    are_followed(paths.iter().map(Vec::as_slice))
 }
 
 /// In which units the numbers could be.
@@ -254,9 +243,9 @@ impl Parabolas {
         let (start, joints) = (times[0], track.positions.len());
         let basis = |t: f64| {
             let x = 2.0 * (t - start) / duration - 1.0;
-            nalgebra::Vector3::new(1.0, x, x * x)
+            Vector3::new(1.0, x, x * x)
         };
-        let mut normal = nalgebra::Matrix3::zeros();
+        let mut normal = Matrix3::zeros();
         times.iter().for_each(|&t| normal += basis(t) * basis(t).transpose());
         let normal = normal.cholesky()?;
         let zeros = || DVector::zeros(joints);
@@ -271,7 +260,7 @@ impl Parabolas {
         };
         for (k, x) in track.positions.iter().enumerate() {
             let x = &x[first..first + count];
-            let sides: nalgebra::Vector3<f64> =
+            let sides: Vector3<f64> =
                 times.iter().zip(x).map(|(&t, y)| basis(t) * (y - x[0])).sum();
             let solved = normal.solve(&sides);
             let off = times.iter().zip(x).map(|(&t, y)| (y - x[0] - solved.dot(&basis(t))).powi(2));

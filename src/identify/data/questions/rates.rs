@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use super::reading::{Order, Reading, amount};
-use super::track::{Track, median};
+use super::track::{Track, are_followed, median};
 use crate::spatial::{conjugate, log, product, rotation_matrix};
 
 /// Fewer pairs than this say nothing.
@@ -46,22 +46,6 @@ fn steady(rates: &[Vector3<f64>], first: usize, last: usize) -> bool {
         .all(|k| 2.0 * (rates[k + 1] - rates[k]).norm() <= rates[k].norm().max(rates[k + 1].norm()))
 }
 
-/// Whether frames are close enough to see how a body moves: it goes on, in most of them, the way it went.
-fn are_followed(tracks: &[Track]) -> bool {
-    let (mut turned, mut all) = (0, 0);
-    for track in tracks {
-        for p in track.positions.windows(3) {
-            let (before, after) = (p[1] - p[0], p[2] - p[1]);
-            let most = before.norm().max(after.norm());
-            if most > 10.0 * track.noise {
-                all += 1;
-                turned += usize::from((after - before).norm() > most);
-            }
-        }
-    }
-    3 * turned <= all
-}
-
 /// The integral of rates from one frame to another, by the trapezoidal rule.
 fn integral(track: &Track, rates: &[Vector3<f64>], first: usize, last: usize) -> Vector3<f64> {
     let step = |k: usize| (rates[k] + rates[k + 1]) * (0.5 * (track.times[k + 1] - track.times[k]));
@@ -88,7 +72,7 @@ pub(super) fn linear(tracks: &[Track], reading: &Reading) -> Option<String> {
         plain.push((d, m));
         turned.push((d, rotation_matrix(q) * m));
     }
-    if !are_followed(tracks) {
+    if !are_followed(tracks.iter().map(|track| track.positions.as_slice())) {
         return None;
     }
     let found = Agreement::of(&plain)?;
