@@ -111,6 +111,10 @@ pub(super) fn rates_of_joints(pairs: &[(f64, f64)], slides: bool, factor: f64) -
     let along = |x: f64| Vector3::new(x, 0.0, 0.0);
     let pairs: Vec<_> = pairs.iter().map(|&(d, m)| (along(d), along(m))).collect();
     let found = Agreement::of(&pairs)?;
+    // Frames as far apart as the motion takes to come back show another one, slower, and perhaps the other way.
+    if found.cosine < 0.5 && !(0.5..2.0).contains(&found.ratio) {
+        return None;
+    }
     let what = "recorded rates of the joint";
     if found.cosine < -0.8 {
         return Some(format!(
