@@ -220,7 +220,7 @@ static void errors(const char *path) {
   CHECK(stiction_nu(data) == 6);
   double kept[X];
   big[11] = 0;
-  FAILS(stiction_hessian(data, x, X, u, 6, big, 12, NULL, 324), STICTION_ERROR_POINTER, "product is a null pointer");
+  FAILS(stiction_hessian(data, x, X, u, 6, big, 12, NULL, 324), STICTION_ERROR_POINTER, "is a null pointer");
   FAILS(stiction_jvp(data, x, X, u, 6, NULL, 18, big, 12), STICTION_ERROR_POINTER, "direction is a null pointer");
   FAILS(stiction_vjp(data, x, X, u, 6, NULL, 12, big, 18), STICTION_ERROR_POINTER, "weights is a null pointer");
   FAILS(stiction_difference(data, x, X, NULL, X, big, 12), STICTION_ERROR_POINTER, "to is a null pointer");
