@@ -287,6 +287,10 @@ impl Subject<'_> {
         if plain.good + plain.bad < LEAST || plain.share() <= 0.5 {
             return None;
         }
+        let (recorded, computed, joint) = plain.typical()?;
+        // Where it is off by so much, numbers of the scene that are off, too, may hide some of what would be well.
+        let far_off = !(1e-3..20.0).contains(&(recorded / computed));
+        let most = if far_off { 0.65 } else { 0.4 };
         let joints: Vec<JointKind> =
             self.bodies.iter().map(|&body| self.scene.model.bodies[body].joint.kind).collect();
         let has = |kind| joints.contains(&kind);
@@ -296,11 +300,10 @@ impl Subject<'_> {
         });
         let tried: Vec<(&Units, Tally)> = tried
             .map(|units| (units, self.tally(tracks, units)))
-            .filter(|(_, found)| found.good >= LEAST && found.share() <= 0.4 * plain.share())
+            .filter(|(_, found)| found.good >= LEAST && found.share() <= most * plain.share())
             .collect();
         let least = tried.iter().map(|(_, found)| found.share()).fold(1.0, f64::min);
         let best = tried.into_iter().find(|(_, found)| found.share() <= least + 0.05);
-        let (recorded, computed, joint) = plain.typical()?;
         let turns = joints[joint] == JointKind::Revolute;
         let unit = if turns { "rad/s²" } else { "m/s²" };
         let body = &self.scene.model.bodies[self.bodies[joint]].name;

@@ -143,7 +143,8 @@ pub(super) fn rates_of_joints(pairs: &[(f64, f64)], slides: bool, factor: f64) -
         (1e-2, "are the positions in centimetres? Metres are read"),
     ];
     let units: &[(f64, &str)] = if slides { &OF_SLIDES } else { &OF_HINGES };
-    let ask = unit(found.ratio, units).unwrap_or("in which unit are they?");
+    // Frames that are far apart make any other factor.
+    let ask = unit(found.ratio, units)?;
     Some(format!(
         "{what} are {} the differences of its positions: {ask}",
         amount(found.ratio, "times")
