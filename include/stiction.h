@@ -33,7 +33,7 @@
  * Errors. Functions that return int return 0 or a code of `stiction_error`; then stiction_last_error() says
  * what is wrong, where, and what to try. Functions that return a size return 0, those that return a name
  * NULL. A null handle is an error, not a crash; a handle that was freed is not recognised. A contact problem
- * that is not solved to tolerance is not an error: the report says so. No call ends the process, throws or
+ * that is not solved to tolerance is not an error, nor is a step that no body makes: the report says so. No call ends the process, throws or
  * prints.
  *
  * Threads. A model is never changed: any number of threads may use it. Data are for one thread at a time;
@@ -96,6 +96,8 @@ typedef struct stiction_report {
   double residual; /* the largest, relative */
   double margin;   /* scale-free distance to the nearest change of a contact's mode, where the derivative
                       jumps; infinite without contacts */
+  int implausible; /* 1 if no body makes this step (impulses, energy or speed from nothing, depths beyond what is
+                      thick): x+ and all that follows are not to be trusted; else 0 */
 } stiction_report;
 
 /* Room for numbers. */

@@ -23,7 +23,7 @@
 //! | `truth` | true values by name, where the experiment states them |
 //! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode), `implausible` (how many steps are not plausible) |
 //! | `comparison` | with the result of the same experiment that stood where this one is written, if there was one: see `cli/comparison.rs` |
-//! | `warnings` | sentences: questions about the recordings first, and whether the model explains them |
+//! | `warnings` | sentences: questions about the recordings first, whether the model explains them, masses that show only over an inertia that is held fixed |
 //!
 //! Numbers that are not finite are `null`. `stiction evaluate --parameters` reads `parameters`.
 
@@ -44,8 +44,8 @@ use super::{comparison, interrupt, observability, plausibility, scene_options};
 use crate::Error;
 use crate::identify::{
     Comparison, Conclusion, Dataset, Doing, Effort, Evaluation, Experiment, Fit, FitStatus,
-    InitialState, Others, Problem, RolloutStart, conclude, evaluate_from, hold_out, questions,
-    unexplained,
+    InitialState, Others, Problem, RolloutStart, conclude, evaluate_from, hold_out,
+    masses_over_inertia, questions, unexplained,
 };
 use crate::simulation::Plausibility;
 use crate::view::FitReport;
@@ -205,7 +205,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let cost = derivative_cost(&experiment, &dataset, &result);
     let steps = result.effort.steps as f64 + cost * result.effort.derivative_steps as f64;
     let rollouts = steps / result.steps_per_rollout;
-    let doubts = unexplained(&experiment, &dataset, &result, threads);
+    let mut doubts = masses_over_inertia(&experiment, &dataset, &result, threads);
+    doubts.splice(0..0, unexplained(&experiment, &dataset, &result, threads));
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }

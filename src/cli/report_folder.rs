@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::lock::Lock;
-use super::whole_files::{check_place, write_file, write_files};
+use super::whole_files::{check_place, is_device, write_file, write_files};
 use crate::Error;
 use crate::assemble::Description;
 use crate::identify::{Experiment, Fit};
@@ -46,7 +46,7 @@ impl Destination {
     /// If somebody does, or it cannot.
     pub fn lock(&self) -> Result<Option<Lock>, Error> {
         match self {
-            Destination::File(path) if path.exists() && !path.is_file() => Ok(None),
+            Destination::File(path) if is_device(path) => Ok(None),
             Destination::File(path) => {
                 check_place(path)?;
                 Lock::of_file(path).map(Some)

@@ -9,6 +9,7 @@ use super::archive;
 use super::contact_log::ContactLog;
 use super::drive::{Drive, DriveOptions, check_step};
 use super::interrupt;
+use super::lock::Lock;
 use super::outcome::Outcome;
 use super::output::{self, number};
 use super::plausibility;
@@ -16,7 +17,7 @@ use super::progress::Progress;
 use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
 use super::watched::watched;
-use super::whole_files;
+use super::whole_files::{self, is_device};
 use crate::Error;
 use crate::contact::ContactRecord;
 use crate::model::{Joint, Scene};
@@ -81,6 +82,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     for path in arguments.output.iter().chain(&arguments.view) {
         whole_files::check_place(path)?;
     }
+    // Of two programs at once, files that belong together would be of both.
+    let several = arguments.contacts || arguments.view.is_some();
+    let place = arguments.output.as_deref().filter(|path| several && !is_device(path));
+    let lock = place.map(Lock::of_file).transpose()?;
     let columns = match &arguments.columns {
         None => None,
         Some(list) => Some(
@@ -141,6 +146,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let all: Vec<(&Path, &[u8])> =
         files.iter().map(|(path, text)| (path.as_path(), &text[..])).collect();
     whole_files::write_files(&all)?;
+    drop(lock);
     let files: Vec<&Path> = files.iter().map(|(path, _)| path.as_path()).collect();
     if arguments.json {
         let mut object = output::json_head("simulate", 0, 1);

@@ -61,6 +61,11 @@ pub(super) fn check_place(path: &Path) -> Result<(), Error> {
     made.map(drop).map_err(|error| unwritable(path, &error))
 }
 
+/// Whether a name is there and is neither a file nor a folder: what is written there goes by.
+pub(super) fn is_device(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
 /// What cannot be written, and what to try.
 pub(super) fn unwritable(path: &Path, error: &io::Error) -> Error {
     let advice = match error.kind() {

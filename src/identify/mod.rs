@@ -25,12 +25,12 @@ pub use parallel::parallel;
 pub use residuals::{Measurement, initial_state, replay, residuals};
 pub use search::{
     Checkpoint, Effort, Fit, FitStatus, FittedParameter, Iteration, LeastSquares, Minimum, Outcome,
-    Problem, Progress, SearchSpace, StartResult, fit, fit_from, minimize,
+    Problem, Progress, SearchSpace, ShortFit, StartResult, fit, fit_from, minimize,
 };
 pub use trust::{
     Candidate, Combination, Comparison, Design, Evaluation, Expected, FrameError, HalfSampling,
-    Information, LossProfile, Observability, Others, Outlier, PairedDifference, Phase, PhaseErrors,
-    Resolution, RolloutStart, TrajectoryError, UNEXPLAINED, Unknown, Visibility, Walk,
-    errors_by_phase, evaluate, evaluate_from, evaluate_with, half_sampling, loss_profile, misfits,
-    outliers, stand_out, unexplained,
+    Information, LossProfile, MassOverInertia, Observability, Others, Outlier, PairedDifference,
+    Phase, PhaseErrors, Resolution, RolloutStart, TrajectoryError, UNEXPLAINED, Unknown,
+    Visibility, Walk, errors_by_phase, evaluate, evaluate_from, evaluate_with, half_sampling,
+    loss_profile, masses_over_inertia, misfits, outliers, stand_out, unexplained,
 };

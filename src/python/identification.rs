@@ -13,7 +13,8 @@ use super::exceptions::Error;
 use super::numpy_arrays::output;
 use super::scene::Scene;
 use crate::identify::{
-    Conclusion, Dataset, Effort, Experiment, Fit, LossProfile, conclude, questions, unexplained,
+    Conclusion, Dataset, Effort, Experiment, Fit, LossProfile, conclude, masses_over_inertia,
+    questions, unexplained,
 };
 use crate::text;
 
@@ -135,8 +136,9 @@ pub fn identify(
             found.map_err(|error| Error::new_err(format!("{}: {error}", experiment.name)))?;
         let Conclusion { fit: mut result, profiles, .. } = found;
         if watch() {
-            let doubts = unexplained(&experiment, &dataset, &result, threads);
-            Python::attach(|py| say(py, doubts.as_slice()))?;
+            let mut doubts = masses_over_inertia(&experiment, &dataset, &result, threads);
+            doubts.splice(0..0, unexplained(&experiment, &dataset, &result, threads));
+            Python::attach(|py| say(py, &doubts))?;
             warnings.extend(doubts);
         }
         result.warnings.splice(0..0, warnings);

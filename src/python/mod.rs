@@ -4,6 +4,7 @@
 mod arguments;
 mod calls;
 mod exceptions;
+mod free_memory;
 mod identification;
 mod numpy_arrays;
 mod scene;

@@ -6,6 +6,7 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
 use super::exceptions::Error;
+use super::free_memory::{free_memory, in_words};
 
 /// More axes than these nobody has; NumPy 1 knows 32, and results have up to two of their own.
 const AXES: usize = 30;
@@ -195,16 +196,28 @@ impl<const N: usize> Cases<N> {
     pub fn demand_room(&self, each: Option<usize>, steps: usize) -> PyResult<()> {
         // Several are joined in the end, and until then each is a vector with a report.
         let copies = if self.count > 1 { 2 } else { 1 };
-        let needed = each.and_then(|each| each.checked_mul(copies)?.checked_add(64));
-        let needed = needed.and_then(|each| each.checked_mul(self.count.max(1)));
-        if needed.is_some_and(|needed| room("", needed).is_ok()) {
+        let bytes = |numbers: u128| (8 * numbers).saturating_mul(self.count.max(1) as u128);
+        let needed = each.map(|each| bytes(copies * each as u128 + 64));
+        // What the system promises it may not have.
+        let free = free_memory().map_or(u128::MAX, u128::from);
+        let numbers = needed.and_then(|needed| usize::try_from(needed / 8).ok());
+        let fits = needed.is_some_and(|needed| needed <= free);
+        if fits && numbers.is_some_and(|numbers| room("", numbers).is_ok()) {
             return Ok(());
         }
-        Err(Error::new_err(match (self.count, steps) {
-            (0 | 1, steps) => format!("no memory for {steps} steps"),
-            (count, 0 | 1) => format!("no memory for {count} cases"),
-            (count, steps) => format!("no memory for {count} cases of {steps} steps"),
-        }))
+        let what = match (self.count, steps) {
+            (0 | 1, steps) => format!("{steps} steps"),
+            (count, 0 | 1) => format!("{count} cases"),
+            (count, steps) => format!("{count} cases of {steps} steps"),
+        };
+        let size = needed.map_or(String::new(), |needed| {
+            let free = match free {
+                u128::MAX => String::new(),
+                free => format!(", {} are free", in_words(free)),
+            };
+            format!(": they take {}{free}; make fewer at once", in_words(needed))
+        });
+        Err(Error::new_err(format!("no memory for {what}{size}")))
     }
 
     /// The arguments of a case.

@@ -81,7 +81,16 @@ static void closed_form(void) {
   CHECK(stiction_step(data, x, X, u, 1, next, X, &report) == 0);
   double v = 1 + 0.01 * (-9.81 + 10 / 2.0);
   CHECK(fabs(next[9] - v) < 1e-15 && fabs(next[2] - (x[2] + 0.01 * v)) < 1e-15);
-  CHECK(report.status == 0 && report.unsolved == 0 && isinf(report.margin));
+  CHECK(report.status == 0 && report.unsolved == 0 && isinf(report.margin) && report.implausible == 0);
+  /* Nothing is faster than light; the step after it is judged anew. */
+  double fast[X], slow = x[7];
+  x[7] = 1e9;
+  CHECK(stiction_step(data, x, X, u, 1, fast, X, &report) == 0 && report.implausible == 1);
+  stiction_jacobian of_fast = {.x_next = {fast, X}};
+  CHECK(stiction_linearize(data, STICTION_TANGENT, x, X, u, 1, &of_fast) == 0 && of_fast.report.implausible == 1);
+  x[7] = slow;
+  CHECK(stiction_step(data, x, X, u, 1, fast, X, &report) == 0 && report.implausible == 0);
+  CHECK(memcmp(fast, next, sizeof fast) == 0);
   stiction_jacobian jacobian = {.x_next = {NULL, 0}, .a = {a, N * N}, .b = {b, N}, .c = {c, 2 * N}};
   CHECK(stiction_linearize(data, STICTION_TANGENT, x, X, u, 1, &jacobian) == 0);
   /* Column by column: dz+/dvz, dvz+/df, dvz+/dm, dvz+/dg. */
@@ -209,6 +218,23 @@ static void errors(const char *path) {
   FAILS(stiction_select_inputs(data, NULL, 1), STICTION_ERROR_POINTER, "names is a null pointer");
   FAILS(stiction_select_parameters(data, unknown, 1), STICTION_ERROR_INPUT, "is no parameter");
   CHECK(stiction_nu(data) == 6);
+  double kept[X];
+  big[11] = 0;
+  FAILS(stiction_hessian(data, x, X, u, 6, big, 12, NULL, 324), STICTION_ERROR_POINTER, "is a null pointer");
+  FAILS(stiction_jvp(data, x, X, u, 6, NULL, 18, big, 12), STICTION_ERROR_POINTER, "direction is a null pointer");
+  FAILS(stiction_vjp(data, x, X, u, 6, NULL, 12, big, 18), STICTION_ERROR_POINTER, "weights is a null pointer");
+  FAILS(stiction_difference(data, x, X, NULL, X, big, 12), STICTION_ERROR_POINTER, "to is a null pointer");
+  FAILS(stiction_difference(data, x, 12, x, X, big, 12), STICTION_ERROR_INPUT, "13 numbers here, found 12");
+  FAILS(stiction_integrate(data, x, X, NULL, 12, next, X), STICTION_ERROR_POINTER, "dx is a null pointer");
+  FAILS(stiction_integrate(NULL, x, X, big, 12, next, X), STICTION_ERROR_POINTER, "data is a null pointer");
+  FAILS(stiction_parameters(data, NULL, 3), STICTION_ERROR_INPUT, "0 numbers here");
+  FAILS(stiction_initial_input(data, NULL, 6), STICTION_ERROR_POINTER, "u is a null pointer");
+  FAILS(stiction_set_warm(NULL, 1), STICTION_ERROR_POINTER, "data is a null pointer");
+  /* The message stays until the next failure; what fails writes nothing. */
+  CHECK(stiction_step(data, x, X, u, 6, kept, X, NULL) == 0);
+  CHECK(strstr(stiction_last_error(), "data is a null pointer") != NULL);
+  memcpy(next, kept, sizeof kept);
+  CHECK(stiction_step(data, x, X, u, 5, next, X, NULL) != 0 && memcmp(next, kept, sizeof kept) == 0);
   /* After all that the data work. */
   CHECK(stiction_step(data, x, X, u, 6, next, X, NULL) == 0);
   stiction_data_free(data);

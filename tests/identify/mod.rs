@@ -5,6 +5,8 @@ mod command;
 mod conclusion;
 mod elbow;
 mod fit;
+mod joint_questions;
+mod mass_over_inertia;
 mod measurements;
 mod parameters;
 mod questions;

@@ -13,11 +13,18 @@ const RECORDINGS: usize = 20;
 const FRAMES: usize = 150;
 
 fn scene(half_extents: [f64; 3]) -> Scene {
-    let [x, y, z] = half_extents;
-    scenes::scene(&scenes::on_floor(&format!(
+    on_slope(half_extents, 0.0)
+}
+
+/// A box on ground that falls along x by an angle in rad.
+fn on_slope([x, y, z]: [f64; 3], slope: f64) -> Scene {
+    let (sin, cos) = slope.sin_cos();
+    scenes::scene(&format!(
         "[simulation]\ntime_step = 0.004\n[[contact]]\nmu = 0.3\nrestitution = 0.2\n\
-         [[body]]\nname = \"box\"\nmass = 0.4\nposition = [0, 0, {z}]\nshape = {{ box = [{x}, {y}, {z}] }}\n"
-    )))
+         [[half_space]]\nname = \"floor\"\nnormal = [{sin}, 0, {cos}]\n\
+         [[body]]\nname = \"box\"\nmass = 0.4\nposition = [0, 0, {}]\nshape = {{ box = [{x}, {y}, {z}] }}\n",
+        z + slope * (x + y + z)
+    ))
 }
 
 /// About normal, of variance 1.
@@ -173,6 +180,39 @@ fn mistakes_are_asked_about_and_right_recordings_are_not() {
     others.truncate(20);
     let least = (0.99 * repetitions as f64).floor() as usize;
     assert!(table.iter().all(|(_, hits)| *hits >= least), "{text}\n{}", others.join("\n"));
+}
+
+/// The ground that counts is the one that is there.
+#[test]
+fn boxes_on_slopes_are_judged_by_the_slope() {
+    let repetitions = cases::count(1000, 0.01);
+    let mut random = Random(8);
+    let mut hits = [0; 4];
+    let mut others = Vec::new();
+    for _ in 0..repetitions {
+        let half = [(); 3].map(|()| random.uniform(0.02, 0.08));
+        let scene_of = on_slope(half, random.uniform(0.05, 0.5));
+        let right = recordings(&scene_of, &mut random, 0.0);
+        let lifted = spoiled(&right, ("", "", |_, q, _| q[2] += 0.05), true);
+        let asked = [
+            (questions(&scene_of, &right), ""),
+            (questions(&scene_of, &lifted), "height of the floor"),
+            (questions(&scene_of, &spoiled(&right, MISTAKES[1], false)), "millimetres"),
+            (questions(&scene_of, &spoiled(&right, MISTAKES[4], false)), "milliseconds"),
+        ];
+        for (hits, (found, word)) in hits.iter_mut().zip(asked) {
+            let hit =
+                if word.is_empty() { found.is_empty() } else { found.concat().contains(word) };
+            *hits += usize::from(hit);
+            if !hit {
+                others.push(format!("{word}: {found:?}"));
+            }
+        }
+    }
+    others.truncate(20);
+    println!("on slopes: none, floor 5 cm too low, mm, ms: {hits:?} of {repetitions}");
+    let least = (0.99 * repetitions as f64).floor() as usize;
+    assert!(hits.iter().all(|hits| *hits >= least), "{hits:?}\n{}", others.join("\n"));
 }
 
 #[test]

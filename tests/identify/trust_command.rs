@@ -62,6 +62,56 @@ fn a_check_says_what_is_visible_and_fits_nothing() {
 }
 
 #[test]
+fn a_check_is_judged_where_a_short_fit_leads_if_nothing_before_explains_the_recordings() {
+    let folder = prepared("check-far-off");
+    let (found, _) = object(&folder, &["identify", "experiment.toml", "--check", "--json"]);
+    assert_eq!(
+        (found["judged"].as_str(), &found["after_short_fit"]),
+        (Some("at_scene"), &Value::Null)
+    );
+    let far = folder.read("scene.toml").replace("mu = 0.3", "mu = 0.8");
+    folder.write("scene.toml", &far);
+    folder.write("far.toml", &EXPERIMENT.replace("0.25", "0.9"));
+    let (found, code) = object(&folder, &["identify", "far.toml", "--check", "--json"]);
+    assert_eq!((found["status"].as_str(), code), (Some("observable"), 0), "{found}");
+    assert_eq!((&found["explained"], &found["judged"]), (&true.into(), &"after_short_fit".into()));
+    let after = &found["after_short_fit"];
+    assert!((after["parameters"][0]["value"].as_f64().unwrap() - 0.3).abs() < 0.02, "{after}");
+    assert!(after["iterations"].as_u64().unwrap() <= 8 && after["recordings"] == 1, "{after}");
+    let text = folder.run(&["identify", "far.toml", "--check"]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(
+        text.contains(
+            "observable: the recordings can tell these parameters (judged after a short fit"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_mass_over_a_fixed_inertia_is_said_to_be_that_before_a_fit_and_after() {
+    let folder = prepared("over-inertia");
+    folder.write(
+        "scene.toml",
+        &scene("position = [0, 0, 0.2]\nangular_velocity = [4, 2, 1]\nvelocity = [0.5, 0, 0]"),
+    );
+    let made = folder.run(&["simulate", "scene.toml", "--steps", "100", "-o", "slide.csv"]);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let of_mass = EXPERIMENT.replace("floor-box/mu", "box/mass").replace("0.25", "0.4");
+    folder.write("mass.toml", &of_mass);
+    let (found, code) = object(&folder, &["identify", "mass.toml", "--check", "--json"]);
+    assert_eq!((found["status"].as_str(), code), (Some("observable"), 0), "{found}");
+    assert_eq!(found["at_start"]["masses_over_inertia"][0]["parameters"][0], "box/mass");
+    let text = folder.run(&["identify", "mass.toml", "--check"]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(text.contains("if that inertia is not known, neither is box/mass"), "{text}");
+    assert!(text.contains("if the inertia that the scene holds fixed is right"), "{text}");
+    let (found, _) = object(&folder, &["identify", "mass.toml", "--json"]);
+    let warnings = found["warnings"].to_string();
+    assert!(warnings.contains("box/mass is the ratio to the inertia"), "{warnings}");
+}
+
+#[test]
 fn a_check_asks_about_recordings_that_cannot_be_right() {
     let folder = prepared("questions");
     let (found, _) = object(&folder, &["identify", "experiment.toml", "--check", "--json"]);

@@ -65,6 +65,39 @@ fn a_lock_of_nobody_is_no_lock_and_one_of_somebody_is() {
     assert!(output.status.success(), "{output:?}");
 }
 
+/// What writes several files that belong together.
+#[test]
+fn files_of_a_simulation_or_of_a_beginning_are_of_one_program() {
+    let folder = folder("locked-together");
+    let held = |name: &str| {
+        fs::write(folder.path(name), "process 1, since 1970-01-01 00:00:00 UTC").unwrap();
+        let lock = File::options().write(true).open(folder.path(name)).unwrap();
+        lock.lock().unwrap();
+        lock
+    };
+    let lock = held(".out.csv.stiction-lock");
+    let simulate = ["simulate", "scene.toml", "--steps", "2", "-o", "out.csv"];
+    for more in [&["--contacts"][..], &["--view", "out.html"]] {
+        let output = folder.run(&[&simulate[..], more].concat());
+        refuses(&output, &["out.csv: another stiction (process 1, since 1970-01-01 00:00:00 UTC)"]);
+    }
+    // One file is whole, whoever writes it last.
+    assert!(folder.run(&simulate).status.success());
+    drop(lock);
+    let output = folder.run(&[&simulate[..], &["--contacts"]].concat());
+    assert!(
+        output.status.success() && !folder.path(".out.csv.stiction-lock").exists(),
+        "{output:?}"
+    );
+    fs::create_dir(folder.path("new")).unwrap();
+    let lock = held("new/.stiction-lock");
+    let output = folder.run(&["init", "new"]);
+    refuses(&output, &["new: another stiction (process 1, since 1970-01-01 00:00:00 UTC)"]);
+    drop(lock);
+    assert!(folder.run(&["init", "new"]).status.success());
+    assert_eq!(names(&folder.path("new")), ["experiment.toml", "scene.toml"]);
+}
+
 /// A folder that was made for nothing is gone again.
 #[test]
 fn what_fails_leaves_no_folder() {

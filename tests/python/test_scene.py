@@ -171,6 +171,12 @@ def test_more_cases_than_memory_holds_are_refused(cube):
         cube.rollout(x, np.zeros((1, 100_000, 1, 7, 6)), p)
     with pytest.raises(stiction.Error, match="x: no memory for 1300000000000000 numbers"):
         cube.step(np.broadcast_to(cube.x0, (10**14, 13)))
+    # Of what a system might promise, too: that of some terabytes is not asked for.
+    x, zeros = np.broadcast_to(cube.x0, (2**17, 1, 13)), np.zeros(6)
+    with pytest.raises(stiction.Error, match=r"no memory for 17179869184 cases: they take \d+(\.\d)? TB"):
+        cube.linearize(x, np.broadcast_to(zeros, (1, 2**17, 6)))
+    with pytest.raises(stiction.Error, match=r"cases of 100 steps: they take \d+(\.\d)? TB.*make fewer at once"):
+        cube.rollout(x, np.broadcast_to(zeros, (1, 2**12, 100, 6)))
     bare = cube.select(inputs=[], parameters=[])
     with pytest.raises(stiction.Error, match=r"too many cases: x \(13\), u \(1099511627776, 1, 0\), p"):
         bare.step(bare.x0, np.zeros((2**40, 1, 0)), np.zeros((2**40, 0)))
@@ -241,6 +247,8 @@ def test_parameters_are_read_and_set_by_name(cube):
         (lambda s: s.step("abc"), "x: must be real numbers, found an array of <U3"),
         (lambda s: s.step(["1"] * 13), "x: must be real numbers"),
         (lambda s: s.step(s.x0, object()), "u: must be real numbers, found an array of object"),
+        (lambda s: s.step(None), "x: must be real numbers, found an array of object"),
+        (lambda s: s.step(s.x0, p=[0.2]), r"p: must have shape \(..., 2\), found \(1\)"),
         (lambda s: s.step(s.x0 + 1j), "x: must be real numbers, found an array of complex128"),
         (lambda s: s.step([[1.0], [1.0, 2.0]]), "x: cannot be made an array of numbers: "),
         (lambda s: s.rollout(s.x0, [[1.0], [1.0, 2.0]]), "U: cannot be made an array of numbers: "),

@@ -19,6 +19,7 @@ pub struct Report {
     unsolved: c_int,
     residual: f64,
     margin: f64,
+    implausible: c_int,
 }
 
 impl From<&StepReport> for Report {
@@ -30,7 +31,9 @@ impl From<&StepReport> for Report {
             Status::InvalidInput => 3,
         };
         let unsolved = c_int::try_from(report.unsolved).unwrap_or(c_int::MAX);
-        Report { status, unsolved, residual: report.worst.residual, margin: report.worst.margin }
+        let implausible = c_int::from(!report.plausibility.is_whole());
+        let (residual, margin) = (report.worst.residual, report.worst.margin);
+        Report { status, unsolved, residual, margin, implausible }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::lock::Lock;
 use super::outcome::Outcome;
 use super::output;
 use super::whole_files;
@@ -28,6 +29,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let directory = &arguments.directory;
     let files: Vec<(PathBuf, &str)> =
         FILES.iter().map(|(name, text)| (place(directory, name), *text)).collect();
+    // Whoever comes second finds the files of the first.
+    let lock = Lock::of_folder(directory)?;
     // Nothing is written unless all of it can be.
     for (path, _) in &files {
         if path.symlink_metadata().is_ok() {
@@ -35,11 +38,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             return Err(Error::input(path.display().to_string(), None, "", message));
         }
     }
-    std::fs::create_dir_all(directory)
-        .map_err(|error| whole_files::unwritable(directory, &error))?;
     let all: Vec<(&Path, &[u8])> =
         files.iter().map(|(path, text)| (path.as_path(), text.as_bytes())).collect();
     whole_files::write_files(&all)?;
+    drop(lock);
     if arguments.json {
         let mut object = output::json_head("init", 0, 1);
         object.insert("files".into(), files.iter().map(|(path, _)| output::path(path)).collect());

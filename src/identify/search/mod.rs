@@ -6,6 +6,7 @@ mod fit;
 mod lbfgsb;
 mod levenberg_marquardt;
 mod search_space;
+mod short_fit;
 mod staged;
 mod sum_of_squares;
 
@@ -14,6 +15,7 @@ pub use fit::{Fit, FitStatus, FittedParameter, fit, fit_from};
 pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, minimize};
 pub(crate) use levenberg_marquardt::{Limits, ROUGH, Standing, Variables, proceed};
 pub use search_space::SearchSpace;
+pub use short_fit::ShortFit;
 pub(crate) use staged::Around;
 pub use staged::{Checkpoint, Iteration, Progress, StartResult};
 pub use sum_of_squares::{Effort, Problem};

@@ -98,7 +98,8 @@ fn normalised(numbers: impl Iterator<Item = f64>) -> Vec<f64> {
     numbers.iter().map(|x| x / first).collect()
 }
 
-fn same(a: f64, b: f64) -> bool {
+/// Whether two changes are the same.
+pub(super) fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= SAME * b.abs()
 }
 

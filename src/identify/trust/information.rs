@@ -4,6 +4,7 @@ use crate::identify::experiment::{Experiment, FreeParameter};
 use crate::identify::search::{LeastSquares, OBSERVABLE, Problem};
 use crate::identify::statistics::UNTELLABLE;
 use crate::simulation::StepReport;
+use crate::state::State;
 
 use nalgebra::{DMatrix, DVector};
 
@@ -64,12 +65,26 @@ impl Information {
         values: &[f64],
         threads: usize,
     ) -> Information {
+        Information::around(experiment, dataset, values, None, threads)
+    }
+
+    /// [`at`](Self::at), with the initial states of the windows, if they are known.
+    pub(super) fn around(
+        experiment: &Experiment,
+        dataset: &Dataset,
+        values: &[f64],
+        initial: Option<&[State<f64>]>,
+        threads: usize,
+    ) -> Information {
         let parameters = &experiment.parameters;
         let within = |(p, &x): (&FreeParameter, &f64)| x.max(p.lower).min(p.upper);
         let values: Vec<f64> = parameters.iter().zip(values).map(within).collect();
         let mut plain = Experiment { robust: None, ..experiment.clone() };
         plain.parameters.iter_mut().for_each(|parameter| parameter.prior = None);
-        let mut problem = Problem::new(&plain, dataset, threads);
+        let mut problem = match initial {
+            Some(initial) => Problem::starting_from(&plain, dataset, initial.to_vec(), threads),
+            None => Problem::new(&plain, dataset, threads),
+        };
         // Initial states as free as they are at a minimum.
         problem.set_damping(&vec![0.0; dataset.windows.len()]);
         let space = problem.space.clone();

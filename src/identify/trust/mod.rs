@@ -4,6 +4,7 @@ mod combination;
 mod comparison;
 mod design;
 mod evaluate;
+mod fixed_inertia;
 mod half_sampling;
 mod information;
 mod observability;
@@ -18,6 +19,7 @@ pub use design::{Candidate, Design};
 pub use evaluate::{
     Evaluation, FrameError, RolloutStart, TrajectoryError, evaluate, evaluate_from, evaluate_with,
 };
+pub use fixed_inertia::{MassOverInertia, masses_over_inertia};
 pub use half_sampling::{HalfSampling, half_sampling};
 pub use information::{Information, Resolution, Unknown};
 pub use observability::{Expected, Observability, Visibility};

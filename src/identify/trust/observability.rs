@@ -1,9 +1,12 @@
 //! What recordings can tell of the parameters of an experiment, said before anything is fitted.
 use super::Combination;
+use super::fixed_inertia::{self, MassOverInertia};
 use super::information::{Information, Resolution};
 use crate::identify::data::Dataset;
 use crate::identify::experiment::Experiment;
+use crate::identify::search::ShortFit;
 use crate::simulation::StepReport;
+use crate::state::State;
 
 /// How well a parameter shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +67,8 @@ pub struct Observability {
     pub singular_values: Vec<f64>,
     /// What leaves no trace, though each of its parameters does.
     pub combinations: Vec<Combination>,
+    /// Masses of which only the ratio to an inertia shows that the scene holds fixed.
+    pub masses_over_inertia: Vec<MassOverInertia>,
     /// Mean of the squared residuals there; 1 is noise alone.
     pub loss: f64,
     /// How the contact problems were solved there.
@@ -80,10 +85,37 @@ impl Observability {
         values: &[f64],
         threads: usize,
     ) -> Observability {
-        Observability::of(&Information::at(experiment, dataset, values, threads))
+        Observability::around(experiment, dataset, values, None, threads)
     }
 
-    /// What an information matrix lets expect.
+    /// Asks where a short fit led; the loss is that of the recordings it looked at.
+    pub fn after(
+        experiment: &Experiment,
+        dataset: &Dataset,
+        fit: &ShortFit,
+        threads: usize,
+    ) -> Observability {
+        let initial = Some(fit.initial_states.as_slice());
+        let found = Observability::around(experiment, dataset, &fit.values, initial, threads);
+        Observability { loss: fit.loss, ..found }
+    }
+
+    fn around(
+        experiment: &Experiment,
+        dataset: &Dataset,
+        values: &[f64],
+        initial: Option<&[State<f64>]>,
+        threads: usize,
+    ) -> Observability {
+        let (information, ratios) =
+            fixed_inertia::information(experiment, dataset, values, initial, threads);
+        let mut found = Observability::of(&information);
+        found.remarks.extend(ratios.iter().map(|ratio| ratio.sentence.clone()));
+        found.masses_over_inertia = ratios;
+        found
+    }
+
+    /// What an information matrix lets expect; what fixed numbers have to do with it, it does not know.
     pub fn of(information: &Information) -> Observability {
         let Information { unknowns, recordings, priors, loss, report } = information;
         let own = Resolution::of(unknowns, recordings);
@@ -147,7 +179,16 @@ impl Observability {
         }
         let singular_values = information.singular_values();
         let (loss, report) = (*loss, *report);
-        Observability { parameters, singular_values, combinations, loss, report, remarks }
+        let masses_over_inertia = Vec::new();
+        Observability {
+            parameters,
+            singular_values,
+            combinations,
+            masses_over_inertia,
+            loss,
+            report,
+            remarks,
+        }
     }
 
     /// Whether recordings and priors tell all parameters.

@@ -3,13 +3,14 @@
 //! What is in the air falls by gravity and what does not fall lies on something. Where a recording says otherwise, the
 //! units, axes, orders and sizes that are mistaken most often are tried: one under which it does both is asked for.
 
+mod joint_motion;
 mod rates;
 mod reading;
 mod stretches;
 mod track;
 
 use reading::{Reading, amount};
-use stretches::Tally;
+use stretches::{Tally, hovers};
 use track::{Subject, Track, median};
 
 use crate::model::Scene;
@@ -25,6 +26,9 @@ const BODIES: usize = 8;
 /// positions that fall, and rest, otherwise than gravity and the shapes allow (units of lengths and times, axes, order
 /// of quaternions, sizes, height of the floor, frames too far apart), velocities that are not the rates of positions
 /// and orientations, and what speeds up on the ground with nothing to push it.
+///
+/// Of joints with one coordinate, rates that are not those of positions; and of trees of such joints that no other moving
+/// body can touch, motions that are none of the scene's: units of angles, slides and times, controls and forces left out.
 pub fn questions(scene: &Scene, recordings: &[Trajectory]) -> Vec<String> {
     let every = recordings.len().div_ceil(RECORDINGS).max(1);
     let mut found = Vec::new();
@@ -35,6 +39,8 @@ pub fn questions(scene: &Scene, recordings: &[Trajectory]) -> Vec<String> {
         let name = &scene.model.bodies[subject.body].name;
         found.extend(own.into_iter().map(|question| format!("{name}: {question}")));
     }
+    let some: Vec<&Trajectory> = recordings.iter().step_by(every).collect();
+    found.extend(joint_motion::of_joints(scene, &some, BODIES));
     found
 }
 
@@ -64,6 +70,8 @@ fn asked(scene: &Scene, subject: &Subject, tracks: &[Track]) -> Vec<String> {
                     (other, found)
                 })
                 .filter(|(_, found)| found.good() >= 6 && !found.contradicts())
+                // Rest is rest at any rate.
+                .filter(|(other, found)| other.time == 1.0 || found.falls >= 3 || found.brakes >= 6)
                 .filter(|(_, found)| found.share() <= most)
                 .collect();
             let least = tried.iter().filter_map(|(_, found)| found.share()).fold(1.0, f64::min);
@@ -82,7 +90,7 @@ fn asked(scene: &Scene, subject: &Subject, tracks: &[Track]) -> Vec<String> {
                      (w, x, y, z), the size of the body (half extents, in m) and the height of the floor right?"
                 ));
             } else {
-                found.extend(far_apart(tracks, gravity.norm(), subject.radius));
+                found.extend(far_apart(subject, tracks, gravity.norm()));
             }
         }
         if meant.pushed >= 3 && 10 * meant.pushed > meant.slides {
@@ -124,8 +132,15 @@ fn evidence(tally: &Tally, gravity: f64) -> String {
         .to_string()
 }
 
-/// Frames between which everything is over.
-fn far_apart(tracks: &[Track], gravity: f64, radius: f64) -> Option<String> {
+/// Frames between which everything is over, and yet the body is in the air in one after the other. What rests, rolls
+/// or slides may do so as slowly as it likes.
+fn far_apart(subject: &Subject, tracks: &[Track], gravity: f64) -> Option<String> {
+    let hovers = tracks.iter().map(|track| hovers(subject, track, gravity));
+    let [still, all] = hovers.fold([0, 0], |a, b| [a[0] + b[0], a[1] + b[1]]);
+    if still < 6 || 2 * still < all {
+        return None;
+    }
+    let radius = subject.radius;
     let intervals = tracks.iter().flat_map(|track| track.times.windows(2).map(|t| t[1] - t[0]));
     let interval = median(intervals.collect());
     let steps =

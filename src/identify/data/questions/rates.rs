@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use super::reading::{Order, Reading, amount};
-use super::track::{Track, median};
+use super::track::{Track, are_followed, median};
 use crate::spatial::{conjugate, log, product, rotation_matrix};
 
 /// Fewer pairs than this say nothing.
@@ -40,6 +40,12 @@ fn lags(tracks: &[Track]) -> impl Iterator<Item = (&Track, usize, usize)> {
     })
 }
 
+/// Whether rates are seen to change: between no two frames by more than half of what they are.
+fn steady(rates: &[Vector3<f64>], first: usize, last: usize) -> bool {
+    (first..last)
+        .all(|k| 2.0 * (rates[k + 1] - rates[k]).norm() <= rates[k].norm().max(rates[k + 1].norm()))
+}
+
 /// The integral of rates from one frame to another, by the trapezoidal rule.
 fn integral(track: &Track, rates: &[Vector3<f64>], first: usize, last: usize) -> Vector3<f64> {
     let step = |k: usize| (rates[k] + rates[k + 1]) * (0.5 * (track.times[k + 1] - track.times[k]));
@@ -58,13 +64,16 @@ pub(super) fn linear(tracks: &[Track], reading: &Reading) -> Option<String> {
     for (track, first, last) in lags(tracks) {
         let Some(rates) = &track.velocities else { continue };
         let d = track.positions[last] - track.positions[first];
-        if d.norm() <= 20.0 * track.noise || d.norm() == 0.0 {
+        if d.norm() <= 20.0 * track.noise || d.norm() == 0.0 || !steady(rates, first, last) {
             continue;
         }
         let m = integral(track, rates, first, last);
         let q = reading.order.read(track.quaternions[(first + last) / 2]);
         plain.push((d, m));
         turned.push((d, rotation_matrix(q) * m));
+    }
+    if !are_followed(tracks.iter().map(|track| track.positions.as_slice())) {
+        return None;
     }
     let found = Agreement::of(&plain)?;
     if found.cosine < 0.5 {
@@ -96,21 +105,75 @@ pub(super) fn linear(tracks: &[Track], reading: &Reading) -> Option<String> {
     Some(format!("recorded velocities are {times} the differences of positions: {ask}"))
 }
 
+/// What is wrong with the rates of one joint, of pairs of differences of its positions and integrals of its rates; what
+/// agrees but for `factor` is read otherwise already.
+pub(super) fn rates_of_joints(pairs: &[(f64, f64)], slides: bool, factor: f64) -> Option<String> {
+    let along = |x: f64| Vector3::new(x, 0.0, 0.0);
+    let pairs: Vec<_> = pairs.iter().map(|&(d, m)| (along(d), along(m))).collect();
+    let found = Agreement::of(&pairs)?;
+    // Frames as far apart as the motion takes to come back show another one, slower, and perhaps the other way.
+    if found.cosine < 0.5 && !(0.5..2.0).contains(&found.ratio) {
+        return None;
+    }
+    let what = "recorded rates of the joint";
+    if found.cosine < -0.8 {
+        return Some(format!(
+            "{what} have the other sign than its positions move: is its axis another there?"
+        ));
+    }
+    if found.cosine < 0.5 {
+        return Some(format!(
+            "{what} do not go the way that its positions do: are they those of another joint?"
+        ));
+    }
+    if [1.0, factor].iter().any(|right| (found.ratio / right).ln().abs() < 0.5) {
+        return None;
+    }
+    const OF_HINGES: [(f64, &str); 5] = [
+        (57.3, "are they in degrees/s? rad/s are read"),
+        (1.0 / 57.3, "are the angles in degrees? Radians are read"),
+        (9.549, "are they in turns/min? rad/s are read"),
+        (0.159, "are they in turns/s? rad/s are read"),
+        (1e3, "are times in milliseconds? Seconds are read"),
+    ];
+    const OF_SLIDES: [(f64, &str); 4] = [
+        (1e3, "are they in mm/s, or times in milliseconds? m/s and seconds are read"),
+        (1e2, "are they in cm/s? m/s are read"),
+        (1e-3, "are the positions in millimetres? Metres are read"),
+        (1e-2, "are the positions in centimetres? Metres are read"),
+    ];
+    let units: &[(f64, &str)] = if slides { &OF_SLIDES } else { &OF_HINGES };
+    // Frames that are far apart make any other factor.
+    let ask = unit(found.ratio, units)?;
+    Some(format!(
+        "{what} are {} the differences of its positions: {ask}",
+        amount(found.ratio, "times")
+    ))
+}
+
 /// What is wrong with angular velocities, or, if that explains it, with quaternions.
 pub(super) fn angular(tracks: &[Track], reading: &Reading) -> Option<String> {
     let pairs = |order: Order, of_world: bool| {
         let mut pairs = Vec::new();
+        let (mut fast, mut all) = (0, 0);
         for (track, first, last) in lags(tracks) {
             let Some(rates) = &track.spins else { continue };
             let q = |k: usize| order.read(track.quaternions[k]);
             let d = log(product(conjugate(q(first)), q(last)));
+            // What turns by much between two frames could have turned the other way.
+            let turn = |k: usize| log(product(conjugate(q(k)), q(k + 1))).norm();
+            fast += usize::from((first..last).any(|k| turn(k) > 0.6));
+            all += 1;
             // A turn by more could be one the other way.
-            if !(0.1..2.0).contains(&d.norm()) {
+            if !(0.1..2.0).contains(&d.norm()) || !steady(rates, first, last) {
                 continue;
             }
             let m = integral(track, rates, first, last);
             let middle = rotation_matrix(q((first + last) / 2));
             pairs.push((d, if of_world { middle.transpose() * m } else { m }));
+        }
+        if 3 * fast > all {
+            pairs.clear();
         }
         pairs
     };

@@ -30,6 +30,8 @@ pub(super) struct Tally {
     pub pushed: usize,
     /// On the ground and moving along it without rolling.
     pub slides: usize,
+    /// Of these, those that friction slows down, as between stone and ice.
+    pub brakes: usize,
     /// Heights of what is held, m, above where it should be.
     pub heights: Vec<f64>,
     /// Acceleration of what should fall, m/s².
@@ -155,6 +157,8 @@ impl Tally {
                         continue;
                     }
                     self.slides += 1;
+                    let brake = -(a - gravity).dot(&way.normalize()) / g;
+                    self.brakes += usize::from((0.02..2.0).contains(&brake));
                     // Of an acceleration along a slope, what gravity does not do.
                     let push = (a - gravity).dot(&way.normalize());
                     let sure = 3.0 * error(noise, range.len(), duration) + 0.05 * g;
@@ -170,7 +174,7 @@ impl Tally {
 }
 
 /// Standard error of an acceleration from so many positions over a time.
-fn error(noise: f64, count: usize, duration: f64) -> f64 {
+pub(super) fn error(noise: f64, count: usize, duration: f64) -> f64 {
     2.0 * (180.0 / count as f64).sqrt() * noise / (duration * duration)
 }
 
@@ -209,6 +213,26 @@ fn acceleration(times: &[f64], points: &[Vector3<f64>]) -> Option<(Vector3<f64>,
     let rms = (off.sum::<f64>() / (3.0 * times.len() as f64)).sqrt();
     let scale = 8.0 / (duration * duration);
     Some((solved.row(2).transpose() * scale, rms))
+}
+
+/// Stretches of three frames that show a body hovering: all above the ground and away from other bodies, and between
+/// which it falls by less than a thousandth of what it would; and how many are in the air at all.
+pub(super) fn hovers(subject: &Subject, track: &Track, gravity: f64) -> [usize; 2] {
+    let margin = (4.0 * track.noise).max(0.1 * subject.thickness + 0.02 * subject.radius);
+    let in_air = |k: usize| {
+        let turn = rotation_matrix(track.quaternions[k]);
+        gap(subject, 1.0, &track.positions[k], &turn) > margin
+            && !track.others[k].iter().any(|&(d, reach)| d < 1.2 * reach)
+    };
+    let in_air: Vec<bool> = (0..track.times.len()).map(in_air).collect();
+    let mut found = [0, 0];
+    for k in (0..in_air.len().saturating_sub(2)).filter(|&k| in_air[k..k + 3].iter().all(|&a| a)) {
+        let dt = 0.5 * (track.times[k + 2] - track.times[k]);
+        let p = &track.positions[k..k + 3];
+        found[0] += usize::from((p[0] - 2.0 * p[1] + p[2]).norm() < 1e-3 * gravity * dt * dt);
+        found[1] += 1;
+    }
+    found
 }
 
 /// How far the lowest point of the body is above the nearest plane, m; infinite without one.

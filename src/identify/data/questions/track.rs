@@ -160,6 +160,25 @@ fn noise(positions: &[Vector3<f64>]) -> f64 {
     axes.fold(0.0, f64::max)
 }
 
+/// Whether frames are close enough to see how something moves: it goes on, in most of them, the way it went. Where noise is
+/// more than it moves between two frames, frames further apart show it.
+pub(super) fn are_followed<'a>(paths: impl Iterator<Item = &'a [Vector3<f64>]> + Clone) -> bool {
+    const LAGS: [usize; 6] = [1, 2, 4, 8, 16, 32];
+    const LEAST: usize = 20;
+    LAGS.iter().any(|&lag| {
+        let (mut back, mut all) = (0, 0);
+        for path in paths.clone() {
+            for k in (2 * lag..path.len()).step_by(lag) {
+                let (before, after) = (path[k - lag] - path[k - 2 * lag], path[k] - path[k - lag]);
+                let most = before.norm().max(after.norm());
+                back += usize::from((after - before).norm() > most);
+                all += usize::from(most > 0.0);
+            }
+        }
+        all >= LEAST && 3 * back <= all
+    })
+}
+
 /// The median; 0 of nothing.
 pub(super) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
