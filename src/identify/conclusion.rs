@@ -68,6 +68,10 @@ pub fn conclude(
     let mut fit = search(checkpoint, watch)?;
     loop {
         let stopped = fit.status == FitStatus::Stopped;
+        // What priors say of errors holds all the same.
+        if fit.is_exact() && experiment.parameters.iter().all(|p| p.prior.is_none()) {
+            fit.forget_errors();
+        }
         let (around, halved) = match fit.end.around() {
             // How far to look is decided once.
             Some(around) => (around.clone(), true),

@@ -178,9 +178,26 @@ pub struct Fit {
 const EXACT: f64 = 1e-12;
 
 impl Fit {
-    /// Whether the recordings hold no noise, as those of a simulation do: then there are no standard errors.
+    /// Whether the recordings hold no noise, as those of a simulation do.
     pub fn is_exact(&self) -> bool {
         self.loss < EXACT
+    }
+
+    /// Leaves out errors that are taken from residuals which are rounding, and says so.
+    pub(crate) fn forget_errors(&mut self) {
+        if self.told.is_empty() {
+            return;
+        }
+        self.told.clear();
+        self.correlations = DMatrix::zeros(0, 0);
+        for parameter in &mut self.parameters {
+            (parameter.standard_error, parameter.interval) = (None, None);
+        }
+        self.warnings.push(format!(
+            "the simulation follows the recordings to {:.0e} of their noise: they hold none, as if they were \
+             simulated, and so nothing says how far the parameters are off: no standard errors, no intervals",
+            self.loss.sqrt()
+        ));
     }
 }
 
@@ -282,21 +299,10 @@ pub fn fit_from(
         .collect();
     let freedom = problem.residual_count().saturating_sub(start.len()).max(1);
     let variance = (2.0 * cost / freedom as f64, freedom);
-    let exact = mean(cost) < EXACT;
-    let (told, correlations) = match exact {
-        true => (Vec::new(), DMatrix::zeros(0, 0)),
-        false => estimate_errors(&mut fitted, &h, &known, &recordings, variance),
-    };
+    let (told, correlations) = estimate_errors(&mut fitted, &h, &known, &recordings, variance);
     let told = told.iter().map(|&i| space.free()[i]).collect();
     let mut warnings = warnings(&fitted, &h, &report, &experiment.scene.settings);
     warnings.extend(implausible);
-    warnings.extend(exact.then(|| {
-        format!(
-            "the simulation follows the recordings to {:.0e} of their noise: they hold none, as if they were \
-             simulated, and so nothing says how far the parameters are off: no standard errors, no intervals",
-            mean(cost).sqrt()
-        )
-    }));
     for (i, parameter) in parameters.iter().enumerate().filter(|(_, p)| p.fixed) {
         fitted.insert(i, FittedParameter::fixed(parameter));
     }

@@ -283,7 +283,7 @@ pub(crate) fn search(
             }
             at.initial.clone_from(&problem.initial);
             at.damping = problem.damping().to_vec();
-            at.effort = problem.effort;
+            (at.effort, at.seal) = (problem.effort, 0);
             return Ok(Found { minimum, stopped, at });
         }
         let mut next = minimum.x.clone();

@@ -201,7 +201,7 @@ impl<'a> Along<'a> {
                 break;
             }
             let least = self.lower.as_ref().map_or((1.0 - SAME) * self.fit.loss, |best| best.loss);
-            if loss < least {
+            if loss < least && !self.fit.is_exact() {
                 let initial = self.problem.initial.clone();
                 self.lower = Some(Lower { loss, x: self.problem.space.rejoined(&x), initial });
             }
