@@ -83,6 +83,10 @@ pub(super) struct Arguments {
     /// Take standard errors from fits to so many random halves of the recordings
     #[arg(long, value_name = "COUNT")]
     half_samples: Option<usize>,
+    /// Make no profiles of the loss along each parameter, which take about as long as the search, and do not go on
+    /// from lower points that they meet
+    #[arg(long)]
+    no_profiles: bool,
     /// Starts of the first stage of the search, the experiment's own and others spread over the bounds
     #[arg(long, value_name = "COUNT")]
     starts: Option<usize>,
@@ -124,6 +128,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         set_start(&mut experiment, start)?;
     }
     experiment.half_samples = arguments.half_samples.unwrap_or(experiment.half_samples);
+    experiment.profiles &= !arguments.no_profiles;
     experiment.starts = arguments.starts.unwrap_or(experiment.starts);
     experiment.seed = arguments.seed.unwrap_or(experiment.seed);
     let mut held_out = None;

@@ -89,7 +89,10 @@ pub fn conclude(
         let last = around.times == AGAIN;
         // Where the loss is rough, the first lower point is one of many.
         let until_lower = !last && !fit.is_rough;
-        let plan = walks(experiment, dataset, &fit, &around.reach);
+        let plan = match experiment.profiles {
+            true => walks(experiment, dataset, &fit, &around.reach),
+            false => Vec::new(),
+        };
         // There, sections find lower points that whole profiles would take longer to find.
         let sections = (fit.is_rough && !last).then_some(Others::Held);
         let (mut profiles, mut lower) = (Vec::new(), None::<Lower>);

@@ -33,6 +33,7 @@ impl Experiment {
     /// continuation = true              # (default) whole windows: short horizons and few recordings first
     /// starts = 4                       # starts of the first stage, spread over the bounds (default 4 with continuation, else 1)
     /// half_samples = 20                # optional: standard errors from fits to so many random halves of the recordings
+    /// profiles = true                  # (default) walk along each parameter, and go on from a lower point
     /// seed = 1
     /// [adam]
     /// rate = 0.05                      # of the scale of each parameter
@@ -190,6 +191,7 @@ impl Experiment {
             "continuation",
             "starts",
             "half_samples",
+            "profiles",
             "seed",
             "adam",
             "noise",
@@ -321,6 +323,7 @@ impl Experiment {
             continuation: root.boolean("continuation")?.unwrap_or(true),
             starts: root.count("starts", MOST_REPEATED)?.unwrap_or(0),
             half_samples: root.count("half_samples", MOST_REPEATED)?.unwrap_or(0),
+            profiles: root.boolean("profiles")?.unwrap_or(true),
             seed: root.count("seed", usize::MAX)?.unwrap_or(1) as u64,
             truth,
         })

@@ -92,6 +92,9 @@ pub struct Experiment {
     pub starts: usize,
     /// How many random halves of the recordings standard errors are taken from; 0 for those of the linearisation.
     pub half_samples: usize,
+    /// Whether the result has a profile of the loss along each parameter, and the search goes on from a lower point
+    /// that one meets ([`conclude`](super::conclude)).
+    pub profiles: bool,
     /// Seed of everything random: further starts, halves, recordings held out.
     pub seed: u64,
     /// The true values, where the experiment states them.
@@ -123,6 +126,7 @@ impl Experiment {
             continuation: true,
             starts: 0,
             half_samples: 0,
+            profiles: true,
             seed: 1,
             truth: BTreeMap::new(),
         }
