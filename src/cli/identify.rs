@@ -17,7 +17,7 @@
 //! | `parameters` | a list: `name`, `initial` (start of the search), `value`, `lower`, `upper`, `observable` (whether any recording depends on it), `at_bound`, `fixed` (not searched for), `standard_error` and `interval` (95 %; left out where there are none), `tied` (others that have its value) |
 //! | `starts` | where the first stage of the search led from each start: `start` and `values` of the parameters, `loss` |
 //! | `correlations` | of the estimates: `names`, and a row of `matrix` for each |
-//! | `profiles` | how the loss of all recordings depends on each parameter (left out where that would take far longer than the search): `name`, `values` with the `loss` at each, `others`, the other parameters and initial states: `fitted` anew at each value, or `held` |
+//! | `profiles` | how the loss of all recordings depends on each parameter (an empty list where that would take far longer than the search, or with `--no-profiles`): `name`, `values` with the `loss` at each, `others`, the other parameters and initial states: `fitted` anew at each value, or `held`; and `profile_rollouts`, the work |
 //! | `errors_from` | what standard errors are taken from: `linearisation`, or `halves` of the recordings (with `half_rollouts`, their work) |
 //! | `holdout` | of recordings that were held out: `recordings`, `position_error_percent`, `rotation_error_deg`, and the same of the scene's own parameters with `_of_scene`; `null` where nothing of the kind is recorded |
 //! | `truth` | true values by name, where the experiment states them |
@@ -206,10 +206,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     let found =
         found.map_err(|error| Error::input(&experiment.name, None, "method", error.to_string()))?;
-    let Conclusion { fit: mut result, halves, profiles, complete } = found;
+    let Conclusion { fit: mut result, halves, profiles, profile_effort, complete } = found;
     let cost = derivative_cost(&experiment, &dataset, &result);
-    let steps = result.effort.steps as f64 + cost * result.effort.derivative_steps as f64;
-    let rollouts = steps / result.steps_per_rollout;
+    let steps_per_rollout = result.steps_per_rollout;
+    let in_rollouts = |Effort { steps, derivative_steps }: Effort| {
+        (steps as f64 + cost * derivative_steps as f64) / steps_per_rollout
+    };
+    let rollouts = in_rollouts(result.effort);
     let mut doubts = masses_over_inertia(&experiment, &dataset, &result, threads);
     doubts.splice(0..0, unexplained(&experiment, &dataset, &result, threads));
     if let Some(bar) = bar {
@@ -222,10 +225,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         // The halves and profiles that are missing can be made, too, when it is resumed.
         result.status = FitStatus::Stopped;
     }
-    let half_rollouts = halves.map(|halves| {
-        let Effort { steps, derivative_steps } = halves.effort;
-        (steps as f64 + cost * derivative_steps as f64) / result.steps_per_rollout
-    });
+    let half_rollouts = halves.map(|halves| in_rollouts(halves.effort));
     let held_out = held_out.map(|out| HeldOut::new(&experiment, &out, &result, threads));
     let mut plausibility = Plausibility::default();
     for t in held_out.iter().flat_map(|held_out| &held_out.fitted.trajectories) {
@@ -249,6 +249,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         })
     });
     object.insert("profiles".into(), of_parameter.collect());
+    object.insert("profile_rollouts".into(), number(in_rollouts(profile_effort)));
     if let Some(held_out) = &held_out {
         object.insert("holdout".into(), held_out.json());
     }

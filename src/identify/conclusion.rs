@@ -9,7 +9,7 @@ use super::search::{
     Around, Checkpoint, Effort, Fit, FitStatus, Outcome, Problem, Progress, ROUGH, fit_from,
 };
 use super::trust::{
-    DERIVATIVE, HalfSampling, LossProfile, Lower, Others, Walk, half_sampling, loss_profile,
+    DERIVATIVE, HalfSampling, LossProfile, Lower, Others, SAME, Walk, half_sampling, loss_profile,
     point_cost, reach,
 };
 use crate::ad;
@@ -24,6 +24,8 @@ pub struct Conclusion {
     /// How the loss depends on each parameter that is not fixed; none where that would take far longer than the
     /// search.
     pub profiles: Vec<LossProfile>,
+    /// Steps simulated for profiles, those of points the search went on from too.
+    pub profile_effort: Effort,
     /// Whether all was done; otherwise somebody ended it.
     pub complete: bool,
 }
@@ -48,8 +50,8 @@ const SHORT: usize = 20;
 /// Values of a profile on each side of the result.
 const SIDES: std::ops::RangeInclusive<usize> = 3..=10;
 
-/// Identifies the parameters of `experiment` from `dataset`, [`fit_from`] a checkpoint if there is one; takes errors from
-/// halves of the recordings if the experiment asks for it; walks along each parameter, and goes on from a lower
+/// Identifies the parameters of `experiment` from `dataset`, [`fit_from`] a checkpoint if there is one; takes errors
+/// from halves of the recordings if the experiment asks for it; walks along each parameter, and goes on from a lower
 /// point. `watch` may end it by returning false. The same bits on any number of `threads`.
 ///
 /// # Errors
@@ -66,88 +68,156 @@ pub fn conclude(
         fit_from(experiment, dataset, threads, checkpoint, &mut tell)
     };
     let mut fit = search(checkpoint, watch)?;
+    let mut profile_effort = Effort::default();
     loop {
-        let stopped = fit.status == FitStatus::Stopped;
-        // What priors say of errors holds all the same.
-        if fit.is_exact() && experiment.parameters.iter().all(|p| p.prior.is_none()) {
-            fit.forget_errors();
-        }
-        let (around, halved) = match fit.end.around() {
+        let (around, mut complete) = match fit.end.around() {
             // How far to look is decided once.
-            Some(around) => (around.clone(), true),
-            None if stopped => (Around::default(), false),
-            None => look_around(experiment, dataset, &mut fit, threads, watch),
+            Some(around) if around.asked == experiment.half_samples => (around.clone(), true),
+            _ if fit.status == FitStatus::Stopped => (Around::default(), false),
+            _ => look_around(experiment, dataset, &mut fit, threads, watch),
         };
-        let halves = around.halves.clone().map(|(values, effort)| {
-            let whole: Vec<f64> = fit.parameters.iter().map(|p| p.value).collect();
-            HalfSampling::about(&whole, values, effort)
-        });
-        halves.iter().for_each(|halves| fit.take_errors(halves));
-        if stopped || !halved {
-            return Ok(Conclusion { fit, halves, profiles: Vec::new(), complete: false });
-        }
+        complete &= fit.status != FitStatus::Stopped;
+        let mut halves = errors(experiment, &mut fit, &around);
+        let (mut profiles, mut lower) = (Vec::new(), None);
         let last = around.times == AGAIN;
-        // Where the loss is rough, the first lower point is one of many.
-        let until_lower = !last && !fit.is_rough;
-        let plan = match experiment.profiles {
-            true => walks(experiment, dataset, &fit, &around.reach),
-            false => Vec::new(),
-        };
-        // There, sections find lower points that whole profiles would take longer to find.
-        let sections = (fit.is_rough && !last).then_some(Others::Held);
-        let (mut profiles, mut lower) = (Vec::new(), None::<Lower>);
-        for others in sections.into_iter().chain(plan.first().map(|walk| walk.others)) {
-            profiles.clear();
-            for (number, walk) in plan.iter().enumerate() {
-                let walk = Walk { others, until_lower, ..*walk };
-                if let Some(mut profile) = loss_profile(experiment, dataset, &fit, walk, threads) {
-                    let met = profile.lower.take();
-                    profiles.push(profile);
-                    let least = lower.as_ref().map_or(f64::INFINITY, |least| least.loss);
-                    lower = met.filter(|met| met.loss < least).or(lower);
-                }
-                if !watch(Doing::Profiles(number + 1, plan.len())) {
-                    return Ok(Conclusion { fit, halves, profiles, complete: false });
-                }
-                if until_lower && lower.is_some() {
-                    break;
-                }
-            }
-            if !last && lower.is_some() {
-                break;
-            }
+        if complete {
+            lower = known_before(experiment, dataset, &fit, threads);
         }
+        if complete && (lower.is_none() || last) {
+            let found = walked(experiment, dataset, (&fit, &around), threads, watch);
+            let walked_lower = found.lower;
+            (profiles, complete) = (found.profiles, found.complete);
+            profile_effort = profile_effort.and(found.effort);
+            lower = lowest([lower, walked_lower]);
+        }
+        let lower = lower.filter(|_| complete);
         let Some(lower) = lower else {
-            return Ok(Conclusion { fit, halves, profiles, complete: true });
+            return Ok(Conclusion { fit, halves, profiles, profile_effort, complete });
         };
         let fell = 1.0 - lower.loss / fit.loss;
         let small = fit.is_rough && fell <= ROUGH;
         let outcome = last.then_some(if small { Outcome::Converged } else { Outcome::Stalled });
         let at = (&*lower.x, &*lower.initial);
-        let around = Around { times: around.times + 1, ..around };
-        let begin = fit.end.going_on(experiment.method, at, around, outcome);
+        let next = Around { times: around.times + 1, ..around.clone() };
+        let begin = fit.end.going_on(experiment.method, at, next, outcome);
         if !last {
-            fit = search(Some(begin), watch)?;
+            let again = search(Some(begin), watch)?;
+            if again.status != FitStatus::Stopped && !(again.loss < fit.loss) {
+                // What rounding hides is no better.
+                return Ok(Conclusion { fit, halves, profiles, profile_effort, complete });
+            }
+            fit = again;
             continue;
         }
         // What is begun anew from here comes to the same: nobody watches.
-        let mut fit = fit_from(experiment, dataset, threads, Some(begin), &mut |_| true)?;
+        fit = fit_from(experiment, dataset, threads, Some(begin), &mut |_| true)?;
         if !small {
             fit.warnings.push(format!(
-                "after the search went on {AGAIN} times from a lower point, a walk along the parameters met \
-                 another, lower by {:.1} %, which is the result: minima lie close together here, so take errors from \
-                 halves of the recordings (half_samples), or try other starts (starts, seed) and shorter windows",
+                "after the search went on {AGAIN} times from a lower point, another was met, lower by {:.1} %, \
+                 which is the result: minima lie close together here, so take errors from halves of the \
+                 recordings (half_samples), or try other starts (starts, seed) and shorter windows",
                 100.0 * fell
             ));
         }
         profiles.iter_mut().for_each(|profile| profile.insert(&fit));
-        let halves = halves.map(|halves| {
-            let whole: Vec<f64> = fit.parameters.iter().map(|p| p.value).collect();
-            HalfSampling::about(&whole, halves.values, halves.effort)
-        });
-        halves.iter().for_each(|halves| fit.take_errors(halves));
-        return Ok(Conclusion { fit, halves, profiles, complete: true });
+        halves = errors(experiment, &mut fit, &around).or(halves);
+        return Ok(Conclusion { fit, halves, profiles, profile_effort, complete });
     }
+}
+
+/// The lowest of some points.
+fn lowest(points: [Option<Lower>; 2]) -> Option<Lower> {
+    points.into_iter().flatten().min_by(|a, b| a.loss.total_cmp(&b.loss))
+}
+
+/// The scene's own parameters, or the start, if the loss there is lower than what was found.
+fn known_before(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    fit: &Fit,
+    threads: usize,
+) -> Option<Lower> {
+    let parameters = &experiment.parameters;
+    let own: Vec<f64> = parameters.iter().map(|p| p.get(&experiment.scene.parameters)).collect();
+    let within =
+        own.iter().zip(parameters).all(|(x, p)| p.fixed || (p.lower..=p.upper).contains(x));
+    let least = (1.0 - SAME) * fit.loss;
+    let scene_is_lower = within && fit.loss_of_scene < least;
+    if fit.is_exact() || !(scene_is_lower || fit.loss_at_start < least) {
+        return None;
+    }
+    let problem = Problem::new(experiment, dataset, threads);
+    let point = |loss: f64, x: Vec<f64>| Lower { loss, x, initial: problem.initial.clone() };
+    let scene = scene_is_lower.then(|| point(fit.loss_of_scene, problem.space.variables(&own)));
+    let start =
+        (fit.loss_at_start < least).then(|| point(fit.loss_at_start, problem.space.start()));
+    lowest([scene, start])
+}
+
+/// What walks along the parameters came to.
+struct Walked {
+    profiles: Vec<LossProfile>,
+    lower: Option<Lower>,
+    effort: Effort,
+    complete: bool,
+}
+
+/// Walks along all parameters that are not fixed, to the first lower point, or the lowest of all.
+fn walked(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    (fit, around): (&Fit, &Around),
+    threads: usize,
+    watch: &mut dyn FnMut(Doing) -> bool,
+) -> Walked {
+    let plan = match experiment.profiles {
+        true => walks(experiment, dataset, fit, &around.reach),
+        false => Vec::new(),
+    };
+    let last = around.times == AGAIN;
+    // Where the loss is rough, the first lower point is one of many.
+    let until_lower = !last && !fit.is_rough;
+    let own = plan.first().map(|walk| walk.others);
+    // There, sections find lower points that whole profiles would take longer to find.
+    let sections = (fit.is_rough && !last && own == Some(Others::Fitted)).then_some(Others::Held);
+    let mut found =
+        Walked { profiles: Vec::new(), lower: None, effort: Effort::default(), complete: true };
+    for others in sections.into_iter().chain(own) {
+        found.profiles.clear();
+        for (number, walk) in plan.iter().enumerate() {
+            let walk = Walk { others, until_lower, ..*walk };
+            if let Some(mut profile) = loss_profile(experiment, dataset, fit, walk, threads) {
+                found.lower = lowest([found.lower.take(), profile.lower.take()]);
+                found.effort = found.effort.and(profile.effort);
+                found.profiles.push(profile);
+            }
+            found.complete = watch(Doing::Profiles(number + 1, plan.len()));
+            if !found.complete {
+                return found;
+            }
+            if until_lower && found.lower.is_some() {
+                break;
+            }
+        }
+        if !last && found.lower.is_some() {
+            break;
+        }
+    }
+    found
+}
+
+/// Gives a result its errors: those of halves of the recordings, if there are any, about itself. Residuals that are
+/// rounding say nothing of errors, but what priors say holds all the same.
+fn errors(experiment: &Experiment, fit: &mut Fit, around: &Around) -> Option<HalfSampling> {
+    if fit.is_exact() && experiment.parameters.iter().all(|p| p.prior.is_none()) {
+        fit.forget_errors();
+        return None;
+    }
+    let (values, effort) = around.halves.clone()?;
+    let whole: Vec<f64> = fit.parameters.iter().map(|p| p.value).collect();
+    let halves = HalfSampling::about(&whole, values, effort);
+    fit.take_errors(&halves);
+    Some(halves)
 }
 
 /// Errors from halves of the recordings, if they are asked for, and how far to walk along each parameter; and
@@ -168,12 +238,13 @@ fn look_around(
             complete
         };
         halves = half_sampling(experiment, dataset, fit, count, threads, &mut tell);
-        halves.iter().for_each(|halves| fit.take_errors(halves));
     }
-    let each = experiment.parameters.iter().zip(&fit.parameters);
-    let reach = each.map(|(free, fitted)| reach(free, fitted)).collect();
     let halves = halves.map(|halves| (halves.values, halves.effort));
-    (Around { times: 0, reach, halves }, complete)
+    let mut around = Around { asked: count, halves, ..Around::default() };
+    errors(experiment, fit, &around);
+    let each = experiment.parameters.iter().zip(&fit.parameters);
+    around.reach = each.map(|(free, fitted)| reach(free, fitted)).collect();
+    (around, complete)
 }
 
 /// Walks along all parameters that are not fixed; none if they would take far longer than is worth it.

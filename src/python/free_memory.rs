@@ -1,7 +1,7 @@
 //! How much memory there is, and numbers of bytes in words.
 
-/// Bytes that can be had without swapping, where the system says so: of the machine, and of the group of processes this
-/// one is in.
+/// Bytes that can be had without swapping, where the system says so: of the machine, and of the container, if this is
+/// one.
 pub(super) fn free_memory() -> Option<u64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let line = |text: String| {
@@ -10,8 +10,16 @@ pub(super) fn free_memory() -> Option<u64> {
     };
     let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
     let group = "/sys/fs/cgroup/memory";
-    let limit = number(&format!("{group}.max"))
-        .map(|most| most.saturating_sub(number(&format!("{group}.current")).unwrap_or(0)));
+    // What is read from files is kept in memory that is given back when it is asked for.
+    let kept = || {
+        let text = read("/sys/fs/cgroup/memory.stat")?;
+        let line = text.lines().find_map(|line| line.strip_prefix("inactive_file "))?;
+        line.trim().parse::<u64>().ok()
+    };
+    let limit = number(&format!("{group}.max")).map(|most| {
+        let used = number(&format!("{group}.current")).unwrap_or(0);
+        most.saturating_sub(used.saturating_sub(kept().unwrap_or(0)))
+    });
     let machine = read("/proc/meminfo").and_then(line);
     machine.into_iter().chain(limit).min()
 }

@@ -39,7 +39,8 @@ pub struct Identification {
     pub loss: f64,
     /// The loss at the start of the search.
     pub loss_at_start: f64,
-    /// How the loss depends on each parameter: values, and the loss at each, everything else fitted anew.
+    /// How the loss depends on each parameter: values, and the loss at each; everything else is fitted anew, or
+    /// held where that would take far longer than the search (and in an inertia that is searched for as one).
     pub profiles: BTreeMap<String, (Vec<f64>, Vec<f64>)>,
     /// Iterations of the search.
     pub iterations: usize,

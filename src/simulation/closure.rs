@@ -105,7 +105,8 @@ impl<T: Real> Closure<T> {
                 conflict = conflict.or(island.conflict);
             }
         }
-        self.end(state, conflict)
+        // Whatever contradicted itself on the way, they are closed.
+        self.end(state, None)
     }
 
     fn end(&self, state: &mut State<T>, conflict: Option<Conflict>) -> Option<Conflict> {

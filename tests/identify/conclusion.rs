@@ -1,5 +1,7 @@
 //! A result, its errors and its profiles are of one function, and the result is the lowest point known of it.
-use stiction::identify::{Conclusion, Dataset, Doing, Experiment, FitStatus, conclude, fit};
+use stiction::identify::{
+    Conclusion, Dataset, Doing, Experiment, FitStatus, Problem, conclude, fit,
+};
 
 use super::statistics::{path, tosses};
 use super::trust::{exact, rippled};
@@ -8,15 +10,38 @@ fn concluded(experiment: &Experiment, dataset: &Dataset, threads: usize) -> Conc
     conclude(experiment, dataset, threads, None, &mut |_| true).unwrap()
 }
 
-/// Every profile goes through the result, and no point of one is lower; the interval is around it.
-fn is_of_one_function(found: &Conclusion) {
+/// The loss of all recordings at these values, windows starting where the fit has them.
+fn loss(experiment: &Experiment, dataset: &Dataset, found: &Conclusion, values: &[f64]) -> f64 {
+    let initial = found.fit.initial_states.clone();
+    let mut problem = Problem::starting_from(experiment, dataset, initial, 1);
+    let x = problem.space.variables(values);
+    2.0 * problem.cost(&x) / problem.residual_count() as f64
+}
+
+/// Every profile goes through the result, and no point of one is lower, nor the scene or the start; the interval is
+/// around it. With the others held, the loss is at least that of the profile.
+fn is_of_one_function(experiment: &Experiment, dataset: &Dataset, found: &Conclusion) {
     let fit = &found.fit;
+    let values: Vec<f64> = fit.parameters.iter().map(|p| p.value).collect();
+    let again = loss(experiment, dataset, found, &values);
+    assert!((again - fit.loss).abs() <= 1e-9 * fit.loss, "{again} {}", fit.loss);
+    let known = fit.loss_of_scene.min(fit.loss_at_start);
+    assert!(fit.loss <= known * (1.0 + 1e-6), "{} {known}", fit.loss);
     assert!(found.complete && !found.profiles.is_empty());
     for profile in &found.profiles {
         let fitted = &fit.parameters[profile.parameter];
         assert!(profile.values.is_sorted(), "{profile:?}");
         let at = profile.values.iter().position(|x| *x == fitted.value).unwrap();
         assert_eq!(profile.loss[at], fit.loss, "{}", fitted.name);
+        let last = profile.values.len() - 1;
+        for end in [0, last] {
+            let mut held = values.clone();
+            held[profile.parameter] = profile.values[end];
+            let held = loss(experiment, dataset, found, &held);
+            // Where the loss is rough, a step to the others' minimum may lead to a worse place next door.
+            let most = if experiment.half_samples > 0 { 1.1 } else { 1.0 + 1e-9 };
+            assert!(profile.loss[end] <= most * held, "{}: {held} {profile:?}", fitted.name);
+        }
         let least = profile.loss.iter().copied().fold(f64::INFINITY, f64::min);
         assert!(least >= fit.loss * (1.0 - 1e-6), "{}: {least} {}", fitted.name, fit.loss);
         let [low, high] = fitted.interval.unwrap();
@@ -29,14 +54,14 @@ fn a_search_goes_on_from_lower_points() {
     let (mut experiment, dataset) = rippled();
     let whole = concluded(&experiment, &dataset, 2);
     assert_eq!(whole.fit.status, FitStatus::Converged);
-    is_of_one_function(&whole);
+    is_of_one_function(&experiment, &dataset, &whole);
     // A search that ends early has lower points beside it.
     (experiment.max_iterations, experiment.parameters[0].start) = (1, 0.9);
     let early = fit(&experiment, &dataset, 2, &mut |_| true).unwrap();
     assert!(early.loss > 1.01 * whole.fit.loss, "{} {}", early.loss, whole.fit.loss);
     let found = concluded(&experiment, &dataset, 2);
     assert!(found.fit.loss < early.loss && found.fit.iterations > early.iterations);
-    is_of_one_function(&found);
+    is_of_one_function(&experiment, &dataset, &found);
 }
 
 #[test]
@@ -83,7 +108,7 @@ fn tosses_have_profiles_of_all_recordings() {
     let dataset = Dataset::load(&experiment).unwrap();
     assert!(dataset.trajectories.len() >= 10);
     let found = concluded(&experiment, &dataset, 2);
-    is_of_one_function(&found);
+    is_of_one_function(&experiment, &dataset, &found);
     assert_eq!(found.profiles.len(), 3);
     assert_ne!(found.fit.status, FitStatus::IterationLimit);
 }

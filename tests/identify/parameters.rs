@@ -5,11 +5,13 @@ use stiction::ad::{self, Dual, LANES, Real};
 use stiction::dynamics::InertialParameters;
 use stiction::identify::{
     Dataset, Experiment, Fit, FitStatus, FreeParameter, InitialState, LeastSquares, Prior, Problem,
-    RobustLoss, SearchSpace, Transform, WindowLength, fit,
+    RobustLoss, SearchSpace, Transform, WindowLength, conclude, fit,
 };
 use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::trajectory::{Recorded, Trajectory};
+
+use crate::random::Random;
 
 /// A box in flight, pushed by a force that it feels through its mass.
 fn pushed() -> Scene {
@@ -70,6 +72,34 @@ fn ten(scene: &Scene) -> Vec<f64> {
 
 fn inertial(scene: &Scene, start: &[f64]) -> Vec<FreeParameter> {
     FreeParameter::inertial(&scene.model, "box", start, 0.5).unwrap()
+}
+
+#[test]
+fn walks_along_an_inertia_end_where_no_body_has_it() {
+    // A plate, nearly: the inertia about one axis is that about the two others together.
+    for seed in 1..=6 {
+        let mut scene = pushed();
+        let slot = scene.model.parameter("box/mass").unwrap().slots[0];
+        let plate = [5e-4, 5e-4, 9.99e-4, 0.0, 0.0, 0.0];
+        scene.parameters.values[slot + 4..slot + 10].copy_from_slice(&plate);
+        let start = ten(&scene)[4..].to_vec();
+        let experiment = experiment(scene.clone(), inertial(&scene, &start));
+        let mut random = Random(seed);
+        let mut recordings = dataset(&experiment, 40).trajectories;
+        for state in recordings.iter_mut().flat_map(|recording| &mut recording.states) {
+            let off: [f64; 6] = random.vector(0.01);
+            let tangent = [off.as_slice(), &[0.0; 6]].concat();
+            *state = state.moved(scene.model.coordinates(), &tangent);
+        }
+        let noisy = Dataset::new(&experiment, recordings).unwrap();
+        let found = conclude(&experiment, &noisy, 2, None, &mut |_| true).unwrap();
+        let alone = run(&experiment, &noisy);
+        assert_ne!(found.fit.status, FitStatus::Infeasible, "seed {seed}");
+        assert!(found.fit.loss <= alone.loss, "seed {seed}: {} {}", found.fit.loss, alone.loss);
+        assert!(found.fit.parameters.iter().all(|p| p.value.is_finite()));
+        assert_eq!(found.profiles.len(), 6);
+        assert!(found.profiles.iter().flat_map(|p| &p.loss).all(|loss| loss.is_finite()));
+    }
 }
 
 #[test]

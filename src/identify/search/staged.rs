@@ -87,6 +87,8 @@ pub(crate) struct Around {
     pub times: usize,
     /// How far away lower points are looked for along each parameter, down and up.
     pub reach: Vec<[f64; 2]>,
+    /// How many halves of the recordings were asked for.
+    pub asked: usize,
     /// What fits to halves of the recordings came to, all parameters of each, and their work.
     pub halves: Option<(Vec<Vec<f64>>, Effort)>,
 }

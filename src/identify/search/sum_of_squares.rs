@@ -44,6 +44,16 @@ pub struct Effort {
     pub derivative_steps: usize,
 }
 
+impl Effort {
+    /// Both.
+    pub fn and(self, other: Effort) -> Effort {
+        Effort {
+            steps: self.steps + other.steps,
+            derivative_steps: self.derivative_steps + other.derivative_steps,
+        }
+    }
+}
+
 /// The normal equations of one window, in parameters p and initial state x.
 struct Block {
     cost: f64,

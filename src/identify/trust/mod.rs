@@ -25,6 +25,6 @@ pub use information::{Information, Resolution, Unknown};
 pub use observability::{Expected, Observability, Visibility};
 pub use outliers::{Outlier, misfits, outliers, stand_out};
 pub use phases::{Phase, PhaseErrors, errors_by_phase};
-pub(crate) use profile::{DERIVATIVE, Lower, point_cost, reach};
+pub(crate) use profile::{DERIVATIVE, Lower, SAME, point_cost, reach};
 pub use profile::{LossProfile, Others, Walk, loss_profile};
 pub use unexplained::{UNEXPLAINED, unexplained};

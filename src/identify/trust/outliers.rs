@@ -87,10 +87,13 @@ pub fn outliers(dataset: &Dataset, misfits: &[Option<f64>]) -> Vec<Outlier> {
     found
 }
 
-/// Which of these sizes, each positive, are far above most, as [`outliers`] are: of tosses, whose errors differ by orders
-/// of magnitude as chance has it, next to none. What is not a number is.
+/// Which of these sizes, each positive, are far above most, as [`outliers`] are: of tosses, whose errors differ by
+/// orders of magnitude as chance has it, next to none. What is not a number is.
 pub fn stand_out(sizes: &[f64]) -> Vec<bool> {
-    scores(sizes).map(|Score { score, .. }| score.is_nan() || score > LIMIT).collect()
+    let known: Vec<f64> = sizes.iter().copied().filter(|size| !size.is_nan()).collect();
+    let mut scores = scores(&known);
+    let far = |size: &f64| size.is_nan() || scores.next().is_some_and(|own| own.score > LIMIT);
+    sizes.iter().map(far).collect()
 }
 
 /// How far one of several sizes is above their median.
@@ -105,9 +108,7 @@ struct Score {
 /// fewer than [`LEAST`].
 fn scores(sizes: &[f64]) -> impl Iterator<Item = Score> {
     // What is exact has a logarithm, too.
-    let logarithm =
-        |size: &f64| if size.is_nan() { *size } else { size.max(f64::MIN_POSITIVE).ln() };
-    let logarithms: Vec<f64> = sizes.iter().map(logarithm).collect();
+    let logarithms: Vec<f64> = sizes.iter().map(|size| size.max(f64::MIN_POSITIVE).ln()).collect();
     let center = median(logarithms.clone());
     let away = logarithms.iter().map(|x| (x - center).abs()).collect();
     let spread = (NORMAL * median(away)).max(LEAST_SPREAD);

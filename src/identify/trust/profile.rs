@@ -7,7 +7,8 @@ use crate::ad::LANES;
 use crate::identify::data::Dataset;
 use crate::identify::experiment::{Experiment, FreeParameter, WindowLength};
 use crate::identify::search::{
-    Fit, FittedParameter, LeastSquares, Limits, Problem, SearchSpace, Standing, Variables, proceed,
+    Effort, Fit, FittedParameter, LeastSquares, Limits, Problem, SearchSpace, Standing, Variables,
+    proceed,
 };
 use crate::state::State;
 
@@ -31,8 +32,10 @@ pub struct LossProfile {
     /// Mean of the squared residuals at each, of all recordings: 1 is noise alone. At the result the loss of the
     /// fit.
     pub loss: Vec<f64>,
-    /// What the others did.
+    /// What the others did: those of an inertia that is searched for as one are held.
     pub others: Others,
+    /// Steps simulated for it.
+    pub effort: Effort,
     /// The best point met, if it is lower than the result.
     pub(crate) lower: Option<Lower>,
 }
@@ -106,7 +109,7 @@ pub(crate) const DERIVATIVE: usize = 3;
 /// error it is higher by one.
 const FITTED: f64 = 0.05;
 /// A loss that is lower by less than this share is the same.
-const SAME: f64 = 1e-6;
+pub(crate) const SAME: f64 = 1e-6;
 
 /// The loss along a parameter, within its bounds. A walk ends where no body can be. Nothing for a fixed
 /// parameter.
@@ -117,8 +120,13 @@ pub fn loss_profile(
     walk: Walk,
     threads: usize,
 ) -> Option<LossProfile> {
-    let Walk { parameter, others, side, .. } = walk;
+    let Walk { parameter, side, .. } = walk;
     let free = experiment.parameters.get(parameter).filter(|p| !p.fixed)?;
+    // The others of an inertia would have to stay those of a body while one moves.
+    let space = SearchSpace::new(&experiment.parameters);
+    let variable = space.free().iter().position(|&i| i == parameter)?;
+    let others = if space.is_shared(variable) { Others::Held } else { walk.others };
+    let walk = Walk { others, ..walk };
     let fitted = fit.parameters.get(parameter)?;
     let [down, up] = walk.reach;
     let ends = [(fitted.value - down).max(free.lower), (fitted.value + up).min(free.upper)];
@@ -130,7 +138,8 @@ pub fn loss_profile(
     let middle = (fitted.value, fit.loss);
     let points = down.into_iter().rev().chain([middle]).chain(up);
     let (values, loss) = points.unzip();
-    Some(LossProfile { parameter, values, loss, others, lower: along.lower })
+    let effort = along.problem.effort;
+    Some(LossProfile { parameter, values, loss, others, effort, lower: along.lower })
 }
 
 /// What a point of a profile costs, about, in simulations of all windows: some iterations of a fit of the others, or a
@@ -197,13 +206,15 @@ impl<'a> Along<'a> {
                 Others::Fitted => self.fitted(&mut x, change),
             };
             let loss = 2.0 * cost / self.problem.residual_count().max(1) as f64;
-            if !loss.is_finite() {
+            // The variables of an inertia are not numbers where no body has it.
+            let whole = self.problem.space.rejoined(&x);
+            if !loss.is_finite() || !whole.iter().all(|x| x.is_finite()) {
                 break;
             }
             let least = self.lower.as_ref().map_or((1.0 - SAME) * self.fit.loss, |best| best.loss);
             if loss < least && !self.fit.is_exact() {
                 let initial = self.problem.initial.clone();
-                self.lower = Some(Lower { loss, x: self.problem.space.rejoined(&x), initial });
+                self.lower = Some(Lower { loss, x: whole, initial });
             }
             points.push((value, loss));
         }
