@@ -33,8 +33,8 @@
  * Errors. Functions that return int return 0 or a code of `stiction_error`; then stiction_last_error() says
  * what is wrong, where, and what to try. Functions that return a size return 0, those that return a name
  * NULL. A null handle is an error, not a crash; a handle that was freed is not recognised. A contact problem
- * that is not solved to tolerance is not an error, nor is a step that no body makes: the report says so. No call ends the process, throws or
- * prints.
+ * that is not solved to tolerance is not an error, nor is a step that no body makes: the report says so. No
+ * call ends the process, throws or prints.
  *
  * Threads. A model is never changed: any number of threads may use it. Data are for one thread at a time;
  * use by two at once is found and is an error (STICTION_ERROR_BUSY). Data keep what they need of their model,

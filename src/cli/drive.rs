@@ -190,8 +190,8 @@ impl Settled {
     }
 }
 
-/// Simulates a scene for so many steps from rest, and makes where it gets to its start: with the velocities `v`. Nothing
-/// if Ctrl-C was pressed before.
+/// Simulates a scene for so many steps from rest, and makes where it gets to its start: with the velocities `v`.
+/// Nothing if Ctrl-C was pressed before.
 fn settle(
     file: &str,
     scene: &mut Scene,

@@ -25,7 +25,8 @@ use super::output::{json_head, json_text, number, print};
 use super::plausibility;
 use crate::identify::{Dataset, Experiment, Observability, ShortFit, UNEXPLAINED};
 
-/// Asks at the start, with the scene's values and, where neither explains the recordings, after a short fit; prints what is found.
+/// Asks at the start, with the scene's values and, where neither explains the recordings, after a short fit; prints
+/// what is found.
 pub(super) fn run(
     experiment: &Experiment,
     dataset: &Dataset,

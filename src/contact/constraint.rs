@@ -76,8 +76,8 @@ pub enum Target {
     Singular,
 }
 
-/// A penetration that is undone within a step at this speed or a lower one is that of what rests, m/s (of joints that turn
-/// rad/s).
+/// A penetration that is undone within a step at this speed or a lower one is that of what rests, m/s (of joints that
+/// turn rad/s).
 const REST_SPEED: f64 = 1e-3;
 
 /// How a gap is closed, or a penetration, within a step: the least velocity is -gap `share` / dt + `speed`.
@@ -274,10 +274,10 @@ fn duration<T: Real>(motion: &FreeMotion<T>, point: &ContactPoint<T>) -> T {
 /// The least part of the reference in [`ease`] that is pushed.
 const LEAST_EASE: f64 = 1e-2;
 
-/// How easily a point is pushed along the normal, relative to the least that is done: with an impulse p along the normal
-/// and what friction adds to it, the square of the normal velocity that p gives over p'G p, as a part of what the
-/// tangential impulses move, and of what p would move of the heavier tree as a whole. Infinite where nothing can be in
-/// its way, or nothing moves. On values.
+/// How easily a point is pushed along the normal, relative to the least that is done: with an impulse p along the
+/// normal and what friction adds to it, the square of the normal velocity that p gives over p'G p, as a part of what
+/// the tangential impulses move, and of what p would move of the heavier tree as a whole. Infinite where nothing can be
+/// in its way, or nothing moves. On values.
 fn ease<T: Real>(
     system: &System<T>,
     motion: &FreeMotion<T>,
@@ -357,8 +357,8 @@ fn solve_values<T: Real>(
     }
 }
 
-/// The target of a contact with rows `rows` (normal, tangents), what decided it, and the least change of a velocity that decides
-/// otherwise.
+/// The target of a contact with rows `rows` (normal, tangents), what decided it, and the least change of a velocity
+/// that decides otherwise.
 pub(super) fn target<T: Real>(
     system: &System<T>,
     motion: &FreeMotion<T>,

@@ -16,10 +16,10 @@ const PYTHON: &str = "__init__.py";
 const INNER: [&str; 9] =
     ["urdf", "xacro", "robot", "robots", "model", "models", "mjcf", "xml", "scenes"];
 
-/// An error if a file that a model in `directory` names is neither in its package nor in a folder of
-/// [`VARIABLE`]. The package is the nearest folder at or above `directory` that has one of [`MARKS`]; without any, the
-/// farthest that has [`PYTHON`]; without that, `directory` itself, or, where that has one of the names [`INNER`], the one
-/// above. Names count as they are written: links lead where they were made to lead.
+/// An error if a file that a model in `directory` names is neither in its package nor in a folder of [`VARIABLE`]. The
+/// package is the nearest folder at or above `directory` that has one of [`MARKS`]; without any, the farthest that has
+/// [`PYTHON`]; without that, `directory` itself, or, where that has one of the names [`INNER`], the one above. Names
+/// count as they are written: links lead where they were made to lead.
 pub(super) fn check(file: &Path, directory: &Path) -> Result<(), String> {
     let (Some(file), Some(directory)) = (whole(file), whole(directory)) else { return Ok(()) };
     let package = package(&directory);

@@ -102,12 +102,12 @@ pub fn conclude(
         let begin = fit.end.going_on(experiment.method, at, next, outcome);
         if !last {
             let again = search(Some(begin), watch)?;
-            if again.status != FitStatus::Stopped && !(again.loss < fit.loss) {
-                // What rounding hides is no better.
-                return Ok(Conclusion { fit, halves, profiles, profile_effort, complete });
+            if again.loss < fit.loss || again.status == FitStatus::Stopped {
+                fit = again;
+                continue;
             }
-            fit = again;
-            continue;
+            // What is lower by rounding alone is not.
+            return Ok(Conclusion { fit, halves, profiles, profile_effort, complete });
         }
         // What is begun anew from here comes to the same: nobody watches.
         fit = fit_from(experiment, dataset, threads, Some(begin), &mut |_| true)?;

@@ -1,5 +1,5 @@
-//! Recordings of joints that cannot be right are asked about in the right words, and right ones are not, however far off
-//! the numbers of the scene are. Nor are bodies that rest, roll or slide slowly.
+//! Recordings of joints that cannot be right are asked about in the right words, and right ones are not, however far
+//! off the numbers of the scene are. Nor are bodies that rest, roll or slide slowly.
 
 use stiction::identify::questions;
 use stiction::model::Scene;

@@ -233,10 +233,10 @@ impl<'a> Along<'a> {
             let mut alone = vec![0.0; x.len()];
             alone[self.variable] = change;
             let held = self.problem.trial(x, &alone).cost;
-            if !(cost <= held) {
-                (step, cost) = (alone, held);
-            } else {
+            if cost <= held {
                 cost = self.problem.trial(x, &step).cost;
+            } else {
+                (step, cost) = (alone, held);
             }
         }
         if !cost.is_finite() {

@@ -1,8 +1,9 @@
 //! Trees of hinges and slides: do they move as gravity, springs, dampers and motors of the scene move them?
 //!
-//! Over stretches so short that each joint's motion is a parabola, recorded accelerations stand against those of forward
-//! dynamics. Numbers of the scene may be far off: only where next to nothing of a motion agrees are other units tried, and
-//! only what does work that nothing in the scene does is said to be missing. Ground, walls, limits, brakes and drag never do.
+//! Over stretches so short that each joint's motion is a parabola, recorded accelerations stand against those of
+//! forward dynamics. Numbers of the scene may be far off: only where next to nothing of a motion agrees are other units
+//! tried, and only what does work that nothing in the scene does is said to be missing. Ground, walls, limits, brakes
+//! and drag never do.
 
 use nalgebra::{DVector, Matrix3, Vector3};
 
@@ -22,11 +23,12 @@ const FRAMES: usize = 2000;
 const LONGEST: usize = 60;
 /// Standard error of an acceleration, relative to that, with which it is known.
 const KNOWN: f64 = 0.15;
-/// Distance of two accelerations over the sum of their sizes: up to the first they agree, from the second on not at all.
+/// Distance of two accelerations over the sum of their sizes: up to the first they agree, from the second on not at
+/// all.
 const AGREES: f64 = 0.4;
 const DIFFERS: f64 = 0.7;
-/// Stretches in which the computed acceleration would lead further than this many times as far as it goes are too long to
-/// see what drives it.
+/// Stretches in which the computed acceleration would lead further than this many times as far as it goes are too long
+/// to see what drives it.
 const SEEN: f64 = 10.0;
 /// Fewer stretches say nothing.
 const LEAST: usize = 6;
@@ -433,9 +435,9 @@ impl Motion {
         }
     }
 
-    /// Sizes of recorded and computed accelerations, how far they are apart, the standard error of the first, and how far
-    /// it goes, all in the norm of the mass matrix; and the power of what the scene does not have. Nothing where a joint is at a limit,
-    /// or held by dry friction.
+    /// Sizes of recorded and computed accelerations, how far they are apart, the standard error of the first, and how
+    /// far it goes, all in the norm of the mass matrix; and the power of what the scene does not have. Nothing where a
+    /// joint is at a limit, or held by dry friction.
     fn compare(&mut self, scene: &Scene, bodies: &[usize], found: &Parabolas) -> Option<[f64; 6]> {
         let (model, parameters) = (&scene.model, &scene.parameters);
         let Motion { state, kinematics, masses, composite, scratch, forces, all, computed } = self;

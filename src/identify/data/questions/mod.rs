@@ -27,8 +27,9 @@ const BODIES: usize = 8;
 /// of quaternions, sizes, height of the floor, frames too far apart), velocities that are not the rates of positions
 /// and orientations, and what speeds up on the ground with nothing to push it.
 ///
-/// Of joints with one coordinate, rates that are not those of positions; and of trees of such joints that no other moving
-/// body can touch, motions that are none of the scene's: units of angles, slides and times, controls and forces left out.
+/// Of joints with one coordinate, rates that are not those of positions; and of trees of such joints that no other
+/// moving body can touch, motions that are none of the scene's: units of angles, slides and times, controls and forces
+/// left out.
 pub fn questions(scene: &Scene, recordings: &[Trajectory]) -> Vec<String> {
     let every = recordings.len().div_ceil(RECORDINGS).max(1);
     let mut found = Vec::new();

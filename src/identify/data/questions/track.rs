@@ -160,8 +160,8 @@ fn noise(positions: &[Vector3<f64>]) -> f64 {
     axes.fold(0.0, f64::max)
 }
 
-/// Whether frames are close enough to see how something moves: it goes on, in most of them, the way it went. Where noise is
-/// more than it moves between two frames, frames further apart show it.
+/// Whether frames are close enough to see how something moves: it goes on, in most of them, the way it went. Where
+/// noise is more than it moves between two frames, frames further apart show it.
 pub(super) fn are_followed<'a>(paths: impl Iterator<Item = &'a [Vector3<f64>]> + Clone) -> bool {
     const LAGS: [usize; 6] = [1, 2, 4, 8, 16, 32];
     const LEAST: usize = 20;
