@@ -80,7 +80,8 @@ pub fn conclude(
         let mut halves = errors(experiment, &mut fit, &around);
         let (mut profiles, mut lower) = (Vec::new(), None);
         let last = around.times == AGAIN;
-        if complete {
+        // A search alone that says itself that it is not at its end is left there.
+        if complete && (experiment.profiles || fit.status == FitStatus::Converged) {
             lower = known_before(experiment, dataset, &fit, threads);
         }
         if complete && (lower.is_none() || last) {

@@ -212,6 +212,11 @@ fn what_cannot_be_identified_ends_with_1() {
 
     let text = EXPERIMENT.replace("window = 10", "window = 10\nmax_iterations = 2");
     folder.write("experiment.toml", &text);
+    // Profiles lead on from there, to the end.
+    let output = folder.run(&["identify", "experiment.toml", "--json"]);
+    ends_with_code(&output, 0);
+    let text = text.replace("window = 10", "profiles = false\nwindow = 10");
+    folder.write("experiment.toml", &text);
     let output = folder.run(&["identify", "experiment.toml", "--json", "-o", "result.json"]);
     ends_with_code(&output, 1);
     assert_eq!(object(&output)["status"], "iteration_limit");

@@ -90,7 +90,7 @@ fn went_on_after(kept: usize, lines: &[String]) -> usize {
 fn result(folder: &Folder, output: &str) -> Value {
     let text = folder.read(&format!("{output}/result.json"));
     let mut value: Value = serde_json::from_str(&text).unwrap();
-    for measured in ["seconds", "rollouts", "half_rollouts"] {
+    for measured in ["seconds", "rollouts", "half_rollouts", "profile_rollouts"] {
         value.as_object_mut().unwrap().remove(measured).unwrap();
     }
     value

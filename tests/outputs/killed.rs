@@ -36,7 +36,7 @@ fn is_whole(folder: &Folder, fit: &str, context: &str) {
 /// The result without what differs from run to run.
 fn result(path: &Path) -> Value {
     let mut result: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    for measured in ["seconds", "rollouts", "comparison"] {
+    for measured in ["seconds", "rollouts", "profile_rollouts", "comparison"] {
         result.as_object_mut().unwrap().remove(measured);
     }
     result

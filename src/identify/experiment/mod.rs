@@ -84,7 +84,7 @@ pub struct Experiment {
     pub robust: Option<RobustLoss>,
     /// Search.
     pub method: Method,
-    /// Most iterations of the search.
+    /// Most iterations of the search, and of each that goes on from a lower point.
     pub max_iterations: usize,
     /// Whether whole recordings are fitted from short horizons on (see `continuation` in [`Experiment::load`]).
     pub continuation: bool,

@@ -2,6 +2,7 @@
 
 mod adam;
 mod continuation;
+mod effort;
 mod fit;
 mod lbfgsb;
 mod levenberg_marquardt;
@@ -10,6 +11,7 @@ mod short_fit;
 mod staged;
 mod sum_of_squares;
 
+pub use effort::Effort;
 pub(crate) use fit::OBSERVABLE;
 pub use fit::{Fit, FitStatus, FittedParameter, fit, fit_from};
 pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, minimize};
@@ -18,4 +20,4 @@ pub use search_space::SearchSpace;
 pub use short_fit::ShortFit;
 pub(crate) use staged::Around;
 pub use staged::{Checkpoint, Iteration, Progress, StartResult};
-pub use sum_of_squares::{Effort, Problem};
+pub use sum_of_squares::Problem;

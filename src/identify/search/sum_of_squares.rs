@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use nalgebra::{DMatrix, DVector};
-use serde::{Deserialize, Serialize};
 
-use super::SearchSpace;
 use super::levenberg_marquardt::{LeastSquares, Trial};
+use super::{Effort, SearchSpace};
 use crate::ad::{self, Dual, LANES, Real, Var};
 use crate::argmin::Status;
 use crate::identify::data::{Dataset, Window};
@@ -34,25 +33,6 @@ const LEAST_CAPPED: usize = 10;
 const UNTOLD: f64 = 1e-9;
 /// The cost is rough where this share of the windows is capped.
 const ROUGH: f64 = 0.05;
-
-/// Simulated steps so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Effort {
-    /// Without derivatives.
-    pub steps: usize,
-    /// With derivatives: each pass of duals over all its lanes, or recording, counts one.
-    pub derivative_steps: usize,
-}
-
-impl Effort {
-    /// Both.
-    pub fn and(self, other: Effort) -> Effort {
-        Effort {
-            steps: self.steps + other.steps,
-            derivative_steps: self.derivative_steps + other.derivative_steps,
-        }
-    }
-}
 
 /// The normal equations of one window, in parameters p and initial state x.
 struct Block {
