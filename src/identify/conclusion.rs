@@ -107,7 +107,8 @@ pub fn conclude(
                 fit = again;
                 continue;
             }
-            // What is lower by rounding alone is not.
+            // Rounding took away what was lower there.
+            fit.is_not_lowest(lower.loss);
             return Ok(Conclusion { fit, halves, profiles, profile_effort, complete });
         }
         // What is begun anew from here comes to the same: nobody watches.

@@ -398,7 +398,7 @@ fn profiles_have_their_minimum_at_the_result() {
         let fitted = &fit.parameters[parameter];
         let error = fitted.standard_error.unwrap();
         let profile = |others| {
-            let walk = Walk { others, ..Walk::along(&experiment, &fit, parameter) };
+            let walk = Walk { others, ..Walk::along(&experiment, &fit, parameter).unwrap() };
             loss_profile(&experiment, &dataset, &fit, walk, 2).unwrap()
         };
         let (held, anew) = (profile(Others::Held), profile(Others::Fitted));
@@ -426,7 +426,7 @@ fn profiles_end_at_bounds_and_fixed_parameters_have_none() {
     experiment.parameters[1].fixed = true;
     let fit = fit(&experiment, &dataset, 2, &mut |_| true).unwrap();
     let along = |parameter| {
-        let walk = Walk { parameter, ..Walk::along(&experiment, &fit, 0) };
+        let walk = Walk { parameter, ..Walk::along(&experiment, &fit, 0).unwrap() };
         loss_profile(&experiment, &dataset, &fit, walk, 1)
     };
     let profile = along(0).unwrap();

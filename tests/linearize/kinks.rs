@@ -1,10 +1,14 @@
 //! Jacobians at kinks: those of one side, and a margin that says so.
 
+use stiction::contact::Target;
 use stiction::linearize::{
     JacobianWorkspace, Selection, StepJacobian, step_jacobian, step_jacobian_by_lanes,
 };
 use stiction::model::Scene;
 use stiction::simulation::Rollout;
+use stiction::verify::{Gradcheck, StepProgram};
+
+use super::adjoint::compare_rollouts;
 
 /// A weight of 9.81 N on a slider with dry friction that rests at its lower limit 0, or at its upper one.
 fn slider(friction: f64, upper: bool, height: f64, keep: bool) -> Scene {
@@ -171,5 +175,43 @@ fn the_margin_counts_what_is_decided_before_a_contact_is_solved() {
                 }
             }
         }
+    }
+}
+
+/// Two links that hang next to straight down, the lower one with a ball that is 1 mm deep in the floor, and swing
+/// through: hardly anything moves the ball up, so nothing is asked to. Where they are bent it is.
+#[test]
+fn what_hardly_moves_along_the_normal_has_the_derivatives_of_what_is_not_pushed() {
+    let chain = |bent: f64| {
+        let height = 0.2 * (1.0 + bent.cos()) + 0.019;
+        let link = |name: &str, rest: &str| {
+            format!(
+                "[[body]]\nname = '{name}'\nmass = 0.5\ninertia = 2e-3\ncenter_of_mass = [0, 0, -0.1]\n{rest}\n"
+            )
+        };
+        let upper = format!(
+            "joint = {{ type = 'revolute', axis = [0, 1, 0], q = 0.0, v = -0.2 }}\nposition = [0, 0, {height}]"
+        );
+        let lower = format!(
+            "parent = 'upper'\njoint = {{ type = 'revolute', axis = [0, 1, 0], q = {bent}, v = -1.0 }}\n\
+             position = [0, 0, -0.2]\n[[body.shape]]\nname = 'ball'\nsphere = 0.02\nposition = [0, 0, -0.2]"
+        );
+        let text = format!(
+            "simulation = {{ time_step = 0.005, tolerance = 1e-12 }}\n[[half_space]]\nname = 'floor'\n\
+             normal = [0, 0, 1]\n[[contact]]\nmu = 0.3\n{}{}",
+            link("upper", &upper),
+            link("lower", &lower)
+        );
+        Scene::parse(&text, "chain.toml").unwrap()
+    };
+    for (bent, target) in [(0.02, Target::Singular), (0.8, Target::Penetration)] {
+        let scene = chain(bent);
+        let memory = Default::default();
+        let program = StepProgram::new(scene.system(), &scene.state, &scene.inputs, &memory, 1);
+        let modes = &program.contact_modes().modes;
+        assert!(modes.len() == 1 && modes[0].4.0 == target, "{bent}: {modes:?}");
+        let check = Gradcheck::of(&program).unwrap();
+        assert!(check.passed() && check.skipped_at_kinks() == 0, "{bent}: {check:?}");
+        assert_eq!(compare_rollouts("chain", &scene, 1, 1e-8), 0);
     }
 }

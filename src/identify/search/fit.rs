@@ -183,6 +183,18 @@ impl Fit {
         self.loss < EXACT
     }
 
+    /// Takes note of a lower loss that is known, from which the search did not get lower.
+    pub(crate) fn is_not_lowest(&mut self, loss: f64) {
+        if self.status == FitStatus::Converged {
+            self.status = FitStatus::Stalled;
+        }
+        self.warnings.push(format!(
+            "a lower loss is known, {loss:.6} instead of {:.6}, but a search from there does not get to it: \
+             minima lie close together; try shorter windows, or other starts (starts, seed)",
+            self.loss
+        ));
+    }
+
     /// Leaves out errors that are taken from residuals which are rounding, and says so.
     pub(crate) fn forget_errors(&mut self) {
         if self.told.is_empty() {

@@ -83,9 +83,10 @@ pub struct Walk {
 impl Walk {
     /// Four standard errors to each side, beyond the interval, or two typical changes where there is no standard
     /// error; with everything else fitted anew at ten values on each side.
-    pub fn along(experiment: &Experiment, fit: &Fit, parameter: usize) -> Walk {
-        let reach = reach(&experiment.parameters[parameter], &fit.parameters[parameter]);
-        Walk { parameter, others: Others::Fitted, side: 10, reach, until_lower: false }
+    /// Nothing for a parameter that there is not.
+    pub fn along(experiment: &Experiment, fit: &Fit, parameter: usize) -> Option<Walk> {
+        let reach = reach(experiment.parameters.get(parameter)?, fit.parameters.get(parameter)?);
+        Some(Walk { parameter, others: Others::Fitted, side: 10, reach, until_lower: false })
     }
 }
 
