@@ -189,6 +189,7 @@ fn check(
         let Some(check) = check else { break };
         total.merge(&check);
         last = check.report.plausibility;
+        last.merge(&check.contradictory.plausibility, 0);
         patience.checked += 1;
         patience.progress.set(patience.checked);
     }
@@ -201,6 +202,14 @@ fn check(
 /// Says what the verdict does not cover.
 fn warn(name: &str, check: &Gradcheck) {
     let report = &check.report;
+    let contradictory = check.contradictory.steps;
+    if contradictory > 0 {
+        output::warn(&format!(
+            "{name}: in {contradictory} of {} steps conditions contradict each other or cannot be met: nothing is compared \
+             there, as there is no solution that could have derivatives (simulate says which conditions)",
+            report.steps + contradictory
+        ));
+    }
     if report.unsolved > 0 {
         output::warn(&format!(
             "{name}: in {} of {} checked steps a contact problem was {} (residual {:.1e}); \
@@ -280,6 +289,7 @@ fn json(checks: &[(String, Gradcheck)], total: &Gradcheck) -> Map<String, Value>
     object.insert("skipped_at_kinks".into(), total.skipped_at_kinks().into());
     object.insert("kinks".into(), json!(total.kinks()));
     object.insert("unsolved".into(), total.report.unsolved.into());
+    object.insert("contradictory".into(), total.contradictory.steps.into());
     object.insert("steps".into(), total.report.steps.into());
     object.insert("worst_residual".into(), output::number(total.report.worst.residual));
     object.insert("tolerances".into(), entries(&total.tolerances).collect::<Map<_, _>>().into());

@@ -32,6 +32,9 @@ pub struct Gradcheck {
     /// How the contact problems of the checked steps were solved. Derivatives hold at a solution:
     /// where there is none they may differ for that reason.
     pub report: StepReport,
+    /// The steps where nothing was compared, as their conditions contradict each other: there is no solution that could
+    /// have derivatives.
+    pub contradictory: StepReport,
     /// What counts as agreement.
     pub tolerances: Errors,
 }
@@ -39,7 +42,12 @@ pub struct Gradcheck {
 impl Default for Gradcheck {
     fn default() -> Self {
         let report = StepReport::default();
-        Gradcheck { rows: Vec::new(), report, tolerances: Errors::TOLERANCES }
+        Gradcheck {
+            rows: Vec::new(),
+            report,
+            contradictory: report,
+            tolerances: Errors::TOLERANCES,
+        }
     }
 }
 
@@ -62,6 +70,10 @@ impl Gradcheck {
         program: &StepProgram,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Gradcheck>, Error> {
+        let report = program.contact_modes().report;
+        if report.unsolved > 0 && report.conflicts.steps > 0 {
+            return Ok(Some(Gradcheck { contradictory: report, ..Gradcheck::default() }));
+        }
         let run = |x: &[f64]| program.run(x);
         let Some(derivatives) =
             Derivatives::while_wanted(program, run, program.variables(), go_on)?
@@ -69,7 +81,7 @@ impl Gradcheck {
             return Ok(None);
         };
         let mut check = Gradcheck::compare(program.names(), &derivatives);
-        check.report = program.contact_modes().report;
+        check.report = report;
         for (input, row) in check.rows.iter_mut().enumerate() {
             if row.one_sided + row.skipped_at_kinks == 0 {
                 continue;
@@ -130,6 +142,7 @@ impl Gradcheck {
             }
         }
         self.report.merge(&other.report);
+        self.contradictory.merge(&other.contradictory);
     }
 
     /// The worst of all inputs.

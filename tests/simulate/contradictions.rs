@@ -53,6 +53,18 @@ fn conditions_that_contradict_each_other_are_named() {
     let both = vec!["lower limit of held", "equality weld-tie"];
     assert_eq!((code, names), (Some(3), both.into()), "{text}");
     assert!(text.contains("equality weld-tie: contradict each other"), "{text}");
+    // There is nothing to differentiate, and it does not take long to find out: no difference is taken.
+    let output = Folder::new("held-gradcheck");
+    output.write("scene.toml", &format!("[simulation]\ntime_step = 0.002\n{}", parts.concat()));
+    let output = output.run(&["gradcheck", "scene.toml", "--json", "--steps", "2"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let warned = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((&json["cases"], &json["contradictory"]), (&0.into(), &2.into()), "{warned}");
+    assert!(
+        output.status.code() == Some(3)
+            && warned.contains("in 2 of 2 steps conditions contradict each other or"),
+        "{warned}"
+    );
     // So are limits that are violated from the start, each with how far.
     let beyond = "body.held.joint.q: is 0, 5.000e-1 rad beyond its limits 0.5 and 1: it is pushed back at 5.0e1 rad/s";
     assert!(text.contains(beyond), "{text}");

@@ -11,6 +11,7 @@
 //! All of the search runs on values. On AD scalars one more Newton step for each order, at the final
 //! modes, carries the derivatives.
 
+use super::super::contradiction::contradiction;
 use super::super::kkt::Selection;
 use super::super::law::Law;
 use super::super::natural_residual::{
@@ -52,6 +53,8 @@ const PROXIMAL_STARTS: [(Start, Weights); 4] = [
 /// islands of hundreds of velocities come to this limit.
 const WORK: f64 = 5e10;
 const LEAST_ITERATIONS: usize = 100;
+/// Iterations of the proximal point method where conditions contradict each other.
+const HOPELESS_ITERATIONS: usize = 100;
 /// Limit of sweeps where nothing else is allowed.
 const SWEEPS: usize = 20_000;
 
@@ -244,8 +247,12 @@ impl Search {
             self.credit(Stage::InteriorPoint, best, &mut before);
         }
         self.kept.clone_from(&self.best);
+        // What contradicts itself has no solution to be found from anywhere: once, for the best there is.
+        let hopeless =
+            best > tolerance && *iterations < self.most && !contradiction(data).is_empty();
         if ProximalPoint::knows(data.laws) {
-            for (start, weights) in PROXIMAL_STARTS {
+            let starts = if hopeless { 1 } else { PROXIMAL_STARTS.len() };
+            for (start, weights) in PROXIMAL_STARTS.into_iter().take(starts) {
                 if best <= tolerance || *iterations >= self.most {
                     break;
                 }
@@ -255,7 +262,8 @@ impl Search {
                     Start::Convex => _ = self.interior_point(data, false, iterations),
                 }
                 let NewtonState { delassus, lambda, .. } = &mut self.state;
-                let left = self.most.saturating_sub(*iterations);
+                let left = if hopeless { HOPELESS_ITERATIONS } else { usize::MAX };
+                let left = left.min(self.most.saturating_sub(*iterations));
                 let goal = Goal { scale, enough, tolerance, iterations: left };
                 let found = self.proximal_point.run(data, delassus, weights, goal, lambda);
                 *iterations += found.iterations;
@@ -264,7 +272,7 @@ impl Search {
                 self.credit(Stage::ProximalPoint, best, &mut before);
             }
         }
-        if best > tolerance && *iterations < self.most {
+        if best > tolerance && *iterations < self.most && !hopeless {
             self.state.lambda.copy_from_slice(&self.kept);
             let found = self.search(data, scale, enough, true, iterations);
             self.keep_better(found, &mut best);
