@@ -114,7 +114,7 @@ fn number(value: &Value) -> f64 {
 #[test]
 fn the_builtin_experiment_is_one_json_object() {
     let folder = Folder::new("identify-builtin");
-    let start = ["--start", "floor-box/mu=0.05"];
+    let start = ["--start", "floor-box/mu=0.05", "--no-profiles"];
     let output = folder.run(&[&["identify", "--json", "--threads", "2"], &start[..]].concat());
     ends_with_code(&output, 0);
     assert!(output.stderr.is_empty());
