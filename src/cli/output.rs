@@ -93,7 +93,7 @@ pub(super) fn warn_of_contacts(report: &StepReport, model: &Model, settings: &Se
 
 /// Says on standard error which conditions contradict each other, if any, `of` something: a recording, or nothing.
 pub(super) fn warn_of_conflicts(conflicts: &Conflicts, of: &str, model: &Model, time_step: f64) {
-    if let Some(sentence) = conflicts.sentence(model, time_step) {
+    if let Some(sentence) = conflicts.sentence(model, Some(time_step)) {
         let of = if of.is_empty() { String::new() } else { format!("{of}: ") };
         warn(&format!("{of}{sentence}"));
     }

@@ -93,6 +93,7 @@ pub fn conclude(
         }
         let lower = lower.filter(|_| complete);
         let Some(lower) = lower else {
+            fit.warnings.extend(jumps(&fit, &profiles));
             return Ok(Conclusion { fit, halves, profiles, profile_effort, complete });
         };
         let fell = 1.0 - lower.loss / fit.loss;
@@ -122,9 +123,27 @@ pub fn conclude(
             ));
         }
         profiles.iter_mut().for_each(|profile| profile.insert(&fit));
+        fit.warnings.extend(jumps(&fit, &profiles));
         halves = errors(experiment, &mut fit, &around).or(halves);
         return Ok(Conclusion { fit, halves, profiles, profile_effort, complete });
     }
+}
+
+/// What to know of profiles that jump beside the result, in a sentence.
+fn jumps(fit: &Fit, profiles: &[LossProfile]) -> Option<String> {
+    let jump = |profile: &LossProfile| {
+        let fitted = &fit.parameters[profile.parameter];
+        Some((fitted.name.as_str(), profile.jump(fitted.value)?))
+    };
+    let (names, jumps): (Vec<&str>, Vec<f64>) = profiles.iter().filter_map(jump).unzip();
+    let least = jumps.into_iter().reduce(f64::min)?;
+    Some(format!(
+        "the loss jumps by {:.1} % or more beside the values of {} and hardly rises from there: minima lie close \
+         together, of which the search found a deep one; errors are of that one alone, so try other starts (starts, \
+         seed) or fewer frames (window), and take the spread of the results for how well these are known",
+        100.0 * least,
+        names.join(", ")
+    ))
 }
 
 /// The lowest of some points.

@@ -190,7 +190,9 @@ pub(super) fn warn(py: Python, report: &StepReport, scene: &Scene) -> PyResult<(
         let message = CString::new(text).map_err(|error| Error::new_err(error.to_string()))?;
         PyErr::warn(py, &category, &message, 1)
     };
-    let warnings = report.warnings(&scene.settings).join("; ");
+    let mut warnings = report.warnings(&scene.settings);
+    warnings.extend(report.conflicts.sentence(&scene.model, Some(scene.settings.time_step)));
+    let warnings = warnings.join("; ");
     if !warnings.is_empty() {
         say(py.get_type::<UnsolvedWarning>(), warnings)?;
     }

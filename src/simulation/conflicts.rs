@@ -27,15 +27,17 @@ impl Conflicts {
         self.first = self.first.or(first);
     }
 
-    /// Which conditions, and when, in a simulation of `model` in steps of `time_step` s; nothing if there are none.
-    pub fn sentence(&self, model: &Model, time_step: f64) -> Option<String> {
+    /// Which conditions, and when, in a simulation of `model` in steps of `time_step` s; of steps that do not follow each
+    /// other how many without it. Nothing if there are none.
+    pub fn sentence(&self, model: &Model, time_step: Option<f64>) -> Option<String> {
         let (step, conflict) = self.first?;
         let mut names = conflict.names(model);
         if conflict.unnamed() > 0 {
             names.push(format!("{} more", conflict.unnamed()));
         }
         let steps = if self.steps == 1 { "1 step".into() } else { format!("{} steps", self.steps) };
-        let when = format!("in {steps}, the first to {} s", step as f64 * time_step);
+        let first = time_step.map(|dt| format!(", the first to {} s", step as f64 * dt));
+        let when = format!("in {steps}{}", first.unwrap_or_default());
         let several = names.len() > 1;
         let names = names.join(", ");
         Some(match conflict.open {

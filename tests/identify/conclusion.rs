@@ -1,6 +1,6 @@
 //! A result, its errors and its profiles are of one function, and the result is the lowest point known of it.
 use stiction::identify::{
-    Conclusion, Dataset, Doing, Experiment, FitStatus, Problem, conclude, fit,
+    Conclusion, Dataset, Doing, Experiment, FitStatus, Others, Problem, conclude, fit,
 };
 
 use super::statistics::{path, tosses};
@@ -111,4 +111,28 @@ fn tosses_have_profiles_of_all_recordings() {
     is_of_one_function(&experiment, &dataset, &found);
     assert_eq!(found.profiles.len(), 3);
     assert_ne!(found.fit.status, FitStatus::IterationLimit);
+}
+
+/// A profile that jumps beside the result and goes on level has a jump; a parabola, however steep, has none, nor one that
+/// jumps to one side only, nor a section.
+#[test]
+fn a_jump_beside_the_result_is_told_from_a_parabola() {
+    let (experiment, dataset) = rippled();
+    let mut profile = concluded(&experiment, &dataset, 2).profiles.swap_remove(0);
+    profile.others = Others::Fitted;
+    profile.values = (-3..=3).map(f64::from).collect();
+    let mut jump = |loss: [f64; 7], others| {
+        profile.loss = loss.map(|rise| 0.2 * (1.0 + rise)).to_vec();
+        profile.others = others;
+        profile.jump(0.0)
+    };
+    let needle = [0.12, 0.11, 0.10, 0.0, 0.08, 0.09, 0.07];
+    let found = jump(needle, Others::Fitted).unwrap();
+    assert!((found - 0.08).abs() < 1e-12, "{found}");
+    assert_eq!(jump(needle, Others::Held), None);
+    for steep in [1e-3, 1e-2, 1.0] {
+        let parabola = [9.0, 4.0, 1.0, 0.0, 1.0, 4.0, 9.0].map(|rise| steep * rise);
+        assert_eq!(jump(parabola, Others::Fitted), None, "{steep}");
+    }
+    assert_eq!(jump([9.0, 4.0, 1.0, 0.0, 0.08, 0.09, 0.07], Others::Fitted), None);
 }

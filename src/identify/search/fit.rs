@@ -315,6 +315,7 @@ pub fn fit_from(
     let told = told.iter().map(|&i| space.free()[i]).collect();
     let mut warnings = warnings(&fitted, &h, &report, &experiment.scene.settings);
     warnings.extend(implausible);
+    warnings.extend(report.conflicts.sentence(&experiment.scene.model, None));
     for (i, parameter) in parameters.iter().enumerate().filter(|(_, p)| p.fixed) {
         fitted.insert(i, FittedParameter::fixed(parameter));
     }

@@ -52,6 +52,23 @@ pub(crate) struct Lower {
 }
 
 impl LossProfile {
+    /// By how much the loss jumps beside the value of the result, relative to it, if it does on both sides and hardly
+    /// rises from there: fits of the others that begin at the result get less deep than the result is, as minima lie
+    /// close together. A parabola rises ninefold from the first of three values to the last.
+    pub fn jump(&self, result: f64) -> Option<f64> {
+        let middle = self.values.iter().position(|&value| value == result)?;
+        let loss = self.loss[middle];
+        let rise = |&there: &f64| there / loss - 1.0;
+        let side = |first: Option<&f64>, last: Option<&f64>, points: usize| {
+            let (first, last) = (rise(first?), rise(last?));
+            (points >= 3 && first > JUMP && last < 2.0 * first).then_some(first)
+        };
+        let (down, up) = (&self.loss[..middle], &self.loss[middle + 1..]);
+        let (below, above) =
+            (side(down.last(), down.first(), middle)?, side(up.first(), up.last(), up.len())?);
+        (self.others == Others::Fitted).then_some(below.min(above))
+    }
+
     /// Takes the result of a fit among its points.
     pub(crate) fn insert(&mut self, fit: &Fit) {
         let value = fit.parameters[self.parameter].value;
@@ -109,6 +126,8 @@ pub(crate) const DERIVATIVE: usize = 3;
 /// The others are fitted when the sum of squares falls by less than this share of the mean square: at one standard
 /// error it is higher by one.
 const FITTED: f64 = 0.05;
+/// A rise of the loss beside the result from which on it can be a jump, relative to it.
+const JUMP: f64 = 0.01;
 /// A loss that is lower by less than this share is the same.
 pub(crate) const SAME: f64 = 1e-6;
 
