@@ -1,5 +1,7 @@
 //! Recorded velocities against differences of what they are the rates of.
 
+use std::f64::consts::TAU;
+
 use nalgebra::Vector3;
 
 use super::reading::{Order, Reading, amount};
@@ -8,6 +10,8 @@ use crate::spatial::{conjugate, log, product, rotation_matrix};
 
 /// Fewer pairs than this say nothing.
 const LEAST: usize = 10;
+/// How near a turn is to another, rad.
+const WHOLE_TURNS: f64 = 0.15;
 
 /// How the means of velocities go with differences, of many pairs of the two.
 struct Agreement {
@@ -180,7 +184,15 @@ pub(super) fn angular(tracks: &[Track], reading: &Reading) -> Option<String> {
     let agrees = |order, of_world| {
         Agreement::of(&pairs(order, of_world)).is_some_and(|found| found.cosine > 0.8)
     };
-    let found = Agreement::of(&pairs(reading.order, false))?;
+    let all = pairs(reading.order, false);
+    let found = Agreement::of(&all)?;
+    // What rolls by whole turns and a bit between two frames seems to turn by the bit.
+    const UNITS: [(f64, &str); 3] = [(57.3, "degrees/s"), (9.549, "turns/min"), (0.159, "turns/s")];
+    let in_unit = UNITS.iter().any(|(factor, _)| (found.ratio / factor).ln().abs() < 0.05);
+    let rolls = all.iter().filter(|(d, m)| is_whole_turns_more(d, m)).count();
+    if !in_unit && 5 * rolls >= 4 * all.len() {
+        return None;
+    }
     if found.cosine < 0.5 {
         let begin = "recorded angular velocities do not go the way that quaternions turn";
         let question = if reading.order == Order::Wxyz && agrees(Order::Xyzw, false) {
@@ -198,11 +210,17 @@ pub(super) fn angular(tracks: &[Track], reading: &Reading) -> Option<String> {
     if right.iter().any(|right| (found.ratio / right).ln().abs() < 0.5) {
         return None;
     }
-    let ask =
-        match unit(found.ratio, &[(57.3, "degrees/s"), (9.549, "turns/min"), (0.159, "turns/s")]) {
-            Some(unit) => format!("are they in {unit}? rad/s are read"),
-            None => "in which unit are they? rad/s are read".to_string(),
-        };
+    let ask = match unit(found.ratio, &UNITS) {
+        Some(unit) => format!("are they in {unit}? rad/s are read"),
+        None => "in which unit are they? rad/s are read".to_string(),
+    };
     let times = amount(found.ratio, "times");
     Some(format!("recorded angular velocities are {times} what quaternions turn: {ask}"))
+}
+
+/// Whether a rotation by `rates` (integrated, rad) is that by `turn` and one or more whole turns.
+fn is_whole_turns_more(turn: &Vector3<f64>, rates: &Vector3<f64>) -> bool {
+    let size = rates.norm();
+    let whole = ((size - turn.dot(rates) / size) / TAU).round();
+    whole >= 1.0 && (turn - rates * (1.0 - TAU * whole / size)).norm() < WHOLE_TURNS
 }
