@@ -181,7 +181,6 @@
 //! - `Zhong21`: Y. D. Zhong, B. Dey, A. Chakraborty, "Extending Lagrangian and Hamiltonian neural networks
 //!   with differentiable contact models", NeurIPS 2021. Impacts in two phases, the convex relaxation.
 
-pub mod ad;
 pub mod argmin;
 pub mod assemble;
 pub mod c_interface;
@@ -215,13 +214,15 @@ pub mod view;
 /// compile all physics once more.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::ad::least_norm::least_norm_inverse;
-    pub use crate::ad::linearization::Sum;
+    pub use crate::ad::internals::{Sum, least_norm_inverse};
     pub use crate::argmin::impact::natural_map::project as project_on_face;
     pub use crate::argmin::interior_point::{
         ConeInteriorPoint, ConeProgramData, second_order_cone,
     };
 }
+
+#[doc(inline)]
+pub use stiction_ad as ad;
 
 pub use error::{Error, ErrorKind};
 pub use model::Scene;

@@ -226,9 +226,9 @@ pub(super) fn rem<T: Real>(x: T, y: T) -> (T, T, T) {
 /// methods `unary(name, f, f')` and `binary(name, other, f, fx, fy)`.
 macro_rules! methods {
     () => {
-        $crate::ad::elementary::methods!(@unary recip sqrt cbrt abs exp exp2 exp_m1 ln ln_1p log2
+        $crate::elementary::methods!(@unary recip sqrt cbrt abs exp exp2 exp_m1 ln ln_1p log2
             log10 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh);
-        $crate::ad::elementary::methods!(@binary pow atan2 hypot rem);
+        $crate::elementary::methods!(@binary pow atan2 hypot rem);
 
         #[inline(always)]
         #[track_caller]
@@ -239,13 +239,13 @@ macro_rules! methods {
         #[inline(always)]
         #[track_caller]
         fn powi(self, n: i32) -> Self {
-            let (y, dy) = $crate::ad::elementary::powi(self.value, n);
+            let (y, dy) = $crate::elementary::powi(self.value, n);
             self.unary(&"powi", y, dy)
         }
         #[inline(always)]
         #[track_caller]
         fn powf(self, a: f64) -> Self {
-            let (y, dy) = $crate::ad::elementary::powf(self.value, a);
+            let (y, dy) = $crate::elementary::powf(self.value, a);
             self.unary(&"powf", y, dy)
         }
     };
@@ -253,7 +253,7 @@ macro_rules! methods {
         #[inline(always)]
         #[track_caller]
         fn $f(self) -> Self {
-            let (y, dy) = $crate::ad::elementary::$f(self.value);
+            let (y, dy) = $crate::elementary::$f(self.value);
             self.unary(&stringify!($f), y, dy)
         }
     )*};
@@ -261,7 +261,7 @@ macro_rules! methods {
         #[inline(always)]
         #[track_caller]
         fn $f(self, other: Self) -> Self {
-            let (z, dx, dy) = $crate::ad::elementary::$f(self.value, other.value);
+            let (z, dx, dy) = $crate::elementary::$f(self.value, other.value);
             self.binary(&stringify!($f), other, z, dx, dy)
         }
     )*};

@@ -200,7 +200,7 @@ pub struct Carry<T> {
 impl<T: Real> Carry<T> {
     /// y <- y - G (F(x, y) - its value), with the inverse G of dF/dy at the values of x and y, and once more against the
     /// rounding in G. The values stay as they are; NaN where they do not determine the derivative.
-    pub(crate) fn run<K: Node>(
+    pub fn run<K: Node>(
         &mut self,
         node: &K,
         solution: &K::Solution,

@@ -66,10 +66,13 @@ mod float;
 mod forward;
 mod function;
 mod implicit;
-pub(crate) mod instance;
+#[doc(hidden)]
+pub mod instance;
+#[doc(hidden)]
+pub mod instanced;
 mod lanes;
-pub(crate) mod least_norm;
-pub(crate) mod linearization;
+mod least_norm;
+mod linearization;
 mod node_rule;
 mod operators;
 mod push;
@@ -96,7 +99,8 @@ pub use forward::{jacobian, jvp, jvp_many};
 pub use function::Function;
 pub use implicit::Implicit;
 pub use lanes::LANES;
-pub(crate) use linearization::Carry;
+#[doc(hidden)]
+pub use linearization::Carry;
 pub use linearization::Linearization;
 pub use node_rule::{DualWorkspace, NodeRule, with_node_rule};
 pub use real::{Node, Real};
@@ -107,3 +111,10 @@ pub use tape::Tape;
 pub use tapes::TapeScalar;
 pub use var::Var;
 pub use var_arithmetic::VarWorkspace;
+
+/// What tests look at beyond the interface.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::least_norm::least_norm_inverse;
+    pub use crate::linearization::Sum;
+}

@@ -8,10 +8,10 @@ macro_rules! with_f64 {
         mul: |$xm:ident, $cm:ident| $mul:expr,
         div: |$xd:ident, $cd:ident| $div:expr,
     }) => {
-        $crate::ad::operators::with_f64!(@op [$($g)*] $t, Add, add, AddAssign, add_assign, $xa, $ca, $add);
-        $crate::ad::operators::with_f64!(@op [$($g)*] $t, Sub, sub, SubAssign, sub_assign, $xs, $cs, $sub);
-        $crate::ad::operators::with_f64!(@op [$($g)*] $t, Mul, mul, MulAssign, mul_assign, $xm, $cm, $mul);
-        $crate::ad::operators::with_f64!(@op [$($g)*] $t, Div, div, DivAssign, div_assign, $xd, $cd, $div);
+        $crate::operators::with_f64!(@op [$($g)*] $t, Add, add, AddAssign, add_assign, $xa, $ca, $add);
+        $crate::operators::with_f64!(@op [$($g)*] $t, Sub, sub, SubAssign, sub_assign, $xs, $cs, $sub);
+        $crate::operators::with_f64!(@op [$($g)*] $t, Mul, mul, MulAssign, mul_assign, $xm, $cm, $mul);
+        $crate::operators::with_f64!(@op [$($g)*] $t, Div, div, DivAssign, div_assign, $xd, $cd, $div);
     };
     (@op [$($g:tt)*] $t:ty, $Op:ident, $op:ident, $OpAssign:ident, $op_assign:ident, $x:ident, $c:ident, $body:expr) => {
         impl<$($g)*> std::ops::$Op<f64> for $t {

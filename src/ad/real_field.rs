@@ -5,7 +5,7 @@
 //!
 //! - **Branches on zero.** nalgebra skips what has the value 0, with its derivative. Exponentials and
 //!   logarithms of rotations (`from_scaled_axis`, `scaled_axis`) have derivative 0 at the angle 0, where
-//!   [`spatial`](crate::spatial) has the right one. Eigenvectors and singular vectors of a matrix that
+//!   `stiction::spatial` has the right one. Eigenvectors and singular vectors of a matrix that
 //!   is diagonal already have derivative 0. `normalize` of a zero vector is NaN.
 //! - **Repeated eigenvalues and singular values**, and their vectors, have arbitrary derivatives that
 //!   depend on the steps of the iteration: mathematically there are none, and no error says so.

@@ -11,8 +11,8 @@ use crate::spatial::{Quaternion, cross_matrix, exp, left_jacobian, product, rota
 
 /// The most that a body turns in one part, rad: Newton's method finds it from there.
 const LARGEST_TURN: f64 = 1.0;
-/// More parts are not made.
-const MOST_PARTS: f64 = 10_000.0;
+/// More parts are not made: what turns a hundred times within a step is not simulated by it.
+const MOST_PARTS: f64 = 1000.0;
 
 /// A rotation to be made.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,7 @@ mod closure;
 mod conflicts;
 mod flight;
 mod impacts;
+mod instances;
 mod joint_feedback;
 mod oddity;
 mod plausible;

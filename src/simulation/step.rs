@@ -1,11 +1,11 @@
 //! One step of the time-stepping map.
 
+use super::instances::instances;
 use super::plausible::plausible;
 use super::step_memory::StepMemory;
 use super::step_report::StepReport;
 use super::workspace::{Workspace, is_untouched};
 use crate::ad::Real;
-use crate::ad::instance::instances;
 use crate::argmin::{ContactResiduals, Report, Status};
 use crate::model::System;
 use crate::state::State;

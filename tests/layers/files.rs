@@ -52,7 +52,7 @@ const MEDIAN_LINES: usize = 150;
 
 fn imports(sources: &[Source]) -> Imports {
     let lib = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs");
-    let lib = fs::read_to_string(lib).unwrap();
+    let lib = fs::read_to_string(lib).unwrap().replace("pub use stiction_ad as ad;", "pub mod ad;");
     let files = sources.iter().map(|source| (source.path.as_path(), source.code.as_str()));
     Crate::new(files.chain([(Path::new("lib.rs"), lib.as_str())])).imports()
 }

@@ -75,7 +75,11 @@ fn sources() -> Vec<Source> {
                 let first = path.iter().next().unwrap().to_str().unwrap();
                 let module = first.trim_end_matches(".rs").to_string();
                 let text = fs::read_to_string(&file).unwrap();
-                let code = imports::code(&text);
+                let mut code = imports::code(&text);
+                // A package of its own, whose root is the module.
+                if module == "ad" {
+                    code = code.replace("crate::", "crate::ad::");
+                }
                 sources.push(Source { module, path, text, code });
             }
         }

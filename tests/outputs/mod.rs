@@ -25,7 +25,7 @@ upper = 1
 ";
 
 /// A folder with a scene, an experiment and its recording.
-fn folder(name: &str) -> crate::folder::Folder {
+pub fn folder(name: &str) -> crate::folder::Folder {
     let folder = crate::folder::Folder::new(name);
     folder.write("scene.toml", crate::program::SCENE);
     folder.write("experiment.toml", EXPERIMENT);

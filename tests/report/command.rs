@@ -5,6 +5,7 @@ use stiction::model::Scene;
 
 use super::pages::parts;
 use crate::folder::Folder;
+use crate::outputs;
 use crate::program::{SCENE, refuses, succeeds};
 
 #[test]
@@ -53,11 +54,16 @@ fn identify_writes_a_folder() {
 
     // Once more into the same folder; and the result alone, as before.
     std::fs::write(folder.path("out/scene.toml"), "old").unwrap();
-    succeeds(&folder.run(&["identify", "-o", "out", "--threads", "2", "--no-profiles"]));
+    let other = outputs::folder("report-again");
+    let again = folder.path("out");
+    let again = again.to_str().unwrap();
+    succeeds(&other.run(&["identify", "experiment.toml", "-o", again, "--no-profiles"]));
     assert_eq!(entries(), files);
-    assert_eq!(folder.read("out/scene.toml"), text);
-    succeeds(&folder.run(&["identify", "-o", "alone.json", "--threads", "2", "--no-profiles"]));
-    assert_eq!(folder.files(), ["alone.json", "out"]);
+    let other_text = folder.read("out/scene.toml");
+    assert!(other_text.contains("#   floor-ball/mu = ") && other_text != text, "{other_text}");
+    let before = other.files();
+    succeeds(&other.run(&["identify", "experiment.toml", "-o", "alone.json", "--no-profiles"]));
+    assert_eq!(other.files(), [&["alone.json".to_string()], &before[..]].concat());
 }
 
 #[test]
