@@ -135,6 +135,8 @@
 //!   Engineering 177 (3-4), 1999. Block Gauss-Seidel.
 //! - `Kaufman08`: D. M. Kaufman, S. Sueda, D. L. James, D. K. Pai, "Staggered projections for frictional
 //!   contact in multibody systems", ACM Transactions on Graphics 27 (5), 2008.
+//! - `Kelley60`: J. E. Kelley, "The cutting-plane method for solving convex programs", Journal of the Society for
+//!   Industrial and Applied Mathematics 8 (4), 1960.
 //! - `Kingma15`: D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
 //! - `Kolda03`: T. G. Kolda, R. M. Lewis, V. Torczon, "Optimization by direct search: new perspectives on
 //!   some classical and modern methods", SIAM Review 45 (3), 2003. Compass search.

@@ -100,10 +100,16 @@ impl Hull<'_, f64> {
     }
 
     /// The lowest of the vertices along a direction, and its height.
-    pub fn lowest(&self, direction: &Vector3<f64>) -> f64 {
+    pub fn lowest(&self, direction: &Vector3<f64>) -> (usize, f64) {
         let scaled = direction.component_mul(&self.scale);
-        let heights = self.polyhedron.vertices().iter().map(|v| scaled.dot(v));
-        heights.fold(f64::INFINITY, f64::min)
+        let mut lowest = (0, f64::INFINITY);
+        for (vertex, point) in self.polyhedron.vertices().iter().enumerate() {
+            let height = scaled.dot(point);
+            if height < lowest.1 {
+                lowest = (vertex, height);
+            }
+        }
+        lowest
     }
 
     /// Whether the foot of a point on the plane of a face is in it.

@@ -85,7 +85,8 @@ impl Rod<f64> {
     pub fn nearest(&self, point: &Vector3<f64>) -> (Part, f64) {
         let along = self.line.direction.dot(&(point - self.line.origin));
         let part = if along.abs() < self.half { Part::Side } else { Part::End(along >= 0.0) };
-        let place = along.clamp(-self.half, self.half);
+        // Numbers that are too large make some that are none, at which `clamp` panics.
+        let place = along.max(-self.half).min(self.half);
         (part, (point - self.at(place)).norm())
     }
 }

@@ -11,7 +11,7 @@ use crate::spatial::{Quaternion, cross_matrix, exp, left_jacobian, product, rota
 
 /// The most that a body turns in one part, rad: Newton's method finds it from there.
 const LARGEST_TURN: f64 = 1.0;
-/// More parts are not made: what turns a hundred times within a step is not simulated by it.
+/// More parts are not made: what turns a hundred times within a step is not followed.
 const MOST_PARTS: f64 = 1000.0;
 
 /// A rotation to be made.
@@ -23,7 +23,7 @@ pub(super) struct FreeRotation<T> {
     pub spin: Vector3<T>,
     /// How long a part is, s.
     pub duration: T,
-    /// How many there are.
+    /// How many there are; 0 if it would be too many.
     pub parts: usize,
 }
 
@@ -41,11 +41,14 @@ pub(super) struct FreeRotationDerivative<T> {
 impl<T: Real> FreeRotation<T> {
     pub fn new(inertia: Matrix3<T>, spin: Vector3<T>, duration: T) -> Self {
         let turn = spin.map(|x| x.value()).norm() * duration.value().abs();
-        let parts = (turn / LARGEST_TURN).ceil().clamp(1.0, MOST_PARTS);
-        FreeRotation { inertia, spin, duration: duration / parts, parts: parts as usize }
+        let parts = (turn / LARGEST_TURN).ceil().max(1.0);
+        // None: there is no end.
+        let count = if parts <= MOST_PARTS { parts as usize } else { 0 };
+        FreeRotation { inertia, spin, duration: duration / parts, parts: count }
     }
 
-    /// How the body has turned, and its angular velocity. Nothing if Newton's method does not converge.
+    /// How the body has turned, and its angular velocity. Nothing if Newton's method does not converge, or there are too
+    /// many parts.
     pub fn end(&self) -> Option<(Quaternion<T>, Vector3<T>)> {
         let mut spin = self.spin;
         let mut turned = None;
@@ -74,7 +77,7 @@ impl<T: Real> FreeRotation<T> {
             turn_by_spin = back * turn_by_spin + jacobian * (spin + next);
             (start, spin) = (end, next);
         }
-        Some(FreeRotationDerivative { turn, turn_by_spin, spin })
+        (self.parts > 0).then_some(FreeRotationDerivative { turn, turn_by_spin, spin })
     }
 
     /// The transpose of [`derivative`](Self::derivative): from the adjoints of turn and angular velocity at the

@@ -41,6 +41,8 @@ pub enum Doing<'a> {
     Profiles(usize, usize),
 }
 
+/// A share by which a known loss is lower that a result does not get to, and has to be told.
+const NOT_LOWEST: f64 = 1e-3;
 /// How often the search goes on from a lower point.
 const AGAIN: usize = 3;
 /// Work on profiles, in that of the search: about as much where there is use for it, and at most so many times.
@@ -108,8 +110,10 @@ pub fn conclude(
                 fit = again;
                 continue;
             }
-            // Rounding took away what was lower there.
-            fit.is_not_lowest(lower.loss);
+            // Less than this is rounding, and in rough losses one of many minima.
+            if !small && fell > NOT_LOWEST {
+                fit.is_not_lowest(fell);
+            }
             return Ok(Conclusion { fit, halves, profiles, profile_effort, complete });
         }
         // What is begun anew from here comes to the same: nobody watches.
@@ -131,6 +135,10 @@ pub fn conclude(
 
 /// What to know of profiles that jump beside the result, in a sentence.
 fn jumps(fit: &Fit, profiles: &[LossProfile]) -> Option<String> {
+    // Of rounding nothing is said.
+    if fit.is_exact() {
+        return None;
+    }
     let jump = |profile: &LossProfile| {
         let fitted = &fit.parameters[profile.parameter];
         Some((fitted.name.as_str(), profile.jump(fitted.value)?))

@@ -191,7 +191,7 @@ pub(super) fn warn(py: Python, report: &StepReport, scene: &Scene) -> PyResult<(
         PyErr::warn(py, &category, &message, 1)
     };
     let mut warnings = report.warnings(&scene.settings);
-    warnings.extend(report.conflicts.sentence(&scene.model, Some(scene.settings.time_step)));
+    warnings.extend(report.conflicts.sentence(&scene.model, None));
     let warnings = warnings.join("; ");
     if !warnings.is_empty() {
         say(py.get_type::<UnsolvedWarning>(), warnings)?;

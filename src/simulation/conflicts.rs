@@ -27,8 +27,8 @@ impl Conflicts {
         self.first = self.first.or(first);
     }
 
-    /// Which conditions, and when, in a simulation of `model` in steps of `time_step` s; of steps that do not follow each
-    /// other how many without it. Nothing if there are none.
+    /// Which conditions, and when, in a simulation of `model` in steps of `time_step` s; without it, of steps that do
+    /// not follow each other, in how many. Nothing if there are none.
     pub fn sentence(&self, model: &Model, time_step: Option<f64>) -> Option<String> {
         let (step, conflict) = self.first?;
         let mut names = conflict.names(model);

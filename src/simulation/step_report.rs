@@ -50,18 +50,15 @@ impl StepReport {
             let problems = if self.unsolved == 1 { "problem was" } else { "problems were" };
             warnings.push(format!(
                 "{} contact {problems} not solved in {} steps ({}; largest residual {:.1e}, tolerance \
-                 {:e}): the results are the best found and complete, but not to be trusted there; {}",
+                 {:e}): the results are the best found and complete, but not to be trusted there; try {}",
                 self.unsolved,
                 self.steps,
                 self.worst.status,
                 self.worst.residual,
                 settings.tolerance,
                 match settings.solver {
-                    _ if self.conflicts.steps > 0 => "some of their conditions cannot be met together",
-                    ContactSolver::GaussSeidel => {
-                        "try solver \"coupled\", which solves the same problem"
-                    }
-                    _ => "try a shorter time step or more compliance",
+                    ContactSolver::GaussSeidel => "solver \"coupled\", which solves the same problem",
+                    _ => "a shorter time step or more compliance",
                 }
             ));
         }

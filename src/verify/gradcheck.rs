@@ -7,6 +7,9 @@ use super::{Derivatives, Errors, StepProgram};
 use crate::ad::Error;
 use crate::simulation::StepReport;
 
+/// Residuals from here on are no rounding: what contradicts itself has no solution then.
+const NO_SOLUTION: f64 = 1e-3;
+
 /// What was found of one input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
@@ -71,7 +74,8 @@ impl Gradcheck {
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Gradcheck>, Error> {
         let report = program.contact_modes().report;
-        if report.unsolved > 0 && report.conflicts.steps > 0 {
+        let far = report.unsolved > 0 && report.worst.residual > NO_SOLUTION;
+        if far && report.conflicts.steps > 0 {
             return Ok(Some(Gradcheck { contradictory: report, ..Gradcheck::default() }));
         }
         let run = |x: &[f64]| program.run(x);

@@ -182,3 +182,78 @@ fn a_mimic_joint_follows_another() {
     let inertia = 0.1 + 0.09 + 3.0 * 0.25;
     assert_relative_eq!(0.5 * inertia * w * w, 9.81 * 0.3 * q.sin(), max_relative = 5e-3);
 }
+
+/// Planar linkages with a pin that holds in space, along no axis of the world: of its rows two are parallel, but for
+/// rounding.
+#[test]
+fn redundant_loops_are_solved_in_any_direction() {
+    for yaw in [0.0, 0.5, 1.2, 2.0_f64] {
+        let (sin, cos) = yaw.sin_cos();
+        let crank = [0.27_f64, 0.56, 0.49];
+        let link = |name: &str, rest: &str, length: f64, mass: f64| {
+            format!(
+                "[[body]]\nname = '{name}'\nmass = {mass}\ninertia = 0.003\ncenter_of_mass = [0, 0, {}]\n{rest}\n",
+                -0.5 * length
+            )
+        };
+        let hinge = |q: f64, v: f64| {
+            format!(
+                "joint = {{ type = 'revolute', axis = [{}, {cos}, 0], q = {q}, v = {v} }}",
+                -sin
+            )
+        };
+        // The ends of coupler and rocker meet.
+        let (first, second) = (0.94_f64, -1.11_f64);
+        let down = |angle: f64, length: f64| [-length * angle.sin(), -length * angle.cos()];
+        let (a, b) = (down(first, crank[0]), down(second, crank[1]));
+        let end = [a[0] + b[0], a[1] + b[1]];
+        let c = down(0.58, crank[2]);
+        let foot = [end[0] - c[0], 0.44 + end[1] - c[1]];
+        let text = [
+            "simulation.time_step = 0.005\n".to_string(),
+            link(
+                "crank",
+                &format!("{}\nposition = [0, 0, 0.44]", hinge(first, 0.5)),
+                crank[0],
+                2.0,
+            ),
+            link(
+                "coupler",
+                &format!(
+                    "parent = 'crank'\n{}\nposition = [0, 0, {}]",
+                    hinge(second - first, 0.0),
+                    -crank[0]
+                ),
+                crank[1],
+                2.7,
+            ),
+            link(
+                "rocker",
+                &format!(
+                    "{}\nposition = [{}, {}, {}]",
+                    hinge(0.58, 0.0),
+                    foot[0] * cos,
+                    foot[0] * sin,
+                    foot[1]
+                ),
+                crank[2],
+                0.43,
+            ),
+            format!(
+                "[[equality]]\nname = 'pin'\ntype = 'connect'\nbodies = ['coupler', 'rocker']\nanchors = \
+                 [[0, 0, {}], [0, 0, {}]]\n",
+                -crank[1], -crank[2]
+            ),
+        ];
+        let scene = parse(&text.concat());
+        let mut rollout = rollout(&scene);
+        for step in 0..200 {
+            let report = rollout.step(&scene.inputs);
+            assert!(report.unsolved == 0, "{yaw}, step {step}: {:?}", report.worst);
+        }
+        let state = &rollout.state;
+        let ends = [("coupler", crank[1]), ("rocker", crank[2])]
+            .map(|(name, length)| point(&scene, state, name, [0.0, 0.0, -length]));
+        assert!((ends[0] - ends[1]).norm() < 1e-9, "{yaw}: {ends:?}");
+    }
+}

@@ -5,6 +5,7 @@ use stiction::model::{Polyhedron, Shape};
 
 use super::every_pair::distance;
 use super::{BOX, CRYSTAL, CUBE, CYLINDER, Pair, least_gap};
+use crate::cases;
 use crate::random::Random;
 
 /// The same gaps, but for which of two axes that are as good is taken.
@@ -136,6 +137,34 @@ fn polyhedra_that_overlap_have_the_least_penetration() {
         }
         println!("{exact} of {count}");
         assert!(count > 100 && exact * 10 > count * 5, "{exact} of {count}");
+    }
+}
+
+/// Of so many faces that most are not looked at, as vertices of the other bound what they could separate.
+#[test]
+fn polyhedra_of_many_faces_have_the_least_penetration() {
+    let mut random = Random(106);
+    let points: Vec<_> = (0..80).map(|_| super::unit(&mut random)).collect();
+    let lump = Shape::Convex(std::sync::Arc::new(Polyhedron::hull(&points).unwrap()));
+    let lump: &'static Shape = Box::leak(Box::new(lump));
+    assert!(polyhedron(lump).faces().len() * polyhedron(lump).vertices().len() > 10_000);
+    for shapes in [[lump, lump], [lump, &CYLINDER]] {
+        let (mut exact, mut count) = (0, 0);
+        while count < cases::count(400, 0.1) {
+            let mut pair = Pair::random(shapes, &mut random, 1.0);
+            pair.sizes[0] = Vector3::new(0.5, 1.0, 0.7) * random.uniform(0.3, 1.0);
+            let depth = -separation(&pair);
+            if depth <= 1e-6 || depth > 0.4 {
+                continue;
+            }
+            count += 1;
+            let gap = least_gap(&pair.witnesses(0.0));
+            assert!((gap + depth).abs() < 0.02 * depth + 2e-3, "{gap} {depth} {pair:?}");
+            let round = shapes[1] == &CYLINDER;
+            exact += usize::from((gap + depth).abs() < if round { 5e-3 } else { 1e-10 });
+        }
+        println!("{exact} of {count}");
+        assert!(exact * 10 > count * 5, "{exact} of {count}");
     }
 }
 

@@ -26,8 +26,8 @@ struct Tally {
     gained: f64,
     /// The deepest penetration, relative to the way that the fastest body makes in a step.
     deepest: f64,
-    /// How far that goes which stays slower than a fall by one step in the second half of its scene, relative to the way
-    /// at that speed.
+    /// How far that goes which stays slower than a fall by one step in the second half of its scene, relative to the
+    /// way at that speed.
     drift: f64,
     /// s that all steps took.
     seconds: f64,

@@ -113,8 +113,8 @@ fn tosses_have_profiles_of_all_recordings() {
     assert_ne!(found.fit.status, FitStatus::IterationLimit);
 }
 
-/// A profile that jumps beside the result and goes on level has a jump; a parabola, however steep, has none, nor one that
-/// jumps to one side only, nor a section.
+/// A profile that jumps beside the result and goes on level has a jump; a parabola, however steep, has none, nor one
+/// that jumps to one side only, nor a section.
 #[test]
 fn a_jump_beside_the_result_is_told_from_a_parabola() {
     let (experiment, dataset) = rippled();

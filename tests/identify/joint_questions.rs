@@ -308,3 +308,33 @@ fn what_rests_rolls_or_slides_slowly_is_not_asked_about() {
     }
     table.check();
 }
+
+/// A ball that turns by whole turns and a bit from frame to frame: the bit is all that quaternions show of it, and no
+/// mistake. Rates in another unit are one all the same.
+#[test]
+fn whole_turns_between_frames_are_no_mistake() {
+    let ball = scenes::scene(
+        "gravity = [0, 0, 0]\n[simulation]\ntime_step = 0.01\n[[body]]\nname = \"ball\"\nmass = 0.4\n\
+         position = [0, 0, 1]\nshape = { sphere = 0.05 }\n",
+    );
+    let tau = std::f64::consts::TAU;
+    for (turns, bit) in [(0.0, 0.3), (1.0, 0.3), (2.0, 0.3), (1.0, -0.4)] {
+        for factor in [1.0, 180.0 / std::f64::consts::PI] {
+            let rate = (tau * turns + bit) / 0.1;
+            let record = |k: usize| {
+                let mut state = ball.state.clone();
+                let half = 0.5 * rate * 0.1 * k as f64;
+                state.q[3..7].copy_from_slice(&[half.cos(), 0.0, half.sin(), 0.0]);
+                state.v[4] = factor * rate;
+                state
+            };
+            let times = (0..12).map(|k| 0.1 * k as f64).collect();
+            let recorded = Recorded::all(&ball.model);
+            let states = (0..12).map(record).collect();
+            let recording = Trajectory { name: "turns.csv".into(), times, states, recorded };
+            let found = questions(&ball, &[recording.clone(), recording]);
+            let asked = found.iter().any(|question| question.contains("angular velocities"));
+            assert_eq!(asked, factor != 1.0, "{turns} {bit} {factor}: {found:?}");
+        }
+    }
+}

@@ -40,17 +40,33 @@ impl Condition {
 }
 
 /// Blocks whose conditions no velocities meet together, the most involved first. None if they can be met, or nothing
-/// is sure.
+/// is sure. Compliance, which lets conditions be met in part, is left aside.
 pub(crate) fn contradiction(data: &ContactData<f64>) -> Vec<usize> {
+    let (mut immovable, conditions) = conditions(data, |_| true);
+    immovable.extend(least_missing(&conditions));
+    immovable
+}
+
+/// Whether the conditions without compliance contradict each other, so that the problem has no solution.
+pub(super) fn contradicts_itself(data: &ContactData<f64>) -> bool {
+    let (_, conditions) = conditions(data, |block| data.compliance[block] == 0.0);
+    !least_missing(&conditions).is_empty()
+}
+
+/// Of some blocks those that nothing moves and are not met, and the conditions of the others.
+fn conditions(
+    data: &ContactData<f64>,
+    counts: impl Fn(usize) -> bool,
+) -> (Vec<usize>, Vec<Condition>) {
+    let (mut immovable, mut conditions) = (Vec::new(), Vec::new());
     if data.rows.velocities() > MOST_VELOCITIES || !data.is_admissible() {
-        return Vec::new();
+        return (immovable, conditions);
     }
     let mut delassus = Delassus::default();
     delassus.assemble(data);
     let scale = delassus.velocity_scale();
-    let (mut immovable, mut conditions) = (Vec::new(), Vec::new());
     for (i, (block, &law)) in data.blocks().iter().zip(data.laws).enumerate() {
-        if law == Law::Interval {
+        if law == Law::Interval || !counts(i) {
             continue;
         }
         let mut row = vec![0.0; data.rows.velocities()];
@@ -64,8 +80,7 @@ pub(crate) fn contradiction(data: &ContactData<f64>) -> Vec<usize> {
             immovable.push(i);
         }
     }
-    immovable.extend(least_missing(&conditions));
-    immovable
+    (immovable, conditions)
 }
 
 /// The conditions that the velocities which miss them least miss.

@@ -36,13 +36,18 @@ pub(super) fn natural_argument(
     [x[0] - rn * normal_velocity, x1 - rt * v1, x2 - rt * v2]
 }
 
+/// x, or the end of [-limit, limit] that is nearest; unlike `clamp` without a panic where they are no numbers.
+pub(in crate::argmin::contact) fn within(x: f64, limit: f64) -> f64 {
+    x.max(-limit).min(limit)
+}
+
 /// What the natural map makes of its argument: its projection.
 pub(super) fn project(law: Law, limit: f64, p: [f64; 3]) -> [f64; 3] {
     let normal = p[0].max(0.0);
     match law {
         Law::Equality => [p[0], 0.0, 0.0],
         Law::NonNegative => [normal, 0.0, 0.0],
-        Law::Interval => [p[0].clamp(-limit, limit), 0.0, 0.0],
+        Law::Interval => [within(p[0], limit), 0.0, 0.0],
         Law::Coulomb => {
             let (radius, size) = (limit * normal, length([p[1], p[2]]));
             let shrink = if size > radius { radius / size } else { 1.0 };
@@ -50,7 +55,7 @@ pub(super) fn project(law: Law, limit: f64, p: [f64; 3]) -> [f64; 3] {
         }
         Law::Pyramid => {
             let radius = limit * normal;
-            [normal, p[1].clamp(-radius, radius), p[2].clamp(-radius, radius)]
+            [normal, within(p[1], radius), within(p[2], radius)]
         }
         Law::Relaxed => {
             let size = length([p[1], p[2]]);

@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 
-use super::super::hull::Hull;
+use super::super::hull::{Hull, Plane};
 use crate::collision::Pose;
 
 /// By how much the faces of the second, and edges, must be better than what came before, as a fraction of
@@ -13,6 +13,19 @@ const MARGIN: f64 = 1e-3;
 /// By how much a later face of the same polyhedron must separate more: its faces are not parallel, but may be
 /// nearly so in fine meshes.
 const TIE: f64 = 1e-9;
+
+/// Faces times vertices from which on it is worth the while to bound separations first.
+const MANY: usize = 4000;
+
+/// How far below the best a face may be that is looked at all the same, as a fraction of the thickness: far more than
+/// [`TIE`].
+const SLACK: f64 = 1e-6;
+
+/// Vertices that bound separations, at most.
+const VERTICES: usize = 6;
+
+/// Edges of the first polyhedron that are kept in mind, at most; where there are more, all are looked at.
+const NEAR: usize = 256;
 
 /// Edges at a smaller angle than this (rad) are parallel: they make no axis.
 const PARALLEL: f64 = 1e-2;
@@ -54,8 +67,9 @@ pub(super) struct Axes {
 pub(super) fn separating(hulls: &[Hull<f64>; 2], second: &Pose<f64>, reach: f64) -> Option<Axes> {
     let thickness = hulls[0].thickness().min(hulls[1].thickness());
     let margin = |best: f64| MARGIN * (thickness + best.abs());
+    let mut found = [Lowest::default(); 2];
     let [first, other] = [(0, *second), (1, second.inverse())]
-        .map(|(body, relative)| best_face(hulls, body, &relative, reach));
+        .map(|(body, relative)| best_face(hulls, body, &relative, reach, &mut found[body]));
     let (first, other) = (first?, other?);
     let (face, best) = if other.1 > first.1 + margin(first.1) {
         (Face { body: 1, face: other.0 }, other.1)
@@ -65,8 +79,9 @@ pub(super) fn separating(hulls: &[Hull<f64>; 2], second: &Pose<f64>, reach: f64)
     let own = hulls[face.body].plane(face.face).normal;
     let normal = if face.body == 0 { own } else { second.rotation * own };
 
-    let pair = best_edges(hulls, second, reach)?;
-    let better = pair.1 > best + margin(best);
+    let enough = best + margin(best);
+    let pair = best_edges(hulls, second, reach, enough, &found)?;
+    let better = pair.1 > enough;
     let edges = better.then(|| Edges {
         flat: pair.2.cross(&normal).norm() <= FLAT,
         edges: pair.0,
@@ -78,42 +93,144 @@ pub(super) fn separating(hulls: &[Hull<f64>; 2], second: &Pose<f64>, reach: f64)
     Some(Axes { face, edges, most: most + 2.0 * margin(most), floor })
 }
 
-/// The face of a body that the other one, seen from it, is furthest above of.
+/// The face of a body that the other one, seen from it, is furthest above of. `found` gets vertices of the other.
 fn best_face(
     hulls: &[Hull<f64>; 2],
     body: usize,
     other: &Pose<f64>,
     reach: f64,
+    found: &mut Lowest,
 ) -> Option<(usize, f64)> {
     let (hull, seen) = (&hulls[body], &hulls[1 - body]);
-    let tie = TIE * hull.thickness();
-    let mut best = (0, f64::NEG_INFINITY);
-    for face in 0..hull.polyhedron.faces().len() {
+    let faces = hull.polyhedron.faces().len();
+    let separation = |face: usize| {
         let plane = hull.plane(face);
         let direction = other.rotation.tr_mul(&plane.normal);
-        let separation = seen.lowest(&direction) + plane.height(&other.position);
+        let (vertex, lowest) = seen.lowest(&direction);
+        (vertex, lowest + plane.height(&other.position))
+    };
+    let point = |vertex: usize| other.position + other.rotation * seen.vertex(vertex);
+    let mut least = f64::NEG_INFINITY;
+    if faces * seen.polyhedron.vertices().len() > MANY {
+        // Cutting planes (`Kelley60`): the face that may be the best, as far as the vertices found say.
+        let slack = SLACK * hull.thickness();
+        let mut face = hull.highest(&other.position).0;
+        for _ in 0..found.points.len() {
+            let (vertex, exact) = separation(face);
+            if exact > reach {
+                return None;
+            }
+            least = least.max(exact - slack);
+            found.add(point(vertex));
+            let (next, bound) = found.best_of(hull);
+            if bound <= least + 2.0 * slack || next == face {
+                break;
+            }
+            face = next;
+        }
+    }
+    let tie = TIE * hull.thickness();
+    let (mut best, mut lowest) = ((0, f64::NEG_INFINITY), 0);
+    for face in 0..faces {
+        if least > f64::NEG_INFINITY && found.bound(&hull.plane(face)) < least {
+            continue;
+        }
+        let (vertex, separation) = separation(face);
         if separation > reach {
             return None;
         }
         if separation > best.1 + tie {
-            best = (face, separation);
+            (best, lowest) = ((face, separation), vertex);
         }
     }
+    found.add(point(lowest));
     Some(best)
+}
+
+/// Some vertices of a polyhedron, as another one sees them. Along an axis it begins at the lowest of all its vertices, and
+/// so not above any of these: what bounds the separation along axes that need not be looked at.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lowest {
+    points: [Vector3<f64>; VERTICES],
+    count: usize,
+}
+
+impl Lowest {
+    /// Takes one more, instead of the last if there is no place.
+    fn add(&mut self, point: Vector3<f64>) {
+        let place = self.count.min(VERTICES - 1);
+        self.points[place] = point;
+        self.count = place + 1;
+    }
+
+    /// No face separates by more.
+    fn bound(&self, plane: &Plane<f64>) -> f64 {
+        let heights = self.points[..self.count].iter().map(|point| plane.height(point));
+        heights.fold(f64::INFINITY, f64::min)
+    }
+
+    /// The face with the largest bound, and it.
+    fn best_of(&self, hull: &Hull<f64>) -> (usize, f64) {
+        let mut best = (0, f64::NEG_INFINITY);
+        for face in 0..hull.polyhedron.faces().len() {
+            let bound = self.bound(&hull.plane(face));
+            if bound > best.1 {
+                best = (face, bound);
+            }
+        }
+        best
+    }
+
+    /// Whether an axis of this edge may separate by more than `enough`: one between the normals of its faces, a sum of
+    /// both over its length.
+    fn may_separate(&self, hull: &Hull<f64>, edge: usize, enough: f64) -> bool {
+        let edge = &hull.polyhedron.edges()[edge];
+        let [first, other] = edge.faces.map(|face| hull.plane(face).normal);
+        let start = hull.vertex(edge.ends[0]);
+        let longest = || (2.0 / (1.0 + first.dot(&other))).sqrt();
+        self.points[..self.count].iter().all(|point| {
+            let way = point - start;
+            let most = first.dot(&way).max(other.dot(&way));
+            enough < if most > 0.0 { most * longest() } else { most }
+        })
+    }
 }
 
 type Pair = ([usize; 2], f64, Vector3<f64>);
 
-/// The pair of edges along whose product the polyhedra are furthest apart, how far, and the normal.
-fn best_edges(hulls: &[Hull<f64>; 2], second: &Pose<f64>, reach: f64) -> Option<Pair> {
+/// The pair of edges along whose product the polyhedra are furthest apart, how far, and the normal; those that cannot
+/// separate by more than `enough` are left out.
+fn best_edges(
+    hulls: &[Hull<f64>; 2],
+    second: &Pose<f64>,
+    reach: f64,
+    enough: f64,
+    found: &[Lowest; 2],
+) -> Option<Pair> {
     let [first, other] = hulls;
+    let enough = enough.min(reach);
+    // Those of the first that may, as long as there is place for them.
+    let all = first.polyhedron.edges().len();
+    let (mut near, mut count) = ([0; NEAR], 0);
+    for i in (0..all).filter(|&i| found[0].may_separate(first, i, enough)) {
+        if let Some(place) = near.get_mut(count) {
+            *place = i;
+        }
+        count += 1;
+    }
+    let near = near.get(..count);
     let tie = TIE * first.thickness();
     let mut best = ([0; 2], f64::NEG_INFINITY, Vector3::zeros());
     for (j, edge) in other.polyhedron.edges().iter().enumerate() {
+        if !found[1].may_separate(other, j, enough) {
+            continue;
+        }
         let b = second.rotation * other.along(j);
         let [b1, b2] = edge.faces.map(|face| second.rotation * other.direction(face).0);
         let start = second.position + second.rotation * other.vertex(edge.ends[0]);
-        for (i, edge) in first.polyhedron.edges().iter().enumerate() {
+        for k in 0..near.map_or(all, <[usize]>::len) {
+            let i = near.map_or(k, |near| near[k]);
+            let edge = &first.polyhedron.edges()[i];
             // The arc between the normals of an edge's faces crosses the plane of the other arc, whose
             // normal is the other edge, and the other way round, on the same side of the sphere.
             let a = first.along(i);

@@ -223,7 +223,7 @@ impl Faces<'_, f64> {
         let polyhedron = self.incident.polyhedron;
         let direction = self.pose.rotation.tr_mul(&self.plane.normal);
         let tolerance = MERGE * self.incident.thickness();
-        let lowest = self.incident.lowest(&direction) + tolerance;
+        let lowest = self.incident.lowest(&direction).1 + tolerance;
         let mut best = f64::INFINITY;
         for face in 0..polyhedron.faces().len() {
             let low = |&vertex: &usize| direction.dot(&self.incident.vertex(vertex)) <= lowest;

@@ -9,8 +9,8 @@
 //! 2. A face is a reference: `face` clips the face that looks at it to the prism over it.
 //! 3. A pair of edges gives the point where their lines are nearest.
 //!
-//! The cost is that of vertices times faces and of edges times edges, without memory of earlier steps:
-//! meant for hulls of some hundred vertices at most.
+//! Along an axis a polyhedron begins not above any of its vertices, so that a few of them bound what all other faces and
+//! edges could separate: the cost is linear in faces and edges, without memory of earlier steps.
 
 mod axes;
 mod face;

@@ -183,15 +183,15 @@ impl Fit {
         self.loss < EXACT
     }
 
-    /// Takes note of a lower loss that is known, from which the search did not get lower.
-    pub(crate) fn is_not_lowest(&mut self, loss: f64) {
+    /// Takes note of a loss that is known and lower by a share, from which the search did not get lower.
+    pub(crate) fn is_not_lowest(&mut self, share: f64) {
         if self.status == FitStatus::Converged {
             self.status = FitStatus::Stalled;
         }
         self.warnings.push(format!(
-            "a lower loss is known, {loss:.6} instead of {:.6}, but a search from there does not get to it: \
-             minima lie close together; try shorter windows, or other starts (starts, seed)",
-            self.loss
+            "a loss is known that is lower by {:.2} %, but a search from there does not get to it: minima lie close \
+             together; try shorter windows, or other starts (starts, seed)",
+            100.0 * share
         ));
     }
 

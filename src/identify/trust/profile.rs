@@ -61,7 +61,7 @@ impl LossProfile {
         let rise = |&there: &f64| there / loss - 1.0;
         let side = |first: Option<&f64>, last: Option<&f64>, points: usize| {
             let (first, last) = (rise(first?), rise(last?));
-            (points >= 3 && first > JUMP && last < 2.0 * first).then_some(first)
+            (points >= 3 && first > JUMP && (0.0..2.0 * first).contains(&last)).then_some(first)
         };
         let (down, up) = (&self.loss[..middle], &self.loss[middle + 1..]);
         let (below, above) =

@@ -11,7 +11,7 @@
 //! All of the search runs on values. On AD scalars one more Newton step for each order, at the final
 //! modes, carries the derivatives.
 
-use super::super::contradiction::contradiction;
+use super::super::contradiction::contradicts_itself;
 use super::super::kkt::Selection;
 use super::super::law::Law;
 use super::super::natural_residual::{
@@ -53,8 +53,8 @@ const PROXIMAL_STARTS: [(Start, Weights); 4] = [
 /// islands of hundreds of velocities come to this limit.
 const WORK: f64 = 5e10;
 const LEAST_ITERATIONS: usize = 100;
-/// Iterations of the proximal point method where conditions contradict each other.
-const HOPELESS_ITERATIONS: usize = 100;
+/// Residuals from here on are no rounding: whether there is a solution at all may be asked.
+const FAR: f64 = 1e-3;
 /// Limit of sweeps where nothing else is allowed.
 const SWEEPS: usize = 20_000;
 
@@ -171,7 +171,7 @@ impl Search {
         let status = if residual <= tolerance {
             Status::Solved
         } else if method == ContactMethod::Newton && iterations < self.most {
-            // All ways have been tried until nothing got better.
+            // All ways have been tried until nothing got better, or could.
             Status::Stalled
         } else {
             Status::IterationLimit
@@ -247,13 +247,15 @@ impl Search {
             self.credit(Stage::InteriorPoint, best, &mut before);
         }
         self.kept.clone_from(&self.best);
-        // What contradicts itself has no solution to be found from anywhere: once, for the best there is.
-        let hopeless =
-            best > tolerance && *iterations < self.most && !contradiction(data).is_empty();
+        let mut hopeless = false;
         if ProximalPoint::knows(data.laws) {
-            let starts = if hopeless { 1 } else { PROXIMAL_STARTS.len() };
-            for (start, weights) in PROXIMAL_STARTS.into_iter().take(starts) {
+            for (attempt, (start, weights)) in PROXIMAL_STARTS.into_iter().enumerate() {
                 if best <= tolerance || *iterations >= self.most {
+                    break;
+                }
+                // What contradicts itself by far has no solution to be found from anywhere.
+                hopeless = attempt == 1 && best > FAR && contradicts_itself(data);
+                if hopeless {
                     break;
                 }
                 match start {
@@ -262,8 +264,7 @@ impl Search {
                     Start::Convex => _ = self.interior_point(data, false, iterations),
                 }
                 let NewtonState { delassus, lambda, .. } = &mut self.state;
-                let left = if hopeless { HOPELESS_ITERATIONS } else { usize::MAX };
-                let left = left.min(self.most.saturating_sub(*iterations));
+                let left = self.most.saturating_sub(*iterations);
                 let goal = Goal { scale, enough, tolerance, iterations: left };
                 let found = self.proximal_point.run(data, delassus, weights, goal, lambda);
                 *iterations += found.iterations;

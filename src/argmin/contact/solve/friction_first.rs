@@ -6,7 +6,7 @@
 //! has reached its own limit and follows, and the joint's limit carries the rest.
 
 use super::super::law::{Law, Mode};
-use super::super::natural_residual::SLIP_TOLERANCE;
+use super::super::natural_residual::{SLIP_TOLERANCE, within};
 use super::super::problem::ContactData;
 use super::super::solution::ContactSolution;
 use super::newton::NewtonState;
@@ -50,7 +50,7 @@ impl NewtonState<f64> {
                 continue;
             }
             let (sum, most) = (self.lambda[other] + sign * self.lambda[first], data.limit[j]);
-            let carried = sum.clamp(-most, most);
+            let carried = within(sum, most);
             let side = if sum > most {
                 1.0
             } else if sum < -most {
