@@ -150,7 +150,7 @@ fn polyhedra_of_many_faces_have_the_least_penetration() {
     assert!(polyhedron(lump).faces().len() * polyhedron(lump).vertices().len() > 10_000);
     for shapes in [[lump, lump], [lump, &CYLINDER]] {
         let (mut exact, mut count) = (0, 0);
-        while count < cases::count(400, 0.1) {
+        while count < cases::count(400, 0.05) {
             let mut pair = Pair::random(shapes, &mut random, 1.0);
             pair.sizes[0] = Vector3::new(0.5, 1.0, 0.7) * random.uniform(0.3, 1.0);
             let depth = -separation(&pair);
