@@ -110,6 +110,16 @@ fn mutated_files_are_refused_or_used() {
     assert!(failures.is_empty(), "{} cases fail: {}", failures.len(), failures[0]);
 }
 
+/// Those of a million that once failed: numbers beyond 1e300 in height fields, conditions that contradict each other,
+/// turns of 1e13 rad in a step, bodies of 100 km in the ground.
+#[test]
+fn what_failed_once_does_not_any_more() {
+    for number in [17165, 30751, 98635, 196738, 249436, 348740, 369369, 538205, 605772] {
+        let failures = failures(number..number + 1, 1);
+        assert!(failures.is_empty(), "{}", failures[0]);
+    }
+}
+
 /// As many as `STICTION_FUZZ` says, such as 0..1000000; on all cores.
 #[test]
 #[ignore = "an hour; see docs/verification.md"]
