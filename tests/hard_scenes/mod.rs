@@ -29,7 +29,7 @@ struct Tally {
     /// How far that goes which stays slower than a fall by one step in the second half of its scene, relative to the
     /// way at that speed.
     drift: f64,
-    /// s that all steps took.
+    /// s that all steps took: printed in the table, and nothing is judged by it.
     seconds: f64,
 }
 

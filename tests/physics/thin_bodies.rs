@@ -79,3 +79,29 @@ fn needles_land_on_the_floor_and_gain_no_energy() {
     }
     assert!(fastest > 5.0, "{fastest} rad a step");
 }
+
+/// A body that turns by hundreds of radians in a step keeps its energy; by thousands it is not followed, and that is said.
+#[test]
+fn what_turns_too_far_in_a_step_is_said() {
+    for (turn, solved) in [(900.0, true), (1100.0, false), (1e13, false)] {
+        let speed: f64 = turn / 0.01;
+        let scene = scene(&format!(
+            "[simulation]
+             time_step = 0.01
+             [[body]]
+             name = 'top'
+             mass = 1
+             inertia = [0.001, 0.002, 0.0025]
+             position = [0, 0, 1]
+             angular_velocity = [0, {:?}, {:?}]",
+            0.01 * speed,
+            speed
+        ));
+        let mut rollout = Rollout::new(scene.system(), scene.state.clone());
+        let report = rollout.step(&scene.inputs);
+        assert_eq!(report.unsolved == 0, solved, "{turn}: {:?}", report.worst);
+        let energy = |w: &[f64]| 0.001 * w[0] * w[0] + 0.002 * w[1] * w[1] + 0.0025 * w[2] * w[2];
+        let (before, after) = (energy(&scene.state.v[3..6]), energy(&rollout.state.v[3..6]));
+        assert!((after / before - 1.0).abs() < 1e-9, "{turn}: {before} {after}");
+    }
+}
