@@ -5,6 +5,7 @@
 //! in each. The first state of a family is compared entry by entry too, where `STICTION_CASES=full` asks for 1,000.
 
 use stiction::ad::{Function, LANES, Real};
+use stiction::argmin::Mode;
 use stiction::linearize::{JacobianWorkspace, Selection, StepJacobian, step_jacobian};
 use stiction::verify::{Derivatives, Gradcheck, StepProgram};
 
@@ -16,6 +17,8 @@ use crate::random::Random;
 #[derive(Clone, Copy, Debug, Default)]
 struct Apart {
     states: usize,
+    /// States drawn besides those, where a contact that slides nearly sticks.
+    creeping: usize,
     tape: f64,
     linearize: f64,
     residual: f64,
@@ -67,6 +70,14 @@ fn directions(program: &StepProgram, parameters: usize, random: &mut Random) -> 
     (0..LANES).map(&mut along).collect()
 }
 
+/// Contacts that slip slower than this part of the velocities there are creep. Slip is known to 1e-16 of these, and the
+/// direction of friction turns with it: no derivative is then known to 1e-9, and no difference keeps the modes. Feet with
+/// tilts come to that where their friction is at its limit and holds the tilt with it.
+const CREEP: f64 = 1e-6;
+
+/// States that are drawn at most, for each that is compared.
+const MOST_DRAWN: usize = 3;
+
 fn compare(family: &Family, states: usize, entry_by_entry: usize) -> Apart {
     let system = family.scene.system();
     let model = system.model;
@@ -74,7 +85,10 @@ fn compare(family: &Family, states: usize, entry_by_entry: usize) -> Apart {
     let inputs: Vec<usize> = (0..nv + model.nu()).collect();
     let (mut workspace, mut jacobian) = (JacobianWorkspace::default(), StepJacobian::default());
     let mut apart = Apart::default();
-    for count in (0..states).chain(known(&family.name).filter(|&count| count >= states)) {
+    for count in known(&family.name).chain(0..MOST_DRAWN * states) {
+        if apart.states >= states {
+            break;
+        }
         let mut random = Random(5 + count as u64);
         let sample = family.sample(&mut random);
         let (state, u) = (&sample.state, &sample.inputs);
@@ -87,6 +101,12 @@ fn compare(family: &Family, states: usize, entry_by_entry: usize) -> Apart {
         let mut memory = sample.memory.clone();
         step_jacobian(&system, state, u, selection, &mut memory, &mut workspace, &mut jacobian);
         if jacobian.report.unsolved > 0 {
+            continue;
+        }
+        let slides = || super::modes(family, &sample).contains(&Mode::Slide);
+        let is_known = known(&family.name).any(|known| known == count);
+        if !is_known && jacobian.report.worst.margin < CREEP && slides() {
+            apart.creeping += 1;
             continue;
         }
         apart.states += 1;
@@ -165,7 +185,7 @@ fn all_derivatives_of_a_step_agree() {
         let bounds = bounds(&family.name);
         // What `gradcheck` asks of the residual is what is asked here.
         let passed = failed == 0 || bounds[2] > 1e-8;
-        let enough = 10 * apart.states >= 9 * states && (compared > 0 || states < 10);
+        let enough = apart.states >= states && (compared > 0 || states < 10);
         let found = [tape, linearize, residual, differences];
         if !(passed && enough && found.iter().zip(bounds).all(|(found, most)| *found < most)) {
             wrong.push(format!("{}: {apart:?}", family.name));
