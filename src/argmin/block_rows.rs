@@ -4,7 +4,10 @@
 use std::ops::Range;
 
 use crate::ad::Real;
-use crate::linalg::dot;
+use crate::linalg::{Elimination, dot};
+
+/// From this many trees on matrices of velocities are factorised by blocks; below, dense kernels are faster.
+const MANY_TREES: usize = 8;
 
 /// Which velocities a block of rows acts on. Velocities come in *trees* (a free body, a tree of
 /// bodies held by joints) that only contacts couple: the mass matrix is block diagonal in them.
@@ -60,6 +63,11 @@ impl RowBlock {
     pub fn row<'a, T>(&self, entries: &'a [T], r: usize) -> &'a [T] {
         let start = self.entries + r * self.width();
         &entries[start..start + self.width()]
+    }
+
+    /// All rows of the block out of all entries of a matrix.
+    pub(crate) fn all_rows<'a, T>(&self, entries: &'a [T]) -> &'a [T] {
+        &entries[self.entries..self.entries + self.rows * self.width()]
     }
 
     /// Row `r` of the block, to be written.
@@ -195,6 +203,17 @@ impl BlockRows {
     /// How many trees there are.
     pub fn trees(&self) -> usize {
         self.trees.len()
+    }
+
+    /// Whether there are so many trees that matrices of velocities are factorised by blocks.
+    pub(crate) fn is_large(&self) -> bool {
+        self.trees.len() >= MANY_TREES
+    }
+
+    /// Decides the pattern of matrices A'DA, D block diagonal, unless it is that of the same trees and blocks already.
+    pub(crate) fn decide(&self, pattern: &mut Elimination) {
+        let sizes = self.trees.iter().map(|tree| tree.velocities);
+        pattern.decide(sizes, self.blocks.iter().map(|block| block.trees));
     }
 
     /// How many velocities there are.

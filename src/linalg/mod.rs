@@ -4,7 +4,9 @@
 //! and determinants are also [nodes](crate::ad::Node), the fast way to differentiate them, short to
 //! call as [`spd_solve`], [`solve`], [`log_det`] and [`log_abs_det`].
 
+mod block_lu;
 mod cholesky;
+mod elimination;
 mod factor_error;
 mod log_det;
 mod lu;
@@ -19,8 +21,10 @@ mod solve;
 mod spd_solve;
 mod wide_dot;
 
+pub(crate) use block_lu::BlockLu;
 pub use cholesky::{cholesky, solve_lower, solve_lower_transpose};
 pub(crate) use cholesky::{solve_lower_rows, solve_lower_transpose_rows, times_lower_transpose};
+pub(crate) use elimination::Elimination;
 pub use factor_error::FactorError;
 pub use log_det::{InverseFactor, LogAbsDet, LogDet, log_abs_det, log_det};
 pub use lu::Lu;

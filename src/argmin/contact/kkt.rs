@@ -56,6 +56,11 @@ struct Member<T> {
 /// tolerance of a solver such a row holds nothing.
 pub(super) const DEPENDENT: f64 = 1e-7;
 
+/// Whether a problem of many trees has nothing redundant but friction: all that is closed has a compliance.
+pub(super) fn shares_only_friction<T: Real>(data: &ContactData<T>, modes: &[Mode]) -> bool {
+    data.rows.is_large() && (0..modes.len()).all(|i| modes[i] == Mode::Break || !data.is_rigid(i))
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Normal,
@@ -80,6 +85,9 @@ pub(super) enum Selection {
     Proximal,
     /// The same, and steps are kept short by this weight relative to the diagonal.
     Damped(f64),
+    /// Proximal in friction that does not slip, and exact in all else: what solves for the rest by iteration. Contacts
+    /// whose slip is less than this part of s + R g, if any, count as clamped.
+    Iterated(Option<f64>),
 }
 
 /// Weight of the proximal term relative to the diagonal. Small enough to converge in a step or
@@ -137,7 +145,10 @@ impl<T: Real> ContactModes<T> {
     ) -> bool {
         let velocities = data.rows.velocities();
         if !self.set_up(data, delassus, at, selection) {
-            return self.matrix.factor(velocities);
+            return match data.rows.is_large() {
+                true => self.matrix.factor_by_blocks(&delassus.pattern),
+                false => self.matrix.factor(velocities),
+            };
         }
         self.shared.clear();
         self.shared.extend(self.members.iter().map(|member| member.unknown));
@@ -156,6 +167,7 @@ impl<T: Real> ContactModes<T> {
         let (coarse, dependent) = match selection {
             Selection::CoarseLeastNorm(coarse) => (Some(coarse), Some(coarse)),
             Selection::LeastNorm(dependent) => (None, Some(dependent)),
+            Selection::Iterated(coarse) => (coarse, None),
             _ => (None, None),
         };
         self.take_unknowns(data, delassus, at, coarse);
@@ -238,7 +250,7 @@ impl<T: Real> ContactModes<T> {
             let block = &data.blocks()[unknown.block];
             let of = (&self.direction[..], &self.limit[..], &self.laws[..], &self.modes[..]);
             let combinations = [test(of, &self.weight, unknown), motion(of, unknown)];
-            for (spread, b) in self.matrix.add(block.column_spans()).into_iter().zip(combinations) {
+            for (spread, b) in self.matrix.add(block).into_iter().zip(combinations) {
                 for (r, &b) in b.iter().enumerate().take(block.rows) {
                     if b.is_zero() && T::ORDER == 0 {
                         continue;
@@ -261,9 +273,10 @@ impl<T: Real> ContactModes<T> {
     ) {
         let weight = match selection {
             Selection::LeastNorm(_) | Selection::CoarseLeastNorm(_) => 0.0,
-            Selection::Proximal => PROXIMAL,
+            Selection::Proximal | Selection::Iterated(_) => PROXIMAL,
             Selection::Damped(weight) => weight,
         };
+        let exact = matches!(selection, Selection::Iterated(_));
         let damped = matches!(selection, Selection::Damped(_));
         self.matrix.diagonal.extend(self.unknowns.iter().map(|unknown| {
             let i = unknown.block;
@@ -275,7 +288,10 @@ impl<T: Real> ContactModes<T> {
                 Kind::Normal => (data.compliance[i], 0.0),
                 Kind::Stick(..) | Kind::Clamp => (T::zero(), delassus.tangential_scale(i)),
                 // s / (s + R g) = 1 - g R / (s + R g)
-                Kind::Slide => (T::one() - self.weight[i] * delassus.tangential_scale(i), 1.0),
+                Kind::Slide => (
+                    T::one() - self.weight[i] * delassus.tangential_scale(i),
+                    if exact { 0.0 } else { 1.0 },
+                ),
             };
             own + T::constant(weight * scale)
         }));
@@ -439,14 +455,24 @@ impl<T: Real> ContactModes<T> {
         (self.members.iter().map(|member| member.unknown), &self.range)
     }
 
+    /// Whether unknown `k` is friction that does not slip.
+    pub fn is_friction(&self, k: usize) -> bool {
+        matches!(self.unknowns[k].kind, Kind::Stick(..) | Kind::Clamp)
+    }
+
     /// K, its rows set up.
+    pub fn matrix_mut(&mut self) -> &mut ContactMatrix<T> {
+        &mut self.matrix
+    }
+
+    /// The same.
     pub fn matrix(&self) -> &ContactMatrix<T> {
         &self.matrix
     }
 
     /// z <- K^-1 z
-    pub fn solve(&mut self, z: &mut [T]) {
-        self.matrix.solve(z);
+    pub fn solve(&mut self, delassus: &Delassus<T>, z: &mut [T]) {
+        self.matrix.solve(&delassus.pattern, z);
     }
 
     /// Sets `held` to (I - P) lambda, so that `lambda` meets the conditions as it is.

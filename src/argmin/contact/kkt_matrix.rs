@@ -13,7 +13,8 @@
 //! solution is refined.
 
 use crate::ad::Real;
-use crate::linalg::{Lu, Range, dot};
+use crate::argmin::block_rows::RowBlock;
+use crate::linalg::{BlockLu, Elimination, Lu, Range, dot};
 
 /// First column and length of both parts of a row; the second may be empty.
 type Spans = [(usize, usize); 2];
@@ -40,6 +41,8 @@ enum Space {
     Contacts,
     /// Through H.
     Bodies,
+    /// Through H by blocks, without the least-norm rule.
+    Trees,
 }
 
 /// K, factorised. Reused, it allocates nothing.
@@ -51,6 +54,7 @@ pub(super) struct ContactMatrix<T> {
     /// Where the rows of an unknown start, and the end.
     starts: Vec<usize>,
     spans: Vec<Spans>,
+    trees: Vec<[usize; 2]>,
     /// D
     pub diagonal: Vec<T>,
     /// E
@@ -67,6 +71,7 @@ pub(super) struct ContactMatrix<T> {
     refined: bool,
     matrix: Vec<T>,
     lu: Lu<T>,
+    blocks: BlockLu<T>,
     body: Vec<T>,
     right: Vec<T>,
     column: Vec<T>,
@@ -78,13 +83,16 @@ impl<T: Real> ContactMatrix<T> {
         self.tests.clear();
         self.motions.clear();
         self.spans.clear();
+        self.trees.clear();
         self.diagonal.clear();
         self.starts.clear();
         self.starts.push(0);
     }
 
     /// Adds an unknown; returns its rows of B W and C W, zeros to be filled.
-    pub fn add(&mut self, spans: Spans) -> [&mut [T]; 2] {
+    pub fn add(&mut self, block: &RowBlock) -> [&mut [T]; 2] {
+        let spans = block.column_spans();
+        self.trees.push(block.trees);
         let start = self.tests.len();
         let end = start + spans[0].1 + spans[1].1;
         self.tests.resize(end, T::zero());
@@ -102,6 +110,28 @@ impl<T: Real> ContactMatrix<T> {
         self.places.clear();
         self.places.resize(self.spans.len(), None);
         self.factor_in(if self.spans.len() > velocities { Space::Bodies } else { Space::Contacts })
+    }
+
+    /// The same through H by blocks, in the `pattern` of the problem. False if singular.
+    pub fn factor_by_blocks(&mut self, pattern: &Elimination) -> bool {
+        self.velocities = pattern.rows();
+        self.rank = 0;
+        self.refined = false;
+        self.places.clear();
+        self.space = Space::Trees;
+        self.pivots.clone_from(&self.diagonal);
+        self.blocks.start(pattern, T::ORDER == 0 && self.tests == self.motions);
+        for k in 0..self.spans.len() {
+            let inverse = self.pivots[k].recip();
+            if !inverse.value().is_finite() {
+                return false;
+            }
+            let range = self.starts[k]..self.starts[k + 1];
+            self.column.clear();
+            self.column.extend(self.motions[range.clone()].iter().map(|&c| c * inverse));
+            self.blocks.add(pattern, self.trees[k], 1, &self.column, &self.tests[range]);
+        }
+        self.blocks.factor(pattern)
     }
 
     /// Factorises K with the rule. False if singular.
@@ -149,7 +179,7 @@ impl<T: Real> ContactMatrix<T> {
                 self.assemble();
                 self.lu.factor(&self.matrix, self.spans.len())
             }
-            Space::Bodies => {
+            Space::Bodies | Space::Trees => {
                 self.assemble_in_body_space();
                 self.lu.factor(&self.matrix, self.velocities + self.rank)
             }
@@ -179,7 +209,7 @@ impl<T: Real> ContactMatrix<T> {
             self.matrix[k * (side + 1)] = T::one();
         }
         for k in 0..self.spans.len() {
-            let shared = self.places[k].filter(|_| self.rank > 0);
+            let shared = self.place(k);
             let own = if shared.is_some() { T::constant(self.scale) } else { T::zero() };
             let pivot = self.diagonal[k] + own;
             self.pivots.push(pivot);
@@ -215,22 +245,22 @@ impl<T: Real> ContactMatrix<T> {
         }
     }
 
-    /// z <- K^-1 z
-    pub fn solve(&mut self, z: &mut [T]) {
+    /// z <- K^-1 z, K factorised by blocks in that pattern or otherwise.
+    pub fn solve(&mut self, pattern: &Elimination, z: &mut [T]) {
         if self.space == Space::Contacts {
             return self.lu.solve(z);
         }
         let mut right = std::mem::take(&mut self.right);
         right.clear();
         right.extend_from_slice(z);
-        self.solve_once(z);
+        self.solve_once(pattern, z);
         if self.refined {
             let mut column = std::mem::take(&mut self.column);
             self.times(z, &mut column);
             for (x, &right) in column.iter_mut().zip(&right) {
                 *x = right - *x;
             }
-            self.solve_once(&mut column);
+            self.solve_once(pattern, &mut column);
             for (z, &x) in z.iter_mut().zip(&column) {
                 *z += x;
             }
@@ -239,9 +269,32 @@ impl<T: Real> ContactMatrix<T> {
         self.right = right;
     }
 
+    /// X <- H^-1 X or H^-T X for velocities x `columns` numbers, H factorised by blocks.
+    pub fn solve_velocities(
+        &mut self,
+        pattern: &Elimination,
+        (transposed, columns): (bool, usize),
+        x: &mut [T],
+    ) {
+        match transposed {
+            false => self.blocks.solve_rows(pattern, columns, x),
+            true => self.blocks.solve_transpose_rows(pattern, columns, x),
+        }
+    }
+
+    /// The trees of unknown `k`, and its row of B W on their velocities.
+    pub fn test_row(&self, k: usize) -> ([usize; 2], &[T]) {
+        (self.trees[k], &self.tests[self.starts[k]..self.starts[k + 1]])
+    }
+
     /// Row `k` of B W, the entries that are not zero with their velocities.
     pub fn test(&self, k: usize) -> impl Iterator<Item = (usize, T)> + Clone + '_ {
         self.row(&self.tests, k)
+    }
+
+    /// Row `k` of B W, or of C W.
+    pub fn side(&self, k: usize, motion: bool) -> impl Iterator<Item = (usize, T)> + Clone + '_ {
+        self.row(if motion { &self.motions } else { &self.tests }, k)
     }
 
     /// Row `k` of C W.
@@ -264,13 +317,16 @@ impl<T: Real> ContactMatrix<T> {
     }
 
     /// z <- E^-1 (z - U H^-1 V' E^-1 z).
-    fn solve_once(&mut self, z: &mut [T]) {
+    fn solve_once(&mut self, pattern: &Elimination, z: &mut [T]) {
         for (z, &pivot) in z.iter_mut().zip(&self.pivots) {
             *z /= pivot;
         }
         let mut body = std::mem::take(&mut self.body);
         self.gather(z, &mut body);
-        self.lu.solve(&mut body);
+        match self.space {
+            Space::Trees => self.blocks.solve_rows(pattern, 1, &mut body),
+            _ => self.lu.solve(&mut body),
+        }
         for (k, z) in z.iter_mut().enumerate() {
             *z -= self.entry(k, &body) / self.pivots[k];
         }
@@ -302,7 +358,7 @@ impl<T: Real> ContactMatrix<T> {
             for (body, &c) in body[b..b + n].iter_mut().zip(&row[m..]) {
                 *body += z * c;
             }
-            if let Some(place) = self.places[k].filter(|_| self.rank > 0) {
+            if let Some(place) = self.place(k) {
                 let q = &self.basis[place * self.rank..(place + 1) * self.rank];
                 for (body, &q) in body[self.velocities..].iter_mut().zip(q) {
                     *body += z * q;
@@ -311,12 +367,17 @@ impl<T: Real> ContactMatrix<T> {
         }
     }
 
+    /// The place of unknown `k` in Q.
+    fn place(&self, k: usize) -> Option<usize> {
+        if self.rank > 0 { self.places[k] } else { None }
+    }
+
     /// Row `k` of U times `body`.
     fn entry(&self, k: usize, body: &[T]) -> T {
         let row = &self.tests[self.starts[k]..self.starts[k + 1]];
         let [(a, m), (b, n)] = self.spans[k];
         let mut sum = dot(&row[..m], &body[a..a + m]) + dot(&row[m..], &body[b..b + n]);
-        if let Some(place) = self.places[k].filter(|_| self.rank > 0) {
+        if let Some(place) = self.place(k) {
             let q = &self.basis[place * self.rank..(place + 1) * self.rank];
             let outside = dot(q, &body[self.velocities..]);
             sum += outside * -self.scale;

@@ -3,7 +3,7 @@
 use super::law::Law;
 use crate::ad::Real;
 use crate::argmin::block_rows::{BlockRows, RowBlock};
-use crate::linalg::{dot, solve_lower, solve_lower_transpose, times_lower_transpose};
+use crate::linalg::{Elimination, dot, solve_lower, solve_lower_transpose, times_lower_transpose};
 
 /// The coupled contact problem as a node.
 ///
@@ -252,6 +252,8 @@ pub(super) struct Delassus<T> {
     pub diagonal: Vec<[T; 9]>,
     /// b = J v_p, less the target in the first row of each block.
     pub b: Vec<T>,
+    /// That of matrices of velocities, where these are factorised by blocks.
+    pub pattern: Elimination,
     /// W' lambda
     y: Vec<T>,
 }
@@ -262,6 +264,7 @@ impl<T: Real> Delassus<T> {
         self.w.clone_from(&other.w);
         self.diagonal.clone_from(&other.diagonal);
         self.b.clone_from(&other.b);
+        self.pattern.clone_from(&other.pattern);
         self.y.clone_from(&other.y);
     }
 
@@ -272,6 +275,9 @@ impl<T: Real> Delassus<T> {
         self.b.clear();
         self.y.clear();
         self.y.resize(data.rows.velocities(), T::zero());
+        if data.rows.is_large() {
+            data.rows.decide(&mut self.pattern);
+        }
         for (i, block) in data.blocks().iter().enumerate() {
             let mut diagonal = [T::zero(); 9];
             for r in 0..block.rows {

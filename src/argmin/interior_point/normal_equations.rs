@@ -3,7 +3,7 @@
 use super::contact::Contact;
 use super::second_order_cone::{Matrix, Point, inner};
 use crate::argmin::block_rows::BlockRows;
-use crate::linalg::{Lu, PackedCholesky};
+use crate::linalg::{BlockLu, Elimination, Lu, PackedCholesky};
 
 /// The system (I + extra p p' + V W W'V) y = right in scaled steps, with W W' replaced by
 /// (W + e turn'W) W' where the shift is linearised. Reduced to as many unknowns as there are
@@ -21,6 +21,9 @@ pub(super) struct NormalEquations {
     newton: bool,
     cholesky: PackedCholesky<f64>,
     lu: Lu<f64>,
+    /// Of many trees.
+    pattern: Elimination,
+    blocks: BlockLu<f64>,
     row: Vec<f64>,
     rhs: Vec<f64>,
 }
@@ -56,6 +59,10 @@ impl NormalEquations {
     pub fn prepare(&mut self, rows: &BlockRows, w: &[f64]) {
         let n = 3 * rows.blocks().len();
         self.gram.clear();
+        if rows.is_large() {
+            rows.decide(&mut self.pattern);
+            return;
+        }
         if n >= rows.velocities() {
             return;
         }
@@ -90,6 +97,9 @@ impl NormalEquations {
         newton: bool,
     ) -> bool {
         self.newton = newton;
+        if rows.is_large() {
+            return self.factor_by_blocks(rows, w, contacts);
+        }
         self.matrix.clear();
         let side = if self.gram.is_empty() {
             self.assemble_velocities(rows, w, contacts);
@@ -103,6 +113,20 @@ impl NormalEquations {
         } else {
             self.cholesky.factor(&self.matrix, side).is_ok()
         }
+    }
+
+    fn factor_by_blocks(&mut self, rows: &BlockRows, w: &[f64], contacts: &[Contact]) -> bool {
+        multiply(rows, w, contacts, |c| &c.rows, &mut self.s);
+        if self.newton {
+            multiply(rows, w, contacts, |c| &c.turned, &mut self.turned);
+        }
+        let right = if self.newton { &self.turned } else { &self.s };
+        self.blocks.start(&self.pattern, !self.newton);
+        for block in rows.blocks() {
+            let (s, t) = (block.all_rows(&self.s), block.all_rows(right));
+            self.blocks.add(&self.pattern, block.trees, block.rows, s, t);
+        }
+        self.blocks.factor(&self.pattern)
     }
 
     fn assemble_velocities(&mut self, rows: &BlockRows, w: &[f64], contacts: &[Contact]) {
@@ -161,8 +185,10 @@ impl NormalEquations {
         }
     }
 
-    fn solve_factor(&mut self) {
-        if self.newton {
+    fn solve_factor(&mut self, rows: &BlockRows) {
+        if rows.is_large() {
+            self.blocks.solve_rows(&self.pattern, 1, &mut self.rhs);
+        } else if self.newton {
             self.lu.solve(&mut self.rhs);
         } else {
             self.cholesky.solve(&mut self.rhs);
@@ -182,7 +208,7 @@ impl NormalEquations {
                     block.add_times(block.row(&self.s, r), c.scaled_dx[r], &mut self.rhs);
                 }
             }
-            self.solve_factor();
+            self.solve_factor(rows);
             let s = if self.newton { &self.turned } else { &self.s };
             for (block, c) in rows.blocks().iter().zip(&mut *contacts) {
                 for r in 0..block.rows {
@@ -191,7 +217,7 @@ impl NormalEquations {
             }
         } else {
             self.rhs.extend(contacts.iter().flat_map(|c| c.scaled_dx));
-            self.solve_factor();
+            self.solve_factor(rows);
             for (c, x) in contacts.iter_mut().zip(self.rhs.chunks_exact(3)) {
                 c.scaled_dx.copy_from_slice(x);
             }

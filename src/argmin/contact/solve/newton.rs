@@ -87,7 +87,7 @@ impl<T: Real> NewtonState<T> {
         if matches!(selection, Selection::LeastNorm(_)) {
             modes.share(lambda, held, step);
         }
-        modes.solve(step);
+        modes.solve(delassus, step);
         for s in step.iter_mut() {
             *s = -*s;
         }

@@ -1,7 +1,7 @@
 //! The end of a solve of the coupled contact problem: the modes of the solution, and Newton at those
 //! modes by the rule that makes impulses unique.
 
-use super::super::kkt::{DEPENDENT, Iterate, Selection};
+use super::super::kkt::{DEPENDENT, Iterate, Selection, shares_only_friction};
 use super::super::law::{Law, Mode};
 use super::super::natural_residual::{SLIP_TOLERANCE, length};
 use super::super::problem::ContactData;
@@ -163,6 +163,9 @@ impl Search {
         solution.independent = None;
         self.best.clone_from(&self.state.lambda);
         self.state.follow(data);
+        if shares_only_friction(data, &solution.modes) {
+            return self.polish_by_blocks(data, solution, reached);
+        }
         for (attempt, dependent) in DEPENDENCE.into_iter().enumerate() {
             let last = attempt + 1 == DEPENDENCE.len();
             // Without rows that are nearly dependent there is nothing to be had by that.
@@ -189,6 +192,39 @@ impl Search {
             }
             self.return_to_best(data);
             solution.dependent = DEPENDENT;
+        }
+        iterations
+    }
+
+    /// The same for many trees, where the rule is that of [`least_norm`] by itself, which takes no matrix but that of a step
+    /// of Newton: both in turn until the residual is what it was.
+    fn polish_by_blocks(
+        &mut self,
+        data: &ContactData<f64>,
+        solution: &mut ContactSolution,
+        reached: [f64; 2],
+    ) -> usize {
+        let scale = self.state.delassus.velocity_scale();
+        let (mut iterations, mut least) = (0, self.residual(data, scale));
+        while least > reached[0] && iterations < POLISH_ITERATIONS {
+            self.state.take_modes(data, solution);
+            iterations += 1;
+            if self.state.newton_step(data, Selection::Proximal, &solution.held).is_none() {
+                break;
+            }
+            let (lambda, delassus) = (&mut self.state.lambda, &self.state.delassus);
+            least_norm(data, delassus, lambda, solution, &mut self.least_norm);
+            self.state.follow(data);
+            let residual = self.residual(data, scale);
+            if residual < least {
+                least = residual;
+                self.best.clone_from(&self.state.lambda);
+            } else if iterations > 2 {
+                break;
+            }
+        }
+        if least > reached[1] || self.residual(data, scale) > least {
+            self.return_to_best(data);
         }
         iterations
     }
@@ -248,6 +284,9 @@ impl Search {
         solution: &mut ContactSolution,
     ) -> bool {
         self.state.take_modes(data, solution);
+        if shares_only_friction(data, &solution.modes) {
+            return true;
+        }
         let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = &mut self.state;
         let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
         let rule = Selection::LeastNorm(solution.dependent);

@@ -19,7 +19,7 @@ use super::super::law::Law;
 use super::super::natural_residual::{length, natural_residual};
 use super::super::problem::{ContactData, Delassus};
 use crate::argmin::block_rows::RowBlock;
-use crate::linalg::{Lu, norm};
+use crate::linalg::{BlockLu, Lu, norm};
 
 /// The first weight relative to the scales of the contacts, the least and the largest.
 const WEIGHT: (f64, f64, f64) = (1e-2, 1e-12, 1e3);
@@ -89,6 +89,7 @@ pub(in crate::argmin::contact) struct ProximalPoint {
     sloped: Vec<f64>,
     matrix: Vec<f64>,
     lu: Lu<f64>,
+    blocks: BlockLu<f64>,
     candidate: Vec<f64>,
 }
 
@@ -193,7 +194,10 @@ impl ProximalPoint {
                 return usable;
             }
             self.step.clone_from(&self.f);
-            self.lu.solve(&mut self.step);
+            match data.rows.is_large() {
+                true => self.blocks.solve_rows(&delassus.pattern, 1, &mut self.step),
+                false => self.lu.solve(&mut self.step),
+            }
             self.start.clone_from(&self.moved);
             let (mut least, mut best) = (f64::INFINITY, 1.0);
             for halvings in 0..HALVINGS {
@@ -253,29 +257,51 @@ impl ProximalPoint {
     /// Factorises I + W' slope W, the Jacobian of F.
     fn factor(&mut self, data: &ContactData<f64>, delassus: &Delassus<f64>) -> bool {
         let velocities = self.moved.len();
-        self.matrix.clear();
-        self.matrix.resize(velocities * velocities, 0.0);
-        for k in 0..velocities {
-            self.matrix[k * (velocities + 1)] = 1.0;
+        let large = data.rows.is_large();
+        if large {
+            self.blocks.start(&delassus.pattern, self.slopes.iter().all(is_symmetric));
+        } else {
+            self.matrix.clear();
+            self.matrix.resize(velocities * velocities, 0.0);
+            for k in 0..velocities {
+                self.matrix[k * (velocities + 1)] = 1.0;
+            }
         }
         for (block, slope) in data.blocks().iter().zip(&self.slopes) {
+            let width = block.width();
+            self.sloped.clear();
+            self.sloped.resize(block.rows * width, 0.0);
             for (r, slope) in slope.iter().enumerate().take(block.rows) {
-                self.sloped.clear();
-                self.sloped.resize(block.width(), 0.0);
+                let sloped = &mut self.sloped[r * width..(r + 1) * width];
                 for (q, &slope) in slope.iter().enumerate().take(block.rows) {
                     if slope != 0.0 {
                         let row = block.row(&delassus.w, q);
-                        for (sum, &w) in self.sloped.iter_mut().zip(row) {
+                        for (sum, &w) in sloped.iter_mut().zip(row) {
                             *sum += slope * w;
                         }
                     }
                 }
-                let row = block.row(&delassus.w, r);
-                add_product(&mut self.matrix, velocities, block, row, &self.sloped);
             }
+            let rows = block.all_rows(&delassus.w);
+            if large {
+                self.blocks.add(&delassus.pattern, block.trees, block.rows, rows, &self.sloped);
+                continue;
+            }
+            for (row, sloped) in
+                rows.chunks_exact(width.max(1)).zip(self.sloped.chunks_exact(width.max(1)))
+            {
+                add_product(&mut self.matrix, velocities, block, row, sloped);
+            }
+        }
+        if large {
+            return self.blocks.factor(&delassus.pattern);
         }
         self.lu.factor(&self.matrix, velocities)
     }
+}
+
+fn is_symmetric(slope: &Slope) -> bool {
+    (0..3).all(|r| (0..r).all(|c| slope[r][c] == slope[c][r]))
 }
 
 /// matrix += x y' at the columns of the block.

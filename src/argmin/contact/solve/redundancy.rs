@@ -4,7 +4,7 @@ use super::super::law::{Law, Mode};
 use super::super::natural_residual::length;
 use super::super::problem::{ContactData, Delassus};
 use super::super::solution::ContactSolution;
-use crate::linalg::{cholesky, solve_lower, solve_lower_transpose};
+use crate::linalg::{BlockLu, cholesky, solve_lower, solve_lower_transpose};
 
 /// Memory of [`least_norm`].
 #[derive(Clone, Debug, Default)]
@@ -12,6 +12,9 @@ pub(in crate::argmin::contact) struct LeastNormWorkspace {
     members: Vec<usize>,
     gradient: Vec<f64>,
     hessian: Vec<f64>,
+    blocks: BlockLu<f64>,
+    /// Rows of a contact, weighted.
+    sloped: Vec<f64>,
     y: Vec<f64>,
 }
 
@@ -49,12 +52,18 @@ pub(in crate::argmin::contact) fn least_norm(
     s.y.resize(nv, 0.0);
     let mut size = 0.0_f64;
     let mut converged = false;
+    let large = data.rows.is_large();
+    let regular = 1e-12 * trace;
     for _ in 0..50 {
         // gradient = sum J_i' (Proj(J_i y) - lambda_i), hessian = sum J_i' dProj J_i
         s.gradient.clear();
         s.gradient.resize(nv, 0.0);
-        s.hessian.clear();
-        s.hessian.resize(nv * nv, 0.0);
+        if large {
+            s.blocks.start(&delassus.pattern, true);
+        } else {
+            s.hessian.clear();
+            s.hessian.resize(nv * nv, 0.0);
+        }
         for &i in &s.members {
             let block = &blocks[i];
             let x = [0, 1].map(|t| block.times(row(i, t), &s.y));
@@ -71,6 +80,9 @@ pub(in crate::argmin::contact) fn least_norm(
                 let held = lambda[block.first + 1 + t];
                 size = size.max(held.abs());
                 block.add_times(row(i, t), projected[t] - held, &mut s.gradient);
+                if large {
+                    continue;
+                }
                 let pair = row(i, 0).iter().zip(row(i, 1));
                 for (b, along) in pair.map(|(x, y)| slope[t][0] * x + slope[t][1] * y).enumerate() {
                     let b = block.column(b);
@@ -81,20 +93,38 @@ pub(in crate::argmin::contact) fn least_norm(
                     }
                 }
             }
+            if large {
+                let rows = &block.all_rows(&delassus.w)[block.width()..];
+                s.sloped.clear();
+                for slope in slope {
+                    let weights = slope.map(|slope| slope / regular);
+                    let pair = row(i, 0).iter().zip(row(i, 1));
+                    s.sloped.extend(pair.map(|(x, y)| weights[0] * x + weights[1] * y));
+                }
+                s.blocks.add(&delassus.pattern, block.trees, 2, rows, &s.sloped);
+            }
         }
         let norm = s.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
         if norm <= 1e-13 * trace.sqrt() * size {
             converged = true;
             break;
         }
-        for a in 0..nv {
-            s.hessian[a * nv + a] += 1e-12 * trace;
+        if large {
+            if !s.blocks.factor(&delassus.pattern) {
+                break;
+            }
+            s.blocks.solve_rows(&delassus.pattern, 1, &mut s.gradient);
+            s.gradient.iter_mut().for_each(|x| *x /= regular);
+        } else {
+            for a in 0..nv {
+                s.hessian[a * nv + a] += regular;
+            }
+            if !cholesky(&mut s.hessian, nv) {
+                break;
+            }
+            solve_lower(&s.hessian, nv, &mut s.gradient);
+            solve_lower_transpose(&s.hessian, nv, &mut s.gradient);
         }
-        if !cholesky(&mut s.hessian, nv) {
-            break;
-        }
-        solve_lower(&s.hessian, nv, &mut s.gradient);
-        solve_lower_transpose(&s.hessian, nv, &mut s.gradient);
         for (y, step) in s.y.iter_mut().zip(&s.gradient) {
             *y -= step;
         }
