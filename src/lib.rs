@@ -98,6 +98,7 @@
 //!   problems", Mathematical Programming 28, 1984.
 //! - `Curtis74`: A. R. Curtis, M. J. D. Powell, J. K. Reid, "On the estimation of sparse Jacobian
 //!   matrices", Journal of the Institute of Mathematics and its Applications 13 (1), 1974.
+//! - `Davis06`: T. A. Davis, "Direct Methods for Sparse Linear Systems", SIAM 2006. Elimination and its fill.
 //! - `DeSaxce98`: G. De Saxce, Z.-Q. Feng, "The bipotential method: a constructive approach to design the
 //!   complete contact law with friction and improved numerical algorithms", Mathematical and Computer
 //!   Modelling 28 (4-8), 1998. Coulomb's law as a cone and a shift.
@@ -111,6 +112,8 @@
 //! - `Gebremedhin07`: A. H. Gebremedhin, A. Tarafdar, F. Manne, A. Pothen, "New acyclic and star coloring
 //!   algorithms with application to computing Hessians", SIAM Journal on Scientific Computing 29 (3), 2007.
 //!   The greedy star colouring.
+//! - `George81`: A. George, J. W. H. Liu, "Computer Solution of Large Sparse Positive Definite Systems",
+//!   Prentice-Hall 1981. Orders of elimination.
 //! - `Golub13`: G. H. Golub, C. F. Van Loan, "Matrix Computations", fourth edition, Johns Hopkins
 //!   University Press 2013. Factorisations, ranks, refinement.
 //! - `Gottschalk96`: S. Gottschalk, M. C. Lin, D. Manocha, "OBBTree: a hierarchical structure for rapid
@@ -221,6 +224,7 @@ pub mod internals {
     pub use crate::argmin::interior_point::{
         ConeInteriorPoint, ConeProgramData, second_order_cone,
     };
+    pub use crate::linalg::{block_lu::BlockLu, elimination::Elimination};
 }
 
 #[doc(inline)]

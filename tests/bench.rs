@@ -95,3 +95,49 @@ fn bad_counts_are_refused() {
     }
     refuses(&folder.run(&["bench", "none.toml"]), &["none.toml"]);
 }
+
+/// Families are solved at each size, whichever way their matrices are factorised, and the exponents are there.
+#[test]
+fn families_grow() {
+    let folder = Folder::new("bench-families");
+    for (family, sizes) in [("tower", "4,40"), ("heap", "5,20"), ("wall", "2,5"), ("chain", "3,6")]
+    {
+        let command = ["bench", "--family", family, "--sizes", sizes, "--steps", "30"];
+        let command = [&command[..], &["--repeats", "1", "--jacobians", "1", "--json"]].concat();
+        let result: Value = serde_json::from_str(&succeeds(&folder.run(&command))).unwrap();
+        assert_eq!(result["family"], family);
+        let found = result["sizes"].as_array().unwrap();
+        let asked: Vec<u64> = sizes.split(',').map(|n| n.parse().unwrap()).collect();
+        assert_eq!(found.iter().map(|size| size["n"].as_u64().unwrap()).collect::<Vec<_>>(), asked);
+        for size in found {
+            assert_eq!(number(size, "/result/solver/unsolved"), 0.0, "{family}");
+        }
+        assert!(number(&result, "/growth/step").is_finite());
+    }
+}
+
+/// Their scenes are files that other simulators and other commands read.
+#[test]
+fn families_are_written() {
+    let folder = Folder::new("bench-written");
+    for (family, bodies) in [("tower", 3), ("hulls", 2)] {
+        let size = if family == "hulls" { "8" } else { "3" };
+        let write = ["bench", "--family", family, "--sizes", size, "--write", "scenes"];
+        succeeds(&folder.run(&write));
+        let file = format!("scenes/{family}{size}.xml");
+        let bench = ["bench", &file, "--steps", "2", "--repeats", "1", "--json"];
+        let result: Value = serde_json::from_str(&succeeds(&folder.run(&bench))).unwrap();
+        assert_eq!(number(&result, "/model/bodies"), f64::from(bodies));
+    }
+}
+
+#[test]
+fn sizes_that_are_none_are_refused() {
+    let folder = Folder::new("bench-sizes");
+    for (sizes, family, said) in
+        [("0", "tower", "from 1 to"), ("3", "hulls", "at least 4 vertices")]
+    {
+        let command = ["bench", "--family", family, "--sizes", sizes];
+        refuses(&folder.run(&command), &["--sizes", said]);
+    }
+}

@@ -6,8 +6,12 @@ use std::ops::Range;
 use crate::ad::Real;
 use crate::linalg::{Elimination, dot};
 
-/// From this many trees on matrices of velocities are factorised by blocks; below, dense kernels are faster.
-const MANY_TREES: usize = 8;
+/// From this many trees on matrices of velocities are factorised by blocks; below, dense kernels cost no more.
+const MANY_TREES: usize = 16;
+
+/// From this many on impulses that are not unique are chosen by blocks too. Below, by orthonormal bases, which lose no
+/// digits where rows are nearly dependent and cost as the cube of the velocities.
+const TOO_MANY_FOR_BASES: usize = 32;
 
 /// Which velocities a block of rows acts on. Velocities come in *trees* (a free body, a tree of
 /// bodies held by joints) that only contacts couple: the mass matrix is block diagonal in them.
@@ -208,6 +212,11 @@ impl BlockRows {
     /// Whether there are so many trees that matrices of velocities are factorised by blocks.
     pub(crate) fn is_large(&self) -> bool {
         self.trees.len() >= MANY_TREES
+    }
+
+    /// Whether there are so many that no dense basis of the rows is made.
+    pub(crate) fn is_huge(&self) -> bool {
+        self.trees.len() >= TOO_MANY_FOR_BASES
     }
 
     /// Decides the pattern of matrices A'DA, D block diagonal, unless it is that of the same trees and blocks already.

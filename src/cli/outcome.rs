@@ -13,6 +13,15 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
+    /// The worse of two.
+    pub fn worse(self, other: Outcome) -> Outcome {
+        match (self, other) {
+            (Outcome::Implausible, _) | (_, Outcome::Implausible) => Outcome::Implausible,
+            (Outcome::Done, other) => other,
+            (Outcome::Failed, _) => Outcome::Failed,
+        }
+    }
+
     /// Of what is `good` or not, and simulated these steps.
     pub fn of(good: bool, plausibility: &Plausibility) -> Outcome {
         match (plausibility.is_whole(), good) {

@@ -11,7 +11,7 @@ use crate::ad::Real;
 /// A = L D U, L_ik = A_ik D_k^-1, U_ki = D_k^-1 A_ki, where A_ik and A_ki are what is left when k is eliminated.
 /// Reused, it allocates nothing.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct BlockLu<T> {
+pub struct BlockLu<T> {
     symmetric: bool,
     /// D_k, then D_k^-1.
     diagonal: Vec<T>,
@@ -149,75 +149,38 @@ impl<T: Real> BlockLu<T> {
         }
     }
 
-    /// X <- A^-1 X for a row-major matrix of `columns` columns.
-    pub fn solve_rows(&mut self, pattern: &Elimination, columns: usize, x: &mut [T]) {
+    /// x <- A^-1 x
+    pub fn solve(&mut self, pattern: &Elimination, x: &mut [T]) {
         for k in 0..pattern.nodes() {
             let n = pattern.size(k);
             let inverse = &self.diagonal[pattern.diagonal(k)..][..n * n];
-            let own = &mut x[of(pattern, k, columns)];
+            let own = &mut x[pattern.range(k)];
             self.scratch.clear();
             self.scratch.extend_from_slice(own);
             own.fill(T::zero());
-            add_product(own, (inverse, n, 1), &self.scratch, [n, n, columns], T::one());
+            add_product(own, (inverse, n, 1), &self.scratch, [n, n, 1], T::one());
             self.scratch.copy_from_slice(own);
             for (i, at) in pattern.later(k) {
                 let m = pattern.size(i);
                 let block = &self.lower[at..at + n * m];
                 let left = if self.symmetric { (block, 1, m) } else { (block, n, 1) };
-                let target = &mut x[of(pattern, i, columns)];
-                add_product(target, left, &self.scratch, [m, n, columns], -T::one());
+                let target = &mut x[pattern.range(i)];
+                add_product(target, left, &self.scratch, [m, n, 1], -T::one());
             }
         }
         for k in (0..pattern.nodes()).rev() {
             let n = pattern.size(k);
             self.scratch.clear();
-            self.scratch.extend_from_slice(&x[of(pattern, k, columns)]);
+            self.scratch.extend_from_slice(&x[pattern.range(k)]);
             for (i, at) in pattern.later(k) {
                 let m = pattern.size(i);
                 let left = (&self.upper[at..at + n * m], m, 1);
-                let other = &x[of(pattern, i, columns)];
-                add_product(&mut self.scratch, left, other, [n, m, columns], -T::one());
+                let other = &x[pattern.range(i)];
+                add_product(&mut self.scratch, left, other, [n, m, 1], -T::one());
             }
-            x[of(pattern, k, columns)].copy_from_slice(&self.scratch);
+            x[pattern.range(k)].copy_from_slice(&self.scratch);
         }
     }
-
-    /// X <- A^-T X for a row-major matrix of `columns` columns.
-    pub fn solve_transpose_rows(&mut self, pattern: &Elimination, columns: usize, x: &mut [T]) {
-        for k in 0..pattern.nodes() {
-            let n = pattern.size(k);
-            self.scratch.clear();
-            self.scratch.extend_from_slice(&x[of(pattern, k, columns)]);
-            for (i, at) in pattern.later(k) {
-                let m = pattern.size(i);
-                let left = (&self.upper[at..at + n * m], 1, m);
-                let target = &mut x[of(pattern, i, columns)];
-                add_product(target, left, &self.scratch, [m, n, columns], -T::one());
-            }
-        }
-        for k in (0..pattern.nodes()).rev() {
-            let n = pattern.size(k);
-            self.scratch.clear();
-            self.scratch.extend_from_slice(&x[of(pattern, k, columns)]);
-            for (i, at) in pattern.later(k) {
-                let m = pattern.size(i);
-                let block = &self.lower[at..at + n * m];
-                let left = if self.symmetric { (block, m, 1) } else { (block, 1, n) };
-                let other = &x[of(pattern, i, columns)];
-                add_product(&mut self.scratch, left, other, [n, m, columns], -T::one());
-            }
-            let inverse = &self.diagonal[pattern.diagonal(k)..][..n * n];
-            let own = &mut x[of(pattern, k, columns)];
-            own.fill(T::zero());
-            add_product(own, (inverse, 1, n), &self.scratch, [n, n, columns], T::one());
-        }
-    }
-}
-
-/// The rows of a place in a row-major matrix.
-fn of(pattern: &Elimination, place: usize, columns: usize) -> Range<usize> {
-    let range = pattern.range(place);
-    range.start * columns..range.end * columns
 }
 
 /// target += sum over rows of x y', of the columns `own` and `others` of each.
@@ -229,6 +192,13 @@ fn add_outer<T: Real>(
 ) {
     for (x, y) in x.chunks_exact(width).zip(y.chunks_exact(width)) {
         let (x, y) = (&x[own.clone()], &y[others.clone()]);
+        if let Ok(y) = <&[T; 6]>::try_from(y) {
+            // Of free bodies, in registers.
+            for (target, &x) in target.as_chunks_mut::<6>().0.iter_mut().zip(x) {
+                (0..6).for_each(|k| target[k] += x * y[k]);
+            }
+            continue;
+        }
         for (target, &x) in target.chunks_exact_mut(y.len()).zip(x) {
             if !(x.is_zero() && T::ORDER == 0) {
                 target.iter_mut().zip(y).for_each(|(t, &y)| *t += x * y);

@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 /// The pattern of a block matrix and of its factors, decided once for a graph: rows and columns come in nodes (trees of
 /// bodies) of some velocities each, and what couples two of them (contacts) is an edge. Reused, it allocates nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Elimination {
+pub struct Elimination {
     /// How many rows each node has, and the first of them.
     sizes: Vec<usize>,
     firsts: Vec<usize>,

@@ -4,9 +4,9 @@
 //! and determinants are also [nodes](crate::ad::Node), the fast way to differentiate them, short to
 //! call as [`spd_solve`], [`solve`], [`log_det`] and [`log_abs_det`].
 
-mod block_lu;
+pub(crate) mod block_lu;
 mod cholesky;
-mod elimination;
+pub(crate) mod elimination;
 mod factor_error;
 mod log_det;
 mod lu;

@@ -5,6 +5,7 @@ mod degenerate;
 mod gradients;
 mod impacts;
 mod islands;
+mod many;
 mod random_scenes;
 mod regimes;
 mod scenes;

@@ -58,7 +58,7 @@ pub(super) const DEPENDENT: f64 = 1e-7;
 
 /// Whether a problem of many trees has nothing redundant but friction: all that is closed has a compliance.
 pub(super) fn shares_only_friction<T: Real>(data: &ContactData<T>, modes: &[Mode]) -> bool {
-    data.rows.is_large() && (0..modes.len()).all(|i| modes[i] == Mode::Break || !data.is_rigid(i))
+    data.rows.is_huge() && (0..modes.len()).all(|i| modes[i] == Mode::Break || !data.is_rigid(i))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,9 +85,6 @@ pub(super) enum Selection {
     Proximal,
     /// The same, and steps are kept short by this weight relative to the diagonal.
     Damped(f64),
-    /// Proximal in friction that does not slip, and exact in all else: what solves for the rest by iteration. Contacts
-    /// whose slip is less than this part of s + R g, if any, count as clamped.
-    Iterated(Option<f64>),
 }
 
 /// Weight of the proximal term relative to the diagonal. Small enough to converge in a step or
@@ -167,7 +164,6 @@ impl<T: Real> ContactModes<T> {
         let (coarse, dependent) = match selection {
             Selection::CoarseLeastNorm(coarse) => (Some(coarse), Some(coarse)),
             Selection::LeastNorm(dependent) => (None, Some(dependent)),
-            Selection::Iterated(coarse) => (coarse, None),
             _ => (None, None),
         };
         self.take_unknowns(data, delassus, at, coarse);
@@ -273,10 +269,9 @@ impl<T: Real> ContactModes<T> {
     ) {
         let weight = match selection {
             Selection::LeastNorm(_) | Selection::CoarseLeastNorm(_) => 0.0,
-            Selection::Proximal | Selection::Iterated(_) => PROXIMAL,
+            Selection::Proximal => PROXIMAL,
             Selection::Damped(weight) => weight,
         };
-        let exact = matches!(selection, Selection::Iterated(_));
         let damped = matches!(selection, Selection::Damped(_));
         self.matrix.diagonal.extend(self.unknowns.iter().map(|unknown| {
             let i = unknown.block;
@@ -288,10 +283,7 @@ impl<T: Real> ContactModes<T> {
                 Kind::Normal => (data.compliance[i], 0.0),
                 Kind::Stick(..) | Kind::Clamp => (T::zero(), delassus.tangential_scale(i)),
                 // s / (s + R g) = 1 - g R / (s + R g)
-                Kind::Slide => (
-                    T::one() - self.weight[i] * delassus.tangential_scale(i),
-                    if exact { 0.0 } else { 1.0 },
-                ),
+                Kind::Slide => (T::one() - self.weight[i] * delassus.tangential_scale(i), 1.0),
             };
             own + T::constant(weight * scale)
         }));
@@ -455,17 +447,7 @@ impl<T: Real> ContactModes<T> {
         (self.members.iter().map(|member| member.unknown), &self.range)
     }
 
-    /// Whether unknown `k` is friction that does not slip.
-    pub fn is_friction(&self, k: usize) -> bool {
-        matches!(self.unknowns[k].kind, Kind::Stick(..) | Kind::Clamp)
-    }
-
     /// K, its rows set up.
-    pub fn matrix_mut(&mut self) -> &mut ContactMatrix<T> {
-        &mut self.matrix
-    }
-
-    /// The same.
     pub fn matrix(&self) -> &ContactMatrix<T> {
         &self.matrix
     }

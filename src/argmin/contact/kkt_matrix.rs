@@ -116,7 +116,7 @@ impl<T: Real> ContactMatrix<T> {
     pub fn factor_by_blocks(&mut self, pattern: &Elimination) -> bool {
         self.velocities = pattern.rows();
         self.rank = 0;
-        self.refined = false;
+        self.refined = true;
         self.places.clear();
         self.space = Space::Trees;
         self.pivots.clone_from(&self.diagonal);
@@ -269,32 +269,9 @@ impl<T: Real> ContactMatrix<T> {
         self.right = right;
     }
 
-    /// X <- H^-1 X or H^-T X for velocities x `columns` numbers, H factorised by blocks.
-    pub fn solve_velocities(
-        &mut self,
-        pattern: &Elimination,
-        (transposed, columns): (bool, usize),
-        x: &mut [T],
-    ) {
-        match transposed {
-            false => self.blocks.solve_rows(pattern, columns, x),
-            true => self.blocks.solve_transpose_rows(pattern, columns, x),
-        }
-    }
-
-    /// The trees of unknown `k`, and its row of B W on their velocities.
-    pub fn test_row(&self, k: usize) -> ([usize; 2], &[T]) {
-        (self.trees[k], &self.tests[self.starts[k]..self.starts[k + 1]])
-    }
-
     /// Row `k` of B W, the entries that are not zero with their velocities.
     pub fn test(&self, k: usize) -> impl Iterator<Item = (usize, T)> + Clone + '_ {
         self.row(&self.tests, k)
-    }
-
-    /// Row `k` of B W, or of C W.
-    pub fn side(&self, k: usize, motion: bool) -> impl Iterator<Item = (usize, T)> + Clone + '_ {
-        self.row(if motion { &self.motions } else { &self.tests }, k)
     }
 
     /// Row `k` of C W.
@@ -324,7 +301,7 @@ impl<T: Real> ContactMatrix<T> {
         let mut body = std::mem::take(&mut self.body);
         self.gather(z, &mut body);
         match self.space {
-            Space::Trees => self.blocks.solve_rows(pattern, 1, &mut body),
+            Space::Trees => self.blocks.solve(pattern, &mut body),
             _ => self.lu.solve(&mut body),
         }
         for (k, z) in z.iter_mut().enumerate() {

@@ -27,12 +27,10 @@
 //! share the rule (rigid contacts that slide): then the columns (C W)_m = W_m + F differ from the rows, and S (Z'S) =
 //! Z + F'Q R^-1. How the rows of relaxed contacts turn with mu and the slip is left out of the null-space part.
 
-mod by_blocks;
 mod transpose;
 
-use self::by_blocks::BlockResponse;
 use super::compliant_rows::{CompliantRows, Projection};
-use super::kkt::{ContactModes, Iterate, Selection, shares_only_friction};
+use super::kkt::{ContactModes, Iterate, Selection};
 use super::problem::ContactData;
 use super::problem::CoupledContact;
 use super::solution::ContactSolution;
@@ -109,9 +107,6 @@ pub(crate) struct ContactResponse<T> {
     along_motions: Vec<T>,
     matrix: Vec<T>,
     lu: Lu<T>,
-    /// Of many trees all of this, by blocks.
-    by_blocks: bool,
-    blocks: BlockResponse<T>,
     /// Scratch memory: h or its adjoint by unknown; z; the part along Z; of the members what is outside the range.
     h: Vec<T>,
     z: Vec<T>,
@@ -131,9 +126,6 @@ impl<T: Real> ContactResponse<T> {
 
     /// The motion y with J y = lambda - held where the least-norm rule has something to choose; nothing elsewhere.
     pub fn preimage(&self) -> &[T] {
-        if self.by_blocks {
-            return self.blocks.preimage();
-        }
         if self.state.modes.members().1.is_deficient() { self.state.modes.preimage() } else { &[] }
     }
 
@@ -149,15 +141,6 @@ impl<T: Real> ContactResponse<T> {
         solution: &ContactSolution,
         selection: Selection,
     ) -> bool {
-        self.by_blocks = shares_only_friction(data, &solution.modes);
-        if self.by_blocks {
-            let coarse = match selection {
-                Selection::CoarseLeastNorm(coarse) => Some(coarse),
-                _ => None,
-            };
-            (self.is_oblique, self.sharing_matters) = (false, false);
-            return self.blocks.factor(&mut self.state, data, solution, coarse);
-        }
         let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = &mut self.state;
         let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
         modes.set_up(data, delassus, &at, selection);
@@ -298,11 +281,6 @@ impl<T: Real> ContactResponse<T> {
         }
         self.add_growth(node, perturbation);
         self.ask(perturbation);
-        if self.by_blocks {
-            let NewtonState { delassus, modes, .. } = &mut self.state;
-            let how = (false, columns);
-            return self.blocks.solve(modes, &delassus.pattern, how, &self.h, &mut perturbation.x);
-        }
         if self.sharing_matters {
             self.share(perturbation);
         }
@@ -357,35 +335,6 @@ impl<T: Real> ContactResponse<T> {
         if columns == 0 {
             return;
         }
-        if self.by_blocks {
-            let NewtonState { delassus, modes, .. } = &self.state;
-            self.blocks.share(modes, &delassus.pattern, perturbation);
-            self.h.clone_from(&self.blocks.z);
-        } else {
-            self.gather_impulses(perturbation);
-        }
-        let of = |k: usize| k * columns..(k + 1) * columns;
-        for (k, z) in self.h.chunks_exact(columns).enumerate() {
-            let (first, _, motion) = self.state.modes.unknown(k);
-            for (r, c) in
-                motion.into_iter().enumerate().filter(|(_, c)| !c.is_zero() || T::ORDER > 0)
-            {
-                if first + r < self.state.lambda.len() {
-                    add_scaled(&mut impulses[of(first + r)], -c, z);
-                }
-            }
-        }
-        if perturbation.limits.is_empty() {
-            return;
-        }
-        self.for_each_growth(node, |i, row, growth| {
-            add_scaled(&mut impulses[of(row)], growth, &perturbation.limits[of(i)]);
-        });
-    }
-
-    /// z by unknown into `h`, of the perturbation that was responded to last.
-    fn gather_impulses(&mut self, perturbation: &Perturbation<T>) {
-        let columns = perturbation.columns;
         if !self.sharing_matters {
             self.share(perturbation);
         }
@@ -419,6 +368,22 @@ impl<T: Real> ContactResponse<T> {
         }
         let w = &self.z[self.own.len() * columns..];
         self.compliant.impulses(w, columns, &mut self.h);
+        for (k, z) in self.h.chunks_exact(columns).enumerate() {
+            let (first, _, motion) = modes.unknown(k);
+            for (r, c) in
+                motion.into_iter().enumerate().filter(|(_, c)| !c.is_zero() || T::ORDER > 0)
+            {
+                if first + r < self.state.lambda.len() {
+                    add_scaled(&mut impulses[of(first + r)], -c, z);
+                }
+            }
+        }
+        if perturbation.limits.is_empty() {
+            return;
+        }
+        self.for_each_growth(node, |i, row, growth| {
+            add_scaled(&mut impulses[of(row)], growth, &perturbation.limits[of(i)]);
+        });
     }
 
     /// Friction at its limit and intervals at theirs grow with the limit, and relaxed cones open.

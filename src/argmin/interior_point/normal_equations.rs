@@ -187,7 +187,7 @@ impl NormalEquations {
 
     fn solve_factor(&mut self, rows: &BlockRows) {
         if rows.is_large() {
-            self.blocks.solve_rows(&self.pattern, 1, &mut self.rhs);
+            self.blocks.solve(&self.pattern, &mut self.rhs);
         } else if self.newton {
             self.lu.solve(&mut self.rhs);
         } else {

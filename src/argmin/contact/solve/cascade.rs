@@ -40,6 +40,10 @@ const DAMPED_ITERATIONS: usize = 60;
 const DAMPING: (f64, f64, f64) = (1e-3, 1e-9, 1e3);
 /// Sweeps of the first round.
 const FIRST_SWEEPS: usize = 3;
+/// Of very many trees, which are not polished by an exact rule, Newton goes on to this residual while it falls, once it is
+/// `CLOSE`.
+const ROUNDING: f64 = 1e-14;
+const CLOSE: f64 = 1e-12;
 /// How far the interior point goes before Newton takes over.
 const INTERIOR_TOLERANCE: f64 = 1e-12;
 /// Where the proximal point method starts, and its weights. Most problems need the first only.
@@ -82,6 +86,8 @@ pub(in crate::argmin::contact) struct Search {
     pub(in crate::argmin::contact) state: NewtonState<f64>,
     pub(in crate::argmin::contact) best: Vec<f64>,
     pub(in crate::argmin::contact) kept: Vec<f64>,
+    /// What was decided at `best`.
+    pub(in crate::argmin::contact) chosen: ContactSolution,
     start: Vec<f64>,
     end: Vec<f64>,
     y: Vec<f64>,
@@ -220,12 +226,13 @@ impl Search {
         iterations: &mut usize,
     ) -> f64 {
         let enough = 1e-2 * tolerance;
+        let clean = if data.rows.is_huge() { ROUNDING } else { enough };
         self.state.follow(data);
         self.best.clone_from(&self.state.lambda);
         self.stage = Stage::WarmStart;
         let mut best = self.residual(data, scale);
         if warm {
-            self.newton(data, scale, enough, &mut best, iterations);
+            self.newton(data, scale, clean, &mut best, iterations);
         }
         let mut before = best;
         if best > tolerance && *iterations < self.most {
@@ -234,7 +241,7 @@ impl Search {
             self.sweep(data, FIRST_SWEEPS);
             *iterations += FIRST_SWEEPS;
             self.keep_best(data, scale, &mut best);
-            self.newton(data, scale, enough, &mut best, iterations);
+            self.newton(data, scale, clean, &mut best, iterations);
             self.credit(Stage::Sweeps, best, &mut before);
         }
         if best > tolerance
@@ -243,7 +250,7 @@ impl Search {
         {
             self.state.follow(data);
             self.keep_best(data, scale, &mut best);
-            self.newton(data, scale, enough, &mut best, iterations);
+            self.newton(data, scale, clean, &mut best, iterations);
             self.credit(Stage::InteriorPoint, best, &mut before);
         }
         self.kept.clone_from(&self.best);
@@ -400,10 +407,14 @@ impl Search {
                 break;
             }
             *iterations += 1;
+            let before = *best;
             if !self.shortened_step(data, scale) {
                 break;
             }
             self.keep_best(data, scale, best);
+            if data.rows.is_huge() && *best <= CLOSE && *best > 0.5 * before {
+                break;
+            }
         }
     }
 

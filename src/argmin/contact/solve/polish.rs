@@ -197,7 +197,7 @@ impl Search {
     }
 
     /// The same for many trees, where the rule is that of [`least_norm`] by itself, which takes no matrix but that of a step
-    /// of Newton: both in turn until the residual is what it was.
+    /// of Newton: both in turn while that lowers a residual that is not `reached`.
     fn polish_by_blocks(
         &mut self,
         data: &ContactData<f64>,
@@ -207,6 +207,7 @@ impl Search {
         let scale = self.state.delassus.velocity_scale();
         let (mut iterations, mut least) = (0, self.residual(data, scale));
         while least > reached[0] && iterations < POLISH_ITERATIONS {
+            self.chosen.clone_from(solution);
             self.state.take_modes(data, solution);
             iterations += 1;
             if self.state.newton_step(data, Selection::Proximal, &solution.held).is_none() {
@@ -216,15 +217,13 @@ impl Search {
             least_norm(data, delassus, lambda, solution, &mut self.least_norm);
             self.state.follow(data);
             let residual = self.residual(data, scale);
-            if residual < least {
-                least = residual;
-                self.best.clone_from(&self.state.lambda);
-            } else if iterations > 2 {
+            if residual >= least {
+                solution.clone_from(&self.chosen);
+                self.return_to_best(data);
                 break;
             }
-        }
-        if least > reached[1] || self.residual(data, scale) > least {
-            self.return_to_best(data);
+            least = residual;
+            self.best.clone_from(&self.state.lambda);
         }
         iterations
     }

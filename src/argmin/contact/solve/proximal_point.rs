@@ -195,7 +195,7 @@ impl ProximalPoint {
             }
             self.step.clone_from(&self.f);
             match data.rows.is_large() {
-                true => self.blocks.solve_rows(&delassus.pattern, 1, &mut self.step),
+                true => self.blocks.solve(&delassus.pattern, &mut self.step),
                 false => self.lu.solve(&mut self.step),
             }
             self.start.clone_from(&self.moved);
