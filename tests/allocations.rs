@@ -1,6 +1,7 @@
 //! Steps and recordings allocate nothing once their memory has grown to size.
 
 mod checkpoints;
+mod many;
 mod recordings;
 mod shapes;
 
@@ -36,7 +37,7 @@ const STEPS: usize = 150;
 
 /// Rolls the scene out three times in the same memory, and returns the allocations of the third time,
 /// with the least and the largest number of touching points in a step.
-fn allocations<T: Real>(scene: &Scene, seed: impl Fn(f64, usize) -> T) -> (u64, usize, usize) {
+pub fn allocations<T: Real>(scene: &Scene, seed: impl Fn(f64, usize) -> T) -> (u64, usize, usize) {
     let mut parameters: Parameters<T> = scene.parameters.cast();
     for (k, x) in parameters.values.iter_mut().enumerate() {
         *x = seed(x.value(), k);

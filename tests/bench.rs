@@ -135,7 +135,7 @@ fn families_are_written() {
 fn sizes_that_are_none_are_refused() {
     let folder = Folder::new("bench-sizes");
     for (sizes, family, said) in
-        [("0", "tower", "from 1 to"), ("3", "hulls", "at least 4 vertices")]
+        [("0", "tower", "from 1 to"), ("3", "hulls", "from 4 to"), ("500", "chain", "to 190")]
     {
         let command = ["bench", "--family", family, "--sizes", sizes];
         refuses(&folder.run(&command), &["--sizes", said]);

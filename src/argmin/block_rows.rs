@@ -214,7 +214,7 @@ impl BlockRows {
         self.trees.len() >= MANY_TREES
     }
 
-    /// Whether there are so many that no dense basis of the rows is made.
+    /// Whether there are so many that the solver makes no dense basis of friction's rows.
     pub(crate) fn is_huge(&self) -> bool {
         self.trees.len() >= TOO_MANY_FOR_BASES
     }

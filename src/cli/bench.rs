@@ -28,13 +28,13 @@ pub(super) struct Arguments {
     #[arg(value_name = "SCENE", required_unless_present = "family", conflicts_with = "family")]
     scene: Option<PathBuf>,
     /// Times scenes of this family instead, one of each size
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["keyframe", "floating_base"])]
     family: Option<Family>,
     /// The sizes of the family; if left out, some that take a minute
     #[arg(long, value_name = "N,N,...", value_delimiter = ',', requires = "family")]
     sizes: Vec<usize>,
     /// Writes the scenes of the family into this folder, as MJCF, and times nothing
-    #[arg(long, value_name = "FOLDER", requires = "family")]
+    #[arg(long, value_name = "FOLDER", requires = "family", conflicts_with_all = ["steps", "jacobians", "settle"])]
     write: Option<PathBuf>,
     #[command(flatten)]
     options: SceneOptions,

@@ -190,6 +190,9 @@ fn add_outer<T: Real>(
     (y, others): (&[T], Range<usize>),
     width: usize,
 ) {
+    if own.is_empty() || others.is_empty() {
+        return;
+    }
     for (x, y) in x.chunks_exact(width).zip(y.chunks_exact(width)) {
         let (x, y) = (&x[own.clone()], &y[others.clone()]);
         if let Ok(y) = <&[T; 6]>::try_from(y) {
@@ -216,6 +219,7 @@ fn add_product<T: Real>(
     sign: T,
 ) {
     match p {
+        0 => {}
         1 => add_product_of::<T, 1>(target, (a, row, column), b, [m, n], sign),
         6 => add_product_of::<T, 6>(target, (a, row, column), b, [m, n], sign),
         _ => {

@@ -94,15 +94,15 @@ impl Elimination {
     fn eliminate(&mut self) {
         let nodes = self.sizes.len();
         let Memory { neighbours, merged, queue } = &mut self.memory;
-        neighbours.truncate(nodes);
-        neighbours.resize_with(nodes, Vec::new);
+        // Never fewer, so that the lists keep their memory.
+        neighbours.resize_with(nodes.max(neighbours.len()), Vec::new);
         neighbours.iter_mut().for_each(Vec::clear);
         for &[a, b] in self.edges.iter().filter(|[a, b]| a != b) {
             neighbours[a].push(b);
             neighbours[b].push(a);
         }
         queue.clear();
-        for (node, list) in neighbours.iter_mut().enumerate() {
+        for (node, list) in neighbours.iter_mut().enumerate().take(nodes) {
             list.sort_unstable();
             list.dedup();
             queue.push(Reverse((degree(list, &self.sizes), node)));
@@ -123,7 +123,8 @@ impl Elimination {
             let clique = std::mem::take(&mut neighbours[node]);
             for &other in &clique {
                 merge(&neighbours[other], &clique, [node, other], merged);
-                std::mem::swap(&mut neighbours[other], merged);
+                // Copied, so that each list keeps its own memory.
+                neighbours[other].clone_from(merged);
                 queue.push(Reverse((degree(&neighbours[other], &self.sizes), other)));
             }
             self.later.extend_from_slice(&clique);

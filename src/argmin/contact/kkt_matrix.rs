@@ -67,7 +67,7 @@ pub(super) struct ContactMatrix<T> {
     scale: f64,
     velocities: usize,
     space: Space,
-    /// Whether solutions are refined; without the rule the caller iterates anyhow.
+    /// Whether solutions are refined. Of dense matrices without the rule the caller iterates anyhow.
     refined: bool,
     matrix: Vec<T>,
     lu: Lu<T>,
@@ -179,7 +179,7 @@ impl<T: Real> ContactMatrix<T> {
                 self.assemble();
                 self.lu.factor(&self.matrix, self.spans.len())
             }
-            Space::Bodies | Space::Trees => {
+            _ => {
                 self.assemble_in_body_space();
                 self.lu.factor(&self.matrix, self.velocities + self.rank)
             }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 pub(in crate::cli) enum Family {
     /// n cubes on each other
     Tower,
-    /// n rows of n bricks, each over two
+    /// n rows of n bricks and one less in turn, each on two
     Wall,
     /// n boxes, balls, capsules and wedges, dropped in layers, turned by chance
     Heap,
@@ -37,6 +37,17 @@ impl Family {
             Family::Heap => &[10, 30, 100],
             Family::Chain => &[10, 20, 50],
             Family::Hulls => &[16, 64, 256, 1000],
+        }
+    }
+
+    /// The least and the largest size.
+    pub fn limits(self) -> [usize; 2] {
+        match self {
+            Family::Tower | Family::Heap => [1, 10_000],
+            Family::Wall => [1, 100],
+            // Bodies of a file are not nested deeper than 200 elements.
+            Family::Chain => [1, 190],
+            Family::Hulls => [4, 100_000],
         }
     }
 
@@ -84,7 +95,7 @@ fn wall(n: usize) -> String {
         let x = 0.2 * k as f64 + if row % 2 == 1 { 0.1 } else { 0.0 };
         free([x, 0.0, 0.05 + 0.1 * row as f64], [0.0; 3], brick)
     };
-    (0..n).flat_map(|row| (0..n).map(move |k| place(row, k))).collect()
+    (0..n).flat_map(|row| (0..n - row % 2).map(move |k| place(row, k))).collect()
 }
 
 /// A square of columns three or so layers deep.

@@ -12,6 +12,7 @@ use crate::assemble::Description;
 use crate::cli::drive::DriveOptions;
 use crate::cli::outcome::Outcome;
 use crate::cli::output::{self, number};
+use crate::cli::run_length::run_length;
 use crate::cli::scene_options::{SceneOptions, warn};
 use crate::cli::whole_files;
 use crate::formats::LoadOptions;
@@ -50,12 +51,11 @@ impl Growth<'_> {
             [] => self.family.sizes(),
             sizes => sizes,
         };
-        if let Some(&n) = sizes.iter().find(|&&n| !(1..=MOST).contains(&n)) {
-            let message = format!("must be from 1 to {MOST}, found {n}");
+        let [least, most] = self.family.limits();
+        if let Some(&n) = sizes.iter().find(|&&n| !(least..=most).contains(&n)) {
+            let name = self.family.name();
+            let message = format!("must be from {least} to {most} of a {name}, found {n}");
             return Err(Error::input("--sizes", None, "", message));
-        }
-        if self.family == Family::Hulls && sizes.iter().any(|&n| n < 4) {
-            return Err(Error::input("--sizes", None, "", "a hull has at least 4 vertices"));
         }
         if let Some(folder) = self.write {
             return write(self.family, sizes, folder, self.json);
@@ -63,7 +63,7 @@ impl Growth<'_> {
         let mut rows = Vec::new();
         let mut outcome = Outcome::Done;
         for &n in sizes {
-            let (row, found) = self.time(n)?;
+            let Some((row, found)) = self.time(n)? else { return Ok(Outcome::Failed) };
             if !self.json {
                 if rows.is_empty() {
                     output::print(&self.head(&row));
@@ -74,33 +74,31 @@ impl Growth<'_> {
             outcome = outcome.worse(found);
         }
         let growth = growth(&rows);
-        output::print(&match self.json {
-            true => output::json_text(summary(self.family, rows, &growth)),
-            false => {
-                let exponents = growth.iter().map(|(name, e)| format!("{name} n^{e:.2}"));
-                format!("growth: {}", exponents.collect::<Vec<_>>().join(", "))
-            }
-        });
+        if self.json {
+            output::print(&output::json_text(summary(self.family, rows, &growth)));
+        } else if !growth.is_empty() {
+            let exponents = growth.iter().map(|(name, e)| format!("{name} n^{e:.2}"));
+            output::print(&format!("growth: {}", exponents.collect::<Vec<_>>().join(", ")));
+        }
         Ok(outcome)
     }
 
-    fn time(&self, n: usize) -> Result<(Row, Outcome), Error> {
+    /// Nothing if it was interrupted or did not settle, which was said.
+    fn time(&self, n: usize) -> Result<Option<(Row, Outcome)>, Error> {
         let name = format!("{}{n}", self.family.name());
         let text = self.family.mjcf(n);
         let mut scene = Description::parse_xml(&text, &name, LoadOptions::default())?.scene()?;
         warn(&scene);
         let path = PathBuf::from(&name);
         let started = self.drive.start(&path, self.options, self.json, &mut scene)?;
-        let Some((mut drive, settled)) = started else {
-            let message = "did not settle, see above; leave --settle out";
-            return Err(Error::input(name, None, "", message));
-        };
-        let steps = self.steps.unwrap_or(STEPS);
+        let Some((mut drive, settled)) = started else { return Ok(None) };
+        let steps = Some(self.steps.unwrap_or(STEPS));
+        let steps = run_length(&path, scene.settings.time_step, steps)?;
         let jacobians = self.jacobians.unwrap_or(JACOBIANS).min(steps);
         let (repeats, json) = (self.repeats, self.json);
         let bench = Bench { path: &path, scene: &scene, steps, jacobians, settled, repeats, json };
         let (times, statistics) = measure(&bench, &mut drive)?;
-        Ok((row(&bench, n, &times, &statistics), bench.outcome(&statistics)))
+        Ok(Some((row(&bench, n, &times, &statistics), bench.outcome(&statistics))))
     }
 
     fn head(&self, row: &Row) -> String {
@@ -117,9 +115,6 @@ impl Growth<'_> {
         )
     }
 }
-
-/// The largest size.
-const MOST: usize = 100_000;
 
 fn write(family: Family, sizes: &[usize], folder: &Path, json: bool) -> Result<Outcome, Error> {
     fs::create_dir_all(folder).map_err(|error| whole_files::unwritable(folder, &error))?;

@@ -126,7 +126,7 @@ impl Search {
         solution: &mut ContactSolution,
     ) {
         self.state.start(data);
-        // Of each step of Newton a factorisation as large as there are velocities.
+        // Of each step of Newton a factorisation as large as there are velocities, as if it were dense.
         let velocities = data.rows.velocities() as f64;
         self.most = ((WORK / velocities.powi(3)) as usize).max(LEAST_ITERATIONS);
         let scale = self.state.delassus.velocity_scale();

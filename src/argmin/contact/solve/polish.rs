@@ -211,8 +211,11 @@ impl Search {
             self.state.take_modes(data, solution);
             iterations += 1;
             if self.state.newton_step(data, Selection::Proximal, &solution.held).is_none() {
+                self.return_to_best(data);
                 break;
             }
+            self.accept(solution);
+            solution.independent = None;
             let (lambda, delassus) = (&mut self.state.lambda, &self.state.delassus);
             least_norm(data, delassus, lambda, solution, &mut self.least_norm);
             self.state.follow(data);
@@ -283,6 +286,7 @@ impl Search {
         solution: &mut ContactSolution,
     ) -> bool {
         self.state.take_modes(data, solution);
+        // By blocks there is no basis of the null space: what is left in it moves with the rule as if it were of least norm.
         if shares_only_friction(data, &solution.modes) {
             return true;
         }
