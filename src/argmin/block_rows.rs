@@ -6,12 +6,10 @@ use std::ops::Range;
 use crate::ad::Real;
 use crate::linalg::{Elimination, dot};
 
-/// From this many trees on matrices of velocities are factorised by blocks; below, dense kernels cost no more.
-const MANY_TREES: usize = 16;
-
-/// From this many on impulses that are not unique are chosen by blocks too. Below, by orthonormal bases, which lose no
-/// digits where rows are nearly dependent and cost as the cube of the velocities.
-const TOO_MANY_FOR_BASES: usize = 32;
+/// From this many trees on matrices of velocities are factorised by blocks, and impulses that are not unique chosen by
+/// blocks too. Below, dense kernels and orthonormal bases take fewer iterations: they lose no digits where rows are nearly
+/// dependent. Boxes in a heap of 30 took as long either way, of mixed shapes half as long again by blocks.
+const MANY_TREES: usize = 32;
 
 /// Which velocities a block of rows acts on. Velocities come in *trees* (a free body, a tree of
 /// bodies held by joints) that only contacts couple: the mass matrix is block diagonal in them.
@@ -212,11 +210,6 @@ impl BlockRows {
     /// Whether there are so many trees that matrices of velocities are factorised by blocks.
     pub(crate) fn is_large(&self) -> bool {
         self.trees.len() >= MANY_TREES
-    }
-
-    /// Whether there are so many that the solver makes no dense basis of friction's rows.
-    pub(crate) fn is_huge(&self) -> bool {
-        self.trees.len() >= TOO_MANY_FOR_BASES
     }
 
     /// Decides the pattern of matrices A'DA, D block diagonal, unless it is that of the same trees and blocks already.

@@ -58,7 +58,7 @@ pub(super) const DEPENDENT: f64 = 1e-7;
 
 /// Whether a problem of many trees has nothing redundant but friction: all that is closed has a compliance.
 pub(super) fn shares_only_friction<T: Real>(data: &ContactData<T>, modes: &[Mode]) -> bool {
-    data.rows.is_huge() && (0..modes.len()).all(|i| modes[i] == Mode::Break || !data.is_rigid(i))
+    data.rows.is_large() && (0..modes.len()).all(|i| modes[i] == Mode::Break || !data.is_rigid(i))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

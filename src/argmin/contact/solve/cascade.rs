@@ -40,7 +40,7 @@ const DAMPED_ITERATIONS: usize = 60;
 const DAMPING: (f64, f64, f64) = (1e-3, 1e-9, 1e3);
 /// Sweeps of the first round.
 const FIRST_SWEEPS: usize = 3;
-/// Of very many trees, which are not polished by an exact rule, Newton goes on to this residual while it falls, once it is
+/// Of many trees, which are not polished by an exact rule, Newton goes on to this residual while it falls, once it is
 /// `CLOSE`.
 const ROUNDING: f64 = 1e-14;
 const CLOSE: f64 = 1e-12;
@@ -226,7 +226,7 @@ impl Search {
         iterations: &mut usize,
     ) -> f64 {
         let enough = 1e-2 * tolerance;
-        let clean = if data.rows.is_huge() { ROUNDING } else { enough };
+        let clean = if data.rows.is_large() { ROUNDING } else { enough };
         self.state.follow(data);
         self.best.clone_from(&self.state.lambda);
         self.stage = Stage::WarmStart;
@@ -412,7 +412,7 @@ impl Search {
                 break;
             }
             self.keep_best(data, scale, best);
-            if data.rows.is_huge() && *best <= CLOSE && *best > 0.5 * before {
+            if data.rows.is_large() && *best <= CLOSE && *best > 0.5 * before {
                 break;
             }
         }

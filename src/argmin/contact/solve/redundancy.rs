@@ -55,7 +55,7 @@ pub(in crate::argmin::contact) fn least_norm(
     s.y.resize(nv, 0.0);
     let mut size = 0.0_f64;
     let mut converged = false;
-    let large = data.rows.is_huge();
+    let large = data.rows.is_large();
     let regular = 1e-12 * trace;
     let (mut before, mut stagnant) = (f64::INFINITY, 0);
     let mut linear = false;
