@@ -98,7 +98,7 @@
 //!   problems", Mathematical Programming 28, 1984.
 //! - `Curtis74`: A. R. Curtis, M. J. D. Powell, J. K. Reid, "On the estimation of sparse Jacobian
 //!   matrices", Journal of the Institute of Mathematics and its Applications 13 (1), 1974.
-//! - `Davis06`: T. A. Davis, "Direct Methods for Sparse Linear Systems", SIAM 2006. Elimination and its fill.
+//! - `Davis06`: T. A. Davis, "Direct Methods for Sparse Linear Systems", SIAM 2006. Elimination, its fill, QR.
 //! - `DeSaxce98`: G. De Saxce, Z.-Q. Feng, "The bipotential method: a constructive approach to design the
 //!   complete contact law with friction and improved numerical algorithms", Mathematical and Computer
 //!   Modelling 28 (4-8), 1998. Coulomb's law as a cone and a shift.
@@ -224,7 +224,7 @@ pub mod internals {
     pub use crate::argmin::interior_point::{
         ConeInteriorPoint, ConeProgramData, second_order_cone,
     };
-    pub use crate::linalg::{block_lu::BlockLu, elimination::Elimination};
+    pub use crate::linalg::{block_lu::BlockLu, elimination::Elimination, front_qr::FrontQr};
 }
 
 #[doc(inline)]

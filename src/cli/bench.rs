@@ -18,10 +18,10 @@ use crate::Error;
 
 /// Time the steps of a scene and their Jacobians
 ///
-/// The scene is rolled out several times, on one thread; the fastest counts. Steps a second, the time of the
-/// stages of a step, Jacobians (A and B of dx+ = A dx + B du) a second, and what the solver did, which does not
-/// depend on the machine. With `--family`, scenes of a growing number of bodies instead, and how times grow with it. Exit
-/// code 1 if a contact problem was not solved, 2 if the input is bad.
+/// The scene is rolled out several times, on one thread; the fastest counts. Steps a second, the time of the stages
+/// of a step, Jacobians (A and B of dx+ = A dx + B du) a second, a step with its adjoint, and what the solver did,
+/// which does not depend on the machine. With `--family`, scenes of a growing number of bodies instead, and how times
+/// grow with it. Exit code 1 if a contact problem was not solved, 2 if the input is bad.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The scene: .toml, MJCF (.xml, .mjcf) or URDF (.urdf)

@@ -66,6 +66,27 @@ impl<T: Real> BlockLu<T> {
         }
     }
 
+    /// Puts `value` at row `i` of the node at place `a` and column `j` of that at `b`, which is `a` or later and
+    /// coupled to it, and where that is transposed.
+    pub fn put(
+        &mut self,
+        pattern: &Elimination,
+        (a, i): (usize, usize),
+        (b, j): (usize, usize),
+        value: T,
+    ) {
+        let (m, n) = (pattern.size(a), pattern.size(b));
+        if a == b {
+            let block = &mut self.diagonal[pattern.diagonal(a)..][..m * m];
+            (block[i * m + j], block[j * m + i]) = (value, value);
+        } else if let Some(at) = pattern.block(a, b) {
+            self.upper[at + i * n + j] = value;
+            if !self.symmetric {
+                self.lower[at + j * m + i] = value;
+            }
+        }
+    }
+
     /// Factorises. False if a pivot is singular to working precision, or not finite.
     #[must_use]
     pub fn factor(&mut self, pattern: &Elimination) -> bool {
@@ -151,36 +172,78 @@ impl<T: Real> BlockLu<T> {
 
     /// x <- A^-1 x
     pub fn solve(&mut self, pattern: &Elimination, x: &mut [T]) {
+        self.solve_rows(pattern, 1, x);
+    }
+
+    /// X <- A^-1 X for a row-major matrix of `columns` columns.
+    pub fn solve_rows(&mut self, pattern: &Elimination, columns: usize, x: &mut [T]) {
         for k in 0..pattern.nodes() {
             let n = pattern.size(k);
             let inverse = &self.diagonal[pattern.diagonal(k)..][..n * n];
-            let own = &mut x[pattern.range(k)];
+            let own = &mut x[of(pattern, k, columns)];
             self.scratch.clear();
             self.scratch.extend_from_slice(own);
             own.fill(T::zero());
-            add_product(own, (inverse, n, 1), &self.scratch, [n, n, 1], T::one());
+            add_product(own, (inverse, n, 1), &self.scratch, [n, n, columns], T::one());
             self.scratch.copy_from_slice(own);
             for (i, at) in pattern.later(k) {
                 let m = pattern.size(i);
                 let block = &self.lower[at..at + n * m];
                 let left = if self.symmetric { (block, 1, m) } else { (block, n, 1) };
-                let target = &mut x[pattern.range(i)];
-                add_product(target, left, &self.scratch, [m, n, 1], -T::one());
+                let target = &mut x[of(pattern, i, columns)];
+                add_product(target, left, &self.scratch, [m, n, columns], -T::one());
             }
         }
         for k in (0..pattern.nodes()).rev() {
             let n = pattern.size(k);
             self.scratch.clear();
-            self.scratch.extend_from_slice(&x[pattern.range(k)]);
+            self.scratch.extend_from_slice(&x[of(pattern, k, columns)]);
             for (i, at) in pattern.later(k) {
                 let m = pattern.size(i);
                 let left = (&self.upper[at..at + n * m], m, 1);
-                let other = &x[pattern.range(i)];
-                add_product(&mut self.scratch, left, other, [n, m, 1], -T::one());
+                let other = &x[of(pattern, i, columns)];
+                add_product(&mut self.scratch, left, other, [n, m, columns], -T::one());
             }
-            x[pattern.range(k)].copy_from_slice(&self.scratch);
+            x[of(pattern, k, columns)].copy_from_slice(&self.scratch);
         }
     }
+
+    /// X <- A^-T X for a row-major matrix of `columns` columns.
+    pub fn solve_transpose_rows(&mut self, pattern: &Elimination, columns: usize, x: &mut [T]) {
+        for k in 0..pattern.nodes() {
+            let n = pattern.size(k);
+            self.scratch.clear();
+            self.scratch.extend_from_slice(&x[of(pattern, k, columns)]);
+            for (i, at) in pattern.later(k) {
+                let m = pattern.size(i);
+                let left = (&self.upper[at..at + n * m], 1, m);
+                let target = &mut x[of(pattern, i, columns)];
+                add_product(target, left, &self.scratch, [m, n, columns], -T::one());
+            }
+        }
+        for k in (0..pattern.nodes()).rev() {
+            let n = pattern.size(k);
+            self.scratch.clear();
+            self.scratch.extend_from_slice(&x[of(pattern, k, columns)]);
+            for (i, at) in pattern.later(k) {
+                let m = pattern.size(i);
+                let block = &self.lower[at..at + n * m];
+                let left = if self.symmetric { (block, m, 1) } else { (block, 1, n) };
+                let other = &x[of(pattern, i, columns)];
+                add_product(&mut self.scratch, left, other, [n, m, columns], -T::one());
+            }
+            let inverse = &self.diagonal[pattern.diagonal(k)..][..n * n];
+            let own = &mut x[of(pattern, k, columns)];
+            own.fill(T::zero());
+            add_product(own, (inverse, 1, n), &self.scratch, [n, n, columns], T::one());
+        }
+    }
+}
+
+/// The rows of a place in a row-major matrix.
+fn of(pattern: &Elimination, place: usize, columns: usize) -> Range<usize> {
+    let range = pattern.range(place);
+    range.start * columns..range.end * columns
 }
 
 /// target += sum over rows of x y', of the columns `own` and `others` of each.

@@ -80,13 +80,25 @@ impl Elimination {
         self.sizes.extend(sizes);
         self.edges.clear();
         self.edges.extend(edges);
-        self.firsts.clear();
-        self.rows = 0;
-        for &size in &self.sizes {
-            self.firsts.push(self.rows);
-            self.rows += size;
-        }
         self.eliminate();
+        for place in 0..self.order.len() {
+            let range = self.starts[place]..self.starts[place + 1];
+            for other in &mut self.later[range.clone()] {
+                *other = self.places[*other];
+            }
+            self.later[range].sort_unstable();
+        }
+        self.lay_out();
+    }
+
+    /// The same order and pattern as `other`, where the node at each place has `extra` rows more.
+    pub fn enlarge(&mut self, other: &Elimination, extra: impl Fn(usize) -> usize) {
+        self.clone_from(other);
+        // It is that of no list of edges.
+        self.edges.clear();
+        for (&node, place) in self.order.iter().zip(0..) {
+            self.sizes[node] += extra(place);
+        }
         self.lay_out();
     }
 
@@ -133,8 +145,14 @@ impl Elimination {
         self.starts.push(self.later.len());
     }
 
-    /// From nodes to places, and where entries stand.
+    /// Where rows and entries stand.
     fn lay_out(&mut self) {
+        self.firsts.clear();
+        self.rows = 0;
+        for &size in &self.sizes {
+            self.firsts.push(self.rows);
+            self.rows += size;
+        }
         self.diagonals.clear();
         self.blocks.clear();
         (self.diagonal_entries, self.block_entries) = (0, 0);
@@ -142,12 +160,7 @@ impl Elimination {
             let size = self.size(place);
             self.diagonals.push(self.diagonal_entries);
             self.diagonal_entries += size * size;
-            let range = self.starts[place]..self.starts[place + 1];
-            for other in &mut self.later[range.clone()] {
-                *other = self.places[*other];
-            }
-            self.later[range.clone()].sort_unstable();
-            for k in range {
+            for k in self.starts[place]..self.starts[place + 1] {
                 self.blocks.push(self.block_entries);
                 self.block_entries += size * self.size(self.later[k]);
             }
@@ -185,6 +198,15 @@ impl Elimination {
     pub fn later(&self, place: usize) -> impl Iterator<Item = (usize, usize)> + Clone + '_ {
         let range = self.starts[place]..self.starts[place + 1];
         self.later[range.clone()].iter().copied().zip(self.blocks[range].iter().copied())
+    }
+
+    /// The rows of `place` and of the places that are coupled to it when it is eliminated: each its place, and which
+    /// it is in vectors.
+    pub fn columns(&self, place: usize) -> impl Iterator<Item = (usize, usize)> + Clone + '_ {
+        let later = self.later[self.starts[place]..self.starts[place + 1]].iter().copied();
+        std::iter::once(place)
+            .chain(later)
+            .flat_map(|place| self.range(place).map(move |row| (place, row)))
     }
 
     /// Where the entries of the diagonal block of `place` start.

@@ -102,6 +102,22 @@ impl<T: Real> Workspace<T> {
         }))
     }
 
+    /// What the velocities of the last step are known to where friction is at its limit and holds, m/s and rad/s: what
+    /// slips so slowly that it counts as none does as it likes. Zero where nothing is held so.
+    pub fn slip_resolution(&self) -> f64 {
+        let slips = self.contacts.solved().map(|(_, problem)| problem.solved().3.held_slip);
+        let slip = slips.fold(0.0, f64::max);
+        let held = |contact: &&ContactRecord| {
+            contact.mode == Mode::Clamp && contact.impulse[1..] != [0.0; 2]
+        };
+        // Of a body that holds at several points some may slip for others, by which it turns.
+        let turns = |contact: &ContactRecord| {
+            let longest = contact.arms.iter().map(|arm| arm.norm()).fold(0.0, f64::max);
+            if longest > 0.0 { 1.0_f64.max(1.0 / longest) } else { 1.0 }
+        };
+        slip * self.contacts().filter(held).map(turns).fold(0.0, f64::max)
+    }
+
     /// Of each island whose contacts share their impulses in more than one way, how many of the conditions they
     /// share are independent. States between which this differs are separated by a kink, too.
     pub fn independent(&self) -> impl Iterator<Item = usize> {

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::differences::Difference;
+use super::differences::{Difference, Piece};
 use super::{differences, ways};
 use crate::ad::{Error, Function, NodeRule, jacobian_by_rows};
 
@@ -26,7 +26,7 @@ impl Derivatives {
     ///
     /// # Errors
     /// The errors of [`vjp`](crate::ad::vjp); [`Error::Shape`] if `f` does not always have as many outputs.
-    pub fn of<S: PartialEq>(
+    pub fn of<S: Piece>(
         f: &impl Function,
         run: impl FnMut(&[f64]) -> (Vec<f64>, S),
         x: &[f64],
@@ -36,7 +36,7 @@ impl Derivatives {
     }
 
     /// [`of`](Self::of) as long as `go_on` says so, which is asked now and then: nothing if it said no.
-    pub(super) fn while_wanted<S: PartialEq>(
+    pub(super) fn while_wanted<S: Piece>(
         f: &impl Function,
         run: impl FnMut(&[f64]) -> (Vec<f64>, S),
         x: &[f64],

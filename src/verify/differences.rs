@@ -20,10 +20,21 @@ pub struct Difference {
     pub one_sided: bool,
 }
 
+/// Which smooth piece of a function that has kinks a value is of.
+pub trait Piece: PartialEq {
+    /// What the outputs are known to besides rounding, in their units: differences that are smaller say nothing.
+    fn resolution(&self) -> f64 {
+        0.0
+    }
+}
+
+impl Piece for () {}
+impl Piece for bool {}
+
 /// The columns of the Jacobian of `run` at `x`, which is about `jacobian`: by central differences where both sides keep
 /// the modes (the second result of `run`), by those of one side where only one does; none where there is no
 /// difference that can be trusted. Nothing if `go_on`, asked before each value of `run`, says no.
-pub(super) fn columns<S: PartialEq>(
+pub(super) fn columns<S: Piece>(
     mut run: impl FnMut(&[f64]) -> (Vec<f64>, S),
     x: &[f64],
     jacobian: &DMatrix<f64>,
@@ -45,6 +56,7 @@ pub(super) fn columns<S: PartialEq>(
     let magnitude = |row: usize| {
         let parts = x.iter().enumerate().map(|(j, &x)| jacobian[(row, j)].abs() * size(x));
         let least = row_scales[row] * size(0.0);
+        let least = least.max(modes.resolution() / f64::EPSILON);
         parts.filter(|part| part.is_finite()).fold(least, f64::max)
     };
     let magnitudes: Vec<f64> = (0..row_scales.len()).map(magnitude).collect();

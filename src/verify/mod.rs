@@ -14,10 +14,12 @@
 //! where differences do not converge it looks for a kink, and says where that is and whether the
 //! derivative is a generalised one there.
 //!
-//! [`Gradcheck`] does it to one step, or a few, from a state: a function of all named parameters, of
-//! the initial state and of the inputs ([`StepProgram`]). That knows its kinks: differences
-//! count only on sides that keep the modes of all contacts and joints. Where one side does, its difference is that of the
-//! derivative at the kink; where none does, the derivative is skipped. Both are counted, and the kinks named.
+//! [`Gradcheck`] does it to one step, or a few, from a state: a function of all named parameters, of the initial
+//! state and of the inputs ([`StepProgram`]). That knows its kinks: differences count only on sides that keep the
+//! modes of all contacts and joints. Where one side does, its difference is that of the derivative at the kink; where
+//! none does, the derivative is skipped. Both are counted, and the kinks named. Where
+//! friction is at its limit and holds, slip below 1e-11 of the velocities that impulses change counts as none:
+//! differences that are smaller than what is slipped so are no evidence.
 //!
 //! [`plausible`] is about values: whether a step did what bodies can do.
 
@@ -37,7 +39,7 @@ mod ways;
 pub use crate::simulation::{Implausible, Oddity, Plausibility, plausible};
 pub use check::{Options, check, check_second_order, check_with};
 pub use derivatives::Derivatives;
-pub use differences::Difference;
+pub use differences::{Difference, Piece};
 pub use errors::Errors;
 pub use findings::{Agreement, Apart, Check, Entry, Findings, Kink, Place, Verdict};
 pub use gradcheck::{Gradcheck, Row};

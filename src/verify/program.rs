@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::differences::Piece;
 use super::ladder;
 use crate::ad::{Function, Real};
 use crate::argmin::Mode;
@@ -43,8 +44,16 @@ pub struct ContactModes {
     pub numbers: BTreeMap<usize, PairSlots>,
     /// Step, and how many of the conditions are independent that redundant contacts share.
     pub independent: Vec<(usize, usize)>,
+    /// What the end state is known to besides rounding, see [`Workspace::slip_resolution`].
+    pub slip_resolution: f64,
     /// How the contact problems were solved.
     pub report: StepReport,
+}
+
+impl Piece for ContactModes {
+    fn resolution(&self) -> f64 {
+        self.slip_resolution
+    }
 }
 
 impl PartialEq for ContactModes {
@@ -195,6 +204,8 @@ impl<'a> StepProgram<'a> {
             let report = step(&system, &state, inputs, &mut memory, &mut workspace, &mut next);
             std::mem::swap(&mut state, &mut next);
             contact_modes.report.merge(&report);
+            contact_modes.slip_resolution =
+                contact_modes.slip_resolution.max(workspace.slip_resolution());
             let touching = workspace.contacts().filter(|contact| contact.mode != Mode::Break);
             let numbers = |pair| (pair, parameters.pair_slots(self.model, pair));
             contact_modes.numbers.extend(touching.map(|contact| numbers(contact.pair)));

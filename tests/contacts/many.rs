@@ -1,11 +1,15 @@
 //! Islands of many bodies, whose matrices are factorised by blocks.
 
 use approx::assert_relative_eq;
-use stiction::ad::{Dual, LANES, Real};
+use nalgebra::DMatrix;
+use stiction::ad::{self, Dual, LANES, Real};
 use stiction::argmin::Mode;
+use stiction::linearize::RolloutAdjoint;
 use stiction::model::Scene;
+use stiction::verify::StepProgram;
 
 use super::{G, final_state, on_floor, rollout};
+use crate::random::Random;
 
 const BODIES: usize = 40;
 const MASS: f64 = 0.5;
@@ -76,4 +80,125 @@ fn a_pile_that_slides_as_one_is_differentiated_as_its_formula_says() {
         assert_relative_eq!(v.tangent[1], time, max_relative = 1e-7);
         assert!(v.tangent[2].abs() < 1e-7 * time, "{}", v.tangent[2]);
     }
+}
+
+/// What a step of a settled pile does along some directions: of all that it depends on, or of what keeps all contacts.
+fn along<T: Real>(program: &StepProgram, directions: &[Vec<f64>], t: &[T]) -> Vec<T> {
+    let mut x: Vec<T> = program.variables().iter().map(|&x| T::constant(x)).collect();
+    for (direction, &t) in directions.iter().zip(t) {
+        x.iter_mut().zip(direction).for_each(|(x, &d)| *x += t * d);
+    }
+    program.run(&x).0
+}
+
+/// The tape, duals and differences of a pile that leans at rest, and of one whose upper half slides on the lower.
+/// Rows of friction are nearly dependent there: slabs rest at tilts of 1e-9 to 1e-7.
+#[test]
+fn derivatives_of_a_pile_agree() {
+    let mut random = Random(9);
+    for slides in [false, true] {
+        let mut scene = slabs(0.1, 0.5);
+        scene.settings.tolerance = 1e-12;
+        if slides {
+            // Less than in the pile above, which would be at its limit too otherwise.
+            let middle = format!("slab{}-slab{}/mu", BODIES / 2 - 1, BODIES / 2);
+            let slot = scene.model.parameter(&middle).unwrap().slots[0];
+            scene.parameters.values[slot] = 0.1;
+        }
+        let mut settling = rollout(&scene);
+        settling.advance(60, &scene.inputs);
+        let (mut state, memory) = (settling.state.clone(), settling.memory.clone());
+        let nv = scene.model.nv();
+        if slides {
+            (BODIES / 2..BODIES).for_each(|body| state.v[6 * body] += 0.2);
+        }
+        let program = StepProgram::new(scene.system(), &state, &scene.inputs, &memory, 1);
+        let kept = &program.contact_modes().modes;
+        assert_eq!(kept.iter().any(|(.., mode, _)| *mode == Mode::Slide), slides);
+        assert!(
+            kept.iter().filter(|(.., mode, _)| *mode == Mode::Stick).count() >= 4 * (BODIES - 1)
+        );
+        // Positions do not move where differences are to keep the contacts.
+        let first = program.variables().len() - 3 * nv;
+        for moves in [true, false] {
+            let size = |j: usize, x: f64| match j {
+                _ if j < first && x == 0.0 => 0.0,
+                _ if j < first => x,
+                _ if j < first + nv && !moves => 0.0,
+                _ => 1.0,
+            };
+            let mut direction = || {
+                let sizes = program.variables().iter().enumerate().map(|(j, &x)| size(j, x));
+                sizes.map(|size| size * random.uniform(-1.0, 1.0)).collect::<Vec<f64>>()
+            };
+            let directions: Vec<Vec<f64>> = (0..4).map(|_| direction()).collect();
+            let zero = [0.0; 4];
+            let (_, tape) =
+                ad::jacobian_by_rows(|t| along(&program, &directions, t), &zero).unwrap();
+            let (_, dual) = ad::jacobian::<4>(|t| along(&program, &directions, t), &zero);
+            let mut differences = DMatrix::zeros(tape.nrows(), 4);
+            for j in 0..if moves { 0 } else { 4 } {
+                let h = 1e-6;
+                let at = |h: f64| {
+                    let mut t = zero;
+                    t[j] = h;
+                    along(&program, &directions, &t)
+                };
+                let (above, below) = (at(h), at(-h));
+                for i in 0..tape.nrows() {
+                    differences[(i, j)] = (above[i] - below[i]) / (2.0 * h);
+                }
+            }
+            for (i, row) in tape.row_iter().enumerate() {
+                let scale = row.amax().max(1.0);
+                for j in 0..4 {
+                    let apart = (row[j] - dual[(i, j)]).abs() / scale;
+                    assert!(
+                        apart < 1e-9,
+                        "slides {slides}, output {i}: {} {}",
+                        row[j],
+                        dual[(i, j)]
+                    );
+                    let apart = (row[j] - differences[(i, j)]).abs() / scale;
+                    assert!(
+                        moves || apart < 1e-6,
+                        "slides {slides}, output {i}: {} by differences {}",
+                        row[j],
+                        differences[(i, j)]
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Reverse mode takes the path of sparse blocks as well, and its cost is none that grows as the cube: no step goes by
+/// the tape.
+#[test]
+fn gradients_of_a_pile_are_those_of_its_formula() {
+    let (lean, steps) = (0.5, 20);
+    let scene = slabs(lean, 0.5);
+    let slot = |name: &str| scene.model.parameter(name).unwrap().slots[0];
+    let mut parameters = scene.parameters.clone();
+    let floor = slot("floor-slab0/mu");
+    parameters.values[floor] = 0.02;
+    let system = scene.system_with(&parameters);
+    let mut rollout = RolloutAdjoint::default();
+    rollout.start(&scene.state);
+    for _ in 0..steps {
+        rollout.step(&system, &scene.inputs);
+    }
+    let top = 6 * BODIES + 6 * (BODIES - 1);
+    let seed = |k: usize, adjoint: &mut [f64]| {
+        if k == steps {
+            adjoint[top] = 1.0;
+        }
+    };
+    rollout.reverse(&system, seed).unwrap();
+    assert_eq!(rollout.recorded_steps(), 0);
+    let time = steps as f64 * scene.settings.time_step;
+    let found = &rollout.adjoints().parameters;
+    assert_relative_eq!(found[floor], -G * time, max_relative = 1e-7);
+    assert_relative_eq!(found[0], time, max_relative = 1e-7);
+    assert!(found[slot("slab20/mass")].abs() < 1e-7 * time, "{}", found[slot("slab20/mass")]);
 }

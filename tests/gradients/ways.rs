@@ -2,7 +2,7 @@
 
 use stiction::ad::{Function, Node, Real};
 use stiction::argmin::CoupledContact;
-use stiction::verify::{Derivatives, Errors, Gradcheck};
+use stiction::verify::{Derivatives, Errors, Gradcheck, Piece};
 
 /// Which formulas have the wrong sign.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -172,4 +172,33 @@ fn what_is_skipped_is_counted() {
     let check = Gradcheck::compare(&names, &Derivatives::of(&f, kink, &x).unwrap());
     assert_eq!(counts(&check), [[0, 0], [0, 1], [0, 0], [0, 0]]);
     assert!(check.passed());
+}
+
+/// All is one piece, of which outputs are known to a distance.
+#[derive(PartialEq)]
+struct KnownTo(f64);
+
+impl Piece for KnownTo {
+    fn resolution(&self) -> f64 {
+        self.0
+    }
+}
+
+#[test]
+fn differences_below_the_resolution_say_nothing() {
+    let x = [0.3, 2.0, 0.5, -1.0];
+    let names = ["mu", "vx", "vy", "vz"].map(String::from);
+    let wrong = Slide(Wrong { vjp: true, jvp: true, residual: true, iterations: true });
+    let check = |resolution| {
+        let run = |y: &[f64]| (wrong.evaluate(y), KnownTo(resolution));
+        Gradcheck::compare(&names, &Derivatives::of(&wrong, run, &x).unwrap())
+    };
+    // The widest differences, of 1e-4 to 2e-2, tell a slope to 1e-6 from values that are known to 1e-11, and not to
+    // 1e-7.
+    let fine = check(1e-11);
+    assert_eq!((fine.cases(), fine.skipped_at_kinks()), (4, 0));
+    assert!(!fine.passed());
+    let coarse = check(1e-7);
+    assert_eq!((coarse.cases(), coarse.skipped_at_kinks()), (4, 4));
+    assert!(coarse.passed());
 }

@@ -2,6 +2,7 @@
 
 mod block_lu;
 mod faces;
+mod front_qr;
 mod interior_point;
 mod least_norm;
 mod pivoted_cholesky;

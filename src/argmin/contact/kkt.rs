@@ -56,6 +56,9 @@ struct Member<T> {
 /// tolerance of a solver such a row holds nothing.
 pub(super) const DEPENDENT: f64 = 1e-7;
 
+/// What is left of rows that count as dependent, relative to the longest, below which it moves nothing.
+pub(super) const NEGLIGIBLE: f64 = 1e-9;
+
 /// Whether a problem of many trees has nothing redundant but friction: all that is closed has a compliance.
 pub(super) fn shares_only_friction<T: Real>(data: &ContactData<T>, modes: &[Mode]) -> bool {
     data.rows.is_large() && (0..modes.len()).all(|i| modes[i] == Mode::Break || !data.is_rigid(i))
@@ -85,6 +88,9 @@ pub(super) enum Selection {
     Proximal,
     /// The same, and steps are kept short by this weight relative to the diagonal.
     Damped(f64),
+    /// As they are: what friction holds is left to who asks. Contacts whose slip is less than this part of s + R g,
+    /// if any, count as clamped.
+    Exact(Option<f64>),
 }
 
 /// Weight of the proximal term relative to the diagonal. Small enough to converge in a step or
@@ -164,6 +170,7 @@ impl<T: Real> ContactModes<T> {
         let (coarse, dependent) = match selection {
             Selection::CoarseLeastNorm(coarse) => (Some(coarse), Some(coarse)),
             Selection::LeastNorm(dependent) => (None, Some(dependent)),
+            Selection::Exact(coarse) => (coarse, None),
             _ => (None, None),
         };
         self.take_unknowns(data, delassus, at, coarse);
@@ -268,7 +275,7 @@ impl<T: Real> ContactModes<T> {
         selection: Selection,
     ) {
         let weight = match selection {
-            Selection::LeastNorm(_) | Selection::CoarseLeastNorm(_) => 0.0,
+            Selection::LeastNorm(_) | Selection::CoarseLeastNorm(_) | Selection::Exact(_) => 0.0,
             Selection::Proximal => PROXIMAL,
             Selection::Damped(weight) => weight,
         };
@@ -445,6 +452,11 @@ impl<T: Real> ContactModes<T> {
     /// The conditions that share the least-norm rule, as unknowns, and the range of their rows.
     pub fn members(&self) -> (impl Iterator<Item = usize> + Clone + '_, &Range<T>) {
         (self.members.iter().map(|member| member.unknown), &self.range)
+    }
+
+    /// Whether unknown `k` is friction that does not slip.
+    pub fn is_held_friction(&self, k: usize) -> bool {
+        matches!(self.unknowns[k].kind, Kind::Stick(..) | Kind::Clamp)
     }
 
     /// K, its rows set up.

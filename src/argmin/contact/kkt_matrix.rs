@@ -120,7 +120,7 @@ impl<T: Real> ContactMatrix<T> {
         self.places.clear();
         self.space = Space::Trees;
         self.pivots.clone_from(&self.diagonal);
-        self.blocks.start(pattern, T::ORDER == 0 && self.tests == self.motions);
+        self.blocks.start(pattern, T::ORDER == 0 && self.is_symmetric());
         for k in 0..self.spans.len() {
             let inverse = self.pivots[k].recip();
             if !inverse.value().is_finite() {
@@ -267,6 +267,26 @@ impl<T: Real> ContactMatrix<T> {
             self.column = column;
         }
         self.right = right;
+    }
+
+    /// Whether B = C.
+    pub fn is_symmetric(&self) -> bool {
+        self.tests == self.motions
+    }
+
+    /// The trees of unknown `k`, and its row of B W on their velocities.
+    pub fn test_row(&self, k: usize) -> ([usize; 2], &[T]) {
+        (self.trees[k], &self.tests[self.starts[k]..self.starts[k + 1]])
+    }
+
+    /// The same of C W.
+    pub fn motion_row(&self, k: usize) -> ([usize; 2], &[T]) {
+        (self.trees[k], &self.motions[self.starts[k]..self.starts[k + 1]])
+    }
+
+    /// Row `k` of C W, or of B W.
+    pub fn side(&self, k: usize, motion: bool) -> impl Iterator<Item = (usize, T)> + Clone + '_ {
+        self.row(if motion { &self.motions } else { &self.tests }, k)
     }
 
     /// Row `k` of B W, the entries that are not zero with their velocities.

@@ -214,6 +214,17 @@ pub(super) fn margin(
     least.max(0.0)
 }
 
+/// The fastest slip of contacts that hold with their friction at its limit.
+pub(super) fn held_slip(data: &ContactData<f64>, modes: &[Mode], u: &[f64]) -> f64 {
+    let blocks = data.blocks().iter().zip(modes).zip(data.limit);
+    let held = blocks.filter(|((_, mode), limit)| **mode == Mode::Clamp && **limit > 0.0);
+    let slips = held.map(|((block, _), _)| match u[block.range()] {
+        [_, x, y] => length([x, y]),
+        _ => 0.0,
+    });
+    slips.fold(0.0, f64::max)
+}
+
 /// How far impulses are from each part of Coulomb's law by itself, whatever law they were solved for.
 /// All three are velocities relative to the largest contact velocity without impulses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

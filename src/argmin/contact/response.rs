@@ -26,11 +26,15 @@
 //! do not depend on the latter, unless rows that count as dependent are not quite, or friction follows normal impulses that
 //! share the rule (rigid contacts that slide): then the columns (C W)_m = W_m + F differ from the rows, and S (Z'S) =
 //! Z + F'Q R^-1. How the rows of relaxed contacts turn with mu and the slip is left out of the null-space part.
+//!
+//! All of that is dense, and the oracle of what islands of many trees do by [sparse blocks](by_blocks).
 
+mod by_blocks;
 mod transpose;
 
+use self::by_blocks::BlockResponse;
 use super::compliant_rows::{CompliantRows, Projection};
-use super::kkt::{ContactModes, Iterate, Selection};
+use super::kkt::{ContactModes, Iterate, NEGLIGIBLE, Selection, shares_only_friction};
 use super::problem::ContactData;
 use super::problem::CoupledContact;
 use super::solution::ContactSolution;
@@ -107,6 +111,9 @@ pub(crate) struct ContactResponse<T> {
     along_motions: Vec<T>,
     matrix: Vec<T>,
     lu: Lu<T>,
+    /// Of many trees all of this, by blocks.
+    by_blocks: bool,
+    blocks: BlockResponse<T>,
     /// Scratch memory: h or its adjoint by unknown; z; the part along Z; of the members what is outside the range.
     h: Vec<T>,
     z: Vec<T>,
@@ -114,9 +121,6 @@ pub(crate) struct ContactResponse<T> {
     outside: Vec<T>,
     coefficients: Vec<T>,
 }
-
-/// What is left of rows that count as dependent, relative to the longest, below which it moves nothing.
-const NEGLIGIBLE: f64 = 1e-9;
 
 impl<T: Real> ContactResponse<T> {
     /// W = J L^-T, in the structure of J.
@@ -126,6 +130,9 @@ impl<T: Real> ContactResponse<T> {
 
     /// The motion y with J y = lambda - held where the least-norm rule has something to choose; nothing elsewhere.
     pub fn preimage(&self) -> &[T] {
+        if self.by_blocks {
+            return self.blocks.preimage();
+        }
         if self.state.modes.members().1.is_deficient() { self.state.modes.preimage() } else { &[] }
     }
 
@@ -141,6 +148,18 @@ impl<T: Real> ContactResponse<T> {
         solution: &ContactSolution,
         selection: Selection,
     ) -> bool {
+        let rule = match selection {
+            Selection::LeastNorm(dependent) => (None, dependent),
+            Selection::CoarseLeastNorm(coarse) => (Some(coarse), coarse),
+            _ => (None, 0.0),
+        };
+        self.by_blocks = shares_only_friction(data, &solution.modes)
+            && self.blocks.factor(&mut self.state, data, solution, rule);
+        if self.by_blocks {
+            self.is_oblique = false;
+            self.sharing_matters = self.blocks.sharing_matters();
+            return true;
+        }
         let NewtonState { delassus, modes, lambda, u, directions, guess, .. } = &mut self.state;
         let at = Iterate { modes: guess, directions, lambda, u, held: &solution.held };
         modes.set_up(data, delassus, &at, selection);
@@ -281,6 +300,17 @@ impl<T: Real> ContactResponse<T> {
         }
         self.add_growth(node, perturbation);
         self.ask(perturbation);
+        if self.by_blocks {
+            let NewtonState { delassus, modes, .. } = &self.state;
+            let (matrix, how) = (modes.matrix(), (false, columns));
+            if self.sharing_matters {
+                let Perturbation { moving, rotations, .. } = &*perturbation;
+                self.blocks.share(modes, (columns, *moving), rotations);
+                self.blocks.move_by_shared(matrix, columns, &mut perturbation.x);
+            }
+            let x = &mut perturbation.x;
+            return self.blocks.solve(matrix, &delassus.pattern, how, &self.h, x);
+        }
         if self.sharing_matters {
             self.share(perturbation);
         }
@@ -335,6 +365,38 @@ impl<T: Real> ContactResponse<T> {
         if columns == 0 {
             return;
         }
+        if self.by_blocks {
+            if !self.sharing_matters {
+                let Perturbation { moving, rotations, .. } = perturbation;
+                self.blocks.share(&self.state.modes, (columns, *moving), rotations);
+            }
+            self.blocks.add_shared(columns);
+            self.h.clone_from(&self.blocks.z);
+        } else {
+            self.gather_impulses(perturbation);
+        }
+        let of = |k: usize| k * columns..(k + 1) * columns;
+        for (k, z) in self.h.chunks_exact(columns).enumerate() {
+            let (first, _, motion) = self.state.modes.unknown(k);
+            for (r, c) in
+                motion.into_iter().enumerate().filter(|(_, c)| !c.is_zero() || T::ORDER > 0)
+            {
+                if first + r < self.state.lambda.len() {
+                    add_scaled(&mut impulses[of(first + r)], -c, z);
+                }
+            }
+        }
+        if perturbation.limits.is_empty() {
+            return;
+        }
+        self.for_each_growth(node, |i, row, growth| {
+            add_scaled(&mut impulses[of(row)], growth, &perturbation.limits[of(i)]);
+        });
+    }
+
+    /// z by unknown into `h`, of the perturbation that was responded to last.
+    fn gather_impulses(&mut self, perturbation: &Perturbation<T>) {
+        let columns = perturbation.columns;
         if !self.sharing_matters {
             self.share(perturbation);
         }
@@ -368,22 +430,6 @@ impl<T: Real> ContactResponse<T> {
         }
         let w = &self.z[self.own.len() * columns..];
         self.compliant.impulses(w, columns, &mut self.h);
-        for (k, z) in self.h.chunks_exact(columns).enumerate() {
-            let (first, _, motion) = modes.unknown(k);
-            for (r, c) in
-                motion.into_iter().enumerate().filter(|(_, c)| !c.is_zero() || T::ORDER > 0)
-            {
-                if first + r < self.state.lambda.len() {
-                    add_scaled(&mut impulses[of(first + r)], -c, z);
-                }
-            }
-        }
-        if perturbation.limits.is_empty() {
-            return;
-        }
-        self.for_each_growth(node, |i, row, growth| {
-            add_scaled(&mut impulses[of(row)], growth, &perturbation.limits[of(i)]);
-        });
     }
 
     /// Friction at its limit and intervals at theirs grow with the limit, and relaxed cones open.

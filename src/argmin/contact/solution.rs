@@ -26,6 +26,8 @@ pub struct ContactSolution {
     /// Rows shorter than this part of the longest, less what the others have, count as dependent in the rule and in the
     /// derivative. What they would hold needs more friction than there is, or is beyond what the solver can see.
     pub(super) dependent: f64,
+    /// The fastest slip of contacts that hold with their friction at its limit, m/s: so slow that it counts as none.
+    pub held_slip: f64,
     /// How many of the conditions that share the rule are independent, where some are not. The solution has a kink
     /// where that changes.
     pub independent: Option<usize>,
@@ -42,6 +44,7 @@ impl Clone for ContactSolution {
     fn clone_from(&mut self, other: &Self) {
         (self.report, self.residuals) = (other.report, other.residuals);
         (self.dependent, self.independent) = (other.dependent, other.independent);
+        self.held_slip = other.held_slip;
         self.modes.clone_from(&other.modes);
         self.impulses.clone_from(&other.impulses);
         self.directions.clone_from(&other.directions);
@@ -55,6 +58,7 @@ impl ContactSolution {
         let residual = f64::INFINITY;
         self.report = Report { status: Status::InvalidInput, residual, ..Report::default() };
         self.residuals = ContactResiduals::default();
+        self.held_slip = 0.0;
         self.modes.clear();
         self.modes.resize(blocks, Mode::Break);
         self.directions.clear();

@@ -104,7 +104,8 @@ impl Growth<'_> {
     fn head(&self, row: &Row) -> String {
         let names = row.figures.iter().map(|(name, _)| format!("{:>20}", name.replace('_', " ")));
         format!(
-            "{}: {} steps of 0.005 s, best of {}, 1 thread, stiction {}; times in us a step, of A and B each\n\
+            "{}: {} steps of 0.005 s, best of {}, 1 thread, stiction {}; times in us a step, of A and B each, and\n\
+             of a step with its adjoint (gradient)\n\
              {:>8}{}  unsolved",
             self.family.name(),
             self.steps.unwrap_or(STEPS),
@@ -141,6 +142,9 @@ fn row(bench: &Bench, n: usize, times: &Times, statistics: &Statistics) -> Row {
     figures.extend(bench.stages(times));
     if let Some(time) = times.jacobians {
         figures.push(("jacobian", microseconds(time, bench.jacobians)));
+    }
+    if let Some(time) = times.gradients {
+        figures.push(("gradient", microseconds(time, bench.jacobians)));
     }
     figures.push(("iterations", mean(statistics.report.worst.iterations)));
     figures.push(("contacts", mean(statistics.touching)));

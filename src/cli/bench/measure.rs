@@ -15,7 +15,7 @@ use crate::cli::progress::Progress;
 use crate::collision::Detection;
 use crate::contact::{Contacts, Impulses};
 use crate::dynamics::FreeMotion;
-use crate::linearize::{JacobianWorkspace, Selection, StepJacobian, step_jacobian};
+use crate::linearize::{JacobianWorkspace, RolloutAdjoint, Selection, StepJacobian, step_jacobian};
 use crate::model::{Scene, System};
 use crate::simulation::{Rollout, StepReport};
 
@@ -43,6 +43,8 @@ pub(super) struct Times {
     contact: Duration,
     /// Time of the Jacobians; `None` if the contact solver has no derivatives.
     pub jacobians: Option<Duration>,
+    /// The same of steps with their adjoints: what a step costs in the gradient of a rollout.
+    pub gradients: Option<Duration>,
 }
 
 /// What the solver did in the steps of a rollout.
@@ -97,6 +99,7 @@ impl Times {
             detection: self.detection.min(other.detection),
             contact: self.contact.min(other.contact),
             jacobians: self.jacobians.min(other.jacobians),
+            gradients: self.gradients.min(other.gradients),
         }
     }
 }
@@ -153,6 +156,7 @@ impl Bench<'_> {
             detection: zero,
             contact: zero,
             jacobians: differentiable.then_some(zero),
+            gradients: differentiable.then_some(zero),
         };
         let mut statistics = Statistics::default();
         let mut rollout = Rollout::new(system, self.scene.state.clone());
@@ -162,6 +166,7 @@ impl Bench<'_> {
         let inputs = model.default_inputs();
         let selection = Selection { inputs: &inputs, parameters: &[] };
         let (mut workspace, mut jacobian) = (JacobianWorkspace::default(), StepJacobian::default());
+        let mut adjoint = RolloutAdjoint::default();
         let mut taken = 0;
         for step in 1..=self.steps {
             self.drive(drive, step, &rollout);
@@ -188,6 +193,15 @@ impl Bench<'_> {
                         &mut jacobian,
                     );
                 });
+                if let Some(total) = times.gradients.as_mut() {
+                    adjoint.start_with(state, &rollout.memory);
+                    timed(total, || {
+                        adjoint.step(&system, inputs);
+                        let ones = |k: usize, seed: &mut [f64]| seed.fill(f64::from(k as u32));
+                        adjoint.reverse(&system, ones)
+                    })
+                    .map_err(|error| self.no_gradient(step, &error))?;
+                }
                 taken += 1;
                 statistics.by_duals += usize::from(jacobian.dual_steps > 0);
             }
@@ -209,6 +223,11 @@ impl Bench<'_> {
         let time = step as f64 * self.scene.settings.time_step;
         let file = self.path.display().to_string();
         check_step(&file, (step, time), &rollout.state, report)
+    }
+
+    fn no_gradient(&self, step: usize, error: &crate::ad::Error) -> Error {
+        let message = format!("step {step} has no gradient: {error}");
+        Error::input(self.path.display().to_string(), None, "", message)
     }
 
     /// Microseconds a step of each stage. They are measured apart from the step, so that the rest, what is left
@@ -268,6 +287,11 @@ impl Bench<'_> {
             })
         });
         object.insert("jacobian".into(), jacobian.into());
+        let gradient = times.gradients.map(|time| {
+            let time = microseconds(time, self.jacobians);
+            json!({ "microseconds": number(time), "steps": number(time / step) })
+        });
+        object.insert("gradient".into(), gradient.into());
         object.insert("solver".into(), output::solver_summary(&statistics.report, model));
         let mean = |sum: usize| number(sum as f64 / self.steps as f64);
         let modes =
@@ -331,6 +355,11 @@ impl Bench<'_> {
             }
             None => format!("Jacobians: none by solver {}", settings.solver.name()),
         });
+        lines.extend(times.gradients.map(|time| {
+            let time = microseconds(time, self.jacobians);
+            let rest = format!("   {:.1} steps each, the step with its adjoint", time / step);
+            row("gradient", time, &rest)
+        }));
         let Statistics { report, most_iterations, touching, most_touching, modes, joints, .. } =
             statistics;
         let mean = |sum: usize| sum as f64 / *steps as f64;

@@ -22,10 +22,6 @@ impl<T: Real> ContactResponse<T> {
         }
         let of = |k: usize| k * columns..(k + 1) * columns;
         let modes = &self.state.modes;
-        let matrix = modes.matrix();
-        let (members, range) = modes.members();
-        let rank = self.known.rank();
-        let shared = self.shares.iter().filter(|&&shares| shares).count();
         // h <- the adjoints of z, -C' impulses
         zeros(&mut self.h, modes.unknowns() * columns);
         for (k, z) in self.h.chunks_exact_mut(columns).enumerate() {
@@ -38,6 +34,49 @@ impl<T: Real> ContactResponse<T> {
                 }
             }
         }
+        for numbers in [&mut adjoint.rows, &mut adjoint.rotations, &mut adjoint.offsets] {
+            numbers.fill(T::zero());
+        }
+        adjoint.limits.fill(T::zero());
+        if self.by_blocks {
+            let NewtonState { delassus, modes, .. } = &self.state;
+            let (matrix, how) = (modes.matrix(), (true, columns));
+            self.blocks.solve(matrix, &delassus.pattern, how, &self.h, &mut adjoint.x);
+            let of = (&self.h[..], &adjoint.x[..]);
+            self.blocks.share_transpose(modes, of, columns, &mut adjoint.rotations);
+            self.h.clear();
+            self.h.extend(self.blocks.z.iter().map(|&z| -z));
+        } else {
+            self.transpose_by_range(adjoint);
+        }
+        // What the conditions are made of.
+        let modes = &self.state.modes;
+        let Perturbation { rows, offsets, .. } = adjoint;
+        for (k, h) in self.h.chunks_exact(columns).enumerate() {
+            let (first, test, _) = modes.unknown(k);
+            for (b, row) in test.into_iter().zip(rows[first * columns..].chunks_exact_mut(columns))
+            {
+                if !(b.is_zero() && T::ORDER == 0) {
+                    add_scaled(row, b, h);
+                }
+            }
+        }
+        for (k, i) in modes.normals() {
+            add_scaled(&mut offsets[of(i)], T::one(), &self.h[of(k)]);
+        }
+        self.transpose_growth(node, impulses, adjoint);
+    }
+
+    /// From the adjoints of z in `h`, those of impulses by the rule, and of x to those of what the conditions ask, of x0 and
+    /// of the rotations.
+    fn transpose_by_range(&mut self, adjoint: &mut Perturbation<T>) {
+        let columns = adjoint.columns;
+        let of = |k: usize| k * columns..(k + 1) * columns;
+        let modes = &self.state.modes;
+        let matrix = modes.matrix();
+        let (members, range) = modes.members();
+        let rank = self.known.rank();
+        let shared = self.shares.iter().filter(|&&shares| shares).count();
         // w <- (Z'S)^-T R^-T Q'z_m
         gather_along(modes, &self.known, (&self.h, columns), &mut self.along);
         zeros(&mut self.outside, if range.is_deficient() { shared * columns } else { 0 });
@@ -101,34 +140,16 @@ impl<T: Real> ContactResponse<T> {
             let q = self.known.pivots().iter().map(|&pivot| range.basis(pivot)[j]);
             add_combination(h, q.zip(self.along.chunks_exact(columns)).filter(counts));
         }
-        // What the conditions are made of.
-        let Perturbation { rows, rotations, offsets, limits, .. } = adjoint;
-        for numbers in [&mut *rows, rotations, offsets, limits] {
-            numbers.fill(T::zero());
-        }
-        for (k, h) in self.h.chunks_exact(columns).enumerate() {
-            let (first, test, _) = modes.unknown(k);
-            for (b, row) in test.into_iter().zip(rows[first * columns..].chunks_exact_mut(columns))
-            {
-                if !(b.is_zero() && T::ORDER == 0) {
-                    add_scaled(row, b, h);
-                }
-            }
-        }
         for (j, outside) in self.outside.chunks_exact(columns).enumerate() {
             let (first, row) = modes.member(j);
             for (b, rotation) in
-                row.into_iter().zip(rotations[first * columns..].chunks_exact_mut(columns))
+                row.into_iter().zip(adjoint.rotations[first * columns..].chunks_exact_mut(columns))
             {
                 if !(b.is_zero() && T::ORDER == 0) {
                     add_scaled(rotation, -b, outside);
                 }
             }
         }
-        for (k, i) in modes.normals() {
-            add_scaled(&mut offsets[of(i)], T::one(), &self.h[of(k)]);
-        }
-        self.transpose_growth(node, impulses, adjoint);
     }
 
     /// The transpose of [`Self::add_growth`] and of what limits do to impulses.
