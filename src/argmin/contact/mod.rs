@@ -55,6 +55,7 @@
 //! enough is handed down in the [solution](ContactSolution); residual and derivative take the same rows as dependent.
 //! Of their conditions those along the range of the rows hold, and the null-space part of the impulses follows the rule.
 
+mod block_response;
 mod compliant_rows;
 mod contradiction;
 mod kkt;

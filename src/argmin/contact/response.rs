@@ -27,12 +27,11 @@
 //! share the rule (rigid contacts that slide): then the columns (C W)_m = W_m + F differ from the rows, and S (Z'S) =
 //! Z + F'Q R^-1. How the rows of relaxed contacts turn with mu and the slip is left out of the null-space part.
 //!
-//! All of that is dense, and the oracle of what islands of many trees do by [sparse blocks](by_blocks).
+//! All of that is dense, and the oracle of what islands of many trees do by [sparse blocks](super::block_response).
 
-mod by_blocks;
 mod transpose;
 
-use self::by_blocks::BlockResponse;
+use super::block_response::BlockResponse;
 use super::compliant_rows::{CompliantRows, Projection};
 use super::kkt::{ContactModes, Iterate, NEGLIGIBLE, Selection, shares_only_friction};
 use super::problem::ContactData;

@@ -11,12 +11,12 @@
 //! rank for, so that each pivot is regular once those before it are eliminated. What rounding leaves of the
 //! conditions themselves is solved for again.
 
+use super::kkt::{ContactModes, Iterate, NEGLIGIBLE, Selection};
+use super::kkt_matrix::ContactMatrix;
+use super::problem::ContactData;
+use super::solution::ContactSolution;
+use super::solve::newton::NewtonState;
 use crate::ad::Real;
-use crate::argmin::contact::kkt::{ContactModes, Iterate, NEGLIGIBLE, Selection};
-use crate::argmin::contact::kkt_matrix::ContactMatrix;
-use crate::argmin::contact::problem::ContactData;
-use crate::argmin::contact::solution::ContactSolution;
-use crate::argmin::contact::solve::newton::NewtonState;
 use crate::linalg::{BlockLu, Elimination, FrontQr, add_scaled, zeros};
 
 /// How many times longer a row of R may be on later neighbours than on its own tree. Its tree moves by as much for
