@@ -66,6 +66,13 @@ impl<T: Real> BlockLu<T> {
         }
     }
 
+    /// The largest entry of the diagonal block of `place`, before it is factorised.
+    pub fn largest(&self, pattern: &Elimination, place: usize) -> f64 {
+        let n = pattern.size(place);
+        let block = &self.diagonal[pattern.diagonal(place)..][..n * n];
+        block.iter().fold(0.0, |most, x| f64::max(most, x.value().abs()))
+    }
+
     /// Puts `value` at row `i` of the node at place `a` and column `j` of that at `b`, which is `a` or later and
     /// coupled to it, and where that is transposed.
     pub fn put(

@@ -314,7 +314,7 @@ impl<T: Real> FrontQr<T> {
         }
     }
 
-    /// An x with R x = w, which is not kept.
+    /// An x with R x = w; w is overwritten.
     pub fn solve(&self, pattern: &Elimination, w: &mut [T], x: &mut [T]) {
         x.fill(T::zero());
         for place in (0..pattern.nodes()).rev() {

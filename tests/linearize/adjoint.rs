@@ -433,7 +433,20 @@ fn a_slide_has_its_closed_form() {
 
 #[test]
 fn rollouts_and_their_adjoints_allocate_nothing_after_the_first() {
-    for text in [TOSS, MIXED] {
+    // Of many bodies by sparse blocks.
+    let slab = |k: usize| {
+        format!(
+            "[[body]]
+             name = 'slab{k}'
+             mass = 0.5
+             shape = {{ box = [0.3, 0.2, 0.01] }}
+             position = [0, 0, {:?}]\n",
+            0.01 + 0.02 * k as f64
+        )
+    };
+    let floor = "[simulation]\ntime_step = 0.005\n[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n[[contact]]\nmu = 0.3\n";
+    let pile = floor.to_string() + &(0..34).map(slab).collect::<String>();
+    for text in [TOSS, MIXED, &pile] {
         let scene = scene(text);
         let Scene { model, parameters, settings, state, inputs, .. } = &scene;
         let system = System { model, parameters, settings };

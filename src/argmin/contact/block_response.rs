@@ -23,7 +23,8 @@ use crate::linalg::{BlockLu, Elimination, FrontQr, add_scaled, zeros};
 /// them, and the square of that is in the blocks of theirs.
 const GROWTH: f64 = 1e4;
 
-/// Solves at most: one, and for what it leaves until a correction is below this part, whose own error is then rounding.
+/// Solves at most: one, and for what it leaves until a correction is below this part of each column, whose own error is
+/// then rounding.
 const SOLVES: usize = 5;
 const CORRECTED: f64 = 1e-8;
 
@@ -40,7 +41,7 @@ pub(super) struct BlockResponse<T> {
     saddle: BlockLu<T>,
     /// What rows of R are multiplied by there: those that are nearly dependent are small.
     scales: Vec<T>,
-    /// y with J y = lambda on them.
+    /// y with J y = lambda - held on them.
     preimage: Vec<T>,
     /// x or its adjoint, z by unknown, and w; what the shared conditions ask of w; what is left.
     x: Vec<T>,
@@ -54,6 +55,10 @@ pub(super) struct BlockResponse<T> {
     /// Numbers for each that shares the rule: of the last solve, and what is outside the range.
     shared: Vec<T>,
     outside: Vec<T>,
+    probe_h: Vec<T>,
+    probe_x: Vec<T>,
+    /// The last correction of the last solve, relative to its solution.
+    unsettled: f64,
     scratch: Vec<T>,
 }
 
@@ -80,6 +85,10 @@ impl<T: Real> BlockResponse<T> {
         if !self.factor_saddle(matrix, trees) {
             return false;
         }
+        if !self.settles(matrix, trees) {
+            return false;
+        }
+        let modes = &state.modes;
         self.preimage.clear();
         if !self.held.is_deficient() {
             return true;
@@ -133,6 +142,7 @@ impl<T: Real> BlockResponse<T> {
         self.scales.clear();
         for place in 0..trees.nodes() {
             let size = trees.size(place);
+            let stiffness = saddle.largest(pattern, place);
             for (row, own) in held.triangle(place).zip(size..) {
                 saddle.put(pattern, (place, own), (place, own), T::zero());
                 let longest =
@@ -141,7 +151,8 @@ impl<T: Real> BlockResponse<T> {
                 if grown {
                     return false;
                 }
-                let scale = T::constant(longest.recip());
+                // So that what is left of the stiffest when it is eliminated is no smaller than the others.
+                let scale = T::constant(stiffness.sqrt() / longest);
                 self.scales.push(scale);
                 for ((other, velocity), &r) in trees.columns(place).zip(row) {
                     let column = velocity - trees.range(other).start;
@@ -150,6 +161,18 @@ impl<T: Real> BlockResponse<T> {
             }
         }
         saddle.factor(pattern)
+    }
+
+    /// Whether solves come to an end, seen at one: what blocks lose that each by itself does not show.
+    fn settles(&mut self, matrix: &ContactMatrix<T>, trees: &Elimination) -> bool {
+        let [mut h, mut x] = [&mut self.probe_h, &mut self.probe_x].map(std::mem::take);
+        for (numbers, count) in [(&mut h, self.shares.len()), (&mut x, trees.rows())] {
+            numbers.clear();
+            numbers.resize(count, T::one());
+        }
+        self.solve(matrix, trees, (false, 1), &h, &mut x);
+        (self.probe_h, self.probe_x) = (h, x);
+        self.unsettled <= CORRECTED
     }
 
     /// Whether velocities depend on how impulses are shared, as rows that count as dependent are not quite.
@@ -250,8 +273,8 @@ impl<T: Real> BlockResponse<T> {
                 add_scaled(&mut self.z[of(k)], matrix.diagonal[k].recip(), left);
             }
             add_scaled(&mut self.x, T::one(), &self.body);
-            let largest = |x: &[T]| x.iter().fold(0.0, |most: f64, x| most.max(x.value().abs()));
-            if count > T::ORDER && largest(&self.body) <= CORRECTED * largest(&self.x) {
+            self.unsettled = unsettled(&self.body, [&self.x, x], columns);
+            if count > T::ORDER && self.unsettled <= CORRECTED {
                 break;
             }
         }
@@ -335,4 +358,20 @@ impl<T: Real> BlockResponse<T> {
         self.held.times(&self.asked, columns, &mut self.scratch);
         add_scaled(&mut self.outside, -T::one(), &self.scratch);
     }
+}
+
+/// The largest of `change` relative to the largest of `sizes`, of the worst of all columns; infinite if it is not a number.
+fn unsettled<T: Real>(change: &[T], sizes: [&[T]; 2], columns: usize) -> f64 {
+    let largest = |x: &[T], column: usize| {
+        let entries = x.iter().skip(column).step_by(columns).map(|x| x.value().abs());
+        entries.fold(0.0, |most, x| if x <= most { most } else { x })
+    };
+    let of_column = |column: usize| {
+        let change = largest(change, column);
+        let size = sizes.map(|x| largest(x, column)).into_iter().fold(0.0, f64::max);
+        if change == 0.0 { 0.0 } else { change / size }
+    };
+    let worst = |most: f64, x: f64| if x <= most { most } else { x };
+    let found = (0..columns).map(of_column).fold(0.0, worst);
+    if found.is_nan() { f64::INFINITY } else { found }
 }

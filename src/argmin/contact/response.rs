@@ -27,7 +27,7 @@
 //! share the rule (rigid contacts that slide): then the columns (C W)_m = W_m + F differ from the rows, and S (Z'S) =
 //! Z + F'Q R^-1. How the rows of relaxed contacts turn with mu and the slip is left out of the null-space part.
 //!
-//! All of that is dense, and the oracle of what islands of many trees do by [sparse blocks](super::block_response).
+//! All of that is dense. Islands of many trees do it by [sparse blocks](super::block_response) where these settle.
 
 mod transpose;
 
@@ -150,7 +150,7 @@ impl<T: Real> ContactResponse<T> {
         let rule = match selection {
             Selection::LeastNorm(dependent) => (None, dependent),
             Selection::CoarseLeastNorm(coarse) => (Some(coarse), coarse),
-            _ => (None, 0.0),
+            _ => return false,
         };
         self.by_blocks = shares_only_friction(data, &solution.modes)
             && self.blocks.factor(&mut self.state, data, solution, rule);

@@ -42,8 +42,8 @@ impl<T: Real> ContactResponse<T> {
             let NewtonState { delassus, modes, .. } = &self.state;
             let (matrix, how) = (modes.matrix(), (true, columns));
             self.blocks.solve(matrix, &delassus.pattern, how, &self.h, &mut adjoint.x);
-            let of = (&self.h[..], &adjoint.x[..]);
-            self.blocks.share_transpose(modes, of, columns, &mut adjoint.rotations);
+            let adjoints = (&self.h[..], &adjoint.x[..]);
+            self.blocks.share_transpose(modes, adjoints, columns, &mut adjoint.rotations);
             self.h.clear();
             self.h.extend(self.blocks.z.iter().map(|&z| -z));
         } else {

@@ -15,7 +15,8 @@ use super::super::contradiction::contradicts_itself;
 use super::super::kkt::Selection;
 use super::super::law::Law;
 use super::super::natural_residual::{
-    contact_residuals, final_residual, held_slip, margin, mode, natural_argument, natural_residual,
+    SLIP_TOLERANCE, contact_residuals, final_residual, held_slip, margin, mode, natural_argument,
+    natural_residual,
 };
 use super::super::problem::ContactData;
 use super::super::problem::{ContactMethod, CoupledContact};
@@ -186,7 +187,9 @@ impl Search {
         solution.report = Report { status, iterations, stage: self.stage, residual, margin };
         solution.residuals =
             contact_residuals(data, &state.delassus, &state.lambda, &state.u, scale);
-        solution.held_slip = held_slip(data, &solution.modes, &state.u);
+        // What slips faster does not hold: that is for the residual to say.
+        let slip = held_slip(data, &solution.modes, &state.u);
+        solution.held_slip = slip.min(SLIP_TOLERANCE * scale);
         solution.impulses.clear();
         solution.impulses.extend_from_slice(&state.lambda);
     }
