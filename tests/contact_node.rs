@@ -1,5 +1,7 @@
 //! The coupled contact node on random problems: laws, and derivatives against each other.
 
+use std::ops::Range;
+
 use stiction::ad::{self, NodeRule, Real, with_node_rule};
 use stiction::argmin::{ContactSolution, CoupledContact, Law, Mode};
 
@@ -316,5 +318,131 @@ fn impulses_that_nothing_could_have_are_no_solution() {
         let (impulse, report) = solve(lever);
         assert!(report.status.is_solved(), "{report:?}");
         assert!((impulse * lever * lever / 30.0 - 1.0).abs() < 1e-9, "{impulse}");
+    }
+}
+
+/// Boxes on each other, `count` of them, on four corners each, with mu = 0.8 but for `mu` below the middle one, which moves
+/// along x at `speed` with those above: the node, its inputs, and what these change by where corners move in their planes, so
+/// that what is dependent stays so. With `rigid` one more body lies by itself on something rigid.
+fn tower(
+    random: &mut Random,
+    (count, rigid): (usize, bool),
+    (mu, speed): (f64, f64),
+) -> (CoupledContact, [Vec<f64>; 2]) {
+    let mut node = CoupledContact { tolerance: 1e-12, ..CoupledContact::default() };
+    (0..count).for_each(|_| _ = node.rows.add_tree(6));
+    if rigid {
+        node.rows.add_tree(1);
+    }
+    // Of a body whose corner is at r: normal, tangents.
+    let rows = |[x, y, z]: [f64; 3], one: f64| {
+        [[0.0, 0.0, one, y, -x, 0.0], [one, 0.0, 0.0, 0.0, z, -y], [0.0, one, 0.0, -z, 0.0, x]]
+    };
+    let (mut x, mut dx) = (Vec::new(), Vec::new());
+    for k in 0..count {
+        for corner in 0..4 {
+            node.add(Law::Coulomb, [k.saturating_sub(1), k]);
+            let [x0, y0] = [0.3 * [-1.0, 1.0][corner % 2], 0.2 * [-1.0, 1.0][corner / 2]];
+            let [own, other] = [-0.1, 0.1].map(|z| rows([x0, y0, z], 1.0));
+            let [dx0, dy0] = random.vector::<2>(1.0);
+            let moved = rows([dx0, dy0, 0.0], 0.0);
+            for ((own, other), moved) in own.iter().zip(&other).zip(&moved) {
+                if k > 0 {
+                    x.extend(other.iter().map(|x| -x));
+                    dx.extend(moved.iter().map(|x| -x));
+                }
+                x.extend(own);
+                dx.extend(moved);
+            }
+        }
+    }
+    let last = |numbers: &mut Vec<f64>, value| numbers.extend(rigid.then_some(value));
+    if rigid {
+        node.add(Law::NonNegative, [count, count]);
+    }
+    last(&mut x, 1.0);
+    last(&mut dx, 0.0);
+    let mut vary = |numbers: &[f64], scale: f64, x: &mut Vec<f64>, dx: &mut Vec<f64>| {
+        x.extend(numbers);
+        dx.extend(numbers.iter().map(|_| scale * random.uniform(-1.0, 1.0)));
+    };
+    for k in 0..count {
+        for i in 0..6 {
+            let inertia = if i < 3 { 1.0 } else { 0.1 + 0.01 * (k % 7 + i) as f64 };
+            let row: Vec<f64> = (0..6).map(|j| if i == j { inertia } else { 0.0 }).collect();
+            vary(&row, 1.0, &mut x, &mut dx);
+        }
+    }
+    last(&mut x, 1.0);
+    last(&mut dx, 0.0);
+    let middle = count / 2;
+    for k in 0..count {
+        let along = if k >= middle { speed } else { 0.0 };
+        vary(&[along, 0.002, -0.05, 0.001, -0.001, 0.001], 1.0, &mut x, &mut dx);
+    }
+    last(&mut x, -0.05);
+    last(&mut dx, 0.0);
+    for of in 0..3 {
+        for k in 0..count {
+            let value = [0.0, if k == middle { mu } else { 0.8 }, 1e-5][of];
+            vary(&[value; 4], [0.1, 0.1, 1e-5][of], &mut x, &mut dx);
+        }
+        last(&mut x, 0.0);
+        last(&mut dx, 0.0);
+    }
+    (node, [x, dx])
+}
+
+/// Many trees are differentiated by sparse blocks, unless there is something rigid, which is dense: both of the same tower, of
+/// velocities and impulses, forward and in reverse.
+#[test]
+fn blocks_differentiate_as_dense_matrices_do() {
+    let count = 33;
+    for (mu, speed) in [(0.8, 0.0), (0.01, 0.3)] {
+        let [(modes, blocks), (other_modes, dense)] = [false, true].map(|rigid| {
+            let (node, [x, dx]) = tower(&mut Random(40), (count, rigid), (mu, speed));
+            let (y, solution) = run(&node, &x);
+            assert!(solution.report.status.is_solved(), "{:?}", solution.report);
+            let (velocities, lambda) = (0..6 * count, node.rows.velocities());
+            let impulses = lambda..lambda + 12 * count;
+            let jvp = tangent(&node, &x, &dx, NodeRule::ByJvp);
+            let mut weights = Random(7);
+            let mut w = vec![0.0; y.len()];
+            let seeded = velocities.clone().chain(impulses.clone());
+            seeded.for_each(|k| w[k] = weights.uniform(-1.0, 1.0));
+            let (_, adjoint) = ad::vjp(|x| run(&node, x).0, &x, |_| w.clone()).unwrap();
+            let forward: f64 = w.iter().zip(&jvp).map(|(w, y)| w * y).sum();
+            let backward: f64 = adjoint.iter().zip(&dx).map(|(a, b)| a * b).sum();
+            let size: f64 = w.iter().zip(&jvp).map(|(w, y)| (w * y).abs()).sum();
+            assert!((forward - backward).abs() < 1e-12 * size, "{speed}: {forward} {backward}");
+            let of = |x: &[f64], part: &Range<usize>| x[part.clone()].to_vec();
+            let mut numbers = vec![
+                ("velocities", of(&y, &velocities)),
+                ("impulses", of(&y, &impulses)),
+                ("jvp of velocities", of(&jvp, &velocities)),
+                ("jvp of impulses", of(&jvp, &impulses)),
+            ];
+            // Not by the entries of J, most of which would make independent what is not, where both may say what they
+            // like. In each part the last is of what is rigid.
+            let more = usize::from(rigid);
+            let mut start = 12 * 6 + (count - 1) * 12 * 12 + more;
+            for (name, length) in
+                [("mass", 36), ("free", 6), ("target", 4), ("mu", 4), ("compliance", 4)]
+            {
+                let end = start + length * count;
+                numbers.push((name, of(&adjoint, &(start..end))));
+                start = end + more;
+            }
+            assert_eq!(start, x.len());
+            (solution.modes[..4 * count].to_vec(), numbers)
+        });
+        assert_eq!(modes, other_modes, "{speed}");
+        assert_eq!(modes.contains(&Mode::Slide), speed > 0.0, "{speed}: {modes:?}");
+        assert_ne!(blocks[3], dense[3], "both are dense");
+        for ((name, a), (_, b)) in blocks.iter().zip(&dense) {
+            let most = a.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+            assert!(most > 0.0 || (*name == "mu" && speed == 0.0), "{speed}: no {name}");
+            assert!(apart(a, b) < 1e-9, "{speed}, {name}: {:e}", apart(a, b));
+        }
     }
 }

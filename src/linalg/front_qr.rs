@@ -218,6 +218,16 @@ impl<T: Real> FrontQr<T> {
         front.triangle.chunks_exact(front.width.max(1))
     }
 
+    /// Row, velocity and value of what may not be zero in R.
+    fn entries(&self, pattern: &Elimination) -> impl Iterator<Item = (usize, usize, T)> {
+        (0..pattern.nodes()).flat_map(move |place| {
+            self.triangle(place).zip(self.rows(place)).flat_map(move |(entries, row)| {
+                let columns = pattern.columns(place);
+                columns.zip(entries).map(move |((_, velocity), &r)| (row, velocity, r))
+            })
+        })
+    }
+
     /// w <- Q'z, of `columns` numbers for each row of A.
     pub fn transpose_times(&mut self, z: &[T], columns: usize, w: &mut Vec<T>) {
         let of = |k: usize| k * columns..(k + 1) * columns;
@@ -282,15 +292,9 @@ impl<T: Real> FrontQr<T> {
         columns: usize,
         w: &mut [T],
     ) {
-        for place in 0..pattern.nodes() {
-            for (row, w) in self
-                .triangle(place)
-                .zip(w[self.starts[place] * columns..].chunks_exact_mut(columns))
-            {
-                for ((_, velocity), &r) in pattern.columns(place).zip(row) {
-                    add_scaled(w, sign * r, &x[velocity * columns..(velocity + 1) * columns]);
-                }
-            }
+        for (row, velocity, r) in self.entries(pattern) {
+            let own = &mut w[row * columns..(row + 1) * columns];
+            add_scaled(own, sign * r, &x[velocity * columns..(velocity + 1) * columns]);
         }
     }
 
@@ -303,14 +307,9 @@ impl<T: Real> FrontQr<T> {
         columns: usize,
         x: &mut [T],
     ) {
-        for place in 0..pattern.nodes() {
-            for (row, w) in
-                self.triangle(place).zip(w[self.starts[place] * columns..].chunks_exact(columns))
-            {
-                for ((_, velocity), &r) in pattern.columns(place).zip(row) {
-                    add_scaled(&mut x[velocity * columns..(velocity + 1) * columns], sign * r, w);
-                }
-            }
+        for (row, velocity, r) in self.entries(pattern) {
+            let own = &mut x[velocity * columns..(velocity + 1) * columns];
+            add_scaled(own, sign * r, &w[row * columns..(row + 1) * columns]);
         }
     }
 

@@ -10,23 +10,13 @@ use stiction::verify::StepProgram;
 
 use super::{G, final_state, on_floor, rollout};
 use crate::random::Random;
+use crate::scenes::{SLAB, slabs};
 
 const BODIES: usize = 40;
-const MASS: f64 = 0.5;
 
-/// Slabs of one size on each other, under gravity that leans by `lean` m/s² along x.
-fn slabs(lean: f64, mu: f64) -> Scene {
-    let slab = |k: usize| {
-        format!(
-            "[[body]]
-             name = 'slab{k}'
-             mass = {MASS:?}
-             shape = {{ box = [0.3, 0.2, 0.01] }}
-             position = [0, 0, {:?}]\n",
-            0.01 + 0.02 * k as f64
-        )
-    };
-    let bodies: String = (0..BODIES).map(slab).collect();
+/// Slabs on each other, under gravity that leans by `lean` m/s² along x.
+fn pile(lean: f64, mu: f64) -> Scene {
+    let bodies = slabs(BODIES, 0.02, |_| [0.0; 3]);
     let mut scene = on_floor("time_step = 0.005", &format!("[[contact]]\nmu = {mu:?}\n{bodies}"));
     scene.parameters.values[..3].copy_from_slice(&[lean, 0.0, -G]);
     scene
@@ -36,7 +26,7 @@ fn slabs(lean: f64, mu: f64) -> Scene {
 #[test]
 fn contacts_of_a_pile_share_friction_evenly() {
     let lean = 0.3;
-    let scene = slabs(lean, 0.5);
+    let scene = pile(lean, 0.5);
     let mut rollout = rollout(&scene);
     rollout.advance(100, &scene.inputs);
     assert_eq!(rollout.report.unsolved, 0, "{:?}", rollout.report);
@@ -48,7 +38,7 @@ fn contacts_of_a_pile_share_friction_evenly() {
         // The bodies above are as many as the second is from the top.
         let above = contact.bodies.iter().flatten().max().map_or(0, |&body| BODIES - body);
         let impulse = contact.world_impulse();
-        let share = 0.25 * MASS * above as f64 * dt;
+        let share = 0.25 * SLAB * above as f64 * dt;
         assert_relative_eq!(impulse.x, -share * lean, max_relative = 1e-7);
         assert!(impulse.y.abs() < 1e-9 * share * G, "{impulse}");
         carried[0] += impulse.z;
@@ -63,7 +53,7 @@ fn contacts_of_a_pile_share_friction_evenly() {
 #[test]
 fn a_pile_that_slides_as_one_is_differentiated_as_its_formula_says() {
     let (lean, mu, steps) = (0.5, 0.02, 20);
-    let scene = slabs(lean, 0.5);
+    let scene = pile(lean, 0.5);
     let slot = |name: &str| scene.model.parameter(name).unwrap().slots[0];
     let mut parameters = scene.parameters.cast::<Dual<f64, LANES>>();
     let floor = slot("floor-slab0/mu");
@@ -97,7 +87,7 @@ fn along<T: Real>(program: &StepProgram, directions: &[Vec<f64>], t: &[T]) -> Ve
 fn derivatives_of_a_pile_agree() {
     let mut random = Random(9);
     for slides in [false, true] {
-        let mut scene = slabs(0.1, 0.5);
+        let mut scene = pile(0.1, 0.5);
         scene.settings.tolerance = 1e-12;
         if slides {
             // Less than in the pile above, which would be at its limit too otherwise.
@@ -177,7 +167,7 @@ fn derivatives_of_a_pile_agree() {
 #[test]
 fn gradients_of_a_pile_are_those_of_its_formula() {
     let (lean, steps) = (0.5, 20);
-    let scene = slabs(lean, 0.5);
+    let scene = pile(lean, 0.5);
     let slot = |name: &str| scene.model.parameter(name).unwrap().slots[0];
     let mut parameters = scene.parameters.clone();
     let floor = slot("floor-slab0/mu");

@@ -11,7 +11,7 @@ use stiction::state::State;
 
 use super::scenes::{MIXED, Sample, load, samples};
 use crate::random::Random;
-use crate::scenes::{on_floor, scene};
+use crate::scenes::{on_floor, scene, slabs};
 
 /// Every number of a scene by itself.
 fn slots(model: &Model) -> Vec<ParameterRef> {
@@ -434,18 +434,8 @@ fn a_slide_has_its_closed_form() {
 #[test]
 fn rollouts_and_their_adjoints_allocate_nothing_after_the_first() {
     // Of many bodies by sparse blocks.
-    let slab = |k: usize| {
-        format!(
-            "[[body]]
-             name = 'slab{k}'
-             mass = 0.5
-             shape = {{ box = [0.3, 0.2, 0.01] }}
-             position = [0, 0, {:?}]\n",
-            0.01 + 0.02 * k as f64
-        )
-    };
-    let floor = "[simulation]\ntime_step = 0.005\n[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n[[contact]]\nmu = 0.3\n";
-    let pile = floor.to_string() + &(0..34).map(slab).collect::<String>();
+    let settings = "[simulation]\ntime_step = 0.005\n[[contact]]\nmu = 0.3\n";
+    let pile = on_floor(&(settings.to_string() + &slabs(34, 0.02, |_| [0.0; 3])));
     for text in [TOSS, MIXED, &pile] {
         let scene = scene(text);
         let Scene { model, parameters, settings, state, inputs, .. } = &scene;

@@ -43,7 +43,8 @@ pub(super) struct Times {
     contact: Duration,
     /// Time of the Jacobians; `None` if the contact solver has no derivatives.
     pub jacobians: Option<Duration>,
-    /// The same of steps with their adjoints: what a step costs in the gradient of a rollout; `None` too where one has none.
+    /// The same of steps with their adjoints, what a step costs in the gradient of a rollout; `None` too where one has
+    /// none.
     pub gradients: Option<Duration>,
 }
 
