@@ -85,6 +85,10 @@ const COULOMB: [Attempt; 3] = [
 ];
 /// Attempts are made one after the other until one comes this close; the best counts.
 const CLOSE: f64 = 1e-6;
+/// The same of many trees, where what rounding leaves of large programs stops the first attempt near 1e-5 and the others
+/// too: another method goes on from there. Within that distance patience is less.
+const CLOSE_OF_MANY: f64 = 1e-2;
+const PATIENCE_OF_MANY: usize = 4;
 
 /// The solver and its memory.
 #[derive(Clone, Debug, Default)]
@@ -121,10 +125,11 @@ impl ConeInteriorPoint {
             return Report { margin: 0.0, ..Report::default() };
         }
         let mut report = Report { residual: f64::INFINITY, ..Report::default() };
+        let close = if shift && data.rows.is_large() { CLOSE_OF_MANY } else { CLOSE };
         for attempt in if shift { &COULOMB[..] } else { &CONVEX[..] } {
             self.attempt = *attempt;
             self.follow_path(data.rows, shift, tolerance, &mut report);
-            if report.status.is_solved() || report.residual <= CLOSE {
+            if report.status.is_solved() || report.residual <= close {
                 break;
             }
         }
@@ -218,7 +223,9 @@ impl ConeInteriorPoint {
                 report.status = Status::Solved;
                 return;
             }
-            if iteration - best_at >= PATIENCE || !self.factor(rows) || !self.step(rows, degree) {
+            let hasty = shift && rows.is_large() && best <= CLOSE_OF_MANY;
+            let patience = if hasty { PATIENCE_OF_MANY } else { PATIENCE };
+            if iteration - best_at >= patience || !self.factor(rows) || !self.step(rows, degree) {
                 report.status = Status::Stalled;
                 return;
             }

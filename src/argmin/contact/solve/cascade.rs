@@ -41,12 +41,17 @@ const DAMPED_ITERATIONS: usize = 60;
 const DAMPING: (f64, f64, f64) = (1e-3, 1e-9, 1e3);
 /// Sweeps of the first round.
 const FIRST_SWEEPS: usize = 3;
-/// Of many trees, which are not polished by an exact rule, Newton goes on to this residual while it falls, once it is
-/// `CLOSE`.
+/// Of many trees, which are not polished by an exact rule, Newton goes on to this residual while it falls.
 const ROUNDING: f64 = 1e-14;
-const CLOSE: f64 = 1e-12;
 /// How far the interior point goes before Newton takes over.
 const INTERIOR_TOLERANCE: f64 = 1e-12;
+/// Of many trees what is warm is left to the proximal point method from this residual on: which of many contacts that
+/// hardly carry are closed turns with each step of Newton. How many steps it takes at most there.
+const NEAR: f64 = 1e-6;
+const NEAR_ITERATIONS: usize = 100;
+/// The first weight of the proximal point method, and where it starts at what has been found of many trees.
+const WEIGHT: f64 = 1e-2;
+const WEIGHT_NEAR: f64 = 1e-3;
 /// Where the proximal point method starts, and its weights. Most problems need the first only.
 const PROXIMAL_STARTS: [(Start, Weights); 4] = [
     (Start::Best, Weights::Uniform),
@@ -230,7 +235,8 @@ impl Search {
         iterations: &mut usize,
     ) -> f64 {
         let enough = 1e-2 * tolerance;
-        let clean = if data.rows.is_large() { ROUNDING } else { enough };
+        let large = data.rows.is_large();
+        let clean = if large { ROUNDING } else { enough };
         self.state.follow(data);
         self.best.clone_from(&self.state.lambda);
         self.stage = Stage::WarmStart;
@@ -239,6 +245,15 @@ impl Search {
             self.newton(data, scale, clean, &mut best, iterations);
         }
         let mut before = best;
+        self.kept.clone_from(&self.best);
+        if large && warm && best > tolerance && best <= NEAR && ProximalPoint::knows(data.laws) {
+            let left = NEAR_ITERATIONS.min(self.most.saturating_sub(*iterations));
+            let goal = Goal { scale, enough, tolerance, iterations: left, weight: WEIGHT_NEAR };
+            self.state.lambda.copy_from_slice(&self.kept);
+            self.follow_anchors(data, Weights::Uniform, goal, &mut best, iterations);
+            self.return_to_kept(data);
+            self.credit(Stage::ProximalPoint, best, &mut before);
+        }
         if best > tolerance && *iterations < self.most {
             // A guess can lead astray.
             self.state.lambda.fill(0.0);
@@ -274,13 +289,10 @@ impl Search {
                     Start::Nothing => self.state.lambda.fill(0.0),
                     Start::Convex => _ = self.interior_point(data, false, iterations),
                 }
-                let NewtonState { delassus, lambda, .. } = &mut self.state;
-                let left = self.most.saturating_sub(*iterations);
-                let goal = Goal { scale, enough, tolerance, iterations: left };
-                let found = self.proximal_point.run(data, delassus, weights, goal, lambda);
-                *iterations += found.iterations;
-                self.best.copy_from_slice(lambda);
-                self.keep_better(found.residual, &mut best);
+                let iterations_left = self.most.saturating_sub(*iterations);
+                let weight = if large && attempt == 0 { WEIGHT_NEAR } else { WEIGHT };
+                let goal = Goal { scale, enough, tolerance, iterations: iterations_left, weight };
+                self.follow_anchors(data, weights, goal, &mut best, iterations);
                 self.credit(Stage::ProximalPoint, best, &mut before);
             }
         }
@@ -290,9 +302,36 @@ impl Search {
             self.keep_better(found, &mut best);
             self.credit(Stage::Rounds, best, &mut before);
         }
-        self.state.lambda.copy_from_slice(&self.kept);
-        self.state.follow(data);
+        self.return_to_kept(data);
+        if large && best <= tolerance && self.stage == Stage::ProximalPoint {
+            // What anchors leave.
+            self.newton(data, scale, clean, &mut best, iterations);
+            self.kept.clone_from(&self.best);
+            self.return_to_kept(data);
+        }
         best
+    }
+
+    /// The proximal point method from `state.lambda`.
+    fn follow_anchors(
+        &mut self,
+        data: &ContactData<f64>,
+        weights: Weights,
+        goal: Goal,
+        best: &mut f64,
+        iterations: &mut usize,
+    ) {
+        let NewtonState { delassus, lambda, .. } = &mut self.state;
+        let found = self.proximal_point.run(data, delassus, weights, goal, lambda);
+        *iterations += found.iterations;
+        self.best.copy_from_slice(lambda);
+        self.keep_better(found.residual, best);
+    }
+
+    /// Goes on from the best that was kept.
+    fn return_to_kept(&mut self, data: &ContactData<f64>) {
+        self.best.copy_from_slice(&self.kept);
+        self.return_to_best(data);
     }
 
     /// Notes which stage has found something better.
@@ -416,7 +455,8 @@ impl Search {
                 break;
             }
             self.keep_best(data, scale, best);
-            if data.rows.is_large() && *best <= CLOSE && *best > 0.5 * before {
+            // Of many trees another method goes on from there.
+            if data.rows.is_large() && *best > 0.5 * before {
                 break;
             }
         }

@@ -21,8 +21,8 @@ use super::super::problem::{ContactData, Delassus};
 use crate::argmin::block_rows::RowBlock;
 use crate::linalg::{BlockLu, Lu, norm};
 
-/// The first weight relative to the scales of the contacts, the least and the largest.
-const WEIGHT: (f64, f64, f64) = (1e-2, 1e-12, 1e3);
+/// The least weight relative to the scales of the contacts, and the largest.
+const WEIGHT: (f64, f64) = (1e-12, 1e3);
 /// What the weight is multiplied with from an anchor to the next, and where Newton fails.
 const SHRINK: f64 = 0.1;
 const GROW: f64 = 5.0;
@@ -56,6 +56,8 @@ pub(in crate::argmin::contact) struct Goal {
     pub tolerance: f64,
     /// Newton steps that are left.
     pub iterations: usize,
+    /// The first weight relative to the scales of the contacts: less where the start is nearly a solution.
+    pub weight: f64,
 }
 
 /// How far it got.
@@ -105,7 +107,7 @@ impl ProximalPoint {
         data: &ContactData<f64>,
         delassus: &mut Delassus<f64>,
         weights: Weights,
-        Goal { scale, enough, tolerance, iterations }: Goal,
+        Goal { scale, enough, tolerance, iterations, weight }: Goal,
         lambda: &mut [f64],
     ) -> Reached {
         self.take_scales(delassus, data, weights);
@@ -113,8 +115,8 @@ impl ProximalPoint {
         self.anchor.extend_from_slice(lambda);
         self.velocity.resize(lambda.len(), 0.0);
         self.u.resize(lambda.len(), 0.0);
-        let (first, least, most) = WEIGHT;
-        self.weight = first;
+        let (least, most) = WEIGHT;
+        self.weight = weight;
         delassus.velocity(data.rows, &self.anchor, &mut self.velocity);
         let mut best = natural_residual(data, delassus, lambda, &self.velocity, scale);
         let mut spent = 0;
