@@ -3,9 +3,10 @@
 use approx::assert_relative_eq;
 use nalgebra::DMatrix;
 use stiction::ad::{self, Dual, LANES, Real};
-use stiction::argmin::Mode;
+use stiction::argmin::{Mode, Report, Status};
 use stiction::linearize::RolloutAdjoint;
 use stiction::model::Scene;
+use stiction::simulation::StepReport;
 use stiction::verify::StepProgram;
 
 use super::{G, final_state, on_floor, rollout};
@@ -191,4 +192,39 @@ fn gradients_of_a_pile_are_those_of_its_formula() {
     assert_relative_eq!(found[floor], -G * time, max_relative = 1e-7);
     assert_relative_eq!(found[0], time, max_relative = 1e-7);
     assert!(found[slot("slab20/mass")].abs() < 1e-7 * time, "{}", found[slot("slab20/mass")]);
+}
+
+/// Bricks of a wall touch their neighbours without pressing them: modes say little there, and Newton from a warm start
+/// turns them over. The proximal point method goes on from it.
+#[test]
+fn walls_at_rest_are_solved_from_their_warm_start() {
+    let brick = |row: usize, k: usize| {
+        format!(
+            "[[body]]
+             name = 'brick{row}-{k}'
+             mass = 4
+             shape = {{ box = [0.1, 0.05, 0.05] }}
+             position = [{:?}, 0, {:?}]\n",
+            0.2 * k as f64 + 0.1 * (row % 2) as f64,
+            0.05 + 0.1 * row as f64
+        )
+    };
+    let bricks: String =
+        (0..5).flat_map(|row| (0..5 - row % 2).map(move |k| brick(row, k))).collect();
+    let scene = on_floor("time_step = 0.005", &format!("[[contact]]\nmu = 0.5\n{bricks}"));
+    let mut rollout = rollout(&scene);
+    rollout.advance(20, &scene.inputs);
+    let (steps, mut iterations) = (10, 0);
+    for _ in 0..steps {
+        rollout.report = StepReport::default();
+        rollout.advance(1, &scene.inputs);
+        let Report { status, iterations: own, .. } = rollout.report.worst;
+        assert_eq!(status, Status::Solved);
+        iterations += own;
+    }
+    // 11 a step; from the interior point they were 190.
+    assert!(iterations <= 20 * steps, "{iterations}");
+    let speed = rollout.state.v.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
+    // It sinks by what contacts give.
+    assert!(speed < 1e-4, "{speed}");
 }

@@ -46,10 +46,11 @@ const ROUNDING: f64 = 1e-14;
 /// How far the interior point goes before Newton takes over.
 const INTERIOR_TOLERANCE: f64 = 1e-12;
 /// Of many trees what is warm is left to the proximal point method from this residual on: which of many contacts that
-/// hardly carry are closed turns with each step of Newton. How many steps it takes at most there.
+/// hardly carry are closed turns with each step of Newton. How many steps it starts anchors with there, and which part
+/// of all.
 const NEAR: f64 = 1e-6;
-const NEAR_ITERATIONS: usize = 100;
-/// The first weight of the proximal point method, and where it starts at what has been found of many trees.
+const NEAR_ITERATIONS: (usize, usize) = (100, 4);
+/// The first weight of the proximal point method, and where it starts at what others have found of many trees.
 const WEIGHT: f64 = 1e-2;
 const WEIGHT_NEAR: f64 = 1e-3;
 /// Where the proximal point method starts, and its weights. Most problems need the first only.
@@ -105,6 +106,9 @@ pub(in crate::argmin::contact) struct Search {
     stage: Stage,
     /// Iterations at most.
     most: usize,
+    /// Whether Newton ends with the first step that does not halve the residual: of many trees, while there is another
+    /// method that goes on from there.
+    hasty: bool,
 }
 
 /// Solves the problem of `node` for the values of the impulses `lambda`.
@@ -212,6 +216,7 @@ impl Search {
         let mut best = self.residual(data, scale);
         if best > tolerance {
             self.best.clone_from(&self.state.lambda);
+            self.hasty = false;
             self.newton(data, scale, 1e-2 * tolerance, &mut best, iterations);
             self.state.lambda.copy_from_slice(&self.best);
             self.state.follow(data);
@@ -237,6 +242,7 @@ impl Search {
         let enough = 1e-2 * tolerance;
         let large = data.rows.is_large();
         let clean = if large { ROUNDING } else { enough };
+        self.hasty = large && ProximalPoint::knows(data.laws);
         self.state.follow(data);
         self.best.clone_from(&self.state.lambda);
         self.stage = Stage::WarmStart;
@@ -246,8 +252,10 @@ impl Search {
         }
         let mut before = best;
         self.kept.clone_from(&self.best);
-        if large && warm && best > tolerance && best <= NEAR && ProximalPoint::knows(data.laws) {
-            let left = NEAR_ITERATIONS.min(self.most.saturating_sub(*iterations));
+        let near = self.hasty && warm && best > tolerance && best <= NEAR;
+        if near {
+            let (most, part) = NEAR_ITERATIONS;
+            let left = most.min(self.most / part);
             let goal = Goal { scale, enough, tolerance, iterations: left, weight: WEIGHT_NEAR };
             self.state.lambda.copy_from_slice(&self.kept);
             self.follow_anchors(data, Weights::Uniform, goal, &mut best, iterations);
@@ -290,13 +298,16 @@ impl Search {
                     Start::Convex => _ = self.interior_point(data, false, iterations),
                 }
                 let iterations_left = self.most.saturating_sub(*iterations);
-                let weight = if large && attempt == 0 { WEIGHT_NEAR } else { WEIGHT };
+                // Not twice the same.
+                let goes_on = self.hasty && attempt == 0 && !near;
+                let weight = if goes_on { WEIGHT_NEAR } else { WEIGHT };
                 let goal = Goal { scale, enough, tolerance, iterations: iterations_left, weight };
                 self.follow_anchors(data, weights, goal, &mut best, iterations);
                 self.credit(Stage::ProximalPoint, best, &mut before);
             }
         }
         if best > tolerance && *iterations < self.most && !hopeless {
+            self.hasty = false;
             self.state.lambda.copy_from_slice(&self.kept);
             let found = self.search(data, scale, enough, true, iterations);
             self.keep_better(found, &mut best);
@@ -304,6 +315,7 @@ impl Search {
         }
         self.return_to_kept(data);
         if large && best <= tolerance && self.stage == Stage::ProximalPoint {
+            self.hasty = true;
             // What anchors leave.
             self.newton(data, scale, clean, &mut best, iterations);
             self.kept.clone_from(&self.best);
@@ -450,13 +462,12 @@ impl Search {
                 break;
             }
             *iterations += 1;
-            let before = *best;
+            let before = if self.hasty { self.residual(data, scale) } else { 0.0 };
             if !self.shortened_step(data, scale) {
                 break;
             }
             self.keep_best(data, scale, best);
-            // Of many trees another method goes on from there.
-            if data.rows.is_large() && *best > 0.5 * before {
+            if self.hasty && self.residual(data, scale) > 0.5 * before {
                 break;
             }
         }

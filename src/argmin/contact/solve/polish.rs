@@ -216,14 +216,10 @@ impl Search {
             }
             self.accept(solution);
             solution.independent = None;
-            let mut residual = self.residual(data, scale);
-            // What the rule has chosen Newton leaves alone; where modes were not those of the solution it chooses again.
-            if residual >= least {
-                let (lambda, delassus) = (&mut self.state.lambda, &self.state.delassus);
-                least_norm(data, delassus, lambda, solution, &mut self.least_norm);
-                self.state.follow(data);
-                residual = self.residual(data, scale);
-            }
+            let (lambda, delassus) = (&mut self.state.lambda, &self.state.delassus);
+            least_norm(data, delassus, lambda, solution, &mut self.least_norm);
+            self.state.follow(data);
+            let residual = self.residual(data, scale);
             if residual >= least {
                 solution.clone_from(&self.chosen);
                 self.return_to_best(data);
