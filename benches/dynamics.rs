@@ -22,7 +22,7 @@ fn numbers<const N: usize>(value: &Value) -> [f64; N] {
 
 /// A model of `tests/reference/dynamics`, in its first state.
 fn scene(name: &str) -> Scene {
-    let path = format!("tests/reference/dynamics/{name}.json");
+    let path = format!("../tests/reference/dynamics/{name}.json");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     let text = std::fs::read_to_string(path).expect("a reference file");
     let file: Value = serde_json::from_str(&text).expect("JSON");

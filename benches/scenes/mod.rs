@@ -9,7 +9,8 @@ use stiction::simulation::{JointFeedback, Rollout, StepMemory};
 /// keyframe) and then given the velocity of its keyframe, as `time_mujoco.py` beside it does; without the
 /// folder nothing.
 pub fn shared(name: &str) -> Option<(Scene, StepMemory<f64>)> {
-    let folder = std::env::var("STICTION_SHARED").unwrap_or("../shared".to_string());
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared");
+    let folder = std::env::var("STICTION_SHARED").unwrap_or(beside.to_string());
     let path = format!("{folder}/reference/scenes/{name}.xml");
     let Ok(description) = Description::load(&path, LoadOptions::default()) else {
         eprintln!("skipped: {path} is missing (set STICTION_SHARED)");

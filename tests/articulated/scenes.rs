@@ -6,6 +6,7 @@ use stiction::formats::LoadOptions;
 use stiction::model::Scene;
 
 use super::rollout;
+use crate::cases;
 use crate::shared::shared;
 
 fn load(name: &str) -> Option<Scene> {
@@ -15,13 +16,14 @@ fn load(name: &str) -> Option<Scene> {
     Some(scene)
 }
 
+/// For one by default.
 #[test]
 fn stacks_stand_for_ten_seconds() {
     for name in ["tower10", "pyramid10"] {
         let Some(scene) = load(name) else { return };
         assert_eq!(scene.model.bodies.len(), 10);
         let mut rollout = rollout(&scene);
-        rollout.advance(5000, &scene.inputs);
+        rollout.advance(cases::count(5000, 0.1), &scene.inputs);
         assert_eq!(rollout.report.unsolved, 0, "{name}: {:?}", rollout.report);
         for body in 0..10 {
             let drift = (rollout.state.position(body) - scene.state.position(body)).norm();

@@ -3,6 +3,8 @@ use stiction::identify::{
     Conclusion, Dataset, Doing, Experiment, FitStatus, Others, Problem, conclude, fit,
 };
 
+use crate::cases;
+
 use super::statistics::{path, tosses};
 use super::trust::{exact, rippled};
 
@@ -103,10 +105,10 @@ fn recordings_without_noise_have_no_interval() {
 fn tosses_have_profiles_of_all_recordings() {
     // Tumbling cubes: minima lie close together.
     let Some((mut experiment, rows)) = tosses("whole.toml") else { return };
-    experiment.data = rows.iter().step_by(25).map(path).collect();
+    experiment.data = rows.iter().step_by(25).take(cases::count(40, 0.125)).map(path).collect();
     experiment.half_samples = 4;
     let dataset = Dataset::load(&experiment).unwrap();
-    assert!(dataset.trajectories.len() >= 10);
+    assert!(dataset.trajectories.len() >= 5);
     let found = concluded(&experiment, &dataset, 2);
     is_of_one_function(&experiment, &dataset, &found);
     assert_eq!(found.profiles.len(), 3);

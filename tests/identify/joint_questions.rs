@@ -218,7 +218,7 @@ fn mistakes_about_joints_are_asked_about_and_right_recordings_are_not() {
     let mut random = Random(11);
     let mut table = Table::default();
     // Each on four machines.
-    for _ in 0..cases::count(250, 0.04) {
+    for _ in 0..cases::count(250, 0.02) {
         for kind in 0..4 {
             let truth = Numbers::random(&mut random);
             let control = random.uniform(0.4, 1.2) * [-1.0, 1.0][random.below(2)];
@@ -261,7 +261,7 @@ fn mistakes_about_joints_are_asked_about_and_right_recordings_are_not() {
 fn what_rests_rolls_or_slides_slowly_is_not_asked_about() {
     let mut random = Random(12);
     let mut table = Table::default();
-    for _ in 0..cases::count(1000, 0.02) {
+    for _ in 0..cases::count(1000, 0.008) {
         let (radius, mu) = (random.uniform(0.02, 0.1), random.uniform(0.005, 0.05));
         let body = |shape: &str| {
             scenes::scene(&scenes::on_floor(&format!(

@@ -129,7 +129,7 @@ fn spoiled(recordings: &[Trajectory], (_, _, spoil): Mistake, with_rates: bool) 
 
 #[test]
 fn mistakes_are_asked_about_and_right_recordings_are_not() {
-    let repetitions = cases::count(1000, 0.04);
+    let repetitions = cases::count(1000, 0.015);
     let mut random = Random(7);
     // Name, asked in the right words.
     let mut table: Vec<(String, usize)> = Vec::new();
@@ -185,7 +185,7 @@ fn mistakes_are_asked_about_and_right_recordings_are_not() {
 /// The ground that counts is the one that is there.
 #[test]
 fn boxes_on_slopes_are_judged_by_the_slope() {
-    let repetitions = cases::count(1000, 0.01);
+    let repetitions = cases::count(1000, 0.005);
     let mut random = Random(8);
     let mut hits = [0; 4];
     let mut others = Vec::new();

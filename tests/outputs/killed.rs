@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 use super::{folder, names};
+use crate::cases;
 use crate::folder::Folder;
 use crate::skipped::skip;
 
@@ -46,11 +47,13 @@ fn result(path: &Path) -> Value {
 #[test]
 fn a_killed_search_has_lost_nothing() {
     let folder = folder("killed-search");
+    let text = folder.read("experiment.toml").replacen("profiles = false", "profiles = true", 1);
+    folder.write("experiment.toml", &text);
     let whole = folder.run(&["identify", "experiment.toml", "-o", "whole"]);
     assert!(whole.status.success(), "{whole:?}");
     let expected = result(&folder.path("whole/result.json"));
     let lines = String::from_utf8(whole.stdout).unwrap().lines().count();
-    for line in (1..=lines).step_by(lines.div_ceil(6)) {
+    for line in (1..=lines).step_by(lines.div_ceil(cases::count(6, 0.5))) {
         let mut program = Command::new(env!("CARGO_BIN_EXE_stiction"));
         program.args(["identify", "experiment.toml", "-o", "fit"]).current_dir(folder.path("."));
         let mut child = program.stdout(Stdio::piped()).spawn().unwrap();
@@ -119,7 +122,7 @@ fn killed_at_any_call_of_the_system_files_are_old_or_new() {
     // A short search: the files are those of a long one.
     let short = folder.read("experiment.toml").replacen("window", "max_iterations = 2\nwindow", 1);
     folder.write("short.toml", &short);
-    let fit = "identify short.toml -o fit --no-profiles --half-samples 2";
+    let fit = "identify short.toml -o fit --half-samples 2";
     for calls in ["write", "fsync", "rename", "unlink"] {
         for when in (1..).step_by(if calls == "write" { 3 } else { 1 }) {
             let output = traced(&format!("{calls}:signal=KILL:when={when}"), fit).unwrap();

@@ -4,11 +4,12 @@ mod full;
 mod killed;
 mod locked;
 
-/// An experiment on what [`SCENE`](crate::program::SCENE) does.
+/// An experiment without profiles, which take most of the time, on what [`SCENE`](crate::program::SCENE) does.
 const EXPERIMENT: &str = "scene = 'scene.toml'
 data = ['recording.csv']
 window = 5
 initial_state = 'fitted'
+profiles = false
 [noise]
 position = 0.001
 rotation_deg = 0.3

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::{HOSTILE, full};
+use super::{HOSTILE, builtin, full};
 use crate::folder::Folder;
 use crate::program::{SCENE, succeeds};
 use crate::skipped::skip;
@@ -110,7 +110,7 @@ fn plays(seen: &Value) {
 #[test]
 fn the_report_of_the_built_in_experiment_plays() {
     let folder = Folder::new("browser-report");
-    succeeds(&folder.run(&["identify", "-o", "out", "--threads", "2"]));
+    builtin::identify(&folder);
     let Some(seen) = open(&folder, &folder.read("out/report.html")) else { return };
     plays(&seen);
     let headings: Vec<&str> =

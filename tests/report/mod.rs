@@ -1,6 +1,7 @@
 //! Pages: the report of an identification and the player, as text and in a browser.
 
 mod browser;
+mod builtin;
 mod command;
 mod drawing;
 mod pages;

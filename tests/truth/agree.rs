@@ -186,7 +186,7 @@ fn bounds(name: &str) -> [f64; 4] {
 
 #[test]
 fn all_derivatives_of_a_step_agree() {
-    let states = cases::count(1000, 0.002);
+    let states = cases::count(1000, 0.001);
     let mut wrong = Vec::new();
     for family in scenes::all() {
         let apart = compare(&family, states, states / 1000);
