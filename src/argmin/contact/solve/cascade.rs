@@ -13,9 +13,9 @@
 
 use super::super::contradiction::contradicts_itself;
 use super::super::kkt::Selection;
-use super::super::law::Law;
+use super::super::law::{Law, mode};
 use super::super::natural_residual::{
-    SLIP_TOLERANCE, contact_residuals, final_residual, held_slip, margin, mode, natural_argument,
+    SLIP_TOLERANCE, contact_residuals, final_residual, held_slip, margin, natural_argument,
     natural_residual,
 };
 use super::super::problem::ContactData;
@@ -361,9 +361,9 @@ impl Search {
         shift: bool,
         iterations: &mut usize,
     ) -> bool {
-        let relaxed = data.laws.contains(&Law::Relaxed);
-        let cone = if relaxed { Law::Relaxed } else { Law::Coulomb };
-        if !data.laws.iter().all(|&law| law == cone || law == Law::NonNegative) {
+        let relaxed = data.laws.iter().any(|law| law.is_associated());
+        let alike = |law: &Law| law.rows() == 1 || law.is_associated() == relaxed;
+        if !data.laws.iter().all(|law| law.is_second_order() && alike(law)) {
             return false;
         }
         self.zeros.clear();

@@ -1,0 +1,160 @@
+//! The set of impulses that a law admits, on values: projections onto it, plain and soft, the mode that an argument of the
+//! natural map suggests, and how far a block is from another mode.
+
+use super::{Law, Mode};
+
+/// -d lambda / d u of a block.
+pub(in crate::argmin::contact) type Slope = [[f64; 3]; 3];
+
+/// |x|. `hypot`, which guards against overflow, takes a tenth of a solve.
+pub(in crate::argmin::contact) fn length(x: [f64; 2]) -> f64 {
+    (x[0] * x[0] + x[1] * x[1]).sqrt()
+}
+
+/// x, or the end of [-limit, limit] that is nearest; unlike `clamp` without a panic where they are no numbers.
+pub(in crate::argmin::contact) fn within(x: f64, limit: f64) -> f64 {
+    x.max(-limit).min(limit)
+}
+
+/// What the natural map makes of its argument: its projection.
+pub(in crate::argmin::contact) fn project(law: Law, limit: f64, p: [f64; 3]) -> [f64; 3] {
+    let normal = p[0].max(0.0);
+    match law {
+        Law::Equality => [p[0], 0.0, 0.0],
+        Law::NonNegative => [normal, 0.0, 0.0],
+        Law::Interval => [within(p[0], limit), 0.0, 0.0],
+        Law::Coulomb => {
+            let (radius, size) = (limit * normal, length([p[1], p[2]]));
+            let shrink = if size > radius { radius / size } else { 1.0 };
+            [normal, shrink * p[1], shrink * p[2]]
+        }
+        Law::Pyramid => {
+            let radius = limit * normal;
+            [normal, within(p[1], radius), within(p[2], radius)]
+        }
+        Law::Relaxed => {
+            let size = length([p[1], p[2]]);
+            if limit * size <= -p[0] {
+                [0.0; 3]
+            } else if size <= limit * p[0] {
+                p
+            } else {
+                let normal = (p[0] + limit * size) / (1.0 + limit * limit);
+                let shrink = limit * normal / size;
+                [normal, shrink * p[1], shrink * p[2]]
+            }
+        }
+    }
+}
+
+/// The mode of a block, and the direction of its friction or the sides of a pyramid or interval, that
+/// the argument `p` of the natural map suggests.
+pub(in crate::argmin::contact) fn mode(law: Law, limit: f64, p: [f64; 3]) -> (Mode, [f64; 2]) {
+    let side = |x: f64, radius: f64| {
+        if x > radius {
+            1.0
+        } else if x < -radius {
+            -1.0
+        } else {
+            0.0
+        }
+    };
+    let either = |d: [f64; 2]| (if d == [0.0; 2] { Mode::Stick } else { Mode::Slide }, d);
+    let size = length([p[1], p[2]]);
+    match law {
+        Law::Equality => (Mode::Stick, [0.0; 2]),
+        Law::Interval => either([side(p[0], limit), 0.0]),
+        Law::Relaxed if limit * size > -p[0] && size > limit * p[0] => {
+            (Mode::Slide, [p[1] / size, p[2] / size])
+        }
+        _ if p[0] <= 0.0 => (Mode::Break, [0.0; 2]),
+        Law::NonNegative | Law::Relaxed => (Mode::Stick, [0.0; 2]),
+        Law::Pyramid => either([side(p[1], limit * p[0]), side(p[2], limit * p[0])]),
+        Law::Coulomb if size > limit * p[0] => (Mode::Slide, [p[1] / size, p[2] / size]),
+        Law::Coulomb if limit == 0.0 => (Mode::Clamp, [0.0; 2]),
+        Law::Coulomb => (Mode::Stick, [0.0; 2]),
+    }
+}
+
+/// How far a block in `mode` with impulses `x` and velocities `v` is from another mode: velocities and the `normal`
+/// impulse, as a velocity, relative to `scale`; or the fraction of the friction disk that a sticking contact leaves unused.
+pub(in crate::argmin::contact) fn margin(
+    law: Law,
+    mode: Mode,
+    limit: f64,
+    (x, v): (&[f64], &[f64]),
+    (normal, scale): (f64, f64),
+) -> f64 {
+    let radius = limit * x[0];
+    match (law, mode) {
+        (Law::Equality, _) => f64::INFINITY,
+        (Law::Interval, Mode::Slide) => v[0].abs() / scale,
+        (Law::Interval, _) => 1.0 - x[0].abs() / limit,
+        (Law::Relaxed, Mode::Break) => (v[0] - limit * length([v[1], v[2]])) / scale,
+        (_, Mode::Break) => v[0] / scale,
+        (Law::NonNegative, _) => normal,
+        (Law::Pyramid, _) => {
+            let axis = |k: usize| {
+                let unused = 1.0 - x[k].abs() / radius;
+                if unused > 0.0 { unused.max(v[k].abs() / scale) } else { v[k].abs() / scale }
+            };
+            normal.min(axis(1)).min(axis(2))
+        }
+        (_, Mode::Stick) => normal.min(1.0 - length([x[1], x[2]]) / radius),
+        (_, Mode::Slide) => normal.min(length([v[1], v[2]]) / scale),
+        (_, Mode::Clamp) if limit == 0.0 => normal,
+        (_, Mode::Clamp) => 0.0,
+    }
+}
+
+/// The impulse of a block under the soft law at velocities `u`, which do not count the compliance, less
+/// the anchor; and its slope. Formed from u where it is linear, since the anchor would drown it.
+pub(in crate::argmin::contact) fn soften(
+    law: Law,
+    limit: f64,
+    compliance: f64,
+    rho: [f64; 2],
+    anchor: [f64; 3],
+    u: [f64; 3],
+) -> ([f64; 3], Slope) {
+    let (mut delta, mut slope) = ([0.0; 3], Slope::default());
+    let yielding = (rho[0] + compliance).recip();
+    delta[0] = -(u[0] + compliance * anchor[0]) * yielding;
+    slope[0][0] = yielding;
+    let normal = anchor[0] + delta[0];
+    match law {
+        Law::Equality => return (delta, slope),
+        Law::Interval => {
+            if normal.abs() > limit {
+                delta[0] = limit.copysign(normal) - anchor[0];
+                slope[0][0] = 0.0;
+            }
+            return (delta, slope);
+        }
+        _ if normal <= 0.0 => return (anchor.map(|a| -a), Slope::default()),
+        Law::NonNegative => return (delta, slope),
+        Law::Coulomb | Law::Pyramid | Law::Relaxed => {}
+    }
+    let radius = limit * normal;
+    let free = [1, 2].map(|k| anchor[k] - u[k] / rho[1]);
+    let size = length(free);
+    for k in 0..2 {
+        let over = if law == Law::Pyramid { free[k].abs() } else { size };
+        if over <= radius {
+            delta[1 + k] = -u[1 + k] / rho[1];
+            slope[1 + k][1 + k] = rho[1].recip();
+            continue;
+        }
+        let d = free[k] / over;
+        delta[1 + k] = radius * d - anchor[1 + k];
+        slope[1 + k][0] = limit * d * yielding;
+        if law != Law::Pyramid {
+            let turning = radius / (size * rho[1]);
+            for (j, other) in free.iter().enumerate() {
+                let own = if j == k { 1.0 } else { 0.0 };
+                slope[1 + k][1 + j] = turning * (own - d * other / size);
+            }
+        }
+    }
+    (delta, slope)
+}
