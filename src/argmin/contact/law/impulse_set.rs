@@ -117,6 +117,9 @@ pub(in crate::argmin::contact) fn soften(
     anchor: [f64; 3],
     u: [f64; 3],
 ) -> ([f64; 3], Slope) {
+    if law.is_associated() {
+        return soften_associated(law, limit, compliance, rho, anchor, u);
+    }
     let (mut delta, mut slope) = ([0.0; 3], Slope::default());
     let yielding = (rho[0] + compliance).recip();
     delta[0] = -(u[0] + compliance * anchor[0]) * yielding;
@@ -133,13 +136,13 @@ pub(in crate::argmin::contact) fn soften(
         }
         _ if normal <= 0.0 => return (anchor.map(|a| -a), Slope::default()),
         Law::NonNegative => return (delta, slope),
-        Law::Coulomb | Law::Pyramid | Law::Relaxed => {}
+        _ => {}
     }
     let radius = limit * normal;
     let free = [1, 2].map(|k| anchor[k] - u[k] / rho[1]);
     let size = length(free);
     for k in 0..2 {
-        let over = if law == Law::Pyramid { free[k].abs() } else { size };
+        let over = if law.turns() { size } else { free[k].abs() };
         if over <= radius {
             delta[1 + k] = -u[1 + k] / rho[1];
             slope[1 + k][1 + k] = rho[1].recip();
@@ -148,7 +151,7 @@ pub(in crate::argmin::contact) fn soften(
         let d = free[k] / over;
         delta[1 + k] = radius * d - anchor[1 + k];
         slope[1 + k][0] = limit * d * yielding;
-        if law != Law::Pyramid {
+        if law.turns() {
             let turning = radius / (size * rho[1]);
             for (j, other) in free.iter().enumerate() {
                 let own = if j == k { 1.0 } else { 0.0 };
@@ -157,4 +160,58 @@ pub(in crate::argmin::contact) fn soften(
         }
     }
     (delta, slope)
+}
+
+/// The same of an associated law: what the impulse would be without its set, projected onto it in the metric of the
+/// weights. With d the direction of friction on the cone, 0 where it is inside, the normal impulse moves along (1, mu d).
+fn soften_associated(
+    law: Law,
+    limit: f64,
+    compliance: f64,
+    rho: [f64; 2],
+    anchor: [f64; 3],
+    u: [f64; 3],
+) -> ([f64; 3], Slope) {
+    let weights = [rho[0] + compliance, rho[1]];
+    let pressed = u[0] + compliance * anchor[0];
+    let moved = [-pressed / weights[0], -u[1] / weights[1], -u[2] / weights[1]];
+    let free = [0, 1, 2].map(|r| anchor[r] + moved[r]);
+    let d = facing(limit, free);
+    let square = d[0] * d[0] + d[1] * d[1];
+    let pull = limit * (d[0] * free[1] + d[1] * free[2] - limit * square * anchor[0]);
+    let stiffness = weights[0] + weights[1] * limit * limit * square;
+    let mut delta = moved;
+    delta[0] = (weights[1] * pull - pressed) / stiffness;
+    let normal = anchor[0] + delta[0];
+    if normal <= 0.0 {
+        return (anchor.map(|a| -a), Slope::default());
+    }
+    let mut slope = Slope::default();
+    let size = length([free[1], free[2]]);
+    let turning = if law.turns() { limit * normal / (size * weights[1]) } else { 0.0 };
+    let slips = |k: usize| if law.turns() { square > 0.0 } else { d[k] != 0.0 };
+    let along = [1.0, limit * d[0], limit * d[1]];
+    for r in 0..3 {
+        if r > 0 && !slips(r - 1) {
+            slope[r][r] = weights[1].recip();
+            continue;
+        }
+        if r > 0 {
+            delta[r] = limit * normal * d[r - 1] - anchor[r];
+        }
+        for c in 0..3 {
+            slope[r][c] = along[r] * along[c] / stiffness;
+            if r > 0 && c > 0 && law.turns() {
+                let own = if r == c { 1.0 } else { 0.0 };
+                slope[r][c] += turning * (own - d[r - 1] * d[c - 1]);
+            }
+        }
+    }
+    (delta, slope)
+}
+
+/// The direction of friction on the cone of an associated law that is nearest to `p`; 0 inside of it.
+fn facing(limit: f64, p: [f64; 3]) -> [f64; 2] {
+    let size = length([p[1], p[2]]);
+    if size > limit * p[0] { [p[1] / size, p[2] / size] } else { [0.0; 2] }
 }

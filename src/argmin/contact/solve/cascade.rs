@@ -242,7 +242,7 @@ impl Search {
         let enough = 1e-2 * tolerance;
         let large = data.rows.is_large();
         let clean = if large { ROUNDING } else { enough };
-        self.hasty = large && ProximalPoint::knows(data.laws);
+        self.hasty = large;
         self.state.follow(data);
         self.best.clone_from(&self.state.lambda);
         self.stage = Stage::WarmStart;
@@ -282,29 +282,27 @@ impl Search {
         }
         self.kept.clone_from(&self.best);
         let mut hopeless = false;
-        if ProximalPoint::knows(data.laws) {
-            for (attempt, (start, weights)) in PROXIMAL_STARTS.into_iter().enumerate() {
-                if best <= tolerance || *iterations >= self.most {
-                    break;
-                }
-                // What contradicts itself by far has no solution to be found from anywhere.
-                hopeless = attempt == 1 && best > FAR && contradicts_itself(data);
-                if hopeless {
-                    break;
-                }
-                match start {
-                    Start::Best => self.state.lambda.copy_from_slice(&self.kept),
-                    Start::Nothing => self.state.lambda.fill(0.0),
-                    Start::Convex => _ = self.interior_point(data, false, iterations),
-                }
-                let iterations_left = self.most.saturating_sub(*iterations);
-                // Not twice the same.
-                let goes_on = self.hasty && attempt == 0 && !near;
-                let weight = if goes_on { WEIGHT_NEAR } else { WEIGHT };
-                let goal = Goal { scale, enough, tolerance, iterations: iterations_left, weight };
-                self.follow_anchors(data, weights, goal, &mut best, iterations);
-                self.credit(Stage::ProximalPoint, best, &mut before);
+        for (attempt, (start, weights)) in PROXIMAL_STARTS.into_iter().enumerate() {
+            if best <= tolerance || *iterations >= self.most {
+                break;
             }
+            // What contradicts itself by far has no solution to be found from anywhere.
+            hopeless = attempt == 1 && best > FAR && contradicts_itself(data);
+            if hopeless {
+                break;
+            }
+            match start {
+                Start::Best => self.state.lambda.copy_from_slice(&self.kept),
+                Start::Nothing => self.state.lambda.fill(0.0),
+                Start::Convex => _ = self.interior_point(data, false, iterations),
+            }
+            let iterations_left = self.most.saturating_sub(*iterations);
+            // Not twice the same.
+            let goes_on = self.hasty && attempt == 0 && !near;
+            let weight = if goes_on { WEIGHT_NEAR } else { WEIGHT };
+            let goal = Goal { scale, enough, tolerance, iterations: iterations_left, weight };
+            self.follow_anchors(data, weights, goal, &mut best, iterations);
+            self.credit(Stage::ProximalPoint, best, &mut before);
         }
         if best > tolerance && *iterations < self.most && !hopeless {
             self.hasty = false;

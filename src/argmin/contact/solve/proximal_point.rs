@@ -2,7 +2,7 @@
 //! velocities that decide who carries what are a millionth of those that matter, and modes guessed from
 //! anything but the solution are wrong.
 //!
-//! Around an anchor a each contact is given a soft law, that of Coulomb with u + rho (lambda - a) for u.
+//! Around an anchor a each contact is given a soft law, its own with u + rho (lambda - a) for u.
 //! It makes the impulse a function of the velocity, lambda = P(a - u / rho), so that the problem has as many
 //! unknowns as there are velocities,
 //!
@@ -15,7 +15,7 @@
 //! tenfold from one anchor to the next, and grows where Newton fails. Since all is counted from the
 //! anchor, digits are lost of the differences only, and weights of 1e-12 of the diagonal do no harm.
 
-use super::super::law::{Law, Slope, soften};
+use super::super::law::{Slope, soften};
 use super::super::natural_residual::natural_residual;
 use super::super::problem::{ContactData, Delassus};
 use crate::argmin::block_rows::RowBlock;
@@ -93,11 +93,6 @@ pub(in crate::argmin::contact) struct ProximalPoint {
 }
 
 impl ProximalPoint {
-    /// Whether all laws of the problem have a soft form.
-    pub fn knows(laws: &[Law]) -> bool {
-        !laws.iter().any(|law| law.is_associated())
-    }
-
     /// Follows anchors from `lambda`; leaves the best impulses in it.
     pub fn run(
         &mut self,
