@@ -26,6 +26,15 @@ pub enum ContactSolver {
 }
 
 impl ContactSolver {
+    /// One of each, the default first.
+    pub const ALL: [ContactSolver; 5] = [
+        ContactSolver::Coupled,
+        ContactSolver::Staggered { n_step: 5, derivative: StaggeredDerivative::Unrolled },
+        ContactSolver::GaussSeidel,
+        ContactSolver::ConvexRelaxation,
+        ContactSolver::Pyramid,
+    ];
+
     /// The name in scene files.
     pub fn name(self) -> &'static str {
         match self {
@@ -35,6 +44,26 @@ impl ContactSolver {
             ContactSolver::ConvexRelaxation => "convex_relaxation",
             ContactSolver::Pyramid => "pyramid",
         }
+    }
+
+    /// What it does, in words.
+    pub fn description(self) -> &'static str {
+        match self {
+            ContactSolver::Coupled => "normal and friction impulses are solved for as one problem",
+            ContactSolver::Staggered { .. } => {
+                "normal and friction impulses are solved for in turn"
+            }
+            ContactSolver::GaussSeidel => "impulses are solved for by Gauss-Seidel sweeps",
+            ContactSolver::ConvexRelaxation => "impulses minimise a convex relaxation",
+            ContactSolver::Pyramid => {
+                "friction is limited along each tangent by itself (a pyramid)"
+            }
+        }
+    }
+
+    /// Whether it solves one problem an island, once, by a law without smoothing.
+    pub fn solves_at_once(self) -> bool {
+        !matches!(self, ContactSolver::Staggered { .. } | ContactSolver::GaussSeidel)
     }
 
     /// An error unless steps have derivatives; `file` is the scene it blames.
