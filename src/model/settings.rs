@@ -23,16 +23,19 @@ pub enum ContactSolver {
     /// As `Coupled`, with a four-sided pyramid in the place of the friction cone: |lambda_k| <= mu
     /// lambda_n along each tangent, so that friction depends on direction, by up to sqrt 2.
     Pyramid,
+    /// The convex relaxation with that pyramid: a quadratic program (`Anitescu06`).
+    ConvexPyramid,
 }
 
 impl ContactSolver {
     /// One of each, the default first.
-    pub const ALL: [ContactSolver; 5] = [
+    pub const ALL: [ContactSolver; 6] = [
         ContactSolver::Coupled,
         ContactSolver::Staggered { n_step: 5, derivative: StaggeredDerivative::Unrolled },
         ContactSolver::GaussSeidel,
         ContactSolver::ConvexRelaxation,
         ContactSolver::Pyramid,
+        ContactSolver::ConvexPyramid,
     ];
 
     /// The name in scene files.
@@ -43,6 +46,7 @@ impl ContactSolver {
             ContactSolver::GaussSeidel => "gauss_seidel",
             ContactSolver::ConvexRelaxation => "convex_relaxation",
             ContactSolver::Pyramid => "pyramid",
+            ContactSolver::ConvexPyramid => "convex_pyramid",
         }
     }
 
@@ -58,6 +62,7 @@ impl ContactSolver {
             ContactSolver::Pyramid => {
                 "friction is limited along each tangent by itself (a pyramid)"
             }
+            ContactSolver::ConvexPyramid => "impulses minimise a convex relaxation over pyramids",
         }
     }
 

@@ -44,6 +44,11 @@ pub(in crate::argmin::contact) fn project(law: Law, limit: f64, p: [f64; 3]) -> 
                 [normal, shrink * p[1], shrink * p[2]]
             }
         }
+        Law::RelaxedPyramid => {
+            let (normal, d) = nearest(law, limit, 1.0, p);
+            let along = |k: usize| if d[k] == 0.0 { p[1 + k] } else { limit * normal * d[k] };
+            if normal > 0.0 { [normal, along(0), along(1)] } else { [0.0; 3] }
+        }
     }
 }
 
@@ -66,6 +71,10 @@ pub(in crate::argmin::contact) fn mode(law: Law, limit: f64, p: [f64; 3]) -> (Mo
         Law::Interval => either([side(p[0], limit), 0.0]),
         Law::Relaxed if limit * size > -p[0] && size > limit * p[0] => {
             (Mode::Slide, [p[1] / size, p[2] / size])
+        }
+        Law::RelaxedPyramid => {
+            let (normal, d) = nearest(law, limit, 1.0, p);
+            if normal > 0.0 { either(d) } else { (Mode::Break, [0.0; 2]) }
         }
         _ if p[0] <= 0.0 => (Mode::Break, [0.0; 2]),
         Law::NonNegative | Law::Relaxed => (Mode::Stick, [0.0; 2]),
@@ -91,9 +100,10 @@ pub(in crate::argmin::contact) fn margin(
         (Law::Interval, Mode::Slide) => v[0].abs() / scale,
         (Law::Interval, _) => 1.0 - x[0].abs() / limit,
         (Law::Relaxed, Mode::Break) => (v[0] - limit * length([v[1], v[2]])) / scale,
+        (Law::RelaxedPyramid, Mode::Break) => (v[0] - limit * (v[1].abs() + v[2].abs())) / scale,
         (_, Mode::Break) => v[0] / scale,
         (Law::NonNegative, _) => normal,
-        (Law::Pyramid, _) => {
+        (Law::Pyramid | Law::RelaxedPyramid, _) => {
             let axis = |k: usize| {
                 let unused = 1.0 - x[k].abs() / radius;
                 if unused > 0.0 { unused.max(v[k].abs() / scale) } else { v[k].abs() / scale }
@@ -176,7 +186,7 @@ fn soften_associated(
     let pressed = u[0] + compliance * anchor[0];
     let moved = [-pressed / weights[0], -u[1] / weights[1], -u[2] / weights[1]];
     let free = [0, 1, 2].map(|r| anchor[r] + moved[r]);
-    let d = facing(limit, free);
+    let (_, d) = nearest(law, limit, weights[1] / weights[0], free);
     let square = d[0] * d[0] + d[1] * d[1];
     let pull = limit * (d[0] * free[1] + d[1] * free[2] - limit * square * anchor[0]);
     let stiffness = weights[0] + weights[1] * limit * limit * square;
@@ -210,8 +220,29 @@ fn soften_associated(
     (delta, slope)
 }
 
-/// The direction of friction on the cone of an associated law that is nearest to `p`; 0 inside of it.
-fn facing(limit: f64, p: [f64; 3]) -> [f64; 2] {
-    let size = length([p[1], p[2]]);
-    if size > limit * p[0] { [p[1] / size, p[2] / size] } else { [0.0; 2] }
+/// Of an associated law the normal impulse nearest to `p`, in a metric in which tangents count `ratio` times as much as
+/// the normal, and the direction of friction there: 0 inside of the cone; of a pyramid the sides it is at. The apex is
+/// nearest where the normal impulse is not positive.
+fn nearest(law: Law, limit: f64, ratio: f64, p: [f64; 3]) -> (f64, [f64; 2]) {
+    let t = [p[1], p[2]];
+    let normal = |d: [f64; 2]| {
+        let (pull, square) = (d[0] * t[0] + d[1] * t[1], d[0] * d[0] + d[1] * d[1]);
+        (p[0] + ratio * limit * pull) / (1.0 + ratio * limit * limit * square)
+    };
+    let mut d = [0.0; 2];
+    if law.turns() {
+        let size = length(t);
+        if size > limit * p[0] {
+            d = [t[0] / size, t[1] / size];
+        }
+    } else {
+        // The side that is further out comes first, and raises the normal impulse.
+        let order = if t[1].abs() > t[0].abs() { [1, 0] } else { [0, 1] };
+        for k in order {
+            if t[k].abs() > limit * normal(d) {
+                d[k] = t[k].signum();
+            }
+        }
+    }
+    (normal(d), d)
 }

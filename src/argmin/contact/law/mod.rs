@@ -27,6 +27,9 @@ pub enum Law {
     /// The convex relaxation: lambda minimises the quadratic over the friction cone, so that a
     /// contact that slips also separates, by mu |u_t|. `Zhong21` (5)
     Relaxed,
+    /// The same over the pyramid |lambda_k| <= mu lambda_n, a quadratic program: what slips separates by
+    /// mu (|u_1| + |u_2|). `Anitescu06`
+    RelaxedPyramid,
 }
 
 /// What the first row of a block asks.
@@ -76,7 +79,7 @@ impl Law {
     pub fn rows(self) -> usize {
         match self {
             Law::Equality | Law::NonNegative | Law::Interval => 1,
-            Law::Coulomb | Law::Pyramid | Law::Relaxed => 3,
+            Law::Coulomb | Law::Pyramid | Law::Relaxed | Law::RelaxedPyramid => 3,
         }
     }
 
@@ -85,7 +88,8 @@ impl Law {
         match self {
             Law::Equality => Support::Bilateral,
             Law::Interval => Support::Limited,
-            Law::NonNegative | Law::Coulomb | Law::Pyramid | Law::Relaxed => Support::Unilateral,
+            Law::NonNegative => Support::Unilateral,
+            Law::Coulomb | Law::Pyramid | Law::Relaxed | Law::RelaxedPyramid => Support::Unilateral,
         }
     }
 
@@ -97,7 +101,7 @@ impl Law {
     /// Whether the impulse minimises over its set, so that what slips also separates: the condition along the first row
     /// is u . (1, mu d), in the direction that the impulse has.
     pub(super) fn is_associated(self) -> bool {
-        self == Law::Relaxed
+        matches!(self, Law::Relaxed | Law::RelaxedPyramid)
     }
 
     /// Whether friction is in a disk, so that its direction turns with the slip. It is data otherwise.
