@@ -8,7 +8,7 @@ use stiction::argmin::{ContactSolution, CoupledContact, Law, Mode};
 use crate::random::Random;
 
 /// A random problem: generic rows, or those of corners of a flat box (dependent).
-fn problem(
+pub fn problem(
     random: &mut Random,
     contacts: usize,
     flat: bool,
@@ -47,7 +47,7 @@ fn problem(
     (node, x)
 }
 
-fn run<T: Real>(node: &CoupledContact, x: &[T]) -> (Vec<T>, ContactSolution) {
+pub fn run<T: Real>(node: &CoupledContact, x: &[T]) -> (Vec<T>, ContactSolution) {
     let mut y = vec![T::zero(); node.output_len()];
     let mut solution = ContactSolution::default();
     T::call(node, x, &mut y, &mut solution, &mut Default::default());

@@ -9,6 +9,7 @@ mod c_interface;
 mod collision;
 mod columns;
 mod cone_program;
+mod contact_laws;
 mod contact_node;
 mod contacts;
 #[cfg(feature = "cli")]

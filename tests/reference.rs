@@ -272,7 +272,7 @@ fn gradients_agree_with_the_reference() {
 fn admm_alone_solves_well_conditioned_problems() {
     let Some(problems) = load() else { return };
     let method = ProjectionMethod::Admm;
-    let settings = ProjectionSettings { method, tolerance: 1e-9, ..Default::default() };
+    let settings = ProjectionSettings { method, tolerance: 1e-9 };
     let mut residual = Worst::default();
     for problem in problems.iter().filter(|problem| !problem.family.starts_with("ill")) {
         let Answer { z, report, .. } = solve(problem, settings);

@@ -287,6 +287,7 @@ impl<T: Real> ContactProblem<T> {
         let law = match system.settings.solver {
             ContactSolver::ConvexRelaxation => Law::Relaxed,
             ContactSolver::Pyramid => Law::Pyramid,
+            ContactSolver::ConvexPyramid => Law::RelaxedPyramid,
             _ => Law::Coulomb,
         };
         for &tree in island.trees {

@@ -28,12 +28,10 @@ pub(super) fn is_one_problem_an_island(
     was_split: bool,
 ) -> bool {
     let System { model, settings, .. } = system;
-    let solved_at_once = match settings.solver {
-        ContactSolver::Coupled => true,
-        ContactSolver::ConvexRelaxation | ContactSolver::Pyramid => settings.smoothing == 0.0,
-        _ => false,
-    };
-    solved_at_once
+    // Smoothing is of Coulomb's law.
+    let is_posed = settings.smoothing == 0.0 || settings.solver == ContactSolver::Coupled;
+    settings.solver.solves_at_once()
+        && is_posed
         && model.equalities.is_empty()
         && !was_split
         && !contacts.unfinished

@@ -183,13 +183,7 @@ fn nested(array: ArrayViewD<f64>) -> Value {
 }
 
 fn integrator(settings: &Settings) -> String {
-    let contact = match settings.solver {
-        ContactSolver::Coupled => "normal and friction impulses are solved for as one problem",
-        ContactSolver::Staggered { .. } => "normal and friction impulses are solved for in turn",
-        ContactSolver::GaussSeidel => "impulses are solved for by Gauss-Seidel sweeps",
-        ContactSolver::ConvexRelaxation => "impulses minimise a convex relaxation",
-        ContactSolver::Pyramid => "friction is limited along each tangent by itself (a pyramid)",
-    };
+    let contact = settings.solver.description();
     let free = match settings.integrator {
         Integrator::SemiImplicit => {
             "semi-implicit Euler with impulses, implicit in the damping of joints"

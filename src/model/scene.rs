@@ -14,8 +14,7 @@ use crate::state::State;
 /// [simulation]
 /// time_step = 0.01                   # s
 /// integrator = "semi_implicit"       # or "implicit", "runge_kutta": see `Integrator`
-/// solver = "staggered"               # or "coupled", the default, "gauss_seidel",
-///                                    # "convex_relaxation", "pyramid"
+/// solver = "staggered"               # the default is "coupled"; others: see `ContactSolver::ALL`
 /// n_step = 5                         # only with "staggered"
 /// derivative = "unrolled"            # only with "staggered": or "implicit", see `StaggeredDerivative`
 /// # compliance, baumgarte, restitution_threshold, static_speed, split_impacts, keep_impulses, smoothing,

@@ -23,9 +23,21 @@ pub enum ContactSolver {
     /// As `Coupled`, with a four-sided pyramid in the place of the friction cone: |lambda_k| <= mu
     /// lambda_n along each tangent, so that friction depends on direction, by up to sqrt 2.
     Pyramid,
+    /// The convex relaxation with that pyramid: a quadratic program (`Anitescu06`).
+    ConvexPyramid,
 }
 
 impl ContactSolver {
+    /// One of each, the default first.
+    pub const ALL: [ContactSolver; 6] = [
+        ContactSolver::Coupled,
+        ContactSolver::Staggered { n_step: 5, derivative: StaggeredDerivative::Unrolled },
+        ContactSolver::GaussSeidel,
+        ContactSolver::ConvexRelaxation,
+        ContactSolver::Pyramid,
+        ContactSolver::ConvexPyramid,
+    ];
+
     /// The name in scene files.
     pub fn name(self) -> &'static str {
         match self {
@@ -34,7 +46,29 @@ impl ContactSolver {
             ContactSolver::GaussSeidel => "gauss_seidel",
             ContactSolver::ConvexRelaxation => "convex_relaxation",
             ContactSolver::Pyramid => "pyramid",
+            ContactSolver::ConvexPyramid => "convex_pyramid",
         }
+    }
+
+    /// What it does, in words.
+    pub fn description(self) -> &'static str {
+        match self {
+            ContactSolver::Coupled => "normal and friction impulses are solved for as one problem",
+            ContactSolver::Staggered { .. } => {
+                "normal and friction impulses are solved for in turn"
+            }
+            ContactSolver::GaussSeidel => "impulses are solved for by Gauss-Seidel sweeps",
+            ContactSolver::ConvexRelaxation => "impulses minimise a convex relaxation",
+            ContactSolver::Pyramid => {
+                "friction is limited along each tangent by itself (a pyramid)"
+            }
+            ContactSolver::ConvexPyramid => "impulses minimise a convex relaxation over pyramids",
+        }
+    }
+
+    /// Whether it solves one problem an island, once, by a law without smoothing.
+    pub fn solves_at_once(self) -> bool {
+        !matches!(self, ContactSolver::Staggered { .. } | ContactSolver::GaussSeidel)
     }
 
     /// An error unless steps have derivatives; `file` is the scene it blames.

@@ -97,6 +97,7 @@ fn every_solver_is_differentiated_alike_in_every_way() {
             ContactSolver::Coupled,
             ContactSolver::ConvexRelaxation,
             ContactSolver::Pyramid,
+            ContactSolver::ConvexPyramid,
             unrolled,
         ] {
             let mut scene = scene.clone();

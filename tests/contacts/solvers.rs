@@ -64,11 +64,16 @@ fn the_relaxation_lifts_what_slides_and_holds_what_sticks() {
     let (_, after) = lost(&sliding(ContactSolver::ConvexRelaxation, 1.0, 0.4));
     assert_relative_eq!(after.z, MU * after.xy().norm(), max_relative = 1e-9);
     assert!(after.z > 0.2);
+    // The pyramid's by mu times that along each tangent.
+    let (_, after) = lost(&sliding(ContactSolver::ConvexPyramid, 1.0, 0.4));
+    assert_relative_eq!(after.z, MU * (after.x.abs() + after.y.abs()), max_relative = 1e-9);
     let (exact, after) = lost(&sliding(ContactSolver::Coupled, 1.0, 0.4));
     assert!(after.z.abs() < 1e-10);
     assert!(exact > 0.0);
     // Sticking, it is the exact law.
-    for solver in [ContactSolver::ConvexRelaxation, ContactSolver::Coupled] {
+    for solver in
+        [ContactSolver::ConvexRelaxation, ContactSolver::ConvexPyramid, ContactSolver::Coupled]
+    {
         let (_, after) = lost(&sliding(solver, 0.01, 0.4));
         assert!(after.norm() < 1e-12, "{solver:?}: {after}");
     }

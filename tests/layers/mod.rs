@@ -3,6 +3,7 @@
 
 mod files;
 mod imports;
+mod laws;
 
 use std::collections::BTreeSet;
 use std::fs;

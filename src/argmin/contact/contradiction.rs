@@ -5,7 +5,7 @@
 //! where sum_i r_i w_i = 0. If some r_i is not 0 there, the r_i prove that nothing meets the conditions whose r_i they
 //! are (the lemma of Farkas); all others take no part in it. Friction sets no condition on velocities.
 
-use super::law::Law;
+use super::law::Support;
 use super::problem::{ContactData, Delassus};
 use crate::linalg::{cholesky, dot, norm, solve_lower, solve_lower_transpose};
 
@@ -66,13 +66,13 @@ fn conditions(
     delassus.assemble(data);
     let scale = delassus.velocity_scale();
     for (i, (block, &law)) in data.blocks().iter().zip(data.laws).enumerate() {
-        if law == Law::Interval || !counts(i) {
+        if law.support() == Support::Limited || !counts(i) {
             continue;
         }
         let mut row = vec![0.0; data.rows.velocities()];
         block.add_times(block.row(&delassus.w, 0), 1.0, &mut row);
         let (size, excess) = (norm(&row), delassus.b[block.first]);
-        let one_sided = law != Law::Equality;
+        let one_sided = law.is_one_sided();
         if size > 0.0 {
             row.iter_mut().for_each(|w| *w /= size);
             conditions.push(Condition { block: i, row, excess: excess / size, one_sided });

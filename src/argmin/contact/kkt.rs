@@ -13,9 +13,10 @@
 //! | clamp  | e.u_t + a (I - P) e.lambda_t | (0, e) |
 //!
 //! A clamp is the slide of s = 0: along d others keep it from slipping, across d it does so itself.
-//! A relaxed contact that slides has the normal condition along (1, mu d) as well. A pyramid has d of
+//! An associated contact that slides has the normal condition along (1, mu d) as well. A pyramid has d of
 //! components -1, 0, 1, no arc, and a stick unknown along each axis where d is 0. Blocks of one row
-//! have the normal unknown, or none where they break or are at their limit.
+//! have the normal unknown, or none where they break or are at their limit. Which of these a block has, its
+//! law [says](super::law::Face).
 //!
 //! P projects on the range of the tangential rows of all sticking contacts, and of those of the
 //! clamps across d: it adds the condition that impulses between contacts that cancel be zero, which
@@ -26,7 +27,7 @@
 //! diagonal and G = W W': see [`contact_matrix`](super::kkt_matrix).
 
 use super::kkt_matrix::{ContactMatrix, Shared};
-use super::law::{Law, Mode};
+use super::law::{Face, Law, Mode, Support, Tangents};
 use super::problem::{ContactData, Delassus};
 use crate::ad::Real;
 use crate::argmin::block_rows::RowBlock;
@@ -206,30 +207,17 @@ impl<T: Real> ContactModes<T> {
             let mut weight = T::zero();
             let mut push =
                 |kind| self.unknowns.push(Unknown { block: i, first: block.first, kind });
-            match (data.laws[i], mode) {
-                (_, Mode::Break) | (Law::Interval, Mode::Slide) => {}
-                (Law::Equality | Law::NonNegative | Law::Interval, _) => push(Kind::Normal),
-                (Law::Pyramid, _) => {
-                    push(Kind::Normal);
-                    for (k, side) in d.into_iter().enumerate() {
-                        if side.value() == 0.0 {
-                            push(Kind::Stick(k));
-                        }
-                    }
+            let face = data.laws[i].face(mode, d.map(|d| d.value()), data.limit[i].value());
+            if let Face::Closed(_) = face {
+                push(Kind::Normal);
+            }
+            match face {
+                Face::Apart | Face::AtLimit | Face::Closed(Tangents::None) => {}
+                Face::Closed(Tangents::Axes(held)) => {
+                    (0..2).filter(|&k| held[k]).for_each(|k| push(Kind::Stick(k)));
                 }
-                (_, Mode::Stick) => {
-                    push(Kind::Normal);
-                    push(Kind::Stick(0));
-                    push(Kind::Stick(1));
-                }
-                (_, Mode::Clamp) => {
-                    push(Kind::Normal);
-                    // Without friction there is nothing to turn.
-                    if data.limit[i].value() > 0.0 {
-                        push(Kind::Clamp);
-                    }
-                }
-                (_, Mode::Slide) => {
+                Face::Closed(Tangents::Across) => push(Kind::Clamp),
+                Face::Closed(Tangents::Arc) => {
                     let u = &at.u[block.first..];
                     let slip = -(d[0] * u[1] + d[1] * u[2]);
                     let radius = data.limit[i] * at.lambda[block.first];
@@ -237,7 +225,6 @@ impl<T: Real> ContactModes<T> {
                     if total.value() > 0.0 {
                         weight = radius / total;
                     }
-                    push(Kind::Normal);
                     let creeps = |coarse: f64| slip.value() <= coarse * total.value();
                     push(if coarse.is_some_and(creeps) { Kind::Clamp } else { Kind::Slide });
                 }
@@ -316,10 +303,8 @@ impl<T: Real> ContactModes<T> {
             }
             let block = &data.blocks()[unknown.block];
             let impulse = member(&self.direction, unknown);
-            let row = match data.laws[unknown.block] {
-                Law::Relaxed => self.test(unknown),
-                _ => impulse,
-            };
+            let associated = data.laws[unknown.block].is_associated();
+            let row = if associated { self.test(unknown) } else { impulse };
             let start = self.rows.len();
             self.rows.resize(start + nv, T::zero());
             for (r, &b) in row.iter().enumerate().take(block.rows) {
@@ -364,15 +349,15 @@ impl<T: Real> ContactModes<T> {
         follows(&self.laws, &self.modes, i)
     }
 
-    /// Whether block `i` is an interval at its limit.
+    /// Whether block `i` is at a limit of its own.
     pub fn is_at_limit(&self, i: usize) -> bool {
-        self.laws[i] == Law::Interval && self.modes[i] == Mode::Slide
+        self.laws[i].support() == Support::Limited && self.modes[i] == Mode::Slide
     }
 
-    /// How fast the normal condition of block `i` changes with mu at fixed impulses: d . u_t of a relaxed
-    /// contact that slides, 0 otherwise.
+    /// How fast the normal condition of block `i` changes with mu at fixed impulses: d . u_t of an
+    /// associated contact that slides, 0 otherwise.
     pub fn opening(&self, i: usize, u: &[T], blocks: &[RowBlock]) -> T {
-        if self.laws[i] != Law::Relaxed || !self.follows(i) {
+        if !self.laws[i].is_associated() || !self.follows(i) {
             return T::zero();
         }
         let (d, first) = (self.direction[i], blocks[i].first);
@@ -414,7 +399,7 @@ impl<T: Real> ContactModes<T> {
         self.members.iter().any(|member| {
             let Unknown { block, kind, .. } = self.unknowns[member.unknown];
             let slides = kind == Kind::Normal && self.follows(block);
-            slides && self.laws[block] != Law::Relaxed && self.limit[block].value() != 0.0
+            slides && !self.laws[block].is_associated() && self.limit[block].value() != 0.0
         })
     }
 
@@ -538,7 +523,7 @@ fn motion<T: Real>((direction, limit, laws, modes): Blocks<T>, unknown: Unknown)
 fn test<T: Real>(of: Blocks<T>, weight: &[T], unknown: Unknown) -> [T; 3] {
     let (i, (direction, _, laws, _)) = (unknown.block, of);
     match unknown.kind {
-        Kind::Normal if laws[i] == Law::Relaxed => motion(of, unknown),
+        Kind::Normal if laws[i].is_associated() => motion(of, unknown),
         Kind::Slide => {
             let (d, w) = (direction[i], weight[i]);
             [T::zero(), -d[1] * w, d[0] * w]

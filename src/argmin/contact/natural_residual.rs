@@ -1,16 +1,11 @@
 //! The natural map of the coupled contact problem: how far impulses are from solving it, and from
 //! another mode. All on values.
 
-use super::law::{Law, Mode};
+use super::law::{self, Mode, length, project};
 use super::problem::{ContactData, Delassus};
 
 /// Slip below this fraction of the velocity scale counts as none. Rounding leaves 1e-15.
 pub(super) const SLIP_TOLERANCE: f64 = 1e-11;
-
-/// |x|. `hypot`, which guards against overflow, takes a tenth of a solve.
-pub(super) fn length(x: [f64; 2]) -> f64 {
-    (x[0] * x[0] + x[1] * x[1]).sqrt()
-}
 
 /// The natural map's argument at block `i` with impulses `x` and velocities `v`: impulse less velocity,
 /// in units of impulse. Zeros beyond the rows of the block.
@@ -28,77 +23,12 @@ pub(super) fn natural_argument(
         return [x[0] - rn * normal_velocity, 0.0, 0.0];
     };
     let mut rt = inverse(delassus.tangential_scale(i));
-    if data.laws[i] == Law::Relaxed {
+    if data.laws[i].is_associated() {
         // The cone is not a product: one scale for both, or the projection is not Euclidean.
         rn = rn.min(rt);
         rt = rn;
     }
     [x[0] - rn * normal_velocity, x1 - rt * v1, x2 - rt * v2]
-}
-
-/// x, or the end of [-limit, limit] that is nearest; unlike `clamp` without a panic where they are no numbers.
-pub(in crate::argmin::contact) fn within(x: f64, limit: f64) -> f64 {
-    x.max(-limit).min(limit)
-}
-
-/// What the natural map makes of its argument: its projection.
-pub(super) fn project(law: Law, limit: f64, p: [f64; 3]) -> [f64; 3] {
-    let normal = p[0].max(0.0);
-    match law {
-        Law::Equality => [p[0], 0.0, 0.0],
-        Law::NonNegative => [normal, 0.0, 0.0],
-        Law::Interval => [within(p[0], limit), 0.0, 0.0],
-        Law::Coulomb => {
-            let (radius, size) = (limit * normal, length([p[1], p[2]]));
-            let shrink = if size > radius { radius / size } else { 1.0 };
-            [normal, shrink * p[1], shrink * p[2]]
-        }
-        Law::Pyramid => {
-            let radius = limit * normal;
-            [normal, within(p[1], radius), within(p[2], radius)]
-        }
-        Law::Relaxed => {
-            let size = length([p[1], p[2]]);
-            if limit * size <= -p[0] {
-                [0.0; 3]
-            } else if size <= limit * p[0] {
-                p
-            } else {
-                let normal = (p[0] + limit * size) / (1.0 + limit * limit);
-                let shrink = limit * normal / size;
-                [normal, shrink * p[1], shrink * p[2]]
-            }
-        }
-    }
-}
-
-/// The mode of a block, and the direction of its friction or the sides of a pyramid or interval, that
-/// the argument `p` of the natural map suggests.
-pub(super) fn mode(law: Law, limit: f64, p: [f64; 3]) -> (Mode, [f64; 2]) {
-    let side = |x: f64, radius: f64| {
-        if x > radius {
-            1.0
-        } else if x < -radius {
-            -1.0
-        } else {
-            0.0
-        }
-    };
-    let either = |d: [f64; 2]| (if d == [0.0; 2] { Mode::Stick } else { Mode::Slide }, d);
-    let size = length([p[1], p[2]]);
-    match law {
-        Law::Equality => (Mode::Stick, [0.0; 2]),
-        Law::Interval => either([side(p[0], limit), 0.0]),
-        Law::Relaxed if limit * size > -p[0] && size > limit * p[0] => {
-            (Mode::Slide, [p[1] / size, p[2] / size])
-        }
-        _ if p[0] <= 0.0 => (Mode::Break, [0.0; 2]),
-        Law::NonNegative | Law::Relaxed => (Mode::Stick, [0.0; 2]),
-        Law::Pyramid => either([side(p[1], limit * p[0]), side(p[2], limit * p[0])]),
-        Law::Coulomb if size > limit * p[0] => (Mode::Slide, [p[1] / size, p[2] / size]),
-        Law::Coulomb if limit == 0.0 => (Mode::Clamp, [0.0; 2]),
-        Law::Coulomb => (Mode::Stick, [0.0; 2]),
-    }
 }
 
 /// Velocities that impulses make are known up to rounding of what each contributes: residuals are
@@ -187,28 +117,9 @@ pub(super) fn margin(
     }
     let mut least = f64::INFINITY;
     for (i, (block, &mode)) in data.blocks().iter().zip(modes).enumerate() {
-        let (x, v, limit) = (&lambda[block.range()], &u[block.range()], data.limit[i]);
+        let (x, v) = (&lambda[block.range()], &u[block.range()]);
         let normal = x[0] * delassus.normal_scale(i) / scale;
-        let radius = limit * x[0];
-        let slack = match (data.laws[i], mode) {
-            (Law::Equality, _) => f64::INFINITY,
-            (Law::Interval, Mode::Slide) => v[0].abs() / scale,
-            (Law::Interval, _) => 1.0 - x[0].abs() / limit,
-            (Law::Relaxed, Mode::Break) => (v[0] - limit * length([v[1], v[2]])) / scale,
-            (_, Mode::Break) => v[0] / scale,
-            (Law::NonNegative, _) => normal,
-            (Law::Pyramid, _) => {
-                let axis = |k: usize| {
-                    let unused = 1.0 - x[k].abs() / radius;
-                    if unused > 0.0 { unused.max(v[k].abs() / scale) } else { v[k].abs() / scale }
-                };
-                normal.min(axis(1)).min(axis(2))
-            }
-            (_, Mode::Stick) => normal.min(1.0 - length([x[1], x[2]]) / radius),
-            (_, Mode::Slide) => normal.min(length([v[1], v[2]]) / scale),
-            (_, Mode::Clamp) if limit == 0.0 => normal,
-            (_, Mode::Clamp) => 0.0,
-        };
+        let slack = law::margin(data.laws[i], mode, data.limit[i], (x, v), (normal, scale));
         least = least.min(slack);
     }
     least.max(0.0)

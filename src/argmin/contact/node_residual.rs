@@ -1,7 +1,7 @@
 //! The conditions of the coupled contact problem at the modes of a solution, as a residual: what defines its derivative,
 //! and the oracle that [`response`](super::response) is checked against.
 
-use super::law::{Law, Mode};
+use super::law::{Face, Tangents};
 use super::problem::ContactData;
 use super::problem::CoupledContact;
 use super::solution::ContactSolution;
@@ -26,36 +26,33 @@ pub(super) fn conditions<T: Real>(
     for (i, block) in data.blocks().iter().enumerate() {
         let (u, x) = (&u[block.range()], &lambda[block.range()]);
         let h = &mut conditions[block.range()];
-        let (mode, d) = (solution.modes[i], solution.directions[i]);
+        let (law, d) = (data.laws[i], solution.directions[i]);
         h[0] = u[0] - data.target[i] + data.compliance[i] * x[0];
         let radius = data.limit[i] * x[0];
-        match (data.laws[i], mode) {
-            (_, Mode::Break) => h.copy_from_slice(x),
-            (Law::Interval, Mode::Slide) => h[0] = x[0] - data.limit[i] * d[0],
-            (Law::Equality | Law::NonNegative | Law::Interval, _) => {}
-            (Law::Pyramid, _) => {
+        match law.face(solution.modes[i], d, data.limit[i].value()) {
+            Face::Apart => h.copy_from_slice(x),
+            Face::AtLimit => h[0] = x[0] - data.limit[i] * d[0],
+            Face::Closed(Tangents::None) => {}
+            Face::Closed(Tangents::Axes(held)) => {
+                if law.is_associated() {
+                    h[0] += data.limit[i] * (u[1] * d[0] + u[2] * d[1]);
+                }
                 for k in 0..2 {
-                    h[1 + k] = if d[k] == 0.0 { u[1 + k] } else { x[1 + k] - radius * d[k] };
+                    h[1 + k] = if held[k] { u[1 + k] } else { x[1 + k] - radius * d[k] };
                 }
             }
-            (_, Mode::Stick) => h[1..].copy_from_slice(&u[1..]),
-            (law, Mode::Slide) => {
+            Face::Closed(Tangents::Arc) => {
                 let speed = (u[1] * u[1] + u[2] * u[2]).sqrt();
-                if law == Law::Relaxed {
+                if law.is_associated() {
                     h[0] -= data.limit[i] * speed;
                 }
                 for r in 1..3 {
                     h[r] = x[r] + radius * u[r] / speed;
                 }
             }
-            (_, Mode::Clamp) if data.limit[i].value() > 0.0 => {
+            Face::Closed(Tangents::Across) => {
                 h[1] = x[1] * d[0] + x[2] * d[1] - radius;
                 h[2] = u[2] * d[0] - u[1] * d[1];
-            }
-            (_, Mode::Clamp) => {
-                for r in 1..3 {
-                    h[r] = x[r] - radius * d[r - 1];
-                }
             }
         }
     }
@@ -98,27 +95,19 @@ fn share<T: Real>(
     // Condition, block, and the row as a combination of three of the block.
     let mut shared: Vec<(usize, usize, [f64; 3])> = Vec::new();
     for (i, block) in data.blocks().iter().enumerate() {
-        let (mode, d) = (solution.modes[i], solution.directions[i]);
-        let law = data.laws[i];
-        let closed = mode != Mode::Break && !(law == Law::Interval && mode == Mode::Slide);
-        if closed && data.is_rigid(i) {
+        let d = solution.directions[i];
+        let face = data.laws[i].face(solution.modes[i], d, data.limit[i].value());
+        let Face::Closed(tangents) = face else { continue };
+        if data.is_rigid(i) {
             shared.push((block.first, i, [1.0, 0.0, 0.0]));
         }
-        if law.rows() == 1 {
-            continue;
-        }
-        let axes = match mode {
-            Mode::Stick => [true, true],
-            Mode::Slide if law == Law::Pyramid => d.map(|d| d == 0.0),
-            _ => [false, false],
-        };
-        if axes[0] {
+        if tangents.hold(0) {
             shared.push((block.first + 1, i, [0.0, 1.0, 0.0]));
         }
-        if axes[1] {
+        if tangents.hold(1) {
             shared.push((block.first + 2, i, [0.0, 0.0, 1.0]));
         }
-        if mode == Mode::Clamp && data.limit[i].value() > 0.0 {
+        if tangents == Tangents::Across {
             shared.push((block.first + 2, i, [0.0, -d[1], d[0]]));
         }
     }
@@ -129,12 +118,18 @@ fn share<T: Real>(
         for (r, b) in b.into_iter().enumerate().take(block.rows) {
             block.add_times(data.row(i, r), T::constant(b), &mut row);
         }
-        if data.laws[i] == Law::Relaxed && solution.modes[i] == Mode::Slide {
+        if data.laws[i].is_associated() && b[0] != 0.0 {
             // The condition along the first row has the slip in it.
-            let u = &u[block.range()];
-            let weight = -data.limit[i] / (u[1] * u[1] + u[2] * u[2]).sqrt();
-            for (r, &u) in u.iter().enumerate().skip(1) {
-                block.add_times(data.row(i, r), weight * u, &mut row);
+            let (u, d) = (&u[block.range()], solution.directions[i]);
+            let slope = match data.laws[i].face(solution.modes[i], d, data.limit[i].value()) {
+                Face::Closed(Tangents::Arc) => {
+                    let weight = -data.limit[i] / (u[1] * u[1] + u[2] * u[2]).sqrt();
+                    [weight * u[1], weight * u[2]]
+                }
+                _ => d.map(|d| data.limit[i] * d),
+            };
+            for (k, slope) in slope.into_iter().enumerate() {
+                block.add_times(data.row(i, 1 + k), slope, &mut row);
             }
         }
         data.solve_factor(&mut row);

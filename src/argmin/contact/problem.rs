@@ -63,7 +63,7 @@ impl CoupledContact {
         let mut node = CoupledContact { tolerance, ..CoupledContact::default() };
         let tree = node.rows.add_tree(velocities);
         for _ in 0..contacts {
-            node.add(Law::Coulomb, [tree, tree]);
+            node.add(Law::default(), [tree, tree]);
         }
         node
     }

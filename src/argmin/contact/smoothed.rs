@@ -25,7 +25,7 @@
 //! What poses the problem is not smoothed: the target has a kink at a gap of 0, where Baumgarte's share begins, and a
 //! contact leaves the problem at the reach, where it still pushes with a hundredth of the weight.
 
-use super::law::{Law, Mode};
+use super::law::{Law, Mode, Support};
 use super::node_residual::momentum_residual;
 use super::problem::{ContactData, Delassus, is_admissible};
 use crate::ad::{Implicit, Real};
@@ -119,17 +119,17 @@ impl SmoothedContact {
             let (first, scale) = (block.first, scales[i]);
             let product = kappa * scale;
             let slack = u(i, 0) - data.target[i] + data.compliance[i] * z[first];
-            match self.laws[i] {
-                Law::Equality => h[first] = slack * scale + z[first] * GIVE,
-                Law::Interval => {
+            match self.laws[i].support() {
+                Support::Bilateral => h[first] = slack * scale + z[first] * GIVE,
+                Support::Limited => {
                     let x = z[first] - slack * scale;
                     let (low, high) = (x + data.limit[i], x - data.limit[i]);
                     h[first] = z[first] - (root(low, product) - root(high, product)) * 0.5;
                 }
-                law => {
+                Support::Unilateral => {
                     let x = z[first] - slack * scale;
                     h[first] = z[first] - (x + root(x, product)) * 0.5;
-                    if law.rows() == 1 {
+                    if block.rows == 1 {
                         continue;
                     }
                     let (t, psi) = ([z[first + 1], z[first + 2]], z[cone]);
@@ -165,11 +165,11 @@ impl SmoothedContact {
             let slack = u[first] - data.target[i] + data.compliance[i] * z[first];
             let three = law.rows() == 3;
             cone += usize::from(three);
-            if *law == Law::Interval {
+            if law.support() == Support::Limited {
                 let free = data.limit[i] - z[first].abs();
                 return if free < u[first].abs() * scales[i] { Mode::Slide } else { Mode::Stick };
             }
-            if *law != Law::Equality && z[first] < slack * scales[i] {
+            if law.is_one_sided() && z[first] < slack * scales[i] {
                 return Mode::Break;
             }
             let friction = norm(&z[first..first + law.rows()][1..]);
@@ -279,11 +279,13 @@ impl Newton<'_> {
             let product = kappa * scale;
             let slack = u[first] - data.target[i] + c * z[first];
             let x = z[first] - slack * scale;
-            match self.node.laws[i] {
-                Law::Equality => add(first, &[(first, c * scale + GIVE)], &[(first, scale)]),
-                law => {
-                    let slope = match law {
-                        Law::Interval => {
+            match self.node.laws[i].support() {
+                Support::Bilateral => {
+                    add(first, &[(first, c * scale + GIVE)], &[(first, scale)]);
+                }
+                support => {
+                    let slope = match support {
+                        Support::Limited => {
                             let (low, high) = (x + data.limit[i], x - data.limit[i]);
                             (low / root(low, product) - high / root(high, product)) * 0.5
                         }
@@ -291,7 +293,7 @@ impl Newton<'_> {
                     };
                     let own = 1.0 - slope * (1.0 - c * scale);
                     add(first, &[(first, own)], &[(first, slope * scale)]);
-                    if law.rows() == 1 {
+                    if block.rows == 1 {
                         continue;
                     }
                     let (mu, tangents) = (data.limit[i], [first + 1, first + 2]);
@@ -443,7 +445,7 @@ impl Implicit for SmoothedContact {
         let mut cone = rows;
         for (i, block) in self.rows.blocks().iter().enumerate() {
             let start = (kappa * scales[i]).sqrt();
-            if !matches!(self.laws[i], Law::Equality | Law::Interval) {
+            if self.laws[i].is_one_sided() {
                 z[block.first] = start;
             }
             if self.laws[i].rows() == 3 {

@@ -145,14 +145,10 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
         }
     };
     let solver = table.string("solver")?.unwrap_or("coupled");
-    settings.solver = match solver {
-        "coupled" => ContactSolver::Coupled,
-        "gauss_seidel" => ContactSolver::GaussSeidel,
-        "convex_relaxation" => ContactSolver::ConvexRelaxation,
-        "pyramid" => ContactSolver::Pyramid,
-        "staggered" => {
-            let n_step = table.count("n_step", 1000)?.unwrap_or(5);
-            let derivative = match table.string("derivative")?.unwrap_or("unrolled") {
+    settings.solver = match ContactSolver::ALL.into_iter().find(|known| known.name() == solver) {
+        Some(ContactSolver::Staggered { n_step, derivative }) => {
+            let n_step = table.count("n_step", 1000)?.unwrap_or(n_step);
+            let derivative = match table.string("derivative")?.unwrap_or(derivative.name()) {
                 "unrolled" => StaggeredDerivative::Unrolled,
                 "implicit" => StaggeredDerivative::Implicit,
                 other => {
@@ -162,11 +158,11 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
             };
             ContactSolver::Staggered { n_step, derivative }
         }
-        other => {
-            let message = format!(
-                "must be \"coupled\", \"staggered\", \"gauss_seidel\", \"convex_relaxation\" or \
-                 \"pyramid\", found {other:?}"
-            );
+        Some(known) => known,
+        None => {
+            let known = ContactSolver::ALL.map(|known| format!("{:?}", known.name()));
+            let (last, others) = known.split_last().expect("solvers");
+            let message = format!("must be {} or {last}, found {solver:?}", others.join(", "));
             return Err(table.error("solver", message));
         }
     };

@@ -13,9 +13,9 @@
 
 use super::super::contradiction::contradicts_itself;
 use super::super::kkt::Selection;
-use super::super::law::Law;
+use super::super::law::{Law, mode};
 use super::super::natural_residual::{
-    SLIP_TOLERANCE, contact_residuals, final_residual, held_slip, margin, mode, natural_argument,
+    SLIP_TOLERANCE, contact_residuals, final_residual, held_slip, margin, natural_argument,
     natural_residual,
 };
 use super::super::problem::ContactData;
@@ -57,8 +57,8 @@ const WEIGHT_NEAR: f64 = 1e-3;
 const PROXIMAL_STARTS: [(Start, Weights); 4] = [
     (Start::Best, Weights::Uniform),
     (Start::Nothing, Weights::Own),
-    (Start::Convex, Weights::Uniform),
-    (Start::Convex, Weights::Own),
+    (Start::Last, Weights::Uniform),
+    (Start::Last, Weights::Own),
 ];
 /// Multiplications, about, that iterations on one problem may take, and iterations that any problem may take. Only
 /// islands of hundreds of velocities come to this limit.
@@ -83,8 +83,8 @@ enum Start {
     /// The best found so far.
     Best,
     Nothing,
-    /// Those of the convex relaxation.
-    Convex,
+    /// Where the start before has ended.
+    Last,
 }
 
 /// The memory of the search, which runs on values.
@@ -242,7 +242,7 @@ impl Search {
         let enough = 1e-2 * tolerance;
         let large = data.rows.is_large();
         let clean = if large { ROUNDING } else { enough };
-        self.hasty = large && ProximalPoint::knows(data.laws);
+        self.hasty = large;
         self.state.follow(data);
         self.best.clone_from(&self.state.lambda);
         self.stage = Stage::WarmStart;
@@ -252,7 +252,7 @@ impl Search {
         }
         let mut before = best;
         self.kept.clone_from(&self.best);
-        let near = self.hasty && warm && best > tolerance && best <= NEAR;
+        let near = large && warm && best > tolerance && best <= NEAR;
         if near {
             let (most, part) = NEAR_ITERATIONS;
             let left = most.min(self.most / part);
@@ -271,10 +271,7 @@ impl Search {
             self.newton(data, scale, clean, &mut best, iterations);
             self.credit(Stage::Sweeps, best, &mut before);
         }
-        if best > tolerance
-            && *iterations < self.most
-            && self.interior_point(data, true, iterations)
-        {
+        if best > tolerance && *iterations < self.most && self.interior_point(data, iterations) {
             self.state.follow(data);
             self.keep_best(data, scale, &mut best);
             self.newton(data, scale, clean, &mut best, iterations);
@@ -282,29 +279,27 @@ impl Search {
         }
         self.kept.clone_from(&self.best);
         let mut hopeless = false;
-        if ProximalPoint::knows(data.laws) {
-            for (attempt, (start, weights)) in PROXIMAL_STARTS.into_iter().enumerate() {
-                if best <= tolerance || *iterations >= self.most {
-                    break;
-                }
-                // What contradicts itself by far has no solution to be found from anywhere.
-                hopeless = attempt == 1 && best > FAR && contradicts_itself(data);
-                if hopeless {
-                    break;
-                }
-                match start {
-                    Start::Best => self.state.lambda.copy_from_slice(&self.kept),
-                    Start::Nothing => self.state.lambda.fill(0.0),
-                    Start::Convex => _ = self.interior_point(data, false, iterations),
-                }
-                let iterations_left = self.most.saturating_sub(*iterations);
-                // Not twice the same.
-                let goes_on = self.hasty && attempt == 0 && !near;
-                let weight = if goes_on { WEIGHT_NEAR } else { WEIGHT };
-                let goal = Goal { scale, enough, tolerance, iterations: iterations_left, weight };
-                self.follow_anchors(data, weights, goal, &mut best, iterations);
-                self.credit(Stage::ProximalPoint, best, &mut before);
+        for (attempt, (start, weights)) in PROXIMAL_STARTS.into_iter().enumerate() {
+            if best <= tolerance || *iterations >= self.most {
+                break;
             }
+            // What contradicts itself by far has no solution to be found from anywhere.
+            hopeless = attempt == 1 && best > FAR && contradicts_itself(data);
+            if hopeless {
+                break;
+            }
+            match start {
+                Start::Best => self.state.lambda.copy_from_slice(&self.kept),
+                Start::Nothing => self.state.lambda.fill(0.0),
+                Start::Last => {}
+            }
+            let iterations_left = self.most.saturating_sub(*iterations);
+            // Not twice the same.
+            let goes_on = large && attempt == 0 && !near;
+            let weight = if goes_on { WEIGHT_NEAR } else { WEIGHT };
+            let goal = Goal { scale, enough, tolerance, iterations: iterations_left, weight };
+            self.follow_anchors(data, weights, goal, &mut best, iterations);
+            self.credit(Stage::ProximalPoint, best, &mut before);
         }
         if best > tolerance && *iterations < self.most && !hopeless {
             self.hasty = false;
@@ -354,16 +349,11 @@ impl Search {
         }
     }
 
-    /// Takes the interior point's impulses, with `shift` those of the exact law; false if it does not know a law of the problem.
-    fn interior_point(
-        &mut self,
-        data: &ContactData<f64>,
-        shift: bool,
-        iterations: &mut usize,
-    ) -> bool {
-        let relaxed = data.laws.contains(&Law::Relaxed);
-        let cone = if relaxed { Law::Relaxed } else { Law::Coulomb };
-        if !data.laws.iter().all(|&law| law == cone || law == Law::NonNegative) {
+    /// Takes the interior point's impulses; false if it does not know a law of the problem.
+    fn interior_point(&mut self, data: &ContactData<f64>, iterations: &mut usize) -> bool {
+        let relaxed = data.laws.iter().any(|law| law.is_associated());
+        let alike = |law: &Law| law.rows() == 1 || law.is_associated() == relaxed;
+        if !data.laws.iter().all(|law| law.is_second_order() && alike(law)) {
             return false;
         }
         self.zeros.clear();
@@ -377,8 +367,7 @@ impl Search {
             compliance: data.compliance,
             least: &self.zeros,
         };
-        let report =
-            self.interior_point.solve(&program, shift && !relaxed, INTERIOR_TOLERANCE, lambda);
+        let report = self.interior_point.solve(&program, !relaxed, INTERIOR_TOLERANCE, lambda);
         *iterations += report.iterations;
         true
     }

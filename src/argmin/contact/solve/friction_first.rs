@@ -5,8 +5,8 @@
 //! that is that of no side. Instead friction carries what it can. Then either it holds the joint and the limit only touches, or it
 //! has reached its own limit and follows, and the joint's limit carries the rest.
 
-use super::super::law::{Law, Mode};
-use super::super::natural_residual::{SLIP_TOLERANCE, within};
+use super::super::law::{Mode, Support, within};
+use super::super::natural_residual::SLIP_TOLERANCE;
 use super::super::problem::ContactData;
 use super::super::solution::ContactSolution;
 use super::newton::NewtonState;
@@ -16,12 +16,12 @@ pub(in crate::argmin::contact) fn friction_along(
     data: &ContactData<f64>,
     i: usize,
 ) -> Option<(usize, f64)> {
-    if data.laws[i] != Law::NonNegative {
+    if data.laws[i].rows() > 1 || !data.laws[i].is_one_sided() {
         return None;
     }
     let (block, row) = (&data.blocks()[i], data.row(i, 0));
     (0..data.laws.len()).find_map(|j| {
-        if data.laws[j] != Law::Interval || data.blocks()[j].trees != block.trees {
+        if data.laws[j].support() != Support::Limited || data.blocks()[j].trees != block.trees {
             return None;
         }
         let pairs = || row.iter().zip(data.row(j, 0));

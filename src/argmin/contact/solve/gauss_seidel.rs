@@ -2,8 +2,8 @@
 //! the impulses of the others held. Robust and slow to converge: the start of
 //! [`semismooth_newton`](super::cascade), and what it falls back on.
 
-use super::super::law::Law;
-use super::super::natural_residual::{natural_argument, project};
+use super::super::law::project;
+use super::super::natural_residual::natural_argument;
 use super::super::problem::{ContactData, Delassus};
 
 /// One sweep over all blocks, from `y = W' lambda`, which it keeps up to date: the cost of a block does
@@ -22,29 +22,24 @@ pub(in crate::argmin::contact) fn sweep(
             u[r] = block.times(row(r), y) + delassus.b[block.first + r];
             old[r] = lambda[block.first + r];
         }
-        let new = match data.laws[i] {
-            Law::Coulomb => {
-                let g = &delassus.diagonal[i];
-                let mut d = [[g[0], g[1], g[2]], [g[3], g[4], g[5]], [g[6], g[7], g[8]]];
-                d[0][0] += data.compliance[i];
-                // What the contact would see without its own impulse.
-                let b = std::array::from_fn(|r| {
-                    let own = d[r][0] * old[0] + d[r][1] * old[1] + d[r][2] * old[2];
-                    let compliant = if r == 0 { data.compliance[i] * old[0] } else { 0.0 };
-                    u[r] + compliant - own
-                });
-                coulomb(&d, b, data.limit[i])
-            }
-            Law::Equality | Law::NonNegative | Law::Interval => {
-                let stiffness = delassus.normal_scale(i) + data.compliance[i];
-                let free = old[0] - (u[0] + data.compliance[i] * old[0]) / stiffness;
-                if stiffness > 0.0 {
-                    project(data.laws[i], data.limit[i], [free, 0.0, 0.0])
-                } else {
-                    old
-                }
-            }
-            Law::Pyramid | Law::Relaxed => by_projection(data, delassus, i, u, old),
+        let law = data.laws[i];
+        let new = if law.clamps() {
+            let g = &delassus.diagonal[i];
+            let mut d = [[g[0], g[1], g[2]], [g[3], g[4], g[5]], [g[6], g[7], g[8]]];
+            d[0][0] += data.compliance[i];
+            // What the contact would see without its own impulse.
+            let b = std::array::from_fn(|r| {
+                let own = d[r][0] * old[0] + d[r][1] * old[1] + d[r][2] * old[2];
+                let compliant = if r == 0 { data.compliance[i] * old[0] } else { 0.0 };
+                u[r] + compliant - own
+            });
+            coulomb(&d, b, data.limit[i])
+        } else if law.rows() == 1 {
+            let stiffness = delassus.normal_scale(i) + data.compliance[i];
+            let free = old[0] - (u[0] + data.compliance[i] * old[0]) / stiffness;
+            if stiffness > 0.0 { project(law, data.limit[i], [free, 0.0, 0.0]) } else { old }
+        } else {
+            by_projection(data, delassus, i, u, old)
         };
         for r in 0..block.rows {
             lambda[block.first + r] = new[r];

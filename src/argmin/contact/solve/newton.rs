@@ -2,7 +2,7 @@
 //! also carries derivatives.
 
 use super::super::kkt::{ContactModes, Iterate, Selection};
-use super::super::law::{Law, Mode};
+use super::super::law::{Face, Mode, Tangents};
 use super::super::problem::{ContactData, Delassus};
 use super::super::solution::ContactSolution;
 use crate::ad::Real;
@@ -54,13 +54,12 @@ impl<T: Real> NewtonState<T> {
         self.directions.clear();
         for (i, block) in data.blocks().iter().enumerate() {
             let slips = solution.modes[i] == Mode::Slide;
-            self.directions.push(match data.laws[i] {
-                Law::Coulomb | Law::Relaxed if slips => {
-                    let u = &self.u[block.first..];
-                    let size = (u[1] * u[1] + u[2] * u[2]).sqrt();
-                    [-u[1] / size, -u[2] / size]
-                }
-                _ => solution.directions[i].map(T::constant),
+            self.directions.push(if data.laws[i].turns() && slips {
+                let u = &self.u[block.first..];
+                let size = (u[1] * u[1] + u[2] * u[2]).sqrt();
+                [-u[1] / size, -u[2] / size]
+            } else {
+                solution.directions[i].map(T::constant)
             });
         }
     }
@@ -97,7 +96,7 @@ impl<T: Real> NewtonState<T> {
         let length = largest(u) / largest(lambda).max(f64::MIN_POSITIVE);
         for (i, block) in data.blocks().iter().enumerate() {
             let (moved, x) = (&u[block.range()], &mut lambda[block.range()]);
-            let turns = modes.follows(i) && data.laws[i] != Law::Pyramid;
+            let turns = modes.follows(i) && data.laws[i].turns();
             if !turns {
                 for (x, &moved) in x.iter_mut().zip(moved) {
                     *x += moved;
@@ -131,21 +130,17 @@ impl<T: Real> NewtonState<T> {
     fn enter(&mut self, data: &ContactData<T>) {
         for (i, block) in data.blocks().iter().enumerate() {
             let (x, d) = (&mut self.lambda[block.range()], self.directions[i]);
-            match (data.laws[i], self.guess[i]) {
-                (_, Mode::Break) => x.fill(T::zero()),
-                (Law::Interval, Mode::Slide) => x[0] = data.limit[i] * d[0],
-                (Law::Pyramid, _) => {
-                    for (k, d) in d.into_iter().enumerate().filter(|(_, d)| d.value() != 0.0) {
-                        x[1 + k] = data.limit[i] * positive(x[0]) * d;
-                    }
-                }
-                (Law::Coulomb | Law::Relaxed, Mode::Slide | Mode::Clamp) => {
+            let sides = d.map(|d| d.value());
+            match data.laws[i].face(self.guess[i], sides, data.limit[i].value()) {
+                Face::Apart => x.fill(T::zero()),
+                Face::AtLimit => x[0] = data.limit[i] * d[0],
+                Face::Closed(Tangents::None) => {}
+                Face::Closed(tangents) => {
                     let radius = data.limit[i] * positive(x[0]);
-                    for k in 0..2 {
+                    for k in (0..2).filter(|&k| !tangents.hold(k)) {
                         x[1 + k] = radius * d[k];
                     }
                 }
-                _ => {}
             }
         }
         self.follow(data);

@@ -2,8 +2,8 @@
 //! modes by the rule that makes impulses unique.
 
 use super::super::kkt::{DEPENDENT, Iterate, Selection, shares_only_friction};
-use super::super::law::{Law, Mode};
-use super::super::natural_residual::{SLIP_TOLERANCE, length};
+use super::super::law::{Mode, length};
+use super::super::natural_residual::SLIP_TOLERANCE;
 use super::super::problem::ContactData;
 use super::super::solution::ContactSolution;
 use super::cascade::Search;
@@ -103,7 +103,7 @@ impl Search {
         let first = data.blocks()[i].first;
         data.is_rigid(i)
             && data.laws[i].is_one_sided()
-            && data.laws[i] != Law::Relaxed
+            && !data.laws[i].is_associated()
             && friction_along(data, i).is_none()
             && self.state.lambda[first] <= 0.0
             && self.state.u[first].abs() <= SLIP_TOLERANCE * scale
@@ -127,19 +127,14 @@ impl Search {
         for i in 0..data.laws.len() {
             let (mut mode, mut direction) = (state.guess[i], state.directions[i]);
             if mode == Mode::Break && touching && self.only_touches(data, i, scale) {
-                let slips = data.laws[i] == Law::Coulomb && !self.rests(data, i, scale);
+                let slips = data.laws[i].clamps() && !self.rests(data, i, scale);
                 mode = if slips { Mode::Slide } else { Mode::Stick };
             } else if mode == Mode::Slide && self.rests(data, i, scale) {
-                match data.laws[i] {
-                    Law::Coulomb => mode = Mode::Clamp,
-                    Law::Relaxed => mode = Mode::Stick,
-                    _ => {}
-                }
+                mode = data.laws[i].at_rest(mode);
             }
             // Without friction a contact that slips needs no direction but for d/d mu: one-sided,
             // against the slip.
-            let data_only =
-                mode == Mode::Clamp || matches!(data.laws[i], Law::Pyramid | Law::Interval);
+            let data_only = mode == Mode::Clamp || !data.laws[i].turns();
             if !data_only {
                 direction = [0.0; 2];
             }

@@ -2,7 +2,7 @@
 //! velocities that decide who carries what are a millionth of those that matter, and modes guessed from
 //! anything but the solution are wrong.
 //!
-//! Around an anchor a each contact is given a soft law, that of Coulomb with u + rho (lambda - a) for u.
+//! Around an anchor a each contact is given a soft law, its own with u + rho (lambda - a) for u.
 //! It makes the impulse a function of the velocity, lambda = P(a - u / rho), so that the problem has as many
 //! unknowns as there are velocities,
 //!
@@ -15,8 +15,8 @@
 //! tenfold from one anchor to the next, and grows where Newton fails. Since all is counted from the
 //! anchor, digits are lost of the differences only, and weights of 1e-12 of the diagonal do no harm.
 
-use super::super::law::Law;
-use super::super::natural_residual::{length, natural_residual};
+use super::super::law::{Slope, soften};
+use super::super::natural_residual::natural_residual;
 use super::super::problem::{ContactData, Delassus};
 use crate::argmin::block_rows::RowBlock;
 use crate::linalg::{BlockLu, Lu, norm};
@@ -67,9 +67,6 @@ pub(in crate::argmin::contact) struct Reached {
     pub iterations: usize,
 }
 
-/// -d lambda / d u of a block.
-type Slope = [[f64; 3]; 3];
-
 /// The memory of the method.
 #[derive(Clone, Debug, Default)]
 pub(in crate::argmin::contact) struct ProximalPoint {
@@ -96,11 +93,6 @@ pub(in crate::argmin::contact) struct ProximalPoint {
 }
 
 impl ProximalPoint {
-    /// Whether all laws of the problem have a soft form.
-    pub fn knows(laws: &[Law]) -> bool {
-        !laws.contains(&Law::Relaxed)
-    }
-
     /// Follows anchors from `lambda`; leaves the best impulses in it.
     pub fn run(
         &mut self,
@@ -317,56 +309,4 @@ fn add_product(matrix: &mut [f64], side: usize, block: &RowBlock, x: &[f64], y: 
             }
         }
     }
-}
-
-/// The impulse of a block under the soft law at velocities `u`, which do not count the compliance, less
-/// the anchor; and its slope. Formed from u where it is linear, since the anchor would drown it.
-fn soften(
-    law: Law,
-    limit: f64,
-    compliance: f64,
-    rho: [f64; 2],
-    anchor: [f64; 3],
-    u: [f64; 3],
-) -> ([f64; 3], Slope) {
-    let (mut delta, mut slope) = ([0.0; 3], Slope::default());
-    let yielding = (rho[0] + compliance).recip();
-    delta[0] = -(u[0] + compliance * anchor[0]) * yielding;
-    slope[0][0] = yielding;
-    let normal = anchor[0] + delta[0];
-    match law {
-        Law::Equality => return (delta, slope),
-        Law::Interval => {
-            if normal.abs() > limit {
-                delta[0] = limit.copysign(normal) - anchor[0];
-                slope[0][0] = 0.0;
-            }
-            return (delta, slope);
-        }
-        _ if normal <= 0.0 => return (anchor.map(|a| -a), Slope::default()),
-        Law::NonNegative => return (delta, slope),
-        Law::Coulomb | Law::Pyramid | Law::Relaxed => {}
-    }
-    let radius = limit * normal;
-    let free = [1, 2].map(|k| anchor[k] - u[k] / rho[1]);
-    let size = length(free);
-    for k in 0..2 {
-        let over = if law == Law::Pyramid { free[k].abs() } else { size };
-        if over <= radius {
-            delta[1 + k] = -u[1 + k] / rho[1];
-            slope[1 + k][1 + k] = rho[1].recip();
-            continue;
-        }
-        let d = free[k] / over;
-        delta[1 + k] = radius * d - anchor[1 + k];
-        slope[1 + k][0] = limit * d * yielding;
-        if law != Law::Pyramid {
-            let turning = radius / (size * rho[1]);
-            for (j, other) in free.iter().enumerate() {
-                let own = if j == k { 1.0 } else { 0.0 };
-                slope[1 + k][1 + j] = turning * (own - d * other / size);
-            }
-        }
-    }
-    (delta, slope)
 }

@@ -1,7 +1,6 @@
 //! The least-norm rule for friction that contacts share in more than one way.
 
-use super::super::law::{Law, Mode};
-use super::super::natural_residual::length;
+use super::super::law::{Mode, length};
 use super::super::problem::{ContactData, Delassus};
 use super::super::solution::ContactSolution;
 use crate::linalg::{BlockLu, cholesky, solve_lower, solve_lower_transpose};
@@ -35,7 +34,7 @@ pub(in crate::argmin::contact) fn least_norm(
     let nv = data.rows.velocities();
     s.members.clear();
     for (i, &law) in data.laws.iter().enumerate() {
-        let friction = law == Law::Coulomb && data.limit[i] > 0.0;
+        let friction = law.clamps() && data.limit[i] > 0.0;
         if friction && matches!(solution.modes[i], Mode::Stick | Mode::Clamp) {
             s.members.push(i);
         }
