@@ -259,7 +259,7 @@ impl ContactDerivatives {
         impulse[..pulls.len()].copy_from_slice(pulls);
         let point = &geometry.point;
         let mut motions = [[Twist::default(); 2]; 3];
-        for side in 0..2 {
+        for (side, held) in motions[0].iter_mut().enumerate() {
             self.sides[side].start(solved, point.bodies[side]);
             let Some((body, (tree, rows))) =
                 point.bodies[side].and_then(|body| Some((body, solved.rows_of(body)?)))
@@ -267,7 +267,7 @@ impl ContactDerivatives {
                 continue;
             };
             let own = (0, &velocity[rows]);
-            motions[0][side] = self.sides[side].hold(solved, (body, tree), own, &mut self.changes);
+            *held = self.sides[side].hold(solved, (body, tree), own, &mut self.changes);
         }
         let rotations = point.bodies.map(|body| body.map(|body| &motion.bodies[body].rotation));
         let frame = PointFrame::new(point, rotations);
@@ -278,7 +278,7 @@ impl ContactDerivatives {
                 None => return false,
             },
         };
-        for moving in 0..2 {
+        for (moving, rate) in rates.iter().enumerate() {
             if point.bodies[moving].is_none() {
                 continue;
             }
@@ -300,7 +300,7 @@ impl ContactDerivatives {
                         + frame.felt(moving, r, &mover.held[0]);
                     row(r, change, frame.felt(moving, r, &Some(mover.pose)));
                 }
-                let opens = rates[moving] * mover.pose.angular;
+                let opens = rate * mover.pose.angular;
                 for r in 0..turns.len() {
                     let turned = mover.held[0].map_or(0.0, |held| held.angular[r]);
                     row(3 + r, sign * turned, opens[r]);

@@ -131,6 +131,9 @@ impl Structured {
         let System { model, settings, .. } = *at.system;
         let (system, nv) = (System { model, parameters, settings }, model.nv());
         let mut closed = std::mem::take(&mut self.closed);
+        if closed.column.len() != nv {
+            closed.column = DVector::zeros(nv);
+        }
         let selection = Selection { inputs: &[], parameters: &[] };
         let done = closing.iter().all(|ClosureStep { state, motion, contacts }| {
             let at = Point { system: &system, state, inputs, selection, closes: true, ..*at };
@@ -146,7 +149,6 @@ impl Structured {
             for mut end in
                 [&mut *a, &mut *b].into_iter().flat_map(|matrix| matrix.column_iter_mut())
             {
-                column.resize_vertically_mut(nv, 0.0);
                 column.copy_from(&end.rows(0, nv));
                 end.rows_mut(0, nv).gemv(1.0, &map, column, 0.0);
             }

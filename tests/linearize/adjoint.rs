@@ -379,6 +379,7 @@ fn steps_go_by_the_tape_only_where_they_are_not_structured() {
         ("staggered", staggered("implicit"), 25, true),
         ("split", with("split_impacts = true", TOSS), 40, true),
         ("passes", staggered("unrolled"), 25, false),
+        ("geared, implicit", geared.replace("005", "005\nintegrator = 'implicit'"), 10, false),
         ("implicit", with("integrator = 'implicit'\ncompliance = 1e-2", MIXED), 20, true),
         ("runge_kutta", with("integrator = 'runge_kutta'", MIXED), 20, true),
     ] {
