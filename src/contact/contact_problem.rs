@@ -241,6 +241,13 @@ impl<T: Real> ContactProblem<T> {
         self.inputs.clone_from(&other.inputs);
         self.outputs.clone_from(&other.outputs);
         self.solution.clone_from(&other.solution);
+        if other.smoothed.outputs.is_empty() {
+            return;
+        }
+        let Smoothed { node, solution, outputs, .. } = &mut self.smoothed;
+        node.clone_from(&other.smoothed.node);
+        solution.clone_from(&other.smoothed.solution);
+        outputs.clone_from(&other.smoothed.outputs);
     }
 
     /// What its solver left.

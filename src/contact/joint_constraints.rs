@@ -101,6 +101,12 @@ pub fn joint_owner(model: &Model, id: usize) -> Option<usize> {
     }
 }
 
+/// The equality that a condition is of, and which of its rows; nothing of limits and dry friction.
+pub(crate) fn equality_row(model: &Model, id: usize) -> Option<(usize, usize)> {
+    let row = id.checked_sub(3 * model.nv())?;
+    Some((row / MOST_ROWS, row % MOST_ROWS))
+}
+
 /// The trees that an equality ties together; the second is nothing if both are one.
 fn equality_trees(model: &Model, equality: usize) -> [Option<usize>; 2] {
     let tree = |body: Option<usize>| body.and_then(|body| model.bodies[body].tree);

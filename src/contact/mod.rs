@@ -22,5 +22,6 @@ pub use contacts::{ContactRecord, Contacts, JointRecord};
 pub use impulses::Impulses;
 pub use island_report::IslandReport;
 pub use islands::Island;
+pub(crate) use joint_constraints::equality_row;
 pub use joint_constraints::{joint_condition_name, joint_conditions, joint_owner};
-pub(crate) use point_action::{Twist, point_action};
+pub(crate) use point_action::{PointAction, Twist, point_action};

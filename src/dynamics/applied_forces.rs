@@ -86,6 +86,17 @@ pub(crate) struct AppliedForceDerivatives<T> {
 }
 
 impl<T: Real> AppliedForceDerivatives<T> {
+    /// Of a model that nothing drives.
+    pub fn clear(&mut self, model: &Model) {
+        let (nv, nu) = (model.nv(), model.nu());
+        for (numbers, size) in
+            [(&mut self.by_q, nv), (&mut self.by_v, nv), (&mut self.by_control, nu)]
+        {
+            numbers.clear();
+            numbers.resize(size, T::zero());
+        }
+    }
+
     /// Computes the derivatives of [`applied_forces`], but for the damping of joints.
     pub fn update(
         &mut self,
@@ -95,17 +106,13 @@ impl<T: Real> AppliedForceDerivatives<T> {
         inputs: &[T],
     ) {
         let nv = model.nv();
-        for numbers in [&mut self.by_q, &mut self.by_v] {
-            numbers.clear();
-            numbers.resize(nv, T::zero());
-        }
+        self.clear(model);
         for (index, body) in model.bodies.iter().enumerate() {
             let joint = &body.joint;
             if joint.kind.has_axis() {
                 self.by_q[joint.v] = -parameters.stiffness(model, index);
             }
         }
-        self.by_control.clear();
         for (index, &control) in inputs[nv..].iter().enumerate() {
             let actuator = &model.actuators[index];
             let joint = &model.bodies[actuator.body].joint;
@@ -133,7 +140,7 @@ impl<T: Real> AppliedForceDerivatives<T> {
             let [by_q, by_v, by_u] = gain.map(|x| if free { x * gear } else { T::zero() });
             self.by_q[joint.v] += by_q;
             self.by_v[joint.v] += by_v;
-            self.by_control.push(if follows { by_u } else { T::zero() });
+            self.by_control[index] = if follows { by_u } else { T::zero() };
         }
     }
 }

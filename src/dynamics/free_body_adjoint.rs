@@ -7,6 +7,7 @@ use super::FreeBody;
 use crate::ad::Real;
 use crate::model::{Model, Parameters};
 use crate::spatial::rotation_matrix;
+use crate::state::NV;
 
 /// Adjoints of what a step of a [`FreeBody`] depends on; they are added to.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,8 @@ pub(crate) struct FreeBodyAdjoint<T> {
     pub velocity: Vector3<T>,
     /// Of the angular velocity.
     pub spin: Vector3<T>,
+    /// Of the duration, as far as the end of the step goes.
+    pub duration: T,
     /// Of the force on the origin.
     pub force: Vector3<T>,
     /// Of the torque.
@@ -41,6 +44,7 @@ impl<T: Real> Default for FreeBodyAdjoint<T> {
             turn: zero,
             velocity: zero,
             spin: zero,
+            duration: T::zero(),
             force: zero,
             torque: zero,
             gravity: zero,
@@ -118,10 +122,31 @@ impl<T: Real> FreeBody<T> {
         let turned = turned - c.cross(&at_end) - w.cross(&c).cross(&driven);
         let ends = [turned, angular - c.cross(&driven)];
         let [turn, spin] = turns.vjp(ends, |b, a| adjoint.add_inertia(b, a))?;
+        // What turns is the angular velocity times the duration, at the end divided by it again.
+        let [first, last] = [self::spin(velocity).dot(&spin), w.dot(&ends[1])];
+        if dt.value() > 0.0 {
+            let start = Vector3::new(velocity[0], velocity[1], velocity[2]);
+            adjoint.duration += position.dot(&start) + (first - last) / dt;
+        }
         adjoint.position += position;
         adjoint.turn += turn + c.cross(&at_start);
         adjoint.center += at_start - at_end - driven.cross(&w);
         Some([position * dt + linear, spin])
+    }
+
+    /// As [`momentum_vjp`](Self::momentum_vjp), where what the body would do without contact is differentiated by others:
+    /// adds what the weights make of -dM (v+ - v_p), and returns M a.
+    pub(crate) fn change_vjp(
+        &self,
+        velocity: &[T],
+        a: &[T],
+        adjoint: &mut FreeBodyAdjoint<T>,
+    ) -> [T; NV] {
+        let change: [T; NV] = std::array::from_fn(|k| velocity[k] - self.free_velocity[k]);
+        adjoint.add_momentum(-T::one(), a, &change);
+        let mass = self.mass_factor[0] * self.mass_factor[0];
+        let turning = self.inertia * spin(a);
+        std::array::from_fn(|k| if k < 3 { mass * a[k] } else { turning[k - 3] })
     }
 
     /// The transpose of [`momentum_derivatives`](Self::momentum_derivatives), in mass and inertia too: adds what the weights

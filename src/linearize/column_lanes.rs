@@ -34,7 +34,8 @@ pub(super) struct ColumnLanes {
 pub(super) type Matrices<'a> = [&'a mut DMatrix<f64>; 3];
 
 impl ColumnLanes {
-    /// Writes all columns of `[A B C]` by the whole step; returns how many steps that took and the report of the
+    /// Writes all columns of `[A B C]` by the whole step, what solves its contact problems too: the oracle, and all there is where
+    /// the passes of a solver are to be differentiated. Returns how many steps that took and the report of the
     /// last, nothing if there are no columns.
     pub fn whole(&mut self, at: &Point, mut matrices: Matrices) -> Option<(usize, StepReport)> {
         let mut last = None;

@@ -1,10 +1,9 @@
 //! The contact problems of a step, each factorised once for all columns of its Jacobians.
 
 use crate::ad::{Linearization, Node};
-use crate::argmin::ContactFactor;
+use crate::argmin::{ContactFactor, Status};
 use crate::contact::Contacts;
-use crate::dynamics::FreeMotion;
-use crate::model::{ContactSolver, System};
+use crate::model::{ContactSolver, Settings, StaggeredDerivative, System};
 use crate::simulation::Workspace;
 
 /// The conditions of each island of a step. Reused, it allocates nothing.
@@ -21,49 +20,60 @@ pub(super) enum Condition<'a> {
     Smoothed(&'a mut Linearization<f64>),
 }
 
-/// Whether a step is what one problem of the coupled or of the smoothed node an island makes of it, each solved at once.
-pub(super) fn is_one_problem_an_island(
-    system: &System<f64>,
-    (motion, contacts): (&FreeMotion<f64>, &Contacts<f64>),
-    was_split: bool,
-) -> bool {
-    let System { model, settings, .. } = system;
-    // Smoothing is of Coulomb's law.
-    let is_posed = settings.smoothing == 0.0 || settings.solver == ContactSolver::Coupled;
-    settings.solver.solves_at_once()
-        && is_posed
-        && model.equalities.is_empty()
-        && !was_split
-        && !contacts.unfinished
-        && (0..motion.trees()).all(|tree| motion.is_admissible(tree))
+/// Whether the derivative of a step is that of the conditions of its contact problems, and not of how they were solved.
+pub(super) fn are_by_conditions(settings: &Settings) -> bool {
+    !matches!(
+        settings.solver,
+        ContactSolver::Staggered { derivative: StaggeredDerivative::Unrolled, .. }
+    )
+}
+
+/// Whether the conditions of the contact problems are smoothed.
+pub(super) fn are_smoothed(settings: &Settings) -> bool {
+    settings.smoothing > 0.0 && settings.solver == ContactSolver::Coupled
 }
 
 impl Conditions {
-    /// Factorises the conditions of the step that `workspace` holds. False if it was more than one problem of the
-    /// coupled or of the smoothed node an island, or if the conditions do not determine the velocities.
+    /// Factorises the conditions of the step that `workspace` holds. False if its derivative is not theirs.
     #[must_use]
     pub fn factor(&mut self, system: &System<f64>, workspace: &Workspace<f64>) -> bool {
-        self.smooth = system.settings.smoothing > 0.0;
-        let (motion, contacts) = workspace.parts();
-        if !is_one_problem_an_island(system, (motion, contacts), workspace.was_split()) {
+        self.smooth = are_smoothed(system.settings);
+        if !are_by_conditions(system.settings) {
             return false;
         }
+        let (_, contacts) = workspace.parts();
+        self.reserve(contacts);
+        for (k, (_, problem)) in contacts.solved().enumerate() {
+            let (node, inputs, outputs, solution) = problem.solved();
+            if self.smooth {
+                let (node, solution, outputs) = problem.smoothed();
+                Node::factor(node, solution, inputs, outputs, &mut self.smoothed[k]);
+            } else if solution.report.status == Status::InvalidInput {
+                node.factor(solution, inputs, outputs, &mut self.coupled[k]);
+            } else {
+                let factor = &mut self.coupled[k];
+                node.factor_solved(solution, inputs, outputs, problem.workspace(), factor);
+            }
+        }
+        true
+    }
+
+    /// The same of a step of the coupled node that was kept.
+    pub fn factor_kept(&mut self, contacts: &Contacts<f64>) {
+        self.smooth = false;
+        self.reserve(contacts);
+        for (k, (_, problem)) in contacts.solved().enumerate() {
+            let (node, inputs, outputs, solution) = problem.solved();
+            node.factor(solution, inputs, outputs, &mut self.coupled[k]);
+        }
+    }
+
+    fn reserve(&mut self, contacts: &Contacts<f64>) {
         let islands = contacts.solved().count();
         if self.coupled.len().max(self.smoothed.len()) < islands {
             self.coupled.resize_with(islands, ContactFactor::default);
             self.smoothed.resize_with(islands, Linearization::default);
         }
-        contacts.solved().enumerate().all(|(k, (_, problem))| {
-            let (node, inputs, outputs, solution) = problem.solved();
-            if self.smooth {
-                let (node, solution, outputs) = problem.smoothed();
-                Node::factor(node, solution, inputs, outputs, &mut self.smoothed[k]);
-                return true;
-            }
-            let factor = &mut self.coupled[k];
-            node.factor_solved(solution, inputs, outputs, problem.workspace(), factor);
-            factor.is_determined()
-        })
     }
 
     /// Those of an island, by its place among those that were solved.

@@ -10,6 +10,7 @@ use std::ops::Range;
 use nalgebra::{Matrix3, Vector3};
 
 use super::contact_side::{Side, center};
+use super::equality_geometry::{EqualityGeometry, weld_rates};
 use super::pair_geometry::{PairGeometry, PairOf};
 use super::point_frame::PointFrame;
 use super::pose_lanes::{Lanes, along};
@@ -18,10 +19,12 @@ use super::tree_derivative::start_velocity;
 use crate::ad::Real;
 use crate::argmin::{CoupledContact, Mode, Perturbation};
 use crate::collision::ContactPoint;
-use crate::contact::{Constraint, Target, Twist, closing, closing_share, point_action};
+use crate::contact::{
+    Constraint, PointAction, Target, Twist, closing, closing_share, equality_row, point_action,
+};
 use crate::dynamics::EnergyGradient;
 use crate::linalg::solve_lower_transpose;
-use crate::model::System;
+use crate::model::{EqualityKind, System};
 use crate::spatial::{Force, Motion};
 
 /// Scratch memory.
@@ -60,9 +63,17 @@ impl ContactDerivatives {
         for (block, &constraint) in solved.island.constraints.iter().enumerate() {
             match solved.contacts.constraint(constraint) {
                 Constraint::Joint(joint) => {
-                    let is_limit = joint.id < 2 * solved.system().model.nv();
+                    let model = solved.system().model;
+                    let is_limit = joint.id < 2 * model.nv();
                     if is_limit && solution.modes[block] != Mode::Break {
                         limit(solved, joint.id, joint.gap, block, perturbation);
+                    }
+                    // All rows of an equality go with the first of them.
+                    let Some((equality, 0)) = equality_row(model, joint.id) else { continue };
+                    self.finish_pair(solved, &mut perturbation.x);
+                    pair = None;
+                    if !self.equality(solved, equality, block, perturbation) {
+                        return false;
                     }
                 }
                 Constraint::Point(point) => {
@@ -163,24 +174,7 @@ impl ContactDerivatives {
             let [first, second] = &self.rotations[moving];
             let lanes = [first.as_ref(), second.as_ref()];
             let action = point_action(found, lanes, &motions, impulse);
-            for side in 0..2 {
-                let sign = if side == 0 { -1.0 } else { 1.0 };
-                let change = &mut self.sides[side].change[moving];
-                let of = [action.force * Lanes::constant(sign), action.moments[side]];
-                for (sums, of) in change.iter_mut().zip(&of) {
-                    for (sums, component) in sums.iter_mut().zip(of.iter()) {
-                        for (sum, tangent) in sums.iter_mut().zip(component.tangent) {
-                            *sum += tangent;
-                        }
-                    }
-                }
-                // Once, with the first side that moves.
-                if moving == 0 || point.bodies[0].is_none() {
-                    let force = &mut self.sides[side].force;
-                    force.linear += action.force.map(|x| x.value) * sign;
-                    force.angular += action.moments[side].map(|x| x.value);
-                }
-            }
+            add_action(&mut self.sides, moving, &action);
             for mover in &self.sides[moving].movers {
                 let c = mover.column;
                 for r in 0..3 {
@@ -226,6 +220,99 @@ impl ContactDerivatives {
         if softness != 0.0 {
             self.soften(solved, rows, (block, softness * impulse[0]), perturbation);
         }
+        true
+    }
+
+    /// Adds an equality, the first row of which is that of `block`. False if it has no derivative.
+    fn equality(
+        &mut self,
+        solved: &Solved,
+        equality: usize,
+        block: usize,
+        perturbation: &mut Perturbation<f64>,
+    ) -> bool {
+        let system = solved.system();
+        let System { model, parameters, .. } = *system;
+        let motion = solved.motion;
+        let Perturbation { columns, moving: width, .. } = *perturbation;
+        let entry = &model.equalities[equality];
+        if entry.kind == EqualityKind::Joint {
+            if solved.at.closes {
+                // Its row is the same everywhere.
+                let ratio = parameters.ratio(model, equality);
+                for (body, grows) in entry.bodies.into_iter().flatten().zip([1.0, -ratio]) {
+                    let Some((tree, rows)) = solved.rows_of(body) else { continue };
+                    let column =
+                        rows.start + model.bodies[body].joint.v - model.trees[tree].v.start;
+                    perturbation.offsets[block * columns + column] += grows;
+                }
+            }
+            return true;
+        }
+        let Some(geometry) = EqualityGeometry::new(system, motion, equality) else { return false };
+        let (node, _, outputs, _) = solved.problem.solved();
+        let (velocity, impulses) = outputs.split_at(node.rows.velocities());
+        let first = node.rows.blocks()[block].first;
+        let impulses = &impulses[first..first + entry.kind.rows()];
+        let (pulls, turns) = impulses.split_at(impulses.len().min(3));
+        let mut impulse = [0.0; 3];
+        impulse[..pulls.len()].copy_from_slice(pulls);
+        let point = &geometry.point;
+        let mut motions = [[Twist::default(); 2]; 3];
+        for (side, held) in motions[0].iter_mut().enumerate() {
+            self.sides[side].start(solved, point.bodies[side]);
+            let Some((body, (tree, rows))) =
+                point.bodies[side].and_then(|body| Some((body, solved.rows_of(body)?)))
+            else {
+                continue;
+            };
+            let own = (0, &velocity[rows]);
+            *held = self.sides[side].hold(solved, (body, tree), own, &mut self.changes);
+        }
+        let rotations = point.bodies.map(|body| body.map(|body| &motion.bodies[body].rotation));
+        let frame = PointFrame::new(point, rotations);
+        let rates = match turns.is_empty() {
+            true => Default::default(),
+            false => match weld_rates(solved.open(block + 3)) {
+                Some(rates) => rates,
+                None => return false,
+            },
+        };
+        for (moving, rate) in rates.iter().enumerate() {
+            if point.bodies[moving].is_none() {
+                continue;
+            }
+            let (found, lanes) = geometry.displaced(motion, moving);
+            let [one, other] = &lanes;
+            let action = point_action(&found, [one.as_ref(), other.as_ref()], &motions, impulse);
+            add_action(&mut self.sides, moving, &action);
+            let sign = if moving == 0 { -1.0 } else { 1.0 };
+            for mover in &self.sides[moving].movers {
+                let c = mover.column;
+                let mut row = |r: usize, change: f64, opens: f64| {
+                    perturbation.rows[(first + r) * width + c] += change;
+                    if solved.at.closes {
+                        perturbation.offsets[(block + r) * columns + c] += opens;
+                    }
+                };
+                for r in 0..pulls.len() {
+                    let change = along(&action.velocity[r].tangent, &mover.pose)
+                        + frame.felt(moving, r, &mover.held[0]);
+                    row(r, change, frame.felt(moving, r, &Some(mover.pose)));
+                }
+                let opens = rate * mover.pose.angular;
+                for r in 0..turns.len() {
+                    let turned = mover.held[0].map_or(0.0, |held| held.angular[r]);
+                    row(3 + r, sign * turned, opens[r]);
+                }
+            }
+        }
+        for (side, sign) in [(0, -1.0), (1, 1.0)] {
+            for (r, turn) in turns.iter().enumerate() {
+                self.sides[side].force.angular[r] += sign * turn;
+            }
+        }
+        self.finish_pair(solved, &mut perturbation.x);
         true
     }
 
@@ -337,6 +424,27 @@ impl ContactDerivatives {
                 &mut self.of_tree,
                 |j, k, change| x[(first + j - start) * m + first + k - start] += change,
             );
+        }
+    }
+}
+
+/// Adds what a point does to both sides where that of side `moving` is displaced.
+fn add_action(sides: &mut [Side; 2], moving: usize, action: &PointAction<Lanes>) {
+    // The forces themselves once, with the first side that moves.
+    let first = moving == 0 || sides[0].body.is_none();
+    for (side, sign) in sides.iter_mut().zip([-1.0, 1.0]) {
+        let at = usize::from(sign > 0.0);
+        let of = [action.force * Lanes::constant(sign), action.moments[at]];
+        for (sums, of) in side.change[moving].iter_mut().zip(&of) {
+            for (sums, component) in sums.iter_mut().zip(of.iter()) {
+                for (sum, tangent) in sums.iter_mut().zip(component.tangent) {
+                    *sum += tangent;
+                }
+            }
+        }
+        if first {
+            side.force.linear += action.force.map(|x| x.value) * sign;
+            side.force.angular += action.moments[at].map(|x| x.value);
         }
     }
 }

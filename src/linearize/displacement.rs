@@ -3,7 +3,7 @@
 use super::selection::Selection;
 use crate::ad::Real;
 use crate::model::{Parameters, System};
-use crate::simulation::{StepMemory, StepReport, Workspace, step};
+use crate::simulation::{Splits, StepMemory, StepReport, Workspace, step};
 use crate::state::State;
 
 /// Where a step is linearised.
@@ -15,6 +15,9 @@ pub(super) struct Point<'a> {
     pub memory: &'a StepMemory<f64>,
     /// Where the nominal step ends.
     pub next: &'a State<f64>,
+    /// Whether it is a displacement that closes loops: a step from rest on which nothing acts, whose conditions ask for
+    /// what is open.
+    pub closes: bool,
 }
 
 impl Point<'_> {
@@ -64,6 +67,31 @@ impl<T: Real> Displaced<T> {
         (self.difference(at), report)
     }
 
+    /// What comes before the contact problems of the displaced step, which was split where `splits` says.
+    pub fn before_contacts(
+        &mut self,
+        at: &Point,
+        displacement: &[T],
+        splits: &Splits,
+    ) -> &Workspace<T> {
+        self.displace(at, displacement);
+        let System { model, settings, .. } = *at.system;
+        let system = System { model, parameters: &self.parameters, settings };
+        self.workspace.before_contacts(&system, &self.state, &self.inputs, splits);
+        &self.workspace
+    }
+
+    /// How far a tree on which nothing acts but its own forces ends from its nominal end.
+    pub fn end_alone(&mut self, at: &Point, tree: usize) -> &[T] {
+        self.next.q.clone_from(&self.state.q);
+        self.next.v.clone_from(&self.state.v);
+        let (motion, _) = self.workspace.parts();
+        let free = motion.tree(tree).free_velocity;
+        // Only rotations of lone bodies may not be found.
+        let _found = motion.advance(at.system.model, tree, free, true, &mut self.next);
+        self.difference(at)
+    }
+
     /// Poses the contact problems of the displaced step, which `solved` has solved where it is not displaced. False
     /// if what is found is not what was found there.
     #[must_use]
@@ -79,7 +107,9 @@ impl<T: Real> Displaced<T> {
     pub fn end(&mut self, at: &Point, solved: &Workspace<f64>) -> Option<&[T]> {
         self.next.q.clone_from(&self.state.q);
         self.next.v.clone_from(&self.state.v);
-        let found = self.workspace.advance(at.system.model, solved, &mut self.next);
+        let System { model, settings, .. } = *at.system;
+        let system = System { model, parameters: &self.parameters, settings };
+        let found = self.workspace.advance(&system, solved, &mut self.next);
         found.then(|| self.difference(at))
     }
 

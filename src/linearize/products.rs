@@ -31,7 +31,7 @@ pub struct StepProducts<'a> {
 impl StepProducts<'_> {
     fn point(&self) -> Point<'_> {
         let StepProducts { system, state, inputs, selection, memory, next } = *self;
-        Point { system, state, inputs, selection, memory, next }
+        Point { system, state, inputs, selection, memory, next, closes: false }
     }
 
     /// `[A B C] d` for a direction `d = [dx; du; dp]`: a tangent vector of x+.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use nalgebra::Vector3;
+
 use super::displacement::Point;
 use super::tree_derivative::Columns;
 use crate::argmin::ContactResponse;
@@ -23,6 +25,12 @@ pub(super) struct Solved<'a> {
 impl Solved<'_> {
     pub fn system(&self) -> &System<'_, f64> {
         self.at.system
+    }
+
+    /// How far three conditions of a closed loop are open, from that of `block` on: what a displacement of a second removes.
+    pub fn open(&self, block: usize) -> Vector3<f64> {
+        let (node, inputs, ..) = self.problem.solved();
+        Vector3::from_fn(|k, _| -node.data(inputs).target[block + k])
     }
 
     /// The tree of a moving body and its rows.

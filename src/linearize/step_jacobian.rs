@@ -5,6 +5,7 @@ use nalgebra::DMatrix;
 use super::column_lanes::ColumnLanes;
 use super::conditions::Conditions;
 use super::displacement::Point;
+use super::loop_closure::LoopClosure;
 use super::selection::Selection;
 use super::structured::Structured;
 use crate::ad::Real;
@@ -81,6 +82,9 @@ pub struct JacobianWorkspace {
     nominal: Workspace<f64>,
     conditions: Conditions,
     structured: Structured,
+    closing: LoopClosure,
+    /// Conditions of what closed loops.
+    loops: Conditions,
     lanes: ColumnLanes,
     before: StepMemory<f64>,
 }
@@ -89,12 +93,13 @@ pub struct JacobianWorkspace {
 /// is selected. `memory` is what the step before left (a new one if there was none), and becomes what
 /// this step leaves.
 ///
-/// All columns come from one factorisation of the contact problem, where the step poses one to the coupled solver (with
-/// any law of friction; no closed loops, no impact at which the step was split, no redundant contacts that slide
-/// with a compliance of 0): A and B from the structure of the step, C by duals through all but the solution,
-/// as A and B where contact is smoothed or joints have another integrator than the semi-implicit one. Elsewhere the
-/// whole step runs on duals (whose modes are those of impulses of least norm, also with `keep_impulses`);
-/// [`step_jacobian_by_lanes`] always does that.
+/// All columns come from the solved step, with one factorisation of each of its contact problems: A and B from the structure
+/// of the step, and of the displacements that close its loops; C by duals through all but the solution, as A and B where
+/// contact is smoothed, the step was split at an impact (which is made again on duals, at the time that is known) or joints
+/// have another integrator than the semi-implicit one. Where the contacts determine no derivative (rigid contacts that are
+/// redundant and slide, problems that were not solved) it is NaN. Only where it is to be that of the passes of the staggered
+/// solver, and at a kink that rounding decides otherwise, the whole step runs on duals (whose modes are those of impulses of
+/// least norm, also with `keep_impulses`); [`step_jacobian_by_lanes`] always does that.
 ///
 /// # Panics
 /// If state, inputs or what is selected are not those of the model.
@@ -108,14 +113,21 @@ pub fn step_jacobian(
     result: &mut StepJacobian,
 ) {
     start(system, state, inputs, selection, memory, workspace, result);
-    let JacobianWorkspace { nominal, conditions, structured, lanes, before } = &mut *workspace;
+    let JacobianWorkspace { nominal, conditions, structured, closing, loops, lanes, before } =
+        &mut *workspace;
     if conditions.factor(system, nominal) {
         let StepJacobian { a, b, c, next, modes, .. } = &mut *result;
-        let at = Point { system, state, inputs, selection, memory: before, next };
-        let known = match structured.linearize(&at, (nominal, conditions), (a, b)) {
-            true => a.ncols() + b.ncols(),
-            false => 0,
-        };
+        let at = Point { system, state, inputs, selection, memory: before, next, closes: false };
+        let (motion, contacts) = nominal.parts();
+        let mut known = 0;
+        // An impact at which the step was split comes before its contact problems.
+        if !nominal.was_split() && structured.linearize(&at, (motion, contacts, conditions), (a, b))
+        {
+            closing.find(system, state, nominal.parts());
+            if structured.close(&at, (closing, loops), (a, b)) {
+                known = a.ncols() + b.ncols();
+            }
+        }
         if lanes.posed(&at, known..at.dimension(), (nominal, conditions), [a, b, c]) {
             take_modes(nominal, modes);
             result.dual_steps = 0;
@@ -153,7 +165,7 @@ fn finish_by_lanes(
 ) {
     let JacobianWorkspace { nominal, lanes, before, .. } = workspace;
     let StepJacobian { a, b, c, next, modes, report, dual_steps } = result;
-    let at = Point { system, state, inputs, selection, memory: before, next };
+    let at = Point { system, state, inputs, selection, memory: before, next, closes: false };
     let Some(last) = lanes.whole(&at, [a, b, c]) else {
         *dual_steps = 0;
         return take_modes(nominal, modes);

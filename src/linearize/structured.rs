@@ -9,18 +9,21 @@
 //! x = the response of the conditions (`ContactResponse`),   dv+ = L^-T x
 //! ```
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 use super::conditions::{Condition, Conditions};
 use super::contact_derivative::ContactDerivatives;
 use super::displacement::Point;
+use super::loop_closure::LoopClosure;
+use super::selection::Selection;
 use super::solved::Solved;
 use super::tree_derivative::{Columns, TreeDerivatives};
 use crate::argmin::Perturbation;
+use crate::contact::Contacts;
 use crate::dynamics::FreeMotion;
 use crate::linalg::{solve_lower_rows, solve_lower_transpose_rows};
 use crate::model::{Integrator, System};
-use crate::simulation::Workspace;
+use crate::simulation::ClosureStep;
 
 /// Scratch memory.
 #[derive(Default)]
@@ -30,6 +33,15 @@ pub(super) struct Structured {
     contacts: ContactDerivatives,
     perturbation: Perturbation<f64>,
     visited: Vec<bool>,
+    closed: Closed,
+}
+
+/// What a displacement does to coordinates, as a step; and one column of them.
+#[derive(Default)]
+struct Closed {
+    map: DMatrix<f64>,
+    inputs: DMatrix<f64>,
+    column: DVector<f64>,
 }
 
 /// Whether the motion without contact has analytic derivatives: lone bodies, and trees by the default integrator.
@@ -40,18 +52,19 @@ fn applies(system: &System<f64>) -> bool {
 }
 
 impl Structured {
-    /// Writes A and B of the step that `workspace` holds, by its `conditions`. False if they are not to be had this
+    /// Writes A and B of a step with these contact problems, by their `conditions`; of the closure of loops after it see
+    /// [`closed`](Self::closed). False if they are not to be had this
     /// way; what is written then is of no use.
     #[must_use]
     pub fn linearize(
         &mut self,
         at: &Point,
-        (workspace, conditions): (&Workspace<f64>, &mut Conditions),
+        (motion, contacts, conditions): (&FreeMotion<f64>, &Contacts<f64>, &mut Conditions),
         (a, b): (&mut DMatrix<f64>, &mut DMatrix<f64>),
     ) -> bool {
-        let (motion, contacts) = workspace.parts();
         let end = &contacts.velocities;
-        if !applies(at.system) || !self.trees.update(at, motion, end) {
+        let admissible = (0..motion.trees()).all(|tree| motion.is_admissible(tree));
+        if !applies(at.system) || !admissible || !self.trees.update(at, motion, end) {
             return false;
         }
         self.contacts.start(at.system);
@@ -61,6 +74,9 @@ impl Structured {
             island.trees.iter().for_each(|&tree| self.visited[tree] = true);
             let (node, ..) = problem.solved();
             let Condition::Coupled(factor) = conditions.of(k) else { return false };
+            if !factor.is_determined() {
+                return false;
+            }
             let response = &mut factor.response;
             // The null-space part of the impulses changes with the rows, which the geometry on six lanes does not say.
             if response.sharing_matters() {
@@ -100,6 +116,46 @@ impl Structured {
             self.end(at, motion, end, (a, b));
         }
         true
+    }
+
+    /// Carries A and B of a step on through the displacements that closed its loops. False if these have no derivatives this
+    /// way; what is written then is of no use.
+    #[must_use]
+    pub fn close(
+        &mut self,
+        at: &Point,
+        (closing, conditions): (&LoopClosure, &mut Conditions),
+        (a, b): (&mut DMatrix<f64>, &mut DMatrix<f64>),
+    ) -> bool {
+        let (parameters, inputs) = closing.numbers();
+        let System { model, settings, .. } = *at.system;
+        let (system, nv) = (System { model, parameters, settings }, model.nv());
+        let mut closed = std::mem::take(&mut self.closed);
+        if closed.column.len() != nv {
+            closed.column = DVector::zeros(nv);
+        }
+        let selection = Selection { inputs: &[], parameters: &[] };
+        let done = closing.iter().all(|ClosureStep { state, motion, contacts }| {
+            let at = Point { system: &system, state, inputs, selection, closes: true, ..*at };
+            let Closed { map, inputs, column } = &mut closed;
+            if map.shape() != (2 * nv, 2 * nv) {
+                *map = DMatrix::zeros(2 * nv, 2 * nv);
+            }
+            map.fill(0.0);
+            conditions.factor_kept(contacts);
+            let done = self.linearize(&at, (motion, contacts, conditions), (map, inputs));
+            // Velocities stay as they are.
+            let map = map.view((0, 0), (nv, nv));
+            for mut end in
+                [&mut *a, &mut *b].into_iter().flat_map(|matrix| matrix.column_iter_mut())
+            {
+                column.copy_from(&end.rows(0, nv));
+                end.rows_mut(0, nv).gemv(1.0, &map, column, 0.0);
+            }
+            done
+        });
+        self.closed = closed;
+        done
     }
 
     fn momenta(&mut self, at: &Point, motion: &FreeMotion<f64>) {

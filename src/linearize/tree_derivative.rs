@@ -110,7 +110,10 @@ impl TreeDerivatives {
         if model.trees.iter().all(|tree| tree.lone) {
             return true;
         }
-        self.forces.update(model, parameters, at.state, at.inputs);
+        match at.closes {
+            true => self.forces.clear(model),
+            false => self.forces.update(model, parameters, at.state, at.inputs),
+        }
         self.acceleration.clear();
         self.acceleration.resize(model.nv(), 0.0);
         for (index, tree) in model.trees.iter().enumerate().filter(|(_, tree)| !tree.lone) {
@@ -171,7 +174,6 @@ impl TreeDerivatives {
         }
         let (_, by_q) = self.inverse.dq.block(tree);
         let (_, by_v) = self.inverse.dv.block(tree);
-        let (_, masses) = motion.articulation.masses().block(tree);
         let width = rows.len();
         for (i, k) in entry.v.clone().enumerate() {
             let row = &mut x[(first + i) * m..(first + i + 1) * m];
@@ -179,11 +181,16 @@ impl TreeDerivatives {
             for (x, &by_q) in row[first..].iter_mut().zip(&by_q[entries.clone()]) {
                 *x = -dt * by_q;
             }
+            row[first + i] += dt * self.forces.by_q[k];
+            // A displacement starts from rest: the motion that is kept of it has no masses.
+            if at.closes {
+                continue;
+            }
+            let (_, masses) = motion.articulation.masses().block(tree);
             let mass_and_rate = masses[entries.clone()].iter().zip(&by_v[entries]);
             for (x, (&mass, &by_v)) in row[n + first..].iter_mut().zip(mass_and_rate) {
                 *x = mass - dt * by_v;
             }
-            row[first + i] += dt * self.forces.by_q[k];
             row[n + first + i] += dt * self.forces.by_v[k];
         }
         for (column, input) in inputs {

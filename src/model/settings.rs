@@ -66,11 +66,6 @@ impl ContactSolver {
         }
     }
 
-    /// Whether it solves one problem an island, once, by a law without smoothing.
-    pub fn solves_at_once(self) -> bool {
-        !matches!(self, ContactSolver::Staggered { .. } | ContactSolver::GaussSeidel)
-    }
-
     /// An error unless steps have derivatives; `file` is the scene it blames.
     pub fn demand_derivatives(self, file: &str) -> Result<(), Error> {
         if self != ContactSolver::GaussSeidel {

@@ -7,8 +7,8 @@ use nalgebra::Vector3;
 
 use super::shared_contacts::SharedContacts;
 use super::slots::{
-    ANCHOR, ARMATURE, CONTROL_RANGE, DAMPING, FORCE_RANGE, FRICTION, GEAR, KD, KP, LOWER, MU,
-    MU_STATIC, POSITION, REST, RESTITUTION, STIFFNESS, Slots, UPPER,
+    ANCHOR, ANCHORS, ARMATURE, CONTROL_RANGE, DAMPING, FORCE_RANGE, FRICTION, GEAR, KD, KP, LOWER,
+    MU, MU_STATIC, OFFSET, POSITION, RATIO, REST, RESTITUTION, STIFFNESS, Slots, UPPER,
 };
 use super::{Actuator, Equality, Joint, Shape};
 use crate::state::Coordinates;
@@ -96,6 +96,17 @@ pub struct PairSlots {
     pub restitution: usize,
     /// Coefficient of friction at rest.
     pub mu_static: usize,
+}
+
+/// Places among the [parameters](super::Parameters) of the numbers of an equality.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EqualitySlots {
+    /// The first of six coordinates of its points, each in its body.
+    pub anchors: usize,
+    /// Distance or offset.
+    pub offset: usize,
+    /// Ratio.
+    pub ratio: usize,
 }
 
 /// Places among the [parameters](super::Parameters) of the numbers of an actuator.
@@ -233,6 +244,17 @@ impl Model {
     /// it is [placed](Collider::placed).
     pub fn collider_slot(&self, collider: usize) -> usize {
         self.slots.colliders[collider]
+    }
+
+    /// Where gravity is among the [parameters](super::Parameters).
+    pub(crate) fn gravity_slots(&self) -> Range<usize> {
+        0..3
+    }
+
+    /// Where the numbers of an equality are among the [parameters](super::Parameters).
+    pub(crate) fn equality_slots(&self, equality: usize) -> EqualitySlots {
+        let slot = self.slots.equality(equality);
+        EqualitySlots { anchors: slot + ANCHORS, offset: slot + OFFSET, ratio: slot + RATIO }
     }
 
     /// Where the numbers of a surface are among the [parameters](super::Parameters).

@@ -30,6 +30,7 @@ pub(super) struct Closure<T: Real> {
     moved: State<T>,
     /// The configuration before the last of the Newton steps.
     before: Vec<T>,
+    displacements: usize,
 }
 
 impl<T: Real> Default for Closure<T> {
@@ -41,6 +42,7 @@ impl<T: Real> Default for Closure<T> {
             velocities: Vec::new(),
             moved: State::default(),
             before: Vec::new(),
+            displacements: 0,
         }
     }
 }
@@ -54,6 +56,18 @@ impl<T: Real> Closure<T> {
         state: &mut State<T>,
         report: &mut StepReport,
     ) -> Option<Conflict> {
+        self.close_by(system, state, report, |_, _, _, _| ())
+    }
+
+    /// As [`close`](Self::close); calls `each` with the number of each displacement before it is made, from where, and the
+    /// problem that it solves. Of these [`displacements`](Self::displacements) are made: the last may be taken back.
+    pub fn close_by(
+        &mut self,
+        system: &System<T>,
+        state: &mut State<T>,
+        report: &mut StepReport,
+        mut each: impl FnMut(usize, &State<T>, &FreeMotion<T>, &Contacts<T>),
+    ) -> Option<Conflict> {
         let model = system.model;
         self.still.clear();
         self.still.resize(model.nv() + model.nu(), T::zero());
@@ -64,6 +78,7 @@ impl<T: Real> Closure<T> {
         let (mut last, mut found) = (StepReport::default(), StepReport::default());
         // Numbers that are not finite are no closer in the first round already.
         self.before.clone_from(&state.q);
+        self.displacements = 0;
         for round in 0..=ROUNDS {
             // Displacements are velocities over a second.
             self.motion.start(system, state, &self.still, T::one());
@@ -81,6 +96,7 @@ impl<T: Real> Closure<T> {
             if !closer || round == ROUNDS {
                 if !closer {
                     state.q.copy_from_slice(&self.before);
+                    self.displacements = self.displacements.saturating_sub(1);
                 }
                 if least.min(open) > UNCLOSED {
                     let status = Status::IterationLimit;
@@ -96,6 +112,8 @@ impl<T: Real> Closure<T> {
             }
             least = open;
             self.before.clone_from(&state.q);
+            each(round, state, &self.motion, &self.contacts);
+            self.displacements += 1;
             self.moved.q.clone_from(&state.q);
             self.moved.v.clone_from(&state.v);
             for (tree, entry) in model.trees.iter().enumerate() {
@@ -119,6 +137,11 @@ impl<T: Real> Closure<T> {
         }
         report.merge(&found);
         self.end(state, None)
+    }
+
+    /// How many displacements the last closure is made of.
+    pub fn displacements(&self) -> usize {
+        self.displacements
     }
 
     fn end(&self, state: &mut State<T>, conflict: Option<Conflict>) -> Option<Conflict> {

@@ -23,6 +23,7 @@
 use nalgebra::Vector3;
 
 use super::flight::Flight;
+use super::splits::Splits;
 use crate::ad::Real;
 use crate::argmin::Mode;
 use crate::contact::{ContactRecord, Contacts, IslandReport, Target};
@@ -60,6 +61,8 @@ pub(super) struct Impacts<T: Real> {
     pub records: Vec<ContactRecord>,
     /// How the impacts were solved.
     pub reports: Vec<IslandReport>,
+    /// When it was split, and what.
+    pub splits: Splits,
 }
 
 impl<T: Real> Default for Impacts<T> {
@@ -77,6 +80,7 @@ impl<T: Real> Default for Impacts<T> {
             back: Vec::new(),
             records: Vec::new(),
             reports: Vec::new(),
+            splits: Splits::default(),
         }
     }
 }
@@ -94,16 +98,18 @@ impl<T: Real> Impacts<T> {
         self.back.clear();
         self.records.clear();
         self.reports.clear();
+        self.splits.clear();
     }
 
     /// Replaces the bodies of `motion` that strike something within the step by themselves after the
-    /// impact, with the rest of the step before them.
+    /// impact, with the rest of the step before them. `known` is where the same step was split on values.
     pub fn split(
         &mut self,
         system: &System<T>,
         state: &State<T>,
         inputs: &[T],
         motion: &mut FreeMotion<T>,
+        known: Option<&Splits>,
     ) {
         let count = self.find_groups(system, motion);
         if count == 0 {
@@ -120,17 +126,18 @@ impl<T: Real> Impacts<T> {
         let values = System { model, parameters: &self.parameters, settings };
         self.search.start(&values, &self.state);
         self.exact.start(system, state);
+        let start = (state, inputs);
         for index in 0..count {
             let group = std::mem::take(&mut self.groups[index]);
             self.acting.clear();
             self.acting.extend_from_slice(inputs);
             self.holding.clear();
             let split =
-                group.flies && self.split_group(system, state, inputs, motion, &group, None);
+                group.flies && self.split_group(system, start, motion, (&group, None), known);
             if !split && !group.apart.is_empty() {
                 self.hold(system, motion, &group);
                 let pairs = Some(&group.apart[..]);
-                self.split_group(system, state, inputs, motion, &group, pairs);
+                self.split_group(system, start, motion, (&group, pairs), known);
             }
             self.groups[index] = group;
         }
@@ -210,19 +217,21 @@ impl<T: Real> Impacts<T> {
     fn split_group(
         &mut self,
         system: &System<T>,
-        state: &State<T>,
-        inputs: &[T],
+        (state, inputs): (&State<T>, &[T]),
         motion: &mut FreeMotion<T>,
-        group: &Group,
-        pairs: Option<&[usize]>,
+        (group, pairs): (&Group, Option<&[usize]>),
+        known: Option<&Splits>,
     ) -> bool {
         let step = system.settings.time_step;
         let bodies = &group.bodies[..];
         self.inputs.clear();
         self.inputs.extend(self.acting.iter().map(|x| x.value()));
-        let Some((time, slope)) = self.time_of_impact(system, (bodies, pairs)) else {
-            return false;
+        let found = match known {
+            Some(known) => known.times.get(self.splits.times.len()).copied().flatten(),
+            None => self.time_of_impact(system, (bodies, pairs)),
         };
+        self.splits.times.push(found);
+        let Some((time, slope)) = found else { return false };
         // Each Newton step in T with the slope of the values gains one order of derivatives, but for
         // the error of the slope; one more squares that.
         let mut exact = T::constant(time);
@@ -270,9 +279,17 @@ impl<T: Real> Impacts<T> {
                 let tree = model.bodies[body].tree.unwrap_or(0);
                 self.back.push((tree, acceleration.map(|a| a * (exact * -0.5))));
             }
+            self.splits.trees.extend(model.bodies[body].tree);
             motion.replace(model, body, after);
         }
         true
+    }
+
+    /// Takes the velocities of a tree that was split half a step back, where it ends in flight.
+    pub fn take_back(&self, tree: usize, velocities: &mut [T]) {
+        if let Some((_, back)) = self.back.iter().find(|(split, _)| *split == tree) {
+            velocities.iter_mut().zip(back).for_each(|(v, &back)| *v += back);
+        }
     }
 
     /// When the first point of a group closes, s, and how fast, m/s; on values, by the secant method

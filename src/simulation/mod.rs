@@ -1,6 +1,7 @@
 //! Motion over time: the step and rollouts of it.
 
 mod closure;
+mod closure_steps;
 mod conflicts;
 mod flight;
 mod impacts;
@@ -12,12 +13,14 @@ mod rollout;
 mod rollout_steps;
 mod simulate;
 mod solved_step;
+mod splits;
 mod step;
 mod step_memory;
 mod step_report;
 mod workspace;
 
 pub use crate::model::{ContactSolver, Settings};
+pub(crate) use closure_steps::{ClosureStep, ClosureSteps};
 pub use conflicts::Conflicts;
 pub use joint_feedback::JointFeedback;
 pub use oddity::{Implausible, Oddity, Plausibility};
@@ -26,6 +29,7 @@ pub use rollout::Rollout;
 pub use rollout_steps::{RolloutLoss, RolloutSteps, RolloutWorkspace};
 pub use simulate::Simulation;
 pub use solved_step::SolvedStep;
+pub(crate) use splits::Splits;
 pub use step::step;
 pub use step_memory::StepMemory;
 pub use step_report::StepReport;

@@ -1,15 +1,17 @@
 //! A step that was taken, with the solutions of its contact problems: what its derivatives are made of.
 
-use super::Workspace;
+use super::splits::Splits;
+use super::workspace::{Workspace, is_untouched};
 use crate::contact::Contacts;
 use crate::dynamics::FreeMotion;
+use crate::model::Model;
 
 /// The motion without contact, the contact problems and their solutions of one step. Reused, it allocates nothing.
 #[derive(Default)]
 pub struct SolvedStep {
     motion: FreeMotion<f64>,
     contacts: Contacts<f64>,
-    was_split: bool,
+    splits: Splits,
 }
 
 impl SolvedStep {
@@ -18,7 +20,7 @@ impl SolvedStep {
         let (motion, contacts) = workspace.parts();
         self.motion.keep(motion);
         self.contacts.keep(contacts);
-        self.was_split = workspace.was_split();
+        self.splits.keep(workspace.splits());
     }
 
     /// The motion without contact, and the constraints.
@@ -26,8 +28,13 @@ impl SolvedStep {
         (&self.motion, &self.contacts)
     }
 
-    /// Whether the step was split at an impact.
-    pub(crate) fn was_split(&self) -> bool {
-        self.was_split
+    /// Where the step was split at impacts.
+    pub(crate) fn splits(&self) -> &Splits {
+        &self.splits
+    }
+
+    /// Whether nothing acted on a tree in the step but its own forces.
+    pub(crate) fn is_untouched(&self, model: &Model, tree: usize) -> bool {
+        is_untouched(model, &self.motion, &self.contacts, tree)
     }
 }

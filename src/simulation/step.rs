@@ -59,7 +59,7 @@ fn advance<T: Real>(
     motion.start(system, state, inputs, T::constant(system.settings.time_step));
     impacts.clear();
     if system.settings.split_impacts {
-        impacts.split(system, state, inputs, motion);
+        impacts.split(system, state, inputs, motion, None);
     }
     contacts.resolve(system, state, motion, &mut memory.trees);
     if contacts.unfinished {
@@ -76,12 +76,8 @@ fn advance<T: Real>(
         let velocity = &contacts.velocities[entry.v.clone()];
         let untouched = is_untouched(model, motion, contacts, tree);
         let found = motion.advance(model, tree, velocity, untouched, next);
-        if let Some((_, back)) = impacts.back.iter().find(|(split, _)| *split == tree)
-            && untouched
-        {
-            for (v, &back) in next.v[entry.v.clone()].iter_mut().zip(back) {
-                *v += back;
-            }
+        if untouched {
+            impacts.take_back(tree, &mut next.v[entry.v.clone()]);
         }
         if !motion.is_admissible(tree) {
             let (status, residual) = (Status::InvalidInput, f64::INFINITY);

@@ -2,6 +2,8 @@
 
 use super::closure::Closure;
 use super::impacts::Impacts;
+use super::splits::Splits;
+use super::step_report::StepReport;
 use crate::ad::Real;
 use crate::argmin::Mode;
 use crate::contact::{ContactRecord, Contacts, Decisions, JointRecord};
@@ -39,7 +41,8 @@ impl<T: Real> Workspace<T> {
         (&self.motion, &self.contacts)
     }
 
-    /// Poses the contact problems of a step that `solved` has solved on values. False if what the scalar finds
+    /// Poses the contact problems of a step that `solved` has solved on values; what comes before them, the impacts at
+    /// which it was split, is made again, at the times that are known. False if what the scalar finds
     /// is not what was found there.
     #[must_use]
     pub(crate) fn pose(
@@ -49,9 +52,41 @@ impl<T: Real> Workspace<T> {
         inputs: &[T],
         solved: &Workspace<f64>,
     ) -> bool {
-        let Workspace { motion, contacts, .. } = self;
-        motion.start(system, state, inputs, T::constant(system.settings.time_step));
+        self.before_contacts(system, state, inputs, &solved.impacts.splits);
+        let Workspace { motion, contacts, impacts, .. } = self;
+        let struck = impacts.records.iter().map(struck);
+        if !struck.eq(solved.impacts.records.iter().map(self::struck)) {
+            return false;
+        }
         contacts.pose(system, state, motion, &solved.contacts)
+    }
+
+    /// The motion without contact of a step that was split on values where `known` says.
+    pub(crate) fn before_contacts(
+        &mut self,
+        system: &System<T>,
+        state: &State<T>,
+        inputs: &[T],
+        known: &Splits,
+    ) {
+        let Workspace { motion, impacts, .. } = self;
+        motion.start(system, state, inputs, T::constant(system.settings.time_step));
+        impacts.clear();
+        if !known.trees.is_empty() {
+            impacts.split(system, state, inputs, motion, Some(known));
+        }
+    }
+
+    /// What a split step adds to the velocities of a tree at its end, if that ends in flight.
+    pub(crate) fn taken_back(&self, tree: usize) -> [T; 3] {
+        let mut velocities = [T::zero(); 3];
+        self.impacts.take_back(tree, &mut velocities);
+        velocities
+    }
+
+    /// Where the last step was split at impacts.
+    pub(super) fn splits(&self) -> &Splits {
+        &self.impacts.splits
     }
 
     /// The velocities of all trees at the end of the step, in the coordinates of its contact problems.
@@ -63,16 +98,22 @@ impl<T: Real> Workspace<T> {
     /// that at its start. False if a rotation is not found.
     #[must_use]
     pub(crate) fn advance(
-        &self,
-        model: &Model,
+        &mut self,
+        system: &System<T>,
         solved: &Workspace<f64>,
         next: &mut State<T>,
     ) -> bool {
-        let mut found = true;
-        for (tree, entry) in model.trees.iter().enumerate() {
-            let untouched = is_untouched(model, &solved.motion, &solved.contacts, tree);
-            let velocity = &self.contacts.velocities[entry.v.clone()];
-            found &= self.motion.advance(model, tree, velocity, untouched, next);
+        let Workspace { motion, contacts, impacts, closure } = self;
+        let model = system.model;
+        let found = advance_trees(model, (motion, &contacts.velocities), solved.parts(), next);
+        for &(tree, _) in &impacts.back {
+            if is_untouched(model, &solved.motion, &solved.contacts, tree) {
+                impacts.take_back(tree, &mut next.v[model.trees[tree].v.clone()]);
+            }
+        }
+        if !model.equalities.is_empty() {
+            // Loops that stay open are reported by the step that was solved.
+            let _open = closure.close(system, next, &mut StepReport::default());
         }
         found
     }
@@ -123,6 +164,27 @@ impl<T: Real> Workspace<T> {
     pub fn independent(&self) -> impl Iterator<Item = usize> {
         self.contacts.solved().filter_map(|(_, problem)| problem.solved().3.independent)
     }
+}
+
+/// What an impact was.
+fn struck(record: &ContactRecord) -> (usize, usize, Mode) {
+    (record.pair, record.feature, record.mode)
+}
+
+/// Moves all trees of `next` over the step of `motion` with these velocities, as where `solved` was found on values:
+/// loops are left open. False if a rotation is not found.
+pub(super) fn advance_trees<T: Real>(
+    model: &Model,
+    (motion, velocities): (&FreeMotion<T>, &[T]),
+    (free, contacts): (&FreeMotion<f64>, &Contacts<f64>),
+    next: &mut State<T>,
+) -> bool {
+    let mut found = true;
+    for (tree, entry) in model.trees.iter().enumerate() {
+        let untouched = is_untouched(model, free, contacts, tree);
+        found &= motion.advance(model, tree, &velocities[entry.v.clone()], untouched, next);
+    }
+    found
 }
 
 /// Whether nothing acted on a tree in the step but its own forces.

@@ -5,8 +5,10 @@ mod conventions;
 #[cfg(feature = "cli")]
 mod files;
 mod kinks;
+mod loops;
 mod products;
 pub mod redundant;
 mod reference;
 pub mod scenes;
+mod splits;
 mod steps;

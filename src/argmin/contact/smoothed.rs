@@ -25,9 +25,11 @@
 //! What poses the problem is not smoothed: the target has a kink at a gap of 0, where Baumgarte's share begins, and a
 //! contact leaves the problem at the reach, where it still pushes with a hundredth of the weight.
 
+use std::ops::Range;
+
 use super::law::{Law, Mode, Support};
 use super::node_residual::momentum_residual;
-use super::problem::{ContactData, Delassus, is_admissible};
+use super::problem::{ContactData, Delassus, Layout, is_admissible};
 use crate::ad::{Implicit, Real};
 use crate::argmin::block_rows::{BlockRows, RowBlock};
 use crate::argmin::status::{Report, Status};
@@ -35,7 +37,7 @@ use crate::linalg::{Lu, norm};
 
 /// The smoothed problem as a node. Inputs as those of [`CoupledContact`](super::CoupledContact); outputs: v+,
 /// lambda, then psi of each block by Coulomb's law (m/s).
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct SmoothedContact {
     /// As there.
     pub rows: BlockRows,
@@ -49,7 +51,7 @@ pub struct SmoothedContact {
 }
 
 /// What a solve decided, in f64.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct SmoothedSolution {
     /// Status, Newton steps, relative residual. There are no modes, so no margin.
     pub report: Report,
@@ -57,6 +59,35 @@ pub struct SmoothedSolution {
     pub modes: Vec<Mode>,
     /// 1 / g of each block.
     scales: Vec<f64>,
+}
+
+// By hand: the derived `clone_from` drops the memory it has.
+impl Clone for SmoothedContact {
+    fn clone(&self) -> Self {
+        let mut clone = SmoothedContact::default();
+        clone.clone_from(self);
+        clone
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.rows.clone_from(&other.rows);
+        self.laws.clone_from(&other.laws);
+        (self.tolerance, self.smoothing) = (other.tolerance, other.smoothing);
+    }
+}
+
+impl Clone for SmoothedSolution {
+    fn clone(&self) -> Self {
+        let mut clone = SmoothedSolution::default();
+        clone.clone_from(self);
+        clone
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.report = other.report;
+        self.modes.clone_from(&other.modes);
+        self.scales.clone_from(&other.scales);
+    }
 }
 
 impl SmoothedSolution {
@@ -93,7 +124,7 @@ impl SmoothedContact {
         self.rows.rows() + self.cones()
     }
 
-    fn data<'a, T: Real>(&'a self, inputs: &'a [T]) -> ContactData<'a, T> {
+    pub(crate) fn data<'a, T: Real>(&'a self, inputs: &'a [T]) -> ContactData<'a, T> {
         ContactData::new(&self.rows, &self.laws, inputs)
     }
 
@@ -104,6 +135,23 @@ impl SmoothedContact {
         for (v, &free) in velocity.iter_mut().zip(data.free) {
             *v += free;
         }
+    }
+
+    /// Where the limits are among the inputs.
+    pub(crate) fn limits(&self) -> Range<usize> {
+        let at = Layout::new(&self.rows);
+        at.limit..at.compliance
+    }
+
+    /// The conditions of a solution that was found, at impulses and bounds `z` and velocities `u(block, row)` along the rows.
+    pub(crate) fn conditions_at<T: Real>(
+        &self,
+        solution: &SmoothedSolution,
+        inputs: &[T],
+        at: (&[T], impl Fn(usize, usize) -> T),
+        h: &mut [T],
+    ) {
+        self.conditions(&self.data(inputs), (self.smoothing, &solution.scales), at, h);
     }
 
     /// The conditions of all blocks at impulses and bounds `z` and velocities `u(block, row)` along the rows.

@@ -9,25 +9,19 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::parts::{Adjoints, IslandAdjoint};
-use crate::argmin::{Mode, RowBlock};
+use super::body_adjoint::{BodyAdjoints, SHARES, START, add_twist, twist};
+use super::equality_adjoint::add_equality;
+use super::parts::{Adjoints, Before, IslandAdjoint};
+use crate::argmin::RowBlock;
 use crate::collision::ContactPoint;
-use crate::contact::{Constraint, Regime, Target, Twist, closing, closing_share};
+use crate::contact::{Constraint, Regime, Target, Twist, closing, closing_share, equality_row};
 use crate::dynamics::{EnergyAdjoint, FreeBodyAdjoint};
 use crate::linalg::{dot, solve_lower_transpose};
-use crate::linearize::contact_side::center;
 use crate::linearize::pair_geometry::{PairGeometry, PairOf, solid_slots};
 use crate::linearize::point_frame::{PointAdjoint, PointFrame};
 use crate::linearize::pose_lanes::{LANES, Lanes};
 use crate::model::{Solid, System, Tree};
-use crate::spatial::{Force, Motion};
-
-/// Motions that are held for all points of an island: v+, a, y, and the velocities at the start.
-const HELD: usize = 4;
-const END: usize = 0;
-const MOMENTA: usize = 1;
-const SHARES: usize = 2;
-const START: usize = 3;
+use crate::spatial::Force;
 
 /// Scratch memory.
 #[derive(Default)]
@@ -37,37 +31,34 @@ pub(super) struct ContactAdjoint {
     rotations: [Option<Matrix3<Lanes>>; 2],
     /// What the points of the present pair add up to.
     points: Vec<(usize, PointAdjoint)>,
-    /// What each body of the model feels; of those that are not touched, nothing.
-    bodies: Vec<BodyAdjoint>,
-    touched: Vec<usize>,
+    bodies: BodyAdjoints,
     pressed: Vec<f64>,
-    motions: Vec<Motion<f64>>,
     /// Of compliances, and whether there are any.
     energy: EnergyAdjoint<f64>,
     softened: bool,
-}
-
-/// What the points on a body add up to.
-#[derive(Clone, Copy, Debug, Default)]
-struct BodyAdjoint {
-    touched: bool,
-    /// How the body moves under the motions that are held.
-    held: [Twist; HELD],
-    /// The gradient in each of these motions of the body: a force and its moment about the centre of mass.
-    forces: [Force<f64>; HELD],
-    /// The gradient in displacements of the centre of mass and turns, in the world.
-    displacement: Force<f64>,
-    /// Of the centre of mass in the body.
-    center: Vector3<f64>,
+    /// Of trees whose mass matrix is recorded: the tree, how many numbers its motion has, and the weight; the motions.
+    held_energies: Vec<(usize, usize, f64)>,
+    held_motions: Vec<f64>,
 }
 
 impl ContactAdjoint {
     /// Takes the parameters of a system.
     pub fn start(&mut self, system: &System<f64>) {
         self.geometry.start(system);
-        self.bodies.clear();
-        self.bodies.resize(system.model.bodies.len(), BodyAdjoint::default());
+        self.bodies.start(system.model);
         self.energy.start(system.model);
+        self.held_energies.clear();
+        self.held_motions.clear();
+    }
+
+    /// What compliances have of mass matrices that are recorded: tree, weight w and motion p of each -w p'M p.
+    pub fn held_energies(&self) -> impl Iterator<Item = (usize, f64, &[f64])> {
+        let mut rest = &self.held_motions[..];
+        self.held_energies.iter().map(move |&(tree, size, weight)| {
+            let (moved, others) = rest.split_at(size);
+            rest = others;
+            (tree, weight, moved)
+        })
     }
 
     /// Adds what the constraints of an island say. False if the points that the duals find are others.
@@ -78,16 +69,20 @@ impl ContactAdjoint {
         lone: &mut [FreeBodyAdjoint<f64>],
         adjoints: &mut Adjoints,
     ) -> bool {
-        let (_, _, _, solution) = of.problem.solved();
         let mut pair = None;
         let mut complete = true;
         for (block, &constraint) in of.island.constraints.iter().enumerate() {
             match of.contacts.constraint(constraint) {
-                Constraint::Joint(joint) => {
-                    add_joint(of, joint.id, joint.gap, block, adjoints);
-                }
+                Constraint::Joint(joint) => match equality_row(of.system.model, joint.id) {
+                    // All rows of an equality go with the first of them.
+                    Some((equality, 0)) => {
+                        complete &= add_equality(of, equality, block, &mut self.bodies, adjoints);
+                    }
+                    Some(_) => {}
+                    None => add_joint(of, joint.id, joint.gap, block, adjoints),
+                },
                 Constraint::Point(point) => {
-                    if solution.modes[block] == Mode::Break {
+                    if !of.acts(block) {
                         continue;
                     }
                     if pair.is_some_and(|pair| pair != point.pair) {
@@ -99,7 +94,7 @@ impl ContactAdjoint {
             }
         }
         complete &= self.finish_pair(of, adjoints);
-        self.finish_bodies(of, lone, adjoints);
+        self.bodies.finish(of, lone, adjoints);
         self.finish_energy(of, adjoints);
         complete
     }
@@ -143,7 +138,7 @@ impl ContactAdjoint {
             adjoints.parameters[slots.restitution] += offset * speed;
         }
         for body in point.bodies.into_iter().flatten() {
-            self.touch(of, body);
+            self.bodies.touch(of, body);
         }
 
         let rotations = point.bodies.map(|body| body.map(|body| &of.motion.bodies[body].rotation));
@@ -151,7 +146,7 @@ impl ContactAdjoint {
         let mut motions = [[Twist::default(); 3]; 2];
         for (side, body) in point.bodies.into_iter().enumerate() {
             let Some(body) = body else { continue };
-            let felt = &mut self.bodies[body];
+            let felt = self.bodies.of(body);
             for (which, weights) in weights.into_iter().enumerate() {
                 if weights != [0.0; 3] {
                     felt.forces[which] += frame.pull(side, weights);
@@ -178,14 +173,20 @@ impl ContactAdjoint {
         }
         let mut gradient = frame.adjoint(point, rotations, &motions);
         if !bounces {
-            let trees = point.trees(of.motion).into_iter().flatten();
-            let dt = trees.map(|tree| of.motion.duration(tree)).fold(f64::INFINITY, f64::min);
+            let mut trees = point.trees(of.motion).into_iter().flatten();
+            let durations = trees.clone().map(|tree| of.motion.duration(tree));
+            let dt = durations.fold(f64::INFINITY, f64::min);
             let share = closing_share(settings, point.gap, dt, target);
             gradient.gap += offset * share / dt;
+            // Only what has struck something has a time of its own.
+            let shortest = trees.find(|&tree| of.motion.duration(tree) == dt);
+            if let Some(tree) = shortest {
+                lone[tree].duration -= offset * share * point.gap / (dt * dt);
+            }
         }
         for (body, arm) in point.bodies.into_iter().zip(gradient.arms) {
             if let Some(body) = body {
-                self.bodies[body].center -= arm;
+                self.bodies.of(body).center -= arm;
             }
         }
         self.points.push((constraint, gradient));
@@ -216,24 +217,6 @@ impl ContactAdjoint {
             }
         }
         speed
-    }
-
-    /// Computes how a body moves under the motions that are held, unless it is known.
-    fn touch(&mut self, of: &IslandAdjoint, body: usize) {
-        let felt = &mut self.bodies[body];
-        if felt.touched {
-            return;
-        }
-        self.touched.push(body);
-        felt.touched = true;
-        let Some((tree, rows)) = of.rows_of(body) else { return };
-        let start = of.motion.tree(tree).velocity;
-        felt.held[END] = twist(of, body, tree, &of.velocity()[rows.clone()]);
-        felt.held[MOMENTA] = twist(of, body, tree, &of.weights[rows.clone()]);
-        if !of.preimage.is_empty() {
-            felt.held[SHARES] = twist(of, body, tree, &of.preimage[rows]);
-        }
-        felt.held[START] = twist(of, body, tree, start);
     }
 
     /// Finds M^-1 J_n' of a block; returns J_n M^-1 J_n'.
@@ -269,7 +252,7 @@ impl ContactAdjoint {
         } else {
             let held = [(pressed, force, moved)];
             let nothing = Force::zero();
-            turn_with(of, (body, tree), &held, nothing, &mut self.motions, adjoints);
+            self.bodies.turn_with(of, (body, tree), &held, nothing, adjoints);
         }
         moved
     }
@@ -288,6 +271,11 @@ impl ContactAdjoint {
                 lone[tree].add_momentum(-weight, own, own);
                 continue;
             }
+            if of.before(tree) != Before::ByHand {
+                self.held_energies.push((tree, own.len(), weight));
+                self.held_motions.extend_from_slice(own);
+                continue;
+            }
             let Tree { bodies, v, .. } = &of.system.model.trees[tree];
             let kinematics = &of.motion.articulation.kinematics;
             kinematics.add_kinetic_energy(bodies, (v.start, own), -weight, &mut self.energy);
@@ -304,7 +292,7 @@ impl ContactAdjoint {
         let kinematics = &of.motion.articulation.kinematics;
         let Adjoints { state, parameters: to_parameters, .. } = adjoints;
         for &tree in of.island.trees {
-            if of.motion.lone_of(tree).is_none() {
+            if of.motion.lone_of(tree).is_none() && of.before(tree) == Before::ByHand {
                 kinematics.finish_kinetic_energy(
                     (model, parameters),
                     (&model.trees[tree].bodies, of.motion.duration(tree)),
@@ -338,7 +326,7 @@ impl ContactAdjoint {
                 linear: Vector3::new(sum[0], sum[1], sum[2]),
                 angular: Vector3::new(sum[3], sum[4], sum[5]) + turn,
             };
-            self.bodies[body].displacement += force;
+            self.bodies.of(body).displacement += force;
             *shift = force.linear;
         }
         self.geometry.resized(&pair, &mut self.found);
@@ -402,124 +390,6 @@ impl ContactAdjoint {
         }
         Some(sum)
     }
-
-    /// Carries what the bodies feel on to their trees, and forgets it.
-    fn finish_bodies(
-        &mut self,
-        of: &IslandAdjoint,
-        lone: &mut [FreeBodyAdjoint<f64>],
-        adjoints: &mut Adjoints,
-    ) {
-        let model = of.system.model;
-        for &body in &self.touched {
-            let felt = std::mem::take(&mut self.bodies[body]);
-            let Some((tree, rows)) = of.rows_of(body) else { continue };
-            let BodyAdjoint { displacement, forces, held, center, .. } = felt;
-            if let Some(free) = of.motion.lone_of(tree) {
-                let own = &mut lone[tree];
-                let shift = free.rotation.tr_mul(&displacement.linear);
-                own.position += displacement.linear;
-                own.turn +=
-                    free.rotation.tr_mul(&displacement.angular) + free.center_of_mass.cross(&shift);
-                own.center += center;
-                // Angular velocities are those in the body.
-                for (force, held) in forces.iter().zip(held) {
-                    let local = |x: &Vector3<f64>| free.rotation.tr_mul(x);
-                    own.turn += local(&held.angular).cross(&local(&force.angular));
-                }
-                continue;
-            }
-            let start = of.motion.tree(tree).velocity;
-            let empty: &[f64] = &[];
-            let shares = if of.preimage.is_empty() { empty } else { &of.preimage[rows.clone()] };
-            let velocities =
-                [&of.velocity()[rows.clone()], &of.weights[rows.clone()], shares, start];
-            // Mostly only the first two push.
-            let all: [_; HELD] =
-                std::array::from_fn(|which| (velocities[which], forces[which], held[which]));
-            let mut count = HELD;
-            while count > 0 && forces[count - 1] == Force::zero() {
-                count -= 1;
-            }
-            let mut pushing = all;
-            let mut kept = 0;
-            for which in 0..count {
-                if forces[which] != Force::zero() {
-                    pushing[kept] = all[which];
-                    kept += 1;
-                }
-            }
-            let moved = turn_with(
-                of,
-                (body, tree),
-                &pushing[..kept],
-                displacement,
-                &mut self.motions,
-                adjoints,
-            );
-            let root = model.bodies[model.trees[tree].bodies[0]].parent;
-            of.motion.add_fixed_places(model, root, &moved, &mut adjoints.parameters);
-        }
-        self.touched.clear();
-    }
-}
-
-/// Adds how a body of an articulated tree changes its motions under velocities that are held, of which forces about its
-/// centre of mass are the gradients, and how `displacement` (about there too) changes, with coordinates and places of joints.
-/// Returns the same of displacements of the whole tree.
-fn turn_with(
-    of: &IslandAdjoint,
-    (body, tree): (usize, usize),
-    held: &[(&[f64], Force<f64>, Twist)],
-    displacement: Force<f64>,
-    scratch: &mut Vec<Motion<f64>>,
-    adjoints: &mut Adjoints,
-) -> Vector3<f64> {
-    let kinematics = &of.motion.articulation.kinematics;
-    let model = of.system.model;
-    let arm = center(of.motion, body);
-    let about_origin = |force: &Force<f64>| {
-        let mut moved = Force::at(force.linear, &arm);
-        moved.angular += force.angular;
-        moved
-    };
-    let nothing: &[f64] = &[];
-    let mut forces = [(nothing, Force::zero()); HELD];
-    let mut displaced = displacement;
-    for (place, (velocities, force, twist)) in forces.iter_mut().zip(held) {
-        *place = (velocities, about_origin(force));
-        // The centre of mass goes as fast as what is where it is displaced to.
-        displaced.linear += force.linear.cross(&twist.angular);
-    }
-    let Adjoints { state, parameters, .. } = adjoints;
-    kinematics.motion_vjp(
-        model,
-        body,
-        (model.trees[tree].v.start, &forces[..held.len()]),
-        about_origin(&displaced),
-        scratch,
-        (state, parameters),
-    )
-}
-
-/// How a body moves under velocities of its tree.
-fn twist(of: &IslandAdjoint, body: usize, tree: usize, velocities: &[f64]) -> Twist {
-    if let Some(free) = of.motion.lone_of(tree) {
-        let linear = Vector3::new(velocities[0], velocities[1], velocities[2]);
-        let spin = Vector3::new(velocities[3], velocities[4], velocities[5]);
-        return Twist { linear, angular: free.rotation * spin };
-    }
-    let kinematics = &of.motion.articulation.kinematics;
-    let first = of.system.model.trees[tree].v.start;
-    let path = kinematics.path(body).iter();
-    let motion = path
-        .fold(Motion::zero(), |sum, &k| sum + kinematics.axes[k].motion * velocities[k - first]);
-    Twist { linear: motion.at(&center(of.motion, body)), angular: motion.angular }
-}
-
-fn add_twist(sum: &mut Twist, weight: f64, twist: &Twist) {
-    sum.linear += twist.linear * weight;
-    sum.angular += twist.angular * weight;
 }
 
 /// The condition of a limit changes with its coordinate and its place, that of dry friction with the friction.
@@ -540,8 +410,7 @@ fn add_joint(of: &IslandAdjoint, id: usize, gap: f64, block: usize, adjoints: &m
         adjoints.parameters[slots.friction] += of.conditions.limits[block] * dt;
         return;
     }
-    let (_, _, _, solution) = of.problem.solved();
-    if solution.modes[block] == Mode::Break {
+    if !of.acts(block) {
         return;
     }
     let slope = of.conditions.offsets[block] * closing(settings, gap, dt).share / dt;

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use crate::argmin::{Perturbation, RowBlock};
+use crate::argmin::{Mode, Perturbation, RowBlock};
 use crate::contact::{ContactProblem, Contacts, Island};
 use crate::dynamics::FreeMotion;
 use crate::model::{Model, System};
+use crate::state::State;
 
 /// Adjoints of what a step depends on: the derivatives of one number.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,6 +33,23 @@ impl Adjoints {
         }
     }
 
+    /// Says that what these trees do has no derivative.
+    pub(super) fn undetermine(&mut self, model: &Model, trees: &[usize]) {
+        let nv = model.nv();
+        for &tree in trees {
+            let velocities = model.trees[tree].v.clone();
+            self.state[velocities.clone()].fill(f64::NAN);
+            self.v_mut()[velocities.clone()].fill(f64::NAN);
+            self.inputs[velocities].fill(f64::NAN);
+        }
+        for (control, actuator) in model.actuators.iter().enumerate() {
+            if model.bodies[actuator.body].tree.is_some_and(|tree| trees.contains(&tree)) {
+                self.inputs[nv + control] = f64::NAN;
+            }
+        }
+        self.parameters.fill(f64::NAN);
+    }
+
     /// Of the velocities at the start.
     pub(super) fn v_mut(&mut self) -> &mut [f64] {
         let nv = self.state.len() / 2;
@@ -39,9 +57,27 @@ impl Adjoints {
     }
 }
 
+/// What differentiates what a tree does before its contact problem.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Before {
+    /// It is done here.
+    #[default]
+    ByHand,
+    /// Its motion without contact is recorded.
+    Recorded,
+    /// Its whole step is recorded, in which nothing acted on it but its own forces.
+    Alone,
+}
+
 /// An island with its solution and the adjoints of its conditions.
 pub(super) struct IslandAdjoint<'a> {
     pub system: &'a System<'a, f64>,
+    /// Where the step starts.
+    pub state: &'a State<f64>,
+    /// Whether it closes loops: see [`Point`](crate::linearize::displacement::Point).
+    pub closes: bool,
+    /// As of the step.
+    pub before: &'a [Before],
     pub motion: &'a FreeMotion<f64>,
     pub contacts: &'a Contacts<f64>,
     pub island: &'a Island<'a>,
@@ -51,6 +87,8 @@ pub(super) struct IslandAdjoint<'a> {
     pub spread_rows: &'a [f64],
     /// a = L^-T x of the adjoint x of momenta.
     pub weights: &'a [f64],
+    /// Whether all conditions act: smoothed ones do.
+    pub smooth: bool,
     /// y of shared impulses; nothing where it does not count.
     pub preimage: &'a [f64],
 }
@@ -68,6 +106,17 @@ impl IslandAdjoint<'_> {
         let place = self.island.trees.binary_search(&tree).ok()?;
         let (node, ..) = self.problem.solved();
         Some((tree, node.rows.tree(place)))
+    }
+
+    /// What differentiates the motion of a tree without contact.
+    pub fn before(&self, tree: usize) -> Before {
+        self.before.get(tree).copied().unwrap_or_default()
+    }
+
+    /// Whether a condition acts.
+    pub fn acts(&self, block: usize) -> bool {
+        let (_, _, _, solution) = self.problem.solved();
+        self.smooth || solution.modes[block] != Mode::Break
     }
 
     /// The trees of a block, as many as it has segments.

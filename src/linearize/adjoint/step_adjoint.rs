@@ -1,16 +1,20 @@
 //! One step backwards.
 
 use super::contact_adjoint::ContactAdjoint;
-use super::parts::{Adjoints, IslandAdjoint};
+use super::parts::{Adjoints, Before, IslandAdjoint};
+use super::recorded_motion::pull_back_recorded;
+use super::smoothed_response::SmoothedResponse;
 use super::tree_adjoint::{StepOf, TreeAdjoint};
 use crate::ad::{self, Node, Var};
 use crate::argmin::{ContactFactor, Perturbation};
+use crate::contact::Contacts;
 use crate::linalg::{solve_lower, solve_lower_transpose};
 use crate::linearize::Selection;
-use crate::linearize::conditions::is_one_problem_an_island;
+use crate::linearize::conditions::{are_by_conditions, are_smoothed};
 use crate::linearize::displacement::{Displaced, Point};
+use crate::linearize::loop_closure::LoopClosure;
 use crate::model::{Integrator, Model, ParameterRef, System};
-use crate::simulation::{SolvedStep, StepMemory};
+use crate::simulation::{ClosureStep, SolvedStep, StepMemory};
 use crate::state::State;
 
 /// A step that was taken.
@@ -33,24 +37,33 @@ pub struct TakenStep<'a> {
 /// How a step was differentiated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// By the transpose of its structured Jacobian.
+    /// By the transpose of its structured Jacobian, but for what comes before its contact problems where the step was split or
+    /// its joints have another integrator than the semi-implicit one.
     Structured,
-    /// By a recording on the tape.
+    /// By a recording of the whole step on the tape.
     Tape,
 }
 
-/// Adjoints of steps. Reused, it allocates nothing where steps are structured.
+/// Adjoints of steps. Reused, it allocates nothing where nothing is recorded.
 #[derive(Default)]
 pub struct StepAdjoint {
     trees: TreeAdjoint,
     contacts: ContactAdjoint,
     factor: ContactFactor<f64>,
+    smoothed: SmoothedResponse,
     conditions: Perturbation<f64>,
     impulses: Vec<f64>,
     weights: Vec<f64>,
     preimage: Vec<f64>,
     visited: Vec<bool>,
+    ways: Vec<Before>,
     own: Adjoints,
+    /// How loops were closed; of one displacement the adjoints, and those of where it ends.
+    closing: LoopClosure,
+    closed: Adjoints,
+    moved: Vec<f64>,
+    /// Adjoints of the end of the step before loops were closed.
+    before: Vec<f64>,
     recorded: Recorded,
 }
 
@@ -64,10 +77,11 @@ struct Recorded {
 impl StepAdjoint {
     /// Adds the derivatives of `end . dx+` to `adjoints`, `dx+` being the tangent vector by which the end of the step moves.
     ///
-    /// By the transpose of the structured Jacobian where the step has one: trees of the default integrator, contacts by the
-    /// coupled solver (any law of friction), no closed loops, no impact at which the step was split, no smoothing. By the tape
-    /// elsewhere, with the memory of the step before as data. Where the contacts determine no derivative, adjoints
-    /// are NaN.
+    /// By the transpose of the structured Jacobian, by any law of friction, smoothed or not, with closed loops; what comes
+    /// before the contact problems is recorded by itself where the step was split at an impact or joints have another
+    /// integrator than the semi-implicit one. The whole step goes by the tape, with the memory of the step before as data,
+    /// where the passes of the staggered solver are to be differentiated, and with loops under another integrator. Where the
+    /// contacts determine no derivative, adjoints are NaN.
     ///
     /// # Errors
     /// Those of [`ad::gradient`](ad::gradient()), where the tape is used.
@@ -100,63 +114,157 @@ impl StepAdjoint {
 
     /// False if the step is not structured; what is added then is of no use.
     fn structured(&mut self, step: &TakenStep, end: &[f64], adjoints: &mut Adjoints) -> bool {
-        let System { model, settings, .. } = *step.system;
+        let TakenStep { system, state, inputs, solved, .. } = *step;
+        let System { model, settings, .. } = *system;
         let (motion, contacts) = step.solved.parts();
-        let analytic = settings.integrator == Integrator::SemiImplicit
-            || model.trees.iter().all(|tree| tree.lone);
-        if !analytic
-            || settings.smoothing > 0.0
-            || !is_one_problem_an_island(step.system, (motion, contacts), step.solved.was_split())
-        {
+        let by_hand = settings.integrator == Integrator::SemiImplicit;
+        let articulated = model.trees.iter().any(|tree| !tree.lone);
+        // Displacements that close loops have the mass matrix of the integrator.
+        let mass_is_recorded = articulated && !by_hand && !model.equalities.is_empty();
+        let admissible = (0..motion.trees()).all(|tree| motion.is_admissible(tree));
+        if mass_is_recorded || !admissible || !are_by_conditions(settings) {
             return false;
         }
-        let TakenStep { system, state, inputs, .. } = *step;
-        let of = StepOf { system, state, inputs, motion, velocities: &contacts.velocities };
-        self.trees.start(&of);
+        let mut before = std::mem::take(&mut self.before);
+        before.clear();
+        before.extend_from_slice(end);
+        let closed = model.equalities.is_empty() || self.open(step, &mut before, adjoints);
+        let mut ways = std::mem::take(&mut self.ways);
+        ways.clear();
+        ways.extend(model.trees.iter().enumerate().map(|(tree, entry)| match entry.lone {
+            true if solved.splits().trees.contains(&tree) => Before::Recorded,
+            false if !by_hand => match settings.integrator == Integrator::RungeKutta
+                && solved.is_untouched(model, tree)
+            {
+                true => Before::Alone,
+                false => Before::Recorded,
+            },
+            _ => Before::ByHand,
+        }));
+        let velocities = &contacts.velocities[..];
+        let of = StepOf { system, state, inputs, motion, velocities, before: &ways, closes: false };
+        let mut done = closed && self.sweep(&of, contacts, &before, adjoints);
+        if done && ways.iter().any(|&way| way != Before::ByHand) {
+            let at = (&self.recorded.point(step), &of, solved);
+            let found = (&self.trees, &self.contacts);
+            done = pull_back_recorded(at, found, &before, adjoints).is_ok();
+        }
+        self.ways = ways;
+        self.before = before;
+        done
+    }
+
+    /// Takes the adjoints of the `end` of a step back to before its loops were closed. False if they are not to be had.
+    fn open(&mut self, step: &TakenStep, end: &mut [f64], adjoints: &mut Adjoints) -> bool {
+        let TakenStep { system, state, solved, .. } = *step;
+        let System { model, settings, .. } = *system;
+        let mut closing = std::mem::take(&mut self.closing);
+        let mut own = std::mem::take(&mut self.closed);
+        closing.find(system, state, solved.parts());
+        let (parameters, inputs) = closing.numbers();
+        let weightless = System { model, parameters, settings };
+        // Velocities stay as they are.
+        let coordinates = &mut end[..model.nv()];
+        let mut moved = std::mem::take(&mut self.moved);
+        let done = closing.iter().rev().all(|ClosureStep { state, motion, contacts }| {
+            moved.clear();
+            moved.extend_from_slice(coordinates);
+            moved.resize(2 * model.nv(), 0.0);
+            own.fit(model);
+            let (system, velocities) = (&weightless, &contacts.velocities[..]);
+            let of =
+                StepOf { system, state, inputs, motion, velocities, before: &[], closes: true };
+            let done = self.sweep(&of, contacts, &moved, &mut own);
+            coordinates.copy_from_slice(&own.state[..model.nv()]);
+            own.parameters[model.gravity_slots()].fill(0.0);
+            for (to, x) in adjoints.parameters.iter_mut().zip(&own.parameters) {
+                *to += x;
+            }
+            done
+        });
+        (self.closing, self.closed, self.moved) = (closing, own, moved);
+        done
+    }
+
+    /// One step whose contact problems are solved. False if it is not structured.
+    fn sweep(
+        &mut self,
+        of: &StepOf,
+        contacts: &Contacts<f64>,
+        end: &[f64],
+        adjoints: &mut Adjoints,
+    ) -> bool {
+        let &StepOf { system, state, motion, closes, .. } = of;
+        let model = system.model;
+        let smooth = are_smoothed(system.settings);
+        self.trees.start(of);
         self.contacts.start(system);
         self.visited.clear();
         self.visited.resize(motion.trees(), false);
         for (island, problem) in contacts.solved() {
             let (node, inputs, outputs, solution) = problem.solved();
-            node.factor(solution, inputs, outputs, &mut self.factor);
-            if !self.factor.is_determined() {
-                return false;
-            }
+            let determined = match smooth {
+                true => {
+                    let (node, solution, outputs) = problem.smoothed();
+                    self.smoothed.factor(node, solution, inputs, outputs)
+                }
+                false => {
+                    node.factor(solution, inputs, outputs, &mut self.factor);
+                    self.factor.is_determined()
+                }
+            };
             self.conditions.fit_whole(node, 1);
             for (place, &tree) in island.trees.iter().enumerate() {
                 self.visited[tree] = true;
                 let x = &mut self.conditions.x[node.rows.tree(place)];
-                if !self.trees.end(&of, tree, end, x, adjoints) {
+                if !self.trees.end(of, tree, end, x, adjoints) {
                     return false;
                 }
                 solve_lower(motion.tree(tree).mass_factor, x.len(), x);
             }
-            self.impulses.clear();
-            self.impulses.resize(node.rows.rows(), 0.0);
-            let response = &mut self.factor.response;
-            response.respond_transpose(node, &self.impulses, &mut self.conditions);
+            if !determined {
+                if self.conditions.x.iter().any(|&x| x != 0.0) {
+                    adjoints.undetermine(model, island.trees);
+                }
+                continue;
+            }
             self.preimage.clear();
-            if response.sharing_matters() {
-                self.preimage.extend_from_slice(response.preimage());
+            if smooth {
+                self.smoothed.respond_transpose(problem.smoothed().0, &mut self.conditions);
+            } else {
+                self.impulses.clear();
+                self.impulses.resize(node.rows.rows(), 0.0);
+                let response = &mut self.factor.response;
+                response.respond_transpose(node, &self.impulses, &mut self.conditions);
+                if response.sharing_matters() {
+                    self.preimage.extend_from_slice(response.preimage());
+                }
             }
             self.weights.clone_from(&self.conditions.x);
             for (place, &tree) in island.trees.iter().enumerate() {
                 let a = &mut self.weights[node.rows.tree(place)];
                 solve_lower_transpose(motion.tree(tree).mass_factor, a.len(), a);
-                self.trees.momenta(&of, tree, a);
+                self.trees.momenta(of, tree, a);
             }
-            let of = IslandAdjoint {
+            let island_of = IslandAdjoint {
                 system,
+                state,
+                closes,
+                before: of.before,
                 motion,
                 contacts,
                 island: &island,
                 problem,
                 conditions: &self.conditions,
-                spread_rows: self.factor.response.spread_rows(),
+                smooth,
+                spread_rows: match smooth {
+                    true => self.smoothed.spread_rows(),
+                    false => self.factor.response.spread_rows(),
+                },
                 weights: &self.weights,
                 preimage: &self.preimage,
             };
-            if !self.contacts.add(&of, &mut self.trees.lone, adjoints) {
+            if !self.contacts.add(&island_of, &mut self.trees.lone, adjoints) {
                 return false;
             }
         }
@@ -167,14 +275,14 @@ impl StepAdjoint {
             self.weights.clear();
             self.weights.resize(entry.v.len(), 0.0);
             let a = &mut self.weights[..];
-            if !self.trees.end(&of, tree, end, a, adjoints) {
+            if !self.trees.end(of, tree, end, a, adjoints) {
                 return false;
             }
             solve_lower(motion.tree(tree).mass_factor, a.len(), a);
             solve_lower_transpose(motion.tree(tree).mass_factor, a.len(), a);
-            self.trees.momenta(&of, tree, a);
+            self.trees.momenta(of, tree, a);
         }
-        self.trees.finish(&of, adjoints);
+        self.trees.finish(of, adjoints);
         true
     }
 }
@@ -189,16 +297,21 @@ impl Recorded {
         }
     }
 
+    /// A step, in all numbers.
+    fn point<'a>(&'a mut self, step: &TakenStep<'a>) -> Point<'a> {
+        let &TakenStep { system, state, inputs, memory, next, .. } = step;
+        self.fit(system.model);
+        let selection = Selection { inputs: &self.inputs, parameters: &self.parameters };
+        Point { system, state, inputs, selection, memory, next, closes: false }
+    }
+
     fn pull_back(
         &mut self,
         step: &TakenStep,
         end: &[f64],
         adjoints: &mut Adjoints,
     ) -> Result<(), ad::Error> {
-        let &TakenStep { system, state, inputs, memory, next, .. } = step;
-        self.fit(system.model);
-        let selection = Selection { inputs: &self.inputs, parameters: &self.parameters };
-        let at = Point { system, state, inputs, selection, memory, next };
+        let at = self.point(step);
         let zero = vec![0.0; at.dimension()];
         let displaced = |d: &[Var]| Displaced::default().step(&at, d).0.to_vec();
         let (_, found) = ad::vjp(displaced, &zero, |_| end.to_vec())?;

@@ -3,12 +3,12 @@
 
 use nalgebra::Vector3;
 
-use super::parts::Adjoints;
+use super::parts::{Adjoints, Before};
 use crate::dynamics::{
     AppliedForceDerivatives, FreeBodyAdjoint, FreeMotion, Gradient, RneaAdjoint,
     applied_forces_vjp, inverse_dynamics_vjp,
 };
-use crate::model::{Joint, System};
+use crate::model::{Joint, System, Tree};
 use crate::spatial::{exp, left_jacobian, rotation_matrix};
 use crate::state::{Coordinates, State};
 
@@ -21,6 +21,17 @@ pub(super) struct StepOf<'a> {
     pub motion: &'a FreeMotion<f64>,
     /// Velocities at the end, in the coordinates of the contact problems.
     pub velocities: &'a [f64],
+    /// Of each tree what differentiates its motion without contact; nothing where all is by hand.
+    pub before: &'a [Before],
+    /// Whether it closes loops: see [`Point`](crate::linearize::displacement::Point).
+    pub closes: bool,
+}
+
+impl StepOf<'_> {
+    /// What differentiates the motion of a tree without contact.
+    pub fn before(&self, tree: usize) -> Before {
+        self.before.get(tree).copied().unwrap_or_default()
+    }
 }
 
 /// Scratch memory.
@@ -33,6 +44,9 @@ pub(super) struct TreeAdjoint {
     /// Of each velocity of the articulated trees the weight of its momentum times dt.
     weights: Vec<f64>,
     by_acceleration: Vec<f64>,
+    /// Of trees whose motion without contact is recorded: of lone bodies the adjoint of their velocities there, of others the
+    /// weights of their momenta.
+    pub before: Vec<f64>,
     rnea: RneaAdjoint<f64>,
 }
 
@@ -41,7 +55,8 @@ impl TreeAdjoint {
         let nv = of.system.model.nv();
         self.lone.clear();
         self.lone.resize(of.motion.trees(), FreeBodyAdjoint::default());
-        for numbers in [&mut self.acceleration, &mut self.weights, &mut self.by_acceleration] {
+        let TreeAdjoint { acceleration, weights, by_acceleration, before, .. } = self;
+        for numbers in [acceleration, weights, by_acceleration, before] {
             numbers.clear();
             numbers.resize(nv, 0.0);
         }
@@ -61,15 +76,23 @@ impl TreeAdjoint {
     ) -> bool {
         let model = of.system.model;
         let entry = &model.trees[tree];
+        if of.before(tree) == Before::Alone {
+            velocities.fill(0.0);
+            return true;
+        }
         let (to_q, to_v) = end.split_at(model.nv());
         let (to_q, to_v) = (&to_q[entry.v.clone()], &to_v[entry.v.clone()]);
         let velocity = &of.velocities[entry.v.clone()];
         let vector = |numbers: &[f64], k: usize| Vector3::from_column_slice(&numbers[k..k + 3]);
         if let Some(free) = of.motion.lone_of(tree) {
             let end = [vector(to_q, 0), vector(to_q, 3), vector(to_v, 0), vector(to_v, 3)];
-            let Some([v, w]) = free.end_vjp(velocity, end, &mut self.lone[tree]) else {
-                return false;
-            };
+            let own = &mut self.lone[tree];
+            let inertia = own.inertia;
+            let Some([v, w]) = free.end_vjp(velocity, end, own) else { return false };
+            if of.closes {
+                // A displacement turns about one axis, whatever the inertia.
+                own.inertia = inertia;
+            }
             velocities[..3].copy_from_slice(v.as_slice());
             velocities[3..].copy_from_slice(w.as_slice());
             return true;
@@ -104,10 +127,19 @@ impl TreeAdjoint {
         let entry = &model.trees[tree];
         let velocity = &of.velocities[entry.v.clone()];
         if let Some(free) = of.motion.lone_of(tree) {
+            if of.before(tree) == Before::Recorded {
+                let before = free.change_vjp(velocity, a, &mut self.lone[tree]);
+                self.before[entry.v.clone()].copy_from_slice(&before);
+                return;
+            }
             let load = &of.inputs[entry.v.clone()];
             let body = (model, entry.bodies[0]);
             let own = &mut self.lone[tree];
             free.momentum_vjp(body, parameters, (velocity, load), a, own);
+            return;
+        }
+        if of.before(tree) != Before::ByHand {
+            self.before[entry.v.clone()].copy_from_slice(a);
             return;
         }
         let dt = of.motion.duration(tree);
@@ -124,6 +156,10 @@ impl TreeAdjoint {
         for (tree, entry) in model.trees.iter().enumerate().filter(|(_, tree)| tree.lone) {
             let own = &self.lone[tree];
             let Adjoints { state, inputs, parameters } = &mut *adjoints;
+            own.add_parameters(model, entry.bodies[0], parameters);
+            if of.before(tree) == Before::Recorded {
+                continue;
+            }
             let first = entry.v.start;
             for (start, x) in [(first, own.position), (first + 3, own.turn)] {
                 add(&mut state[start..], x);
@@ -134,22 +170,26 @@ impl TreeAdjoint {
             for (start, x) in [(first, own.force), (first + 3, own.torque)] {
                 add(&mut inputs[start..], x);
             }
-            own.add_parameters(model, entry.bodies[0], parameters);
         }
-        if model.trees.iter().all(|tree| tree.lone) {
+        // The others have one integrator.
+        let by_hand =
+            |(tree, entry): (usize, &Tree)| !entry.lone && of.before(tree) == Before::ByHand;
+        if !model.trees.iter().enumerate().any(by_hand) {
             return;
         }
         // M v+ = M v + dt (forces - inverse dynamics at (v+ - v) / dt - damping v+) + impulses
-        self.forces.update(model, parameters, of.state, of.inputs);
         let Adjoints { state, inputs, parameters: to_parameters } = adjoints;
         let (to_q, to_v) = state.split_at_mut(nv);
-        applied_forces_vjp(
-            (model, parameters),
-            (of.state, of.inputs),
-            &self.forces,
-            &self.weights,
-            [to_q, to_v, inputs, to_parameters],
-        );
+        if !of.closes {
+            self.forces.update(model, parameters, of.state, of.inputs);
+            applied_forces_vjp(
+                (model, parameters),
+                (of.state, of.inputs),
+                &self.forces,
+                &self.weights,
+                [to_q, to_v, inputs, to_parameters],
+            );
+        }
         for (index, body) in model.bodies.iter().enumerate() {
             let (joint, slots) = (&body.joint, model.joint_slots(index));
             let Some(slots) = slots.filter(|_| body.tree.is_some()) else { continue };
