@@ -29,7 +29,7 @@ pub use parameters::Parameters;
 pub use polyhedron::{CYLINDER_SIDES, Edge, Face, Polyhedron};
 pub use scene::{Keyframe, Scene};
 pub use settings::{ContactSolver, Integrator, Settings, StaggeredDerivative};
-pub use shape::{Shape, UniformSolid};
+pub use shape::{Shape, Triangulation, UniformSolid};
 pub use shared_contacts::Filter;
 pub(crate) use shared_contacts::{Filters, MOST_OWN, SharedContacts, Surface};
 pub use system::System;

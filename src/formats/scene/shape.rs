@@ -13,14 +13,19 @@ use crate::table::Table;
 
 /// What says how a surface touches others.
 pub(super) const SURFACE: [&str; 5] = ["mu", "mu_static", "restitution", "contype", "conaffinity"];
+/// The kinds of shapes that are more than their sizes.
+const OTHERS: [&str; 3] = ["convex", "mesh", "height_field"];
+
 /// The kinds of shapes.
-const KINDS: [&str; 7] = ["box", "sphere", "capsule", "cylinder", "convex", "mesh", "height_field"];
+fn kinds() -> impl Iterator<Item = &'static str> {
+    Shape::PLAIN.into_iter().map(|shape| shape.name()).chain(OTHERS)
+}
 
 /// Reads a shape whose name is known.
 pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, Error> {
     let mut fields = vec!["name", "position", "orientation"];
     fields.extend(SURFACE);
-    fields.extend(KINDS);
+    fields.extend(kinds());
     fields.extend(["scale", "spacing"]);
     table.only(&fields)?;
     let (shape, size) = read_kind(table)?;
@@ -38,11 +43,16 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
 }
 
 fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
-    let given: Vec<&str> = KINDS.into_iter().filter(|kind| table.has(kind)).collect();
+    let given: Vec<&str> = kinds().filter(|kind| table.has(kind)).collect();
     let [kind] = given[..] else {
-        let message = "must be { box = [hx, hy, hz] } with half extents, or { sphere = r }, or \
-                       another of capsule, cylinder = [r, half length along z], convex = [points], \
-                       mesh = \"file\", height_field = [rows]";
+        let plain = Shape::PLAIN.map(|shape| match shape.size_names() {
+            [size] => format!("{} = {size}", shape.name()),
+            sizes => format!("{} = [{}]", shape.name(), sizes.join(", ")),
+        });
+        let message = format!(
+            "must be one of {}, convex = [points], mesh = \"file\", height_field = [rows], in m",
+            plain.join(", ")
+        );
         return Err(table.error("", message));
     };
     let scaled = matches!(kind, "convex" | "mesh");
@@ -52,23 +62,12 @@ fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
         }
     }
     let scale = table.numbers("scale")?.unwrap_or([1.0; 3]);
-    let round = |shape: Shape| {
-        let [radius, half] = table.required(kind, table.numbers(kind)?)?;
-        Ok((shape, [radius, half, 0.0]))
-    };
     let hull = |points: &[Vector3<f64>]| {
         let hull = Polyhedron::hull(points);
         let hull = hull.map_err(|error| table.error(kind, error.to_string()))?;
         Ok((Shape::Convex(Arc::new(hull)), scale))
     };
     let (shape, size) = match kind {
-        "box" => (Shape::Box, table.required(kind, table.numbers(kind)?)?),
-        "sphere" => {
-            let radius = table.required(kind, table.number(kind)?)?;
-            (Shape::Sphere, [radius, 0.0, 0.0])
-        }
-        "capsule" => round(Shape::Capsule)?,
-        "cylinder" => round(Shape::Cylinder)?,
         "convex" => {
             let points = table.required(kind, table.rows(kind)?)?;
             let points = points.iter().map(|point| <[f64; 3]>::try_from(point.as_slice()));
@@ -83,7 +82,7 @@ fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
             let mesh = Mesh::load(path).map_err(|error| table.error(kind, error.to_string()))?;
             hull(&mesh.points.into_iter().map(Vector3::from).collect::<Vec<_>>())?
         }
-        _ => {
+        "height_field" => {
             let rows = table.required(kind, table.rows(kind)?)?;
             let columns = rows.first().map_or(0, Vec::len);
             if rows.iter().any(|row| row.len() != columns) {
@@ -94,11 +93,27 @@ fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
             let field = field.map_err(|error| table.error(kind, error.to_string()))?;
             (Shape::HeightField(Arc::new(field)), scale)
         }
+        _ => read_plain(table, kind)?,
     };
     let field = if scaled { "scale" } else { kind };
     for found in shape.sizes(&size).iter().copied() {
         table.demand(field, found > 0.0, "must be positive", found, "m")?;
     }
+    Ok((shape, size))
+}
+
+/// One that has nothing but sizes: their list, or the only one.
+fn read_plain(table: &Table, kind: &str) -> Result<(Shape, [f64; 3]), Error> {
+    let shape = Shape::PLAIN.into_iter().find(|shape| shape.name() == kind);
+    let shape = table.required(kind, shape)?;
+    let size = match shape.size_names().len() {
+        1 => [table.required(kind, table.number(kind)?)?, 0.0, 0.0],
+        2 => {
+            let [first, second] = table.required(kind, table.numbers(kind)?)?;
+            [first, second, 0.0]
+        }
+        _ => table.required(kind, table.numbers(kind)?)?,
+    };
     Ok((shape, size))
 }
 

@@ -287,10 +287,6 @@ fn write_shape(text: &mut String, shape: &ColliderDescription, name: &str, direc
     }
     let size = &shape.size;
     match &shape.shape {
-        Shape::Box => field(text, "box", &list(size)),
-        Shape::Sphere => field(text, "sphere", &number(size[0])),
-        Shape::Capsule => field(text, "capsule", &list(&size[..2])),
-        Shape::Cylinder => field(text, "cylinder", &list(&size[..2])),
         Shape::Convex(hull) => match shape.mesh.as_deref().and_then(|m| relative(m, directory)) {
             Some(mesh) => {
                 field(text, "mesh", &string(&mesh));
@@ -311,6 +307,10 @@ fn write_shape(text: &mut String, shape: &ColliderDescription, name: &str, direc
             let [x, y] = heights.spacing();
             field(text, "spacing", &list(&[x * size[0], y * size[1]]));
         }
+        plain => match plain.sizes(size) {
+            [size] => field(text, plain.name(), &number(*size)),
+            sizes => field(text, plain.name(), &list(sizes)),
+        },
     }
     write_pose(text, &shape.position, shape.orientation);
     write_surface(text, shape.material, shape.filter);
