@@ -42,6 +42,7 @@ impl Description {
             check(owner, "position", &joint.position)?;
             check(owner, "orientation", &joint.orientation)?;
             check(owner, "joint.axis", &joint.axis)?;
+            check(owner, "joint.pitch", &[joint.kind.screw().map_or(0.0, |screw| screw.advance)])?;
             check(owner, "joint.anchor", &joint.anchor)?;
             check(owner, "joint.armature", &[joint.armature])?;
             check(owner, "joint.damping", &[joint.damping])?;

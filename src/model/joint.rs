@@ -20,7 +20,25 @@ pub enum JointKind {
     Prismatic,
 }
 
+/// What a joint with one coordinate does along and about its axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Screw {
+    /// Whether it turns by the coordinate, which is an angle then; otherwise it is a length.
+    pub turns: bool,
+    /// How far it slides, m for each unit of the coordinate.
+    pub advance: f64,
+}
+
 impl JointKind {
+    /// The kinds that have no numbers of their own.
+    pub const PLAIN: [JointKind; 5] = [
+        JointKind::Free,
+        JointKind::Fixed,
+        JointKind::Ball,
+        JointKind::Revolute,
+        JointKind::Prismatic,
+    ];
+
     /// The name in scene files.
     pub fn name(self) -> &'static str {
         match self {
@@ -32,13 +50,23 @@ impl JointKind {
         }
     }
 
+    /// How it moves, if it has one coordinate along or about an axis.
+    #[inline]
+    pub fn screw(self) -> Option<Screw> {
+        match self {
+            JointKind::Fixed | JointKind::Free | JointKind::Ball => None,
+            JointKind::Revolute => Some(Screw { turns: true, advance: 0.0 }),
+            JointKind::Prismatic => Some(Screw { turns: false, advance: 1.0 }),
+        }
+    }
+
     /// How its numbers in the state move; nothing if it has none.
     pub fn coordinates(self) -> Option<Coordinates> {
         match self {
             JointKind::Fixed => None,
             JointKind::Free => Some(Coordinates::Pose),
             JointKind::Ball => Some(Coordinates::Rotation),
-            JointKind::Revolute | JointKind::Prismatic => Some(Coordinates::Number),
+            _ => Some(Coordinates::Number),
         }
     }
 
@@ -54,7 +82,30 @@ impl JointKind {
 
     /// Whether it has one coordinate along or about an axis.
     pub fn has_axis(self) -> bool {
-        matches!(self, JointKind::Revolute | JointKind::Prismatic)
+        self.screw().is_some()
+    }
+
+    /// How many of its velocities are in m/s, the first ones; the others are in rad/s.
+    pub fn translations(self) -> usize {
+        match self {
+            JointKind::Free => 3,
+            _ => usize::from(self.screw().is_some_and(|screw| !screw.turns)),
+        }
+    }
+
+    /// Whether it moves and all its coordinates are lengths.
+    pub fn slides(self) -> bool {
+        self.nv() > 0 && self.translations() == self.nv()
+    }
+
+    /// Whether it moves and all its coordinates are turns, about a point of the body: the anchor.
+    pub fn turns(self) -> bool {
+        self.nv() > 0 && self.translations() == 0
+    }
+
+    /// Whether a whole turn leads back to the same pose, so that it can be told up to whole turns only.
+    pub fn comes_round(self) -> bool {
+        self.screw() == Some(Screw { turns: true, advance: 0.0 })
     }
 }
 
@@ -70,7 +121,7 @@ pub struct Joint {
     pub kind: JointKind,
     /// Its name in the file it comes from; empty if it has none.
     pub name: String,
-    /// Unit vector in the body, of revolute and prismatic joints.
+    /// Unit vector in the body, of joints with one coordinate.
     pub axis: Vector3<f64>,
     /// Quaternion w, x, y, z of the body in its parent at q = 0, R0.
     pub orientation: [f64; 4],

@@ -23,7 +23,7 @@ pub use actuator::{Actuator, ActuatorKind};
 pub use convex_hull::HullError;
 pub use equality::{Equality, EqualityKind};
 pub use height_field::{HeightField, HeightFieldError};
-pub use joint::{Joint, JointKind};
+pub use joint::{Joint, JointKind, Screw};
 pub use names::{ParameterRef, domain};
 pub use parameters::Parameters;
 pub use polyhedron::{CYLINDER_SIDES, Edge, Face, Polyhedron};

@@ -187,7 +187,7 @@ impl Model {
             if body.joint.kind != JointKind::Free {
                 names.add(&format!("{name}/position"), &XYZ, first + POSITION);
             }
-            if matches!(body.joint.kind, JointKind::Revolute | JointKind::Ball) {
+            if body.joint.kind.turns() {
                 names.add(&format!("{name}/anchor"), &XYZ, first + ANCHOR);
             }
             if body.joint.kind != JointKind::Fixed {

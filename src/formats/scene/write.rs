@@ -4,9 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::path::{Component, Path, PathBuf};
 
+use super::joint;
+use super::toml_values::{field, list, number, string};
 use crate::assemble::{
     ActuatorDescription, BodyDescription, ColliderDescription, Description, EqualityDescription,
-    Filter, HalfSpaceDescription, JointDescription, Material,
+    Filter, HalfSpaceDescription, Material,
 };
 use crate::formats::reach;
 use crate::model::{ActuatorKind, EqualityKind, JointKind, Settings, Shape};
@@ -222,25 +224,6 @@ fn comment(text: &mut String, line: &str) {
     let _ = writeln!(text, "# {line}");
 }
 
-fn field(text: &mut String, name: &str, value: &str) {
-    let _ = writeln!(text, "{name} = {value}");
-}
-
-fn string(value: &str) -> String {
-    toml::Value::String(value.to_string()).to_string()
-}
-
-/// The shortest text that reads as the same number.
-fn number(x: f64) -> String {
-    let text = format!("{x:?}");
-    text.strip_suffix(".0").map(str::to_string).unwrap_or(text)
-}
-
-fn list(numbers: &[f64]) -> String {
-    let numbers: Vec<String> = numbers.iter().map(|&x| number(x)).collect();
-    format!("[{}]", numbers.join(", "))
-}
-
 fn write_material(text: &mut String, material: Material) {
     field(text, "mu", &number(material.mu));
     if let Some(mu_static) = material.mu_static {
@@ -342,7 +325,7 @@ fn write_body(
     if let Some(parent) = &body.parent {
         field(text, "parent", &string(&names.body(parent)));
     }
-    if let Some(joint) = joint_table(&body.joint) {
+    if let Some(joint) = joint::inline_table(&body.joint) {
         field(text, "joint", &joint);
     }
     write_pose(text, &body.joint.position, body.joint.orientation);
@@ -369,45 +352,6 @@ fn write_body(
         text.push_str("[[body.shape]]\n");
         write_shape(text, shape, &shape.name, directory);
     }
-}
-
-/// The joint in one line; nothing for a free one with nothing special.
-fn joint_table(joint: &JointDescription) -> Option<String> {
-    let free = joint.kind == JointKind::Free;
-    let mut entries = vec![format!("type = {}", string(joint.kind.name()))];
-    if !joint.name.is_empty() {
-        entries.push(format!("name = {}", string(&joint.name)));
-    }
-    if joint.kind.has_axis() {
-        entries.push(format!("axis = {}", list(&joint.axis)));
-    }
-    if !free && joint.anchor != [0.0; 3] {
-        entries.push(format!("anchor = {}", list(&joint.anchor)));
-    }
-    if let Some(limits) = &joint.limits {
-        entries.push(format!("limits = {}", list(limits)));
-    }
-    for (name, value) in [
-        ("armature", joint.armature),
-        ("damping", joint.damping),
-        ("friction", joint.friction),
-        ("stiffness", joint.stiffness),
-        ("rest", joint.rest),
-    ] {
-        if value != 0.0 {
-            entries.push(format!("{name} = {}", number(value)));
-        }
-    }
-    // A free body starts at its position, with its velocity.
-    for (name, numbers) in [("q", &joint.q), ("v", &joint.v)] {
-        match numbers.as_slice() {
-            _ if free => {}
-            [] | [0.0] => {}
-            [x] => entries.push(format!("{name} = {}", number(*x))),
-            numbers => entries.push(format!("{name} = {}", list(numbers))),
-        }
-    }
-    (!free || entries.len() > 1).then(|| format!("{{ {} }}", entries.join(", ")))
 }
 
 fn write_actuator(text: &mut String, actuator: &ActuatorDescription, name: &str, names: &Names) {
