@@ -15,7 +15,7 @@ use super::{
     sphere_sphere,
 };
 use crate::ad::Real;
-use crate::model::{Plane, Shape};
+use crate::model::{Plane, Polyhedron, Shape};
 
 /// Pushes the points of a shape that may touch a half-space.
 ///
@@ -39,6 +39,7 @@ pub fn half_space_points<T: Real>(
         Shape::Sphere => half_space::ball(size.x, &ground, out),
         Shape::Capsule => half_space::ends(size, &ground, out),
         Shape::Cylinder => half_space::rims(size, &ground, out),
+        Shape::Wedge => half_space::vertices(Polyhedron::wedge(), size, &ground, reach, out),
         Shape::Convex(polyhedron) => half_space::vertices(polyhedron, size, &ground, reach, out),
         Shape::HeightField(field) => half_space::nodes(field, size, &ground, reach, out),
     }

@@ -36,6 +36,9 @@ pub enum Shape {
     Capsule,
     /// A cylinder along z about the origin. Size: the radius and half the length, m.
     Cylinder,
+    /// A ramp: the half of a box along the axes about the origin below a plane that rises along x, from its lower edge
+    /// at -x to its upper edge at +x. Size: the three half extents of the box, m.
+    Wedge,
     /// A convex polyhedron. Size: its scale along x, y and z, positive.
     Convex(Arc<Polyhedron>),
     /// Uneven ground, below its surface. Size: its scale along x, y and z, positive.
@@ -44,7 +47,8 @@ pub enum Shape {
 
 impl Shape {
     /// The shapes that have nothing but sizes.
-    pub const PLAIN: [Shape; 4] = [Shape::Box, Shape::Sphere, Shape::Capsule, Shape::Cylinder];
+    pub const PLAIN: [Shape; 5] =
+        [Shape::Box, Shape::Sphere, Shape::Capsule, Shape::Cylinder, Shape::Wedge];
 
     /// The name in scene files.
     pub fn name(&self) -> &'static str {
@@ -53,6 +57,7 @@ impl Shape {
             Shape::Sphere => "sphere",
             Shape::Capsule => "capsule",
             Shape::Cylinder => "cylinder",
+            Shape::Wedge => "wedge",
             Shape::Convex(_) => "convex",
             Shape::HeightField(_) => "height_field",
         }
@@ -61,7 +66,7 @@ impl Shape {
     /// The names of its sizes among the parameters, behind that of the shape.
     pub fn size_names(&self) -> &'static [&'static str] {
         match self {
-            Shape::Box => &["half_extents/x", "half_extents/y", "half_extents/z"],
+            Shape::Box | Shape::Wedge => &["half_extents/x", "half_extents/y", "half_extents/z"],
             Shape::Sphere => &["radius"],
             Shape::Capsule | Shape::Cylinder => &["radius", "half_length"],
             Shape::Convex(_) | Shape::HeightField(_) => &["scale/x", "scale/y", "scale/z"],
@@ -74,6 +79,7 @@ impl Shape {
             Shape::Sphere => &Ball,
             Shape::Capsule => &Capsule,
             Shape::Cylinder => &Cylinder,
+            Shape::Wedge => Polyhedron::wedge(),
             Shape::Convex(polyhedron) => &**polyhedron,
             Shape::HeightField(field) => &**field,
         }
