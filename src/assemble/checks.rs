@@ -110,7 +110,9 @@ impl Description {
         warnings: &mut Vec<Error>,
     ) -> Result<(), Fault> {
         let (owner, body) = (Owner::Body(index), &self.bodies[index]);
-        let free = matches!(body.joint.kind, JointKind::Free | JointKind::Ball);
+        // Turns about all axes.
+        let coordinates = body.joint.kind.coordinates();
+        let free = coordinates.is_some_and(|coordinates| coordinates.quaternion().is_some());
         let moves = model.bodies[place].tree.is_some();
         let massless = !moves || body.joint.kind != JointKind::Free && carries;
         let met = body.mass > 0.0
