@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 use crate::state::Coordinates;
 
 /// The kind of a joint.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum JointKind {
     /// Does not move.
     Fixed,
@@ -18,6 +18,12 @@ pub enum JointKind {
     Revolute,
     /// Slides along an axis.
     Prismatic,
+    /// Turns about an axis and slides along it as it turns: the nut of a lead screw. Its coordinate is the angle.
+    Helical {
+        /// How far it slides along the axis, m for each radian: the lead of the thread over 2π, negative of a
+        /// left-handed one.
+        pitch: f64,
+    },
 }
 
 /// What a joint with one coordinate does along and about its axis.
@@ -47,6 +53,7 @@ impl JointKind {
             JointKind::Ball => "ball",
             JointKind::Revolute => "revolute",
             JointKind::Prismatic => "prismatic",
+            JointKind::Helical { .. } => "helical",
         }
     }
 
@@ -57,6 +64,7 @@ impl JointKind {
             JointKind::Fixed | JointKind::Free | JointKind::Ball => None,
             JointKind::Revolute => Some(Screw { turns: true, advance: 0.0 }),
             JointKind::Prismatic => Some(Screw { turns: false, advance: 1.0 }),
+            JointKind::Helical { pitch } => Some(Screw { turns: true, advance: pitch }),
         }
     }
 
@@ -113,8 +121,8 @@ impl JointKind {
 ///
 /// With `position` p0 and `anchor` a among the [parameters](super::Parameters), the pose of the body in its
 /// parent is R = R0 Rj(q), p = p0 + R0 (a + d) - R a: Rj turns about the axis by q, or is the
-/// quaternion q of a ball joint, and d = axis q of a prismatic joint. A free joint has the pose
-/// itself.
+/// quaternion q of a ball joint, and d = axis q of a prismatic joint, axis pitch q of a helical one. A free
+/// joint has the pose itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {
     /// Its kind.

@@ -6,10 +6,11 @@ use crate::assemble::JointDescription;
 use crate::model::JointKind;
 use crate::table::Table;
 
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 13] = [
     "type",
     "name",
     "axis",
+    "pitch",
     "anchor",
     "limits",
     "armature",
@@ -57,11 +58,20 @@ fn read_kind(joint: &Table) -> Result<JointKind, Error> {
     let found = joint.required("type", joint.string("type")?)?;
     // URDF's word for one without limits.
     let name = if found == "continuous" { JointKind::Revolute.name() } else { found };
-    let kind = JointKind::PLAIN.into_iter().find(|kind| kind.name() == name);
-    kind.ok_or_else(|| {
-        let names = JointKind::PLAIN.map(|kind| format!("{:?}", kind.name()));
-        joint.error("type", format!("must be one of {}, found {found:?}", names.join(", ")))
-    })
+    let pitch = joint.number("pitch")?;
+    let helical = JointKind::Helical { pitch: pitch.unwrap_or(0.0) };
+    let known = || JointKind::PLAIN.into_iter().chain([helical]);
+    let Some(kind) = known().find(|kind| kind.name() == name) else {
+        let names: Vec<String> = known().map(|kind| format!("{:?}", kind.name())).collect();
+        let message = format!("must be one of {}, found {found:?}", names.join(", "));
+        return Err(joint.error("type", message));
+    };
+    if let JointKind::Helical { .. } = kind {
+        joint.required("pitch", pitch)?;
+    } else if pitch.is_some() {
+        return Err(joint.error("pitch", format!("has no meaning for a joint that is {found}")));
+    }
+    Ok(kind)
 }
 
 /// The joint in one line; nothing for a free one with nothing special.
@@ -73,6 +83,9 @@ pub(super) fn inline_table(joint: &JointDescription) -> Option<String> {
     }
     if joint.kind.has_axis() {
         entries.push(format!("axis = {}", list(&joint.axis)));
+    }
+    if let JointKind::Helical { pitch } = joint.kind {
+        entries.push(format!("pitch = {}", number(pitch)));
     }
     if !free && joint.anchor != [0.0; 3] {
         entries.push(format!("anchor = {}", list(&joint.anchor)));
