@@ -1,6 +1,7 @@
 //! What was added to show where a shape, a joint and a format of files go: see `docs/extending.md`.
 
 mod lead_screw;
+mod ply;
 mod wedge;
 
 use stiction::model::Scene;

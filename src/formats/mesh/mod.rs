@@ -2,6 +2,7 @@
 
 mod binary;
 mod obj;
+mod ply;
 mod stl;
 mod triangles;
 
@@ -19,10 +20,12 @@ const MOST_BYTES: u64 = 512 << 20;
 type Read = fn(&[u8], &str) -> Result<Mesh, Error>;
 
 /// By the endings of their names, who reads the files of meshes: a format is a line here and a file beside this one.
-const FORMATS: [(&str, Read); 3] = [("obj", obj::parse), ("stl", stl::parse), ("msh", binary::msh)];
+const FORMATS: [(&str, Read); 4] =
+    [("obj", obj::parse), ("stl", stl::parse), ("ply", ply::parse), ("msh", binary::msh)];
 
 impl Mesh {
-    /// Reads a file by the ending of its name: Wavefront OBJ, STL (of text or binary), MSH of MuJoCo.
+    /// Reads a file by the ending of its name: Wavefront OBJ, STL (of text or binary), PLY of text, MSH of
+    /// MuJoCo.
     pub fn load(path: impl AsRef<Path>) -> Result<Mesh, Error> {
         let path = path.as_ref();
         let name = path.display().to_string();
