@@ -2,16 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
-use super::joint;
+use super::shape::{write_material, write_pose, write_surface};
 use super::toml_values::{field, list, number, string};
+use super::{joint, shape};
 use crate::assemble::{
-    ActuatorDescription, BodyDescription, ColliderDescription, Description, EqualityDescription,
-    Filter, HalfSpaceDescription, Material,
+    ActuatorDescription, BodyDescription, Description, EqualityDescription, HalfSpaceDescription,
 };
-use crate::formats::reach;
-use crate::model::{ActuatorKind, EqualityKind, JointKind, Settings, Shape};
+use crate::model::{ActuatorKind, EqualityKind, JointKind, Settings};
 
 impl Description {
     /// The text of a scene file that says the same, with comments. Meshes are named relative to `directory`,
@@ -27,9 +26,9 @@ impl Description {
             write_half_space(&mut text, half_space, name);
         }
         let directory = directory.as_ref();
-        for (shape, name) in self.colliders.iter().zip(&names.shapes) {
+        for (collider, name) in self.colliders.iter().zip(&names.shapes) {
             text.push_str("\n[[shape]]\n");
-            write_shape(&mut text, shape, name, directory);
+            shape::write(&mut text, collider, name, directory);
         }
         for (body, name) in self.bodies.iter().zip(&names.bodies) {
             write_body(&mut text, body, name, &names, directory);
@@ -224,27 +223,6 @@ fn comment(text: &mut String, line: &str) {
     let _ = writeln!(text, "# {line}");
 }
 
-fn write_material(text: &mut String, material: Material) {
-    field(text, "mu", &number(material.mu));
-    if let Some(mu_static) = material.mu_static {
-        field(text, "mu_static", &number(mu_static));
-    }
-    if material.restitution != 0.0 {
-        field(text, "restitution", &number(material.restitution));
-    }
-}
-
-fn write_surface(text: &mut String, material: Option<Material>, filter: Filter) {
-    if let Some(material) = material {
-        write_material(text, material);
-    }
-    for (name, bits) in [("contype", filter.contype), ("conaffinity", filter.conaffinity)] {
-        if bits != 1 {
-            field(text, name, &bits.to_string());
-        }
-    }
-}
-
 fn write_half_space(text: &mut String, half_space: &HalfSpaceDescription, name: &str) {
     text.push_str("\n[[half_space]]\n");
     field(text, "name", &string(name));
@@ -253,64 +231,6 @@ fn write_half_space(text: &mut String, half_space: &HalfSpaceDescription, name: 
         field(text, "offset", &number(half_space.offset));
     }
     write_surface(text, half_space.material, half_space.filter);
-}
-
-fn write_pose(text: &mut String, position: &[f64], orientation: [f64; 4]) {
-    if position.iter().any(|&x| x != 0.0) {
-        field(text, "position", &list(position));
-    }
-    if orientation != [1.0, 0.0, 0.0, 0.0] {
-        field(text, "orientation", &list(&orientation));
-    }
-}
-
-fn write_shape(text: &mut String, shape: &ColliderDescription, name: &str, directory: &Path) {
-    if !name.is_empty() {
-        field(text, "name", &string(name));
-    }
-    let size = &shape.size;
-    match &shape.shape {
-        Shape::Convex(hull) => match shape.mesh.as_deref().and_then(|m| relative(m, directory)) {
-            Some(mesh) => {
-                field(text, "mesh", &string(&mesh));
-                if *size != [1.0; 3] {
-                    field(text, "scale", &list(size));
-                }
-            }
-            None => {
-                let points = hull.vertices().iter();
-                let points = points.map(|p| list(&[p.x * size[0], p.y * size[1], p.z * size[2]]));
-                field(text, "convex", &format!("[{}]", points.collect::<Vec<_>>().join(", ")));
-            }
-        },
-        Shape::HeightField(heights) => {
-            let rows = heights.heights().chunks(heights.columns());
-            let rows = rows.map(|row| list(&row.iter().map(|h| h * size[2]).collect::<Vec<_>>()));
-            field(text, "height_field", &format!("[{}]", rows.collect::<Vec<_>>().join(", ")));
-            let [x, y] = heights.spacing();
-            field(text, "spacing", &list(&[x * size[0], y * size[1]]));
-        }
-        plain => match plain.sizes(size) {
-            [size] => field(text, plain.name(), &number(*size)),
-            sizes => field(text, plain.name(), &list(sizes)),
-        },
-    }
-    write_pose(text, &shape.position, shape.orientation);
-    write_surface(text, shape.material, shape.filter);
-}
-
-/// A path from a directory to a file, if both are there; otherwise the path itself. Nothing where a scene in the
-/// directory may not read the file.
-fn relative(file: &str, directory: &Path) -> Option<String> {
-    let here = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-    let (Ok(path), Ok(base)) = (std::fs::canonicalize(file), std::fs::canonicalize(here)) else {
-        return Some(file.to_string());
-    };
-    reach::check(&path, &base).ok()?;
-    let common = path.components().zip(base.components()).take_while(|(a, b)| a == b).count();
-    let up = base.components().skip(common).map(|_| Component::ParentDir);
-    let way: PathBuf = up.chain(path.components().skip(common)).collect();
-    Some(way.display().to_string())
 }
 
 fn write_body(
@@ -348,9 +268,9 @@ fn write_body(
             field(text, name, &list(vector));
         }
     }
-    for shape in &body.colliders {
+    for collider in &body.colliders {
         text.push_str("[[body.shape]]\n");
-        write_shape(text, shape, &shape.name, directory);
+        shape::write(text, collider, &collider.name, directory);
     }
 }
 
