@@ -165,10 +165,6 @@ fn jacobians_and_adjoints_of_steps_agree() {
     assert!(compared > 80, "{compared}");
     let tally = crate::linearize::adjoint::compare("machine", &machine, 150, 0.05);
     assert!(tally.structured > 80, "{tally:?}");
-    // Held by its limit, it lands.
-    let lands = MACHINE.replace("q = -0.4", "q = -0.1").replace("[-1, 2]", "[-0.15, 2]");
-    let tally = crate::linearize::adjoint::compare("lands", &scene(&lands), 150, 0.01);
-    assert!(tally.structured > 80 && tally.touching > 20, "{tally:?}");
 }
 
 #[test]
