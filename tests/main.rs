@@ -17,6 +17,7 @@ mod diffcosim;
 #[cfg(all(feature = "cli", unix))]
 mod docs;
 mod dynamics;
+mod extending;
 mod families;
 mod fixtures;
 mod front_door;

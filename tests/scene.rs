@@ -305,7 +305,7 @@ fn bad_scenes_are_refused_with_their_place() {
             "scene.toml:28: body.ball.shape.sphere",
             "positive",
         ),
-        ("{ sphere = 0.25 }", "{}", "scene.toml:28: body.ball.shape", "{ sphere = r }"),
+        ("{ sphere = 0.25 }", "{}", "scene.toml:28: body.ball.shape", "{ sphere = radius }"),
         ("{ sphere = 0.25 }", "{ cone = 1 }", "scene.toml:28: body.ball.shape.cone", "box, sphere"),
         (
             "1e-4, 2e-4, 3e-4]",

@@ -42,6 +42,7 @@ impl Description {
             check(owner, "position", &joint.position)?;
             check(owner, "orientation", &joint.orientation)?;
             check(owner, "joint.axis", &joint.axis)?;
+            check(owner, "joint.pitch", &[joint.kind.screw().map_or(0.0, |screw| screw.advance)])?;
             check(owner, "joint.anchor", &joint.anchor)?;
             check(owner, "joint.armature", &[joint.armature])?;
             check(owner, "joint.damping", &[joint.damping])?;
@@ -109,7 +110,9 @@ impl Description {
         warnings: &mut Vec<Error>,
     ) -> Result<(), Fault> {
         let (owner, body) = (Owner::Body(index), &self.bodies[index]);
-        let free = matches!(body.joint.kind, JointKind::Free | JointKind::Ball);
+        // Turns about all axes.
+        let coordinates = body.joint.kind.coordinates();
+        let free = coordinates.is_some_and(|coordinates| coordinates.quaternion().is_some());
         let moves = model.bodies[place].tree.is_some();
         let massless = !moves || body.joint.kind != JointKind::Free && carries;
         let met = body.mass > 0.0

@@ -3,7 +3,7 @@
 use super::fault::{Fault, Owner, unit};
 use super::{ColliderDescription, Description, JointDescription, Material};
 use crate::model::{EqualityKind, JointKind, Keyframe, Model, Parameters, Scene};
-use crate::state::{State, unit_quaternion};
+use crate::state::{Coordinates, State, unit_quaternion};
 
 impl Description {
     /// The numbers, in the order of their slots.
@@ -76,8 +76,8 @@ impl Description {
             };
             let (nq, nv) = (joint.kind.nq(), joint.kind.nv());
             counted(&joint.v, nv, "joint.v")?;
-            match joint.kind {
-                JointKind::Free => {
+            match joint.kind.coordinates() {
+                Some(Coordinates::Pose) => {
                     counted(&joint.q, nq, "joint.q")?;
                     let (position, turn) = match joint.q[..] {
                         [x, y, z, qw, qx, qy, qz] => ([x, y, z], [qw, qx, qy, qz]),
@@ -86,13 +86,13 @@ impl Description {
                     state.q.extend(position);
                     state.q.extend(unit(turn, owner, "orientation")?);
                 }
-                JointKind::Ball => {
+                Some(Coordinates::Rotation) => {
                     counted(&joint.q, nq, "joint.q")?;
                     let given = <[f64; 4]>::try_from(joint.q.as_slice());
                     let turn = given.unwrap_or([1.0, 0.0, 0.0, 0.0]);
                     state.q.extend(unit(turn, owner, "joint.q")?);
                 }
-                _ => {
+                Some(Coordinates::Number) | None => {
                     counted(&joint.q, nq, "joint.q")?;
                     state.q.extend((0..nq).map(|k| joint.q.get(k).copied().unwrap_or(0.0)));
                 }

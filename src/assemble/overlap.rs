@@ -71,7 +71,7 @@ pub(super) fn depth(first: &Placed, second: &Placed) -> f64 {
 
 /// The least half extent or radius of two shapes, m. The ground of a height field has none.
 pub(super) fn least_thickness(first: &Placed, second: &Placed) -> f64 {
-    let solid = [first, second].into_iter().filter(|of| !matches!(of.shape, Shape::HeightField(_)));
+    let solid = [first, second].into_iter().filter(|of| of.shape.is_solid());
     solid.map(|of| of.shape.thickness(of.size)).fold(f64::INFINITY, f64::min)
 }
 

@@ -227,7 +227,7 @@ fn beyond_limits(scene: &Scene) -> impl Iterator<Item = (usize, String)> {
         let [lower, upper] = [parameters.lower(model, index), parameters.upper(model, index)];
         let beyond = (lower - q).max(q - upper);
         let speed = settings.baumgarte * beyond / settings.time_step;
-        let unit = if body.joint.kind == JointKind::Prismatic { "m" } else { "rad" };
+        let unit = if body.joint.kind.slides() { "m" } else { "rad" };
         let message = format!(
             "is {q}, {beyond:.3e} {unit} beyond its limits {lower} and {upper}: it is pushed back at {speed:.1e} {unit}/s"
         );

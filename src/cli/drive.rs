@@ -11,7 +11,7 @@ use super::scene_options::SceneOptions;
 use super::watched::watched;
 use crate::Error;
 use crate::argmin::Status;
-use crate::model::{Joint, JointKind, Scene};
+use crate::model::{Joint, Scene};
 use crate::simulation::{JointFeedback, Rollout, StepReport};
 use crate::state::State;
 use crate::trajectory::Controls;
@@ -231,11 +231,7 @@ fn settle(
     let (mut speed, mut angular_speed) = (0.0_f64, 0.0_f64);
     for &Joint { kind, v, .. } in model.bodies.iter().map(|body| &body.joint) {
         let size = |range: std::ops::Range<usize>| crate::linalg::norm(&state.v[range]);
-        let linear = match kind {
-            JointKind::Free => 3,
-            JointKind::Prismatic => 1,
-            JointKind::Fixed | JointKind::Ball | JointKind::Revolute => 0,
-        };
+        let linear = kind.translations();
         speed = speed.max(size(v..v + linear));
         angular_speed = angular_speed.max(size(v + linear..v + kind.nv()));
     }

@@ -1,4 +1,4 @@
-//! Any shape over a half-space.
+//! The points of any shape over a half-space.
 
 use nalgebra::Vector3;
 
@@ -6,7 +6,7 @@ use super::lowest::{LEVEL, NEGLIGIBLE, lowest_gap};
 use super::{Pose, SurfacePoint};
 use crate::ad::Real;
 use crate::linalg::norm;
-use crate::model::{HeightField, Plane, Polyhedron, Shape};
+use crate::model::{HeightField, Plane, Polyhedron};
 
 /// Axes of cylinders nearer than this (rad) to the normal have no lowest point of the rim: it goes round
 /// too fast. The four fixed ones are there instead, at most 0.03 % of the radius too high.
@@ -15,62 +15,20 @@ const UPRIGHT: f64 = 1e-3;
 /// Cylinders further from upright than this (sine of the angle) do not stand on the points of a cap.
 const LEANING: f64 = 0.5;
 
-/// Pushes the points of a shape that may touch a half-space.
-///
-/// Vertices of polyhedra and of height fields are pushed if they are at most `reach` (m) above the
-/// half-space, points of other shapes always. `size`: what [`Shape`] says of each.
-///
-/// Feature, below [`Shape::contact_points`]: of a box a corner (bits 0, 1, 2: the upper side in x, y, z);
-/// of a capsule the lower or the upper end; of a cylinder four points of the lower rim (0 to 3), four of the
-/// upper, and the lowest point of each (8, 9); of a polyhedron a vertex, of a height field a node.
-pub fn half_space_points<T: Real>(
-    shape: &Shape,
-    size: Vector3<T>,
-    pose: &Pose<T>,
-    plane: &Plane<T>,
-    reach: f64,
-    out: &mut Vec<SurfacePoint<T>>,
-) {
-    // Seen from the shape the gap of a point is one dot product away.
-    let normal = pose.rotation.transpose() * plane.normal;
-    let height = plane.normal.dot(&pose.position) - plane.offset;
-    let ground = Ground { normal, height };
-    let start = out.len();
-    match shape {
-        Shape::Box => {
-            out.extend((0..8).map(|feature| {
-                let side = |axis: usize, x: T| if feature >> axis & 1 == 1 { x } else { -x };
-                let corner = Vector3::new(side(0, size.x), side(1, size.y), side(2, size.z));
-                ground.point(feature, corner)
-            }));
-            level(&mut out[start..], norm(size.as_slice()));
-        }
-        Shape::Sphere => {
-            let point = normal * (-size.x);
-            let gap = height - size.x;
-            out.push(SurfacePoint { feature: 0, gap, at: point, lowest: gap });
-        }
-        Shape::Capsule => {
-            for (feature, end) in [-size.y, size.y].into_iter().enumerate() {
-                let gap = height + normal.z * end - size.x;
-                let point = Vector3::new(T::zero(), T::zero(), end) - normal * size.x;
-                out.push(SurfacePoint { feature, gap, at: point, lowest: gap });
-            }
-            level(&mut out[start..], size.x + size.y);
-        }
-        Shape::Cylinder => cylinder(size, &ground, out),
-        Shape::Convex(polyhedron) => vertices(polyhedron, size, &ground, reach, out),
-        Shape::HeightField(field) => nodes(field, size, &ground, reach, out),
-    }
-}
-
 /// The half-space as the shape sees it: its normal, and the height of the origin over it.
-struct Ground<T> {
+pub(super) struct Ground<T> {
     normal: Vector3<T>,
     height: T,
 }
 
 impl<T: Real> Ground<T> {
+    /// Seen from the shape the gap of a point is one dot product away.
+    pub fn seen_from(pose: &Pose<T>, plane: &Plane<T>) -> Ground<T> {
+        let normal = pose.rotation.transpose() * plane.normal;
+        let height = plane.normal.dot(&pose.position) - plane.offset;
+        Ground { normal, height }
+    }
+
     fn gap(&self, point: &Vector3<T>) -> T {
         self.height + self.normal.dot(point)
     }
@@ -89,9 +47,43 @@ fn level<T: Real>(points: &mut [SurfacePoint<T>], size: T) {
     }
 }
 
+/// The corners of a box.
+pub(super) fn corners<T: Real>(
+    size: Vector3<T>,
+    ground: &Ground<T>,
+    out: &mut Vec<SurfacePoint<T>>,
+) {
+    let start = out.len();
+    out.extend((0..8).map(|feature| {
+        let side = |axis: usize, x: T| if feature >> axis & 1 == 1 { x } else { -x };
+        let corner = Vector3::new(side(0, size.x), side(1, size.y), side(2, size.z));
+        ground.point(feature, corner)
+    }));
+    level(&mut out[start..], norm(size.as_slice()));
+}
+
+/// The lowest point of a ball.
+pub(super) fn ball<T: Real>(radius: T, ground: &Ground<T>, out: &mut Vec<SurfacePoint<T>>) {
+    let point = ground.normal * (-radius);
+    let gap = ground.height - radius;
+    out.push(SurfacePoint { feature: 0, gap, at: point, lowest: gap });
+}
+
+/// The lowest points of both ends of a capsule.
+pub(super) fn ends<T: Real>(size: Vector3<T>, ground: &Ground<T>, out: &mut Vec<SurfacePoint<T>>) {
+    let start = out.len();
+    let Ground { normal, height } = *ground;
+    for (feature, end) in [-size.y, size.y].into_iter().enumerate() {
+        let gap = height + normal.z * end - size.x;
+        let point = Vector3::new(T::zero(), T::zero(), end) - normal * size.x;
+        out.push(SurfacePoint { feature, gap, at: point, lowest: gap });
+    }
+    level(&mut out[start..], size.x + size.y);
+}
+
 /// Upright, a cylinder stands on four points of a rim; tilted, on the lowest point of it; lying, on that
 /// of each.
-fn cylinder<T: Real>(size: Vector3<T>, ground: &Ground<T>, out: &mut Vec<SurfacePoint<T>>) {
+pub(super) fn rims<T: Real>(size: Vector3<T>, ground: &Ground<T>, out: &mut Vec<SurfacePoint<T>>) {
     let [radius, half] = [size.x, size.y];
     let Ground { normal, height } = *ground;
     let start = out.len();
@@ -122,7 +114,8 @@ fn cylinder<T: Real>(size: Vector3<T>, ground: &Ground<T>, out: &mut Vec<Surface
     }
 }
 
-fn vertices<T: Real>(
+/// The vertices of a polyhedron that are in reach.
+pub(super) fn vertices<T: Real>(
     polyhedron: &Polyhedron,
     scale: Vector3<T>,
     ground: &Ground<T>,
@@ -134,7 +127,8 @@ fn vertices<T: Real>(
     within(points, scale, ground, reach, norm(size.as_slice()), out);
 }
 
-fn nodes<T: Real>(
+/// The nodes of a height field that are in reach.
+pub(super) fn nodes<T: Real>(
     field: &HeightField,
     scale: Vector3<T>,
     ground: &Ground<T>,

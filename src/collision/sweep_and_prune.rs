@@ -22,41 +22,8 @@ impl Bounds {
     /// `size`: what [`Shape`] says of each, m.
     pub fn new<T: Real>(shape: &Shape, pose: &Pose<T>, size: Vector3<T>, reach: f64) -> Self {
         let Pose { rotation, position } = pose.value();
-        let size = size.map(|x| x.value());
-        let half = match shape {
-            Shape::Box => rotation.abs() * size,
-            Shape::Sphere => Vector3::repeat(size.x),
-            Shape::Capsule => {
-                let along = rotation.column(2).abs() * size.y;
-                along.add_scalar(size.x)
-            }
-            Shape::Cylinder => {
-                // Of a circle with unit normal n along x: r sqrt(1 - n_x²)
-                let axis = rotation.column(2);
-                axis.map(|n| (1.0 - n * n).max(0.0).sqrt() * size.x + n.abs() * size.y)
-            }
-            Shape::Convex(polyhedron) => {
-                let scaled = polyhedron.vertices().iter().map(|v| v.component_mul(&size));
-                return Bounds::of_points(scaled.map(|v| position + rotation * v), reach);
-            }
-            Shape::HeightField(field) => {
-                let [x, y] = field.half_extents();
-                let corner = |k: usize| {
-                    let sign = |bit: usize| if k >> bit & 1 == 1 { 1.0 } else { -1.0 };
-                    Vector3::new(sign(0) * x, sign(1) * y, field.range()[k >> 2])
-                };
-                let corners = (0..8).map(corner).map(|v| v.component_mul(&size));
-                return Bounds::of_points(corners.map(|v| position + rotation * v), reach);
-            }
-        };
-        Bounds { center: position, half: half.add_scalar(reach) }
-    }
-
-    /// About points, wider by `reach`.
-    fn of_points(points: impl Iterator<Item = Vector3<f64>>, reach: f64) -> Self {
-        let start = (Vector3::repeat(f64::INFINITY), Vector3::repeat(f64::NEG_INFINITY));
-        let (low, high) = points.fold(start, |(low, high), p| (low.inf(&p), high.sup(&p)));
-        Bounds { center: (low + high) * 0.5, half: ((high - low) * 0.5).add_scalar(reach) }
+        let [center, half] = shape.bounds(size.map(|x| x.value()), &rotation, &position);
+        Bounds { center, half: half.add_scalar(reach) }
     }
 
     fn overlaps(&self, other: &Bounds) -> bool {

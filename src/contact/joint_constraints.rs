@@ -375,7 +375,7 @@ fn orientation<T: Real>(model: &Model, state: &State<T>, body: usize) -> Quatern
     let base = product(base, entry.joint.orientation.map(T::constant));
     match entry.joint.kind {
         JointKind::Ball => product(base, [q[0], q[1], q[2], q[3]]),
-        JointKind::Revolute => {
+        kind if kind.turns() => {
             let half = q[0] * 0.5;
             let (sin, axis) = (half.sin(), entry.joint.axis);
             product(base, [half.cos(), sin * axis.x, sin * axis.y, sin * axis.z])

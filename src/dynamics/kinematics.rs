@@ -9,7 +9,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::links::{Links, NONE};
 use crate::ad::Real;
-use crate::model::{JointKind, Model, Parameters};
+use crate::model::{JointKind, Model, Parameters, Screw};
 use crate::spatial::{Force, Inertia, Motion, Symmetric, rotation_matrix};
 use crate::state::State;
 
@@ -116,6 +116,7 @@ impl<T: Real> Kinematics<T> {
         let joint = &body.joint;
         let link = self.links.bodies[index];
         let (q, v) = (&state.q[joint.q..], &state.v[joint.v..]);
+        let screw = joint.kind.screw();
 
         let (mut rotation, mut position);
         // A point of the joint's axis, in the world.
@@ -141,15 +142,19 @@ impl<T: Real> Kinematics<T> {
             if !at_origin {
                 pivot += rotation * anchor;
             }
-            match joint.kind {
-                JointKind::Revolute => turn(&mut rotation, &joint.axis, q[0]),
-                JointKind::Ball => rotation *= rotation_matrix([q[0], q[1], q[2], q[3]]),
-                JointKind::Prismatic => {
-                    let shift = times_constant(&rotation, &joint.axis) * q[0];
+            if joint.kind == JointKind::Ball {
+                rotation *= rotation_matrix([q[0], q[1], q[2], q[3]]);
+            }
+            if let Some(Screw { turns, advance }) = screw {
+                if turns {
+                    turn(&mut rotation, &joint.axis, q[0]);
+                }
+                if advance != 0.0 {
+                    let way = if advance == 1.0 { q[0] } else { q[0] * advance };
+                    let shift = times_constant(&rotation, &joint.axis) * way;
                     pivot += shift;
                     position += shift;
                 }
-                JointKind::Fixed | JointKind::Free => {}
             }
             if !at_origin {
                 position = pivot - rotation * anchor;
@@ -164,21 +169,24 @@ impl<T: Real> Kinematics<T> {
             }
         };
         pivot -= origin;
-        match joint.kind {
-            JointKind::Fixed => {}
-            JointKind::Revolute | JointKind::Prismatic => {
+        match screw {
+            Some(Screw { turns, advance }) => {
                 let axis = times_constant(&rotation, &joint.axis);
-                let motion = match joint.kind {
-                    JointKind::Revolute => Motion::rotation(axis, &pivot),
-                    _ => Motion::translation(axis),
+                let mut motion = match turns {
+                    true => Motion::rotation(axis, &pivot),
+                    false => Motion::translation(axis),
                 };
+                if turns && advance != 0.0 {
+                    motion.linear += axis * T::constant(advance);
+                }
                 // The axis moves with the parent; dS/dt = V x S.
                 let rate = velocity.cross(&motion);
                 velocity += motion * v[0];
                 bias += rate * v[0];
                 self.axes.push(Axis { motion, rate });
             }
-            JointKind::Ball | JointKind::Free => {
+            None if joint.kind == JointKind::Fixed => {}
+            None => {
                 let translations = link.fixed_axes;
                 for k in 0..translations {
                     let mut unit = Vector3::zeros();

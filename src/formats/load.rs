@@ -14,6 +14,22 @@ pub struct LoadOptions {
     pub floating_base: bool,
 }
 
+/// Reads a text; the name stands for the file in messages, and for where the files it names are.
+type Read = fn(&str, &str, LoadOptions) -> Result<Description, Error>;
+
+/// By the endings of their names, who reads the files of scenes: a format is a line here.
+const FORMATS: [(&str, Read); 4] = [
+    ("toml", |text, name, _| scene::describe(text, name)),
+    ("xml", Description::parse_xml),
+    ("mjcf", Description::parse_xml),
+    ("urdf", Description::parse_xml),
+];
+
+fn reader(path: &Path) -> Option<(&'static str, Read)> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    FORMATS.into_iter().find(|(known, _)| *known == ending)
+}
+
 impl Scene {
     /// Reads a scene file; also MJCF (`.xml`, `.mjcf`) and URDF (`.urdf`, `.xml`), see
     /// [`Description::load`].
@@ -24,8 +40,8 @@ impl Scene {
     /// Reads a scene of any kind of file.
     pub fn load_with(path: impl AsRef<Path>, options: LoadOptions) -> Result<Scene, Error> {
         let path = path.as_ref();
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        if ["xml", "mjcf", "urdf"].contains(&ending.to_ascii_lowercase().as_str()) {
+        // Whatever else it is called, it is a scene file.
+        if reader(path).is_some_and(|(ending, _)| ending != "toml") {
             return Description::load(path, options)?.scene();
         }
         if options.floating_base {
@@ -45,15 +61,12 @@ impl Description {
         let path = path.as_ref();
         let text = xml::read(path)?;
         let name = path.display().to_string();
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        match ending.to_ascii_lowercase().as_str() {
-            "xml" | "mjcf" | "urdf" => Description::parse_xml(&text, &name, options),
-            "toml" => scene::describe(&text, &name),
-            _ => {
-                let message = "the name of a scene must end in .toml, .xml, .mjcf or .urdf";
-                Err(Error::input(name, None, "", message))
-            }
-        }
+        let Some((_, read)) = reader(path) else {
+            let endings = FORMATS.map(|(ending, _)| format!(".{ending}")).join(", ");
+            let message = format!("the name of a scene must end in one of {endings}");
+            return Err(Error::input(name, None, "", message));
+        };
+        read(&text, &name, options)
     }
 
     /// Reads the text of an MJCF or URDF; `name` stands for the file in messages, and for where the files

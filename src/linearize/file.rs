@@ -17,7 +17,7 @@ use ndarray::{ArrayViewD, Axis};
 use serde_json::{Map, Value, json};
 
 use super::{Convention, Linearization};
-use crate::model::{ActuatorKind, ContactSolver, Integrator, JointKind, Model, Settings, System};
+use crate::model::{ActuatorKind, ContactSolver, Integrator, Model, Settings, System};
 use crate::simulation::StepReport;
 
 /// Changes when a reader of these files would have to.
@@ -250,7 +250,7 @@ fn field(name: &str) -> &str {
 fn slides(model: &Model, name: &str) -> bool {
     let owner = name.rsplit_once('/').map_or("", |(owner, _)| owner);
     let body = model.bodies.iter().find(|body| body.name == owner);
-    body.is_some_and(|body| body.joint.kind == JointKind::Prismatic)
+    body.is_some_and(|body| body.joint.kind.slides())
 }
 
 fn speed(model: &Model, name: &str) -> &'static str {

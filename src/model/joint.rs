@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 use crate::state::Coordinates;
 
 /// The kind of a joint.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum JointKind {
     /// Does not move.
     Fixed,
@@ -18,9 +18,33 @@ pub enum JointKind {
     Revolute,
     /// Slides along an axis.
     Prismatic,
+    /// Turns about an axis and slides along it as it turns: the nut of a lead screw. Its coordinate is the angle.
+    Helical {
+        /// How far it slides along the axis, m for each radian: the lead of the thread over 2π, negative of a
+        /// left-handed one.
+        pitch: f64,
+    },
+}
+
+/// What a joint with one coordinate does along and about its axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Screw {
+    /// Whether it turns by the coordinate, which is an angle then; otherwise it is a length.
+    pub turns: bool,
+    /// How far it slides, m for each unit of the coordinate.
+    pub advance: f64,
 }
 
 impl JointKind {
+    /// The kinds that have no numbers of their own.
+    pub const PLAIN: [JointKind; 5] = [
+        JointKind::Free,
+        JointKind::Fixed,
+        JointKind::Ball,
+        JointKind::Revolute,
+        JointKind::Prismatic,
+    ];
+
     /// The name in scene files.
     pub fn name(self) -> &'static str {
         match self {
@@ -29,6 +53,18 @@ impl JointKind {
             JointKind::Ball => "ball",
             JointKind::Revolute => "revolute",
             JointKind::Prismatic => "prismatic",
+            JointKind::Helical { .. } => "helical",
+        }
+    }
+
+    /// How it moves, if it has one coordinate along or about an axis.
+    #[inline]
+    pub fn screw(self) -> Option<Screw> {
+        match self {
+            JointKind::Fixed | JointKind::Free | JointKind::Ball => None,
+            JointKind::Revolute => Some(Screw { turns: true, advance: 0.0 }),
+            JointKind::Prismatic => Some(Screw { turns: false, advance: 1.0 }),
+            JointKind::Helical { pitch } => Some(Screw { turns: true, advance: pitch }),
         }
     }
 
@@ -38,7 +74,7 @@ impl JointKind {
             JointKind::Fixed => None,
             JointKind::Free => Some(Coordinates::Pose),
             JointKind::Ball => Some(Coordinates::Rotation),
-            JointKind::Revolute | JointKind::Prismatic => Some(Coordinates::Number),
+            _ => Some(Coordinates::Number),
         }
     }
 
@@ -54,7 +90,30 @@ impl JointKind {
 
     /// Whether it has one coordinate along or about an axis.
     pub fn has_axis(self) -> bool {
-        matches!(self, JointKind::Revolute | JointKind::Prismatic)
+        self.screw().is_some()
+    }
+
+    /// How many of its velocities are in m/s, the first ones; the others are in rad/s.
+    pub fn translations(self) -> usize {
+        match self {
+            JointKind::Free => 3,
+            _ => usize::from(self.screw().is_some_and(|screw| !screw.turns)),
+        }
+    }
+
+    /// Whether it moves and all its coordinates are lengths.
+    pub fn slides(self) -> bool {
+        self.nv() > 0 && self.translations() == self.nv()
+    }
+
+    /// Whether it moves and all its coordinates are turns, about a point of the body: the anchor.
+    pub fn turns(self) -> bool {
+        self.nv() > 0 && self.translations() == 0
+    }
+
+    /// Whether a whole turn leads back to the same pose, so that it can be told up to whole turns only.
+    pub fn comes_round(self) -> bool {
+        self.screw() == Some(Screw { turns: true, advance: 0.0 })
     }
 }
 
@@ -62,15 +121,15 @@ impl JointKind {
 ///
 /// With `position` p0 and `anchor` a among the [parameters](super::Parameters), the pose of the body in its
 /// parent is R = R0 Rj(q), p = p0 + R0 (a + d) - R a: Rj turns about the axis by q, or is the
-/// quaternion q of a ball joint, and d = axis q of a prismatic joint. A free joint has the pose
-/// itself.
+/// quaternion q of a ball joint, and d = axis q of a prismatic joint, axis pitch q of a helical one. A free
+/// joint has the pose itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {
     /// Its kind.
     pub kind: JointKind,
     /// Its name in the file it comes from; empty if it has none.
     pub name: String,
-    /// Unit vector in the body, of revolute and prismatic joints.
+    /// Unit vector in the body, of joints with one coordinate.
     pub axis: Vector3<f64>,
     /// Quaternion w, x, y, z of the body in its parent at q = 0, R0.
     pub orientation: [f64; 4],

@@ -5,7 +5,7 @@ use super::slots::{
     FRICTION, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO, REST,
     RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
 };
-use super::{ActuatorKind, Body, EqualityKind, JointKind, Model, Shape};
+use super::{ActuatorKind, Body, Collider, EqualityKind, JointKind, Model};
 use crate::state::Coordinates;
 
 /// The slots of [`Parameters::values`](super::Parameters) that a name stands for.
@@ -60,7 +60,7 @@ impl Model {
             "half_extents" => self
                 .colliders
                 .iter()
-                .position(|collider| collider.name == owner && collider.shape == Shape::Box)
+                .position(|collider| collider.name == owner && has_half_extents(collider))
                 .map(|collider| self.slots.colliders[collider]),
             _ => None,
         };
@@ -187,7 +187,7 @@ impl Model {
             if body.joint.kind != JointKind::Free {
                 names.add(&format!("{name}/position"), &XYZ, first + POSITION);
             }
-            if matches!(body.joint.kind, JointKind::Revolute | JointKind::Ball) {
+            if body.joint.kind.turns() {
                 names.add(&format!("{name}/anchor"), &XYZ, first + ANCHOR);
             }
             if body.joint.kind != JointKind::Fixed {
@@ -212,16 +212,7 @@ impl Model {
     fn name_collider(&self, index: usize, names: &mut Names) {
         let collider = &self.colliders[index];
         let (name, first) = (&collider.name, self.slots.colliders[index]);
-        match &collider.shape {
-            Shape::Box => names.add(&format!("{name}/half_extents"), &XYZ, first),
-            Shape::Sphere => names.add(name, &["radius"], first),
-            Shape::Capsule | Shape::Cylinder => {
-                names.add(name, &["radius", "half_length"], first);
-            }
-            Shape::Convex(_) | Shape::HeightField(_) => {
-                names.add(&format!("{name}/scale"), &XYZ, first);
-            }
-        }
+        names.add(name, collider.shape.size_names(), first);
         if collider.placed {
             let owner = match collider.body {
                 Some(body) if self.bodies[body].name == *name => format!("{name}/shape"),
@@ -230,6 +221,10 @@ impl Model {
             names.add(&format!("{owner}/position"), &XYZ, first + SIZE);
         }
     }
+}
+
+fn has_half_extents(collider: &Collider) -> bool {
+    collider.shape.size_names().iter().all(|name| name.starts_with("half_extents/"))
 }
 
 struct Names(Vec<(String, usize)>);

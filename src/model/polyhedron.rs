@@ -83,6 +83,21 @@ impl Polyhedron {
         &CUBE
     }
 
+    /// The half of the cube from -1 to 1 below a plane that rises along x, from its lowest edge on one side to the
+    /// highest on the other.
+    pub fn wedge() -> &'static Polyhedron {
+        static WEDGE: LazyLock<Polyhedron> = LazyLock::new(|| {
+            let foot = [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]];
+            let foot = foot.map(|[x, y]| Vector3::new(x, y, -1.0));
+            let ridge = [-1.0, 1.0].map(|y| Vector3::new(1.0, y, 1.0));
+            let slope = vec![0, 4, 5, 1];
+            let others = [vec![0, 1, 3, 2], vec![2, 3, 5, 4], vec![0, 2, 4], vec![1, 5, 3]];
+            let vertices: Vec<_> = foot.into_iter().chain(ridge).collect();
+            Polyhedron::from_loops(&vertices, [slope].into_iter().chain(others).collect())
+        });
+        &WEDGE
+    }
+
     /// The prism with [`CYLINDER_SIDES`] sides in the cylinder of radius 1 from z = -1 to 1. Vertices go
     /// round, the lower one before the upper one, from the x axis on.
     pub fn cylinder() -> &'static Polyhedron {

@@ -4,7 +4,7 @@ use super::oddity::{Implausible, Oddity};
 use super::step_report::StepReport;
 use super::workspace::Workspace;
 use crate::ad::Real;
-use crate::model::{Model, Shape, Solid, System};
+use crate::model::{Model, Solid, System};
 use crate::state::State;
 
 /// Contacts and joints may leave this many times the kinetic energy that the motion without them has and that their
@@ -135,7 +135,7 @@ fn depth<T: Real>(system: &System<T>, workspace: &Workspace<T>) -> Option<Implau
             let shape = &model.colliders[collider].shape;
             let size = parameters.size(model, collider).map(|x| x.value()).into();
             let thickness = 2.0 * shape.thickness(size);
-            !matches!(shape, Shape::HeightField(_))
+            shape.is_solid()
                 && depth > thickness
                 && depth > thickness + TURNED * shape.bounding_radius(size)
         };

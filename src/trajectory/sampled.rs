@@ -11,7 +11,7 @@ use super::recorded::Known;
 use super::rows::{Row, csv_error, line_of, reader};
 use super::{ColumnMap, Recorded};
 use crate::Error;
-use crate::model::{Joint, JointKind, Model};
+use crate::model::{Joint, Model};
 use crate::state::{Coordinates, State, unit_quaternion};
 
 /// A motion sampled over time, kept in a CSV file.
@@ -293,12 +293,12 @@ impl Trajectory {
         true
     }
 
-    /// Undoes the wrapping of the angles of hinges.
+    /// Undoes the wrapping of the angles of joints about an axis.
     fn unwrap_angles(&mut self, model: &Model) {
         // Wrapped angles are often rounded.
         const ROUNDING: f64 = 1e-3;
         for Joint { kind, q, .. } in model.bodies.iter().map(|body| &body.joint) {
-            if *kind != JointKind::Revolute || !self.recorded.q[*q] {
+            if !(kind.has_axis() && kind.turns() && self.recorded.q[*q]) {
                 continue;
             }
             let within = |least: f64, most: f64| {

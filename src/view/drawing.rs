@@ -1,12 +1,10 @@
 //! What a model looks like: triangles for its shapes, planes for its grounds.
 
-use std::f64::consts::{FRAC_PI_2, TAU};
-
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 use serde::Serialize;
 
 use crate::dynamics::Kinematics;
-use crate::model::{HeightField, Model, Parameters, Polyhedron, Shape};
+use crate::model::{Model, Parameters, Shape, Triangulation};
 use crate::spatial::rotation_matrix;
 use crate::state::State;
 
@@ -57,10 +55,6 @@ pub struct Drawing {
     pub size: f64,
 }
 
-/// Sides of what is round.
-const SIDES: usize = 32;
-/// Nodes of a height field along each side at most; of finer ones some are left out.
-const NODES: usize = 97;
 /// Digits of coordinates, relative to the size of a shape.
 const DIGITS: i32 = 5;
 
@@ -84,7 +78,7 @@ impl Drawing {
             };
             let body = body.and_then(place);
             let reach = surface.reach();
-            if !reach.is_finite() || surface.triangles.is_empty() {
+            if !reach.is_finite() || surface.0.triangles.is_empty() {
                 return;
             }
             let size = &mut sizes[usize::from(body.is_none())];
@@ -94,8 +88,8 @@ impl Drawing {
         };
         for (index, collider) in model.colliders.iter().enumerate() {
             let size = parameters.size(model, index);
-            let round = matches!(collider.shape, Shape::Sphere | Shape::Capsule | Shape::Cylinder);
-            let surface = Surface::of(&collider.shape, size).placed(
+            let round = collider.shape.is_round();
+            let surface = Surface(collider.shape.surface(size)).placed(
                 &rotation_matrix(collider.orientation),
                 &parameters.collider_position(model, index),
             );
@@ -167,115 +161,24 @@ pub(super) fn rounded(x: f64, decimals: i32) -> f64 {
 }
 
 /// A surface under construction.
-struct Surface {
-    vertices: Vec<Vector3<f64>>,
-    triangles: Vec<[usize; 3]>,
-}
+struct Surface(Triangulation);
 
 impl Surface {
-    fn of(shape: &Shape, size: Vector3<f64>) -> Surface {
-        let (radius, half) = (size[0], size[1]);
-        // A quarter of a circle about z = `center`, from the angle `from` on.
-        let arc = |center: f64, from: f64| {
-            let steps = SIDES / 4;
-            (0..=steps).map(move |k| {
-                let angle = from + FRAC_PI_2 * k as f64 / steps as f64;
-                // The poles are on the axis, exactly.
-                let across = if angle.abs() >= FRAC_PI_2 { 0.0 } else { radius * angle.cos() };
-                [across, center + radius * angle.sin()]
-            })
-        };
-        match shape {
-            Shape::Box => Surface::polyhedron(Polyhedron::cube(), size),
-            Shape::Sphere => {
-                let profile = arc(0.0, -FRAC_PI_2).chain(arc(0.0, 0.0).skip(1));
-                Surface::turned(&profile.collect::<Vec<_>>())
-            }
-            Shape::Capsule => {
-                let profile = arc(-half, -FRAC_PI_2).chain(arc(half, 0.0));
-                Surface::turned(&profile.collect::<Vec<_>>())
-            }
-            Shape::Cylinder => {
-                Surface::turned(&[[0.0, -half], [radius, -half], [radius, half], [0.0, half]])
-            }
-            Shape::Convex(polyhedron) => Surface::polyhedron(polyhedron, size),
-            Shape::HeightField(field) => Surface::height_field(field, size),
-        }
-    }
-
-    /// Each face as a fan.
-    fn polyhedron(polyhedron: &Polyhedron, scale: Vector3<f64>) -> Surface {
-        let vertices = polyhedron.vertices().iter().map(|v| v.component_mul(&scale)).collect();
-        let mut triangles = Vec::new();
-        for face in 0..polyhedron.faces().len() {
-            let corners = polyhedron.corners(face);
-            triangles.extend((2..corners.len()).map(|k| [corners[0], corners[k - 1], corners[k]]));
-        }
-        Surface { vertices, triangles }
-    }
-
-    /// A profile (distance from the axis, height), from below to above, turned about z; m.
-    fn turned(profile: &[[f64; 2]]) -> Surface {
-        let mut surface = Surface { vertices: Vec::new(), triangles: Vec::new() };
-        let mut below: Option<Vec<usize>> = None;
-        for &[across, height] in profile {
-            let first = surface.vertices.len();
-            let count = if across > 0.0 { SIDES } else { 1 };
-            surface.vertices.extend((0..count).map(|k| {
-                let (sin, cos) = (TAU * k as f64 / SIDES as f64).sin_cos();
-                Vector3::new(across * cos, across * sin, height)
-            }));
-            // A pole is all corners of its ring.
-            let ring: Vec<usize> = (0..SIDES).map(|k| first + k % count).collect();
-            if let Some(below) = below {
-                for k in 0..SIDES {
-                    let next = (k + 1) % SIDES;
-                    let (a, b, c, d) = (below[k], below[next], ring[next], ring[k]);
-                    let halves = [[a, b, c], [a, c, d]];
-                    let real = |t: &[usize; 3]| t[0] != t[1] && t[1] != t[2] && t[2] != t[0];
-                    surface.triangles.extend(halves.into_iter().filter(real));
-                }
-            }
-            below = Some(ring);
-        }
-        surface
-    }
-
-    /// Two triangles a cell, along the same diagonal as in contact.
-    fn height_field(field: &HeightField, scale: Vector3<f64>) -> Surface {
-        let thinned = |count: usize| {
-            let shown = count.min(NODES);
-            (0..shown).map(|k| k * (count - 1) / (shown - 1)).collect::<Vec<_>>()
-        };
-        let (rows, columns) = (thinned(field.rows()), thinned(field.columns()));
-        let nodes = rows.iter().flat_map(|&i| columns.iter().map(move |&j| (i, j)));
-        let vertices = nodes.map(|(i, j)| field.vertex(i, j).component_mul(&scale)).collect();
-        let width = columns.len();
-        let mut triangles = Vec::new();
-        for i in 1..rows.len() {
-            for j in 1..width {
-                let (a, b) = ((i - 1) * width + j - 1, (i - 1) * width + j);
-                triangles.extend([[a, b, b + width], [a, b + width, a + width]]);
-            }
-        }
-        Surface { vertices, triangles }
-    }
-
     fn placed(mut self, rotation: &Matrix3<f64>, position: &Vector3<f64>) -> Surface {
-        self.vertices.iter_mut().for_each(|v| *v = rotation * *v + position);
+        self.0.vertices.iter_mut().for_each(|v| *v = rotation * *v + position);
         self
     }
 
     /// How far it reaches from the origin; not finite if a vertex is not.
     fn reach(&self) -> f64 {
-        self.vertices.iter().map(|v| v.norm()).fold(0.0, |a, b| if b <= a { a } else { b })
+        self.0.vertices.iter().map(|v| v.norm()).fold(0.0, |a, b| if b <= a { a } else { b })
     }
 
     fn rounded(&self) -> Triangles {
         let decimals = decimals(self.reach());
         Triangles {
-            vertices: self.vertices.iter().flatten().map(|&x| rounded(x, decimals)).collect(),
-            triangles: self.triangles.as_flattened().to_vec(),
+            vertices: self.0.vertices.iter().flatten().map(|&x| rounded(x, decimals)).collect(),
+            triangles: self.0.triangles.as_flattened().to_vec(),
         }
     }
 }
@@ -304,6 +207,6 @@ fn inertia_box(model: &Model, parameters: &Parameters<f64>, body: usize) -> Opti
         axes.column(1).into_owned(),
         axes.column(2) * right_handed,
     ]);
-    let surface = Surface::polyhedron(Polyhedron::cube(), half.map(|h| h.max(THIN * most)));
-    Some(surface.placed(&axes, &parameters.center_of_mass(model, body)))
+    let surface = Shape::Box.surface(half.map(|h| h.max(THIN * most)));
+    Some(Surface(surface).placed(&axes, &parameters.center_of_mass(model, body)))
 }

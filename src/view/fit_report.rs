@@ -7,7 +7,7 @@ use super::player::{PLAYER, program};
 use super::{Clip, Drawing, Playback, Role, TrackRecorder};
 use crate::Error;
 use crate::identify::{Dataset, Evaluation, Experiment, Fit, Window, evaluate_with, stand_out};
-use crate::model::{JointKind, Model};
+use crate::model::Model;
 use crate::simulation::Rollout;
 use crate::state::State;
 use crate::trajectory::Trajectory;
@@ -349,8 +349,8 @@ fn unit(model: &Model, name: &str) -> &'static str {
         body.map(|body| body.joint.kind)
     });
     let by_joint = |turns: &'static str, slides: &'static str| match kind {
-        Some(JointKind::Revolute | JointKind::Ball) => turns,
-        Some(JointKind::Prismatic) => slides,
+        Some(kind) if kind.turns() => turns,
+        Some(kind) if kind.slides() => slides,
         _ => "",
     };
     match path.as_slice() {

@@ -87,6 +87,7 @@ fn core(pair: &Pair, body: usize) -> Core {
     };
     match pair.shapes[body] {
         Shape::Box => polyhedron(Polyhedron::cube(), size),
+        Shape::Wedge => polyhedron(Polyhedron::wedge(), size),
         Shape::Convex(own) => polyhedron(own, size),
         Shape::Sphere => {
             [x, y, z].into_iter().for_each(|axis| {

@@ -5,7 +5,7 @@ use stiction::ad::{Real, jacobian};
 use stiction::collision::{Pose, SurfacePoint, half_space_points};
 use stiction::model::{Plane, Shape};
 
-use super::{BOX, CAPSULE, CRYSTAL, CYLINDER, DIRECTIONS, HILLS, Pair, SPHERE, unit};
+use super::{BOX, CAPSULE, CRYSTAL, CYLINDER, DIRECTIONS, HILLS, Pair, SPHERE, WEDGE, unit};
 use crate::random::Random;
 
 fn points<T: Real>(pair: &Pair, by: &[T], plane: &Plane<f64>, reach: f64) -> Vec<SurfacePoint<T>> {
@@ -26,8 +26,8 @@ fn plane(random: &mut Random) -> Plane<f64> {
     Plane { normal: unit(random).normalize(), offset }
 }
 
-fn all() -> [&'static Shape; 6] {
-    [&BOX, &SPHERE, &CAPSULE, &CYLINDER, &CRYSTAL, &HILLS]
+fn all() -> [&'static Shape; 7] {
+    [&BOX, &SPHERE, &CAPSULE, &CYLINDER, &WEDGE, &CRYSTAL, &HILLS]
 }
 
 #[test]

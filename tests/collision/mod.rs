@@ -36,6 +36,7 @@ pub static BOX: Shape = Shape::Box;
 pub static SPHERE: Shape = Shape::Sphere;
 pub static CAPSULE: Shape = Shape::Capsule;
 pub static CYLINDER: Shape = Shape::Cylinder;
+pub static WEDGE: Shape = Shape::Wedge;
 
 /// A cube as any other polyhedron.
 pub static CUBE: LazyLock<Shape> =
@@ -66,7 +67,7 @@ pub fn shapes() -> [[&'static Shape; 2]; 4] {
 
 /// All pairs of convex shapes but those above.
 pub fn more_shapes() -> Vec<[&'static Shape; 2]> {
-    let all: [&Shape; 5] = [&SPHERE, &BOX, &CAPSULE, &CYLINDER, &CRYSTAL];
+    let all: [&Shape; 6] = [&SPHERE, &BOX, &CAPSULE, &CYLINDER, &CRYSTAL, &WEDGE];
     let pairs = all.into_iter().flat_map(|a| all.into_iter().map(move |b| [a, b]));
     pairs.filter(|pair| !shapes().contains(pair)).collect()
 }
@@ -173,7 +174,8 @@ impl Pair {
                 if outside > 0.0 { outside } else { excess[0].max(excess[1]) }
             }
             // Along the normal of the face it is furthest above of.
-            Shape::Convex(polyhedron) => {
+            Shape::Convex(_) | Shape::Wedge => {
+                let (polyhedron, _) = self.shapes[body].polyhedron().unwrap();
                 let height = |face: &Face| {
                     let n = face.normal.component_div(&self.sizes[body]);
                     (n.dot(&place) - face.offset) / n.norm()

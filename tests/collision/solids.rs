@@ -23,6 +23,7 @@ fn moments_are_those_of_the_integral() {
         (&Shape::Sphere, [0.5, 0.0, 0.0]),
         (&Shape::Capsule, [0.3, 0.2, 0.0]),
         (&Shape::Cylinder, [0.4, 0.5, 0.0]),
+        (&Shape::Wedge, [0.5, 0.4, 0.3]),
         (&*CRYSTAL, [0.4, 0.45, 0.5]),
     ] {
         let inside = |p: Vector3<f64>| match shape {
@@ -33,7 +34,8 @@ fn moments_are_those_of_the_integral() {
                 Vector3::new(p.x, p.y, beyond).norm() < size[0]
             }
             Shape::Cylinder => p.xy().norm() < size[0] && p.z.abs() < size[1],
-            Shape::Convex(own) => {
+            Shape::Convex(_) | Shape::Wedge => {
+                let (own, _) = shape.polyhedron().unwrap();
                 let place = p.component_div(&Vector3::from(size));
                 own.faces().iter().all(|face| face.normal.dot(&place) < face.offset)
             }

@@ -9,7 +9,7 @@ use stiction::dynamics::{
 use stiction::model::{Parameters, Scene};
 use stiction::state::State;
 
-use super::models::tree;
+use super::models::{screws, tree};
 use super::{accelerations_of, assert_close, cases, difference, forces_of};
 use crate::random::Random;
 
@@ -86,6 +86,20 @@ proptest! {
     #[test]
     fn analytic_derivatives_are_those_of_the_recursions(seed: u64, bodies in 1usize..12) {
         check(&tree(seed, bodies), &mut Random(seed));
+    }
+
+    #[test]
+    fn screws_have_their_derivatives_and_their_accelerations(seed: u64, bodies in 1usize..10) {
+        let scene = screws(seed, bodies);
+        check(&scene, &mut Random(seed));
+        // The forces that the recursion of accelerations was given are those that they need.
+        let Scene { model, parameters, state, .. } = &scene;
+        let mut random = Random(seed);
+        let forces: Vec<f64> = (0..model.nv()).map(|_| random.uniform(-5.0, 5.0)).collect();
+        let acceleration = accelerations_of(model, parameters, state, &forces);
+        let size = acceleration.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
+        let needed = forces_of(model, parameters, state, &acceleration);
+        prop_assert!(difference(&needed, &forces) < 1e-12 * size);
     }
 
     #[test]

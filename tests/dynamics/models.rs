@@ -60,7 +60,16 @@ pub fn give_mass(body: &mut BodyDescription, random: &mut Random) {
 /// `bodies` bodies in several trees, with joints of every kind anywhere, some fixed to the world, some
 /// without mass, and a random state.
 pub fn tree(seed: u64, bodies: usize) -> Scene {
-    use JointKind::{Ball, Fixed, Free, Prismatic, Revolute};
+    tree_that_turns(seed, bodies, JointKind::Revolute)
+}
+
+/// The same with screws for hinges.
+pub fn screws(seed: u64, bodies: usize) -> Scene {
+    tree_that_turns(seed, bodies, JointKind::Helical { pitch: 0.3 })
+}
+
+fn tree_that_turns(seed: u64, bodies: usize, turning: JointKind) -> Scene {
+    use JointKind::{Ball, Fixed, Free, Prismatic};
     let mut random = Random(seed);
     let pick = |n: usize, random: &mut Random| (random.bits() % n as u64) as usize;
     let mut described: Vec<BodyDescription> = Vec::new();
@@ -68,7 +77,7 @@ pub fn tree(seed: u64, bodies: usize) -> Scene {
     for k in 0..bodies {
         let parent =
             if k == 0 || pick(5, &mut random) == 0 { None } else { Some(pick(k, &mut random)) };
-        let kinds = [Revolute, Prismatic, Ball, Fixed, Revolute, Free];
+        let kinds = [turning, Prismatic, Ball, Fixed, turning, Free];
         let kind = kinds[pick(if parent.is_none() { 6 } else { 5 }, &mut random)];
         let mut joint = JointDescription::new(kind);
         joint.axis = match pick(3, &mut random) {
@@ -95,7 +104,7 @@ pub fn tree(seed: u64, bodies: usize) -> Scene {
     for k in 0..bodies {
         let child = described.iter().position(|b| b.parent.as_deref() == Some(&names[k]));
         let kind = described[k].joint.kind;
-        let moving = matches!(kind, Revolute | Prismatic);
+        let moving = kind.has_axis();
         if moving && pick(4, &mut random) == 0 {
             let Some(child) = child else { continue };
             if described[child].joint.kind == Fixed {

@@ -8,7 +8,7 @@ use stiction::dynamics::{Crba, Kinematics, MassMatrix, mass_matrix};
 use stiction::model::{Model, Parameters, Scene};
 use stiction::state::State;
 
-use super::models::tree;
+use super::models::{screws, tree};
 use super::{assert_close, forces_of};
 use crate::random::Random;
 
@@ -43,7 +43,7 @@ fn position<T: Real>(
     body: usize,
     point: Vector3<T>,
 ) -> Vector3<T> {
-    use stiction::model::JointKind::{Ball, Fixed, Free, Prismatic, Revolute};
+    use stiction::model::JointKind::{Ball, Fixed, Free, Helical, Prismatic, Revolute};
     use stiction::spatial::{exp, rotation_matrix};
     let joint = &model.bodies[body].joint;
     let q = &state.q[joint.q..];
@@ -59,6 +59,7 @@ fn position<T: Real>(
         Ball => (rotation_matrix([q[0], q[1], q[2], q[3]]), Vector3::zeros()),
         Revolute => (rotation_matrix(exp(axis * q[0])), Vector3::zeros()),
         Prismatic => (identity, axis * q[0]),
+        Helical { pitch } => (rotation_matrix(exp(axis * q[0])), axis * (q[0] * pitch)),
     };
     let anchor = parameters.anchor(model, body);
     let place = parameters.position(model, body);
@@ -139,6 +140,7 @@ fn check(scene: &Scene, seed: u64) {
 fn newton_holds_for_the_mass_points_of_random_trees() {
     for seed in 0..40 {
         check(&tree(seed, 2 + seed as usize % 9), seed);
+        check(&screws(seed, 2 + seed as usize % 9), seed);
     }
 }
 

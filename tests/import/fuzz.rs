@@ -14,13 +14,19 @@ const MODELS: [&str; 4] = [
     include_str!("models/kinds.urdf"),
 ];
 
-const MESHES: [(&str, &str); 2] = [
+const MESHES: [(&str, &str); 3] = [
     ("obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1/1 2/2/2 4//3\nf 2 3 4\nf -4 -1 -2\n"),
     (
         "stl",
         "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\n\
          endfacet\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 0 1\nendloop\n\
          endfacet\nendsolid a\n",
+    ),
+    (
+        "ply",
+        "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n\
+         element face 2\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n\
+         3 0 2 1\n4 0 1 3 2\n",
     ),
 ];
 

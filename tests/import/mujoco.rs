@@ -52,6 +52,7 @@ fn poses(description: &Description, q: &[f64]) -> HashMap<String, Isometry3<f64>
                 (UnitQuaternion::from_axis_angle(&axis, own[0]), Vector3::zeros())
             }
             JointKind::Prismatic => (UnitQuaternion::identity(), axis * own[0]),
+            JointKind::Helical { .. } => panic!("MJCF has no screws"),
         };
         let turned = r0 * turn;
         let position = p0 + r0 * (anchor + slide) - turned * anchor;

@@ -1,6 +1,7 @@
 //! Who may import whom: a module of the crate names the modules below it and no others, and no files of a
 //! folder name each other in a circle.
 
+mod extending;
 mod files;
 mod imports;
 mod laws;

@@ -52,6 +52,7 @@ fn surfaces_hold_the_volume_of_their_shapes() {
         "sphere = 0.4",
         "capsule = [0.1, 0.3]",
         "cylinder = [0.2, 0.1]",
+        "wedge = [0.3, 0.2, 0.1]",
         "convex = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]]\nscale = [1, 2, 0.5]",
     ] {
         let scene = scene(&format!("inertia = 1\n[[body.shape]]\n{shape}\n{tilted}"));

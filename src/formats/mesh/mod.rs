@@ -2,6 +2,7 @@
 
 mod binary;
 mod obj;
+mod ply;
 mod stl;
 mod triangles;
 
@@ -14,8 +15,17 @@ pub(super) use triangles::scaled;
 
 /// Bytes of one file.
 const MOST_BYTES: u64 = 512 << 20;
+
+/// Reads the bytes of a file, whose name is for messages.
+type Read = fn(&[u8], &str) -> Result<Mesh, Error>;
+
+/// By the endings of their names, who reads the files of meshes: a format is a line here and a file beside this one.
+const FORMATS: [(&str, Read); 4] =
+    [("obj", obj::parse), ("stl", stl::parse), ("ply", ply::parse), ("msh", binary::msh)];
+
 impl Mesh {
-    /// Reads a Wavefront OBJ, STL (of text or binary) or MSH file, by the ending of its name.
+    /// Reads a file by the ending of its name: Wavefront OBJ, STL (of text or binary), PLY of text, MSH of
+    /// MuJoCo.
     pub fn load(path: impl AsRef<Path>) -> Result<Mesh, Error> {
         let path = path.as_ref();
         let name = path.display().to_string();
@@ -27,24 +37,30 @@ impl Mesh {
             return Err(Error::input(name, None, "", message));
         }
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        let ending = ending.to_ascii_lowercase();
-        if !["obj", "stl", "msh"].contains(&ending.as_str()) {
-            let message = format!("{ending:?} meshes are not read; convert it to .obj or .stl");
-            return Err(Error::input(name, None, "", message));
-        }
-        Mesh::parse(&std::fs::read(path).map_err(io)?, &ending, &name)
+        // What is not read is not opened.
+        reader(ending, &name)?;
+        Mesh::parse(&std::fs::read(path).map_err(io)?, ending, &name)
     }
 
     /// Reads the bytes of a file with that ending; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// If no format has this ending, or the bytes are not of it.
     pub fn parse(bytes: &[u8], ending: &str, name: &str) -> Result<Mesh, Error> {
-        let mesh = match ending {
-            "obj" => obj::parse(bytes, name)?,
-            "msh" => binary::msh(bytes, name)?,
-            _ => stl::parse(bytes, name)?,
-        };
+        let mesh = reader(ending, name)?(bytes, name)?;
         match mesh.points.len() {
             0..4 => Err(Error::input(name, None, "", "has fewer than 4 points: it is no solid")),
             _ => Ok(mesh),
         }
     }
+}
+
+fn reader(ending: &str, name: &str) -> Result<Read, Error> {
+    let ending = ending.to_ascii_lowercase();
+    let found = FORMATS.into_iter().find(|(known, _)| *known == ending);
+    found.map(|(_, read)| read).ok_or_else(|| {
+        let known = FORMATS.map(|(known, _)| format!(".{known}")).join(", ");
+        let message = format!("{ending:?} meshes are not read; convert it to one of {known}");
+        Error::input(name, None, "", message)
+    })
 }

@@ -1,10 +1,7 @@
 //! Wavefront OBJ: lines `v x y z` and `f a b c ...`; all others are about looks.
 
-use super::triangles::{Mesh, check_count};
+use super::triangles::{MOST_CORNERS, Mesh, check_count};
 use crate::Error;
-
-/// Corners of one face.
-const MOST_CORNERS: usize = 10_000;
 
 /// Reads a file.
 pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Mesh, Error> {
@@ -48,18 +45,8 @@ pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Mesh, Error> {
                         _ => return wrong(format!("there is no point {first:?} above")),
                     }
                 }
-                if face.len() < 3 {
-                    return wrong("a face must have three corners or more".into());
-                }
-                // Convex faces, as a fan.
-                for pair in face[1..].windows(2) {
-                    let triangle = [face[0], pair[0], pair[1]];
-                    if triangle[0] != triangle[1]
-                        && triangle[1] != triangle[2]
-                        && triangle[2] != triangle[0]
-                    {
-                        mesh.triangles.push(triangle);
-                    }
+                if let Err(message) = mesh.add_face(&face) {
+                    return wrong(message);
                 }
                 check_count(mesh.triangles.len(), name, Some(line_number))?;
             }

@@ -11,6 +11,9 @@ use crate::model::{HullError, Polyhedron};
 /// Corners of one mesh, and as many triangles.
 const MOST_POINTS: usize = 5_000_000;
 
+/// Corners of one face.
+pub(super) const MOST_CORNERS: usize = 10_000;
+
 /// Points and the triangles between them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
@@ -25,6 +28,18 @@ impl Mesh {
     pub(in crate::formats) fn hull(&self) -> Result<Polyhedron, HullError> {
         let points: Vec<Vector3<f64>> = self.points.iter().copied().map(Vector3::from).collect();
         Polyhedron::hull(&points)
+    }
+
+    /// Adds a convex face as a fan; without triangles that have a corner twice.
+    pub(super) fn add_face(&mut self, face: &[usize]) -> Result<(), String> {
+        match face {
+            [first, others @ ..] if others.len() > 1 => {
+                let fan = others.windows(2).map(|pair| [*first, pair[0], pair[1]]);
+                self.triangles.extend(fan.filter(|[a, b, c]| a != b && b != c && a != c));
+                Ok(())
+            }
+            _ => Err("a face must have three corners or more".into()),
+        }
     }
 
     /// With each point once, where corners were listed triangle by triangle.

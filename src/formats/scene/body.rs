@@ -2,9 +2,9 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::shape;
+use super::{joint, shape};
 use crate::Error;
-use crate::assemble::{BodyDescription, ColliderDescription, JointDescription};
+use crate::assemble::{BodyDescription, ColliderDescription};
 use crate::model::JointKind;
 use crate::spatial::rotation_matrix;
 use crate::state::unit_quaternion;
@@ -31,7 +31,7 @@ pub(super) fn read(table: &Table, name: &str) -> Result<BodyDescription, Error> 
     table.only(&FIELDS)?;
     let parent = table.string("parent")?.filter(|&parent| parent != "world").map(str::to_string);
     let mass = table.required("mass", table.number("mass")?)?;
-    let mut joint = read_joint(table, parent.is_some())?;
+    let mut joint = joint::read(table, parent.is_some())?;
     let free = joint.kind == JointKind::Free;
     table.demand("mass", mass > 0.0 || !free && mass == 0.0, "must be positive", mass, "kg")?;
     let colliders = read_shapes(table, free)?;
@@ -69,62 +69,6 @@ pub(super) fn read(table: &Table, name: &str) -> Result<BodyDescription, Error> 
         force: vector("force")?,
         torque: vector("torque")?,
     })
-}
-
-fn read_joint(table: &Table, hangs: bool) -> Result<JointDescription, Error> {
-    let Some(joint) = table.table("joint")? else {
-        if hangs {
-            let message = "is missing: with a parent, a body has joint = { type = .. }";
-            return Err(table.error("joint", message));
-        }
-        return Ok(JointDescription::new(JointKind::Free));
-    };
-    joint.only(&[
-        "type",
-        "name",
-        "axis",
-        "anchor",
-        "limits",
-        "armature",
-        "damping",
-        "friction",
-        "stiffness",
-        "rest",
-        "q",
-        "v",
-    ])?;
-    let kind = match joint.required("type", joint.string("type")?)? {
-        "free" => JointKind::Free,
-        "fixed" => JointKind::Fixed,
-        "ball" => JointKind::Ball,
-        "revolute" | "continuous" => JointKind::Revolute,
-        "prismatic" => JointKind::Prismatic,
-        other => {
-            let message = format!(
-                "must be \"free\", \"fixed\", \"ball\", \"revolute\" or \"prismatic\", found {other:?}"
-            );
-            return Err(joint.error("type", message));
-        }
-    };
-    let mut described = JointDescription::new(kind);
-    if kind.has_axis() {
-        described.axis = joint.required("axis", joint.numbers("axis")?)?;
-    }
-    described.name = joint.string("name")?.unwrap_or("").to_string();
-    described.anchor = joint.numbers("anchor")?.unwrap_or([0.0; 3]);
-    described.limits = joint.numbers("limits")?;
-    for (field, number) in [
-        ("armature", &mut described.armature),
-        ("damping", &mut described.damping),
-        ("friction", &mut described.friction),
-        ("stiffness", &mut described.stiffness),
-        ("rest", &mut described.rest),
-    ] {
-        *number = joint.number(field)?.unwrap_or(0.0);
-    }
-    described.q = joint.list("q")?.unwrap_or_default();
-    described.v = joint.list("v")?.unwrap_or_default();
-    Ok(described)
 }
 
 /// `shape = { .. }` or any number of `[[body.shape]]`. A free body has one: it is there to touch things.

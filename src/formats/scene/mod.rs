@@ -4,7 +4,9 @@ mod actuator;
 mod body;
 mod contact;
 mod equality;
+mod joint;
 mod shape;
+mod toml_values;
 mod write;
 
 use std::collections::HashMap;

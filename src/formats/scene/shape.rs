@@ -1,9 +1,11 @@
-//! Shapes: the fields of a `[[shape]]`, of `shape = { .. }` and of `[[body.shape]]`.
+//! Shapes: the fields of a `[[shape]]`, of `shape = { .. }` and of `[[body.shape]]`, read and written.
 
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use nalgebra::Vector3;
 
+use super::toml_values::{field, list, number, string};
 use crate::Error;
 use crate::assemble::{ColliderDescription, Filter, Material};
 use crate::formats::mesh::Mesh;
@@ -13,14 +15,19 @@ use crate::table::Table;
 
 /// What says how a surface touches others.
 pub(super) const SURFACE: [&str; 5] = ["mu", "mu_static", "restitution", "contype", "conaffinity"];
+/// The kinds of shapes that are more than their sizes.
+const OTHERS: [&str; 3] = ["convex", "mesh", "height_field"];
+
 /// The kinds of shapes.
-const KINDS: [&str; 7] = ["box", "sphere", "capsule", "cylinder", "convex", "mesh", "height_field"];
+fn kinds() -> impl Iterator<Item = &'static str> {
+    Shape::PLAIN.into_iter().map(|shape| shape.name()).chain(OTHERS)
+}
 
 /// Reads a shape whose name is known.
 pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, Error> {
     let mut fields = vec!["name", "position", "orientation"];
     fields.extend(SURFACE);
-    fields.extend(KINDS);
+    fields.extend(kinds());
     fields.extend(["scale", "spacing"]);
     table.only(&fields)?;
     let (shape, size) = read_kind(table)?;
@@ -38,11 +45,16 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
 }
 
 fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
-    let given: Vec<&str> = KINDS.into_iter().filter(|kind| table.has(kind)).collect();
+    let given: Vec<&str> = kinds().filter(|kind| table.has(kind)).collect();
     let [kind] = given[..] else {
-        let message = "must be { box = [hx, hy, hz] } with half extents, or { sphere = r }, or \
-                       another of capsule, cylinder = [r, half length along z], convex = [points], \
-                       mesh = \"file\", height_field = [rows]";
+        let plain = Shape::PLAIN.map(|shape| match shape.size_names() {
+            [size] => format!("{{ {} = {size} }}", shape.name()),
+            sizes => format!("{{ {} = [{}] }}", shape.name(), sizes.join(", ")),
+        });
+        let message = format!(
+            "must be one of {}, {{ convex = [points] }}, {{ mesh = \"file\" }}, {{ height_field = [rows] }}, in m",
+            plain.join(", ")
+        );
         return Err(table.error("", message));
     };
     let scaled = matches!(kind, "convex" | "mesh");
@@ -52,23 +64,12 @@ fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
         }
     }
     let scale = table.numbers("scale")?.unwrap_or([1.0; 3]);
-    let round = |shape: Shape| {
-        let [radius, half] = table.required(kind, table.numbers(kind)?)?;
-        Ok((shape, [radius, half, 0.0]))
-    };
     let hull = |points: &[Vector3<f64>]| {
         let hull = Polyhedron::hull(points);
         let hull = hull.map_err(|error| table.error(kind, error.to_string()))?;
         Ok((Shape::Convex(Arc::new(hull)), scale))
     };
     let (shape, size) = match kind {
-        "box" => (Shape::Box, table.required(kind, table.numbers(kind)?)?),
-        "sphere" => {
-            let radius = table.required(kind, table.number(kind)?)?;
-            (Shape::Sphere, [radius, 0.0, 0.0])
-        }
-        "capsule" => round(Shape::Capsule)?,
-        "cylinder" => round(Shape::Cylinder)?,
         "convex" => {
             let points = table.required(kind, table.rows(kind)?)?;
             let points = points.iter().map(|point| <[f64; 3]>::try_from(point.as_slice()));
@@ -83,7 +84,7 @@ fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
             let mesh = Mesh::load(path).map_err(|error| table.error(kind, error.to_string()))?;
             hull(&mesh.points.into_iter().map(Vector3::from).collect::<Vec<_>>())?
         }
-        _ => {
+        "height_field" => {
             let rows = table.required(kind, table.rows(kind)?)?;
             let columns = rows.first().map_or(0, Vec::len);
             if rows.iter().any(|row| row.len() != columns) {
@@ -94,11 +95,27 @@ fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
             let field = field.map_err(|error| table.error(kind, error.to_string()))?;
             (Shape::HeightField(Arc::new(field)), scale)
         }
+        _ => read_plain(table, kind)?,
     };
     let field = if scaled { "scale" } else { kind };
     for found in shape.sizes(&size).iter().copied() {
         table.demand(field, found > 0.0, "must be positive", found, "m")?;
     }
+    Ok((shape, size))
+}
+
+/// One that has nothing but sizes: their list, or the only one.
+fn read_plain(table: &Table, kind: &str) -> Result<(Shape, [f64; 3]), Error> {
+    let shape = Shape::PLAIN.into_iter().find(|shape| shape.name() == kind);
+    let shape = table.required(kind, shape)?;
+    let size = match shape.size_names().len() {
+        1 => [table.required(kind, table.number(kind)?)?, 0.0, 0.0],
+        2 => {
+            let [first, second] = table.required(kind, table.numbers(kind)?)?;
+            [first, second, 0.0]
+        }
+        _ => table.required(kind, table.numbers(kind)?)?,
+    };
     Ok((shape, size))
 }
 
@@ -134,4 +151,87 @@ pub(super) fn read_filter(table: &Table) -> Result<Filter, Error> {
         Ok(number as u32)
     };
     Ok(Filter { contype: bits("contype")?, conaffinity: bits("conaffinity")? })
+}
+
+/// Position and orientation, where they are not those of the frame.
+pub(super) fn write_pose(text: &mut String, position: &[f64], orientation: [f64; 4]) {
+    if position.iter().any(|&x| x != 0.0) {
+        field(text, "position", &list(position));
+    }
+    if orientation != [1.0, 0.0, 0.0, 0.0] {
+        field(text, "orientation", &list(&orientation));
+    }
+}
+
+/// Writes a shape; meshes are named relative to `directory`.
+pub(super) fn write(text: &mut String, shape: &ColliderDescription, name: &str, directory: &Path) {
+    if !name.is_empty() {
+        field(text, "name", &string(name));
+    }
+    let size = &shape.size;
+    match &shape.shape {
+        Shape::Convex(hull) => match shape.mesh.as_deref().and_then(|m| relative(m, directory)) {
+            Some(mesh) => {
+                field(text, "mesh", &string(&mesh));
+                if *size != [1.0; 3] {
+                    field(text, "scale", &list(size));
+                }
+            }
+            None => {
+                let points = hull.vertices().iter();
+                let points = points.map(|p| list(&[p.x * size[0], p.y * size[1], p.z * size[2]]));
+                field(text, "convex", &format!("[{}]", points.collect::<Vec<_>>().join(", ")));
+            }
+        },
+        Shape::HeightField(heights) => {
+            let rows = heights.heights().chunks(heights.columns());
+            let rows = rows.map(|row| list(&row.iter().map(|h| h * size[2]).collect::<Vec<_>>()));
+            field(text, "height_field", &format!("[{}]", rows.collect::<Vec<_>>().join(", ")));
+            let [x, y] = heights.spacing();
+            field(text, "spacing", &list(&[x * size[0], y * size[1]]));
+        }
+        plain => match plain.sizes(size) {
+            [size] => field(text, plain.name(), &number(*size)),
+            sizes => field(text, plain.name(), &list(sizes)),
+        },
+    }
+    write_pose(text, &shape.position, shape.orientation);
+    write_surface(text, shape.material, shape.filter);
+}
+
+/// A path from a directory to a file, if both are there; otherwise the path itself. Nothing where a scene in the
+/// directory may not read the file.
+fn relative(file: &str, directory: &Path) -> Option<String> {
+    let here = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let (Ok(path), Ok(base)) = (std::fs::canonicalize(file), std::fs::canonicalize(here)) else {
+        return Some(file.to_string());
+    };
+    reach::check(&path, &base).ok()?;
+    let common = path.components().zip(base.components()).take_while(|(a, b)| a == b).count();
+    let up = base.components().skip(common).map(|_| Component::ParentDir);
+    let way: PathBuf = up.chain(path.components().skip(common)).collect();
+    Some(way.display().to_string())
+}
+
+/// Writes a material.
+pub(super) fn write_material(text: &mut String, material: Material) {
+    field(text, "mu", &number(material.mu));
+    if let Some(mu_static) = material.mu_static {
+        field(text, "mu_static", &number(mu_static));
+    }
+    if material.restitution != 0.0 {
+        field(text, "restitution", &number(material.restitution));
+    }
+}
+
+/// Writes what a surface is made of, if it has a material of its own, and what it touches.
+pub(super) fn write_surface(text: &mut String, material: Option<Material>, filter: Filter) {
+    if let Some(material) = material {
+        write_material(text, material);
+    }
+    for (name, bits) in [("contype", filter.contype), ("conaffinity", filter.conaffinity)] {
+        if bits != 1 {
+            field(text, name, &bits.to_string());
+        }
+    }
 }

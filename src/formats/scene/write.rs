@@ -2,14 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
+use super::shape::{write_material, write_pose, write_surface};
+use super::toml_values::{field, list, number, string};
+use super::{joint, shape};
 use crate::assemble::{
-    ActuatorDescription, BodyDescription, ColliderDescription, Description, EqualityDescription,
-    Filter, HalfSpaceDescription, JointDescription, Material,
+    ActuatorDescription, BodyDescription, Description, EqualityDescription, HalfSpaceDescription,
 };
-use crate::formats::reach;
-use crate::model::{ActuatorKind, EqualityKind, JointKind, Settings, Shape};
+use crate::model::{ActuatorKind, EqualityKind, JointKind, Settings};
 
 impl Description {
     /// The text of a scene file that says the same, with comments. Meshes are named relative to `directory`,
@@ -25,9 +26,9 @@ impl Description {
             write_half_space(&mut text, half_space, name);
         }
         let directory = directory.as_ref();
-        for (shape, name) in self.colliders.iter().zip(&names.shapes) {
+        for (collider, name) in self.colliders.iter().zip(&names.shapes) {
             text.push_str("\n[[shape]]\n");
-            write_shape(&mut text, shape, name, directory);
+            shape::write(&mut text, collider, name, directory);
         }
         for (body, name) in self.bodies.iter().zip(&names.bodies) {
             write_body(&mut text, body, name, &names, directory);
@@ -222,46 +223,6 @@ fn comment(text: &mut String, line: &str) {
     let _ = writeln!(text, "# {line}");
 }
 
-fn field(text: &mut String, name: &str, value: &str) {
-    let _ = writeln!(text, "{name} = {value}");
-}
-
-fn string(value: &str) -> String {
-    toml::Value::String(value.to_string()).to_string()
-}
-
-/// The shortest text that reads as the same number.
-fn number(x: f64) -> String {
-    let text = format!("{x:?}");
-    text.strip_suffix(".0").map(str::to_string).unwrap_or(text)
-}
-
-fn list(numbers: &[f64]) -> String {
-    let numbers: Vec<String> = numbers.iter().map(|&x| number(x)).collect();
-    format!("[{}]", numbers.join(", "))
-}
-
-fn write_material(text: &mut String, material: Material) {
-    field(text, "mu", &number(material.mu));
-    if let Some(mu_static) = material.mu_static {
-        field(text, "mu_static", &number(mu_static));
-    }
-    if material.restitution != 0.0 {
-        field(text, "restitution", &number(material.restitution));
-    }
-}
-
-fn write_surface(text: &mut String, material: Option<Material>, filter: Filter) {
-    if let Some(material) = material {
-        write_material(text, material);
-    }
-    for (name, bits) in [("contype", filter.contype), ("conaffinity", filter.conaffinity)] {
-        if bits != 1 {
-            field(text, name, &bits.to_string());
-        }
-    }
-}
-
 fn write_half_space(text: &mut String, half_space: &HalfSpaceDescription, name: &str) {
     text.push_str("\n[[half_space]]\n");
     field(text, "name", &string(name));
@@ -270,64 +231,6 @@ fn write_half_space(text: &mut String, half_space: &HalfSpaceDescription, name: 
         field(text, "offset", &number(half_space.offset));
     }
     write_surface(text, half_space.material, half_space.filter);
-}
-
-fn write_pose(text: &mut String, position: &[f64], orientation: [f64; 4]) {
-    if position.iter().any(|&x| x != 0.0) {
-        field(text, "position", &list(position));
-    }
-    if orientation != [1.0, 0.0, 0.0, 0.0] {
-        field(text, "orientation", &list(&orientation));
-    }
-}
-
-fn write_shape(text: &mut String, shape: &ColliderDescription, name: &str, directory: &Path) {
-    if !name.is_empty() {
-        field(text, "name", &string(name));
-    }
-    let size = &shape.size;
-    match &shape.shape {
-        Shape::Box => field(text, "box", &list(size)),
-        Shape::Sphere => field(text, "sphere", &number(size[0])),
-        Shape::Capsule => field(text, "capsule", &list(&size[..2])),
-        Shape::Cylinder => field(text, "cylinder", &list(&size[..2])),
-        Shape::Convex(hull) => match shape.mesh.as_deref().and_then(|m| relative(m, directory)) {
-            Some(mesh) => {
-                field(text, "mesh", &string(&mesh));
-                if *size != [1.0; 3] {
-                    field(text, "scale", &list(size));
-                }
-            }
-            None => {
-                let points = hull.vertices().iter();
-                let points = points.map(|p| list(&[p.x * size[0], p.y * size[1], p.z * size[2]]));
-                field(text, "convex", &format!("[{}]", points.collect::<Vec<_>>().join(", ")));
-            }
-        },
-        Shape::HeightField(heights) => {
-            let rows = heights.heights().chunks(heights.columns());
-            let rows = rows.map(|row| list(&row.iter().map(|h| h * size[2]).collect::<Vec<_>>()));
-            field(text, "height_field", &format!("[{}]", rows.collect::<Vec<_>>().join(", ")));
-            let [x, y] = heights.spacing();
-            field(text, "spacing", &list(&[x * size[0], y * size[1]]));
-        }
-    }
-    write_pose(text, &shape.position, shape.orientation);
-    write_surface(text, shape.material, shape.filter);
-}
-
-/// A path from a directory to a file, if both are there; otherwise the path itself. Nothing where a scene in the
-/// directory may not read the file.
-fn relative(file: &str, directory: &Path) -> Option<String> {
-    let here = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-    let (Ok(path), Ok(base)) = (std::fs::canonicalize(file), std::fs::canonicalize(here)) else {
-        return Some(file.to_string());
-    };
-    reach::check(&path, &base).ok()?;
-    let common = path.components().zip(base.components()).take_while(|(a, b)| a == b).count();
-    let up = base.components().skip(common).map(|_| Component::ParentDir);
-    let way: PathBuf = up.chain(path.components().skip(common)).collect();
-    Some(way.display().to_string())
 }
 
 fn write_body(
@@ -342,7 +245,7 @@ fn write_body(
     if let Some(parent) = &body.parent {
         field(text, "parent", &string(&names.body(parent)));
     }
-    if let Some(joint) = joint_table(&body.joint) {
+    if let Some(joint) = joint::inline_table(&body.joint) {
         field(text, "joint", &joint);
     }
     write_pose(text, &body.joint.position, body.joint.orientation);
@@ -365,49 +268,10 @@ fn write_body(
             field(text, name, &list(vector));
         }
     }
-    for shape in &body.colliders {
+    for collider in &body.colliders {
         text.push_str("[[body.shape]]\n");
-        write_shape(text, shape, &shape.name, directory);
+        shape::write(text, collider, &collider.name, directory);
     }
-}
-
-/// The joint in one line; nothing for a free one with nothing special.
-fn joint_table(joint: &JointDescription) -> Option<String> {
-    let free = joint.kind == JointKind::Free;
-    let mut entries = vec![format!("type = {}", string(joint.kind.name()))];
-    if !joint.name.is_empty() {
-        entries.push(format!("name = {}", string(&joint.name)));
-    }
-    if joint.kind.has_axis() {
-        entries.push(format!("axis = {}", list(&joint.axis)));
-    }
-    if !free && joint.anchor != [0.0; 3] {
-        entries.push(format!("anchor = {}", list(&joint.anchor)));
-    }
-    if let Some(limits) = &joint.limits {
-        entries.push(format!("limits = {}", list(limits)));
-    }
-    for (name, value) in [
-        ("armature", joint.armature),
-        ("damping", joint.damping),
-        ("friction", joint.friction),
-        ("stiffness", joint.stiffness),
-        ("rest", joint.rest),
-    ] {
-        if value != 0.0 {
-            entries.push(format!("{name} = {}", number(value)));
-        }
-    }
-    // A free body starts at its position, with its velocity.
-    for (name, numbers) in [("q", &joint.q), ("v", &joint.v)] {
-        match numbers.as_slice() {
-            _ if free => {}
-            [] | [0.0] => {}
-            [x] => entries.push(format!("{name} = {}", number(*x))),
-            numbers => entries.push(format!("{name} = {}", list(numbers))),
-        }
-    }
-    (!free || entries.len() > 1).then(|| format!("{{ {} }}", entries.join(", ")))
 }
 
 fn write_actuator(text: &mut String, actuator: &ActuatorDescription, name: &str, names: &Names) {

@@ -45,12 +45,13 @@ impl Noise {
             let own = joints.required(name, joints.table(name)?)?;
             own.only(&["position", "rotation_deg", "velocity", "angular_velocity"])?;
             let kind = model.bodies[body].joint.kind;
-            let slides = matches!(kind, JointKind::Free | JointKind::Prismatic);
+            let slides = kind.translations() > 0;
+            let turns = kind.translations() < kind.nv();
             for (field, used) in [
                 ("position", slides),
                 ("velocity", slides),
-                ("rotation_deg", kind != JointKind::Prismatic),
-                ("angular_velocity", kind != JointKind::Prismatic),
+                ("rotation_deg", turns),
+                ("angular_velocity", turns),
             ] {
                 if own.has(field) && !used {
                     let message = format!("has no meaning for a joint that is {}", kind.name());

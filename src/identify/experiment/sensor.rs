@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 
 use crate::Error;
 use crate::ad::Real;
-use crate::model::{Joint, JointKind, Model, ParameterRef, Parameters};
+use crate::model::{Joint, Model, ParameterRef, Parameters};
 use crate::table::Table;
 
 /// What a sensor reads.
@@ -244,7 +244,7 @@ fn quaternion(joint: &Joint, part: usize) -> bool {
     coordinates.is_some_and(|(first, _)| part >= first)
 }
 
-/// The hinge whose angle is a number of the configuration.
+/// The hinge whose angle is a number of the configuration and can be told up to whole turns only.
 pub(crate) fn hinge(model: &Model, k: usize) -> Option<&Joint> {
-    joint_of(model, k).map(|(joint, _)| joint).filter(|joint| joint.kind == JointKind::Revolute)
+    joint_of(model, k).map(|(joint, _)| joint).filter(|joint| joint.kind.comes_round())
 }

@@ -6,7 +6,7 @@ use super::recorded_state::recorded;
 use super::start_in_flight::{LEAST_FRAMES, in_flight};
 use crate::identify::data::{Dataset, Window};
 use crate::identify::experiment::{Experiment, InitialState, Noise};
-use crate::model::{Joint, JointKind};
+use crate::model::Joint;
 use crate::state::State;
 
 /// Frames that a smoothed start is taken from.
@@ -95,10 +95,5 @@ fn parabolas(
 
 /// The standard deviation of what velocity `k` of a joint moves.
 fn deviation(joint: &Joint, k: usize, noise: &Noise) -> f64 {
-    let moves = match joint.kind {
-        JointKind::Free => k < 3,
-        JointKind::Prismatic => true,
-        JointKind::Fixed | JointKind::Ball | JointKind::Revolute => false,
-    };
-    if moves { noise.position } else { noise.rotation }
+    if k < joint.kind.translations() { noise.position } else { noise.rotation }
 }

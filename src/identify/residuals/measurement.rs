@@ -10,7 +10,7 @@ use crate::identify::data::{Dataset, Window};
 use crate::identify::experiment::{
     Experiment, InitialState, Noise, Reading, RobustLoss, Sensor, StateNumber, hinge,
 };
-use crate::model::{Joint, JointKind, Model, Parameters, System};
+use crate::model::{Joint, Model, Parameters, System};
 use crate::simulation::StepReport;
 use crate::spatial::{conjugate, log, product};
 use crate::state::{Coordinates, State};
@@ -278,11 +278,8 @@ struct Weights {
 impl Weights {
     fn of(joint: &Joint, coordinates: Coordinates) -> Weights {
         // A slide counts as a position, a hinge as an angle.
-        let slides = usize::from(joint.kind == JointKind::Prismatic);
-        match coordinates.quaternion() {
-            Some((plain, turns)) => Weights { linear: turns, plain },
-            None => Weights { linear: slides, plain: 1 },
-        }
+        let plain = coordinates.quaternion().map_or(1, |(plain, _)| plain);
+        Weights { linear: joint.kind.translations(), plain }
     }
 
     fn configuration(&self, k: usize, noise: &Noise) -> f64 {
@@ -393,7 +390,7 @@ fn residuals_of_frame(measurement: &Measurement, known: Known) -> usize {
 /// The turns, rad, by which the angle of a hinge can be off and the bodies be where they should; none of a
 /// joint that is stopped by limits before it comes round.
 pub(crate) fn whole_turns(joint: &Joint, angle: f64) -> f64 {
-    match joint.kind == JointKind::Revolute && !joint.limited && angle.is_finite() {
+    match joint.kind.comes_round() && !joint.limited && angle.is_finite() {
         true => TAU * (angle / TAU).round(),
         false => 0.0,
     }

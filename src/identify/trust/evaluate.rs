@@ -5,7 +5,7 @@ use crate::identify::experiment::Experiment;
 use crate::identify::parallel;
 use crate::identify::residuals::{in_flight, recorded, replay, whole_turns};
 use crate::linalg::norm;
-use crate::model::{Joint, JointKind, Model, Parameters};
+use crate::model::{Joint, Model, Parameters};
 use crate::simulation::StepReport;
 use crate::state::State;
 use crate::trajectory::Known;
@@ -174,7 +174,7 @@ impl Errors {
         let away = simulated.difference(model.coordinates(), recorded);
         for joint in model.bodies.iter().map(|body| &body.joint) {
             let [linear, angular] = recorded_directions(known, joint);
-            let angles = 1 + usize::from(joint.kind == JointKind::Revolute);
+            let angles = 1 + usize::from(joint.kind.has_axis());
             for (kind, directions) in [(0, linear), (angles, angular)] {
                 if directions.is_empty() {
                     continue;
@@ -201,9 +201,7 @@ impl Errors {
 /// The directions of a joint in which its configuration is recorded, by their places in the velocity:
 /// along which it moves, and about which it turns.
 fn recorded_directions(known: Known, joint: &Joint) -> [Vec<usize>; 2] {
-    let slides = usize::from(joint.kind == JointKind::Prismatic);
-    let quaternion = joint.kind.coordinates().and_then(|coordinates| coordinates.quaternion());
-    let linear = quaternion.map_or(slides, |(_, turns)| turns);
+    let linear = joint.kind.translations();
     let recorded = (0..joint.kind.nv()).filter(|&k| known.configuration(joint, k));
     let (moves, turns): (Vec<usize>, Vec<usize>) = recorded.partition(|&k| k < linear);
     [moves, turns].map(|directions| directions.into_iter().map(|k| joint.v + k).collect())

@@ -285,8 +285,7 @@ impl<'a> Watcher<'a> {
 
     fn is_still(&self, bodies: &[usize], state: &State<f64>) -> bool {
         bodies.iter().map(|&body| &self.model.bodies[body].joint).all(|joint| {
-            let slides = usize::from(joint.kind == JointKind::Prismatic);
-            let linear = if joint.kind == JointKind::Free { 3 } else { slides };
+            let linear = joint.kind.translations();
             let v = &state.v[joint.v..joint.v + joint.kind.nv()];
             let [along, about] = [&v[..linear], &v[linear..]].map(crate::linalg::norm);
             along <= STILL[0] && about <= STILL[1]

@@ -164,7 +164,7 @@ pub(super) fn of_joints(scene: &Scene, recordings: &[&Trajectory], most: usize) 
         }
         let [angle, length, time] = read;
         for (k, &body) in bodies.iter().enumerate().filter(|&(k, _)| followed[k]) {
-            let slides = kinds[k] == JointKind::Prismatic;
+            let slides = kinds[k].slides();
             let factor = if slides { length / time } else { angle / time };
             let pairs: Vec<(f64, f64)> = tracks.iter().flat_map(|track| track.pairs(k)).collect();
             let question = rates_of_joints(&pairs, slides, factor);
@@ -295,10 +295,9 @@ impl Subject<'_> {
         let most = if far_off { 0.65 } else { 0.4 };
         let joints: Vec<JointKind> =
             self.bodies.iter().map(|&body| self.scene.model.bodies[body].joint.kind).collect();
-        let has = |kind| joints.contains(&kind);
         let tried = OTHERS.iter().filter(|units| {
-            (units.angle == 1.0 || has(JointKind::Revolute))
-                && (units.length == 1.0 || has(JointKind::Prismatic))
+            (units.angle == 1.0 || joints.iter().any(|kind| kind.turns()))
+                && (units.length == 1.0 || joints.iter().any(|kind| kind.slides()))
         });
         let tried: Vec<(&Units, Tally)> = tried
             .map(|units| (units, self.tally(tracks, units)))
@@ -306,7 +305,7 @@ impl Subject<'_> {
             .collect();
         let least = tried.iter().map(|(_, found)| found.share()).fold(1.0, f64::min);
         let best = tried.into_iter().find(|(_, found)| found.share() <= least + 0.05);
-        let turns = joints[joint] == JointKind::Revolute;
+        let turns = joints[joint].turns();
         let unit = if turns { "rad/s²" } else { "m/s²" };
         let body = &self.scene.model.bodies[self.bodies[joint]].name;
         let wrong = format!(
@@ -363,7 +362,7 @@ impl Subject<'_> {
             let Some(mut found) = Parabolas::of(track, first, count) else { break };
             if found.moves.iter().any(|&moves| moves) {
                 for (k, &body) in self.bodies.iter().enumerate() {
-                    let slides = model.bodies[body].joint.kind == JointKind::Prismatic;
+                    let slides = model.bodies[body].joint.kind.slides();
                     let unit = if slides { units.length } else { units.angle };
                     found.position[k] *= unit;
                     found.rate[k] *= unit / units.time;

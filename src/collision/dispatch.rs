@@ -1,19 +1,49 @@
-//! Any two shapes.
+//! Which algorithm finds the contacts of which shapes: the one place of this room that names them.
 
 use nalgebra::Vector3;
 
 use super::capsule_convex::convex_capsule;
 use super::convex_convex::convex_convex;
 use super::cylinder::{facing, is_along, towards_capsule};
+use super::half_space::{self, Ground};
 use super::height_field::{Terrain, field_capsule, field_convex, field_sphere};
 use super::hull::Hull;
 use super::sphere_convex::convex_sphere;
 use super::sphere_cylinder::cylinder_sphere;
 use super::{
-    FEATURES, Pose, Witness, box_box, capsule_capsule, sphere_box, sphere_capsule, sphere_sphere,
+    FEATURES, Pose, SurfacePoint, Witness, box_box, capsule_capsule, sphere_box, sphere_capsule,
+    sphere_sphere,
 };
 use crate::ad::Real;
-use crate::model::{Polyhedron, Shape};
+use crate::model::{Plane, Polyhedron, Shape};
+
+/// Pushes the points of a shape that may touch a half-space.
+///
+/// Vertices of polyhedra and of height fields are pushed if they are at most `reach` (m) above the
+/// half-space, points of other shapes always. `size`: what [`Shape`] says of each.
+///
+/// Feature, below [`Shape::contact_points`]: of a box a corner (bits 0, 1, 2: the upper side in x, y, z);
+/// of a capsule the lower or the upper end; of a cylinder four points of the lower rim (0 to 3), four of the
+/// upper, and the lowest point of each (8, 9); of a polyhedron a vertex, of a height field a node.
+pub fn half_space_points<T: Real>(
+    shape: &Shape,
+    size: Vector3<T>,
+    pose: &Pose<T>,
+    plane: &Plane<T>,
+    reach: f64,
+    out: &mut Vec<SurfacePoint<T>>,
+) {
+    let ground = Ground::seen_from(pose, plane);
+    match shape {
+        Shape::Box => half_space::corners(size, &ground, out),
+        Shape::Sphere => half_space::ball(size.x, &ground, out),
+        Shape::Capsule => half_space::ends(size, &ground, out),
+        Shape::Cylinder => half_space::rims(size, &ground, out),
+        Shape::Wedge => half_space::vertices(Polyhedron::wedge(), size, &ground, reach, out),
+        Shape::Convex(polyhedron) => half_space::vertices(polyhedron, size, &ground, reach, out),
+        Shape::HeightField(field) => half_space::nodes(field, size, &ground, reach, out),
+    }
+}
 
 /// Pushes the possible contacts of two shapes that are at most `reach` (m) wide, normals from the
 /// first to the second. Nothing is pushed if the shapes are further apart than that.
@@ -119,13 +149,11 @@ pub fn supports(shapes: [&Shape; 2]) -> bool {
 
 /// Every [`Witness::feature`] of two shapes is below.
 pub fn features(shapes: [&Shape; 2]) -> usize {
-    let own = |shape: &Shape| match shape {
-        Shape::Sphere => 1,
-        Shape::Capsule => 3,
-        Shape::Box => Polyhedron::cube().features(),
-        Shape::Cylinder => Polyhedron::cylinder().features(),
-        Shape::Convex(polyhedron) => polyhedron.features(),
-        Shape::HeightField(field) => Terrain::<f64>::features(field),
+    let own = |shape: &Shape| match (shape, shape.polyhedron()) {
+        (_, Some((polyhedron, _))) => polyhedron.features(),
+        (Shape::HeightField(field), _) => Terrain::<f64>::features(field),
+        (Shape::Capsule, _) => 3,
+        _ => 1,
     };
     match shapes {
         [Shape::Box, Shape::Box] => FEATURES,
@@ -136,13 +164,6 @@ pub fn features(shapes: [&Shape; 2]) -> usize {
 
 /// The polyhedron that replaces a shape, if there is one.
 fn hull<T: Real>(shape: &Shape, size: Vector3<T>) -> Option<Hull<'_, T>> {
-    match shape {
-        Shape::Box => Some(Hull { polyhedron: Polyhedron::cube(), scale: size }),
-        Shape::Cylinder => {
-            let scale = Vector3::new(size.x, size.x, size.y);
-            Some(Hull { polyhedron: Polyhedron::cylinder(), scale })
-        }
-        Shape::Convex(polyhedron) => Some(Hull { polyhedron, scale: size }),
-        Shape::Sphere | Shape::Capsule | Shape::HeightField(_) => None,
-    }
+    let (polyhedron, scale) = shape.polyhedron()?;
+    Some(Hull { polyhedron, scale: Vector3::from(scale.map(|k| size[k])) })
 }
