@@ -10,6 +10,10 @@ use super::quadratic::{Problem, Scale};
 use crate::ad::Real;
 use crate::linalg::{PivotedCholesky, largest_eigenvalue};
 
+/// Iterations at most.
+pub(super) const ITERATIONS: usize = 2000;
+/// Weight alpha of the proximal term, relative to the largest eigenvalue L.
+const PROXIMAL: f64 = 1e-6;
 const ADAPTATION_PERIOD: usize = 5;
 /// Ratio of primal and dual residual beyond which rho changes ([LeLidec21], appendix A).
 const ADAPTATION_THRESHOLD: f64 = 10.0;
@@ -38,13 +42,12 @@ pub(super) struct Admm<T> {
 }
 
 impl<T: Real> Admm<T> {
-    /// Starts at `z` with multipliers `y` = -`g`. `proximal` is alpha relative to L.
+    /// Starts at `z` with multipliers `y` = -`g`.
     pub fn start<S: FeasibleSet<T>>(
         &mut self,
         problem: &Problem<T, S>,
         scale: &Scale,
         (z, g): (&[T], &[T]),
-        proximal: f64,
     ) {
         let n = problem.n();
         self.stretch.clear();
@@ -64,7 +67,7 @@ impl<T: Real> Admm<T> {
         // rho = sqrt(L alpha) (L / alpha)^0.4   [LeLidec21], appendix A
         let largest = largest_eigenvalue(&self.p, n, &mut self.scratch);
         let largest = if largest > 0.0 { largest } else { 1.0 };
-        self.alpha = proximal * largest;
+        self.alpha = PROXIMAL * largest;
         self.condition = largest / self.alpha;
         self.rho = (largest * self.alpha).sqrt() * self.condition.powf(0.4);
         self.factor();
@@ -79,17 +82,16 @@ impl<T: Real> Admm<T> {
         self.cholesky.factor(&self.shifted, n);
     }
 
-    /// Iterates until `limit` iterations are spent or neither residual is above `tolerance`; writes
+    /// Iterates until all [`ITERATIONS`] are spent or neither residual is above `tolerance`; writes
     /// z. Returns the iterations.
     pub fn iterate<S: FeasibleSet<T>>(
         &mut self,
         problem: &Problem<T, S>,
         tolerance: f64,
-        limit: usize,
         z: &mut [T],
     ) -> usize {
         let mut spent = 0;
-        while spent < limit {
+        while spent < ITERATIONS {
             spent += 1;
             let (primal, dual) = self.step(problem);
             if primal.max(dual) <= tolerance {

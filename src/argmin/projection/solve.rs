@@ -1,7 +1,7 @@
 //! The solver behind [`NonnegativeQp`](super::NonnegativeQp) and [`DiskQcqp`](super::DiskQcqp):
 //! argmin 1/2 z'Pz + q'z over a simple set, the projections of [LeLidec21] (5).
 
-use super::admm::Admm;
+use super::admm::{Admm, ITERATIONS};
 use super::feasible_set::{Face, FeasibleSet};
 use super::low_rank::LowRank;
 use super::primal_dual::InteriorPoint;
@@ -32,16 +32,11 @@ pub struct ProjectionSettings {
     pub tolerance: f64,
     /// By what.
     pub method: ProjectionMethod,
-    /// Limit of ADMM iterations.
-    pub admm_iterations: usize,
-    /// Weight alpha of the proximal term of ADMM, relative to the largest eigenvalue.
-    pub proximal: f64,
 }
 
 impl Default for ProjectionSettings {
     fn default() -> Self {
-        let method = ProjectionMethod::Auto;
-        ProjectionSettings { tolerance: 1e-12, method, admm_iterations: 2000, proximal: 1e-6 }
+        ProjectionSettings { tolerance: 1e-12, method: ProjectionMethod::Auto }
     }
 }
 
@@ -111,7 +106,7 @@ pub(super) fn solve<T: Real, S: FeasibleSet<T>>(
         newton.finish(problem, &w.scale);
     }
     if settings.method == ProjectionMethod::Admm && w.newton.best.residual > tolerance {
-        status = admm(problem, settings, w, spent);
+        status = admm(problem, tolerance, w, spent);
     }
     if w.newton.best.residual <= tolerance {
         status = Status::Solved;
@@ -151,16 +146,16 @@ fn interior_point<T: Real, S: FeasibleSet<T>>(
 // ADMM to a tenth of the tolerance in its own residuals.
 fn admm<T: Real, S: FeasibleSet<T>>(
     problem: &Problem<T, S>,
-    settings: &ProjectionSettings,
+    tolerance: f64,
     w: &mut ProjectionWorkspace<T>,
     iterations: &mut usize,
 ) -> Status {
-    let (newton, admm, limit) = (&mut w.newton, &mut w.admm, settings.admm_iterations);
-    admm.start(problem, &w.scale, (&newton.best.z, &newton.best.g), settings.proximal);
-    let spent = admm.iterate(problem, 0.1 * settings.tolerance, limit, &mut newton.current.z);
+    let (newton, admm) = (&mut w.newton, &mut w.admm);
+    admm.start(problem, &w.scale, (&newton.best.z, &newton.best.g));
+    let spent = admm.iterate(problem, 0.1 * tolerance, &mut newton.current.z);
     *iterations += spent;
     newton.resume(problem, &w.scale);
-    if spent < limit { Status::Stalled } else { Status::IterationLimit }
+    if spent < ITERATIONS { Status::Stalled } else { Status::IterationLimit }
 }
 
 /// The face and the margin of each block at the solution `z`; `visit` takes the block, its face
