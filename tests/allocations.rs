@@ -121,6 +121,7 @@ fn bodies_that_touch_each_other_allocate_nothing() {
         "compliance = 0",
         "solver = 'pyramid'",
         "solver = 'convex_relaxation'",
+        "solver = 'convex_pyramid'",
         "solver = 'staggered'\nderivative = 'implicit'",
     ] {
         let text = format!("[simulation]\ntime_step = 0.01\n{simulation}\n{FLOOR}{BODIES}");

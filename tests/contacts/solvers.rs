@@ -71,11 +71,9 @@ fn the_relaxation_lifts_what_slides_and_holds_what_sticks() {
     assert!(after.z.abs() < 1e-10);
     assert!(exact > 0.0);
     // Sticking, it is the exact law.
-    for solver in [
-        ContactSolver::ConvexRelaxation,
-        ContactSolver::ConvexPyramid,
-        ContactSolver::Coupled,
-    ] {
+    for solver in
+        [ContactSolver::ConvexRelaxation, ContactSolver::ConvexPyramid, ContactSolver::Coupled]
+    {
         let (_, after) = lost(&sliding(solver, 0.01, 0.4));
         assert!(after.norm() < 1e-12, "{solver:?}: {after}");
     }

@@ -167,6 +167,7 @@ fn adjoints_of_trees_and_crates_are_products_with_their_jacobians() {
         ("", ""),
         ("solver = 'pyramid'", ""),
         ("solver = 'convex_relaxation'", ""),
+        ("solver = 'convex_pyramid'", ""),
         ("compliance = 1e-2", ""),
         ("compliance = 0", ""),
         ("static_speed = 0.05", "\nmu_static = 0.5"),

@@ -392,6 +392,7 @@ fn the_structured_way_agrees_for_each_law_and_compliance() {
     for line in [
         "solver = 'pyramid'",
         "solver = 'convex_relaxation'",
+        "solver = 'convex_pyramid'",
         "compliance = 1e-2",
         "compliance = 0",
         "static_speed = 0.05",
