@@ -54,7 +54,7 @@ pub enum Stage {
     Sweeps,
     /// The interior point, and Newton steps from it.
     InteriorPoint,
-    /// The proximal point method: from the best impulses found before, from none, from those of the convex relaxation.
+    /// The proximal point method: from the best impulses found before, from none, and on from there.
     ProximalPoint,
     /// Sweeps and damped Newton steps in rounds.
     Rounds,

@@ -57,8 +57,8 @@ const WEIGHT_NEAR: f64 = 1e-3;
 const PROXIMAL_STARTS: [(Start, Weights); 4] = [
     (Start::Best, Weights::Uniform),
     (Start::Nothing, Weights::Own),
-    (Start::Convex, Weights::Uniform),
-    (Start::Convex, Weights::Own),
+    (Start::Last, Weights::Uniform),
+    (Start::Last, Weights::Own),
 ];
 /// Multiplications, about, that iterations on one problem may take, and iterations that any problem may take. Only
 /// islands of hundreds of velocities come to this limit.
@@ -83,8 +83,8 @@ enum Start {
     /// The best found so far.
     Best,
     Nothing,
-    /// Those of the convex relaxation.
-    Convex,
+    /// Where the start before has ended.
+    Last,
 }
 
 /// The memory of the search, which runs on values.
@@ -252,7 +252,7 @@ impl Search {
         }
         let mut before = best;
         self.kept.clone_from(&self.best);
-        let near = self.hasty && warm && best > tolerance && best <= NEAR;
+        let near = large && warm && best > tolerance && best <= NEAR;
         if near {
             let (most, part) = NEAR_ITERATIONS;
             let left = most.min(self.most / part);
@@ -271,10 +271,7 @@ impl Search {
             self.newton(data, scale, clean, &mut best, iterations);
             self.credit(Stage::Sweeps, best, &mut before);
         }
-        if best > tolerance
-            && *iterations < self.most
-            && self.interior_point(data, true, iterations)
-        {
+        if best > tolerance && *iterations < self.most && self.interior_point(data, iterations) {
             self.state.follow(data);
             self.keep_best(data, scale, &mut best);
             self.newton(data, scale, clean, &mut best, iterations);
@@ -294,11 +291,11 @@ impl Search {
             match start {
                 Start::Best => self.state.lambda.copy_from_slice(&self.kept),
                 Start::Nothing => self.state.lambda.fill(0.0),
-                Start::Convex => _ = self.interior_point(data, false, iterations),
+                Start::Last => {}
             }
             let iterations_left = self.most.saturating_sub(*iterations);
             // Not twice the same.
-            let goes_on = self.hasty && attempt == 0 && !near;
+            let goes_on = large && attempt == 0 && !near;
             let weight = if goes_on { WEIGHT_NEAR } else { WEIGHT };
             let goal = Goal { scale, enough, tolerance, iterations: iterations_left, weight };
             self.follow_anchors(data, weights, goal, &mut best, iterations);
@@ -352,13 +349,8 @@ impl Search {
         }
     }
 
-    /// Takes the interior point's impulses, with `shift` those of the exact law; false if it does not know a law of the problem.
-    fn interior_point(
-        &mut self,
-        data: &ContactData<f64>,
-        shift: bool,
-        iterations: &mut usize,
-    ) -> bool {
+    /// Takes the interior point's impulses; false if it does not know a law of the problem.
+    fn interior_point(&mut self, data: &ContactData<f64>, iterations: &mut usize) -> bool {
         let relaxed = data.laws.iter().any(|law| law.is_associated());
         let alike = |law: &Law| law.rows() == 1 || law.is_associated() == relaxed;
         if !data.laws.iter().all(|law| law.is_second_order() && alike(law)) {
@@ -375,8 +367,7 @@ impl Search {
             compliance: data.compliance,
             least: &self.zeros,
         };
-        let report =
-            self.interior_point.solve(&program, shift && !relaxed, INTERIOR_TOLERANCE, lambda);
+        let report = self.interior_point.solve(&program, !relaxed, INTERIOR_TOLERANCE, lambda);
         *iterations += report.iterations;
         true
     }
