@@ -429,6 +429,20 @@ impl<T: Real> ContactModes<T> {
         self.shortest_row
     }
 
+    /// Whether impulses are not unique.
+    pub fn shares(&self) -> bool {
+        self.range.is_deficient()
+    }
+
+    /// y with J y = `lambda` on the conditions that share the rule, where [some do](Self::shares).
+    pub fn sharing(&mut self, data: &ContactData<T>, lambda: &[T], y: &mut Vec<T>) {
+        self.gather(|r| lambda[r]);
+        y.clear();
+        y.resize(data.rows.velocities(), T::zero());
+        self.range.solve(&self.scratch, y);
+        data.solve_factor_transpose(y);
+    }
+
     /// y with J y = lambda - held on the conditions that share the rule, for the change of P with J.
     pub fn preimage(&self) -> &[T] {
         &self.preimage

@@ -157,7 +157,14 @@ impl Search {
             self.classify(data, scale, false, solution);
             solution.held.clear();
             solution.held.resize(data.rows.rows(), 0.0);
+            solution.sharing.clear();
+        } else if newton && warm && !keep && self.carries_on(data, scale, tolerance, solution) {
+            // Nothing is left to do.
         } else if newton {
+            solution.sharing.clear();
+            if warm && !keep {
+                self.state.lambda.copy_from_slice(&solution.impulses);
+            }
             let reached = self.search_with_restarts(data, scale, tolerance, warm, &mut iterations);
             // Twice: whether rounding makes the same solution a little worse is no reason to choose another rule.
             let least = (2.0 * reached).max(enough);
@@ -168,6 +175,7 @@ impl Search {
                 self.classify(data, scale, false, solution);
                 solution.held.fill(0.0);
                 solution.independent = None;
+                solution.sharing.clear();
                 self.hold(data, solution);
             }
         } else {
@@ -175,6 +183,7 @@ impl Search {
                 iterations = self.sweep_until(data, scale, tolerance);
             }
             self.classify(data, scale, false, solution);
+            solution.sharing.clear();
             solution.held.clear();
             solution.held.resize(data.rows.rows(), 0.0);
             if method == ContactMethod::Given {
