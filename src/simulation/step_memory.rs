@@ -77,7 +77,10 @@ impl<T: Real> StepMemory<T> {
             rest = after;
             if let Some(Impulses { sharing, .. }) = self.trees.get(tree) {
                 let Sharing { unique, contacts, independent, dependent, ref y } = *sharing;
-                let said = if unique { UNIQUE } else { f64::from(u8::from(!y.is_empty())) };
+                if !unique && y.is_empty() {
+                    continue;
+                }
+                let said = if unique { UNIQUE } else { SHARED_BY_Y };
                 let rank = independent.map_or(0, |rank| rank + 1);
                 let numbers = [said, contacts as f64, rank as f64, dependent];
                 let all = numbers.iter().chain(y);
@@ -117,12 +120,18 @@ impl<T: Real> StepMemory<T> {
             let (own, after) = rest.split_at(SHARING + entry.v.len());
             rest = after;
             let [said, contacts, rank, dependent] = [0, 1, 2, 3].map(|k| own[k].value());
+            let y = own[SHARING..].iter().map(|x| x.value());
+            // Numbers that no step has written say nothing.
+            let is_known = [SHARED_BY_Y, UNIQUE].contains(&said) && dependent.is_finite();
+            if !(is_known && y.clone().all(f64::is_finite)) {
+                continue;
+            }
             let sharing = &mut impulses.sharing;
             sharing.unique = said == UNIQUE;
             (sharing.contacts, sharing.dependent) = (contacts as usize, dependent);
             sharing.independent = (rank as usize).checked_sub(1);
-            if said == 1.0 {
-                sharing.y.extend(own[SHARING..].iter().map(|x| x.value()));
+            if !sharing.unique {
+                sharing.y.extend(y);
             }
         }
         for x in shared.chunks_exact(SHARED).filter(|x| x[0].value() > 0.0) {
@@ -166,10 +175,11 @@ impl StepMemory<f64> {
 /// How many numbers it takes to hold an impulse of a pair without numbers of its own.
 const SHARED: usize = 5;
 
-/// How many numbers it takes to say how friction is shared, besides y. The first is 1 if there is a y.
+/// How many numbers it takes to say how friction is shared, besides y.
 const SHARING: usize = 4;
 
-/// What it is where impulses are unique.
+/// The first of them, where there is a y, and where impulses are unique.
+const SHARED_BY_Y: f64 = 1.0;
 const UNIQUE: f64 = 2.0;
 
 /// How many numbers it takes to hold the impulses of a pair.

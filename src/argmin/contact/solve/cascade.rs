@@ -21,6 +21,7 @@ use super::super::natural_residual::{
 use super::super::problem::ContactData;
 use super::super::problem::{ContactMethod, CoupledContact};
 use super::super::solution::ContactSolution;
+use super::carried::Carried;
 use super::gauss_seidel;
 use super::newton::NewtonState;
 use super::proximal_point::{Goal, ProximalPoint, Weights};
@@ -101,6 +102,7 @@ pub(in crate::argmin::contact) struct Search {
     pub(in crate::argmin::contact) least_norm: LeastNormWorkspace,
     interior_point: ConeInteriorPoint,
     proximal_point: ProximalPoint,
+    pub(super) carried: Carried,
     zeros: Vec<f64>,
     /// What found the best impulses.
     stage: Stage,
@@ -158,7 +160,11 @@ impl Search {
             solution.held.clear();
             solution.held.resize(data.rows.rows(), 0.0);
             solution.sharing.clear();
-        } else if newton && warm && !keep && self.carries_on(data, scale, tolerance, solution) {
+        } else if newton
+            && warm
+            && !keep
+            && self.carries_on(data, scale, tolerance, (solution, &mut iterations))
+        {
             // Nothing is left to do.
         } else if newton {
             solution.sharing.clear();
