@@ -20,7 +20,7 @@ pub use block_rows::{BlockRows, RowBlock};
 pub(crate) use contact::{ContactData, ContactResponse, Perturbation, contradiction};
 pub use contact::{
     ContactFactor, ContactMethod, ContactResiduals, ContactSolution, ContactWorkspace,
-    CoupledContact, Law, Mode, SmoothedContact, SmoothedSolution,
+    CoupledContact, Law, Mode, Sharing, SmoothedContact, SmoothedSolution,
 };
 pub use impact::{
     CompressionRestitution, ConeFactor, ConeMode, ConeProgram, ConeSolution, ConeWorkspace, Impact,

@@ -199,9 +199,42 @@ impl<T: Real> ContactProblem<T> {
             let impulse = remembered(k).map(|x| x.value());
             self.solution.impulses.extend_from_slice(&impulse[..law.rows()]);
         }
+        self.recall_sharing(posed, island);
         self.call();
         let ContactSolution { report, residuals, .. } = self.solution;
         IslandReport { report, residuals, conflict: None }
+    }
+
+    /// How friction was shared in the last step, where all trees were in one island then, too.
+    fn recall_sharing(&mut self, posed: &Posed<T>, island: &Island) {
+        let sharing = &mut self.solution.sharing;
+        sharing.clear();
+        if posed.event == Event::Impact {
+            return;
+        }
+        let of = |tree: usize| &posed.memory[tree].sharing;
+        let first = of(island.trees[0]);
+        sharing.start_like(first);
+        for (place, &tree) in island.trees.iter().enumerate() {
+            let known = of(tree);
+            let velocities = self.node.rows.tree(place).len();
+            if !known.is_like(first) || !(known.unique || known.y.len() == velocities) {
+                return sharing.clear();
+            }
+            sharing.y.extend_from_slice(&known.y);
+        }
+    }
+
+    /// Hands on to the next step how friction is shared, tree by tree.
+    pub(super) fn remember_sharing(&self, island: &Island, memory: &mut [Impulses<T>]) {
+        let sharing = &self.solution.sharing;
+        for (place, &tree) in island.trees.iter().enumerate() {
+            let own = &mut memory[tree].sharing;
+            own.start_like(sharing);
+            if !sharing.y.is_empty() {
+                own.y.extend_from_slice(&sharing.y[self.node.rows.tree(place)]);
+            }
+        }
     }
 
     /// The same problem with its conditions smoothed.

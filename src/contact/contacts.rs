@@ -186,6 +186,9 @@ impl<T: Real> Contacts<T> {
                 impulses[tree].remember(pair, feature, impulse);
             }
         }
+        for (island, problem) in self.solved() {
+            problem.remember_sharing(&island, impulses);
+        }
         self.record();
     }
 

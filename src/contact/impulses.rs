@@ -1,28 +1,32 @@
 //! Contact impulses of the last step.
 
 use crate::ad::Real;
+use crate::argmin::Sharing;
 
 /// Contact impulses of the last step, part of what a step is a function of: the warm start of the
 /// coupled solver, the first friction of the staggered one. Those on one tree.
 #[derive(Debug)]
 pub struct Impulses<T> {
     known: Vec<(usize, usize, [T; 3])>,
+    /// How the friction was shared in the island of the tree, with y of the tree.
+    pub(crate) sharing: Sharing,
 }
 
 impl<T> Default for Impulses<T> {
     fn default() -> Self {
-        Impulses { known: Vec::new() }
+        Impulses { known: Vec::new(), sharing: Sharing::default() }
     }
 }
 
 // By hand: the derived `clone_from` drops the memory it has.
 impl<T: Clone> Clone for Impulses<T> {
     fn clone(&self) -> Self {
-        Impulses { known: self.known.clone() }
+        Impulses { known: self.known.clone(), sharing: self.sharing.clone() }
     }
 
     fn clone_from(&mut self, other: &Self) {
         self.known.clone_from(&other.known);
+        self.sharing.clone_from(&other.sharing);
     }
 }
 
@@ -57,12 +61,13 @@ impl<T: Real> Impulses<T> {
     /// Forgets them, and keeps the memory.
     pub fn clear(&mut self) {
         self.known.clear();
+        self.sharing.clear();
     }
 
     /// The values, without derivatives.
     pub fn value(&self) -> Impulses<f64> {
         let known = self.known.iter().map(|&(p, f, x)| (p, f, x.map(|x| x.value()))).collect();
-        Impulses { known }
+        Impulses { known, sharing: self.sharing.clone() }
     }
 }
 
@@ -78,5 +83,6 @@ impl Impulses<f64> {
     pub fn cast_into<T: Real>(&self, impulses: &mut Impulses<T>) {
         impulses.known.clear();
         impulses.known.extend(self.known.iter().map(|&(p, f, x)| (p, f, x.map(T::constant))));
+        impulses.sharing.clone_from(&self.sharing);
     }
 }

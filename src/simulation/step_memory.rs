@@ -1,6 +1,7 @@
 //! What a step remembers for the next one.
 
 use crate::ad::Real;
+use crate::argmin::Sharing;
 use crate::contact::{Impulses, joint_conditions, joint_owner};
 use crate::model::Model;
 
@@ -43,13 +44,15 @@ impl<T: Real> StepMemory<T> {
     /// How many numbers it takes to hold all impulses there can be.
     pub fn numbers(model: &Model) -> usize {
         let pairs = (0..model.pairs.len()).map(|pair| numbers_of(model, pair)).sum::<usize>();
-        pairs + SHARED * model.shared_remembered_points() + joint_conditions(model)
+        let trees = SHARING * model.trees.len() + model.nv();
+        pairs + SHARED * model.shared_remembered_points() + joint_conditions(model) + trees
     }
 
     /// Writes the impulses of all points that can touch, pair by pair, into as many numbers: four for each
     /// of the points that can touch at a time, the first the feature plus 1; zeros for those that do not.
     /// Then those of pairs without numbers of their own as they come: five for each, the first the pair plus 1; what
-    /// there is no place for is forgotten. Then one number for each limit, dry friction and closed loop.
+    /// there is no place for is forgotten. Then one number for each limit, dry friction and closed loop; and of each tree how
+    /// friction was shared in its island, by four numbers and one a velocity.
     pub fn write(&self, model: &Model, numbers: &mut [T]) {
         numbers.fill(T::zero());
         let mut first = 0;
@@ -66,8 +69,24 @@ impl<T: Real> StepMemory<T> {
             first += numbers_of(model, index);
         }
         let (own, end) = (model.pairs.len(), model.pair_end());
-        let (shared, joints) =
+        let (shared, rest) =
             numbers[first..].split_at_mut(SHARED * model.shared_remembered_points());
+        let (joints, mut rest) = rest.split_at_mut(joint_conditions(model));
+        for (tree, entry) in model.trees.iter().enumerate() {
+            let (own, after) = rest.split_at_mut(SHARING + entry.v.len());
+            rest = after;
+            if let Some(Impulses { sharing, .. }) = self.trees.get(tree) {
+                let Sharing { unique, contacts, independent, dependent, ref y } = *sharing;
+                if !unique && y.is_empty() {
+                    continue;
+                }
+                let said = if unique { UNIQUE } else { SHARED_BY_Y };
+                let rank = independent.map_or(0, |rank| rank + 1);
+                let numbers = [said, contacts as f64, rank as f64, dependent];
+                let all = numbers.iter().chain(y);
+                own.iter_mut().zip(all).for_each(|(to, &x)| *to = T::constant(x));
+            }
+        }
         let mut places = shared.chunks_exact_mut(SHARED);
         for &(of, feature, impulse) in self.trees.iter().flat_map(Impulses::known) {
             if of >= end {
@@ -95,7 +114,26 @@ impl<T: Real> StepMemory<T> {
                 self.trees[owner(model, index)].remember(index, feature, [x[1], x[2], x[3]]);
             }
         }
-        let (shared, joints) = rest.split_at(SHARED * model.shared_remembered_points());
+        let (shared, rest) = rest.split_at(SHARED * model.shared_remembered_points());
+        let (joints, mut rest) = rest.split_at(joint_conditions(model));
+        for (entry, impulses) in model.trees.iter().zip(&mut self.trees) {
+            let (own, after) = rest.split_at(SHARING + entry.v.len());
+            rest = after;
+            let [said, contacts, rank, dependent] = [0, 1, 2, 3].map(|k| own[k].value());
+            let y = own[SHARING..].iter().map(|x| x.value());
+            // Numbers that no step has written say nothing.
+            let is_known = [SHARED_BY_Y, UNIQUE].contains(&said) && dependent.is_finite();
+            if !(is_known && y.clone().all(f64::is_finite)) {
+                continue;
+            }
+            let sharing = &mut impulses.sharing;
+            sharing.unique = said == UNIQUE;
+            (sharing.contacts, sharing.dependent) = (contacts as usize, dependent);
+            sharing.independent = (rank as usize).checked_sub(1);
+            if !sharing.unique {
+                sharing.y.extend(y);
+            }
+        }
         for x in shared.chunks_exact(SHARED).filter(|x| x[0].value() > 0.0) {
             let [pair, feature] = [x[0], x[1]].map(|x| (x.value() as usize).checked_sub(1));
             let (Some(pair), Some(feature)) = (pair, feature) else { continue };
@@ -136,6 +174,13 @@ impl StepMemory<f64> {
 
 /// How many numbers it takes to hold an impulse of a pair without numbers of its own.
 const SHARED: usize = 5;
+
+/// How many numbers it takes to say how friction is shared, besides y.
+const SHARING: usize = 4;
+
+/// The first of them, where there is a y, and where impulses are unique.
+const SHARED_BY_Y: f64 = 1.0;
+const UNIQUE: f64 = 2.0;
 
 /// How many numbers it takes to hold the impulses of a pair.
 fn numbers_of(model: &Model, pair: usize) -> usize {

@@ -8,6 +8,7 @@ mod islands;
 mod many;
 mod random_scenes;
 mod regimes;
+mod rest;
 mod scenes;
 mod solvers;
 

@@ -89,6 +89,8 @@ pub(super) enum Selection {
     Proximal,
     /// The same, and steps are kept short by this weight relative to the diagonal.
     Damped(f64),
+    /// Proximal, with this weight for all friction that holds: its steps are J dy, as those of the rule are.
+    Even(f64),
     /// As they are: what friction holds is left to who asks. Contacts whose slip is less than this part of s + R g,
     /// if any, count as clamped.
     Exact(Option<f64>),
@@ -96,7 +98,7 @@ pub(super) enum Selection {
 
 /// Weight of the proximal term relative to the diagonal. Small enough to converge in a step or
 /// two, large enough that rounding of the dependent rows (1e-16) stays below 1e-6 of the impulses.
-const PROXIMAL: f64 = 1e-9;
+pub(super) const PROXIMAL: f64 = 1e-9;
 
 /// Where the conditions are linearised.
 #[derive(Clone, Copy)]
@@ -265,6 +267,11 @@ impl<T: Real> ContactModes<T> {
             Selection::LeastNorm(_) | Selection::CoarseLeastNorm(_) | Selection::Exact(_) => 0.0,
             Selection::Proximal => PROXIMAL,
             Selection::Damped(weight) => weight,
+            Selection::Even(_) => 0.0,
+        };
+        let even = match selection {
+            Selection::Even(weight) => Some(T::constant(weight)),
+            _ => None,
         };
         let damped = matches!(selection, Selection::Damped(_));
         self.matrix.diagonal.extend(self.unknowns.iter().map(|unknown| {
@@ -275,7 +282,9 @@ impl<T: Real> ContactModes<T> {
                     (data.compliance[i], delassus.normal_scale(i))
                 }
                 Kind::Normal => (data.compliance[i], 0.0),
-                Kind::Stick(..) | Kind::Clamp => (T::zero(), delassus.tangential_scale(i)),
+                Kind::Stick(..) | Kind::Clamp => {
+                    (even.unwrap_or(T::zero()), delassus.tangential_scale(i))
+                }
                 // s / (s + R g) = 1 - g R / (s + R g)
                 Kind::Slide => (T::one() - self.weight[i] * delassus.tangential_scale(i), 1.0),
             };
@@ -427,6 +436,52 @@ impl<T: Real> ContactModes<T> {
     /// The length of the shortest of the rows that share the rule, relative to the longest.
     pub fn shortest_row(&self) -> f64 {
         self.shortest_row
+    }
+
+    /// Sets up the conditions of contacts with a compliance where friction holds with this weight, and factorises them by
+    /// blocks. False if they are singular.
+    #[must_use]
+    pub fn factor_evenly(
+        &mut self,
+        data: &ContactData<T>,
+        delassus: &Delassus<T>,
+        at: &Iterate<T>,
+        weight: f64,
+    ) -> bool {
+        self.set_up(data, delassus, at, Selection::Even(weight));
+        self.matrix.factor_by_blocks(&delassus.pattern)
+    }
+
+    /// The change of velocities, in the coordinates of W, where the conditions are `h`: -H^-1 V' E^-1 h; and that of the
+    /// normal impulses, to which it is added.
+    pub fn advance(
+        &mut self,
+        data: &ContactData<T>,
+        delassus: &Delassus<T>,
+        h: &[T],
+        (x, lambda): (&mut Vec<T>, &mut [T]),
+    ) {
+        self.matrix.advance(&delassus.pattern, h, x);
+        for (k, unknown) in self.unknowns.iter().enumerate() {
+            if unknown.kind == Kind::Normal {
+                let first = data.blocks()[unknown.block].first;
+                lambda[first] -= self.matrix.change(k, h[k], x);
+            }
+        }
+    }
+
+    /// Whether impulses are not unique.
+    pub fn shares(&self) -> bool {
+        self.range.is_deficient()
+    }
+
+    /// y with J y = `lambda` on the conditions that share the rule, where [some do](Self::shares).
+    pub fn sharing(&mut self, data: &ContactData<T>, lambda: &[T], y: &mut Vec<T>) {
+        self.gather(|r| lambda[r]);
+        y.clear();
+        y.resize(data.rows.velocities(), T::zero());
+        self.range.solve(&self.scratch, y);
+        data.solve_factor_transpose(y);
     }
 
     /// y with J y = lambda - held on the conditions that share the rule, for the change of P with J.

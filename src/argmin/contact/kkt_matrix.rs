@@ -269,6 +269,19 @@ impl<T: Real> ContactMatrix<T> {
         self.right = right;
     }
 
+    /// x <- -H^-1 V' E^-1 h, factorised by blocks.
+    pub fn advance(&mut self, pattern: &Elimination, h: &[T], x: &mut Vec<T>) {
+        self.column.clear();
+        self.column.extend(h.iter().zip(&self.pivots).map(|(&h, &pivot)| -h / pivot));
+        self.gather(&self.column, x);
+        self.blocks.solve(pattern, x);
+    }
+
+    /// E^-1 (h + U x) of unknown `k`.
+    pub fn change(&self, k: usize, h: T, x: &[T]) -> T {
+        (h + self.entry(k, x)) / self.pivots[k]
+    }
+
     /// Whether B = C.
     pub fn is_symmetric(&self) -> bool {
         self.tests == self.motions

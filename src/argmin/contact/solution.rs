@@ -3,6 +3,7 @@
 use super::kkt::DEPENDENT;
 use super::law::Mode;
 use super::natural_residual::ContactResiduals;
+use super::sharing::Sharing;
 use crate::argmin::status::{Report, Status};
 
 /// What a solve decided, in f64.
@@ -31,6 +32,8 @@ pub struct ContactSolution {
     /// How many of the conditions that share the rule are independent, where some are not. The solution has a kink
     /// where that changes.
     pub independent: Option<usize>,
+    /// How friction is shared: passed in, how it was in the solution that the impulses are of.
+    pub sharing: Sharing,
 }
 
 // By hand: the tape copies solutions into memory it has, which the derived `clone_from` drops.
@@ -49,6 +52,7 @@ impl Clone for ContactSolution {
         self.impulses.clone_from(&other.impulses);
         self.directions.clone_from(&other.directions);
         self.held.clone_from(&other.held);
+        self.sharing.clone_from(&other.sharing);
     }
 }
 
@@ -67,5 +71,6 @@ impl ContactSolution {
         self.held.resize(rows, 0.0);
         (self.dependent, self.independent) = (DEPENDENT, None);
         self.impulses.clear();
+        self.sharing.clear();
     }
 }

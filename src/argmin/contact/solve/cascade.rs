@@ -21,6 +21,7 @@ use super::super::natural_residual::{
 use super::super::problem::ContactData;
 use super::super::problem::{ContactMethod, CoupledContact};
 use super::super::solution::ContactSolution;
+use super::carried::Carried;
 use super::gauss_seidel;
 use super::newton::NewtonState;
 use super::proximal_point::{Goal, ProximalPoint, Weights};
@@ -101,6 +102,7 @@ pub(in crate::argmin::contact) struct Search {
     pub(in crate::argmin::contact) least_norm: LeastNormWorkspace,
     interior_point: ConeInteriorPoint,
     proximal_point: ProximalPoint,
+    pub(super) carried: Carried,
     zeros: Vec<f64>,
     /// What found the best impulses.
     stage: Stage,
@@ -157,7 +159,18 @@ impl Search {
             self.classify(data, scale, false, solution);
             solution.held.clear();
             solution.held.resize(data.rows.rows(), 0.0);
+            solution.sharing.clear();
+        } else if newton
+            && warm
+            && !keep
+            && self.carries_on(data, scale, tolerance, (solution, &mut iterations))
+        {
+            // Nothing is left to do.
         } else if newton {
+            solution.sharing.clear();
+            if warm && !keep {
+                self.state.lambda.copy_from_slice(&solution.impulses);
+            }
             let reached = self.search_with_restarts(data, scale, tolerance, warm, &mut iterations);
             // Twice: whether rounding makes the same solution a little worse is no reason to choose another rule.
             let least = (2.0 * reached).max(enough);
@@ -168,6 +181,7 @@ impl Search {
                 self.classify(data, scale, false, solution);
                 solution.held.fill(0.0);
                 solution.independent = None;
+                solution.sharing.clear();
                 self.hold(data, solution);
             }
         } else {
@@ -175,6 +189,7 @@ impl Search {
                 iterations = self.sweep_until(data, scale, tolerance);
             }
             self.classify(data, scale, false, solution);
+            solution.sharing.clear();
             solution.held.clear();
             solution.held.resize(data.rows.rows(), 0.0);
             if method == ContactMethod::Given {

@@ -1,5 +1,6 @@
 //! How the coupled contact problem is solved: `cascade` says which method when.
 
+mod carried;
 pub(super) mod cascade;
 mod friction_first;
 mod gauss_seidel;

@@ -174,10 +174,12 @@ impl Search {
             let enough = reached[usize::from(dependent > DEPENDENT)];
             if self.settle(data, solution, dependent, &mut iterations) <= enough {
                 self.accept(solution);
+                self.note_sharing(data, solution);
                 if attempt == 0 && self.can_let_go(BARELY) {
                     self.best.clone_from(&self.state.lambda);
                     if self.settle(data, solution, BARELY, &mut iterations) <= reached[1] {
                         self.accept(solution);
+                        self.note_sharing(data, solution);
                     } else {
                         self.return_to_best(data);
                         solution.dependent = DEPENDENT;

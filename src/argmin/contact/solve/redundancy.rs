@@ -151,6 +151,13 @@ pub(in crate::argmin::contact) fn least_norm(
     if !converged {
         return;
     }
+    if large {
+        let sharing = &mut solution.sharing;
+        sharing.clear();
+        (sharing.contacts, sharing.dependent) = (s.members.len(), solution.dependent);
+        sharing.y.extend_from_slice(&s.y);
+        data.solve_factor_transpose(&mut sharing.y);
+    }
     for &i in &s.members {
         let x = [0, 1].map(|t| blocks[i].times(row(i, t), &s.y));
         let (r, length) = (radius(i, lambda), length(x));

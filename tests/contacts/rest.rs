@@ -1,0 +1,98 @@
+//! What rests keeps its solution from step to step, and with it the least-norm rule.
+
+use stiction::model::Scene;
+use stiction::simulation::{StepMemory, StepReport, Workspace, step};
+use stiction::state::State;
+
+use super::{G, on_floor, rollout};
+use crate::scenes::slabs;
+
+/// Slabs at rest under gravity that leans by `lean` along x.
+fn pile(count: usize, lean: f64) -> Scene {
+    let bodies = slabs(count, 0.02, |_| [0.0; 3]);
+    let mut scene = on_floor("time_step = 0.005", &format!("[[contact]]\nmu = 0.5\n{bodies}"));
+    scene.parameters.values[..3].copy_from_slice(&[lean, 0.0, -G]);
+    scene
+}
+
+struct Taken {
+    report: StepReport,
+    next: State<f64>,
+    impulses: Vec<[f64; 3]>,
+}
+
+fn take(scene: &Scene, state: &State<f64>, memory: &mut StepMemory<f64>) -> Taken {
+    let (mut workspace, mut next) = (Workspace::default(), state.clone());
+    let system = scene.system();
+    let report = step(&system, state, &scene.inputs, memory, &mut workspace, &mut next);
+    let impulses = workspace.contacts().map(|contact| contact.impulse).collect();
+    Taken { report, next, impulses }
+}
+
+/// With dense matrices and with blocks: impulses of steps that go on from the last one are those of steps from nothing,
+/// which share by the rule, and cost an iteration at most.
+#[test]
+fn what_rests_goes_on_by_the_rule() {
+    for count in [3, 20] {
+        let scene = pile(count, 0.3);
+        let mut rollout = rollout(&scene);
+        rollout.advance(100, &scene.inputs);
+        for _ in 0..10 {
+            let mut memory = rollout.memory.clone();
+            let warm = take(&scene, &rollout.state, &mut memory);
+            let cold = take(&scene, &rollout.state, &mut StepMemory::default());
+            assert!(warm.report.worst.iterations <= 1, "{count}: {:?}", warm.report.worst);
+            assert!(cold.report.worst.iterations > 1, "{count}: {:?}", cold.report.worst);
+            let most = cold.impulses.iter().map(|x| x[0]).fold(0.0, f64::max);
+            assert_eq!(warm.impulses.len(), 4 * count);
+            for (warm, cold) in warm.impulses.iter().zip(&cold.impulses) {
+                for k in 0..3 {
+                    assert!((warm[k] - cold[k]).abs() < 1e-7 * most, "{warm:?} {cold:?}");
+                }
+                assert!(cold[1].hypot(cold[2]) > 1e-2 * cold[0], "{cold:?}");
+            }
+            for (warm, cold) in warm.next.v.iter().zip(&cold.next.v) {
+                assert!((warm - cold).abs() < 1e-10 * G * 0.005, "{warm} {cold}");
+            }
+            rollout.advance(1, &scene.inputs);
+        }
+    }
+}
+
+/// A pile that is pushed until it slides, or loses its uppermost slab, is solved anew.
+#[test]
+fn what_rests_no_more_is_solved_anew() {
+    let scene = pile(3, 0.3);
+    let mut rollout = rollout(&scene);
+    rollout.advance(100, &scene.inputs);
+    for (lean, up) in [(0.7 * G, 0.0), (0.3, 20.0 * G)] {
+        let mut scene = pile(3, lean);
+        // On the uppermost.
+        scene.inputs[14] = up;
+        let mut memory = rollout.memory.clone();
+        let warm = take(&scene, &rollout.state, &mut memory);
+        let cold = take(&scene, &rollout.state, &mut StepMemory::default());
+        assert_eq!(warm.report.unsolved, 0);
+        for (warm, cold) in warm.next.v.iter().zip(&cold.next.v) {
+            assert!((warm - cold).abs() < 1e-10 * G, "{warm} {cold}");
+        }
+        assert!(cold.next.v.iter().any(|v| v.abs() > 1e-3), "{:?}", cold.next.v);
+    }
+}
+
+/// Memories that are written and read give the same bits.
+#[test]
+fn a_memory_says_how_friction_is_shared() {
+    let scene = pile(3, 0.3);
+    let mut rollout = rollout(&scene);
+    rollout.advance(100, &scene.inputs);
+    let mut numbers = vec![0.0; StepMemory::<f64>::numbers(&scene.model)];
+    rollout.memory.write(&scene.model, &mut numbers);
+    let mut memory = StepMemory::default();
+    memory.read(&scene.model, &numbers);
+    let read = take(&scene, &rollout.state, &mut memory);
+    let kept = take(&scene, &rollout.state, &mut rollout.memory.clone());
+    assert_eq!(read.next, kept.next);
+    assert_eq!(read.impulses, kept.impulses);
+    assert!(kept.report.worst.iterations <= 1, "{:?}", kept.report.worst);
+}
