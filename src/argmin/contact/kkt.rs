@@ -452,22 +452,34 @@ impl<T: Real> ContactModes<T> {
         self.matrix.factor_by_blocks(&delassus.pattern)
     }
 
-    /// The change of velocities, in the coordinates of W, where the conditions are `h`: -H^-1 V' E^-1 h; and that of the
-    /// normal impulses, to which it is added.
-    pub fn advance(
+    /// A step of the conditions that are [factorised](Self::factor_evenly), from the impulses `lambda`, contact velocities
+    /// `u` and velocities `v`, these in the coordinates of W: the normal impulses are changed, `v` becomes what it is then.
+    pub fn step_evenly(
         &mut self,
         data: &ContactData<T>,
         delassus: &Delassus<T>,
-        h: &[T],
-        (x, lambda): (&mut Vec<T>, &mut [T]),
+        (lambda, u): (&mut [T], &[T]),
+        v: &mut [T],
     ) {
-        self.matrix.advance(&delassus.pattern, h, x);
+        let [mut h, mut x, mut asked] =
+            [&mut self.scratch, &mut self.preimage, &mut self.rows].map(std::mem::take);
+        self.reduce_rows(u, &mut h);
+        asked.clear();
+        asked.resize(h.len(), T::zero());
+        for (k, i) in self.normals() {
+            let give = data.compliance[i] * lambda[data.blocks()[i].first];
+            h[k] += give;
+            asked[k] = data.target[i] - give;
+        }
+        self.matrix.advance(&delassus.pattern, &h, &mut x);
         for (k, unknown) in self.unknowns.iter().enumerate() {
             if unknown.kind == Kind::Normal {
-                let first = data.blocks()[unknown.block].first;
-                lambda[first] -= self.matrix.change(k, h[k], x);
+                lambda[unknown.first] -= self.matrix.change(k, h[k], &x);
             }
         }
+        // v + x has no digits where friction holds, but this has: 0 is asked there, of nothing else.
+        self.matrix.damp(&delassus.pattern, &asked, v);
+        (self.scratch, self.preimage, self.rows) = (h, x, asked);
     }
 
     /// Whether impulses are not unique.

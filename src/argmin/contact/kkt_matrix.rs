@@ -277,6 +277,17 @@ impl<T: Real> ContactMatrix<T> {
         self.blocks.solve(pattern, x);
     }
 
+    /// x <- H^-1 (x + V' E^-1 asked), factorised by blocks.
+    pub fn damp(&mut self, pattern: &Elimination, asked: &[T], x: &mut [T]) {
+        self.column.clear();
+        self.column.extend(asked.iter().zip(&self.pivots).map(|(&asked, &pivot)| asked / pivot));
+        let mut body = std::mem::take(&mut self.body);
+        self.gather(&self.column, &mut body);
+        x.iter_mut().zip(&body).for_each(|(x, &moved)| *x += moved);
+        self.body = body;
+        self.blocks.solve(pattern, x);
+    }
+
     /// E^-1 (h + U x) of unknown `k`.
     pub fn change(&self, k: usize, h: T, x: &[T]) -> T {
         (h + self.entry(k, x)) / self.pivots[k]

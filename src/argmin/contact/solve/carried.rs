@@ -27,8 +27,6 @@ const LONGEST: f64 = 1e3;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Carried {
     y: Vec<f64>,
-    h: Vec<f64>,
-    x: Vec<f64>,
     momentum: Vec<f64>,
 }
 
@@ -109,17 +107,13 @@ impl Search {
         if !data.rows.is_large() {
             data.rows.decide(&mut state.delassus.pattern);
         }
-        let Carried { y, h, x, momentum } = &mut self.carried;
+        let Carried { y, momentum } = &mut self.carried;
         let (modes, delassus) = (&mut state.modes, &state.delassus);
         let (lambda, u, held) = (&mut state.lambda, &state.u, &[][..]);
         let (guess, directions) = (&state.guess, &state.directions);
         let at = Iterate { modes: guess, directions, lambda, u, held };
         if weight == 0.0 || !modes.factor_evenly(data, delassus, &at, weight) {
             return false;
-        }
-        modes.reduce_rows(u, h);
-        for (k, i) in modes.normals() {
-            h[k] += data.compliance[i] * lambda[data.blocks()[i].first];
         }
         // L' v, before and after.
         momentum.clear();
@@ -128,10 +122,9 @@ impl Search {
         y.clear();
         y.resize(data.rows.velocities(), 0.0);
         data.times_factor_transpose(data.free, y);
-        modes.advance(data, delassus, h, (x, lambda));
-        for ((y, momentum), x) in y.iter_mut().zip(momentum).zip(x) {
-            *y = -(*y + *momentum + *x) / weight;
-        }
+        y.iter_mut().zip(momentum).for_each(|(v, moved)| *v += *moved);
+        modes.step_evenly(data, delassus, (lambda, u), y);
+        y.iter_mut().for_each(|v| *v /= -weight);
         data.solve_factor_transpose(y);
         let size = |y: &[f64]| y.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
         sharing.y.iter_mut().zip(y).for_each(|(y, step)| *y += *step);
