@@ -11,9 +11,10 @@
 //! rank for, so that each pivot is regular once those before it are eliminated. What rounding leaves of the
 //! conditions themselves is solved for again.
 
-use super::kkt::{ContactModes, Iterate, NEGLIGIBLE, Selection};
+use super::kkt::{ContactModes, Iterate, NEGLIGIBLE};
 use super::kkt_matrix::ContactMatrix;
 use super::problem::ContactData;
+use super::rule::Selection;
 use super::solution::ContactSolution;
 use super::solve::newton::NewtonState;
 use crate::ad::Real;

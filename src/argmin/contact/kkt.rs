@@ -29,6 +29,7 @@
 use super::kkt_matrix::{ContactMatrix, Shared};
 use super::law::{Face, Law, Mode, Support, Tangents};
 use super::problem::{ContactData, Delassus};
+use super::rule::{PROXIMAL, Selection};
 use crate::ad::Real;
 use crate::argmin::block_rows::RowBlock;
 use crate::linalg::Range;
@@ -73,32 +74,6 @@ enum Kind {
     Slide,
     Clamp,
 }
-
-/// How the conditions are kept nonsingular where impulses are not unique.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Selection {
-    /// By the rule: least norm, where rows shorter than this part of the longest count as dependent (see
-    /// [`ContactSolution`](super::ContactSolution)). Fails where a sliding contact does not slip.
-    LeastNorm(f64),
-    /// The same, where rows that are dependent but for this part of the longest count as dependent: their
-    /// squares, of which K is made, are lost in rounding long before they are. Links that lie flat on the
-    /// ground are such a case, with tilts of 1e-9 that turn their hinge. Contacts whose slip is less than
-    /// this part of s + R g count as clamped.
-    CoarseLeastNorm(f64),
-    /// Proximal: stay near the iterate. Always solvable; any of the solutions.
-    Proximal,
-    /// The same, and steps are kept short by this weight relative to the diagonal.
-    Damped(f64),
-    /// Proximal, with this weight for all friction that holds: its steps are J dy, as those of the rule are.
-    Even(f64),
-    /// As they are: what friction holds is left to who asks. Contacts whose slip is less than this part of s + R g,
-    /// if any, count as clamped.
-    Exact(Option<f64>),
-}
-
-/// Weight of the proximal term relative to the diagonal. Small enough to converge in a step or
-/// two, large enough that rounding of the dependent rows (1e-16) stays below 1e-6 of the impulses.
-pub(super) const PROXIMAL: f64 = 1e-9;
 
 /// Where the conditions are linearised.
 #[derive(Clone, Copy)]

@@ -67,6 +67,7 @@ mod node_residual;
 mod problem;
 mod residuals_of;
 mod response;
+mod rule;
 mod sharing;
 mod smoothed;
 mod solution;

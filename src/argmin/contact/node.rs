@@ -1,9 +1,9 @@
 //! The coupled contact problem as a node: what it is asked, how it is answered, and how the answer is differentiated.
 
-use super::kkt::Selection;
 use super::node_residual::conditions;
 use super::problem::{ContactData, ContactMethod, CoupledContact, Layout};
 use super::response::{ContactResponse, Perturbation};
+use super::rule::Selection;
 use super::solution::ContactSolution;
 use super::solve::cascade::{self, ContactWorkspace};
 use crate::ad::{Node, Real};

@@ -33,9 +33,10 @@ mod transpose;
 
 use super::block_response::BlockResponse;
 use super::compliant_rows::{CompliantRows, Projection};
-use super::kkt::{ContactModes, Iterate, NEGLIGIBLE, Selection, shares_only_friction};
+use super::kkt::{ContactModes, Iterate, NEGLIGIBLE, shares_only_friction};
 use super::problem::ContactData;
 use super::problem::CoupledContact;
+use super::rule::Selection;
 use super::solution::ContactSolution;
 use super::solve::newton::NewtonState;
 use crate::ad::Real;

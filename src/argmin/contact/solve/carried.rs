@@ -6,9 +6,10 @@
 //! with the same proximal weight w for all friction that holds, J v + w (lambda - J y) = 0, so that lambda = J (y - v / w).
 //! It is a multiplier, and one sparse solve improves it by nine digits.
 
-use super::super::kkt::{Iterate, PROXIMAL};
+use super::super::kkt::{DEPENDENT, Iterate};
 use super::super::law::{Mode, length};
 use super::super::problem::ContactData;
+use super::super::rule::PROXIMAL;
 use super::super::sharing::Sharing;
 use super::super::solution::ContactSolution;
 use super::cascade::Search;
@@ -16,19 +17,16 @@ use super::cascade::Search;
 /// From this residual on another search is made: contacts may come to slip.
 const NEAR: f64 = 1e-6;
 
-/// Steps of y at most, and the part of the residual that each has to leave at most.
+/// Steps of y at most, the part of the residual that each may leave, and the part of the tolerance that needs none.
 const STEPS: usize = 3;
 const PART: f64 = 0.1;
+const ENOUGH: f64 = 1e-2;
+
+/// Rows of friction that are independent by less than this part of the longest take more digits than are carried on.
+const INDEPENDENT: f64 = 1e-5;
 
 /// How large y may be, relative to impulses. Velocities that no friction feels do nothing in it, but take its digits.
 const LONGEST: f64 = 1e3;
-
-/// Memory of steps of y.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Carried {
-    y: Vec<f64>,
-    momentum: Vec<f64>,
-}
 
 impl Search {
     /// Whether the impulses that were passed in, with friction shared as in the solution that they are of, solve the
@@ -58,12 +56,12 @@ impl Search {
             return residual <= tolerance && self.holds_as(data, scale, solution);
         }
         for _ in 0..STEPS {
-            if residual <= PART * tolerance || residual > NEAR {
+            if residual <= ENOUGH * tolerance || residual > NEAR {
                 break;
             }
             *iterations += 1;
             let before = residual;
-            if !self.step_of_y(data, sharing) {
+            if !self.improve_y(data, sharing) {
                 return false;
             }
             residual = self.residual(data, scale);
@@ -94,7 +92,7 @@ impl Search {
     }
 
     /// A step of y and of the normal impulses, where all that is closed sticks. False if that is not so, or there is none.
-    fn step_of_y(&mut self, data: &ContactData<f64>, sharing: &mut Sharing) -> bool {
+    fn improve_y(&mut self, data: &ContactData<f64>, sharing: &mut Sharing) -> bool {
         self.guess_modes(data);
         if !self.state.guess.iter().all(|mode| matches!(mode, Mode::Break | Mode::Stick)) {
             return false;
@@ -107,7 +105,7 @@ impl Search {
         if !data.rows.is_large() {
             data.rows.decide(&mut state.delassus.pattern);
         }
-        let Carried { y, momentum } = &mut self.carried;
+        let (y, momentum) = (&mut self.step_of_y, &mut self.momentum);
         let (modes, delassus) = (&mut state.modes, &state.delassus);
         let (lambda, u, held) = (&mut state.lambda, &state.u, &[][..]);
         let (guess, directions) = (&state.guess, &state.directions);
@@ -184,7 +182,8 @@ impl Search {
         sharing.clear();
         (sharing.contacts, sharing.independent) = (contacts, independent);
         sharing.dependent = dependent;
-        if solution.held.iter().any(|&x| x != 0.0) {
+        let is_plain = dependent <= DEPENDENT && solution.held.iter().all(|&x| x == 0.0);
+        if !is_plain || self.state.modes.is_nearly_dependent(INDEPENDENT) {
             return;
         }
         sharing.unique = !self.state.modes.shares();

@@ -12,7 +12,6 @@
 //! modes, carries the derivatives.
 
 use super::super::contradiction::contradicts_itself;
-use super::super::kkt::Selection;
 use super::super::law::{Law, mode};
 use super::super::natural_residual::{
     SLIP_TOLERANCE, contact_residuals, final_residual, held_slip, margin, natural_argument,
@@ -20,8 +19,8 @@ use super::super::natural_residual::{
 };
 use super::super::problem::ContactData;
 use super::super::problem::{ContactMethod, CoupledContact};
+use super::super::rule::Selection;
 use super::super::solution::ContactSolution;
-use super::carried::Carried;
 use super::gauss_seidel;
 use super::newton::NewtonState;
 use super::proximal_point::{Goal, ProximalPoint, Weights};
@@ -102,7 +101,9 @@ pub(in crate::argmin::contact) struct Search {
     pub(in crate::argmin::contact) least_norm: LeastNormWorkspace,
     interior_point: ConeInteriorPoint,
     proximal_point: ProximalPoint,
-    pub(super) carried: Carried,
+    /// Of what is [carried on](Self::carries_on).
+    pub(super) step_of_y: Vec<f64>,
+    pub(super) momentum: Vec<f64>,
     zeros: Vec<f64>,
     /// What found the best impulses.
     stage: Stage,

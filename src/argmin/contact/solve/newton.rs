@@ -1,9 +1,10 @@
 //! A Newton step on the conditions of the coupled contact problem at given modes. Generic, so that it
 //! also carries derivatives.
 
-use super::super::kkt::{ContactModes, Iterate, Selection};
+use super::super::kkt::{ContactModes, Iterate};
 use super::super::law::{Face, Mode, Tangents};
 use super::super::problem::{ContactData, Delassus};
+use super::super::rule::Selection;
 use super::super::solution::ContactSolution;
 use crate::ad::Real;
 

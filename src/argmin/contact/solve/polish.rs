@@ -1,10 +1,11 @@
 //! The end of a solve of the coupled contact problem: the modes of the solution, and Newton at those
 //! modes by the rule that makes impulses unique.
 
-use super::super::kkt::{DEPENDENT, Iterate, Selection, shares_only_friction};
+use super::super::kkt::{DEPENDENT, Iterate, shares_only_friction};
 use super::super::law::{Mode, length};
 use super::super::natural_residual::SLIP_TOLERANCE;
 use super::super::problem::ContactData;
+use super::super::rule::Selection;
 use super::super::solution::ContactSolution;
 use super::cascade::Search;
 use super::friction_first::friction_along;
