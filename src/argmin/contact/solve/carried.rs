@@ -126,7 +126,8 @@ impl Search {
         data.solve_factor_transpose(y);
         let size = |y: &[f64]| y.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
         sharing.y.iter_mut().zip(y).for_each(|(y, step)| *y += *step);
-        if !(size(&sharing.y) <= LONGEST * size(lambda)) {
+        let has_digits = size(&sharing.y) <= LONGEST * size(lambda);
+        if !has_digits {
             return false;
         }
         let inside = self.share(data, &sharing.y);
