@@ -10,7 +10,7 @@ use stiction::model::{Parameters, Scene};
 use stiction::simulation::{StepMemory, Workspace, step};
 use stiction::state::State;
 
-use crate::scenes::{FLOOR, on_floor, scene};
+use crate::scenes::{FLOOR, on_floor, scene, slabs};
 
 /// A box that bounces, tumbles and slides, and comes to rest.
 pub fn tumble() -> String {
@@ -79,6 +79,20 @@ fn a_step_on_duals_allocates_nothing() {
     let seed = |x, k: usize| Dual::<f64, LANES>::variable(x, k % 7);
     assert_eq!(allocations(&scene, seed), (0, 0, 4));
 }
+
+/// What rests and shares friction is carried on from step to step.
+#[test]
+fn bodies_that_rest_on_each_other_allocate_nothing() {
+    let mut scene = scene(&on_floor(&(BASE.to_string() + &slabs(3, 0.02, |_| [0.0; 3]))));
+    scene.parameters.values[0] = 0.3;
+    assert_eq!(allocations::<f64>(&scene, |x, _| x), (0, 12, 12));
+}
+
+const BASE: &str = "[simulation]
+    time_step = 0.005
+    [[contact]]
+    mu = 0.5
+    ";
 
 #[test]
 fn a_staggered_step_allocates_nothing() {

@@ -168,6 +168,7 @@ impl<T: Real> ContactProblem<T> {
             Event::Impact => [T::zero(); 3],
         };
         self.solution.impulses.clear();
+        self.solution.sharing.clear();
         if let ContactSolver::Staggered { n_step, derivative } = posed.system.settings.solver {
             if derivative == StaggeredDerivative::Unrolled {
                 let (inputs, outputs) = (&self.inputs, &mut self.outputs);

@@ -3,6 +3,7 @@
 use stiction::model::Scene;
 use stiction::simulation::{StepMemory, StepReport, Workspace, step};
 use stiction::state::State;
+use stiction::verify::{Derivatives, Gradcheck, StepProgram};
 
 use super::{G, on_floor, rollout};
 use crate::scenes::slabs;
@@ -78,6 +79,66 @@ fn what_rests_no_more_is_solved_anew() {
         }
         assert!(cold.next.v.iter().any(|v| v.abs() > 1e-3), "{:?}", cold.next.v);
     }
+}
+
+/// Whatever the tolerance, what is carried on follows state and parameters as exactly as a search does: differences agree
+/// with derivatives. Impulses of a ball that rolls are unique, those of boxes are shared.
+#[test]
+fn what_is_carried_on_is_exact_at_any_tolerance() {
+    for tolerance in ["1e-10", "1e-6", "1e-4"] {
+        for (shape, height, speed) in
+            [("sphere = 0.1", 0.1, 0.3), ("box = [0.2, 0.1, 0.1]", 0.1, 0.0)]
+        {
+            let text = format!(
+                "gravity = [0.5, 0.2, -9.81]
+                simulation = {{ time_step = 0.005, tolerance = {tolerance} }}
+                [[half_space]]
+                name = 'floor'
+                normal = [0, 0, 1]
+                [[body]]
+                name = 'body'
+                position = [0, 0, {height}]
+                mass = 1
+                velocity = [{speed}, 0, 0]
+                shape = {{ {shape} }}
+                [[contact]]
+                mu = 0.5"
+            );
+            let scene = Scene::parse(&text, "scene.toml").unwrap();
+            let mut rollout = rollout(&scene);
+            rollout.advance(60, &scene.inputs);
+            let (memory, system) = (&rollout.memory, scene.system());
+            let (state, inputs) = (&rollout.state, &scene.inputs);
+            let program = StepProgram::new(system, state, inputs, memory, 1);
+            let run = |x: &[f64]| program.run(x);
+            let check = Derivatives::of(&program, run, program.variables()).unwrap();
+            let check = Gradcheck::compare(program.names(), &check);
+            assert!(check.passed(), "{tolerance} {shape}: {check:?}");
+        }
+    }
+}
+
+/// Workspaces are scratch: what one has solved before is not remembered in the place of what it solves now.
+#[test]
+fn another_problem_in_the_same_workspace_leaves_nothing() {
+    let (small, mut smoothed) = (pile(2, 0.3), pile(3, 0.3));
+    smoothed.settings.smoothing = 1e-4;
+    let (mut workspace, mut next) = (Workspace::default(), small.state.clone());
+    let mut memory = StepMemory::default();
+    for _ in 0..50 {
+        let state = next.clone();
+        let system = small.system();
+        step(&system, &state, &small.inputs, &mut memory, &mut workspace, &mut next);
+    }
+    let numbers = [&mut workspace, &mut Workspace::default()].map(|workspace| {
+        let (mut memory, mut next) = (StepMemory::default(), smoothed.state.clone());
+        let (system, inputs) = (smoothed.system(), &smoothed.inputs);
+        step(&system, &smoothed.state, inputs, &mut memory, workspace, &mut next);
+        let mut numbers = vec![0.0; StepMemory::<f64>::numbers(&smoothed.model)];
+        memory.write(&smoothed.model, &mut numbers);
+        numbers
+    });
+    assert_eq!(numbers[0], numbers[1]);
 }
 
 /// Memories that are written and read give the same bits.

@@ -22,6 +22,9 @@ const STEPS: usize = 3;
 const PART: f64 = 0.1;
 const ENOUGH: f64 = 1e-2;
 
+/// The residual that needs none whatever the tolerance.
+const EXACT: f64 = 1e-12;
+
 /// Rows of friction that are independent by less than this part of the longest take more digits than are carried on.
 const INDEPENDENT: f64 = 1e-5;
 
@@ -52,11 +55,11 @@ impl Search {
         }
         self.state.follow(data);
         let mut residual = self.residual(data, scale);
-        if sharing.unique {
-            return residual <= tolerance && self.holds_as(data, scale, solution);
-        }
+        // No less than a search would do: what is taken as it was does not change with state and parameters, and
+        // differences see that.
+        let enough = (ENOUGH * tolerance).min(EXACT);
         for _ in 0..STEPS {
-            if residual <= ENOUGH * tolerance || residual > NEAR {
+            if residual <= enough || residual > NEAR || sharing.unique {
                 break;
             }
             *iterations += 1;
@@ -69,7 +72,7 @@ impl Search {
                 break;
             }
         }
-        residual <= tolerance && self.holds_as(data, scale, solution)
+        residual <= enough && self.holds_as(data, scale, solution)
     }
 
     /// The friction of contacts that carry, J y as far as their limit allows; whether it is J y of all.

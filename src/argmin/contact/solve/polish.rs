@@ -162,6 +162,7 @@ impl Search {
         if shares_only_friction(data, &solution.modes) {
             return self.polish_by_blocks(data, solution, reached);
         }
+        solution.sharing.clear();
         for (attempt, dependent) in DEPENDENCE.into_iter().enumerate() {
             let last = attempt + 1 == DEPENDENCE.len();
             // Without rows that are nearly dependent there is nothing to be had by that.
