@@ -149,8 +149,8 @@ pub struct Settings {
     /// impacts stay resolved to the step.
     pub split_impacts: bool,
     /// Whether steps without derivatives take the impulses of the last step, after as many Newton steps as it
-    /// takes for them to solve the problem to the tolerance, as they are. That is two to three times as fast
-    /// where little changes from step to step. Velocities are the same to the tolerance; impulses
+    /// takes for them to solve the problem to the tolerance, as they are. That is faster where things move slowly (what rests
+    /// is as fast without). Velocities are the same to the tolerance; impulses
     /// that are not unique are then not those of least norm, so that modes can differ from those of
     /// steps with derivatives.
     pub keep_impulses: bool,
