@@ -132,6 +132,7 @@ impl<T: Real> IndexMut<&str> for Simulation<'_, T> {
     }
 }
 
+/// A name that there is not is a mistake of the caller, as an index beyond the end of a slice is; `get` asks instead.
 fn missing(model: &Model, name: &str) -> ! {
     let names = [model.configuration_names(), model.velocity_names(), model.input_names()].concat();
     panic!("there is no number {name:?}; there are {}", names.join(", "))

@@ -163,7 +163,7 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
         Some(known) => known,
         None => {
             let known = ContactSolver::ALL.map(|known| format!("{:?}", known.name()));
-            let (last, others) = known.split_last().expect("solvers");
+            let [others @ .., last] = &known;
             let message = format!("must be {} or {last}, found {solver:?}", others.join(", "));
             return Err(table.error("solver", message));
         }
