@@ -9,6 +9,9 @@ use super::{ColliderDescription, Description};
 use crate::Error;
 use crate::model::{ContactSolver, JointKind, Model, Pair};
 
+/// The steepest thread, m per radian: beyond, squares of it leave no digits to anything else.
+const MOST_PITCH: f64 = 1e6;
+
 impl Description {
     /// Nothing may be infinite or not a number.
     pub(super) fn check_finite(&self) -> Result<(), Fault> {
@@ -42,7 +45,11 @@ impl Description {
             check(owner, "position", &joint.position)?;
             check(owner, "orientation", &joint.orientation)?;
             check(owner, "joint.axis", &joint.axis)?;
-            check(owner, "joint.pitch", &[joint.kind.screw().map_or(0.0, |screw| screw.advance)])?;
+            let pitch = joint.kind.screw().map_or(0.0, |screw| screw.advance);
+            check(owner, "joint.pitch", &[pitch])?;
+            let demand = "must be a pitch of at most 1e6 m per radian";
+            let met = pitch.abs() <= MOST_PITCH;
+            Fault::unless(met, (owner, "joint.pitch"), demand, pitch, "")?;
             check(owner, "joint.anchor", &joint.anchor)?;
             check(owner, "joint.armature", &[joint.armature])?;
             check(owner, "joint.damping", &[joint.damping])?;

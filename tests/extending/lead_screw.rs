@@ -205,6 +205,7 @@ fn a_screw_is_written_as_it_was_read() {
     for (from, to, says) in [
         (", pitch = -0.06", "", "pitch"),
         ("pitch = -0.06", "pitch = inf", "pitch"),
+        ("pitch = -0.06", "pitch = 1e300", "at most 1e6 m per radian"),
         ("type = 'helical'", "type = 'revolute'", "has no meaning for a joint that is revolute"),
         ("type = 'helical'", "type = 'screwy'", "\"helical\""),
     ] {

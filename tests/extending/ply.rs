@@ -88,6 +88,7 @@ fn mistakes_are_named_with_their_line() {
             "binary_little_endian",
             "m:2: must be of the format ascii, found \"binary_little",
         ),
+        ("format ascii", "comment", "must say \"format ascii 1.0\""),
         ("element vertex 6", "element vertex -6", "m:5: \"-6\" is no count"),
         ("element vertex 6", "property float x", "m:5: \"property\" is not understood here"),
         ("element vertex 6", "element vertex 60000000", "has more than 5000000 points"),

@@ -35,7 +35,7 @@ pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Mesh, Error> {
             };
             let read = element.read(line, &mut mesh);
             read.map_err(|message| Error::input(name, number, "", message))?;
-            check_count(mesh.triangles.len(), name, Some(number))?;
+            check_count(mesh.triangles.len().max(mesh.points.len()), name, Some(number))?;
         }
     }
     Ok(mesh)
@@ -46,6 +46,7 @@ fn read_head<'a>(
     mut lines: impl Iterator<Item = (usize, &'a str)>,
 ) -> Result<Vec<Element<'a>>, String> {
     let mut elements: Vec<Element> = Vec::new();
+    let mut is_text = false;
     let split = |line: &'a str| line.split_ascii_whitespace().collect::<Vec<_>>();
     let mut words = || lines.next().map(|(_, line)| split(line));
     if words().as_deref() != Some(&["ply"][..]) {
@@ -53,7 +54,8 @@ fn read_head<'a>(
     }
     while let Some(words) = words() {
         match (words.as_slice(), elements.last_mut()) {
-            ([] | ["comment" | "obj_info", ..] | ["format", "ascii", ..], _) => {}
+            ([] | ["comment" | "obj_info", ..], _) => {}
+            (["format", "ascii", ..], _) => is_text = true,
             (["format", other, ..], _) => {
                 return Err(format!("must be of the format ascii, found {other:?}: convert it"));
             }
@@ -67,7 +69,8 @@ fn read_head<'a>(
             (["property", _, name], Some(element)) => {
                 element.properties.push(Property { name, list: false });
             }
-            (["end_header"], _) => return check_head(elements),
+            (["end_header"], _) if is_text => return check_head(elements),
+            (["end_header"], _) => return Err("must say \"format ascii 1.0\" before".into()),
             ([first, ..], _) => return Err(format!("{first:?} is not understood here")),
         }
     }

@@ -80,8 +80,9 @@ impl StepAdjoint {
     /// By the transpose of the structured Jacobian, by any law of friction, smoothed or not, with closed loops; what comes
     /// before the contact problems is recorded by itself where the step was split at an impact or joints have another
     /// integrator than the semi-implicit one. The whole step goes by the tape, with the memory of the step before as data,
-    /// where the passes of the staggered solver are to be differentiated, and with loops under another integrator. Where the
-    /// contacts determine no derivative, adjoints are NaN.
+    /// where the passes of the staggered solver are to be differentiated, with loops under another integrator, with masses that
+    /// are not positive, and where points of contact are not found again with derivatives. Where the contacts determine no
+    /// derivative, adjoints are NaN.
     ///
     /// # Errors
     /// Those of [`ad::gradient`](ad::gradient()), where the tape is used.
