@@ -18,12 +18,12 @@ macro_rules! chunked {
         let mut k = 0;
         while k + 4 <= $n {
             $(let $x = f64x4::new([$x[k], $x[k + 1], $x[k + 2], $x[k + 3]]);)*
-            out[k..k + 4].copy_from_slice(&$four.to_array());
+            set(&mut out[k..], $four.to_array());
             k += 4;
         }
         if k + 2 <= $n {
             $(let $x = f64x2::new([$x[k], $x[k + 1]]);)*
-            out[k..k + 2].copy_from_slice(&$two.to_array());
+            set(&mut out[k..], $two.to_array());
             k += 2;
         }
         if k < $n {
@@ -32,6 +32,15 @@ macro_rules! chunked {
         }
         out
     }};
+}
+
+/// Sets the first of `out`. In optimised builds the same as copying a slice; in those of tests that is a call for each,
+/// which took a third of the time of all tests.
+#[inline(always)]
+fn set<const M: usize>(out: &mut [f64], values: [f64; M]) {
+    if let Some(first) = out.first_chunk_mut() {
+        *first = values;
+    }
 }
 
 /// a x + b y
