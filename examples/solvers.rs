@@ -131,11 +131,12 @@ fn main() -> Result<(), Error> {
         ContactSolver::GaussSeidel,
         ContactSolver::ConvexRelaxation,
         ContactSolver::Pyramid,
+        ContactSolver::ConvexPyramid,
     ];
     println!(
-        "| scene | coupled | staggered, 3 passes | 10 | 50 | Gauss-Seidel | convex relaxation | pyramid |"
+        "| scene | coupled | staggered, 3 passes | 10 | 50 | Gauss-Seidel | convex relaxation | pyramid | convex pyramid |"
     );
-    println!("|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|");
     for (name, scene) in scenes()? {
         let (right, report) = kick(&scene, ContactSolver::Coupled);
         let size = norm(right.iter().copied());
