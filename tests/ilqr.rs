@@ -20,6 +20,7 @@ use nalgebra::{DMatrix, DVector};
 use stiction::model::Scene;
 use stiction::transition::Transition;
 
+use crate::cases;
 use crate::random::Random;
 use balance::{Balance, Controller, PUSHES};
 use cost::Cost;
@@ -205,7 +206,7 @@ fn second_derivatives_make_the_end_quadratic() {
     assert!(second.iterations <= 6 && 3 * second.iterations < first.iterations, "{iterations:?}");
 }
 
-/// The goal is reached, and from all first guesses together in no more iterations than with differences, but for
+/// The goal is reached, and from the first guesses together in no more iterations than with differences, but for
 /// `slack` (single ones may go either way, where contacts come and go).
 #[track_caller]
 fn is_done(task: &Task, slack: usize) {
@@ -236,7 +237,7 @@ fn is_done(task: &Task, slack: usize) {
             );
             outcome.reached.unwrap_or(options.iterations)
         };
-        GUESSES.iter().map(solve).sum::<usize>()
+        GUESSES.iter().take(cases::count(GUESSES.len(), 0.4)).map(solve).sum::<usize>()
     });
     let [exact, central, forward] = iterations;
     assert!(exact <= central.min(forward) + slack, "{}: {iterations:?}", task.name);

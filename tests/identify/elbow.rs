@@ -288,7 +288,7 @@ fn joints_are_evaluated_and_weighed_by_themselves() {
 fn standard_errors_tell_how_far_off_parameters_are() {
     let scene = toss("", TOSS, "v = [-3], damping = 1e-3");
     let mut random = Random(11);
-    let recordings: Vec<Trajectory> = (0..12)
+    let recordings: Vec<Trajectory> = (0..10)
         .map(|k| {
             let mut start = scene.state.clone();
             start.q[7] = 0.5 * random.normal();
@@ -297,6 +297,7 @@ fn standard_errors_tell_how_far_off_parameters_are() {
         })
         .collect();
     let mut experiment = experiment(scene.clone(), contact(&scene));
+    experiment.starts = 1;
     experiment.noise = Noise { position: 2e-4, rotation: 2e-3, ..experiment.noise };
     experiment.initial_state = InitialState::Fitted;
     experiment.velocity_lag = 0.5 * FRAME;
@@ -418,7 +419,8 @@ fn recorded_elbow_tosses_tell_friction_and_restitution() {
     assert_eq!(experiment.data.len(), 400);
     let all = experiment.data.clone();
     experiment.data = all.iter().step_by(40).cloned().collect();
-    experiment.max_iterations = 25;
+    // One start, and an end before the minimum: what is asked of the result is there by then.
+    (experiment.starts, experiment.max_iterations) = (1, 16);
     let dataset = Dataset::load(&experiment).unwrap();
     assert_eq!(dataset.substeps, 2);
     let found = run(&experiment, &dataset);

@@ -117,7 +117,7 @@ fn count_covered(found: &Fit, truth: [f64; 2], covered: &mut [usize; 2]) {
 
 /// How many identifications there are: 200 in a full run, which takes minutes.
 fn identifications() -> usize {
-    cases::count(200, 0.3)
+    cases::count(200, 0.15)
 }
 
 /// How many of them cover the truth, of intervals of 95 %, within 2.6 standard deviations: 182 to 198 of 200.
@@ -243,7 +243,7 @@ pub(super) fn path(row: &BTreeMap<String, String>) -> std::path::PathBuf {
 fn errors_by_halves_are_as_large_as_disjoint_halves_of_real_tosses_differ() {
     let Some((mut experiment, rows)) = tosses("whole.toml") else { return };
     let distinct = rows.iter().filter(|row| row["rotated_copy_of"].is_empty());
-    let count = cases::count(90, 0.4).clamp(20, 90);
+    let count = cases::count(90, 0.25).clamp(20, 90);
     experiment.data = distinct.step_by(4).take(count).map(path).collect();
     assert_eq!(experiment.data.len(), count);
     experiment.parameters.retain(|p| !p.name.contains("inertia"));
@@ -290,7 +290,7 @@ fn turned_tosses_have_the_same_friction() {
             copies.push(path(copy));
         }
         assert_eq!(copies.len(), 33);
-        let taken = cases::count(33, 0.4);
+        let taken = cases::count(33, 0.31);
         originals.truncate(taken);
         copies.truncate(taken);
         experiment.parameters.retain(|p| !p.name.contains("inertia"));

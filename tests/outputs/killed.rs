@@ -53,7 +53,7 @@ fn a_killed_search_has_lost_nothing() {
     assert!(whole.status.success(), "{whole:?}");
     let expected = result(&folder.path("whole/result.json"));
     let lines = String::from_utf8(whole.stdout).unwrap().lines().count();
-    for line in (1..=lines).step_by(lines.div_ceil(cases::count(6, 0.5))) {
+    for line in (1..=lines).step_by(lines.div_ceil(cases::count(6, 0.34))) {
         let mut program = Command::new(env!("CARGO_BIN_EXE_stiction"));
         program.args(["identify", "experiment.toml", "-o", "fit"]).current_dir(folder.path("."));
         let mut child = program.stdout(Stdio::piped()).spawn().unwrap();
