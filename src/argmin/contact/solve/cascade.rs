@@ -45,14 +45,15 @@ const FIRST_SWEEPS: usize = 3;
 const ROUNDING: f64 = 1e-14;
 /// How far the interior point goes before Newton takes over.
 const INTERIOR_TOLERANCE: f64 = 1e-12;
-/// Of many trees what is warm is left to the proximal point method from this residual on: which of many contacts that
-/// hardly carry are closed turns with each step of Newton. How many steps it starts anchors with there, and which part
-/// of all.
-const NEAR: f64 = 1e-6;
-const NEAR_ITERATIONS: (usize, usize) = (100, 4);
-/// The first weight of the proximal point method, and where it starts at what others have found of many trees.
+/// Sweeps from a warm start that Newton did not finish, and steps of the proximal point method from there, at most and as
+/// part of all.
+const SWEEPS_NEARBY: usize = 20;
+const NEARBY_ITERATIONS: (usize, usize) = (100, 4);
+/// The first weight of the proximal point method, and from this residual on or where it starts at what others have found
+/// of many trees.
 const WEIGHT: f64 = 1e-2;
 const WEIGHT_NEAR: f64 = 1e-3;
+const NEAR: f64 = 1e-6;
 /// Where the proximal point method starts, and its weights. Most problems need the first only.
 const PROXIMAL_STARTS: [(Start, Weights); 4] = [
     (Start::Best, Weights::Uniform),
@@ -154,6 +155,7 @@ impl Search {
         let enough = 1e-2 * tolerance;
         let newton = method == ContactMethod::Newton;
         solution.independent = None;
+        self.least_norm.start.clone_from(&solution.sharing.y);
         self.stage =
             if method == ContactMethod::GaussSeidel { Stage::Sweeps } else { Stage::WarmStart };
         if newton && keep && warm && self.follows(data, scale, tolerance, &mut iterations) {
@@ -268,15 +270,10 @@ impl Search {
         }
         let mut before = best;
         self.kept.clone_from(&self.best);
-        let near = large && warm && best > tolerance && best <= NEAR;
-        if near {
-            let (most, part) = NEAR_ITERATIONS;
-            let left = most.min(self.most / part);
-            let goal = Goal { scale, enough, tolerance, iterations: left, weight: WEIGHT_NEAR };
-            self.state.lambda.copy_from_slice(&self.kept);
-            self.follow_anchors(data, Weights::Uniform, goal, &mut best, iterations);
-            self.return_to_kept(data);
-            self.credit(Stage::ProximalPoint, best, &mut before);
+        let mut approached = f64::INFINITY;
+        if large && warm && best > tolerance {
+            self.approach(data, [scale, tolerance], &mut best, iterations, &mut before);
+            approached = best;
         }
         if best > tolerance && *iterations < self.most {
             // A guess can lead astray.
@@ -311,7 +308,7 @@ impl Search {
             }
             let iterations_left = self.most.saturating_sub(*iterations);
             // Not twice the same.
-            let goes_on = large && attempt == 0 && !near;
+            let goes_on = large && attempt == 0 && best < approached;
             let weight = if goes_on { WEIGHT_NEAR } else { WEIGHT };
             let goal = Goal { scale, enough, tolerance, iterations: iterations_left, weight };
             self.follow_anchors(data, weights, goal, &mut best, iterations);
@@ -325,14 +322,42 @@ impl Search {
             self.credit(Stage::Rounds, best, &mut before);
         }
         self.return_to_kept(data);
-        if large && best <= tolerance && self.stage == Stage::ProximalPoint {
+        if large && best <= tolerance && self.stage != Stage::WarmStart {
             self.hasty = true;
-            // What anchors leave.
+            // What sweeps and anchors leave.
             self.newton(data, scale, clean, &mut best, iterations);
             self.kept.clone_from(&self.best);
             self.return_to_kept(data);
         }
         best
+    }
+
+    /// Sweeps and the proximal point method from the best so far, of many trees: most contacts go on as they were, and Newton
+    /// would turn which of those that hardly carry are closed with every step.
+    fn approach(
+        &mut self,
+        data: &ContactData<f64>,
+        [scale, tolerance]: [f64; 2],
+        best: &mut f64,
+        iterations: &mut usize,
+        before: &mut f64,
+    ) {
+        self.return_to_kept(data);
+        self.sweep(data, SWEEPS_NEARBY);
+        self.keep_best(data, scale, best);
+        self.kept.clone_from(&self.best);
+        self.credit(Stage::Sweeps, *best, before);
+        if *best <= tolerance {
+            return;
+        }
+        let (most, part) = NEARBY_ITERATIONS;
+        let left = most.min(self.most / part);
+        let weight = if *best <= NEAR { WEIGHT_NEAR } else { WEIGHT };
+        let goal = Goal { scale, enough: 1e-2 * tolerance, tolerance, iterations: left, weight };
+        self.state.lambda.copy_from_slice(&self.kept);
+        self.follow_anchors(data, Weights::Uniform, goal, best, iterations);
+        self.return_to_kept(data);
+        self.credit(Stage::ProximalPoint, *best, before);
     }
 
     /// The proximal point method from `state.lambda`.

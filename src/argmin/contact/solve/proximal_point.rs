@@ -14,6 +14,9 @@
 //! residual is that of the exact law but for rho (lambda - a), which shrinks with rho: the weight falls
 //! tenfold from one anchor to the next, and grows where Newton fails. Since all is counted from the
 //! anchor, digits are lost of the differences only, and weights of 1e-12 of the diagonal do no harm.
+//!
+//! Of many trees, where Newton with sparse blocks finishes what is left, anchors are solved no better than they are
+//! known, what makes no progress is given up, and after that the weight falls by less.
 
 use super::super::law::{Slope, soften};
 use super::super::natural_residual::natural_residual;
@@ -23,18 +26,23 @@ use crate::linalg::{BlockLu, Lu, norm};
 
 /// The least weight relative to the scales of the contacts, and the largest.
 const WEIGHT: (f64, f64) = (1e-12, 1e3);
-/// What the weight is multiplied with from an anchor to the next, and where Newton fails.
-const SHRINK: f64 = 0.1;
+/// What the weight is multiplied with from an anchor to the next, at least and at most, and where Newton fails.
+const SHRINK: (f64, f64) = (0.1, 0.7);
 const GROW: f64 = 5.0;
-/// Newton steps around one anchor, and in all.
+/// Newton steps around one anchor.
 const STEPS: usize = 25;
+/// Of many trees: steps after which |F| is at most that part of the first, or never, and steps that may make it larger.
+const PATIENCE: (usize, f64) = (8, 0.1);
+const WORSE: usize = 2;
+/// Steps in all.
 const ALL_STEPS: usize = 1000;
 /// Anchors. Most problems take ten.
 const ANCHORS: usize = 80;
 /// How often a step is halved.
 const HALVINGS: i32 = 8;
-/// |F| relative to |d|: where Newton stops, and what still counts as solved where rounding stops it.
-const CLOSE: f64 = 1e-9;
+/// |F| relative to |d|: where Newton stops, of many trees relative to the weight too, which is what the anchor leaves,
+/// and what still counts as solved where rounding stops it.
+const CLOSE: (f64, f64) = (1e-9, 0.5);
 const USABLE: f64 = 1e-3;
 
 /// What the weights of contacts are relative to.
@@ -72,6 +80,8 @@ pub(in crate::argmin::contact) struct Reached {
 pub(in crate::argmin::contact) struct ProximalPoint {
     scales: Vec<[f64; 2]>,
     weight: f64,
+    /// Whether there are many trees.
+    large: bool,
     anchor: Vec<f64>,
     /// The velocities at the anchor.
     velocity: Vec<f64>,
@@ -109,9 +119,10 @@ impl ProximalPoint {
         self.u.resize(lambda.len(), 0.0);
         let (least, most) = WEIGHT;
         self.weight = weight;
+        self.large = data.rows.is_large();
         delassus.velocity(data.rows, &self.anchor, &mut self.velocity);
         let mut best = natural_residual(data, delassus, lambda, &self.velocity, scale);
-        let mut spent = 0;
+        let (mut spent, mut shrink) = (0, SHRINK.0);
         for _ in 0..ANCHORS {
             let solved = self.solve_around_anchor(data, delassus, scale, &mut spent);
             self.candidate.clear();
@@ -130,9 +141,13 @@ impl ProximalPoint {
             if solved {
                 std::mem::swap(&mut self.anchor, &mut self.candidate);
                 std::mem::swap(&mut self.velocity, &mut self.u);
-                self.weight = (SHRINK * self.weight).max(least);
+                self.weight = (shrink * self.weight).max(least);
+                shrink = shrink.powi(2).max(SHRINK.0);
             } else {
                 self.weight = (GROW * self.weight).min(most);
+                if self.large {
+                    shrink = shrink.sqrt().min(SHRINK.1);
+                }
             }
         }
         Reached { residual: best, iterations: spent }
@@ -174,10 +189,15 @@ impl ProximalPoint {
         self.moved.resize(data.rows.velocities(), 0.0);
         let first = self.evaluate(data, delassus);
         let (mut now, mut before) = (first, f64::INFINITY);
-        for _ in 0..STEPS {
+        let close = if self.large { (CLOSE.1 * self.weight).max(CLOSE.0) } else { CLOSE.0 };
+        let mut worse = 0;
+        for count in 0..STEPS {
+            if self.large && count >= PATIENCE.0 && now > PATIENCE.1 * first {
+                return false;
+            }
             let size = norm(&self.moved);
             let usable = now <= (USABLE * size).max(1e-14 * scale);
-            if now <= (CLOSE * size).max(1e-11 * first).max(1e-15 * scale)
+            if now <= (close * size).max(1e-11 * first).max(1e-15 * scale)
                 || (usable && now > 0.3 * before)
             {
                 return true;
@@ -188,7 +208,7 @@ impl ProximalPoint {
                 return usable;
             }
             self.step.clone_from(&self.f);
-            match data.rows.is_large() {
+            match self.large {
                 true => self.blocks.solve(&delassus.pattern, &mut self.step),
                 false => self.lu.solve(&mut self.step),
             }
@@ -209,7 +229,12 @@ impl ProximalPoint {
                     self.go(data, delassus, 0.0);
                     return true;
                 }
+                // A step that makes it worse can lead on, but where several do the weight is too small.
                 now = self.go(data, delassus, best);
+                worse += 1;
+                if self.large && worse > WORSE {
+                    return false;
+                }
             }
         }
         false
@@ -251,8 +276,7 @@ impl ProximalPoint {
     /// Factorises I + W' slope W, the Jacobian of F.
     fn factor(&mut self, data: &ContactData<f64>, delassus: &Delassus<f64>) -> bool {
         let velocities = self.moved.len();
-        let large = data.rows.is_large();
-        if large {
+        if self.large {
             self.blocks.start(&delassus.pattern, self.slopes.iter().all(is_symmetric));
         } else {
             self.matrix.clear();
@@ -277,7 +301,7 @@ impl ProximalPoint {
                 }
             }
             let rows = block.all_rows(&delassus.w);
-            if large {
+            if self.large {
                 self.blocks.add(&delassus.pattern, block.trees, block.rows, rows, &self.sloped);
                 continue;
             }
@@ -287,7 +311,7 @@ impl ProximalPoint {
                 add_product(&mut self.matrix, velocities, block, row, sloped);
             }
         }
-        if large {
+        if self.large {
             return self.blocks.factor(&delassus.pattern);
         }
         self.lu.factor(&self.matrix, velocities)

@@ -15,6 +15,8 @@ pub(in crate::argmin::contact) struct LeastNormWorkspace {
     /// Rows of a contact, weighted.
     sloped: Vec<f64>,
     y: Vec<f64>,
+    /// Of many trees, how friction was shared before, as of [`Sharing`](crate::argmin::Sharing): where y starts.
+    pub start: Vec<f64>,
 }
 
 /// Steps without progress after which what is nearly solved counts as solved.
@@ -50,11 +52,14 @@ pub(in crate::argmin::contact) fn least_norm(
     let blocks = data.blocks();
     let row = |i: usize, t: usize| blocks[i].row(&delassus.w, 1 + t);
     let radius = |i: usize, lambda: &[f64]| data.limit[i] * lambda[blocks[i].first];
+    let large = data.rows.is_large();
     s.y.clear();
     s.y.resize(nv, 0.0);
+    if large && s.start.len() == nv && s.start.iter().all(|y| y.is_finite()) {
+        data.times_factor_transpose(&s.start, &mut s.y);
+    }
     let mut size = 0.0_f64;
     let mut converged = false;
-    let large = data.rows.is_large();
     let regular = 1e-12 * trace;
     let (mut before, mut stagnant) = (f64::INFINITY, 0);
     let mut linear = false;
@@ -157,6 +162,7 @@ pub(in crate::argmin::contact) fn least_norm(
         (sharing.contacts, sharing.dependent) = (s.members.len(), solution.dependent);
         sharing.y.extend_from_slice(&s.y);
         data.solve_factor_transpose(&mut sharing.y);
+        s.start.clone_from(&sharing.y);
     }
     for &i in &s.members {
         let x = [0, 1].map(|t| blocks[i].times(row(i, t), &s.y));
