@@ -9,6 +9,7 @@ use super::impulses::Impulses;
 use super::island_report::IslandReport;
 use super::islands::{Island, Islands};
 use super::joint_constraints::{JointConstraint, JointConstraints};
+use super::problems::Problems;
 use crate::ad::Real;
 use crate::argmin::Mode;
 use crate::collision::{ContactPoint, Detection};
@@ -83,8 +84,8 @@ pub struct Contacts<T: Real> {
     islands: Islands,
     /// Trees whose problem has changed since it was last solved.
     dirty: Vec<bool>,
-    /// That of each island, kept with the first of its trees.
-    problems: Vec<ContactProblem<T>>,
+    /// Those of the islands of this step and of steps before.
+    problems: Problems<T>,
     row: Vec<T>,
     /// The velocities of all trees at the end of the step, in the coordinates of
     /// [`TreeMotion`](crate::dynamics::TreeMotion), each where the state has its own.
@@ -110,7 +111,7 @@ impl<T: Real> Default for Contacts<T> {
             outcomes: Vec::new(),
             islands: Islands::default(),
             dirty: Vec::new(),
-            problems: Vec::new(),
+            problems: Problems::default(),
             row: Vec::new(),
             velocities: Vec::new(),
             memory: Vec::new(),
@@ -288,9 +289,6 @@ impl<T: Real> Contacts<T> {
         self.reports.resize_with(motion.trees(), || None);
         self.dirty.clear();
         self.dirty.resize(motion.trees(), true);
-        if self.problems.len() < motion.trees() {
-            self.problems.resize_with(motion.trees(), ContactProblem::default);
-        }
     }
 
     /// Writes down what each contact did.
@@ -329,14 +327,14 @@ impl<T: Real> Contacts<T> {
     /// conditions of joints, in the order of [`constraint`](Self::constraint).
     pub(crate) fn solved(&self) -> impl Iterator<Item = (Island<'_>, &ContactProblem<T>)> {
         self.islands.iter().map(|island| {
-            let problem = &self.problems[island.trees[0]];
+            let problem = self.problems.of(&island);
             (island, problem)
         })
     }
 
     /// The problem of one of the islands that were solved or [posed](Self::pose).
     pub(crate) fn problem(&self, island: &Island) -> &ContactProblem<T> {
-        &self.problems[island.trees[0]]
+        self.problems.of(island)
     }
 
     /// Poses the problems of a step that `solved` has solved on values, and leaves the velocities of all trees at
@@ -362,7 +360,7 @@ impl<T: Real> Contacts<T> {
         let (points, joints) = (&self.points[..], &self.joints);
         let posed = Posed { system, motion, points, joints, memory: &[], event: Event::Step };
         solved.solved().all(|(island, problem)| {
-            let own = &mut self.problems[island.trees[0]];
+            let own = self.problems.of_mut(&island);
             own.pose(&posed, &island);
             own.is_decided_like(problem)
         })
@@ -376,12 +374,8 @@ impl<T: Real> Contacts<T> {
         self.islands.keep(&other.islands);
         self.velocities.clone_from(&other.velocities);
         self.unfinished = other.unfinished;
-        if self.problems.len() < other.problems.len() {
-            self.problems.resize_with(other.problems.len(), ContactProblem::default);
-        }
         for island in other.islands.iter() {
-            let first = island.trees[0];
-            self.problems[first].keep(&other.problems[first]);
+            self.problems.of_mut(&island).keep(other.problems.of(&island));
         }
     }
 
@@ -413,7 +407,7 @@ impl<T: Real> Contacts<T> {
             if !island.trees.iter().any(|&tree| self.dirty[tree]) {
                 continue;
             }
-            let problem = &mut self.problems[island.trees[0]];
+            let problem = self.problems.of_mut(&island);
             let mut report = problem.solve(&posed, &island);
             let (mut rest, _) = problem.outputs();
             for &tree in island.trees {
@@ -452,7 +446,11 @@ impl<T: Real> Contacts<T> {
             for tree in point.trees(motion).into_iter().flatten() {
                 self.dirty[tree] = true;
             }
-            for point in self.points.iter_mut().filter(|point| point.pair == pair) {
+            // The points of a pair are listed one after the other.
+            let others = self.points[..k].iter().rev().take_while(|other| other.pair == pair);
+            let first = k - others.count();
+            let of_pair = self.points[first..].iter_mut();
+            for point in of_pair.take_while(|point| point.pair == pair) {
                 point.near = true;
             }
         }

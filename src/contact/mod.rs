@@ -11,6 +11,7 @@ mod island_report;
 mod islands;
 mod joint_constraints;
 mod point_action;
+mod problems;
 mod staggered_projections;
 
 pub use conflict::Conflict;
