@@ -50,6 +50,8 @@ mod scalars;
 mod scene;
 mod second_order;
 #[cfg(feature = "cli")]
+mod separation;
+#[cfg(feature = "cli")]
 mod simulate;
 mod smoothed_contact;
 mod staggered;

@@ -31,6 +31,8 @@ pub struct Description {
     pub touch_parents: bool,
     /// Whether inertias that no solid has are errors, and not warnings.
     pub strict: bool,
+    /// Whether shapes that start too deep in something are pushed apart, with all that is in their way.
+    pub push_overlaps: bool,
     /// The motors.
     pub actuators: Vec<ActuatorDescription>,
     /// Closed loops.
@@ -271,6 +273,7 @@ impl Description {
             excluded: Vec::new(),
             touch_parents: false,
             strict: false,
+            push_overlaps: false,
             actuators: Vec::new(),
             equalities: Vec::new(),
             keyframes: Vec::new(),

@@ -11,6 +11,7 @@ mod immovable;
 mod numbers;
 mod overlap;
 mod pairs;
+mod separation;
 mod start;
 
 pub use crate::model::Filter;

@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         }
         (None, None) => return Err(Error::input("SCENE", None, "", "is missing")),
     };
-    let mut scene = load_scene(path, &arguments.options)?;
+    let mut scene = load_scene(path, &arguments.options, arguments.drive.settle.is_some())?;
     let steps = run_length(path, scene.settings.time_step, arguments.steps)?;
     let started = arguments.drive.start(path, &arguments.options, arguments.json, &mut scene)?;
     let Some((mut drive, settled)) = started else { return Ok(Outcome::Failed) };

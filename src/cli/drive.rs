@@ -31,7 +31,7 @@ pub(super) struct DriveOptions {
     #[arg(long, value_name = "GAIN", allow_negative_numbers = true)]
     pub kd: Option<f64>,
     /// Simulate this long from rest first, without --controls, and start from there: at rest, or with the
-    /// velocities of the keyframe
+    /// velocities of the keyframe. What the file starts in each other is pushed apart before
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub settle: Option<f64>,
 }

@@ -77,7 +77,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         let message = "is for CSV; an .npz archive holds everything";
         return Err(Error::input("--columns", None, "", message));
     }
-    let mut scene = load_scene(&arguments.scene, &arguments.options)?;
+    let mut scene =
+        load_scene(&arguments.scene, &arguments.options, arguments.drive.settle.is_some())?;
     let steps = run_length(&arguments.scene, scene.settings.time_step, arguments.steps)?;
     for path in arguments.output.iter().chain(&arguments.view) {
         whole_files::check_place(path)?;

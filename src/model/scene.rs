@@ -10,6 +10,7 @@ use crate::state::State;
 /// gravity = [0, 0, -9.81]            # m/s², this is the default
 /// strict = true                      # this is the default; false: inertias that no solid has, and bodies that
 ///                                    # start in each other, are warnings
+/// overlap = "refuse"                 # this is the default; "push": what starts in each other is pushed apart
 ///
 /// [simulation]
 /// time_step = 0.01                   # s

@@ -20,23 +20,29 @@ impl Scene {
     /// Reads a scene from the text of a file; `name` stands for the file in messages, and for where the
     /// files it names are.
     pub fn parse(text: &str, name: &str) -> Result<Scene, Error> {
-        let document = table::parse(text, name)?;
-        let root = Table::root(text, name, &document);
-        let (description, tables) = read(&root, name)?;
-        let error = |owner: Owner, field: &str, message: &str| {
-            let table = match owner {
-                Owner::HalfSpace(k) => &tables.half_spaces[k],
-                Owner::Collider(k) => &tables.shapes[k],
-                Owner::Body(k) => &tables.bodies[k],
-                Owner::Contact(k) => &tables.contacts[k],
-                Owner::Actuator(k) => &tables.actuators[k],
-                Owner::Equality(k) => &tables.equalities[k],
-                Owner::Scene | Owner::Keyframe => &root,
-            };
-            table.error(field, message)
-        };
-        description.build().map_err(|fault| fault.error(error))
+        scene(text, name, false)
     }
+}
+
+/// The scene of a text; what overlaps at the start is pushed apart if either says so.
+pub(super) fn scene(text: &str, name: &str, push_overlaps: bool) -> Result<Scene, Error> {
+    let document = table::parse(text, name)?;
+    let root = Table::root(text, name, &document);
+    let (mut description, tables) = read(&root, name)?;
+    description.push_overlaps |= push_overlaps;
+    let error = |owner: Owner, field: &str, message: &str| {
+        let table = match owner {
+            Owner::HalfSpace(k) => &tables.half_spaces[k],
+            Owner::Collider(k) => &tables.shapes[k],
+            Owner::Body(k) => &tables.bodies[k],
+            Owner::Contact(k) => &tables.contacts[k],
+            Owner::Actuator(k) => &tables.actuators[k],
+            Owner::Equality(k) => &tables.equalities[k],
+            Owner::Scene | Owner::Keyframe => &root,
+        };
+        table.error(field, message)
+    };
+    description.build().map_err(|fault| fault.error(error))
 }
 
 /// What a scene file describes, before it is checked.
@@ -59,6 +65,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
     root.only(&[
         "gravity",
         "strict",
+        "overlap",
         "touch_parents",
         "keyframe",
         "simulation",
@@ -73,6 +80,14 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
     let mut description = Description::new(name, read_settings(root)?);
     description.gravity = gravity;
     description.strict = root.boolean("strict")?.unwrap_or(true);
+    description.push_overlaps = match root.string("overlap")? {
+        None | Some("refuse") => false,
+        Some("push") => true,
+        Some(other) => {
+            let message = format!("must be \"refuse\" or \"push\", found {other:?}");
+            return Err(root.error("overlap", message));
+        }
+    };
     description.touch_parents = root.boolean("touch_parents")?.unwrap_or(false);
 
     let mut names = HashMap::from(["gravity", "world"].map(|name| (name.to_string(), None)));

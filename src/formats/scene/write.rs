@@ -66,6 +66,9 @@ impl Description {
         if !self.strict {
             field(text, "strict", "false");
         }
+        if self.push_overlaps {
+            field(text, "overlap", "\"push\"");
+        }
         if self.touch_parents {
             field(text, "touch_parents", "true");
         }
