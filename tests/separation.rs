@@ -7,7 +7,7 @@ use stiction::model::Scene;
 use stiction::simulation::Rollout;
 
 use crate::folder::Folder;
-use crate::program::{refuses, succeeds};
+use crate::program::refuses;
 use crate::random::Random;
 use crate::scenes::on_floor;
 
@@ -197,7 +197,8 @@ fn settling_pushes_and_nothing_else_does() {
     let output = folder.run(&[&command[..], &["--settle", "0.01"]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("1 pair of shapes started in each other, \"a-b\""), "{said}");
-    let rows = succeeds(&output);
+    assert!(output.status.success(), "{said}");
+    let rows = String::from_utf8(output.stdout).unwrap();
     let start: Vec<f64> =
         rows.lines().nth(1).unwrap().split(',').map(|x| x.parse().unwrap()).collect();
     near(&start, &[0.0, -0.05, 0.15], 1e-6);

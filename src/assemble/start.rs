@@ -41,6 +41,9 @@ struct Overlap {
     thickness: f64,
 }
 
+/// Colliders that pass through each other, in ascending order, with a warning for each pair.
+type Passing = (Vec<(usize, usize)>, Vec<Error>);
+
 /// Where the shapes of a scene are in a state.
 fn places<'a>(scene: &'a Scene, state: &State<f64>) -> Vec<Placed<'a>> {
     let Scene { model, parameters, .. } = scene;
@@ -136,7 +139,7 @@ impl Description {
         &self,
         scene: &Scene,
         order: &[usize],
-    ) -> Result<(Vec<(usize, usize)>, Vec<Error>), Fault> {
+    ) -> Result<Passing, Fault> {
         let model = &scene.model;
         let inside = |state: &State<f64>| {
             let found = overlaps(model, &places(scene, state))?.into_iter();

@@ -9,6 +9,7 @@ use super::impulses::Impulses;
 use super::island_report::IslandReport;
 use super::islands::{Island, Islands};
 use super::joint_constraints::{JointConstraint, JointConstraints};
+use super::parallel_islands;
 use super::problems::Problems;
 use crate::ad::Real;
 use crate::argmin::Mode;
@@ -100,6 +101,8 @@ pub struct Contacts<T: Real> {
     pub joint_records: Vec<JointRecord>,
     /// Whether points were still being thrown at each other when it gave up.
     pub unfinished: bool,
+    /// On how many threads islands are solved, where there is enough to do: on values only.
+    pub threads: usize,
 }
 
 impl<T: Real> Default for Contacts<T> {
@@ -119,6 +122,7 @@ impl<T: Real> Default for Contacts<T> {
             records: Vec::new(),
             joint_records: Vec::new(),
             unfinished: false,
+            threads: 1,
         }
     }
 }
@@ -165,8 +169,9 @@ impl<T: Real> Contacts<T> {
         system: &System<T>,
         state: &State<T>,
         motion: &FreeMotion<T>,
-        impulses: &mut [Impulses<T>],
+        impulses: &mut Vec<Impulses<T>>,
     ) {
+        impulses.resize_with(motion.trees(), Impulses::default);
         self.detection.points(system, motion, &mut self.points);
         self.joints.collect(system, state, motion);
         self.start(motion);
@@ -179,8 +184,8 @@ impl<T: Real> Contacts<T> {
             }
         }
         impulses.iter_mut().for_each(Impulses::clear);
-        let (points, joints) = (&self.points[..], &self.joints);
-        let posed = Posed { system, motion, points, joints, memory: &[], event: Event::Step };
+        let (points, joints, memory) = (&self.points, &self.joints, &Vec::new());
+        let posed = Posed { system, motion, points, joints, memory, event: Event::Step };
         for (k, outcome) in self.outcomes.iter().enumerate() {
             if let Some(Outcome { impulse, .. }) = *outcome {
                 let (pair, feature, tree) = posed.key(k);
@@ -213,7 +218,7 @@ impl<T: Real> Contacts<T> {
         }
         self.start(motion);
         self.velocities.fill(T::zero());
-        self.solve_islands(system, motion, &[], Event::Impact);
+        self.solve_islands(system, motion, &Vec::new(), Event::Impact);
         Some(widest)
     }
 
@@ -357,8 +362,8 @@ impl<T: Real> Contacts<T> {
             return false;
         }
         self.start(motion);
-        let (points, joints) = (&self.points[..], &self.joints);
-        let posed = Posed { system, motion, points, joints, memory: &[], event: Event::Step };
+        let (points, joints, memory) = (&self.points, &self.joints, &Vec::new());
+        let posed = Posed { system, motion, points, joints, memory, event: Event::Step };
         solved.solved().all(|(island, problem)| {
             let own = self.problems.of_mut(&island);
             own.pose(&posed, &island);
@@ -397,18 +402,23 @@ impl<T: Real> Contacts<T> {
         &mut self,
         system: &System<T>,
         motion: &FreeMotion<T>,
-        memory: &[Impulses<T>],
+        memory: &Vec<Impulses<T>>,
         event: Event,
     ) {
         self.group(motion);
-        let (points, joints) = (&self.points[..], &self.joints);
+        let (points, joints) = (&self.points, &self.joints);
         let posed = Posed { system, motion, points, joints, memory, event };
+        let (threads, all) = (self.threads, (&self.islands, &self.dirty[..]));
+        let on_threads = parallel_islands::solve(threads, &posed, all, &mut self.problems);
         for island in self.islands.iter() {
             if !island.trees.iter().any(|&tree| self.dirty[tree]) {
                 continue;
             }
             let problem = self.problems.of_mut(&island);
-            let mut report = problem.solve(&posed, &island);
+            if !on_threads {
+                problem.solve(&posed, &island);
+            }
+            let mut report = problem.report();
             let (mut rest, _) = problem.outputs();
             for &tree in island.trees {
                 let range = system.model.trees[tree].v.clone();

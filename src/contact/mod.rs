@@ -10,6 +10,7 @@ mod impulses;
 mod island_report;
 mod islands;
 mod joint_constraints;
+mod parallel_islands;
 mod point_action;
 mod problems;
 mod staggered_projections;

@@ -39,4 +39,21 @@ impl<T: Real> Problems<T> {
         }
         &mut self.list[self.places[first]]
     }
+
+    /// Those of islands which have no trees in common, all at once.
+    pub fn of_each<'p, 'i>(
+        &'p mut self,
+        islands: impl Iterator<Item = Island<'i>> + Clone,
+    ) -> Vec<(Island<'i>, &'p mut ContactProblem<T>)> {
+        for island in islands.clone() {
+            self.of_mut(&island);
+        }
+        let Problems { list, places } = self;
+        let mut left: Vec<_> = list.iter_mut().map(Some).collect();
+        let taken = islands.filter_map(|island| {
+            let problem = left[places[island.trees[0]]].take()?;
+            Some((island, problem))
+        });
+        taken.collect()
+    }
 }
