@@ -34,6 +34,7 @@ mod internals;
 mod layers;
 mod linearize;
 mod many_shapes;
+mod materials;
 #[cfg(all(feature = "cli", unix))]
 mod outputs;
 mod paper;

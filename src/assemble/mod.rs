@@ -17,6 +17,6 @@ mod start;
 pub use crate::model::Filter;
 pub use description::{
     ActuatorDescription, BodyDescription, ColliderDescription, ContactDescription, Description,
-    EqualityDescription, HalfSpaceDescription, JointDescription, Material,
+    EqualityDescription, HalfSpaceDescription, JointDescription, Material, NamedMaterial,
 };
 pub(crate) use fault::Owner;

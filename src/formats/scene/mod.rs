@@ -12,7 +12,7 @@ mod write;
 use std::collections::HashMap;
 
 use crate::Error;
-use crate::assemble::{Description, HalfSpaceDescription, Owner};
+use crate::assemble::{Description, HalfSpaceDescription, NamedMaterial, Owner};
 use crate::model::{ContactSolver, Integrator, Keyframe, Scene, Settings, StaggeredDerivative};
 use crate::table::{self, Table};
 
@@ -72,6 +72,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         "half_space",
         "shape",
         "body",
+        "material",
         "contact",
         "actuator",
         "equality",
@@ -91,6 +92,14 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
     description.touch_parents = root.boolean("touch_parents")?.unwrap_or(false);
 
     let mut names = HashMap::from(["gravity", "world"].map(|name| (name.to_string(), None)));
+    for mut table in root.tables("material")? {
+        let name = read_name(&mut table, "material", &mut names)?;
+        table.only(&["name", "mu", "mu_static", "restitution"])?;
+        table.required("mu", table.number("mu")?)?;
+        if let Some(material) = shape::read_material(&table)? {
+            description.materials.push(NamedMaterial { name, material });
+        }
+    }
     let mut half_spaces = root.tables("half_space")?;
     for table in &mut half_spaces {
         description.half_spaces.push(read_half_space(table, &mut names)?);
@@ -232,9 +241,9 @@ fn read_half_space(table: &mut Table, names: &mut Taken) -> Result<HalfSpaceDesc
     table.only(&fields)?;
     let normal = table.required("normal", table.numbers("normal")?)?;
     let offset = table.number("offset")?.unwrap_or(0.0);
-    let material = shape::read_material(table)?;
+    let (material, made_of) = (shape::read_material(table)?, shape::read_made_of(table)?);
     let filter = shape::read_filter(table)?;
-    Ok(HalfSpaceDescription { line: None, name, normal, offset, material, filter })
+    Ok(HalfSpaceDescription { line: None, name, normal, offset, material, made_of, filter })
 }
 
 /// The name of something; from here on messages about the table call it by its name.
