@@ -188,18 +188,16 @@ fn materials_are_differentiated() {
             })
             .unwrap();
         for (found, expected) in slopes.iter().zip(expected) {
-            assert!((found - expected).abs() < 1e-7, "{speed}: {slopes:?}");
+            assert!((found - expected).abs() < 5e-6, "{speed}: {slopes:?}");
         }
     }
-    // By every way there is, in all numbers of a pile.
+    // By every way there is, in all numbers of a pile that has landed.
     let pile = named(6, "");
-    let program = StepProgram::new(
-        pile.system(),
-        &pile.state,
-        &pile.inputs,
-        &stiction::simulation::StepMemory::default(),
-        2,
-    );
+    let mut rollout = Rollout::new(pile.system(), pile.state.clone());
+    rollout.advance(40, &pile.inputs);
+    assert!(rollout.workspace.contacts().any(|contact| contact.impulse[0] > 0.0));
+    let (state, memory) = (&rollout.state, &rollout.memory);
+    let program = StepProgram::new(pile.system(), state, &pile.inputs, memory, 2);
     let check = Gradcheck::of(&program).unwrap();
     assert!(check.passed());
     assert!(check.rows.iter().any(|row| row.name == "steel/mu"));
