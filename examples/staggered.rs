@@ -105,11 +105,11 @@ fn impulse(scene: &Scene, solver: ContactSolver, memory: &Impulses<f64>) -> Impu
     let dt = Scalar::constant(settings.time_step);
     let mut motion = FreeMotion::default();
     motion.start(&system, &state, &wrench, dt);
-    let mut memory = [memory.cast::<Scalar>()];
+    let mut memory = vec![memory.cast::<Scalar>()];
     let mut contacts = Contacts::default();
     contacts.resolve(&system, &state, &motion, &mut memory);
     let report = contacts.reports().next().map(|island| island.report).unwrap_or_default();
-    let ([free], velocity, [memory]) = (&motion.lone[..], &contacts.velocities, &memory) else {
+    let ([free], velocity, [memory]) = (&motion.lone[..], &contacts.velocities, &memory[..]) else {
         unreachable!("one body")
     };
     assert!(report.status.is_solved(), "{solver:?}: {report:?}");

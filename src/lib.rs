@@ -203,6 +203,7 @@ pub mod linearize;
 pub mod model;
 #[cfg(feature = "cli")]
 mod npz;
+mod parallel;
 #[cfg(feature = "python")]
 pub mod python;
 pub mod simulation;

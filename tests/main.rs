@@ -34,6 +34,7 @@ mod internals;
 mod layers;
 mod linearize;
 mod many_shapes;
+mod materials;
 #[cfg(all(feature = "cli", unix))]
 mod outputs;
 mod paper;
@@ -49,6 +50,8 @@ mod rollout_gradient;
 mod scalars;
 mod scene;
 mod second_order;
+#[cfg(feature = "cli")]
+mod separation;
 #[cfg(feature = "cli")]
 mod simulate;
 mod smoothed_contact;

@@ -37,11 +37,12 @@ impl Description {
         self.check_joint_names()?;
         let order = self.order()?;
         let mut scene = self.assemble(&order, &[])?;
-        let (apart, warnings) = self.overlapping_neighbors(&scene, &order);
+        let (apart, warnings) = self.overlapping_neighbors(&scene, &order)?;
         if !apart.is_empty() {
             scene = self.assemble(&order, &apart)?;
             scene.warnings.extend(warnings);
         }
+        self.push_apart(&mut scene)?;
         self.check_start(&mut scene, &order)?;
         self.check_immovable(&mut scene);
         Ok(scene)

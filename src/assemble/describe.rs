@@ -2,10 +2,10 @@
 
 use super::{
     ActuatorDescription, BodyDescription, ColliderDescription, ContactDescription, Description,
-    EqualityDescription, HalfSpaceDescription, JointDescription, Material,
+    EqualityDescription, HalfSpaceDescription, JointDescription, Material, NamedMaterial,
 };
 use crate::model::{
-    EqualityKind, Filter, JointKind, Model, Parameters, Scene, SharedContacts, Solid,
+    EqualityKind, Filter, JointKind, Model, Parameters, Scene, SharedContacts, Solid, SurfaceKind,
 };
 
 impl Description {
@@ -31,6 +31,7 @@ impl Description {
                 normal: plane.normal.into(),
                 offset: plane.offset,
                 material: None,
+                made_of: None,
                 filter: Filter::default(),
             }
         }));
@@ -44,6 +45,7 @@ impl Description {
                 position: parameters.collider_position(model, index).into(),
                 orientation: collider.orientation,
                 material: None,
+                made_of: None,
                 filter: Filter::default(),
                 mesh: None,
             };
@@ -60,7 +62,8 @@ impl Description {
         if let Some(shared) = &model.shared {
             describe_shared(model, parameters, shared, &mut description);
         }
-        description.contacts.extend(model.pairs.iter().enumerate().map(|(index, pair)| {
+        let own = model.pairs.iter().enumerate().filter(|(_, pair)| pair.surfaces.is_none());
+        description.contacts.extend(own.map(|(index, pair)| {
             let material = Material {
                 mu: parameters.mu(model, index),
                 mu_static: pair.two_regimes.then(|| parameters.mu_static(model, index)),
@@ -118,7 +121,7 @@ fn describe_shared(
     shared: &SharedContacts,
     description: &mut Description,
 ) {
-    let SharedContacts { filters, passing, surface, surfaces } = shared;
+    let SharedContacts { filters, passing, grounds, surface, surfaces } = shared;
     let material = |index: usize| {
         let slots = model.surface_slots(index);
         Material {
@@ -127,7 +130,16 @@ fn describe_shared(
             restitution: parameters.values[slots.restitution],
         }
     };
-    let bare = surfaces.iter().position(|surface| surface.is_default);
+    let is_material = |index: usize| surfaces[index].kind == SurfaceKind::Material;
+    let name = |index: usize| surfaces[index].name.clone();
+    let materials = (0..surfaces.len()).filter(|&index| is_material(index));
+    description.materials = materials
+        .map(|index| NamedMaterial { name: name(index), material: material(index) })
+        .collect();
+    for (ground, made_of) in description.half_spaces.iter_mut().zip(grounds) {
+        ground.made_of = made_of.map(name);
+    }
+    let bare = surfaces.iter().position(|surface| surface.kind == SurfaceKind::Default);
     description.default_contact = bare.map(material);
     description.passes = bare.is_none();
     description.touch_parents = filters.touch_parents;
@@ -139,7 +151,8 @@ fn describe_shared(
     for (k, collider) in of_world.chain(of_bodies).enumerate() {
         collider.filter = filters.colliders[k];
         let own = surface[k].filter(|&index| Some(index) != bare);
-        collider.material = own.map(material);
+        collider.material = own.filter(|&index| !is_material(index)).map(material);
+        collider.made_of = own.filter(|&index| is_material(index)).map(name);
     }
     let colliders = 0..model.colliders.len();
     let grounds = (0..model.half_spaces.len()).map(Solid::HalfSpace);

@@ -19,6 +19,8 @@ pub struct Description {
     pub colliders: Vec<ColliderDescription>,
     /// The bodies, in any order.
     pub bodies: Vec<BodyDescription>,
+    /// What surfaces are made of, by name.
+    pub materials: Vec<NamedMaterial>,
     /// Pairs that have a material of their own, or pass through each other.
     pub contacts: Vec<ContactDescription>,
     /// The material of pairs about which nothing else is said.
@@ -31,6 +33,8 @@ pub struct Description {
     pub touch_parents: bool,
     /// Whether inertias that no solid has are errors, and not warnings.
     pub strict: bool,
+    /// Whether shapes that start too deep in something are pushed apart, with all that is in their way.
+    pub push_overlaps: bool,
     /// The motors.
     pub actuators: Vec<ActuatorDescription>,
     /// Closed loops.
@@ -52,8 +56,10 @@ pub struct HalfSpaceDescription {
     pub normal: [f64; 3],
     /// Distance of the surface from the origin of the world along the unit normal, m.
     pub offset: f64,
-    /// What it is made of.
+    /// Numbers of its own surface.
     pub material: Option<Material>,
+    /// The name of what it is made of, instead.
+    pub made_of: Option<String>,
     /// What it touches.
     pub filter: Filter,
 }
@@ -160,8 +166,10 @@ pub struct ColliderDescription {
     pub position: [f64; 3],
     /// Quaternion w, x, y, z of the shape in the body.
     pub orientation: [f64; 4],
-    /// What it is made of.
+    /// Numbers of its own surface.
     pub material: Option<Material>,
+    /// The name of what it is made of, instead.
+    pub made_of: Option<String>,
     /// What it touches.
     pub filter: Filter,
     /// The file its mesh came from.
@@ -192,6 +200,15 @@ impl Material {
             restitution: self.restitution.max(other.restitution),
         }
     }
+}
+
+/// A material whose numbers all surfaces share that are made of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedMaterial {
+    /// Its name.
+    pub name: String,
+    /// Its numbers.
+    pub material: Material,
 }
 
 /// What is special about a pair.
@@ -265,12 +282,14 @@ impl Description {
             half_spaces: Vec::new(),
             colliders: Vec::new(),
             bodies: Vec::new(),
+            materials: Vec::new(),
             contacts: Vec::new(),
             default_contact: None,
             passes: false,
             excluded: Vec::new(),
             touch_parents: false,
             strict: false,
+            push_overlaps: false,
             actuators: Vec::new(),
             equalities: Vec::new(),
             keyframes: Vec::new(),

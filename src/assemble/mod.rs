@@ -11,11 +11,12 @@ mod immovable;
 mod numbers;
 mod overlap;
 mod pairs;
+mod separation;
 mod start;
 
 pub use crate::model::Filter;
 pub use description::{
     ActuatorDescription, BodyDescription, ColliderDescription, ContactDescription, Description,
-    EqualityDescription, HalfSpaceDescription, JointDescription, Material,
+    EqualityDescription, HalfSpaceDescription, JointDescription, Material, NamedMaterial,
 };
 pub(crate) use fault::Owner;

@@ -26,15 +26,16 @@ impl Placed<'_> {
     }
 }
 
-/// The shapes whose enclosing balls overlap, two and two, in ascending order: by sorting along one axis.
-pub(super) fn near(places: &[Placed]) -> Vec<(usize, usize)> {
+/// The shapes whose enclosing balls overlap, two and two, in ascending order: by sorting along one axis. Nothing if there
+/// are more than `most`.
+pub(super) fn near(places: &[Placed], most: usize) -> Option<Vec<(usize, usize)>> {
     let places = places.iter().enumerate();
     let balls =
         places.map(|(k, place)| (k, place.position, place.shape.bounding_radius(place.size)));
     let mut balls: Vec<(usize, Vector3<f64>, f64)> = balls.collect();
     let centers = || balls.iter().map(|ball| ball.1);
     let (low, high) = (centers().reduce(|a, b| a.inf(&b)), centers().reduce(|a, b| a.sup(&b)));
-    let (Some(low), Some(high)) = (low, high) else { return Vec::new() };
+    let (Some(low), Some(high)) = (low, high) else { return Some(Vec::new()) };
     let axis = (high - low).imax();
     balls.sort_by(|a, b| (a.1[axis] - a.2).total_cmp(&(b.1[axis] - b.2)));
     let mut near = Vec::new();
@@ -43,12 +44,15 @@ pub(super) fn near(places: &[Placed]) -> Vec<(usize, usize)> {
             |ball: &&(usize, Vector3<f64>, f64)| ball.1[axis] - ball.2 <= center[axis] + radius;
         for &(b, other, other_radius) in balls[place + 1..].iter().take_while(begins) {
             if (other - center).norm() <= radius + other_radius {
+                if near.len() == most {
+                    return None;
+                }
                 near.push((a.min(b), a.max(b)));
             }
         }
     }
     near.sort_unstable();
-    near
+    Some(near)
 }
 
 /// How far two shapes would have to be moved for them to be apart, m; not positive if they are: the least distance

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::fault::{Fault, Owner};
 use super::{ColliderDescription, Description, Material};
-use crate::model::{Filters, MOST_OWN, Model, Pair, SharedContacts, Solid, Surface};
+use crate::model::{Filters, MOST_OWN, Model, Pair, SharedContacts, Solid, Surface, SurfaceKind};
 
 /// The largest number of pairs that have numbers of their own.
 const MOST_PAIRS: usize = 1_000_000;
@@ -20,11 +20,20 @@ struct Touching<'a> {
     named: HashMap<(Solid, usize), usize>,
     /// Colliders that pass through each other although nobody says so, in ascending order.
     apart: &'a [(usize, usize)],
+    made_of: MadeOf,
+}
+
+/// The materials, by their places, of what is made of one.
+struct MadeOf {
+    half_spaces: Vec<Option<usize>>,
+    colliders: Vec<Option<usize>>,
+    /// The colliders that are not.
+    others: Vec<usize>,
 }
 
 impl Description {
-    /// Adds the pairs that can touch to the model; returns what each is made of, then each surface that pairs
-    /// without numbers of their own share. The colliders in `apart`, in ascending order, do not touch.
+    /// Adds the pairs that can touch to the model; returns what each with numbers of its own is made of, then each surface
+    /// that others share. The colliders in `apart`, in ascending order, do not touch.
     pub(super) fn pairs(
         &self,
         model: &mut Model,
@@ -34,39 +43,73 @@ impl Description {
     ) -> Result<Vec<Material>, Fault> {
         let (filters, named) = (self.filters(model, colliders), self.named(model));
         let description = self;
-        let touching = Touching { description, model, order, colliders, filters, named, apart };
+        let made_of = self.made_of(model, order, colliders)?;
+        let touching =
+            Touching { description, model, order, colliders, filters, named, apart, made_of };
         let mut own = Vec::new();
         for pair in touching.over_half_spaces() {
             touching.list(pair, &mut own)?;
         }
         touching.check_bare()?;
-        let unnamed = touching.of_colliders().filter(|&pair| {
+        let unnamed = touching.of_others().filter(|&pair| {
             !touching.named.contains_key(&pair)
                 && touching.admits(pair)
                 && touching.material(pair).is_some()
         });
-        let mut shared = None;
-        if unnamed.take(MOST_OWN + 1).count() <= MOST_OWN {
-            for pair in touching.of_colliders() {
-                touching.list(pair, &mut own)?;
-            }
-        } else {
-            let of_colliders = |pair: &&(Solid, usize)| matches!(pair.0, Solid::Collider(_));
-            let mut named: Vec<_> = touching.named.keys().filter(of_colliders).copied().collect();
-            named.sort_unstable();
-            for pair in named {
-                touching.list(pair, &mut own)?;
-            }
-            shared = Some(touching.shared());
+        let few = unnamed.take(MOST_OWN + 1).count() <= MOST_OWN;
+        let of_colliders = |pair: &(Solid, usize)| matches!(pair.0, Solid::Collider(_));
+        let mut listed: Vec<_> = touching.named.keys().copied().filter(of_colliders).collect();
+        if few {
+            listed.extend(touching.of_others().filter(|&pair| touching.admits(pair)));
         }
+        listed.sort_unstable();
+        listed.dedup();
+        for pair in listed {
+            touching.list(pair, &mut own)?;
+        }
+        let shared = (!few || !self.materials.is_empty()).then(|| touching.shared(few));
         touching.check_named()?;
-        let (pairs, mut materials): (Vec<_>, Vec<_>) = own.into_iter().unzip();
+        let (pairs, materials): (Vec<_>, Vec<_>) = own.into_iter().unzip();
+        let own =
+            materials.iter().zip(&pairs).filter(|(_, pair): &(_, &Pair)| pair.surfaces.is_none());
+        let mut materials: Vec<Material> = own.map(|(material, _)| *material).collect();
         model.pairs = pairs;
         if let Some((shared, surfaces)) = shared {
             model.shared = Some(shared);
             materials.extend(surfaces);
         }
         Ok(materials)
+    }
+
+    fn made_of(
+        &self,
+        model: &Model,
+        order: &[usize],
+        described: &[&ColliderDescription],
+    ) -> Result<MadeOf, Fault> {
+        let names = self.materials.iter().enumerate();
+        let places: HashMap<&str, usize> = names.map(|(k, of)| (of.name.as_str(), k)).collect();
+        let find = |name: &Option<String>, owner: Owner, field: &'static str| match name {
+            None => Ok(None),
+            Some(name) => places.get(name.as_str()).copied().map(Some).ok_or_else(|| {
+                let known = list(self.materials.iter().map(|material| material.name.clone()));
+                let known = if known.is_empty() { "none".to_string() } else { known };
+                let message = format!("there is no [[material]] {name:?}; there is {known}");
+                Fault::new(owner, field, message)
+            }),
+        };
+        let half_spaces = self.half_spaces.iter().enumerate();
+        let half_spaces =
+            half_spaces.map(|(k, ground)| find(&ground.made_of, Owner::HalfSpace(k), "material"));
+        let half_spaces = half_spaces.collect::<Result<_, _>>()?;
+        let colliders =
+            described.iter().enumerate().map(|(k, collider)| match model.colliders[k].body {
+                None => find(&collider.made_of, Owner::Collider(k), "material"),
+                Some(body) => find(&collider.made_of, Owner::Body(order[body]), "shape.material"),
+            });
+        let colliders: Vec<Option<usize>> = colliders.collect::<Result<_, _>>()?;
+        let others = (0..colliders.len()).filter(|&k| colliders[k].is_none()).collect();
+        Ok(MadeOf { half_spaces, colliders, others })
     }
 
     fn filters(&self, model: &Model, colliders: &[&ColliderDescription]) -> Filters {
@@ -133,6 +176,30 @@ impl Touching<'_> {
         all.map(|(first, second)| (Solid::Collider(first), second))
     }
 
+    /// Of two colliders, but for those of which both are made of a material.
+    fn of_others(&self) -> impl Iterator<Item = (Solid, usize)> + use<'_> {
+        let MadeOf { colliders, others, .. } = &self.made_of;
+        let count = colliders.len();
+        let all = (0..count).flat_map(move |a| {
+            let (rest, few) = match colliders[a] {
+                None => (a + 1..count, &[][..]),
+                Some(_) => (0..0, &others[others.partition_point(|&other| other < a)..]),
+            };
+            rest.chain(few.iter().copied()).map(move |b| (a, b))
+        });
+        all.map(|(first, second)| (Solid::Collider(first), second))
+    }
+
+    /// The materials whose numbers two solids share.
+    fn materials_of(&self, (first, second): (Solid, usize)) -> Option<[usize; 2]> {
+        let of_first = match first {
+            Solid::HalfSpace(k) => self.made_of.half_spaces[k],
+            Solid::Collider(k) => self.made_of.colliders[k],
+        };
+        let materials = [of_first?, self.made_of.colliders[second]?];
+        (!self.named.contains_key(&(first, second))).then_some(materials)
+    }
+
     /// Whether two solids are meant to touch: because a contact names them, or because nothing is in the way.
     fn admits(&self, (first, second): (Solid, usize)) -> bool {
         if let Solid::Collider(first) = first
@@ -147,10 +214,13 @@ impl Touching<'_> {
 
     /// What the surface of a solid is made of, if it says so.
     fn surface(&self, solid: Solid) -> Option<Material> {
-        match solid {
-            Solid::HalfSpace(k) => self.description.half_spaces[k].material,
-            Solid::Collider(k) => self.colliders[k].material,
-        }
+        let (material, made_of) = match solid {
+            Solid::HalfSpace(k) => {
+                (self.description.half_spaces[k].material, self.made_of.half_spaces[k])
+            }
+            Solid::Collider(k) => (self.colliders[k].material, self.made_of.colliders[k]),
+        };
+        made_of.map(|k| self.description.materials[k].material).or(material)
     }
 
     /// What a pair that touches is made of; nothing if its solids pass through each other or do not say.
@@ -184,7 +254,8 @@ impl Touching<'_> {
         let (first, second) = pair;
         let name = self.model.solids_name(first, second);
         let two_regimes = material.mu_static.is_some();
-        own.push((Pair { name, first, second, two_regimes }, material));
+        let surfaces = self.materials_of(pair);
+        own.push((Pair { name, first, second, two_regimes, surfaces }, material));
         Ok(())
     }
 
@@ -194,7 +265,8 @@ impl Touching<'_> {
             return Ok(());
         }
         let all = 0..self.model.colliders.len();
-        let bare: Vec<usize> = all.filter(|&k| self.colliders[k].material.is_none()).collect();
+        let bare: Vec<usize> =
+            all.filter(|&k| self.surface(Solid::Collider(k)).is_none()).collect();
         for (place, &first) in bare.iter().enumerate() {
             for &second in &bare[place + 1..] {
                 let pair = (Solid::Collider(first), second);
@@ -206,23 +278,28 @@ impl Touching<'_> {
         Ok(())
     }
 
-    /// How colliders touch that no contact names, and what their surfaces are made of.
-    fn shared(&self) -> (SharedContacts, Vec<Material>) {
-        let mut materials = Vec::new();
-        let mut surfaces = Vec::new();
-        let mut add = |name: &str, is_default: bool, material: Material| {
+    /// How colliders touch that no contact names, and what their surfaces are made of. `few`: all but those made of
+    /// materials are pairs with numbers of their own.
+    fn shared(&self, few: bool) -> (SharedContacts, Vec<Material>) {
+        let (mut materials, mut surfaces) = (Vec::new(), Vec::new());
+        let mut add = |name: &str, kind: SurfaceKind, material: Material| {
             let (name, two_regimes) = (name.to_string(), material.mu_static.is_some());
-            surfaces.push(Surface { name, is_default, two_regimes });
+            surfaces.push(Surface { name, kind, two_regimes });
             materials.push(material);
             surfaces.len() - 1
         };
-        let bare = self.colliders.iter().any(|collider| collider.material.is_none());
-        let default = self.description.default_contact.filter(|_| bare);
-        let default = default.map(|material| add("contact", true, material));
-        let named = self.model.colliders.iter().zip(self.colliders);
-        let surface = named.map(|(collider, described)| match described.material {
-            Some(material) => Some(add(&collider.name, false, material)),
-            None => default,
+        for named in &self.description.materials {
+            add(&named.name, SurfaceKind::Material, named.material);
+        }
+        let all = 0..self.colliders.len();
+        let bare = all.clone().any(|k| self.surface(Solid::Collider(k)).is_none());
+        let default = self.description.default_contact.filter(|_| bare && !few);
+        let default = default.map(|material| add("contact", SurfaceKind::Default, material));
+        let surface = all.map(|k| match (self.made_of.colliders[k], self.colliders[k].material) {
+            (Some(material), _) => Some(material),
+            (None, _) if few => None,
+            (None, Some(own)) => Some(add(&self.model.colliders[k].name, SurfaceKind::Own, own)),
+            (None, None) => default,
         });
         let surface = surface.collect();
         let passing = self.named.iter().filter_map(|(&(first, second), &k)| match first {
@@ -234,8 +311,8 @@ impl Touching<'_> {
         let apart = self.apart.iter().map(|&(first, second)| [first, second]);
         let mut passing: Vec<_> = passing.chain(apart).collect();
         passing.sort_unstable();
-        let filters = self.filters.clone();
-        (SharedContacts { filters, passing, surface, surfaces }, materials)
+        let (filters, grounds) = (self.filters.clone(), self.made_of.half_spaces.clone());
+        (SharedContacts { filters, passing, grounds, surface, surfaces }, materials)
     }
 
     /// Every contact names a pair.

@@ -7,6 +7,7 @@ use nalgebra::{Matrix3, Vector3};
 use super::Description;
 use super::fault::{Fault, Owner};
 use super::overlap::{self, Placed};
+use super::separation::separate;
 use crate::Error;
 use crate::dynamics::Kinematics;
 use crate::model::{Collider, HalfSpace, JointKind, Model, Plane, Scene, Solid, whole};
@@ -23,6 +24,13 @@ const INSIDE: f64 = 1.0;
 /// Joints that are pushed back from beyond their limits faster than this are worth a warning, m/s or rad/s.
 const FAST: f64 = 10.0;
 
+/// So many pairs of shapes may be near each other at the start: what each of 10,000 bodies has around it in a heap, ten
+/// times over.
+const MOST_NEAR: usize = 2_000_000;
+
+/// What a point of contact takes where it is solved for, with its share of all that solvers keep.
+const POINT_BYTES: usize = 10_000;
+
 /// Two shapes in each other.
 struct Overlap {
     first: usize,
@@ -32,6 +40,9 @@ struct Overlap {
     /// The smallest half extent or radius of both, m.
     thickness: f64,
 }
+
+/// Colliders that pass through each other, in ascending order, with a warning for each pair.
+type Passing = (Vec<(usize, usize)>, Vec<Error>);
 
 /// Where the shapes of a scene are in a state.
 fn places<'a>(scene: &'a Scene, state: &State<f64>) -> Vec<Placed<'a>> {
@@ -59,16 +70,26 @@ fn places<'a>(scene: &'a Scene, state: &State<f64>) -> Vec<Placed<'a>> {
     placed.collect()
 }
 
-/// The shapes that touch and start too deep in each other.
-fn overlaps(model: &Model, places: &[Placed]) -> Vec<Overlap> {
-    let near = overlap::near(places).into_iter();
+/// The shapes that touch and start too deep in each other. An error if so many are near each other that no memory holds
+/// what they would do.
+fn overlaps(model: &Model, places: &[Placed]) -> Result<Vec<Overlap>, Fault> {
+    let near = overlap::near(places, MOST_NEAR).ok_or_else(|| {
+        let message = format!(
+            "more than {MOST_NEAR} pairs of its {} shapes are within reach of each other; at four points each and \
+             {POINT_BYTES} bytes a point their contacts would take more than {} GB: spread them out",
+            places.len(),
+            4 * MOST_NEAR * POINT_BYTES / 1_000_000_000,
+        );
+        Fault::new(Owner::Scene, "body", message)
+    })?;
+    let near = near.into_iter();
     let touching = near.filter(|&(a, b)| model.pair(Solid::Collider(a), b).is_some());
     let deep = touching.filter_map(|(first, second)| {
         let depth = overlap::depth(&places[first], &places[second]);
         let thickness = overlap::least_thickness(&places[first], &places[second]);
         (depth > SHALLOW * thickness).then_some(Overlap { first, second, depth, thickness })
     });
-    deep.collect()
+    Ok(deep.collect())
 }
 
 /// Which bodies are joined, by a joint or by several with nothing but bodies without shapes between them.
@@ -118,22 +139,23 @@ impl Description {
         &self,
         scene: &Scene,
         order: &[usize],
-    ) -> (Vec<(usize, usize)>, Vec<Error>) {
+    ) -> Result<Passing, Fault> {
         let model = &scene.model;
         let inside = |state: &State<f64>| {
-            let found = overlaps(model, &places(scene, state)).into_iter();
-            found.filter(|overlap| overlap.depth > INSIDE * overlap.thickness).collect::<Vec<_>>()
+            let found = overlaps(model, &places(scene, state))?.into_iter();
+            let inside = found.filter(|overlap| overlap.depth > INSIDE * overlap.thickness);
+            Ok(inside.collect::<Vec<_>>())
         };
-        let mut overlaps = inside(&scene.state);
+        let mut overlaps = inside(&scene.state)?;
         for q in scene.keyframes.iter().filter_map(|keyframe| keyframe.q.as_ref()) {
-            let there = inside(&State { q: q.clone(), ..scene.state.clone() });
+            let there = inside(&State { q: q.clone(), ..scene.state.clone() })?;
             let is_there = |of: &Overlap| {
                 there.iter().any(|other| (other.first, other.second) == (of.first, of.second))
             };
             overlaps.retain(is_there);
         }
         if overlaps.is_empty() {
-            return (Vec::new(), Vec::new());
+            return Ok((Vec::new(), Vec::new()));
         }
         let (neighbors, named) = (Neighbors::new(model), self.named(model));
         let body = |collider: usize| model.colliders[collider].body;
@@ -153,33 +175,28 @@ impl Description {
             let warning = Error::input(&self.name, line, format!("{path}.shape"), message);
             ((first, second), warning)
         });
-        left_out.unzip()
+        Ok(left_out.unzip())
+    }
+
+    /// Pushes apart what starts too deep in something, where the description says so, and says what was done.
+    pub(super) fn push_apart(&self, scene: &mut Scene) -> Result<(), Fault> {
+        if self.push_overlaps && !too_deep(scene, true)?.is_empty() {
+            let separation = separate(scene);
+            let message = separation.sentence(scene);
+            scene.warnings.push(Error::input(&self.name, None, "overlap", message));
+            scene.state = separation.state;
+        }
+        Ok(())
     }
 
     /// What starts inside something would be thrown out of it: an error of bodies that are free, of others a warning.
     pub(super) fn check_start(&self, scene: &mut Scene, order: &[usize]) -> Result<(), Fault> {
         let mut warnings = Vec::new();
-        let Scene { model, parameters, .. } = &*scene;
-        let places = places(scene, &scene.state);
+        let model = &scene.model;
         let on_joint = |collider: usize| {
             let body = model.colliders[collider].body;
             body.is_some_and(|body| model.bodies[body].joint.kind != JointKind::Free)
         };
-        let complain =
-            |warnings: &mut Vec<Error>, first: Option<usize>, second: usize, message: String| {
-                // Joints may take what is deep apart slowly, or start elsewhere, at a keyframe.
-                let on_joint = on_joint(second) || first.is_some_and(on_joint);
-                if on_joint && !self.keyframes.is_empty() {
-                    return Ok(());
-                }
-                let owner = owner(model, order, second);
-                if self.strict && !on_joint {
-                    return Err(Fault::new(owner, "position", message));
-                }
-                let (line, path) = owner.place(self);
-                warnings.push(Error::input(&self.name, line, format!("{path}.position"), message));
-                Ok(())
-            };
         for (body, found) in beyond_limits(scene) {
             // Others may start elsewhere, at a keyframe.
             if !self.keyframes.is_empty() {
@@ -188,34 +205,65 @@ impl Description {
             let (line, path) = Owner::Body(order[body]).place(self);
             warnings.push(Error::input(&self.name, line, format!("{path}.joint.q"), found));
         }
-        for pair in &model.pairs {
-            let Solid::HalfSpace(ground) = pair.first else { break };
-            let second = &places[pair.second];
-            let HalfSpace { name, .. } = &model.half_spaces[ground];
-            let Plane { normal, offset } = parameters.plane(model, ground);
-            let height = normal.dot(&second.position) - offset;
-            let (depth, least) =
-                (second.reach(normal) - height, second.shape.thickness(second.size));
-            if depth > SHALLOW * least {
-                let message = format!(
-                    "starts {depth:.3e} m deep in {name:?}, which is more than a tenth of its smallest half \
-                     extent or radius, {least} m"
-                );
-                complain(&mut warnings, None, pair.second, message)?;
+        for Deep { first, second, message } in too_deep(scene, self.push_overlaps)? {
+            // Joints may take what is deep apart slowly, or start elsewhere, at a keyframe.
+            let on_joint = on_joint(second) || first.is_some_and(on_joint);
+            if on_joint && !self.keyframes.is_empty() {
+                continue;
             }
-        }
-        for Overlap { first, second, depth, thickness } in overlaps(model, &places) {
-            let message = format!(
-                "starts {depth:.3e} m deep in {:?}, which is more than a tenth of the smallest half extent or \
-                 radius of both, {thickness} m; move it, or let them pass through each other with collide = false \
-                 in a [[contact]] of the pair",
-                model.colliders[first].name
-            );
-            complain(&mut warnings, Some(first), second, message)?;
+            let owner = owner(model, order, second);
+            if self.strict && !on_joint {
+                return Err(Fault::new(owner, "position", message));
+            }
+            let (line, path) = owner.place(self);
+            warnings.push(Error::input(&self.name, line, format!("{path}.position"), message));
         }
         scene.warnings.extend(warnings);
         Ok(())
     }
+}
+
+/// A shape that starts too deep in another or, where there is no first, in a half-space, and what to say of it.
+struct Deep {
+    first: Option<usize>,
+    second: usize,
+    message: String,
+}
+
+/// All of them; `pushed`: what could be parted is.
+fn too_deep(scene: &Scene, pushed: bool) -> Result<Vec<Deep>, Fault> {
+    let Scene { model, parameters, .. } = scene;
+    let places = places(scene, &scene.state);
+    let part = match pushed {
+        true => "pushing them apart found no place for both: move it",
+        false => "move it, push them apart with overlap = \"push\"",
+    };
+    let mut found = Vec::new();
+    for pair in &model.pairs {
+        let Solid::HalfSpace(ground) = pair.first else { break };
+        let second = &places[pair.second];
+        let HalfSpace { name, .. } = &model.half_spaces[ground];
+        let Plane { normal, offset } = parameters.plane(model, ground);
+        let height = normal.dot(&second.position) - offset;
+        let (depth, least) = (second.reach(normal) - height, second.shape.thickness(second.size));
+        if depth > SHALLOW * least {
+            let message = format!(
+                "starts {depth:.3e} m deep in {name:?}, which is more than a tenth of its smallest half extent or \
+                 radius, {least} m; {part}"
+            );
+            found.push(Deep { first: None, second: pair.second, message });
+        }
+    }
+    for Overlap { first, second, depth, thickness } in overlaps(model, &places)? {
+        let message = format!(
+            "starts {depth:.3e} m deep in {:?}, which is more than a tenth of the smallest half extent or radius of \
+             both, {thickness} m; {part}, or let them pass through each other with collide = false in a [[contact]] of \
+             the pair",
+            model.colliders[first].name
+        );
+        found.push(Deep { first: Some(first), second, message });
+    }
+    Ok(found)
 }
 
 /// Joints that start so far beyond a limit that they are pushed back fast, and what to say of each.

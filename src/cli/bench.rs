@@ -79,9 +79,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         }
         (None, None) => return Err(Error::input("SCENE", None, "", "is missing")),
     };
-    let mut scene = load_scene(path, &arguments.options)?;
+    let mut scene = load_scene(path, &arguments.options, arguments.drive.settle.is_some())?;
     let steps = run_length(path, scene.settings.time_step, arguments.steps)?;
-    let started = arguments.drive.start(path, &arguments.options, arguments.json, &mut scene)?;
+    let started = arguments.drive.start(path, &arguments.options, arguments.json, &mut scene, 1)?;
     let Some((mut drive, settled)) = started else { return Ok(Outcome::Failed) };
     let (jacobians, repeats, json) = (jacobians.min(steps), arguments.repeats, arguments.json);
     let bench = Bench { path, scene: &scene, steps, jacobians, settled, repeats, json };

@@ -31,22 +31,24 @@ pub(super) struct DriveOptions {
     #[arg(long, value_name = "GAIN", allow_negative_numbers = true)]
     pub kd: Option<f64>,
     /// Simulate this long from rest first, without --controls, and start from there: at rest, or with the
-    /// velocities of the keyframe
+    /// velocities of the keyframe. What the file starts in each other is pushed apart before
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub settle: Option<f64>,
 }
 
 impl DriveOptions {
     /// The drive that was asked for, and the scene settled if that was asked for; nothing if Ctrl-C was pressed
-    /// meanwhile. `path` and `options` are those the scene was loaded by; `json`: no progress.
+    /// meanwhile. `path` and `options` are those the scene was loaded by; `json`: no progress; `threads`: on how many
+    /// large scenes are solved.
     pub fn start(
         &self,
         path: &Path,
         options: &SceneOptions,
         json: bool,
         scene: &mut Scene,
+        threads: usize,
     ) -> Result<Option<(Drive, Option<Settled>)>, Error> {
-        let drive = self.drive(scene)?;
+        let drive = Drive { threads, ..self.drive(scene)? };
         match self.settle {
             None => Ok(Some((drive, None))),
             Some(seconds) => self.settled(path, options, json, scene, drive, seconds),
@@ -78,7 +80,7 @@ impl DriveOptions {
             kd: self.kd.unwrap_or(0.0),
             target: scene.state.q.clone(),
         });
-        Ok(Drive { controls, feedback, inputs: Vec::new() })
+        Ok(Drive { controls, feedback, inputs: Vec::new(), threads: 1 })
     }
 
     /// Settles the scene.
@@ -112,12 +114,14 @@ impl DriveOptions {
     }
 }
 
-/// The inputs of each step.
+/// The inputs of each step, and on how many threads it is made.
 pub(super) struct Drive {
     pub controls: Option<Controls>,
     pub feedback: Option<JointFeedback>,
     /// The inputs of the last step.
     pub inputs: Vec<f64>,
+    /// On how many threads steps are made.
+    pub threads: usize,
 }
 
 impl Drive {
@@ -204,6 +208,7 @@ fn settle(
     let (own, file) = (scene.clone(), file.to_string());
     let work = move |sender: &SyncSender<()>| {
         let mut rollout = Rollout::new(own.system(), own.state.clone());
+        rollout.workspace.use_threads(drive.threads);
         for step in 1..=steps {
             drive.update(&own, None, &rollout.state);
             let report = rollout.step(&drive.inputs);

@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
 
 fn casadi(arguments: &CasadiArguments) -> Result<Outcome, Error> {
     whole_files::check_place(&arguments.output)?;
-    let scene = load_scene(&arguments.scene, &arguments.options)?;
+    let scene = load_scene(&arguments.scene, &arguments.options, false)?;
     let name = arguments.scene.display().to_string();
     let inputs = match &arguments.inputs {
         Some(names) if *names == ["none"] => Vec::new(),

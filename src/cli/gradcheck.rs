@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let progress = Progress::new(most, arguments.json);
     let mut patience = Patience { start: Instant::now(), limit, progress, checked: 0, asked: 0 };
     if let Some(path) = &arguments.scene {
-        let scene = load_scene(path, &arguments.options)?;
+        let scene = load_scene(path, &arguments.options, false)?;
         let total = (arguments.duration / scene.settings.time_step).round();
         if total > MOST_STEPS as f64 {
             let message = format!(

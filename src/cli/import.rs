@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if let Some(path) = output {
         whole_files::check_place(path)?;
     }
-    let options = LoadOptions { floating_base: *floating_base };
+    let options = LoadOptions { floating_base: *floating_base, ..LoadOptions::default() };
     let description = Description::load(model, options)?;
     let scene = description.scene()?;
     let directory = output.as_deref().and_then(std::path::Path::parent);

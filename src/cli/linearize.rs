@@ -66,7 +66,7 @@ enum Format {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let format = format_of(&arguments.output)?;
-    let scene = load_scene(&arguments.scene, &arguments.options)?;
+    let scene = load_scene(&arguments.scene, &arguments.options, false)?;
     let Scene { model, state, settings, .. } = &scene;
     whole_files::check_place(&arguments.output)?;
     let scene_name = arguments.scene.display().to_string();

@@ -20,10 +20,15 @@ pub(super) struct SceneOptions {
 }
 
 /// Loads the scene of a command, a scene file, MJCF or URDF, and says on standard error what is not right
-/// about it.
-pub(super) fn load_scene(path: &Path, options: &SceneOptions) -> Result<Scene, Error> {
+/// about it. `push_overlaps`: shapes that start in each other are pushed apart, whatever the file says.
+pub(super) fn load_scene(
+    path: &Path,
+    options: &SceneOptions,
+    push_overlaps: bool,
+) -> Result<Scene, Error> {
     let SceneOptions { keyframe, floating_base } = options;
-    let mut scene = Scene::load_with(path, LoadOptions { floating_base: *floating_base })?;
+    let load = LoadOptions { floating_base: *floating_base, push_overlaps };
+    let mut scene = Scene::load_with(path, load)?;
     warn(&scene);
     if let Some(keyframe) = keyframe {
         scene.start_at(keyframe, &path.display().to_string())?;

@@ -58,6 +58,10 @@ pub(super) struct Arguments {
     /// trajectory is then written only with -o
     #[arg(long, value_name = "OUT.html")]
     view: Option<PathBuf>,
+    /// Threads on which groups of bodies that do not touch each other are solved, where they are many; the result does
+    /// not depend on it [default: all]
+    #[arg(long)]
+    threads: Option<usize>,
     /// Print a summary as one JSON object; the trajectory is written only with -o
     #[arg(long)]
     json: bool,
@@ -77,7 +81,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         let message = "is for CSV; an .npz archive holds everything";
         return Err(Error::input("--columns", None, "", message));
     }
-    let mut scene = load_scene(&arguments.scene, &arguments.options)?;
+    let mut scene =
+        load_scene(&arguments.scene, &arguments.options, arguments.drive.settle.is_some())?;
+    let threads = output::threads(arguments.threads)?;
     let steps = run_length(&arguments.scene, scene.settings.time_step, arguments.steps)?;
     for path in arguments.output.iter().chain(&arguments.view) {
         whole_files::check_place(path)?;
@@ -94,8 +100,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         ),
     };
     interrupt::catch();
-    let started =
-        arguments.drive.start(&arguments.scene, &arguments.options, arguments.json, &mut scene)?;
+    let Arguments { scene: path, options, json, .. } = arguments;
+    let started = arguments.drive.start(path, options, *json, &mut scene, threads)?;
     let Some((drive, settled)) = started else { return Ok(Outcome::Failed) };
     let mut log = arguments.contacts.then(ContactLog::new);
     let mut inputs = is_archive.then(Vec::new);
@@ -149,7 +155,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     drop(lock);
     let files: Vec<&Path> = files.iter().map(|(path, _)| path.as_path()).collect();
     if arguments.json {
-        let mut object = output::json_head("simulate", 0, 1);
+        let mut object = output::json_head("simulate", 0, threads);
         object.insert("scene".into(), output::path(&arguments.scene));
         object.insert("steps".into(), made.into());
         object.insert("time_step".into(), number(scene.settings.time_step));
@@ -234,6 +240,7 @@ impl Run<'_> {
         let work = move |sender: &SyncSender<Made>| {
             let dt = own.settings.time_step;
             let mut rollout = Rollout::new(own.system(), own.state.clone());
+            rollout.workspace.use_threads(drive.threads);
             for step in 1..=steps {
                 drive.update(&own, Some((step - 1) as f64 * dt), &rollout.state);
                 let report = rollout.step(&drive.inputs);

@@ -1,6 +1,6 @@
 //! A possible contact, and the list of all there are.
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 use super::{Bounds, Pose, SurfacePoint, SweepAndPrune, Witness, half_space_points, witnesses};
 use crate::ad::Real;
@@ -42,6 +42,8 @@ pub struct Detection<T> {
     smoothing: f64,
     poses: Vec<Pose<T>>,
     planes: Vec<Plane<T>>,
+    /// Colliders of a few bodies, ascending.
+    few: Vec<usize>,
 }
 
 impl<T> Default for Detection<T> {
@@ -55,6 +57,7 @@ impl<T> Default for Detection<T> {
             smoothing: 0.0,
             poses: Vec::new(),
             planes: Vec::new(),
+            few: Vec::new(),
         }
     }
 }
@@ -112,40 +115,47 @@ impl<T: Real> Detection<T> {
         points: &mut Vec<ContactPoint<T>>,
     ) {
         points.clear();
-        self.place(system, motion);
         let model = system.model;
-        let among = |collider: &usize| {
-            model.colliders[*collider].body.is_some_and(|body| bodies.contains(&body))
-        };
-        let colliders = (0..model.colliders.len()).filter(among);
+        let mut few = std::mem::take(&mut self.few);
+        few.clear();
+        few.extend(bodies.iter().flat_map(|&body| model.colliders_of(Some(body))));
+        few.sort_unstable();
+        self.place_planes(system);
+        let nowhere = Pose { rotation: Matrix3::identity(), position: Vector3::zeros() };
+        self.poses.resize(model.colliders.len(), nowhere);
+        for &collider in &few {
+            self.poses[collider] = place(system, motion, collider);
+        }
         for half_space in 0..model.half_spaces.len() {
-            for collider in colliders.clone() {
+            for &collider in &few {
                 if let Some(pair) = model.pair(Solid::HalfSpace(half_space), collider) {
                     self.half_space_points(system, motion, pair, half_space, points);
                 }
             }
         }
-        let ways = colliders.clone().map(|collider| way(system, motion, collider));
+        let ways = few.iter().map(|&collider| way(system, motion, collider));
         let furthest = 2.0 * ways.fold(0.0, f64::max) + self.smoothing;
-        for first in colliders.clone() {
-            for second in colliders.clone().filter(|&second| second > first) {
+        for (k, &first) in few.iter().enumerate() {
+            for &second in &few[k + 1..] {
                 self.collider_pair(system, motion, (first, second), furthest, points);
             }
         }
+        self.few = few;
     }
 
     /// Finds the poses of all colliders and half-spaces.
     fn place(&mut self, system: &System<T>, motion: &FreeMotion<T>) {
+        self.place_planes(system);
+        self.poses.clear();
+        let colliders = 0..system.model.colliders.len();
+        self.poses.extend(colliders.map(|collider| place(system, motion, collider)));
+    }
+
+    fn place_planes(&mut self, system: &System<T>) {
         let System { model, parameters, .. } = *system;
         self.smoothing = smoothing_reach(system);
         self.planes.clear();
         self.planes.extend((0..model.half_spaces.len()).map(|k| parameters.plane(model, k)));
-        self.poses.clear();
-        self.poses.extend(
-            model.colliders.iter().enumerate().map(|(k, collider)| {
-                pose(system, collider.body.map(|body| &motion.bodies[body]), k)
-            }),
-        );
     }
 
     fn collider_pairs(
@@ -354,6 +364,12 @@ impl<T: Real> PairDetection<T> {
             points.push(ContactPoint { pair, bodies, feature, gap, lowest, normal, arms, near });
         }
     }
+}
+
+/// Where a collider is.
+fn place<T: Real>(system: &System<T>, motion: &FreeMotion<T>, collider: usize) -> Pose<T> {
+    let body = system.model.colliders[collider].body;
+    pose(system, body.map(|body| &motion.bodies[body]), collider)
 }
 
 /// Where a collider of a body is, or of the world.

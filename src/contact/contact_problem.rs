@@ -43,6 +43,7 @@ pub(crate) struct ContactProblem<T: Real> {
     inputs: Vec<T>,
     outputs: Vec<T>,
     solution: ContactSolution,
+    report: IslandReport,
     workspace: T::Workspace<CoupledContact>,
     /// The passes, and on values where only their result counts.
     staggered: StaggeredProjections<T>,
@@ -81,6 +82,7 @@ impl<T: Real> Default for ContactProblem<T> {
             inputs: Vec::new(),
             outputs: Vec::new(),
             solution: ContactSolution::default(),
+            report: IslandReport::default(),
             workspace: Default::default(),
             staggered: StaggeredProjections::default(),
             values: Values::default(),
@@ -100,10 +102,10 @@ impl<T: Real> Default for ContactProblem<T> {
 pub(super) struct Posed<'a, T: Real> {
     pub system: &'a System<'a, T>,
     pub motion: &'a FreeMotion<T>,
-    pub points: &'a [ContactPoint<T>],
+    pub points: &'a Vec<ContactPoint<T>>,
     pub joints: &'a JointConstraints<T>,
     /// Impulses of the last step, tree by tree.
-    pub memory: &'a [Impulses<T>],
+    pub memory: &'a Vec<Impulses<T>>,
     pub event: Event,
 }
 
@@ -128,7 +130,7 @@ impl<T: Real> Posed<'_, T> {
 
 impl<T: Real> ContactProblem<T> {
     /// Solves the problem of an island.
-    pub(super) fn solve(&mut self, posed: &Posed<T>, island: &Island) -> IslandReport {
+    pub(super) fn solve(&mut self, posed: &Posed<T>, island: &Island) {
         self.pose(posed, island);
         let mut report = self.solve_posed(posed, island);
         report.report.margin = report.report.margin.min(self.margin());
@@ -138,7 +140,12 @@ impl<T: Real> ContactProblem<T> {
         if !report.report.status.is_solved() || stuck {
             report.conflict = self.conflict(posed, island);
         }
-        report
+        self.report = report;
+    }
+
+    /// How it was solved.
+    pub(super) fn report(&self) -> IslandReport {
+        self.report
     }
 
     /// Conditions that nothing meets together.

@@ -9,6 +9,8 @@ use super::impulses::Impulses;
 use super::island_report::IslandReport;
 use super::islands::{Island, Islands};
 use super::joint_constraints::{JointConstraint, JointConstraints};
+use super::parallel_islands;
+use super::problems::Problems;
 use crate::ad::Real;
 use crate::argmin::Mode;
 use crate::collision::{ContactPoint, Detection};
@@ -83,8 +85,8 @@ pub struct Contacts<T: Real> {
     islands: Islands,
     /// Trees whose problem has changed since it was last solved.
     dirty: Vec<bool>,
-    /// That of each island, kept with the first of its trees.
-    problems: Vec<ContactProblem<T>>,
+    /// Those of the islands of this step and of steps before.
+    problems: Problems<T>,
     row: Vec<T>,
     /// The velocities of all trees at the end of the step, in the coordinates of
     /// [`TreeMotion`](crate::dynamics::TreeMotion), each where the state has its own.
@@ -99,6 +101,8 @@ pub struct Contacts<T: Real> {
     pub joint_records: Vec<JointRecord>,
     /// Whether points were still being thrown at each other when it gave up.
     pub unfinished: bool,
+    /// On how many threads islands are solved, where there is enough to do: on values only.
+    pub threads: usize,
 }
 
 impl<T: Real> Default for Contacts<T> {
@@ -110,7 +114,7 @@ impl<T: Real> Default for Contacts<T> {
             outcomes: Vec::new(),
             islands: Islands::default(),
             dirty: Vec::new(),
-            problems: Vec::new(),
+            problems: Problems::default(),
             row: Vec::new(),
             velocities: Vec::new(),
             memory: Vec::new(),
@@ -118,6 +122,7 @@ impl<T: Real> Default for Contacts<T> {
             records: Vec::new(),
             joint_records: Vec::new(),
             unfinished: false,
+            threads: 1,
         }
     }
 }
@@ -164,8 +169,9 @@ impl<T: Real> Contacts<T> {
         system: &System<T>,
         state: &State<T>,
         motion: &FreeMotion<T>,
-        impulses: &mut [Impulses<T>],
+        impulses: &mut Vec<Impulses<T>>,
     ) {
+        impulses.resize_with(motion.trees(), Impulses::default);
         self.detection.points(system, motion, &mut self.points);
         self.joints.collect(system, state, motion);
         self.start(motion);
@@ -178,8 +184,8 @@ impl<T: Real> Contacts<T> {
             }
         }
         impulses.iter_mut().for_each(Impulses::clear);
-        let (points, joints) = (&self.points[..], &self.joints);
-        let posed = Posed { system, motion, points, joints, memory: &[], event: Event::Step };
+        let (points, joints, memory) = (&self.points, &self.joints, &Vec::new());
+        let posed = Posed { system, motion, points, joints, memory, event: Event::Step };
         for (k, outcome) in self.outcomes.iter().enumerate() {
             if let Some(Outcome { impulse, .. }) = *outcome {
                 let (pair, feature, tree) = posed.key(k);
@@ -212,7 +218,7 @@ impl<T: Real> Contacts<T> {
         }
         self.start(motion);
         self.velocities.fill(T::zero());
-        self.solve_islands(system, motion, &[], Event::Impact);
+        self.solve_islands(system, motion, &Vec::new(), Event::Impact);
         Some(widest)
     }
 
@@ -288,9 +294,6 @@ impl<T: Real> Contacts<T> {
         self.reports.resize_with(motion.trees(), || None);
         self.dirty.clear();
         self.dirty.resize(motion.trees(), true);
-        if self.problems.len() < motion.trees() {
-            self.problems.resize_with(motion.trees(), ContactProblem::default);
-        }
     }
 
     /// Writes down what each contact did.
@@ -329,14 +332,14 @@ impl<T: Real> Contacts<T> {
     /// conditions of joints, in the order of [`constraint`](Self::constraint).
     pub(crate) fn solved(&self) -> impl Iterator<Item = (Island<'_>, &ContactProblem<T>)> {
         self.islands.iter().map(|island| {
-            let problem = &self.problems[island.trees[0]];
+            let problem = self.problems.of(&island);
             (island, problem)
         })
     }
 
     /// The problem of one of the islands that were solved or [posed](Self::pose).
     pub(crate) fn problem(&self, island: &Island) -> &ContactProblem<T> {
-        &self.problems[island.trees[0]]
+        self.problems.of(island)
     }
 
     /// Poses the problems of a step that `solved` has solved on values, and leaves the velocities of all trees at
@@ -359,10 +362,10 @@ impl<T: Real> Contacts<T> {
             return false;
         }
         self.start(motion);
-        let (points, joints) = (&self.points[..], &self.joints);
-        let posed = Posed { system, motion, points, joints, memory: &[], event: Event::Step };
+        let (points, joints, memory) = (&self.points, &self.joints, &Vec::new());
+        let posed = Posed { system, motion, points, joints, memory, event: Event::Step };
         solved.solved().all(|(island, problem)| {
-            let own = &mut self.problems[island.trees[0]];
+            let own = self.problems.of_mut(&island);
             own.pose(&posed, &island);
             own.is_decided_like(problem)
         })
@@ -376,12 +379,8 @@ impl<T: Real> Contacts<T> {
         self.islands.keep(&other.islands);
         self.velocities.clone_from(&other.velocities);
         self.unfinished = other.unfinished;
-        if self.problems.len() < other.problems.len() {
-            self.problems.resize_with(other.problems.len(), ContactProblem::default);
-        }
         for island in other.islands.iter() {
-            let first = island.trees[0];
-            self.problems[first].keep(&other.problems[first]);
+            self.problems.of_mut(&island).keep(other.problems.of(&island));
         }
     }
 
@@ -403,18 +402,23 @@ impl<T: Real> Contacts<T> {
         &mut self,
         system: &System<T>,
         motion: &FreeMotion<T>,
-        memory: &[Impulses<T>],
+        memory: &Vec<Impulses<T>>,
         event: Event,
     ) {
         self.group(motion);
-        let (points, joints) = (&self.points[..], &self.joints);
+        let (points, joints) = (&self.points, &self.joints);
         let posed = Posed { system, motion, points, joints, memory, event };
+        let (threads, all) = (self.threads, (&self.islands, &self.dirty[..]));
+        let on_threads = parallel_islands::solve(threads, &posed, all, &mut self.problems);
         for island in self.islands.iter() {
             if !island.trees.iter().any(|&tree| self.dirty[tree]) {
                 continue;
             }
-            let problem = &mut self.problems[island.trees[0]];
-            let mut report = problem.solve(&posed, &island);
+            let problem = self.problems.of_mut(&island);
+            if !on_threads {
+                problem.solve(&posed, &island);
+            }
+            let mut report = problem.report();
             let (mut rest, _) = problem.outputs();
             for &tree in island.trees {
                 let range = system.model.trees[tree].v.clone();
@@ -452,7 +456,11 @@ impl<T: Real> Contacts<T> {
             for tree in point.trees(motion).into_iter().flatten() {
                 self.dirty[tree] = true;
             }
-            for point in self.points.iter_mut().filter(|point| point.pair == pair) {
+            // The points of a pair are listed one after the other.
+            let others = self.points[..k].iter().rev().take_while(|other| other.pair == pair);
+            let first = k - others.count();
+            let of_pair = self.points[first..].iter_mut();
+            for point in of_pair.take_while(|point| point.pair == pair) {
                 point.near = true;
             }
         }

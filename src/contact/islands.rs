@@ -88,7 +88,7 @@ impl Islands {
     }
 
     /// The groups that have constraints.
-    pub fn iter(&self) -> impl Iterator<Item = Island<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = Island<'_>> + Clone {
         let ranges = self.tree_starts.windows(2).zip(self.starts.windows(2));
         ranges.filter(|(_, own)| own[0] < own[1]).map(|(trees, own)| Island {
             trees: &self.trees[trees[0]..trees[1]],

@@ -10,7 +10,9 @@ mod impulses;
 mod island_report;
 mod islands;
 mod joint_constraints;
+mod parallel_islands;
 mod point_action;
+mod problems;
 mod staggered_projections;
 
 pub use conflict::Conflict;

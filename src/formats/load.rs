@@ -12,6 +12,8 @@ use crate::model::Scene;
 pub struct LoadOptions {
     /// Whether the first link of a URDF floats; otherwise it is fixed to the world.
     pub floating_base: bool,
+    /// Whether shapes that start in each other are pushed apart, as where a scene says `overlap = "push"`.
+    pub push_overlaps: bool,
 }
 
 /// Reads a text; the name stands for the file in messages, and for where the files it names are.
@@ -50,7 +52,7 @@ impl Scene {
             return Err(Error::input(path.display().to_string(), None, "floating_base", message));
         }
         let text = crate::text::read(path, crate::text::MOST_BYTES)?;
-        Scene::parse(&text, &path.display().to_string())
+        scene::scene(&text, &path.display().to_string(), options.push_overlaps)
     }
 }
 
@@ -66,7 +68,9 @@ impl Description {
             let message = format!("the name of a scene must end in one of {endings}");
             return Err(Error::input(name, None, "", message));
         };
-        read(&text, &name, options)
+        let mut description = read(&text, &name, options)?;
+        description.push_overlaps |= options.push_overlaps;
+        Ok(description)
     }
 
     /// Reads the text of an MJCF or URDF; `name` stands for the file in messages, and for where the files

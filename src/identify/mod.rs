@@ -9,19 +9,18 @@
 mod conclusion;
 mod data;
 mod experiment;
-mod parallel;
 mod residuals;
 mod search;
 mod statistics;
 mod trust;
 
+pub use crate::parallel::parallel;
 pub use conclusion::{Conclusion, Doing, conclude};
 pub use data::{Dataset, Window, hold_out, questions};
 pub use experiment::{
     AdamSettings, Experiment, FreeParameter, InitialState, Method, Noise, Prior, Reading,
     RobustLoss, Sensor, StateNumber, Transform, WindowLength,
 };
-pub use parallel::parallel;
 pub use residuals::{Measurement, initial_state, replay, residuals};
 pub use search::{
     Checkpoint, Effort, Fit, FitStatus, FittedParameter, Iteration, LeastSquares, Minimum, Outcome,

@@ -3,7 +3,7 @@
 use super::slots::{
     ACTUATOR, BODY, EQUALITY, GRAVITY, HALF_SPACE, JOINT, PAIR, PLACE, SIZE, Slots,
 };
-use super::{Body, Collider, HalfSpace, Joint, JointKind, Model, Tree};
+use super::{Body, Collider, HalfSpace, Joint, JointKind, Model, Pair, Tree};
 
 impl Model {
     /// A model of bodies, of which `numbers[i]` says whether the joint of body i has numbers of its own
@@ -69,7 +69,8 @@ impl Slots {
         for collider in model.colliders_of(None) {
             slots.colliders[collider] = take(size(collider));
         }
-        slots.pairs = take(PAIR * model.pairs.len());
+        let own = |pair: &Pair| if pair.surfaces.is_none() { PAIR } else { 0 };
+        slots.pairs = model.pairs.iter().map(|pair| take(own(pair))).collect();
         let surfaces = model.shared.as_ref().map_or(0, |shared| shared.surfaces.len());
         slots.surfaces = take(PAIR * surfaces);
         slots.actuators = take(ACTUATOR * model.actuators.len());

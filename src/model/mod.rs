@@ -31,7 +31,7 @@ pub use scene::{Keyframe, Scene};
 pub use settings::{ContactSolver, Integrator, Settings, StaggeredDerivative};
 pub use shape::{Shape, Triangulation, UniformSolid};
 pub use shared_contacts::Filter;
-pub(crate) use shared_contacts::{Filters, MOST_OWN, SharedContacts, Surface};
+pub(crate) use shared_contacts::{Filters, MOST_OWN, SharedContacts, Surface, SurfaceKind};
 pub use system::System;
 pub use topology::{
     ActuatorSlots, Body, Collider, HalfSpace, JointSlots, Model, Pair, PairSlots, Plane, Solid,

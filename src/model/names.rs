@@ -39,7 +39,7 @@ impl Model {
     /// The names of single parameters, in the order of their slots: `gravity/z`, `cube/mass`,
     /// `cube/center_of_mass/x`, `cube/inertia/xx`, `cube/half_extents/x`, `ball/radius`, `link/damping`,
     /// `floor-cube/mu`, `floor-cube/restitution`, and `floor-cube/mu_static` of a pair with two regimes.
-    /// Where colliders are so many that not every two are a pair with numbers of its own, those of surfaces: `cube/mu`,
+    /// Of materials `steel/mu`. Where colliders are so many that not every two are a pair with numbers of its own, those of surfaces: `cube/mu`,
     /// and `contact/mu` of all that have none of their own. Then `floor/offset` and `floor/tilt/x` of half-spaces, and
     /// `contact/relative_compliance`, in units of [`Settings::compliance`](super::Settings::compliance). Unused slots
     /// have none.
@@ -82,6 +82,9 @@ impl Model {
             self.name_collider(collider, &mut names);
         }
         for (index, pair) in self.pairs.iter().enumerate() {
+            if pair.surfaces.is_some() {
+                continue;
+            }
             let first = self.slots.pair(index);
             names.add(&pair.name, &["mu"], first + MU);
             names.add(&pair.name, &["restitution"], first + RESTITUTION);

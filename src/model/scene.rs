@@ -10,6 +10,7 @@ use crate::state::State;
 /// gravity = [0, 0, -9.81]            # m/s², this is the default
 /// strict = true                      # this is the default; false: inertias that no solid has, and bodies that
 ///                                    # start in each other, are warnings
+/// overlap = "refuse"                 # this is the default; "push": what starts in each other is pushed apart
 ///
 /// [simulation]
 /// time_step = 0.01                   # s
@@ -56,10 +57,15 @@ use crate::state::State;
 /// position = [0.1, 0, 0]             # in the body, as is orientation
 /// mu = 0.5                           # instead of a [[contact]]: of two that touch, the larger numbers
 /// restitution = 0.1                  # count; also mu_static
+/// # material = "steel"               # instead of these three: see below
 /// contype = 1                        # bits: two touch if one's contype meets the other's conaffinity
 /// conaffinity = 1
 ///
 /// [[shape]]                          # the same, fixed to the world
+///
+/// [[material]]                       # numbers that all surfaces made of it share: `steel/mu`
+/// name = "steel"
+/// mu = 0.5                           # also mu_static, restitution
 ///
 /// [[contact]]                        # without `pair`: for all pairs that have none of their own
 /// pair = "floor-cube"                # half-space and body, or two bodies in the order of the file

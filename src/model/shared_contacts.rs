@@ -37,25 +37,38 @@ pub(crate) struct Filters {
     pub touch_parents: bool,
 }
 
+/// What a surface with numbers is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SurfaceKind {
+    /// Everything that is made of a material.
+    Material,
+    /// One collider.
+    Own,
+    /// All colliders that do not say what they are made of.
+    Default,
+}
+
 /// How colliders touch that are no pair of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SharedContacts {
     pub filters: Filters,
     /// Colliders that pass through each other all the same, the lower index first, in ascending order.
     pub passing: Vec<[usize; 2]>,
+    /// The material of each half-space that is made of one: a surface.
+    pub grounds: Vec<Option<usize>>,
     /// The surface of each collider; two that have none pass through each other.
     pub surface: Vec<Option<usize>>,
-    /// The surfaces that have numbers.
+    /// The surfaces that have numbers, materials first.
     pub surfaces: Vec<Surface>,
 }
 
 /// A surface with numbers of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Surface {
-    /// The collider it is of, or `contact`.
+    /// The material or the collider it is of, or `contact`.
     pub name: String,
-    /// Whether it is that of all colliders that do not say what they are made of.
-    pub is_default: bool,
+    /// What it is of.
+    pub kind: SurfaceKind,
     /// Whether contacts at rest have a coefficient of friction of their own.
     pub two_regimes: bool,
 }

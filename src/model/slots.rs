@@ -57,7 +57,8 @@ pub(super) struct Slots {
     /// Of the joint of each body; nothing if it has no numbers.
     pub joints: Vec<Option<usize>>,
     pub colliders: Vec<usize>,
-    pub pairs: usize,
+    /// Of pairs; without meaning of those that share the numbers of surfaces.
+    pub pairs: Vec<usize>,
     /// Of surfaces, whose numbers are those of a pair.
     pub surfaces: usize,
     pub actuators: usize,
@@ -71,7 +72,7 @@ pub(super) struct Slots {
 
 impl Slots {
     pub fn pair(&self, pair: usize) -> usize {
-        self.pairs + PAIR * pair
+        self.pairs[pair]
     }
 
     pub fn surface(&self, surface: usize) -> usize {

@@ -188,6 +188,8 @@ pub struct Pair {
     pub second: usize,
     /// Whether contacts at rest have a coefficient of friction of their own.
     pub two_regimes: bool,
+    /// Where both are made of a material and no `[[contact]]` names them, the surfaces whose numbers it shares.
+    pub(crate) surfaces: Option<[usize; 2]>,
 }
 
 impl Model {

@@ -1,7 +1,8 @@
 //! Which solids touch, and with which numbers.
 //!
 //! A half-space with a collider, and two colliders that a `[[contact]]` names, are a [`Pair`](super::Pair) with numbers
-//! of its own. Of other colliders there are as many pairs as the square of their number. Up to
+//! of its own, but where both are made of a `[[material]]` and no `[[contact]]` names them: those share the numbers of
+//! their materials, of which the larger count, and so do two colliders made of materials, which are no pair. Of other colliders there are as many pairs as the square of their number. Up to
 //! [`MOST_OWN`](super::MOST_OWN) each is a pair of its own too, so that its numbers can be told from those of any
 //! other. Beyond, nothing is stored for two colliders: the broad phase finds those that are near, [`Filters`] say which
 //! of them touch, and of the numbers of their two surfaces the larger count. A scene then grows with its shapes, and a
@@ -138,7 +139,7 @@ impl Model {
 
     /// The slots of a number of a pair: the larger of the two counts.
     pub(super) fn slots_of_pair(&self, pair: usize, number: usize) -> [usize; 2] {
-        if pair < self.pairs.len() {
+        if self.pairs.get(pair).is_some_and(|pair| pair.surfaces.is_none()) {
             return [self.slots.pair(pair) + number; 2];
         }
         let slot = |(index, surface): (usize, &Surface)| {
@@ -151,12 +152,13 @@ impl Model {
     /// The surfaces of a pair that has no numbers of its own. [`pair`](Self::pair) gives only those that have both; any
     /// other index is a mistake of the caller, as one beyond the end of a slice is.
     fn shared_surfaces(&self, pair: usize) -> [(usize, &Surface); 2] {
-        let found = self.shared.as_ref().and_then(|shared| match self.solids(pair) {
-            (Solid::Collider(first), second) => {
-                let surfaces = shared.surfaces_of(first, second)?;
-                Some(surfaces.map(|index| (index, &shared.surfaces[index])))
-            }
-            _ => None,
+        let found = self.shared.as_ref().and_then(|shared| {
+            let surfaces = match (self.pairs.get(pair), self.solids(pair)) {
+                (Some(pair), _) => pair.surfaces?,
+                (None, (Solid::Collider(first), second)) => shared.surfaces_of(first, second)?,
+                (None, _) => return None,
+            };
+            Some(surfaces.map(|index| (index, &shared.surfaces[index])))
         });
         found.unwrap_or_else(|| panic!("there is no pair {pair}"))
     }

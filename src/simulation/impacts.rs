@@ -51,7 +51,7 @@ pub(super) struct Impacts<T: Real> {
     parameters: Parameters<f64>,
     state: State<f64>,
     inputs: Vec<f64>,
-    /// The inputs with what bodies are held by.
+    /// The inputs with what bodies are held by, group by group: none looks at those of another.
     acting: Vec<T>,
     /// The points that hold them, pair and feature.
     holding: Vec<(usize, usize)>,
@@ -126,11 +126,12 @@ impl<T: Real> Impacts<T> {
         let values = System { model, parameters: &self.parameters, settings };
         self.search.start(&values, &self.state);
         self.exact.start(system, state);
+        value(&mut self.inputs, inputs);
+        self.acting.clear();
+        self.acting.extend_from_slice(inputs);
         let start = (state, inputs);
         for index in 0..count {
             let group = std::mem::take(&mut self.groups[index]);
-            self.acting.clear();
-            self.acting.extend_from_slice(inputs);
             self.holding.clear();
             let split =
                 group.flies && self.split_group(system, start, motion, (&group, None), known);
@@ -224,8 +225,11 @@ impl<T: Real> Impacts<T> {
     ) -> bool {
         let step = system.settings.time_step;
         let bodies = &group.bodies[..];
-        self.inputs.clear();
-        self.inputs.extend(self.acting.iter().map(|x| x.value()));
+        for &body in bodies {
+            let v = system.model.bodies[body].joint.v;
+            let acting = self.acting[v..v + NV].iter();
+            self.inputs[v..v + NV].iter_mut().zip(acting).for_each(|(to, x)| *to = x.value());
+        }
         let found = match known {
             Some(known) => known.times.get(self.splits.times.len()).copied().flatten(),
             None => self.time_of_impact(system, (bodies, pairs)),

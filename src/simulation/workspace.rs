@@ -31,6 +31,13 @@ impl<T: Real> Default for Workspace<T> {
 }
 
 impl<T: Real> Workspace<T> {
+    /// Has steps on `f64` solve the contact problems of groups of bodies that do not touch each other (islands) on as many
+    /// threads, where there is enough for each to do. The results have the same bits. A step then allocates what threads
+    /// take. Steps with derivatives go on one thread.
+    pub fn use_threads(&mut self, threads: usize) {
+        self.contacts.threads = threads;
+    }
+
     /// The contacts of the last step; first the impacts it was split at.
     pub fn contacts(&self) -> impl Iterator<Item = &ContactRecord> {
         self.impacts.records.iter().chain(&self.contacts.records)

@@ -28,9 +28,9 @@ impl ColumnSelection {
             Number::Q(k) => recorded.q.get(k).copied().unwrap_or(true),
             Number::V(k) => recorded.v.get(k).copied().unwrap_or(true),
         };
-        let mut selection = ColumnSelection::time();
+        let (mut selection, alone) = (ColumnSelection::time(), alone(model));
         for column in all(model).filter(|column| is_recorded(column.number)) {
-            selection.push(&column, alone(model));
+            selection.push(&column, alone);
         }
         selection
     }
@@ -40,7 +40,7 @@ impl ColumnSelection {
     /// # Errors
     /// In words, if a name stands for nothing or comes twice.
     pub fn parse(list: &str, model: &Model) -> Result<ColumnSelection, String> {
-        let mut selection = ColumnSelection::time();
+        let (mut selection, alone) = (ColumnSelection::time(), alone(model));
         for name in list.split(',').map(str::trim).filter(|&name| name != TIME) {
             let found = match name.strip_suffix("/*") {
                 Some(body) => of_body(model, body),
@@ -51,9 +51,9 @@ impl ColumnSelection {
             }
             for column in found {
                 if selection.numbers.contains(&column.number) {
-                    return Err(format!("{:?} is given twice", column.name(alone(model))));
+                    return Err(format!("{:?} is given twice", column.name(alone)));
                 }
-                selection.push(&column, alone(model));
+                selection.push(&column, alone);
             }
         }
         Ok(selection)

@@ -45,6 +45,39 @@ fn pairs_are_those_that_overlap_whatever_came_before() {
     assert!(found > 1000, "{found}");
 }
 
+/// Of many, spread on a line, in a plane and in space, small and as large as all together.
+#[test]
+fn many_are_divided_into_bands() {
+    let mut random = Random(33);
+    let (mut sweep, mut pairs) = (SweepAndPrune::default(), Vec::new());
+    let mut found = 0;
+    for round in 0..60 {
+        let mut bounds = some(50 + 20 * round, 0.05, &mut random);
+        let flat = [1.0, [1.0, 1e-3, 0.0][round % 3], [1.0, 0.0, 0.0, 1e-6][round % 4]];
+        for (k, i) in bounds.iter_mut().enumerate() {
+            i.center.component_mul_assign(&Vector3::from(flat));
+            if k % 97 == 5 {
+                i.half *= 30.0;
+            }
+            // Ends that meet on the border of a band.
+            if k % 3 == 0 {
+                i.center = i.center.map(|x| (8.0 * x).round() / 8.0);
+                i.half = i.half.map(|x| (16.0 * x).ceil() / 16.0);
+            }
+        }
+        // Somebody far away, or everybody at one place.
+        match round % 10 {
+            7 => bounds[3].center *= 1e6,
+            8 => bounds.iter_mut().for_each(|i| i.center = Vector3::new(0.1, 0.2, 0.3)),
+            _ => {}
+        }
+        sweep.pairs(&bounds, &mut pairs);
+        assert_eq!(pairs, brute(&bounds), "round {round}");
+        found += pairs.len();
+    }
+    assert!(found > 100_000, "{found}");
+}
+
 #[test]
 fn nothing_within_reach_is_outside_of_the_bounds() {
     let mut random = Random(32);

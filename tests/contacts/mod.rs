@@ -11,6 +11,7 @@ mod regimes;
 mod rest;
 mod scenes;
 mod solvers;
+mod threads;
 
 use stiction::ad::Real;
 use stiction::model::{Parameters, Scene};

@@ -15,9 +15,10 @@ const PHYSICS: &str =
 const FILES: &str = "assemble formats trajectory";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 26] = [
+const LAYERS: [(&str, &[&str]); 27] = [
     ("error", &[]),
     ("npz", &[]),
+    ("parallel", &[]),
     ("table", &["error"]),
     ("text", &["error"]),
     ("ad", &[]),
@@ -29,13 +30,13 @@ const LAYERS: [(&str, &[&str]); 26] = [
     ("trajectory", &["error text state model"]),
     ("dynamics", &["ad linalg spatial state model"]),
     ("collision", &["ad linalg spatial state model dynamics"]),
-    ("assemble", &["error spatial state model dynamics collision"]),
+    ("contact", &["parallel ad linalg argmin spatial state model dynamics collision"]),
+    ("assemble", &["error spatial state model dynamics collision contact"]),
     ("formats", &["error table text spatial state model assemble"]),
-    ("contact", &["ad linalg argmin spatial state model dynamics collision"]),
     ("simulation", &[PHYSICS]),
     ("gradient", &["error ad model simulation"]),
     ("linearize", &[PHYSICS, "npz trajectory simulation"]),
-    ("identify", &[PHYSICS, "formats trajectory simulation linearize"]),
+    ("identify", &[PHYSICS, "parallel formats trajectory simulation linearize"]),
     ("transition", &[PHYSICS, "simulation linearize"]),
     ("verify", &[PHYSICS, "simulation"]),
     ("view", &[PHYSICS, "trajectory simulation identify linearize verify"]),

@@ -90,7 +90,7 @@ impl Growth<'_> {
         let mut scene = Description::parse_xml(&text, &name, LoadOptions::default())?.scene()?;
         warn(&scene);
         let path = PathBuf::from(&name);
-        let started = self.drive.start(&path, self.options, self.json, &mut scene)?;
+        let started = self.drive.start(&path, self.options, self.json, &mut scene, 1)?;
         let Some((mut drive, settled)) = started else { return Ok(None) };
         let steps = Some(self.steps.unwrap_or(STEPS));
         let steps = run_length(&path, scene.settings.time_step, steps)?;

@@ -457,6 +457,7 @@ fn collider(
         position: pose.translation.vector.into(),
         orientation: wxyz(&pose.rotation),
         material: None,
+        made_of: None,
         filter: Filter::default(),
         mesh: None,
     }

@@ -323,6 +323,7 @@ fn half_space(
         normal: normal.into(),
         offset: normal.dot(&pose.translation.vector),
         material: Some(crate::assemble::Material { mu, mu_static: None, restitution: 0.0 }),
+        made_of: None,
         filter,
     }
 }

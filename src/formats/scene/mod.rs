@@ -12,7 +12,7 @@ mod write;
 use std::collections::HashMap;
 
 use crate::Error;
-use crate::assemble::{Description, HalfSpaceDescription, Owner};
+use crate::assemble::{Description, HalfSpaceDescription, NamedMaterial, Owner};
 use crate::model::{ContactSolver, Integrator, Keyframe, Scene, Settings, StaggeredDerivative};
 use crate::table::{self, Table};
 
@@ -20,23 +20,29 @@ impl Scene {
     /// Reads a scene from the text of a file; `name` stands for the file in messages, and for where the
     /// files it names are.
     pub fn parse(text: &str, name: &str) -> Result<Scene, Error> {
-        let document = table::parse(text, name)?;
-        let root = Table::root(text, name, &document);
-        let (description, tables) = read(&root, name)?;
-        let error = |owner: Owner, field: &str, message: &str| {
-            let table = match owner {
-                Owner::HalfSpace(k) => &tables.half_spaces[k],
-                Owner::Collider(k) => &tables.shapes[k],
-                Owner::Body(k) => &tables.bodies[k],
-                Owner::Contact(k) => &tables.contacts[k],
-                Owner::Actuator(k) => &tables.actuators[k],
-                Owner::Equality(k) => &tables.equalities[k],
-                Owner::Scene | Owner::Keyframe => &root,
-            };
-            table.error(field, message)
-        };
-        description.build().map_err(|fault| fault.error(error))
+        scene(text, name, false)
     }
+}
+
+/// The scene of a text; what overlaps at the start is pushed apart if either says so.
+pub(super) fn scene(text: &str, name: &str, push_overlaps: bool) -> Result<Scene, Error> {
+    let document = table::parse(text, name)?;
+    let root = Table::root(text, name, &document);
+    let (mut description, tables) = read(&root, name)?;
+    description.push_overlaps |= push_overlaps;
+    let error = |owner: Owner, field: &str, message: &str| {
+        let table = match owner {
+            Owner::HalfSpace(k) => &tables.half_spaces[k],
+            Owner::Collider(k) => &tables.shapes[k],
+            Owner::Body(k) => &tables.bodies[k],
+            Owner::Contact(k) => &tables.contacts[k],
+            Owner::Actuator(k) => &tables.actuators[k],
+            Owner::Equality(k) => &tables.equalities[k],
+            Owner::Scene | Owner::Keyframe => &root,
+        };
+        table.error(field, message)
+    };
+    description.build().map_err(|fault| fault.error(error))
 }
 
 /// What a scene file describes, before it is checked.
@@ -59,12 +65,14 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
     root.only(&[
         "gravity",
         "strict",
+        "overlap",
         "touch_parents",
         "keyframe",
         "simulation",
         "half_space",
         "shape",
         "body",
+        "material",
         "contact",
         "actuator",
         "equality",
@@ -73,9 +81,25 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
     let mut description = Description::new(name, read_settings(root)?);
     description.gravity = gravity;
     description.strict = root.boolean("strict")?.unwrap_or(true);
+    description.push_overlaps = match root.string("overlap")? {
+        None | Some("refuse") => false,
+        Some("push") => true,
+        Some(other) => {
+            let message = format!("must be \"refuse\" or \"push\", found {other:?}");
+            return Err(root.error("overlap", message));
+        }
+    };
     description.touch_parents = root.boolean("touch_parents")?.unwrap_or(false);
 
     let mut names = HashMap::from(["gravity", "world"].map(|name| (name.to_string(), None)));
+    for mut table in root.tables("material")? {
+        let name = read_name(&mut table, "material", &mut names)?;
+        table.only(&["name", "mu", "mu_static", "restitution"])?;
+        table.required("mu", table.number("mu")?)?;
+        if let Some(material) = shape::read_material(&table)? {
+            description.materials.push(NamedMaterial { name, material });
+        }
+    }
     let mut half_spaces = root.tables("half_space")?;
     for table in &mut half_spaces {
         description.half_spaces.push(read_half_space(table, &mut names)?);
@@ -217,9 +241,9 @@ fn read_half_space(table: &mut Table, names: &mut Taken) -> Result<HalfSpaceDesc
     table.only(&fields)?;
     let normal = table.required("normal", table.numbers("normal")?)?;
     let offset = table.number("offset")?.unwrap_or(0.0);
-    let material = shape::read_material(table)?;
+    let (material, made_of) = (shape::read_material(table)?, shape::read_made_of(table)?);
     let filter = shape::read_filter(table)?;
-    Ok(HalfSpaceDescription { line: None, name, normal, offset, material, filter })
+    Ok(HalfSpaceDescription { line: None, name, normal, offset, material, made_of, filter })
 }
 
 /// The name of something; from here on messages about the table call it by its name.

@@ -14,7 +14,8 @@ use crate::model::{HeightField, Polyhedron, Shape};
 use crate::table::Table;
 
 /// What says how a surface touches others.
-pub(super) const SURFACE: [&str; 5] = ["mu", "mu_static", "restitution", "contype", "conaffinity"];
+pub(super) const SURFACE: [&str; 6] =
+    ["material", "mu", "mu_static", "restitution", "contype", "conaffinity"];
 /// The kinds of shapes that are more than their sizes.
 const OTHERS: [&str; 3] = ["convex", "mesh", "height_field"];
 
@@ -39,6 +40,7 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
         position: table.numbers("position")?.unwrap_or([0.0; 3]),
         orientation: table.numbers("orientation")?.unwrap_or([1.0, 0.0, 0.0, 0.0]),
         material: read_material(table)?,
+        made_of: read_made_of(table)?,
         filter: read_filter(table)?,
         mesh: table.string("mesh")?.map(|file| table.directory().join(file).display().to_string()),
     })
@@ -142,6 +144,16 @@ pub(super) fn read_material(table: &Table) -> Result<Option<Material>, Error> {
     Ok(Some(Material { mu, mu_static, restitution }))
 }
 
+/// The name of what a surface is made of, where it has no numbers of its own.
+pub(super) fn read_made_of(table: &Table) -> Result<Option<String>, Error> {
+    let Some(name) = table.string("material")? else { return Ok(None) };
+    if table.has("mu") {
+        let message = "has no meaning beside mu: of a [[material]] or of its own, not both";
+        return Err(table.error("material", message));
+    }
+    Ok(Some(name.to_string()))
+}
+
 /// What a surface touches.
 pub(super) fn read_filter(table: &Table) -> Result<Filter, Error> {
     let bits = |field: &str| {
@@ -196,7 +208,7 @@ pub(super) fn write(text: &mut String, shape: &ColliderDescription, name: &str, 
         },
     }
     write_pose(text, &shape.position, shape.orientation);
-    write_surface(text, shape.material, shape.filter);
+    write_surface(text, shape.material, shape.made_of.as_deref(), shape.filter);
 }
 
 /// A path from a directory to a file, if both are there; otherwise the path itself. Nothing where a scene in the
@@ -225,7 +237,15 @@ pub(super) fn write_material(text: &mut String, material: Material) {
 }
 
 /// Writes what a surface is made of, if it has a material of its own, and what it touches.
-pub(super) fn write_surface(text: &mut String, material: Option<Material>, filter: Filter) {
+pub(super) fn write_surface(
+    text: &mut String,
+    material: Option<Material>,
+    made_of: Option<&str>,
+    filter: Filter,
+) {
+    if let Some(name) = made_of {
+        field(text, "material", &string(name));
+    }
     if let Some(material) = material {
         write_material(text, material);
     }

@@ -9,6 +9,7 @@ use super::toml_values::{field, list, number, string};
 use super::{joint, shape};
 use crate::assemble::{
     ActuatorDescription, BodyDescription, Description, EqualityDescription, HalfSpaceDescription,
+    NamedMaterial,
 };
 use crate::model::{ActuatorKind, EqualityKind, JointKind, Settings};
 
@@ -22,6 +23,11 @@ impl Description {
         let names = Names::new(self);
         let mut text = String::new();
         self.write_head(&mut text, &names);
+        for NamedMaterial { name, material } in &self.materials {
+            text.push_str("\n[[material]]\n");
+            field(&mut text, "name", &string(name));
+            write_material(&mut text, *material);
+        }
         for (half_space, name) in self.half_spaces.iter().zip(&names.half_spaces) {
             write_half_space(&mut text, half_space, name);
         }
@@ -65,6 +71,9 @@ impl Description {
         field(text, "gravity", &list(&self.gravity));
         if !self.strict {
             field(text, "strict", "false");
+        }
+        if self.push_overlaps {
+            field(text, "overlap", "\"push\"");
         }
         if self.touch_parents {
             field(text, "touch_parents", "true");
@@ -152,6 +161,7 @@ struct Names {
 impl Names {
     fn new(description: &Description) -> Names {
         let mut taken = HashSet::from(["gravity".to_string(), "world".to_string()]);
+        taken.extend(description.materials.iter().map(|material| material.name.clone()));
         let mut renamed = Vec::new();
         let mut unique = |kind: &str, old: &str| {
             let wish = clean(old, kind);
@@ -230,7 +240,8 @@ fn write_half_space(text: &mut String, half_space: &HalfSpaceDescription, name: 
     if half_space.offset != 0.0 {
         field(text, "offset", &number(half_space.offset));
     }
-    write_surface(text, half_space.material, half_space.filter);
+    let made_of = half_space.made_of.as_deref();
+    write_surface(text, half_space.material, made_of, half_space.filter);
 }
 
 fn write_body(

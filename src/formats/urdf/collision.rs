@@ -79,6 +79,7 @@ impl Shapes {
             position: pose.translation.vector.into(),
             orientation: wxyz(&pose.rotation),
             material: None,
+            made_of: None,
             filter: Filter::default(),
             mesh,
         }))

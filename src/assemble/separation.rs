@@ -1,0 +1,202 @@
+//! Shapes that start in each other are pushed apart, before anything moves.
+//!
+//! Sought is a configuration near that of the file in which no shape is in another. Each round makes the least
+//! displacement d, in the metric of the mass matrix, that does so to first order:
+//!
+//! min d'M d / 2   such that   J d >= -gap   of all points near, with joints within their limits and loops closed
+//!
+//! which is the contact problem of a step of one second that starts at rest, without gravity, forces, friction and
+//! rebound, in which all of a penetration is undone: the same solver, and the same points. Nothing gets a velocity from
+//! it. A round turns nothing by more than [`MOST_TURN`], beyond which arms are other ones; the next makes the rest of it.
+
+use crate::contact::{Contacts, Impulses};
+use crate::dynamics::FreeMotion;
+use crate::model::{Joint, JointSlots, Model, Parameters, Scene, Settings, Solid, System};
+use crate::state::State;
+
+/// How deep shapes stay in each other, as a part of the smallest half extent or radius of both.
+const CLOSED: f64 = 1e-6;
+/// Rounds at most: what can be parted at once takes three or four, what is packed a dozen.
+const ROUNDS: usize = 100;
+/// The largest turn in a round, rad.
+const MOST_TURN: f64 = 0.3;
+/// Loops are closed again up to this, m or rad, in so many Newton steps at most.
+const LOOPS: (f64, usize) = (1e-13, 6);
+
+/// What was pushed apart.
+pub(super) struct Separation {
+    /// Where everything is then.
+    pub state: State<f64>,
+    /// How often all was moved.
+    pub rounds: usize,
+    /// The pairs that started in each other, and the deepest of them with its depth, m.
+    pub pairs: usize,
+    pub deepest: Option<(usize, f64)>,
+}
+
+/// A scene without anything that moves it or holds it back.
+struct Slack<'a> {
+    model: &'a Model,
+    parameters: Parameters<f64>,
+    settings: Settings,
+    motion: FreeMotion<f64>,
+    contacts: Contacts<f64>,
+    /// No inputs.
+    still: Vec<f64>,
+}
+
+/// Pushes apart what is in each other.
+pub(super) fn separate(scene: &Scene) -> Separation {
+    let model = &scene.model;
+    let mut slack = Slack::new(scene);
+    let v = vec![0.0; model.nv()];
+    let mut state = State { q: scene.state.q.clone(), v };
+    let mut impulses = vec![Impulses::default(); model.trees.len()];
+    let (mut reach, mut rounds) = (0.0, 0);
+    let (mut pairs, mut deepest) = (0, None);
+    for round in 0..=ROUNDS {
+        slack.start(&state, reach);
+        let Slack { parameters, settings, motion, contacts, .. } = &mut slack;
+        let system = System { model, parameters, settings };
+        contacts.resolve(&system, &state, motion, &mut impulses);
+        let mut deep: Vec<(usize, f64)> = Vec::new();
+        for record in &contacts.records {
+            if -record.gap > CLOSED * thickness(scene, record.pair) {
+                match deep.last_mut() {
+                    Some((pair, depth)) if *pair == record.pair => *depth = depth.max(-record.gap),
+                    _ => deep.push((record.pair, -record.gap)),
+                }
+            }
+        }
+        let most = deep.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
+        if round == 0 {
+            (pairs, deepest) = (deep.len(), most);
+        }
+        let Some((_, depth)) = most else { break };
+        if round == ROUNDS {
+            break;
+        }
+        // Neighbours as far as this may be what is pushed into next.
+        reach = depth;
+        slack.displace(&mut state);
+        slack.close_loops(&mut state);
+        rounds = round + 1;
+    }
+    state.v.clone_from(&scene.state.v);
+    Separation { state, rounds, pairs, deepest }
+}
+
+impl<'a> Slack<'a> {
+    fn new(scene: &'a Scene) -> Slack<'a> {
+        let model = &scene.model;
+        let mut parameters = scene.parameters.clone();
+        let mut clear = |slot: usize| parameters.values[slot] = 0.0;
+        model.gravity_slots().for_each(&mut clear);
+        let own = (0..model.pairs.len()).map(|pair| scene.parameters.pair_slots(model, pair));
+        let surfaces = model.shared.iter().flat_map(|shared| 0..shared.surfaces.len());
+        for slots in own.chain(surfaces.map(|surface| model.surface_slots(surface))) {
+            [slots.mu, slots.mu_static, slots.restitution].into_iter().for_each(&mut clear);
+        }
+        for JointSlots { friction, damping, .. } in
+            (0..model.bodies.len()).filter_map(|body| model.joint_slots(body))
+        {
+            [friction, damping].into_iter().for_each(&mut clear);
+        }
+        parameters.values[model.compliance_slot()] = 1.0;
+        Slack {
+            model,
+            parameters,
+            settings: Settings { baumgarte: 1.0, ..Settings::new(1.0) },
+            motion: FreeMotion::default(),
+            contacts: Contacts::default(),
+            still: vec![0.0; model.nv() + model.nu()],
+        }
+    }
+
+    /// Everything rests at `state`; points count that are apart by up to a few times `reach`, m.
+    fn start(&mut self, state: &State<f64>, reach: f64) {
+        let Slack { model, parameters, settings, motion, still, .. } = self;
+        let system = System { model, parameters, settings };
+        motion.start(&system, state, still, 1.0);
+        motion.rest();
+        for body in &mut motion.bodies {
+            (body.linear_speed, body.angular_speed) = (reach, 0.0);
+        }
+    }
+
+    /// Moves all trees by their velocities, over a second or as far as they may turn at once.
+    fn displace(&self, state: &mut State<f64>) {
+        let start = state.clone();
+        for (index, tree) in self.model.trees.iter().enumerate() {
+            let mut velocity = self.contacts.velocities[tree.v.clone()].to_vec();
+            let joints = tree.bodies.iter().map(|&body| &self.model.bodies[body].joint);
+            let turns = joints.map(|&Joint { kind, v, .. }| {
+                let first = v - tree.v.start;
+                let turning = &velocity[first + kind.translations()..first + kind.nv()];
+                turning.iter().map(|w| w * w).sum::<f64>().sqrt()
+            });
+            let most = turns.fold(0.0, f64::max);
+            let share = if most > MOST_TURN { MOST_TURN / most } else { 1.0 };
+            velocity.iter_mut().for_each(|v| *v *= share);
+            // A turn about one axis is always found.
+            let _found = self.motion.advance(self.model, index, &velocity, false, state);
+        }
+        state.v.copy_from_slice(&start.v);
+    }
+
+    /// Closes the loops that a displacement has opened.
+    fn close_loops(&mut self, state: &mut State<f64>) {
+        if self.model.equalities.is_empty() {
+            return;
+        }
+        for _ in 0..LOOPS.1 {
+            self.start(state, 0.0);
+            let Slack { model, parameters, settings, motion, contacts, .. } = self;
+            let system = System { model, parameters, settings };
+            if contacts.close_loops(&system, state, motion, LOOPS.0).is_none() {
+                return;
+            }
+            self.displace(state);
+        }
+    }
+}
+
+/// The least half extent or radius of the shapes of a pair, m.
+fn thickness(scene: &Scene, pair: usize) -> f64 {
+    let Scene { model, parameters, .. } = scene;
+    let of = |collider: usize| {
+        let shape = &model.colliders[collider].shape;
+        let size = parameters.size(model, collider).into();
+        if shape.is_solid() { shape.thickness(size) } else { f64::INFINITY }
+    };
+    match model.solids(pair) {
+        (Solid::HalfSpace(_), second) => of(second),
+        (Solid::Collider(first), second) => of(first).min(of(second)),
+    }
+}
+
+impl Separation {
+    /// What was done, in words.
+    pub fn sentence(&self, scene: &Scene) -> String {
+        let Scene { model, state, .. } = scene;
+        let moved = |k: usize| {
+            let Joint { kind, q, .. } = model.bodies[k].joint;
+            let change = |i: usize| self.state.q[q + i] - state.q[q + i];
+            (0..kind.translations()).map(|i| change(i) * change(i)).sum::<f64>().sqrt()
+        };
+        let all = (0..model.bodies.len()).map(|k| (k, moved(k)));
+        let (body, way) = all.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
+        let (pair, depth) = self.deepest.unwrap_or((0, 0.0));
+        let several = |count: usize, what: &str| {
+            format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+        };
+        format!(
+            "{} of shapes started in each other, {:?} the deepest, by {depth:.3e} m; all were pushed apart in {}, {:?} \
+             the furthest, by {way:.3e} m",
+            several(self.pairs, "pair"),
+            model.pair_name(pair),
+            several(self.rounds, "round"),
+            model.bodies[body].name,
+        )
+    }
+}

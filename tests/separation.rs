@@ -1,0 +1,207 @@
+//! Shapes that start in each other are pushed apart: `overlap = "push"`, and `--settle`.
+
+use std::fmt::Write;
+
+use stiction::assemble::Description;
+use stiction::model::Scene;
+use stiction::simulation::Rollout;
+
+use crate::folder::Folder;
+use crate::program::refuses;
+use crate::random::Random;
+use crate::scenes::on_floor;
+
+/// A scene on level ground which says to push; `bodies` has what comes before [`FLOOR`](crate::scenes::FLOOR).
+fn text(bodies: &str) -> String {
+    on_floor(&format!(
+        "overlap = 'push'\nsimulation.time_step = 0.005\n[[contact]]\nmu = 0.5\n{bodies}"
+    ))
+}
+
+fn body(name: &str, mass: f64, shape: &str, position: [f64; 3]) -> String {
+    format!(
+        "[[body]]\nname = '{name}'\nmass = {mass}\nshape = {{ {shape} }}\nposition = {position:?}\n"
+    )
+}
+
+#[track_caller]
+fn pushed(text: &str) -> Scene {
+    let scene = Scene::parse(text, "scene.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(scene.warnings.len(), 1, "{:?}", scene.warnings);
+    let said = scene.warnings[0].to_string();
+    assert!(said.contains("overlap") && said.contains("pushed apart in"), "{said}");
+    scene
+}
+
+/// The state again, as a scene that is strict and pushes nothing: refused if anything is in anything.
+fn holds(scene: &Scene) {
+    let mut description = Description::of(scene, &scene.parameters, "again.toml");
+    description.strict = true;
+    description.push_overlaps = false;
+    let again = description.scene().unwrap();
+    assert_eq!(again.warnings, []);
+}
+
+fn near(found: &[f64], expected: &[f64], most: f64) {
+    let errors = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
+    assert!(errors.fold(0.0, f64::max) <= most, "{found:?}, expected {expected:?}");
+}
+
+/// Least in the metric of the mass matrix: each goes the way that the mass of the other one says.
+#[test]
+fn two_boxes_part_by_their_masses() {
+    let boxes = [("a", 1.0, 0.0), ("b", 3.0, 0.05)];
+    let bodies: String = boxes
+        .iter()
+        .map(|&(name, mass, x)| body(name, mass, "box = [0.1, 0.1, 0.1]", [x, 0.0, 1.0]))
+        .collect();
+    let scene = pushed(&text(&bodies));
+    holds(&scene);
+    let q = &scene.state.q;
+    near(&q[..7], &[-0.1125, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0], 1e-7);
+    near(&q[7..], &[0.0875, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0], 1e-7);
+    assert!(scene.state.v.iter().all(|&v| v == 0.0));
+}
+
+#[test]
+fn a_stack_in_the_ground_is_lifted() {
+    let bodies: String = (0..5)
+        .map(|k| body(&format!("b{k}"), 1.0, "box = [0.1, 0.1, 0.1]", [0.0, 0.0, 0.14 * k as f64]))
+        .collect();
+    let scene = pushed(&text(&bodies));
+    holds(&scene);
+    // In a row, each as far as those below have to: the ground does not give way.
+    for (k, q) in scene.state.q.chunks(7).enumerate() {
+        near(q, &[0.0, 0.0, 0.1 + 0.2 * k as f64, 1.0, 0.0, 0.0, 0.0], 1e-6);
+    }
+    // Where it was put it stays.
+    let mut rollout = Rollout::new(scene.system(), scene.state.clone());
+    rollout.advance(20, &scene.inputs);
+    assert!(rollout.state.v.iter().all(|v| v.abs() < 1e-3), "{:?}", rollout.state.v);
+}
+
+/// Shapes of all kinds thrown into each other, at all angles.
+fn heap(count: usize, random: &mut Random) -> String {
+    const SHAPES: [&str; 5] = [
+        "box = [0.1, 0.08, 0.06]",
+        "sphere = 0.08",
+        "capsule = [0.05, 0.08]",
+        "cylinder = [0.06, 0.05]",
+        "convex = [[0.1, 0, 0], [-0.1, 0, 0], [0, 0.1, 0], [0, -0.1, 0], [0, 0, 0.1], [0, 0, -0.1]]",
+    ];
+    let mut bodies = String::new();
+    for k in 0..count {
+        let mut position = random.vector(0.2);
+        position[2] += 0.2;
+        let turn: [f64; 4] = random.vector(1.0);
+        let size = turn.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let mass = 1.0 + (k % 3) as f64;
+        bodies += &body(&format!("b{k}"), mass, SHAPES[k % SHAPES.len()], position);
+        writeln!(bodies, "orientation = {:?}", turn.map(|x| x / size)).unwrap();
+    }
+    bodies
+}
+
+#[test]
+fn heaps_are_parted_and_do_not_explode() {
+    let mut random = Random(71);
+    for _ in 0..6 {
+        let scene = pushed(&text(&heap(16, &mut random)));
+        holds(&scene);
+        let furthest = scene.state.q.chunks(7).flat_map(|q| &q[..3]);
+        let furthest = furthest.fold(0.0_f64, |most, x| most.max(x.abs()));
+        assert!(furthest < 1.0, "{furthest}");
+        let mut rollout = Rollout::new(scene.system(), scene.state.clone());
+        let mut fastest = 0.0_f64;
+        for _ in 0..60 {
+            rollout.step(&scene.inputs);
+            let speeds = rollout.state.v.chunks(6).flat_map(|v| &v[..3]);
+            fastest = speeds.fold(fastest, |most, v| most.max(v.abs()));
+        }
+        // What falls for 0.3 s, and tips over.
+        assert!(fastest < 4.0, "{fastest}");
+        assert_eq!(rollout.report.unsolved, 0);
+        assert!(rollout.report.plausibility.first.is_none(), "{:?}", rollout.report.plausibility);
+    }
+}
+
+#[test]
+fn bodies_at_one_place_are_parted() {
+    for shape in ["box = [0.1, 0.1, 0.1]", "sphere = 0.1", "capsule = [0.1, 0.1]"] {
+        let bodies: String =
+            (0..4).map(|k| body(&format!("b{k}"), 1.0, shape, [0.0, 0.0, 0.3])).collect();
+        holds(&pushed(&text(&bodies)));
+    }
+}
+
+/// What is shallow is left alone, to the bit.
+#[test]
+fn what_touches_stays_where_it_is() {
+    let bodies = body("a", 1.0, "sphere = 0.1", [0.3, 0.2, 0.0991]);
+    let scene = Scene::parse(&text(&bodies), "scene.toml").unwrap();
+    assert_eq!(scene.warnings, []);
+    assert_eq!(scene.state.q[..3], [0.3, 0.2, 0.0991]);
+}
+
+/// Joints give as they can: a finger slides to where it is free, up to its limit, and loops stay closed.
+#[test]
+fn joints_and_loops_hold() {
+    let bodies = "[[body]]\nname = 'finger'\njoint = { type = 'prismatic', axis = [1, 0, 0], limits = [-0.05, 1] }\n\
+        mass = 1\nposition = [0, 0, 0.5]\nshape = { box = [0.1, 0.1, 0.1] }\n"
+        .to_string()
+        + &body("block", 1.0, "box = [0.1, 0.1, 0.1]", [0.08, 0.0, 0.5])
+        + &body("end", 1.0, "sphere = 0.02", [0.08, 0.4, 0.5])
+        + "[[equality]]\nname = 'rod'\ntype = 'distance'\nbodies = ['block', 'end']\n\
+           anchors = [[0, 0, 0], [0, 0, 0]]\ndistance = 0.4\n";
+    let scene = pushed(&text(&bodies));
+    holds(&scene);
+    let q = &scene.state.q;
+    assert!(q[0] >= -0.05 - 1e-9 && q[0] < -0.04, "{q:?}");
+    assert!((q[1] - q[0] - 0.2).abs() < 1e-6, "{q:?}");
+    let apart: f64 = (0..3).map(|k| (q[1 + k] - q[8 + k]).powi(2)).sum();
+    assert!((apart.sqrt() - 0.4).abs() < 1e-12, "{apart}");
+}
+
+#[test]
+fn what_has_no_place_is_refused() {
+    let walls = [("left", 1), ("right", -1)].map(|(name, x)| {
+        format!("[[half_space]]\nname = '{name}'\nnormal = [{x}, 0, 0]\noffset = -0.08\n")
+    });
+    let scene = text(&(body("ball", 1.0, "sphere = 0.1", [0.0, 0.0, 0.1]) + &walls.concat()));
+    let error = Scene::parse(&scene, "scene.toml").unwrap_err().to_string();
+    for says in ["body.ball.position", "2.000e-2 m deep", "found no place for both"] {
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn more_pairs_than_memory_are_refused_before_anything_is_kept() {
+    let bodies: String = (0..2100)
+        .map(|k| body(&format!("b{k}"), 1.0, "sphere = 0.1", [1e-3 * k as f64 / 2100.0, 0.0, 0.1]))
+        .collect();
+    let error = Scene::parse(&text(&bodies), "scene.toml").unwrap_err().to_string();
+    for says in ["more than 2000000 pairs", "2100 shapes", "80 GB"] {
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn settling_pushes_and_nothing_else_does() {
+    let folder = Folder::new("separation");
+    let bodies = body("a", 1.0, "box = [0.1, 0.1, 0.1]", [0.0, 0.0, 0.1])
+        + &body("b", 1.0, "box = [0.1, 0.1, 0.1]", [0.1, 0.0, 0.1]);
+    let plain = text(&bodies).replace("overlap = 'push'\n", "");
+    folder.write("scene.toml", &plain);
+    let command = ["simulate", "scene.toml", "--steps", "5", "--columns", "a/px,b/px"];
+    refuses(&folder.run(&command), &["scene.toml:", "body.b.position", "overlap = \"push\""]);
+    let output = folder.run(&[&command[..], &["--settle", "0.01"]].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("1 pair of shapes started in each other, \"a-b\""), "{said}");
+    assert!(output.status.success(), "{said}");
+    let rows = String::from_utf8(output.stdout).unwrap();
+    let start: Vec<f64> =
+        rows.lines().nth(1).unwrap().split(',').map(|x| x.parse().unwrap()).collect();
+    near(&start, &[0.0, -0.05, 0.15], 1e-6);
+    folder.write("scene.toml", &plain.replacen("simulation", "overlap = 'maybe'\nsimulation", 1));
+    refuses(&folder.run(&command), &["scene.toml:1: overlap: must be \"refuse\" or \"push\""]);
+}
