@@ -2,8 +2,9 @@
 
 use nalgebra::Vector3;
 
-use super::super::hull::{Hull, Plane};
+use super::super::hull::{Hull, Plane, scaled_height};
 use crate::collision::Pose;
+use crate::model::{Edge, Patch, PatchSearch};
 
 /// By how much the faces of the second, and edges, must be better than what came before, as a fraction of
 /// the thickness and of the separation, so that faces that are parallel but for rounding or a slight tilt
@@ -14,18 +15,15 @@ const MARGIN: f64 = 1e-3;
 /// nearly so in fine meshes.
 const TIE: f64 = 1e-9;
 
-/// Faces times vertices from which on it is worth the while to bound separations first.
-const MANY: usize = 4000;
-
-/// How far below the best a face may be that is looked at all the same, as a fraction of the thickness: far more than
-/// [`TIE`].
-const SLACK: f64 = 1e-6;
+/// How far below the best an axis may be that is looked at all the same, as a fraction of the thickness: more than
+/// [`TIE`], and than rounding.
+const SLACK: f64 = 4.0 * TIE;
 
 /// Vertices that bound separations, at most.
-const VERTICES: usize = 6;
+const VERTICES: usize = 8;
 
-/// Edges of the first polyhedron that are kept in mind, at most; where there are more, all are looked at.
-const NEAR: usize = 256;
+/// Edges of the first polyhedron that are paired with those of the second at a time, at most.
+const NEAR: usize = 48;
 
 /// Edges at a smaller angle than this (rad) are parallel: they make no axis.
 const PARALLEL: f64 = 1e-2;
@@ -62,15 +60,74 @@ pub(super) struct Axes {
     pub floor: f64,
 }
 
+/// What a search for axes has found, where the next one of the same pair begins: it finds the same from any other, but for
+/// more than two faces or pairs of edges within two [ties](TIE) of each other, of which it may take another one.
+#[derive(Clone, Copy, Debug)]
+pub struct WarmStart {
+    /// The best face of each.
+    faces: [u32; 2],
+    /// The best pair of edges.
+    edges: [u32; 2],
+    /// Vertices of the other that bound the separation by faces of each, the last one first.
+    cuts: [[u32; VERTICES]; 2],
+}
+
+/// Instead of the number of a face, an edge or a vertex.
+const NONE: u32 = u32::MAX;
+
+impl Default for WarmStart {
+    fn default() -> Self {
+        WarmStart { faces: [NONE; 2], edges: [NONE; 2], cuts: [[NONE; VERTICES]; 2] }
+    }
+}
+
 /// The axes of largest separation, or nothing if one separates the polyhedra by more than `reach`;
 /// `second` is the second as the first one sees it.
-pub(super) fn separating(hulls: &[Hull<f64>; 2], second: &Pose<f64>, reach: f64) -> Option<Axes> {
+pub(super) fn separating(
+    hulls: &[Hull<f64>; 2],
+    second: &Pose<f64>,
+    reach: f64,
+    warm: &mut WarmStart,
+) -> Option<Axes> {
+    let seen = [*second, second.inverse()];
+    let mut cuts = [0, 1].map(|body| Cuts::new(&hulls[body], &hulls[1 - body], &seen[body]));
+    for (cuts, kept) in cuts.iter_mut().zip(&warm.cuts) {
+        cuts.recall(kept);
+    }
+    let found = search(&mut cuts, second, reach, warm);
+    for (kept, cuts) in warm.cuts.iter_mut().zip(&cuts) {
+        cuts.keep(kept);
+    }
+    found
+}
+
+fn search<'a>(
+    cuts: &mut [Cuts<'a>; 2],
+    second: &'a Pose<f64>,
+    reach: f64,
+    warm: &mut WarmStart,
+) -> Option<Axes> {
+    let hulls = [0, 1].map(|body| cuts[body].hull);
     let thickness = hulls[0].thickness().min(hulls[1].thickness());
     let margin = |best: f64| MARGIN * (thickness + best.abs());
-    let mut found = [Lowest::default(); 2];
-    let [first, other] = [(0, *second), (1, second.inverse())]
-        .map(|(body, relative)| best_face(hulls, body, &relative, reach, &mut found[body]));
-    let (first, other) = (first?, other?);
+    // What was apart mostly still is, along the same axis.
+    let mut pairs = Pairs::new(hulls, second, reach);
+    pairs.begin(warm.edges);
+    let [first, other] = cuts;
+    let mut faces = [BestFace::new(first, reach), BestFace::new(other, reach)];
+    for (search, &face) in faces.iter_mut().zip(&warm.faces) {
+        search.begin(face);
+    }
+    if pairs.apart || faces.iter().any(|search| search.apart) {
+        return None;
+    }
+    let mut best = [None; 2];
+    for (body, search) in faces.iter_mut().enumerate() {
+        best[body] = search.run();
+        warm.faces[body] = search.best.0 as u32;
+        best[body]?;
+    }
+    let (first, other) = (best[0]?, best[1]?);
     let (face, best) = if other.1 > first.1 + margin(first.1) {
         (Face { body: 1, face: other.0 }, other.1)
     } else {
@@ -80,7 +137,13 @@ pub(super) fn separating(hulls: &[Hull<f64>; 2], second: &Pose<f64>, reach: f64)
     let normal = if face.body == 0 { own } else { second.rotation * own };
 
     let enough = best + margin(best);
-    let pair = best_edges(hulls, second, reach, enough, &found)?;
+    pairs.enough = enough.min(reach);
+    let pairs = best_edges(cuts, pairs);
+    warm.edges = pairs.best.0.map(|edge| edge as u32);
+    if pairs.apart {
+        return None;
+    }
+    let pair = pairs.best;
     let better = pair.1 > enough;
     let edges = better.then(|| Edges {
         flat: pair.2.cross(&normal).norm() <= FLAT,
@@ -93,171 +156,375 @@ pub(super) fn separating(hulls: &[Hull<f64>; 2], second: &Pose<f64>, reach: f64)
     Some(Axes { face, edges, most: most + 2.0 * margin(most), floor })
 }
 
-/// The face of a body that the other one, seen from it, is furthest above of. `found` gets vertices of the other.
-fn best_face(
-    hulls: &[Hull<f64>; 2],
-    body: usize,
-    other: &Pose<f64>,
+/// Looks for the face of the hull of the cuts that the other one is furthest above of, of those within [`TIE`] the first.
+struct BestFace<'a, 'b> {
+    cuts: &'a mut Cuts<'b>,
     reach: f64,
-    found: &mut Lowest,
-) -> Option<(usize, f64)> {
-    let (hull, seen) = (&hulls[body], &hulls[1 - body]);
-    let faces = hull.polyhedron.faces().len();
-    let separation = |face: usize| {
-        let plane = hull.plane(face);
-        let direction = other.rotation.tr_mul(&plane.normal);
-        let (vertex, lowest) = seen.lowest(&direction);
-        (vertex, lowest + plane.height(&other.position))
-    };
-    let point = |vertex: usize| other.position + other.rotation * seen.vertex(vertex);
-    let mut least = f64::NEG_INFINITY;
-    if faces * seen.polyhedron.vertices().len() > MANY {
-        // Cutting planes (`Kelley60`): the face that may be the best, as far as the vertices found say.
-        let slack = SLACK * hull.thickness();
-        let mut face = hull.highest(&other.position).0;
-        for _ in 0..found.points.len() {
-            let (vertex, exact) = separation(face);
-            if exact > reach {
-                return None;
+    tie: f64,
+    slack: f64,
+    best: (usize, f64),
+    /// The largest separation so far.
+    most: f64,
+    /// Whether that is more than `reach`.
+    apart: bool,
+}
+
+impl<'a, 'b> BestFace<'a, 'b> {
+    fn new(cuts: &'a mut Cuts<'b>, reach: f64) -> Self {
+        let thickness = cuts.hull.thickness();
+        let (tie, slack) = (TIE * thickness, SLACK * thickness);
+        let best = (0, f64::NEG_INFINITY);
+        BestFace { cuts, reach, tie, slack, best, most: best.1, apart: false }
+    }
+
+    /// Begins with a face, if there is one.
+    fn begin(&mut self, face: u32) {
+        if (face as usize) < self.cuts.hull.polyhedron.faces().len() {
+            self.take(face as usize);
+        }
+    }
+
+    /// Searches all, but nothing if they are apart.
+    fn run(&mut self) -> Option<(usize, f64)> {
+        self.cuts.begin();
+        let polyhedron = self.cuts.hull.polyhedron;
+        polyhedron.search(self);
+        (!self.apart).then_some(self.best)
+    }
+
+    fn take(&mut self, face: usize) {
+        let plane = self.cuts.hull.plane(face);
+        let separation = self.cuts.separation(&plane);
+        let earlier = separation >= self.most - self.tie && face < self.best.0;
+        if separation > self.most + self.tie || earlier {
+            self.best = (face, separation);
+        }
+        self.most = self.most.max(separation);
+        self.apart |= separation > self.reach;
+    }
+}
+
+impl PatchSearch for BestFace<'_, '_> {
+    fn bound(&self, patch: &Patch) -> f64 {
+        self.cuts.above(patch, self.enough())
+    }
+
+    fn enough(&self) -> f64 {
+        self.most - self.slack
+    }
+
+    fn look(&mut self, vertices: &[usize]) -> bool {
+        let polyhedron = self.cuts.hull.polyhedron;
+        for face in vertices.iter().flat_map(|&vertex| polyhedron.own_faces(vertex)) {
+            if self.cuts.face_may_separate(face, self.enough()) {
+                self.take(face);
             }
-            least = least.max(exact - slack);
-            found.add(point(vertex));
-            let (next, bound) = found.best_of(hull);
-            if bound <= least + 2.0 * slack || next == face {
+        }
+        !self.apart
+    }
+}
+
+/// Some vertices of a polyhedron, as another one sees them: its cutting planes (`Kelley60`). Along an axis it begins at the
+/// lowest of all its vertices, and so not above any of these: what bounds the separation along axes that need not be
+/// looked at.
+struct Cuts<'a> {
+    hull: &'a Hull<'a, f64>,
+    other: &'a Hull<'a, f64>,
+    /// The other as the hull sees it.
+    seen: &'a Pose<f64>,
+    /// The last one first, with their places without the scale of the hull.
+    vertices: [(usize, Vector3<f64>); VERTICES],
+    count: usize,
+    /// The least and the largest scale of the hull.
+    scale: [f64; 2],
+}
+
+impl<'a> Cuts<'a> {
+    fn new(hull: &'a Hull<'a, f64>, other: &'a Hull<'a, f64>, seen: &'a Pose<f64>) -> Self {
+        let scale = [hull.scale.min(), hull.scale.max()];
+        let vertices = [(usize::MAX, Vector3::zeros()); VERTICES];
+        Cuts { hull, other, seen, vertices, count: 0, scale }
+    }
+
+    /// Takes vertices that were [kept](Self::keep).
+    fn recall(&mut self, kept: &[u32; VERTICES]) {
+        let vertices = self.other.polyhedron.vertices().len();
+        for &vertex in kept.iter().filter(|&&vertex| (vertex as usize) < vertices) {
+            self.vertices[self.count] = self.placed(vertex as usize);
+            self.count += 1;
+        }
+    }
+
+    fn keep(&self, kept: &mut [u32; VERTICES]) {
+        let vertices = self.vertices[..self.count].iter().map(|&(vertex, _)| vertex as u32);
+        for (kept, vertex) in kept.iter_mut().zip(vertices.chain(std::iter::repeat(NONE))) {
+            *kept = vertex;
+        }
+    }
+
+    /// The vertex nearest to the hull, by the middles of both, if there is none.
+    fn begin(&mut self) {
+        if self.count == 0 {
+            let middle = |hull: &Hull<f64>| hull.polyhedron.middle().component_mul(&hull.scale);
+            let other = self.seen.position + self.seen.rotation * middle(self.other);
+            self.cut(&(other - middle(self.hull)));
+        }
+    }
+
+    fn placed(&self, vertex: usize) -> (usize, Vector3<f64>) {
+        let point = self.seen.position + self.seen.rotation * self.other.vertex(vertex);
+        (vertex, point.component_div(&self.hull.scale))
+    }
+
+    /// How far the lowest vertex of the other is along a direction from its origin; it is taken, instead of the oldest if
+    /// there is no place.
+    fn cut(&mut self, direction: &Vector3<f64>) -> f64 {
+        let (vertex, lowest) = self.other.lowest(&self.seen.rotation.tr_mul(direction));
+        let known = self.vertices[..self.count].iter().position(|&(own, _)| own == vertex);
+        self.count = if known.is_some() { self.count } else { (self.count + 1).min(VERTICES) };
+        let place = known.unwrap_or(self.count - 1);
+        if known.is_none() {
+            self.vertices[place] = self.placed(vertex);
+        }
+        self.vertices[..=place].rotate_right(1);
+        lowest
+    }
+
+    /// How far the other is above a plane of the hull.
+    fn separation(&mut self, plane: &Plane<f64>) -> f64 {
+        self.cut(&plane.normal) + plane.height(&self.seen.position)
+    }
+
+    /// The least of the heights of all vertices, or one that is less than `enough`.
+    fn least(&self, enough: f64, height: impl Fn(&Vector3<f64>) -> f64) -> f64 {
+        let mut least = f64::INFINITY;
+        for (_, point) in &self.vertices[..self.count] {
+            least = least.min(scaled_height(height(point), self.scale));
+            if least < enough {
                 break;
             }
-            face = next;
         }
-    }
-    let tie = TIE * hull.thickness();
-    let (mut best, mut lowest) = ((0, f64::NEG_INFINITY), 0);
-    for face in 0..faces {
-        if least > f64::NEG_INFINITY && found.bound(&hull.plane(face)) < least {
-            continue;
-        }
-        let (vertex, separation) = separation(face);
-        if separation > reach {
-            return None;
-        }
-        if separation > best.1 + tie {
-            (best, lowest) = ((face, separation), vertex);
-        }
-    }
-    found.add(point(lowest));
-    Some(best)
-}
-
-/// Some vertices of a polyhedron, as another one sees them. Along an axis it begins at the lowest of all its vertices, and
-/// so not above any of these: what bounds the separation along axes that need not be looked at.
-#[derive(Clone, Copy, Debug, Default)]
-struct Lowest {
-    points: [Vector3<f64>; VERTICES],
-    count: usize,
-}
-
-impl Lowest {
-    /// Takes one more, instead of the last if there is no place.
-    fn add(&mut self, point: Vector3<f64>) {
-        let place = self.count.min(VERTICES - 1);
-        self.points[place] = point;
-        self.count = place + 1;
+        least
     }
 
-    /// No face separates by more.
-    fn bound(&self, plane: &Plane<f64>) -> f64 {
-        let heights = self.points[..self.count].iter().map(|point| plane.height(point));
-        heights.fold(f64::INFINITY, f64::min)
+    /// No face nor edge of a patch separates by more, if that is not less than `enough`.
+    fn above(&self, patch: &Patch, enough: f64) -> f64 {
+        self.least(enough, |point| patch.height(point))
     }
 
-    /// The face with the largest bound, and it.
-    fn best_of(&self, hull: &Hull<f64>) -> (usize, f64) {
-        let mut best = (0, f64::NEG_INFINITY);
-        for face in 0..hull.polyhedron.faces().len() {
-            let bound = self.bound(&hull.plane(face));
-            if bound > best.1 {
-                best = (face, bound);
-            }
-        }
-        best
+    /// Whether a face may separate by no less than `enough`.
+    fn face_may_separate(&self, face: usize, enough: f64) -> bool {
+        let face = &self.hull.polyhedron.faces()[face];
+        self.least(enough, |point| face.normal.dot(point) - face.offset) >= enough
     }
 
-    /// Whether an axis of this edge may separate by more than `enough`: one between the normals of its faces, a sum of
-    /// both over its length.
-    fn may_separate(&self, hull: &Hull<f64>, edge: usize, enough: f64) -> bool {
-        let edge = &hull.polyhedron.edges()[edge];
-        let [first, other] = edge.faces.map(|face| hull.plane(face).normal);
-        let start = hull.vertex(edge.ends[0]);
-        let longest = || (2.0 / (1.0 + first.dot(&other))).sqrt();
-        self.points[..self.count].iter().all(|point| {
+    /// Whether an axis of an edge may separate by more than `enough`: one between the normals of its faces, a sum of
+    /// both over its length. What may is looked at in the middle of these.
+    fn edge_may_separate(&mut self, edge: usize, enough: f64) -> bool {
+        let polyhedron = self.hull.polyhedron;
+        let Edge { ends, faces } = polyhedron.edges()[edge];
+        let [first, other] = faces.map(|face| &polyhedron.faces()[face].normal);
+        let start = polyhedron.vertices()[ends[0]];
+        let height = |point: &Vector3<f64>| {
             let way = point - start;
             let most = first.dot(&way).max(other.dot(&way));
-            enough < if most > 0.0 { most * longest() } else { most }
-        })
+            if most > 0.0 { most * (2.0 / (1.0 + first.dot(other))).sqrt() } else { most }
+        };
+        if self.least(enough, height) <= enough {
+            return false;
+        }
+        self.cut(&(first + other).component_div(&self.hull.scale));
+        self.least(enough, height) > enough
     }
 }
 
 type Pair = ([usize; 2], f64, Vector3<f64>);
 
-/// The pair of edges along whose product the polyhedra are furthest apart, how far, and the normal; those that cannot
-/// separate by more than `enough` are left out.
-fn best_edges(
-    hulls: &[Hull<f64>; 2],
-    second: &Pose<f64>,
+/// Finds the pair of edges along whose product the polyhedra are furthest apart, of those within [`TIE`] the first, how
+/// far, and the normal; those that cannot separate by enough are left out.
+fn best_edges<'a>(cuts: &mut [Cuts<'a>; 2], pairs: Pairs<'a>) -> Pairs<'a> {
+    let [first, other] = cuts;
+    let polyhedron = first.hull.polyhedron;
+    let near = [Arc::default(); NEAR];
+    let mut search = FirstEdges { pairs, cuts: first, other, near, count: 0 };
+    polyhedron.search(&mut search);
+    search.pair();
+    search.pairs
+}
+
+/// An edge of a polyhedron with the arc of its normals on the Gauss map, in the frame of the first.
+#[derive(Clone, Copy, Default)]
+struct Arc {
+    edge: usize,
+    start: Vector3<f64>,
+    along: Vector3<f64>,
+    /// The normals of its faces, not of length 1.
+    ends: [Vector3<f64>; 2],
+}
+
+impl Arc {
+    /// Of a hull in its own frame.
+    fn new(hull: &Hull<f64>, edge: usize) -> Arc {
+        let Edge { ends, faces } = hull.polyhedron.edges()[edge];
+        let ends = (hull.vertex(ends[0]), faces.map(|face| hull.direction(face).0));
+        Arc { edge, start: ends.0, along: hull.along(edge), ends: ends.1 }
+    }
+
+    /// Of a hull that has a pose.
+    fn seen(hull: &Hull<f64>, pose: &Pose<f64>, edge: usize) -> Arc {
+        let own = Arc::new(hull, edge);
+        let start = pose.position + pose.rotation * own.start;
+        let [along, first, other] = [own.along, own.ends[0], own.ends[1]].map(|v| pose.rotation * v);
+        Arc { edge, start, along, ends: [first, other] }
+    }
+}
+
+/// What pairs of edges have been found.
+struct Pairs<'a> {
+    hulls: [&'a Hull<'a, f64>; 2],
+    /// The second as the first one sees it.
+    second: &'a Pose<f64>,
     reach: f64,
     enough: f64,
-    found: &[Lowest; 2],
-) -> Option<Pair> {
-    let [first, other] = hulls;
-    let enough = enough.min(reach);
-    // Those of the first that may, as long as there is place for them.
-    let all = first.polyhedron.edges().len();
-    let (mut near, mut count) = ([0; NEAR], 0);
-    for i in (0..all).filter(|&i| found[0].may_separate(first, i, enough)) {
-        if let Some(place) = near.get_mut(count) {
-            *place = i;
-        }
-        count += 1;
-    }
-    let near = near.get(..count);
-    let tie = TIE * first.thickness();
-    let mut best = ([0; 2], f64::NEG_INFINITY, Vector3::zeros());
-    for (j, edge) in other.polyhedron.edges().iter().enumerate() {
-        if !found[1].may_separate(other, j, enough) {
-            continue;
-        }
-        let b = second.rotation * other.along(j);
-        let [b1, b2] = edge.faces.map(|face| second.rotation * other.direction(face).0);
-        let start = second.position + second.rotation * other.vertex(edge.ends[0]);
-        for k in 0..near.map_or(all, <[usize]>::len) {
-            let i = near.map_or(k, |near| near[k]);
-            let edge = &first.polyhedron.edges()[i];
-            // The arc between the normals of an edge's faces crosses the plane of the other arc, whose
-            // normal is the other edge, and the other way round, on the same side of the sphere.
-            let a = first.along(i);
-            let [low, high] = [b1.dot(&a), b2.dot(&a)];
-            if low * high >= 0.0 {
-                continue;
-            }
-            let [a1, a2] = edge.faces.map(|face| first.direction(face).0);
-            let [below, above] = [a1.dot(&b), a2.dot(&b)];
-            if below * above >= 0.0 || low * above >= 0.0 {
-                continue;
-            }
-            let cross = a.cross(&b);
-            let length = cross.norm();
-            if length <= PARALLEL * a.norm() * b.norm() {
-                continue;
-            }
-            let upward = a1 / a1.norm() + a2 / a2.norm();
-            let normal = cross / if upward.dot(&cross) >= 0.0 { length } else { -length };
-            let separation = normal.dot(&(start - first.vertex(edge.ends[0])));
-            if separation > reach {
-                return None;
-            }
-            if separation > best.1 + tie {
-                best = ([i, j], separation, normal);
-            }
+    tie: f64,
+    slack: f64,
+    best: Pair,
+    /// The largest separation so far.
+    most: f64,
+    /// Whether that is more than `reach`.
+    apart: bool,
+}
+
+impl<'a> Pairs<'a> {
+    fn new(hulls: [&'a Hull<'a, f64>; 2], second: &'a Pose<f64>, reach: f64) -> Self {
+        let thickness = hulls[0].thickness();
+        Pairs {
+            hulls,
+            second,
+            reach,
+            enough: f64::NEG_INFINITY,
+            tie: TIE * thickness,
+            slack: SLACK * thickness,
+            best: ([0; 2], f64::NEG_INFINITY, Vector3::zeros()),
+            most: f64::NEG_INFINITY,
+            apart: false,
         }
     }
-    Some(best)
+
+    /// Begins with a pair, if there is one.
+    fn begin(&mut self, edges: [u32; 2]) {
+        let [i, j] = edges.map(|edge| edge as usize);
+        let [first, other] = self.hulls;
+        if i < first.polyhedron.edges().len() && j < other.polyhedron.edges().len() {
+            self.look(&Arc::new(first, i), &Arc::seen(other, self.second, j));
+        }
+    }
+
+    /// What separates by less does not count.
+    fn enough(&self) -> f64 {
+        self.enough.max(self.most - self.slack)
+    }
+
+    fn look(&mut self, first: &Arc, other: &Arc) {
+        // The arc between the normals of an edge's faces crosses the plane of the other arc, whose
+        // normal is the other edge, and the other way round, on the same side of the sphere.
+        let (a, b) = (first.along, other.along);
+        let [low, high] = other.ends.map(|end| end.dot(&a));
+        if low * high >= 0.0 {
+            return;
+        }
+        let [below, above] = first.ends.map(|end| end.dot(&b));
+        if below * above >= 0.0 || low * above >= 0.0 {
+            return;
+        }
+        let cross = a.cross(&b);
+        let length = cross.norm();
+        if length <= PARALLEL * a.norm() * b.norm() {
+            return;
+        }
+        let [a1, a2] = first.ends;
+        let upward = a1 / a1.norm() + a2 / a2.norm();
+        let normal = cross / if upward.dot(&cross) >= 0.0 { length } else { -length };
+        let separation = normal.dot(&(other.start - first.start));
+        let edges = [first.edge, other.edge];
+        let [i, j] = self.best.0;
+        let earlier = separation >= self.most - self.tie && (other.edge, first.edge) < (j, i);
+        if separation > self.most + self.tie || earlier {
+            self.best = (edges, separation, normal);
+        }
+        self.most = self.most.max(separation);
+        self.apart |= separation > self.reach;
+    }
+}
+
+/// Looks for edges of the first that may separate, and pairs some at a time with those of the second.
+struct FirstEdges<'a, 'b> {
+    pairs: Pairs<'b>,
+    cuts: &'a mut Cuts<'b>,
+    other: &'a mut Cuts<'b>,
+    near: [Arc; NEAR],
+    count: usize,
+}
+
+impl FirstEdges<'_, '_> {
+    fn pair(&mut self) {
+        let polyhedron = self.other.hull.polyhedron;
+        let near = &self.near[..self.count];
+        if !near.is_empty() {
+            polyhedron.search(&mut SecondEdges { pairs: &mut self.pairs, cuts: self.other, near });
+        }
+        self.count = 0;
+    }
+}
+
+impl PatchSearch for FirstEdges<'_, '_> {
+    fn bound(&self, patch: &Patch) -> f64 {
+        self.cuts.above(patch, self.enough())
+    }
+
+    fn enough(&self) -> f64 {
+        self.pairs.enough()
+    }
+
+    fn look(&mut self, vertices: &[usize]) -> bool {
+        let hull = self.cuts.hull;
+        for edge in vertices.iter().flat_map(|&vertex| hull.polyhedron.own_edges(vertex)) {
+            if self.cuts.edge_may_separate(edge, self.pairs.enough()) {
+                self.near[self.count] = Arc::new(hull, edge);
+                self.count += 1;
+                if self.count == NEAR {
+                    self.pair();
+                }
+            }
+        }
+        !self.pairs.apart
+    }
+}
+
+/// Looks for edges of the second that may separate with some of the first.
+struct SecondEdges<'a, 'b> {
+    pairs: &'a mut Pairs<'b>,
+    cuts: &'a mut Cuts<'b>,
+    near: &'a [Arc],
+}
+
+impl PatchSearch for SecondEdges<'_, '_> {
+    fn bound(&self, patch: &Patch) -> f64 {
+        self.cuts.above(patch, self.enough())
+    }
+
+    fn enough(&self) -> f64 {
+        self.pairs.enough()
+    }
+
+    fn look(&mut self, vertices: &[usize]) -> bool {
+        let hull = self.cuts.hull;
+        for edge in vertices.iter().flat_map(|&vertex| hull.polyhedron.own_edges(vertex)) {
+            if self.cuts.edge_may_separate(edge, self.pairs.enough()) {
+                let other = Arc::seen(hull, self.pairs.second, edge);
+                self.near.iter().for_each(|first| self.pairs.look(first, &other));
+            }
+        }
+        !self.pairs.apart
+    }
 }

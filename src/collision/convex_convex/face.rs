@@ -15,14 +15,14 @@ use crate::ad::Real;
 use crate::collision::lowest::{LEVEL, NEGLIGIBLE, lowest_gap};
 use crate::collision::{Pose, Witness};
 use crate::linalg::norm;
+use crate::model::{Patch, PatchSearch};
 
 /// Points nearer to each other than this fraction of the thickness are one, and a corner this much beside
 /// a face is over it. More than rounding, so that faces of one size keep their points when one slides or
 /// turns a little on the other.
 const MERGE: f64 = 1e-4;
 
-/// The incident face is the one against the normal among those with the lowest vertex, but a later one
-/// must beat an earlier by this.
+/// The incident face is the one against the normal among those with the lowest vertex; of those within this the first.
 const TIE: f64 = 1e-3;
 
 /// Room for the corners of the clipped face. Beyond it the higher ones are left out.
@@ -121,10 +121,9 @@ pub(super) fn deepest<T: Real>(
     out: &mut Vec<Witness<T>>,
 ) {
     let values = Faces::new(hulls.map(Hull::value), relative.value(), reference);
-    let heights = (0..values.incident.polyhedron.vertices().len())
-        .map(|vertex| values.plane.height(&values.seen(&values.incident.vertex(vertex))));
-    let lower = |best: (usize, f64), (k, height)| if height < best.1 { (k, height) } else { best };
-    let (vertex, height) = heights.enumerate().fold((0, f64::INFINITY), lower);
+    let direction = values.pose.rotation.tr_mul(&values.plane.normal);
+    let (vertex, _) = values.incident.lowest(&direction);
+    let height = values.plane.height(&values.end(vertex));
     if height <= reach {
         let faces = Faces::new(hulls.map(|hull| *hull), *relative, reference);
         let corner = Corner::Incident(vertex);
@@ -220,21 +219,14 @@ impl<'a, T: Real> Faces<'a, T> {
 impl Faces<'_, f64> {
     /// Finds the incident face.
     fn facing(mut self) -> Self {
-        let polyhedron = self.incident.polyhedron;
         let direction = self.pose.rotation.tr_mul(&self.plane.normal);
-        let tolerance = MERGE * self.incident.thickness();
-        let lowest = self.incident.lowest(&direction).1 + tolerance;
-        let mut best = f64::INFINITY;
-        for face in 0..polyhedron.faces().len() {
-            let low = |&vertex: &usize| direction.dot(&self.incident.vertex(vertex)) <= lowest;
-            if polyhedron.corners(face).iter().any(low) {
-                let cosine = direction.dot(&self.incident.plane(face).normal);
-                if cosine < best - TIE {
-                    best = cosine;
-                    self.faces[1] = face;
-                }
-            }
-        }
+        let low = self.incident.lowest(&direction).1 + MERGE * self.incident.thickness();
+        let mut search = Facing::new(&self.incident, direction, low);
+        let polyhedron = self.incident.polyhedron;
+        polyhedron.search(&mut search);
+        search.enough = search.least + TIE;
+        polyhedron.search(&mut search);
+        self.faces[1] = search.first;
         self
     }
 
@@ -305,6 +297,53 @@ impl Faces<'_, f64> {
             }
         }
         kept
+    }
+}
+
+/// Looks among the faces that reach down to a height for that against a direction.
+struct Facing<'a> {
+    hull: &'a Hull<'a, f64>,
+    direction: Vector3<f64>,
+    low: f64,
+    /// Against the direction without the scale of the hull, and its length.
+    against: (Vector3<f64>, f64),
+    least: f64,
+    /// The first face with a cosine of at most `enough`.
+    first: usize,
+    enough: f64,
+}
+
+impl<'a> Facing<'a> {
+    fn new(hull: &'a Hull<'a, f64>, direction: Vector3<f64>, low: f64) -> Self {
+        let against = -direction.component_mul(&hull.scale);
+        let against = (against, against.norm());
+        let (first, enough) = (usize::MAX, f64::NEG_INFINITY);
+        Facing { hull, direction, low, against, least: f64::INFINITY, first, enough }
+    }
+}
+
+impl PatchSearch for Facing<'_> {
+    fn bound(&self, patch: &Patch) -> f64 {
+        patch.furthest(&self.against.0, self.against.1)
+    }
+
+    fn enough(&self) -> f64 {
+        -self.low
+    }
+
+    fn look(&mut self, vertices: &[usize]) -> bool {
+        let Facing { hull, direction, low, .. } = *self;
+        let polyhedron = hull.polyhedron;
+        for &vertex in vertices.iter().filter(|&&k| direction.dot(&hull.vertex(k)) <= low) {
+            for &face in polyhedron.faces_about(vertex) {
+                let cosine = direction.dot(&hull.plane(face).normal);
+                self.least = self.least.min(cosine);
+                if cosine <= self.enough && face < self.first {
+                    self.first = face;
+                }
+            }
+        }
+        true
     }
 }
 

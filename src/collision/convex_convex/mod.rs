@@ -23,6 +23,7 @@ use super::nearest::Nearest;
 use super::{Pose, Witness};
 use crate::ad::Real;
 use axes::Edges;
+pub use axes::WarmStart;
 use feature::feature;
 
 /// How far beyond the end of an edge its point may be by rounding, as a fraction of its half length.
@@ -39,11 +40,12 @@ pub(super) fn convex_convex<T: Real>(
     hulls: [&Hull<T>; 2],
     poses: [&Pose<T>; 2],
     reach: f64,
+    warm: &mut WarmStart,
     out: &mut Vec<Witness<T>>,
 ) -> Option<usize> {
     let values = hulls.map(Hull::value);
     let relative = poses[0].relative(poses[1]);
-    let axes = axes::separating(&values, &relative.value(), reach)?;
+    let axes = axes::separating(&values, &relative.value(), reach, warm)?;
     let start = out.len();
     let (reference, most) = (axes.face, axes.most);
     let face = |above, out: &mut _| {
