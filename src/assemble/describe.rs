@@ -46,6 +46,7 @@ impl Description {
                 material: None,
                 filter: Filter::default(),
                 mesh: None,
+                max_hull_vertices: None,
             };
             let Some(owner) = collider.body else {
                 description.colliders.push(described);

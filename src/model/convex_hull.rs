@@ -59,7 +59,9 @@ pub(super) struct Facet {
 const TINY: f64 = 1e-60;
 
 /// The facets of the hull, with the points as corners. Points inside of it belong to none.
-pub(super) fn convex_hull(points: &[Vector3<f64>]) -> Result<Vec<Facet>, HullError> {
+///
+/// With more than `most` corners (4 or more) it has that many: each in turn is the point furthest from the hull so far.
+pub(super) fn convex_hull(points: &[Vector3<f64>], most: usize) -> Result<Vec<Facet>, HullError> {
     let usable = |p: &Vector3<f64>| p.iter().all(|x| x.abs() < LARGEST);
     if let Some(point) = points.iter().position(|p| !usable(p)) {
         return Err(HullError::NotFinite(point));
@@ -78,6 +80,13 @@ pub(super) fn convex_hull(points: &[Vector3<f64>]) -> Result<Vec<Facet>, HullErr
 
     let mut hull = Hull { facets: simplex(&points)?, points, horizon: Vec::new() };
     hull.distribute((0..hull.points.len()).collect(), 0);
+    if hull.points.len() > most {
+        for _ in 4..most {
+            let Some((point, facet)) = hull.outermost() else { break };
+            hull.add(point, facet);
+        }
+        return Ok(hull.compacted());
+    }
     let mut next = 0;
     while next < hull.facets.len() {
         match hull.furthest(next) {
@@ -148,11 +157,30 @@ impl Hull {
 
     /// The point furthest above a facet.
     fn furthest(&self, facet: usize) -> Option<usize> {
-        let Facet { corners: [a, b, c], outside, .. } = &self.facets[facet];
-        let [a, b, c] = [a, b, c].map(|&k| self.points[k]);
-        let normal = (b - a).cross(&(c - a));
+        let (normal, a) = self.plane(facet);
         let height = |point: usize| normal.dot(&(self.points[point] - a));
-        outside.iter().copied().reduce(|best, k| if height(k) > height(best) { k } else { best })
+        let outside = self.facets[facet].outside.iter().copied();
+        outside.reduce(|best, k| if height(k) > height(best) { k } else { best })
+    }
+
+    /// The point that is the furthest above any of the facets that are left, and that facet.
+    fn outermost(&self) -> Option<(usize, usize)> {
+        let mut best = (None, 0.0);
+        for facet in (0..self.facets.len()).filter(|&facet| !self.facets[facet].removed) {
+            let Some(point) = self.furthest(facet) else { continue };
+            let (normal, a) = self.plane(facet);
+            let height = normal.dot(&(self.points[point] - a)) / normal.norm();
+            if height > best.1 {
+                best = (Some((point, facet)), height);
+            }
+        }
+        best.0
+    }
+
+    /// A normal of a facet, outward, not of length 1, and a point of it.
+    fn plane(&self, facet: usize) -> (Vector3<f64>, Vector3<f64>) {
+        let [a, b, c] = self.facets[facet].corners.map(|k| self.points[k]);
+        ((b - a).cross(&(c - a)), a)
     }
 
     /// Replaces what `point` sees, `start` among it, by facets from it to the horizon.

@@ -11,6 +11,7 @@ mod names;
 mod parameters;
 mod patches;
 mod polyhedron;
+mod reduced_hull;
 mod scene;
 mod settings;
 mod shape;

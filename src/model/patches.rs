@@ -9,7 +9,7 @@ use std::ops::Range;
 use nalgebra::Vector3;
 
 /// Vertices of a patch that is not divided, at most.
-const LEAF: usize = 6;
+const LEAF: usize = 4;
 
 /// Patches that wait on the way down, at most: each level halves the vertices.
 const DEPTH: usize = 32;
@@ -44,7 +44,8 @@ impl Patch {
     pub fn furthest(&self, direction: &Vector3<f64>, length: f64) -> f64 {
         // All are in the ball about the top, and below it along the axis.
         let along = direction.dot(&self.axis);
-        let across = if along > 0.0 { (length * length - along * along).max(0.0).sqrt() } else { length };
+        let across =
+            if along > 0.0 { (length * length - along * along).max(0.0).sqrt() } else { length };
         direction.dot(&self.top) + self.radius * across
     }
 
@@ -60,11 +61,11 @@ impl Patch {
         let way = point - self.top;
         let along = way.dot(&self.axis);
         let square = way.norm_squared();
-        let within = along > 0.0 && along * along >= square * self.cos * self.cos;
-        if within || self.cos < 0.0 {
-            return square.sqrt();
-        }
-        along * self.cos + (square - along * along).max(0.0).sqrt() * self.sin
+        let within = self.cos < 0.0 || along > 0.0 && along * along >= square * self.cos * self.cos;
+        // Within the cone the length, else that times the cosine of the angle to it; a choice of numbers, not of a way.
+        let (across, cos, sin) =
+            if within { (square, 0.0, 1.0) } else { (square - along * along, self.cos, self.sin) };
+        along * cos + across.max(0.0).sqrt() * sin
     }
 }
 
@@ -144,11 +145,17 @@ impl Patches {
     }
 
     /// The patch of some vertices in the order.
-    fn patch(&self, vertices: &[Vector3<f64>], normals: &[Vec<Vector3<f64>>], range: Range<usize>) -> Patch {
+    fn patch(
+        &self,
+        vertices: &[Vector3<f64>],
+        normals: &[Vec<Vector3<f64>>],
+        range: Range<usize>,
+    ) -> Patch {
         let own = &self.order[range.clone()];
         let all = || own.iter().flat_map(|&vertex| &normals[vertex]);
         let axis = sum(all()).try_normalize(0.0).unwrap_or_else(Vector3::z);
-        let higher = |a: Vector3<f64>, b: Vector3<f64>| if axis.dot(&b) > axis.dot(&a) { b } else { a };
+        let higher =
+            |a: Vector3<f64>, b: Vector3<f64>| if axis.dot(&b) > axis.dot(&a) { b } else { a };
         let points = || own.iter().map(|&vertex| vertices[vertex]);
         let top = points().reduce(higher).unwrap_or_default();
         let radius = points().map(|point| (point - top).norm()).fold(0.0, f64::max);

@@ -62,7 +62,7 @@ const COPLANAR: f64 = 1e-6;
 pub const CYLINDER_SIDES: usize = 32;
 
 /// Vertices that are all looked at rather than searched, at most.
-const FEW: usize = 24;
+const FEW: usize = 64;
 
 impl Polyhedron {
     /// The convex hull of points, m. Triangles in one plane become one face; points inside of the hull, of
@@ -71,7 +71,18 @@ impl Polyhedron {
     /// # Errors
     /// If the points span no volume.
     pub fn hull(points: &[Vector3<f64>]) -> Result<Polyhedron, HullError> {
-        let facets = convex_hull(points)?;
+        Polyhedron::hull_of_most(points, usize::MAX)
+    }
+
+    /// The same with at most `most` vertices, 4 or more: those that stand out the most.
+    ///
+    /// # Errors
+    /// If the points span no volume.
+    pub(super) fn hull_of_most(
+        points: &[Vector3<f64>],
+        most: usize,
+    ) -> Result<Polyhedron, HullError> {
+        let facets = convex_hull(points, most)?;
         let triangles = || facets.iter().map(|facet| facet.corners.to_vec()).collect();
         let merged = merged_faces(points, &facets);
         Ok(Polyhedron::from_loops(points, merged.unwrap_or_else(triangles)))
@@ -347,7 +358,11 @@ impl Lowest<'_> {
 
 impl PatchSearch for Lowest<'_> {
     fn bound(&self, patch: &Patch) -> f64 {
-        if patch.may_be_furthest(&self.upward, self.length) { f64::INFINITY } else { f64::NEG_INFINITY }
+        if patch.may_be_furthest(&self.upward, self.length) {
+            f64::INFINITY
+        } else {
+            f64::NEG_INFINITY
+        }
     }
 
     fn enough(&self) -> f64 {

@@ -51,7 +51,9 @@ pub fn load(
     floating_base: bool,
 ) -> PyResult<Scene> {
     let name = path.display().to_string();
-    let mut scene = py.detach(|| Description::load_with(&path, LoadOptions { floating_base }))?;
+    let mut scene = py.detach(|| {
+        Description::load_with(&path, LoadOptions { floating_base, ..LoadOptions::default() })
+    })?;
     if let Some(keyframe) = keyframe {
         scene.start_at(keyframe, &name)?;
     }

@@ -139,7 +139,7 @@ fn mutate(text: &mut String, random: &mut Random) {
 
 /// Reads a text as far as commands do, and writes it if it can be followed.
 fn attempt(text: &str, floating_base: bool) {
-    let options = LoadOptions { floating_base };
+    let options = LoadOptions { floating_base, ..LoadOptions::default() };
     match Description::parse_xml(text, "model.xml", options) {
         Ok(description) => {
             if let Err(error) = description.scene() {

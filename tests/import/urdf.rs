@@ -41,7 +41,7 @@ fn links_and_joints_are_bodies() {
 
 #[test]
 fn the_base_may_float() {
-    let options = LoadOptions { floating_base: true };
+    let options = LoadOptions { floating_base: true, ..LoadOptions::default() };
     let found = Description::parse_xml(ARM, "arm.urdf", options).unwrap();
     assert_eq!(found.bodies[0].joint.kind, JointKind::Free);
 }
@@ -51,7 +51,7 @@ fn a_floating_base_has_the_mass_of_what_is_fixed_to_it() {
     let text = "<robot name='r'><link name='base'/><link name='trunk'><inertial><mass value='2'/>\
         <inertia ixx='1' iyy='1' izz='1'/></inertial></link><joint name='j' type='fixed'>\
         <parent link='base'/><child link='trunk'/><origin xyz='0 0 3'/></joint></robot>";
-    let options = LoadOptions { floating_base: true };
+    let options = LoadOptions { floating_base: true, ..LoadOptions::default() };
     let found = Description::parse_xml(text, "r.urdf", options).unwrap();
     assert_eq!((found.bodies[0].mass, found.bodies[1].mass), (2.0, 0.0));
     assert_near(&found.bodies[0].center_of_mass, &[0.0, 0.0, 3.0], 0.0);

@@ -101,7 +101,7 @@ fn urdf_of_many_links_shares_what_the_scene_says() {
         .unwrap();
     }
     text += "</robot>";
-    let options = LoadOptions { floating_base: true };
+    let options = LoadOptions { floating_base: true, ..LoadOptions::default() };
     let mut description = Description::parse_xml(&text, "r.urdf", options).unwrap();
     description.settings.time_step = 0.005;
     let bare = description.scene().unwrap();

@@ -53,7 +53,9 @@ impl Model {
 
 fn options(flags: u32) -> Result<LoadOptions, Failure> {
     match flags & !FLAGS {
-        0 => Ok(LoadOptions { floating_base: flags & FLOATING_BASE != 0 }),
+        0 => {
+            Ok(LoadOptions { floating_base: flags & FLOATING_BASE != 0, ..LoadOptions::default() })
+        }
         unknown => Err(Failure::new(Code::Input, format!("flags: there is no flag {unknown:#x}"))),
     }
 }

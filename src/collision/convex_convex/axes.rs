@@ -20,7 +20,7 @@ const TIE: f64 = 1e-9;
 const SLACK: f64 = 4.0 * TIE;
 
 /// Vertices that bound separations, at most.
-const VERTICES: usize = 8;
+const VERTICES: usize = 4;
 
 /// Edges of the first polyhedron that are paired with those of the second at a time, at most.
 const NEAR: usize = 48;
@@ -60,8 +60,7 @@ pub(super) struct Axes {
     pub floor: f64,
 }
 
-/// What a search for axes has found, where the next one of the same pair begins: it finds the same from any other, but for
-/// more than two faces or pairs of edges within two [ties](TIE) of each other, of which it may take another one.
+/// What a search for axes has found, where the next one of the same pair of shapes begins. It finds the same from any other.
 #[derive(Clone, Copy, Debug)]
 pub struct WarmStart {
     /// The best face of each.
@@ -90,14 +89,11 @@ pub(super) fn separating(
     warm: &mut WarmStart,
 ) -> Option<Axes> {
     let seen = [*second, second.inverse()];
-    let mut cuts = [0, 1].map(|body| Cuts::new(&hulls[body], &hulls[1 - body], &seen[body]));
-    for (cuts, kept) in cuts.iter_mut().zip(&warm.cuts) {
-        cuts.recall(kept);
-    }
+    let cuts =
+        |body: usize| Cuts::new(&hulls[body], &hulls[1 - body], &seen[body], &warm.cuts[body]);
+    let mut cuts = [cuts(0), cuts(1)];
     let found = search(&mut cuts, second, reach, warm);
-    for (kept, cuts) in warm.cuts.iter_mut().zip(&cuts) {
-        cuts.keep(kept);
-    }
+    warm.cuts = cuts.each_ref().map(Cuts::keep);
     found
 }
 
@@ -165,6 +161,8 @@ struct BestFace<'a, 'b> {
     best: (usize, f64),
     /// The largest separation so far.
     most: f64,
+    /// Whether others are nearly as good.
+    tied: bool,
     /// Whether that is more than `reach`.
     apart: bool,
 }
@@ -174,7 +172,7 @@ impl<'a, 'b> BestFace<'a, 'b> {
         let thickness = cuts.hull.thickness();
         let (tie, slack) = (TIE * thickness, SLACK * thickness);
         let best = (0, f64::NEG_INFINITY);
-        BestFace { cuts, reach, tie, slack, best, most: best.1, apart: false }
+        BestFace { cuts, reach, tie, slack, best, most: best.1, tied: false, apart: false }
     }
 
     /// Begins with a face, if there is one.
@@ -186,15 +184,28 @@ impl<'a, 'b> BestFace<'a, 'b> {
 
     /// Searches all, but nothing if they are apart.
     fn run(&mut self) -> Option<(usize, f64)> {
-        self.cuts.begin();
         let polyhedron = self.cuts.hull.polyhedron;
         polyhedron.search(self);
+        if self.tied && !self.apart {
+            // The first one, now that the best is known, whatever the order.
+            self.best.0 = usize::MAX;
+            polyhedron.search(self);
+        }
         (!self.apart).then_some(self.best)
+    }
+
+    fn take_all(&mut self, batch: &mut Batch) {
+        for face in batch.drain() {
+            if self.cuts.face_may_separate(face, self.enough()) {
+                self.take(face);
+            }
+        }
     }
 
     fn take(&mut self, face: usize) {
         let plane = self.cuts.hull.plane(face);
         let separation = self.cuts.separation(&plane);
+        self.tied |= face != self.best.0 && (separation - self.most).abs() <= 2.0 * self.tie;
         let earlier = separation >= self.most - self.tie && face < self.best.0;
         if separation > self.most + self.tie || earlier {
             self.best = (face, separation);
@@ -206,7 +217,7 @@ impl<'a, 'b> BestFace<'a, 'b> {
 
 impl PatchSearch for BestFace<'_, '_> {
     fn bound(&self, patch: &Patch) -> f64 {
-        self.cuts.above(patch, self.enough())
+        self.cuts.above(patch)
     }
 
     fn enough(&self) -> f64 {
@@ -215,12 +226,37 @@ impl PatchSearch for BestFace<'_, '_> {
 
     fn look(&mut self, vertices: &[usize]) -> bool {
         let polyhedron = self.cuts.hull.polyhedron;
+        let mut batch = Batch::default();
+        let enough = self.enough();
         for face in vertices.iter().flat_map(|&vertex| polyhedron.own_faces(vertex)) {
-            if self.cuts.face_may_separate(face, self.enough()) {
-                self.take(face);
+            if batch.add(face, self.cuts.face_height(face, 0) >= enough) {
+                self.take_all(&mut batch);
             }
         }
+        self.take_all(&mut batch);
         !self.apart
+    }
+}
+
+/// Numbers of what passes a first test, in which nothing is guessed that mostly is guessed wrong.
+#[derive(Default)]
+struct Batch {
+    numbers: [u32; 16],
+    count: usize,
+}
+
+impl Batch {
+    /// Takes a number if it passes; true if there is no more place.
+    fn add(&mut self, number: usize, passes: bool) -> bool {
+        self.numbers[self.count] = number as u32;
+        self.count += usize::from(passes);
+        self.count == self.numbers.len()
+    }
+
+    fn drain(&mut self) -> impl Iterator<Item = usize> + use<> {
+        let (numbers, count) = (self.numbers, self.count);
+        self.count = 0;
+        (0..count).map(move |k| numbers[k] as usize)
     }
 }
 
@@ -233,56 +269,55 @@ struct Cuts<'a> {
     /// The other as the hull sees it.
     seen: &'a Pose<f64>,
     /// The last one first, with their places without the scale of the hull.
-    vertices: [(usize, Vector3<f64>); VERTICES],
-    count: usize,
+    vertices: [(u32, Vector3<f64>); VERTICES],
     /// The least and the largest scale of the hull.
     scale: [f64; 2],
 }
 
 impl<'a> Cuts<'a> {
-    fn new(hull: &'a Hull<'a, f64>, other: &'a Hull<'a, f64>, seen: &'a Pose<f64>) -> Self {
+    /// Of vertices that were [kept](Self::keep), or of that nearest to the hull by the middles of both.
+    fn new(
+        hull: &'a Hull<'a, f64>,
+        other: &'a Hull<'a, f64>,
+        seen: &'a Pose<f64>,
+        kept: &[u32; VERTICES],
+    ) -> Self {
         let scale = [hull.scale.min(), hull.scale.max()];
-        let vertices = [(usize::MAX, Vector3::zeros()); VERTICES];
-        Cuts { hull, other, seen, vertices, count: 0, scale }
+        let vertices = [(NONE, Vector3::zeros()); VERTICES];
+        let mut cuts = Cuts { hull, other, seen, vertices, scale };
+        let known = |vertex: u32| (vertex as usize) < other.polyhedron.vertices().len();
+        let kept = if kept.iter().all(|&vertex| known(vertex)) {
+            *kept
+        } else {
+            [cuts.nearest(); VERTICES]
+        };
+        cuts.vertices = kept.map(|vertex| cuts.placed(vertex));
+        cuts
     }
 
-    /// Takes vertices that were [kept](Self::keep).
-    fn recall(&mut self, kept: &[u32; VERTICES]) {
-        let vertices = self.other.polyhedron.vertices().len();
-        for &vertex in kept.iter().filter(|&&vertex| (vertex as usize) < vertices) {
-            self.vertices[self.count] = self.placed(vertex as usize);
-            self.count += 1;
-        }
+    fn keep(&self) -> [u32; VERTICES] {
+        self.vertices.map(|(vertex, _)| vertex)
     }
 
-    fn keep(&self, kept: &mut [u32; VERTICES]) {
-        let vertices = self.vertices[..self.count].iter().map(|&(vertex, _)| vertex as u32);
-        for (kept, vertex) in kept.iter_mut().zip(vertices.chain(std::iter::repeat(NONE))) {
-            *kept = vertex;
-        }
+    /// The vertex nearest to the hull, by the middles of both.
+    fn nearest(&self) -> u32 {
+        let middle = |hull: &Hull<f64>| hull.polyhedron.middle().component_mul(&hull.scale);
+        let other = self.seen.position + self.seen.rotation * middle(self.other);
+        let way = other - middle(self.hull);
+        self.other.lowest(&self.seen.rotation.tr_mul(&way)).0 as u32
     }
 
-    /// The vertex nearest to the hull, by the middles of both, if there is none.
-    fn begin(&mut self) {
-        if self.count == 0 {
-            let middle = |hull: &Hull<f64>| hull.polyhedron.middle().component_mul(&hull.scale);
-            let other = self.seen.position + self.seen.rotation * middle(self.other);
-            self.cut(&(other - middle(self.hull)));
-        }
-    }
-
-    fn placed(&self, vertex: usize) -> (usize, Vector3<f64>) {
-        let point = self.seen.position + self.seen.rotation * self.other.vertex(vertex);
+    fn placed(&self, vertex: u32) -> (u32, Vector3<f64>) {
+        let point = self.seen.position + self.seen.rotation * self.other.vertex(vertex as usize);
         (vertex, point.component_div(&self.hull.scale))
     }
 
-    /// How far the lowest vertex of the other is along a direction from its origin; it is taken, instead of the oldest if
-    /// there is no place.
+    /// How far the lowest vertex of the other is along a direction from its origin; it is taken instead of the oldest.
     fn cut(&mut self, direction: &Vector3<f64>) -> f64 {
         let (vertex, lowest) = self.other.lowest(&self.seen.rotation.tr_mul(direction));
-        let known = self.vertices[..self.count].iter().position(|&(own, _)| own == vertex);
-        self.count = if known.is_some() { self.count } else { (self.count + 1).min(VERTICES) };
-        let place = known.unwrap_or(self.count - 1);
+        let vertex = vertex as u32;
+        let known = self.vertices.iter().position(|&(own, _)| own == vertex);
+        let place = known.unwrap_or(VERTICES - 1);
         if known.is_none() {
             self.vertices[place] = self.placed(vertex);
         }
@@ -295,46 +330,59 @@ impl<'a> Cuts<'a> {
         self.cut(&plane.normal) + plane.height(&self.seen.position)
     }
 
-    /// The least of the heights of all vertices, or one that is less than `enough`.
-    fn least(&self, enough: f64, height: impl Fn(&Vector3<f64>) -> f64) -> f64 {
-        let mut least = f64::INFINITY;
-        for (_, point) in &self.vertices[..self.count] {
-            least = least.min(scaled_height(height(point), self.scale));
-            if least < enough {
-                break;
-            }
-        }
-        least
+    /// No face nor edge of a patch separates by more.
+    fn above(&self, patch: &Patch) -> f64 {
+        let [first, second] = [0, 1].map(|k| patch.height(&self.vertices[k].1));
+        scaled_height(first.min(second), self.scale)
     }
 
-    /// No face nor edge of a patch separates by more, if that is not less than `enough`.
-    fn above(&self, patch: &Patch, enough: f64) -> f64 {
-        self.least(enough, |point| patch.height(point))
+    /// How high one of the vertices is above a face at most.
+    fn face_height(&self, face: usize, vertex: usize) -> f64 {
+        let face = &self.hull.polyhedron.faces()[face];
+        scaled_height(face.normal.dot(&self.vertices[vertex].1) - face.offset, self.scale)
     }
 
     /// Whether a face may separate by no less than `enough`.
     fn face_may_separate(&self, face: usize, enough: f64) -> bool {
-        let face = &self.hull.polyhedron.faces()[face];
-        self.least(enough, |point| face.normal.dot(point) - face.offset) >= enough
+        (0..VERTICES).all(|vertex| self.face_height(face, vertex) >= enough)
     }
 
-    /// Whether an axis of an edge may separate by more than `enough`: one between the normals of its faces, a sum of
-    /// both over its length. What may is looked at in the middle of these.
-    fn edge_may_separate(&mut self, edge: usize, enough: f64) -> bool {
+    /// How high one of the vertices is above the higher of the two faces of an edge, without the scale of the hull.
+    fn edge_height(&self, edge: usize, vertex: usize) -> f64 {
         let polyhedron = self.hull.polyhedron;
-        let Edge { ends, faces } = polyhedron.edges()[edge];
-        let [first, other] = faces.map(|face| &polyhedron.faces()[face].normal);
-        let start = polyhedron.vertices()[ends[0]];
-        let height = |point: &Vector3<f64>| {
-            let way = point - start;
-            let most = first.dot(&way).max(other.dot(&way));
-            if most > 0.0 { most * (2.0 / (1.0 + first.dot(other))).sqrt() } else { most }
+        let Edge { ends, faces: [first, other] } = polyhedron.edges()[edge];
+        let way = self.vertices[vertex].1 - polyhedron.vertices()[ends[0]];
+        let faces = polyhedron.faces();
+        faces[first].normal.dot(&way).max(faces[other].normal.dot(&way))
+    }
+
+    /// No edge of less [height](Self::edge_height) may separate by `enough`.
+    fn unscaled_low(&self, enough: f64) -> f64 {
+        (enough / self.scale[0]).min(0.0)
+    }
+
+    /// Whether an axis of an edge may separate by more than `enough`, as far as one of the vertices says: one between the
+    /// normals of its faces, a sum of both over its length.
+    fn edge_may(&self, edge: usize, vertex: usize, enough: f64) -> bool {
+        let height = self.edge_height(edge, vertex);
+        let longest = || {
+            let faces = self.hull.polyhedron.edges()[edge].faces;
+            let [first, other] = faces.map(|face| &self.hull.polyhedron.faces()[face].normal);
+            (2.0 / (1.0 + first.dot(other))).sqrt()
         };
-        if self.least(enough, height) <= enough {
+        scaled_height(if height > 0.0 { height * longest() } else { height }, self.scale) > enough
+    }
+
+    /// Whether an axis of an edge may separate by more than `enough`. What may is looked at in the middle of its axes.
+    fn edge_may_separate(&mut self, edge: usize, enough: f64) -> bool {
+        if !(0..VERTICES).all(|vertex| self.edge_may(edge, vertex, enough)) {
             return false;
         }
+        let polyhedron = self.hull.polyhedron;
+        let [first, other] =
+            polyhedron.edges()[edge].faces.map(|face| polyhedron.faces()[face].normal);
         self.cut(&(first + other).component_div(&self.hull.scale));
-        self.least(enough, height) > enough
+        self.edge_may(edge, 0, enough)
     }
 }
 
@@ -349,6 +397,11 @@ fn best_edges<'a>(cuts: &mut [Cuts<'a>; 2], pairs: Pairs<'a>) -> Pairs<'a> {
     let mut search = FirstEdges { pairs, cuts: first, other, near, count: 0 };
     polyhedron.search(&mut search);
     search.pair();
+    if search.pairs.tied && !search.pairs.apart {
+        search.pairs.best.0 = [usize::MAX; 2];
+        polyhedron.search(&mut search);
+        search.pair();
+    }
     search.pairs
 }
 
@@ -374,7 +427,8 @@ impl Arc {
     fn seen(hull: &Hull<f64>, pose: &Pose<f64>, edge: usize) -> Arc {
         let own = Arc::new(hull, edge);
         let start = pose.position + pose.rotation * own.start;
-        let [along, first, other] = [own.along, own.ends[0], own.ends[1]].map(|v| pose.rotation * v);
+        let [along, first, other] =
+            [own.along, own.ends[0], own.ends[1]].map(|v| pose.rotation * v);
         Arc { edge, start, along, ends: [first, other] }
     }
 }
@@ -391,6 +445,8 @@ struct Pairs<'a> {
     best: Pair,
     /// The largest separation so far.
     most: f64,
+    /// Whether others are nearly as good.
+    tied: bool,
     /// Whether that is more than `reach`.
     apart: bool,
 }
@@ -407,6 +463,7 @@ impl<'a> Pairs<'a> {
             slack: SLACK * thickness,
             best: ([0; 2], f64::NEG_INFINITY, Vector3::zeros()),
             most: f64::NEG_INFINITY,
+            tied: false,
             apart: false,
         }
     }
@@ -448,6 +505,7 @@ impl<'a> Pairs<'a> {
         let separation = normal.dot(&(other.start - first.start));
         let edges = [first.edge, other.edge];
         let [i, j] = self.best.0;
+        self.tied |= edges != self.best.0 && (separation - self.most).abs() <= 2.0 * self.tie;
         let earlier = separation >= self.most - self.tie && (other.edge, first.edge) < (j, i);
         if separation > self.most + self.tie || earlier {
             self.best = (edges, separation, normal);
@@ -467,6 +525,18 @@ struct FirstEdges<'a, 'b> {
 }
 
 impl FirstEdges<'_, '_> {
+    fn take_all(&mut self, batch: &mut Batch) {
+        for edge in batch.drain() {
+            if self.cuts.edge_may_separate(edge, self.enough()) {
+                self.near[self.count] = Arc::new(self.cuts.hull, edge);
+                self.count += 1;
+                if self.count == NEAR {
+                    self.pair();
+                }
+            }
+        }
+    }
+
     fn pair(&mut self) {
         let polyhedron = self.other.hull.polyhedron;
         let near = &self.near[..self.count];
@@ -479,7 +549,7 @@ impl FirstEdges<'_, '_> {
 
 impl PatchSearch for FirstEdges<'_, '_> {
     fn bound(&self, patch: &Patch) -> f64 {
-        self.cuts.above(patch, self.enough())
+        self.cuts.above(patch)
     }
 
     fn enough(&self) -> f64 {
@@ -487,16 +557,15 @@ impl PatchSearch for FirstEdges<'_, '_> {
     }
 
     fn look(&mut self, vertices: &[usize]) -> bool {
-        let hull = self.cuts.hull;
-        for edge in vertices.iter().flat_map(|&vertex| hull.polyhedron.own_edges(vertex)) {
-            if self.cuts.edge_may_separate(edge, self.pairs.enough()) {
-                self.near[self.count] = Arc::new(hull, edge);
-                self.count += 1;
-                if self.count == NEAR {
-                    self.pair();
-                }
+        let polyhedron = self.cuts.hull.polyhedron;
+        let mut batch = Batch::default();
+        let low = self.cuts.unscaled_low(self.enough());
+        for edge in vertices.iter().flat_map(|&vertex| polyhedron.own_edges(vertex)) {
+            if batch.add(edge, self.cuts.edge_height(edge, 0) > low) {
+                self.take_all(&mut batch);
             }
         }
+        self.take_all(&mut batch);
         !self.pairs.apart
     }
 }
@@ -508,9 +577,20 @@ struct SecondEdges<'a, 'b> {
     near: &'a [Arc],
 }
 
+impl SecondEdges<'_, '_> {
+    fn take_all(&mut self, batch: &mut Batch) {
+        for edge in batch.drain() {
+            if self.cuts.edge_may_separate(edge, self.enough()) {
+                let other = Arc::seen(self.cuts.hull, self.pairs.second, edge);
+                self.near.iter().for_each(|first| self.pairs.look(first, &other));
+            }
+        }
+    }
+}
+
 impl PatchSearch for SecondEdges<'_, '_> {
     fn bound(&self, patch: &Patch) -> f64 {
-        self.cuts.above(patch, self.enough())
+        self.cuts.above(patch)
     }
 
     fn enough(&self) -> f64 {
@@ -518,13 +598,15 @@ impl PatchSearch for SecondEdges<'_, '_> {
     }
 
     fn look(&mut self, vertices: &[usize]) -> bool {
-        let hull = self.cuts.hull;
-        for edge in vertices.iter().flat_map(|&vertex| hull.polyhedron.own_edges(vertex)) {
-            if self.cuts.edge_may_separate(edge, self.pairs.enough()) {
-                let other = Arc::seen(hull, self.pairs.second, edge);
-                self.near.iter().for_each(|first| self.pairs.look(first, &other));
+        let polyhedron = self.cuts.hull.polyhedron;
+        let mut batch = Batch::default();
+        let low = self.cuts.unscaled_low(self.enough());
+        for edge in vertices.iter().flat_map(|&vertex| polyhedron.own_edges(vertex)) {
+            if batch.add(edge, self.cuts.edge_height(edge, 0) > low) {
+                self.take_all(&mut batch);
             }
         }
+        self.take_all(&mut batch);
         !self.pairs.apart
     }
 }

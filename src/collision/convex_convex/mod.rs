@@ -9,8 +9,9 @@
 //! 2. A face is a reference: `face` clips the face that looks at it to the prism over it.
 //! 3. A pair of edges gives the point where their lines are nearest.
 //!
-//! Along an axis a polyhedron begins not above any of its vertices, so that a few of them bound what all other faces and
-//! edges could separate: the cost is linear in faces and edges, without memory of earlier steps.
+//! Along an axis a polyhedron begins not above any of its vertices, so that a few of them bound what the faces and edges of
+//! whole patches of the other could separate. A search that begins with the best of the last step (a [`WarmStart`]) looks
+//! at little else. It finds the same from anywhere: of those within a tie of the best the first.
 
 mod axes;
 mod face;

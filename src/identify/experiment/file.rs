@@ -342,9 +342,12 @@ const SCENE_FIELDS: [&str; 3] = ["scene", "floating_base", "keyframe"];
 fn load_scene(root: &Table, folder: &Path) -> Result<Scene, Error> {
     let path = folder.join(root.required("scene", root.string("scene")?)?);
     let floating_base = root.boolean("floating_base")?.unwrap_or(false);
-    let mut scene = Scene::load_with(&path, LoadOptions { floating_base }).map_err(|error| {
-        if error.is_input() { error } else { root.error("scene", error.to_string()) }
-    })?;
+    let mut scene =
+        Scene::load_with(&path, LoadOptions { floating_base, ..LoadOptions::default() }).map_err(
+            |error| {
+                if error.is_input() { error } else { root.error("scene", error.to_string()) }
+            },
+        )?;
     if let Some(keyframe) = root.string("keyframe")? {
         scene
             .start_at(keyframe, &path.display().to_string())
