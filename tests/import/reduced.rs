@@ -114,7 +114,7 @@ fn scene_files_say_it_beside_the_mesh() {
     }
     for wrong in ["3", "1", "-1", "6.5"] {
         let message = load(&format!(", max_hull_vertices = {wrong}")).unwrap_err().to_string();
-        assert!(message.contains("scene.toml:7: body[1].shape.max_hull_vertices"), "{message}");
+        assert!(message.contains("scene.toml:7: body.ball.shape.max_hull_vertices"), "{message}");
     }
     folder.write(
         "box.toml",

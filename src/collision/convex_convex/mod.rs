@@ -14,6 +14,8 @@
 //! at little else. It finds the same from anywhere: of those within a tie of the best the first.
 
 mod axes;
+mod cutting_planes;
+mod edge_pairs;
 mod face;
 mod feature;
 
