@@ -78,9 +78,14 @@ pub(super) fn convex_hull(points: &[Vector3<f64>], most: usize) -> Result<Vec<Fa
     let scaled = |x: f64| if (x * scale).abs() < TINY { 0.0 } else { x * scale };
     let points: Vec<_> = points.iter().map(|p| p.map(scaled)).collect();
 
-    let mut hull = Hull { facets: simplex(&points)?, points, horizon: Vec::new() };
+    let mut hull =
+        Hull { facets: simplex(&points)?, points, horizon: Vec::new(), by_height: false };
     hull.distribute((0..hull.points.len()).collect(), 0);
     if hull.points.len() > most {
+        hull.by_height = true;
+        let all = hull.facets.iter_mut().flat_map(|facet| std::mem::take(&mut facet.outside));
+        let outside = all.collect();
+        hull.distribute(outside, 0);
         for _ in 4..most {
             let Some((point, facet)) = hull.outermost() else { break };
             hull.add(point, facet);
@@ -138,6 +143,8 @@ struct Hull {
     facets: Vec<Facet>,
     /// The sides of what a point sees, as (start, (end, facet behind)).
     horizon: Vec<(usize, usize, usize)>,
+    /// Whether points go to the facet that they are the furthest above of.
+    by_height: bool,
 }
 
 impl Hull {
@@ -145,8 +152,28 @@ impl Hull {
         side(&self.points, self.facets[facet].corners, point) < 0.0
     }
 
-    /// Gives each point to the first facet from `first` on that it sees; others are inside.
+    /// Gives each point to the first facet from `first` on that it sees, or to that which it is the furthest above of all;
+    /// others are inside.
     fn distribute(&mut self, points: Vec<usize>, first: usize) {
+        if self.by_height {
+            let left = (0..self.facets.len()).filter(|&facet| !self.facets[facet].removed);
+            let planes = left.filter_map(|facet| {
+                let (normal, point) = self.plane(facet);
+                let normal = normal.try_normalize(0.0)?;
+                Some((facet, normal, normal.dot(&point)))
+            });
+            let planes: Vec<_> = planes.collect();
+            for point in points {
+                let at = self.points[point];
+                let heights = planes.iter().map(|(facet, n, offset)| (*facet, n.dot(&at) - offset));
+                let highest =
+                    heights.reduce(|best, next| if next.1 > best.1 { next } else { best });
+                if let Some((facet, _)) = highest.filter(|&(facet, _)| self.sees(point, facet)) {
+                    self.facets[facet].outside.push(point);
+                }
+            }
+            return;
+        }
         for point in points {
             let seen = (first..self.facets.len()).find(|&facet| self.sees(point, facet));
             if let Some(facet) = seen {
