@@ -250,9 +250,10 @@ impl Faces<'_, f64> {
                 kept.add(corner, place - self.plane.normal * height, height);
             }
         };
+        let sides = Sides::new(own.len(), |side| self.side(side));
         let excess = |place: &Vector3<f64>, side: usize| {
-            let plane = self.side(side);
-            plane.height(place) / plane.normal.norm()
+            let (plane, length) = sides.get(side, |side| self.side(side));
+            plane.height(place) / length
         };
         for &vertex in facing {
             let place = self.end(vertex);
@@ -265,14 +266,16 @@ impl Faces<'_, f64> {
         if plane.normal.dot(&self.plane.normal).abs() > TIE {
             let back = self.pose.inverse();
             let normal = back.rotation * self.plane.normal;
+            // Along the normal of the reference, which is against that of the face.
+            let side_of = |side: usize| self.incident.side(self.faces[1], &-normal, side);
+            let sides = Sides::new(facing.len(), side_of);
             for &vertex in own {
                 let corner = Corner::Reference(vertex);
                 let place = self.place(corner);
                 let point = back.position + back.rotation * place;
                 let under = (0..facing.len()).all(|side| {
-                    // Along the normal of the reference, which is against that of the face.
-                    let plane = self.incident.side(self.faces[1], &-normal, side);
-                    plane.height(&point) <= tolerance * plane.normal.norm()
+                    let (plane, length) = sides.get(side, side_of);
+                    plane.height(&point) <= tolerance * length
                 });
                 if under {
                     keep(corner, &place);
@@ -297,6 +300,35 @@ impl Faces<'_, f64> {
             }
         }
         kept
+    }
+}
+
+/// Sides of a face that are kept, at most; others are made again each time.
+const SIDES: usize = 48;
+
+/// The sides of a face as planes, each with the length of its normal.
+struct Sides {
+    planes: [(Plane<f64>, f64); SIDES],
+    count: usize,
+}
+
+impl Sides {
+    fn new(count: usize, side: impl Fn(usize) -> Plane<f64>) -> Self {
+        let none = Plane { normal: Vector3::zeros(), offset: 0.0 };
+        let (mut planes, count) = ([(none, 0.0); SIDES], count.min(SIDES));
+        for (k, place) in planes[..count].iter_mut().enumerate() {
+            let plane = side(k);
+            *place = (plane, plane.normal.norm());
+        }
+        Sides { planes, count }
+    }
+
+    fn get(&self, k: usize, side: impl Fn(usize) -> Plane<f64>) -> (Plane<f64>, f64) {
+        if k < self.count {
+            return self.planes[k];
+        }
+        let plane = side(k);
+        (plane, plane.normal.norm())
     }
 }
 
