@@ -136,6 +136,8 @@
 //!   1993.
 //! - `Jean99`: M. Jean, "The non-smooth contact dynamics method", Computer Methods in Applied Mechanics and
 //!   Engineering 177 (3-4), 1999. Block Gauss-Seidel.
+//! - `JohnsonCohen01`: D. E. Johnson, E. Cohen, "Spatialized normal cone hierarchies", ACM Symposium on Interactive 3D
+//!   Graphics 2001.
 //! - `Kaufman08`: D. M. Kaufman, S. Sueda, D. L. James, D. K. Pai, "Staggered projections for frictional
 //!   contact in multibody systems", ACM Transactions on Graphics 27 (5), 2008.
 //! - `Kelley60`: J. E. Kelley, "The cutting-plane method for solving convex programs", Journal of the Society for

@@ -48,6 +48,7 @@ impl Description {
                 made_of: None,
                 filter: Filter::default(),
                 mesh: None,
+                max_hull_vertices: None,
             };
             let Some(owner) = collider.body else {
                 description.colliders.push(described);

@@ -174,6 +174,8 @@ pub struct ColliderDescription {
     pub filter: Filter,
     /// The file its mesh came from.
     pub mesh: Option<String>,
+    /// Of a mesh, how many vertices of its hull collide at most, 4 or more; 0 for all. Nothing for what is no mesh.
+    pub max_hull_vertices: Option<usize>,
 }
 
 /// How a surface rubs and rebounds. Of two that touch, the larger numbers count.

@@ -28,7 +28,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "SCENE", required_unless_present = "family", conflicts_with = "family")]
     scene: Option<PathBuf>,
     /// Times scenes of this family instead, one of each size
-    #[arg(long, conflicts_with_all = ["keyframe", "floating_base"])]
+    #[arg(long, conflicts_with_all = ["keyframe", "floating_base", "max_hull_vertices"])]
     family: Option<Family>,
     /// The sizes of the family; if left out, some that take a minute
     #[arg(long, value_name = "N,N,...", value_delimiter = ',', requires = "family")]

@@ -25,17 +25,25 @@ pub(super) struct Arguments {
     /// The first link of a URDF floats; if left out, it is fixed to the world
     #[arg(long)]
     floating_base: bool,
+    /// How many vertices the hull of a mesh has for contact at most, 4 or more; 0 for all. If left out, 64, or what the file
+    /// says
+    #[arg(long, value_name = "N")]
+    max_hull_vertices: Option<usize>,
     /// Print a summary as one JSON object; the scene is written only with -o
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
-    let Arguments { model, output, floating_base, json } = arguments;
+    let Arguments { model, output, floating_base, max_hull_vertices, json } = arguments;
     if let Some(path) = output {
         whole_files::check_place(path)?;
     }
-    let options = LoadOptions { floating_base: *floating_base, ..LoadOptions::default() };
+    let options = LoadOptions {
+        floating_base: *floating_base,
+        max_hull_vertices: *max_hull_vertices,
+        ..LoadOptions::default()
+    };
     let description = Description::load(model, options)?;
     let scene = description.scene()?;
     let directory = output.as_deref().and_then(std::path::Path::parent);

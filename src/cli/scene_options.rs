@@ -17,6 +17,18 @@ pub(super) struct SceneOptions {
     /// The first link of a URDF floats; if left out, it is fixed to the world
     #[arg(long)]
     pub floating_base: bool,
+    /// How many vertices the hull of a mesh of a URDF or MJCF has for contact at most, 4 or more; 0 for all. If left out,
+    /// 64, or what the file says
+    #[arg(long, value_name = "N")]
+    pub max_hull_vertices: Option<usize>,
+}
+
+impl SceneOptions {
+    /// What the file leaves open.
+    pub fn load_options(&self) -> LoadOptions {
+        let SceneOptions { floating_base, max_hull_vertices, .. } = *self;
+        LoadOptions { floating_base, max_hull_vertices, ..LoadOptions::default() }
+    }
 }
 
 /// Loads the scene of a command, a scene file, MJCF or URDF, and says on standard error what is not right
@@ -26,11 +38,10 @@ pub(super) fn load_scene(
     options: &SceneOptions,
     push_overlaps: bool,
 ) -> Result<Scene, Error> {
-    let SceneOptions { keyframe, floating_base } = options;
-    let load = LoadOptions { floating_base: *floating_base, push_overlaps };
+    let load = LoadOptions { push_overlaps, ..options.load_options() };
     let mut scene = Scene::load_with(path, load)?;
     warn(&scene);
-    if let Some(keyframe) = keyframe {
+    if let Some(keyframe) = &options.keyframe {
         scene.start_at(keyframe, &path.display().to_string())?;
     }
     Ok(scene)

@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use super::capsule_convex::convex_capsule;
-use super::convex_convex::convex_convex;
+use super::convex_convex::{WarmStart, convex_convex};
 use super::cylinder::{facing, is_along, towards_capsule};
 use super::half_space::{self, Ground};
 use super::height_field::{Terrain, field_capsule, field_convex, field_sphere};
@@ -56,12 +56,24 @@ pub fn witnesses<T: Real>(
     reach: f64,
     out: &mut Vec<Witness<T>>,
 ) {
-    if in_order(shapes, poses, sizes, reach, out) {
+    witnesses_from(&mut WarmStart::default(), shapes, poses, sizes, reach, out);
+}
+
+/// The same, from what an earlier search of the same pair has found.
+pub fn witnesses_from<T: Real>(
+    warm: &mut WarmStart,
+    shapes: [&Shape; 2],
+    poses: [&Pose<T>; 2],
+    sizes: [Vector3<T>; 2],
+    reach: f64,
+    out: &mut Vec<Witness<T>>,
+) {
+    if in_order(warm, shapes, poses, sizes, reach, out) {
         return;
     }
     let start = out.len();
     let ([a, b], [p, q], [s, t]) = (shapes, poses, sizes);
-    in_order([b, a], [q, p], [t, s], reach, out);
+    in_order(warm, [b, a], [q, p], [t, s], reach, out);
     for witness in &mut out[start..] {
         *witness = witness.flipped();
     }
@@ -70,6 +82,7 @@ pub fn witnesses<T: Real>(
 /// Pushes the contacts if there is an algorithm for the shapes in this order; false if not.
 #[inline(never)]
 fn in_order<T: Real>(
+    warm: &mut WarmStart,
     shapes: [&Shape; 2],
     poses: [&Pose<T>; 2],
     sizes: [Vector3<T>; 2],
@@ -107,7 +120,7 @@ fn in_order<T: Real>(
         [one, other] => match (hull(one, sizes[0]), other, hull(other, sizes[1])) {
             (Some(a), _, Some(b)) => {
                 let start = out.len();
-                let reference = convex_convex([&a, &b], poses, reach, out);
+                let reference = convex_convex([&a, &b], poses, reach, warm, out);
                 let Some(&Witness { normal, feature, .. }) = out.get(start) else { return true };
                 let count = a.polyhedron.features();
                 let turned = |body: usize, outward: Vector3<T>| {
@@ -120,7 +133,7 @@ fn in_order<T: Real>(
                 if turned.iter().any(Option::is_some) {
                     out.truncate(start);
                     let pose = |body: usize| turned[body].as_ref().unwrap_or(poses[body]);
-                    convex_convex([&a, &b], [pose(0), pose(1)], reach, out);
+                    convex_convex([&a, &b], [pose(0), pose(1)], reach, warm, out);
                 }
             }
             (Some(a), Shape::Sphere, _) => {

@@ -33,6 +33,11 @@ impl<T: Real> Ground<T> {
         self.height + self.normal.dot(point)
     }
 
+    /// By how much the gap of a point grows along the axes, before it is scaled.
+    fn slopes(&self, scale: &Vector3<T>) -> Vector3<f64> {
+        self.normal.map(|x| x.value()).component_mul(&scale.map(|x| x.value()))
+    }
+
     fn point(&self, feature: usize, point: Vector3<T>) -> SurfacePoint<T> {
         let gap = self.gap(&point);
         SurfacePoint { feature, gap, at: point, lowest: gap }
@@ -123,8 +128,9 @@ pub(super) fn vertices<T: Real>(
     out: &mut Vec<SurfacePoint<T>>,
 ) {
     let size = polyhedron.half_extents().map(T::constant).component_mul(&scale);
+    let least = ground.height.value() + polyhedron.lowest(&ground.slopes(&scale)).1;
     let points = polyhedron.vertices().iter().copied();
-    within(points, scale, ground, reach, norm(size.as_slice()), out);
+    within(points, scale, ground, [least, reach], norm(size.as_slice()), out);
 }
 
 /// The nodes of a height field that are in reach.
@@ -139,22 +145,24 @@ pub(super) fn nodes<T: Real>(
     let size = Vector3::new(x, y, 0.0).map(T::constant).component_mul(&scale);
     let all = (0..field.rows()).flat_map(|row| (0..field.columns()).map(move |k| (row, k)));
     let points = all.map(|(row, column)| field.vertex(row, column));
-    within(points, scale, ground, reach, norm(size.as_slice()), out);
+    let slopes = ground.slopes(&scale);
+    let heights = points.clone().map(|point| slopes.dot(&point));
+    let least = ground.height.value() + heights.fold(f64::INFINITY, f64::min);
+    within(points, scale, ground, [least, reach], norm(size.as_slice()), out);
 }
 
-/// Pushes those of the points, scaled, that are in reach.
+/// Pushes those of the points, scaled, that are in reach; the lowest is `least` (m) above the half-space.
 fn within<T: Real>(
     points: impl Iterator<Item = Vector3<f64>> + Clone,
     scale: Vector3<T>,
     ground: &Ground<T>,
-    reach: f64,
+    [least, reach]: [f64; 2],
     size: T,
     out: &mut Vec<SurfacePoint<T>>,
 ) {
-    let slopes = ground.normal.map(|x| x.value()).component_mul(&scale.map(|x| x.value()));
+    let slopes = ground.slopes(&scale);
     let height = ground.height.value();
     let rise = |point: &Vector3<f64>| height + slopes.dot(point);
-    let least = points.clone().map(|point| rise(&point)).fold(f64::INFINITY, f64::min);
     if least > reach {
         return;
     }

@@ -5,7 +5,10 @@ use nalgebra::Vector3;
 use super::rod::Rod;
 use crate::ad::Real;
 use crate::linalg::norm;
-use crate::model::Polyhedron;
+use crate::model::{Patch, PatchSearch, Polyhedron};
+
+/// By which fraction of a height, and of the thickness, a bound of heights may be wrong.
+const ROUNDING: f64 = 1e-12;
 
 /// A polyhedron of certain sizes. Boxes are cubes, scaled by their half extents.
 #[derive(Clone, Copy)]
@@ -101,15 +104,7 @@ impl Hull<'_, f64> {
 
     /// The lowest of the vertices along a direction, and its height.
     pub fn lowest(&self, direction: &Vector3<f64>) -> (usize, f64) {
-        let scaled = direction.component_mul(&self.scale);
-        let mut lowest = (0, f64::INFINITY);
-        for (vertex, point) in self.polyhedron.vertices().iter().enumerate() {
-            let height = scaled.dot(point);
-            if height < lowest.1 {
-                lowest = (vertex, height);
-            }
-        }
-        lowest
+        self.polyhedron.lowest(&direction.component_mul(&self.scale))
     }
 
     /// Whether the foot of a point on the plane of a face is in it.
@@ -118,15 +113,49 @@ impl Hull<'_, f64> {
         (0..sides).all(|side| self.side(face, normal, side).height(point) <= 0.0)
     }
 
-    /// The face that a point is furthest above of.
+    /// The face that a point is furthest above of, the first of several, and its height.
     pub fn highest(&self, point: &Vector3<f64>) -> (usize, f64) {
-        let mut best = (0, f64::NEG_INFINITY);
-        for face in 0..self.polyhedron.faces().len() {
-            let height = self.plane(face).height(point);
-            if height > best.1 {
-                best = (face, height);
+        let unscaled = point.component_div(&self.scale);
+        let scale = [self.scale.min(), self.scale.max()];
+        let best = (0, f64::NEG_INFINITY);
+        let mut search = Highest { hull: self, point, unscaled, scale, best };
+        self.polyhedron.search(&mut search);
+        search.best
+    }
+}
+
+/// With X = S x the distance from a plane of normal n grows by 1 / |S⁻¹ n|: at most this much, given the least and the
+/// largest scale.
+pub(super) fn scaled_height(height: f64, [least, most]: [f64; 2]) -> f64 {
+    height * if height > 0.0 { most } else { least }
+}
+
+/// Looks for the face that a point is furthest above of.
+struct Highest<'a> {
+    hull: &'a Hull<'a, f64>,
+    point: &'a Vector3<f64>,
+    unscaled: Vector3<f64>,
+    scale: [f64; 2],
+    best: (usize, f64),
+}
+
+impl PatchSearch for Highest<'_> {
+    fn bound(&self, patch: &Patch) -> f64 {
+        scaled_height(patch.height(&self.unscaled), self.scale)
+    }
+
+    fn enough(&self) -> f64 {
+        self.best.1 - ROUNDING * (self.best.1.abs() + self.hull.thickness())
+    }
+
+    fn look(&mut self, vertices: &[usize]) -> bool {
+        for face in vertices.iter().flat_map(|&vertex| self.hull.polyhedron.own_faces(vertex)) {
+            let height = self.hull.plane(face).height(self.point);
+            let (first, most) = self.best;
+            if height > most || height == most && face < first {
+                self.best = (face, height);
             }
         }
-        best
+        true
     }
 }

@@ -14,8 +14,8 @@
 //! round there too, but for corners and edges that meet the side or a rim (0.5 % of the radius). A height
 //! field has the points of its triangles, edges and nodes, found by their place in the grid.
 //!
-//! Sorting along one axis is enough to find what is near: scenes have tens of bodies, and the one shape
-//! of many parts, the height field, is a grid that needs no tree.
+//! Sorting along one axis is enough to find what is near: scenes have tens of bodies. Of the shapes of many parts a
+//! polyhedron has a tree of patches, and the height field is a grid that needs none.
 
 mod box_box;
 mod capsule_capsule;
@@ -39,7 +39,8 @@ mod witness;
 
 pub use box_box::box_box;
 pub use capsule_capsule::{capsule_capsule, sphere_capsule};
-pub use dispatch::{features, half_space_points, supports, witnesses};
+pub use convex_convex::WarmStart;
+pub use dispatch::{features, half_space_points, supports, witnesses, witnesses_from};
 pub(crate) use point::PairDetection;
 pub use point::{ContactPoint, Detection};
 pub use sphere_box::sphere_box;

@@ -2,7 +2,10 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::{Bounds, Pose, SurfacePoint, SweepAndPrune, Witness, half_space_points, witnesses};
+use super::{
+    Bounds, Pose, SurfacePoint, SweepAndPrune, WarmStart, Witness, half_space_points,
+    witnesses_from,
+};
 use crate::ad::Real;
 use crate::dynamics::{BodyPose, FreeMotion};
 use crate::model::{Model, Plane, Solid, System};
@@ -31,13 +34,18 @@ pub struct ContactPoint<T> {
     pub near: bool,
 }
 
-/// Finds all points of all bodies that may touch something. Holds memory for reuse and nothing else.
+/// Finds all points of all bodies that may touch something. Holds memory for reuse, and where each search began last time,
+/// which is where the next one begins: see [`WarmStart`].
 #[derive(Clone, Debug)]
 pub struct Detection<T> {
     sweep: SweepAndPrune,
     bounds: Vec<Bounds>,
     candidates: Vec<(usize, usize)>,
     pair: PairDetection<T>,
+    /// Of the colliders that were near in the last step, in the order of the candidates.
+    warm: Vec<((usize, usize), WarmStart)>,
+    /// Those of the step before.
+    earlier: Vec<((usize, usize), WarmStart)>,
     furthest: f64,
     smoothing: f64,
     poses: Vec<Pose<T>>,
@@ -53,6 +61,8 @@ impl<T> Default for Detection<T> {
             bounds: Vec::new(),
             candidates: Vec::new(),
             pair: PairDetection::default(),
+            warm: Vec::new(),
+            earlier: Vec::new(),
             furthest: 0.0,
             smoothing: 0.0,
             poses: Vec::new(),
@@ -137,7 +147,8 @@ impl<T: Real> Detection<T> {
         let furthest = 2.0 * ways.fold(0.0, f64::max) + self.smoothing;
         for (k, &first) in few.iter().enumerate() {
             for &second in &few[k + 1..] {
-                self.collider_pair(system, motion, (first, second), furthest, points);
+                let warm = &mut WarmStart::default();
+                self.collider_pair(system, motion, (first, second), furthest, warm, points);
             }
         }
         self.few = few;
@@ -175,8 +186,18 @@ impl<T: Real> Detection<T> {
         }));
         self.sweep.pairs(&self.bounds, &mut self.candidates);
         let candidates = std::mem::take(&mut self.candidates);
+        std::mem::swap(&mut self.warm, &mut self.earlier);
+        self.warm.clear();
+        let mut next = 0;
         for &pair in &candidates {
-            self.collider_pair(system, motion, pair, furthest, points);
+            // Both lists are in ascending order.
+            while self.earlier.get(next).is_some_and(|(earlier, _)| *earlier < pair) {
+                next += 1;
+            }
+            let kept = self.earlier.get(next).filter(|(earlier, _)| *earlier == pair);
+            let mut warm = kept.map_or(WarmStart::default(), |&(_, warm)| warm);
+            self.collider_pair(system, motion, pair, furthest, &mut warm, points);
+            self.warm.push((pair, warm));
         }
         self.candidates = candidates;
     }
@@ -201,6 +222,7 @@ impl<T: Real> Detection<T> {
         motion: &FreeMotion<T>,
         (first, second): (usize, usize),
         furthest: f64,
+        warm: &mut WarmStart,
         points: &mut Vec<ContactPoint<T>>,
     ) {
         let model = system.model;
@@ -212,7 +234,7 @@ impl<T: Real> Detection<T> {
             pair,
             [first, second].map(|k| model.colliders[k].body.map(|body| &motion.bodies[body])),
             [&self.poses[first], &self.poses[second]],
-            2.0 * furthest,
+            (2.0 * furthest, warm),
             points,
         );
         for point in &mut points[start..] {
@@ -289,7 +311,8 @@ impl<T: Real> PairDetection<T> {
             }
             Solid::Collider(first) => {
                 let poses = [&pose(system, bodies[0], first), &second_pose];
-                self.collide(system, pair, bodies, poses, reach, points);
+                let from = (reach, &mut WarmStart::default());
+                self.collide(system, pair, bodies, poses, from, points);
             }
         }
     }
@@ -301,14 +324,15 @@ impl<T: Real> PairDetection<T> {
         pair: usize,
         poses: [Option<&BodyPose<T>>; 2],
         places: [&Pose<T>; 2],
-        reach: f64,
+        (reach, warm): (f64, &mut WarmStart),
         points: &mut Vec<ContactPoint<T>>,
     ) {
         let System { model, parameters, .. } = *system;
         let (Solid::Collider(first), second) = model.solids(pair) else { return };
         let colliders = [first, second];
         self.witnesses.clear();
-        witnesses(
+        witnesses_from(
+            warm,
             colliders.map(|collider| &model.colliders[collider].shape),
             places,
             colliders.map(|collider| parameters.size(model, collider)),

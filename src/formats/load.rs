@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::mesh::{MAX_HULL_VERTICES, check_limit, reduce_hulls};
 use super::{mjcf, scene, urdf, xml};
 use crate::Error;
 use crate::assemble::Description;
@@ -14,6 +15,18 @@ pub struct LoadOptions {
     pub floating_base: bool,
     /// Whether shapes that start in each other are pushed apart, as where a scene says `overlap = "push"`.
     pub push_overlaps: bool,
+    /// How many vertices the hull of a mesh of a URDF or MJCF has for contact at most, 4 or more, where the file does not
+    /// say it; 0 for all, nothing for [`MAX_HULL_VERTICES`].
+    pub max_hull_vertices: Option<usize>,
+}
+
+impl LoadOptions {
+    /// The limit of hulls of meshes, checked; `name` stands for the file in messages.
+    fn hull_limit(&self, name: &str) -> Result<usize, Error> {
+        let most = self.max_hull_vertices.unwrap_or(MAX_HULL_VERTICES);
+        let wrong = |message| Error::input(name, None, "max_hull_vertices", message);
+        check_limit(most).map(|()| most).map_err(wrong)
+    }
 }
 
 /// Reads a text; the name stands for the file in messages, and for where the files it names are.
@@ -51,6 +64,15 @@ impl Scene {
                            parent and joint is free";
             return Err(Error::input(path.display().to_string(), None, "floating_base", message));
         }
+        if options.max_hull_vertices.is_some() {
+            let message = "only a URDF or MJCF leaves it open; a scene says it beside each mesh";
+            return Err(Error::input(
+                path.display().to_string(),
+                None,
+                "max_hull_vertices",
+                message,
+            ));
+        }
         let text = crate::text::read(path, crate::text::MOST_BYTES)?;
         scene::scene(&text, &path.display().to_string(), options.push_overlaps)
     }
@@ -78,14 +100,17 @@ impl Description {
     pub fn parse_xml(text: &str, name: &str, options: LoadOptions) -> Result<Description, Error> {
         let directory = Path::new(name).parent().unwrap_or(Path::new(""));
         let root = xml::parse(text, name)?;
-        match root.tag.as_str() {
-            "mujoco" => mjcf::read(root, name, directory),
-            "robot" => urdf::read(&root, name, directory, options.floating_base),
+        let most = options.hull_limit(name)?;
+        let mut description = match root.tag.as_str() {
+            "mujoco" => mjcf::read(root, name, directory, most)?,
+            "robot" => urdf::read(&root, name, directory, (options.floating_base, most))?,
             other => {
                 let other: String = other.chars().take(40).collect();
                 let message = format!("must be <mujoco> or <robot>, found <{other}>");
-                Err(Error::input(name, root.line, "", message))
+                return Err(Error::input(name, root.line, "", message));
             }
-        }
+        };
+        reduce_hulls(&mut description);
+        Ok(description)
     }
 }

@@ -11,4 +11,4 @@ mod urdf;
 mod xml;
 
 pub use load::LoadOptions;
-pub use mesh::Mesh;
+pub use mesh::{MAX_HULL_VERTICES, Mesh};

@@ -59,7 +59,9 @@ pub(super) struct Facet {
 const TINY: f64 = 1e-60;
 
 /// The facets of the hull, with the points as corners. Points inside of it belong to none.
-pub(super) fn convex_hull(points: &[Vector3<f64>]) -> Result<Vec<Facet>, HullError> {
+///
+/// With more than `most` corners (4 or more) it has that many: each in turn is the point furthest from the hull so far.
+pub(super) fn convex_hull(points: &[Vector3<f64>], most: usize) -> Result<Vec<Facet>, HullError> {
     let usable = |p: &Vector3<f64>| p.iter().all(|x| x.abs() < LARGEST);
     if let Some(point) = points.iter().position(|p| !usable(p)) {
         return Err(HullError::NotFinite(point));
@@ -76,8 +78,20 @@ pub(super) fn convex_hull(points: &[Vector3<f64>]) -> Result<Vec<Facet>, HullErr
     let scaled = |x: f64| if (x * scale).abs() < TINY { 0.0 } else { x * scale };
     let points: Vec<_> = points.iter().map(|p| p.map(scaled)).collect();
 
-    let mut hull = Hull { facets: simplex(&points)?, points, horizon: Vec::new() };
+    let mut hull =
+        Hull { facets: simplex(&points)?, points, horizon: Vec::new(), by_height: false };
     hull.distribute((0..hull.points.len()).collect(), 0);
+    if hull.points.len() > most {
+        hull.by_height = true;
+        let all = hull.facets.iter_mut().flat_map(|facet| std::mem::take(&mut facet.outside));
+        let outside = all.collect();
+        hull.distribute(outside, 0);
+        for _ in 4..most {
+            let Some((point, facet)) = hull.outermost() else { break };
+            hull.add(point, facet);
+        }
+        return Ok(hull.compacted());
+    }
     let mut next = 0;
     while next < hull.facets.len() {
         match hull.furthest(next) {
@@ -129,6 +143,8 @@ struct Hull {
     facets: Vec<Facet>,
     /// The sides of what a point sees, as (start, (end, facet behind)).
     horizon: Vec<(usize, usize, usize)>,
+    /// Whether points go to the facet that they are the furthest above of.
+    by_height: bool,
 }
 
 impl Hull {
@@ -136,8 +152,28 @@ impl Hull {
         side(&self.points, self.facets[facet].corners, point) < 0.0
     }
 
-    /// Gives each point to the first facet from `first` on that it sees; others are inside.
+    /// Gives each point to the first facet from `first` on that it sees, or to that which it is the furthest above of all;
+    /// others are inside.
     fn distribute(&mut self, points: Vec<usize>, first: usize) {
+        if self.by_height {
+            let left = (0..self.facets.len()).filter(|&facet| !self.facets[facet].removed);
+            let planes = left.filter_map(|facet| {
+                let (normal, point) = self.plane(facet);
+                let normal = normal.try_normalize(0.0)?;
+                Some((facet, normal, normal.dot(&point)))
+            });
+            let planes: Vec<_> = planes.collect();
+            for point in points {
+                let at = self.points[point];
+                let heights = planes.iter().map(|(facet, n, offset)| (*facet, n.dot(&at) - offset));
+                let highest =
+                    heights.reduce(|best, next| if next.1 > best.1 { next } else { best });
+                if let Some((facet, _)) = highest.filter(|&(facet, _)| self.sees(point, facet)) {
+                    self.facets[facet].outside.push(point);
+                }
+            }
+            return;
+        }
         for point in points {
             let seen = (first..self.facets.len()).find(|&facet| self.sees(point, facet));
             if let Some(facet) = seen {
@@ -148,11 +184,30 @@ impl Hull {
 
     /// The point furthest above a facet.
     fn furthest(&self, facet: usize) -> Option<usize> {
-        let Facet { corners: [a, b, c], outside, .. } = &self.facets[facet];
-        let [a, b, c] = [a, b, c].map(|&k| self.points[k]);
-        let normal = (b - a).cross(&(c - a));
+        let (normal, a) = self.plane(facet);
         let height = |point: usize| normal.dot(&(self.points[point] - a));
-        outside.iter().copied().reduce(|best, k| if height(k) > height(best) { k } else { best })
+        let outside = self.facets[facet].outside.iter().copied();
+        outside.reduce(|best, k| if height(k) > height(best) { k } else { best })
+    }
+
+    /// The point that is the furthest above any of the facets that are left, and that facet.
+    fn outermost(&self) -> Option<(usize, usize)> {
+        let mut best = (None, 0.0);
+        for facet in (0..self.facets.len()).filter(|&facet| !self.facets[facet].removed) {
+            let Some(point) = self.furthest(facet) else { continue };
+            let (normal, a) = self.plane(facet);
+            let height = normal.dot(&(self.points[point] - a)) / normal.norm();
+            if height > best.1 {
+                best = (Some((point, facet)), height);
+            }
+        }
+        best.0
+    }
+
+    /// A normal of a facet, outward, not of length 1, and a point of it.
+    fn plane(&self, facet: usize) -> (Vector3<f64>, Vector3<f64>) {
+        let [a, b, c] = self.facets[facet].corners.map(|k| self.points[k]);
+        ((b - a).cross(&(c - a)), a)
     }
 
     /// Replaces what `point` sees, `start` among it, by facets from it to the horizon.

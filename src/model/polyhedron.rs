@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use nalgebra::{Matrix3, Vector3};
 
 use super::convex_hull::{Facet, HullError, convex_hull};
+use super::patches::{Patch, PatchSearch, Patches};
 
 /// A plane face of a [`Polyhedron`].
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +39,15 @@ pub struct Polyhedron {
     corners: Vec<usize>,
     /// The edge from each corner of a face to the next.
     sides: Vec<usize>,
+    /// Of each vertex, and of one more, the first face and the first edge in whose lists of corners and ends it comes first.
+    firsts: Vec<[usize; 2]>,
+    /// Of each vertex, and of one more, where its faces begin.
+    stars: Vec<usize>,
+    /// The faces about each vertex.
+    around: Vec<usize>,
+    patches: Patches,
+    /// The largest distance of a vertex from the origin.
+    radius: f64,
     /// The middle of the extent along the axes, and half of it.
     middle: Vector3<f64>,
     half_extents: Vector3<f64>,
@@ -51,6 +61,9 @@ const COPLANAR: f64 = 1e-6;
 /// circle by at most 0.5 % of the radius between its corners.
 pub const CYLINDER_SIDES: usize = 32;
 
+/// Vertices that are all looked at rather than searched, at most.
+const FEW: usize = 64;
+
 impl Polyhedron {
     /// The convex hull of points, m. Triangles in one plane become one face; points inside of the hull, of
     /// a face or of an edge are left out.
@@ -58,7 +71,18 @@ impl Polyhedron {
     /// # Errors
     /// If the points span no volume.
     pub fn hull(points: &[Vector3<f64>]) -> Result<Polyhedron, HullError> {
-        let facets = convex_hull(points)?;
+        Polyhedron::hull_of_most(points, usize::MAX)
+    }
+
+    /// The same with at most `most` vertices, 4 or more: those that stand out the most.
+    ///
+    /// # Errors
+    /// If the points span no volume.
+    pub(super) fn hull_of_most(
+        points: &[Vector3<f64>],
+        most: usize,
+    ) -> Result<Polyhedron, HullError> {
+        let facets = convex_hull(points, most)?;
         let triangles = || facets.iter().map(|facet| facet.corners.to_vec()).collect();
         let merged = merged_faces(points, &facets);
         Ok(Polyhedron::from_loops(points, merged.unwrap_or_else(triangles)))
@@ -145,11 +169,10 @@ impl Polyhedron {
             let at = |k: usize| -> Vector3<f64> { vertices[own[k % own.len()]] - vertices[own[0]] };
             let area: Vector3<f64> = (0..own.len()).map(|k| at(k).cross(&at(k + 1))).sum();
             let normal = area.normalize();
-            let offset = vertices.iter().map(|v| normal.dot(v)).fold(f64::NEG_INFINITY, f64::max);
             for k in 0..own.len() {
                 owners.insert((own[k], own[(k + 1) % own.len()]), index);
             }
-            faces.push(Face { normal, offset, range: start..corners.len() });
+            faces.push(Face { normal, offset: 0.0, range: start..corners.len() });
         }
         let (mut edges, mut numbers) = (Vec::new(), BTreeMap::new());
         for (&(a, b), &face) in &owners {
@@ -169,7 +192,45 @@ impl Polyhedron {
         }
         let (low, high) = extent(&vertices);
         let (middle, half_extents) = ((low + high) * 0.5, (high - low) * 0.5);
-        Polyhedron { vertices, faces, edges, corners, sides, middle, half_extents }
+        let radius = vertices.iter().map(|v| v.norm()).fold(0.0, f64::max);
+
+        let mut about = vec![Vec::new(); vertices.len()];
+        for (index, face) in faces.iter().enumerate() {
+            corners[face.range.clone()].iter().for_each(|&vertex| about[vertex].push(index));
+        }
+        let normals: Vec<Vec<_>> =
+            about.iter().map(|own| own.iter().map(|&face| faces[face].normal).collect()).collect();
+        let patches = Patches::new(&vertices, &normals);
+        let ends = about.iter().scan(0, |end, own| {
+            *end += own.len();
+            Some(*end)
+        });
+        let stars = [0].into_iter().chain(ends).collect();
+        // Faces are in the order of their first corners, as edges are of their first ends.
+        let first = |vertex: usize| {
+            let face = faces.partition_point(|face| corners[face.range.start] < vertex);
+            [face, edges.partition_point(|edge: &Edge| edge.ends[0] < vertex)]
+        };
+        let firsts = (0..=vertices.len()).map(first).collect();
+        let around = about.concat();
+        let mut made = Polyhedron {
+            vertices,
+            faces,
+            edges,
+            corners,
+            sides,
+            firsts,
+            stars,
+            around,
+            patches,
+            radius,
+            middle,
+            half_extents,
+        };
+        for face in 0..made.faces.len() {
+            made.faces[face].offset = -made.lowest(&-made.faces[face].normal).1;
+        }
+        made
     }
 
     /// The vertices, m.
@@ -195,6 +256,43 @@ impl Polyhedron {
     /// Half of the extent along x, y and z, m.
     pub fn half_extents(&self) -> Vector3<f64> {
         self.half_extents
+    }
+
+    /// The largest distance of a vertex from the origin, m.
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// The lowest of the vertices along a direction, the first of several, and its product with it.
+    pub fn lowest(&self, direction: &Vector3<f64>) -> (usize, f64) {
+        let (upward, length) = (-direction, direction.norm());
+        let vertices = &self.vertices;
+        let mut search = Lowest { vertices, direction, upward, length, lowest: (0, f64::INFINITY) };
+        match vertices.len() {
+            0..=FEW => (0..vertices.len()).for_each(|vertex| search.take(vertex)),
+            _ => self.patches.search(&mut search),
+        }
+        search.lowest
+    }
+
+    /// Searches its patches. Faces and edges are [those](Self::own_faces) of their first vertex.
+    pub(crate) fn search(&self, search: &mut impl PatchSearch) {
+        self.patches.search(search);
+    }
+
+    /// The faces of whose corners a vertex is the first.
+    pub(crate) fn own_faces(&self, vertex: usize) -> Range<usize> {
+        self.firsts[vertex][0]..self.firsts[vertex + 1][0]
+    }
+
+    /// The edges of whose ends a vertex is the first.
+    pub(crate) fn own_edges(&self, vertex: usize) -> Range<usize> {
+        self.firsts[vertex][1]..self.firsts[vertex + 1][1]
+    }
+
+    /// The faces about a vertex.
+    pub(crate) fn faces_about(&self, vertex: usize) -> &[usize] {
+        &self.around[self.stars[vertex]..self.stars[vertex + 1]]
     }
 
     /// The number of vertices, edges and faces together.
@@ -236,6 +334,44 @@ impl Polyhedron {
         let mixed = first * middle.transpose();
         second += mixed + mixed.transpose() + middle * middle.transpose() * volume;
         (volume, first + middle * volume, second)
+    }
+}
+
+/// Looks for the lowest vertex along a direction.
+struct Lowest<'a> {
+    vertices: &'a [Vector3<f64>],
+    direction: &'a Vector3<f64>,
+    upward: Vector3<f64>,
+    length: f64,
+    lowest: (usize, f64),
+}
+
+impl Lowest<'_> {
+    fn take(&mut self, vertex: usize) {
+        let height = self.direction.dot(&self.vertices[vertex]);
+        let (best, lowest) = self.lowest;
+        if height < lowest || height == lowest && vertex < best {
+            self.lowest = (vertex, height);
+        }
+    }
+}
+
+impl PatchSearch for Lowest<'_> {
+    fn bound(&self, patch: &Patch) -> f64 {
+        if patch.may_be_furthest(&self.upward, self.length) {
+            f64::INFINITY
+        } else {
+            f64::NEG_INFINITY
+        }
+    }
+
+    fn enough(&self) -> f64 {
+        0.0
+    }
+
+    fn look(&mut self, vertices: &[usize]) -> bool {
+        vertices.iter().for_each(|&vertex| self.take(vertex));
+        true
     }
 }
 

@@ -8,6 +8,7 @@ mod derivatives;
 mod every_pair;
 mod half_spaces;
 pub mod height_fields;
+mod hulls;
 mod invariants;
 mod oracle;
 mod robustness;

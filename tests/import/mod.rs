@@ -10,6 +10,7 @@ mod mujoco;
 pub mod overlap;
 #[cfg(feature = "cli")]
 mod reach;
+mod reduced;
 mod urdf;
 mod write;
 

@@ -164,7 +164,10 @@ const WEDGE: [[f64; 3]; 6] = [
 
 fn mesh(name: &str, points: &[[f64; 3]]) -> String {
     let numbers: Vec<String> = points.iter().flatten().map(|x| format!("{x:.6}")).collect();
-    format!("  <asset><mesh name=\"{name}\" vertex=\"{}\"/></asset>\n", numbers.join(" "))
+    format!(
+        "  <asset><mesh name=\"{name}\" maxhullvert=\"-1\" vertex=\"{}\"/></asset>\n",
+        numbers.join(" ")
+    )
 }
 
 /// Numbers from 0 to 1 (SplitMix64), the same everywhere.

@@ -2,33 +2,16 @@
 
 use nalgebra::Vector3;
 
-use super::super::hull::{Hull, Plane};
+use super::super::hull::Hull;
+use super::cutting_planes::{Batch, Cuts, NONE, SLACK, TIE, VERTICES};
+use super::edge_pairs::{Pairs, best_edges};
 use crate::collision::Pose;
+use crate::model::{Patch, PatchSearch};
 
 /// By how much the faces of the second, and edges, must be better than what came before, as a fraction of
 /// the thickness and of the separation, so that faces that are parallel but for rounding or a slight tilt
 /// are chosen in one way on every step.
 const MARGIN: f64 = 1e-3;
-
-/// By how much a later face of the same polyhedron must separate more: its faces are not parallel, but may be
-/// nearly so in fine meshes.
-const TIE: f64 = 1e-9;
-
-/// Faces times vertices from which on it is worth the while to bound separations first.
-const MANY: usize = 4000;
-
-/// How far below the best a face may be that is looked at all the same, as a fraction of the thickness: far more than
-/// [`TIE`].
-const SLACK: f64 = 1e-6;
-
-/// Vertices that bound separations, at most.
-const VERTICES: usize = 6;
-
-/// Edges of the first polyhedron that are kept in mind, at most; where there are more, all are looked at.
-const NEAR: usize = 256;
-
-/// Edges at a smaller angle than this (rad) are parallel: they make no axis.
-const PARALLEL: f64 = 1e-2;
 
 /// An axis of edges nearer to the normal of the best face than this angle (rad) gives way to the face,
 /// whose manifold has the crossing of the edges too, and the other points about it.
@@ -62,15 +45,67 @@ pub(super) struct Axes {
     pub floor: f64,
 }
 
+/// What a search for axes has found, where the next one of the same pair of shapes begins. It finds the same from any other.
+#[derive(Clone, Copy, Debug)]
+pub struct WarmStart {
+    /// The best face of each.
+    faces: [u32; 2],
+    /// The best pair of edges.
+    edges: [u32; 2],
+    /// Vertices of the other that bound the separation by faces of each, the last one first.
+    cuts: [[u32; VERTICES]; 2],
+}
+
+impl Default for WarmStart {
+    fn default() -> Self {
+        WarmStart { faces: [NONE; 2], edges: [NONE; 2], cuts: [[NONE; VERTICES]; 2] }
+    }
+}
+
 /// The axes of largest separation, or nothing if one separates the polyhedra by more than `reach`;
 /// `second` is the second as the first one sees it.
-pub(super) fn separating(hulls: &[Hull<f64>; 2], second: &Pose<f64>, reach: f64) -> Option<Axes> {
+pub(super) fn separating(
+    hulls: &[Hull<f64>; 2],
+    second: &Pose<f64>,
+    reach: f64,
+    warm: &mut WarmStart,
+) -> Option<Axes> {
+    let seen = [*second, second.inverse()];
+    let cuts =
+        |body: usize| Cuts::new(&hulls[body], &hulls[1 - body], &seen[body], &warm.cuts[body]);
+    let mut cuts = [cuts(0), cuts(1)];
+    let found = search(&mut cuts, second, reach, warm);
+    warm.cuts = cuts.each_ref().map(Cuts::keep);
+    found
+}
+
+fn search<'a>(
+    cuts: &mut [Cuts<'a>; 2],
+    second: &'a Pose<f64>,
+    reach: f64,
+    warm: &mut WarmStart,
+) -> Option<Axes> {
+    let hulls = [0, 1].map(|body| cuts[body].hull);
     let thickness = hulls[0].thickness().min(hulls[1].thickness());
     let margin = |best: f64| MARGIN * (thickness + best.abs());
-    let mut found = [Lowest::default(); 2];
-    let [first, other] = [(0, *second), (1, second.inverse())]
-        .map(|(body, relative)| best_face(hulls, body, &relative, reach, &mut found[body]));
-    let (first, other) = (first?, other?);
+    // What was apart mostly still is, along the same axis.
+    let mut pairs = Pairs::new(hulls, second, reach);
+    pairs.begin(warm.edges);
+    let [first, other] = cuts;
+    let mut faces = [BestFace::new(first, reach), BestFace::new(other, reach)];
+    for (search, &face) in faces.iter_mut().zip(&warm.faces) {
+        search.begin(face);
+    }
+    if pairs.apart || faces.iter().any(|search| search.apart) {
+        return None;
+    }
+    let mut best = [None; 2];
+    for (body, search) in faces.iter_mut().enumerate() {
+        best[body] = search.run();
+        warm.faces[body] = search.best.0 as u32;
+        best[body]?;
+    }
+    let (first, other) = (best[0]?, best[1]?);
     let (face, best) = if other.1 > first.1 + margin(first.1) {
         (Face { body: 1, face: other.0 }, other.1)
     } else {
@@ -80,7 +115,13 @@ pub(super) fn separating(hulls: &[Hull<f64>; 2], second: &Pose<f64>, reach: f64)
     let normal = if face.body == 0 { own } else { second.rotation * own };
 
     let enough = best + margin(best);
-    let pair = best_edges(hulls, second, reach, enough, &found)?;
+    pairs.enough = enough.min(reach);
+    let pairs = best_edges(cuts, pairs);
+    warm.edges = pairs.best.0.map(|edge| edge as u32);
+    if pairs.apart {
+        return None;
+    }
+    let pair = pairs.best;
     let better = pair.1 > enough;
     let edges = better.then(|| Edges {
         flat: pair.2.cross(&normal).norm() <= FLAT,
@@ -93,171 +134,88 @@ pub(super) fn separating(hulls: &[Hull<f64>; 2], second: &Pose<f64>, reach: f64)
     Some(Axes { face, edges, most: most + 2.0 * margin(most), floor })
 }
 
-/// The face of a body that the other one, seen from it, is furthest above of. `found` gets vertices of the other.
-fn best_face(
-    hulls: &[Hull<f64>; 2],
-    body: usize,
-    other: &Pose<f64>,
+/// Looks for the face of the hull of the cuts that the other one is furthest above of, of those within [`TIE`] the first.
+struct BestFace<'a, 'b> {
+    cuts: &'a mut Cuts<'b>,
     reach: f64,
-    found: &mut Lowest,
-) -> Option<(usize, f64)> {
-    let (hull, seen) = (&hulls[body], &hulls[1 - body]);
-    let faces = hull.polyhedron.faces().len();
-    let separation = |face: usize| {
-        let plane = hull.plane(face);
-        let direction = other.rotation.tr_mul(&plane.normal);
-        let (vertex, lowest) = seen.lowest(&direction);
-        (vertex, lowest + plane.height(&other.position))
-    };
-    let point = |vertex: usize| other.position + other.rotation * seen.vertex(vertex);
-    let mut least = f64::NEG_INFINITY;
-    if faces * seen.polyhedron.vertices().len() > MANY {
-        // Cutting planes (`Kelley60`): the face that may be the best, as far as the vertices found say.
-        let slack = SLACK * hull.thickness();
-        let mut face = hull.highest(&other.position).0;
-        for _ in 0..found.points.len() {
-            let (vertex, exact) = separation(face);
-            if exact > reach {
-                return None;
-            }
-            least = least.max(exact - slack);
-            found.add(point(vertex));
-            let (next, bound) = found.best_of(hull);
-            if bound <= least + 2.0 * slack || next == face {
-                break;
-            }
-            face = next;
-        }
-    }
-    let tie = TIE * hull.thickness();
-    let (mut best, mut lowest) = ((0, f64::NEG_INFINITY), 0);
-    for face in 0..faces {
-        if least > f64::NEG_INFINITY && found.bound(&hull.plane(face)) < least {
-            continue;
-        }
-        let (vertex, separation) = separation(face);
-        if separation > reach {
-            return None;
-        }
-        if separation > best.1 + tie {
-            (best, lowest) = ((face, separation), vertex);
-        }
-    }
-    found.add(point(lowest));
-    Some(best)
+    tie: f64,
+    slack: f64,
+    best: (usize, f64),
+    /// The largest separation so far.
+    most: f64,
+    /// Whether others are nearly as good.
+    tied: bool,
+    /// Whether that is more than `reach`.
+    apart: bool,
 }
 
-/// Some vertices of a polyhedron, as another one sees them. Along an axis it begins at the lowest of all its vertices, and
-/// so not above any of these: what bounds the separation along axes that need not be looked at.
-#[derive(Clone, Copy, Debug, Default)]
-struct Lowest {
-    points: [Vector3<f64>; VERTICES],
-    count: usize,
-}
-
-impl Lowest {
-    /// Takes one more, instead of the last if there is no place.
-    fn add(&mut self, point: Vector3<f64>) {
-        let place = self.count.min(VERTICES - 1);
-        self.points[place] = point;
-        self.count = place + 1;
+impl<'a, 'b> BestFace<'a, 'b> {
+    fn new(cuts: &'a mut Cuts<'b>, reach: f64) -> Self {
+        let thickness = cuts.hull.thickness();
+        let (tie, slack) = (TIE * thickness, SLACK * thickness);
+        let best = (0, f64::NEG_INFINITY);
+        BestFace { cuts, reach, tie, slack, best, most: best.1, tied: false, apart: false }
     }
 
-    /// No face separates by more.
-    fn bound(&self, plane: &Plane<f64>) -> f64 {
-        let heights = self.points[..self.count].iter().map(|point| plane.height(point));
-        heights.fold(f64::INFINITY, f64::min)
+    /// Begins with a face, if there is one.
+    fn begin(&mut self, face: u32) {
+        if (face as usize) < self.cuts.hull.polyhedron.faces().len() {
+            self.take(face as usize);
+        }
     }
 
-    /// The face with the largest bound, and it.
-    fn best_of(&self, hull: &Hull<f64>) -> (usize, f64) {
-        let mut best = (0, f64::NEG_INFINITY);
-        for face in 0..hull.polyhedron.faces().len() {
-            let bound = self.bound(&hull.plane(face));
-            if bound > best.1 {
-                best = (face, bound);
+    /// Searches all, but nothing if they are apart.
+    fn run(&mut self) -> Option<(usize, f64)> {
+        let polyhedron = self.cuts.hull.polyhedron;
+        polyhedron.search(self);
+        if self.tied && !self.apart {
+            // The first one, now that the best is known, whatever the order.
+            self.best.0 = usize::MAX;
+            polyhedron.search(self);
+        }
+        (!self.apart).then_some(self.best)
+    }
+
+    fn take_all(&mut self, batch: &mut Batch) {
+        for face in batch.drain() {
+            if self.cuts.face_may_separate(face, self.enough()) {
+                self.take(face);
             }
         }
-        best
     }
 
-    /// Whether an axis of this edge may separate by more than `enough`: one between the normals of its faces, a sum of
-    /// both over its length.
-    fn may_separate(&self, hull: &Hull<f64>, edge: usize, enough: f64) -> bool {
-        let edge = &hull.polyhedron.edges()[edge];
-        let [first, other] = edge.faces.map(|face| hull.plane(face).normal);
-        let start = hull.vertex(edge.ends[0]);
-        let longest = || (2.0 / (1.0 + first.dot(&other))).sqrt();
-        self.points[..self.count].iter().all(|point| {
-            let way = point - start;
-            let most = first.dot(&way).max(other.dot(&way));
-            enough < if most > 0.0 { most * longest() } else { most }
-        })
+    fn take(&mut self, face: usize) {
+        let plane = self.cuts.hull.plane(face);
+        let separation = self.cuts.separation(&plane);
+        self.tied |= face != self.best.0 && (separation - self.most).abs() <= 2.0 * self.tie;
+        let earlier = separation >= self.most - self.tie && face < self.best.0;
+        if separation > self.most + self.tie || earlier {
+            self.best = (face, separation);
+        }
+        self.most = self.most.max(separation);
+        self.apart |= separation > self.reach;
     }
 }
 
-type Pair = ([usize; 2], f64, Vector3<f64>);
+impl PatchSearch for BestFace<'_, '_> {
+    fn bound(&self, patch: &Patch) -> f64 {
+        self.cuts.above(patch)
+    }
 
-/// The pair of edges along whose product the polyhedra are furthest apart, how far, and the normal; those that cannot
-/// separate by more than `enough` are left out.
-fn best_edges(
-    hulls: &[Hull<f64>; 2],
-    second: &Pose<f64>,
-    reach: f64,
-    enough: f64,
-    found: &[Lowest; 2],
-) -> Option<Pair> {
-    let [first, other] = hulls;
-    let enough = enough.min(reach);
-    // Those of the first that may, as long as there is place for them.
-    let all = first.polyhedron.edges().len();
-    let (mut near, mut count) = ([0; NEAR], 0);
-    for i in (0..all).filter(|&i| found[0].may_separate(first, i, enough)) {
-        if let Some(place) = near.get_mut(count) {
-            *place = i;
-        }
-        count += 1;
+    fn enough(&self) -> f64 {
+        self.most - self.slack
     }
-    let near = near.get(..count);
-    let tie = TIE * first.thickness();
-    let mut best = ([0; 2], f64::NEG_INFINITY, Vector3::zeros());
-    for (j, edge) in other.polyhedron.edges().iter().enumerate() {
-        if !found[1].may_separate(other, j, enough) {
-            continue;
-        }
-        let b = second.rotation * other.along(j);
-        let [b1, b2] = edge.faces.map(|face| second.rotation * other.direction(face).0);
-        let start = second.position + second.rotation * other.vertex(edge.ends[0]);
-        for k in 0..near.map_or(all, <[usize]>::len) {
-            let i = near.map_or(k, |near| near[k]);
-            let edge = &first.polyhedron.edges()[i];
-            // The arc between the normals of an edge's faces crosses the plane of the other arc, whose
-            // normal is the other edge, and the other way round, on the same side of the sphere.
-            let a = first.along(i);
-            let [low, high] = [b1.dot(&a), b2.dot(&a)];
-            if low * high >= 0.0 {
-                continue;
-            }
-            let [a1, a2] = edge.faces.map(|face| first.direction(face).0);
-            let [below, above] = [a1.dot(&b), a2.dot(&b)];
-            if below * above >= 0.0 || low * above >= 0.0 {
-                continue;
-            }
-            let cross = a.cross(&b);
-            let length = cross.norm();
-            if length <= PARALLEL * a.norm() * b.norm() {
-                continue;
-            }
-            let upward = a1 / a1.norm() + a2 / a2.norm();
-            let normal = cross / if upward.dot(&cross) >= 0.0 { length } else { -length };
-            let separation = normal.dot(&(start - first.vertex(edge.ends[0])));
-            if separation > reach {
-                return None;
-            }
-            if separation > best.1 + tie {
-                best = ([i, j], separation, normal);
+
+    fn look(&mut self, vertices: &[usize]) -> bool {
+        let polyhedron = self.cuts.hull.polyhedron;
+        let mut batch = Batch::default();
+        let enough = self.enough();
+        for face in vertices.iter().flat_map(|&vertex| polyhedron.own_faces(vertex)) {
+            if batch.add(face, self.cuts.face_height(face, 0) >= enough) {
+                self.take_all(&mut batch);
             }
         }
+        self.take_all(&mut batch);
+        !self.apart
     }
-    Some(best)
 }

@@ -15,14 +15,14 @@ use crate::ad::Real;
 use crate::collision::lowest::{LEVEL, NEGLIGIBLE, lowest_gap};
 use crate::collision::{Pose, Witness};
 use crate::linalg::norm;
+use crate::model::{Patch, PatchSearch};
 
 /// Points nearer to each other than this fraction of the thickness are one, and a corner this much beside
 /// a face is over it. More than rounding, so that faces of one size keep their points when one slides or
 /// turns a little on the other.
 const MERGE: f64 = 1e-4;
 
-/// The incident face is the one against the normal among those with the lowest vertex, but a later one
-/// must beat an earlier by this.
+/// The incident face is the one against the normal among those with the lowest vertex; of those within this the first.
 const TIE: f64 = 1e-3;
 
 /// Room for the corners of the clipped face. Beyond it the higher ones are left out.
@@ -121,10 +121,9 @@ pub(super) fn deepest<T: Real>(
     out: &mut Vec<Witness<T>>,
 ) {
     let values = Faces::new(hulls.map(Hull::value), relative.value(), reference);
-    let heights = (0..values.incident.polyhedron.vertices().len())
-        .map(|vertex| values.plane.height(&values.seen(&values.incident.vertex(vertex))));
-    let lower = |best: (usize, f64), (k, height)| if height < best.1 { (k, height) } else { best };
-    let (vertex, height) = heights.enumerate().fold((0, f64::INFINITY), lower);
+    let direction = values.pose.rotation.tr_mul(&values.plane.normal);
+    let (vertex, _) = values.incident.lowest(&direction);
+    let height = values.plane.height(&values.end(vertex));
     if height <= reach {
         let faces = Faces::new(hulls.map(|hull| *hull), *relative, reference);
         let corner = Corner::Incident(vertex);
@@ -220,21 +219,14 @@ impl<'a, T: Real> Faces<'a, T> {
 impl Faces<'_, f64> {
     /// Finds the incident face.
     fn facing(mut self) -> Self {
-        let polyhedron = self.incident.polyhedron;
         let direction = self.pose.rotation.tr_mul(&self.plane.normal);
-        let tolerance = MERGE * self.incident.thickness();
-        let lowest = self.incident.lowest(&direction).1 + tolerance;
-        let mut best = f64::INFINITY;
-        for face in 0..polyhedron.faces().len() {
-            let low = |&vertex: &usize| direction.dot(&self.incident.vertex(vertex)) <= lowest;
-            if polyhedron.corners(face).iter().any(low) {
-                let cosine = direction.dot(&self.incident.plane(face).normal);
-                if cosine < best - TIE {
-                    best = cosine;
-                    self.faces[1] = face;
-                }
-            }
-        }
+        let low = self.incident.lowest(&direction).1 + MERGE * self.incident.thickness();
+        let mut search = Facing::new(&self.incident, direction, low);
+        let polyhedron = self.incident.polyhedron;
+        polyhedron.search(&mut search);
+        search.enough = search.least + TIE;
+        polyhedron.search(&mut search);
+        self.faces[1] = search.first;
         self
     }
 
@@ -258,9 +250,10 @@ impl Faces<'_, f64> {
                 kept.add(corner, place - self.plane.normal * height, height);
             }
         };
+        let sides = Sides::new(own.len(), |side| self.side(side));
         let excess = |place: &Vector3<f64>, side: usize| {
-            let plane = self.side(side);
-            plane.height(place) / plane.normal.norm()
+            let (plane, length) = sides.get(side, |side| self.side(side));
+            plane.height(place) / length
         };
         for &vertex in facing {
             let place = self.end(vertex);
@@ -273,14 +266,16 @@ impl Faces<'_, f64> {
         if plane.normal.dot(&self.plane.normal).abs() > TIE {
             let back = self.pose.inverse();
             let normal = back.rotation * self.plane.normal;
+            // Along the normal of the reference, which is against that of the face.
+            let side_of = |side: usize| self.incident.side(self.faces[1], &-normal, side);
+            let sides = Sides::new(facing.len(), side_of);
             for &vertex in own {
                 let corner = Corner::Reference(vertex);
                 let place = self.place(corner);
                 let point = back.position + back.rotation * place;
                 let under = (0..facing.len()).all(|side| {
-                    // Along the normal of the reference, which is against that of the face.
-                    let plane = self.incident.side(self.faces[1], &-normal, side);
-                    plane.height(&point) <= tolerance * plane.normal.norm()
+                    let (plane, length) = sides.get(side, side_of);
+                    plane.height(&point) <= tolerance * length
                 });
                 if under {
                     keep(corner, &place);
@@ -305,6 +300,82 @@ impl Faces<'_, f64> {
             }
         }
         kept
+    }
+}
+
+/// Sides of a face that are kept, at most; others are made again each time.
+const SIDES: usize = 48;
+
+/// The sides of a face as planes, each with the length of its normal.
+struct Sides {
+    planes: [(Plane<f64>, f64); SIDES],
+    count: usize,
+}
+
+impl Sides {
+    fn new(count: usize, side: impl Fn(usize) -> Plane<f64>) -> Self {
+        let none = Plane { normal: Vector3::zeros(), offset: 0.0 };
+        let (mut planes, count) = ([(none, 0.0); SIDES], count.min(SIDES));
+        for (k, place) in planes[..count].iter_mut().enumerate() {
+            let plane = side(k);
+            *place = (plane, plane.normal.norm());
+        }
+        Sides { planes, count }
+    }
+
+    fn get(&self, k: usize, side: impl Fn(usize) -> Plane<f64>) -> (Plane<f64>, f64) {
+        if k < self.count {
+            return self.planes[k];
+        }
+        let plane = side(k);
+        (plane, plane.normal.norm())
+    }
+}
+
+/// Looks among the faces that reach down to a height for that against a direction.
+struct Facing<'a> {
+    hull: &'a Hull<'a, f64>,
+    direction: Vector3<f64>,
+    low: f64,
+    /// Against the direction without the scale of the hull, and its length.
+    against: (Vector3<f64>, f64),
+    least: f64,
+    /// The first face with a cosine of at most `enough`.
+    first: usize,
+    enough: f64,
+}
+
+impl<'a> Facing<'a> {
+    fn new(hull: &'a Hull<'a, f64>, direction: Vector3<f64>, low: f64) -> Self {
+        let against = -direction.component_mul(&hull.scale);
+        let against = (against, against.norm());
+        let (first, enough) = (usize::MAX, f64::NEG_INFINITY);
+        Facing { hull, direction, low, against, least: f64::INFINITY, first, enough }
+    }
+}
+
+impl PatchSearch for Facing<'_> {
+    fn bound(&self, patch: &Patch) -> f64 {
+        patch.furthest(&self.against.0, self.against.1)
+    }
+
+    fn enough(&self) -> f64 {
+        -self.low
+    }
+
+    fn look(&mut self, vertices: &[usize]) -> bool {
+        let Facing { hull, direction, low, .. } = *self;
+        let polyhedron = hull.polyhedron;
+        for &vertex in vertices.iter().filter(|&&k| direction.dot(&hull.vertex(k)) <= low) {
+            for &face in polyhedron.faces_about(vertex) {
+                let cosine = direction.dot(&hull.plane(face).normal);
+                self.least = self.least.min(cosine);
+                if cosine <= self.enough && face < self.first {
+                    self.first = face;
+                }
+            }
+        }
+        true
     }
 }
 

@@ -9,10 +9,13 @@
 //! 2. A face is a reference: `face` clips the face that looks at it to the prism over it.
 //! 3. A pair of edges gives the point where their lines are nearest.
 //!
-//! Along an axis a polyhedron begins not above any of its vertices, so that a few of them bound what all other faces and
-//! edges could separate: the cost is linear in faces and edges, without memory of earlier steps.
+//! Along an axis a polyhedron begins not above any of its vertices, so that a few of them bound what the faces and edges of
+//! whole patches of the other could separate. A search that begins with the best of the last step (a [`WarmStart`]) looks
+//! at little else. It finds the same from anywhere: of those within a tie of the best the first.
 
 mod axes;
+mod cutting_planes;
+mod edge_pairs;
 mod face;
 mod feature;
 
@@ -23,6 +26,7 @@ use super::nearest::Nearest;
 use super::{Pose, Witness};
 use crate::ad::Real;
 use axes::Edges;
+pub use axes::WarmStart;
 use feature::feature;
 
 /// How far beyond the end of an edge its point may be by rounding, as a fraction of its half length.
@@ -39,11 +43,12 @@ pub(super) fn convex_convex<T: Real>(
     hulls: [&Hull<T>; 2],
     poses: [&Pose<T>; 2],
     reach: f64,
+    warm: &mut WarmStart,
     out: &mut Vec<Witness<T>>,
 ) -> Option<usize> {
     let values = hulls.map(Hull::value);
     let relative = poses[0].relative(poses[1]);
-    let axes = axes::separating(&values, &relative.value(), reach)?;
+    let axes = axes::separating(&values, &relative.value(), reach, warm)?;
     let start = out.len();
     let (reference, most) = (axes.face, axes.most);
     let face = |above, out: &mut _| {

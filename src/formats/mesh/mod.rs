@@ -3,6 +3,7 @@
 mod binary;
 mod obj;
 mod ply;
+mod reduction;
 mod stl;
 mod triangles;
 
@@ -10,6 +11,8 @@ use std::path::Path;
 
 use crate::Error;
 
+pub use reduction::MAX_HULL_VERTICES;
+pub(super) use reduction::{check_limit, reduce_hulls};
 pub use triangles::Mesh;
 pub(super) use triangles::scaled;
 

@@ -12,12 +12,14 @@ use super::orientation::unit;
 use crate::Error;
 use crate::formats::mass_properties::{self, MassProperties, Volume};
 use crate::formats::mesh::Mesh;
-use crate::formats::xml::{Element, Remarks, Unfollowed};
+use crate::formats::xml::{Element, Remarks};
 use crate::model::Polyhedron;
 
 /// What geoms refer to, by name.
 #[derive(Debug, Default)]
 pub(super) struct Assets<'a> {
+    /// Of meshes that do not say it.
+    max_hull_vertices: usize,
     meshes: HashMap<String, MeshAsset<'a>>,
     pub height_fields: HashMap<String, &'a Element>,
 }
@@ -44,12 +46,13 @@ pub(super) struct Placed {
     pub scale: [f64; 3],
 }
 
-const FOLLOWED: [&str; 11] = [
+const FOLLOWED: [&str; 12] = [
     "class",
     "content_type",
     "face",
     "file",
     "inertia",
+    "maxhullvert",
     "name",
     "refpos",
     "refquat",
@@ -60,21 +63,16 @@ const FOLLOWED: [&str; 11] = [
 
 const INERT: [&str; 5] = ["material", "normal", "params", "smoothnormal", "texcoord"];
 
-const UNFOLLOWED: [Unfollowed; 1] = [Unfollowed {
-    name: "maxhullvert",
-    neutral: "-1",
-    instead: "is not followed: hulls keep all their corners",
-}];
-
 impl<'a> Assets<'a> {
     /// Finds all assets; files are not read yet.
     pub fn read(
         root: &'a Element,
         compiler: &Compiler,
         defaults: &Defaults<'a>,
+        max_hull_vertices: usize,
         remarks: &mut Remarks,
     ) -> Result<Assets<'a>, Error> {
-        let mut assets = Assets::default();
+        let mut assets = Assets { max_hull_vertices, ..Assets::default() };
         for element in root.all("asset").flat_map(|section| &section.children) {
             // Without a name, an asset has that of its file.
             let name = || {
@@ -84,7 +82,7 @@ impl<'a> Assets<'a> {
             let name = element.get("name").map(str::to_string).or_else(name).unwrap_or_default();
             let twice = match element.tag.as_str() {
                 "mesh" => {
-                    element.remark_on_others(&FOLLOWED, &INERT, &UNFOLLOWED, remarks);
+                    element.remark_on_others(&FOLLOWED, &INERT, &[], remarks);
                     let given = defaults.given(element, None)?;
                     let asset = MeshAsset { given, mesh: None, hull: None };
                     assets.meshes.insert(name, asset).is_some()
@@ -120,6 +118,22 @@ impl<'a> Assets<'a> {
         let found: String = name.chars().take(40).collect();
         let message = || geom.error("mesh", format!("there is no mesh {found:?}"));
         self.meshes.get(name).ok_or_else(message)
+    }
+
+    /// How many vertices of the hull of a mesh collide at most; 0 for all.
+    pub fn max_hull_vertices(&self, geom: &Element, name: &str) -> Result<usize, Error> {
+        let given = self.asset(geom, name)?.given.at("maxhullvert");
+        match given.number("maxhullvert")? {
+            None => Ok(self.max_hull_vertices),
+            Some(-1.0) => Ok(0),
+            Some(most) if most >= Polyhedron::LEAST_VERTICES as f64 && most.fract() == 0.0 => {
+                Ok(most as usize)
+            }
+            Some(_) => {
+                Err(given
+                    .error("maxhullvert", "must be -1, for all, or a whole number of at least 4"))
+            }
+        }
     }
 
     /// The hull of a mesh, before it is scaled.

@@ -258,6 +258,7 @@ impl<'a> Reader<'a> {
             let mesh = mesh.filter(|_| !mirrored);
             let mut solid = collider(element, Shape::Convex(hull), scale, pose);
             solid.mesh = mesh;
+            solid.max_hull_vertices = Some(assets.max_hull_vertices(element, name)?);
             form = Form::Solid(solid);
         }
         if !massive {
@@ -460,5 +461,6 @@ fn collider(
         made_of: None,
         filter: Filter::default(),
         mesh: None,
+        max_hull_vertices: None,
     }
 }

@@ -32,17 +32,27 @@ use defaults::Defaults;
 use reader::Reader;
 
 /// Reads the root element of a file; `name` stands for it in messages, what it refers to is looked for in
-/// `directory`.
-pub(super) fn read(root: Element, name: &str, directory: &Path) -> Result<Description, Error> {
-    describe(&include::resolve(root, directory)?, name, directory)
+/// `directory`. Hulls of meshes that say nothing else have at most `max_hull_vertices`, or all if that is 0.
+pub(super) fn read(
+    root: Element,
+    name: &str,
+    directory: &Path,
+    max_hull_vertices: usize,
+) -> Result<Description, Error> {
+    describe(&include::resolve(root, directory)?, name, directory, max_hull_vertices)
 }
 
-fn describe(root: &Element, name: &str, directory: &Path) -> Result<Description, Error> {
+fn describe(
+    root: &Element,
+    name: &str,
+    directory: &Path,
+    max_hull_vertices: usize,
+) -> Result<Description, Error> {
     let mut remarks = Remarks::default();
     root.remark_on_others(&[], &["model"], &[], &mut remarks);
     let compiler = Compiler::read(root, directory, &mut remarks)?;
     let defaults = Defaults::read(root)?;
-    let assets = Assets::read(root, &compiler, &defaults, &mut remarks)?;
+    let assets = Assets::read(root, &compiler, &defaults, max_hull_vertices, &mut remarks)?;
     let (settings, gravity, flags) = option::read(root, &mut remarks)?;
     let mut reader = Reader { compiler, defaults, assets, flags, remarks };
     reader.remark_on_defaults();

@@ -11,6 +11,7 @@ mod write;
 
 use std::collections::HashMap;
 
+use super::mesh::reduce_hulls;
 use crate::Error;
 use crate::assemble::{Description, HalfSpaceDescription, NamedMaterial, Owner};
 use crate::model::{ContactSolver, Integrator, Keyframe, Scene, Settings, StaggeredDerivative};
@@ -135,6 +136,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         let (q, v) = (table.list("q")?, table.list("v")?);
         description.keyframes.push(Keyframe { name, q, v, controls: table.list("controls")? });
     }
+    reduce_hulls(&mut description);
     let tables = Tables { half_spaces, shapes, bodies, contacts, actuators, equalities };
     Ok((description, tables))
 }

@@ -8,7 +8,7 @@ use nalgebra::Vector3;
 use super::toml_values::{field, list, number, string};
 use crate::Error;
 use crate::assemble::{ColliderDescription, Filter, Material};
-use crate::formats::mesh::Mesh;
+use crate::formats::mesh::{MAX_HULL_VERTICES, Mesh, check_limit};
 use crate::formats::reach;
 use crate::model::{HeightField, Polyhedron, Shape};
 use crate::table::Table;
@@ -29,9 +29,10 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
     let mut fields = vec!["name", "position", "orientation"];
     fields.extend(SURFACE);
     fields.extend(kinds());
-    fields.extend(["scale", "spacing"]);
+    fields.extend(["scale", "spacing", "max_hull_vertices"]);
     table.only(&fields)?;
     let (shape, size) = read_kind(table)?;
+    let max_hull_vertices = read_limit(table)?;
     Ok(ColliderDescription {
         line: None,
         name,
@@ -43,6 +44,7 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
         made_of: read_made_of(table)?,
         filter: read_filter(table)?,
         mesh: table.string("mesh")?.map(|file| table.directory().join(file).display().to_string()),
+        max_hull_vertices,
     })
 }
 
@@ -104,6 +106,23 @@ fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
         table.demand(field, found > 0.0, "must be positive", found, "m")?;
     }
     Ok((shape, size))
+}
+
+/// How many vertices of the hull of a mesh collide at most; nothing for what is no mesh.
+fn read_limit(table: &Table) -> Result<Option<usize>, Error> {
+    const FIELD: &str = "max_hull_vertices";
+    let given = table.number(FIELD)?;
+    if !table.has("mesh") {
+        return match given {
+            Some(_) => Err(table.error(FIELD, "has a meaning for a mesh only")),
+            None => Ok(None),
+        };
+    }
+    let most = given.unwrap_or(MAX_HULL_VERTICES as f64);
+    let whole = (0.0..=f64::from(u32::MAX)).contains(&most) && most.fract() == 0.0;
+    table.demand(FIELD, whole, "must be a whole number", most, "")?;
+    check_limit(most as usize).map_err(|message| table.error(FIELD, message))?;
+    Ok(Some(most as usize))
 }
 
 /// One that has nothing but sizes: their list, or the only one.
@@ -187,6 +206,10 @@ pub(super) fn write(text: &mut String, shape: &ColliderDescription, name: &str, 
                 field(text, "mesh", &string(&mesh));
                 if *size != [1.0; 3] {
                     field(text, "scale", &list(size));
+                }
+                let most = shape.max_hull_vertices.unwrap_or(0);
+                if most != MAX_HULL_VERTICES {
+                    field(text, "max_hull_vertices", &most.to_string());
                 }
             }
             None => {

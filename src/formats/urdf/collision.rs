@@ -16,6 +16,7 @@ use crate::model::{Polyhedron, Shape};
 /// Reads shapes, and each mesh once.
 pub(super) struct Shapes {
     directory: PathBuf,
+    max_hull_vertices: usize,
     /// Hulls of files, or why there is none.
     hulls: HashMap<PathBuf, Result<Arc<Polyhedron>, String>>,
 }
@@ -29,8 +30,8 @@ struct Form {
 
 impl Shapes {
     /// Files are looked for from a directory on.
-    pub fn new(directory: &Path) -> Shapes {
-        Shapes { directory: directory.to_path_buf(), hulls: HashMap::new() }
+    pub fn new(directory: &Path, max_hull_vertices: usize) -> Shapes {
+        Shapes { directory: directory.to_path_buf(), max_hull_vertices, hulls: HashMap::new() }
     }
 
     /// Reads a shape; nothing, and a remark, if it has none that is followed.
@@ -71,6 +72,7 @@ impl Shapes {
             }
         };
         let pose = origin(element)?;
+        let is_hull = matches!(shape, Shape::Convex(_));
         Ok(Some(ColliderDescription {
             line: Some(element.line),
             name: String::new(),
@@ -82,6 +84,7 @@ impl Shapes {
             made_of: None,
             filter: Filter::default(),
             mesh,
+            max_hull_vertices: is_hull.then_some(self.max_hull_vertices),
         }))
     }
 

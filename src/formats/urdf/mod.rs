@@ -26,19 +26,19 @@ use link::Link;
 const TIME_STEP: f64 = 0.002;
 
 /// Reads the root element of a file; `name` stands for it in messages, what it refers to is looked for from
-/// `directory` on.
+/// `directory` on. Without limit if `max_hull_vertices` is 0.
 pub(super) fn read(
     root: &Element,
     name: &str,
     directory: &Path,
-    floating_base: bool,
+    (floating_base, max_hull_vertices): (bool, usize),
 ) -> Result<Description, Error> {
     let mut remarks = Remarks::default();
     remark_on_others(root, &mut remarks);
     let mut description = Description::new(name, Settings::new(TIME_STEP));
     description.strict = false;
     description.passes = true;
-    let mut shapes = Shapes::new(directory);
+    let mut shapes = Shapes::new(directory, max_hull_vertices);
     let links = read_links(root, &mut shapes, &mut remarks)?;
     let joints = read_joints(root, &links, &mut remarks)?;
     add_bodies(root, &links, &joints, floating_base, &mut description)?;

@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::geometry::{Geometry, UniformSolid, bounds_of_points};
+use super::geometry::{Geometry, UniformSolid};
 use super::triangulation::Triangulation;
 use crate::model::Polyhedron;
 
@@ -24,9 +24,7 @@ impl Geometry for Polyhedron {
     }
 
     fn reach(&self, size: [f64; 3], normal: Vector3<f64>) -> f64 {
-        let scaled = normal.component_mul(&Vector3::from(size));
-        let heights = self.vertices().iter().map(|v| -scaled.dot(v));
-        heights.fold(f64::NEG_INFINITY, f64::max)
+        -self.lowest(&normal.component_mul(&Vector3::from(size))).1
     }
 
     fn thickness(&self, size: [f64; 3]) -> f64 {
@@ -35,6 +33,9 @@ impl Geometry for Polyhedron {
 
     fn bounding_radius(&self, size: [f64; 3]) -> f64 {
         let scale = Vector3::from(size);
+        if scale.min() == scale.max() {
+            return scale.x * self.radius();
+        }
         let far = self.vertices().iter().map(|v| v.component_mul(&scale).norm());
         far.fold(0.0, f64::max)
     }
@@ -45,8 +46,10 @@ impl Geometry for Polyhedron {
         rotation: &Matrix3<f64>,
         position: &Vector3<f64>,
     ) -> [Vector3<f64>; 2] {
-        let scaled = self.vertices().iter().map(|v| v.component_mul(&size));
-        bounds_of_points(scaled.map(|v| position + rotation * v))
+        let along = |axis: usize| rotation.row(axis).transpose().component_mul(&size);
+        let low = Vector3::from_fn(|axis, _| self.lowest(&along(axis)).1);
+        let high = Vector3::from_fn(|axis, _| -self.lowest(&-along(axis)).1);
+        [position + (low + high) * 0.5, (high - low) * 0.5]
     }
 
     fn polyhedron(&self) -> Option<&Polyhedron> {
