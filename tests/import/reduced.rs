@@ -107,7 +107,7 @@ fn scene_files_say_it_beside_the_mesh() {
         let description = load(&format!(", max_hull_vertices = {most}")).unwrap();
         assert_eq!(vertices(&description, "ball"), expected);
         // Written and read again it is the same.
-        folder.write("again.toml", &description.to_toml(&folder.path("")));
+        folder.write("again.toml", &description.to_toml(folder.path("")));
         let again = Description::load(folder.path("again.toml"), LoadOptions::default()).unwrap();
         assert_eq!(vertices(&again, "ball"), expected);
         assert_eq!(again.warnings.len(), usize::from(expected < 200), "{:?}", again.warnings);

@@ -21,11 +21,20 @@ pub(in crate::formats) fn check_limit(most: usize) -> Result<(), String> {
     }
 }
 
+/// A hull that is reduced.
+struct Reduction {
+    /// Held, so that no other hull comes to its place in memory.
+    _whole: Arc<Polyhedron>,
+    reduced: Arc<Polyhedron>,
+    /// How far it falls short, m.
+    short: f64,
+}
+
 /// What was left out.
 #[derive(Default)]
 struct Reductions {
-    /// By the places of hulls in memory and the limit. Holds the hulls, so that no other comes to the place of one.
-    made: HashMap<(*const Polyhedron, usize), (Arc<Polyhedron>, Arc<Polyhedron>, f64)>,
+    /// By the places of hulls in memory and the limit.
+    made: HashMap<(*const Polyhedron, usize), Reduction>,
     most: usize,
     largest: usize,
     short: f64,
@@ -34,13 +43,12 @@ struct Reductions {
 
 impl Reductions {
     fn reduce(&mut self, hull: &Arc<Polyhedron>, most: usize) -> (Arc<Polyhedron>, f64) {
-        let (_, reduced, short) = self.made.entry((Arc::as_ptr(hull), most)).or_insert_with(|| {
+        let key = (Arc::as_ptr(hull), most);
+        let Reduction { reduced, short, .. } = self.made.entry(key).or_insert_with(|| {
             // What spans a volume too thin for so few stays whole.
-            let (reduced, short) = match hull.reduced(most) {
-                Ok((reduced, short)) => (Arc::new(reduced), short),
-                Err(_) => (hull.clone(), 0.0),
-            };
-            (hull.clone(), reduced, short)
+            let made = hull.reduced(most).map(|(reduced, short)| (Arc::new(reduced), short));
+            let (reduced, short) = made.unwrap_or_else(|_| (hull.clone(), 0.0));
+            Reduction { _whole: hull.clone(), reduced, short }
         });
         (reduced.clone(), *short)
     }
