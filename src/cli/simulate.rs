@@ -59,7 +59,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "OUT.html")]
     view: Option<PathBuf>,
     /// Threads on which groups of bodies that do not touch each other are solved, where they are many; the result does
-    /// not depend on it [default: all]
+    /// not depend on it [default: 1]
     #[arg(long)]
     threads: Option<usize>,
     /// Print a summary as one JSON object; the trajectory is written only with -o
@@ -83,7 +83,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     let mut scene =
         load_scene(&arguments.scene, &arguments.options, arguments.drive.settle.is_some())?;
-    let threads = output::threads(arguments.threads)?;
+    let threads = output::threads(Some(arguments.threads.unwrap_or(1)))?;
     let steps = run_length(&arguments.scene, scene.settings.time_step, arguments.steps)?;
     for path in arguments.output.iter().chain(&arguments.view) {
         whole_files::check_place(path)?;
