@@ -35,10 +35,6 @@ const NEWTON_ITERATIONS: usize = 12;
 const HALVINGS: i32 = 10;
 /// Rounds of sweeps and Newton; sweeps grow fourfold from one to the next.
 const ROUNDS: usize = 4;
-/// Steps of a damped descent. Most problems that need one take fewer than 30.
-const DAMPED_ITERATIONS: usize = 60;
-/// Damping that a descent starts with, and its least and largest; relative to the diagonal.
-const DAMPING: (f64, f64, f64) = (1e-3, 1e-9, 1e3);
 /// Sweeps of the first round.
 const FIRST_SWEEPS: usize = 3;
 /// Of many trees, which are not polished by an exact rule, Newton goes on to this residual while it falls.
@@ -109,7 +105,7 @@ pub(in crate::argmin::contact) struct Search {
     /// What found the best impulses.
     stage: Stage,
     /// Iterations at most.
-    most: usize,
+    pub(super) most: usize,
     /// Whether Newton ends with the first step that does not halve the residual: of many trees, while there is another
     /// method that goes on from there.
     hasty: bool,
@@ -508,37 +504,6 @@ impl Search {
         self.state.follow(data);
     }
 
-    /// Newton with damping (Levenberg, Marquardt), that only takes steps that lower the residual. With
-    /// nearly redundant contacts (a box that lands almost flat) the solution at guessed modes is far
-    /// off, and full steps go round in a circle. Starts and ends at the best iterate.
-    fn descend(
-        &mut self,
-        data: &ContactData<f64>,
-        scale: f64,
-        enough: f64,
-        best: &mut f64,
-        iterations: &mut usize,
-    ) {
-        let (mut damping, least, most) = DAMPING;
-        for _ in 0..DAMPED_ITERATIONS {
-            if *best <= enough || damping > most || *iterations >= self.most {
-                break;
-            }
-            *iterations += 1;
-            self.guess_modes(data);
-            let before = *best;
-            if self.state.newton_step(data, Selection::Damped(damping), &[]).is_some() {
-                self.keep_best(data, scale, best);
-            }
-            if *best < before {
-                damping = (0.1 * damping).max(least);
-            } else {
-                damping *= 4.0;
-                self.return_to_best(data);
-            }
-        }
-    }
-
     /// A Newton step at the modes that the natural map suggests, shortened until the residual falls;
     /// the full one if it falls nowhere, since there modes have to change first. False if it is
     /// singular.
@@ -578,7 +543,7 @@ impl Search {
         self.state.follow(data);
     }
 
-    fn keep_best(&mut self, data: &ContactData<f64>, scale: f64, best: &mut f64) {
+    pub(super) fn keep_best(&mut self, data: &ContactData<f64>, scale: f64, best: &mut f64) {
         let residual = self.residual(data, scale);
         if residual < *best {
             *best = residual;

@@ -2,6 +2,7 @@
 
 mod carried;
 pub(super) mod cascade;
+mod damped_newton;
 mod friction_first;
 mod gauss_seidel;
 pub(super) mod newton;
