@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use stiction::assemble::Description;
 use stiction::model::{Scene, Solid};
-use stiction::simulation::Rollout;
+use stiction::simulation::{Rollout, StepMemory};
 use stiction::verify::{Gradcheck, StepProgram};
 
 use crate::random::Random;
-use crate::scenes::scene;
+use crate::scenes::{on_floor, scene};
 
 /// Boxes and balls of steel and of wood, of one surface of its own and of none, thrown onto each other on a floor of
 /// rubber; `with` says how each of these is written.
@@ -229,4 +229,21 @@ fn wrong_materials_are_refused() {
         let error = Scene::parse(&text(materials, surface), "scene.toml").unwrap_err().to_string();
         assert!(error.contains(says), "{error}, expected {says}");
     }
+}
+
+/// A material alone makes no pairs: one body on the ground remembers what it did without.
+#[test]
+fn a_material_that_no_two_colliders_have_costs_nothing() {
+    let cube = "[[body]]\nname = 'cube'\nmass = 1\nposition = [0, 0, 0.1]\n";
+    let [plain, made] = ["", ", material = 'steel'"].map(|material| {
+        let shape = format!("shape = {{ box = [0.1, 0.1, 0.1]{material} }}\n");
+        scene(&on_floor(&format!(
+            "simulation.time_step = 0.01\n[[contact]]\nmu = 0.5\n[[material]]\nname = 'steel'\nmu = 0.5\n{cube}{shape}"
+        )))
+    });
+    for scene in [&plain, &made] {
+        assert!(!scene.model.colliders_touch());
+        assert_eq!(scene.model.shared_remembered_points(), 0);
+    }
+    assert_eq!(StepMemory::<f64>::numbers(&made.model), StepMemory::<f64>::numbers(&plain.model));
 }

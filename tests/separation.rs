@@ -174,6 +174,58 @@ fn what_has_no_place_is_refused() {
     }
 }
 
+/// What could not be parted is said to be, where it is no error.
+#[test]
+fn what_has_no_place_is_not_said_to_have_one() {
+    let walls = [("left", 1), ("right", -1)].map(|(name, x)| {
+        format!("[[half_space]]\nname = '{name}'\nnormal = [{x}, 0, 0]\noffset = -0.2\n")
+    });
+    let roomy = text(&(body("ball", 1.0, "sphere = 0.1", [0.0, 0.0, 0.1]) + &walls.concat()));
+    let scene = Scene::parse(&roomy, "scene.toml").unwrap();
+    let mut description = Description::of(&scene, &scene.parameters, "narrow.toml");
+    for wall in description.half_spaces.iter_mut().filter(|wall| wall.name != "floor") {
+        wall.offset = -0.08;
+    }
+    (description.strict, description.push_overlaps) = (false, true);
+    let narrow = description.scene().unwrap();
+    let said: Vec<String> = narrow.warnings.iter().map(ToString::to_string).collect();
+    assert!(said[0].contains("2 could not be pushed apart in"), "{said:?}");
+    assert!(said.iter().any(|said| said.contains("found no place for both")), "{said:?}");
+}
+
+/// A link that turns moves as far as its middle does.
+#[test]
+fn what_moves_furthest_is_said_of_joints_too() {
+    let link = "[[shape]]\nname = 'block'\nbox = [0.1, 0.1, 0.1]\nposition = [0.5, 0, 0.5]\n\
+        [[body]]\nname = 'link'\nmass = 1\ninertia = 0.1\ncenter_of_mass = [0.5, 0, 0]\nposition = [0, 0, 0.5]\n\
+        joint = { type = 'revolute', axis = [0, 0, 1], q = [0.3] }\n\
+        [[body.shape]]\nname = 'tip'\nposition = [0.5, 0, 0]\nsphere = 0.08\n";
+    let scene = pushed(&text(link));
+    holds(&scene);
+    let said = scene.warnings[0].to_string();
+    // The chord.
+    let way = 2.0 * 0.5 * (0.5 * (scene.state.q[0] - 0.3)).sin().abs();
+    assert!(
+        way > 0.01 && said.contains(&format!("\"link\" the furthest, by {way:.3e} m")),
+        "{said}"
+    );
+}
+
+/// Only what may touch counts: the slats of a grate are no pairs.
+#[test]
+fn many_shapes_that_cannot_touch_are_no_reason_to_refuse() {
+    let slats: String = (0..2100)
+        .map(|k| {
+            format!(
+                "[[shape]]\nname = 's{k}'\nbox = [10, 0.004, 0.05]\nposition = [0, {}, 0.1]\n",
+                0.01 * k as f64
+            )
+        })
+        .collect();
+    let scene = text(&(slats + &body("ball", 1.0, "sphere = 0.1", [0.0, 0.0, 0.3])));
+    assert_eq!(Scene::parse(&scene, "scene.toml").unwrap().warnings, []);
+}
+
 #[test]
 fn more_pairs_than_memory_are_refused_before_anything_is_kept() {
     let bodies: String = (0..2100)
@@ -198,6 +250,19 @@ fn settling_pushes_and_nothing_else_does() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("1 pair of shapes started in each other, \"a-b\""), "{said}");
     assert!(output.status.success(), "{said}");
+    let rows = String::from_utf8(output.stdout).unwrap();
+    let start: Vec<f64> =
+        rows.lines().nth(1).unwrap().split(',').map(|x| x.parse().unwrap()).collect();
+    near(&start, &[0.0, -0.05, 0.15], 1e-6);
+    // Of a keyframe what is in each other there, not where the file starts.
+    let apart = plain.replace("[0.1, 0.0, 0.1]", "[0.5, 0.0, 0.1]");
+    let keyframe =
+        "[[keyframe]]\nname = 'in'\nq = [0, 0, 0.1, 1, 0, 0, 0, 0.1, 0, 0.1, 1, 0, 0, 0]\n";
+    folder.write("scene.toml", &(apart + keyframe));
+    let options = ["--settle", "0.01", "--keyframe", "in"];
+    let output = folder.run(&[&command[..], &options].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("1 pair of shapes started in each other, \"a-b\""), "{said}");
     let rows = String::from_utf8(output.stdout).unwrap();
     let start: Vec<f64> =
         rows.lines().nth(1).unwrap().split(',').map(|x| x.parse().unwrap()).collect();

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use nalgebra::{Matrix3, Vector3};
 
 use super::fault::{Fault, Owner};
-use super::{ColliderDescription, Description};
+use super::{ColliderDescription, Description, Material, NamedMaterial};
 use crate::Error;
 use crate::model::{ContactSolver, JointKind, Model, Pair};
 
@@ -31,6 +31,11 @@ impl Description {
         for (k, half_space) in self.half_spaces.iter().enumerate() {
             check(Owner::HalfSpace(k), "normal", &half_space.normal)?;
             check(Owner::HalfSpace(k), "offset", &[half_space.offset])?;
+        }
+        for NamedMaterial { material: Material { mu, mu_static, restitution }, .. } in
+            &self.materials
+        {
+            check(Owner::Scene, "material", &[*mu, mu_static.unwrap_or(*mu), *restitution])?;
         }
         for (k, shape) in self.colliders.iter().enumerate() {
             collider(Owner::Collider(k), shape)?;

@@ -174,7 +174,8 @@ pub struct ColliderDescription {
     pub filter: Filter,
     /// The file its mesh came from.
     pub mesh: Option<String>,
-    /// Of a mesh, how many vertices of its hull collide at most, 4 or more; 0 for all. Nothing for what is no mesh.
+    /// Of a mesh, how many vertices of its hull collide at most, 4 or more; 0 for all. Nothing for what is no mesh. What
+    /// reads files reduces `shape` to it; a description made otherwise is taken as it is.
     pub max_hull_vertices: Option<usize>,
 }
 

@@ -26,9 +26,13 @@ impl Placed<'_> {
     }
 }
 
-/// The shapes whose enclosing balls overlap, two and two, in ascending order: by sorting along one axis. Nothing if there
-/// are more than `most`.
-pub(super) fn near(places: &[Placed], most: usize) -> Option<Vec<(usize, usize)>> {
+/// The shapes that may touch and whose enclosing balls overlap, two and two, in ascending order: by sorting along one axis.
+/// Nothing if there are more than `most`.
+pub(super) fn near(
+    places: &[Placed],
+    most: usize,
+    may_touch: impl Fn(usize, usize) -> bool,
+) -> Option<Vec<(usize, usize)>> {
     let places = places.iter().enumerate();
     let balls =
         places.map(|(k, place)| (k, place.position, place.shape.bounding_radius(place.size)));
@@ -43,11 +47,12 @@ pub(super) fn near(places: &[Placed], most: usize) -> Option<Vec<(usize, usize)>
         let begins =
             |ball: &&(usize, Vector3<f64>, f64)| ball.1[axis] - ball.2 <= center[axis] + radius;
         for &(b, other, other_radius) in balls[place + 1..].iter().take_while(begins) {
-            if (other - center).norm() <= radius + other_radius {
+            let pair = (a.min(b), a.max(b));
+            if (other - center).norm() <= radius + other_radius && may_touch(pair.0, pair.1) {
                 if near.len() == most {
                     return None;
                 }
-                near.push((a.min(b), a.max(b)));
+                near.push(pair);
             }
         }
     }

@@ -7,10 +7,10 @@
 //!
 //! which is the contact problem of a step of one second that starts at rest, without gravity, forces, friction and
 //! rebound, in which all of a penetration is undone: the same solver, and the same points. Nothing gets a velocity from
-//! it. A round turns nothing by more than [`MOST_TURN`], beyond which arms are other ones; the next makes the rest of it.
+//! it. A round turns no joint by more than [`MOST_TURN`], beyond which arms are other ones; the next makes the rest of it.
 
 use crate::contact::{Contacts, Impulses};
-use crate::dynamics::FreeMotion;
+use crate::dynamics::{FreeMotion, Kinematics};
 use crate::model::{Joint, JointSlots, Model, Parameters, Scene, Settings, Solid, System};
 use crate::state::State;
 
@@ -18,7 +18,7 @@ use crate::state::State;
 const CLOSED: f64 = 1e-6;
 /// Rounds at most: what can be parted at once takes three or four, what is packed a dozen.
 const ROUNDS: usize = 100;
-/// The largest turn in a round, rad.
+/// The largest turn of a joint in a round, rad.
 const MOST_TURN: f64 = 0.3;
 /// Loops are closed again up to this, m or rad, in so many Newton steps at most.
 const LOOPS: (f64, usize) = (1e-13, 6);
@@ -32,6 +32,8 @@ pub(super) struct Separation {
     /// The pairs that started in each other, and the deepest of them with its depth, m.
     pub pairs: usize,
     pub deepest: Option<(usize, f64)>,
+    /// The pairs that still are.
+    pub left: usize,
 }
 
 /// A scene without anything that moves it or holds it back.
@@ -53,7 +55,7 @@ pub(super) fn separate(scene: &Scene) -> Separation {
     let mut state = State { q: scene.state.q.clone(), v };
     let mut impulses = vec![Impulses::default(); model.trees.len()];
     let (mut reach, mut rounds) = (0.0, 0);
-    let (mut pairs, mut deepest) = (0, None);
+    let (mut pairs, mut deepest, mut left) = (0, None, 0);
     for round in 0..=ROUNDS {
         slack.start(&state, reach);
         let Slack { parameters, settings, motion, contacts, .. } = &mut slack;
@@ -72,18 +74,24 @@ pub(super) fn separate(scene: &Scene) -> Separation {
         if round == 0 {
             (pairs, deepest) = (deep.len(), most);
         }
+        left = deep.len();
         let Some((_, depth)) = most else { break };
         if round == ROUNDS {
             break;
         }
         // Neighbours as far as this may be what is pushed into next.
         reach = depth;
+        let before = state.clone();
         slack.displace(&mut state);
         slack.close_loops(&mut state);
+        // Where nothing gives, nothing will.
+        if state.q == before.q {
+            break;
+        }
         rounds = round + 1;
     }
     state.v.clone_from(&scene.state.v);
-    Separation { state, rounds, pairs, deepest }
+    Separation { state, rounds, pairs, deepest, left }
 }
 
 impl<'a> Slack<'a> {
@@ -127,21 +135,30 @@ impl<'a> Slack<'a> {
     /// Moves all trees by their velocities, over a second or as far as they may turn at once.
     fn displace(&self, state: &mut State<f64>) {
         let start = state.clone();
+        let share = |most: f64| if most > MOST_TURN { MOST_TURN / most } else { 1.0 };
+        // What loops hold together moves together.
+        let looped = !self.model.equalities.is_empty();
+        let all = (0..self.model.trees.len()).map(|tree| self.largest_turn(tree));
+        let common = if looped { share(all.fold(0.0, f64::max)) } else { 1.0 };
         for (index, tree) in self.model.trees.iter().enumerate() {
             let mut velocity = self.contacts.velocities[tree.v.clone()].to_vec();
-            let joints = tree.bodies.iter().map(|&body| &self.model.bodies[body].joint);
-            let turns = joints.map(|&Joint { kind, v, .. }| {
-                let first = v - tree.v.start;
-                let turning = &velocity[first + kind.translations()..first + kind.nv()];
-                turning.iter().map(|w| w * w).sum::<f64>().sqrt()
-            });
-            let most = turns.fold(0.0, f64::max);
-            let share = if most > MOST_TURN { MOST_TURN / most } else { 1.0 };
+            let share = if looped { common } else { share(self.largest_turn(index)) };
             velocity.iter_mut().for_each(|v| *v *= share);
             // A turn about one axis is always found.
             let _found = self.motion.advance(self.model, index, &velocity, false, state);
         }
         state.v.copy_from_slice(&start.v);
+    }
+
+    /// By how much a joint of a tree turns the most, rad.
+    fn largest_turn(&self, tree: usize) -> f64 {
+        let joints =
+            self.model.trees[tree].bodies.iter().map(|&body| &self.model.bodies[body].joint);
+        let turns = joints.map(|&Joint { kind, v, .. }| {
+            let turning = &self.contacts.velocities[v + kind.translations()..v + kind.nv()];
+            turning.iter().map(|w| w * w).sum::<f64>().sqrt()
+        });
+        turns.fold(0.0, f64::max)
     }
 
     /// Closes the loops that a displacement has opened.
@@ -178,11 +195,16 @@ fn thickness(scene: &Scene, pair: usize) -> f64 {
 impl Separation {
     /// What was done, in words.
     pub fn sentence(&self, scene: &Scene) -> String {
-        let Scene { model, state, .. } = scene;
+        let Scene { model, parameters, state, .. } = scene;
+        let places = [state, &self.state].map(|state| Kinematics::new(model, parameters, state));
+        // By the centre of mass: a link on a hinge moves too.
         let moved = |k: usize| {
-            let Joint { kind, q, .. } = model.bodies[k].joint;
-            let change = |i: usize| self.state.q[q + i] - state.q[q + i];
-            (0..kind.translations()).map(|i| change(i) * change(i)).sum::<f64>().sqrt()
+            let center = parameters.center_of_mass(model, k);
+            let [before, after] = places.each_ref().map(|places| {
+                let body = &places.bodies[k];
+                body.position + body.rotation * center
+            });
+            (after - before).norm()
         };
         let all = (0..model.bodies.len()).map(|k| (k, moved(k)));
         let (body, way) = all.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
@@ -190,9 +212,13 @@ impl Separation {
         let several = |count: usize, what: &str| {
             format!("{count} {what}{}", if count == 1 { "" } else { "s" })
         };
+        let done = match self.left {
+            0 => "all were pushed apart".to_string(),
+            left => format!("{left} could not be pushed apart"),
+        };
         format!(
-            "{} of shapes started in each other, {:?} the deepest, by {depth:.3e} m; all were pushed apart in {}, {:?} \
-             the furthest, by {way:.3e} m",
+            "{} of shapes started in each other, {:?} the deepest, by {depth:.3e} m; {done} in {}, {:?} the furthest, by \
+             {way:.3e} m",
             several(self.pairs, "pair"),
             model.pair_name(pair),
             several(self.rounds, "round"),

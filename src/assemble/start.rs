@@ -73,7 +73,8 @@ fn places<'a>(scene: &'a Scene, state: &State<f64>) -> Vec<Placed<'a>> {
 /// The shapes that touch and start too deep in each other. An error if so many are near each other that no memory holds
 /// what they would do.
 fn overlaps(model: &Model, places: &[Placed]) -> Result<Vec<Overlap>, Fault> {
-    let near = overlap::near(places, MOST_NEAR).ok_or_else(|| {
+    let may_touch = |a, b| model.pair(Solid::Collider(a), b).is_some();
+    let near = overlap::near(places, MOST_NEAR, may_touch).ok_or_else(|| {
         let message = format!(
             "more than {MOST_NEAR} pairs of its {} shapes are within reach of each other; at four points each and \
              {POINT_BYTES} bytes a point their contacts would take more than {} GB: spread them out",
@@ -82,9 +83,7 @@ fn overlaps(model: &Model, places: &[Placed]) -> Result<Vec<Overlap>, Fault> {
         );
         Fault::new(Owner::Scene, "body", message)
     })?;
-    let near = near.into_iter();
-    let touching = near.filter(|&(a, b)| model.pair(Solid::Collider(a), b).is_some());
-    let deep = touching.filter_map(|(first, second)| {
+    let deep = near.into_iter().filter_map(|(first, second)| {
         let depth = overlap::depth(&places[first], &places[second]);
         let thickness = overlap::least_thickness(&places[first], &places[second]);
         (depth > SHALLOW * thickness).then_some(Overlap { first, second, depth, thickness })
@@ -180,11 +179,10 @@ impl Description {
 
     /// Pushes apart what starts too deep in something, where the description says so, and says what was done.
     pub(super) fn push_apart(&self, scene: &mut Scene) -> Result<(), Fault> {
-        if self.push_overlaps && !too_deep(scene, true)?.is_empty() {
-            let separation = separate(scene);
-            let message = separation.sentence(scene);
+        if self.push_overlaps
+            && let Some(message) = push_apart(scene)?
+        {
             scene.warnings.push(Error::input(&self.name, None, "overlap", message));
-            scene.state = separation.state;
         }
         Ok(())
     }
@@ -220,6 +218,31 @@ impl Description {
         }
         scene.warnings.extend(warnings);
         Ok(())
+    }
+}
+
+/// Pushes apart what starts too deep in something, if anything does; says what was done.
+fn push_apart(scene: &mut Scene) -> Result<Option<String>, Fault> {
+    if too_deep(scene, true)?.is_empty() {
+        return Ok(None);
+    }
+    let separation = separate(scene);
+    let message = separation.sentence(scene);
+    scene.state = separation.state;
+    Ok(Some(message))
+}
+
+impl Scene {
+    /// Pushes apart the shapes that are too deep in each other in the state of the scene, as `overlap = "push"` does at the
+    /// start of a file; says what was done, if anything was. `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// If so many shapes are near each other that no memory holds what they would do.
+    pub fn push_apart(&mut self, name: &str) -> Result<Option<Error>, Error> {
+        let error = |field: &str, message: &str| Error::input(name, None, field, message);
+        let pushed =
+            push_apart(self).map_err(|fault| fault.error(|_, field, said| error(field, said)))?;
+        Ok(pushed.map(|message| error("overlap", &message)))
     }
 }
 

@@ -25,8 +25,8 @@ pub(super) struct Arguments {
     /// The first link of a URDF floats; if left out, it is fixed to the world
     #[arg(long)]
     floating_base: bool,
-    /// How many vertices the hull of a mesh has for contact at most, 4 or more; 0 for all. If left out, 64, or what the file
-    /// says
+    /// How many vertices the hull of a mesh that does not say it itself (`maxhullvert`) has for contact at most, 4 or more; 0 for
+    /// all, 64 if left out
     #[arg(long, value_name = "N")]
     max_hull_vertices: Option<usize>,
     /// Print a summary as one JSON object; the scene is written only with -o

@@ -17,8 +17,8 @@ pub(super) struct SceneOptions {
     /// The first link of a URDF floats; if left out, it is fixed to the world
     #[arg(long)]
     pub floating_base: bool,
-    /// How many vertices the hull of a mesh of a URDF or MJCF has for contact at most, 4 or more; 0 for all. If left out,
-    /// 64, or what the file says
+    /// How many vertices the hull of a mesh of a URDF or MJCF that does not say it itself (`maxhullvert`) has for contact at
+    /// most, 4 or more; 0 for all, 64 if left out
     #[arg(long, value_name = "N")]
     pub max_hull_vertices: Option<usize>,
 }
@@ -42,7 +42,11 @@ pub(super) fn load_scene(
     let mut scene = Scene::load_with(path, load)?;
     warn(&scene);
     if let Some(keyframe) = &options.keyframe {
-        scene.start_at(keyframe, &path.display().to_string())?;
+        let name = path.display().to_string();
+        scene.start_at(keyframe, &name)?;
+        if push_overlaps && let Some(pushed) = scene.push_apart(&name)? {
+            output::warn(&pushed.to_string());
+        }
     }
     Ok(scene)
 }

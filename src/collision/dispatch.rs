@@ -59,7 +59,8 @@ pub fn witnesses<T: Real>(
     witnesses_from(&mut WarmStart::default(), shapes, poses, sizes, reach, out);
 }
 
-/// The same, from what an earlier search of the same pair has found.
+/// The same, from what an earlier search has found: a hint, which may come from any pair and changes no result. `sizes` and
+/// `reach` in m.
 pub fn witnesses_from<T: Real>(
     warm: &mut WarmStart,
     shapes: [&Shape; 2],

@@ -14,8 +14,8 @@
 //! round there too, but for corners and edges that meet the side or a rim (0.5 % of the radius). A height
 //! field has the points of its triangles, edges and nodes, found by their place in the grid.
 //!
-//! Sorting along one axis is enough to find what is near: scenes have tens of bodies. Of the shapes of many parts a
-//! polyhedron has a tree of patches, and the height field is a grid that needs none.
+//! Sorting along one axis is enough to find what is near in scenes of tens of bodies; more are sorted in bands along another.
+//! Of the shapes of many parts a polyhedron has a tree of patches, and the height field is a grid that needs none.
 
 mod box_box;
 mod capsule_capsule;

@@ -200,6 +200,9 @@ impl<T: Real> Detection<T> {
             self.warm.push((pair, warm));
         }
         self.candidates = candidates;
+        // The next step writes into the other list.
+        self.earlier.clear();
+        self.earlier.reserve(self.warm.capacity());
     }
 
     /// Looks as far as another one did in its last step, to say what [`reach`](Self::reach) does.

@@ -52,7 +52,9 @@ impl SweepAndPrune {
         pairs.clear();
         let [axis, across] = widest(bounds);
         let bands = Bands::new(bounds, across);
+        // A body is in two bands on average or in the first and last of its ends: nothing grows later.
         self.order.clear();
+        self.order.reserve(3 * bounds.len());
         for (k, i) in bounds.iter().enumerate() {
             let start = i.center[axis] - i.half[axis];
             self.order.extend(bands.of(i).map(|band| (band, start, k)));
@@ -62,13 +64,13 @@ impl SweepAndPrune {
             .sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
         for (place, &(band, _, i)) in self.order.iter().enumerate() {
             let end = bounds[i].center[axis] + bounds[i].half[axis];
+            let first = bands.first(&bounds[i]);
             for &(other, start, j) in &self.order[place + 1..] {
                 if other != band || start > end {
                     break;
                 }
                 // Of the bands that both are in, in the first.
-                let both = bands.first(&bounds[i]).max(bands.first(&bounds[j]));
-                if both == band && bounds[i].overlaps(&bounds[j]) {
+                if bounds[i].overlaps(&bounds[j]) && first.max(bands.first(&bounds[j])) == band {
                     pairs.push((i.min(j), i.max(j)));
                 }
             }

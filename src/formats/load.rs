@@ -27,6 +27,21 @@ impl LoadOptions {
         let wrong = |message| Error::input(name, None, "max_hull_vertices", message);
         check_limit(most).map(|()| most).map_err(wrong)
     }
+
+    /// What a scene file does not leave open is refused; `name` stands for it in messages.
+    fn refuse_for_scenes(&self, name: &str) -> Result<(), Error> {
+        let wrong = |field: &str, message: &str| Err(Error::input(name, None, field, message));
+        if self.floating_base {
+            let message = "only a URDF has a base that floats or not; in a scene a [[body]] without \
+                           parent and joint is free";
+            return wrong("floating_base", message);
+        }
+        if self.max_hull_vertices.is_some() {
+            let message = "only a URDF or MJCF leaves it open; a scene says it beside each mesh";
+            return wrong("max_hull_vertices", message);
+        }
+        Ok(())
+    }
 }
 
 /// Reads a text; the name stands for the file in messages, and for where the files it names are.
@@ -34,7 +49,10 @@ type Read = fn(&str, &str, LoadOptions) -> Result<Description, Error>;
 
 /// By the endings of their names, who reads the files of scenes: a format is a line here.
 const FORMATS: [(&str, Read); 4] = [
-    ("toml", |text, name, _| scene::describe(text, name)),
+    ("toml", |text, name, options| {
+        options.refuse_for_scenes(name)?;
+        scene::describe(text, name)
+    }),
     ("xml", Description::parse_xml),
     ("mjcf", Description::parse_xml),
     ("urdf", Description::parse_xml),
@@ -59,20 +77,7 @@ impl Scene {
         if reader(path).is_some_and(|(ending, _)| ending != "toml") {
             return Description::load(path, options)?.scene();
         }
-        if options.floating_base {
-            let message = "only a URDF has a base that floats or not; in a scene a [[body]] without \
-                           parent and joint is free";
-            return Err(Error::input(path.display().to_string(), None, "floating_base", message));
-        }
-        if options.max_hull_vertices.is_some() {
-            let message = "only a URDF or MJCF leaves it open; a scene says it beside each mesh";
-            return Err(Error::input(
-                path.display().to_string(),
-                None,
-                "max_hull_vertices",
-                message,
-            ));
-        }
+        options.refuse_for_scenes(&path.display().to_string())?;
         let text = crate::text::read(path, crate::text::MOST_BYTES)?;
         scene::scene(&text, &path.display().to_string(), options.push_overlaps)
     }

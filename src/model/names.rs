@@ -39,9 +39,9 @@ impl Model {
     /// The names of single parameters, in the order of their slots: `gravity/z`, `cube/mass`,
     /// `cube/center_of_mass/x`, `cube/inertia/xx`, `cube/half_extents/x`, `ball/radius`, `link/damping`,
     /// `floor-cube/mu`, `floor-cube/restitution`, and `floor-cube/mu_static` of a pair with two regimes.
-    /// Of materials `steel/mu`. Where colliders are so many that not every two are a pair with numbers of its own, those of surfaces: `cube/mu`,
-    /// and `contact/mu` of all that have none of their own. Then `floor/offset` and `floor/tilt/x` of half-spaces, and
-    /// `contact/relative_compliance`, in units of [`Settings::compliance`](super::Settings::compliance). Unused slots
+    /// Of materials `steel/mu`. Where colliders are so many that not every two are a pair with numbers of its own, those of
+    /// surfaces: `cube/mu`, and `contact/mu` of all that have none of their own. Then `floor/offset` and `floor/tilt/x` of
+    /// half-spaces, and `contact/relative_compliance`, in units of [`Settings::compliance`](super::Settings::compliance). Unused slots
     /// have none.
     pub fn parameter_names(&self) -> Vec<String> {
         self.named_slots().into_iter().map(|(name, _)| name).collect()

@@ -1,8 +1,9 @@
 //! The surface of a polyhedron as a tree of patches, each with a ball about its vertices and a cone about its normals
 //! (`JohnsonCohen01`): what is the furthest along a direction, or above a face, is found without looking at all.
 //!
-//! A search goes to the most promising patch first and leaves out what a bound says cannot count. Bounds hold up to
-//! rounding, so that what is found is what looking at everything would find, whatever the order.
+//! A search goes to the most promising patch first and leaves out what a bound says cannot count. Bounds hold up to rounding
+//! and to how far corners are from the planes of their faces, so that who leaves out what is lower by more than that finds what
+//! looking at everything would find, whatever the order.
 
 use std::ops::Range;
 
@@ -63,9 +64,11 @@ impl Patch {
         let square = way.norm_squared();
         let within = self.cos < 0.0 || along > 0.0 && along * along >= square * self.cos * self.cos;
         // Within the cone the length, else that times the cosine of the angle to it; a choice of numbers, not of a way.
+        // Beside the axis by itself: squares would cancel.
+        let beside = (way - self.axis * along).norm_squared();
         let (across, cos, sin) =
-            if within { (square, 0.0, 1.0) } else { (square - along * along, self.cos, self.sin) };
-        along * cos + across.max(0.0).sqrt() * sin
+            if within { (square, 0.0, 1.0) } else { (beside, self.cos, self.sin) };
+        along * cos + across.sqrt() * sin
     }
 }
 
@@ -153,13 +156,16 @@ impl Patches {
     ) -> Patch {
         let own = &self.order[range.clone()];
         let all = || own.iter().flat_map(|&vertex| &normals[vertex]);
-        let axis = sum(all()).try_normalize(0.0).unwrap_or_else(Vector3::z);
+        let axis = sum(all()).try_normalize(0.0).filter(|axis| axis.iter().all(|x| x.is_finite()));
+        let axis = axis.unwrap_or_else(Vector3::z);
         let higher =
             |a: Vector3<f64>, b: Vector3<f64>| if axis.dot(&b) > axis.dot(&a) { b } else { a };
         let points = || own.iter().map(|&vertex| vertices[vertex]);
         let top = points().reduce(higher).unwrap_or_default();
         let radius = points().map(|point| (point - top).norm()).fold(0.0, f64::max);
-        let cos = all().map(|normal| axis.dot(normal)).fold(1.0, f64::min);
+        // A normal that is no number tells nothing: it is about every direction.
+        let cos = all().map(|normal| axis.dot(normal));
+        let cos = cos.fold(1.0, |least: f64, cos| if cos.is_nan() { -1.0 } else { least.min(cos) });
         // Beyond a half-sphere, a cone need not have the arc between two of its normals.
         let cos = if cos > ROUNDING { cos - ROUNDING } else { -1.0 };
         let sin = (1.0 - cos * cos).sqrt();

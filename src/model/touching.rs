@@ -1,10 +1,10 @@
 //! Which solids touch, and with which numbers.
 //!
 //! A half-space with a collider, and two colliders that a `[[contact]]` names, are a [`Pair`](super::Pair) with numbers
-//! of its own, but where both are made of a `[[material]]` and no `[[contact]]` names them: those share the numbers of
-//! their materials, of which the larger count, and so do two colliders made of materials, which are no pair. Of other colliders there are as many pairs as the square of their number. Up to
-//! [`MOST_OWN`](super::MOST_OWN) each is a pair of its own too, so that its numbers can be told from those of any
-//! other. Beyond, nothing is stored for two colliders: the broad phase finds those that are near, [`Filters`] say which
+//! of its own. Where both are made of a `[[material]]` and no `[[contact]]` names them, they share the numbers of
+//! their materials, of which the larger count; two colliders are no pair then. Of other colliders there are as many pairs as
+//! the square of their number. Up to [`MOST_OWN`](super::MOST_OWN) each is a pair of its own too, so that its numbers can be
+//! told from those of any other. Beyond, nothing is stored for two colliders: the broad phase finds those that are near, [`Filters`] say which
 //! of them touch, and of the numbers of their two surfaces the larger count. A scene then grows with its shapes, and a
 //! step with what is near.
 
@@ -120,13 +120,18 @@ impl Model {
     /// Whether any two colliders can touch.
     pub fn colliders_touch(&self) -> bool {
         let last = self.pairs.last().map(|pair| pair.first);
-        matches!(last, Some(Solid::Collider(_))) || self.shared.is_some()
+        matches!(last, Some(Solid::Collider(_))) || self.colliders_share()
+    }
+
+    /// Whether two colliders can touch that are no pair with numbers of its own.
+    fn colliders_share(&self) -> bool {
+        let surfaces = self.shared.as_ref().map_or(&[][..], |shared| &shared.surface);
+        self.colliders.len() > 1 && surfaces.iter().any(Option::is_some)
     }
 
     /// Every index of a pair is below.
     pub fn pair_end(&self) -> usize {
-        let shared = self.shared.as_ref().map_or(0, |_| self.colliders.len().pow(2));
-        self.pairs.len() + shared
+        self.pairs.len() + if self.colliders_share() { self.colliders.len().pow(2) } else { 0 }
     }
 
     /// Whether contacts of a pair that are at rest have a coefficient of friction of their own.
@@ -187,7 +192,7 @@ impl Model {
 
     /// How many impulses all other pairs together are remembered with: twice as many as their shapes have points.
     pub fn shared_remembered_points(&self) -> usize {
-        if self.shared.is_none() {
+        if !self.colliders_share() {
             return 0;
         }
         let points = self.colliders.iter().map(|collider| collider.shape.contact_points());

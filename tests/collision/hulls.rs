@@ -51,6 +51,22 @@ static HULLS: LazyLock<Vec<Shape>> = LazyLock::new(|| {
     [round, lens, needle, prism, rough, scattered].iter().map(|points| hull(points)).collect()
 });
 
+/// A prism whose corners are not in the planes of its faces, as of a mesh in single precision.
+static UNEVEN: LazyLock<Shape> = LazyLock::new(|| {
+    let mut random = Random(402);
+    let points: Vec<_> = (0..80)
+        .map(|k| {
+            let angle = std::f64::consts::TAU * (k / 2) as f64 / 40.0;
+            let z = if k % 2 == 0 { -0.3 } else { 0.3 } + random.uniform(-4e-7, 4e-7);
+            Vector3::new(angle.cos(), angle.sin(), z)
+        })
+        .collect();
+    let shape = hull(&points);
+    // Of as many vertices as are searched.
+    assert!(polyhedron(&shape).vertices().len() > 64);
+    shape
+});
+
 fn polyhedron(shape: &Shape) -> &Polyhedron {
     shape.polyhedron().unwrap().0
 }
@@ -221,11 +237,39 @@ fn where_a_search_begins_does_not_matter() {
     assert!(touching * 4 > steps, "{touching} of {steps}");
 }
 
+/// Face on face, tilted by less and by more than faces are uneven by.
+#[test]
+fn uneven_faces_are_found_from_anywhere_alike() {
+    let shapes = [&*UNEVEN, &*UNEVEN];
+    let mut random = Random(405);
+    let (mut warm, mut foreign) = (WarmStart::default(), WarmStart::default());
+    let mut touching = 0;
+    for case in 0..400 {
+        let mut pair = Pair { shapes, ..Pair::aligned([[1.0; 3]; 2], [0.0; 3]) };
+        pair.positions[1] = Vector3::new(0.2, -0.1, 0.6 + random.uniform(-1e-6, 1e-6));
+        let tilt = [0.0, 1e-8, 1e-7, 1e-6][case % 4];
+        let pair = pair.turned(1, random.vector(tilt));
+        let cold = pair.witnesses(0.05);
+        touching += usize::from(!cold.is_empty());
+        for warm in [&mut warm, &mut foreign] {
+            let (poses, mut out) = (pair.poses(), Vec::new());
+            let [first, second] = &poses;
+            witnesses_from(warm, pair.shapes, [first, second], pair.sizes, 0.05, &mut out);
+            assert_eq!(out, cold, "{pair:?}");
+        }
+        // Of quite another place.
+        let far = pair.turned(0, random.vector(1.0));
+        let (poses, mut out) = (far.poses(), Vec::new());
+        witnesses_from(&mut foreign, far.shapes, [&poses[0], &poses[1]], far.sizes, 0.05, &mut out);
+    }
+    assert_eq!(touching, 400);
+}
+
 #[test]
 fn the_lowest_vertex_is_that_of_all() {
     let mut random = Random(404);
     let fine = hull(&spiral(3000));
-    for shape in HULLS.iter().chain([&fine]) {
+    for shape in HULLS.iter().chain([&fine, &*UNEVEN]) {
         let polyhedron = polyhedron(shape);
         let normals = polyhedron.faces().iter().map(|face| face.normal);
         let across = polyhedron.edges().iter().map(|edge| {

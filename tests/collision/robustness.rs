@@ -2,6 +2,7 @@
 
 use nalgebra::Vector3;
 use stiction::ad::Dual;
+use stiction::collision::{WarmStart, witnesses, witnesses_from};
 use stiction::model::Shape;
 
 use super::{BOX, CAPSULE, CYLINDER, DIRECTIONS, HILLS, Pair, SPHERE, more_shapes, shapes};
@@ -81,5 +82,21 @@ fn what_is_not_a_number_has_no_gap() {
         let mut pair = Pair::random(shapes, &mut Random(43), 0.5);
         pair.positions[1].y = f64::NAN;
         assert!(pair.witnesses(0.1).iter().all(|w| w.gap.is_nan()), "{shapes:?}");
+        // From wherever a search begins.
+        pair = Pair::random(shapes, &mut Random(43), 0.5);
+        let mut warm = WarmStart::default();
+        for rotation in [1.0, f64::NAN, f64::INFINITY] {
+            let mut poses = pair.poses();
+            poses[1].rotation *= rotation;
+            let [first, second] = &poses;
+            let (mut cold, mut found) = (Vec::new(), Vec::new());
+            witnesses(pair.shapes, [first, second], pair.sizes, 0.1, &mut cold);
+            witnesses_from(&mut warm, pair.shapes, [first, second], pair.sizes, 0.1, &mut found);
+            assert_eq!(cold.len(), found.len(), "{shapes:?}");
+            // Where there is a search, of two polyhedra, what is nowhere touches nothing.
+            let searched = pair.shapes.iter().all(|shape| shape.polyhedron().is_some());
+            let nowhere = rotation != 1.0 && searched;
+            assert!(!nowhere || cold.iter().all(|w| !w.gap.is_finite()), "{shapes:?} {cold:?}");
+        }
     }
 }

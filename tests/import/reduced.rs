@@ -45,7 +45,7 @@ fn a_mesh_has_the_mass_of_its_whole_hull() {
     let warned = warnings(&mjcf("", "", 500));
     let [warning] = &warned[..] else { panic!("{warned:?}") };
     assert!(
-        warning.starts_with("model.xml: max_hull_vertices: hulls of 1 meshes, the largest of 500 vertices, are reduced to at most 64")
+        warning.starts_with("model.xml: max_hull_vertices: hulls of meshes (1, the largest of 500 vertices) are reduced to at most 64")
             && warning.contains(" m (that of rock)"),
         "{warning}"
     );

@@ -7,7 +7,7 @@ use std::fmt::Write;
 pub(in crate::cli) enum Family {
     /// n cubes on each other
     Tower,
-    /// n rows of n bricks and one less in turn, each on two
+    /// n rows of n bricks and one less in turn, each on two but for the ends of the longer rows, which balance on an edge
     Wall,
     /// n boxes, balls, capsules and wedges, dropped in layers, turned by chance
     Heap,

@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use super::super::hull::Hull;
-use super::cutting_planes::{Batch, Cuts, NONE, SLACK, TIE, VERTICES};
+use super::cutting_planes::{Batch, Cuts, NONE, TIE, VERTICES, slack};
 use super::edge_pairs::{Pairs, best_edges};
 use crate::collision::Pose;
 use crate::model::{Patch, PatchSearch};
@@ -70,6 +70,11 @@ pub(super) fn separating(
     reach: f64,
     warm: &mut WarmStart,
 ) -> Option<Axes> {
+    // What is nowhere touches nothing, wherever the search begins.
+    let numbers = second.position.iter().chain(second.rotation.iter());
+    if !numbers.copied().all(f64::is_finite) {
+        return None;
+    }
     let seen = [*second, second.inverse()];
     let cuts =
         |body: usize| Cuts::new(&hulls[body], &hulls[1 - body], &seen[body], &warm.cuts[body]);
@@ -89,10 +94,11 @@ fn search<'a>(
     let thickness = hulls[0].thickness().min(hulls[1].thickness());
     let margin = |best: f64| MARGIN * (thickness + best.abs());
     // What was apart mostly still is, along the same axis.
-    let mut pairs = Pairs::new(hulls, second, reach);
+    let slack = slack(hulls, second);
+    let mut pairs = Pairs::new(hulls, second, reach, slack);
     pairs.begin(warm.edges);
     let [first, other] = cuts;
-    let mut faces = [BestFace::new(first, reach), BestFace::new(other, reach)];
+    let mut faces = [first, other].map(|cuts| BestFace::new(cuts, reach, slack));
     for (search, &face) in faces.iter_mut().zip(&warm.faces) {
         search.begin(face);
     }
@@ -150,9 +156,8 @@ struct BestFace<'a, 'b> {
 }
 
 impl<'a, 'b> BestFace<'a, 'b> {
-    fn new(cuts: &'a mut Cuts<'b>, reach: f64) -> Self {
-        let thickness = cuts.hull.thickness();
-        let (tie, slack) = (TIE * thickness, SLACK * thickness);
+    fn new(cuts: &'a mut Cuts<'b>, reach: f64, slack: f64) -> Self {
+        let tie = TIE * cuts.hull.thickness();
         let best = (0, f64::NEG_INFINITY);
         BestFace { cuts, reach, tie, slack, best, most: best.1, tied: false, apart: false }
     }
@@ -170,8 +175,11 @@ impl<'a, 'b> BestFace<'a, 'b> {
         polyhedron.search(self);
         if self.tied && !self.apart {
             // The first one, now that the best is known, whatever the order.
-            self.best.0 = usize::MAX;
+            let found = std::mem::replace(&mut self.best.0, usize::MAX);
             polyhedron.search(self);
+            if self.best.0 == usize::MAX {
+                self.best.0 = found;
+            }
         }
         (!self.apart).then_some(self.best)
     }
@@ -187,6 +195,8 @@ impl<'a, 'b> BestFace<'a, 'b> {
     fn take(&mut self, face: usize) {
         let plane = self.cuts.hull.plane(face);
         let separation = self.cuts.separation(&plane);
+        // What was tied no longer matters.
+        self.tied &= separation <= self.most + 2.0 * self.tie;
         self.tied |= face != self.best.0 && (separation - self.most).abs() <= 2.0 * self.tie;
         let earlier = separation >= self.most - self.tie && face < self.best.0;
         if separation > self.most + self.tie || earlier {

@@ -10,9 +10,16 @@ use crate::model::{Edge, Patch};
 /// nearly so in fine meshes.
 pub(super) const TIE: f64 = 1e-9;
 
-/// How far below the best an axis may be that is looked at all the same, as a fraction of the thickness: more than
-/// [`TIE`], and than rounding.
-pub(super) const SLACK: f64 = 4.0 * TIE;
+/// How far below the best an axis may be that is looked at all the same: more than [`TIE`] of the thickness, than rounding of
+/// what `second`, as the first sees it, is away, and than what faces are no planes by.
+pub(super) fn slack(hulls: [&Hull<f64>; 2], second: &Pose<f64>) -> f64 {
+    let scale = |hull: &Hull<f64>| hull.scale.max();
+    let uneven = |hull: &Hull<f64>| hull.polyhedron.unevenness() * scale(hull);
+    let radius = |hull: &Hull<f64>| hull.polyhedron.radius() * scale(hull);
+    let thickness = hulls.map(Hull::thickness);
+    4.0 * (TIE * thickness[0].max(thickness[1]) + uneven(hulls[0]) + uneven(hulls[1]))
+        + 16.0 * f64::EPSILON * (second.position.norm() + radius(hulls[0]) + radius(hulls[1]))
+}
 
 /// Vertices that bound separations, at most.
 pub(super) const VERTICES: usize = 4;

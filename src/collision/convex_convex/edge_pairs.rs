@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use super::super::hull::Hull;
-use super::cutting_planes::{Batch, Cuts, SLACK, TIE};
+use super::cutting_planes::{Batch, Cuts, TIE};
 use crate::collision::Pose;
 use crate::model::{Edge, Patch, PatchSearch};
 
@@ -19,17 +19,17 @@ pub(super) type Pair = ([usize; 2], f64, Vector3<f64>);
 /// far, and the normal; those that cannot separate by enough are left out.
 pub(super) fn best_edges<'a>(cuts: &mut [Cuts<'a>; 2], pairs: Pairs<'a>) -> Pairs<'a> {
     let [first, other] = cuts;
-    let polyhedron = first.hull.polyhedron;
-    let near = [Arc::default(); NEAR];
-    let mut search = FirstEdges { pairs, cuts: first, other, near, count: 0 };
-    polyhedron.search(&mut search);
-    search.pair();
-    if search.pairs.tied && !search.pairs.apart {
-        search.pairs.best.0 = [usize::MAX; 2];
-        polyhedron.search(&mut search);
-        search.pair();
+    let mut pairs = pairs;
+    pairs.search(first, other);
+    if pairs.tied && !pairs.apart {
+        // The first one, now that the best is known, whatever the order.
+        let found = std::mem::replace(&mut pairs.best.0, [usize::MAX; 2]);
+        pairs.search(first, other);
+        if pairs.best.0 == [usize::MAX; 2] {
+            pairs.best.0 = found;
+        }
     }
-    search.pairs
+    pairs
 }
 
 /// An edge of a polyhedron with the arc of its normals on the Gauss map, in the frame of the first.
@@ -79,15 +79,19 @@ pub(super) struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    pub fn new(hulls: [&'a Hull<'a, f64>; 2], second: &'a Pose<f64>, reach: f64) -> Self {
-        let thickness = hulls[0].thickness();
+    pub fn new(
+        hulls: [&'a Hull<'a, f64>; 2],
+        second: &'a Pose<f64>,
+        reach: f64,
+        slack: f64,
+    ) -> Self {
         Pairs {
             hulls,
             second,
             reach,
             enough: f64::NEG_INFINITY,
-            tie: TIE * thickness,
-            slack: SLACK * thickness,
+            tie: TIE * hulls[0].thickness(),
+            slack,
             best: ([0; 2], f64::NEG_INFINITY, Vector3::zeros()),
             most: f64::NEG_INFINITY,
             tied: false,
@@ -107,6 +111,34 @@ impl<'a> Pairs<'a> {
     /// What separates by less does not count.
     fn enough(&self) -> f64 {
         self.enough.max(self.most - self.slack)
+    }
+
+    /// Pairs what may separate of the first, some at a time, with what may of the second.
+    fn search(&mut self, first: &mut Cuts<'a>, other: &mut Cuts<'a>) {
+        let hull = first.hull;
+        let (mut near, mut count) = ([Arc::default(); NEAR], 0);
+        let take = |pairs: &mut Self, edge| {
+            near[count] = Arc::new(hull, edge);
+            count += 1;
+            if count == NEAR {
+                pairs.pair(&near, other);
+                count = 0;
+            }
+        };
+        hull.polyhedron.search(&mut EdgeSearch { pairs: self, cuts: first, take });
+        self.pair(&near[..count], other);
+    }
+
+    fn pair(&mut self, near: &[Arc], other: &mut Cuts<'a>) {
+        if near.is_empty() {
+            return;
+        }
+        let (hull, second) = (other.hull, self.second);
+        let take = |pairs: &mut Self, edge| {
+            let other = Arc::seen(hull, second, edge);
+            near.iter().for_each(|first| pairs.look(first, &other));
+        };
+        hull.polyhedron.search(&mut EdgeSearch { pairs: self, cuts: other, take });
     }
 
     fn look(&mut self, first: &Arc, other: &Arc) {
@@ -132,6 +164,7 @@ impl<'a> Pairs<'a> {
         let separation = normal.dot(&(other.start - first.start));
         let edges = [first.edge, other.edge];
         let [i, j] = self.best.0;
+        self.tied &= separation <= self.most + 2.0 * self.tie;
         self.tied |= edges != self.best.0 && (separation - self.most).abs() <= 2.0 * self.tie;
         let earlier = separation >= self.most - self.tie && (other.edge, first.edge) < (j, i);
         if separation > self.most + self.tie || earlier {
@@ -142,80 +175,25 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// Looks for edges of the first that may separate, and pairs some at a time with those of the second.
-struct FirstEdges<'a, 'b> {
-    pairs: Pairs<'b>,
-    cuts: &'a mut Cuts<'b>,
-    other: &'a mut Cuts<'b>,
-    near: [Arc; NEAR],
-    count: usize,
-}
-
-impl FirstEdges<'_, '_> {
-    fn take_all(&mut self, batch: &mut Batch) {
-        for edge in batch.drain() {
-            if self.cuts.edge_may_separate(edge, self.enough()) {
-                self.near[self.count] = Arc::new(self.cuts.hull, edge);
-                self.count += 1;
-                if self.count == NEAR {
-                    self.pair();
-                }
-            }
-        }
-    }
-
-    fn pair(&mut self) {
-        let polyhedron = self.other.hull.polyhedron;
-        let near = &self.near[..self.count];
-        if !near.is_empty() {
-            polyhedron.search(&mut SecondEdges { pairs: &mut self.pairs, cuts: self.other, near });
-        }
-        self.count = 0;
-    }
-}
-
-impl PatchSearch for FirstEdges<'_, '_> {
-    fn bound(&self, patch: &Patch) -> f64 {
-        self.cuts.above(patch)
-    }
-
-    fn enough(&self) -> f64 {
-        self.pairs.enough()
-    }
-
-    fn look(&mut self, vertices: &[usize]) -> bool {
-        let polyhedron = self.cuts.hull.polyhedron;
-        let mut batch = Batch::default();
-        let low = self.cuts.unscaled_low(self.enough());
-        for edge in vertices.iter().flat_map(|&vertex| polyhedron.own_edges(vertex)) {
-            if batch.add(edge, self.cuts.edge_height(edge, 0) > low) {
-                self.take_all(&mut batch);
-            }
-        }
-        self.take_all(&mut batch);
-        !self.pairs.apart
-    }
-}
-
-/// Looks for edges of the second that may separate with some of the first.
-struct SecondEdges<'a, 'b> {
+/// Looks for edges of the hull of the cuts that may separate.
+struct EdgeSearch<'a, 'b, Take> {
     pairs: &'a mut Pairs<'b>,
     cuts: &'a mut Cuts<'b>,
-    near: &'a [Arc],
+    /// What is done with them.
+    take: Take,
 }
 
-impl SecondEdges<'_, '_> {
+impl<'b, Take: FnMut(&mut Pairs<'b>, usize)> EdgeSearch<'_, 'b, Take> {
     fn take_all(&mut self, batch: &mut Batch) {
         for edge in batch.drain() {
-            if self.cuts.edge_may_separate(edge, self.enough()) {
-                let other = Arc::seen(self.cuts.hull, self.pairs.second, edge);
-                self.near.iter().for_each(|first| self.pairs.look(first, &other));
+            if self.cuts.edge_may_separate(edge, self.pairs.enough()) {
+                (self.take)(self.pairs, edge);
             }
         }
     }
 }
 
-impl PatchSearch for SecondEdges<'_, '_> {
+impl<'b, Take: FnMut(&mut Pairs<'b>, usize)> PatchSearch for EdgeSearch<'_, 'b, Take> {
     fn bound(&self, patch: &Patch) -> f64 {
         self.cuts.above(patch)
     }

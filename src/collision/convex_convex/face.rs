@@ -226,7 +226,7 @@ impl Faces<'_, f64> {
         polyhedron.search(&mut search);
         search.enough = search.least + TIE;
         polyhedron.search(&mut search);
-        self.faces[1] = search.first;
+        self.faces[1] = if search.first == usize::MAX { 0 } else { search.first };
         self
     }
 

@@ -1,6 +1,7 @@
 //! Meshes collide by a hull of few vertices; how far it falls short of the whole one is said in one warning.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use crate::Error;
@@ -10,14 +11,19 @@ use crate::model::{Polyhedron, Shape};
 /// Vertices of the hull of a mesh that collide, where nothing else is said.
 pub const MAX_HULL_VERTICES: usize = 64;
 
+/// The largest limit that files can say; 0 stands for more.
+const LARGEST: usize = u32::MAX as usize;
+
 /// Why hulls are not reduced to so many vertices; 0 is all of them.
 pub(in crate::formats) fn check_limit(most: usize) -> Result<(), String> {
     let least = Polyhedron::LEAST_VERTICES;
-    match most == 0 || most >= least {
-        true => Ok(()),
-        false => {
+    match most {
+        0 => Ok(()),
+        _ if most < least => {
             Err(format!("must be 0, for all, or at least {least}: {most} vertices are no solid"))
         }
+        _ if most > LARGEST => Err(format!("must be 0, for all, or at most {LARGEST}, is {most}")),
+        _ => Ok(()),
     }
 }
 
@@ -42,15 +48,17 @@ struct Reductions {
 }
 
 impl Reductions {
-    fn reduce(&mut self, hull: &Arc<Polyhedron>, most: usize) -> (Arc<Polyhedron>, f64) {
-        let key = (Arc::as_ptr(hull), most);
-        let Reduction { reduced, short, .. } = self.made.entry(key).or_insert_with(|| {
-            // What spans a volume too thin for so few stays whole.
-            let made = hull.reduced(most).map(|(reduced, short)| (Arc::new(reduced), short));
-            let (reduced, short) = made.unwrap_or_else(|_| (hull.clone(), 0.0));
-            Reduction { _whole: hull.clone(), reduced, short }
-        });
-        (reduced.clone(), *short)
+    /// Nothing for what spans a volume too thin for so few: it stays whole.
+    fn reduce(&mut self, hull: &Arc<Polyhedron>, most: usize) -> Option<(Arc<Polyhedron>, f64)> {
+        let made = match self.made.entry((Arc::as_ptr(hull), most)) {
+            Entry::Occupied(made) => made.into_mut(),
+            Entry::Vacant(place) => {
+                let (reduced, short) = hull.reduced(most).ok()?;
+                let reduced = Arc::new(reduced);
+                place.insert(Reduction { _whole: hull.clone(), reduced, short })
+            }
+        };
+        Some((made.reduced.clone(), made.short))
     }
 }
 
@@ -70,7 +78,7 @@ pub(in crate::formats) fn reduce_hulls(description: &mut Description) {
         if most == 0 || vertices <= most {
             continue;
         }
-        let (reduced, short) = done.reduce(hull, most);
+        let Some((reduced, short)) = done.reduce(hull, most) else { continue };
         collider.shape = Shape::Convex(reduced);
         let short = short * collider.size.iter().copied().fold(0.0, f64::max);
         done.most = done.most.max(most);
@@ -87,7 +95,7 @@ pub(in crate::formats) fn reduce_hulls(description: &mut Description) {
     let (count, Reductions { most, largest, short, of, .. }) = (done.made.len(), &done);
     let of = if of.is_empty() { String::new() } else { format!(" (that of {of})") };
     let message = format!(
-        "hulls of {count} meshes, the largest of {largest} vertices, are reduced to at most {most} for contact: they fall \
+        "hulls of meshes ({count}, the largest of {largest} vertices) are reduced to at most {most} for contact: they fall \
          short of the whole ones by at most {short:.1e} m{of}; 0 keeps all vertices",
     );
     description.warnings.push(Error::input(&*description.name, None, "max_hull_vertices", message));

@@ -11,7 +11,7 @@ use super::defaults::{Defaults, Given};
 use super::orientation::unit;
 use crate::Error;
 use crate::formats::mass_properties::{self, MassProperties, Volume};
-use crate::formats::mesh::Mesh;
+use crate::formats::mesh::{Mesh, check_limit};
 use crate::formats::xml::{Element, Remarks};
 use crate::model::Polyhedron;
 
@@ -126,13 +126,15 @@ impl<'a> Assets<'a> {
         match given.number("maxhullvert")? {
             None => Ok(self.max_hull_vertices),
             Some(-1.0) => Ok(0),
-            Some(most) if most >= Polyhedron::LEAST_VERTICES as f64 && most.fract() == 0.0 => {
+            Some(most)
+                if most >= 1.0 && most.fract() == 0.0 && check_limit(most as usize).is_ok() =>
+            {
                 Ok(most as usize)
             }
-            Some(_) => {
-                Err(given
-                    .error("maxhullvert", "must be -1, for all, or a whole number of at least 4"))
-            }
+            Some(_) => Err(given.error(
+                "maxhullvert",
+                "must be -1, for all, or a whole number from 4 to 4294967295",
+            )),
         }
     }
 

@@ -96,6 +96,11 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
     for mut table in root.tables("material")? {
         let name = read_name(&mut table, "material", &mut names)?;
         table.only(&["name", "mu", "mu_static", "restitution"])?;
+        if name == "contact" {
+            let message =
+                "\"contact\" stands for what is made of no material: give it another name";
+            return Err(table.error("name", message));
+        }
         table.required("mu", table.number("mu")?)?;
         if let Some(material) = shape::read_material(&table)? {
             description.materials.push(NamedMaterial { name, material });
