@@ -184,11 +184,11 @@ fn bounds(name: &str) -> [f64; 4] {
     }
 }
 
-#[test]
-fn all_derivatives_of_a_step_agree() {
+/// Compares all derivatives at states of these families.
+fn agree(families: Vec<Family>) {
     let states = cases::count(1000, 0.001);
     let mut wrong = Vec::new();
-    for family in scenes::all() {
+    for family in families {
         let apart = compare(&family, states, states / 1000);
         println!("{}: {apart:?}", family.name);
         let Apart { tape, linearize, residual, differences, compared, failed, .. } = apart;
@@ -203,3 +203,14 @@ fn all_derivatives_of_a_step_agree() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A test of each family, so that one can be run by its name with all states.
+macro_rules! all_derivatives_agree {
+    ($($family:ident),*) => {
+        $(#[test]
+        fn $family() {
+            agree(scenes::$family());
+        })*
+    };
+}
+all_derivatives_agree!(feet, plates, beams, tables, stacks, quadrupeds);

@@ -100,7 +100,9 @@ pub(in crate::argmin::contact) fn least_norm(
                     continue;
                 }
                 let pair = row(i, 0).iter().zip(row(i, 1));
-                for (b, along) in pair.map(|(x, y)| slope[t][0] * x + slope[t][1] * y).enumerate() {
+                let along = pair.map(|(x, y)| slope[t][0] * x + slope[t][1] * y).enumerate();
+                // A body of a tree moves with those before it only: the rest of its rows is zeros.
+                for (b, along) in along.filter(|&(_, along)| along != 0.0) {
                     let b = block.column(b);
                     for (columns, part) in block.segments() {
                         for (a, &w) in columns.zip(&row(i, t)[part]) {
