@@ -263,20 +263,20 @@ fn add_outer<T: Real>(
     if own.is_empty() || others.is_empty() {
         return;
     }
-    for (x, y) in x.chunks_exact(width).zip(y.chunks_exact(width)) {
-        let (x, y) = (&x[own.clone()], &y[others.clone()]);
-        if let Ok(y) = <&[T; 6]>::try_from(y) {
-            // Of free bodies, in registers.
-            for (target, &x) in target.as_chunks_mut::<6>().0.iter_mut().zip(x) {
+    if others.len() == 6 {
+        // Of free bodies, in registers.
+        for (x, y) in x.chunks_exact(width).zip(y.chunks_exact(width)) {
+            let Ok(y) = <&[T; 6]>::try_from(&y[others.clone()]) else { return };
+            for (target, &x) in target.as_chunks_mut::<6>().0.iter_mut().zip(&x[own.clone()]) {
                 (0..6).for_each(|k| target[k] += x * y[k]);
             }
-            continue;
         }
-        for (target, &x) in target.chunks_exact_mut(y.len()).zip(x) {
-            if !(x.is_zero() && T::ORDER == 0) {
-                target.iter_mut().zip(y).for_each(|(t, &y)| *t += x * y);
-            }
-        }
+        return;
+    }
+    for (column, target) in own.zip(target.chunks_exact_mut(others.len())) {
+        let weights = x.chunks_exact(width).map(|x| x[column]);
+        let rows = y.chunks_exact(width).map(|y| &y[others.clone()]);
+        add_combination(target, weights.zip(rows).filter(counts));
     }
 }
 

@@ -121,15 +121,22 @@ impl<T: Real> ContactMatrix<T> {
         self.space = Space::Trees;
         self.pivots.clone_from(&self.diagonal);
         self.blocks.start(pattern, T::ORDER == 0 && self.is_symmetric());
-        for k in 0..self.spans.len() {
-            let inverse = self.pivots[k].recip();
-            if !inverse.value().is_finite() {
-                return false;
-            }
-            let range = self.starts[k]..self.starts[k + 1];
+        let mut end = 0;
+        while end < self.spans.len() {
+            let start = end;
+            let trees = self.trees[start];
+            end += self.trees[start..].iter().take_while(|&one| *one == trees).count();
             self.column.clear();
-            self.column.extend(self.motions[range.clone()].iter().map(|&c| c * inverse));
-            self.blocks.add(pattern, self.trees[k], 1, &self.column, &self.tests[range]);
+            for k in start..end {
+                let inverse = self.pivots[k].recip();
+                if !inverse.value().is_finite() {
+                    return false;
+                }
+                let motions = &self.motions[self.starts[k]..self.starts[k + 1]];
+                self.column.extend(motions.iter().map(|&c| c * inverse));
+            }
+            let tests = &self.tests[self.starts[start]..self.starts[end]];
+            self.blocks.add(pattern, trees, end - start, &self.column, tests);
         }
         self.blocks.factor(pattern)
     }
