@@ -133,8 +133,9 @@ fn a_net_holds() {
     let mut rollout = under_way(&scene);
     rollout.advance(400, &scene.inputs);
     is_well(&rollout, "net");
-    let place = |name: &String, anchor: [f64; 3]| {
-        let body = scene.model.bodies.iter().position(|body| body.name == *name).unwrap();
+    let place = |name: &Option<String>, anchor: [f64; 3]| {
+        let bodies = &scene.model.bodies;
+        let body = bodies.iter().position(|body| Some(&body.name) == name.as_ref()).unwrap();
         let (place, turn) = pose(&rollout.state, body);
         place + turn * Vector3::from(anchor)
     };
