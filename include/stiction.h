@@ -81,6 +81,9 @@ typedef enum stiction_names {
 
 /* Flags of stiction_model_load: the first link of a URDF floats; otherwise it is fixed to the world. */
 #define STICTION_FLOATING_BASE 1u
+/* How many vertices the hull of a mesh of a URDF or MJCF that does not say it itself has for contact at most, 4 or
+ * more; 0 for all, 64 without this flag. More than 16777213 are all. */
+#define STICTION_MAX_HULL_VERTICES(n) ((((n) <= 0xfffffdu ? (uint32_t)(n) : 0u) + 1u) << 8)
 
 /* In what Jacobians are. */
 typedef enum stiction_coordinates {

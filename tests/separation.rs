@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use serde_json::Value;
 use stiction::assemble::Description;
 use stiction::model::Scene;
 use stiction::simulation::Rollout;
@@ -191,6 +192,10 @@ fn what_has_no_place_is_not_said_to_have_one() {
     let said: Vec<String> = narrow.warnings.iter().map(ToString::to_string).collect();
     assert!(said[0].contains("2 could not be pushed apart in"), "{said:?}");
     assert!(said.iter().any(|said| said.contains("found no place for both")), "{said:?}");
+    let done = narrow.pushed_apart.as_ref().unwrap();
+    assert_eq!((done.pairs, done.left), (2, 2));
+    // In the middle, which is as far from both as it can be.
+    near(&[done.depth_left], &[0.02], 1e-6);
 }
 
 /// A link that turns moves as far as its middle does.
@@ -235,6 +240,56 @@ fn more_pairs_than_memory_are_refused_before_anything_is_kept() {
     for says in ["more than 2000000 pairs", "2100 shapes", "80 GB"] {
         assert!(error.contains(says), "{error}");
     }
+}
+
+/// What was done, for machines.
+#[test]
+fn json_says_what_was_pushed_apart() {
+    let folder = Folder::new("separation-json");
+    let bodies = body("a", 1.0, "box = [0.1, 0.1, 0.1]", [0.0, 0.0, 0.1])
+        + &body("b", 3.0, "box = [0.1, 0.1, 0.1]", [0.12, 0.0, 0.1])
+        + &body("c", 1.0, "box = [0.1, 0.1, 0.1]", [5.0, 0.0, 0.1]);
+    folder.write("scene.toml", &text(&bodies));
+    folder.write("apart.toml", &text(&bodies).replace("[0.12, ", "[1.2, "));
+    let run = |command: &[&str]| -> Value {
+        let output = folder.run(command);
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let simulate = ["simulate", "scene.toml", "--steps", "2", "--json"];
+    let done = &run(&simulate)["pushed_apart"];
+    assert_eq!((&done["pairs"], &done["left"]), (&1.into(), &0.into()));
+    assert_eq!(done["deepest"]["pair"], "a-b");
+    let number = |path: &str| done.pointer(path).and_then(Value::as_f64).unwrap();
+    near(&[number("/deepest/depth"), number("/depth_left")], &[0.08, 0.0], 1e-7);
+    // By their masses; the third is where it was.
+    assert_eq!(done["bodies"].as_object().unwrap().len(), 2, "{done}");
+    near(&[number("/bodies/a"), number("/bodies/b")], &[0.06, 0.02], 1e-6);
+    assert!(number("/rounds") >= 1.0 && number("/iterations") >= 1.0, "{done}");
+    assert!(number("/worst_residual") <= 1e-10, "{done}");
+    for command in [
+        &["linearize", "scene.toml", "--steps", "1", "-o", "out.npz", "--json"][..],
+        &["bench", "scene.toml", "--steps", "2", "--repeats", "1", "--json"],
+        &["gradcheck", "scene.toml", "--steps", "1", "--json"],
+    ] {
+        assert_eq!(&run(command)["pushed_apart"], done, "{command:?}");
+    }
+    let apart = run(&["simulate", "apart.toml", "--steps", "2", "--json"]);
+    assert_eq!(apart["pushed_apart"], Value::Null);
+    let settled = run(&["simulate", "apart.toml", "--steps", "2", "--settle", "0.01", "--json"]);
+    assert_eq!(settled["pushed_apart"], Value::Null);
+}
+
+/// A keyframe is where the file has it, and nothing was pushed on the way there.
+#[test]
+fn a_keyframe_was_not_pushed() {
+    let bodies = body("a", 1.0, "box = [0.1, 0.1, 0.1]", [0.0, 0.0, 0.1])
+        + &body("b", 1.0, "box = [0.1, 0.1, 0.1]", [0.1, 0.0, 0.1])
+        + "[[keyframe]]\nname = 'out'\nq = [0, 0, 0.1, 1, 0, 0, 0, 1, 0, 0.1, 1, 0, 0, 0]\n";
+    let mut scene = pushed(&text(&bodies));
+    assert_eq!(scene.pushed_apart.as_ref().unwrap().pairs, 1);
+    scene.start_at("out", "scene.toml").unwrap();
+    assert_eq!(scene.pushed_apart, None);
 }
 
 #[test]

@@ -89,6 +89,7 @@ impl Description {
             settings: self.settings,
             inputs: self.forces(order)?,
             keyframes: Vec::new(),
+            pushed_apart: None,
             warnings,
             model,
         };

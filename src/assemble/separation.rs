@@ -11,7 +11,9 @@
 
 use crate::contact::{Contacts, Impulses};
 use crate::dynamics::{FreeMotion, Kinematics};
-use crate::model::{Joint, JointSlots, Model, Parameters, Scene, Settings, Solid, System};
+use crate::model::{
+    Joint, JointSlots, Model, Parameters, PushedApart, Scene, Settings, Solid, System,
+};
 use crate::state::State;
 
 /// How deep shapes stay in each other, as a part of the smallest half extent or radius of both.
@@ -27,13 +29,7 @@ const LOOPS: (f64, usize) = (1e-13, 6);
 pub(super) struct Separation {
     /// Where everything is then.
     pub state: State<f64>,
-    /// How often all was moved.
-    pub rounds: usize,
-    /// The pairs that started in each other, and the deepest of them with its depth, m.
-    pub pairs: usize,
-    pub deepest: Option<(usize, f64)>,
-    /// The pairs that still are.
-    pub left: usize,
+    pub pushed_apart: PushedApart,
 }
 
 /// A scene without anything that moves it or holds it back.
@@ -54,13 +50,17 @@ pub(super) fn separate(scene: &Scene) -> Separation {
     let v = vec![0.0; model.nv()];
     let mut state = State { q: scene.state.q.clone(), v };
     let mut impulses = vec![Impulses::default(); model.trees.len()];
-    let (mut reach, mut rounds) = (0.0, 0);
-    let (mut pairs, mut deepest, mut left) = (0, None, 0);
+    let mut reach = 0.0;
+    let mut done = PushedApart::default();
     for round in 0..=ROUNDS {
         slack.start(&state, reach);
         let Slack { parameters, settings, motion, contacts, .. } = &mut slack;
         let system = System { model, parameters, settings };
         contacts.resolve(&system, &state, motion, &mut impulses);
+        for island in contacts.reports() {
+            done.iterations += island.report.iterations;
+            done.residual = done.residual.max(island.report.residual);
+        }
         let mut deep: Vec<(usize, f64)> = Vec::new();
         for record in &contacts.records {
             if -record.gap > CLOSED * thickness(scene, record.pair) {
@@ -72,9 +72,9 @@ pub(super) fn separate(scene: &Scene) -> Separation {
         }
         let most = deep.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
         if round == 0 {
-            (pairs, deepest) = (deep.len(), most);
+            (done.pairs, done.deepest) = (deep.len(), most);
         }
-        left = deep.len();
+        (done.left, done.depth_left) = (deep.len(), most.map_or(0.0, |(_, depth)| depth));
         let Some((_, depth)) = most else { break };
         if round == ROUNDS {
             break;
@@ -88,10 +88,11 @@ pub(super) fn separate(scene: &Scene) -> Separation {
         if state.q == before.q {
             break;
         }
-        rounds = round + 1;
+        done.rounds = round + 1;
     }
     state.v.clone_from(&scene.state.v);
-    Separation { state, rounds, pairs, deepest, left }
+    done.moved = moved(scene, &state);
+    Separation { state, pushed_apart: done }
 }
 
 impl<'a> Slack<'a> {
@@ -192,36 +193,41 @@ fn thickness(scene: &Scene, pair: usize) -> f64 {
     }
 }
 
+/// How far each body is at a state from where the scene has it, m: by the centre of mass, as a link on a hinge moves too.
+fn moved(scene: &Scene, state: &State<f64>) -> Vec<f64> {
+    let Scene { model, parameters, .. } = scene;
+    let places = [&scene.state, state].map(|state| Kinematics::new(model, parameters, state));
+    let moved = |k: usize| {
+        let center = parameters.center_of_mass(model, k);
+        let [before, after] = places.each_ref().map(|places| {
+            let body = &places.bodies[k];
+            body.position + body.rotation * center
+        });
+        (after - before).norm()
+    };
+    (0..model.bodies.len()).map(moved).collect()
+}
+
 impl Separation {
     /// What was done, in words.
-    pub fn sentence(&self, scene: &Scene) -> String {
-        let Scene { model, parameters, state, .. } = scene;
-        let places = [state, &self.state].map(|state| Kinematics::new(model, parameters, state));
-        // By the centre of mass: a link on a hinge moves too.
-        let moved = |k: usize| {
-            let center = parameters.center_of_mass(model, k);
-            let [before, after] = places.each_ref().map(|places| {
-                let body = &places.bodies[k];
-                body.position + body.rotation * center
-            });
-            (after - before).norm()
-        };
-        let all = (0..model.bodies.len()).map(|k| (k, moved(k)));
+    pub fn sentence(&self, model: &Model) -> String {
+        let PushedApart { pairs, deepest, moved, rounds, left, .. } = &self.pushed_apart;
+        let all = moved.iter().copied().enumerate();
         let (body, way) = all.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
-        let (pair, depth) = self.deepest.unwrap_or((0, 0.0));
+        let (pair, depth) = deepest.unwrap_or((0, 0.0));
         let several = |count: usize, what: &str| {
             format!("{count} {what}{}", if count == 1 { "" } else { "s" })
         };
-        let done = match self.left {
+        let done = match left {
             0 => "all were pushed apart".to_string(),
             left => format!("{left} could not be pushed apart"),
         };
         format!(
             "{} of shapes started in each other, {:?} the deepest, by {depth:.3e} m; {done} in {}, {:?} the furthest, by \
              {way:.3e} m",
-            several(self.pairs, "pair"),
+            several(*pairs, "pair"),
             model.pair_name(pair),
-            several(self.rounds, "round"),
+            several(*rounds, "round"),
             model.bodies[body].name,
         )
     }

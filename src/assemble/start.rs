@@ -223,12 +223,14 @@ impl Description {
 
 /// Pushes apart what starts too deep in something, if anything does; says what was done.
 fn push_apart(scene: &mut Scene) -> Result<Option<String>, Fault> {
+    scene.pushed_apart = None;
     if too_deep(scene, true)?.is_empty() {
         return Ok(None);
     }
     let separation = separate(scene);
-    let message = separation.sentence(scene);
+    let message = separation.sentence(&scene.model);
     scene.state = separation.state;
+    scene.pushed_apart = Some(separation.pushed_apart);
     Ok(Some(message))
 }
 

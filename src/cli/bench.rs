@@ -2,7 +2,11 @@
 
 mod family;
 mod growth;
+mod hopper;
+mod linkages;
+mod masonry;
 mod measure;
+mod piles;
 
 use std::path::PathBuf;
 

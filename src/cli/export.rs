@@ -81,6 +81,7 @@ fn casadi(arguments: &CasadiArguments) -> Result<Outcome, Error> {
         object.insert("state_names".into(), transition.state_names().into());
         object.insert("input_names".into(), transition.input_names().into());
         object.insert("time_step".into(), output::number(scene.settings.time_step));
+        object.insert("pushed_apart".into(), output::pushed_apart(&scene));
         object.insert("files".into(), vec![output::path(&arguments.output)].into());
         output::print(&output::json_text(object));
     } else {

@@ -60,6 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         Error::input("--limit", None, arguments.limit.to_string(), "must be a time in s")
     })?;
     let (mut checks, mut implausible) = (Vec::new(), Vec::new());
+    let mut pushed_apart = Value::Null;
     let most = if arguments.scene.is_some() { steps } else { steps * scenes::all().count() };
     let progress = Progress::new(most, arguments.json);
     let mut patience = Patience { start: Instant::now(), limit, progress, checked: 0, asked: 0 };
@@ -75,6 +76,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             return Err(Error::input(name, None, "simulation.time_step", message));
         }
         interrupt::catch();
+        pushed_apart = output::pushed_apart(&scene);
         let name = path.display().to_string();
         let stride = (total as usize / steps).max(1);
         let (check, plausibility) = check(&name, &scene, steps, stride, &mut patience)?;
@@ -111,6 +113,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if arguments.json {
         let mut object = json(&checks, &total);
         object.insert("states".into(), json!({ "asked": asked, "checked": checked }));
+        object.insert("pushed_apart".into(), pushed_apart);
         let own = implausible.iter().map(|own| (own.name.clone(), own.json.clone()));
         object.insert("implausible".into(), Value::Object(own.collect()));
         output::print(&output::json_text(object));

@@ -132,6 +132,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         object.insert("trajectory".into(), trajectory.into());
         object.insert("steps".into(), steps.into());
         object.insert("time_step".into(), number(settings.time_step));
+        object.insert("pushed_apart".into(), output::pushed_apart(&scene));
         let shapes =
             serde_json::json!({"A": [steps, nx, nx], "B": [steps, nx, nu], "C": [steps, nx, np]});
         object.insert("shapes".into(), shapes);

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::whole_files::{check_place, write_file};
 use crate::Error;
 use crate::error::shortened;
-use crate::model::{Model, Settings};
+use crate::model::{Model, Scene, Settings};
 use crate::simulation::{Conflicts, StepReport};
 
 /// Where the result of a command goes, and on how many threads it is made.
@@ -80,6 +80,26 @@ pub(super) fn solver_summary(report: &StepReport, model: &Model) -> Value {
         "worst_cone": number(report.residuals.cone),
         "worst_dissipation": number(report.residuals.dissipation),
         "contradicting": contradicting,
+    })
+}
+
+/// What was pushed apart, as it started in each other, for JSON; null if nothing was.
+pub(super) fn pushed_apart(scene: &Scene) -> Value {
+    let Scene { model, pushed_apart: Some(pushed), .. } = scene else { return Value::Null };
+    let moved = model.bodies.iter().zip(&pushed.moved).filter(|(_, way)| **way > 0.0);
+    let bodies = moved.map(|(body, &way)| (body.name.clone(), number(way)));
+    let deepest = pushed.deepest.map(|(pair, depth)| {
+        serde_json::json!({ "pair": model.pair_name(pair), "depth": number(depth) })
+    });
+    serde_json::json!({
+        "pairs": pushed.pairs,
+        "deepest": deepest,
+        "bodies": Value::Object(bodies.collect()),
+        "rounds": pushed.rounds,
+        "iterations": pushed.iterations,
+        "worst_residual": number(pushed.residual),
+        "left": pushed.left,
+        "depth_left": number(pushed.depth_left),
     })
 }
 

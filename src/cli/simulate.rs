@@ -161,6 +161,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         object.insert("time_step".into(), number(scene.settings.time_step));
         object
             .insert("settled".into(), settled.as_ref().map(|settled| settled.json(&scene)).into());
+        object.insert("pushed_apart".into(), output::pushed_apart(&scene));
         object.insert("final_time".into(), trajectory.times.last().copied().into());
         object.insert("final_state".into(), final_state(&scene, &trajectory));
         object.insert("solver".into(), output::solver_summary(&report, &scene.model));

@@ -29,7 +29,7 @@ impl LoadOptions {
     }
 
     /// What a scene file does not leave open is refused; `name` stands for it in messages.
-    fn refuse_for_scenes(&self, name: &str) -> Result<(), Error> {
+    pub(crate) fn refuse_for_scenes(&self, name: &str) -> Result<(), Error> {
         let wrong = |field: &str, message: &str| Err(Error::input(name, None, field, message));
         if self.floating_base {
             let message = "only a URDF has a base that floats or not; in a scene a [[body]] without \

@@ -11,4 +11,5 @@ mod urdf;
 mod xml;
 
 pub use load::LoadOptions;
+pub(crate) use mesh::hull_limit;
 pub use mesh::{MAX_HULL_VERTICES, Mesh};

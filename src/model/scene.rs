@@ -1,6 +1,6 @@
 //! A model with its numbers, and where it starts.
 
-use super::{Model, Parameters, Settings, System};
+use super::{Model, Parameters, PushedApart, Settings, System};
 use crate::Error;
 use crate::state::State;
 
@@ -123,6 +123,8 @@ pub struct Scene {
     pub inputs: Vec<f64>,
     /// States by name.
     pub keyframes: Vec<Keyframe>,
+    /// What was pushed apart on the way to where the bodies start, if anything was.
+    pub pushed_apart: Option<PushedApart>,
     /// What was not understood or looks wrong, with its place in the file.
     pub warnings: Vec<Error>,
 }
@@ -152,6 +154,7 @@ impl Scene {
         };
         if let Some(q) = &found.q {
             self.state.q.clone_from(q);
+            self.pushed_apart = None;
         }
         if let Some(v) = &found.v {
             self.state.v.clone_from(v);

@@ -39,9 +39,12 @@ pub struct Scene {
 /// Reads a scene: TOML, MJCF (.xml, .mjcf) or URDF (.urdf).
 ///
 /// inputs, parameters: names of u and p, see Scene.select. keyframe: where the scene starts. floating_base: whether
-/// the first link of a URDF floats.
+/// the first link of a URDF floats. max_hull_vertices: how many vertices the hull of a mesh of a URDF or MJCF that does
+/// not say it itself has for contact at most, 4 or more; 0 for all, 64 if left out.
 #[pyfunction]
-#[pyo3(signature = (path, inputs=None, parameters=None, keyframe=None, floating_base=false))]
+#[pyo3(signature = (
+    path, inputs=None, parameters=None, keyframe=None, floating_base=false, max_hull_vertices=None
+))]
 pub fn load(
     py: Python,
     path: PathBuf,
@@ -49,11 +52,12 @@ pub fn load(
     parameters: Option<Vec<String>>,
     keyframe: Option<&str>,
     floating_base: bool,
+    max_hull_vertices: Option<Given>,
 ) -> PyResult<Scene> {
     let name = path.display().to_string();
-    let mut scene = py.detach(|| {
-        Description::load_with(&path, LoadOptions { floating_base, ..LoadOptions::default() })
-    })?;
+    let max_hull_vertices = count("max_hull_vertices", max_hull_vertices, 0)?;
+    let options = LoadOptions { floating_base, max_hull_vertices, ..LoadOptions::default() };
+    let mut scene = py.detach(|| Description::load_with(&path, options))?;
     if let Some(keyframe) = keyframe {
         scene.start_at(keyframe, &name)?;
     }

@@ -143,6 +143,24 @@ static void one_input(void) {
   stiction_model_free(model);
 }
 
+/* A hull of eight vertices, which has as many as it may have. */
+static const char *const MESH =
+    "<mujoco><asset><mesh name='m' inertia='convex' vertex='-1 -1 -1 1 -1 -1 -1 1 -1 1 1 -1 -1 -1 1 1 -1 1 -1 1 1 1 1 1'/></asset>"
+    "<worldbody><body name='rock'><freejoint/><geom type='mesh' mesh='m'/></body></worldbody></mujoco>";
+
+static void hulls(void) {
+  const uint32_t limits[] = {0, STICTION_MAX_HULL_VERTICES(0), STICTION_MAX_HULL_VERTICES(8),
+                             STICTION_MAX_HULL_VERTICES(0xffffffffu), STICTION_MAX_HULL_VERTICES(5)};
+  for (size_t k = 0; k < 5; k++) {
+    stiction_model *model = NULL;
+    CHECK(stiction_model_parse(MESH, "mesh.xml", limits[k], &model) == 0);
+    size_t reduced = stiction_name_count(model, STICTION_WARNINGS);
+    CHECK(reduced == (k == 4));
+    CHECK(reduced == 0 || strstr(stiction_name(model, STICTION_WARNINGS, 0), "reduced to at most 5") != NULL);
+    stiction_model_free(model);
+  }
+}
+
 static void errors(const char *path) {
   stiction_model *model = NULL;
   stiction_data *data = NULL;
@@ -157,6 +175,11 @@ static void errors(const char *path) {
         "wrong.toml:4: body.b.mass: must be");
   FAILS(stiction_model_parse("<mujoco><worldbody>", "w.xml", 0, &model), STICTION_ERROR_INPUT, "w.xml:");
   FAILS(stiction_model_parse("", "empty.toml", 0, &model), STICTION_ERROR_INPUT, "empty.toml");
+  FAILS(stiction_model_parse(BALL, "ball.toml", STICTION_FLOATING_BASE, &model), STICTION_ERROR_INPUT, "floating_base");
+  FAILS(stiction_model_parse(BALL, "ball.toml", STICTION_MAX_HULL_VERTICES(9), &model), STICTION_ERROR_INPUT,
+        "max_hull_vertices: only a URDF or MJCF");
+  FAILS(stiction_model_parse(MESH, "mesh.xml", STICTION_MAX_HULL_VERTICES(3), &model), STICTION_ERROR_INPUT,
+        "max_hull_vertices: must be 0, for all, or at least 4");
   CHECK(model == NULL);
   FAILS(stiction_data_new(NULL, &data), STICTION_ERROR_POINTER, "model is a null pointer");
   CHECK(data == NULL);
@@ -380,6 +403,7 @@ int main(int count, char **arguments) {
   CHECK(strcmp(stiction_last_error(), "") == 0);
   closed_form();
   one_input();
+  hulls();
   errors(arguments[1]);
   derivatives(arguments[1]);
   threads(arguments[1]);

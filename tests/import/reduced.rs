@@ -2,6 +2,7 @@
 
 use stiction::assemble::Description;
 use stiction::formats::{LoadOptions, MAX_HULL_VERTICES};
+use stiction::identify::Experiment;
 use stiction::model::{Scene, Shape};
 
 use super::{body, parse, read, refused, warnings};
@@ -125,4 +126,38 @@ fn scene_files_say_it_beside_the_mesh() {
     let options = LoadOptions { max_hull_vertices: Some(9), ..LoadOptions::default() };
     let message = Scene::load_with(folder.path("scene.toml"), options).unwrap_err().to_string();
     assert!(message.contains("a scene says it beside each mesh"), "{message}");
+}
+
+#[test]
+fn an_experiment_says_it_of_what_it_names() {
+    let folder = Folder::new("reduced-experiment");
+    folder.write("model.xml", &mjcf("", "", 100));
+    folder.write(
+        "scene.toml",
+        "[simulation]\ntime_step = 0.01\n[[body]]\nname = \"ball\"\nmass = 1\nshape = { sphere = 0.1 }\n",
+    );
+    let load = |scene: &str, limit: &str| {
+        let text = format!(
+            "scene = \"{scene}\"\n{limit}\n[noise]\nposition = 0.001\nrotation_deg = 0.1\n\
+             [[parameter]]\nname = \"gravity/z\"\nstart = -9.0\nlower = -20\nupper = -1\n"
+        );
+        folder.write("experiment.toml", &text);
+        Experiment::load_planned(folder.path("experiment.toml")).map(|experiment| experiment.scene)
+    };
+    for (limit, expected) in
+        [("", 64), ("max_hull_vertices = 10", 10), ("max_hull_vertices = 0", 100)]
+    {
+        let scene = load("model.xml", limit).unwrap();
+        let Shape::Convex(hull) = &scene.model.colliders[0].shape else { panic!("{limit}") };
+        assert_eq!(hull.vertices().len(), expected, "{limit}");
+    }
+    for (scene, limit, says) in [
+        ("model.xml", "3", "experiment.toml:2: max_hull_vertices: must be 0, for all, or at least"),
+        ("model.xml", "-1", "experiment.toml:2: max_hull_vertices: must be a whole number"),
+        ("model.xml", "\"all\"", "experiment.toml:2: max_hull_vertices"),
+        ("scene.toml", "10", "a scene says it beside each mesh"),
+    ] {
+        let error = load(scene, &format!("max_hull_vertices = {limit}")).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
 }

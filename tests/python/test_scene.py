@@ -267,6 +267,7 @@ def test_parameters_are_read_and_set_by_name(cube):
         (lambda s: s.select(inputs=[""]), 'cube.toml: "": is no input'),
         (lambda s: s.step(s.x0, p=[[0.2, 1], [0.2, -1]]), "case 1 of 2: cube.toml: cube/mass: must be from"),
         (lambda s: stiction.load("nowhere.toml"), "nowhere.toml: No such file"),
+        (lambda s: stiction.load("nowhere.xml", max_hull_vertices=-1), "max_hull_vertices: must be a whole number"),
         (lambda s: stiction.parse("[[body]]\nmass = -1", "bad.toml"), "bad.toml:"),
     ],
 )
@@ -275,6 +276,25 @@ def test_errors_say_what_is_wrong(cube, call, message):
         call(cube)
     assert isinstance(caught.value, ValueError)
     assert np.isfinite(cube.step(cube.x0)).all()
+
+
+def test_hulls_of_meshes_have_as_many_vertices_as_they_may(tmp_path):
+    corners = " ".join(f"{x} {y} {z}" for x in (-1, 1) for y in (-1, 1) for z in (-1, 1))
+    (tmp_path / "mesh.xml").write_text(
+        f"<mujoco><asset><mesh name='m' inertia='convex' vertex='{corners}'/></asset><worldbody><body name='rock'><freejoint/>"
+        "<geom type='mesh' mesh='m'/></body></worldbody></mujoco>"
+    )
+    for limit in (None, 0, 8):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            stiction.load(tmp_path / "mesh.xml", max_hull_vertices=limit)
+    with pytest.warns(UserWarning, match="reduced to at most 5"):
+        stiction.load(tmp_path / "mesh.xml", max_hull_vertices=5)
+    with pytest.raises(stiction.Error, match="must be 0, for all, or at least 4"):
+        stiction.load(tmp_path / "mesh.xml", max_hull_vertices=3)
+    (tmp_path / "cube.toml").write_text(CUBE)
+    with pytest.raises(stiction.Error, match="a scene says it beside each mesh"):
+        stiction.load(tmp_path / "cube.toml", max_hull_vertices=9)
 
 
 def test_what_is_not_solved_is_told_once_a_call(cube):

@@ -24,7 +24,9 @@ const KINDS: usize = 5;
 
 /// Bit of the flags: the first link of a URDF floats.
 const FLOATING_BASE: u32 = 1;
-const FLAGS: u32 = FLOATING_BASE;
+/// From this bit on, how many vertices hulls of meshes have at most, and one more; 0: nothing is said.
+const HULL_VERTICES: u32 = 8;
+const FLAGS: u32 = FLOATING_BASE | u32::MAX << HULL_VERTICES;
 
 /// Names as C strings.
 pub fn c_strings(names: impl IntoIterator<Item = String>) -> Vec<CString> {
@@ -53,9 +55,11 @@ impl Model {
 
 fn options(flags: u32) -> Result<LoadOptions, Failure> {
     match flags & !FLAGS {
-        0 => {
-            Ok(LoadOptions { floating_base: flags & FLOATING_BASE != 0, ..LoadOptions::default() })
-        }
+        0 => Ok(LoadOptions {
+            floating_base: flags & FLOATING_BASE != 0,
+            max_hull_vertices: (flags >> HULL_VERTICES).checked_sub(1).map(|most| most as usize),
+            ..LoadOptions::default()
+        }),
         unknown => Err(Failure::new(Code::Input, format!("flags: there is no flag {unknown:#x}"))),
     }
 }
@@ -105,7 +109,10 @@ pub unsafe extern "C" fn stiction_model_parse(
         let options = options(flags)?;
         let scene = match contents.trim_start_matches('\u{feff}').trim_start().starts_with('<') {
             true => Description::parse_xml(contents, name, options)?.scene()?,
-            false => Scene::parse(contents, name)?,
+            false => {
+                options.refuse_for_scenes(name)?;
+                Scene::parse(contents, name)?
+            }
         };
         let model = Box::new(Model::new(scene, name)?);
         // SAFETY: valid for a write, by the header.

@@ -1,20 +1,36 @@
 //! Scenes of many bodies that differ in their number, as MJCF, which other simulators read too.
 
-use std::fmt::Write;
+use super::piles::{Furnishing, free, mesh};
+use super::{hopper, linkages, masonry, piles};
+use crate::Error;
+use crate::assemble::Description;
+use crate::formats::LoadOptions;
 
 /// What `--family` names.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum Family {
     /// n cubes on each other
     Tower,
-    /// n rows of n bricks and one less in turn, each on two but for the ends of the longer rows, which balance on an edge
+    /// n courses of bricks, n bricks wide, each over the joints of the one below, with half bricks at the ends of every other
     Wall,
-    /// n boxes, balls, capsules and wedges, dropped in layers, turned by chance
+    /// n boxes, balls, capsules and wedges (hulls) in turn, dropped in layers, turned by chance
     Heap,
     /// n capsules joined by hinges, lying on the floor
     Chain,
     /// Two hulls of n vertices each, one over the other
     Hulls,
+    /// n wedge-shaped stones (voussoirs) in a semicircle, which stands by its weight
+    Arch,
+    /// A house of cards of n storeys: n tents of two cards in the lowest, one less in each above, a card across each two
+    Cards,
+    /// n dominoes in a row, the first of which falls
+    Dominoes,
+    /// n balls that fall through a funnel of four boxes, three and a half balls wide
+    Hopper,
+    /// Newton's cradle of n balls on hinges, without friction, which rebound with a restitution of 1; the first is drawn aside
+    Cradle,
+    /// A net of n by n meshes that falls on a ball: 2 n (n + 1) rods, whose ends are held together at (n + 1)^2 knots
+    Net,
 }
 
 impl Family {
@@ -26,6 +42,12 @@ impl Family {
             Family::Heap => "heap",
             Family::Chain => "chain",
             Family::Hulls => "hulls",
+            Family::Arch => "arch",
+            Family::Cards => "cards",
+            Family::Dominoes => "dominoes",
+            Family::Hopper => "hopper",
+            Family::Cradle => "cradle",
+            Family::Net => "net",
         }
     }
 
@@ -35,111 +57,77 @@ impl Family {
             Family::Tower => &[10, 20, 50, 100, 200],
             Family::Wall => &[3, 5, 7],
             Family::Heap => &[10, 30, 100],
-            Family::Chain => &[10, 20, 50],
+            Family::Chain | Family::Cradle => &[10, 20, 50],
             Family::Hulls => &[16, 64, 256, 1000],
+            Family::Arch => &[10, 20, 40],
+            Family::Cards => &[2, 4, 6],
+            Family::Dominoes => &[10, 20, 40],
+            Family::Hopper => &[10, 30, 100],
+            Family::Net => &[1, 2, 4],
         }
     }
 
     /// The least and the largest size.
     pub fn limits(self) -> [usize; 2] {
         match self {
-            Family::Tower | Family::Heap => [1, 10_000],
-            Family::Wall => [1, 100],
+            Family::Tower | Family::Heap | Family::Dominoes | Family::Hopper => [1, 10_000],
+            Family::Wall | Family::Cards => [1, 100],
             // Bodies of a file are not nested deeper than 200 elements.
             Family::Chain => [1, 190],
             Family::Hulls => [4, 100_000],
+            // Of two stones none holds the other up; thinner ones are none.
+            Family::Arch => [3, 500],
+            Family::Cradle => [2, 1000],
+            Family::Net => [1, 50],
         }
     }
 
-    /// The scene of size `n`.
+    /// The scene of size `n` for others. MJCF knows no restitution: contacts of the cradle are springs without dampers there.
     pub fn mjcf(self, n: usize) -> String {
-        let bodies = match self {
-            Family::Tower => tower(n),
-            Family::Wall => wall(n),
-            Family::Heap => heap(n),
-            Family::Chain => chain(n),
-            Family::Hulls => hulls(),
+        self.text(n, " solref=\"-16000 0\"")
+    }
+
+    /// The scene of size `n`, with the restitution it has.
+    ///
+    /// # Errors
+    /// If no memory holds it.
+    pub fn description(self, n: usize) -> Result<Description, Error> {
+        let name = format!("{}{n}", self.name());
+        let options = LoadOptions::default();
+        let mut description = Description::parse_xml(&self.text(n, ""), &name, options)?;
+        if self == Family::Cradle {
+            let shapes = description.bodies.iter_mut().flat_map(|body| &mut body.colliders);
+            for material in shapes.filter_map(|shape| shape.material.as_mut()) {
+                material.restitution = 1.0;
+            }
+        }
+        Ok(description)
+    }
+
+    /// `elastic`: what has a geom rebound.
+    fn text(self, n: usize, elastic: &str) -> String {
+        let scene = match self {
+            Family::Tower => piles::tower(n),
+            Family::Wall => masonry::wall(n),
+            Family::Heap => piles::heap(n),
+            Family::Chain => linkages::chain(n),
+            Family::Hulls => hulls(n),
+            Family::Arch => masonry::arch(n),
+            Family::Cards => masonry::cards(n),
+            Family::Dominoes => masonry::dominoes(n),
+            Family::Hopper => hopper::hopper(n),
+            Family::Cradle => linkages::cradle(n, elastic),
+            Family::Net => linkages::net(n),
         };
-        let meshes = match self {
-            Family::Hulls => mesh("hull", &ball(n)),
-            Family::Heap => mesh("wedge", &WEDGE),
-            _ => String::new(),
-        };
-        format!(
-            "<mujoco model=\"{}{n}\">\n  <!-- the iterations and the tolerance are for others: here all is solved -->\n  \
-             <compiler angle=\"degree\"/>\n  \
-             <option timestep=\"0.005\" cone=\"elliptic\" tolerance=\"1e-10\" iterations=\"100\"/>\n  \
-             <default><geom condim=\"3\" friction=\"0.5 0 0\" density=\"1000\"/></default>\n{meshes}  \
-             <worldbody>\n    <geom type=\"plane\" size=\"50 50 1\"/>\n{bodies}  </worldbody>\n</mujoco>\n",
-            self.name()
-        )
+        scene.mjcf(&format!("{}{n}", self.name()))
     }
 }
 
-fn free(position: [f64; 3], euler: [f64; 3], geom: &str) -> String {
-    let [x, y, z] = position;
-    let [a, b, c] = euler;
-    format!(
-        "    <body pos=\"{x} {y} {z}\" euler=\"{a} {b} {c}\"><freejoint/><geom {geom}/></body>\n"
-    )
-}
-
-fn tower(n: usize) -> String {
-    let cube = "type=\"box\" size=\"0.05 0.05 0.05\"";
-    (0..n).map(|k| free([0.0, 0.0, 0.05 + 0.1 * k as f64], [0.0; 3], cube)).collect()
-}
-
-fn wall(n: usize) -> String {
-    let brick = "type=\"box\" size=\"0.1 0.05 0.05\"";
-    let place = |row: usize, k: usize| {
-        let x = 0.2 * k as f64 + if row % 2 == 1 { 0.1 } else { 0.0 };
-        free([x, 0.0, 0.05 + 0.1 * row as f64], [0.0; 3], brick)
-    };
-    (0..n).flat_map(|row| (0..n - row % 2).map(move |k| place(row, k))).collect()
-}
-
-/// A square of columns three or so layers deep.
-fn heap(n: usize) -> String {
-    const SHAPES: [&str; 4] = [
-        "type=\"box\" size=\"0.05 0.04 0.03\"",
-        "type=\"sphere\" size=\"0.05\"",
-        "type=\"capsule\" size=\"0.03 0.04\"",
-        "type=\"mesh\" mesh=\"wedge\"",
-    ];
-    let side = (((n as f64 / 3.0).sqrt()).round() as usize).max(2);
-    let mut random = Random(1);
-    let mut place = |k: usize| {
-        let (x, y, z) = (k % side, k / side % side, k / (side * side));
-        let mut near = |at: usize| 0.16 * at as f64 + 0.01 * (2.0 * random.unit() - 1.0);
-        let position = [near(x), near(y), 0.1 + 0.16 * z as f64];
-        let euler = [0; 3].map(|_| 360.0 * random.unit());
-        free(position, euler, SHAPES[k % SHAPES.len()])
-    };
-    (0..n).map(&mut place).collect()
-}
-
-/// The links turn about the vertical and the horizontal in turn.
-fn chain(n: usize) -> String {
-    let mut text = String::new();
-    for k in 0..n {
-        let joint = match k {
-            0 => "<freejoint/>",
-            _ if k % 2 == 0 => "<joint type=\"hinge\" axis=\"0 0 1\"/>",
-            _ => "<joint type=\"hinge\" axis=\"0 1 0\"/>",
-        };
-        let position = if k == 0 { "0 0 0.02" } else { "0.1 0 0" };
-        // A string takes all that is written to it.
-        let _ = writeln!(
-            text,
-            "    <body pos=\"{position}\">{joint}<geom type=\"capsule\" fromto=\"0.02 0 0 0.08 0 0\" size=\"0.02\"/>"
-        );
-    }
-    text + "    " + &"</body>".repeat(n) + "\n"
-}
-
-fn hulls() -> String {
+fn hulls(n: usize) -> Furnishing {
     let hull = "type=\"mesh\" mesh=\"hull\"";
-    free([0.0, 0.0, 0.1], [0.0; 3], hull) + &free([0.01, 0.0, 0.302], [20.0, 30.0, 0.0], hull)
+    let bodies =
+        free([0.0, 0.0, 0.1], [0.0; 3], hull) + &free([0.01, 0.0, 0.302], [20.0, 30.0, 0.0], hull);
+    Furnishing { assets: mesh("hull", &ball(n)), bodies, ..Furnishing::default() }
 }
 
 /// Points on a ball of 0.1 m, evenly spread along a spiral.
@@ -151,34 +139,4 @@ fn ball(n: usize) -> Vec<[f64; 3]> {
         [0.1 * radius * angle.cos(), 0.1 * radius * angle.sin(), 0.1 * z]
     };
     (0..n).map(point).collect()
-}
-
-const WEDGE: [[f64; 3]; 6] = [
-    [-0.05, -0.03, -0.02],
-    [0.05, -0.03, -0.02],
-    [-0.05, 0.03, -0.02],
-    [0.05, 0.03, -0.02],
-    [-0.05, 0.0, 0.03],
-    [0.05, 0.0, 0.03],
-];
-
-fn mesh(name: &str, points: &[[f64; 3]]) -> String {
-    let numbers: Vec<String> = points.iter().flatten().map(|x| format!("{x:.6}")).collect();
-    format!(
-        "  <asset><mesh name=\"{name}\" maxhullvert=\"-1\" vertex=\"{}\"/></asset>\n",
-        numbers.join(" ")
-    )
-}
-
-/// Numbers from 0 to 1 (SplitMix64), the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
 }

@@ -8,14 +8,12 @@ use serde_json::{Map, Value, json};
 use super::family::Family;
 use super::measure::{Bench, Statistics, Times, measure, microseconds};
 use crate::Error;
-use crate::assemble::Description;
 use crate::cli::drive::DriveOptions;
 use crate::cli::outcome::Outcome;
 use crate::cli::output::{self, number};
 use crate::cli::run_length::run_length;
 use crate::cli::scene_options::{SceneOptions, warn};
 use crate::cli::whole_files;
-use crate::formats::LoadOptions;
 
 /// Steps of a size, and Jacobians among them, if the command line does not say.
 const STEPS: usize = 200;
@@ -86,8 +84,7 @@ impl Growth<'_> {
     /// Nothing if it was interrupted or did not settle, which was said.
     fn time(&self, n: usize) -> Result<Option<(Row, Outcome)>, Error> {
         let name = format!("{}{n}", self.family.name());
-        let text = self.family.mjcf(n);
-        let mut scene = Description::parse_xml(&text, &name, LoadOptions::default())?.scene()?;
+        let mut scene = self.family.description(n)?.scene()?;
         warn(&scene);
         let path = PathBuf::from(&name);
         let started = self.drive.start(&path, self.options, self.json, &mut scene, 1)?;

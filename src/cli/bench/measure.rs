@@ -252,6 +252,7 @@ impl Bench<'_> {
         object.insert("integrator".into(), settings.integrator.name().into());
         object.insert("contact_solver".into(), settings.solver.name().into());
         object.insert("tolerance".into(), number(settings.tolerance));
+        object.insert("pushed_apart".into(), output::pushed_apart(self.scene));
         object.insert(
             "settled".into(),
             self.settled.as_ref().map(|settled| settled.json(self.scene)).into(),

@@ -12,7 +12,8 @@ use std::path::Path;
 use crate::Error;
 
 pub use reduction::MAX_HULL_VERTICES;
-pub(super) use reduction::{check_limit, reduce_hulls};
+pub(crate) use reduction::hull_limit;
+pub(super) use reduction::{HULL_LIMIT, check_limit, reduce_hulls};
 pub use triangles::Mesh;
 pub(super) use triangles::scaled;
 

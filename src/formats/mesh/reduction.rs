@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::Error;
 use crate::assemble::Description;
 use crate::model::{Polyhedron, Shape};
+use crate::table::Table;
 
 /// Vertices of the hull of a mesh that collide, where nothing else is said.
 pub const MAX_HULL_VERTICES: usize = 64;
@@ -25,6 +26,18 @@ pub(in crate::formats) fn check_limit(most: usize) -> Result<(), String> {
         _ if most > LARGEST => Err(format!("must be 0, for all, or at most {LARGEST}, is {most}")),
         _ => Ok(()),
     }
+}
+
+/// The field of files that has the limit.
+pub(in crate::formats) const HULL_LIMIT: &str = "max_hull_vertices";
+
+/// The limit that a table has, if it has one.
+pub(crate) fn hull_limit(table: &Table) -> Result<Option<usize>, Error> {
+    let Some(most) = table.number(HULL_LIMIT)? else { return Ok(None) };
+    let whole = (0.0..=LARGEST as f64).contains(&most) && most.fract() == 0.0;
+    table.demand(HULL_LIMIT, whole, "must be a whole number", most, "")?;
+    check_limit(most as usize).map_err(|message| table.error(HULL_LIMIT, message))?;
+    Ok(Some(most as usize))
 }
 
 /// A hull that is reduced.

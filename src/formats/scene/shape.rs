@@ -8,7 +8,7 @@ use nalgebra::Vector3;
 use super::toml_values::{field, list, number, string};
 use crate::Error;
 use crate::assemble::{ColliderDescription, Filter, Material};
-use crate::formats::mesh::{MAX_HULL_VERTICES, Mesh, check_limit};
+use crate::formats::mesh::{HULL_LIMIT, MAX_HULL_VERTICES, Mesh, hull_limit};
 use crate::formats::reach;
 use crate::model::{HeightField, Polyhedron, Shape};
 use crate::table::Table;
@@ -110,19 +110,11 @@ fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
 
 /// How many vertices of the hull of a mesh collide at most; nothing for what is no mesh.
 fn read_limit(table: &Table) -> Result<Option<usize>, Error> {
-    const FIELD: &str = "max_hull_vertices";
-    let given = table.number(FIELD)?;
-    if !table.has("mesh") {
-        return match given {
-            Some(_) => Err(table.error(FIELD, "has a meaning for a mesh only")),
-            None => Ok(None),
-        };
+    match (hull_limit(table)?, table.has("mesh")) {
+        (Some(_), false) => Err(table.error(HULL_LIMIT, "has a meaning for a mesh only")),
+        (None, false) => Ok(None),
+        (given, true) => Ok(Some(given.unwrap_or(MAX_HULL_VERTICES))),
     }
-    let most = given.unwrap_or(MAX_HULL_VERTICES as f64);
-    let whole = (0.0..=f64::from(u32::MAX)).contains(&most) && most.fract() == 0.0;
-    table.demand(FIELD, whole, "must be a whole number", most, "")?;
-    check_limit(most as usize).map_err(|message| table.error(FIELD, message))?;
-    Ok(Some(most as usize))
 }
 
 /// One that has nothing but sizes: their list, or the only one.

@@ -8,7 +8,7 @@ use super::{
     RobustLoss, Sensor, WindowLength, sensor,
 };
 use crate::Error;
-use crate::formats::LoadOptions;
+use crate::formats::{LoadOptions, hull_limit};
 use crate::model::Scene;
 use crate::table::{self, Table};
 use crate::trajectory::{ColumnMap, expand};
@@ -19,6 +19,7 @@ impl Experiment {
     /// ```toml
     /// scene = "scene.toml"             # relative to this file; also MJCF and URDF
     /// floating_base = false            # of a URDF: whether its first link floats
+    /// max_hull_vertices = 64           # of a URDF or MJCF: how many vertices the hull of a mesh has at most; 0: all
     /// keyframe = "home"                # where the scene starts; if left out, where it says
     /// data = ["slide_*.csv"]           # files, folders or patterns, relative to this file
     /// initial_state = "fitted"         # or "recorded" (default), "flight" (of the frames before the first contact)
@@ -177,6 +178,7 @@ impl Experiment {
         root.only(&[
             "scene",
             "floating_base",
+            "max_hull_vertices",
             "keyframe",
             "data",
             "initial_state",
@@ -336,18 +338,19 @@ const MOST_ITERATIONS: usize = 1_000_000;
 const MOST_REPEATED: usize = 10_000;
 
 /// The fields that say what the scene is.
-const SCENE_FIELDS: [&str; 3] = ["scene", "floating_base", "keyframe"];
+const SCENE_FIELDS: [&str; 4] = ["scene", "floating_base", "max_hull_vertices", "keyframe"];
 
 /// The scene that an experiment names, in a file relative to `folder`.
 fn load_scene(root: &Table, folder: &Path) -> Result<Scene, Error> {
     let path = folder.join(root.required("scene", root.string("scene")?)?);
-    let floating_base = root.boolean("floating_base")?.unwrap_or(false);
-    let mut scene =
-        Scene::load_with(&path, LoadOptions { floating_base, ..LoadOptions::default() }).map_err(
-            |error| {
-                if error.is_input() { error } else { root.error("scene", error.to_string()) }
-            },
-        )?;
+    let options = LoadOptions {
+        floating_base: root.boolean("floating_base")?.unwrap_or(false),
+        max_hull_vertices: hull_limit(root)?,
+        ..LoadOptions::default()
+    };
+    let mut scene = Scene::load_with(&path, options).map_err(|error| {
+        if error.is_input() { error } else { root.error("scene", error.to_string()) }
+    })?;
     if let Some(keyframe) = root.string("keyframe")? {
         scene
             .start_at(keyframe, &path.display().to_string())

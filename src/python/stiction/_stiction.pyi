@@ -153,6 +153,7 @@ def load(
     parameters: Sequence[str] | None = None,
     keyframe: str | None = None,
     floating_base: bool = False,
+    max_hull_vertices: int | None = None,
 ) -> Scene: ...
 def parse(
     text: str, name: str = "scene.toml", inputs: Sequence[str] | None = None, parameters: Sequence[str] | None = None
