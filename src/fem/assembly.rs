@@ -1,0 +1,119 @@
+//! Energy, forces and stiffness of all elements, in any scalar, one element after the other.
+
+use super::block_matrix::BlockMatrix;
+use super::elements::{Elements, gather};
+use super::entry::{Matrix3, Vector3, cofactor, dot};
+use super::green_viscosity::dissipation;
+use super::kernel::{
+    Blocks, damping, deformation_gradient, energy, force, stiffness, velocity_gradient,
+};
+use super::material::Material;
+use super::spd_projection::projected_stiffness;
+use crate::ad::Real;
+
+impl Elements {
+    /// The elastic energy (J) of nodes at `x`. Not a number where an element is turned inside out.
+    pub fn energy<T: Real>(&self, material: &Material<T>, x: &[Vector3<T>]) -> T {
+        let of = |(nodes, shape)| energy(shape, material, &gather(nodes, x));
+        self.nodes().iter().zip(self.shapes()).map(of).fold(T::zero(), |sum, energy| sum + energy)
+    }
+
+    /// The power (W) that viscosity takes out.
+    pub fn dissipation_rate<T: Real>(
+        &self,
+        material: &Material<T>,
+        x: &[Vector3<T>],
+        v: &[Vector3<T>],
+    ) -> T {
+        let mut sum = T::zero();
+        for (nodes, shape) in self.nodes().iter().zip(self.shapes()) {
+            let f = deformation_gradient(shape, &gather(nodes, x));
+            let rate = velocity_gradient(shape, &gather(nodes, v));
+            sum += dissipation(material, &f, &rate) * shape.volume;
+        }
+        sum
+    }
+
+    /// The least det F of an element: not positive where one is turned inside out, NaN where one is not a number.
+    pub fn least_determinant(&self, x: &[Vector3<f64>]) -> f64 {
+        let mut least = f64::INFINITY;
+        for (nodes, shape) in self.nodes().iter().zip(self.shapes()) {
+            let f: Matrix3<f64> = deformation_gradient(shape, &gather(nodes, x));
+            let determinant = dot(&f[0], &cofactor(&f)[0]);
+            if determinant.is_nan() {
+                return determinant;
+            }
+            least = least.min(determinant);
+        }
+        least
+    }
+
+    /// f += the forces (N) of elasticity at `x` and, where the material has viscosity, of that at the velocities `v`.
+    pub fn add_forces<T: Real>(
+        &self,
+        material: &Material<T>,
+        x: &[Vector3<T>],
+        v: &[Vector3<T>],
+        f: &mut [Vector3<T>],
+    ) {
+        let viscous = !material.viscosity.vanishes();
+        for (nodes, shape) in self.nodes().iter().zip(self.shapes()) {
+            let v = viscous.then(|| gather(nodes, v));
+            let forces = force(shape, material, &gather(nodes, x), v.as_ref());
+            for (&node, force) in nodes.iter().zip(forces) {
+                (0..3).for_each(|k| f[node][k] += force[k]);
+            }
+        }
+    }
+
+    /// matrix += `weights[0]` times -df/dx and `weights[1]` times -df/dv.
+    pub fn add_stiffness<T: Real>(
+        &self,
+        material: &Material<T>,
+        weights: [f64; 2],
+        x: &[Vector3<T>],
+        v: &[Vector3<T>],
+        matrix: &mut BlockMatrix<T>,
+    ) {
+        let viscous = !material.viscosity.vanishes();
+        for (k, (nodes, shape)) in self.nodes().iter().zip(self.shapes()).enumerate() {
+            let (x, v) = (gather(nodes, x), viscous.then(|| gather(nodes, v)));
+            self.add(k, &stiffness(shape, weights[0], material, &x, v.as_ref()), matrix);
+            if viscous {
+                self.add(k, &damping(shape, weights[1], material, &x), matrix);
+            }
+        }
+    }
+
+    /// The same without directions in which an element's energy is not convex, and of viscosity the damping alone: symmetric
+    /// and positive semidefinite. False if it is not finite.
+    #[must_use]
+    pub fn add_projected_stiffness(
+        &self,
+        material: &Material<f64>,
+        weights: [f64; 2],
+        x: &[Vector3<f64>],
+        matrix: &mut BlockMatrix<f64>,
+    ) -> bool {
+        let viscous = material.viscosity != 0.0;
+        for (k, (nodes, shape)) in self.nodes().iter().zip(self.shapes()).enumerate() {
+            let x = gather(nodes, x);
+            let Some(blocks) = projected_stiffness(shape, material, &x) else { return false };
+            let scaled = |block: Matrix3<f64>| block.map(|row| row.map(|x| weights[0] * x));
+            self.add(k, &blocks.map(|row| row.map(scaled)), matrix);
+            if viscous {
+                self.add(k, &damping(shape, weights[1], material, &x), matrix);
+            }
+        }
+        true
+    }
+
+    /// Adds the blocks of element `k`.
+    pub(super) fn add<T: Real>(&self, k: usize, blocks: &Blocks<T>, matrix: &mut BlockMatrix<T>) {
+        for (block, &at) in blocks.iter().flatten().zip(&self.places()[k]) {
+            for (target, row) in matrix.blocks[at].iter_mut().zip(block) {
+                (0..3).for_each(|j| target[j] += row[j]);
+            }
+        }
+    }
+}
