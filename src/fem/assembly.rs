@@ -4,9 +4,7 @@ use super::block_matrix::BlockMatrix;
 use super::elements::{Elements, gather};
 use super::entry::{Matrix3, Vector3, cofactor, dot};
 use super::green_viscosity::dissipation;
-use super::kernel::{
-    Blocks, damping, deformation_gradient, energy, force, stiffness, velocity_gradient,
-};
+use super::kernel::{damping, deformation_gradient, energy, force, tangent, velocity_gradient};
 use super::material::Material;
 use super::spd_projection::projected_stiffness;
 use crate::ad::Real;
@@ -76,12 +74,11 @@ impl Elements {
         matrix: &mut BlockMatrix<T>,
     ) {
         let viscous = !material.viscosity.vanishes();
-        for (k, (nodes, shape)) in self.nodes().iter().zip(self.shapes()).enumerate() {
+        for ((nodes, shape), places) in self.nodes().iter().zip(self.shapes()).zip(self.places()) {
             let (x, v) = (gather(nodes, x), viscous.then(|| gather(nodes, v)));
-            self.add(k, &stiffness(shape, weights[0], material, &x, v.as_ref()), matrix);
-            if viscous {
-                self.add(k, &damping(shape, weights[1], material, &x), matrix);
-            }
+            tangent(shape, weights, material, &x, v.as_ref(), |a, b, block| {
+                add(block, &mut matrix.blocks[places[4 * a + b]]);
+            });
         }
     }
 
@@ -96,24 +93,26 @@ impl Elements {
         matrix: &mut BlockMatrix<f64>,
     ) -> bool {
         let viscous = material.viscosity != 0.0;
-        for (k, (nodes, shape)) in self.nodes().iter().zip(self.shapes()).enumerate() {
+        for ((nodes, shape), places) in self.nodes().iter().zip(self.shapes()).zip(self.places()) {
             let x = gather(nodes, x);
             let Some(blocks) = projected_stiffness(shape, material, &x) else { return false };
-            let scaled = |block: Matrix3<f64>| block.map(|row| row.map(|x| weights[0] * x));
-            self.add(k, &blocks.map(|row| row.map(scaled)), matrix);
-            if viscous {
-                self.add(k, &damping(shape, weights[1], material, &x), matrix);
+            let damping = viscous.then(|| damping(shape, material, &x));
+            for (k, &place) in places.iter().enumerate() {
+                let (a, b) = (k / 4, k % 4);
+                let target = &mut matrix.blocks[place];
+                add(&blocks[a][b].map(|row| row.map(|x| weights[0] * x)), target);
+                if let Some(damping) = &damping {
+                    add(&damping[a][b].map(|row| row.map(|x| weights[1] * x)), target);
+                }
             }
         }
         true
     }
+}
 
-    /// Adds the blocks of element `k`.
-    pub(super) fn add<T: Real>(&self, k: usize, blocks: &Blocks<T>, matrix: &mut BlockMatrix<T>) {
-        for (block, &at) in blocks.iter().flatten().zip(&self.places()[k]) {
-            for (target, row) in matrix.blocks[at].iter_mut().zip(block) {
-                (0..3).for_each(|j| target[j] += row[j]);
-            }
-        }
+/// target += block
+fn add<T: Real>(block: &Matrix3<T>, target: &mut Matrix3<T>) {
+    for (target, row) in target.iter_mut().zip(block) {
+        (0..3).for_each(|j| target[j] += row[j]);
     }
 }

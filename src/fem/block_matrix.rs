@@ -51,7 +51,9 @@ impl BlockPattern {
     /// The pairs of nodes that are coupled, each once, the lower first.
     pub fn edges(&self) -> impl Iterator<Item = [usize; 2]> + Clone + '_ {
         (0..self.nodes()).flat_map(|row| {
-            self.row(row).filter(move |&(column, _)| column > row).map(move |(column, _)| [row, column])
+            self.row(row)
+                .filter(move |&(column, _)| column > row)
+                .map(move |(column, _)| [row, column])
         })
     }
 }

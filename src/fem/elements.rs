@@ -129,12 +129,7 @@ impl Elements {
     }
 
     /// y += density M x for density 1 (m³ and what x is in)
-    pub fn add_mass_product<T: Real>(
-        &self,
-        density: T,
-        x: &[Vector3<T>],
-        y: &mut [Vector3<T>],
-    ) {
+    pub fn add_mass_product<T: Real>(&self, density: T, x: &[Vector3<T>], y: &mut [Vector3<T>]) {
         for (row, y) in y.iter_mut().enumerate().take(self.node_count()) {
             let mut sum = [T::zero(); 3];
             for (column, at) in self.pattern.row(row) {

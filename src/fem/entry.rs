@@ -51,7 +51,12 @@ pub(super) fn apply<S: Copy, T: Entry<S>>(a: &Matrix3<T>, y: &Vector3<S>) -> Vec
 /// The matrix of which `entry` gives row i, column j.
 #[inline(always)]
 pub(super) fn matrix<T>(entry: impl Fn(usize, usize) -> T) -> Matrix3<T> {
-    std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j)))
+    // Not by `from_fn`, which leaves large entries in memory.
+    [
+        [entry(0, 0), entry(0, 1), entry(0, 2)],
+        [entry(1, 0), entry(1, 1), entry(1, 2)],
+        [entry(2, 0), entry(2, 1), entry(2, 2)],
+    ]
 }
 
 /// A'

@@ -67,106 +67,91 @@ pub fn force<S: Constant, T: Entry<S> + Entry<T>>(
     [[0, 1, 2].map(|i| -(f1[i] + f2[i] + f3[i])), f1, f2, f3]
 }
 
-/// `weight` times -df/dx (N/m): of elasticity, and of viscosity where there is `v`.
+/// `weights[0]` times -df/dx and `weights[1]` times -df/dv: hands block after block to `put`, each once. Without viscosity
+/// where there is no `v`.
 #[inline(always)]
-pub fn stiffness<S, T>(
+pub fn tangent<S, T>(
     shape: &Tetrahedron<S>,
-    weight: S,
+    weights: [S; 2],
     material: &Material<T>,
     x: &[Vector3<T>; 4],
     v: Option<&[Vector3<T>; 4]>,
-) -> Blocks<T>
-where
+    mut put: impl FnMut(usize, usize, &Matrix3<T>),
+) where
     S: Constant,
     T: Entry<S> + Entry<T>,
 {
     let b = &shape.gradients;
     let f = deformation_gradient(shape, x);
     let at = Dilatation::new::<S>(material, &f);
-    let volume = weight * shape.volume;
-    let g = [1, 2, 3].map(|a| apply(&at.inverse_transpose, &b[a]));
+    let volume = weights[0] * shape.volume;
+    let normal = |a: usize| apply(&at.inverse_transpose, &b[a]);
+    let g = [normal(0), normal(1), normal(2), normal(3)];
     let (mu, c) = (material.lame_mu * volume, at.c * volume);
     let lambda = material.lame_lambda * at.square * volume;
-    // c g_b and lambda J² g_b
-    let turned = g.map(|g| g.map(|x| c * x));
-    let pressed = g.map(|g| g.map(|x| lambda * x));
-    let block = |(a, k): (usize, usize)| {
-        let shear = mu * dot(&b[a + 1], &b[k + 1]);
+    let elastic = |a: usize, k: usize| {
+        let shear = mu * dot(&b[a], &b[k]);
+        let turned = [c * g[k][0], c * g[k][1], c * g[k][2]];
+        let pressed = [lambda * g[a][0], lambda * g[a][1], lambda * g[a][2]];
         matrix(|i, j| {
-            let entry = turned[k][i] * g[a][j] + pressed[a][i] * g[k][j];
+            let entry = turned[i] * g[a][j] + pressed[i] * g[k][j];
             if i == j { entry + shear } else { entry }
         })
     };
-    let [b00, b01, b02, b11, b12, b22] =
-        [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)].map(block);
-    let mut inner = [
-        [b00, b01, b02],
-        [transpose(&b01), b11, b12],
-        [transpose(&b02), transpose(&b12), b22],
-    ];
-    if let Some(v) = v {
-        let nu = material.viscosity * S::from(0.5) * volume;
-        let rate = velocity_gradient(shape, v);
-        let doubled = doubled_rate(&f, &rate);
-        let across = product_transpose(&f, &rate);
-        for a in 0..3 {
-            let (moved, turned) = (apply(&rate, &b[a + 1]), apply(&doubled, &b[a + 1]));
-            for k in 0..3 {
-                let stretched = apply(&f, &b[k + 1]);
-                let (both, along) = (dot(&b[a + 1], &b[k + 1]), nu * dot(&turned, &b[k + 1]));
-                let target = &mut inner[a][k];
-                for i in 0..3 {
-                    for j in 0..3 {
-                        let entry = stretched[i] * moved[j] + across[i][j] * both;
-                        target[i][j] = target[i][j] + nu * entry;
-                    }
-                    target[i][i] = target[i][i] + along;
-                }
+    let Some(v) = v else {
+        for a in 0..4 {
+            put(a, a, &elastic(a, a));
+            for k in a + 1..4 {
+                let block = elastic(a, k);
+                put(a, k, &block);
+                put(k, a, &transpose(&block));
             }
         }
+        return;
+    };
+    let half = material.viscosity * (S::from(0.5) * shape.volume);
+    let (in_x, in_v) = (half * weights[0], half * weights[1]);
+    let rate = velocity_gradient(shape, v);
+    let doubled = doubled_rate(&f, &rate);
+    // What multiplies B_a.B_k: of both F V' and F F'.
+    let (of_rate, of_stretch) = (product_transpose(&f, &rate), product_transpose(&f, &f));
+    let across = matrix(|i, j| in_x * of_rate[i][j] + in_v * of_stretch[i][j]);
+    // What stands beside F B_k.
+    let beside = matrix(|i, j| in_x * rate[i][j] + in_v * f[i][j]);
+    for a in 0..4 {
+        let (moved, turned) = (apply(&beside, &b[a]), apply(&doubled, &b[a]));
+        for k in 0..4 {
+            let stretched = apply(&f, &b[k]);
+            let (both, along) = (dot(&b[a], &b[k]), in_x * dot(&turned, &b[k]));
+            let block = elastic(a, k);
+            let block = matrix(|i, j| {
+                let entry = block[i][j] + stretched[i] * moved[j] + across[i][j] * both;
+                if i == j { entry + along } else { entry }
+            });
+            put(a, k, &block);
+        }
     }
-    complete(&inner)
 }
 
-/// `weight` times -df/dv (N s/m), where nodes are at x.
-#[inline(always)]
-pub fn damping<S, T>(
-    shape: &Tetrahedron<S>,
-    weight: S,
+/// -df/dx (N/m) as a whole: of elasticity, and of viscosity where there is `v`.
+pub fn stiffness<T: Real>(
+    shape: &Tetrahedron,
     material: &Material<T>,
     x: &[Vector3<T>; 4],
-) -> Blocks<T>
-where
-    S: Constant,
-    T: Entry<S> + Entry<T>,
-{
-    let b = &shape.gradients;
-    let f = deformation_gradient(shape, x);
-    let nu = material.viscosity * (S::from(0.5) * weight * shape.volume);
-    let stretch = product_transpose(&f, &f);
-    let moved = [1, 2, 3].map(|a| apply(&f, &b[a]));
-    let inner = [0, 1, 2].map(|a| {
-        [0, 1, 2].map(|k| {
-            let both = dot(&b[a + 1], &b[k + 1]);
-            matrix(|i, j| nu * (stretch[i][j] * both + moved[k][i] * moved[a][j]))
-        })
-    });
-    complete(&inner)
+    v: Option<&[Vector3<T>; 4]>,
+) -> Blocks<T> {
+    let mut blocks = [[[[T::zero(); 3]; 3]; 4]; 4];
+    tangent(shape, [1.0, 0.0], material, x, v, |a, k, block| blocks[a][k] = *block);
+    blocks
 }
 
-/// All blocks, from those of the last three nodes: rows and columns of blocks sum to zero, as forces do and as moving
-/// all nodes alike deforms nothing.
-#[inline(always)]
-fn complete<T: Entry<T>>(inner: &[[Matrix3<T>; 3]; 3]) -> Blocks<T> {
-    let less = |[x, y, z]: [&Matrix3<T>; 3]| matrix(|i, j| -(x[i][j] + y[i][j] + z[i][j]));
-    let column = [0, 1, 2].map(|a| less([&inner[a][0], &inner[a][1], &inner[a][2]]));
-    let row = [0, 1, 2].map(|k| less([&inner[0][k], &inner[1][k], &inner[2][k]]));
-    let corner = less([&row[0], &row[1], &row[2]]);
-    let [r0, r1, r2] = *inner;
-    [
-        [corner, row[0], row[1], row[2]],
-        [column[0], r0[0], r0[1], r0[2]],
-        [column[1], r1[0], r1[1], r1[2]],
-        [column[2], r2[0], r2[1], r2[2]],
-    ]
+/// -df/dv (N s/m) as a whole, where nodes are at x.
+pub fn damping<T: Real>(
+    shape: &Tetrahedron,
+    material: &Material<T>,
+    x: &[Vector3<T>; 4],
+) -> Blocks<T> {
+    let mut blocks = [[[[T::zero(); 3]; 3]; 4]; 4];
+    tangent(shape, [0.0, 1.0], material, x, Some(x), |a, k, block| blocks[a][k] = *block);
+    blocks
 }

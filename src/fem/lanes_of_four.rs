@@ -1,11 +1,13 @@
-//! Forces and stiffness of four elements at once, on values: the same closed forms in entries of four numbers.
+//! Stiffness of four elements at once, on values: the same closed forms in entries of four numbers. Compiled for processors
+//! with AVX it takes 0.75 of the time of one after the other, 0.55 with viscosity; without, it is no slower. Forces are not
+//! worth it: gathering takes longer than evaluating them.
 
 use wide::f64x4;
 
 use super::block_matrix::BlockMatrix;
 use super::elements::Elements;
 use super::entry::Vector3;
-use super::kernel::{Blocks, damping, force, stiffness};
+use super::kernel::tangent;
 use super::material::Material;
 use super::tetrahedron::Tetrahedron;
 
@@ -56,28 +58,6 @@ fn splat(material: &Material<f64>) -> Material<f64x4> {
 }
 
 impl Elements {
-    /// As [`add_forces`](Self::add_forces), four elements at once.
-    pub fn add_forces_by_four(
-        &self,
-        material: &Material<f64>,
-        x: &[Vector3<f64>],
-        v: &[Vector3<f64>],
-        f: &mut [Vector3<f64>],
-    ) {
-        let viscous = material.viscosity != 0.0;
-        let material = splat(material);
-        for quartet in self.quartets() {
-            let v = viscous.then(|| quartet.gather(v));
-            let forces = force(&quartet.shape, &material, &quartet.gather(x), v.as_ref());
-            for a in 0..4 {
-                let force = forces[a].map(f64x4::to_array);
-                for (lane, nodes) in quartet.nodes.iter().enumerate().take(quartet.count) {
-                    (0..3).for_each(|k| f[nodes[a]][k] += force[k][lane]);
-                }
-            }
-        }
-    }
-
     /// As [`add_stiffness`](Self::add_stiffness), four elements at once.
     pub fn add_stiffness_by_four(
         &self,
@@ -92,31 +72,16 @@ impl Elements {
         let [in_x, in_v] = weights.map(f64x4::splat);
         for (first, quartet) in (0..).step_by(LANES).zip(self.quartets()) {
             let (x, v) = (quartet.gather(x), viscous.then(|| quartet.gather(v)));
-            let blocks = stiffness(&quartet.shape, in_x, &material, &x, v.as_ref());
-            self.scatter(first, quartet.count, &blocks, matrix);
-            if viscous {
-                let blocks = damping(&quartet.shape, in_v, &material, &x);
-                self.scatter(first, quartet.count, &blocks, matrix);
-            }
-        }
-    }
-
-    fn scatter(
-        &self,
-        first: usize,
-        count: usize,
-        blocks: &Blocks<f64x4>,
-        matrix: &mut BlockMatrix<f64>,
-    ) {
-        let places = &self.places()[first..first + count];
-        for (k, block) in blocks.iter().flatten().enumerate() {
-            let block = block.map(|row| row.map(f64x4::to_array));
-            for (lane, places) in places.iter().enumerate() {
-                let target = &mut matrix.blocks[places[k]];
-                for (target, row) in target.iter_mut().zip(&block) {
-                    (0..3).for_each(|j| target[j] += row[j][lane]);
+            let places = &self.places()[first..first + quartet.count];
+            tangent(&quartet.shape, [in_x, in_v], &material, &x, v.as_ref(), |a, b, block| {
+                let block = block.map(|row| row.map(f64x4::to_array));
+                for (lane, places) in places.iter().enumerate() {
+                    let target = &mut matrix.blocks[places[4 * a + b]];
+                    for (target, row) in target.iter_mut().zip(&block) {
+                        (0..3).for_each(|j| target[j] += row[j][lane]);
+                    }
                 }
-            }
+            });
         }
     }
 }

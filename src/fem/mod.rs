@@ -3,7 +3,7 @@
 //!
 //! Numbers are in SI units. Nodes are points and vectors of three numbers; those of all nodes stand in one slice of
 //! arrays. The closed forms are written once, in [`Entry`]s: every [`Real`](crate::ad::Real) is one, and so are four `f64`
-//! side by side, by which [`Elements`] evaluates four elements at once.
+//! side by side, by which [`Elements`] evaluates the stiffness of four elements at once.
 //!
 //! Linear tetrahedra bend too stiffly, and lock where Poisson's ratio comes near 1/2.
 
@@ -24,7 +24,9 @@ pub use block_matrix::{BlockMatrix, BlockPattern};
 pub use elements::{ElementError, Elements};
 pub use entry::{Constant, Entry, Matrix3, Vector3};
 pub use green_viscosity::{dissipation, viscous_stress};
-pub use kernel::{Blocks, damping, deformation_gradient, energy, force, stiffness, velocity_gradient};
+pub use kernel::{
+    Blocks, damping, deformation_gradient, energy, force, stiffness, tangent, velocity_gradient,
+};
 pub use mass::{ConsistentMass, consistent_mass};
 pub use material::{Material, MaterialError};
 pub use neo_hookean::{elastic_stress, energy_density};

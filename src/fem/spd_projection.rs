@@ -41,7 +41,8 @@ pub fn projected_stiffness(
             continue;
         }
         let moved = shape.gradients.map(|b| {
-            [0, 1, 2].map(|i| vector[3 * i] * b[0] + vector[3 * i + 1] * b[1] + vector[3 * i + 2] * b[2])
+            [0, 1, 2]
+                .map(|i| vector[3 * i] * b[0] + vector[3 * i + 1] * b[1] + vector[3 * i + 2] * b[2])
         });
         let weight = value * shape.volume;
         for (a, row) in blocks.iter_mut().enumerate() {
