@@ -41,9 +41,10 @@
 //! | [`ad`] | the scalar trait, duals, tape, drivers; the trait of solved problems, [`ad::Node`] |
 //! | [`linalg`] | small dense factorisations |
 //! | [`argmin`] | optimisation problems as nodes: coupled contact, quadratic programs |
+//! | [`fem`] | finite elements of soft bodies |
 //! | [`spatial`] | rotations, spatial vectors, inertias |
 //! | [`mod@state`] | configuration and velocity; moves and differences on the manifold |
-//! | [`model`] | bodies, ground, contact pairs, parameters |
+//! | [`model`] | bodies, ground, contact pairs, parameters; meshes of tetrahedra |
 //! | [`assemble`] | scenes from what describes them, checked |
 //! | [`formats`] | the files that describe them: TOML, MJCF, URDF, meshes |
 //! | [`dynamics`] | kinematics, forces and accelerations of trees, and their derivatives; a free body over one step |
@@ -112,6 +113,9 @@
 //! - `Gebremedhin07`: A. H. Gebremedhin, A. Tarafdar, F. Manne, A. Pothen, "New acyclic and star coloring
 //!   algorithms with application to computing Hessians", SIAM Journal on Scientific Computing 29 (3), 2007.
 //!   The greedy star colouring.
+//! - `Geilinger20`: M. Geilinger, D. Hahn, J. Zehnder, M. Bacher, B. Thomaszewski, S. Coros, "ADD: analytically
+//!   differentiable dynamics for multi-body systems with frictional contact", ACM Transactions on Graphics 39 (6), 2020.
+//!   Soft bodies and their implicit steps.
 //! - `George81`: A. George, J. W. H. Liu, "Computer Solution of Large Sparse Positive Definite Systems",
 //!   Prentice-Hall 1981. Orders of elimination.
 //! - `Golub13`: G. H. Golub, C. F. Van Loan, "Matrix Computations", fourth edition, Johns Hopkins
@@ -145,6 +149,8 @@
 //! - `Kingma15`: D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
 //! - `Kolda03`: T. G. Kolda, R. M. Lewis, V. Torczon, "Optimization by direct search: new perspectives on
 //!   some classical and modern methods", SIAM Review 45 (3), 2003. Compass search.
+//! - `Kuhn60`: H. W. Kuhn, "Some combinatorial lemmas in topology", IBM Journal of Research and Development 4 (5),
+//!   1960. Cubes in six tetrahedra.
 //! - `MacKinnon23`: J. G. MacKinnon, M. O. Nielsen, M. D. Webb, "Cluster-robust inference: a guide to
 //!   empirical practice", Journal of Econometrics 232 (2), 2023. The jackknife CV3.
 //! - `Marquardt63`: D. W. Marquardt, "An algorithm for least-squares estimation of nonlinear parameters",
@@ -197,6 +203,7 @@ pub mod collision;
 pub mod contact;
 pub mod dynamics;
 pub mod error;
+pub mod fem;
 pub mod formats;
 mod gradient;
 pub mod identify;

@@ -1,4 +1,5 @@
 //! Soft bodies against values by other programs (`reference/add` of the shared folder), closed forms and differences.
 
+mod meshes;
 mod numbers;
 mod tetrahedra;

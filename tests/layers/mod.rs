@@ -15,7 +15,7 @@ const PHYSICS: &str =
 const FILES: &str = "assemble formats trajectory";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 27] = [
+const LAYERS: [(&str, &[&str]); 28] = [
     ("error", &[]),
     ("npz", &[]),
     ("parallel", &[]),
@@ -23,6 +23,7 @@ const LAYERS: [(&str, &[&str]); 27] = [
     ("text", &["error"]),
     ("ad", &[]),
     ("linalg", &["ad"]),
+    ("fem", &["ad linalg"]),
     ("argmin", &["ad linalg"]),
     ("spatial", &["ad linalg"]),
     ("state", &["ad linalg spatial"]),
