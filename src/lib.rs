@@ -76,6 +76,8 @@
 //!   natural map and its Newton steps.
 //! - `Alizadeh03`: F. Alizadeh, D. Goldfarb, "Second-order cone programming", Mathematical Programming 95,
 //!   2003. The Jordan algebra of the cones.
+//! - `Amestoy96`: P. R. Amestoy, T. A. Davis, I. S. Duff, "An approximate minimum degree ordering algorithm", SIAM
+//!   Journal on Matrix Analysis and Applications 17 (4), 1996.
 //! - `Anitescu06`: M. Anitescu, "Optimization-based simulation of nonsmooth rigid multibody dynamics",
 //!   Mathematical Programming 105, 2006. The convex relaxation of contact.
 //! - `Atkeson86`: C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of
@@ -103,6 +105,8 @@
 //! - `DeSaxce98`: G. De Saxce, Z.-Q. Feng, "The bipotential method: a constructive approach to design the
 //!   complete contact law with friction and improved numerical algorithms", Mathematical and Computer
 //!   Modelling 28 (4-8), 1998. Coulomb's law as a cone and a shift.
+//! - `Duff83`: I. S. Duff, J. K. Reid, "The multifrontal solution of indefinite sparse symmetric linear equations", ACM
+//!   Transactions on Mathematical Software 9 (3), 1983.
 //! - `Ericson05`: C. Ericson, "Real-Time Collision Detection", Morgan Kaufmann 2005. Nearest points of
 //!   simple shapes.
 //! - `Featherstone08`: R. Featherstone, "Rigid Body Dynamics Algorithms", Springer 2008.

@@ -1,6 +1,5 @@
 //! Energy, forces and stiffness of all elements, in any scalar, one element after the other.
 
-use super::block_matrix::BlockMatrix;
 use super::elements::{Elements, gather};
 use super::entry::{Matrix3, Vector3, cofactor, dot};
 use super::green_viscosity::dissipation;
@@ -8,6 +7,7 @@ use super::kernel::{damping, deformation_gradient, energy, force, tangent, veloc
 use super::material::Material;
 use super::spd_projection::projected_stiffness;
 use crate::ad::Real;
+use crate::linalg::BlockMatrix;
 
 impl Elements {
     /// The elastic energy (J) of nodes at `x`. Not a number where an element is turned inside out.

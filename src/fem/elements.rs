@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use super::block_matrix::BlockPattern;
 use super::entry::Vector3;
 use super::lanes_of_four::{Quartet, quartets};
 use super::mass::consistent_mass;
 use super::tetrahedron::Tetrahedron;
 use crate::ad::Real;
+use crate::linalg::BlockPattern;
 
 /// The linear tetrahedra of a mesh at rest. Data: nothing differentiates in it.
 #[derive(Clone, Debug, Default)]

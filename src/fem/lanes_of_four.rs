@@ -4,12 +4,12 @@
 
 use wide::f64x4;
 
-use super::block_matrix::BlockMatrix;
 use super::elements::Elements;
 use super::entry::Vector3;
 use super::kernel::tangent;
 use super::material::Material;
 use super::tetrahedron::Tetrahedron;
+use crate::linalg::BlockMatrix;
 
 /// How many elements are evaluated at once.
 const LANES: usize = 4;

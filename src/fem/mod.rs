@@ -8,7 +8,6 @@
 //! Linear tetrahedra bend too stiffly, and lock where Poisson's ratio comes near 1/2.
 
 mod assembly;
-mod block_matrix;
 mod elements;
 mod entry;
 mod green_viscosity;
@@ -20,7 +19,6 @@ mod neo_hookean;
 mod spd_projection;
 mod tetrahedron;
 
-pub use block_matrix::{BlockMatrix, BlockPattern};
 pub use elements::{ElementError, Elements};
 pub use entry::{Constant, Entry, Matrix3, Vector3};
 pub use green_viscosity::{dissipation, viscous_stress};

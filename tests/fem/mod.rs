@@ -2,4 +2,5 @@
 
 mod meshes;
 mod numbers;
+mod sparse;
 mod tetrahedra;

@@ -3,9 +3,10 @@
 use serde_json::Value;
 use stiction::ad::{Dual, Real, jacobian};
 use stiction::fem::{
-    BlockMatrix, Blocks, Elements, Material, Tetrahedron, damping, deformation_gradient,
-    dissipation, energy, energy_hessian, force, projected_stiffness, stiffness, velocity_gradient,
+    Blocks, Elements, Material, Tetrahedron, damping, deformation_gradient, dissipation, energy,
+    energy_hessian, force, projected_stiffness, stiffness, velocity_gradient,
 };
+use stiction::linalg::BlockMatrix;
 
 use super::numbers::{error, flat, json, nodes, number};
 use crate::random::Random;

@@ -1,7 +1,9 @@
-//! Sparse matrices of 3x3 blocks, one for each two nodes that share an element.
+//! Sparse matrices of 3x3 blocks, one for each two nodes that are coupled.
 
-use super::entry::{Matrix3, Vector3};
 use crate::ad::Real;
+
+/// A block by its rows.
+pub type Block<T> = [[T; 3]; 3];
 
 /// Which blocks there are, row by row, columns ascending. Symmetric, with all diagonal blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,7 +64,7 @@ impl BlockPattern {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlockMatrix<T> {
     /// The blocks.
-    pub blocks: Vec<Matrix3<T>>,
+    pub blocks: Vec<Block<T>>,
 }
 
 impl<T: Real> BlockMatrix<T> {
@@ -73,7 +75,7 @@ impl<T: Real> BlockMatrix<T> {
     }
 
     /// y += A x
-    pub fn add_product(&self, pattern: &BlockPattern, x: &[Vector3<T>], y: &mut [Vector3<T>]) {
+    pub fn add_product(&self, pattern: &BlockPattern, x: &[[T; 3]], y: &mut [[T; 3]]) {
         for (row, y) in y.iter_mut().enumerate().take(pattern.nodes()) {
             for (column, at) in pattern.row(row) {
                 let (block, x) = (&self.blocks[at], &x[column]);
@@ -85,12 +87,7 @@ impl<T: Real> BlockMatrix<T> {
     }
 
     /// y += A'x
-    pub fn add_transpose_product(
-        &self,
-        pattern: &BlockPattern,
-        x: &[Vector3<T>],
-        y: &mut [Vector3<T>],
-    ) {
+    pub fn add_transpose_product(&self, pattern: &BlockPattern, x: &[[T; 3]], y: &mut [[T; 3]]) {
         for (row, x) in x.iter().enumerate().take(pattern.nodes()) {
             for (column, at) in pattern.row(row) {
                 let (block, y) = (&self.blocks[at], &mut y[column]);
@@ -99,5 +96,21 @@ impl<T: Real> BlockMatrix<T> {
                 }
             }
         }
+    }
+
+    /// The largest sum of absolute values of a row, or of a column.
+    pub fn largest_row(&self, pattern: &BlockPattern, transposed: bool) -> f64 {
+        let mut sums = vec![[0.0; 3]; pattern.nodes()];
+        for row in 0..pattern.nodes() {
+            for (column, at) in pattern.row(row) {
+                for (i, entries) in self.blocks[at].iter().enumerate() {
+                    for (j, x) in entries.iter().enumerate() {
+                        let sum = if transposed { &mut sums[column][j] } else { &mut sums[row][i] };
+                        *sum += x.value().abs();
+                    }
+                }
+            }
+        }
+        sums.iter().flatten().fold(0.0, |most, &sum| f64::max(most, sum))
     }
 }
