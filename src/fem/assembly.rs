@@ -46,6 +46,25 @@ impl Elements {
         least
     }
 
+    /// The largest force (N) that an element puts on a node, and no less than mu F does alone, which the rest cancels at
+    /// rest: what rounding of forces is relative to.
+    pub fn largest_force(
+        &self,
+        material: &Material<f64>,
+        x: &[Vector3<f64>],
+        v: &[Vector3<f64>],
+    ) -> f64 {
+        let largest = |x: &[[f64; 3]]| x.iter().flatten().fold(0.0, |m: f64, x| m.max(x.abs()));
+        let mut most: f64 = 0.0;
+        for (nodes, shape) in self.nodes().iter().zip(self.shapes()) {
+            let (x, v) = (gather(nodes, x), gather(nodes, v));
+            let f: Matrix3<f64> = deformation_gradient(shape, &x);
+            let alone = shape.volume * material.lame_mu * largest(&f) * largest(&shape.gradients);
+            most = most.max(alone).max(largest(&force(shape, material, &x, Some(&v))));
+        }
+        most
+    }
+
     /// f += the forces (N) of elasticity at `x` and, where the material has viscosity, of that at the velocities `v`.
     pub fn add_forces<T: Real>(
         &self,

@@ -3,4 +3,5 @@
 mod meshes;
 mod numbers;
 mod sparse;
+mod statics;
 mod tetrahedra;
