@@ -50,6 +50,7 @@
 //! | [`dynamics`] | kinematics, forces and accelerations of trees, and their derivatives; a free body over one step |
 //! | [`collision`] | contact points |
 //! | [`contact`] | from contact points to impulses |
+//! | [`implicit`] | implicit steps of soft bodies, with exact contact and their derivative |
 //! | [`trajectory`] | recorded motion, inputs over time, and their files |
 //! | [`simulation`] | the step and rollouts; `Scene::simulate` |
 //! | [`identify`] | parameters from recordings |
@@ -132,6 +133,8 @@
 //!   Software 26 (2000).
 //! - `Griewank08`: A. Griewank, A. Walther, "Evaluating Derivatives", second edition, SIAM 2008. Forward
 //!   and reverse mode, the tape.
+//! - `Hairer96`: E. Hairer, G. Wanner, "Solving Ordinary Differential Equations II", second edition, Springer 1996.
+//!   Backward differentiation.
 //! - `Halton60`: J. H. Halton, "On the efficiency of certain quasi-random sequences of points in evaluating
 //!   multi-dimensional integrals", Numerische Mathematik 2, 1960.
 //! - `Higham02`: N. J. Higham, "Accuracy and Stability of Numerical Algorithms", second edition, SIAM 2002.
@@ -211,6 +214,7 @@ pub mod fem;
 pub mod formats;
 mod gradient;
 pub mod identify;
+pub mod implicit;
 pub mod linalg;
 pub mod linearize;
 pub mod model;

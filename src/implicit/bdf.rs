@@ -73,7 +73,8 @@ impl Bdf {
 }
 
 impl<T: Real> History<T> {
-    /// Of nodes that have moved as they do now in the step before.
+    /// Of nodes that have moved as they do now in the step before. Where they start with an acceleration that is wrong by
+    /// its first order, and so is all that BDF2 makes of it: its first step by BDF1 keeps its second order.
     pub fn start(x: Vec<[T; 3]>, v: Vec<[T; 3]>, time_step: f64) -> Self {
         let before = |(x, v): (&[T; 3], &[T; 3])| [0, 1, 2].map(|k| x[k] - v[k] * time_step);
         let x_old = x.iter().zip(&v).map(before).collect();

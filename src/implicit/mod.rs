@@ -11,9 +11,16 @@
 //! vertex is below a half-space at x+. Lengths are in m, all else in SI units too.
 
 mod bdf;
+mod condensation;
+mod condensed_contact;
 mod momentum;
 mod newton;
+mod step_derivative;
+mod vertex_contact;
 
 pub use bdf::{Bdf, History, Predicted};
+pub use condensed_contact::{CondensedContact, ContactStep};
 pub use momentum::{Momentum, SolidParameters};
 pub use newton::{Newton, NewtonSettings};
+pub use step_derivative::{StepChange, StepDerivative};
+pub use vertex_contact::VertexContact;

@@ -25,7 +25,7 @@ pub struct NewtonSettings {
 
 impl Default for NewtonSettings {
     fn default() -> Self {
-        NewtonSettings { tolerance: 1e-14, accepted: 1e-10, iterations: 100 }
+        NewtonSettings { tolerance: 1e-13, accepted: 1e-10, iterations: 100 }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Soft bodies against values by other programs (`reference/add` of the shared folder), closed forms and differences.
 
 mod meshes;
+mod motion;
 mod numbers;
 mod sparse;
 mod statics;
+mod steps;
 mod tetrahedra;

@@ -15,7 +15,7 @@ const PHYSICS: &str =
 const FILES: &str = "assemble formats trajectory";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 28] = [
+const LAYERS: [(&str, &[&str]); 29] = [
     ("error", &[]),
     ("npz", &[]),
     ("parallel", &[]),
@@ -32,6 +32,7 @@ const LAYERS: [(&str, &[&str]); 28] = [
     ("dynamics", &["ad linalg spatial state model"]),
     ("collision", &["ad linalg spatial state model dynamics"]),
     ("contact", &["parallel ad linalg argmin spatial state model dynamics collision"]),
+    ("implicit", &["ad linalg argmin fem contact"]),
     ("assemble", &["error spatial state model dynamics collision contact"]),
     ("formats", &["error table text spatial state model assemble"]),
     ("simulation", &[PHYSICS]),

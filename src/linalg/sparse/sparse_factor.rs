@@ -1,6 +1,8 @@
 //! Factors of sparse matrices of 3x3 blocks without pivoting, front by front (`Duff83`): L D L' of symmetric ones, L U of
 //! others with a symmetric pattern.
 
+use std::cmp::Ordering;
+
 use super::block_matrix::BlockMatrix;
 use super::dense_front::Panels;
 use super::symbolic::{Front, Symbolic};
@@ -136,6 +138,33 @@ impl SparseFactor {
     /// What is left of the nodes that are not eliminated, A_cc - A_ci A_ii^-1 A_ic, by rows: the condensed matrix.
     pub fn condensed(&self) -> &[f64] {
         &self.condensed
+    }
+
+    /// L of the symmetric part of the condensed matrix, L L' by rows. False if that is not positive definite.
+    #[must_use]
+    pub fn condensed_cholesky(&mut self, l: &mut Vec<f64>) -> bool {
+        let n = self.condensed.len().isqrt();
+        l.clear();
+        l.resize(n * n, 0.0);
+        for i in 0..n {
+            for j in 0..=i {
+                l[i * n + j] = 0.5 * (self.condensed[i * n + j] + self.condensed[j * n + i]);
+            }
+        }
+        if self.panels.eliminate(l, n, n, true).is_err() {
+            return false;
+        }
+        let roots: Vec<f64> = (0..n).map(|k| l[k * (n + 1)].sqrt()).collect();
+        for i in 0..n {
+            for j in 0..n {
+                l[i * n + j] = match j.cmp(&i) {
+                    Ordering::Less => l[i * n + j] * roots[j],
+                    Ordering::Equal => roots[j],
+                    Ordering::Greater => 0.0,
+                };
+            }
+        }
+        roots.iter().all(|&root| root > 0.0 && root.is_finite())
     }
 
     /// x <- A^-1 x, where all nodes are eliminated.
