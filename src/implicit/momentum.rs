@@ -88,7 +88,7 @@ impl<T: Real> Momentum<'_, T> {
         let a = self.rate();
         for (u, &volume) in u.iter().zip(self.elements.unit_weight()) {
             let along = u[0] * gravity[0] + u[1] * gravity[1] + u[2] * gravity[2];
-            sum = sum - density * along * (a * volume);
+            sum -= density * along * (a * volume);
         }
         if let Some(step) = self.step {
             let difference =

@@ -81,9 +81,9 @@ impl Newton {
             return invalid;
         }
         momentum.positions(u, &mut self.x);
-        let inside_out =
-            self.x.len() != u.len() || !(momentum.elements.least_determinant(&self.x) > 0.0);
-        if inside_out {
+        let is_sound =
+            self.x.len() == u.len() && momentum.elements.least_determinant(&self.x) > 0.0;
+        if !is_sound {
             return invalid;
         }
         momentum.residual(u, &self.x, &mut self.residual);

@@ -305,10 +305,9 @@ impl<'a> StepDerivative<'a> {
         };
         adjoint.density = -dot(self.accelerations().as_flattened(), w.as_flattened());
         for (w, &volume) in w.iter().zip(elements.unit_weight()) {
-            for k in 0..3 {
-                adjoint.density += rate * volume * parameters.gravity[k] * w[k];
-                adjoint.gravity[k] += rate * parameters.density * volume * w[k];
-            }
+            let weight = rate * volume;
+            adjoint.density += weight * dot(&parameters.gravity, w);
+            (0..3).for_each(|k| adjoint.gravity[k] += weight * parameters.density * w[k]);
         }
     }
 }

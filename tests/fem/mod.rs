@@ -1,5 +1,6 @@
 //! Soft bodies against values by other programs (`reference/add` of the shared folder), closed forms and differences.
 
+mod drops;
 mod meshes;
 mod motion;
 mod numbers;

@@ -142,7 +142,7 @@ impl Symbolic {
 /// Puts the last two fronts into one, if the first hands over to the second and few zeros are then taken for numbers.
 fn merge_last(found: &mut Vec<(Front, usize)>) -> bool {
     let [.., (before, nonzero), (last, more)] = found.as_slice() else { return false };
-    if !before.rows.first().is_some_and(|&to| to < last.first + last.columns) {
+    if before.rows.first().is_none_or(|&to| to >= last.first + last.columns) {
         return false;
     }
     let (columns, nonzero) = (before.columns + last.columns, nonzero + more);
@@ -174,8 +174,8 @@ fn elimination_tree(
     order.iter().enumerate().for_each(|(place, &node)| places[node] = place);
     let mut parents = vec![None; eliminated];
     let mut ancestors: Vec<Option<usize>> = vec![None; eliminated];
-    for place in 0..eliminated {
-        for (node, _) in pattern.row(order[place]) {
+    for (place, &own) in order[..eliminated].iter().enumerate() {
+        for (node, _) in pattern.row(own) {
             let mut next = Some(places[node]);
             while let Some(at) = next.filter(|&at| at < place) {
                 next = ancestors[at].replace(place);
