@@ -1,17 +1,17 @@
 //! Energy, forces and stiffness of all elements, in any scalar, one element after the other.
 
 use super::elements::{Elements, gather};
-use super::entry::{Matrix3, Vector3, cofactor, dot};
 use super::green_viscosity::dissipation;
 use super::kernel::{damping, deformation_gradient, energy, force, tangent, velocity_gradient};
-use super::material::Material;
+use super::material::SolidMaterial;
+use super::operand::{Matrix3, Vector3, cofactor, dot};
 use super::spd_projection::projected_stiffness;
 use crate::ad::Real;
 use crate::linalg::BlockMatrix;
 
 impl Elements {
     /// The elastic energy (J) of nodes at `x`. Not a number where an element is turned inside out.
-    pub fn energy<T: Real>(&self, material: &Material<T>, x: &[Vector3<T>]) -> T {
+    pub fn energy<T: Real>(&self, material: &SolidMaterial<T>, x: &[Vector3<T>]) -> T {
         let of = |(nodes, shape)| energy(shape, material, &gather(nodes, x));
         self.nodes().iter().zip(self.shapes()).map(of).fold(T::zero(), |sum, energy| sum + energy)
     }
@@ -19,7 +19,7 @@ impl Elements {
     /// The power (W) that viscosity takes out.
     pub fn dissipation_rate<T: Real>(
         &self,
-        material: &Material<T>,
+        material: &SolidMaterial<T>,
         x: &[Vector3<T>],
         v: &[Vector3<T>],
     ) -> T {
@@ -50,7 +50,7 @@ impl Elements {
     /// rest: what rounding of forces is relative to.
     pub fn largest_force(
         &self,
-        material: &Material<f64>,
+        material: &SolidMaterial<f64>,
         x: &[Vector3<f64>],
         v: &[Vector3<f64>],
     ) -> f64 {
@@ -68,7 +68,7 @@ impl Elements {
     /// f += the forces (N) of elasticity at `x` and, where the material has viscosity, of that at the velocities `v`.
     pub fn add_forces<T: Real>(
         &self,
-        material: &Material<T>,
+        material: &SolidMaterial<T>,
         x: &[Vector3<T>],
         v: &[Vector3<T>],
         f: &mut [Vector3<T>],
@@ -86,7 +86,7 @@ impl Elements {
     /// matrix += `weights[0]` times -df/dx and `weights[1]` times -df/dv.
     pub fn add_stiffness<T: Real>(
         &self,
-        material: &Material<T>,
+        material: &SolidMaterial<T>,
         weights: [f64; 2],
         x: &[Vector3<T>],
         v: &[Vector3<T>],
@@ -106,7 +106,7 @@ impl Elements {
     #[must_use]
     pub fn add_projected_stiffness(
         &self,
-        material: &Material<f64>,
+        material: &SolidMaterial<f64>,
         weights: [f64; 2],
         x: &[Vector3<f64>],
         matrix: &mut BlockMatrix<f64>,

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::entry::Vector3;
-use super::lanes_of_four::{Quartet, quartets};
 use super::mass::consistent_mass;
+use super::operand::Vector3;
+use super::quartet::{Quartet, quartets};
 use super::tetrahedron::Tetrahedron;
 use crate::ad::Real;
 use crate::linalg::BlockPattern;

@@ -1,4 +1,4 @@
-//! Energy, forces and stiffness of one element, in closed form; or of four, in entries of four numbers.
+//! Energy, forces and stiffness of one element, in closed form; or of four, in operands of four numbers.
 //!
 //! With g_a = F^-T B_a and c = mu - lambda/2 (J² - 1), and the viscous stress nu F D, D = (F'V + V'F)/2:
 //!
@@ -9,12 +9,12 @@
 //! -df/dv    V nu/2 (B_a.B_b F F' + F B_b (F B_a)')
 //! ```
 
-use super::entry::{
-    Constant, Entry, Matrix3, Vector3, apply, dot, matrix, product_transpose, sum, transpose,
-};
 use super::green_viscosity::{doubled_rate, stress};
-use super::material::Material;
+use super::material::SolidMaterial;
 use super::neo_hookean::{Dilatation, energy_density};
+use super::operand::{
+    Constant, Matrix3, Operand, Vector3, apply, dot, matrix, product_transpose, sum, transpose,
+};
 use super::tetrahedron::Tetrahedron;
 use crate::ad::Real;
 
@@ -23,7 +23,7 @@ pub type Blocks<T> = [[Matrix3<T>; 4]; 4];
 
 /// F: how the element is deformed where its nodes are at x (m).
 #[inline(always)]
-pub fn deformation_gradient<S: Copy, T: Entry<S>>(
+pub fn deformation_gradient<S: Copy, T: Operand<S>>(
     shape: &Tetrahedron<S>,
     x: &[Vector3<T>; 4],
 ) -> Matrix3<T> {
@@ -35,7 +35,7 @@ pub fn deformation_gradient<S: Copy, T: Entry<S>>(
 
 /// The rate of F where nodes have the velocities v (m/s).
 #[inline(always)]
-pub fn velocity_gradient<S: Copy, T: Entry<S>>(
+pub fn velocity_gradient<S: Copy, T: Operand<S>>(
     shape: &Tetrahedron<S>,
     v: &[Vector3<T>; 4],
 ) -> Matrix3<T> {
@@ -43,15 +43,15 @@ pub fn velocity_gradient<S: Copy, T: Entry<S>>(
 }
 
 /// The elastic energy (J).
-pub fn energy<T: Real>(shape: &Tetrahedron, material: &Material<T>, x: &[Vector3<T>; 4]) -> T {
+pub fn energy<T: Real>(shape: &Tetrahedron, material: &SolidMaterial<T>, x: &[Vector3<T>; 4]) -> T {
     energy_density(material, &deformation_gradient(shape, x)) * shape.volume
 }
 
 /// The forces on the nodes (N); without viscosity where there is no `v`.
 #[inline(always)]
-pub fn force<S: Constant, T: Entry<S> + Entry<T>>(
+pub fn force<S: Constant, T: Operand<S> + Operand<T>>(
     shape: &Tetrahedron<S>,
-    material: &Material<T>,
+    material: &SolidMaterial<T>,
     x: &[Vector3<T>; 4],
     v: Option<&[Vector3<T>; 4]>,
 ) -> [Vector3<T>; 4] {
@@ -73,13 +73,13 @@ pub fn force<S: Constant, T: Entry<S> + Entry<T>>(
 pub fn tangent<S, T>(
     shape: &Tetrahedron<S>,
     weights: [S; 2],
-    material: &Material<T>,
+    material: &SolidMaterial<T>,
     x: &[Vector3<T>; 4],
     v: Option<&[Vector3<T>; 4]>,
     mut put: impl FnMut(usize, usize, &Matrix3<T>),
 ) where
     S: Constant,
-    T: Entry<S> + Entry<T>,
+    T: Operand<S> + Operand<T>,
 {
     let b = &shape.gradients;
     let f = deformation_gradient(shape, x);
@@ -136,7 +136,7 @@ pub fn tangent<S, T>(
 /// -df/dx (N/m) as a whole: of elasticity, and of viscosity where there is `v`.
 pub fn stiffness<T: Real>(
     shape: &Tetrahedron,
-    material: &Material<T>,
+    material: &SolidMaterial<T>,
     x: &[Vector3<T>; 4],
     v: Option<&[Vector3<T>; 4]>,
 ) -> Blocks<T> {
@@ -148,7 +148,7 @@ pub fn stiffness<T: Real>(
 /// -df/dv (N s/m) as a whole, where nodes are at x.
 pub fn damping<T: Real>(
     shape: &Tetrahedron,
-    material: &Material<T>,
+    material: &SolidMaterial<T>,
     x: &[Vector3<T>; 4],
 ) -> Blocks<T> {
     let mut blocks = [[[[T::zero(); 3]; 3]; 4]; 4];

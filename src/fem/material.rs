@@ -6,7 +6,7 @@ use crate::ad::Real;
 
 /// An isotropic hyperelastic solid with viscosity.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Material<T> {
+pub struct SolidMaterial<T> {
     /// Lamé's first parameter, Pa.
     pub lame_lambda: T,
     /// Lamé's second parameter, the shear modulus, Pa.
@@ -32,12 +32,12 @@ impl fmt::Display for MaterialError {
 
 impl std::error::Error for MaterialError {}
 
-impl<T: Real> Material<T> {
+impl<T: Real> SolidMaterial<T> {
     /// From Young's modulus (Pa) and Poisson's ratio, without viscosity: those at rest.
     pub fn from_young(youngs_modulus: T, poisson_ratio: T) -> Self {
         let lame_mu = youngs_modulus / ((poisson_ratio + 1.0) * 2.0);
         let lame_lambda = lame_mu * poisson_ratio * 2.0 / (-poisson_ratio * 2.0 + 1.0);
-        Material { lame_lambda, lame_mu, viscosity: T::zero() }
+        SolidMaterial { lame_lambda, lame_mu, viscosity: T::zero() }
     }
 
     /// # Errors

@@ -1,11 +1,11 @@
 //! The neo-Hookean solid: energy density mu/2 (|F|² - 3 - 2 ln J) + lambda/2 ((J² - 1)/2 - ln J) (J/m³), J = det F.
 
-use super::entry::{Constant, Entry, Matrix3, cofactor, dot, matrix};
-use super::material::Material;
+use super::material::SolidMaterial;
+use super::operand::{Constant, Matrix3, Operand, cofactor, dot, matrix};
 use crate::ad::Real;
 
 /// The energy density (J/m³) at a deformation gradient F. Not a number where det F < 0.
-pub fn energy_density<T: Real>(material: &Material<T>, f: &Matrix3<T>) -> T {
+pub fn energy_density<T: Real>(material: &SolidMaterial<T>, f: &Matrix3<T>) -> T {
     let j = dot(&f[0], &cofactor(f)[0]);
     let square = f.iter().fold(T::zero(), |sum, row| sum + dot(row, row));
     let log = j.ln();
@@ -23,9 +23,9 @@ pub(super) struct Dilatation<T> {
 
 impl<T> Dilatation<T> {
     #[inline(always)]
-    pub fn new<S: Constant>(material: &Material<T>, f: &Matrix3<T>) -> Self
+    pub fn new<S: Constant>(material: &SolidMaterial<T>, f: &Matrix3<T>) -> Self
     where
-        T: Entry<S> + Entry<T>,
+        T: Operand<S> + Operand<T>,
     {
         let cofactors = cofactor(f);
         let j = dot::<T, T>(&f[0], &cofactors[0]);
@@ -40,15 +40,15 @@ impl<T> Dilatation<T> {
 
     /// The first Piola-Kirchhoff stress mu F - c F^-T.
     #[inline(always)]
-    pub fn stress(&self, material: &Material<T>, f: &Matrix3<T>) -> Matrix3<T>
+    pub fn stress(&self, material: &SolidMaterial<T>, f: &Matrix3<T>) -> Matrix3<T>
     where
-        T: Entry<T>,
+        T: Operand<T>,
     {
         matrix(|i, k| material.lame_mu * f[i][k] - self.c * self.inverse_transpose[i][k])
     }
 }
 
 /// The first Piola-Kirchhoff stress dE/dF (Pa).
-pub fn elastic_stress<T: Real>(material: &Material<T>, f: &Matrix3<T>) -> Matrix3<T> {
+pub fn elastic_stress<T: Real>(material: &SolidMaterial<T>, f: &Matrix3<T>) -> Matrix3<T> {
     Dilatation::new::<f64>(material, f).stress(material, f)
 }

@@ -2,18 +2,18 @@
 
 use nalgebra::{SMatrix, SymmetricEigen};
 
-use super::entry::{Matrix3, Vector3, cofactor, dot, matrix};
 use super::kernel::{Blocks, deformation_gradient};
-use super::material::Material;
+use super::material::SolidMaterial;
+use super::operand::{Matrix3, Vector3, cofactor, dot, matrix};
 use super::tetrahedron::Tetrahedron;
 
 /// The second derivative of the energy density in F (Pa), in the order F_11, F_12, .. F_33:
 /// mu dF + c F^-T dF' F^-T + lambda J² (F^-T : dF) F^-T.
-pub fn energy_hessian(material: &Material<f64>, f: &Matrix3<f64>) -> SMatrix<f64, 9, 9> {
+pub fn energy_hessian(material: &SolidMaterial<f64>, f: &Matrix3<f64>) -> SMatrix<f64, 9, 9> {
     let cofactors = cofactor(f);
     let j = dot(&f[0], &cofactors[0]);
     let g = matrix(|i, k| cofactors[i][k] / j);
-    let Material { lame_lambda: lambda, lame_mu: mu, .. } = *material;
+    let SolidMaterial { lame_lambda: lambda, lame_mu: mu, .. } = *material;
     let c = mu - 0.5 * lambda * (j * j - 1.0);
     SMatrix::from_fn(|row, column| {
         let [(i, k), (m, n)] = [row, column].map(|at| (at / 3, at % 3));
@@ -26,7 +26,7 @@ pub fn energy_hessian(material: &Material<f64>, f: &Matrix3<f64>) -> SMatrix<f64
 /// positive semidefinite. `None` where that is not finite.
 pub fn projected_stiffness(
     shape: &Tetrahedron,
-    material: &Material<f64>,
+    material: &SolidMaterial<f64>,
     x: &[Vector3<f64>; 4],
 ) -> Option<Blocks<f64>> {
     let hessian = energy_hessian(material, &deformation_gradient(shape, x));

@@ -1,6 +1,6 @@
 //! The shape of a linear tetrahedron at rest.
 
-use super::entry::{Vector3, cofactor, dot, matrix};
+use super::operand::{Vector3, cofactor, dot, matrix};
 
 /// A linear tetrahedron at rest: what all its closed forms know of it.
 #[derive(Clone, Copy, Debug, PartialEq)]

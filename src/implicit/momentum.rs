@@ -2,14 +2,14 @@
 
 use super::bdf::Predicted;
 use crate::ad::Real;
-use crate::fem::{Elements, Material};
+use crate::fem::{Elements, SolidMaterial};
 use crate::linalg::BlockMatrix;
 
 /// What a soft body is made of, and the field it is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SolidParameters<T> {
     /// Stiffness and viscosity.
-    pub material: Material<T>,
+    pub material: SolidMaterial<T>,
     /// kg/m³
     pub density: T,
     /// m/s²
@@ -51,10 +51,10 @@ impl<T: Real> Momentum<'_, T> {
     }
 
     /// The material; at rest without viscosity.
-    fn material(&self) -> Material<T> {
+    fn material(&self) -> SolidMaterial<T> {
         match self.step {
             Some(_) => self.parameters.material,
-            None => Material { viscosity: T::zero(), ..self.parameters.material },
+            None => SolidMaterial { viscosity: T::zero(), ..self.parameters.material },
         }
     }
 

@@ -18,7 +18,7 @@ use super::momentum::{Momentum, SolidParameters};
 use super::vertex_contact::VertexContact;
 use crate::ad::Node;
 use crate::argmin::{ContactFactor, Perturbation};
-use crate::fem::Material;
+use crate::fem::SolidMaterial;
 use crate::linalg::{BlockMatrix, Lu, dot, solve_lower, solve_lower_transpose};
 
 /// Changes of what a step is made of; or the adjoints of these.
@@ -291,17 +291,17 @@ impl<'a> StepDerivative<'a> {
     fn parameter_adjoints(&self, w: &[[f64; 3]], adjoint: &mut SolidParameters<f64>) {
         let Momentum { elements, parameters, .. } = self.momentum;
         let rate = self.momentum.rate();
-        let along = |material: Material<f64>| {
+        let along = |material: SolidMaterial<f64>| {
             let mut forces = vec![[0.0; 3]; w.len()];
             let ContactStep { velocity, position, .. } = self.step;
             elements.add_forces(&material, position, velocity, &mut forces);
             rate * dot(forces.as_flattened(), w.as_flattened())
         };
-        let none = Material::default();
-        adjoint.material = Material {
-            lame_lambda: along(Material { lame_lambda: 1.0, ..none }),
-            lame_mu: along(Material { lame_mu: 1.0, ..none }),
-            viscosity: along(Material { viscosity: 1.0, ..none }),
+        let none = SolidMaterial::default();
+        adjoint.material = SolidMaterial {
+            lame_lambda: along(SolidMaterial { lame_lambda: 1.0, ..none }),
+            lame_mu: along(SolidMaterial { lame_mu: 1.0, ..none }),
+            viscosity: along(SolidMaterial { viscosity: 1.0, ..none }),
         };
         adjoint.density = -dot(self.accelerations().as_flattened(), w.as_flattened());
         for (w, &volume) in w.iter().zip(elements.unit_weight()) {

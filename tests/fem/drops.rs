@@ -1,7 +1,7 @@
 //! Soft bodies dropped on floors and into corners: no vertex passes, contact gives no energy, friction is within its cone.
 
 use stiction::argmin::{Mode, Status};
-use stiction::fem::{Elements, Material};
+use stiction::fem::{Elements, SolidMaterial};
 use stiction::implicit::{
     Bdf, CondensedContact, ContactStep, History, Momentum, SolidParameters, StepChange,
     StepDerivative, VertexContact,
@@ -55,8 +55,11 @@ fn random_drops_pass_nothing_and_contact_gives_no_energy() {
     let mut random = Random(21);
     for number in 0..count(1000, 0.02) {
         let mu = 10.0_f64.powf(random.uniform(3.0, 5.0));
-        let material =
-            Material { lame_lambda: mu * random.uniform(0.0, 3.0), lame_mu: mu, viscosity: 0.0 };
+        let material = SolidMaterial {
+            lame_lambda: mu * random.uniform(0.0, 3.0),
+            lame_mu: mu,
+            viscosity: 0.0,
+        };
         let parameters = SolidParameters { material, density: 150.0, gravity: [0.0, 0.0, -9.81] };
         let radius = random.uniform(0.0, 0.01);
         let contacts = corner(&mesh, [random.uniform(0.0, 1.2), random.uniform(0.0, 0.5)], radius);
@@ -126,7 +129,7 @@ fn derivatives_in_a_corner_are_those_of_differences() {
     // Pressed against floor and wall, where vertices of the edge touch both and share their friction.
     let mesh = TetrahedralMesh::box_grid([0.1, 0.05, 0.05], [2, 1, 1], CellSplit::Six).unwrap();
     let elements = Elements::new(&mesh.nodes, &mesh.tetrahedra).unwrap();
-    let material = Material { lame_lambda: 2e4, lame_mu: 1e4, viscosity: 1.0 };
+    let material = SolidMaterial { lame_lambda: 2e4, lame_mu: 1e4, viscosity: 1.0 };
     let parameters = SolidParameters { material, density: 150.0, gravity: [-3.0, 2.0, -9.81] };
     let contacts = corner(&mesh, [0.3, 0.2], 0.0);
     let place = |x: &[f64; 3]| [x[0] + 0.0501, x[1], x[2] + 0.0251];
@@ -168,7 +171,7 @@ fn derivatives_in_a_corner_are_those_of_differences() {
 fn what_is_no_step_is_said() {
     let mesh = TetrahedralMesh::box_grid([0.1; 3], [1, 1, 1], CellSplit::Five).unwrap();
     let elements = Elements::new(&mesh.nodes, &mesh.tetrahedra).unwrap();
-    let material = Material { lame_lambda: 2e4, lame_mu: 1e4, viscosity: 0.0 };
+    let material = SolidMaterial { lame_lambda: 2e4, lame_mu: 1e4, viscosity: 0.0 };
     let parameters = SolidParameters { material, density: 150.0, gravity: [0.0, 0.0, -9.81] };
     let v = vec![[0.0; 3]; mesh.nodes.len()];
     let history = History::start(mesh.nodes.clone(), v.clone(), 0.005);

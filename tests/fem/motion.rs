@@ -1,7 +1,7 @@
 //! Motions over many steps: flight, orders of the formulas, a puck on an incline (`incline.json`).
 
 use stiction::argmin::{Mode, Status};
-use stiction::fem::{Elements, Material};
+use stiction::fem::{Elements, SolidMaterial};
 use stiction::implicit::{
     Bdf, CondensedContact, ContactStep, History, Momentum, Newton, SolidParameters, VertexContact,
 };
@@ -67,7 +67,7 @@ fn fly(
 #[test]
 fn flight_keeps_momentum() {
     let (mesh, elements) = block();
-    let material = Material { lame_lambda: 2e3, lame_mu: 5e3, viscosity: 2.0 };
+    let material = SolidMaterial { lame_lambda: 2e3, lame_mu: 5e3, viscosity: 2.0 };
     for (bdf, tolerance) in [(Bdf::One, 1e-12), (Bdf::Two, 1e-12)] {
         let parameters = SolidParameters { material, density: 150.0, gravity: [0.3, -0.2, -9.81] };
         let mut random = crate::random::Random(11);
@@ -109,7 +109,7 @@ fn viscosity_does_not_damp_spin() {
     let before = spin(&elements, &mesh.nodes, &v)[2];
     let mut lost = Vec::new();
     for viscosity in [0.0, 100.0] {
-        let material = Material { lame_lambda: 2e4, lame_mu: 5e4, viscosity };
+        let material = SolidMaterial { lame_lambda: 2e4, lame_mu: 5e4, viscosity };
         let parameters = SolidParameters { material, density: 150.0, gravity: [0.0; 3] };
         let mut history = History::start(mesh.nodes.clone(), v.clone(), 0.001);
         fly(&elements, parameters, &[], (Bdf::Two, 0.001, 200), &mut history);
@@ -126,7 +126,7 @@ fn formulas_are_of_first_and_second_order() {
     let mesh = TetrahedralMesh::box_grid([0.2, 0.1, 0.1], [2, 1, 1], CellSplit::Six).unwrap();
     let elements = Elements::new(&mesh.nodes, &mesh.tetrahedra).unwrap();
     let fixed: Vec<bool> = mesh.nodes.iter().map(|x| x[0] < -0.0999).collect();
-    let material = Material { lame_lambda: 5e4, lame_mu: 1e5, viscosity: 20.0 };
+    let material = SolidMaterial { lame_lambda: 5e4, lame_mu: 1e5, viscosity: 20.0 };
     let parameters = SolidParameters { material, density: 500.0, gravity: [0.0, 0.0, -9.81] };
     let still = vec![[0.0; 3]; mesh.nodes.len()];
     let end = |bdf: Bdf, steps: usize| {
@@ -161,7 +161,7 @@ fn a_puck_on_an_incline_comes_to_rest_and_stays() {
     let of = |name: &str| number(&settings[name]);
     let mesh = TetrahedralMesh::load(path).unwrap();
     let elements = Elements::new(&mesh.nodes, &mesh.tetrahedra).unwrap();
-    let material = Material {
+    let material = SolidMaterial {
         lame_lambda: of("lame_lambda"),
         lame_mu: of("lame_mu"),
         viscosity: of("viscosity"),

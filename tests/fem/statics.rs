@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use stiction::argmin::Status;
-use stiction::fem::{Elements, Material};
+use stiction::fem::{Elements, SolidMaterial};
 use stiction::implicit::{Momentum, Newton, SolidParameters};
 use stiction::linalg::BlockMatrix;
 use stiction::model::{CellSplit, TetrahedralMesh};
@@ -18,7 +18,7 @@ fn bar() -> Option<(TetrahedralMesh, Elements)> {
 
 fn parameters(case: &Value) -> SolidParameters<f64> {
     SolidParameters {
-        material: Material {
+        material: SolidMaterial {
             lame_lambda: number(&case["lame_lambda"]),
             lame_mu: number(&case["lame_mu"]),
             viscosity: 0.0,
@@ -89,7 +89,7 @@ fn a_bar_hangs_as_its_closed_form_says_with_errors_of_second_order() {
         let mesh = TetrahedralMesh::box_grid(size, [cells, 1, 1], CellSplit::Six).unwrap();
         let elements = Elements::new(&mesh.nodes, &mesh.tetrahedra).unwrap();
         let fixed: Vec<bool> = mesh.nodes.iter().map(|x| x[0] < -0.499 * length).collect();
-        let material = Material { lame_lambda: 0.0, lame_mu: mu, viscosity: 0.0 };
+        let material = SolidMaterial { lame_lambda: 0.0, lame_mu: mu, viscosity: 0.0 };
         let parameters = SolidParameters { material, density, gravity: [gravity, 0.0, 0.0] };
         let momentum = Momentum { elements: &elements, parameters, step: None, fixed: &fixed };
         let mut x = mesh.nodes.clone();
@@ -113,7 +113,7 @@ fn what_is_stretched_alike_at_its_surface_is_so_inside() {
     let elements = Elements::new(&mesh.nodes, &mesh.tetrahedra).unwrap();
     let f = [[1.3, 0.2, -0.1], [0.05, 0.8, 0.15], [-0.2, 0.1, 1.1]];
     let moved = |x: &[f64; 3]| f.map(|row| (0..3).map(|k| row[k] * x[k]).sum::<f64>());
-    let material = Material { lame_lambda: 3e4, lame_mu: 1e4, viscosity: 0.0 };
+    let material = SolidMaterial { lame_lambda: 3e4, lame_mu: 1e4, viscosity: 0.0 };
     let parameters = SolidParameters { material, density: 1000.0, gravity: [0.0; 3] };
     let mut fixed = vec![false; mesh.nodes.len()];
     mesh.surface_nodes().into_iter().for_each(|node| fixed[node] = true);
@@ -180,7 +180,7 @@ fn frequencies_are_those_of_another_program() {
 fn a_start_inside_out_and_what_nothing_holds_are_said() {
     let mesh = TetrahedralMesh::box_grid([1.0; 3], [2, 2, 2], CellSplit::Five).unwrap();
     let elements = Elements::new(&mesh.nodes, &mesh.tetrahedra).unwrap();
-    let material = Material { lame_lambda: 1e3, lame_mu: 1e3, viscosity: 0.0 };
+    let material = SolidMaterial { lame_lambda: 1e3, lame_mu: 1e3, viscosity: 0.0 };
     let parameters = SolidParameters { material, density: 1000.0, gravity: [0.0, 0.0, -9.81] };
     let momentum = Momentum { elements: &elements, parameters, step: None, fixed: &[] };
     let mut x = mesh.nodes.clone();

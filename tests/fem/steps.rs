@@ -3,7 +3,7 @@
 use serde_json::Value;
 use stiction::ad::{Dual, Real};
 use stiction::argmin::{Mode, Status};
-use stiction::fem::{Elements, Material};
+use stiction::fem::{Elements, SolidMaterial};
 use stiction::implicit::{
     Bdf, CondensedContact, ContactStep, History, Momentum, Predicted, SolidParameters, StepChange,
     StepDerivative, VertexContact,
@@ -30,7 +30,7 @@ pub fn cases() -> Option<Vec<Case>> {
     let (rest, elements) = (nodes(&file["rest"]), tetrahedra(&file["tetrahedra"]));
     let case = |json: &Value| {
         let of = |name: &str| number(&json[name]);
-        let material = Material {
+        let material = SolidMaterial {
             lame_lambda: of("lame_lambda"),
             lame_mu: of("lame_mu"),
             viscosity: of("viscosity"),
@@ -284,7 +284,7 @@ fn matrices_of_steps_are_the_derivatives_of_their_momentum() {
         };
         let SolidParameters { material, density, gravity } = case.parameters;
         let parameters = SolidParameters {
-            material: Material {
+            material: SolidMaterial {
                 lame_lambda: Scalar::constant(material.lame_lambda),
                 lame_mu: Scalar::constant(material.lame_mu),
                 viscosity: Scalar::constant(material.viscosity),

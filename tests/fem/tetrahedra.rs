@@ -3,8 +3,8 @@
 use serde_json::Value;
 use stiction::ad::{Dual, Real, jacobian};
 use stiction::fem::{
-    Blocks, Elements, Material, Tetrahedron, damping, deformation_gradient, dissipation, energy,
-    energy_hessian, force, projected_stiffness, stiffness, velocity_gradient,
+    Blocks, Elements, SolidMaterial, Tetrahedron, damping, deformation_gradient, dissipation,
+    energy, energy_hessian, force, projected_stiffness, stiffness, velocity_gradient,
 };
 use stiction::linalg::BlockMatrix;
 
@@ -13,7 +13,7 @@ use crate::random::Random;
 
 struct Case {
     kind: String,
-    material: Material<f64>,
+    material: SolidMaterial<f64>,
     shape: Tetrahedron,
     rest: [[f64; 3]; 4],
     x: [[f64; 3]; 4],
@@ -24,7 +24,7 @@ struct Case {
 impl Case {
     /// The size of forces to which rounding is relative: at rest all of them cancel.
     fn force_scale(&self) -> f64 {
-        let Material { lame_lambda, lame_mu, .. } = self.material;
+        let SolidMaterial { lame_lambda, lame_mu, .. } = self.material;
         let gradient = self.shape.gradients.iter().flatten().fold(0.0, |m: f64, b| m.max(b.abs()));
         (lame_lambda + lame_mu) * self.shape.volume * gradient
     }
@@ -44,7 +44,7 @@ fn cases() -> Option<Vec<Case>> {
     let four = |value: &Value| -> [[f64; 3]; 4] { nodes(value).try_into().unwrap() };
     let case = |json: &Value| Case {
         kind: json["kind"].as_str().unwrap().to_string(),
-        material: Material {
+        material: SolidMaterial {
             lame_lambda: number(&json["lame_lambda"]),
             lame_mu: number(&json["lame_mu"]),
             viscosity: number(&json["viscosity"]),
@@ -110,7 +110,7 @@ fn stiffness_and_damping_of_elements_are_those_of_sixty_digits() {
         let elastic = dense(&stiffness(shape, material, x, None));
         let e = error(&elastic, &case.expected("stiffness"), 0.0);
         assert!(e < tolerance, "{kind}: stiffness {e:e}");
-        let viscous = Material { lame_lambda: 0.0, lame_mu: 0.0, ..*material };
+        let viscous = SolidMaterial { lame_lambda: 0.0, lame_mu: 0.0, ..*material };
         let in_x = dense(&stiffness(shape, &viscous, x, Some(v)));
         let e = error(&in_x, &case.expected("viscous_in_x"), 0.0);
         assert!(e < tolerance, "{kind}: viscous in x {e:e}");
@@ -139,7 +139,7 @@ fn stiffness_is_the_derivative_of_forces_and_these_of_the_energy() {
     type Scalar = Dual<f64, 12>;
     for case in &cases {
         let Case { material, shape, x, v, kind, .. } = case;
-        let constant = Material {
+        let constant = SolidMaterial {
             lame_lambda: Scalar::constant(material.lame_lambda),
             lame_mu: Scalar::constant(material.lame_mu),
             viscosity: Scalar::constant(material.viscosity),

@@ -1,16 +1,6 @@
 //! A mesh of linear tetrahedra, and its surface.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-
-use super::mesh_cursor::Cursor;
-use super::mesh_file::reader;
-use super::raw_mesh::RawMesh;
-use super::soundness::checked;
-use crate::Error;
-
-/// Bytes of one file.
-const MOST_BYTES: u64 = 512 << 20;
 
 /// The faces of a tetrahedron by its nodes, counterclockwise from outside.
 pub(super) const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
@@ -27,59 +17,6 @@ pub struct TetrahedralMesh {
 }
 
 impl TetrahedralMesh {
-    /// From nodes (m) and tetrahedra, whose nodes are counted from 0; `name` stands for them in messages.
-    ///
-    /// # Errors
-    /// If it is no solid.
-    pub fn new(
-        nodes: &[[f64; 3]],
-        tetrahedra: &[[usize; 4]],
-        name: &str,
-    ) -> Result<TetrahedralMesh, Error> {
-        let cursor = Cursor::unplaced(name);
-        let mut raw = RawMesh::default();
-        for (number, point) in (0..).zip(nodes) {
-            if point.iter().any(|x| !x.is_finite()) {
-                let message = format!("node {number} must be finite, found {point:?}");
-                return Err(Error::input(name, None, "", message));
-            }
-            raw.add_point(number, *point, &cursor)?;
-        }
-        for (number, points) in (0..).zip(tetrahedra) {
-            // What is no i64 is no node either.
-            let points = points.map(|point| i64::try_from(point).unwrap_or(-1));
-            raw.add_tetrahedron(number, points, &cursor)?;
-        }
-        checked(raw, name)
-    }
-
-    /// Reads a file by the ending of its name.
-    ///
-    /// # Errors
-    /// If it cannot be read, is of no known format, or is no solid: with file, line and number.
-    pub fn load(path: impl AsRef<Path>) -> Result<TetrahedralMesh, Error> {
-        let path = path.as_ref();
-        let name = path.display().to_string();
-        let io = |error| Error::io(path, error);
-        let there = std::fs::metadata(path).map_err(io)?;
-        // A pipe or device may never end.
-        if !there.is_file() || there.len() > MOST_BYTES {
-            let message = format!("must be a file of at most {MOST_BYTES} bytes");
-            return Err(Error::input(name, None, "", message));
-        }
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        reader(ending, &name)?;
-        TetrahedralMesh::parse(&std::fs::read(path).map_err(io)?, ending, &name)
-    }
-
-    /// Reads the bytes of a file with that ending; `name` stands for the file in messages.
-    ///
-    /// # Errors
-    /// If no format has this ending, the bytes are not of it, or it is no solid.
-    pub fn parse(bytes: &[u8], ending: &str, name: &str) -> Result<TetrahedralMesh, Error> {
-        checked(reader(ending, name)?(bytes, name)?, name)
-    }
-
     /// The volume (m³).
     pub fn volume(&self) -> f64 {
         let of = |points: &[usize; 4]| {

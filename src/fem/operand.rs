@@ -9,7 +9,7 @@ pub type Matrix3<T> = [[T; 3]; 3];
 
 /// A number `T` in formulas whose constants, those of the shape at rest, are of type `S`: any
 /// [`Real`](crate::ad::Real) with `f64`, or four numbers side by side with four.
-pub trait Entry<S>:
+pub trait Operand<S>:
     Copy
     + Neg<Output = Self>
     + Add<Output = Self>
@@ -20,7 +20,7 @@ pub trait Entry<S>:
 {
 }
 
-impl<S, T> Entry<S> for T where
+impl<S, T> Operand<S> for T where
     T: Copy
         + Neg<Output = T>
         + Add<Output = T>
@@ -32,19 +32,19 @@ impl<S, T> Entry<S> for T where
 }
 
 /// A number of the shape at rest.
-pub trait Constant: Entry<Self> + From<f64> {}
+pub trait Constant: Operand<Self> + From<f64> {}
 
-impl<S: Entry<S> + From<f64>> Constant for S {}
+impl<S: Operand<S> + From<f64>> Constant for S {}
 
 /// x . y, where y may be constant.
 #[inline(always)]
-pub(super) fn dot<S: Copy, T: Entry<S>>(x: &Vector3<T>, y: &Vector3<S>) -> T {
+pub(super) fn dot<S: Copy, T: Operand<S>>(x: &Vector3<T>, y: &Vector3<S>) -> T {
     x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
 }
 
 /// A y, where y may be constant.
 #[inline(always)]
-pub(super) fn apply<S: Copy, T: Entry<S>>(a: &Matrix3<T>, y: &Vector3<S>) -> Vector3<T> {
+pub(super) fn apply<S: Copy, T: Operand<S>>(a: &Matrix3<T>, y: &Vector3<S>) -> Vector3<T> {
     [dot(&a[0], y), dot(&a[1], y), dot(&a[2], y)]
 }
 
@@ -67,19 +67,19 @@ pub(super) fn transpose<T: Copy>(a: &Matrix3<T>) -> Matrix3<T> {
 
 /// A B
 #[inline(always)]
-pub(super) fn product<T: Entry<T>>(a: &Matrix3<T>, b: &Matrix3<T>) -> Matrix3<T> {
+pub(super) fn product<T: Operand<T>>(a: &Matrix3<T>, b: &Matrix3<T>) -> Matrix3<T> {
     matrix(|i, j| a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j])
 }
 
 /// A'B
 #[inline(always)]
-pub(super) fn transpose_product<T: Entry<T>>(a: &Matrix3<T>, b: &Matrix3<T>) -> Matrix3<T> {
+pub(super) fn transpose_product<T: Operand<T>>(a: &Matrix3<T>, b: &Matrix3<T>) -> Matrix3<T> {
     matrix(|i, j| a[0][i] * b[0][j] + a[1][i] * b[1][j] + a[2][i] * b[2][j])
 }
 
 /// A B'
 #[inline(always)]
-pub(super) fn product_transpose<T: Entry<T>>(a: &Matrix3<T>, b: &Matrix3<T>) -> Matrix3<T> {
+pub(super) fn product_transpose<T: Operand<T>>(a: &Matrix3<T>, b: &Matrix3<T>) -> Matrix3<T> {
     matrix(|i, j| dot(&a[i], &b[j]))
 }
 
@@ -91,7 +91,7 @@ pub(super) fn sum<T: Copy + Add<Output = T>>(a: &Matrix3<T>, b: &Matrix3<T>) -> 
 
 /// The matrix of cofactors, det(A) A^-T.
 #[inline(always)]
-pub(super) fn cofactor<T: Entry<T>>(a: &Matrix3<T>) -> Matrix3<T> {
+pub(super) fn cofactor<T: Operand<T>>(a: &Matrix3<T>) -> Matrix3<T> {
     matrix(|i, j| {
         let (i1, i2, j1, j2) = ((i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3);
         a[i1][j1] * a[i2][j2] - a[i1][j2] * a[i2][j1]
