@@ -2,14 +2,14 @@
 //! matrix is what they feel of the whole body.
 
 use super::momentum::Momentum;
-use crate::linalg::{BlockMatrix, SparseFactor, Symbolic};
+use crate::linalg::{BlockMatrix, BlockPattern, SparseFactor, Symbolic};
 
 /// A factorised matrix dR/du, and S, what is left of it at the vertices that are kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Condensation {
     symbolic: Symbolic,
-    /// How many nodes and blocks that is of.
-    known: [usize; 2],
+    /// The pattern that is of.
+    known: BlockPattern,
     matrix: BlockMatrix<f64>,
     factor: SparseFactor,
     /// L of the symmetric part of S.
@@ -20,14 +20,13 @@ impl Condensation {
     /// Decides which vertices are kept: those in `needed`, ascending, and perhaps more.
     pub fn keep(&mut self, momentum: &Momentum<f64>, needed: &[usize]) {
         let pattern = momentum.elements.pattern();
-        let known = [pattern.nodes(), pattern.blocks()];
         let kept = self.symbolic.kept_nodes();
         let holds = needed.iter().all(|node| kept.binary_search(node).is_ok());
         // Vertices that once touched and no more make all dearer.
         let is_lean = kept.len() <= needed.len() + needed.len() / 2 + 4;
-        if known != self.known || !holds || !is_lean {
+        if self.known != *pattern || !holds || !is_lean {
             self.symbolic = Symbolic::new(pattern, needed);
-            self.known = known;
+            self.known.clone_from(pattern);
         }
     }
 

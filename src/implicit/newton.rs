@@ -3,7 +3,7 @@
 
 use super::momentum::Momentum;
 use crate::argmin::{Report, Status};
-use crate::linalg::{BlockMatrix, SparseFactor, Symbolic};
+use crate::linalg::{BlockMatrix, BlockPattern, SparseFactor, Symbolic};
 
 /// A step of the search is halved this often at most.
 const MOST_HALVINGS: usize = 25;
@@ -35,8 +35,8 @@ pub struct Newton {
     /// When it ends.
     pub settings: NewtonSettings,
     symbolic: Option<Symbolic>,
-    /// How many nodes and blocks that is of.
-    known: [usize; 2],
+    /// The pattern that is of.
+    known: BlockPattern,
     factor: SparseFactor,
     matrix: BlockMatrix<f64>,
     x: Vec<[f64; 3]>,
@@ -70,10 +70,9 @@ impl Newton {
     /// Solves for `u`, from where it is: velocities of a step, places at rest. Without a solution `u` is the best found.
     pub fn solve(&mut self, momentum: &Momentum<f64>, u: &mut Vec<[f64; 3]>) -> Report {
         let pattern = momentum.elements.pattern();
-        let known = [pattern.nodes(), pattern.blocks()];
-        if self.symbolic.is_none() || self.known != known {
+        if self.symbolic.is_none() || self.known != *pattern {
             self.symbolic = Some(Symbolic::new(pattern, &[]));
-            self.known = known;
+            self.known.clone_from(pattern);
         }
         let invalid =
             Report { status: Status::InvalidInput, residual: f64::INFINITY, ..Report::default() };

@@ -197,3 +197,31 @@ fn what_is_no_step_is_said() {
         assert_eq!(solve(contact, v, fixed), Status::InvalidInput, "{contact:?}");
     }
 }
+
+#[test]
+fn a_solver_serves_one_body_after_another() {
+    // As many nodes and elements, coupled otherwise.
+    let meshes = [[2, 1, 1], [1, 2, 1]]
+        .map(|cells| TetrahedralMesh::box_grid([0.1; 3], cells, CellSplit::Six).unwrap());
+    let mut shared = CondensedContact::default();
+    for mesh in &meshes {
+        let elements = Elements::new(&mesh.nodes, &mesh.tetrahedra).unwrap();
+        let material = SolidMaterial { lame_lambda: 2e4, lame_mu: 1e4, viscosity: 1.0 };
+        let parameters = SolidParameters { material, density: 150.0, gravity: [1.0, 0.0, -9.81] };
+        let v = vec![[0.0; 3]; mesh.nodes.len()];
+        let history = History::start(mesh.nodes.clone(), v.clone(), 0.005);
+        let predicted = Bdf::One.predict(0.005, &history);
+        let momentum =
+            Momentum { elements: &elements, parameters, step: Some(&predicted), fixed: &[] };
+        let floor =
+            |node| VertexContact { node, normal: [0.0, 0.0, 1.0], offset: -0.05, friction: 0.5 };
+        let contacts: Vec<VertexContact> = mesh.surface_nodes().into_iter().map(floor).collect();
+        let [first, second] = [&mut shared, &mut CondensedContact::default()].map(|solver| {
+            let mut step = ContactStep::start(v.clone());
+            solver.solve(&momentum, &contacts, &mut step);
+            assert_eq!(step.report.status, Status::Solved);
+            step.velocity
+        });
+        assert_eq!(first, second);
+    }
+}
