@@ -192,3 +192,24 @@ fn a_start_inside_out_and_what_nothing_holds_are_said() {
     let mut nan = vec![[f64::NAN; 3]; mesh.nodes.len()];
     assert_eq!(Newton::default().solve(&momentum, &mut nan).status, Status::InvalidInput);
 }
+
+#[test]
+fn materials_by_young_and_poisson_are_checked() {
+    let soft = SolidMaterial::from_young(2e4, 0.25);
+    // lambda = E nu / ((1 + nu)(1 - 2 nu)), mu = E / (2 (1 + nu))
+    assert!((soft.lame_lambda - 8e3).abs() < 1e-9);
+    assert!((soft.lame_mu - 8e3).abs() < 1e-9);
+    assert!((soft.poisson_ratio() - 0.25).abs() < 1e-15);
+    assert!(soft.check().is_ok());
+    let sound = SolidMaterial { lame_lambda: 1.0, lame_mu: 1.0, viscosity: 0.0 };
+    for (material, expected) in [
+        (SolidMaterial::from_young(2e4, 0.5), "lame_lambda must not be negative (Pa), found inf"),
+        (SolidMaterial::from_young(2e4, 0.6), "lame_lambda must not be negative (Pa)"),
+        (SolidMaterial::from_young(-2e4, 0.2), "lame_mu must be positive (Pa), found -"),
+        (SolidMaterial { lame_mu: f64::NAN, ..sound }, "lame_mu must be positive (Pa), found NaN"),
+        (SolidMaterial { viscosity: -1.0, ..sound }, "viscosity must not be negative (Pa s)"),
+    ] {
+        let error = material.check().unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+}
