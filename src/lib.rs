@@ -52,6 +52,7 @@
 //! | [`contact`] | from contact points to impulses |
 //! | [`implicit`] | implicit steps of soft bodies, with exact contact and their derivative |
 //! | [`trajectory`] | recorded motion, inputs over time, and their files |
+//! | [`soft`] | scenes of soft bodies and their simulation |
 //! | [`simulation`] | the step and rollouts; `Scene::simulate` |
 //! | [`identify`] | parameters from recordings |
 //! | [`mod@linearize`] | Jacobians of steps and their files |
@@ -224,6 +225,7 @@ mod parallel;
 #[cfg(feature = "python")]
 pub mod python;
 pub mod simulation;
+pub mod soft;
 pub mod spatial;
 pub mod state;
 mod table;

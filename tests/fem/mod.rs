@@ -4,6 +4,7 @@ mod drops;
 mod meshes;
 mod motion;
 mod numbers;
+mod scenes;
 mod sparse;
 mod statics;
 mod steps;
