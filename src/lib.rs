@@ -41,15 +41,18 @@
 //! | [`ad`] | the scalar trait, duals, tape, drivers; the trait of solved problems, [`ad::Node`] |
 //! | [`linalg`] | small dense factorisations |
 //! | [`argmin`] | optimisation problems as nodes: coupled contact, quadratic programs |
+//! | [`fem`] | finite elements of soft bodies |
 //! | [`spatial`] | rotations, spatial vectors, inertias |
 //! | [`mod@state`] | configuration and velocity; moves and differences on the manifold |
-//! | [`model`] | bodies, ground, contact pairs, parameters |
+//! | [`model`] | bodies, ground, contact pairs, parameters; meshes of tetrahedra |
 //! | [`assemble`] | scenes from what describes them, checked |
 //! | [`formats`] | the files that describe them: TOML, MJCF, URDF, meshes |
 //! | [`dynamics`] | kinematics, forces and accelerations of trees, and their derivatives; a free body over one step |
 //! | [`collision`] | contact points |
 //! | [`contact`] | from contact points to impulses |
+//! | [`implicit`] | implicit steps of soft bodies, with exact contact and their derivative |
 //! | [`trajectory`] | recorded motion, inputs over time, and their files |
+//! | [`soft`] | scenes of soft bodies and their simulation |
 //! | [`simulation`] | the step and rollouts; `Scene::simulate` |
 //! | [`identify`] | parameters from recordings |
 //! | [`mod@linearize`] | Jacobians of steps and their files |
@@ -75,6 +78,8 @@
 //!   natural map and its Newton steps.
 //! - `Alizadeh03`: F. Alizadeh, D. Goldfarb, "Second-order cone programming", Mathematical Programming 95,
 //!   2003. The Jordan algebra of the cones.
+//! - `Amestoy96`: P. R. Amestoy, T. A. Davis, I. S. Duff, "An approximate minimum degree ordering algorithm", SIAM
+//!   Journal on Matrix Analysis and Applications 17 (4), 1996.
 //! - `Anitescu06`: M. Anitescu, "Optimization-based simulation of nonsmooth rigid multibody dynamics",
 //!   Mathematical Programming 105, 2006. The convex relaxation of contact.
 //! - `Atkeson86`: C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of
@@ -102,6 +107,8 @@
 //! - `DeSaxce98`: G. De Saxce, Z.-Q. Feng, "The bipotential method: a constructive approach to design the
 //!   complete contact law with friction and improved numerical algorithms", Mathematical and Computer
 //!   Modelling 28 (4-8), 1998. Coulomb's law as a cone and a shift.
+//! - `Duff83`: I. S. Duff, J. K. Reid, "The multifrontal solution of indefinite sparse symmetric linear equations", ACM
+//!   Transactions on Mathematical Software 9 (3), 1983.
 //! - `Ericson05`: C. Ericson, "Real-Time Collision Detection", Morgan Kaufmann 2005. Nearest points of
 //!   simple shapes.
 //! - `Featherstone08`: R. Featherstone, "Rigid Body Dynamics Algorithms", Springer 2008.
@@ -112,6 +119,9 @@
 //! - `Gebremedhin07`: A. H. Gebremedhin, A. Tarafdar, F. Manne, A. Pothen, "New acyclic and star coloring
 //!   algorithms with application to computing Hessians", SIAM Journal on Scientific Computing 29 (3), 2007.
 //!   The greedy star colouring.
+//! - `Geilinger20`: M. Geilinger, D. Hahn, J. Zehnder, M. Bacher, B. Thomaszewski, S. Coros, "ADD: analytically
+//!   differentiable dynamics for multi-body systems with frictional contact", ACM Transactions on Graphics 39 (6), 2020.
+//!   Soft bodies and their implicit steps.
 //! - `George81`: A. George, J. W. H. Liu, "Computer Solution of Large Sparse Positive Definite Systems",
 //!   Prentice-Hall 1981. Orders of elimination.
 //! - `Golub13`: G. H. Golub, C. F. Van Loan, "Matrix Computations", fourth edition, Johns Hopkins
@@ -124,6 +134,8 @@
 //!   Software 26 (2000).
 //! - `Griewank08`: A. Griewank, A. Walther, "Evaluating Derivatives", second edition, SIAM 2008. Forward
 //!   and reverse mode, the tape.
+//! - `Hairer96`: E. Hairer, G. Wanner, "Solving Ordinary Differential Equations II", second edition, Springer 1996.
+//!   Backward differentiation.
 //! - `Halton60`: J. H. Halton, "On the efficiency of certain quasi-random sequences of points in evaluating
 //!   multi-dimensional integrals", Numerische Mathematik 2, 1960.
 //! - `Higham02`: N. J. Higham, "Accuracy and Stability of Numerical Algorithms", second edition, SIAM 2002.
@@ -145,6 +157,8 @@
 //! - `Kingma15`: D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
 //! - `Kolda03`: T. G. Kolda, R. M. Lewis, V. Torczon, "Optimization by direct search: new perspectives on
 //!   some classical and modern methods", SIAM Review 45 (3), 2003. Compass search.
+//! - `Kuhn60`: H. W. Kuhn, "Some combinatorial lemmas in topology", IBM Journal of Research and Development 4 (5),
+//!   1960. Cubes in six tetrahedra.
 //! - `MacKinnon23`: J. G. MacKinnon, M. O. Nielsen, M. D. Webb, "Cluster-robust inference: a guide to
 //!   empirical practice", Journal of Econometrics 232 (2), 2023. The jackknife CV3.
 //! - `Marquardt63`: D. W. Marquardt, "An algorithm for least-squares estimation of nonlinear parameters",
@@ -197,9 +211,11 @@ pub mod collision;
 pub mod contact;
 pub mod dynamics;
 pub mod error;
+pub mod fem;
 pub mod formats;
 mod gradient;
 pub mod identify;
+pub mod implicit;
 pub mod linalg;
 pub mod linearize;
 pub mod model;
@@ -209,6 +225,7 @@ mod parallel;
 #[cfg(feature = "python")]
 pub mod python;
 pub mod simulation;
+pub mod soft;
 pub mod spatial;
 pub mod state;
 mod table;

@@ -24,6 +24,17 @@ impl Npz {
         self.write(name, "<f8", shape, &values)
     }
 
+    /// An array of whole numbers.
+    pub fn add_integers(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        values: impl IntoIterator<Item = i64>,
+    ) -> Result<()> {
+        let values: Vec<u8> = values.into_iter().flat_map(i64::to_le_bytes).collect();
+        self.write(name, "<i8", shape, &values)
+    }
+
     /// An array of bytes.
     pub fn add_bytes(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.write(name, "|u1", &[bytes.len()], bytes)

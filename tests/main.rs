@@ -19,6 +19,7 @@ mod docs;
 mod dynamics;
 mod extending;
 mod families;
+mod fem;
 mod fixtures;
 mod front_door;
 mod fuzz;

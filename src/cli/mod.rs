@@ -29,6 +29,7 @@ mod resume;
 mod run_length;
 mod scene_options;
 mod simulate;
+mod simulate_soft;
 mod watched;
 mod whole_files;
 

@@ -16,12 +16,14 @@ use super::plausibility;
 use super::progress::Progress;
 use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene};
+use super::simulate_soft::{self, Frames};
 use super::watched::watched;
 use super::whole_files::{self, is_device};
 use crate::Error;
 use crate::contact::ContactRecord;
 use crate::model::{Joint, Scene};
 use crate::simulation::{Rollout, StepReport};
+use crate::soft::SoftScene;
 use crate::state::{Coordinates, State};
 use crate::trajectory::{ColumnSelection, Recorded, Trajectory};
 use crate::view::{Clip, Drawing, Playback, Role, TrackRecorder};
@@ -58,6 +60,12 @@ pub(super) struct Arguments {
     /// trajectory is then written only with -o
     #[arg(long, value_name = "OUT.html")]
     view: Option<PathBuf>,
+    /// Of soft bodies: write the motion for ParaView into this folder, a .vtu file a frame and motion.pvd
+    #[arg(long, value_name = "DIR")]
+    vtu: Option<PathBuf>,
+    /// See --vtu: a frame each so many steps [default: 1]
+    #[arg(long, value_name = "N")]
+    vtu_every: Option<usize>,
     /// Threads on which groups of bodies that do not touch each other are solved, where they are many; the result does
     /// not depend on it [default: 1]
     #[arg(long)]
@@ -68,6 +76,17 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
+    if let Some(scene) = SoftScene::load(&arguments.scene)? {
+        arguments.refuse_for_soft_bodies()?;
+        let Arguments { scene: path, steps, output, vtu, vtu_every, json, .. } = arguments;
+        let (output, vtu) = (output.as_deref(), vtu.as_deref());
+        let frames = Frames { folder: vtu, every: *vtu_every };
+        return simulate_soft::run(&scene, (path, *steps), output, frames, *json);
+    }
+    if arguments.vtu.is_some() || arguments.vtu_every.is_some() {
+        let message = "is for scenes with [[soft]] bodies; --view shows rigid ones";
+        return Err(Error::input("--vtu", None, "", message));
+    }
     if arguments.contacts && arguments.output.is_none() {
         let message = "needs -o OUT.csv: contacts and solver health are written to files beside it";
         return Err(Error::input("--contacts", None, "", message));
@@ -188,6 +207,34 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         output::warn(&format!("interrupted after {made} of {steps} steps"));
     }
     Ok(Outcome::of(report.unsolved == 0 && made == steps, &report.plausibility))
+}
+
+impl Arguments {
+    /// What there is for rigid bodies only.
+    fn refuse_for_soft_bodies(&self) -> Result<(), Error> {
+        let DriveOptions { controls, kp, kd, settle } = &self.drive;
+        let SceneOptions { keyframe, floating_base, max_hull_vertices } = &self.options;
+        let given = [
+            ("--view", self.view.is_some(), "use --vtu DIR and ParaView"),
+            ("--contacts", self.contacts, "--vtu DIR has the impulses at the nodes"),
+            ("--columns", self.columns.is_some(), "all columns are written"),
+            ("--controls", controls.is_some(), "they have no inputs"),
+            ("--kp", kp.is_some(), "they have no motors"),
+            ("--kd", kd.is_some(), "they have no motors"),
+            ("--settle", settle.is_some(), "simulate longer"),
+            ("--keyframe", keyframe.is_some(), "they have none"),
+            ("--floating-base", *floating_base, "it is for URDF"),
+            ("--max-hull-vertices", max_hull_vertices.is_some(), "it is for URDF and MJCF"),
+            ("--threads", self.threads.is_some_and(|n| n > 1), "they are simulated on one"),
+        ];
+        match given.into_iter().find(|(_, given, _)| *given) {
+            Some((option, _, instead)) => {
+                let message = format!("is not for scenes with [[soft]] bodies: {instead}");
+                Err(Error::input(option, None, "", message))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// What is written down on the way.

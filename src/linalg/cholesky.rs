@@ -1,7 +1,10 @@
 //! Cholesky factorisation A = L L' of a symmetric positive definite matrix, and triangular solves (`Golub13` 4.2).
 
-use super::add_combination;
+use super::{add_combination, wide_dot};
 use crate::ad::Real;
+
+/// Matrices of this size are those of soft bodies: there a plain sum takes several times as long as one in parts.
+const LONG: usize = 64;
 
 /// Overwrites the lower triangle of the row-major `n` x `n` matrix `a` by L; the upper one is not
 /// touched. Returns false, with `a` half done, if a pivot is not positive.
@@ -29,10 +32,16 @@ pub fn cholesky<T: Real>(a: &mut [T], n: usize) -> bool {
 
 /// x <- L^-1 x, L the lower triangle of the `n` x `n` matrix `l`.
 pub fn solve_lower<T: Real>(l: &[T], n: usize, x: &mut [T]) {
-    for i in 0..n {
+    // What begins with zeros stays so: in a row for one vertex of a soft body they are half of all.
+    let first = if n < LONG { 0 } else { x.iter().position(|x| !x.vanishes()).unwrap_or(n) };
+    for i in first..n {
         let mut sum = x[i];
-        for k in 0..i {
-            sum -= l[i * n + k] * x[k];
+        if n < LONG {
+            for k in 0..i {
+                sum -= l[i * n + k] * x[k];
+            }
+        } else {
+            sum -= wide_dot(&l[i * n + first..i * n + i], &x[first..i]);
         }
         x[i] = sum / l[i * n + i];
     }

@@ -2,7 +2,8 @@
 //!
 //! Matrices are row-major slices. Pivots and ranks are decided on values, in `f64`. Linear systems
 //! and determinants are also [nodes](crate::ad::Node), the fast way to differentiate them, short to
-//! call as [`spd_solve`], [`solve`], [`log_det`] and [`log_abs_det`].
+//! call as [`spd_solve`], [`solve`], [`log_det`] and [`log_abs_det`]. Sparse matrices of 3x3 blocks are a folder of their own:
+//! [`BlockMatrix`], factorised by [`SparseFactor`].
 
 pub(crate) mod block_lu;
 mod cholesky;
@@ -19,6 +20,7 @@ mod power_iteration;
 mod range;
 mod refinement;
 mod solve;
+mod sparse;
 mod spd_solve;
 mod wide_dot;
 
@@ -38,6 +40,9 @@ pub(crate) use range::CLEARLY;
 pub use range::Range;
 pub use refinement::Refinement;
 pub use solve::{LuSolution, LuWorkspace, Solve, solve};
+pub use sparse::{
+    Block, BlockMatrix, BlockPattern, Refined, SparseFactor, Symbolic, solve_refined,
+};
 pub use spd_solve::{SpdSolution, SpdSolve, spd_solve};
 pub use wide_dot::{add_combination, add_scaled, wide_dot};
 pub(crate) use wide_dot::{add_product, counts, zeros};

@@ -19,6 +19,7 @@ mod shape;
 mod shared_contacts;
 mod slots;
 mod system;
+mod tetrahedra;
 mod topology;
 mod touching;
 
@@ -38,6 +39,7 @@ pub use shape::{Shape, Triangulation, UniformSolid};
 pub use shared_contacts::Filter;
 pub(crate) use shared_contacts::{Filters, MOST_OWN, SharedContacts, Surface, SurfaceKind};
 pub use system::System;
+pub use tetrahedra::{CellSplit, TetrahedralMesh};
 pub use topology::{
     ActuatorSlots, Body, Collider, HalfSpace, JointSlots, Model, Pair, PairSlots, Plane, Solid,
     Tree,

@@ -15,7 +15,7 @@ const PHYSICS: &str =
 const FILES: &str = "assemble formats trajectory";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 27] = [
+const LAYERS: [(&str, &[&str]); 30] = [
     ("error", &[]),
     ("npz", &[]),
     ("parallel", &[]),
@@ -23,6 +23,7 @@ const LAYERS: [(&str, &[&str]); 27] = [
     ("text", &["error"]),
     ("ad", &[]),
     ("linalg", &["ad"]),
+    ("fem", &["ad linalg"]),
     ("argmin", &["ad linalg"]),
     ("spatial", &["ad linalg"]),
     ("state", &["ad linalg spatial"]),
@@ -31,8 +32,10 @@ const LAYERS: [(&str, &[&str]); 27] = [
     ("dynamics", &["ad linalg spatial state model"]),
     ("collision", &["ad linalg spatial state model dynamics"]),
     ("contact", &["parallel ad linalg argmin spatial state model dynamics collision"]),
+    ("implicit", &["ad linalg argmin fem contact"]),
     ("assemble", &["error spatial state model dynamics collision contact"]),
-    ("formats", &["error table text spatial state model assemble"]),
+    ("soft", &["argmin fem implicit model"]),
+    ("formats", &["error table text fem implicit spatial state model assemble soft"]),
     ("simulation", &[PHYSICS]),
     ("gradient", &["error ad model simulation"]),
     ("linearize", &[PHYSICS, "npz trajectory simulation"]),
@@ -43,7 +46,11 @@ const LAYERS: [(&str, &[&str]); 27] = [
     ("c_interface", &[PHYSICS, "assemble formats simulation linearize transition"]),
     (
         "cli",
-        &[PHYSICS, FILES, "npz simulation identify linearize transition verify view c_interface"],
+        &[
+            PHYSICS,
+            FILES,
+            "npz soft simulation identify linearize transition verify view c_interface",
+        ],
     ),
     ("python", &[PHYSICS, FILES, "simulation identify linearize transition"]),
 ];

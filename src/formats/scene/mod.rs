@@ -6,6 +6,7 @@ mod contact;
 mod equality;
 mod joint;
 mod shape;
+mod soft;
 mod toml_values;
 mod write;
 
@@ -63,6 +64,11 @@ struct Tables<'a> {
 }
 
 fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), Error> {
+    if root.has("soft") {
+        let message = "soft bodies are simulated by `stiction simulate` and `SoftScene` so far; all else takes \
+                       scenes without them";
+        return Err(root.error("soft", message));
+    }
     root.only(&[
         "gravity",
         "strict",

@@ -1,0 +1,265 @@
+//! `stiction simulate` of soft bodies.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::SyncSender;
+
+use serde_json::{Value, json};
+
+use super::interrupt;
+use super::outcome::Outcome;
+use super::output::{self, number};
+use super::progress::Progress;
+use super::run_length::run_length;
+use super::watched::watched;
+use super::whole_files;
+use crate::Error;
+use crate::npz::Npz;
+use crate::soft::{
+    SoftRollout, SoftScene, SoftState, SoftStepReport, collection, unstructured_grid,
+};
+
+/// Numbers that are kept for an archive at most: 4 GiB.
+const MOST_NUMBERS: usize = 1 << 29;
+
+/// Files for ParaView.
+#[derive(Clone, Copy)]
+pub(super) struct Frames<'a> {
+    pub folder: Option<&'a Path>,
+    /// A frame each so many steps.
+    pub every: Option<usize>,
+}
+
+/// A step, as it is written down.
+struct Made {
+    states: Vec<SoftState>,
+    report: SoftStepReport,
+    energies: [f64; 3],
+}
+
+/// What has been written down.
+#[derive(Default)]
+struct Motion {
+    rows: String,
+    times: Vec<f64>,
+    /// Of each body the places of all nodes at all times, where they are wanted.
+    places: Vec<Vec<f64>>,
+    /// Files for ParaView, and their times.
+    frames: Vec<(f64, String)>,
+    unsolved: usize,
+    /// Of the step solved worst.
+    worst: SoftStepReport,
+    iterations: usize,
+    energies: Vec<[f64; 3]>,
+}
+
+/// Rolls out the scene of the file `path`.
+pub(super) fn run(
+    scene: &SoftScene,
+    (path, steps): (&Path, Option<usize>),
+    output: Option<&Path>,
+    frames: Frames,
+    json: bool,
+) -> Result<Outcome, Error> {
+    for warning in &scene.warnings {
+        output::warn(warning);
+    }
+    let steps = run_length(path, scene.time_step, steps)?;
+    let every = frames.every.unwrap_or(1);
+    if every == 0 || frames.every.is_some() && frames.folder.is_none() {
+        let message = "must be at least 1, beside --vtu DIR";
+        return Err(Error::input("--vtu-every", None, "", message));
+    }
+    output.map_or(Ok(()), whole_files::check_place)?;
+    let ending = output.and_then(Path::extension);
+    let is_archive = ending.is_some_and(|ending| ending.eq_ignore_ascii_case("npz"));
+    let nodes: usize = scene.bodies.iter().map(|body| body.position.len()).sum();
+    if is_archive && nodes.saturating_mul(3 * (steps + 1)) > MOST_NUMBERS {
+        let message = format!(
+            "{nodes} nodes in {steps} steps are more than 4 GiB: make fewer steps, or a .csv"
+        );
+        return Err(Error::input("--output", None, "", message));
+    }
+    if let Some(folder) = frames.folder {
+        fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
+    }
+    interrupt::catch();
+    let mut motion = Motion { places: vec![Vec::new(); scene.bodies.len()], ..Motion::default() };
+    motion.rows = header(scene);
+    let mut progress = Progress::new(steps, json);
+    let mut write_down = |made: Made| {
+        let step = motion.times.len();
+        let time = step as f64 * scene.time_step;
+        if is_archive {
+            for (places, state) in motion.places.iter_mut().zip(&made.states) {
+                places.extend(state.position.as_flattened());
+            }
+        } else {
+            add_row(scene, time, &made.states, &mut motion.rows);
+        }
+        if let Some(folder) = frames.folder.filter(|_| step % every == 0) {
+            let file = format!("motion_{step:07}.vtu");
+            let grid = unstructured_grid(&scene.bodies, &made.states);
+            whole_files::write_file(&folder.join(&file), grid.as_bytes())?;
+            motion.frames.push((time, file));
+        }
+        motion.unsolved += usize::from(made.report.unsolved > 0);
+        motion.iterations += made.report.worst.iterations;
+        if step <= 1 || made.report.worst.residual > motion.worst.worst.residual {
+            motion.worst = made.report;
+        }
+        motion.times.push(time);
+        motion.energies.push(made.energies);
+        progress.set(step);
+        Ok(())
+    };
+    let own = scene.clone();
+    let work = move |sender: &SyncSender<Made>| {
+        let mut rollout = SoftRollout::new(&own);
+        for step in 0..=steps {
+            let report = if step > 0 { rollout.step() } else { SoftStepReport::default() };
+            let (states, energies) = (rollout.states().to_vec(), rollout.energies());
+            if !energies.iter().all(|x| x.is_finite())
+                || sender.send(Made { states, report, energies }).is_err()
+            {
+                break;
+            }
+        }
+    };
+    watched(work, &mut write_down)?;
+    let made = motion.times.len().saturating_sub(1);
+    let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();
+    if let Some(path) = output {
+        let contents = match is_archive {
+            true => archive(scene, &motion).map_err(|error| Error::io(path, error))?,
+            false => std::mem::take(&mut motion.rows).into_bytes(),
+        };
+        files.push((path.to_path_buf(), contents));
+    }
+    if let Some(folder) = frames.folder {
+        let all = motion.frames.iter().map(|(time, file)| (*time, file.as_str()));
+        files.push((folder.join("motion.pvd"), collection(all).into_bytes()));
+    }
+    let all: Vec<(&Path, &[u8])> =
+        files.iter().map(|(path, text)| (path.as_path(), &text[..])).collect();
+    whole_files::write_files(&all)?;
+    if json {
+        let names: Vec<&Path> = files.iter().map(|(path, _)| path.as_path()).collect();
+        output::print(&output::json_text(summary(scene, path, &motion, &names)));
+    } else if files.is_empty() {
+        output::print(motion.rows.trim_end());
+    } else {
+        let names: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
+        output::print(&format!("{made} steps written to {}", names.join(", ")));
+    }
+    if motion.unsolved > 0 {
+        let worst = &motion.worst.worst;
+        output::warn(&format!(
+            "{} of {made} steps were not solved to {:e}: the worst has a residual of {:e}; try smaller steps",
+            motion.unsolved, scene.newton.accepted, worst.residual
+        ));
+    }
+    if made < steps {
+        let why =
+            if interrupt::interrupted() { "interrupted" } else { "stopped at what is not finite" };
+        output::warn(&format!("{why} after {made} of {steps} steps"));
+    }
+    let good = motion.unsolved == 0 && made == steps;
+    Ok(if good { Outcome::Done } else { Outcome::Failed })
+}
+
+fn header(scene: &SoftScene) -> String {
+    let mut row = String::from("t");
+    for body in &scene.bodies {
+        for column in ["px", "py", "pz", "vx", "vy", "vz"] {
+            // Writing to a String does not fail.
+            let _ = write!(row, ",{}/{column}", body.name);
+        }
+        for marker in &body.markers {
+            for column in ["px", "py", "pz"] {
+                let _ = write!(row, ",{}/{}/{column}", body.name, marker.name);
+            }
+        }
+    }
+    row.push('\n');
+    row
+}
+
+/// Of each body the centre of mass (m), its velocity (m/s), the markers (m).
+fn add_row(scene: &SoftScene, time: f64, states: &[SoftState], rows: &mut String) {
+    let _ = write!(rows, "{time}");
+    for (body, state) in scene.bodies.iter().zip(states) {
+        let markers = body.markers.iter().flat_map(|marker| state.position[marker.node]);
+        let centre = [body.mean(&state.position), body.mean(&state.velocity)];
+        for x in centre.into_iter().flatten().chain(markers) {
+            let _ = write!(rows, ",{x}");
+        }
+    }
+    rows.push('\n');
+}
+
+/// t (T), and of each body its nodes x (T, n, 3), tetrahedra (m, 4) and mass of the nodes (n).
+fn archive(scene: &SoftScene, motion: &Motion) -> std::io::Result<Vec<u8>> {
+    let times = motion.times.len();
+    let mut archive = Npz::new();
+    archive.add("t", &[times], &motion.times)?;
+    archive.add("energy", &[times, 3], motion.energies.as_flattened())?;
+    for (body, places) in scene.bodies.iter().zip(&motion.places) {
+        let (name, nodes) = (&body.name, body.position.len());
+        archive.add(&format!("{name}/x"), &[times, nodes, 3], places)?;
+        let corners = body.mesh.tetrahedra.iter().flatten().map(|&node| node as i64);
+        let tetrahedra = format!("{name}/tetrahedra");
+        archive.add_integers(&tetrahedra, &[body.mesh.tetrahedra.len(), 4], corners)?;
+        let volumes = body.elements.unit_weight().iter();
+        let masses: Vec<f64> = volumes.map(|volume| body.parameters.density * volume).collect();
+        archive.add(&format!("{name}/mass"), &[nodes], &masses)?;
+    }
+    archive.finish()
+}
+
+fn summary(
+    scene: &SoftScene,
+    path: &Path,
+    motion: &Motion,
+    files: &[&Path],
+) -> serde_json::Map<String, Value> {
+    let mut object = output::json_head("simulate", 0, 1);
+    let energy = |energies: Option<&[f64; 3]>| {
+        energies.map(|[kinetic, elastic, potential]| {
+            json!({
+                "kinetic": number(*kinetic),
+                "elastic": number(*elastic),
+                "potential": number(*potential),
+            })
+        })
+    };
+    let bodies = scene.bodies.iter().map(|body| {
+        let numbers = json!({
+            "nodes": body.position.len(),
+            "tetrahedra": body.mesh.tetrahedra.len(),
+            "mass": number(body.mass()),
+        });
+        (body.name.clone(), numbers)
+    });
+    object.insert("scene".into(), output::path(path));
+    object.insert("steps".into(), motion.times.len().saturating_sub(1).into());
+    object.insert("time_step".into(), number(scene.time_step));
+    object.insert("final_time".into(), motion.times.last().copied().into());
+    object.insert("bodies".into(), Value::Object(bodies.collect()));
+    object.insert(
+        "energy".into(),
+        json!({ "first": energy(motion.energies.first()), "last": energy(motion.energies.last()) }),
+    );
+    object.insert(
+        "solver".into(),
+        json!({
+            "status": motion.worst.worst.status.name(),
+            "unsolved": motion.unsolved,
+            "iterations": motion.iterations,
+            "worst_residual": number(motion.worst.worst.residual),
+        }),
+    );
+    object.insert("files".into(), files.iter().map(|path| output::path(path)).collect());
+    object
+}

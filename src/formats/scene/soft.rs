@@ -1,0 +1,343 @@
+//! Scenes of soft bodies: `[[soft]]`, `[[half_space]]`, `[[contact]]` and `[simulation]` of a scene file.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use nalgebra::{Quaternion, UnitQuaternion, Vector3};
+
+use super::{Taken, read_name};
+use crate::Error;
+use crate::fem::{Elements, Material};
+use crate::formats::reach;
+use crate::implicit::{Bdf, NewtonSettings, SolidParameters, VertexContact};
+use crate::model::{CellSplit, TetrahedralMesh};
+use crate::soft::{Marker, SoftBody, SoftGround, SoftScene};
+use crate::state::unit_quaternion;
+use crate::table::{self, Table};
+
+/// From this ratio on linear tetrahedra hardly change their volume, nor their shape where they should.
+const LOCKING: f64 = 0.45;
+/// A body longer than this (m) is more often one in millimetres.
+const LARGE: f64 = 10.0;
+/// Depths up to here (m) are rounding.
+const TOUCHES: f64 = 1e-9;
+
+const FIELDS: [&str; 17] = [
+    "name",
+    "mesh",
+    "scale",
+    "shape",
+    "resolution",
+    "density",
+    "youngs_modulus",
+    "poisson_ratio",
+    "lame_lambda",
+    "lame_mu",
+    "viscosity",
+    "position",
+    "orientation",
+    "velocity",
+    "angular_velocity",
+    "radius",
+    "markers",
+];
+
+impl SoftScene {
+    /// Reads the scene of a `.toml` file that has `[[soft]]` bodies; nothing if it has none.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is no scene of soft bodies: with line and field.
+    pub fn load(path: impl AsRef<Path>) -> Result<Option<SoftScene>, Error> {
+        let path = path.as_ref();
+        if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("toml")) {
+            return Ok(None);
+        }
+        let text = crate::text::read(path, crate::text::MOST_BYTES)?;
+        SoftScene::parse(&text, &path.display().to_string())
+    }
+
+    /// The same of the text of a file; `name` stands for it in messages, and for where the meshes it names are.
+    ///
+    /// # Errors
+    /// If it is no scene of soft bodies.
+    pub fn parse(text: &str, name: &str) -> Result<Option<SoftScene>, Error> {
+        let document = table::parse(text, name)?;
+        let root = Table::root(text, name, &document);
+        if root.has("soft") { read(&root, name).map(Some) } else { Ok(None) }
+    }
+}
+
+fn read(root: &Table, name: &str) -> Result<SoftScene, Error> {
+    for field in ["body", "shape", "actuator", "equality", "keyframe", "material"] {
+        if root.has(field) {
+            let message =
+                "is not in one scene with [[soft]] bodies yet: these touch half-spaces only";
+            return Err(root.error(field, message));
+        }
+    }
+    root.only(&["gravity", "simulation", "half_space", "soft", "contact"])?;
+    let gravity = root.numbers("gravity")?.unwrap_or([0.0, 0.0, -9.81]);
+    let mut scene = SoftScene { name: name.to_string(), ..SoftScene::default() };
+    read_settings(root, &mut scene)?;
+    let mut names = HashMap::from(["gravity", "world"].map(|name| (name.to_string(), None)));
+    for mut table in root.tables("half_space")? {
+        let ground = read_ground(&mut table, &mut names)?;
+        scene.grounds.push(ground);
+    }
+    let mut bodies = root.tables("soft")?;
+    for table in &mut bodies {
+        let body = read_body(table, gravity, &mut names, &mut scene.warnings)?;
+        scene.bodies.push(body);
+    }
+    let friction = read_contacts(root, &scene)?;
+    for (body, table) in scene.bodies.iter_mut().zip(&bodies) {
+        let radius = table.number("radius")?.unwrap_or(0.0);
+        table.demand("radius", radius >= 0.0, "must not be negative", radius, "m")?;
+        for node in body.mesh.surface_nodes() {
+            for ground in &scene.grounds {
+                let pair = format!("{}-{}", ground.name, body.name);
+                body.contacts.push(VertexContact {
+                    node,
+                    normal: ground.normal,
+                    offset: ground.offset + radius,
+                    friction: friction.of(root, &pair)?,
+                });
+            }
+        }
+        let depth = |contact: &VertexContact| -contact.gap(&body.position[contact.node]);
+        let deepest = body.contacts.iter().map(depth).fold(0.0, f64::max);
+        if deepest > TOUCHES {
+            let message = format!(
+                "starts {deepest:e} m inside a half-space, and is pushed out in one step: move it up"
+            );
+            scene.warnings.push(table.error("position", message).to_string());
+        }
+    }
+    Ok(scene)
+}
+
+fn read_settings(root: &Table, scene: &mut SoftScene) -> Result<(), Error> {
+    let table = root.required("simulation", root.table("simulation")?)?;
+    table.only(&["time_step", "integrator", "solver", "tolerance"])?;
+    let time_step = table.required("time_step", table.number("time_step")?)?;
+    table.demand("time_step", time_step > 0.0, "must be positive", time_step, "s")?;
+    scene.time_step = time_step;
+    scene.bdf = match table.string("integrator")?.unwrap_or("bdf1") {
+        "bdf1" => Bdf::One,
+        "bdf2" => Bdf::Two,
+        other => {
+            let message = format!("must be \"bdf1\" or \"bdf2\" of soft bodies, found {other:?}");
+            return Err(table.error("integrator", message));
+        }
+    };
+    if let Some(solver) = table.string("solver")?.filter(|&solver| solver != "coupled") {
+        let message = format!("must be \"coupled\" of soft bodies so far, found {solver:?}");
+        return Err(table.error("solver", message));
+    }
+    let mut newton = NewtonSettings::default();
+    newton.accepted = table.number("tolerance")?.unwrap_or(newton.accepted);
+    let sound = newton.accepted > 0.0 && newton.accepted <= 1e-3;
+    table.demand("tolerance", sound, "must be positive and at most 1e-3", newton.accepted, "")?;
+    newton.tolerance = newton.tolerance.min(newton.accepted);
+    scene.newton = newton;
+    Ok(())
+}
+
+fn read_ground(table: &mut Table, names: &mut Taken) -> Result<SoftGround, Error> {
+    let name = read_name(table, "half_space", names)?;
+    table.only(&["name", "normal", "offset"])?;
+    let normal = Vector3::from(table.required("normal", table.numbers::<3>("normal")?)?);
+    let length = normal.norm();
+    let usable = length > 0.0 && length.is_finite();
+    table.demand("normal", usable, "must have a direction", length, "long")?;
+    let offset = table.number("offset")?.unwrap_or(0.0);
+    Ok(SoftGround { name, normal: (normal / length).into(), offset })
+}
+
+/// The coefficients of friction.
+struct Frictions {
+    all: Option<f64>,
+    pairs: HashMap<String, f64>,
+}
+
+impl Frictions {
+    fn of(&self, root: &Table, pair: &str) -> Result<f64, Error> {
+        let found = self.pairs.get(pair).copied().or(self.all);
+        found.ok_or_else(|| {
+            let message = format!(
+                "is missing for {pair}: write [[contact]] with pair = \"{pair}\" and mu, or one for all without pair"
+            );
+            root.error("contact", message)
+        })
+    }
+}
+
+fn read_contacts(root: &Table, scene: &SoftScene) -> Result<Frictions, Error> {
+    let known: HashSet<String> = { scene.grounds.iter() }
+        .flat_map(|ground| scene.bodies.iter().map(|b| format!("{}-{}", ground.name, b.name)))
+        .collect();
+    let mut frictions = Frictions { all: None, pairs: HashMap::new() };
+    for mut table in root.tables("contact")? {
+        table.only(&["pair", "mu"])?;
+        let pair = table.string("pair")?;
+        if let Some(pair) = pair {
+            if !known.contains(pair) {
+                let mut pairs: Vec<&str> = known.iter().map(String::as_str).collect();
+                pairs.sort_unstable();
+                let message = match pairs.is_empty() {
+                    true => format!("there is no {pair:?}: the scene has no half-space"),
+                    false => format!("must be one of {}, found {pair:?}", pairs.join(", ")),
+                };
+                return Err(table.error("pair", message));
+            }
+            table.path = format!("contact.{pair}");
+        }
+        let mu = table.required("mu", table.number("mu")?)?;
+        table.demand("mu", mu >= 0.0, "must not be negative", mu, "")?;
+        let again = match pair {
+            Some(pair) => frictions.pairs.insert(pair.to_string(), mu).is_some(),
+            None => frictions.all.replace(mu).is_some(),
+        };
+        if again {
+            return Err(table.error("pair", "is given twice, or missing in two [[contact]]"));
+        }
+    }
+    Ok(frictions)
+}
+
+fn read_body(
+    table: &mut Table,
+    gravity: [f64; 3],
+    names: &mut Taken,
+    warnings: &mut Vec<String>,
+) -> Result<SoftBody, Error> {
+    let name = read_name(table, "soft", names)?;
+    table.only(&FIELDS)?;
+    let mesh = read_mesh(table)?;
+    warnings.extend(mesh.warnings.iter().cloned());
+    let extent = |k: usize| {
+        let axis = || mesh.nodes.iter().map(|x| x[k]);
+        axis().fold(f64::MIN, f64::max) - axis().fold(f64::MAX, f64::min)
+    };
+    let length = [0, 1, 2].map(extent).into_iter().fold(0.0, f64::max);
+    if length > LARGE {
+        let field = if table.has("mesh") { "mesh" } else { "shape" };
+        let message = format!("is {length} m long: if that is mm, write scale = 0.001");
+        warnings.push(table.error(field, message).to_string());
+    }
+    let density = table.required("density", table.number("density")?)?;
+    table.demand("density", density > 0.0, "must be positive", density, "kg/m³")?;
+    let material = read_material(table)?;
+    let ratio = material.poisson_ratio();
+    if ratio > LOCKING {
+        let message = format!(
+            "is {ratio:.3}: above {LOCKING} linear tetrahedra lock, and the body is too stiff"
+        );
+        warnings.push(table.error("poisson_ratio", message).to_string());
+    }
+    let elements = Elements::new(&mesh.nodes, &mesh.tetrahedra);
+    let elements = elements.map_err(|error| table.error("mesh", error.to_string()))?;
+    let orientation = table.numbers("orientation")?.unwrap_or([1.0, 0.0, 0.0, 0.0]);
+    let [w, x, y, z] = unit_quaternion(orientation).map_err(|norm| {
+        let message = format!("must be a unit quaternion w, x, y, z, found one of length {norm}");
+        table.error("orientation", message)
+    })?;
+    let turn = UnitQuaternion::new_unchecked(Quaternion::new(w, x, y, z));
+    let vector = |field: &str| Ok(Vector3::from(table.numbers(field)?.unwrap_or([0.0; 3])));
+    let (place, speed, spin) =
+        (vector("position")?, vector("velocity")?, vector("angular_velocity")?);
+    // Of rigid motion about the origin of the mesh; the angular velocity along the axes of the body, as of rigid ones.
+    let arms: Vec<Vector3<f64>> = mesh.nodes.iter().map(|&x| turn * Vector3::from(x)).collect();
+    let position = arms.iter().map(|arm| (place + arm).into()).collect();
+    let velocity = arms.iter().map(|arm| (speed + (turn * spin).cross(arm)).into()).collect();
+    let markers = read_markers(table, &mesh)?;
+    let parameters = SolidParameters { material, density, gravity };
+    let contacts = Vec::new();
+    Ok(SoftBody { name, mesh, elements, parameters, contacts, position, velocity, markers })
+}
+
+fn read_mesh(table: &Table) -> Result<TetrahedralMesh, Error> {
+    let Some(file) = table.string("mesh")? else {
+        if table.has("scale") {
+            return Err(table.error("scale", "only has a meaning with a mesh"));
+        }
+        let shape = table.required("shape", table.table("shape")?).map_err(|_| {
+            let message = "is missing: write mesh = \"file\" (.msh, .vtk, .vtu, .mesh), shape = { sphere = radius } \
+                           or shape = { box = [half_x, half_y, half_z] }, in m";
+            table.error("mesh", message)
+        })?;
+        let resolution = table.required("resolution", table.number("resolution")?)?;
+        shape.only(&["sphere", "box"])?;
+        let at =
+            |field: &'static str| move |error: Error| shape_error(table, field, error.message());
+        return match (shape.number("sphere")?, shape.numbers::<3>("box")?) {
+            (Some(radius), None) => {
+                TetrahedralMesh::sphere(radius, resolution).map_err(at("sphere"))
+            }
+            (None, Some(half)) => {
+                let size = half.map(|half| 2.0 * half);
+                TetrahedralMesh::box_of(size, resolution, CellSplit::Six).map_err(at("box"))
+            }
+            _ => Err(table.error(
+                "shape",
+                "must be { sphere = radius } or { box = [half_x, half_y, half_z] }, in m",
+            )),
+        };
+    };
+    for field in ["shape", "resolution"] {
+        if table.has(field) {
+            return Err(table.error(field, "has no meaning with a mesh"));
+        }
+    }
+    let path = table.directory().join(file);
+    reach::check(&path, table.directory()).map_err(|message| table.error("mesh", message))?;
+    let mesh =
+        TetrahedralMesh::load(path).map_err(|error| table.error("mesh", error.to_string()))?;
+    let scale = table.number("scale")?.unwrap_or(1.0);
+    table.demand("scale", scale > 0.0, "must be positive", scale, "")?;
+    Ok(mesh.scaled(scale))
+}
+
+fn shape_error(table: &Table, field: &str, message: &str) -> Error {
+    table.error("shape", format!("{field}: {message}"))
+}
+
+fn read_material(table: &Table) -> Result<Material<f64>, Error> {
+    let [young, ratio] = [table.number("youngs_modulus")?, table.number("poisson_ratio")?];
+    let [lambda, mu] = [table.number("lame_lambda")?, table.number("lame_mu")?];
+    let mut material = match (young, ratio, lambda, mu) {
+        (Some(young), Some(ratio), None, None) => {
+            table.demand("youngs_modulus", young > 0.0, "must be positive", young, "Pa")?;
+            let sound = (0.0..0.5).contains(&ratio);
+            let demand = "must be at least 0 and less than 0.5";
+            table.demand("poisson_ratio", sound, demand, ratio, "")?;
+            Material::from_young(young, ratio)
+        }
+        (None, None, Some(lame_lambda), Some(lame_mu)) => {
+            Material { lame_lambda, lame_mu, viscosity: 0.0 }
+        }
+        _ => {
+            let message =
+                "needs youngs_modulus (Pa) and poisson_ratio, or lame_lambda and lame_mu (Pa)";
+            return Err(table.error("", message));
+        }
+    };
+    material.viscosity = table.number("viscosity")?.unwrap_or(0.0);
+    material.check().map_err(|error| table.error(error.field, error.message))?;
+    Ok(material)
+}
+
+/// Named nodes of the surface, nearest to points in the frame of the mesh.
+fn read_markers(table: &Table, mesh: &TetrahedralMesh) -> Result<Vec<Marker>, Error> {
+    let Some(points) = table.table("markers")? else { return Ok(Vec::new()) };
+    let nodes = mesh.surface_nodes();
+    let mut markers = Vec::new();
+    for name in points.fields() {
+        let point = Vector3::from(points.required(name, points.numbers::<3>(name)?)?);
+        let far = |&node: &usize| (Vector3::from(mesh.nodes[node]) - point).norm_squared();
+        let nearest = nodes.iter().copied().min_by(|a, b| far(a).total_cmp(&far(b)));
+        let node = nearest.ok_or_else(|| points.error(name, "has no surface to be on"))?;
+        markers.push(Marker { name: name.to_string(), node });
+    }
+    Ok(markers)
+}

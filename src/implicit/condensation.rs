@@ -1,0 +1,80 @@
+//! The matrix of a step condensed on the vertices that may touch: these are eliminated last, so that what is left of the
+//! matrix is what they feel of the whole body.
+
+use super::momentum::Momentum;
+use crate::linalg::{BlockMatrix, BlockPattern, SparseFactor, Symbolic};
+
+/// A factorised matrix dR/du, and S, what is left of it at the vertices that are kept.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Condensation {
+    symbolic: Symbolic,
+    /// The pattern that is of.
+    known: BlockPattern,
+    matrix: BlockMatrix<f64>,
+    factor: SparseFactor,
+    /// L of the symmetric part of S.
+    pub mass_factor: Vec<f64>,
+}
+
+impl Condensation {
+    /// Decides which vertices are kept: those in `needed`, ascending, and perhaps more.
+    pub fn keep(&mut self, momentum: &Momentum<f64>, needed: &[usize]) {
+        let pattern = momentum.elements.pattern();
+        let kept = self.symbolic.kept_nodes();
+        let holds = needed.iter().all(|node| kept.binary_search(node).is_ok());
+        // Vertices that once touched and no more make all dearer.
+        let is_lean = kept.len() <= needed.len() + needed.len() / 2 + 4;
+        if self.known != *pattern || !holds || !is_lean {
+            self.symbolic = Symbolic::new(pattern, needed);
+            self.known.clone_from(pattern);
+        }
+    }
+
+    /// The vertices that are kept, ascending.
+    pub fn kept(&self) -> &[usize] {
+        self.symbolic.kept_nodes()
+    }
+
+    /// Factorises dR/du at u, where nodes are at x; `projected` to be positive definite. False if S is not.
+    #[must_use]
+    pub fn factor(
+        &mut self,
+        momentum: &Momentum<f64>,
+        u: &[[f64; 3]],
+        x: &[[f64; 3]],
+        projected: bool,
+    ) -> bool {
+        let symmetric = momentum.is_symmetric() || projected;
+        momentum.tangent(u, x, projected, &mut self.matrix)
+            && self.factor.factor(&self.symbolic, &self.matrix, symmetric).is_ok()
+            && self.factor.condensed_cholesky(&mut self.mass_factor)
+    }
+
+    /// S by rows.
+    pub fn condensed(&self) -> &[f64] {
+        self.factor.condensed()
+    }
+
+    /// Takes the others out of a right-hand side: what is left of it stands at the kept vertices.
+    pub fn forward(&mut self, transposed: bool, b: &mut [[f64; 3]]) {
+        self.factor.forward(&self.symbolic, transposed, b);
+    }
+
+    /// From the solution at the kept vertices that at the others.
+    pub fn backward(&mut self, transposed: bool, x: &mut [[f64; 3]]) {
+        self.factor.backward(&self.symbolic, transposed, x);
+    }
+
+    /// The numbers at the kept vertices.
+    pub fn gather(&self, x: &[[f64; 3]], kept: &mut Vec<f64>) {
+        kept.clear();
+        kept.extend(self.kept().iter().flat_map(|&node| x[node]));
+    }
+
+    /// Puts numbers at the kept vertices.
+    pub fn scatter(&self, kept: &[f64], x: &mut [[f64; 3]]) {
+        for (&node, own) in self.kept().iter().zip(kept.as_chunks::<3>().0) {
+            x[node] = *own;
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! A step with exact contact of vertices: Newton's method, in each iteration of which the contact problem of the vertices that
+//! may touch is solved on the condensed matrix.
+//!
+//! The matrix A = dR/du of an iterate u, condensed on these vertices to S, stands for their mass: with v_p = u - S^-1 R
+//! (R condensed likewise), J and Coulomb's law they have the velocities v_p + S^-1 J'p, and the others follow. The law is met in
+//! each iteration; what converges is the momentum. Viscosity makes S unsymmetric: its symmetric part is the mass then,
+//! and what it misses goes with the iterations.
+
+use super::condensation::Condensation;
+use super::momentum::Momentum;
+use super::newton::{NewtonSettings, is_finite, largest, relative};
+use super::vertex_contact::VertexContact;
+use crate::ad::Real;
+use crate::argmin::{ContactSolution, ContactWorkspace, CoupledContact, Mode, Report, Status};
+use crate::linalg::{solve_lower, solve_lower_transpose};
+
+/// Relative residual of the contact problems.
+const CONTACT_TOLERANCE: f64 = 1e-13;
+/// A step is halved this often at most, so that no element turns inside out.
+const MOST_HALVINGS: usize = 30;
+/// Iterations without a smaller residual before the best is taken.
+const PATIENCE: usize = 6;
+
+/// What a step came to.
+#[derive(Clone, Debug, Default)]
+pub struct ContactStep {
+    /// Of the momentum: status, iterations, residual.
+    pub report: Report,
+    /// Of the contact problem solved last.
+    pub contact: Report,
+    /// v+ of all nodes (m/s).
+    pub velocity: Vec<[f64; 3]>,
+    /// x+ of all nodes (m).
+    pub position: Vec<[f64; 3]>,
+    /// The impulse of each contact along normal and tangents of its frame (N s).
+    pub impulses: Vec<[f64; 3]>,
+    /// What each contact does.
+    pub modes: Vec<Mode>,
+    /// The contacts that are in the contact problem, and its solution.
+    pub(super) active: Vec<usize>,
+    pub(super) solution: ContactSolution,
+}
+
+impl ContactStep {
+    /// What a search begins with: velocities (m/s), and nothing that touches.
+    pub fn start(velocity: Vec<[f64; 3]>) -> Self {
+        ContactStep { velocity, ..ContactStep::default() }
+    }
+}
+
+/// The solver, with its memory. Reused with the same elements and vertices, it decides no order twice.
+#[derive(Debug, Default)]
+pub struct CondensedContact {
+    /// When Newton's method ends.
+    pub settings: NewtonSettings,
+    condensation: Condensation,
+    posed: Posed,
+    workspace: ContactWorkspace<f64>,
+    residual: Vec<[f64; 3]>,
+    change: Vec<[f64; 3]>,
+    kept: Vec<f64>,
+}
+
+/// The contact problem as its node takes it.
+#[derive(Debug, Default)]
+pub(super) struct Posed {
+    pub node: CoupledContact,
+    pub inputs: Vec<f64>,
+    pub outputs: Vec<f64>,
+}
+
+impl Posed {
+    /// Of the `active` ones of the contacts, with free velocities `free` of the kept vertices.
+    pub fn pose(
+        &mut self,
+        momentum: &Momentum<f64>,
+        contacts: &[VertexContact],
+        active: &[usize],
+        condensation: &Condensation,
+        free: &[f64],
+    ) {
+        let (kept, n) = (condensation.kept(), free.len());
+        self.node = CoupledContact::on_one_tree(active.len(), n, CONTACT_TOLERANCE);
+        // A vertex at one half-space has as many velocities as rows: impulses are unique, and nothing is to be shared.
+        let mut nodes: Vec<usize> = active.iter().map(|&k| contacts[k].node).collect();
+        nodes.dedup();
+        self.node.keep = nodes.len() == active.len() && nodes.is_sorted_by(|a, b| a < b);
+        self.inputs.clear();
+        let own = || active.iter().map(|&k| &contacts[k]);
+        for contact in own() {
+            let place = kept.binary_search(&contact.node).unwrap_or_default();
+            for row in contact.frame() {
+                let start = self.inputs.len();
+                self.inputs.resize(start + n, 0.0);
+                self.inputs[start + 3 * place..start + 3 * place + 3].copy_from_slice(&row);
+            }
+        }
+        self.inputs.extend_from_slice(&condensation.mass_factor);
+        self.inputs.extend_from_slice(free);
+        let (places, rate) = (momentum.step.map(|step| &step.x), momentum.rate());
+        let target = |contact: &VertexContact| {
+            places.map_or(0.0, |places| -contact.gap(&places[contact.node]) / rate)
+        };
+        self.inputs.extend(own().map(target));
+        self.inputs.extend(own().map(|contact| contact.friction));
+        self.inputs.extend(own().map(|_| 0.0));
+        self.outputs.clear();
+        self.outputs.resize(self.node.output_len(), 0.0);
+    }
+}
+
+impl CondensedContact {
+    /// Solves a step from the velocities in `step.velocity` (v+ of the last step, or v̄); impulses and contacts of the last step
+    /// are where the search begins. Without a solution the step is the best found.
+    pub fn solve(
+        &mut self,
+        momentum: &Momentum<f64>,
+        contacts: &[VertexContact],
+        step: &mut ContactStep,
+    ) {
+        let nodes = momentum.elements.node_count();
+        step.report =
+            Report { status: Status::InvalidInput, residual: f64::INFINITY, ..Report::default() };
+        step.modes.clear();
+        step.modes.resize(contacts.len(), Mode::Break);
+        step.impulses.resize(contacts.len(), [0.0; 3]);
+        let Some(predicted) = momentum.step else { return };
+        let admissible = contacts
+            .iter()
+            .all(|contact| contact.is_admissible(nodes) && !momentum.is_fixed(contact.node));
+        let sized =
+            [&step.velocity, &predicted.x, &predicted.v].map(|x| x.len() == nodes && is_finite(x));
+        if !admissible || sized != [true; 3] {
+            return;
+        }
+        let is_sound = |step: &mut ContactStep| {
+            momentum.positions(&step.velocity, &mut step.position);
+            momentum.elements.least_determinant(&step.position) > 0.0
+        };
+        if !is_sound(step) {
+            // At rest nothing is turned inside out that was not before.
+            step.velocity.fill([0.0; 3]);
+            if !is_sound(step) {
+                return;
+            }
+        }
+        self.activate(momentum, contacts, step);
+        self.iterate(momentum, contacts, step);
+        step.modes.fill(Mode::Break);
+        for (&k, &mode) in step.active.iter().zip(&step.solution.modes) {
+            step.modes[k] = mode;
+        }
+    }
+
+    /// The contacts that may touch: those that did, and that the vertex would pass.
+    fn activate(
+        &mut self,
+        momentum: &Momentum<f64>,
+        contacts: &[VertexContact],
+        step: &mut ContactStep,
+    ) {
+        let Some(predicted) = momentum.step else { return };
+        let pull = momentum.parameters.gravity;
+        let a = momentum.rate();
+        step.active.clear();
+        for (k, contact) in contacts.iter().enumerate() {
+            let (x, v) = (&predicted.x[contact.node], &predicted.v[contact.node]);
+            let falls = [0, 1, 2].map(|i| x[i] + a * (v[i] + a * pull[i]));
+            let passes =
+                [x, &falls, &step.position[contact.node]].iter().any(|x| contact.gap(x) < 0.0);
+            if passes || step.impulses[k] != [0.0; 3] {
+                step.active.push(k);
+            }
+        }
+    }
+
+    fn iterate(
+        &mut self,
+        momentum: &Momentum<f64>,
+        contacts: &[VertexContact],
+        step: &mut ContactStep,
+    ) {
+        let mut best = f64::INFINITY;
+        let mut waited = 0;
+        let mut iterations = 0;
+        let status = loop {
+            if iterations == self.settings.iterations {
+                break Status::IterationLimit;
+            }
+            iterations += 1;
+            let Some(whole) = self.advance(momentum, contacts, step) else {
+                break Status::Stalled;
+            };
+            let added = add_passing(contacts, step);
+            let residual = self.measure(momentum, contacts, step);
+            step.report.residual = residual;
+            // The law is met where the step was taken whole, by all that touch.
+            if whole && !added {
+                if residual <= self.settings.tolerance {
+                    break Status::Solved;
+                }
+                let (improves, rests) = (residual < 0.5 * best, best <= self.settings.accepted);
+                if !improves && rests {
+                    break Status::Solved;
+                }
+                waited = if improves { 0 } else { waited + 1 };
+                best = best.min(residual);
+                if waited > PATIENCE {
+                    break Status::Stalled;
+                }
+            }
+        };
+        let solved = step.report.residual <= self.settings.accepted;
+        step.report.status = match status {
+            Status::Solved if solved && step.contact.status.is_solved() => Status::Solved,
+            Status::Solved => Status::Stalled,
+            other => other,
+        };
+        step.report.iterations = iterations;
+        step.report.margin = step.contact.margin;
+    }
+
+    /// One iteration: whether its step was taken whole; nothing if there is none.
+    fn advance(
+        &mut self,
+        momentum: &Momentum<f64>,
+        contacts: &[VertexContact],
+        step: &mut ContactStep,
+    ) -> Option<bool> {
+        let CondensedContact { condensation, posed, workspace, residual, change, kept, .. } = self;
+        let mut needed: Vec<usize> = step.active.iter().map(|&k| contacts[k].node).collect();
+        needed.sort_unstable();
+        needed.dedup();
+        condensation.keep(momentum, &needed);
+        let (u, x) = (&step.velocity, &step.position);
+        if !(condensation.factor(momentum, u, x, false)
+            || condensation.factor(momentum, u, x, true))
+        {
+            return None;
+        }
+        momentum.residual(u, x, residual);
+        change.clone_from(residual);
+        change.iter_mut().flatten().for_each(|x| *x = -*x);
+        condensation.forward(false, change);
+        // v_p = u - S^-1 R, by the symmetric part of S.
+        condensation.gather(change, kept);
+        let n = kept.len();
+        solve_lower(&condensation.mass_factor, n, kept);
+        solve_lower_transpose(&condensation.mass_factor, n, kept);
+        for (&node, own) in condensation.kept().iter().zip(kept.as_chunks_mut::<3>().0) {
+            (0..3).for_each(|k| own[k] += u[node][k]);
+        }
+        posed.pose(momentum, contacts, &step.active, condensation, kept);
+        step.solution.impulses.clear();
+        step.solution.impulses.extend(step.active.iter().flat_map(|&k| step.impulses[k]));
+        f64::call(&posed.node, &posed.inputs, &mut posed.outputs, &mut step.solution, workspace);
+        step.contact = step.solution.report;
+        let (velocities, impulses) = posed.outputs.split_at(n);
+        for ((&node, own), &place) in
+            condensation.kept().iter().zip(velocities.as_chunks::<3>().0).zip(condensation.kept())
+        {
+            change[place] = [0, 1, 2].map(|k| own[k] - u[node][k]);
+        }
+        condensation.backward(false, change);
+        if !is_finite(change) {
+            return None;
+        }
+        step.impulses.fill([0.0; 3]);
+        for (&k, own) in step.active.iter().zip(impulses.as_chunks::<3>().0) {
+            step.impulses[k] = *own;
+        }
+        take(momentum, step, change)
+    }
+
+    /// What is left of the momentum with the impulses, relative to its scale.
+    fn measure(
+        &mut self,
+        momentum: &Momentum<f64>,
+        contacts: &[VertexContact],
+        step: &ContactStep,
+    ) -> f64 {
+        momentum.residual(&step.velocity, &step.position, &mut self.residual);
+        let mut scale = momentum.scale(&step.velocity, &step.position);
+        for (contact, impulse) in contacts.iter().zip(&step.impulses) {
+            let target = &mut self.residual[contact.node];
+            for (row, p) in contact.frame().iter().zip(impulse) {
+                (0..3).for_each(|k| target[k] -= row[k] * p);
+                scale = scale.max(p.abs());
+            }
+        }
+        relative(largest(&self.residual), scale)
+    }
+}
+
+/// Adds a change to the velocities, halved until no element is inside out: whether it was taken whole.
+fn take(momentum: &Momentum<f64>, step: &mut ContactStep, change: &[[f64; 3]]) -> Option<bool> {
+    let mut share = 1.0;
+    for halvings in 0..=MOST_HALVINGS {
+        let moved: Vec<[f64; 3]> = step
+            .velocity
+            .iter()
+            .zip(change)
+            .map(|(u, change)| [0, 1, 2].map(|k| u[k] + share * change[k]))
+            .collect();
+        momentum.positions(&moved, &mut step.position);
+        if momentum.elements.least_determinant(&step.position) > 0.0 {
+            step.velocity = moved;
+            return Some(halvings == 0);
+        }
+        share *= 0.5;
+    }
+    momentum.positions(&step.velocity, &mut step.position);
+    None
+}
+
+/// Adds contacts that a vertex has passed: whether there are any.
+fn add_passing(contacts: &[VertexContact], step: &mut ContactStep) -> bool {
+    let before = step.active.len();
+    for (k, contact) in contacts.iter().enumerate() {
+        let passed = contact.gap(&step.position[contact.node]) < 0.0;
+        if passed && step.active[..before].binary_search(&k).is_err() {
+            step.active.push(k);
+        }
+    }
+    step.active.sort_unstable();
+    step.active.len() > before
+}

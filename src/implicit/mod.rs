@@ -1,0 +1,26 @@
+//! Implicit steps of soft bodies and their statics: backward differentiation formulas (`Geilinger20` 3.1), Newton's method on
+//! sparse matrices, exact contact of vertices, and the derivative of a step.
+//!
+//! With a = dt, x̄ = x, v̄ = v (BDF1) or a = 2 dt/3, x̄ = (4 x - x_old)/3, v̄ likewise (BDF2) a step finds
+//!
+//! ```text
+//! M (v+ - v̄) = a (f(x̄ + a v+, v+) + M g) + J' p,    x+ = x̄ + a v+
+//! ```
+//!
+//! where the impulses p (N s) of vertices at half-spaces and the velocities J v+ obey Coulomb's law with the exact cone, and no
+//! vertex is below a half-space at x+. Lengths are in m, all else in SI units too.
+
+mod bdf;
+mod condensation;
+mod condensed_contact;
+mod momentum;
+mod newton;
+mod step_derivative;
+mod vertex_contact;
+
+pub use bdf::{Bdf, History, Predicted};
+pub use condensed_contact::{CondensedContact, ContactStep};
+pub use momentum::{Momentum, SolidParameters};
+pub use newton::{Newton, NewtonSettings};
+pub use step_derivative::{StepChange, StepDerivative};
+pub use vertex_contact::VertexContact;

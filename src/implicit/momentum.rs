@@ -1,0 +1,174 @@
+//! The momentum of all nodes in a step, or their balance at rest, and the matrix of its changes.
+
+use super::bdf::Predicted;
+use crate::ad::Real;
+use crate::fem::{Elements, SolidMaterial};
+use crate::linalg::BlockMatrix;
+
+/// What a soft body is made of, and the field it is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SolidParameters<T> {
+    /// Stiffness and viscosity.
+    pub material: SolidMaterial<T>,
+    /// kg/m³
+    pub density: T,
+    /// m/s²
+    pub gravity: [T; 3],
+}
+
+/// The balance of a step in its velocities u = v+ (N s), R = M (u - v̄) - a (f(x̄ + a u, u) + M g); or at rest in places
+/// u = x (N), R = -f(x) - M g.
+#[derive(Clone, Copy, Debug)]
+pub struct Momentum<'a, T> {
+    /// The elements.
+    pub elements: &'a Elements,
+    /// Their material.
+    pub parameters: SolidParameters<T>,
+    /// The step; at rest none.
+    pub step: Option<&'a Predicted<T>>,
+    /// Nodes that do not move: none, or one flag a node.
+    pub fixed: &'a [bool],
+}
+
+impl<T: Real> Momentum<'_, T> {
+    /// a, or 1 at rest.
+    pub fn rate(&self) -> f64 {
+        self.step.map_or(1.0, |step| step.rate)
+    }
+
+    /// Whether a node does not move.
+    pub fn is_fixed(&self, node: usize) -> bool {
+        self.fixed.get(node).copied().unwrap_or_default()
+    }
+
+    /// x+ at u.
+    pub fn positions(&self, u: &[[T; 3]], x: &mut Vec<[T; 3]>) {
+        x.clear();
+        match self.step {
+            Some(step) => x.extend(step.positions(u)),
+            None => x.extend_from_slice(u),
+        }
+    }
+
+    /// The material; at rest without viscosity.
+    fn material(&self) -> SolidMaterial<T> {
+        match self.step {
+            Some(_) => self.parameters.material,
+            None => SolidMaterial { viscosity: T::zero(), ..self.parameters.material },
+        }
+    }
+
+    /// R at u, where nodes are at x. Zero at those that do not move.
+    pub fn residual(&self, u: &[[T; 3]], x: &[[T; 3]], residual: &mut Vec<[T; 3]>) {
+        let (n, a) = (self.elements.node_count(), self.rate());
+        residual.clear();
+        residual.resize(n, [T::zero(); 3]);
+        self.elements.add_forces(&self.material(), x, u, residual);
+        let SolidParameters { density, gravity, .. } = self.parameters;
+        for (sum, &volume) in residual.iter_mut().zip(self.elements.unit_weight()) {
+            (0..3).for_each(|k| sum[k] = -(sum[k] + density * gravity[k] * volume) * a);
+        }
+        if let Some(step) = self.step {
+            let difference =
+                |(u, v): (&[T; 3], &[T; 3])| -> [T; 3] { [0, 1, 2].map(|k| u[k] - v[k]) };
+            let change: Vec<[T; 3]> = u.iter().zip(&step.v).map(difference).collect();
+            self.elements.add_mass_product(density, &change, residual);
+        }
+        for (node, residual) in residual.iter_mut().enumerate() {
+            if self.is_fixed(node) {
+                *residual = [T::zero(); 3];
+            }
+        }
+    }
+
+    /// The potential whose gradient R is, without viscosity: (u - v̄)'M (u - v̄)/2 + E(x) - a u'M g, in J; at rest E - x'M g.
+    pub fn potential(&self, u: &[[T; 3]], x: &[[T; 3]]) -> T {
+        let SolidParameters { density, gravity, .. } = self.parameters;
+        let mut sum = self.elements.energy(&self.material(), x);
+        let a = self.rate();
+        for (u, &volume) in u.iter().zip(self.elements.unit_weight()) {
+            let along = u[0] * gravity[0] + u[1] * gravity[1] + u[2] * gravity[2];
+            sum -= density * along * (a * volume);
+        }
+        if let Some(step) = self.step {
+            let difference =
+                |(u, v): (&[T; 3], &[T; 3])| -> [T; 3] { [0, 1, 2].map(|k| u[k] - v[k]) };
+            let change: Vec<[T; 3]> = u.iter().zip(&step.v).map(difference).collect();
+            let mut momentum = vec![[T::zero(); 3]; change.len()];
+            self.elements.add_mass_product(density, &change, &mut momentum);
+            for (c, p) in change.iter().zip(&momentum) {
+                (0..3).for_each(|k| sum += c[k] * p[k] * 0.5);
+            }
+        }
+        sum
+    }
+}
+
+impl Momentum<'_, f64> {
+    /// Whether the matrix is symmetric: without viscosity.
+    pub fn is_symmetric(&self) -> bool {
+        self.material().viscosity == 0.0
+    }
+
+    /// dR/du = M + a D + a² K (kg), or K (N/m) at rest; `projected` to be positive definite. False if it is not finite.
+    #[must_use]
+    pub fn tangent(
+        &self,
+        u: &[[f64; 3]],
+        x: &[[f64; 3]],
+        projected: bool,
+        matrix: &mut BlockMatrix<f64>,
+    ) -> bool {
+        let (elements, a) = (self.elements, self.rate());
+        matrix.start(elements.pattern());
+        let weights = [a * a, a];
+        let finite = match projected {
+            true => elements.add_projected_stiffness(&self.material(), weights, x, matrix),
+            false => {
+                elements.add_stiffness_by_four(&self.material(), weights, x, u, matrix);
+                true
+            }
+        };
+        if self.step.is_some() {
+            let density = self.parameters.density;
+            for (block, &volume) in matrix.blocks.iter_mut().zip(elements.unit_mass()) {
+                (0..3).for_each(|k| block[k][k] += density * volume);
+            }
+        }
+        self.hold_fixed(matrix);
+        finite && matrix.blocks.iter().flatten().flatten().all(|x| x.is_finite())
+    }
+
+    /// Rows and columns of nodes that do not move are those of the unit matrix.
+    fn hold_fixed(&self, matrix: &mut BlockMatrix<f64>) {
+        if self.fixed.is_empty() {
+            return;
+        }
+        let pattern = self.elements.pattern();
+        for row in 0..pattern.nodes() {
+            for (column, at) in pattern.row(row) {
+                if self.is_fixed(row) || self.is_fixed(column) {
+                    let unit = f64::from(u8::from(row == column));
+                    matrix.blocks[at] = [[unit, 0.0, 0.0], [0.0, unit, 0.0], [0.0, 0.0, unit]];
+                }
+            }
+        }
+    }
+
+    /// What residuals are compared to (N s, at rest N): the largest force of an element at a node, times a, gravity and
+    /// momentum; and how much of it rounding may be.
+    pub fn scale(&self, u: &[[f64; 3]], x: &[[f64; 3]]) -> f64 {
+        let a = self.rate();
+        let SolidParameters { density, gravity, .. } = self.parameters;
+        let largest = self.elements.largest_force(&self.material(), x, u) * a;
+        let pull = gravity.iter().fold(0.0, |most: f64, g| most.max(g.abs())) * a;
+        let mut scale = largest;
+        for (node, &volume) in self.elements.unit_weight().iter().enumerate() {
+            let speed = self.step.map_or(0.0, |step| {
+                (0..3).fold(0.0, |most: f64, k| most.max((u[node][k] - step.v[node][k]).abs()))
+            });
+            scale = scale.max(density * volume * pull.max(speed));
+        }
+        scale
+    }
+}

@@ -1,0 +1,313 @@
+//! The derivative of a step with exact contact, forward and adjoint, by the theorem of implicit functions on momentum and
+//! contact conditions together.
+//!
+//! A change of what the step is made of leaves b = -dR at fixed velocities. With A = dR/du condensed on the vertices that touch
+//! to S = S_s + S_k (symmetric and skew parts, S_s = L L'), and x = L'du there,
+//!
+//! ```text
+//! S du = b + J'dp  and the conditions of the modes:   x = H (L^-1 b - L^-1 S_k L^-T x) + what changes in the conditions
+//! ```
+//!
+//! where H is the response of contact on the mass S_s (`argmin::contact::response`). So the skew part, of viscosity, takes one
+//! dense system of the vertices that touch. The others follow.
+
+use super::bdf::Bdf;
+use super::condensation::Condensation;
+use super::condensed_contact::{ContactStep, Posed};
+use super::momentum::{Momentum, SolidParameters};
+use super::vertex_contact::VertexContact;
+use crate::ad::Node;
+use crate::argmin::{ContactFactor, Perturbation};
+use crate::fem::SolidMaterial;
+use crate::linalg::{BlockMatrix, Lu, dot, solve_lower, solve_lower_transpose};
+
+/// Changes of what a step is made of; or the adjoints of these.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepChange {
+    /// Of places now (m).
+    pub x: Vec<[f64; 3]>,
+    /// Of velocities now (m/s).
+    pub v: Vec<[f64; 3]>,
+    /// Of places a step before (m).
+    pub x_old: Vec<[f64; 3]>,
+    /// Of velocities a step before (m/s).
+    pub v_old: Vec<[f64; 3]>,
+    /// Of lambda, mu, viscosity, density and gravity.
+    pub parameters: SolidParameters<f64>,
+    /// Of the friction of each contact.
+    pub friction: Vec<f64>,
+}
+
+impl StepChange {
+    /// No change, for as many nodes and contacts.
+    pub fn none(nodes: usize, contacts: usize) -> Self {
+        let zero = vec![[0.0; 3]; nodes];
+        StepChange {
+            x: zero.clone(),
+            v: zero.clone(),
+            x_old: zero.clone(),
+            v_old: zero,
+            parameters: SolidParameters::default(),
+            friction: vec![0.0; contacts],
+        }
+    }
+}
+
+/// A step at its solution, factorised.
+pub struct StepDerivative<'a> {
+    momentum: Momentum<'a, f64>,
+    bdf: Bdf,
+    contacts: &'a [VertexContact],
+    step: &'a ContactStep,
+    condensation: Condensation,
+    posed: Posed,
+    factor: ContactFactor<f64>,
+    /// 1 + H L^-1 S_k L^-T, if S_k is not zero.
+    skew: Option<Lu<f64>>,
+    /// a K
+    stiffness: BlockMatrix<f64>,
+    perturbation: Perturbation<f64>,
+}
+
+impl<'a> StepDerivative<'a> {
+    /// Factorises at a solution. None where the conditions determine no derivative.
+    pub fn new(
+        momentum: Momentum<'a, f64>,
+        bdf: Bdf,
+        contacts: &'a [VertexContact],
+        step: &'a ContactStep,
+    ) -> Option<Self> {
+        let nodes = momentum.elements.node_count();
+        if step.position.len() != nodes || step.impulses.len() != contacts.len() {
+            return None;
+        }
+        let mut derivative = StepDerivative {
+            momentum,
+            bdf,
+            contacts,
+            step,
+            condensation: Condensation::default(),
+            posed: Posed::default(),
+            factor: ContactFactor::default(),
+            skew: None,
+            stiffness: BlockMatrix::default(),
+            perturbation: Perturbation::default(),
+        };
+        let mut needed: Vec<usize> = step.active.iter().map(|&k| contacts[k].node).collect();
+        needed.sort_unstable();
+        needed.dedup();
+        derivative.condensation.keep(&momentum, &needed);
+        let (u, x) = (&step.velocity, &step.position);
+        if !derivative.condensation.factor(&momentum, u, x, false) {
+            return None;
+        }
+        let stiffness = &mut derivative.stiffness;
+        stiffness.start(momentum.elements.pattern());
+        let weights = [momentum.rate(), 0.0];
+        let material = &momentum.parameters.material;
+        momentum.elements.add_stiffness_by_four(material, weights, x, u, stiffness);
+        (needed.is_empty() || derivative.factor_contact()).then_some(derivative)
+    }
+
+    /// The contact problem of which the step is the solution, and its conditions there.
+    fn factor_contact(&mut self) -> bool {
+        let Self { momentum, contacts, step, condensation, posed, factor, .. } = self;
+        let mut velocity = Vec::new();
+        condensation.gather(&step.velocity, &mut velocity);
+        let n = velocity.len();
+        posed.pose(momentum, contacts, &step.active, condensation, &velocity);
+        let impulses: Vec<f64> = step.active.iter().flat_map(|&k| step.impulses[k]).collect();
+        // v_p = v+ - S^-1 J'p
+        let mut free = vec![0.0; n];
+        let data = posed.node.data(&posed.inputs);
+        posed.node.rows.transpose_times(data.jacobian, &impulses, &mut free);
+        data.solve_mass(&mut free);
+        free.iter_mut().zip(&velocity).for_each(|(free, v)| *free = v - *free);
+        posed.pose(momentum, contacts, &step.active, condensation, &free);
+        posed.outputs.clear();
+        posed.outputs.extend(velocity.iter().chain(&impulses));
+        posed.node.factor(&step.solution, &posed.inputs, &posed.outputs, factor);
+        factor.is_determined() && (momentum.is_symmetric() || self.factor_skew(n))
+    }
+
+    /// 1 + H L^-1 S_k L^-T
+    fn factor_skew(&mut self, n: usize) -> bool {
+        let (s, l) = (self.condensation.condensed(), &self.condensation.mass_factor);
+        // L^-1 S_k by columns of S_k, then (L^-1 (L^-1 S_k)')' = L^-1 S_k L^-T, which is skew.
+        let mut columns: Vec<f64> =
+            (0..n * n).map(|k| 0.5 * (s[k % n * n + k / n] - s[k])).collect();
+        for _ in 0..2 {
+            columns.chunks_exact_mut(n).for_each(|column| solve_lower(l, n, column));
+            // By rows what was by columns.
+            columns = (0..n * n).map(|k| columns[k % n * n + k / n]).collect();
+        }
+        // After two transpositions these are the columns of the product again; H acts on them by rows.
+        let node = &self.posed.node;
+        self.perturbation.fit(node, n, 0);
+        self.perturbation.x = (0..n * n).map(|k| columns[k % n * n + k / n]).collect();
+        self.factor.response.respond(node, &mut self.perturbation);
+        (0..n).for_each(|k| self.perturbation.x[k * (n + 1)] += 1.0);
+        let mut lu = Lu::default();
+        let regular = lu.factor(&self.perturbation.x, n);
+        self.skew = Some(lu);
+        regular
+    }
+
+    /// The changes of v+ and x+.
+    pub fn tangent(&mut self, change: &StepChange) -> [Vec<[f64; 3]>; 2] {
+        let [now, before] = self.bdf.weights();
+        let combine = |x: &[[f64; 3]], old: &[[f64; 3]]| -> Vec<[f64; 3]> {
+            let sum =
+                |(x, old): (&[f64; 3], &[f64; 3])| [0, 1, 2].map(|k| now * x[k] + before * old[k]);
+            x.iter().zip(old).map(sum).collect()
+        };
+        let (x, v) = (combine(&change.x, &change.x_old), combine(&change.v, &change.v_old));
+        let mut b = self.imbalance(&x, &v, &change.parameters);
+        self.condensation.forward(false, &mut b);
+        if !self.condensation.kept().is_empty() {
+            let (node, rate) = (&self.posed.node, self.momentum.rate());
+            self.perturbation.fit(node, 1, 0);
+            self.condensation.gather(&b, &mut self.perturbation.x);
+            let (l, n) = (&self.condensation.mass_factor, self.perturbation.x.len());
+            solve_lower(l, n, &mut self.perturbation.x);
+            self.perturbation.limits.extend(self.step.active.iter().map(|&k| change.friction[k]));
+            for (offset, &k) in self.perturbation.offsets.iter_mut().zip(&self.step.active) {
+                let contact = &self.contacts[k];
+                *offset = dot(&contact.normal, &x[contact.node]) / rate;
+            }
+            self.factor.response.respond(node, &mut self.perturbation);
+            let own = &mut self.perturbation.x;
+            if let Some(skew) = &mut self.skew {
+                skew.solve_rows(1, own);
+            }
+            solve_lower_transpose(l, n, own);
+            self.condensation.scatter(own, &mut b);
+        }
+        self.condensation.backward(false, &mut b);
+        let rate = self.momentum.rate();
+        let moved = |(x, v): (&[f64; 3], &[f64; 3])| [0, 1, 2].map(|k| x[k] + rate * v[k]);
+        let position = x.iter().zip(&b).map(moved).collect();
+        [b, position]
+    }
+
+    /// -dR at fixed velocities, for changes of x̄, v̄ and parameters.
+    fn imbalance(
+        &self,
+        x: &[[f64; 3]],
+        v: &[[f64; 3]],
+        change: &SolidParameters<f64>,
+    ) -> Vec<[f64; 3]> {
+        let Momentum { elements, parameters, .. } = self.momentum;
+        let rate = self.momentum.rate();
+        let ContactStep { velocity, position, .. } = self.step;
+        let mut b = vec![[0.0; 3]; velocity.len()];
+        // Forces are linear in the material.
+        elements.add_forces(&change.material, position, velocity, &mut b);
+        let accelerations = self.accelerations();
+        for (node, (b, &volume)) in b.iter_mut().zip(elements.unit_weight()).enumerate() {
+            for k in 0..3 {
+                let (g, dg) = (parameters.gravity[k], change.gravity[k]);
+                let weight = volume * (change.density * g + parameters.density * dg);
+                b[k] = rate * (b[k] + weight) - change.density * accelerations[node][k];
+            }
+        }
+        elements.add_mass_product(parameters.density, v, &mut b);
+        let negative: Vec<[f64; 3]> = x.iter().map(|x| x.map(|x| -x)).collect();
+        self.stiffness.add_product(elements.pattern(), &negative, &mut b);
+        self.hold_fixed(&mut b);
+        b
+    }
+
+    /// M (u - v̄) for density 1.
+    fn accelerations(&self) -> Vec<[f64; 3]> {
+        let mut momentum = vec![[0.0; 3]; self.step.velocity.len()];
+        if let Some(predicted) = self.momentum.step {
+            let difference =
+                |(u, v): (&[f64; 3], &[f64; 3])| -> [f64; 3] { [0, 1, 2].map(|k| u[k] - v[k]) };
+            let change: Vec<[f64; 3]> =
+                self.step.velocity.iter().zip(&predicted.v).map(difference).collect();
+            self.momentum.elements.add_mass_product(1.0, &change, &mut momentum);
+        }
+        momentum
+    }
+
+    fn hold_fixed(&self, b: &mut [[f64; 3]]) {
+        for (node, b) in b.iter_mut().enumerate() {
+            if self.momentum.is_fixed(node) {
+                *b = [0.0; 3];
+            }
+        }
+    }
+
+    /// The adjoints of what the step is made of, from those of v+ and x+.
+    pub fn adjoint(&mut self, v: &[[f64; 3]], x: &[[f64; 3]]) -> StepChange {
+        let Momentum { elements, parameters, .. } = self.momentum;
+        let rate = self.momentum.rate();
+        let mut w: Vec<[f64; 3]> =
+            v.iter().zip(x).map(|(v, x)| [0, 1, 2].map(|k| v[k] + rate * x[k])).collect();
+        let mut adjoint = StepChange::none(w.len(), self.contacts.len());
+        // Of x̄, which moves x+ as it is.
+        let mut places = x.to_vec();
+        self.condensation.forward(true, &mut w);
+        if !self.condensation.kept().is_empty() {
+            let node = &self.posed.node;
+            self.perturbation.fit_whole(node, 1);
+            self.condensation.gather(&w, &mut self.perturbation.x);
+            let (l, n) = (&self.condensation.mass_factor, self.perturbation.x.len());
+            solve_lower(l, n, &mut self.perturbation.x);
+            if let Some(skew) = &mut self.skew {
+                skew.solve_transpose_rows(1, &mut self.perturbation.x);
+            }
+            let none = vec![0.0; node.rows.rows()];
+            self.factor.response.respond_transpose(node, &none, &mut self.perturbation);
+            let Perturbation { x: own, offsets, limits, .. } = &mut self.perturbation;
+            solve_lower_transpose(l, n, own);
+            self.condensation.scatter(own, &mut w);
+            for (&k, (offset, limit)) in
+                self.step.active.iter().zip(offsets.iter().zip(limits.iter()))
+            {
+                let contact = &self.contacts[k];
+                (0..3).for_each(|i| places[contact.node][i] += contact.normal[i] * offset / rate);
+                adjoint.friction[k] = *limit;
+            }
+        }
+        self.condensation.backward(true, &mut w);
+        self.hold_fixed(&mut w);
+        let negative: Vec<[f64; 3]> = w.iter().map(|w| w.map(|w| -w)).collect();
+        self.stiffness.add_transpose_product(elements.pattern(), &negative, &mut places);
+        let mut velocities = vec![[0.0; 3]; w.len()];
+        elements.add_mass_product(parameters.density, &w, &mut velocities);
+        let [now, before] = self.bdf.weights();
+        let scaled = |x: &[[f64; 3]], weight: f64| -> Vec<[f64; 3]> {
+            x.iter().map(|x| x.map(|x| weight * x)).collect()
+        };
+        (adjoint.x, adjoint.x_old) = (scaled(&places, now), scaled(&places, before));
+        (adjoint.v, adjoint.v_old) = (scaled(&velocities, now), scaled(&velocities, before));
+        self.parameter_adjoints(&w, &mut adjoint.parameters);
+        adjoint
+    }
+
+    /// Those of parameters, from those of b.
+    fn parameter_adjoints(&self, w: &[[f64; 3]], adjoint: &mut SolidParameters<f64>) {
+        let Momentum { elements, parameters, .. } = self.momentum;
+        let rate = self.momentum.rate();
+        let along = |material: SolidMaterial<f64>| {
+            let mut forces = vec![[0.0; 3]; w.len()];
+            let ContactStep { velocity, position, .. } = self.step;
+            elements.add_forces(&material, position, velocity, &mut forces);
+            rate * dot(forces.as_flattened(), w.as_flattened())
+        };
+        let none = SolidMaterial::default();
+        adjoint.material = SolidMaterial {
+            lame_lambda: along(SolidMaterial { lame_lambda: 1.0, ..none }),
+            lame_mu: along(SolidMaterial { lame_mu: 1.0, ..none }),
+            viscosity: along(SolidMaterial { viscosity: 1.0, ..none }),
+        };
+        adjoint.density = -dot(self.accelerations().as_flattened(), w.as_flattened());
+        for (w, &volume) in w.iter().zip(elements.unit_weight()) {
+            let weight = rate * volume;
+            adjoint.density += weight * dot(&parameters.gravity, w);
+            (0..3).for_each(|k| adjoint.gravity[k] += weight * parameters.density * w[k]);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Scenes of soft bodies on half-spaces, and their simulation: `[[soft]]` of a scene file, by
+//! [implicit steps](crate::implicit) with exact contact.
+//!
+//! Soft bodies touch half-spaces, not each other or rigid bodies: a scene has one sort or the other.
+
+mod soft_rollout;
+mod soft_scene;
+mod unstructured_grid;
+
+pub use soft_rollout::{SoftRollout, SoftState, SoftStepReport};
+pub use soft_scene::{Marker, SoftBody, SoftGround, SoftScene};
+pub use unstructured_grid::{collection, unstructured_grid};

@@ -1,0 +1,127 @@
+//! Simulation of a scene of soft bodies, step by step.
+
+use super::soft_scene::{SoftBody, SoftScene};
+use crate::argmin::{Mode, Report};
+use crate::implicit::{CondensedContact, ContactStep, History, Momentum};
+
+/// Where the nodes of a body are, and what it is in contact with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SoftState {
+    /// m
+    pub position: Vec<[f64; 3]>,
+    /// m/s
+    pub velocity: Vec<[f64; 3]>,
+    /// The impulses of the contacts on the nodes in the last step (N s).
+    pub impulse: Vec<[f64; 3]>,
+}
+
+/// How a step was solved.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SoftStepReport {
+    /// Of the body that was solved worst: status, iterations, residual of the momentum.
+    pub worst: Report,
+    /// Bodies whose step was not solved: it is the best found.
+    pub unsolved: usize,
+    /// Contacts that stick, and that slide.
+    pub sticking: usize,
+    /// See `sticking`.
+    pub sliding: usize,
+}
+
+/// A simulation of a scene of soft bodies.
+#[derive(Debug)]
+pub struct SoftRollout<'a> {
+    scene: &'a SoftScene,
+    bodies: Vec<Moving>,
+    states: Vec<SoftState>,
+}
+
+/// A body in motion.
+#[derive(Debug, Default)]
+struct Moving {
+    history: History<f64>,
+    step: ContactStep,
+    solver: CondensedContact,
+}
+
+impl<'a> SoftRollout<'a> {
+    /// From the start of the scene. The first step of BDF2 takes the bodies to have moved as they do before
+    /// (`Geilinger20` 3.1).
+    pub fn new(scene: &'a SoftScene) -> Self {
+        let moving = |body: &SoftBody| {
+            let mut solver = CondensedContact::default();
+            solver.settings = scene.newton;
+            let SoftBody { position, velocity, .. } = body;
+            let history = History::start(position.clone(), velocity.clone(), scene.time_step);
+            Moving { history, step: ContactStep::start(velocity.clone()), solver }
+        };
+        let state = |body: &SoftBody| SoftState {
+            position: body.position.clone(),
+            velocity: body.velocity.clone(),
+            impulse: vec![[0.0; 3]; body.position.len()],
+        };
+        SoftRollout {
+            scene,
+            bodies: scene.bodies.iter().map(moving).collect(),
+            states: scene.bodies.iter().map(state).collect(),
+        }
+    }
+
+    /// The bodies, in the order of the scene.
+    pub fn states(&self) -> &[SoftState] {
+        &self.states
+    }
+
+    /// A step of all bodies.
+    pub fn step(&mut self) -> SoftStepReport {
+        let mut report = SoftStepReport::default();
+        let all = self.scene.bodies.iter().zip(&mut self.bodies).zip(&mut self.states);
+        for ((body, moving), state) in all {
+            let Moving { history, step, solver } = moving;
+            let predicted = self.scene.bdf.predict(self.scene.time_step, history);
+            let momentum = Momentum {
+                elements: &body.elements,
+                parameters: body.parameters,
+                step: Some(&predicted),
+                fixed: &[],
+            };
+            solver.solve(&momentum, &body.contacts, step);
+            report.unsolved += usize::from(!step.report.status.is_solved());
+            let solved = |report: &Report| (!report.status.is_solved(), report.residual);
+            if report.worst.iterations == 0 || solved(&step.report) > solved(&report.worst) {
+                report.worst = step.report;
+            }
+            report.sticking += step.modes.iter().filter(|&&mode| mode == Mode::Stick).count();
+            report.sliding +=
+                step.modes.iter().filter(|mode| matches!(mode, Mode::Slide | Mode::Clamp)).count();
+            history.advance(&predicted, &step.velocity);
+            state.position.clone_from(&history.x);
+            state.velocity.clone_from(&history.v);
+            state.impulse.fill([0.0; 3]);
+            for (contact, impulse) in body.contacts.iter().zip(&step.impulses) {
+                let sum = &mut state.impulse[contact.node];
+                for (row, p) in contact.frame().iter().zip(impulse) {
+                    (0..3).for_each(|k| sum[k] += row[k] * p);
+                }
+            }
+        }
+        report
+    }
+
+    /// Kinetic, elastic and potential energy of all bodies (J).
+    pub fn energies(&self) -> [f64; 3] {
+        let mut sums = [0.0; 3];
+        for (body, state) in self.scene.bodies.iter().zip(&self.states) {
+            let SoftState { position, velocity, .. } = state;
+            let mut momentum = vec![[0.0; 3]; velocity.len()];
+            body.elements.add_mass_product(body.parameters.density, velocity, &mut momentum);
+            let product = velocity.as_flattened().iter().zip(momentum.as_flattened());
+            sums[0] += 0.5 * product.map(|(v, p)| v * p).sum::<f64>();
+            sums[1] += body.elements.energy(&body.parameters.material, position);
+            let (gravity, centre) = (body.parameters.gravity, body.mean(position));
+            let height: f64 = gravity.iter().zip(centre).map(|(g, x)| g * x).sum();
+            sums[2] -= body.mass() * height;
+        }
+        sums
+    }
+}

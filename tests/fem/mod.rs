@@ -1,0 +1,11 @@
+//! Soft bodies against values by other programs (`reference/add` of the shared folder), closed forms and differences.
+
+mod drops;
+mod meshes;
+mod motion;
+mod numbers;
+mod scenes;
+mod sparse;
+mod statics;
+mod steps;
+mod tetrahedra;
