@@ -7,7 +7,7 @@ use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
 use super::{Taken, read_name};
 use crate::Error;
-use crate::fem::{Elements, Material};
+use crate::fem::{Elements, SolidMaterial};
 use crate::formats::reach;
 use crate::implicit::{Bdf, NewtonSettings, SolidParameters, VertexContact};
 use crate::model::{CellSplit, TetrahedralMesh};
@@ -302,7 +302,7 @@ fn shape_error(table: &Table, field: &str, message: &str) -> Error {
     table.error("shape", format!("{field}: {message}"))
 }
 
-fn read_material(table: &Table) -> Result<Material<f64>, Error> {
+fn read_material(table: &Table) -> Result<SolidMaterial<f64>, Error> {
     let [young, ratio] = [table.number("youngs_modulus")?, table.number("poisson_ratio")?];
     let [lambda, mu] = [table.number("lame_lambda")?, table.number("lame_mu")?];
     let mut material = match (young, ratio, lambda, mu) {
@@ -311,10 +311,10 @@ fn read_material(table: &Table) -> Result<Material<f64>, Error> {
             let sound = (0.0..0.5).contains(&ratio);
             let demand = "must be at least 0 and less than 0.5";
             table.demand("poisson_ratio", sound, demand, ratio, "")?;
-            Material::from_young(young, ratio)
+            SolidMaterial::from_young(young, ratio)
         }
         (None, None, Some(lame_lambda), Some(lame_mu)) => {
-            Material { lame_lambda, lame_mu, viscosity: 0.0 }
+            SolidMaterial { lame_lambda, lame_mu, viscosity: 0.0 }
         }
         _ => {
             let message =
