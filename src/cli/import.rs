@@ -67,7 +67,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         object.insert("nu".into(), nu.into());
         object.insert("shapes".into(), scene.model.colliders.len().into());
         object.insert("equalities".into(), scene.model.equalities.len().into());
-        object.insert("pushed_apart".into(), output::pushed_apart(&scene));
         let warnings: Vec<String> = scene.warnings.iter().map(Error::to_string).collect();
         object.insert("warnings".into(), warnings.into());
         let files: Vec<_> = output.iter().map(|path| output::path(path)).collect();
