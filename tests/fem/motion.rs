@@ -24,9 +24,9 @@ fn spin(elements: &Elements, x: &[[f64; 3]], v: &[[f64; 3]]) -> [f64; 3] {
     elements.add_mass_product(1.0, v, &mut momentum);
     let mut sum = [0.0; 3];
     for (x, p) in x.iter().zip(&momentum) {
-        for k in 0..3 {
+        for (k, sum) in sum.iter_mut().enumerate() {
             let (i, j) = ((k + 1) % 3, (k + 2) % 3);
-            sum[k] += x[i] * p[j] - x[j] * p[i];
+            *sum += x[i] * p[j] - x[j] * p[i];
         }
     }
     sum
