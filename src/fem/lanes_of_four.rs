@@ -1,5 +1,5 @@
 //! Stiffness of four elements at once, on values: the same closed forms in operands of four numbers. Compiled for processors
-//! with AVX it takes 0.75 of the time of one after the other, 0.55 with viscosity; without, it is no slower. Forces are not
+//! with AVX it takes 0.75 of the time of one after the other, 0.55 with viscosity; without, about as long. Forces are not
 //! worth it: gathering takes longer than evaluating them.
 
 use wide::f64x4;

@@ -3,7 +3,7 @@
 use super::{add_combination, wide_dot};
 use crate::ad::Real;
 
-/// Matrices of this size are those of soft bodies: there a plain sum takes several times as long as one in parts.
+/// Matrices of this size are those of soft bodies: there a sum in parts keeps vector units busy.
 const LONG: usize = 64;
 
 /// Overwrites the lower triangle of the row-major `n` x `n` matrix `a` by L; the upper one is not

@@ -430,7 +430,7 @@ impl<T: Real> ContactMatrix<T> {
     }
 }
 
-/// Rows of this many velocities are those of no tree of joints, but of a soft body: there a plain sum takes six times as long.
+/// Rows of this many velocities are those of no tree of joints, but of a soft body: there a sum in parts keeps vector units busy.
 const LONG: usize = 64;
 
 fn inner<T: Real>(x: &[T], y: &[T]) -> T {

@@ -1,7 +1,7 @@
 //! Sparse matrices of 3x3 blocks with a symmetric pattern, and direct solvers for them without pivoting: for what is positive
 //! definite, or near it, as the Newton matrices of solids in small steps are.
 //!
-//! [`BlockLu`](super::BlockLu) factorises what has blocks of any size in any scalar; with blocks of three it takes 30 to 40 times
+//! [`BlockLu`](super::BlockLu) factorises what has blocks of any size in any scalar; with blocks of three it takes tens of times
 //! as long, and so do its order and pattern.
 
 mod block_matrix;
