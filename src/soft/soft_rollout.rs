@@ -2,7 +2,7 @@
 
 use super::soft_scene::{SoftBody, SoftScene};
 use crate::argmin::{Mode, Report};
-use crate::implicit::{CondensedContact, ContactStep, History, Momentum};
+use crate::implicit::{Bdf, CondensedContact, ContactStep, History, Momentum};
 
 /// Where the nodes of a body are, and what it is in contact with.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,6 +34,8 @@ pub struct SoftRollout<'a> {
     scene: &'a SoftScene,
     bodies: Vec<Moving>,
     states: Vec<SoftState>,
+    /// Whether a step was made.
+    started: bool,
 }
 
 /// A body in motion.
@@ -45,8 +47,8 @@ struct Moving {
 }
 
 impl<'a> SoftRollout<'a> {
-    /// From the start of the scene. The first step of BDF2 takes the bodies to have moved as they do before
-    /// (`Geilinger20` 3.1).
+    /// From the start of the scene. The first step of BDF2 is one of BDF1, which keeps its order: that bodies have moved as they
+    /// do before (`Geilinger20` 3.1) is wrong by what they are accelerated.
     pub fn new(scene: &'a SoftScene) -> Self {
         let moving = |body: &SoftBody| {
             let mut solver = CondensedContact::default();
@@ -64,6 +66,7 @@ impl<'a> SoftRollout<'a> {
             scene,
             bodies: scene.bodies.iter().map(moving).collect(),
             states: scene.bodies.iter().map(state).collect(),
+            started: false,
         }
     }
 
@@ -75,10 +78,12 @@ impl<'a> SoftRollout<'a> {
     /// A step of all bodies.
     pub fn step(&mut self) -> SoftStepReport {
         let mut report = SoftStepReport::default();
+        let bdf = if self.started { self.scene.bdf } else { Bdf::One };
+        self.started = true;
         let all = self.scene.bodies.iter().zip(&mut self.bodies).zip(&mut self.states);
         for ((body, moving), state) in all {
             let Moving { history, step, solver } = moving;
-            let predicted = self.scene.bdf.predict(self.scene.time_step, history);
+            let predicted = bdf.predict(self.scene.time_step, history);
             let momentum = Momentum {
                 elements: &body.elements,
                 parameters: body.parameters,

@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use stiction::identify::Experiment;
 use stiction::model::Scene;
+use stiction::soft::SoftScene;
 
 use super::output::compare;
 use super::page::{Block, anchors, code, links, parse};
@@ -139,8 +140,15 @@ fn toml(block: &Block, folder: &Folder) -> Result<&'static str, String> {
         experiment.map_err(|error| at(block, error.to_string()))?;
         return Ok("experiments");
     }
-    let scene = Scene::load(path).map_err(|error| at(block, error.to_string()))?;
-    match scene.warnings.first() {
+    let soft = SoftScene::load(&path).map_err(|error| at(block, error.to_string()))?;
+    let warnings = match soft {
+        Some(scene) => scene.warnings,
+        None => {
+            let scene = Scene::load(path).map_err(|error| at(block, error.to_string()))?;
+            scene.warnings.iter().map(ToString::to_string).collect()
+        }
+    };
+    match warnings.first() {
         Some(warning) => Err(at(block, warning)),
         None => Ok("scenes"),
     }
