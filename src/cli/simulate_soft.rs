@@ -98,7 +98,7 @@ pub(super) fn run(
         } else {
             add_row(scene, time, &made.states, &mut motion.rows);
         }
-        if let Some(folder) = frames.folder.filter(|_| step % every == 0) {
+        if let Some(folder) = frames.folder.filter(|_| step.is_multiple_of(every)) {
             let file = format!("motion_{step:07}.vtu");
             let grid = unstructured_grid(&scene.bodies, &made.states);
             whole_files::write_file(&folder.join(&file), grid.as_bytes())?;
