@@ -14,7 +14,7 @@
 
 use crate::ad::Real;
 use crate::argmin::block_rows::RowBlock;
-use crate::linalg::{BlockLu, Elimination, Lu, Range, add_combination, counts, dot, wide_dot};
+use crate::linalg::{BlockLu, Elimination, Lu, Range, dot, wide_dot};
 
 /// First column and length of both parts of a row; the second may be empty.
 type Spans = [(usize, usize); 2];
@@ -218,52 +218,36 @@ impl<T: Real> ContactMatrix<T> {
         for k in 0..self.spans.len() {
             let shared = self.place(k);
             let own = if shared.is_some() { T::constant(self.scale) } else { T::zero() };
-            self.pivots.push(self.diagonal[k] + own);
-        }
-        self.column.clear();
-        self.column.extend(self.pivots.iter().map(|pivot| pivot.recip()));
-        let (tests, motions, starts, spans) =
-            (&self.tests[..], &self.motions[..], &self.starts[..], &self.spans[..]);
-        let (basis, places, inverses) = (&self.basis[..], &self.places[..], &self.column[..]);
-        let (velocities, rank, scale) = (self.velocities, self.rank, self.scale);
-        // V' E^-1
-        let weight = |r: usize, k: usize| {
-            let [(a, m), (b, n)] = spans[k];
-            let v = match r {
-                _ if (a..a + m).contains(&r) => motions[starts[k] + r - a],
-                _ if (b..b + n).contains(&r) => motions[starts[k] + m + r - b],
-                _ if r < velocities => return None,
-                _ => basis[places[k]? * rank + r - velocities],
+            let pivot = self.diagonal[k] + own;
+            self.pivots.push(pivot);
+            let inverse = pivot.recip();
+            let range = self.starts[k]..self.starts[k + 1];
+            let (test, motion) = (&self.tests[range.clone()], &self.motions[range]);
+            let q = match shared {
+                Some(place) => &self.basis[place * self.rank..(place + 1) * self.rank],
+                None => &[],
             };
-            Some(v * inverses[k])
-        };
-        let side = side.max(1);
-        for (r, row) in self.matrix.chunks_exact_mut(side).enumerate() {
-            let (row, outside) = row.split_at_mut(velocities);
-            let mut end = 0;
-            // What all unknowns of the same trees add, so that the row is written once for several of them.
-            while end < spans.len() {
-                let start = end;
-                end += spans[start..].iter().take_while(|&one| *one == spans[start]).count();
-                let [(a, m), (b, n)] = spans[start];
-                let weighted = |skip: usize, length: usize| {
-                    let term = move |k: usize| {
-                        let test = starts[k] + skip;
-                        Some((weight(r, k)?, &tests[test..test + length]))
-                    };
-                    (start..end).filter_map(term).filter(counts)
-                };
-                add_combination(&mut row[a..a + m], weighted(0, m));
-                if n > 0 {
-                    add_combination(&mut row[b..b + n], weighted(m, n));
+            let [(a, m), (b, n)] = self.spans[k];
+            let mut add_row = |row: usize, weight: T| {
+                let row = &mut self.matrix[row * side..(row + 1) * side];
+                for (x, &test) in row[a..a + m].iter_mut().zip(&test[..m]) {
+                    *x += weight * test;
+                }
+                for (x, &test) in row[b..b + n].iter_mut().zip(&test[m..]) {
+                    *x += weight * test;
+                }
+                let felt = weight * -self.scale;
+                for (x, &q) in row[self.velocities..].iter_mut().zip(q) {
+                    *x += felt * q;
+                }
+            };
+            for (column, part) in [(a, 0..m), (b, m..m + n)] {
+                for (r, &moved) in motion[part].iter().enumerate() {
+                    add_row(column + r, moved * inverse);
                 }
             }
-            if rank > 0 {
-                let term = |k: usize| {
-                    let q = places[k]? * rank;
-                    Some((weight(r, k)? * -scale, &basis[q..q + rank]))
-                };
-                add_combination(outside, (0..spans.len()).filter_map(term).filter(counts));
+            for (r, &q) in q.iter().enumerate() {
+                add_row(self.velocities + r, q * inverse);
             }
         }
     }
