@@ -1,4 +1,4 @@
-//! Texts from files, of which none is without end.
+//! What stands in files, of which none is without end.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,6 +8,20 @@ use crate::Error;
 
 /// Bytes of a file of numbers or of settings: none has as many, but a device has no end.
 pub(crate) const MOST_BYTES: u64 = 1 << 30;
+
+/// The bytes of a file of at most `most` bytes; a pipe or device may never end.
+///
+/// # Errors
+/// If it cannot be read, is longer, or is no file.
+pub(crate) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
+    let io = |error| Error::io(path, error);
+    let there = std::fs::metadata(path).map_err(io)?;
+    if !there.is_file() || there.len() > most {
+        let message = format!("must be a file of at most {most} bytes");
+        return Err(Error::input(path.display().to_string(), None, "", message));
+    }
+    std::fs::read(path).map_err(io)
+}
 
 /// The text of a file, or of a pipe, of at most `most` bytes.
 ///

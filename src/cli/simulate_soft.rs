@@ -106,9 +106,7 @@ pub(super) fn run(
         }
         motion.unsolved += usize::from(made.report.unsolved > 0);
         motion.iterations += made.report.worst.iterations;
-        if step <= 1 || made.report.worst.residual > motion.worst.worst.residual {
-            motion.worst = made.report;
-        }
+        motion.worst.take_worse(&made.report.worst);
         motion.times.push(time);
         motion.energies.push(made.energies);
         progress.set(step);

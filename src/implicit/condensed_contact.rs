@@ -18,7 +18,7 @@ use crate::linalg::{solve_lower, solve_lower_transpose};
 const CONTACT_TOLERANCE: f64 = 1e-13;
 /// A step is halved this often at most, so that no element turns inside out.
 const MOST_HALVINGS: usize = 30;
-/// Iterations without a smaller residual before the best is taken.
+/// Iterations without a smaller residual before the search ends.
 const PATIENCE: usize = 6;
 
 /// What a step came to.
@@ -111,7 +111,7 @@ impl Posed {
 
 impl CondensedContact {
     /// Solves a step from the velocities in `step.velocity` (v+ of the last step, or v̄); impulses and contacts of the last step
-    /// are where the search begins. Without a solution the step is the best found.
+    /// are where the search begins. Without a solution the step is the last iterate, with its residual.
     pub fn solve(
         &mut self,
         momentum: &Momentum<f64>,
@@ -256,10 +256,8 @@ impl CondensedContact {
         f64::call(&posed.node, &posed.inputs, &mut posed.outputs, &mut step.solution, workspace);
         step.contact = step.solution.report;
         let (velocities, impulses) = posed.outputs.split_at(n);
-        for ((&node, own), &place) in
-            condensation.kept().iter().zip(velocities.as_chunks::<3>().0).zip(condensation.kept())
-        {
-            change[place] = [0, 1, 2].map(|k| own[k] - u[node][k]);
+        for (&node, own) in condensation.kept().iter().zip(velocities.as_chunks::<3>().0) {
+            change[node] = [0, 1, 2].map(|k| own[k] - u[node][k]);
         }
         condensation.backward(false, change);
         if !is_finite(change) {

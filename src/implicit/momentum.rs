@@ -68,12 +68,7 @@ impl<T: Real> Momentum<'_, T> {
         for (sum, &volume) in residual.iter_mut().zip(self.elements.unit_weight()) {
             (0..3).for_each(|k| sum[k] = -(sum[k] + density * gravity[k] * volume) * a);
         }
-        if let Some(step) = self.step {
-            let difference =
-                |(u, v): (&[T; 3], &[T; 3])| -> [T; 3] { [0, 1, 2].map(|k| u[k] - v[k]) };
-            let change: Vec<[T; 3]> = u.iter().zip(&step.v).map(difference).collect();
-            self.elements.add_mass_product(density, &change, residual);
-        }
+        self.elements.add_mass_product(density, &self.speed_change(u), residual);
         for (node, residual) in residual.iter_mut().enumerate() {
             if self.is_fixed(node) {
                 *residual = [T::zero(); 3];
@@ -90,17 +85,24 @@ impl<T: Real> Momentum<'_, T> {
             let along = u[0] * gravity[0] + u[1] * gravity[1] + u[2] * gravity[2];
             sum -= density * along * (a * volume);
         }
-        if let Some(step) = self.step {
-            let difference =
-                |(u, v): (&[T; 3], &[T; 3])| -> [T; 3] { [0, 1, 2].map(|k| u[k] - v[k]) };
-            let change: Vec<[T; 3]> = u.iter().zip(&step.v).map(difference).collect();
-            let mut momentum = vec![[T::zero(); 3]; change.len()];
-            self.elements.add_mass_product(density, &change, &mut momentum);
-            for (c, p) in change.iter().zip(&momentum) {
-                (0..3).for_each(|k| sum += c[k] * p[k] * 0.5);
-            }
+        let change = self.speed_change(u);
+        let mut momentum = vec![[T::zero(); 3]; change.len()];
+        self.elements.add_mass_product(density, &change, &mut momentum);
+        for (c, p) in change.iter().zip(&momentum) {
+            (0..3).for_each(|k| sum += c[k] * p[k] * 0.5);
         }
         sum
+    }
+
+    /// u - v̄ (m/s), zero at rest.
+    pub(super) fn speed_change(&self, u: &[[T; 3]]) -> Vec<[T; 3]> {
+        match self.step {
+            Some(step) => {
+                let pairs = u.iter().zip(&step.v);
+                pairs.map(|(u, v)| [0, 1, 2].map(|k| u[k] - v[k])).collect()
+            }
+            None => vec![[T::zero(); 3]; u.len()],
+        }
     }
 }
 

@@ -221,13 +221,8 @@ impl<'a> StepDerivative<'a> {
     /// M (u - v̄) for density 1.
     fn accelerations(&self) -> Vec<[f64; 3]> {
         let mut momentum = vec![[0.0; 3]; self.step.velocity.len()];
-        if let Some(predicted) = self.momentum.step {
-            let difference =
-                |(u, v): (&[f64; 3], &[f64; 3])| -> [f64; 3] { [0, 1, 2].map(|k| u[k] - v[k]) };
-            let change: Vec<[f64; 3]> =
-                self.step.velocity.iter().zip(&predicted.v).map(difference).collect();
-            self.momentum.elements.add_mass_product(1.0, &change, &mut momentum);
-        }
+        let change = self.momentum.speed_change(&self.step.velocity);
+        self.momentum.elements.add_mass_product(1.0, &change, &mut momentum);
         momentum
     }
 

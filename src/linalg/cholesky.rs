@@ -1,10 +1,8 @@
 //! Cholesky factorisation A = L L' of a symmetric positive definite matrix, and triangular solves (`Golub13` 4.2).
 
-use super::{add_combination, wide_dot};
+use super::add_combination;
+use super::wide_dot::{LONG, wide_dot};
 use crate::ad::Real;
-
-/// Matrices of this size are those of soft bodies: there a sum in parts keeps vector units busy.
-const LONG: usize = 64;
 
 /// Overwrites the lower triangle of the row-major `n` x `n` matrix `a` by L; the upper one is not
 /// touched. Returns false, with `a` half done, if a pivot is not positive.

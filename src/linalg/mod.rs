@@ -45,4 +45,4 @@ pub use sparse::{
 };
 pub use spd_solve::{SpdSolution, SpdSolve, spd_solve};
 pub use wide_dot::{add_combination, add_scaled, wide_dot};
-pub(crate) use wide_dot::{add_product, counts, zeros};
+pub(crate) use wide_dot::{add_product, counts, inner, zeros};

@@ -23,6 +23,14 @@ pub fn wide_dot<T: Real>(x: &[T], y: &[T]) -> T {
     sums.iter().fold(tail, |sum, &s| sum + s)
 }
 
+/// From this length on, that of what soft bodies and long chains have, a sum in parts is worth it everywhere.
+pub(crate) const LONG: usize = 64;
+
+/// x' y: term by term, and in parts where it is long.
+pub(crate) fn inner<T: Real>(x: &[T], y: &[T]) -> T {
+    if x.len() < LONG { super::dot(x, y) } else { wide_dot(x, y) }
+}
+
 /// y <- y + a x
 pub fn add_scaled<T: Real>(y: &mut [T], a: T, x: &[T]) {
     for (y, &x) in y.iter_mut().zip(x) {

@@ -20,12 +20,22 @@ pub struct SoftState {
 pub struct SoftStepReport {
     /// Of the body that was solved worst: status, iterations, residual of the momentum.
     pub worst: Report,
-    /// Bodies whose step was not solved: it is the best found.
+    /// Bodies whose step was not solved: it is the last iterate of the search.
     pub unsolved: usize,
     /// Contacts that stick, and that slide.
     pub sticking: usize,
     /// See `sticking`.
     pub sliding: usize,
+}
+
+impl SoftStepReport {
+    /// Takes over what was solved worse: what was not solved at all, then what has the larger residual.
+    pub fn take_worse(&mut self, other: &Report) {
+        let rank = |report: &Report| (!report.status.is_solved(), report.residual);
+        if self.worst.iterations == 0 || rank(other) > rank(&self.worst) {
+            self.worst = *other;
+        }
+    }
 }
 
 /// A simulation of a scene of soft bodies.
@@ -92,10 +102,7 @@ impl<'a> SoftRollout<'a> {
             };
             solver.solve(&momentum, &body.contacts, step);
             report.unsolved += usize::from(!step.report.status.is_solved());
-            let solved = |report: &Report| (!report.status.is_solved(), report.residual);
-            if report.worst.iterations == 0 || solved(&step.report) > solved(&report.worst) {
-                report.worst = step.report;
-            }
+            report.take_worse(&step.report);
             report.sticking += step.modes.iter().filter(|&&mode| mode == Mode::Stick).count();
             report.sliding +=
                 step.modes.iter().filter(|mode| matches!(mode, Mode::Slide | Mode::Clamp)).count();

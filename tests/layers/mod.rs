@@ -27,7 +27,7 @@ const LAYERS: [(&str, &[&str]); 30] = [
     ("argmin", &["ad linalg"]),
     ("spatial", &["ad linalg"]),
     ("state", &["ad linalg spatial"]),
-    ("model", &["error ad linalg spatial state"]),
+    ("model", &["error text ad linalg spatial state"]),
     ("trajectory", &["error text state model"]),
     ("dynamics", &["ad linalg spatial state model"]),
     ("collision", &["ad linalg spatial state model dynamics"]),

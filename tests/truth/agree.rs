@@ -213,4 +213,4 @@ macro_rules! all_derivatives_agree {
         })*
     };
 }
-all_derivatives_agree!(feet, plates, beams, tables, stacks, quadrupeds);
+all_derivatives_agree!(feet, plates, beams, tables, stacks, quadrupeds, chains);

@@ -42,7 +42,10 @@ impl Family {
 
 /// All families.
 pub fn all() -> Vec<Family> {
-    [feet(), plates(), beams(), tables(), stacks(), quadrupeds()].into_iter().flatten().collect()
+    [feet(), plates(), beams(), tables(), stacks(), quadrupeds(), chains()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// One body on four, six and eight feet that are each a pair with the floor.
@@ -166,6 +169,30 @@ pub fn quadrupeds() -> Vec<Family> {
     vec![family("quadruped standing", standing), family("quadruped walking", walking)]
 }
 
+/// Links on hinges that lie on the floor: one tree, so large that its matrices are factorised by blocks.
+pub fn chains() -> Vec<Family> {
+    const LINKS: usize = 20;
+    let link = |k: usize| {
+        let joint = match k {
+            0 => "position = [0, 0, 0.02]".to_string(),
+            _ => {
+                let axis = if k.is_multiple_of(2) { [0, 0, 1] } else { [0, 1, 0] };
+                format!(
+                    "parent = 'link{}'\nposition = [0.1, 0, 0]\njoint = {{ type = 'revolute', axis = {axis:?} }}",
+                    k - 1
+                )
+            }
+        };
+        let capsule = "[[body.shape]]\nname = 'rod'\ncapsule = [0.02, 0.03]\nposition = [0.05, 0, 0]\n\
+                       orientation = [0.7071067811865476, 0, 0.7071067811865476, 0]\n";
+        let solid = "mass = 0.2\ncenter_of_mass = [0.05, 0, 0]\ninertia = [4e-5, 2e-4, 2e-4]\n";
+        body(&format!("link{k}"), &(joint + "\n" + solid + capsule))
+    };
+    let scene = parse(&(floor("", 0.6) + &(0..LINKS).map(link).collect::<String>()));
+    let family = Family::new("chain of twenty links", scene, 100, 2 * LINKS);
+    vec![Family { sampler: lying, ..family }]
+}
+
 /// A floor, settings and the material of all that touches.
 fn floor(settings: &str, mu: f64) -> String {
     format!(
@@ -225,6 +252,28 @@ fn at_rest(family: &Family, random: &mut Random) -> Sample {
         memory.clear();
     }
     Sample { state: state.moved(system.model.coordinates(), &tangent), inputs, memory }
+}
+
+/// A chain at rest or slowly on the move, pushed and turned at its joints by less than friction holds or by more.
+fn lying(family: &Family, random: &mut Random) -> Sample {
+    let Family { scene: Scene { model, parameters, .. }, settled, .. } = family;
+    let Sample { mut state, mut inputs, mut memory } = Sample {
+        state: settled.state.clone(),
+        inputs: settled.inputs.clone(),
+        memory: settled.memory.clone(),
+    };
+    let weight = 9.81 * parameters.mass(model, 0);
+    let speed = [0.0, 1e-3, 0.1][random.below(3)];
+    let push = [0.1, 2.0][random.below(2)];
+    for (k, (v, input)) in state.v.iter_mut().zip(&mut inputs).enumerate() {
+        *v += random.uniform(-speed, speed);
+        let lever = if k < 3 { 1.0 } else { 0.02 };
+        *input += push * weight * lever * random.uniform(-1.0, 1.0);
+    }
+    if random.below(4) == 0 {
+        memory.clear();
+    }
+    Sample { state, inputs, memory }
 }
 
 /// The joint angles of a trot, as far as they leave those of standing: of phase `start` and a time in s.

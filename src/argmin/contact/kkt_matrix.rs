@@ -14,7 +14,7 @@
 
 use crate::ad::Real;
 use crate::argmin::block_rows::RowBlock;
-use crate::linalg::{BlockLu, Elimination, Lu, Range, dot, wide_dot};
+use crate::linalg::{BlockLu, Elimination, Lu, Range, dot, inner};
 
 /// First column and length of both parts of a row; the second may be empty.
 type Spans = [(usize, usize); 2];
@@ -412,13 +412,6 @@ impl<T: Real> ContactMatrix<T> {
         }
         sum
     }
-}
-
-/// Rows of this many velocities are those of no tree of joints, but of a soft body: there a sum in parts keeps vector units busy.
-const LONG: usize = 64;
-
-fn inner<T: Real>(x: &[T], y: &[T]) -> T {
-    if x.len() < LONG { dot(x, y) } else { wide_dot(x, y) }
 }
 
 /// The scalar product of two rows, of which parts that start alike are those of one tree.

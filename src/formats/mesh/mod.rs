@@ -10,6 +10,7 @@ mod triangles;
 use std::path::Path;
 
 use crate::Error;
+use crate::text::read_bytes;
 
 pub use reduction::MAX_HULL_VERTICES;
 pub(crate) use reduction::hull_limit;
@@ -33,17 +34,10 @@ impl Mesh {
     pub fn load(path: impl AsRef<Path>) -> Result<Mesh, Error> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let io = |error| Error::io(path, error);
-        let there = std::fs::metadata(path).map_err(io)?;
-        // A pipe or device may never end.
-        if !there.is_file() || there.len() > MOST_BYTES {
-            let message = format!("must be a file of at most {MOST_BYTES} bytes");
-            return Err(Error::input(name, None, "", message));
-        }
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         // What is not read is not opened.
         reader(ending, &name)?;
-        Mesh::parse(&std::fs::read(path).map_err(io)?, ending, &name)
+        Mesh::parse(&read_bytes(path, MOST_BYTES)?, ending, &name)
     }
 
     /// Reads the bytes of a file with that ending; `name` stands for the file in messages.

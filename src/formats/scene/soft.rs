@@ -49,7 +49,9 @@ impl SoftScene {
     /// If the file cannot be read, or is no scene of soft bodies: with line and field.
     pub fn load(path: impl AsRef<Path>) -> Result<Option<SoftScene>, Error> {
         let path = path.as_ref();
-        if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("toml")) {
+        let is_toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
+        // What is no file, such as a pipe, can be read only once: as what most scenes are.
+        if !is_toml || !path.is_file() {
             return Ok(None);
         }
         let text = crate::text::read(path, crate::text::MOST_BYTES)?;

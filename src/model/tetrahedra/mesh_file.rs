@@ -8,6 +8,7 @@ use super::soundness::checked;
 use super::tetrahedral_mesh::TetrahedralMesh;
 use super::{gmsh2, gmsh4, medit, vtk_legacy, vtu};
 use crate::Error;
+use crate::text::read_bytes;
 
 /// Bytes of one file.
 const MOST_BYTES: u64 = 512 << 20;
@@ -53,16 +54,9 @@ impl TetrahedralMesh {
     pub fn load(path: impl AsRef<Path>) -> Result<TetrahedralMesh, Error> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let io = |error| Error::io(path, error);
-        let there = std::fs::metadata(path).map_err(io)?;
-        // A pipe or device may never end.
-        if !there.is_file() || there.len() > MOST_BYTES {
-            let message = format!("must be a file of at most {MOST_BYTES} bytes");
-            return Err(Error::input(name, None, "", message));
-        }
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         reader(ending, &name)?;
-        TetrahedralMesh::parse(&std::fs::read(path).map_err(io)?, ending, &name)
+        TetrahedralMesh::parse(&read_bytes(path, MOST_BYTES)?, ending, &name)
     }
 
     /// Reads the bytes of a file with that ending; `name` stands for the file in messages.
