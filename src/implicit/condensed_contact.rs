@@ -5,25 +5,34 @@
 //! (R condensed likewise), J and Coulomb's law they have the velocities v_p + S^-1 J'p, and the others follow. The law is met in
 //! each iteration; what converges is the momentum. Viscosity makes S unsymmetric: its symmetric part is the mass then,
 //! and what it misses goes with the iterations.
+//!
+//! Penalties linear in depth and slip are compliances of the same problem, with p = a f and kt = kn a: (16) is c = 1/(a² kn) along
+//! the normal, and with the exact cone that is the hybrid method; (17) is the same along tangents, a bristle of mass 1/c that
+//! the vertex drags. So both have a solution where Newton's method on their forces finds none.
 
 use super::condensation::Condensation;
 use super::momentum::Momentum;
 use super::newton::{NewtonSettings, is_finite, largest, relative};
 use super::vertex_contact::VertexContact;
+use super::vertex_law::VertexLaw;
 use crate::ad::Real;
-use crate::argmin::{ContactSolution, ContactWorkspace, CoupledContact, Mode, Report, Status};
+use crate::argmin::{ContactSolution, ContactWorkspace, CoupledContact, Law, Mode, Report, Status};
 use crate::linalg::{solve_lower, solve_lower_transpose};
 
 /// Relative residual of the contact problems.
 const CONTACT_TOLERANCE: f64 = 1e-13;
 /// A step is halved this often at most, so that no element turns inside out.
 const MOST_HALVINGS: usize = 30;
+/// Rows of a contact along which a bristle gives.
+const TANGENTS: usize = 2;
 /// Iterations without a smaller residual before the search ends.
 const PATIENCE: usize = 6;
 
 /// What a step came to.
 #[derive(Clone, Debug, Default)]
 pub struct ContactStep {
+    /// By which law vertices touched.
+    pub law: VertexLaw,
     /// Of the momentum: status, iterations, residual.
     pub report: Report,
     /// Of the contact problem solved last.
@@ -45,6 +54,20 @@ impl ContactStep {
     /// What a search begins with: velocities (m/s), and nothing that touches.
     pub fn start(velocity: Vec<[f64; 3]>) -> Self {
         ContactStep { velocity, ..ContactStep::default() }
+    }
+
+    /// The same by a law.
+    pub fn start_by(law: VertexLaw, velocity: Vec<[f64; 3]>) -> Self {
+        ContactStep { law, velocity, ..ContactStep::default() }
+    }
+
+    /// How much faster a contact must part, by its compliance (m/s), for a change of its stiffness (N/m).
+    pub(super) fn compliance_slope(&self, k: usize, contact: &VertexContact, rate: f64) -> f64 {
+        if self.law == VertexLaw::Coupled {
+            return 0.0;
+        }
+        let root = rate * contact.stiffness;
+        -self.impulses[k][0] / (root * root)
     }
 }
 
@@ -75,12 +98,20 @@ impl Posed {
         &mut self,
         momentum: &Momentum<f64>,
         contacts: &[VertexContact],
-        active: &[usize],
+        step: &ContactStep,
         condensation: &Condensation,
         free: &[f64],
     ) {
+        let (active, law) = (&step.active, step.law);
         let (kept, n) = (condensation.kept(), free.len());
-        self.node = CoupledContact::on_one_tree(active.len(), n, CONTACT_TOLERANCE);
+        let bristles = law == VertexLaw::PenaltyLinear;
+        let width = n + if bristles { TANGENTS } else { 0 };
+        self.node = CoupledContact { tolerance: CONTACT_TOLERANCE, ..CoupledContact::default() };
+        let tree = self.node.rows.add_tree(n);
+        for _ in active {
+            let other = if bristles { self.node.rows.add_tree(TANGENTS) } else { tree };
+            self.node.add(Law::Coulomb, [tree, other]);
+        }
         // A vertex at one half-space has as many velocities as rows: impulses are unique, and nothing is to be shared.
         let mut nodes: Vec<usize> = active.iter().map(|&k| contacts[k].node).collect();
         nodes.dedup();
@@ -89,21 +120,35 @@ impl Posed {
         let own = || active.iter().map(|&k| &contacts[k]);
         for contact in own() {
             let place = kept.binary_search(&contact.node).unwrap_or_default();
-            for row in contact.frame() {
+            for (k, row) in contact.frame().iter().enumerate() {
                 let start = self.inputs.len();
-                self.inputs.resize(start + n, 0.0);
-                self.inputs[start + 3 * place..start + 3 * place + 3].copy_from_slice(&row);
+                self.inputs.resize(start + width, 0.0);
+                self.inputs[start + 3 * place..start + 3 * place + 3].copy_from_slice(row);
+                if bristles && k > 0 {
+                    self.inputs[start + n + k - 1] = 1.0;
+                }
             }
         }
         self.inputs.extend_from_slice(&condensation.mass_factor);
-        self.inputs.extend_from_slice(free);
         let (places, rate) = (momentum.step.map(|step| &step.x), momentum.rate());
+        let compliance = |contact: &VertexContact| match law {
+            VertexLaw::Coupled => 0.0,
+            _ => 1.0 / (rate * rate * contact.stiffness),
+        };
+        if bristles {
+            for contact in own() {
+                let root = compliance(contact).sqrt().recip();
+                self.inputs.extend_from_slice(&[root, 0.0, 0.0, root]);
+            }
+        }
+        self.inputs.extend_from_slice(free);
+        self.inputs.resize(self.inputs.len() + (width - n) * active.len(), 0.0);
         let target = |contact: &VertexContact| {
             places.map_or(0.0, |places| -contact.gap(&places[contact.node]) / rate)
         };
         self.inputs.extend(own().map(target));
         self.inputs.extend(own().map(|contact| contact.friction));
-        self.inputs.extend(own().map(|_| 0.0));
+        self.inputs.extend(own().map(compliance));
         self.outputs.clear();
         self.outputs.resize(self.node.output_len(), 0.0);
     }
@@ -125,9 +170,12 @@ impl CondensedContact {
         step.modes.resize(contacts.len(), Mode::Break);
         step.impulses.resize(contacts.len(), [0.0; 3]);
         let Some(predicted) = momentum.step else { return };
-        let admissible = contacts
-            .iter()
-            .all(|contact| contact.is_admissible(nodes) && !momentum.is_fixed(contact.node));
+        let is_stiff = |contact: &VertexContact| {
+            step.law == VertexLaw::Coupled || contact.stiffness > 0.0 && contact.damping == 0.0
+        };
+        let admissible = contacts.iter().all(|contact| {
+            contact.is_admissible(nodes) && !momentum.is_fixed(contact.node) && is_stiff(contact)
+        });
         let sized =
             [&step.velocity, &predicted.x, &predicted.v].map(|x| x.len() == nodes && is_finite(x));
         if !admissible || sized != [true; 3] {
@@ -250,13 +298,13 @@ impl CondensedContact {
         for (&node, own) in condensation.kept().iter().zip(kept.as_chunks_mut::<3>().0) {
             (0..3).for_each(|k| own[k] += u[node][k]);
         }
-        posed.pose(momentum, contacts, &step.active, condensation, kept);
+        posed.pose(momentum, contacts, step, condensation, kept);
         step.solution.impulses.clear();
         step.solution.impulses.extend(step.active.iter().flat_map(|&k| step.impulses[k]));
         f64::call(&posed.node, &posed.inputs, &mut posed.outputs, &mut step.solution, workspace);
         step.contact = step.solution.report;
-        let (velocities, impulses) = posed.outputs.split_at(n);
-        for (&node, own) in condensation.kept().iter().zip(velocities.as_chunks::<3>().0) {
+        let (velocities, impulses) = posed.outputs.split_at(posed.node.rows.velocities());
+        for (&node, own) in condensation.kept().iter().zip(velocities[..n].as_chunks::<3>().0) {
             change[node] = [0, 1, 2].map(|k| own[k] - u[node][k]);
         }
         condensation.backward(false, change);

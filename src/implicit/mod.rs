@@ -15,12 +15,18 @@ mod condensation;
 mod condensed_contact;
 mod momentum;
 mod newton;
+mod penalty;
 mod step_derivative;
+mod step_solver;
 mod vertex_contact;
+mod vertex_law;
 
 pub use bdf::{Bdf, History, Predicted};
 pub use condensed_contact::{CondensedContact, ContactStep};
 pub use momentum::{Momentum, SolidParameters};
 pub use newton::{Newton, NewtonSettings};
+pub use penalty::Penalty;
 pub use step_derivative::{StepChange, StepDerivative};
+pub use step_solver::StepSolver;
 pub use vertex_contact::VertexContact;
+pub use vertex_law::VertexLaw;

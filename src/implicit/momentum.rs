@@ -1,9 +1,12 @@
 //! The momentum of all nodes in a step, or their balance at rest, and the matrix of its changes.
 
 use super::bdf::Predicted;
+use super::penalty::Penalty;
+use super::vertex_contact::VertexContact;
+use super::vertex_law::VertexLaw;
 use crate::ad::Real;
 use crate::fem::{Elements, SolidMaterial};
-use crate::linalg::BlockMatrix;
+use crate::linalg::{BlockMatrix, dot};
 
 /// What a soft body is made of, and the field it is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -16,8 +19,8 @@ pub struct SolidParameters<T> {
     pub gravity: [T; 3],
 }
 
-/// The balance of a step in its velocities u = v+ (N s), R = M (u - v̄) - a (f(x̄ + a u, u) + M g); or at rest in places
-/// u = x (N), R = -f(x) - M g.
+/// The balance of a step in its velocities u = v+ (N s), R = M (u - v̄) - a (f(x̄ + a u, u) + M g), where f are the forces of
+/// elements and of contacts by penalty; or at rest in places u = x (N), R = -f(x) - M g.
 #[derive(Clone, Copy, Debug)]
 pub struct Momentum<'a, T> {
     /// The elements.
@@ -28,6 +31,8 @@ pub struct Momentum<'a, T> {
     pub step: Option<&'a Predicted<T>>,
     /// Nodes that do not move: none, or one flag a node.
     pub fixed: &'a [bool],
+    /// Contacts by penalty, in steps.
+    pub penalty: Option<Penalty<'a, T>>,
 }
 
 impl<T: Real> Momentum<'_, T> {
@@ -58,12 +63,37 @@ impl<T: Real> Momentum<'_, T> {
         }
     }
 
+    /// The contacts that are penalties.
+    pub(super) fn penalties(&self) -> &[VertexContact<T>] {
+        let own = self.penalty.filter(|penalty| penalty.law.is_penalty() && self.step.is_some());
+        own.map_or(&[], |penalty| penalty.contacts)
+    }
+
+    /// By which law vertices touch.
+    pub(super) fn law(&self) -> VertexLaw {
+        self.penalty.map_or(VertexLaw::Coupled, |penalty| penalty.law)
+    }
+
+    /// How far a vertex is from its half-space at u (m): from x̄ on, which loses fewer digits than from x+.
+    pub(super) fn gap(&self, contact: &VertexContact<T>, u: &[[T; 3]]) -> T {
+        let at = contact.node;
+        let start = self.step.map_or(T::zero(), |step| contact.gap(&step.x[at]));
+        let [a, b, c] = contact.normal;
+        start + (u[at][0] * a + u[at][1] * b + u[at][2] * c) * self.rate()
+    }
+
     /// R at u, where nodes are at x. Zero at those that do not move.
     pub fn residual(&self, u: &[[T; 3]], x: &[[T; 3]], residual: &mut Vec<[T; 3]>) {
         let (n, a) = (self.elements.node_count(), self.rate());
         residual.clear();
         residual.resize(n, [T::zero(); 3]);
         self.elements.add_forces(&self.material(), x, u, residual);
+        for contact in self.penalties() {
+            let (law, at) = (self.law(), contact.node);
+            if let Some(force) = contact.penalty_force(law, a, self.gap(contact, u), &u[at]) {
+                (0..3).for_each(|k| residual[at][k] += force[k]);
+            }
+        }
         let SolidParameters { density, gravity, .. } = self.parameters;
         for (sum, &volume) in residual.iter_mut().zip(self.elements.unit_weight()) {
             (0..3).for_each(|k| sum[k] = -(sum[k] + density * gravity[k] * volume) * a);
@@ -107,9 +137,9 @@ impl<T: Real> Momentum<'_, T> {
 }
 
 impl Momentum<'_, f64> {
-    /// Whether the matrix is symmetric: without viscosity.
+    /// Whether the matrix is symmetric: without viscosity and friction of penalties.
     pub fn is_symmetric(&self) -> bool {
-        self.material().viscosity == 0.0
+        self.material().viscosity == 0.0 && self.penalties().is_empty()
     }
 
     /// dR/du = M + a D + a² K (kg), or K (N/m) at rest; `projected` to be positive definite. False if it is not finite.
@@ -137,8 +167,40 @@ impl Momentum<'_, f64> {
                 (0..3).for_each(|k| block[k][k] += density * volume);
             }
         }
+        self.add_penalty_stiffness(weights, u, projected, matrix);
         self.hold_fixed(matrix);
         finite && matrix.blocks.iter().flatten().flatten().all(|x| x.is_finite())
+    }
+
+    /// matrix += `weights[0]` times -df/dx and `weights[1]` times -df/dv of the contacts by penalty; `projected` on what is
+    /// positive along normals and tangents.
+    pub(super) fn add_penalty_stiffness(
+        &self,
+        weights: [f64; 2],
+        u: &[[f64; 3]],
+        projected: bool,
+        matrix: &mut BlockMatrix<f64>,
+    ) {
+        let pattern = self.elements.pattern();
+        for contact in self.penalties() {
+            let (law, at) = (self.law(), contact.node);
+            let slopes = contact.penalty_slopes(law, self.rate(), self.gap(contact, u), &u[at]);
+            let (Some(slopes), Some(place)) = (slopes, pattern.find(at, at)) else { continue };
+            let own = [0, 1, 2].map(|i| {
+                [0, 1, 2].map(|j| {
+                    -(weights[0] * slopes.place[i][j] + weights[1] * slopes.velocity[i][j])
+                })
+            });
+            let target = &mut matrix.blocks[place];
+            if !projected {
+                (0..9).for_each(|k| target[k / 3][k % 3] += own[k / 3][k % 3]);
+                continue;
+            }
+            for axis in contact.frame() {
+                let along = dot(&own.map(|row| dot(&row, &axis)), &axis).max(0.0);
+                (0..9).for_each(|k| target[k / 3][k % 3] += along * axis[k / 3] * axis[k % 3]);
+            }
+        }
     }
 
     /// Rows and columns of nodes that do not move are those of the unit matrix.
@@ -170,6 +232,13 @@ impl Momentum<'_, f64> {
                 (0..3).fold(0.0, |most: f64, k| most.max((u[node][k] - step.v[node][k]).abs()))
             });
             scale = scale.max(density * volume * pull.max(speed));
+        }
+        for contact in self.penalties() {
+            let at = contact.node;
+            if let Some(force) = contact.penalty_force(self.law(), a, self.gap(contact, u), &u[at])
+            {
+                scale = force.iter().fold(scale, |most, f| most.max(a * f.abs()));
+            }
         }
         scale
     }

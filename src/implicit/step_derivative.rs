@@ -15,6 +15,7 @@ use super::bdf::Bdf;
 use super::condensation::Condensation;
 use super::condensed_contact::{ContactStep, Posed};
 use super::momentum::{Momentum, SolidParameters};
+use super::penalty::{Penalty, Slopes};
 use super::vertex_contact::VertexContact;
 use crate::ad::Node;
 use crate::argmin::{ContactFactor, Perturbation};
@@ -36,6 +37,10 @@ pub struct StepChange {
     pub parameters: SolidParameters<f64>,
     /// Of the friction of each contact.
     pub friction: Vec<f64>,
+    /// Of the stiffness of each contact (N/m).
+    pub stiffness: Vec<f64>,
+    /// Of the damping of each contact (N s/m).
+    pub damping: Vec<f64>,
 }
 
 impl StepChange {
@@ -49,6 +54,8 @@ impl StepChange {
             v_old: zero,
             parameters: SolidParameters::default(),
             friction: vec![0.0; contacts],
+            stiffness: vec![0.0; contacts],
+            damping: vec![0.0; contacts],
         }
     }
 }
@@ -70,7 +77,7 @@ pub struct StepDerivative<'a> {
 }
 
 impl<'a> StepDerivative<'a> {
-    /// Factorises at a solution. None where the conditions determine no derivative.
+    /// Factorises at a solution by the law of the step. None where the conditions determine no derivative.
     pub fn new(
         momentum: Momentum<'a, f64>,
         bdf: Bdf,
@@ -78,6 +85,8 @@ impl<'a> StepDerivative<'a> {
         step: &'a ContactStep,
     ) -> Option<Self> {
         let nodes = momentum.elements.node_count();
+        let penalty = Penalty { law: step.law, contacts };
+        let momentum = Momentum { penalty: step.law.is_penalty().then_some(penalty), ..momentum };
         if step.position.len() != nodes || step.impulses.len() != contacts.len() {
             return None;
         }
@@ -93,7 +102,9 @@ impl<'a> StepDerivative<'a> {
             stiffness: BlockMatrix::default(),
             perturbation: Perturbation::default(),
         };
-        let mut needed: Vec<usize> = step.active.iter().map(|&k| contacts[k].node).collect();
+        // Penalties are forces, and no vertex is kept for them.
+        let active = if step.law.is_penalty() { &[][..] } else { &step.active[..] };
+        let mut needed: Vec<usize> = active.iter().map(|&k| contacts[k].node).collect();
         needed.sort_unstable();
         needed.dedup();
         derivative.condensation.keep(&momentum, &needed);
@@ -106,6 +117,7 @@ impl<'a> StepDerivative<'a> {
         let weights = [momentum.rate(), 0.0];
         let material = &momentum.parameters.material;
         momentum.elements.add_stiffness_by_four(material, weights, x, u, stiffness);
+        momentum.add_penalty_stiffness(weights, u, false, stiffness);
         (needed.is_empty() || derivative.factor_contact()).then_some(derivative)
     }
 
@@ -115,7 +127,7 @@ impl<'a> StepDerivative<'a> {
         let mut velocity = Vec::new();
         condensation.gather(&step.velocity, &mut velocity);
         let n = velocity.len();
-        posed.pose(momentum, contacts, &step.active, condensation, &velocity);
+        posed.pose(momentum, contacts, step, condensation, &velocity);
         let impulses: Vec<f64> = step.active.iter().flat_map(|&k| step.impulses[k]).collect();
         // v_p = v+ - S^-1 J'p
         let mut free = vec![0.0; n];
@@ -123,7 +135,7 @@ impl<'a> StepDerivative<'a> {
         posed.node.rows.transpose_times(data.jacobian, &impulses, &mut free);
         data.solve_mass(&mut free);
         free.iter_mut().zip(&velocity).for_each(|(free, v)| *free = v - *free);
-        posed.pose(momentum, contacts, &step.active, condensation, &free);
+        posed.pose(momentum, contacts, step, condensation, &free);
         posed.outputs.clear();
         posed.outputs.extend(velocity.iter().chain(&impulses));
         posed.node.factor(&step.solution, &posed.inputs, &posed.outputs, factor);
@@ -162,7 +174,7 @@ impl<'a> StepDerivative<'a> {
             x.iter().zip(old).map(sum).collect()
         };
         let (x, v) = (combine(&change.x, &change.x_old), combine(&change.v, &change.v_old));
-        let mut b = self.imbalance(&x, &v, &change.parameters);
+        let mut b = self.imbalance(&x, &v, change);
         self.condensation.forward(false, &mut b);
         if !self.condensation.kept().is_empty() {
             let (node, rate) = (&self.posed.node, self.momentum.rate());
@@ -173,7 +185,8 @@ impl<'a> StepDerivative<'a> {
             self.perturbation.limits.extend(self.step.active.iter().map(|&k| change.friction[k]));
             for (offset, &k) in self.perturbation.offsets.iter_mut().zip(&self.step.active) {
                 let contact = &self.contacts[k];
-                *offset = dot(&contact.normal, &x[contact.node]) / rate;
+                *offset = dot(&contact.normal, &x[contact.node]) / rate
+                    + self.step.compliance_slope(k, contact, rate) * change.stiffness[k];
             }
             self.factor.response.respond(node, &mut self.perturbation);
             let own = &mut self.perturbation.x;
@@ -191,18 +204,20 @@ impl<'a> StepDerivative<'a> {
     }
 
     /// -dR at fixed velocities, for changes of x̄, v̄ and parameters.
-    fn imbalance(
-        &self,
-        x: &[[f64; 3]],
-        v: &[[f64; 3]],
-        change: &SolidParameters<f64>,
-    ) -> Vec<[f64; 3]> {
+    fn imbalance(&self, x: &[[f64; 3]], v: &[[f64; 3]], whole: &StepChange) -> Vec<[f64; 3]> {
         let Momentum { elements, parameters, .. } = self.momentum;
         let rate = self.momentum.rate();
         let ContactStep { velocity, position, .. } = self.step;
         let mut b = vec![[0.0; 3]; velocity.len()];
+        let change = &whole.parameters;
         // Forces are linear in the material.
         elements.add_forces(&change.material, position, velocity, &mut b);
+        for (k, node, slopes) in self.penalty_slopes() {
+            let changes = [whole.friction[k], whole.stiffness[k], whole.damping[k]];
+            for (slope, change) in slopes.numbers.iter().zip(changes) {
+                (0..3).for_each(|i| b[node][i] += slope[i] * change);
+            }
+        }
         let accelerations = self.accelerations();
         for (node, (b, &volume)) in b.iter_mut().zip(elements.unit_weight()).enumerate() {
             for k in 0..3 {
@@ -216,6 +231,22 @@ impl<'a> StepDerivative<'a> {
         self.stiffness.add_product(elements.pattern(), &negative, &mut b);
         self.hold_fixed(&mut b);
         b
+    }
+
+    /// Which contacts press by penalty, on which nodes, and how their forces change.
+    fn penalty_slopes(&self) -> impl Iterator<Item = (usize, usize, Slopes)> {
+        let (law, rate) = (self.momentum.law(), self.momentum.rate());
+        let velocity = &self.step.velocity;
+        self.momentum.penalties().iter().enumerate().filter_map(move |(k, contact)| {
+            let at = contact.node;
+            let slopes = contact.penalty_slopes(
+                law,
+                rate,
+                self.momentum.gap(contact, velocity),
+                &velocity[at],
+            )?;
+            Some((k, at, slopes))
+        })
     }
 
     /// M (u - v̄) for density 1.
@@ -264,6 +295,7 @@ impl<'a> StepDerivative<'a> {
                 let contact = &self.contacts[k];
                 (0..3).for_each(|i| places[contact.node][i] += contact.normal[i] * offset / rate);
                 adjoint.friction[k] = *limit;
+                adjoint.stiffness[k] = self.step.compliance_slope(k, contact, rate) * offset;
             }
         }
         self.condensation.backward(true, &mut w);
@@ -279,6 +311,12 @@ impl<'a> StepDerivative<'a> {
         (adjoint.x, adjoint.x_old) = (scaled(&places, now), scaled(&places, before));
         (adjoint.v, adjoint.v_old) = (scaled(&velocities, now), scaled(&velocities, before));
         self.parameter_adjoints(&w, &mut adjoint.parameters);
+        for (k, node, slopes) in self.penalty_slopes() {
+            let [friction, stiffness, damping] = slopes.numbers.map(|s| rate * dot(&s, &w[node]));
+            adjoint.friction[k] += friction;
+            adjoint.stiffness[k] += stiffness;
+            adjoint.damping[k] += damping;
+        }
         adjoint
     }
 

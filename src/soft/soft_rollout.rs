@@ -99,6 +99,7 @@ impl<'a> SoftRollout<'a> {
                 parameters: body.parameters,
                 step: Some(&predicted),
                 fixed: &[],
+                penalty: None,
             };
             solver.solve(&momentum, &body.contacts, step);
             report.unsolved += usize::from(!step.report.status.is_solved());

@@ -40,8 +40,13 @@ fn turned(random: &mut Random, x: &[[f64; 3]]) -> Vec<[f64; 3]> {
 /// A floor and, beside it, a wall, for every vertex of the surface.
 fn corner(mesh: &TetrahedralMesh, friction: [f64; 2], radius: f64) -> Vec<VertexContact> {
     let both = |node: usize| {
-        let floor =
-            VertexContact { node, normal: [0.0, 0.0, 1.0], offset: radius, friction: friction[0] };
+        let floor = VertexContact {
+            node,
+            normal: [0.0, 0.0, 1.0],
+            offset: radius,
+            friction: friction[0],
+            ..VertexContact::default()
+        };
         let wall = VertexContact { normal: [1.0, 0.0, 0.0], friction: friction[1], ..floor };
         [floor, wall]
     };
@@ -84,8 +89,13 @@ fn random_drops_pass_nothing_and_contact_gives_no_energy() {
         let (mut before, scale) = (first, 1e-9 * first.abs());
         for k in 0..80 {
             let predicted = Bdf::One.predict(0.005, &history);
-            let momentum =
-                Momentum { elements: &elements, parameters, step: Some(&predicted), fixed: &[] };
+            let momentum = Momentum {
+                elements: &elements,
+                parameters,
+                step: Some(&predicted),
+                fixed: &[],
+                penalty: None,
+            };
             solver.solve(&momentum, &contacts, &mut step);
             let reports = (step.report, step.contact);
             assert_eq!(step.report.status, Status::Solved, "{number} {k}: {reports:?}");
@@ -141,8 +151,13 @@ fn derivatives_in_a_corner_are_those_of_differences() {
         let parameters = SolidParameters { gravity, ..parameters };
         let mut contacts = contacts.clone();
         contacts.iter_mut().for_each(|contact| contact.friction += friction);
-        let momentum =
-            Momentum { elements: &elements, parameters, step: Some(&predicted), fixed: &[] };
+        let momentum = Momentum {
+            elements: &elements,
+            parameters,
+            step: Some(&predicted),
+            fixed: &[],
+            penalty: None,
+        };
         let mut step = ContactStep::start(v.clone());
         CondensedContact::default().solve(&momentum, &contacts, &mut step);
         assert_eq!(step.report.status, Status::Solved, "{:?}", step.report);
@@ -150,7 +165,13 @@ fn derivatives_in_a_corner_are_those_of_differences() {
     };
     let (predicted, all, step) = solve(parameters.gravity, 0.0);
     assert!(step.modes.iter().filter(|mode| **mode != Mode::Break).count() >= 4);
-    let momentum = Momentum { elements: &elements, parameters, step: Some(&predicted), fixed: &[] };
+    let momentum = Momentum {
+        elements: &elements,
+        parameters,
+        step: Some(&predicted),
+        fixed: &[],
+        penalty: None,
+    };
     let mut derivative = StepDerivative::new(momentum, Bdf::Two, &all, &step).unwrap();
     let mut change = StepChange::none(x.len(), contacts.len());
     change.parameters.gravity = [0.3, -0.5, 0.2];
@@ -177,12 +198,24 @@ fn what_is_no_step_is_said() {
     let history = History::start(mesh.nodes.clone(), v.clone(), 0.005);
     let predicted = Bdf::One.predict(0.005, &history);
     let solve = |contact: VertexContact, v: &[[f64; 3]], fixed: &[bool]| {
-        let momentum = Momentum { elements: &elements, parameters, step: Some(&predicted), fixed };
+        let momentum = Momentum {
+            elements: &elements,
+            parameters,
+            step: Some(&predicted),
+            fixed,
+            penalty: None,
+        };
         let mut step = ContactStep::start(v.to_vec());
         CondensedContact::default().solve(&momentum, &[contact], &mut step);
         step.report.status
     };
-    let sound = VertexContact { node: 0, normal: [0.0, 0.0, 1.0], offset: -0.06, friction: 0.3 };
+    let sound = VertexContact {
+        node: 0,
+        normal: [0.0, 0.0, 1.0],
+        offset: -0.06,
+        friction: 0.3,
+        ..VertexContact::default()
+    };
     assert_eq!(solve(sound, &v, &[]), Status::Solved);
     let held = vec![true; v.len()];
     for (contact, v, fixed) in [
@@ -211,10 +244,20 @@ fn a_solver_serves_one_body_after_another() {
         let v = vec![[0.0; 3]; mesh.nodes.len()];
         let history = History::start(mesh.nodes.clone(), v.clone(), 0.005);
         let predicted = Bdf::One.predict(0.005, &history);
-        let momentum =
-            Momentum { elements: &elements, parameters, step: Some(&predicted), fixed: &[] };
-        let floor =
-            |node| VertexContact { node, normal: [0.0, 0.0, 1.0], offset: -0.05, friction: 0.5 };
+        let momentum = Momentum {
+            elements: &elements,
+            parameters,
+            step: Some(&predicted),
+            fixed: &[],
+            penalty: None,
+        };
+        let floor = |node| VertexContact {
+            node,
+            normal: [0.0, 0.0, 1.0],
+            offset: -0.05,
+            friction: 0.5,
+            ..VertexContact::default()
+        };
         let contacts: Vec<VertexContact> = mesh.surface_nodes().into_iter().map(floor).collect();
         let [first, second] = [&mut shared, &mut CondensedContact::default()].map(|solver| {
             let mut step = ContactStep::start(v.clone());

@@ -56,7 +56,8 @@ fn fly(
     let mut newton = Newton::default();
     for _ in 0..steps {
         let predicted = bdf.predict(time_step, history);
-        let momentum = Momentum { elements, parameters, step: Some(&predicted), fixed };
+        let momentum =
+            Momentum { elements, parameters, step: Some(&predicted), fixed, penalty: None };
         let mut v = history.v.clone();
         let report = newton.solve(&momentum, &mut v);
         assert_eq!(report.status, Status::Solved, "{report:?}");
@@ -168,8 +169,13 @@ fn a_puck_on_an_incline_comes_to_rest_and_stays() {
     };
     let gravity = flat(&settings["gravity"]).try_into().unwrap();
     let parameters = SolidParameters { material, density: of("density"), gravity };
-    let floor =
-        |node: usize| VertexContact { node, normal: [0.0, 0.0, 1.0], offset: -0.05, friction: 0.4 };
+    let floor = |node: usize| VertexContact {
+        node,
+        normal: [0.0, 0.0, 1.0],
+        offset: -0.05,
+        friction: 0.4,
+        ..VertexContact::default()
+    };
     let contacts: Vec<VertexContact> = mesh.surface_nodes().into_iter().map(floor).collect();
     let runs = file["runs"].as_array().unwrap();
     let expected = &runs.iter().find(|run| run["method"] == "exact").unwrap()["at"];
@@ -180,8 +186,13 @@ fn a_puck_on_an_incline_comes_to_rest_and_stays() {
     // 500 steps where all cases are asked for.
     for number in 1..=count(500, 0.3) {
         let predicted = Bdf::One.predict(0.005, &history);
-        let momentum =
-            Momentum { elements: &elements, parameters, step: Some(&predicted), fixed: &[] };
+        let momentum = Momentum {
+            elements: &elements,
+            parameters,
+            step: Some(&predicted),
+            fixed: &[],
+            penalty: None,
+        };
         solver.solve(&momentum, &contacts, &mut step);
         assert_eq!(
             step.report.status,
