@@ -60,6 +60,11 @@ impl<T: Real> SolidMaterial<T> {
         Ok(())
     }
 
+    /// Young's modulus at rest (Pa).
+    pub fn youngs_modulus(&self) -> T {
+        self.lame_mu * (self.poisson_ratio() + 1.0) * 2.0
+    }
+
     /// Poisson's ratio at rest.
     pub fn poisson_ratio(&self) -> T {
         self.lame_lambda / ((self.lame_lambda + self.lame_mu) * 2.0)

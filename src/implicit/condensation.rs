@@ -23,7 +23,8 @@ impl Condensation {
         let kept = self.symbolic.kept_nodes();
         let holds = needed.iter().all(|node| kept.binary_search(node).is_ok());
         // Vertices that once touched and no more make all dearer.
-        let is_lean = kept.len() <= needed.len() + needed.len() / 2 + 4;
+        let most = if needed.is_empty() { 0 } else { needed.len() + needed.len() / 2 + 4 };
+        let is_lean = kept.len() <= most;
         if self.known != *pattern || !holds || !is_lean {
             self.symbolic = Symbolic::new(pattern, needed);
             self.known.clone_from(pattern);

@@ -26,7 +26,7 @@ pub use condensed_contact::{CondensedContact, ContactStep};
 pub use momentum::{Momentum, SolidParameters};
 pub use newton::{Newton, NewtonSettings};
 pub use penalty::Penalty;
-pub use step_derivative::{StepChange, StepDerivative};
+pub use step_derivative::{DerivativeMemory, StepChange, StepDerivative};
 pub use step_solver::StepSolver;
 pub use vertex_contact::VertexContact;
 pub use vertex_law::VertexLaw;

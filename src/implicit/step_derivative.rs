@@ -58,6 +58,40 @@ impl StepChange {
             damping: vec![0.0; contacts],
         }
     }
+
+    /// The product of a change and adjoints: what the change makes of what they are adjoints of.
+    pub fn dot(&self, other: &StepChange) -> f64 {
+        let nodes = |x: &[[f64; 3]], y: &[[f64; 3]]| dot(x.as_flattened(), y.as_flattened());
+        let (own, others) = (&self.parameters, &other.parameters);
+        let material = |p: &SolidMaterial<f64>| [p.lame_lambda, p.lame_mu, p.viscosity];
+        nodes(&self.x, &other.x)
+            + nodes(&self.v, &other.v)
+            + nodes(&self.x_old, &other.x_old)
+            + nodes(&self.v_old, &other.v_old)
+            + dot(&material(&own.material), &material(&others.material))
+            + own.density * others.density
+            + dot(&own.gravity, &others.gravity)
+            + dot(&self.friction, &other.friction)
+            + dot(&self.stiffness, &other.stiffness)
+            + dot(&self.damping, &other.damping)
+    }
+
+    /// Adds those of what all steps have: parameters and contacts.
+    pub fn add_numbers(&mut self, other: &StepChange) {
+        let (own, others) = (&mut self.parameters, &other.parameters);
+        own.material.lame_lambda += others.material.lame_lambda;
+        own.material.lame_mu += others.material.lame_mu;
+        own.material.viscosity += others.material.viscosity;
+        own.density += others.density;
+        (0..3).for_each(|k| own.gravity[k] += others.gravity[k]);
+        for (own, other) in [
+            (&mut self.friction, &other.friction),
+            (&mut self.stiffness, &other.stiffness),
+            (&mut self.damping, &other.damping),
+        ] {
+            own.iter_mut().zip(other).for_each(|(own, other)| *own += other);
+        }
+    }
 }
 
 /// A step at its solution, factorised.
@@ -66,6 +100,12 @@ pub struct StepDerivative<'a> {
     bdf: Bdf,
     contacts: &'a [VertexContact],
     step: &'a ContactStep,
+    memory: DerivativeMemory,
+}
+
+/// What a derivative is made in. Handed on from step to step, it decides no order twice.
+#[derive(Default)]
+pub struct DerivativeMemory {
     condensation: Condensation,
     posed: Posed,
     factor: ContactFactor<f64>,
@@ -84,35 +124,36 @@ impl<'a> StepDerivative<'a> {
         contacts: &'a [VertexContact],
         step: &'a ContactStep,
     ) -> Option<Self> {
+        Self::with(DerivativeMemory::default(), momentum, bdf, contacts, step)
+    }
+
+    /// The same in the memory of [another one](Self::into_memory).
+    pub fn with(
+        memory: DerivativeMemory,
+        momentum: Momentum<'a, f64>,
+        bdf: Bdf,
+        contacts: &'a [VertexContact],
+        step: &'a ContactStep,
+    ) -> Option<Self> {
         let nodes = momentum.elements.node_count();
         let penalty = Penalty { law: step.law, contacts };
         let momentum = Momentum { penalty: step.law.is_penalty().then_some(penalty), ..momentum };
         if step.position.len() != nodes || step.impulses.len() != contacts.len() {
             return None;
         }
-        let mut derivative = StepDerivative {
-            momentum,
-            bdf,
-            contacts,
-            step,
-            condensation: Condensation::default(),
-            posed: Posed::default(),
-            factor: ContactFactor::default(),
-            skew: None,
-            stiffness: BlockMatrix::default(),
-            perturbation: Perturbation::default(),
-        };
+        let mut derivative = StepDerivative { momentum, bdf, contacts, step, memory };
+        derivative.memory.skew = None;
         // Penalties are forces, and no vertex is kept for them.
         let active = if step.law.is_penalty() { &[][..] } else { &step.active[..] };
         let mut needed: Vec<usize> = active.iter().map(|&k| contacts[k].node).collect();
         needed.sort_unstable();
         needed.dedup();
-        derivative.condensation.keep(&momentum, &needed);
+        derivative.memory.condensation.keep(&momentum, &needed);
         let (u, x) = (&step.velocity, &step.position);
-        if !derivative.condensation.factor(&momentum, u, x, false) {
+        if !derivative.memory.condensation.factor(&momentum, u, x, false) {
             return None;
         }
-        let stiffness = &mut derivative.stiffness;
+        let stiffness = &mut derivative.memory.stiffness;
         stiffness.start(momentum.elements.pattern());
         let weights = [momentum.rate(), 0.0];
         let material = &momentum.parameters.material;
@@ -121,9 +162,15 @@ impl<'a> StepDerivative<'a> {
         (needed.is_empty() || derivative.factor_contact()).then_some(derivative)
     }
 
+    /// The memory, for the derivative of another step.
+    pub fn into_memory(self) -> DerivativeMemory {
+        self.memory
+    }
+
     /// The contact problem of which the step is the solution, and its conditions there.
     fn factor_contact(&mut self) -> bool {
-        let Self { momentum, contacts, step, condensation, posed, factor, .. } = self;
+        let Self { momentum, contacts, step, memory, .. } = self;
+        let DerivativeMemory { condensation, posed, factor, .. } = memory;
         let mut velocity = Vec::new();
         condensation.gather(&step.velocity, &mut velocity);
         let n = velocity.len();
@@ -144,7 +191,7 @@ impl<'a> StepDerivative<'a> {
 
     /// 1 + H L^-1 S_k L^-T
     fn factor_skew(&mut self, n: usize) -> bool {
-        let (s, l) = (self.condensation.condensed(), &self.condensation.mass_factor);
+        let (s, l) = (self.memory.condensation.condensed(), &self.memory.condensation.mass_factor);
         // L^-1 S_k by columns of S_k, then (L^-1 (L^-1 S_k)')' = L^-1 S_k L^-T, which is skew.
         let mut columns: Vec<f64> =
             (0..n * n).map(|k| 0.5 * (s[k % n * n + k / n] - s[k])).collect();
@@ -154,14 +201,14 @@ impl<'a> StepDerivative<'a> {
             columns = (0..n * n).map(|k| columns[k % n * n + k / n]).collect();
         }
         // After two transpositions these are the columns of the product again; H acts on them by rows.
-        let node = &self.posed.node;
-        self.perturbation.fit(node, n, 0);
-        self.perturbation.x = (0..n * n).map(|k| columns[k % n * n + k / n]).collect();
-        self.factor.response.respond(node, &mut self.perturbation);
-        (0..n).for_each(|k| self.perturbation.x[k * (n + 1)] += 1.0);
+        let node = &self.memory.posed.node;
+        self.memory.perturbation.fit(node, n, 0);
+        self.memory.perturbation.x = (0..n * n).map(|k| columns[k % n * n + k / n]).collect();
+        self.memory.factor.response.respond(node, &mut self.memory.perturbation);
+        (0..n).for_each(|k| self.memory.perturbation.x[k * (n + 1)] += 1.0);
         let mut lu = Lu::default();
-        let regular = lu.factor(&self.perturbation.x, n);
-        self.skew = Some(lu);
+        let regular = lu.factor(&self.memory.perturbation.x, n);
+        self.memory.skew = Some(lu);
         regular
     }
 
@@ -175,28 +222,31 @@ impl<'a> StepDerivative<'a> {
         };
         let (x, v) = (combine(&change.x, &change.x_old), combine(&change.v, &change.v_old));
         let mut b = self.imbalance(&x, &v, change);
-        self.condensation.forward(false, &mut b);
-        if !self.condensation.kept().is_empty() {
-            let (node, rate) = (&self.posed.node, self.momentum.rate());
-            self.perturbation.fit(node, 1, 0);
-            self.condensation.gather(&b, &mut self.perturbation.x);
-            let (l, n) = (&self.condensation.mass_factor, self.perturbation.x.len());
-            solve_lower(l, n, &mut self.perturbation.x);
-            self.perturbation.limits.extend(self.step.active.iter().map(|&k| change.friction[k]));
-            for (offset, &k) in self.perturbation.offsets.iter_mut().zip(&self.step.active) {
+        self.memory.condensation.forward(false, &mut b);
+        if !self.memory.condensation.kept().is_empty() {
+            let (node, rate) = (&self.memory.posed.node, self.momentum.rate());
+            self.memory.perturbation.fit(node, 1, 0);
+            self.memory.condensation.gather(&b, &mut self.memory.perturbation.x);
+            let (l, n) = (&self.memory.condensation.mass_factor, self.memory.perturbation.x.len());
+            solve_lower(l, n, &mut self.memory.perturbation.x);
+            self.memory
+                .perturbation
+                .limits
+                .extend(self.step.active.iter().map(|&k| change.friction[k]));
+            for (offset, &k) in self.memory.perturbation.offsets.iter_mut().zip(&self.step.active) {
                 let contact = &self.contacts[k];
                 *offset = dot(&contact.normal, &x[contact.node]) / rate
                     + self.step.compliance_slope(k, contact, rate) * change.stiffness[k];
             }
-            self.factor.response.respond(node, &mut self.perturbation);
-            let own = &mut self.perturbation.x;
-            if let Some(skew) = &mut self.skew {
+            self.memory.factor.response.respond(node, &mut self.memory.perturbation);
+            let own = &mut self.memory.perturbation.x;
+            if let Some(skew) = &mut self.memory.skew {
                 skew.solve_rows(1, own);
             }
             solve_lower_transpose(l, n, own);
-            self.condensation.scatter(own, &mut b);
+            self.memory.condensation.scatter(own, &mut b);
         }
-        self.condensation.backward(false, &mut b);
+        self.memory.condensation.backward(false, &mut b);
         let rate = self.momentum.rate();
         let moved = |(x, v): (&[f64; 3], &[f64; 3])| [0, 1, 2].map(|k| x[k] + rate * v[k]);
         let position = x.iter().zip(&b).map(moved).collect();
@@ -228,7 +278,7 @@ impl<'a> StepDerivative<'a> {
         }
         elements.add_mass_product(parameters.density, v, &mut b);
         let negative: Vec<[f64; 3]> = x.iter().map(|x| x.map(|x| -x)).collect();
-        self.stiffness.add_product(elements.pattern(), &negative, &mut b);
+        self.memory.stiffness.add_product(elements.pattern(), &negative, &mut b);
         self.hold_fixed(&mut b);
         b
     }
@@ -274,21 +324,25 @@ impl<'a> StepDerivative<'a> {
         let mut adjoint = StepChange::none(w.len(), self.contacts.len());
         // Of x̄, which moves x+ as it is.
         let mut places = x.to_vec();
-        self.condensation.forward(true, &mut w);
-        if !self.condensation.kept().is_empty() {
-            let node = &self.posed.node;
-            self.perturbation.fit_whole(node, 1);
-            self.condensation.gather(&w, &mut self.perturbation.x);
-            let (l, n) = (&self.condensation.mass_factor, self.perturbation.x.len());
-            solve_lower(l, n, &mut self.perturbation.x);
-            if let Some(skew) = &mut self.skew {
-                skew.solve_transpose_rows(1, &mut self.perturbation.x);
+        self.memory.condensation.forward(true, &mut w);
+        if !self.memory.condensation.kept().is_empty() {
+            let node = &self.memory.posed.node;
+            self.memory.perturbation.fit_whole(node, 1);
+            self.memory.condensation.gather(&w, &mut self.memory.perturbation.x);
+            let (l, n) = (&self.memory.condensation.mass_factor, self.memory.perturbation.x.len());
+            solve_lower(l, n, &mut self.memory.perturbation.x);
+            if let Some(skew) = &mut self.memory.skew {
+                skew.solve_transpose_rows(1, &mut self.memory.perturbation.x);
             }
             let none = vec![0.0; node.rows.rows()];
-            self.factor.response.respond_transpose(node, &none, &mut self.perturbation);
-            let Perturbation { x: own, offsets, limits, .. } = &mut self.perturbation;
+            self.memory.factor.response.respond_transpose(
+                node,
+                &none,
+                &mut self.memory.perturbation,
+            );
+            let Perturbation { x: own, offsets, limits, .. } = &mut self.memory.perturbation;
             solve_lower_transpose(l, n, own);
-            self.condensation.scatter(own, &mut w);
+            self.memory.condensation.scatter(own, &mut w);
             for (&k, (offset, limit)) in
                 self.step.active.iter().zip(offsets.iter().zip(limits.iter()))
             {
@@ -298,10 +352,10 @@ impl<'a> StepDerivative<'a> {
                 adjoint.stiffness[k] = self.step.compliance_slope(k, contact, rate) * offset;
             }
         }
-        self.condensation.backward(true, &mut w);
+        self.memory.condensation.backward(true, &mut w);
         self.hold_fixed(&mut w);
         let negative: Vec<[f64; 3]> = w.iter().map(|w| w.map(|w| -w)).collect();
-        self.stiffness.add_transpose_product(elements.pattern(), &negative, &mut places);
+        self.memory.stiffness.add_transpose_product(elements.pattern(), &negative, &mut places);
         let mut velocities = vec![[0.0; 3]; w.len()];
         elements.add_mass_product(parameters.density, &w, &mut velocities);
         let [now, before] = self.bdf.weights();

@@ -3,10 +3,16 @@
 //!
 //! Soft bodies touch half-spaces, not each other or rigid bodies: a scene has one sort or the other.
 
+mod soft_parameter;
 mod soft_rollout;
 mod soft_scene;
+mod soft_sensitivity;
+mod soft_start;
 mod unstructured_grid;
 
+pub use soft_parameter::{SoftNumber, SoftParameter};
 pub use soft_rollout::{SoftRollout, SoftState, SoftStepReport};
-pub use soft_scene::{Marker, SoftBody, SoftGround, SoftScene};
+pub use soft_scene::{Marker, SoftBody, SoftContact, SoftGround, SoftScene};
+pub use soft_sensitivity::{NoDerivative, SoftRecord, SoftTangents, SolvedSoftStep, Weigh};
+pub use soft_start::SoftStart;
 pub use unstructured_grid::{collection, unstructured_grid};

@@ -1,8 +1,9 @@
 //! Simulation of a scene of soft bodies, step by step.
 
 use super::soft_scene::{SoftBody, SoftScene};
+use super::soft_sensitivity::SolvedSoftStep;
 use crate::argmin::{Mode, Report};
-use crate::implicit::{Bdf, CondensedContact, ContactStep, History, Momentum};
+use crate::implicit::{Bdf, ContactStep, History, Momentum, StepSolver};
 
 /// Where the nodes of a body are, and what it is in contact with.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,7 +54,7 @@ pub struct SoftRollout<'a> {
 struct Moving {
     history: History<f64>,
     step: ContactStep,
-    solver: CondensedContact,
+    solver: StepSolver,
 }
 
 impl<'a> SoftRollout<'a> {
@@ -61,11 +62,11 @@ impl<'a> SoftRollout<'a> {
     /// do before (`Geilinger20` 3.1) is wrong by what they are accelerated.
     pub fn new(scene: &'a SoftScene) -> Self {
         let moving = |body: &SoftBody| {
-            let mut solver = CondensedContact::default();
+            let mut solver = StepSolver::default();
             solver.settings = scene.newton;
             let SoftBody { position, velocity, .. } = body;
             let history = History::start(position.clone(), velocity.clone(), scene.time_step);
-            Moving { history, step: ContactStep::start(velocity.clone()), solver }
+            Moving { history, step: ContactStep::start_by(scene.law, velocity.clone()), solver }
         };
         let state = |body: &SoftBody| SoftState {
             position: body.position.clone(),
@@ -87,11 +88,16 @@ impl<'a> SoftRollout<'a> {
 
     /// A step of all bodies.
     pub fn step(&mut self) -> SoftStepReport {
+        self.step_observed(&mut |_| ())
+    }
+
+    /// The same; `observe` sees each body's step as it was solved.
+    pub fn step_observed(&mut self, observe: &mut dyn FnMut(SolvedSoftStep)) -> SoftStepReport {
         let mut report = SoftStepReport::default();
         let bdf = if self.started { self.scene.bdf } else { Bdf::One };
         self.started = true;
         let all = self.scene.bodies.iter().zip(&mut self.bodies).zip(&mut self.states);
-        for ((body, moving), state) in all {
+        for (number, ((body, moving), state)) in all.enumerate() {
             let Moving { history, step, solver } = moving;
             let predicted = bdf.predict(self.scene.time_step, history);
             let momentum = Momentum {
@@ -102,6 +108,8 @@ impl<'a> SoftRollout<'a> {
                 penalty: None,
             };
             solver.solve(&momentum, &body.contacts, step);
+            let contacts = &body.contacts;
+            observe(SolvedSoftStep { body: number, momentum, bdf, contacts, step });
             report.unsolved += usize::from(!step.report.status.is_solved());
             report.take_worse(&step.report);
             report.sticking += step.modes.iter().filter(|&&mode| mode == Mode::Stick).count();

@@ -1,7 +1,8 @@
 //! Soft bodies, where they start, and what they touch.
 
+use super::soft_start::SoftStart;
 use crate::fem::Elements;
-use crate::implicit::{Bdf, NewtonSettings, SolidParameters, VertexContact};
+use crate::implicit::{Bdf, NewtonSettings, SolidParameters, VertexContact, VertexLaw};
 use crate::model::TetrahedralMesh;
 
 /// A scene of soft bodies.
@@ -13,6 +14,8 @@ pub struct SoftScene {
     pub time_step: f64,
     /// The formula of the steps.
     pub bdf: Bdf,
+    /// By which law vertices touch.
+    pub law: VertexLaw,
     /// When a step counts as solved.
     pub newton: NewtonSettings,
     /// The half-spaces.
@@ -34,6 +37,19 @@ pub struct SoftGround {
     pub offset: f64,
 }
 
+/// What the surface of a body and a half-space are to each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SoftContact {
+    /// The coefficient of friction.
+    pub friction: f64,
+    /// kn, of penalties: of each vertex (N/m), or by area (N/m³).
+    pub stiffness: f64,
+    /// kd, of penalties: of each vertex (N s/m), or by area (N s/m³).
+    pub damping: f64,
+    /// Whether stiffness and damping are by area.
+    pub by_area: bool,
+}
+
 /// A soft body.
 #[derive(Clone, Debug)]
 pub struct SoftBody {
@@ -45,8 +61,18 @@ pub struct SoftBody {
     pub elements: Elements,
     /// Material, density and gravity.
     pub parameters: SolidParameters<f64>,
+    /// The nodes of its surface, ascending.
+    pub surface: Vec<usize>,
+    /// The area each of them stands for (m²): a third of that of its triangles.
+    pub areas: Vec<f64>,
+    /// The radius of its vertices (m).
+    pub radius: f64,
+    /// What it is to each half-space.
+    pub touching: Vec<SoftContact>,
     /// The vertices of the surface with each half-space, by node and in the order of the half-spaces.
     pub contacts: Vec<VertexContact>,
+    /// How it starts.
+    pub start: SoftStart,
     /// Where the nodes start (m).
     pub position: Vec<[f64; 3]>,
     /// How they start (m/s).
@@ -65,6 +91,66 @@ pub struct Marker {
 }
 
 impl SoftBody {
+    /// A body that touches nothing.
+    pub fn new(
+        name: &str,
+        mesh: TetrahedralMesh,
+        elements: Elements,
+        parameters: SolidParameters<f64>,
+        start: SoftStart,
+    ) -> Self {
+        let surface = mesh.surface_nodes();
+        let mut areas = vec![0.0; mesh.nodes.len()];
+        for triangle in mesh.surface() {
+            let [o, p, q] = triangle.map(|node| mesh.nodes[node]);
+            let edge = |x: [f64; 3]| [0, 1, 2].map(|k| x[k] - o[k]);
+            let (p, q) = (edge(p), edge(q));
+            let part = |i: usize, j: usize| p[i] * q[j] - p[j] * q[i];
+            let twice = part(1, 2).hypot(part(2, 0)).hypot(part(0, 1));
+            triangle.iter().for_each(|&node| areas[node] += twice / 6.0);
+        }
+        let [position, velocity] = start.place(&mesh.nodes);
+        SoftBody {
+            name: name.to_string(),
+            areas: surface.iter().map(|&node| areas[node]).collect(),
+            mesh,
+            elements,
+            parameters,
+            surface,
+            radius: 0.0,
+            touching: Vec::new(),
+            contacts: Vec::new(),
+            start,
+            position,
+            velocity,
+            markers: Vec::new(),
+        }
+    }
+
+    /// Starts it otherwise.
+    pub fn start_at(&mut self, start: SoftStart) {
+        self.start = start;
+        [self.position, self.velocity] = start.place(&self.mesh.nodes);
+    }
+
+    /// Makes the contacts anew from what the body is to each half-space.
+    pub fn touch(&mut self, grounds: &[SoftGround]) {
+        self.contacts.clear();
+        for (&node, area) in self.surface.iter().zip(&self.areas) {
+            for (ground, own) in grounds.iter().zip(&self.touching) {
+                let share = own.share(*area);
+                self.contacts.push(VertexContact {
+                    node,
+                    normal: ground.normal,
+                    offset: ground.offset + self.radius,
+                    friction: own.friction,
+                    stiffness: own.stiffness * share,
+                    damping: own.damping * share,
+                });
+            }
+        }
+    }
+
     /// kg
     pub fn mass(&self) -> f64 {
         self.parameters.density * self.elements.unit_weight().iter().sum::<f64>()
@@ -73,12 +159,26 @@ impl SoftBody {
     /// The mean of what stands at the nodes, weighted by the mass they stand for: of places the centre of mass, of
     /// velocities its velocity.
     pub fn mean(&self, x: &[[f64; 3]]) -> [f64; 3] {
-        let weights = self.elements.unit_weight();
-        let volume: f64 = weights.iter().sum();
-        let sum = x
-            .iter()
-            .zip(weights)
-            .fold([0.0; 3], |sum: [f64; 3], (x, weight)| [0, 1, 2].map(|k| sum[k] + x[k] * weight));
-        sum.map(|sum| sum / volume)
+        mean(self.elements.unit_weight(), x)
     }
+
+    /// The mean over the surface, weighted by area.
+    pub fn surface_mean(&self, x: &[[f64; 3]]) -> [f64; 3] {
+        let own: Vec<[f64; 3]> = self.surface.iter().map(|&node| x[node]).collect();
+        mean(&self.areas, &own)
+    }
+}
+
+impl SoftContact {
+    /// What a vertex has of stiffness and damping, which stands for an `area` (m²).
+    pub fn share(&self, area: f64) -> f64 {
+        if self.by_area { area } else { 1.0 }
+    }
+}
+
+fn mean(weights: &[f64], x: &[[f64; 3]]) -> [f64; 3] {
+    let total: f64 = weights.iter().sum();
+    let add =
+        |sum: [f64; 3], (x, weight): (&[f64; 3], &f64)| [0, 1, 2].map(|k| sum[k] + x[k] * weight);
+    x.iter().zip(weights).fold([0.0; 3], add).map(|sum| sum / total)
 }

@@ -5,6 +5,7 @@ mod meshes;
 mod motion;
 mod numbers;
 mod scenes;
+mod sensitivities;
 mod sparse;
 mod statics;
 mod steps;

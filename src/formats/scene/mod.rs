@@ -7,6 +7,7 @@ mod equality;
 mod joint;
 mod shape;
 mod soft;
+mod soft_contact;
 mod toml_values;
 mod write;
 

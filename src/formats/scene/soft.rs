@@ -1,17 +1,18 @@
 //! Scenes of soft bodies: `[[soft]]`, `[[half_space]]`, `[[contact]]` and `[simulation]` of a scene file.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 
-use nalgebra::{Quaternion, UnitQuaternion, Vector3};
+use nalgebra::Vector3;
 
+use super::soft_contact::SoftContacts;
 use super::{Taken, read_name};
 use crate::Error;
 use crate::fem::{Elements, SolidMaterial};
 use crate::formats::reach;
-use crate::implicit::{Bdf, NewtonSettings, SolidParameters, VertexContact};
+use crate::implicit::{Bdf, NewtonSettings, SolidParameters, VertexContact, VertexLaw};
 use crate::model::{CellSplit, TetrahedralMesh};
-use crate::soft::{Marker, SoftBody, SoftGround, SoftScene};
+use crate::soft::{Marker, SoftBody, SoftGround, SoftScene, SoftStart};
 use crate::state::unit_quaternion;
 use crate::table::{self, Table};
 
@@ -91,24 +92,19 @@ fn read(root: &Table, name: &str) -> Result<SoftScene, Error> {
         let body = read_body(table, gravity, &mut names, &mut scene.warnings)?;
         scene.bodies.push(body);
     }
-    let friction = read_contacts(root, &scene)?;
+    let contacts = SoftContacts::read(root, &scene)?;
+    let grounds = &scene.grounds;
     for (body, table) in scene.bodies.iter_mut().zip(&bodies) {
-        let radius = table.number("radius")?.unwrap_or(0.0);
-        table.demand("radius", radius >= 0.0, "must not be negative", radius, "m")?;
-        for node in body.mesh.surface_nodes() {
-            for ground in &scene.grounds {
-                let pair = format!("{}-{}", ground.name, body.name);
-                body.contacts.push(VertexContact {
-                    node,
-                    normal: ground.normal,
-                    offset: ground.offset + radius,
-                    friction: friction.of(root, &pair)?,
-                });
-            }
+        body.radius = table.number("radius")?.unwrap_or(0.0);
+        table.demand("radius", body.radius >= 0.0, "must not be negative", body.radius, "m")?;
+        for ground in grounds {
+            body.touching.push(contacts.of(root, &format!("{}-{}", ground.name, body.name))?);
         }
+        body.touch(grounds);
         let depth = |contact: &VertexContact| -contact.gap(&body.position[contact.node]);
         let deepest = body.contacts.iter().map(depth).fold(0.0, f64::max);
-        if deepest > TOUCHES {
+        // Penalties are pressed in where they carry.
+        if deepest > TOUCHES && scene.law == VertexLaw::Coupled {
             let message = format!(
                 "starts {deepest:e} m inside a half-space, and is pushed out in one step: move it up"
             );
@@ -132,9 +128,13 @@ fn read_settings(root: &Table, scene: &mut SoftScene) -> Result<(), Error> {
             return Err(table.error("integrator", message));
         }
     };
-    if let Some(solver) = table.string("solver")?.filter(|&solver| solver != "coupled") {
-        let message = format!("must be \"coupled\" of soft bodies so far, found {solver:?}");
-        return Err(table.error("solver", message));
+    if let Some(solver) = table.string("solver")? {
+        let found = VertexLaw::ALL.into_iter().find(|law| law.name() == solver);
+        scene.law = found.ok_or_else(|| {
+            let names = VertexLaw::ALL.map(|law| format!("\"{}\"", law.name())).join(", ");
+            table
+                .error("solver", format!("must be one of {names} of soft bodies, found {solver:?}"))
+        })?;
     }
     let mut newton = NewtonSettings::default();
     newton.accepted = table.number("tolerance")?.unwrap_or(newton.accepted);
@@ -154,57 +154,6 @@ fn read_ground(table: &mut Table, names: &mut Taken) -> Result<SoftGround, Error
     table.demand("normal", usable, "must have a direction", length, "long")?;
     let offset = table.number("offset")?.unwrap_or(0.0);
     Ok(SoftGround { name, normal: (normal / length).into(), offset })
-}
-
-/// The coefficients of friction.
-struct Frictions {
-    all: Option<f64>,
-    pairs: HashMap<String, f64>,
-}
-
-impl Frictions {
-    fn of(&self, root: &Table, pair: &str) -> Result<f64, Error> {
-        let found = self.pairs.get(pair).copied().or(self.all);
-        found.ok_or_else(|| {
-            let message = format!(
-                "is missing for {pair}: write [[contact]] with pair = \"{pair}\" and mu, or one for all without pair"
-            );
-            root.error("contact", message)
-        })
-    }
-}
-
-fn read_contacts(root: &Table, scene: &SoftScene) -> Result<Frictions, Error> {
-    let known: HashSet<String> = { scene.grounds.iter() }
-        .flat_map(|ground| scene.bodies.iter().map(|b| format!("{}-{}", ground.name, b.name)))
-        .collect();
-    let mut frictions = Frictions { all: None, pairs: HashMap::new() };
-    for mut table in root.tables("contact")? {
-        table.only(&["pair", "mu"])?;
-        let pair = table.string("pair")?;
-        if let Some(pair) = pair {
-            if !known.contains(pair) {
-                let mut pairs: Vec<&str> = known.iter().map(String::as_str).collect();
-                pairs.sort_unstable();
-                let message = match pairs.is_empty() {
-                    true => format!("there is no {pair:?}: the scene has no half-space"),
-                    false => format!("must be one of {}, found {pair:?}", pairs.join(", ")),
-                };
-                return Err(table.error("pair", message));
-            }
-            table.path = format!("contact.{pair}");
-        }
-        let mu = table.required("mu", table.number("mu")?)?;
-        table.demand("mu", mu >= 0.0, "must not be negative", mu, "")?;
-        let again = match pair {
-            Some(pair) => frictions.pairs.insert(pair.to_string(), mu).is_some(),
-            None => frictions.all.replace(mu).is_some(),
-        };
-        if again {
-            return Err(table.error("pair", "is given twice, or missing in two [[contact]]"));
-        }
-    }
-    Ok(frictions)
 }
 
 fn read_body(
@@ -244,18 +193,17 @@ fn read_body(
         let message = format!("must be a unit quaternion w, x, y, z, found one of length {norm}");
         table.error("orientation", message)
     })?;
-    let turn = UnitQuaternion::new_unchecked(Quaternion::new(w, x, y, z));
-    let vector = |field: &str| Ok(Vector3::from(table.numbers(field)?.unwrap_or([0.0; 3])));
-    let (place, speed, spin) =
-        (vector("position")?, vector("velocity")?, vector("angular_velocity")?);
+    let vector = |field: &str| Ok(table.numbers(field)?.unwrap_or([0.0; 3]));
     // Of rigid motion about the origin of the mesh; the angular velocity along the axes of the body, as of rigid ones.
-    let arms: Vec<Vector3<f64>> = mesh.nodes.iter().map(|&x| turn * Vector3::from(x)).collect();
-    let position = arms.iter().map(|arm| (place + arm).into()).collect();
-    let velocity = arms.iter().map(|arm| (speed + (turn * spin).cross(arm)).into()).collect();
+    let start = SoftStart {
+        position: vector("position")?,
+        orientation: [w, x, y, z],
+        velocity: vector("velocity")?,
+        angular_velocity: vector("angular_velocity")?,
+    };
     let markers = read_markers(table, &mesh)?;
     let parameters = SolidParameters { material, density, gravity };
-    let contacts = Vec::new();
-    Ok(SoftBody { name, mesh, elements, parameters, contacts, position, velocity, markers })
+    Ok(SoftBody { markers, ..SoftBody::new(&name, mesh, elements, parameters, start) })
 }
 
 fn read_mesh(table: &Table) -> Result<TetrahedralMesh, Error> {

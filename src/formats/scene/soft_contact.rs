@@ -1,0 +1,88 @@
+//! What soft bodies and half-spaces are to each other: `[[contact]]` of a scene of soft bodies.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::Error;
+use crate::implicit::VertexLaw;
+use crate::soft::{SoftContact, SoftScene};
+use crate::table::Table;
+
+/// What is said of all pairs, and of some.
+pub(super) struct SoftContacts {
+    all: Option<SoftContact>,
+    pairs: HashMap<String, SoftContact>,
+}
+
+impl SoftContacts {
+    /// Reads all `[[contact]]` tables of a scene whose bodies and half-spaces are known.
+    pub fn read(root: &Table, scene: &SoftScene) -> Result<Self, Error> {
+        let known: HashSet<String> = { scene.grounds.iter() }
+            .flat_map(|ground| scene.bodies.iter().map(|b| format!("{}-{}", ground.name, b.name)))
+            .collect();
+        let mut contacts = SoftContacts { all: None, pairs: HashMap::new() };
+        for mut table in root.tables("contact")? {
+            table.only(&["pair", "mu", "stiffness", "damping", "by_area"])?;
+            let pair = table.string("pair")?;
+            if let Some(pair) = pair {
+                if !known.contains(pair) {
+                    let mut pairs: Vec<&str> = known.iter().map(String::as_str).collect();
+                    pairs.sort_unstable();
+                    let message = match pairs.is_empty() {
+                        true => format!("there is no {pair:?}: the scene has no half-space"),
+                        false => format!("must be one of {}, found {pair:?}", pairs.join(", ")),
+                    };
+                    return Err(table.error("pair", message));
+                }
+                table.path = format!("contact.{pair}");
+            }
+            let contact = read_contact(&table, scene.law)?;
+            let again = match pair {
+                Some(pair) => contacts.pairs.insert(pair.to_string(), contact).is_some(),
+                None => contacts.all.replace(contact).is_some(),
+            };
+            if again {
+                return Err(table.error("pair", "is given twice, or missing in two [[contact]]"));
+            }
+        }
+        Ok(contacts)
+    }
+
+    /// Of a pair.
+    pub fn of(&self, root: &Table, pair: &str) -> Result<SoftContact, Error> {
+        let found = self.pairs.get(pair).copied().or(self.all);
+        found.ok_or_else(|| {
+            let message = format!(
+                "is missing for {pair}: write [[contact]] with pair = \"{pair}\" and mu, or one for all without pair"
+            );
+            root.error("contact", message)
+        })
+    }
+}
+
+fn read_contact(table: &Table, law: VertexLaw) -> Result<SoftContact, Error> {
+    let friction = table.required("mu", table.number("mu")?)?;
+    table.demand("mu", friction >= 0.0, "must not be negative", friction, "")?;
+    let by_area = table.boolean("by_area")?.unwrap_or(false);
+    let unit = |own: &str| format!("{own}{}", if by_area { "/m³" } else { "/m" });
+    let mut contact = SoftContact { friction, by_area, ..SoftContact::default() };
+    if law == VertexLaw::Coupled {
+        for field in ["stiffness", "damping", "by_area"] {
+            if table.has(field) {
+                let message = "is of penalties: write solver = \"penalty_linear\", \"penalty_tanh\" or \"hybrid\" in [simulation]";
+                return Err(table.error(field, message));
+            }
+        }
+        return Ok(contact);
+    }
+    contact.stiffness = table.required("stiffness", table.number("stiffness")?)?;
+    let demand = "must be positive";
+    table.demand("stiffness", contact.stiffness > 0.0, demand, contact.stiffness, &unit("N"))?;
+    contact.damping = table.number("damping")?.unwrap_or(0.0);
+    let demand = "must not be negative";
+    table.demand("damping", contact.damping >= 0.0, demand, contact.damping, &unit("N s"))?;
+    if law == VertexLaw::Hybrid && contact.damping > 0.0 {
+        let message = "is of solver = \"penalty_linear\" or \"penalty_tanh\", not of \"hybrid\"";
+        return Err(table.error("damping", message));
+    }
+    Ok(contact)
+}

@@ -1,0 +1,210 @@
+//! The numbers of a scene of soft bodies that one may differentiate in, and their names.
+
+use super::soft_scene::{SoftBody, SoftScene};
+use super::soft_start::SoftStart;
+use crate::ad::Dual;
+use crate::fem::SolidMaterial;
+use crate::implicit::{StepChange, VertexLaw};
+
+/// A number of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SoftParameter {
+    /// Which body.
+    pub body: usize,
+    /// Which of its numbers.
+    pub number: SoftNumber,
+}
+
+/// Which number of a body. What is of a pair is that with a half-space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SoftNumber {
+    /// Young's modulus (Pa), at the same Poisson's ratio.
+    YoungsModulus,
+    /// Poisson's ratio, at the same Young's modulus.
+    PoissonRatio,
+    /// Lamé's first parameter (Pa).
+    LameLambda,
+    /// Lamé's second parameter (Pa).
+    LameMu,
+    /// Pa s
+    Viscosity,
+    /// kg/m³
+    Density,
+    /// Coefficient of friction.
+    Friction(usize),
+    /// N/m, or N/m³ by area.
+    Stiffness(usize),
+    /// N s/m, or N s/m³ by area.
+    Damping(usize),
+    /// A number of the [start](SoftStart::moved).
+    Start(usize),
+}
+
+/// Of the start, which numbers have names: not those of its rotation, which are not added.
+const NAMED_STARTS: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
+
+impl SoftScene {
+    /// All parameters with their names: `ball/lame_mu`, `floor-ball/mu`, `ball/velocity_x`, ..
+    pub fn parameters(&self) -> Vec<(String, SoftParameter)> {
+        use SoftNumber as Number;
+        let mut all = Vec::new();
+        for (body, own) in self.bodies.iter().enumerate() {
+            let mut add = |prefix: &str, name: &str, number| {
+                all.push((format!("{prefix}/{name}"), SoftParameter { body, number }));
+            };
+            for (name, number) in [
+                ("youngs_modulus", Number::YoungsModulus),
+                ("poisson_ratio", Number::PoissonRatio),
+                ("lame_lambda", Number::LameLambda),
+                ("lame_mu", Number::LameMu),
+                ("viscosity", Number::Viscosity),
+                ("density", Number::Density),
+            ] {
+                add(&own.name, name, number);
+            }
+            for (k, ground) in self.grounds.iter().enumerate() {
+                let pair = format!("{}-{}", ground.name, own.name);
+                add(&pair, "mu", Number::Friction(k));
+                if self.law != VertexLaw::Coupled {
+                    add(&pair, "stiffness", Number::Stiffness(k));
+                }
+                if self.law.is_penalty() {
+                    add(&pair, "damping", Number::Damping(k));
+                }
+            }
+            for k in NAMED_STARTS {
+                add(&own.name, &SoftStart::number_name(k), Number::Start(k));
+            }
+        }
+        all
+    }
+
+    /// The parameter of a name.
+    pub fn parameter(&self, name: &str) -> Option<SoftParameter> {
+        self.parameters().into_iter().find(|(own, _)| own == name).map(|(_, parameter)| parameter)
+    }
+
+    /// What a parameter is; of a rotation, which is told from where it is, zero.
+    pub fn value(&self, parameter: SoftParameter) -> f64 {
+        let body = &self.bodies[parameter.body];
+        let SolidMaterial { lame_lambda, lame_mu, viscosity } = body.parameters.material;
+        match parameter.number {
+            SoftNumber::YoungsModulus => body.parameters.material.youngs_modulus(),
+            SoftNumber::PoissonRatio => body.parameters.material.poisson_ratio(),
+            SoftNumber::LameLambda => lame_lambda,
+            SoftNumber::LameMu => lame_mu,
+            SoftNumber::Viscosity => viscosity,
+            SoftNumber::Density => body.parameters.density,
+            SoftNumber::Friction(k) => body.touching[k].friction,
+            SoftNumber::Stiffness(k) => body.touching[k].stiffness,
+            SoftNumber::Damping(k) => body.touching[k].damping,
+            SoftNumber::Start(k) => start_number(&body.start, k),
+        }
+    }
+
+    /// Sets a parameter. Whether the scene is still one is not looked at: see [`check`](Self::check).
+    pub fn set(&mut self, parameter: SoftParameter, value: f64) {
+        let body = &mut self.bodies[parameter.body];
+        let material = &mut body.parameters.material;
+        let of_young = |material: &SolidMaterial<f64>, young, ratio| SolidMaterial {
+            viscosity: material.viscosity,
+            ..SolidMaterial::from_young(young, ratio)
+        };
+        match parameter.number {
+            SoftNumber::YoungsModulus => {
+                *material = of_young(material, value, material.poisson_ratio());
+            }
+            SoftNumber::PoissonRatio => {
+                *material = of_young(material, material.youngs_modulus(), value);
+            }
+            SoftNumber::LameLambda => material.lame_lambda = value,
+            SoftNumber::LameMu => material.lame_mu = value,
+            SoftNumber::Viscosity => material.viscosity = value,
+            SoftNumber::Density => body.parameters.density = value,
+            SoftNumber::Friction(k) => body.touching[k].friction = value,
+            SoftNumber::Stiffness(k) => body.touching[k].stiffness = value,
+            SoftNumber::Damping(k) => body.touching[k].damping = value,
+            SoftNumber::Start(k) => {
+                let mut change = [0.0; SoftStart::NUMBERS];
+                change[k] = value - start_number(&body.start, k);
+                body.start_at(body.start.moved(&change));
+            }
+        }
+        body.touch(&self.grounds);
+    }
+
+    /// # Errors
+    /// If a parameter is not that of a body: says which, and what it must be.
+    pub fn check(&self) -> Result<(), String> {
+        for (name, parameter) in self.parameters() {
+            let value = self.value(parameter);
+            let sound = match parameter.number {
+                SoftNumber::YoungsModulus | SoftNumber::LameMu | SoftNumber::Density => value > 0.0,
+                SoftNumber::PoissonRatio => (0.0..0.5).contains(&value),
+                SoftNumber::Stiffness(_) => value > 0.0 && value.is_finite(),
+                SoftNumber::Start(_) => value.is_finite(),
+                _ => value >= 0.0,
+            };
+            if !(sound && value.is_finite()) {
+                return Err(format!("{name} = {value} is not that of a soft body"));
+            }
+        }
+        Ok(())
+    }
+
+    /// How all that a motion is made of changes with a parameter: where it starts, and what all steps have of material and
+    /// contacts.
+    pub fn direction(&self, parameter: SoftParameter) -> StepChange {
+        let body = &self.bodies[parameter.body];
+        let mut change = StepChange::none(body.position.len(), body.contacts.len());
+        let material = &mut change.parameters.material;
+        let own = body.parameters.material;
+        match parameter.number {
+            SoftNumber::YoungsModulus => *material = slope(&own, [1.0, 0.0]),
+            SoftNumber::PoissonRatio => *material = slope(&own, [0.0, 1.0]),
+            SoftNumber::LameLambda => material.lame_lambda = 1.0,
+            SoftNumber::LameMu => material.lame_mu = 1.0,
+            SoftNumber::Viscosity => material.viscosity = 1.0,
+            SoftNumber::Density => change.parameters.density = 1.0,
+            SoftNumber::Friction(k) => body.shares(k, false, &mut change.friction),
+            SoftNumber::Stiffness(k) => body.shares(k, true, &mut change.stiffness),
+            SoftNumber::Damping(k) => body.shares(k, true, &mut change.damping),
+            SoftNumber::Start(k) => {
+                [change.x, change.v] = body.start.slope(&body.mesh.nodes, k);
+            }
+        }
+        change
+    }
+}
+
+impl SoftBody {
+    /// What each contact with a half-space has of one number.
+    fn shares(&self, ground: usize, by_area: bool, numbers: &mut [f64]) {
+        let own = &self.touching[ground];
+        for (numbers, &area) in numbers.chunks_mut(self.touching.len()).zip(&self.areas) {
+            numbers[ground] = if by_area { own.share(area) } else { 1.0 };
+        }
+    }
+}
+
+/// How Lamé's parameters change with Young's modulus and Poisson's ratio.
+fn slope(material: &SolidMaterial<f64>, along: [f64; 2]) -> SolidMaterial<f64> {
+    type Scalar = Dual<f64, 1>;
+    let young = Scalar::new(material.youngs_modulus(), [along[0]]);
+    let ratio = Scalar::new(material.poisson_ratio(), [along[1]]);
+    let found = SolidMaterial::from_young(young, ratio);
+    SolidMaterial {
+        lame_lambda: found.lame_lambda.tangent[0],
+        lame_mu: found.lame_mu.tangent[0],
+        viscosity: 0.0,
+    }
+}
+
+fn start_number(start: &SoftStart, k: usize) -> f64 {
+    match k / 3 {
+        0 => start.position[k],
+        1 => 0.0,
+        2 => start.velocity[k - 6],
+        _ => start.angular_velocity[k - 9],
+    }
+}

@@ -1,0 +1,232 @@
+//! How a motion of soft bodies changes with parameters: forward, beside the motion, and adjoint, from its record.
+
+use std::fmt;
+
+use super::soft_parameter::SoftParameter;
+use super::soft_rollout::{SoftRollout, SoftState, SoftStepReport};
+use super::soft_scene::SoftScene;
+use crate::implicit::{
+    Bdf, ContactStep, DerivativeMemory, Momentum, Predicted, StepChange, StepDerivative,
+    VertexContact,
+};
+
+/// A step of a body, solved.
+#[derive(Clone, Copy)]
+pub struct SolvedSoftStep<'a> {
+    /// Which body.
+    pub body: usize,
+    /// The momentum that was solved.
+    pub momentum: Momentum<'a, f64>,
+    /// The formula.
+    pub bdf: Bdf,
+    /// What the body touches.
+    pub contacts: &'a [VertexContact],
+    /// The solution.
+    pub step: &'a ContactStep,
+}
+
+/// A motion has no derivative at a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoDerivative {
+    /// Which body.
+    pub body: usize,
+    /// The number of the step, from 1 on.
+    pub step: usize,
+}
+
+impl fmt::Display for NoDerivative {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "step {} of soft body {} was not solved, or its conditions determine no derivative",
+            self.step, self.body
+        )
+    }
+}
+
+impl std::error::Error for NoDerivative {}
+
+/// A motion with its changes along some parameters.
+pub struct SoftTangents<'a> {
+    /// The motion.
+    pub rollout: SoftRollout<'a>,
+    parameters: Vec<SoftParameter>,
+    /// Of each parameter the change of the places and velocities of its body now and a step before.
+    columns: Vec<StepChange>,
+    memories: Vec<DerivativeMemory>,
+    steps: usize,
+}
+
+impl<'a> SoftTangents<'a> {
+    /// At the start of the scene.
+    pub fn new(scene: &'a SoftScene, parameters: &[SoftParameter]) -> Self {
+        SoftTangents {
+            rollout: SoftRollout::new(scene),
+            parameters: parameters.to_vec(),
+            columns: parameters.iter().map(|&parameter| scene.direction(parameter)).collect(),
+            memories: scene.bodies.iter().map(|_| DerivativeMemory::default()).collect(),
+            steps: 0,
+        }
+    }
+
+    /// A step.
+    ///
+    /// # Errors
+    /// If it has no derivative.
+    pub fn step(&mut self) -> Result<SoftStepReport, NoDerivative> {
+        self.steps += 1;
+        let SoftTangents { rollout, parameters, columns, memories, .. } = self;
+        let mut failed = None;
+        let report = rollout.step_observed(&mut |solved| {
+            let own = || parameters.iter().map(move |parameter| parameter.body == solved.body);
+            if failed.is_some() || !own().any(|own| own) {
+                return;
+            }
+            let Some(mut derivative) = solved.derivative(&mut memories[solved.body]) else {
+                failed = Some(solved.body);
+                return;
+            };
+            for (column, _) in columns.iter_mut().zip(own()).filter(|(_, own)| *own) {
+                let [v, x] = derivative.tangent(column);
+                column.x_old = std::mem::replace(&mut column.x, x);
+                column.v_old = std::mem::replace(&mut column.v, v);
+            }
+            memories[solved.body] = derivative.into_memory();
+        });
+        match failed {
+            Some(body) => Err(NoDerivative { body, step: self.steps }),
+            None => Ok(report),
+        }
+    }
+
+    /// The change of the nodes of its body with each parameter: places (m) and velocities (m/s) by the parameter.
+    pub fn columns(&self) -> impl Iterator<Item = (SoftParameter, &[[f64; 3]], &[[f64; 3]])> {
+        let both = self.parameters.iter().zip(&self.columns);
+        both.map(|(parameter, column)| (*parameter, &column.x[..], &column.v[..]))
+    }
+}
+
+impl<'a> SolvedSoftStep<'a> {
+    /// The derivative of the step; none where it was not solved, or its conditions determine none.
+    fn derivative(&self, memory: &mut DerivativeMemory) -> Option<StepDerivative<'a>> {
+        let memory = std::mem::take(memory);
+        let SolvedSoftStep { momentum, bdf, contacts, step, .. } = *self;
+        let solved = step.report.status.is_solved();
+        solved.then(|| StepDerivative::with(memory, momentum, bdf, contacts, step)).flatten()
+    }
+}
+
+/// A motion that was kept whole: 13 numbers a node and step.
+pub struct SoftRecord<'a> {
+    scene: &'a SoftScene,
+    /// Of each step each body.
+    steps: Vec<Vec<Kept>>,
+    /// The states at the start and after each step.
+    pub states: Vec<Vec<SoftState>>,
+    /// How the steps were solved.
+    pub reports: Vec<SoftStepReport>,
+}
+
+struct Kept {
+    bdf: Bdf,
+    predicted: Predicted<f64>,
+    step: ContactStep,
+}
+
+impl SoftScene {
+    /// Keeps a motion.
+    pub fn record(&self, steps: usize) -> SoftRecord<'_> {
+        let mut rollout = SoftRollout::new(self);
+        let mut record = SoftRecord {
+            scene: self,
+            steps: Vec::with_capacity(steps),
+            states: vec![rollout.states().to_vec()],
+            reports: Vec::with_capacity(steps),
+        };
+        for _ in 0..steps {
+            let mut kept = Vec::with_capacity(self.bodies.len());
+            let report = rollout.step_observed(&mut |solved| {
+                kept.push(Kept {
+                    bdf: solved.bdf,
+                    predicted: solved.momentum.step.cloned().unwrap_or_default(),
+                    step: solved.step.clone(),
+                });
+            });
+            record.reports.push(report);
+            record.states.push(rollout.states().to_vec());
+            record.steps.push(kept);
+        }
+        record
+    }
+}
+
+/// What an objective changes by with places and velocities of the nodes of a body after a step: it adds to both.
+pub type Weigh<'a> = dyn FnMut(usize, usize, &mut [[f64; 3]], &mut [[f64; 3]]) + 'a;
+
+impl SoftRecord<'_> {
+    /// The gradient in parameters of an objective of the states, backward in time. `weigh(step, body, x, v)` adds what the
+    /// objective changes by with the state after this many steps, the last first.
+    ///
+    /// # Errors
+    /// If a step has no derivative.
+    pub fn gradient(
+        &self,
+        parameters: &[SoftParameter],
+        weigh: &mut Weigh,
+    ) -> Result<Vec<f64>, NoDerivative> {
+        let mut gradient = vec![0.0; parameters.len()];
+        for body in 0..self.scene.bodies.len() {
+            let own = || parameters.iter().enumerate().filter(|(_, p)| p.body == body);
+            if own().next().is_none() {
+                continue;
+            }
+            let adjoint = self.adjoint(body, weigh)?;
+            for (k, &parameter) in own() {
+                gradient[k] = self.scene.direction(parameter).dot(&adjoint);
+            }
+        }
+        Ok(gradient)
+    }
+
+    /// The adjoint of all that the motion of a body is made of.
+    fn adjoint(&self, body: usize, weigh: &mut Weigh) -> Result<StepChange, NoDerivative> {
+        let own = &self.scene.bodies[body];
+        let (nodes, contacts) = (own.position.len(), &own.contacts);
+        let mut sum = StepChange::none(nodes, contacts.len());
+        let zero = vec![[0.0; 3]; nodes];
+        // Of the state after a step, and of the one before it.
+        let (mut x, mut v) = (zero.clone(), zero.clone());
+        let (mut x_before, mut v_before) = (zero.clone(), zero);
+        let mut memory = DerivativeMemory::default();
+        for (k, kept) in self.steps.iter().enumerate().rev() {
+            weigh(k + 1, body, &mut x, &mut v);
+            let kept = &kept[body];
+            let momentum = Momentum {
+                elements: &own.elements,
+                parameters: own.parameters,
+                step: Some(&kept.predicted),
+                fixed: &[],
+                penalty: None,
+            };
+            let (bdf, step) = (kept.bdf, &kept.step);
+            let solved = SolvedSoftStep { body, momentum, bdf, contacts, step };
+            let derivative = solved.derivative(&mut memory);
+            let mut derivative = derivative.ok_or(NoDerivative { body, step: k + 1 })?;
+            let adjoint = derivative.adjoint(&v, &x);
+            memory = derivative.into_memory();
+            sum.add_numbers(&adjoint);
+            add(&mut x_before, &adjoint.x);
+            add(&mut v_before, &adjoint.v);
+            (x, v) = (x_before, v_before);
+            (x_before, v_before) = (adjoint.x_old, adjoint.v_old);
+        }
+        weigh(0, body, &mut x, &mut v);
+        (sum.x, sum.v) = (x, v);
+        Ok(sum)
+    }
+}
+
+/// y += x
+fn add(y: &mut [[f64; 3]], x: &[[f64; 3]]) {
+    y.as_flattened_mut().iter_mut().zip(x.as_flattened()).for_each(|(y, x)| *y += x);
+}
