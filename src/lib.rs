@@ -221,6 +221,7 @@ pub mod linearize;
 pub mod model;
 #[cfg(feature = "cli")]
 mod npz;
+pub mod optimize;
 mod parallel;
 #[cfg(feature = "python")]
 pub mod python;

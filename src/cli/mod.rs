@@ -19,6 +19,7 @@ mod interrupt;
 mod linearize;
 mod lock;
 mod observability;
+mod optimize;
 mod outcome;
 mod output;
 mod plausibility;
@@ -53,6 +54,7 @@ enum Command {
     Identify(identify::Arguments),
     Evaluate(evaluate::Arguments),
     Design(design::Arguments),
+    Optimize(optimize::Arguments),
     Gradcheck(gradcheck::Arguments),
     Linearize(linearize::Arguments),
     Bench(bench::Arguments),
@@ -69,6 +71,7 @@ pub fn main() -> ExitCode {
         Command::Identify(arguments) => identify::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Design(arguments) => design::run(&arguments),
+        Command::Optimize(arguments) => optimize::run(&arguments),
         Command::Gradcheck(arguments) => gradcheck::run(&arguments),
         Command::Linearize(arguments) => linearize::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),

@@ -167,6 +167,18 @@ pub(super) fn run(
     Ok(if good { Outcome::Done } else { Outcome::Failed })
 }
 
+/// The motion of a scene, a row a step.
+pub(super) fn motion_csv(scene: &SoftScene, steps: usize) -> String {
+    let mut rollout = SoftRollout::new(scene);
+    let mut rows = header(scene);
+    add_row(scene, 0.0, rollout.states(), &mut rows);
+    for step in 1..=steps {
+        rollout.step();
+        add_row(scene, step as f64 * scene.time_step, rollout.states(), &mut rows);
+    }
+    rows
+}
+
 fn header(scene: &SoftScene) -> String {
     let mut row = String::from("t");
     for body in &scene.bodies {

@@ -22,9 +22,11 @@ pub use experiment::{
     RobustLoss, Sensor, StateNumber, Transform, WindowLength,
 };
 pub use residuals::{Measurement, initial_state, replay, residuals};
+pub(crate) use search::{AdamStanding, Descent, LbfgsbStanding, adam, lbfgsb};
 pub use search::{
     Checkpoint, Effort, Fit, FitStatus, FittedParameter, Iteration, LeastSquares, Minimum, Outcome,
-    Problem, Progress, SearchSpace, ShortFit, StartResult, fit, fit_from, minimize,
+    Problem, Progress, SearchSpace, ShortFit, StartResult, Trial, Variables, fit, fit_from,
+    minimize,
 };
 pub use trust::{
     Candidate, Combination, Comparison, Design, Evaluation, Expected, FrameError, HalfSampling,

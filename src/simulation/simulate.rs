@@ -90,10 +90,16 @@ impl<'a, T: Real> Simulation<'a, T> {
 
     /// The present position in the world of a point of a body (m, in its frame); nothing if there is no such body.
     pub fn point(&self, body: &str, local: [f64; 3]) -> Option<Vector3<T>> {
-        let System { model, parameters, .. } = self.system;
+        let model = self.system.model;
         let body = model.bodies.iter().position(|other| other.name == body)?;
-        let local = Vector3::from(local.map(T::constant));
-        Some(Kinematics::new(model, parameters, &self.rollout.state).point(body, &local))
+        Some(self.point_of(body, local.map(T::constant)))
+    }
+
+    /// The same of the body of a number that there is.
+    pub(crate) fn point_of(&self, body: usize, local: [T; 3]) -> Vector3<T> {
+        let System { model, parameters, .. } = self.system;
+        let kinematics = Kinematics::new(model, parameters, &self.rollout.state);
+        kinematics.point(body, &Vector3::from(local))
     }
 
     /// The number of a name.

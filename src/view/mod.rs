@@ -2,6 +2,8 @@
 
 mod drawing;
 mod fit_report;
+#[cfg(feature = "plots")]
+mod landscape_plot;
 mod page;
 mod playback;
 mod player;
@@ -14,6 +16,8 @@ pub use fit_report::{
     Convergence, Correlations, ErrorsOverTime, FitReport, PhaseResidual, Profile, RecordingError,
     ReportedParameter, ReportedStart, Spread,
 };
+#[cfg(feature = "plots")]
+pub use landscape_plot::landscape_plot;
 pub use playback::{Clip, Playback, Role, Track, TrackRecorder};
 #[cfg(feature = "plots")]
 pub use plots::fit_plot;

@@ -15,7 +15,7 @@ const PHYSICS: &str =
 const FILES: &str = "assemble formats trajectory";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 30] = [
+const LAYERS: [(&str, &[&str]); 31] = [
     ("error", &[]),
     ("npz", &[]),
     ("parallel", &[]),
@@ -40,23 +40,25 @@ const LAYERS: [(&str, &[&str]); 30] = [
     ("gradient", &["error ad model simulation"]),
     ("linearize", &[PHYSICS, "npz trajectory simulation"]),
     ("identify", &[PHYSICS, "parallel formats trajectory simulation linearize"]),
+    ("optimize", &["error parallel table text ad model simulation identify soft"]),
     ("transition", &[PHYSICS, "simulation linearize"]),
     ("verify", &[PHYSICS, "simulation"]),
-    ("view", &[PHYSICS, "trajectory simulation identify linearize verify"]),
+    ("view", &[PHYSICS, "trajectory simulation identify linearize optimize verify"]),
     ("c_interface", &[PHYSICS, "assemble formats simulation linearize transition"]),
     (
         "cli",
         &[
             PHYSICS,
             FILES,
-            "npz soft simulation identify linearize transition verify view c_interface",
+            "npz soft simulation identify linearize optimize transition verify view c_interface",
         ],
     ),
     ("python", &[PHYSICS, FILES, "simulation identify linearize transition"]),
 ];
 
 /// Everything else is generic in `Real`.
-const NAMES_SCALARS: [&str; 5] = ["ad", "gradient", "identify", "linearize", "verify"];
+const NAMES_SCALARS: [&str; 8] =
+    ["ad", "gradient", "identify", "implicit", "linearize", "optimize", "soft", "verify"];
 const SCALARS: [&str; 3] = ["Dual", "Tape", "Var"];
 
 /// Roots of the crate, which declare the modules.

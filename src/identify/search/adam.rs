@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Problem;
+use super::descent::Descent;
 use super::levenberg_marquardt::{Minimum, Outcome, Variables};
 use crate::ad;
 use crate::identify::experiment::AdamSettings;
@@ -21,7 +21,7 @@ pub(crate) struct AdamStanding {
     /// Means of the gradient and of its square, initial states behind the variables.
     mean: Vec<f64>,
     square: Vec<f64>,
-    iterations: usize,
+    pub iterations: usize,
     /// The best point so far: cost, variables, initial states.
     best: Option<(f64, Vec<f64>, Vec<State<f64>>)>,
     /// The variables when the last tenth of the iterations began.
@@ -39,17 +39,17 @@ impl AdamStanding {
 /// Minimises `problem` from where a search stands within the bounds, in the manner of
 /// [`minimize`](super::minimize). Fitted initial states move along, in units of 1 mm, 1 mrad and
 /// 10 times that a second. `watch` is told of each iteration: where it stands after it, and the cost before.
-pub(crate) fn adam(
-    problem: &mut Problem,
+pub(crate) fn adam<P: Descent>(
+    problem: &mut P,
     mut at: AdamStanding,
     variables: Variables,
     settings: AdamSettings,
     max_iterations: usize,
-    watch: &mut dyn FnMut(&AdamStanding, f64, &Problem) -> bool,
+    watch: &mut dyn FnMut(&AdamStanding, f64, &P) -> bool,
 ) -> Result<Minimum, ad::Error> {
     let n = at.x.len();
     let unknowns = problem.initial_unknowns();
-    let windows = problem.initial.len();
+    let windows = problem.initial().len();
     let total = n + windows * unknowns;
     let scale = |i: usize| match i.checked_sub(n) {
         None => variables.scale[i],
@@ -69,7 +69,7 @@ pub(crate) fn adam(
             break;
         }
         if at.best.as_ref().is_none_or(|(best, ..)| cost < *best) {
-            at.best = Some((cost, at.x.clone(), problem.initial.clone()));
+            at.best = Some((cost, at.x.clone(), problem.initial().to_vec()));
         }
         if at.iterations == max_iterations - max_iterations / 10 {
             at.earlier = Some(at.x.clone());
@@ -107,7 +107,7 @@ pub(crate) fn adam(
     let iterations = at.iterations;
     Ok(match at.best {
         Some((cost, x, initial)) => {
-            problem.initial = initial;
+            problem.set_initial(&initial);
             Minimum { x, cost, iterations, outcome }
         }
         None => Minimum { x: at.x, cost: f64::INFINITY, iterations, outcome },

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Problem;
+use super::descent::Descent;
 use super::levenberg_marquardt::{Minimum, Outcome, Variables};
 use crate::ad;
 use crate::linalg::dot;
@@ -66,12 +66,12 @@ const SHORT: f64 = 1e-8;
 const FLAT: f64 = 1e-10;
 
 /// Minimises `problem` from where a search stands within the bounds. `watch` is told of each iteration.
-pub(crate) fn lbfgsb(
-    problem: &mut Problem,
+pub(crate) fn lbfgsb<P: Descent>(
+    problem: &mut P,
     mut at: LbfgsbStanding,
     variables: Variables,
     max_iterations: usize,
-    watch: &mut dyn FnMut(&LbfgsbStanding, &Problem) -> bool,
+    watch: &mut dyn FnMut(&LbfgsbStanding, &P) -> bool,
 ) -> Result<Minimum, ad::Error> {
     let n = variables.scale.len();
     let unknowns = problem.initial_unknowns();
@@ -80,7 +80,7 @@ pub(crate) fn lbfgsb(
         Some(j) if (j % unknowns) < unknowns / 2 => 1e-3,
         Some(_) => 1e-2,
     };
-    let evaluate = |problem: &mut Problem, x: &[f64]| -> Result<(f64, Vec<f64>), ad::Error> {
+    let evaluate = |problem: &mut P, x: &[f64]| -> Result<(f64, Vec<f64>), ad::Error> {
         let (cost, mut gradient) = problem.gradient(x)?;
         gradient.iter_mut().enumerate().for_each(|(i, g)| *g *= scale(i));
         let finite = cost.is_finite() && gradient.iter().all(|g| g.is_finite());
@@ -124,7 +124,7 @@ pub(crate) fn lbfgsb(
         // Before the curvature is known: a tenth of a scale.
         let longest = direction.iter().fold(0.0_f64, |most, d| most.max(d.abs()));
         let mut length = if at.pairs.is_empty() { 0.1 / longest } else { 1.0 };
-        let start: Vec<State<f64>> = problem.initial.clone();
+        let start: Vec<State<f64>> = problem.initial().to_vec();
         let mut found = None;
         for _ in 0..HALVINGS {
             let mut step: Vec<f64> = direction.iter().map(|d| d * length).collect();
@@ -134,7 +134,7 @@ pub(crate) fn lbfgsb(
                 x[i] = there.clamp(variables.lower[i], variables.upper[i]);
                 step[i] = (x[i] - at.x[i]) / scale(i);
             }
-            problem.initial.clone_from(&start);
+            problem.set_initial(&start);
             if unknowns > 0 {
                 for (k, tangent) in step[n..].chunks_exact(unknowns).enumerate() {
                     let tangent: Vec<f64> =
@@ -150,7 +150,7 @@ pub(crate) fn lbfgsb(
             length *= 0.5;
         }
         let Some((x, step, cost, gradient)) = found else {
-            problem.initial = start;
+            problem.set_initial(&start);
             let promised = -0.5 * dot(&direction, &slope);
             if at.pairs.is_empty() {
                 at.outcome = Some(Outcome::Stalled);

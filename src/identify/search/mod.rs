@@ -2,6 +2,7 @@
 
 mod adam;
 mod continuation;
+mod descent;
 mod effort;
 mod fit;
 mod lbfgsb;
@@ -11,11 +12,14 @@ mod short_fit;
 mod staged;
 mod sum_of_squares;
 
+pub(crate) use adam::{AdamStanding, adam};
+pub(crate) use descent::Descent;
 pub use effort::Effort;
 pub(crate) use fit::OBSERVABLE;
 pub use fit::{Fit, FitStatus, FittedParameter, fit, fit_from};
-pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, minimize};
-pub(crate) use levenberg_marquardt::{Limits, ROUGH, Standing, Variables, proceed};
+pub(crate) use lbfgsb::{LbfgsbStanding, lbfgsb};
+pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, Trial, Variables, minimize};
+pub(crate) use levenberg_marquardt::{Limits, ROUGH, Standing, proceed};
 pub use search_space::SearchSpace;
 pub use short_fit::ShortFit;
 pub(crate) use staged::Around;

@@ -1,0 +1,219 @@
+//! `stiction optimize`: variables of a scene that bring bodies where they are wanted.
+//!
+//! With `--json` or `-o`, one JSON object:
+//!
+//! | key | what it holds |
+//! |---|---|
+//! | `program`, `version`, `command`, `seed`, `threads` | what made it |
+//! | `task`, `method` | the file, and how it was searched |
+//! | `outcome` | `converged`, `stalled` or `iteration_limit` |
+//! | `variables` | name to value; of knots a list |
+//! | `cost` | half the sum of squares of all residuals (m², with weights) |
+//! | `residuals` | all of them, in the order of steps and objectives |
+//! | `unsolved_steps` | steps that were not solved at the variables found |
+//! | `stages` | a list: `values` (of the continuation), `cost`, `iterations`, `simulations`, `outcome`, `x` |
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::outcome::Outcome;
+use super::output::{self, ResultArguments, json_head, json_text, number, print};
+use super::{interrupt, scene_options, simulate_soft, whole_files};
+use crate::Error;
+use crate::identify;
+use crate::optimize::{Landscape, Optimum, Task, TaskScene, landscape, optimize};
+
+/// Search for starts, parameters or motor signals that bring bodies where they are wanted
+///
+/// The task (TOML) names a scene, variables with bounds, and objectives. Exit code 1 if the search did not converge, 2 if
+/// the input is bad.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The task (TOML)
+    task: PathBuf,
+    /// Instead of a search: the cost and its gradient over two variables
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', num_args = 2, requires = "reach")]
+    landscape: Vec<String>,
+    /// How far the landscape reaches to both sides of where the two variables begin
+    #[arg(long, value_name = "X,Y", value_delimiter = ',', num_args = 2, requires = "landscape")]
+    reach: Vec<f64>,
+    /// How many values of each the landscape has
+    #[arg(long, value_name = "N,M", value_delimiter = ',', num_args = 2, default_values_t = [41, 41])]
+    grid: Vec<usize>,
+    /// Where to draw the landscape (SVG)
+    #[arg(long, value_name = "FILE", requires = "landscape")]
+    plot: Option<PathBuf>,
+    /// Where to write the motion found (CSV), of soft bodies
+    #[arg(long, value_name = "FILE", conflicts_with = "landscape")]
+    motion: Option<PathBuf>,
+    #[command(flatten)]
+    result: ResultArguments,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
+    let threads = arguments.result.threads()?;
+    for file in [&arguments.plot, &arguments.motion].into_iter().flatten() {
+        whole_files::check_place(file)?;
+    }
+    let task = Task::load(&arguments.task)?;
+    match &task.scene {
+        TaskScene::Soft(scene) => scene.warnings.iter().for_each(|warning| output::warn(warning)),
+        TaskScene::Rigid(scene) => scene_options::warn(scene),
+    }
+    if arguments.motion.is_some() && matches!(task.scene, TaskScene::Rigid(_)) {
+        let message = "is of soft bodies: set the variables in the scene, and simulate it";
+        return Err(Error::input("--motion", None, "", message));
+    }
+    match &arguments.landscape[..] {
+        [first, second] => draw(arguments, &task, [first, second], threads),
+        _ => search(arguments, &task, threads),
+    }
+}
+
+fn search(arguments: &Arguments, task: &Task, threads: usize) -> Result<Outcome, Error> {
+    interrupt::catch();
+    let quiet = arguments.result.json;
+    let mut told = usize::MAX;
+    let found = optimize(task, &mut |stage, iteration, cost, _| {
+        if !quiet {
+            if told != stage && !task.continuation.is_empty() {
+                output::say(&format!("stage {}", stage + 1));
+            }
+            output::say(&format!("iteration {iteration:>4}   cost {cost:.6e}"));
+        }
+        told = stage;
+        !interrupt::interrupted()
+    })?;
+    let mut object = json_head("optimize", 0, threads);
+    add_optimum(&mut object, task, &found);
+    let text = json_text(object);
+    arguments.result.write(&text)?;
+    if quiet {
+        print(&text);
+    } else {
+        report(task, &found);
+    }
+    if let (Some(file), Some(scene)) = (&arguments.motion, task.soft_scene(&found.x)) {
+        let motion = simulate_soft::motion_csv(&scene, task.steps);
+        whole_files::write_file(file, motion.as_bytes())?;
+    }
+    let converged = found.outcome == identify::Outcome::Converged;
+    Ok(if converged && found.evaluated.unsolved == 0 { Outcome::Done } else { Outcome::Failed })
+}
+
+fn add_optimum(object: &mut Map<String, Value>, task: &Task, found: &Optimum) {
+    object.insert("task".into(), task.name.as_str().into());
+    object.insert("method".into(), method(task).into());
+    object.insert("outcome".into(), json!(found.outcome));
+    let mut rest = &found.x[..];
+    let mut variables = Map::new();
+    for variable in &task.variables {
+        let (own, others) = rest.split_at(variable.initial.len());
+        rest = others;
+        let value = if let [one] = own { number(*one) } else { json!(own) };
+        variables.insert(variable.name.clone(), value);
+    }
+    object.insert("variables".into(), variables.into());
+    object.insert("cost".into(), number(found.evaluated.cost));
+    object.insert("residuals".into(), json!(found.evaluated.residuals));
+    object.insert("unsolved_steps".into(), found.evaluated.unsolved.into());
+    let stage = |stage: &crate::optimize::Stage| {
+        let values: Map<String, Value> =
+            stage.values.iter().map(|(name, value)| (name.clone(), number(*value))).collect();
+        json!({
+            "values": values,
+            "cost": number(stage.cost),
+            "iterations": stage.iterations,
+            "simulations": stage.simulations,
+            "outcome": stage.outcome,
+            "x": stage.x,
+        })
+    };
+    object.insert("stages".into(), found.stages.iter().map(stage).collect());
+}
+
+fn method(task: &Task) -> &'static str {
+    match task.method {
+        identify::Method::LevenbergMarquardt => "gauss_newton",
+        identify::Method::Lbfgsb => "lbfgsb",
+        identify::Method::Adam(_) => "adam",
+    }
+}
+
+fn report(task: &Task, found: &Optimum) {
+    let simulations: usize = found.stages.iter().map(|stage| stage.simulations).sum();
+    let how = match found.outcome {
+        identify::Outcome::Converged => "converged",
+        identify::Outcome::Stalled => "stalled: no step, however short, lowers the cost",
+        identify::Outcome::IterationLimit => "stopped before it converged",
+        identify::Outcome::Infeasible => "has no finite cost",
+    };
+    print(&format!("{how}, {simulations} simulations, cost {:.6e}", found.evaluated.cost));
+    let names = task.variable_names();
+    let width = names.iter().map(String::len).max().unwrap_or(0);
+    for (name, x) in names.iter().zip(&found.x) {
+        print(&format!("  {name:<width$}  {x:.9}"));
+    }
+    if found.evaluated.unsolved > 0 {
+        let message = format!("{} steps were not solved there", found.evaluated.unsolved);
+        output::warn(&message);
+    }
+}
+
+fn draw(
+    arguments: &Arguments,
+    task: &Task,
+    names: [&str; 2],
+    threads: usize,
+) -> Result<Outcome, Error> {
+    let (reach, grid) = match (&arguments.reach[..], &arguments.grid[..]) {
+        (&[x, y], &[n, m]) => ([x, y], [n, m]),
+        _ => {
+            return Err(Error::input("--reach", None, "", "must be two numbers, of each variable"));
+        }
+    };
+    if !reach.iter().all(|x| *x > 0.0 && x.is_finite()) {
+        return Err(Error::input("--reach", None, "", "must be positive"));
+    }
+    if !grid.iter().all(|n| (2..=1000).contains(n)) {
+        return Err(Error::input("--grid", None, "", "must be from 2 to 1000 values of each"));
+    }
+    let found = landscape(task, names, reach, grid, threads)?;
+    if let Some(file) = &arguments.plot {
+        plot(&found, file)?;
+    }
+    let mut object = json_head("optimize", 0, threads);
+    object.insert("task".into(), task.name.as_str().into());
+    object.insert("names".into(), json!(found.names));
+    object.insert("first".into(), json!(found.first));
+    object.insert("second".into(), json!(found.second));
+    object.insert("cost".into(), found.cost.iter().map(|x| number(*x)).collect());
+    let both = |g: &[f64; 2]| Value::from(g.map(number).to_vec());
+    object.insert("gradient".into(), found.gradient.iter().map(both).collect());
+    let text = json_text(object);
+    arguments.result.write(&text)?;
+    if arguments.result.json {
+        print(&text);
+    } else {
+        let least = found.cost.iter().enumerate().filter(|(_, cost)| cost.is_finite());
+        let least = least.min_by(|a, b| a.1.total_cmp(b.1));
+        if let Some((at, cost)) = least {
+            let (x, y) = (found.first[at % grid[0]], found.second[at / grid[0]]);
+            let [a, b] = &found.names;
+            print(&format!("least cost of the grid {cost:.6e} at {a} = {x}, {b} = {y}"));
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+#[cfg(feature = "plots")]
+fn plot(landscape: &Landscape, file: &Path) -> Result<(), Error> {
+    let svg = crate::view::landscape_plot(landscape)?;
+    whole_files::write_file(file, svg.as_bytes())
+}
+
+#[cfg(not(feature = "plots"))]
+fn plot(_: &Landscape, _: &Path) -> Result<(), Error> {
+    Err(Error::input("--plot", None, "", "this program was built without the feature plots"))
+}

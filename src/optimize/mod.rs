@@ -1,0 +1,19 @@
+//! Tasks: throws, starts, parameters and motor signals that bring bodies where they are wanted (`Geilinger20` 6.2).
+//!
+//! A [`Task`] names a scene, of rigid or of soft bodies, variables with bounds, and objectives, each of which is a sum of
+//! squares. [`optimize`] makes their sum small: by Gauss-Newton (Levenberg-Marquardt) on forward sensitivities, or by L-BFGS-B or
+//! Adam on reverse-mode gradients, perhaps by continuation, on softer contact first. [`landscape`] evaluates a task over two
+//! of its variables.
+
+mod landscape;
+mod objective;
+mod optimum;
+mod rigid_task;
+mod soft_task;
+mod task;
+mod task_file;
+
+pub use landscape::{Landscape, landscape};
+pub use objective::{Goal, Objective, Period, Place};
+pub use optimum::{Optimum, Stage, optimize};
+pub use task::{Evaluated, Task, TaskScene, TaskVariable};

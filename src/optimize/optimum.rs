@@ -1,0 +1,211 @@
+//! The search for the variables of a task.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::task::{Evaluated, Task, TaskVariable};
+use crate::Error;
+use crate::ad;
+use crate::identify::{
+    AdamStanding, Descent, LbfgsbStanding, LeastSquares, Method, Outcome, Trial, Variables, adam,
+    lbfgsb, minimize,
+};
+
+/// A cost below this is a zero, m²: the residuals are 1e-11 m.
+const NOTHING: f64 = 1e-22;
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub struct Optimum {
+    /// The variables.
+    pub x: Vec<f64>,
+    /// The task there.
+    pub evaluated: Evaluated,
+    /// How the last stage ended.
+    pub outcome: Outcome,
+    /// One stage after the other; one without continuation.
+    pub stages: Vec<Stage>,
+}
+
+/// A stage of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    /// What the parameters of the continuation were.
+    pub values: Vec<(String, f64)>,
+    /// Where it ended.
+    pub x: Vec<f64>,
+    /// The cost there.
+    pub cost: f64,
+    /// Iterations.
+    pub iterations: usize,
+    /// How often the task was simulated.
+    pub simulations: usize,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// Searches for the variables of a task, from where they begin. `watch(stage, iteration, cost, x)` is told of each
+/// iteration, and ends the search by returning false.
+///
+/// # Errors
+/// If the start has no derivative, or the continuation names what is no parameter.
+pub fn optimize(
+    task: &Task,
+    watch: &mut dyn FnMut(usize, usize, f64, &[f64]) -> bool,
+) -> Result<Optimum, Error> {
+    let count = task.continuation.iter().map(|(_, values)| values.len()).max().unwrap_or(1);
+    let mut x = task.start();
+    let mut stages: Vec<Stage> = Vec::with_capacity(count);
+    let mut last = task.clone();
+    let mut interrupted = false;
+    for stage in 0..count.max(1) {
+        let value = |(name, values): &(String, Vec<f64>)| {
+            let last = values.len().checked_sub(1)?;
+            Some((name.clone(), values[stage.min(last)]))
+        };
+        let values: Vec<(String, f64)> = task.continuation.iter().filter_map(value).collect();
+        for (name, value) in &values {
+            last = last.with(name, *value)?;
+        }
+        let mut watched = |iteration: usize, cost: f64, x: &[f64]| {
+            let goes_on = watch(stage, iteration, cost, x);
+            interrupted |= !goes_on;
+            goes_on
+        };
+        let found = search(&last, &x, &mut watched)?;
+        x.clone_from(&found.x);
+        stages.push(Stage { values, ..found });
+        if interrupted {
+            break;
+        }
+    }
+    let outcome = stages.last().map_or(Outcome::Infeasible, |stage| stage.outcome);
+    Ok(Optimum { evaluated: last.evaluate(&x), x, outcome, stages })
+}
+
+/// A task as searches ask for it.
+struct Problem<'a> {
+    task: &'a Task,
+    simulations: usize,
+    /// Where the task was linearised last, and what came of it.
+    at: Vec<f64>,
+    residuals: DVector<f64>,
+    jacobian: DMatrix<f64>,
+    cost: f64,
+    /// Why there was no derivative, the first time.
+    failure: Option<Error>,
+    /// The same at the last trial.
+    tried: Option<(Vec<f64>, Evaluated, DMatrix<f64>)>,
+}
+
+impl Problem<'_> {
+    fn derive(&mut self, x: &[f64]) -> (Evaluated, DMatrix<f64>) {
+        self.simulations += 1;
+        match self.task.jacobian(x) {
+            Ok(found) => found,
+            Err(error) => {
+                self.failure.get_or_insert(error);
+                (Evaluated::new(Vec::new(), 1), DMatrix::zeros(0, x.len()))
+            }
+        }
+    }
+}
+
+impl LeastSquares for Problem<'_> {
+    fn linearize(&mut self, x: &[f64]) -> f64 {
+        let known = self.tried.take().filter(|(at, ..)| at == x);
+        let (evaluated, jacobian) = match known {
+            Some((_, evaluated, jacobian)) => (evaluated, jacobian),
+            None => self.derive(x),
+        };
+        self.at = x.to_vec();
+        self.cost = evaluated.cost;
+        (self.residuals, self.jacobian) = (DVector::from_vec(evaluated.residuals), jacobian);
+        self.cost
+    }
+
+    fn normal_equations(&self) -> (DMatrix<f64>, DVector<f64>) {
+        (self.jacobian.tr_mul(&self.jacobian), self.jacobian.tr_mul(&self.residuals))
+    }
+
+    fn trial(&mut self, x: &[f64], step: &[f64]) -> Trial {
+        let there: Vec<f64> = x.iter().zip(step).map(|(x, step)| x + step).collect();
+        let (evaluated, jacobian) = self.derive(&there);
+        let linear = &self.residuals + &self.jacobian * DVector::from_column_slice(step);
+        let predicted = self.cost - 0.5 * linear.norm_squared();
+        let cost = evaluated.cost;
+        self.tried = Some((there, evaluated, jacobian));
+        Trial { cost, predicted, eliminated_step: 0.0, significance: None }
+    }
+
+    fn accept(&mut self) {}
+}
+
+impl Descent for Problem<'_> {
+    fn gradient(&mut self, x: &[f64]) -> Result<(f64, Vec<f64>), ad::Error> {
+        self.simulations += 1;
+        Ok(self.task.gradient(x).unwrap_or_else(|error| {
+            self.failure.get_or_insert(error);
+            (f64::INFINITY, vec![0.0; x.len()])
+        }))
+    }
+}
+
+fn search(
+    task: &Task,
+    start: &[f64],
+    watch: &mut dyn FnMut(usize, f64, &[f64]) -> bool,
+) -> Result<Stage, Error> {
+    let bound = |number: fn(&TaskVariable) -> f64| task.each(number);
+    let (lower, upper) = (bound(|v| v.lower), bound(|v| v.upper));
+    let scale = bound(|v| v.scale);
+    let variables = Variables { lower: &lower, upper: &upper, scale: &scale };
+    let mut problem = Problem {
+        task,
+        simulations: 0,
+        at: Vec::new(),
+        residuals: DVector::zeros(0),
+        jacobian: DMatrix::zeros(0, 0),
+        cost: f64::INFINITY,
+        failure: None,
+        tried: None,
+    };
+    let mut reached = false;
+    let mut goes_on = |iteration: usize, cost: f64, x: &[f64]| {
+        reached |= cost <= NOTHING;
+        watch(iteration, cost, x) && cost > NOTHING
+    };
+    let most = task.iterations;
+    let found = match task.method {
+        Method::LevenbergMarquardt => {
+            Ok(minimize(&mut problem, start, variables, most, &mut goes_on))
+        }
+        Method::Lbfgsb => {
+            let at = LbfgsbStanding::new(start);
+            let mut iteration = 0;
+            lbfgsb(&mut problem, at, variables, most, &mut |at, _| {
+                iteration += 1;
+                goes_on(iteration, at.cost.unwrap_or(f64::INFINITY), at.point())
+            })
+        }
+        Method::Adam(settings) => {
+            let at = AdamStanding::new(start);
+            adam(&mut problem, at, variables, settings, most, &mut |at, cost, _| {
+                goes_on(at.iterations, cost, &at.x)
+            })
+        }
+    };
+    let found = found.map_err(|error| Error::undefined(&task.name, error.to_string()))?;
+    if found.outcome == Outcome::Infeasible {
+        let unknown = || Error::undefined(&task.name, "the cost at the start is not finite");
+        return Err(problem.failure.unwrap_or_else(unknown));
+    }
+    let outcome = if reached { Outcome::Converged } else { found.outcome };
+    Ok(Stage {
+        values: Vec::new(),
+        x: found.x,
+        cost: found.cost,
+        iterations: found.iterations,
+        simulations: problem.simulations,
+        outcome,
+    })
+}
