@@ -218,6 +218,7 @@ pub mod identify;
 pub mod implicit;
 pub mod linalg;
 pub mod linearize;
+pub mod markers;
 pub mod model;
 #[cfg(feature = "cli")]
 mod npz;

@@ -35,7 +35,9 @@ mod internals;
 mod layers;
 mod linearize;
 mod many_shapes;
+mod markers;
 mod materials;
+mod optimize;
 #[cfg(all(feature = "cli", unix))]
 mod outputs;
 mod paper;

@@ -40,13 +40,14 @@ use super::report_folder::Destination;
 use super::resume::CheckpointFile;
 #[cfg(feature = "plots")]
 use super::whole_files::{check_place, write_file};
-use super::{comparison, interrupt, observability, plausibility, scene_options};
+use super::{comparison, identify_soft, interrupt, observability, plausibility, scene_options};
 use crate::Error;
 use crate::identify::{
     Comparison, Conclusion, Dataset, Doing, Effort, Evaluation, Experiment, Fit, FitStatus,
     InitialState, Others, Problem, RolloutStart, conclude, evaluate_from, hold_out,
     masses_over_inertia, questions, unexplained,
 };
+use crate::markers::MarkerExperiment;
 use crate::simulation::Plausibility;
 use crate::view::FitReport;
 
@@ -102,12 +103,46 @@ pub(super) struct Arguments {
     plot: Option<PathBuf>,
 }
 
+/// An experiment on a soft body, if it is one.
+fn soft_experiment(arguments: &Arguments) -> Result<Option<MarkerExperiment>, Error> {
+    let Some(path) = &arguments.experiment else { return Ok(None) };
+    let Some(experiment) = MarkerExperiment::load(path, arguments.data.as_deref())? else {
+        return Ok(None);
+    };
+    #[cfg(feature = "plots")]
+    let plots = arguments.plot.is_some();
+    #[cfg(not(feature = "plots"))]
+    let plots = false;
+    for (option, given) in [
+        ("--check", arguments.check),
+        ("--resume", arguments.resume),
+        ("--holdout", arguments.holdout.is_some()),
+        ("--half-samples", arguments.half_samples.is_some()),
+        ("--starts", arguments.starts.is_some()),
+        ("--start", !arguments.start.is_empty()),
+        ("--plot", plots),
+    ] {
+        if given {
+            return Err(Error::input(option, None, "", "is not of soft bodies yet"));
+        }
+    }
+    Ok(Some(experiment))
+}
+
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let begin = Instant::now();
     let threads = threads(arguments.threads)?;
     #[cfg(feature = "plots")]
     if let Some(path) = &arguments.plot {
         check_place(path)?;
+    }
+    if let Some(experiment) = soft_experiment(arguments)? {
+        return identify_soft::run(
+            &experiment,
+            arguments.output.as_deref(),
+            arguments.json,
+            threads,
+        );
     }
     let destination = arguments.output.as_deref().map(Destination::new).transpose()?;
     let (mut experiment, mut dataset);

@@ -13,6 +13,7 @@ mod evaluate;
 mod export;
 mod gradcheck;
 mod identify;
+mod identify_soft;
 mod import;
 mod init;
 mod interrupt;

@@ -171,6 +171,14 @@ impl SoftScene {
             SoftNumber::Damping(k) => body.shares(k, true, &mut change.damping),
             SoftNumber::Start(k) => {
                 [change.x, change.v] = body.start.slope(&body.mesh.nodes, k);
+                if self.moved_before {
+                    let both = change.x.iter().zip(&change.v);
+                    let before = |(x, v): (&[f64; 3], &[f64; 3])| {
+                        [0, 1, 2].map(|k| x[k] - self.time_step * v[k])
+                    };
+                    change.x_old = both.map(before).collect();
+                    change.v_old.clone_from(&change.v);
+                }
             }
         }
         change

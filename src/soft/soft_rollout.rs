@@ -58,8 +58,7 @@ struct Moving {
 }
 
 impl<'a> SoftRollout<'a> {
-    /// From the start of the scene. The first step of BDF2 is one of BDF1, which keeps its order: that bodies have moved as they
-    /// do before (`Geilinger20` 3.1) is wrong by what they are accelerated.
+    /// From the start of the scene.
     pub fn new(scene: &'a SoftScene) -> Self {
         let moving = |body: &SoftBody| {
             let mut solver = StepSolver::default();
@@ -94,7 +93,8 @@ impl<'a> SoftRollout<'a> {
     /// The same; `observe` sees each body's step as it was solved.
     pub fn step_observed(&mut self, observe: &mut dyn FnMut(SolvedSoftStep)) -> SoftStepReport {
         let mut report = SoftStepReport::default();
-        let bdf = if self.started { self.scene.bdf } else { Bdf::One };
+        let is_first = !self.started && !self.scene.moved_before;
+        let bdf = if is_first { Bdf::One } else { self.scene.bdf };
         self.started = true;
         let all = self.scene.bodies.iter().zip(&mut self.bodies).zip(&mut self.states);
         for (number, ((body, moving), state)) in all.enumerate() {

@@ -14,6 +14,9 @@ pub struct SoftScene {
     pub time_step: f64,
     /// The formula of the steps.
     pub bdf: Bdf,
+    /// Whether the first step of BDF2 takes bodies to have moved before as they do at the start (`Geilinger20` 3.1), which is
+    /// wrong by what they are accelerated; else it is one of BDF1, which keeps the order.
+    pub moved_before: bool,
     /// By which law vertices touch.
     pub law: VertexLaw,
     /// When a step counts as solved.

@@ -222,6 +222,7 @@ impl SoftRecord<'_> {
         }
         weigh(0, body, &mut x, &mut v);
         (sum.x, sum.v) = (x, v);
+        (sum.x_old, sum.v_old) = (x_before, v_before);
         Ok(sum)
     }
 }

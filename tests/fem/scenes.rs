@@ -123,7 +123,7 @@ fn what_is_wrong_is_said_with_line_and_field() {
         ("", "shape = { box = [0.05, 0.04, 0.02] }", "shape = { cone = 1 }", "cone"),
         ("", "shape = { box = [0.05, 0.04, 0.02] }\n", "", "write mesh = \"file\""),
         ("integrator = 'semi_implicit'", "", "", "must be \"bdf1\" or \"bdf2\""),
-        ("solver = 'pyramid'", "", "", "must be \"coupled\" of soft bodies so far"),
+        ("solver = 'pyramid'", "", "", "must be one of \"coupled\", \"hybrid\""),
         ("tolerance = 1", "", "", "simulation.tolerance: must be positive and at most 1e-3"),
     ];
     for (settings, from, to, expected) in cases {

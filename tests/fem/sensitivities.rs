@@ -12,11 +12,12 @@ use stiction::soft::{
 };
 
 use super::numbers::{error, flat, json, number};
+use crate::cases::count;
 use crate::differences::central;
 use crate::shared::shared;
 
 /// A block thrown at a floor and a wall.
-fn thrown(law: VertexLaw) -> SoftScene {
+fn thrown(law: VertexLaw, moved_before: bool) -> SoftScene {
     let mesh = TetrahedralMesh::box_grid([0.1, 0.06, 0.04], [2, 1, 1], CellSplit::Six).unwrap();
     let elements = Elements::new(&mesh.nodes, &mesh.tetrahedra).unwrap();
     let material = SolidMaterial { viscosity: 2.0, ..SolidMaterial::from_young(3e4, 0.3) };
@@ -42,6 +43,7 @@ fn thrown(law: VertexLaw) -> SoftScene {
         time_step: 0.004,
         bdf: Bdf::Two,
         law,
+        moved_before,
         grounds,
         bodies: vec![body],
         ..SoftScene::default()
@@ -63,7 +65,7 @@ fn end(scene: &SoftScene) -> Vec<f64> {
 #[test]
 fn motions_change_with_parameters_and_starts_as_differences_say_forward_and_backward() {
     for law in VertexLaw::ALL {
-        let scene = thrown(law);
+        let scene = thrown(law, law == VertexLaw::Hybrid);
         let named = scene.parameters();
         let parameters: Vec<SoftParameter> = named.iter().map(|(_, p)| *p).collect();
         // Both walls are touched.
@@ -201,7 +203,7 @@ fn a_toss_ends_and_changes_as_in_another_program() {
         let slopes: Vec<[f64; 3]> = columns.iter().map(|c| body.surface_mean(&c.x)).collect();
         (body.surface_mean(&history.x), slopes)
     };
-    for optimum in file["optima"].as_array().unwrap() {
+    for optimum in file["optima"].as_array().unwrap().iter().take(count(2, 0.5)) {
         let throw = flat(&optimum["v"]);
         let (mean, slopes) = run(VertexLaw::PenaltyLinear, 1e3, &throw, true);
         let e = error(&mean, &flat(&optimum["mean"]), 0.0);
@@ -212,7 +214,8 @@ fn a_toss_ends_and_changes_as_in_another_program() {
             assert!(e < 1e-7, "{found:?} {expected:?}");
         }
     }
-    for other in file["same_throw"].as_array().unwrap() {
+    // The first three are exact, smooth and hybrid.
+    for other in file["same_throw"].as_array().unwrap().iter().take(count(6, 0.5)) {
         let law = match other["method"].as_str().unwrap() {
             "exact" => VertexLaw::Coupled,
             "tanh" => VertexLaw::PenaltyTanh,

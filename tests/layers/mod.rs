@@ -15,7 +15,7 @@ const PHYSICS: &str =
 const FILES: &str = "assemble formats trajectory";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 31] = [
+const LAYERS: [(&str, &[&str]); 32] = [
     ("error", &[]),
     ("npz", &[]),
     ("parallel", &[]),
@@ -40,6 +40,7 @@ const LAYERS: [(&str, &[&str]); 31] = [
     ("gradient", &["error ad model simulation"]),
     ("linearize", &[PHYSICS, "npz trajectory simulation"]),
     ("identify", &[PHYSICS, "parallel formats trajectory simulation linearize"]),
+    ("markers", &["error parallel table text trajectory identify soft"]),
     ("optimize", &["error parallel table text ad model simulation identify soft"]),
     ("transition", &[PHYSICS, "simulation linearize"]),
     ("verify", &[PHYSICS, "simulation"]),
@@ -50,7 +51,7 @@ const LAYERS: [(&str, &[&str]); 31] = [
         &[
             PHYSICS,
             FILES,
-            "npz soft simulation identify linearize optimize transition verify view c_interface",
+            "npz soft simulation identify linearize markers optimize transition verify view c_interface",
         ],
     ),
     ("python", &[PHYSICS, FILES, "simulation identify linearize transition"]),

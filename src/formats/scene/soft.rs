@@ -116,7 +116,7 @@ fn read(root: &Table, name: &str) -> Result<SoftScene, Error> {
 
 fn read_settings(root: &Table, scene: &mut SoftScene) -> Result<(), Error> {
     let table = root.required("simulation", root.table("simulation")?)?;
-    table.only(&["time_step", "integrator", "solver", "tolerance"])?;
+    table.only(&["time_step", "integrator", "first_step", "solver", "tolerance"])?;
     let time_step = table.required("time_step", table.number("time_step")?)?;
     table.demand("time_step", time_step > 0.0, "must be positive", time_step, "s")?;
     scene.time_step = time_step;
@@ -126,6 +126,14 @@ fn read_settings(root: &Table, scene: &mut SoftScene) -> Result<(), Error> {
         other => {
             let message = format!("must be \"bdf1\" or \"bdf2\" of soft bodies, found {other:?}");
             return Err(table.error("integrator", message));
+        }
+    };
+    scene.moved_before = match table.string("first_step")?.unwrap_or("bdf1") {
+        "bdf1" => false,
+        "moved_before" => true,
+        other => {
+            let message = format!("must be \"bdf1\" or \"moved_before\", found {other:?}");
+            return Err(table.error("first_step", message));
         }
     };
     if let Some(solver) = table.string("solver")? {

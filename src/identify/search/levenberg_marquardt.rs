@@ -28,6 +28,11 @@ pub trait LeastSquares {
     fn is_rough(&self) -> bool {
         false
     }
+
+    /// Whether it is worth a look over kinks where the search ends, two simulations a variable and length.
+    fn has_kinks(&self) -> bool {
+        true
+    }
 }
 
 /// What came of a trial step.
@@ -248,6 +253,7 @@ pub(crate) fn proceed<P: LeastSquares>(
             ended = Some(Outcome::Converged);
         } else if ended.is_some()
             && !(limits.is_coarse() || rough)
+            && search.problem.has_kinks()
             && search.standing.iterations < limits.iterations
             && search.compass()
         {

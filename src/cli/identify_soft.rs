@@ -1,0 +1,158 @@
+//! `stiction identify` of soft bodies, from markers.
+//!
+//! `-o` writes a folder: `result.json` and, of each recording, `fit_N.csv`, the motion found; or one file, the result, where its name ends in
+//! `.json`. The result, by `-o` or `--json`, is one JSON object:
+//!
+//! | key | what it holds |
+//! |---|---|
+//! | `program`, `version`, `command`, `seed`, `threads` | what made it |
+//! | `experiment` | the experiment file |
+//! | `status` | `converged`, `stalled` or `iteration_limit` |
+//! | `loss`, `loss_at_start` | mean of the squared residuals over their variances, at the result and where the last stage began |
+//! | `iterations`, `simulations` | of the search; simulations of one recording, with derivatives |
+//! | `seconds` | wall time |
+//! | `parameters` | a list: `name`, `initial`, `value`, `at_bound`, `standard_error` and `interval` (95 %; `null` where the recordings do not tell) |
+//! | `recordings` | a list: `file`, `distance` (root mean square of markers from where they were seen, m), `start` (`position`, `orientation`, `velocity`, `angular_velocity`) |
+//! | `errors_from` | `linearisation` |
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+
+use super::outcome::Outcome;
+use super::output::{self, json_head, json_text, number, optional, print};
+use super::report_folder::Destination;
+use super::{interrupt, simulate_soft, whole_files};
+use crate::Error;
+use crate::identify;
+use crate::markers::{MarkerExperiment, MarkerFit, fit_markers};
+
+/// Fits an experiment.
+pub(super) fn run(
+    experiment: &MarkerExperiment,
+    output: Option<&Path>,
+    json: bool,
+    threads: usize,
+) -> Result<Outcome, Error> {
+    let begin = Instant::now();
+    let destination = output.map(Destination::new).transpose()?;
+    let _lock = destination.as_ref().map(Destination::lock).transpose()?;
+    experiment.scene.warnings.iter().for_each(|warning| output::warn(warning));
+    interrupt::catch();
+    if !json {
+        print(&format!(
+            "{}: {} recordings of {} markers, {threads} threads",
+            experiment.name,
+            experiment.recordings.len(),
+            experiment.scene.bodies[0].markers.len()
+        ));
+    }
+    let fit = fit_markers(experiment, threads, &mut |stage, iteration, loss| {
+        if !json {
+            output::say(&format!(
+                "stage {}   iteration {iteration:>3}   loss {loss:.6}",
+                stage + 1
+            ));
+        }
+        !interrupt::interrupted()
+    })?;
+    let mut object = json_head("identify", 0, threads);
+    add_fit(&mut object, experiment, &fit, begin);
+    let text = json_text(object);
+    if let Some(destination) = &destination {
+        write(destination, experiment, &fit, &text)?;
+    }
+    if json {
+        print(&text);
+    } else {
+        report(experiment, &fit);
+    }
+    let converged = fit.outcome == identify::Outcome::Converged;
+    Ok(if converged { Outcome::Done } else { Outcome::Failed })
+}
+
+fn write(
+    destination: &Destination,
+    experiment: &MarkerExperiment,
+    fit: &MarkerFit,
+    text: &str,
+) -> Result<(), Error> {
+    let mut files: Vec<(PathBuf, String)> = Vec::new();
+    if let Destination::Folder(folder) = destination {
+        for (k, (recording, start)) in experiment.recordings.iter().zip(&fit.starts).enumerate() {
+            let mut scene = fit.scene.clone();
+            scene.bodies[0].start_at(*start);
+            let duration = recording.times[recording.times.len() - 1] - recording.times[0];
+            let steps = (duration / scene.time_step).ceil() as usize;
+            let motion = simulate_soft::motion_csv(&scene, steps);
+            files.push((folder.join(format!("fit_{}.csv", k + 1)), motion));
+        }
+    }
+    files.push((destination.result(), format!("{text}\n")));
+    let all: Vec<(&Path, &[u8])> =
+        files.iter().map(|(path, text)| (path.as_path(), text.as_bytes())).collect();
+    whole_files::write_files(&all)
+}
+
+fn add_fit(
+    object: &mut Map<String, Value>,
+    experiment: &MarkerExperiment,
+    fit: &MarkerFit,
+    begin: Instant,
+) {
+    object.insert("experiment".into(), experiment.name.as_str().into());
+    object.insert("status".into(), json!(fit.outcome));
+    object.insert("loss".into(), number(fit.loss[1]));
+    object.insert("loss_at_start".into(), number(fit.loss[0]));
+    object.insert("iterations".into(), fit.iterations.into());
+    object.insert("simulations".into(), fit.simulations.into());
+    object.insert("seconds".into(), number(begin.elapsed().as_secs_f64()));
+    let parameter = |own: &crate::markers::FittedNumber| {
+        json!({
+            "name": own.name,
+            "initial": number(own.initial),
+            "value": number(own.value),
+            "at_bound": own.at_bound,
+            "standard_error": optional(own.standard_error),
+            "interval": own.interval.map(|ends| ends.map(number)),
+        })
+    };
+    object.insert("parameters".into(), fit.parameters.iter().map(parameter).collect());
+    let recordings = experiment.recordings.iter().zip(&fit.starts).zip(&fit.distances);
+    let recordings = recordings.map(|((recording, start), distance)| {
+        json!({
+            "file": recording.name,
+            "distance": number(*distance),
+            "start": {
+                "position": start.position,
+                "orientation": start.orientation,
+                "velocity": start.velocity,
+                "angular_velocity": start.angular_velocity,
+            },
+        })
+    });
+    object.insert("recordings".into(), recordings.collect());
+    object.insert("errors_from".into(), "linearisation".into());
+}
+
+fn report(experiment: &MarkerExperiment, fit: &MarkerFit) {
+    let how = match fit.outcome {
+        identify::Outcome::Converged => "converged",
+        identify::Outcome::Stalled => "stalled: no step, however short, lowers the loss",
+        _ => "stopped before it converged",
+    };
+    print(&format!("{how} after {} iterations, loss {:.4}", fit.iterations, fit.loss[1]));
+    let width = fit.parameters.iter().map(|own| own.name.len()).max().unwrap_or(0);
+    for own in &fit.parameters {
+        let known = match (own.interval, own.at_bound) {
+            (Some([low, high]), _) => format!("[{low:.6}, {high:.6}]"),
+            (None, true) => "at its bound".into(),
+            (None, false) => "not told by the recordings".into(),
+        };
+        print(&format!("  {:<width$}  {:.6}  {known}", own.name, own.value));
+    }
+    for (recording, distance) in experiment.recordings.iter().zip(&fit.distances) {
+        print(&format!("  {}: markers {:.3} mm off", recording.name, 1e3 * distance));
+    }
+}

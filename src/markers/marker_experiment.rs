@@ -1,0 +1,250 @@
+//! What is asked of recorded markers: an experiment on a soft body, from a TOML file.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::marker_recording::MarkerRecording;
+use crate::Error;
+use crate::soft::{SoftNumber, SoftParameter, SoftScene};
+use crate::table::{self, Table};
+use crate::trajectory::expand;
+
+/// Most iterations of a stage, where nothing is said.
+const ITERATIONS: usize = 50;
+/// The standard deviation of a marker's place, where nothing is said (m).
+const POSITION: f64 = 1e-3;
+/// Recordings together have so many steps at most.
+const MOST_STEPS: f64 = 1e8;
+
+/// An experiment on a soft body.
+#[derive(Clone, Debug)]
+pub struct MarkerExperiment {
+    /// The file it was read from.
+    pub name: String,
+    /// The scene, with one body.
+    pub scene: SoftScene,
+    /// What is searched for.
+    pub parameters: Vec<MarkerParameter>,
+    /// The recordings.
+    pub recordings: Vec<MarkerRecording>,
+    /// Standard deviation of a marker's place along each axis (m).
+    pub noise: f64,
+    /// Up to when recordings count, in one stage after the other (s after their first frame); the last stage is of all.
+    pub stages: Vec<f64>,
+    /// Most iterations of a stage.
+    pub iterations: usize,
+}
+
+/// A parameter to find.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MarkerParameter {
+    /// Its name.
+    pub name: String,
+    /// The number of the scene.
+    pub parameter: SoftParameter,
+    /// Where the search starts.
+    pub start: f64,
+    /// The least value.
+    pub lower: f64,
+    /// The largest value.
+    pub upper: f64,
+    /// Whether its logarithm is searched for.
+    pub log: bool,
+}
+
+impl MarkerExperiment {
+    /// Reads an experiment whose scene has soft bodies; nothing if it has none. `data`: other recordings.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or is no such experiment: with line and field.
+    pub fn load(path: impl AsRef<Path>, data: Option<&str>) -> Result<Option<Self>, Error> {
+        let path = path.as_ref();
+        let text = crate::text::read(path, crate::text::MOST_BYTES)?;
+        let name = path.display().to_string();
+        let document = table::parse(&text, &name)?;
+        let root = Table::root(&text, &name, &document);
+        // What is wrong with others is for the reader of others to say.
+        let Ok(Some(file)) = root.string("scene") else { return Ok(None) };
+        match SoftScene::load(root.directory().join(file))? {
+            Some(scene) => read(&root, &name, scene, data).map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+fn read(
+    root: &Table,
+    name: &str,
+    scene: SoftScene,
+    data: Option<&str>,
+) -> Result<MarkerExperiment, Error> {
+    root.only(&["scene", "data", "columns", "noise", "parameter", "stages", "iterations"])?;
+    if scene.bodies.len() != 1 {
+        let message = format!(
+            "must have one soft body: its markers are what is recorded, found {}",
+            scene.bodies.len()
+        );
+        return Err(root.error("scene", message));
+    }
+    let body = &scene.bodies[0];
+    if body.markers.len() < 3 {
+        let message = format!(
+            "must have at least three markers on {:?}: write markers = {{ name = [x, y, z], .. }} in its scene",
+            body.name
+        );
+        return Err(root.error("scene", message));
+    }
+    let parameters = read_parameters(root, &scene)?;
+    let noise = match root.table("noise")? {
+        Some(table) => {
+            table.only(&["position"])?;
+            table.required("position", table.number("position")?)?
+        }
+        None => POSITION,
+    };
+    root.demand("noise.position", noise > 0.0, "must be positive", noise, "m")?;
+    let stages = root.list("stages")?.unwrap_or_default();
+    if !(stages.iter().all(|stage| *stage > 0.0) && stages.is_sorted_by(|a, b| a < b)) {
+        return Err(root.error("stages", "must be times after the first frame (s), increasing"));
+    }
+    let iterations = root.count("iterations", 100_000)?.unwrap_or(ITERATIONS);
+    let columns = read_columns(root, &scene)?;
+    let patterns: Vec<String> = match data {
+        Some(data) => vec![data.to_string()],
+        None => {
+            let own = root.required("data", root.strings("data")?)?;
+            let path = |pattern: &&str| root.directory().join(pattern).display().to_string();
+            own.iter().map(path).collect()
+        }
+    };
+    let mut recordings = Vec::new();
+    for pattern in &patterns {
+        for file in expand(pattern)? {
+            let text = crate::text::read(&file, crate::text::MOST_BYTES)?;
+            let file = file.display().to_string();
+            recordings.push(MarkerRecording::parse(&text, &file, body, &columns)?);
+        }
+    }
+    if recordings.is_empty() {
+        return Err(root.error("data", "names no recording"));
+    }
+    let steps = |recording: &MarkerRecording| {
+        let duration = recording.times[recording.times.len() - 1] - recording.times[0];
+        duration / scene.time_step
+    };
+    let steps: f64 = recordings.iter().map(steps).sum();
+    if steps > MOST_STEPS {
+        let message = format!("are {steps:.0} steps of {} s: are times in s?", scene.time_step);
+        return Err(root.error("data", message));
+    }
+    Ok(MarkerExperiment {
+        name: name.to_string(),
+        scene,
+        parameters,
+        recordings,
+        noise,
+        stages,
+        iterations,
+    })
+}
+
+fn read_columns(root: &Table, scene: &SoftScene) -> Result<HashMap<String, Vec<String>>, Error> {
+    let mut columns = HashMap::new();
+    let Some(table) = root.table("columns")? else { return Ok(columns) };
+    let markers = &scene.bodies[0].markers;
+    for field in table.fields() {
+        let count = if field == "t" { 1 } else { 3 };
+        if count == 3 && !markers.iter().any(|marker| marker.name == field) {
+            let names: Vec<&str> = markers.iter().map(|marker| marker.name.as_str()).collect();
+            let message = format!("is no marker; there are {}, and t", names.join(", "));
+            return Err(table.error(field, message));
+        }
+        let names: Vec<String> = match table.is_list(field) {
+            true => {
+                table.strings(field)?.unwrap_or_default().iter().map(|s| s.to_string()).collect()
+            }
+            false => table.string(field)?.iter().map(|s| s.to_string()).collect(),
+        };
+        if names.len() != count {
+            let message = match count {
+                1 => "must be the name of a column",
+                _ => "must be the names of three columns, of x, y and z",
+            };
+            return Err(table.error(field, message));
+        }
+        columns.insert(field.to_string(), names);
+    }
+    Ok(columns)
+}
+
+fn read_parameters(root: &Table, scene: &SoftScene) -> Result<Vec<MarkerParameter>, Error> {
+    let all = scene.parameters();
+    let of_start = |parameter: &SoftParameter| matches!(parameter.number, SoftNumber::Start(_));
+    let mut found: Vec<MarkerParameter> = Vec::new();
+    for mut table in root.tables("parameter")? {
+        table.only(&["name", "start", "lower", "upper", "transform"])?;
+        let name = table.required("name", table.string("name")?)?;
+        table.path = format!("parameter.{name}");
+        let known = all.iter().find(|(own, parameter)| own == name && !of_start(parameter));
+        let Some((_, parameter)) = known else {
+            let names = all.iter().filter(|(_, parameter)| !of_start(parameter));
+            let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+            let message = format!(
+                "is no parameter of the scene; there are {} (starts are found with them)",
+                names.join(", ")
+            );
+            return Err(table.error("name", message));
+        };
+        if found.iter().any(|other| other.parameter == *parameter) {
+            return Err(table.error("name", "is named twice"));
+        }
+        let is = |number: SoftNumber| found.iter().any(|own| own.parameter.number == number);
+        use SoftNumber::{LameLambda, LameMu, PoissonRatio, YoungsModulus};
+        let clash = match parameter.number {
+            YoungsModulus | PoissonRatio => is(LameLambda) || is(LameMu),
+            LameLambda | LameMu => is(YoungsModulus) || is(PoissonRatio),
+            _ => false,
+        };
+        if clash {
+            let message =
+                "is told twice: find youngs_modulus and poisson_ratio, or lame_lambda and lame_mu";
+            return Err(table.error("name", message));
+        }
+        let bounded = parameter.number == PoissonRatio;
+        let lower = table.number("lower")?.unwrap_or(0.0);
+        let upper = table.number("upper")?.unwrap_or(if bounded { 0.499 } else { f64::INFINITY });
+        table.demand(
+            "lower",
+            (0.0..upper).contains(&lower),
+            "must be from 0 to below upper",
+            lower,
+            "",
+        )?;
+        let most = if bounded { 0.5 } else { f64::INFINITY };
+        table.demand("upper", !bounded || upper < most, "must be below 0.5", upper, "")?;
+        let start = table.number("start")?.unwrap_or_else(|| scene.value(*parameter));
+        let inside = (lower..=upper).contains(&start);
+        let demand = format!("must be within {lower} and {upper}");
+        table.demand("start", inside, &demand, start, "")?;
+        let log = match table.string("transform")? {
+            None => !bounded && start > 0.0 && !matches!(parameter.number, SoftNumber::Friction(_)),
+            Some("log") => true,
+            Some("none") => false,
+            Some(other) => {
+                let message = format!("must be \"log\" or \"none\", found {other:?}");
+                return Err(table.error("transform", message));
+            }
+        };
+        if log && start <= 0.0 {
+            return Err(
+                table.error("start", "must be positive where the logarithm is searched for")
+            );
+        }
+        let parameter = *parameter;
+        found.push(MarkerParameter { name: name.into(), parameter, start, lower, upper, log });
+    }
+    if found.is_empty() {
+        return Err(root.error("parameter", "is missing: write [[parameter]] with a name"));
+    }
+    Ok(found)
+}

@@ -1,0 +1,83 @@
+//! How a body starts, from the first frames of its markers: as a rigid one in free fall.
+
+use nalgebra::{DMatrix, DVector, Matrix3, UnitQuaternion, Vector3};
+
+use super::marker_recording::MarkerRecording;
+use crate::soft::{SoftBody, SoftStart};
+
+/// Frames that tell of velocities.
+const FRAMES: usize = 12;
+
+/// The start that the first frames tell of; none where no frame shows three markers apart, or fewer than two do.
+pub(super) fn rigid_start(body: &SoftBody, recording: &MarkerRecording) -> Option<SoftStart> {
+    let rest: Vec<Vector3<f64>> =
+        body.markers.iter().map(|marker| body.mesh.nodes[marker.node].into()).collect();
+    let poses: Vec<(f64, UnitQuaternion<f64>, Vector3<f64>)> = (recording.times.iter())
+        .zip(&recording.places)
+        .filter_map(|(&time, frame)| {
+            let (turn, place) = pose(&rest, frame)?;
+            Some((time - recording.times[0], turn, place))
+        })
+        .take(FRAMES)
+        .collect();
+    let (first, turn, _) = *poses.first()?;
+    let last = poses.last()?;
+    if last.0 <= first {
+        return None;
+    }
+    let gravity = Vector3::from(body.parameters.gravity);
+    // x + v t + g t²/2 through the places, and theta + omega t through the turns since the first.
+    let line = |values: &dyn Fn(usize) -> Vector3<f64>| -> Option<[Vector3<f64>; 2]> {
+        let basis = DMatrix::from_fn(poses.len(), 2, |i, j| poses[i].0.powi(j as i32));
+        let svd = basis.svd(true, true);
+        let mut found = [Vector3::zeros(); 2];
+        for axis in 0..3 {
+            let b = DVector::from_fn(poses.len(), |i, _| values(i)[axis]);
+            let x = svd.solve(&b, 1e-12).ok()?;
+            (found[0][axis], found[1][axis]) = (x[0], x[1]);
+        }
+        Some(found)
+    };
+    let [place, velocity] = line(&|i| poses[i].2 - gravity * (0.5 * poses[i].0 * poses[i].0))?;
+    let [offset, spin] = line(&|i| (poses[i].1 * turn.inverse()).scaled_axis())?;
+    let turn = UnitQuaternion::from_scaled_axis(offset) * turn;
+    let spin = turn.inverse() * spin;
+    let numbers = place.iter().chain(&velocity).chain(&spin).all(|x| x.is_finite());
+    numbers.then(|| SoftStart {
+        position: place.into(),
+        orientation: [turn.w, turn.i, turn.j, turn.k],
+        velocity: velocity.into(),
+        angular_velocity: spin.into(),
+    })
+}
+
+/// The turn and place that bring points at rest nearest to where they were seen (`Kabsch76`).
+fn pose(
+    rest: &[Vector3<f64>],
+    frame: &[Option<[f64; 3]>],
+) -> Option<(UnitQuaternion<f64>, Vector3<f64>)> {
+    let seen: Vec<(Vector3<f64>, Vector3<f64>)> = (rest.iter().zip(frame))
+        .filter_map(|(rest, place)| place.map(|place| (*rest, Vector3::from(place))))
+        .collect();
+    let count = seen.len() as f64;
+    let mean = |of: &dyn Fn(&(Vector3<f64>, Vector3<f64>)) -> Vector3<f64>| {
+        seen.iter().fold(Vector3::zeros(), |sum, pair| sum + of(pair)) / count
+    };
+    if seen.len() < 3 {
+        return None;
+    }
+    let (rest, place) = (mean(&|pair| pair.0), mean(&|pair| pair.1));
+    let covariance = seen
+        .iter()
+        .fold(Matrix3::zeros(), |sum, (a, b)| sum + (b - place) * (a - rest).transpose());
+    let svd = covariance.svd(true, true);
+    let (u, v) = (svd.u?, svd.v_t?);
+    // Markers on a line leave a turn open.
+    if svd.singular_values[1] <= 1e-9 * svd.singular_values[0] {
+        return None;
+    }
+    let mirror = if (u * v).determinant() < 0.0 { -1.0 } else { 1.0 };
+    let matrix = u * Matrix3::from_diagonal(&Vector3::new(1.0, 1.0, mirror)) * v;
+    let turn = UnitQuaternion::from_matrix(&matrix);
+    Some((turn, place - turn * rest))
+}

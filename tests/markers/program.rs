@@ -1,0 +1,74 @@
+//! `stiction identify` on markers.
+
+use serde_json::Value;
+
+use super::{TRUTH, experiment, record};
+use crate::folder::Folder;
+use crate::program::{refuses, succeeds};
+
+#[test]
+fn it_finds_the_material_and_writes_the_motion_it_found() {
+    let folder = Folder::new("identify-soft");
+    record(&folder, 2, 5e-4);
+    folder.write("experiment.toml", &experiment("[noise]\nposition = 5e-4"));
+    let arguments = ["identify", "experiment.toml", "--json", "-o", "found", "--threads", "2"];
+    let result: Value = serde_json::from_str(&succeeds(&folder.run(&arguments))).unwrap();
+    assert_eq!(result["status"], "converged");
+    for (number, (name, truth)) in result["parameters"].as_array().unwrap().iter().zip(TRUTH) {
+        assert_eq!(number["name"], name);
+        let [low, high] = [0, 1].map(|k| number["interval"][k].as_f64().unwrap());
+        assert!(low < truth && truth < high, "{number}");
+    }
+    let kept: Value = serde_json::from_str(&folder.read("found/result.json")).unwrap();
+    assert_eq!(kept["parameters"], result["parameters"]);
+    let motion = folder.read("found/fit_1.csv");
+    assert!(motion.starts_with("t,block/px") && motion.lines().count() == 127, "{motion}");
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let folder = Folder::new("identify-soft-wrong");
+    record(&folder, 1, 0.0);
+    let text = experiment("");
+    for (from, to, says) in [
+        ("start = 2e4", "start = -1", "parameter.block/youngs_modulus.start: must be within 0"),
+        ("'block/viscosity'", "'block/lame_mu'", "is told twice"),
+        ("'block/viscosity'", "'block/mass'", "is no parameter of the scene"),
+        ("'block/viscosity'", "'block/velocity_x'", "starts are found with them"),
+        ("t = 'time'", "t = 'clock'", "throw_0.csv:1: clock: is no column"),
+        (
+            "a = ['a_x', 'a_y', 'a_z']",
+            "a = ['a_x', 'a_y']",
+            "columns.a: must be the names of three",
+        ),
+        ("a = [", "q = [", "columns.q: is no marker; there are a, b, c, d"),
+        ("throw_*.csv", "toss_*.csv", "no such file"),
+        ("data = ", "stages = [0.2, 0.1]\ndata = ", "stages: must be times"),
+        ("data = ", "window = 5\ndata = ", "window"),
+    ] {
+        let changed = text.replacen(from, to, 1);
+        assert_ne!(changed, text);
+        folder.write("experiment.toml", &changed);
+        refuses(&folder.run(&["identify", "experiment.toml"]), &[says]);
+    }
+    folder.write("experiment.toml", &text);
+    refuses(&folder.run(&["identify", "experiment.toml", "--check"]), &["--check: is not of soft"]);
+    let good = folder.read("throw_0.csv");
+    for (from, to, says) in [
+        ("\n0.01,", "\n0.00,", "must increase from row to row"),
+        ("\n0.01,", "\n0.01,x", "must be a finite number"),
+    ] {
+        folder.write("throw_0.csv", &good.replacen(from, to, 1));
+        refuses(&folder.run(&["identify", "experiment.toml"]), &["throw_0.csv:3", says]);
+    }
+    let unseen: String = good
+        .lines()
+        .enumerate()
+        .map(|(k, line)| match k {
+            0 => format!("{line}\n"),
+            _ => format!("{}{}\n", line.split(',').next().unwrap(), ",".repeat(12)),
+        })
+        .collect();
+    folder.write("throw_0.csv", &unseen);
+    refuses(&folder.run(&["identify", "experiment.toml"]), &["do not tell how the body starts"]);
+}

@@ -1,0 +1,142 @@
+//! `stiction optimize`.
+
+use serde_json::Value;
+
+use crate::folder::Folder;
+use crate::program::{refuses, succeeds};
+
+const SCENE: &str = "simulation.time_step = 0.01
+[[body]]
+name = 'ball'
+mass = 2
+shape = { sphere = 0.1 }
+";
+
+const TASK: &str = "scene = 'scene.toml'
+duration = 0.5
+[[variable]]
+name = 'ball/vx'
+[[variable]]
+name = 'ball/vz'
+upper = 9
+[[objective]]
+target = [1, 0, 0]
+axes = ['x', 'z']
+";
+
+fn folder(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("scene.toml", SCENE);
+    folder.write("task.toml", TASK);
+    folder
+}
+
+#[test]
+fn it_finds_a_throw_says_how_and_draws_the_landscape() {
+    let folder = folder("optimize");
+    let text = succeeds(&folder.run(&["optimize", "task.toml", "--json", "-o", "result.json"]));
+    let result: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(result, serde_json::from_str::<Value>(&folder.read("result.json")).unwrap());
+    assert_eq!(result["outcome"], "converged");
+    assert_eq!(result["method"], "gauss_newton");
+    let of = |name: &str| result["variables"][name].as_f64().unwrap();
+    assert!((of("ball/vx") - 2.0).abs() < 1e-9, "{result}");
+    assert!((of("ball/vz") - 9.81 * 0.01 * 51.0 / 2.0).abs() < 1e-9, "{result}");
+    assert!(result["stages"][0]["simulations"].as_u64().unwrap() < 10);
+    let output = folder.run(&["optimize", "task.toml"]);
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("iteration    1   cost"));
+    assert!(
+        output.status.success() && told.contains("converged") && told.contains("ball/vz"),
+        "{told}"
+    );
+    let arguments = [
+        "optimize",
+        "task.toml",
+        "--landscape",
+        "ball/vx,ball/vz",
+        "--reach",
+        "3,3",
+        "--grid",
+        "7,5",
+        "--plot",
+        "cost.svg",
+        "--json",
+    ];
+    let text = succeeds(&folder.run(&arguments));
+    let result: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(result["cost"].as_array().unwrap().len(), 35);
+    let svg = folder.read("cost.svg");
+    assert!(svg.starts_with("<svg") && svg.contains("ball/vx"), "{svg}");
+}
+
+#[test]
+fn the_motion_found_is_written() {
+    let folder = folder("optimize-motion");
+    folder.write(
+        "scene.toml",
+        "simulation.time_step = 0.01\n[[soft]]\nname = 'ball'\nshape = { box = [0.1, 0.1, 0.1] }\n\
+         resolution = 0.2\ndensity = 100\nyoungs_modulus = 1e5\npoisson_ratio = 0.3\n",
+    );
+    let soft = TASK.replace("vx", "velocity_x").replace("vz", "velocity_z");
+    folder.write("task.toml", &soft);
+    let arguments = ["optimize", "task.toml", "--motion", "motion.csv", "--json"];
+    succeeds(&folder.run(&arguments));
+    let motion = folder.read("motion.csv");
+    let last: Vec<f64> =
+        motion.lines().last().unwrap().split(',').map(|x| x.parse().unwrap()).collect();
+    assert!((last[0] - 0.5).abs() < 1e-12 && (last[1] - 1.0).abs() < 1e-9, "{last:?}");
+    folder.write("scene.toml", SCENE);
+    folder.write("task.toml", TASK);
+    let output = folder.run(&["optimize", "task.toml", "--motion", "motion.csv"]);
+    refuses(&output, &["--motion: is of soft bodies"]);
+}
+
+#[test]
+fn what_is_wrong_with_a_task_is_said_with_line_and_field() {
+    let folder = folder("optimize-wrong");
+    for (from, to, says) in [
+        ("duration = 0.5", "", "task.toml: duration: is missing"),
+        ("duration = 0.5", "duration = 0.001", "must be from 0.01 s, a step, to"),
+        ("duration = 0.5", "duration = 0.5\nmethod = 'newton'", "must be \"gauss_newton\""),
+        ("duration = 0.5", "duration = 0.5\nadam = { rate = 0.1 }", "is of method = \"adam\""),
+        ("scene.toml", "none.toml", "none.toml"),
+        ("'ball/vz'", "'ball/vq'", "task.toml:6: variable.ball/vq.name: is no number of the scene"),
+        ("'ball/vz'", "'ball/qw'", "is no number of the scene"),
+        ("'ball/vz'", "'ball/vx'", "is a variable twice"),
+        ("upper = 9", "upper = -1", "initial: must be within -inf and -1, found 0"),
+        ("upper = 9", "knots = 4", "are of inputs"),
+        ("'ball/vz'\nupper = 9", "'ball/fz'\nknots = 1", "must be at least 2"),
+        ("'ball/vz'\nupper = 9", "'ball/fz'\nknots = 3\ninitial = [1, 2]", "must have 3 values"),
+        ("upper = 9", "scale = 0", "scale: must be positive"),
+        ("target = [1, 0, 0]", "target = [1, 0]", "must be a list of 3 numbers"),
+        ("target = [1, 0, 0]", "", "needs target"),
+        ("axes = ['x', 'z']", "axes = ['w']", "must be some of"),
+        ("axes = ['x', 'z']", "body = 'cube'", "is no body, found \"cube\"; there are ball"),
+        ("axes = ['x', 'z']", "point = 'surface'", "or [x, y, z] in its frame"),
+        ("axes = ['x', 'z']", "time = 2", "time: must be within 0 and 0.5 s, found 2"),
+        ("axes = ['x', 'z']", "from = 0.4\nuntil = 0.2", "must not be before from"),
+        ("axes = ['x', 'z']", "weight = -1", "weight: must be positive"),
+        ("axes = ['x', 'z']", "effort = 'motor'", "is no input"),
+        (
+            "duration",
+            "continuation = { 'ball/vx' = [1] }\nduration",
+            "is a variable, and cannot be",
+        ),
+        ("duration", "continuation = { 'ball/mess' = [1] }\nduration", "is no parameter"),
+    ] {
+        let text = TASK.replacen(from, to, 1);
+        assert_ne!(text, TASK);
+        folder.write("task.toml", &text);
+        refuses(&folder.run(&["optimize", "task.toml"]), &[says]);
+    }
+    folder.write("task.toml", TASK);
+    for (arguments, says) in [
+        (&["--landscape", "ball/vx,ball/vy", "--reach", "1,1"][..], "is no variable of the task"),
+        (&["--landscape", "ball/vx,ball/vz", "--reach", "1,-1"], "--reach: must be positive"),
+        (&["--landscape", "ball/vx,ball/vz", "--reach", "1,1", "--grid", "1,5"], "--grid: must be"),
+    ] {
+        let all = [&["optimize", "task.toml"], arguments].concat();
+        refuses(&folder.run(&all), &[says]);
+    }
+}

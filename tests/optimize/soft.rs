@@ -1,0 +1,188 @@
+//! Tasks on soft bodies.
+
+use std::fs;
+
+use serde_json::Value;
+use stiction::identify::Outcome;
+use stiction::optimize::{Task, optimize};
+
+use crate::cases::count;
+use crate::differences::central;
+use crate::folder::Folder;
+use crate::shared::shared;
+
+const BLOCK: &str = "[simulation]
+time_step = 0.005
+integrator = 'bdf2'
+solver = 'penalty_tanh'
+[[half_space]]
+name = 'floor'
+normal = [0, 0, 1]
+[[soft]]
+name = 'block'
+shape = { box = [0.05, 0.03, 0.02] }
+resolution = 0.05
+density = 300
+youngs_modulus = 3e4
+poisson_ratio = 0.3
+viscosity = 2
+position = [0, 0, 0.1]
+velocity = [1, 0.2, -0.5]
+angular_velocity = [0, 5, 1]
+markers = { left = [-0.05, 0, 0], right = [0.05, 0, 0] }
+[[contact]]
+mu = 0.4
+stiffness = 400
+";
+
+const TASK: &str = "scene = 'scene.toml'
+duration = 0.3
+[[variable]]
+name = 'block/velocity_x'
+scale = 1
+[[variable]]
+name = 'block/angular_velocity_y'
+[[variable]]
+name = 'block/viscosity'
+[[objective]]
+point = 'surface'
+target = [0.2, 0.05, 0.03]
+from = 0.2
+[[objective]]
+point = 'left'
+target = [0.2, 0, 0]
+axes = ['x', 'z']
+[[objective]]
+from_point = 'left'
+to_point = 'right'
+direction = [1, 0, 0]
+weight = 0.1
+";
+
+#[test]
+fn gradients_and_jacobians_are_those_of_differences() {
+    let folder = Folder::new("soft-task");
+    folder.write("scene.toml", BLOCK);
+    folder.write("task.toml", TASK);
+    let task = Task::load(folder.path("task.toml")).unwrap();
+    let x = task.start();
+    let (evaluated, jacobian) = task.jacobian(&x).unwrap();
+    assert_eq!(evaluated, task.evaluate(&x));
+    assert_eq!(evaluated.residuals.len(), 3 * 21 + 2 + 3);
+    let (cost, gradient) = task.gradient(&x).unwrap();
+    assert_eq!(cost, evaluated.cost);
+    for j in 0..x.len() {
+        let by_rows: f64 =
+            (0..evaluated.residuals.len()).map(|i| jacobian[(i, j)] * evaluated.residuals[i]).sum();
+        assert!((by_rows - gradient[j]).abs() < 1e-9 * (1e-3 + gradient[j].abs()), "{j}");
+        let moved = |h: f64| {
+            let mut x = x.clone();
+            x[j] += h;
+            task.evaluate(&x).residuals
+        };
+        let expected = central(1e-6, moved);
+        let scale = expected.iter().fold(1e-4, |most: f64, x| most.max(x.abs()));
+        for (i, expected) in expected.iter().enumerate() {
+            let e = (jacobian[(i, j)] - expected).abs() / scale;
+            assert!(e < 1e-5, "{i} {j}: {} {expected}", jacobian[(i, j)]);
+        }
+    }
+}
+
+/// From soft contact to stiff: each stage begins where the one before ended.
+#[test]
+fn continuation_goes_from_stage_to_stage() {
+    let folder = Folder::new("continuation");
+    folder.write("scene.toml", BLOCK);
+    let text = TASK.replace(
+        "duration = 0.3",
+        "duration = 0.2\niterations = 6\ncontinuation = { floor-block/stiffness = [100, 400] }",
+    );
+    // Keys with a slash are quoted.
+    let text = text.replace("floor-block/stiffness", "\"floor-block/stiffness\"");
+    folder.write("task.toml", &text);
+    let task = Task::load(folder.path("task.toml")).unwrap();
+    let mut told = Vec::new();
+    let found = optimize(&task, &mut |stage, _, _, x| {
+        told.push((stage, x.to_vec()));
+        true
+    })
+    .unwrap();
+    let values: Vec<f64> = found.stages.iter().map(|stage| stage.values[0].1).collect();
+    assert_eq!(values, [100.0, 400.0]);
+    let second = told.iter().find(|(stage, _)| *stage == 1).unwrap();
+    assert_eq!(second.1, found.stages[0].x);
+    assert!(found.evaluated.cost <= task.evaluate(&found.stages[0].x).cost);
+}
+
+/// Fig. 3: both optima of the toss, from where the paper found its own (with other meshes), and one from its start.
+#[test]
+fn both_optima_of_the_papers_toss_are_found() {
+    let Some(mesh) = shared("reference/add/meshes/sphere_r25mm_coarse.msh") else { return };
+    let Some(file) = shared("reference/add/toss.json") else { return };
+    let file: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let folder = Folder::new("toss");
+    folder.write("ball.msh", &fs::read_to_string(mesh).unwrap());
+    let scene = "gravity = [0, 0, -9.81]
+[simulation]
+time_step = 0.001
+integrator = 'bdf2'
+first_step = 'moved_before'
+solver = 'penalty_linear'
+[[half_space]]
+name = 'floor'
+normal = [0, 0, 1]
+offset = -0.05
+[[soft]]
+name = 'ball'
+mesh = 'ball.msh'
+density = 150
+lame_lambda = 10
+lame_mu = 10000
+viscosity = 0.0125
+angular_velocity = [0, -4, 0]
+[[contact]]
+mu = 0.4
+stiffness = 1000
+";
+    folder.write("scene.toml", scene);
+    let starts = [[0.4876, 0.0038, 0.1723], [0.516, -0.004, 0.060], [0.45, 0.0, 0.4]];
+    for (k, start) in starts.iter().enumerate().take(count(3, 0.3)) {
+        let variable = |(axis, x): (&str, &f64)| {
+            format!("[[variable]]\nname = 'ball/velocity_{axis}'\ninitial = {x}\nscale = 0.1\n")
+        };
+        let variables: String = ["x", "y", "z"].into_iter().zip(start).map(variable).collect();
+        folder.write(
+            "task.toml",
+            &format!(
+                "scene = 'scene.toml'\nduration = 0.25\n{variables}[[objective]]\npoint = 'surface'\ntarget = [0.1, 0, -0.025]\n"
+            ),
+        );
+        let task = Task::load(folder.path("task.toml")).unwrap();
+        let found = optimize(&task, &mut |_, _, _, _| true).unwrap();
+        assert_eq!(found.outcome, Outcome::Converged, "{found:?}");
+        assert!(found.evaluated.cost <= 1e-20, "{found:?}");
+        // The reference spins about the centre of mass, the scene about the origin of the mesh: v = v_o + w x c.
+        let scene = task.soft_scene(&found.x).unwrap();
+        let ball = &scene.bodies[0];
+        let [cx, _, cz] = ball.mean(&ball.mesh.nodes);
+        let v = [found.x[0] - 4.0 * cz, found.x[1], found.x[2] + 4.0 * cx];
+        let optimum = |k: usize| -> Vec<f64> {
+            let v = file["optima"][k]["v"].as_array().unwrap();
+            v.iter().map(|x| x.as_f64().unwrap()).collect()
+        };
+        let off = |k: usize| {
+            v.iter().zip(optimum(k)).fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()))
+        };
+        let (first, second) = (off(0), off(1));
+        println!("from {start:?}: {} simulations, {v:?}", found.stages[0].simulations);
+        match k {
+            0 => assert!(first < 1e-6, "{v:?}"),
+            1 => assert!(second < 1e-6, "{v:?}"),
+            _ => assert!(first.min(second) < 1e-6, "{v:?}"),
+        }
+        if k < 2 {
+            assert!(found.stages[0].simulations <= 15, "{found:?}");
+        }
+    }
+}
