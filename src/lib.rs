@@ -90,6 +90,8 @@
 //!   systems", Computer Methods in Applied Mechanics and Engineering 1 (1), 1972.
 //! - `Bertsekas82`: D. P. Bertsekas, "Projected Newton methods for optimization problems with simple
 //!   constraints", SIAM Journal on Control and Optimization 20 (2), 1982.
+//! - `Bryson75`: A. E. Bryson, Y.-C. Ho, "Applied Optimal Control", revised edition, Hemisphere 1975. Double integrators of
+//!   least effort.
 //! - `Carpentier18`: J. Carpentier, N. Mansard, "Analytical derivatives of rigid body dynamics algorithms",
 //!   Robotics: Science and Systems 2018.
 //! - `Chen93`: B. Chen, P. T. Harker, "A non-interior-point continuation method for linear complementarity
@@ -150,6 +152,8 @@
 //!   Engineering 177 (3-4), 1999. Block Gauss-Seidel.
 //! - `JohnsonCohen01`: D. E. Johnson, E. Cohen, "Spatialized normal cone hierarchies", ACM Symposium on Interactive 3D
 //!   Graphics 2001.
+//! - `Kabsch76`: W. Kabsch, "A solution for the best rotation to relate two sets of vectors", Acta Crystallographica A 32
+//!   (5), 1976.
 //! - `Kaufman08`: D. M. Kaufman, S. Sueda, D. L. James, D. K. Pai, "Staggered projections for frictional
 //!   contact in multibody systems", ACM Transactions on Graphics 27 (5), 2008.
 //! - `Kelley60`: J. E. Kelley, "The cutting-plane method for solving convex programs", Journal of the Society for

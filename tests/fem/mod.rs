@@ -1,6 +1,8 @@
 //! Soft bodies against values by other programs (`reference/add` of the shared folder), closed forms and differences.
 
+mod damping;
 mod drops;
+mod incline;
 mod meshes;
 mod motion;
 mod numbers;

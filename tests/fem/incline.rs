@@ -1,0 +1,117 @@
+//! Fig. 2 of the paper: a puck dropped on an incline, by each law of contact (`incline.json`).
+
+use std::collections::BTreeMap;
+
+use stiction::argmin::Mode;
+use stiction::fem::{Elements, SolidMaterial};
+use stiction::implicit::SolidParameters;
+use stiction::implicit::VertexLaw;
+use stiction::model::TetrahedralMesh;
+use stiction::soft::{SoftBody, SoftContact, SoftGround, SoftRollout, SoftScene, SoftStart};
+
+use super::numbers::{flat, json, number};
+use crate::cases::count;
+use crate::shared::shared;
+
+/// The puck with contact by a law.
+fn scene(law: VertexLaw, stiffness: f64) -> Option<SoftScene> {
+    let file = json("incline.json")?;
+    let settings = &file["settings"];
+    let of = |name: &str| number(&settings[name]);
+    let mesh = shared("reference/add/meshes/cylinder_r40_h30mm.msh")?;
+    let mesh = TetrahedralMesh::load(mesh).unwrap();
+    let elements = Elements::new(&mesh.nodes, &mesh.tetrahedra).unwrap();
+    let material = SolidMaterial {
+        lame_lambda: of("lame_lambda"),
+        lame_mu: of("lame_mu"),
+        viscosity: of("viscosity"),
+    };
+    let gravity = flat(&settings["gravity"]).try_into().unwrap();
+    let parameters = SolidParameters { material, density: of("density"), gravity };
+    let mut body = SoftBody::new("puck", mesh, elements, parameters, SoftStart::default());
+    body.touching = vec![SoftContact { friction: 0.4, stiffness, ..SoftContact::default() }];
+    let ground = SoftGround { name: "floor".into(), normal: [0.0, 0.0, 1.0], offset: -0.05 };
+    body.touch(std::slice::from_ref(&ground));
+    let time_step = of("time_step");
+    let bodies = vec![body];
+    Some(SoftScene { time_step, law, grounds: vec![ground], bodies, ..SoftScene::default() })
+}
+
+/// After some steps: the centre of mass, how many vertices touch, and how fast these slip on average.
+fn run(scene: &SoftScene, steps: usize) -> BTreeMap<usize, ([f64; 3], usize, f64)> {
+    let mut rollout = SoftRollout::new(scene);
+    let body = &scene.bodies[0];
+    let mut found = BTreeMap::new();
+    for step in 1..=steps {
+        let mut touching = Vec::new();
+        let report = rollout.step_observed(&mut |solved| {
+            let modes = solved.step.modes.iter().zip(solved.contacts);
+            let modes = modes.filter(|(mode, _)| **mode != Mode::Break);
+            touching.extend(modes.map(|(_, contact)| contact.node));
+        });
+        assert_eq!(report.unsolved, 0, "{:?} {step}: {report:?}", scene.law);
+        let state = &rollout.states()[0];
+        let slip = |&node: &usize| state.velocity[node][0].hypot(state.velocity[node][1]);
+        let creep = touching.iter().map(slip).sum::<f64>() / touching.len().max(1) as f64;
+        found.insert(step, (body.mean(&state.position), touching.len(), creep));
+    }
+    found
+}
+
+#[test]
+fn penalties_bounce_slide_and_creep_as_in_another_program() {
+    let Some(file) = json("incline.json") else { return };
+    let steps = count(500, 0.12);
+    for (method, law) in
+        [("linear", VertexLaw::PenaltyLinear), ("tanh", VertexLaw::PenaltyTanh)]
+    {
+        for expected in file["runs"].as_array().unwrap() {
+            if expected["method"] != method || (steps < 500 && expected["kn"] != 100) {
+                continue;
+            }
+            let Some(scene) = scene(law, number(&expected["kn"])) else { return };
+            let found = run(&scene, steps);
+            for (step, (centre, touching, creep)) in &found {
+                let Some(expected) = expected["at"].get(step.to_string()).map(flat) else {
+                    continue;
+                };
+                assert_eq!(*touching, expected[3] as usize, "{law:?} {step}");
+                // Bouncing, small differences grow.
+                let tolerance = if *step <= 60 { 1e-6 } else { 1e-4 };
+                for (x, expected) in centre.iter().zip(&expected) {
+                    assert!((x - expected).abs() < tolerance, "{law:?} {step}: {centre:?}");
+                }
+                if *step <= 60 {
+                    assert!((creep - expected[4]).abs() < 1e-6, "{law:?} {step}: {creep}");
+                } else if *step == 500 {
+                    assert!((creep / expected[4] - 1.0).abs() < 0.01, "{law:?} {step}: {creep}");
+                }
+            }
+        }
+    }
+}
+
+/// Where all that touches sticks, by friction kt |u|, it creeps at m g sin / (N kt); with the exact cone it does not. And where Newton's
+/// method stalls at kinks, stiff penalties are solved all the same, in each step.
+#[test]
+fn hybrid_does_not_creep_and_stiff_penalties_are_solved_in_each_step() {
+    let steps = count(500, 0.1);
+    let Some(stiff) = scene(VertexLaw::PenaltyLinear, 1e5) else { return };
+    let all = run(&stiff, steps);
+    if steps == 500 {
+        let (_, touching, creep) = all[&500];
+        let body = &stiff.bodies[0];
+        let pull = body.mass() * body.parameters.gravity[0];
+        let expected = pull / (touching as f64 * 1e5 * stiff.time_step);
+        assert!((creep / expected - 1.0).abs() < 1e-2, "{creep} {expected}");
+        // The hybrid method tends to exact contact like 1/kn.
+        let end = |law, stiffness| run(&scene(law, stiffness).unwrap(), 500)[&500];
+        let (exact, ..) = end(VertexLaw::Coupled, 0.0);
+        for (stiffness, most) in [(1e2, 2e-3), (1e3, 2e-4), (1e4, 2e-5)] {
+            let (centre, _, creep) = end(VertexLaw::Hybrid, stiffness);
+            let off = (0..3).fold(0.0, |most: f64, k| most.max((centre[k] - exact[k]).abs()));
+            println!("hybrid {stiffness:e}: {off:e} from exact contact, creep {creep:e}");
+            assert!(off < most && creep <= 1e-12, "{stiffness}: {off:e} {creep:e}");
+        }
+    }
+}
