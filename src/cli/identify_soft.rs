@@ -102,7 +102,7 @@ fn add_fit(
     begin: Instant,
 ) {
     object.insert("experiment".into(), experiment.name.as_str().into());
-    object.insert("status".into(), json!(fit.outcome));
+    object.insert("status".into(), fit.outcome.name().into());
     object.insert("loss".into(), number(fit.loss[1]));
     object.insert("loss_at_start".into(), number(fit.loss[0]));
     object.insert("iterations".into(), fit.iterations.into());

@@ -105,7 +105,7 @@ fn search(arguments: &Arguments, task: &Task, threads: usize) -> Result<Outcome,
 fn add_optimum(object: &mut Map<String, Value>, task: &Task, found: &Optimum) {
     object.insert("task".into(), task.name.as_str().into());
     object.insert("method".into(), method(task).into());
-    object.insert("outcome".into(), json!(found.outcome));
+    object.insert("outcome".into(), found.outcome.name().into());
     let mut rest = &found.x[..];
     let mut variables = Map::new();
     for variable in &task.variables {
@@ -126,7 +126,7 @@ fn add_optimum(object: &mut Map<String, Value>, task: &Task, found: &Optimum) {
             "cost": number(stage.cost),
             "iterations": stage.iterations,
             "simulations": stage.simulations,
-            "outcome": stage.outcome,
+            "outcome": stage.outcome.name(),
             "x": stage.x,
         })
     };

@@ -59,6 +59,10 @@ impl MarkerExperiment {
     /// If a file cannot be read, or is no such experiment: with line and field.
     pub fn load(path: impl AsRef<Path>, data: Option<&str>) -> Result<Option<Self>, Error> {
         let path = path.as_ref();
+        // What is no file, such as a pipe, can be read only once: as what most experiments are.
+        if !path.is_file() {
+            return Ok(None);
+        }
         let text = crate::text::read(path, crate::text::MOST_BYTES)?;
         let name = path.display().to_string();
         let document = table::parse(&text, &name)?;

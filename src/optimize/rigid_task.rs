@@ -6,7 +6,7 @@ use super::objective::{Goal, Place};
 use super::task::{Evaluated, Task};
 use crate::Error;
 use crate::ad::{self, Dual, LANES, Real, Var};
-use crate::model::Scene;
+use crate::model::{Scene, domain};
 use crate::simulation::Simulation;
 
 /// Whether a name is an input, whose knots are variables of their own.
@@ -25,6 +25,11 @@ pub(super) fn is_start(scene: &Scene, name: &str) -> bool {
 
 pub(super) fn set(task: &str, scene: &mut Scene, name: &str, value: f64) -> Result<(), Error> {
     let names = [name.to_string()];
+    let (least, most) = domain(name);
+    if !(least..=most).contains(&value) {
+        let message = format!("must be within {least} and {most}, found {value}");
+        return Err(Error::input(task, None, name, message));
+    }
     for parameter in scene.model.parameters_named(&names, task)? {
         parameter.slots.iter().for_each(|&slot| scene.parameters.values[slot] = value);
     }

@@ -56,9 +56,8 @@ fn damped_penalties_bounce_as_the_closed_form_says() {
         let of = |name: &str| number(&row[name]);
         let (mass, stiffness, damping) = (of("mass"), of("kn"), of("kd"));
         let mean = |bdf: Bdf, steps: f64| {
-            let of = |k: usize| {
-                bounce(bdf, mass, stiffness, damping, steps, k as f64 / phases as f64)
-            };
+            let of =
+                |k: usize| bounce(bdf, mass, stiffness, damping, steps, k as f64 / phases as f64);
             (0..phases).map(of).sum::<f64>() / phases as f64
         };
         let found = mean(Bdf::Two, 600.0);

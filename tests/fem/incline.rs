@@ -62,9 +62,7 @@ fn run(scene: &SoftScene, steps: usize) -> BTreeMap<usize, ([f64; 3], usize, f64
 fn penalties_bounce_slide_and_creep_as_in_another_program() {
     let Some(file) = json("incline.json") else { return };
     let steps = count(500, 0.12);
-    for (method, law) in
-        [("linear", VertexLaw::PenaltyLinear), ("tanh", VertexLaw::PenaltyTanh)]
-    {
+    for (method, law) in [("linear", VertexLaw::PenaltyLinear), ("tanh", VertexLaw::PenaltyTanh)] {
         for expected in file["runs"].as_array().unwrap() {
             if expected["method"] != method || (steps < 500 && expected["kn"] != 100) {
                 continue;

@@ -62,6 +62,18 @@ pub enum Outcome {
     Infeasible,
 }
 
+impl Outcome {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Converged => "converged",
+            Outcome::Stalled => "stalled",
+            Outcome::IterationLimit => "iteration_limit",
+            Outcome::Infeasible => "infeasible",
+        }
+    }
+}
+
 /// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Minimum {
