@@ -8,6 +8,7 @@ mod free_memory;
 mod identification;
 mod numpy_arrays;
 mod scene;
+mod soft_scene;
 mod step_jacobian;
 
 use pyo3::pymodule;
@@ -20,6 +21,8 @@ mod _stiction {
     use crate::python::identification::{Identification, identify};
     #[pymodule_export]
     use crate::python::scene::{Scene, load, parse};
+    #[pymodule_export]
+    use crate::python::soft_scene::{SoftScene, load_soft, parse_soft};
     #[pymodule_export]
     use crate::python::step_jacobian::Jacobian;
     use pyo3::prelude::*;

@@ -45,6 +45,17 @@ impl Argument {
         Ok(argument)
     }
 
+    /// Arrays of the `expected` shape along one axis more, of any length.
+    pub fn series(name: &'static str, given: &Bound<PyAny>, expected: &[usize]) -> PyResult<Self> {
+        let values = numbers(name, given)?;
+        let argument = Argument { name, values, own: expected.len() + 1 };
+        let shape = argument.values.shape();
+        if shape.len() != expected.len() + 1 || !shape.ends_with(expected) {
+            return Err(argument.misshapen(&format!("(N, {})", shape_text(expected))));
+        }
+        Ok(argument)
+    }
+
     /// A vector that is the same in all cases.
     pub fn constant(name: &'static str, values: Vec<f64>) -> Self {
         Argument { name, values: Array1::from(values).into_dyn(), own: 1 }
@@ -53,6 +64,14 @@ impl Argument {
     /// The lengths of its own axes.
     pub fn own(&self) -> &[usize] {
         &self.values.shape()[self.leading().len()..]
+    }
+
+    /// The numbers, of which there is one case.
+    pub fn only(&self) -> PyResult<&[f64]> {
+        match (self.leading(), self.values.as_slice()) {
+            ([], Some(values)) => Ok(values),
+            _ => Err(self.misshapen(&format!("({})", shape_text(self.own())))),
+        }
     }
 
     fn leading(&self) -> &[usize] {

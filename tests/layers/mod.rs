@@ -54,7 +54,7 @@ const LAYERS: [(&str, &[&str]); 32] = [
             "npz soft simulation identify linearize markers optimize transition verify view c_interface",
         ],
     ),
-    ("python", &[PHYSICS, FILES, "simulation identify linearize transition"]),
+    ("python", &[PHYSICS, FILES, "soft simulation identify linearize transition"]),
 ];
 
 /// Everything else is generic in `Real`.

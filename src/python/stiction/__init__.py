@@ -16,10 +16,13 @@ from ._stiction import (
     ImplausibleWarning,
     Jacobian,
     Scene,
+    SoftScene,
     UnsolvedWarning,
     __version__,
     load,
+    load_soft,
     parse,
+    parse_soft,
 )
 
 Scene.parameters = property(Parameters, doc="All parameters by name; setting one changes the steps from here on.")
@@ -31,9 +34,12 @@ __all__ = [
     "Jacobian",
     "Parameters",
     "Scene",
+    "SoftScene",
     "UnsolvedWarning",
     "__version__",
     "identify",
     "load",
+    "load_soft",
     "parse",
+    "parse_soft",
 ]

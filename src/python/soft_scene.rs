@@ -1,0 +1,272 @@
+//! A scene of soft bodies, as Python sees it.
+
+use std::ffi::CString;
+use std::path::PathBuf;
+
+use numpy::PyArrayDyn;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+use super::arguments::{Given, count};
+use super::exceptions::{Error, UnsolvedWarning};
+use super::numpy_arrays::{Argument, output};
+use crate::soft::{SoftParameter, SoftRecord, SoftScene as Description, SoftTangents};
+
+type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
+
+/// A scene of soft bodies on half-spaces, and its motion as a function of some of its parameters p.
+///
+/// The N nodes of all bodies stand one after the other: see `nodes`. Lengths in m, all else in SI units too.
+#[pyclass(frozen, module = "stiction")]
+pub struct SoftScene {
+    scene: Description,
+    parameters: Vec<(String, SoftParameter)>,
+}
+
+/// Reads a scene of soft bodies (TOML). parameters: names of p, see `all_parameter_names`.
+#[pyfunction]
+#[pyo3(signature = (path, parameters=None))]
+pub fn load_soft(path: PathBuf, parameters: Option<Vec<String>>) -> PyResult<SoftScene> {
+    let name = path.display().to_string();
+    let scene = Description::load(&path)?;
+    SoftScene::new(&name, scene, parameters)
+}
+
+/// Reads a scene of soft bodies from the text of a TOML file; `name` stands for the file in messages.
+#[pyfunction]
+#[pyo3(signature = (text, name="scene.toml", parameters=None))]
+pub fn parse_soft(text: &str, name: &str, parameters: Option<Vec<String>>) -> PyResult<SoftScene> {
+    SoftScene::new(name, Description::parse(text, name)?, parameters)
+}
+
+impl SoftScene {
+    fn new(
+        name: &str,
+        scene: Option<Description>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<SoftScene> {
+        let none = || {
+            Error::new_err(format!(
+                "{name}: has no [[soft]] bodies; stiction.load reads rigid ones"
+            ))
+        };
+        let scene = scene.ok_or_else(none)?;
+        let mut parameters = Vec::new();
+        for own in names.unwrap_or_default() {
+            let parameter = scene.parameter(&own).ok_or_else(|| {
+                let all: Vec<String> = scene.parameters().into_iter().map(|(own, _)| own).collect();
+                Error::new_err(format!("{own}: is no parameter; there are {}", all.join(", ")))
+            })?;
+            parameters.push((own, parameter));
+        }
+        Ok(SoftScene { scene, parameters })
+    }
+
+    fn node_count(&self) -> usize {
+        self.scene.bodies.iter().map(|body| body.position.len()).sum()
+    }
+
+    /// The scene with values of p; what is not given is that of the scene.
+    fn with(&self, p: Option<Given>) -> PyResult<Description> {
+        let mut scene = self.scene.clone();
+        let Some(p) = p else { return Ok(scene) };
+        let p = Argument::new("p", p, &[self.parameters.len()])?;
+        let values = p.only()?;
+        for ((_, parameter), value) in self.parameters.iter().zip(values) {
+            scene.set(*parameter, *value);
+        }
+        scene.check().map_err(Error::new_err)?;
+        Ok(scene)
+    }
+
+    fn numbers(&self) -> Vec<SoftParameter> {
+        self.parameters.iter().map(|(_, parameter)| *parameter).collect()
+    }
+}
+
+fn steps_of(given: Given) -> PyResult<usize> {
+    Ok(count("steps", Some(given), 1)?.unwrap_or(1))
+}
+
+/// Warns of steps that were not solved.
+fn warn(py: Python, unsolved: usize, steps: usize) -> PyResult<()> {
+    if unsolved == 0 {
+        return Ok(());
+    }
+    let message = format!("{unsolved} of {steps} steps were not solved; try a smaller time step");
+    let category: Bound<PyType> = py.get_type::<UnsolvedWarning>();
+    let message = CString::new(message).unwrap_or_default();
+    PyErr::warn(py, &category, &message, 1)
+}
+
+fn unsolved(record: &SoftRecord) -> usize {
+    record.reports.iter().filter(|report| report.unsolved > 0).count()
+}
+
+/// The nodes of all bodies, one after the other.
+fn all_nodes<'a>(parts: impl Iterator<Item = &'a [[f64; 3]]>) -> Vec<f64> {
+    parts.flat_map(|part| part.as_flattened().iter().copied()).collect()
+}
+
+#[pymethods]
+impl SoftScene {
+    /// Time step, s.
+    #[getter]
+    fn dt(&self) -> f64 {
+        self.scene.time_step
+    }
+
+    /// Of each body its name, its first node and how many it has.
+    #[getter]
+    fn nodes(&self) -> Vec<(String, usize, usize)> {
+        let mut first = 0;
+        let each = self.scene.bodies.iter().map(|body| {
+            let count = body.position.len();
+            first += count;
+            (body.name.clone(), first - count, count)
+        });
+        each.collect()
+    }
+
+    /// The node of each marker, by "body/marker".
+    #[getter]
+    fn markers(&self) -> Vec<(String, usize)> {
+        let nodes = self.nodes();
+        let bodies = self.scene.bodies.iter().zip(&nodes);
+        let each = bodies.flat_map(|(body, (name, first, _))| {
+            body.markers.iter().map(move |own| (format!("{name}/{}", own.name), first + own.node))
+        });
+        each.collect()
+    }
+
+    /// The mass of each node (N), kg: its share of its body's.
+    #[getter]
+    fn mass<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
+        let each = self.scene.bodies.iter().flat_map(|body| {
+            let volumes = body.elements.unit_weight().iter();
+            volumes.map(|volume| body.parameters.density * volume)
+        });
+        output(py, &[], &[self.node_count()], each.collect())
+    }
+
+    /// The area of the surface that each node stands for (N), m².
+    #[getter]
+    fn area<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
+        let mut areas = Vec::with_capacity(self.node_count());
+        for body in &self.scene.bodies {
+            let first = areas.len();
+            areas.resize(first + body.position.len(), 0.0);
+            for (&node, area) in body.surface.iter().zip(&body.areas) {
+                areas[first + node] = *area;
+            }
+        }
+        output(py, &[], &[self.node_count()], areas)
+    }
+
+    /// The names of p.
+    #[getter]
+    fn parameter_names(&self) -> Vec<String> {
+        self.parameters.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// All names that p may have.
+    #[getter]
+    fn all_parameter_names(&self) -> Vec<String> {
+        self.scene.parameters().into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// The values of p in the scene.
+    #[getter]
+    fn p0<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
+        let values = self.numbers().into_iter().map(|own| self.scene.value(own)).collect();
+        output(py, &[], &[self.parameters.len()], values)
+    }
+
+    /// The motion: places and velocities of all nodes at the start and after each step, (steps + 1, N, 3) each.
+    #[pyo3(signature = (steps, p=None))]
+    fn rollout<'py>(
+        &self,
+        py: Python<'py>,
+        steps: Given,
+        p: Option<Given>,
+    ) -> PyResult<(Array<'py>, Array<'py>)> {
+        let (steps, scene) = (steps_of(steps)?, self.with(p)?);
+        let (unsolved, x, v) = py.detach(|| {
+            let record = scene.record(steps);
+            let states = || record.states.iter().flatten();
+            let x = all_nodes(states().map(|state| &state.position[..]));
+            let v = all_nodes(states().map(|state| &state.velocity[..]));
+            (unsolved(&record), x, v)
+        });
+        warn(py, unsolved, steps)?;
+        let shape = [steps + 1, self.node_count(), 3];
+        Ok((output(py, &[], &shape, x)?, output(py, &[], &shape, v)?))
+    }
+
+    /// Where the nodes are after some steps, (N, 3), and how that changes with p, (N, 3, np), by forward sensitivities.
+    #[pyo3(signature = (steps, p=None))]
+    fn jacobian<'py>(
+        &self,
+        py: Python<'py>,
+        steps: Given,
+        p: Option<Given>,
+    ) -> PyResult<(Array<'py>, Array<'py>)> {
+        let (steps, scene) = (steps_of(steps)?, self.with(p)?);
+        let (numbers, nodes) = (self.numbers(), self.node_count());
+        let firsts: Vec<usize> = self.nodes().iter().map(|(_, first, _)| *first).collect();
+        let found = py.detach(|| {
+            let mut tangents = SoftTangents::new(&scene, &numbers);
+            for _ in 0..steps {
+                tangents.step()?;
+            }
+            let x = all_nodes(tangents.rollout.states().iter().map(|state| &state.position[..]));
+            let width = numbers.len();
+            let mut slopes = vec![0.0; 3 * nodes * width];
+            for (column, (parameter, moved, _)) in tangents.columns().enumerate() {
+                let first = 3 * firsts[parameter.body];
+                for (k, slope) in moved.as_flattened().iter().enumerate() {
+                    slopes[(first + k) * width + column] = *slope;
+                }
+            }
+            Ok((x, slopes))
+        });
+        let (x, slopes) =
+            found.map_err(|error: crate::soft::NoDerivative| Error::new_err(error.to_string()))?;
+        let width = self.parameters.len();
+        Ok((output(py, &[], &[nodes, 3], x)?, output(py, &[], &[nodes, 3, width], slopes)?))
+    }
+
+    /// The gradient in p of sum(x_bar * x) over the motion, by its adjoint, and that motion x: x_bar of the shape
+    /// (steps + 1, N, 3), for as many steps.
+    #[pyo3(signature = (x_bar, p=None))]
+    fn vjp<'py>(
+        &self,
+        py: Python<'py>,
+        x_bar: Given,
+        p: Option<Given>,
+    ) -> PyResult<(Array<'py>, Array<'py>)> {
+        let nodes = self.node_count();
+        let weights = Argument::series("x_bar", x_bar, &[nodes, 3])?;
+        let weights = weights.only()?;
+        let steps = (weights.len() / (3 * nodes)).saturating_sub(1);
+        if steps == 0 {
+            return Err(Error::new_err("x_bar: must be of a start and a step at least"));
+        }
+        let (scene, numbers) = (self.with(p)?, self.numbers());
+        let firsts: Vec<usize> = self.nodes().iter().map(|(_, first, _)| *first).collect();
+        let (missed, x, gradient) = py.detach(|| {
+            let record = scene.record(steps);
+            let states = record.states.iter().flatten();
+            let x = all_nodes(states.map(|state| &state.position[..]));
+            let mut weigh = |step: usize, body: usize, x: &mut [[f64; 3]], _: &mut [[f64; 3]]| {
+                let own = &weights[3 * (step * nodes + firsts[body])..];
+                x.as_flattened_mut().iter_mut().zip(own).for_each(|(x, weight)| *x += weight);
+            };
+            (unsolved(&record), x, record.gradient(&numbers, &mut weigh))
+        });
+        warn(py, missed, steps)?;
+        let gradient = gradient.map_err(|error| Error::new_err(error.to_string()))?;
+        let gradient = output(py, &[], &[self.parameters.len()], gradient)?;
+        Ok((gradient, output(py, &[], &[steps + 1, nodes, 3], x)?))
+    }
+}
