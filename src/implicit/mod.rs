@@ -17,6 +17,7 @@ mod momentum;
 mod newton;
 mod step_derivative;
 mod vertex_contact;
+mod vertex_newton;
 
 pub use bdf::{Bdf, History, Predicted};
 pub use condensed_contact::{CondensedContact, ContactStep};

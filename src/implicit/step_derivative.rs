@@ -115,7 +115,8 @@ impl<'a> StepDerivative<'a> {
         let mut velocity = Vec::new();
         condensation.gather(&step.velocity, &mut velocity);
         let n = velocity.len();
-        posed.pose(momentum, contacts, &step.active, condensation, &velocity);
+        posed.ask(momentum, contacts, &step.active, condensation.kept());
+        posed.pose(condensation, &velocity);
         let impulses: Vec<f64> = step.active.iter().flat_map(|&k| step.impulses[k]).collect();
         // v_p = v+ - S^-1 J'p
         let mut free = vec![0.0; n];
@@ -123,7 +124,7 @@ impl<'a> StepDerivative<'a> {
         posed.node.rows.transpose_times(data.jacobian, &impulses, &mut free);
         data.solve_mass(&mut free);
         free.iter_mut().zip(&velocity).for_each(|(free, v)| *free = v - *free);
-        posed.pose(momentum, contacts, &step.active, condensation, &free);
+        posed.pose(condensation, &free);
         posed.outputs.clear();
         posed.outputs.extend(velocity.iter().chain(&impulses));
         posed.node.factor(&step.solution, &posed.inputs, &posed.outputs, factor);
