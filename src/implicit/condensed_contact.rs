@@ -210,20 +210,23 @@ impl CondensedContact {
         contacts: &[VertexContact],
         step: &mut ContactStep,
     ) {
-        let mut best = f64::INFINITY;
-        let mut waited = 0;
+        let (mut best, mut before) = (f64::INFINITY, f64::INFINITY);
+        let (mut waited, mut reusable) = (0, false);
         let mut iterations = 0;
         let status = loop {
             if iterations == self.settings.iterations {
                 break Status::IterationLimit;
             }
             iterations += 1;
-            let Some(whole) = self.advance(momentum, contacts, step) else {
+            let Some(whole) = self.advance(momentum, contacts, step, reusable) else {
                 break Status::Stalled;
             };
             let added = add_passing(contacts, step);
             let residual = self.measure(momentum, contacts, step);
             step.report.residual = residual;
+            // One more step by the same matrix is enough.
+            reusable = whole && !added && residual * residual <= self.settings.tolerance * before;
+            before = residual;
             // The law is met where the step was taken whole, by all that touch.
             if whole && !added {
                 if residual <= self.settings.tolerance {
@@ -256,18 +259,22 @@ impl CondensedContact {
         momentum: &Momentum<f64>,
         contacts: &[VertexContact],
         step: &mut ContactStep,
+        reusable: bool,
     ) -> Option<bool> {
         self.needed.clear();
         self.needed.extend(step.active.iter().map(|&k| contacts[k].node));
         self.needed.sort_unstable();
         self.needed.dedup();
         let Self { condensation, posed, residual, change, left, free, .. } = self;
-        condensation.keep(momentum, &self.needed);
         let (u, x) = (&step.velocity, &step.position);
-        if !(condensation.factor(momentum, u, x, false)
-            || condensation.factor(momentum, u, x, true))
-        {
-            return None;
+        if !reusable {
+            self.vertices.forget();
+            condensation.keep(momentum, &self.needed);
+            if !(condensation.factor(momentum, u, x, false)
+                || condensation.factor(momentum, u, x, true))
+            {
+                return None;
+            }
         }
         momentum.residual(u, x, residual);
         change.clone_from(residual);
