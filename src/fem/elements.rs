@@ -131,12 +131,23 @@ impl Elements {
     /// y += density M x for density 1 (m³ and what x is in)
     pub fn add_mass_product<T: Real>(&self, density: T, x: &[Vector3<T>], y: &mut [Vector3<T>]) {
         for (row, y) in y.iter_mut().enumerate().take(self.node_count()) {
-            let mut sum = [T::zero(); 3];
-            for (column, at) in self.pattern.row(row) {
-                (0..3).for_each(|k| sum[k] += x[column][k] * self.unit_mass[at]);
-            }
+            let sum = self.mass_row(row, |node| x[node]);
             (0..3).for_each(|k| y[k] += density * sum[k]);
         }
+    }
+
+    /// Row `row` of M x for density 1, where `x` says what stands at a node.
+    pub(crate) fn mass_row<T: Real>(
+        &self,
+        row: usize,
+        x: impl Fn(usize) -> Vector3<T>,
+    ) -> Vector3<T> {
+        let mut sum = [T::zero(); 3];
+        for (column, at) in self.pattern.row(row) {
+            let x = x(column);
+            (0..3).for_each(|k| sum[k] += x[k] * self.unit_mass[at]);
+        }
+        sum
     }
 }
 

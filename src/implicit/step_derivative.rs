@@ -221,10 +221,9 @@ impl<'a> StepDerivative<'a> {
 
     /// M (u - v̄) for density 1.
     fn accelerations(&self) -> Vec<[f64; 3]> {
-        let mut momentum = vec![[0.0; 3]; self.step.velocity.len()];
-        let change = self.momentum.speed_change(&self.step.velocity);
-        self.momentum.elements.add_mass_product(1.0, &change, &mut momentum);
-        momentum
+        let (momentum, u) = (&self.momentum, &self.step.velocity);
+        let row = |row| momentum.elements.mass_row(row, |node| momentum.speed_change(u, node));
+        (0..u.len()).map(row).collect()
     }
 
     fn hold_fixed(&self, b: &mut [[f64; 3]]) {

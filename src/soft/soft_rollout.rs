@@ -2,7 +2,7 @@
 
 use super::soft_scene::{SoftBody, SoftScene};
 use crate::argmin::{Mode, Report};
-use crate::implicit::{Bdf, CondensedContact, ContactStep, History, Momentum};
+use crate::implicit::{Bdf, CondensedContact, ContactStep, History, Momentum, Predicted};
 
 /// Where the nodes of a body are, and what it is in contact with.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,6 +52,7 @@ pub struct SoftRollout<'a> {
 #[derive(Debug, Default)]
 struct Moving {
     history: History<f64>,
+    predicted: Predicted<f64>,
     step: ContactStep,
     solver: CondensedContact,
 }
@@ -65,7 +66,8 @@ impl<'a> SoftRollout<'a> {
             solver.settings = scene.newton;
             let SoftBody { position, velocity, .. } = body;
             let history = History::start(position.clone(), velocity.clone(), scene.time_step);
-            Moving { history, step: ContactStep::start(velocity.clone()), solver }
+            let step = ContactStep::start(velocity.clone());
+            Moving { history, step, solver, ..Moving::default() }
         };
         let state = |body: &SoftBody| SoftState {
             position: body.position.clone(),
@@ -92,12 +94,12 @@ impl<'a> SoftRollout<'a> {
         self.started = true;
         let all = self.scene.bodies.iter().zip(&mut self.bodies).zip(&mut self.states);
         for ((body, moving), state) in all {
-            let Moving { history, step, solver } = moving;
-            let predicted = bdf.predict(self.scene.time_step, history);
+            let Moving { history, predicted, step, solver } = moving;
+            bdf.predict_into(self.scene.time_step, history, predicted);
             let momentum = Momentum {
                 elements: &body.elements,
                 parameters: body.parameters,
-                step: Some(&predicted),
+                step: Some(predicted),
                 fixed: &[],
             };
             solver.solve(&momentum, &body.contacts, step);
@@ -106,7 +108,7 @@ impl<'a> SoftRollout<'a> {
             report.sticking += step.modes.iter().filter(|&&mode| mode == Mode::Stick).count();
             report.sliding +=
                 step.modes.iter().filter(|mode| matches!(mode, Mode::Slide | Mode::Clamp)).count();
-            history.advance(&predicted, &step.velocity);
+            history.advance(predicted, &step.velocity);
             state.position.clone_from(&history.x);
             state.velocity.clone_from(&history.v);
             state.impulse.fill([0.0; 3]);

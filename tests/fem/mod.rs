@@ -1,6 +1,7 @@
 //! Soft bodies against values by other programs (`reference/add` of the shared folder), closed forms and differences.
 
 mod drops;
+mod memory;
 mod meshes;
 mod motion;
 mod numbers;

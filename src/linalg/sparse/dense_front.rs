@@ -11,7 +11,7 @@ const NARROW: usize = 8;
 /// Rows of a strip of a symmetric update, of which only the lower half counts.
 const STRIP: usize = 96;
 /// Products of fewer numbers than this are summed at once: calling for more takes longer.
-const FEW: usize = 1000;
+const FEW: usize = 2000;
 
 /// Memory of eliminations.
 #[derive(Clone, Debug, Default)]
