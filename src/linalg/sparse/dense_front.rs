@@ -9,7 +9,7 @@ const PANEL: usize = 48;
 /// As few columns are eliminated one by one.
 const NARROW: usize = 8;
 /// Rows of a strip of a symmetric update, of which only the lower half counts.
-const STRIP: usize = 96;
+const STRIP: usize = 48;
 /// Products of fewer numbers than this are summed at once: calling for more takes longer.
 const FEW: usize = 2000;
 

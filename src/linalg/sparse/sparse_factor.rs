@@ -89,8 +89,12 @@ impl SparseFactor {
     /// The entries of a front: of the matrix, and what the fronts before it hand over, which wait last.
     fn assemble(&mut self, symbolic: &Symbolic, front: &Front, matrix: &BlockMatrix<f64>) {
         let n = 3 * front.size();
-        self.front.clear();
         self.front.resize(n * n, 0.0);
+        for (k, row) in self.front.chunks_exact_mut(n.max(1)).enumerate() {
+            // Of a symmetric one nobody looks at the upper half.
+            let end = if self.symmetric { k + 1 } else { n };
+            row[..end].fill(0.0);
+        }
         for &[row, column, block, mirror] in &front.entries {
             let (upper, lower) = (&matrix.blocks[block], &matrix.blocks[mirror]);
             for i in 0..3 {
