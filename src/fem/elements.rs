@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::mass::consistent_mass;
 use super::operand::Vector3;
-use super::quartet::{Quartet, quartets};
 use super::tetrahedron::Tetrahedron;
 use crate::ad::Real;
 use crate::linalg::BlockPattern;
@@ -14,7 +13,6 @@ use crate::linalg::BlockPattern;
 pub struct Elements {
     nodes: Vec<[usize; 4]>,
     shapes: Vec<Tetrahedron>,
-    quartets: Vec<Quartet>,
     pattern: BlockPattern,
     /// Of each element where its 16 blocks stand, row by row.
     places: Vec<[usize; 16]>,
@@ -83,9 +81,8 @@ impl Elements {
                 unit_weight[nodes[k / 4]] += mass[k / 4][k % 4];
             }
         }
-        let quartets = quartets(&shapes, tetrahedra);
         let nodes = tetrahedra.to_vec();
-        Ok(Elements { nodes, shapes, quartets, pattern, places, unit_mass, unit_weight })
+        Ok(Elements { nodes, shapes, pattern, places, unit_mass, unit_weight })
     }
 
     /// How many nodes.
@@ -101,11 +98,6 @@ impl Elements {
     /// The shape of each element.
     pub fn shapes(&self) -> &[Tetrahedron] {
         &self.shapes
-    }
-
-    /// The same by fours.
-    pub(super) fn quartets(&self) -> &[Quartet] {
-        &self.quartets
     }
 
     /// Which blocks matrices have.

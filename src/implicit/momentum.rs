@@ -122,7 +122,7 @@ impl Momentum<'_, f64> {
         let finite = match projected {
             true => elements.add_projected_stiffness(&self.material(), weights, x, matrix),
             false => {
-                elements.add_stiffness_by_four(&self.material(), weights, x, u, matrix);
+                elements.add_stiffness(&self.material(), weights, x, u, matrix);
                 true
             }
         };

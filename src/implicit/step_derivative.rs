@@ -105,7 +105,7 @@ impl<'a> StepDerivative<'a> {
         stiffness.start(momentum.elements.pattern());
         let weights = [momentum.rate(), 0.0];
         let material = &momentum.parameters.material;
-        momentum.elements.add_stiffness_by_four(material, weights, x, u, stiffness);
+        momentum.elements.add_stiffness(material, weights, x, u, stiffness);
         (needed.is_empty() || derivative.factor_contact()).then_some(derivative)
     }
 
