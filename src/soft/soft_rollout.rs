@@ -99,7 +99,7 @@ impl<'a> SoftRollout<'a> {
             let momentum = Momentum {
                 elements: &body.elements,
                 parameters: body.parameters,
-                step: Some(predicted),
+                step: Some(&*predicted),
                 fixed: &[],
             };
             solver.solve(&momentum, &body.contacts, step);
