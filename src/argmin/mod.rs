@@ -17,7 +17,9 @@ mod projection;
 mod status;
 
 pub use block_rows::{BlockRows, RowBlock};
-pub(crate) use contact::{ContactData, ContactResponse, Perturbation, contradiction};
+pub(crate) use contact::{
+    ContactData, ContactResponse, Perturbation, SLIP_TOLERANCE, contradiction, law,
+};
 pub use contact::{
     ContactFactor, ContactMethod, ContactResiduals, ContactSolution, ContactWorkspace,
     CoupledContact, Law, Mode, Sharing, SmoothedContact, SmoothedSolution,

@@ -55,12 +55,13 @@ impl Elements {
         v: &[Vector3<f64>],
     ) -> f64 {
         let largest = |x: &[[f64; 3]]| x.iter().flatten().fold(0.0, |m: f64, x| m.max(x.abs()));
+        let viscous = material.viscosity != 0.0;
         let mut most: f64 = 0.0;
         for (nodes, shape) in self.nodes().iter().zip(self.shapes()) {
-            let (x, v) = (gather(nodes, x), gather(nodes, v));
+            let (x, v) = (gather(nodes, x), viscous.then(|| gather(nodes, v)));
             let f: Matrix3<f64> = deformation_gradient(shape, &x);
             let alone = shape.volume * material.lame_mu * largest(&f) * largest(&shape.gradients);
-            most = most.max(alone).max(largest(&force(shape, material, &x, Some(&v))));
+            most = most.max(alone).max(largest(&force(shape, material, &x, v.as_ref())));
         }
         most
     }

@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::mass::consistent_mass;
 use super::operand::Vector3;
-use super::quartet::{Quartet, quartets};
 use super::tetrahedron::Tetrahedron;
 use crate::ad::Real;
 use crate::linalg::BlockPattern;
@@ -14,7 +13,6 @@ use crate::linalg::BlockPattern;
 pub struct Elements {
     nodes: Vec<[usize; 4]>,
     shapes: Vec<Tetrahedron>,
-    quartets: Vec<Quartet>,
     pattern: BlockPattern,
     /// Of each element where its 16 blocks stand, row by row.
     places: Vec<[usize; 16]>,
@@ -83,9 +81,8 @@ impl Elements {
                 unit_weight[nodes[k / 4]] += mass[k / 4][k % 4];
             }
         }
-        let quartets = quartets(&shapes, tetrahedra);
         let nodes = tetrahedra.to_vec();
-        Ok(Elements { nodes, shapes, quartets, pattern, places, unit_mass, unit_weight })
+        Ok(Elements { nodes, shapes, pattern, places, unit_mass, unit_weight })
     }
 
     /// How many nodes.
@@ -101,11 +98,6 @@ impl Elements {
     /// The shape of each element.
     pub fn shapes(&self) -> &[Tetrahedron] {
         &self.shapes
-    }
-
-    /// The same by fours.
-    pub(super) fn quartets(&self) -> &[Quartet] {
-        &self.quartets
     }
 
     /// Which blocks matrices have.
@@ -131,12 +123,23 @@ impl Elements {
     /// y += density M x for density 1 (m³ and what x is in)
     pub fn add_mass_product<T: Real>(&self, density: T, x: &[Vector3<T>], y: &mut [Vector3<T>]) {
         for (row, y) in y.iter_mut().enumerate().take(self.node_count()) {
-            let mut sum = [T::zero(); 3];
-            for (column, at) in self.pattern.row(row) {
-                (0..3).for_each(|k| sum[k] += x[column][k] * self.unit_mass[at]);
-            }
+            let sum = self.mass_row(row, |node| x[node]);
             (0..3).for_each(|k| y[k] += density * sum[k]);
         }
+    }
+
+    /// Row `row` of M x for density 1, where `x` says what stands at a node.
+    pub(crate) fn mass_row<T: Real>(
+        &self,
+        row: usize,
+        x: impl Fn(usize) -> Vector3<T>,
+    ) -> Vector3<T> {
+        let mut sum = [T::zero(); 3];
+        for (column, at) in self.pattern.row(row) {
+            let x = x(column);
+            (0..3).for_each(|k| sum[k] += x[k] * self.unit_mass[at]);
+        }
+        sum
     }
 }
 

@@ -1,4 +1,4 @@
-//! Energy, forces and stiffness of one element, in closed form; or of four, in operands of four numbers.
+//! Energy, forces and stiffness of one element, in closed form.
 //!
 //! With g_a = F^-T B_a and c = mu - lambda/2 (J² - 1), and the viscous stress nu F D, D = (F'V + V'F)/2:
 //!

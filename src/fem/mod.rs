@@ -2,8 +2,8 @@
 //! 5.1). Knows no time and no contact.
 //!
 //! Numbers are in SI units. Nodes are points and vectors of three numbers; those of all nodes stand in one slice of
-//! arrays. The closed forms are written once, in [`Operand`]s: every [`Real`](crate::ad::Real) is one, and so are four `f64`
-//! side by side, by which [`Elements`] evaluates the stiffness of four elements at once.
+//! arrays. The closed forms are written once, in [`Operand`]s: every [`Real`](crate::ad::Real) is one. (Four `f64` side by side
+//! are another; without AVX they took twice as long as four elements one after the other.)
 //!
 //! Linear tetrahedra bend too stiffly, and lock where Poisson's ratio comes near 1/2.
 
@@ -11,12 +11,10 @@ mod assembly;
 mod elements;
 mod green_viscosity;
 mod kernel;
-mod lanes_of_four;
 mod mass;
 mod material;
 mod neo_hookean;
 mod operand;
-mod quartet;
 mod spd_projection;
 mod tetrahedron;
 

@@ -8,7 +8,7 @@ pub type Vector3<T> = [T; 3];
 pub type Matrix3<T> = [[T; 3]; 3];
 
 /// A number `T` in formulas whose constants, those of the shape at rest, are of type `S`: any
-/// [`Real`](crate::ad::Real) with `f64`, or four numbers side by side with four.
+/// [`Real`](crate::ad::Real) with `f64`.
 pub trait Operand<S>:
     Copy
     + Neg<Output = Self>

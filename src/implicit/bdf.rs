@@ -55,20 +55,31 @@ impl Bdf {
 
     /// What a step of `time_step` (s) is.
     pub fn predict<T: Real>(self, time_step: f64, history: &History<T>) -> Predicted<T> {
+        let mut predicted = Predicted::default();
+        self.predict_into(time_step, history, &mut predicted);
+        predicted
+    }
+
+    /// The same, in the memory there is.
+    pub fn predict_into<T: Real>(
+        self,
+        time_step: f64,
+        history: &History<T>,
+        predicted: &mut Predicted<T>,
+    ) {
         let [now, before] = self.weights();
-        let combine = |x: &[[T; 3]], old: &[[T; 3]]| -> Vec<[T; 3]> {
+        let combine = |x: &[[T; 3]], old: &[[T; 3]], sums: &mut Vec<[T; 3]>| {
+            sums.clear();
             if self == Bdf::One {
-                return x.to_vec();
+                return sums.extend_from_slice(x);
             }
             let sum =
                 |(x, old): (&[T; 3], &[T; 3])| [0, 1, 2].map(|k| x[k] * now + old[k] * before);
-            x.iter().zip(old).map(sum).collect()
+            sums.extend(x.iter().zip(old).map(sum));
         };
-        Predicted {
-            rate: self.rate(time_step),
-            x: combine(&history.x, &history.x_old),
-            v: combine(&history.v, &history.v_old),
-        }
+        predicted.rate = self.rate(time_step);
+        combine(&history.x, &history.x_old, &mut predicted.x);
+        combine(&history.v, &history.v_old, &mut predicted.v);
     }
 }
 

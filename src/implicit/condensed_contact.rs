@@ -15,9 +15,10 @@ use super::momentum::Momentum;
 use super::newton::{NewtonSettings, is_finite, largest, relative};
 use super::vertex_contact::VertexContact;
 use super::vertex_law::VertexLaw;
+use super::vertex_newton::{Demand, VertexNewton};
 use crate::ad::Real;
 use crate::argmin::{ContactSolution, ContactWorkspace, CoupledContact, Law, Mode, Report, Status};
-use crate::linalg::{solve_lower, solve_lower_transpose};
+use crate::linalg::{dot, solve_lower, solve_lower_transpose};
 
 /// Relative residual of the contact problems.
 const CONTACT_TOLERANCE: f64 = 1e-13;
@@ -78,79 +79,103 @@ pub struct CondensedContact {
     pub settings: NewtonSettings,
     condensation: Condensation,
     posed: Posed,
+    vertices: VertexNewton,
     workspace: ContactWorkspace<f64>,
     residual: Vec<[f64; 3]>,
     change: Vec<[f64; 3]>,
-    kept: Vec<f64>,
+    trial: Vec<[f64; 3]>,
+    needed: Vec<usize>,
+    /// Of the kept vertices: what is left of the momentum (N s), velocities without contact, before, and their change (m/s).
+    left: Vec<f64>,
+    free: Vec<f64>,
+    start: Vec<f64>,
+    moved: Vec<f64>,
 }
 
-/// The contact problem as its node takes it.
+/// The contact problem: what contacts ask, and the same as its node takes it.
 #[derive(Debug, Default)]
 pub(super) struct Posed {
+    pub demands: Vec<Demand>,
+    /// Whether contacts give along tangents as along the normal.
+    bristles: bool,
     pub node: CoupledContact,
     pub inputs: Vec<f64>,
     pub outputs: Vec<f64>,
 }
 
 impl Posed {
-    /// Of the `active` ones of the contacts, with free velocities `free` of the kept vertices.
-    pub fn pose(
+    /// What the `active` ones of the contacts ask.
+    pub fn ask(
         &mut self,
         momentum: &Momentum<f64>,
         contacts: &[VertexContact],
         step: &ContactStep,
-        condensation: &Condensation,
-        free: &[f64],
+        kept: &[usize],
     ) {
-        let (active, law) = (&step.active, step.law);
-        let (kept, n) = (condensation.kept(), free.len());
-        let bristles = law == VertexLaw::PenaltyLinear;
-        let width = n + if bristles { TANGENTS } else { 0 };
-        self.node = CoupledContact { tolerance: CONTACT_TOLERANCE, ..CoupledContact::default() };
+        let (places, rate) = (momentum.step.map(|step| &step.x), momentum.rate());
+        self.bristles = step.law == VertexLaw::PenaltyLinear;
+        let compliance = |contact: &VertexContact| match step.law {
+            VertexLaw::Coupled => 0.0,
+            _ => 1.0 / (rate * rate * contact.stiffness),
+        };
+        self.demands.clear();
+        self.demands.extend(step.active.iter().map(|&k| &contacts[k]).map(|contact| Demand {
+            place: kept.binary_search(&contact.node).unwrap_or_default(),
+            frame: contact.frame(),
+            target: places.map_or(0.0, |places| -contact.gap(&places[contact.node]) / rate),
+            friction: contact.friction,
+            compliance: compliance(contact),
+        }));
+    }
+
+    /// Whether no vertex has two contacts. It has as many velocities as conditions then: impulses are unique, and nothing is
+    /// to be shared.
+    pub fn is_unique(&self) -> bool {
+        self.demands.is_sorted_by(|a, b| a.place < b.place)
+    }
+
+    /// As the node takes it, with free velocities `free` of the kept vertices.
+    pub fn pose(&mut self, condensation: &Condensation, free: &[f64]) {
+        let n = free.len();
+        self.node.clear();
+        (self.node.tolerance, self.node.keep) = (CONTACT_TOLERANCE, self.is_unique());
         let tree = self.node.rows.add_tree(n);
-        for _ in active {
-            let other = if bristles { self.node.rows.add_tree(TANGENTS) } else { tree };
-            self.node.add(Law::Coulomb, [tree, other]);
-        }
-        // A vertex at one half-space has as many velocities as rows: impulses are unique, and nothing is to be shared.
-        let mut nodes: Vec<usize> = active.iter().map(|&k| contacts[k].node).collect();
-        nodes.dedup();
-        self.node.keep = nodes.len() == active.len() && nodes.is_sorted_by(|a, b| a < b);
+        let width = n + if self.bristles { TANGENTS } else { 0 };
         self.inputs.clear();
-        let own = || active.iter().map(|&k| &contacts[k]);
-        for contact in own() {
-            let place = kept.binary_search(&contact.node).unwrap_or_default();
-            for (k, row) in contact.frame().iter().enumerate() {
+        for demand in &self.demands {
+            let other = if self.bristles { self.node.rows.add_tree(TANGENTS) } else { tree };
+            self.node.add(Law::Coulomb, [tree, other]);
+            for (k, row) in demand.frame.iter().enumerate() {
                 let start = self.inputs.len();
                 self.inputs.resize(start + width, 0.0);
-                self.inputs[start + 3 * place..start + 3 * place + 3].copy_from_slice(row);
-                if bristles && k > 0 {
+                self.inputs[start + 3 * demand.place..][..3].copy_from_slice(row);
+                if self.bristles && k > 0 {
                     self.inputs[start + n + k - 1] = 1.0;
                 }
             }
         }
         self.inputs.extend_from_slice(&condensation.mass_factor);
-        let (places, rate) = (momentum.step.map(|step| &step.x), momentum.rate());
-        let compliance = |contact: &VertexContact| match law {
-            VertexLaw::Coupled => 0.0,
-            _ => 1.0 / (rate * rate * contact.stiffness),
-        };
-        if bristles {
-            for contact in own() {
-                let root = compliance(contact).sqrt().recip();
-                self.inputs.extend_from_slice(&[root, 0.0, 0.0, root]);
-            }
+        for demand in self.demands.iter().filter(|_| self.bristles) {
+            let root = demand.compliance.sqrt().recip();
+            self.inputs.extend_from_slice(&[root, 0.0, 0.0, root]);
         }
         self.inputs.extend_from_slice(free);
-        self.inputs.resize(self.inputs.len() + (width - n) * active.len(), 0.0);
-        let target = |contact: &VertexContact| {
-            places.map_or(0.0, |places| -contact.gap(&places[contact.node]) / rate)
-        };
-        self.inputs.extend(own().map(target));
-        self.inputs.extend(own().map(|contact| contact.friction));
-        self.inputs.extend(own().map(compliance));
+        self.inputs.resize(self.inputs.len() + (width - n) * self.demands.len(), 0.0);
+        self.inputs.extend(self.demands.iter().map(|demand| demand.target));
+        self.inputs.extend(self.demands.iter().map(|demand| demand.friction));
+        self.inputs.extend(self.demands.iter().map(|demand| demand.compliance));
         self.outputs.clear();
         self.outputs.resize(self.node.output_len(), 0.0);
+    }
+
+    /// The largest contact velocity (m/s) at the free velocities: what contact residuals are relative to.
+    fn velocity_scale(&self, free: &[f64]) -> f64 {
+        let of = |demand: &Demand| {
+            let own = &free[3 * demand.place..][..3];
+            let [normal, a, b] = demand.frame.map(|row| dot(&row, own));
+            (normal - demand.target).abs().max(a.abs()).max(b.abs())
+        };
+        self.demands.iter().map(of).fold(0.0, f64::max)
     }
 }
 
@@ -228,20 +253,23 @@ impl CondensedContact {
         contacts: &[VertexContact],
         step: &mut ContactStep,
     ) {
-        let mut best = f64::INFINITY;
-        let mut waited = 0;
+        let (mut best, mut before) = (f64::INFINITY, f64::INFINITY);
+        let (mut waited, mut reusable) = (0, false);
         let mut iterations = 0;
         let status = loop {
             if iterations == self.settings.iterations {
                 break Status::IterationLimit;
             }
             iterations += 1;
-            let Some(whole) = self.advance(momentum, contacts, step) else {
+            let Some(whole) = self.advance(momentum, contacts, step, reusable) else {
                 break Status::Stalled;
             };
             let added = add_passing(contacts, step);
             let residual = self.measure(momentum, contacts, step);
             step.report.residual = residual;
+            // One more step by the same matrix is enough.
+            reusable = whole && !added && residual * residual <= self.settings.tolerance * before;
+            before = residual;
             // The law is met where the step was taken whole, by all that touch.
             if whole && !added {
                 if residual <= self.settings.tolerance {
@@ -274,48 +302,78 @@ impl CondensedContact {
         momentum: &Momentum<f64>,
         contacts: &[VertexContact],
         step: &mut ContactStep,
+        reusable: bool,
     ) -> Option<bool> {
-        let CondensedContact { condensation, posed, workspace, residual, change, kept, .. } = self;
-        let mut needed: Vec<usize> = step.active.iter().map(|&k| contacts[k].node).collect();
-        needed.sort_unstable();
-        needed.dedup();
-        condensation.keep(momentum, &needed);
+        self.needed.clear();
+        self.needed.extend(step.active.iter().map(|&k| contacts[k].node));
+        self.needed.sort_unstable();
+        self.needed.dedup();
+        let Self { condensation, posed, residual, change, left, free, .. } = self;
         let (u, x) = (&step.velocity, &step.position);
-        if !(condensation.factor(momentum, u, x, false)
-            || condensation.factor(momentum, u, x, true))
-        {
-            return None;
+        if !reusable {
+            self.vertices.forget();
+            condensation.keep(momentum, &self.needed);
+            if !(condensation.factor(momentum, u, x, false)
+                || condensation.factor(momentum, u, x, true))
+            {
+                return None;
+            }
         }
         momentum.residual(u, x, residual);
         change.clone_from(residual);
         change.iter_mut().flatten().for_each(|x| *x = -*x);
         condensation.forward(false, change);
+        condensation.gather(change, left);
+        posed.ask(momentum, contacts, step, condensation.kept());
         // v_p = u - S^-1 R, by the symmetric part of S.
-        condensation.gather(change, kept);
-        let n = kept.len();
-        solve_lower(&condensation.mass_factor, n, kept);
-        solve_lower_transpose(&condensation.mass_factor, n, kept);
-        for (&node, own) in condensation.kept().iter().zip(kept.as_chunks_mut::<3>().0) {
-            (0..3).for_each(|k| own[k] += u[node][k]);
+        free.clone_from(left);
+        let n = free.len();
+        solve_lower(&condensation.mass_factor, n, free);
+        solve_lower_transpose(&condensation.mass_factor, n, free);
+        condensation.gather(u, &mut self.start);
+        free.iter_mut().zip(&self.start).for_each(|(free, u)| *free += u);
+        let by_vertices = self.posed.is_unique() && !self.posed.bristles;
+        if !(by_vertices && self.solve_by_velocities(step)) {
+            self.solve_by_node(step);
         }
-        posed.pose(momentum, contacts, step, condensation, kept);
+        self.condensation.scatter(&self.moved, &mut self.change);
+        self.condensation.backward(false, &mut self.change);
+        if !is_finite(&self.change) {
+            return None;
+        }
+        step.impulses.fill([0.0; 3]);
+        for (&k, own) in step.active.iter().zip(step.solution.impulses.as_chunks::<3>().0) {
+            step.impulses[k] = *own;
+        }
+        self.take(momentum, step)
+    }
+
+    /// The contact problem by its vertices; false if that is not enough.
+    fn solve_by_velocities(&mut self, step: &mut ContactStep) -> bool {
+        let Self { condensation, posed, vertices, left, free, start, moved, .. } = self;
+        let goal = (posed.velocity_scale(free), CONTACT_TOLERANCE);
+        left.iter_mut().for_each(|x| *x = -*x);
+        step.contact = vertices.solve(condensation, &posed.demands, (start, left), goal);
+        if !step.contact.status.is_solved() {
+            return false;
+        }
+        moved.clear();
+        moved.extend_from_slice(vertices.change());
+        let outcomes = posed.demands.iter().map(|demand| vertices.outcome(demand.place));
+        step.solution.take_unique(step.contact, outcomes);
+        true
+    }
+
+    /// The contact problem by its node.
+    fn solve_by_node(&mut self, step: &mut ContactStep) {
+        let Self { condensation, posed, workspace, free, start, moved, .. } = self;
+        posed.pose(condensation, free);
         step.solution.impulses.clear();
         step.solution.impulses.extend(step.active.iter().flat_map(|&k| step.impulses[k]));
         f64::call(&posed.node, &posed.inputs, &mut posed.outputs, &mut step.solution, workspace);
         step.contact = step.solution.report;
-        let (velocities, impulses) = posed.outputs.split_at(posed.node.rows.velocities());
-        for (&node, own) in condensation.kept().iter().zip(velocities[..n].as_chunks::<3>().0) {
-            change[node] = [0, 1, 2].map(|k| own[k] - u[node][k]);
-        }
-        condensation.backward(false, change);
-        if !is_finite(change) {
-            return None;
-        }
-        step.impulses.fill([0.0; 3]);
-        for (&k, own) in step.active.iter().zip(impulses.as_chunks::<3>().0) {
-            step.impulses[k] = *own;
-        }
-        take(momentum, step, change)
+        moved.clear();
+        moved.extend(posed.outputs.iter().zip(start).map(|(v, u)| v - *u));
     }
 
     /// What is left of the momentum with the impulses, relative to its scale.
@@ -336,27 +394,25 @@ impl CondensedContact {
         }
         relative(largest(&self.residual), scale)
     }
-}
 
-/// Adds a change to the velocities, halved until no element is inside out: whether it was taken whole.
-fn take(momentum: &Momentum<f64>, step: &mut ContactStep, change: &[[f64; 3]]) -> Option<bool> {
-    let mut share = 1.0;
-    for halvings in 0..=MOST_HALVINGS {
-        let moved: Vec<[f64; 3]> = step
-            .velocity
-            .iter()
-            .zip(change)
-            .map(|(u, change)| [0, 1, 2].map(|k| u[k] + share * change[k]))
-            .collect();
-        momentum.positions(&moved, &mut step.position);
-        if momentum.elements.least_determinant(&step.position) > 0.0 {
-            step.velocity = moved;
-            return Some(halvings == 0);
+    /// Adds the change to the velocities, halved until no element is inside out: whether it was taken whole.
+    fn take(&mut self, momentum: &Momentum<f64>, step: &mut ContactStep) -> Option<bool> {
+        let mut share = 1.0;
+        for halvings in 0..=MOST_HALVINGS {
+            self.trial.clear();
+            let moved =
+                |(u, change): (&[f64; 3], &[f64; 3])| [0, 1, 2].map(|k| u[k] + share * change[k]);
+            self.trial.extend(step.velocity.iter().zip(&self.change).map(moved));
+            momentum.positions(&self.trial, &mut step.position);
+            if momentum.elements.least_determinant(&step.position) > 0.0 {
+                std::mem::swap(&mut step.velocity, &mut self.trial);
+                return Some(halvings == 0);
+            }
+            share *= 0.5;
         }
-        share *= 0.5;
+        momentum.positions(&step.velocity, &mut step.position);
+        None
     }
-    momentum.positions(&step.velocity, &mut step.position);
-    None
 }
 
 /// Adds contacts that a vertex has passed: whether there are any.

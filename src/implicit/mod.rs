@@ -20,6 +20,7 @@ mod step_derivative;
 mod step_solver;
 mod vertex_contact;
 mod vertex_law;
+mod vertex_newton;
 
 pub use bdf::{Bdf, History, Predicted};
 pub use condensed_contact::{CondensedContact, ContactStep};

@@ -98,11 +98,13 @@ impl<T: Real> Momentum<'_, T> {
         for (sum, &volume) in residual.iter_mut().zip(self.elements.unit_weight()) {
             (0..3).for_each(|k| sum[k] = -(sum[k] + density * gravity[k] * volume) * a);
         }
-        self.elements.add_mass_product(density, &self.speed_change(u), residual);
-        for (node, residual) in residual.iter_mut().enumerate() {
+        for (node, sum) in residual.iter_mut().enumerate() {
             if self.is_fixed(node) {
-                *residual = [T::zero(); 3];
+                *sum = [T::zero(); 3];
+                continue;
             }
+            let carried = self.elements.mass_row(node, |node| self.speed_change(u, node));
+            (0..3).for_each(|k| sum[k] += density * carried[k]);
         }
     }
 
@@ -115,24 +117,17 @@ impl<T: Real> Momentum<'_, T> {
             let along = u[0] * gravity[0] + u[1] * gravity[1] + u[2] * gravity[2];
             sum -= density * along * (a * volume);
         }
-        let change = self.speed_change(u);
-        let mut momentum = vec![[T::zero(); 3]; change.len()];
-        self.elements.add_mass_product(density, &change, &mut momentum);
-        for (c, p) in change.iter().zip(&momentum) {
-            (0..3).for_each(|k| sum += c[k] * p[k] * 0.5);
+        for node in 0..u.len() {
+            let change = self.speed_change(u, node);
+            let carried = self.elements.mass_row(node, |node| self.speed_change(u, node));
+            (0..3).for_each(|k| sum += change[k] * (density * carried[k]) * 0.5);
         }
         sum
     }
 
-    /// u - v̄ (m/s), zero at rest.
-    pub(super) fn speed_change(&self, u: &[[T; 3]]) -> Vec<[T; 3]> {
-        match self.step {
-            Some(step) => {
-                let pairs = u.iter().zip(&step.v);
-                pairs.map(|(u, v)| [0, 1, 2].map(|k| u[k] - v[k])).collect()
-            }
-            None => vec![[T::zero(); 3]; u.len()],
-        }
+    /// u - v̄ of a node (m/s), zero at rest.
+    pub(super) fn speed_change(&self, u: &[[T; 3]], node: usize) -> [T; 3] {
+        self.step.map_or([T::zero(); 3], |step| [0, 1, 2].map(|k| u[node][k] - step.v[node][k]))
     }
 }
 
@@ -157,7 +152,7 @@ impl Momentum<'_, f64> {
         let finite = match projected {
             true => elements.add_projected_stiffness(&self.material(), weights, x, matrix),
             false => {
-                elements.add_stiffness_by_four(&self.material(), weights, x, u, matrix);
+                elements.add_stiffness(&self.material(), weights, x, u, matrix);
                 true
             }
         };

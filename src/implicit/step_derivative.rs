@@ -157,7 +157,7 @@ impl<'a> StepDerivative<'a> {
         stiffness.start(momentum.elements.pattern());
         let weights = [momentum.rate(), 0.0];
         let material = &momentum.parameters.material;
-        momentum.elements.add_stiffness_by_four(material, weights, x, u, stiffness);
+        momentum.elements.add_stiffness(material, weights, x, u, stiffness);
         momentum.add_penalty_stiffness(weights, u, false, stiffness);
         (needed.is_empty() || derivative.factor_contact()).then_some(derivative)
     }
@@ -174,7 +174,8 @@ impl<'a> StepDerivative<'a> {
         let mut velocity = Vec::new();
         condensation.gather(&step.velocity, &mut velocity);
         let n = velocity.len();
-        posed.pose(momentum, contacts, step, condensation, &velocity);
+        posed.ask(momentum, contacts, step, condensation.kept());
+        posed.pose(condensation, &velocity);
         let impulses: Vec<f64> = step.active.iter().flat_map(|&k| step.impulses[k]).collect();
         // v_p = v+ - S^-1 J'p
         let mut free = vec![0.0; n];
@@ -182,7 +183,7 @@ impl<'a> StepDerivative<'a> {
         posed.node.rows.transpose_times(data.jacobian, &impulses, &mut free);
         data.solve_mass(&mut free);
         free.iter_mut().zip(&velocity).for_each(|(free, v)| *free = v - *free);
-        posed.pose(momentum, contacts, step, condensation, &free);
+        posed.pose(condensation, &free);
         posed.outputs.clear();
         posed.outputs.extend(velocity.iter().chain(&impulses));
         posed.node.factor(&step.solution, &posed.inputs, &posed.outputs, factor);
@@ -301,10 +302,9 @@ impl<'a> StepDerivative<'a> {
 
     /// M (u - v̄) for density 1.
     fn accelerations(&self) -> Vec<[f64; 3]> {
-        let mut momentum = vec![[0.0; 3]; self.step.velocity.len()];
-        let change = self.momentum.speed_change(&self.step.velocity);
-        self.momentum.elements.add_mass_product(1.0, &change, &mut momentum);
-        momentum
+        let (momentum, u) = (&self.momentum, &self.step.velocity);
+        let row = |row| momentum.elements.mass_row(row, |node| momentum.speed_change(u, node));
+        (0..u.len()).map(row).collect()
     }
 
     fn hold_fixed(&self, b: &mut [[f64; 3]]) {

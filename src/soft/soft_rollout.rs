@@ -3,7 +3,7 @@
 use super::soft_scene::{SoftBody, SoftScene};
 use super::soft_sensitivity::SolvedSoftStep;
 use crate::argmin::{Mode, Report};
-use crate::implicit::{Bdf, ContactStep, History, Momentum, StepSolver};
+use crate::implicit::{Bdf, ContactStep, History, Momentum, Predicted, StepSolver};
 
 /// Where the nodes of a body are, and what it is in contact with.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,6 +53,7 @@ pub struct SoftRollout<'a> {
 #[derive(Debug, Default)]
 struct Moving {
     history: History<f64>,
+    predicted: Predicted<f64>,
     step: ContactStep,
     solver: StepSolver,
 }
@@ -65,7 +66,8 @@ impl<'a> SoftRollout<'a> {
             solver.settings = scene.newton;
             let SoftBody { position, velocity, .. } = body;
             let history = History::start(position.clone(), velocity.clone(), scene.time_step);
-            Moving { history, step: ContactStep::start_by(scene.law, velocity.clone()), solver }
+            let step = ContactStep::start_by(scene.law, velocity.clone());
+            Moving { history, step, solver, ..Moving::default() }
         };
         let state = |body: &SoftBody| SoftState {
             position: body.position.clone(),
@@ -98,12 +100,12 @@ impl<'a> SoftRollout<'a> {
         self.started = true;
         let all = self.scene.bodies.iter().zip(&mut self.bodies).zip(&mut self.states);
         for (number, ((body, moving), state)) in all.enumerate() {
-            let Moving { history, step, solver } = moving;
-            let predicted = bdf.predict(self.scene.time_step, history);
+            let Moving { history, predicted, step, solver } = moving;
+            bdf.predict_into(self.scene.time_step, history, predicted);
             let momentum = Momentum {
                 elements: &body.elements,
                 parameters: body.parameters,
-                step: Some(&predicted),
+                step: Some(&*predicted),
                 fixed: &[],
                 penalty: None,
             };
@@ -115,7 +117,7 @@ impl<'a> SoftRollout<'a> {
             report.sticking += step.modes.iter().filter(|&&mode| mode == Mode::Stick).count();
             report.sliding +=
                 step.modes.iter().filter(|mode| matches!(mode, Mode::Slide | Mode::Clamp)).count();
-            history.advance(&predicted, &step.velocity);
+            history.advance(predicted, &step.velocity);
             state.position.clone_from(&history.x);
             state.velocity.clone_from(&history.v);
             state.impulse.fill([0.0; 3]);

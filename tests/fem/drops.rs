@@ -134,6 +134,68 @@ fn random_drops_pass_nothing_and_contact_gives_no_energy() {
     }
 }
 
+// Where a contact is listed twice impulses are not unique, and the general solver of contact problems finds them.
+#[test]
+fn steps_are_those_of_the_general_solver() {
+    let mesh = TetrahedralMesh::box_grid([0.1, 0.05, 0.05], [2, 1, 1], CellSplit::Six).unwrap();
+    let elements = Elements::new(&mesh.nodes, &mesh.tetrahedra).unwrap();
+    let mut random = Random(5);
+    let mut seen = [0; 2];
+    for number in 0..count(3000, 0.1) {
+        let viscosity = if number % 2 == 0 { 0.0 } else { random.uniform(0.0, 5.0) };
+        let material = SolidMaterial { lame_lambda: 2e4, lame_mu: 1e4, viscosity };
+        let parameters = SolidParameters { material, density: 150.0, gravity: [0.0, 0.0, -9.81] };
+        let friction = if number % 5 == 0 { 0.0 } else { random.uniform(0.05, 0.8) };
+        let floor = |node| VertexContact {
+            node,
+            normal: [0.0, 0.0, 1.0],
+            offset: -0.024,
+            friction,
+            ..VertexContact::default()
+        };
+        let contacts: Vec<VertexContact> = mesh.surface_nodes().into_iter().map(floor).collect();
+        let start = random.vector::<3>(0.5);
+        let spread = |random: &mut Random| {
+            let own = random.vector::<3>(0.3);
+            [0, 1, 2].map(|k| start[k] + own[k])
+        };
+        let v: Vec<[f64; 3]> = mesh.nodes.iter().map(|_| spread(&mut random)).collect();
+        let history = History::start(mesh.nodes.clone(), v.clone(), 0.005);
+        let predicted = Bdf::One.predict(0.005, &history);
+        let momentum = Momentum {
+            elements: &elements,
+            parameters,
+            step: Some(&predicted),
+            fixed: &[],
+            penalty: None,
+        };
+        let solve = |contacts: &[VertexContact]| {
+            let mut step = ContactStep::start(v.clone());
+            CondensedContact::default().solve(&momentum, contacts, &mut step);
+            assert_eq!(step.report.status, Status::Solved, "{number}: {:?}", step.report);
+            step
+        };
+        let step = solve(&contacts);
+        let twice: Vec<VertexContact> = contacts.iter().flat_map(|&c| [c, c]).collect();
+        let other = solve(&twice);
+        let e =
+            super::numbers::error(step.velocity.as_flattened(), other.velocity.as_flattened(), 0.0);
+        assert!(e < 1e-10, "{number}: {e:e}");
+        let largest = step.impulses.iter().flatten().fold(0.0, |m: f64, p| m.max(p.abs()));
+        for ((p, both), mode) in
+            step.impulses.iter().zip(other.impulses.as_chunks::<2>().0).zip(&step.modes)
+        {
+            for k in 0..3 {
+                let sum = both[0][k] + both[1][k];
+                assert!((p[k] - sum).abs() <= 1e-9 * largest, "{number}: {p:?} {both:?}");
+            }
+            seen[0] += usize::from(*mode == Mode::Stick);
+            seen[1] += usize::from(*mode == Mode::Slide);
+        }
+    }
+    assert!(seen.iter().all(|&seen| seen > 10), "{seen:?}");
+}
+
 #[test]
 fn derivatives_in_a_corner_are_those_of_differences() {
     // Pressed against floor and wall, where vertices of the edge touch both and share their friction.

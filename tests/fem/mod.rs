@@ -3,6 +3,8 @@
 mod damping;
 mod drops;
 mod incline;
+
+mod memory;
 mod meshes;
 mod motion;
 mod numbers;

@@ -5,7 +5,7 @@ use super::law::{self, Mode, length, project};
 use super::problem::{ContactData, Delassus};
 
 /// Slip below this fraction of the velocity scale counts as none. Rounding leaves 1e-15.
-pub(super) const SLIP_TOLERANCE: f64 = 1e-11;
+pub(crate) const SLIP_TOLERANCE: f64 = 1e-11;
 
 /// The natural map's argument at block `i` with impulses `x` and velocities `v`: impulse less velocity,
 /// in units of impulse. Zeros beyond the rows of the block.

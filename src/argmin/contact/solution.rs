@@ -1,7 +1,7 @@
 //! What a solve of the coupled contact problem decided.
 
 use super::kkt::DEPENDENT;
-use super::law::Mode;
+use super::law::{Mode, length};
 use super::natural_residual::ContactResiduals;
 use super::sharing::Sharing;
 use crate::argmin::status::{Report, Status};
@@ -57,6 +57,32 @@ impl Clone for ContactSolution {
 }
 
 impl ContactSolution {
+    /// Takes the modes and impulses of Coulomb contacts that have been found by other means, and are unique.
+    pub(crate) fn take_unique(
+        &mut self,
+        report: Report,
+        blocks: impl Iterator<Item = ([f64; 3], Mode)>,
+    ) {
+        self.report = report;
+        self.residuals = ContactResiduals::default();
+        self.held_slip = 0.0;
+        (self.dependent, self.independent) = (DEPENDENT, None);
+        self.sharing.clear();
+        self.modes.clear();
+        self.impulses.clear();
+        self.directions.clear();
+        for (impulse, mode) in blocks {
+            let size = length([impulse[1], impulse[2]]);
+            let clamps = mode == Mode::Clamp && size > 0.0;
+            let along = [impulse[1] / size, impulse[2] / size];
+            self.directions.push(if clamps { along } else { [0.0; 2] });
+            self.modes.push(mode);
+            self.impulses.extend(impulse);
+        }
+        self.held.clear();
+        self.held.resize(self.impulses.len(), 0.0);
+    }
+
     /// That of a problem whose inputs are not admissible.
     pub(super) fn invalid(&mut self, blocks: usize, rows: usize) {
         let residual = f64::INFINITY;

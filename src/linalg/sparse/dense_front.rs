@@ -1,13 +1,17 @@
-//! Eliminates the first columns of a dense matrix, in panels (`Golub13` 3.2.11, 4.1).
+//! Eliminates the first columns of a dense matrix, in panels, and these half by half (`Golub13` 3.2.11, 4.1).
+
+use std::ops::Range;
 
 use nalgebra::{DMatrixView, DMatrixViewMut, Dyn};
 
 /// Columns of a panel.
 const PANEL: usize = 48;
+/// As few columns are eliminated one by one.
+const NARROW: usize = 8;
 /// Rows of a strip of a symmetric update, of which only the lower half counts.
-const STRIP: usize = 96;
+const STRIP: usize = 48;
 /// Products of fewer numbers than this are summed at once: calling for more takes longer.
-const FEW: usize = 24 * 24 * 8;
+const FEW: usize = 2000;
 
 /// Memory of eliminations.
 #[derive(Clone, Debug, Default)]
@@ -28,83 +32,107 @@ impl Panels {
         symmetric: bool,
     ) -> Result<(), usize> {
         for first in (0..columns).step_by(PANEL) {
-            let end = columns.min(first + PANEL);
-            let width = if symmetric { end } else { n };
+            let panel = first..columns.min(first + PANEL);
             if symmetric {
-                mirror(a, n, first, end);
+                mirror(a, n, &panel);
+                self.eliminate_panel(a, n, panel.clone(), panel.end)?;
+                self.update_symmetric(a, n, panel);
+            } else {
+                self.eliminate_panel(a, n, panel.clone(), n)?;
+                self.update(a, n, panel.clone(), panel.end..n, n);
             }
-            factor_rows(a, n, first..end, width)?;
-            // L of the rows below.
-            let (above, below) = a.split_at_mut(end * n);
-            for row in below.chunks_exact_mut(n) {
-                for k in first..end {
-                    let pivots = &above[k * n..];
-                    let l = row[k] / pivots[k];
-                    row[k] = l;
-                    for j in k + 1..end {
-                        row[j] -= l * pivots[j];
-                    }
-                }
-            }
-            self.update(a, n, first..end, symmetric);
         }
         Ok(())
     }
 
-    /// What is left: A <- A - L U.
-    fn update(&mut self, a: &mut [f64], n: usize, panel: std::ops::Range<usize>, symmetric: bool) {
-        let (first, end) = (panel.start, panel.end);
-        let (depth, left) = (end - first, n - end);
+    /// Eliminates the columns of a panel: L of all rows below, and U as wide as `width`.
+    fn eliminate_panel(
+        &mut self,
+        a: &mut [f64],
+        n: usize,
+        panel: Range<usize>,
+        width: usize,
+    ) -> Result<(), usize> {
+        if panel.len() <= NARROW {
+            return eliminate_columns(a, n, panel, width);
+        }
+        let middle = panel.start + panel.len() / 2;
+        let (first, second) = (panel.start..middle, middle..panel.end);
+        self.eliminate_panel(a, n, first.clone(), width)?;
+        self.update(a, n, first.clone(), second.clone(), width);
+        self.update(a, n, first, panel.end..n, panel.end);
+        self.eliminate_panel(a, n, second, width)
+    }
+
+    /// What is left of some rows behind the columns of a panel, up to `width`: A <- A - L U.
+    fn update(
+        &mut self,
+        a: &mut [f64],
+        n: usize,
+        panel: Range<usize>,
+        rows: Range<usize>,
+        width: usize,
+    ) {
+        let (depth, columns) = (panel.len(), width - panel.end);
+        if rows.is_empty() || columns == 0 {
+            return;
+        }
+        self.take_left(a, n, &panel, &rows);
+        let (above, below) = a.split_at_mut(rows.start * n);
+        let upper = &above[panel.start * n + panel.end..];
+        let target = &mut below[panel.end..];
+        subtract_product(target, n, &self.left, (upper, n), [rows.len(), depth, columns]);
+    }
+
+    /// What is left of the lower half behind a panel: A <- A - L D L'.
+    fn update_symmetric(&mut self, a: &mut [f64], n: usize, panel: Range<usize>) {
+        let (end, depth, left) = (panel.end, panel.len(), n - panel.end);
         if left == 0 {
             return;
         }
-        self.left.clear();
-        for i in end..n {
-            self.left.extend_from_slice(&a[i * n + first..i * n + end]);
-        }
+        self.take_left(a, n, &panel, &(end..n));
+        // U = D L'
         self.right.clear();
-        if symmetric {
-            // U = D L'
-            self.right.resize(depth * left, 0.0);
-            for k in 0..depth {
-                let d = a[(first + k) * (n + 1)];
-                for i in 0..left {
-                    self.right[k * left + i] = d * self.left[i * depth + k];
-                }
-            }
-        } else {
-            for k in panel {
-                self.right.extend_from_slice(&a[k * n + end..(k + 1) * n]);
-            }
+        for k in panel {
+            let (d, own) = (a[k * (n + 1)], k + depth - end);
+            self.right.extend(self.left.iter().skip(own).step_by(depth).map(|l| d * l));
         }
-        let strip = if symmetric { STRIP } else { left };
-        for start in (0..left).step_by(strip) {
-            let rows = strip.min(left - start);
-            let columns = if symmetric { start + rows } else { left };
+        for start in (0..left).step_by(STRIP) {
+            let rows = STRIP.min(left - start);
             let target = &mut a[(end + start) * n + end..];
             let left_rows = &self.left[start * depth..(start + rows) * depth];
-            subtract_product(target, n, left_rows, (&self.right, left), [rows, depth, columns]);
+            let sizes = [rows, depth, start + rows];
+            subtract_product(target, n, left_rows, (&self.right, left), sizes);
+        }
+    }
+
+    /// L of some rows.
+    fn take_left(&mut self, a: &[f64], n: usize, panel: &Range<usize>, rows: &Range<usize>) {
+        self.left.clear();
+        for row in a[rows.start * n..rows.end * n].chunks_exact(n) {
+            self.left.extend_from_slice(&row[panel.clone()]);
         }
     }
 }
 
-/// The upper half of the diagonal block of columns `first` to `end`, from the lower.
-fn mirror(a: &mut [f64], n: usize, first: usize, end: usize) {
-    for i in first..end {
-        for j in first..i {
+/// The upper half of the diagonal block of a panel, from the lower.
+fn mirror(a: &mut [f64], n: usize, panel: &Range<usize>) {
+    for i in panel.clone() {
+        for j in panel.start..i {
             a[j * n + i] = a[i * n + j];
         }
     }
 }
 
-/// Factorises the rows of a panel, as wide as `width`.
-fn factor_rows(
+/// Eliminates columns one by one: their rows as wide as `width`, those below as wide as they are.
+fn eliminate_columns(
     a: &mut [f64],
     n: usize,
-    panel: std::ops::Range<usize>,
+    panel: Range<usize>,
     width: usize,
 ) -> Result<(), usize> {
-    let end = panel.end;
+    let (start, end) = (panel.start, panel.end);
+    let mut inverses = [0.0; NARROW];
     for k in panel {
         let (above, below) = a.split_at_mut((k + 1) * n);
         let pivots = &above[k * n..k * n + width];
@@ -112,6 +140,7 @@ fn factor_rows(
         if pivot == 0.0 || !pivot.is_finite() {
             return Err(k);
         }
+        inverses[k - start] = pivot.recip();
         for row in below.chunks_exact_mut(n).take(end - k - 1) {
             let l = row[k] / pivot;
             row[k] = l;
@@ -119,6 +148,25 @@ fn factor_rows(
                 *x -= l * p;
             }
         }
+    }
+    // In registers, with zeros where there are fewer columns.
+    let (above, below) = a.split_at_mut(end * n);
+    let mut upper = [[0.0; NARROW]; NARROW];
+    for (k, upper) in (start..end).zip(&mut upper) {
+        upper[k + 1 - start..end - start].copy_from_slice(&above[k * n + k + 1..k * n + end]);
+    }
+    for row in below.chunks_exact_mut(n) {
+        let row = &mut row[start..end];
+        let mut l = [0.0; NARROW];
+        l[..row.len()].copy_from_slice(row);
+        for (k, upper) in upper.iter().enumerate() {
+            l[k] *= inverses[k];
+            let own = l[k];
+            for j in k + 1..NARROW {
+                l[j] -= own * upper[j];
+            }
+        }
+        row.copy_from_slice(&l[..row.len()]);
     }
     Ok(())
 }

@@ -1,8 +1,6 @@
 //! Factors of sparse matrices of 3x3 blocks without pivoting, front by front (`Duff83`): L D L' of symmetric ones, L U of
 //! others with a symmetric pattern.
 
-use std::cmp::Ordering;
-
 use super::block_matrix::BlockMatrix;
 use super::dense_front::Panels;
 use super::symbolic::{Front, Symbolic};
@@ -24,6 +22,7 @@ pub struct SparseFactor {
     /// Scratch memory: the front, what waits for later ones, a vector.
     front: Vec<f64>,
     waiting: Vec<f64>,
+    handing: Vec<usize>,
     panels: Panels,
     permuted: Vec<f64>,
 }
@@ -45,13 +44,13 @@ impl SparseFactor {
         self.upper.clear();
         self.starts.clear();
         self.waiting.clear();
-        let mut waiting: Vec<usize> = Vec::new();
+        self.handing.clear();
         let (kept, eliminated) = match symbolic.fronts.split_last() {
             Some((kept, eliminated)) => (kept, eliminated),
             None => return Ok(()),
         };
         for (k, front) in eliminated.iter().enumerate() {
-            self.assemble(symbolic, front, matrix, &mut waiting);
+            self.assemble(symbolic, front, matrix);
             let (n, columns) = (3 * front.size(), 3 * front.columns);
             let eliminate = self.panels.eliminate(&mut self.front, n, columns, symmetric);
             eliminate.map_err(|column| FactorError::Pivot(3 * front.first + column))?;
@@ -66,14 +65,15 @@ impl SparseFactor {
                         self.upper.extend_from_slice(&row[columns..]);
                     }
                 } else {
-                    self.waiting.extend_from_slice(&row[columns..]);
+                    let end = if symmetric { column + 1 } else { n };
+                    self.waiting.extend_from_slice(&row[columns..end]);
                 }
             }
             if !front.rows.is_empty() {
-                waiting.push(k);
+                self.handing.push(k);
             }
         }
-        self.assemble(symbolic, kept, matrix, &mut waiting);
+        self.assemble(symbolic, kept, matrix);
         if symmetric {
             let n = 3 * kept.columns;
             for i in 0..n {
@@ -87,16 +87,14 @@ impl SparseFactor {
     }
 
     /// The entries of a front: of the matrix, and what the fronts before it hand over, which wait last.
-    fn assemble(
-        &mut self,
-        symbolic: &Symbolic,
-        front: &Front,
-        matrix: &BlockMatrix<f64>,
-        waiting: &mut Vec<usize>,
-    ) {
+    fn assemble(&mut self, symbolic: &Symbolic, front: &Front, matrix: &BlockMatrix<f64>) {
         let n = 3 * front.size();
-        self.front.clear();
         self.front.resize(n * n, 0.0);
+        for (k, row) in self.front.chunks_exact_mut(n.max(1)).enumerate() {
+            // Of a symmetric one nobody looks at the upper half.
+            let end = if self.symmetric { k + 1 } else { n };
+            row[..end].fill(0.0);
+        }
         for &[row, column, block, mirror] in &front.entries {
             let (upper, lower) = (&matrix.blocks[block], &matrix.blocks[mirror]);
             for i in 0..3 {
@@ -109,24 +107,28 @@ impl SparseFactor {
             }
         }
         for _ in 0..front.children {
-            let Some(child) = waiting.pop().map(|k| &symbolic.fronts[k]) else { return };
+            let Some(child) = self.handing.pop().map(|k| &symbolic.fronts[k]) else { return };
             let m = 3 * child.rows.len();
-            let start = self.waiting.len() - m * m;
-            let update = &self.waiting[start..];
+            // Of a symmetric one the lower half.
+            let count = if self.symmetric { m * (m + 1) / 2 } else { m * m };
+            let first = self.waiting.len() - count;
+            let mut start = first;
             for (i, &row) in child.targets.iter().enumerate() {
-                let count = if self.symmetric { i + 1 } else { child.targets.len() };
                 for k in 0..3 {
-                    let own = &update[(3 * i + k) * m..(3 * i + k + 1) * m];
+                    let end = start + if self.symmetric { 3 * i + k + 1 } else { m };
+                    let (own, rest) = self.waiting[start..end].as_chunks::<3>();
+                    start = end;
                     let target = &mut self.front[(3 * row + k) * n..(3 * row + k + 1) * n];
-                    for (&column, own) in
-                        child.targets.iter().zip(own.as_chunks::<3>().0).take(count)
-                    {
+                    for (&column, own) in child.targets.iter().zip(own) {
                         let target = &mut target[3 * column..3 * column + 3];
                         (0..3).for_each(|j| target[j] += own[j]);
                     }
+                    for (x, own) in target[3 * row..].iter_mut().zip(rest) {
+                        *x += own;
+                    }
                 }
             }
-            self.waiting.truncate(start);
+            self.waiting.truncate(first);
         }
     }
 
@@ -154,15 +156,13 @@ impl SparseFactor {
         if self.panels.eliminate(l, n, n, true).is_err() {
             return false;
         }
-        let roots: Vec<f64> = (0..n).map(|k| l[k * (n + 1)].sqrt()).collect();
-        for i in 0..n {
-            for j in 0..n {
-                l[i * n + j] = match j.cmp(&i) {
-                    Ordering::Less => l[i * n + j] * roots[j],
-                    Ordering::Equal => roots[j],
-                    Ordering::Greater => 0.0,
-                };
-            }
+        let roots = &mut self.permuted;
+        roots.clear();
+        roots.extend(l.iter().step_by(n + 1).map(|pivot| pivot.sqrt()));
+        for (i, row) in l.chunks_exact_mut(n.max(1)).enumerate() {
+            row[..i].iter_mut().zip(roots.iter()).for_each(|(x, root)| *x *= root);
+            row[i] = roots[i];
+            row[i + 1..].fill(0.0);
         }
         roots.iter().all(|&root| root > 0.0 && root.is_finite())
     }

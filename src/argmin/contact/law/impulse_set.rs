@@ -7,7 +7,7 @@ use super::{Law, Mode};
 pub(in crate::argmin::contact) type Slope = [[f64; 3]; 3];
 
 /// |x|. `hypot`, which guards against overflow, takes a tenth of a solve.
-pub(in crate::argmin::contact) fn length(x: [f64; 2]) -> f64 {
+pub(crate) fn length(x: [f64; 2]) -> f64 {
     (x[0] * x[0] + x[1] * x[1]).sqrt()
 }
 
@@ -17,7 +17,7 @@ pub(in crate::argmin::contact) fn within(x: f64, limit: f64) -> f64 {
 }
 
 /// What the natural map makes of its argument: its projection.
-pub(in crate::argmin::contact) fn project(law: Law, limit: f64, p: [f64; 3]) -> [f64; 3] {
+pub(crate) fn project(law: Law, limit: f64, p: [f64; 3]) -> [f64; 3] {
     let normal = p[0].max(0.0);
     match law {
         Law::Equality => [p[0], 0.0, 0.0],
@@ -54,7 +54,7 @@ pub(in crate::argmin::contact) fn project(law: Law, limit: f64, p: [f64; 3]) -> 
 
 /// The mode of a block, and the direction of its friction or the sides of a pyramid or interval, that
 /// the argument `p` of the natural map suggests.
-pub(in crate::argmin::contact) fn mode(law: Law, limit: f64, p: [f64; 3]) -> (Mode, [f64; 2]) {
+pub(crate) fn mode(law: Law, limit: f64, p: [f64; 3]) -> (Mode, [f64; 2]) {
     let side = |x: f64, radius: f64| {
         if x > radius {
             1.0
@@ -87,7 +87,7 @@ pub(in crate::argmin::contact) fn mode(law: Law, limit: f64, p: [f64; 3]) -> (Mo
 
 /// How far a block in `mode` with impulses `x` and velocities `v` is from another mode: velocities and the `normal`
 /// impulse, as a velocity, relative to `scale`; or the fraction of the friction disk that a sticking contact leaves unused.
-pub(in crate::argmin::contact) fn margin(
+pub(crate) fn margin(
     law: Law,
     mode: Mode,
     limit: f64,

@@ -3,7 +3,8 @@
 
 mod impulse_set;
 
-pub(super) use impulse_set::{Slope, length, margin, mode, project, soften, within};
+pub(super) use impulse_set::{Slope, soften, within};
+pub(crate) use impulse_set::{length, margin, mode, project};
 
 /// The law of a block of rows. With u the velocity along the rows, lambda the impulse, c the compliance
 /// and w = u - target + c lambda along the first row:
@@ -121,7 +122,7 @@ impl Law {
     }
 
     /// The mode of a block that is in `mode` and does not slip.
-    pub(super) fn at_rest(self, mode: Mode) -> Mode {
+    pub(crate) fn at_rest(self, mode: Mode) -> Mode {
         match mode {
             Mode::Slide if self.clamps() => Mode::Clamp,
             Mode::Slide if self.turns() => Mode::Stick,

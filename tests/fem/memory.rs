@@ -1,0 +1,57 @@
+//! Steps in the memory of those before.
+
+use stiction::argmin::{Mode, Status};
+use stiction::fem::{Elements, SolidMaterial};
+use stiction::implicit::{
+    Bdf, CondensedContact, ContactStep, History, Momentum, Newton, Predicted, SolidParameters,
+    VertexContact,
+};
+use stiction::model::{CellSplit, TetrahedralMesh};
+
+// A cube that slides on the floor, and one that flies. Products of larger fronts take memory for a moment.
+#[test]
+fn steps_allocate_nothing_after_the_first() {
+    let mesh = TetrahedralMesh::box_grid([0.1; 3], [1, 1, 1], CellSplit::Five).unwrap();
+    let elements = Elements::new(&mesh.nodes, &mesh.tetrahedra).unwrap();
+    let floor = |node| VertexContact {
+        node,
+        normal: [0.0, 0.0, 1.0],
+        offset: -0.05,
+        friction: 0.3,
+        ..VertexContact::default()
+    };
+    let contacts: Vec<VertexContact> = mesh.surface_nodes().into_iter().map(floor).collect();
+    for (bdf, viscosity) in [(Bdf::One, 0.0), (Bdf::Two, 1.0)] {
+        let material = SolidMaterial { lame_lambda: 2e4, lame_mu: 1e4, viscosity };
+        let parameters = SolidParameters { material, density: 150.0, gravity: [0.0, 0.0, -9.81] };
+        let v = vec![[2.0, 1.0, 0.0]; mesh.nodes.len()];
+        let mut history = History::start(mesh.nodes.clone(), v.clone(), 0.005);
+        let mut predicted = Predicted::default();
+        let (mut solver, mut newton) = (CondensedContact::default(), Newton::default());
+        let (mut step, mut u) = (ContactStep::start(v), Vec::new());
+        let mut slides = 0;
+        let mut run = |steps: usize| {
+            for _ in 0..steps {
+                bdf.predict_into(0.005, &history, &mut predicted);
+                let step_of = Some(&predicted);
+                let momentum = Momentum {
+                    elements: &elements,
+                    parameters,
+                    step: step_of,
+                    fixed: &[],
+                    penalty: None,
+                };
+                u.clone_from(&history.v);
+                assert_eq!(newton.solve(&momentum, &mut u).status, Status::Solved);
+                solver.solve(&momentum, &contacts, &mut step);
+                assert_eq!(step.report.status, Status::Solved);
+                slides += step.modes.iter().filter(|mode| **mode == Mode::Slide).count();
+                history.advance(&predicted, &step.velocity);
+            }
+        };
+        run(20);
+        let info = allocation_counter::measure(|| run(40));
+        assert_eq!(info.count_total, 0, "{info:?}");
+        assert!(slides > 100, "{slides}");
+    }
+}
