@@ -90,8 +90,6 @@
 //!   systems", Computer Methods in Applied Mechanics and Engineering 1 (1), 1972.
 //! - `Bertsekas82`: D. P. Bertsekas, "Projected Newton methods for optimization problems with simple
 //!   constraints", SIAM Journal on Control and Optimization 20 (2), 1982.
-//! - `Bryson75`: A. E. Bryson, Y.-C. Ho, "Applied Optimal Control", revised edition, Hemisphere 1975. Double integrators of
-//!   least effort.
 //! - `Carpentier18`: J. Carpentier, N. Mansard, "Analytical derivatives of rigid body dynamics algorithms",
 //!   Robotics: Science and Systems 2018.
 //! - `Chen93`: B. Chen, P. T. Harker, "A non-interior-point continuation method for linear complementarity

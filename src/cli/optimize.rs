@@ -118,7 +118,7 @@ fn add_optimum(object: &mut Map<String, Value>, task: &Task, found: &Optimum) {
     object.insert("cost".into(), number(found.evaluated.cost));
     object.insert("residuals".into(), json!(found.evaluated.residuals));
     object.insert("unsolved_steps".into(), found.evaluated.unsolved.into());
-    let stage = |stage: &crate::optimize::Stage| {
+    let stage = |stage: &crate::optimize::SearchStage| {
         let values: Map<String, Value> =
             stage.values.iter().map(|(name, value)| (name.clone(), number(*value))).collect();
         json!({

@@ -144,7 +144,7 @@ impl Posed {
         self.inputs.clear();
         for demand in &self.demands {
             let other = if self.bristles { self.node.rows.add_tree(TANGENTS) } else { tree };
-            self.node.add(Law::Coulomb, [tree, other]);
+            self.node.add(Law::default(), [tree, other]);
             for (k, row) in demand.frame.iter().enumerate() {
                 let start = self.inputs.len();
                 self.inputs.resize(start + width, 0.0);

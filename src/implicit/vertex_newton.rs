@@ -78,7 +78,7 @@ impl Vertex {
     /// Where the law has the impulse.
     fn lawful(&self) -> [f64; 3] {
         self.demand.map_or([0.0; 3], |demand| {
-            law::project(Law::Coulomb, demand.friction, self.argument(&demand))
+            law::project(Law::default(), demand.friction, self.argument(&demand))
         })
     }
 
@@ -93,7 +93,7 @@ impl Vertex {
     /// The mode that the natural map suggests.
     fn suggested(&self) -> Mode {
         self.demand.map_or(Mode::Break, |demand| {
-            law::mode(Law::Coulomb, demand.friction, self.argument(&demand)).0
+            law::mode(Law::default(), demand.friction, self.argument(&demand)).0
         })
     }
 
@@ -304,7 +304,7 @@ impl VertexNewton {
             vertex.impulse = vertex.lawful();
             let [_, a, b] = vertex.velocity;
             if vertex.mode == Mode::Slide && law::length([a, b]) <= SLIP_TOLERANCE * scale {
-                vertex.mode = Law::Coulomb.at_rest(Mode::Slide);
+                vertex.mode = Law::default().at_rest(Mode::Slide);
             }
         }
     }
@@ -318,7 +318,7 @@ impl VertexNewton {
             v[0] -= demand.target;
             let normal = x[0] / vertex.inertia[0] / scale;
             let limit = demand.friction;
-            let own = law::margin(Law::Coulomb, vertex.mode, limit, (&x, &v), (normal, scale));
+            let own = law::margin(Law::default(), vertex.mode, limit, (&x, &v), (normal, scale));
             least = least.min(own);
         }
         least.max(0.0)

@@ -5,15 +5,18 @@
 //! Adam on reverse-mode gradients, perhaps by continuation, on softer contact first. [`landscape`] evaluates a task over two
 //! of its variables.
 
+mod evaluated;
 mod landscape;
 mod objective;
 mod optimum;
 mod rigid_task;
 mod soft_task;
 mod task;
+mod task_evaluation;
 mod task_file;
 
+pub use evaluated::Evaluated;
 pub use landscape::{Landscape, landscape};
-pub use objective::{Goal, Objective, Period, Place};
-pub use optimum::{Optimum, Stage, optimize};
-pub use task::{Evaluated, Task, TaskScene, TaskVariable};
+pub use objective::{BodyPoint, Goal, Objective, Period};
+pub use optimum::{Optimum, SearchStage, optimize};
+pub use task::{Task, TaskScene, TaskVariable};

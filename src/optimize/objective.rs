@@ -21,7 +21,7 @@ pub enum Goal {
         /// The body, by its number in the scene.
         body: usize,
         /// Its point.
-        place: Place,
+        place: BodyPoint,
         /// Where it is wanted (m); what is not wanted is not asked for.
         target: [Option<f64>; 3],
     },
@@ -30,9 +30,9 @@ pub enum Goal {
         /// The body.
         body: usize,
         /// Of the direction.
-        from: Place,
+        from: BodyPoint,
         /// Of the direction.
-        to: Place,
+        to: BodyPoint,
         /// A unit vector.
         target: [f64; 3],
     },
@@ -45,7 +45,7 @@ pub enum Goal {
 
 /// A point of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place {
+pub enum BodyPoint {
     /// The centre of mass.
     Centre,
     /// The mean of the surface of a soft body.
@@ -98,7 +98,7 @@ impl Objective {
     }
 
     /// The points of the goal, and of which body.
-    pub fn points(&self) -> Option<(usize, Vec<Place>)> {
+    pub fn points(&self) -> Option<(usize, Vec<BodyPoint>)> {
         match &self.goal {
             Goal::Place { body, place, .. } => Some((*body, vec![*place])),
             Goal::Direction { body, from, to, .. } => Some((*body, vec![*from, *to])),

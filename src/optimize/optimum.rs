@@ -2,7 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::task::{Evaluated, Task, TaskVariable};
+use super::evaluated::Evaluated;
+use super::task::{Task, TaskVariable};
 use crate::Error;
 use crate::ad;
 use crate::identify::{
@@ -23,12 +24,12 @@ pub struct Optimum {
     /// How the last stage ended.
     pub outcome: Outcome,
     /// One stage after the other; one without continuation.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<SearchStage>,
 }
 
 /// A stage of a search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stage {
+pub struct SearchStage {
     /// What the parameters of the continuation were.
     pub values: Vec<(String, f64)>,
     /// Where it ended.
@@ -54,7 +55,7 @@ pub fn optimize(
 ) -> Result<Optimum, Error> {
     let count = task.continuation.iter().map(|(_, values)| values.len()).max().unwrap_or(1);
     let mut x = task.start();
-    let mut stages: Vec<Stage> = Vec::with_capacity(count);
+    let mut stages: Vec<SearchStage> = Vec::with_capacity(count);
     let mut last = task.clone();
     let mut interrupted = false;
     for stage in 0..count.max(1) {
@@ -73,7 +74,7 @@ pub fn optimize(
         };
         let found = search(&last, &x, &mut watched)?;
         x.clone_from(&found.x);
-        stages.push(Stage { values, ..found });
+        stages.push(SearchStage { values, ..found });
         if interrupted {
             break;
         }
@@ -154,7 +155,7 @@ fn search(
     task: &Task,
     start: &[f64],
     watch: &mut dyn FnMut(usize, f64, &[f64]) -> bool,
-) -> Result<Stage, Error> {
+) -> Result<SearchStage, Error> {
     let bound = |number: fn(&TaskVariable) -> f64| task.each(number);
     let (lower, upper) = (bound(|v| v.lower), bound(|v| v.upper));
     let scale = bound(|v| v.scale);
@@ -200,7 +201,7 @@ fn search(
         return Err(problem.failure.unwrap_or_else(unknown));
     }
     let outcome = if reached { Outcome::Converged } else { found.outcome };
-    Ok(Stage {
+    Ok(SearchStage {
         values: Vec::new(),
         x: found.x,
         cost: found.cost,

@@ -2,8 +2,9 @@
 
 use nalgebra::DMatrix;
 
-use super::objective::{Goal, Place};
-use super::task::{Evaluated, Task};
+use super::evaluated::Evaluated;
+use super::objective::{BodyPoint, Goal};
+use super::task::Task;
 use crate::Error;
 use crate::ad::{self, Dual, LANES, Real, Var};
 use crate::model::{Scene, domain};
@@ -75,9 +76,9 @@ fn run<T: Real>(task: &Task, scene: &Scene, x: &[T]) -> (Vec<T>, usize) {
                 continue;
             }
             let Some((body, places)) = objective.points() else { continue };
-            let of = |place: &Place| {
+            let of = |place: &BodyPoint| {
                 let local = match place {
-                    Place::Local(local) => local.map(T::constant),
+                    BodyPoint::Local(local) => local.map(T::constant),
                     _ => parameters.center_of_mass(&scene.model, body).into(),
                 };
                 simulation.point_of(body, local).into()

@@ -2,8 +2,9 @@
 
 use nalgebra::DMatrix;
 
-use super::objective::{Objective, Place};
-use super::task::{Evaluated, Task};
+use super::evaluated::Evaluated;
+use super::objective::{BodyPoint, Objective};
+use super::task::Task;
 use crate::Error;
 use crate::ad::Dual;
 use crate::soft::{
@@ -36,29 +37,29 @@ pub(super) fn set(task: &str, scene: &mut SoftScene, name: &str, value: f64) -> 
 }
 
 impl SoftBody {
-    fn point(&self, place: Place, x: &[[f64; 3]]) -> [f64; 3] {
+    fn point(&self, place: BodyPoint, x: &[[f64; 3]]) -> [f64; 3] {
         match place {
-            Place::Centre => self.mean(x),
-            Place::Surface => self.surface_mean(x),
-            Place::Node(node) => x[node],
-            Place::Local(_) => [f64::NAN; 3],
+            BodyPoint::Centre => self.mean(x),
+            BodyPoint::Surface => self.surface_mean(x),
+            BodyPoint::Node(node) => x[node],
+            BodyPoint::Local(_) => [f64::NAN; 3],
         }
     }
 
     /// The share of each node in a point.
-    fn place_shares(&self, place: Place) -> Vec<(usize, f64)> {
+    fn place_shares(&self, place: BodyPoint) -> Vec<(usize, f64)> {
         let of = |nodes: &[usize], weights: &[f64]| {
             let total: f64 = weights.iter().sum();
             nodes.iter().zip(weights).map(|(&node, w)| (node, w / total)).collect()
         };
         match place {
-            Place::Centre => {
+            BodyPoint::Centre => {
                 let all: Vec<usize> = (0..self.position.len()).collect();
                 of(&all, self.elements.unit_weight())
             }
-            Place::Surface => of(&self.surface, &self.areas),
-            Place::Node(node) => vec![(node, 1.0)],
-            Place::Local(_) => Vec::new(),
+            BodyPoint::Surface => of(&self.surface, &self.areas),
+            BodyPoint::Node(node) => vec![(node, 1.0)],
+            BodyPoint::Local(_) => Vec::new(),
         }
     }
 }
@@ -118,11 +119,11 @@ pub(super) fn jacobian(
             let x = &tangents.rollout.states()[body].position;
             let mut found = Vec::new();
             for (k, (parameter, moved, _)) in tangents.columns().enumerate() {
-                let slope = |place: Place| match parameter.body == body {
+                let slope = |place: BodyPoint| match parameter.body == body {
                     true => own.point(place, moved),
                     false => [0.0; 3],
                 };
-                let along = |&place: &Place| {
+                let along = |&place: &BodyPoint| {
                     let (point, slope) = (own.point(place, x), slope(place));
                     [0, 1, 2].map(|i| Dual::<f64, 1>::new(point[i], [slope[i]]))
                 };
@@ -177,7 +178,7 @@ fn add_adjoint(
     /// Two points at most.
     type Scalar = Dual<f64, 6>;
     let Some((_, places)) = objective.points().filter(|(of, _)| *of == body) else { return };
-    let variable = |(j, place): (usize, &Place)| {
+    let variable = |(j, place): (usize, &BodyPoint)| {
         let point = own.point(*place, position);
         [0, 1, 2].map(|k| Scalar::variable(point[k], 3 * j + k))
     };

@@ -1,10 +1,6 @@
-//! A task, and what it asks of a scene of either sort.
-
-use nalgebra::DMatrix;
+//! A task.
 
 use super::objective::Objective;
-use super::{rigid_task, soft_task};
-use crate::Error;
 use crate::identify::Method;
 use crate::model::Scene;
 use crate::soft::SoftScene;
@@ -54,26 +50,6 @@ pub struct TaskVariable {
     pub scale: f64,
 }
 
-/// A task at some variables.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Evaluated {
-    /// Half the sum of squares.
-    pub cost: f64,
-    /// All residuals.
-    pub residuals: Vec<f64>,
-    /// Steps that were not solved.
-    pub unsolved: usize,
-}
-
-impl Evaluated {
-    /// Of these residuals.
-    pub fn new(residuals: Vec<f64>, unsolved: usize) -> Self {
-        let cost = 0.5 * residuals.iter().map(|r| r * r).sum::<f64>();
-        let cost = if unsolved == 0 && !cost.is_nan() { cost } else { f64::INFINITY };
-        Evaluated { cost, residuals, unsolved }
-    }
-}
-
 impl Task {
     /// All variables in a row: where the search begins.
     pub fn start(&self) -> Vec<f64> {
@@ -93,56 +69,5 @@ impl Task {
             knots => (0..knots).map(|k| format!("{}[{k}]", variable.name)).collect(),
         };
         self.variables.iter().flat_map(names).collect()
-    }
-
-    /// Residuals at `x`. A simulation that is not solved costs infinitely much.
-    pub fn evaluate(&self, x: &[f64]) -> Evaluated {
-        match &self.scene {
-            TaskScene::Rigid(scene) => rigid_task::evaluate(self, scene, x),
-            TaskScene::Soft(scene) => soft_task::evaluate(self, scene, x),
-        }
-    }
-
-    /// The same with the Jacobian of the residuals, by forward sensitivities.
-    ///
-    /// # Errors
-    /// If there is no derivative.
-    pub fn jacobian(&self, x: &[f64]) -> Result<(Evaluated, DMatrix<f64>), Error> {
-        match &self.scene {
-            TaskScene::Rigid(scene) => rigid_task::jacobian(self, scene, x),
-            TaskScene::Soft(scene) => soft_task::jacobian(self, scene, x),
-        }
-    }
-
-    /// The cost and its gradient, backward in time.
-    ///
-    /// # Errors
-    /// If there is no derivative.
-    pub fn gradient(&self, x: &[f64]) -> Result<(f64, Vec<f64>), Error> {
-        match &self.scene {
-            TaskScene::Rigid(scene) => rigid_task::gradient(self, scene, x),
-            TaskScene::Soft(scene) => soft_task::gradient(self, scene, x),
-        }
-    }
-
-    /// The scene of soft bodies with the variables at `x`; of rigid ones there is none.
-    pub fn soft_scene(&self, x: &[f64]) -> Option<SoftScene> {
-        match &self.scene {
-            TaskScene::Rigid(_) => None,
-            TaskScene::Soft(scene) => Some(soft_task::set_all(self, scene, x).0),
-        }
-    }
-
-    /// The task in which a parameter has another value.
-    ///
-    /// # Errors
-    /// If there is no such parameter, or the value is none of it.
-    pub fn with(&self, parameter: &str, value: f64) -> Result<Task, Error> {
-        let mut task = self.clone();
-        match &mut task.scene {
-            TaskScene::Rigid(scene) => rigid_task::set(&self.name, scene, parameter, value)?,
-            TaskScene::Soft(scene) => soft_task::set(&self.name, scene, parameter, value)?,
-        }
-        Ok(task)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::objective::{Goal, Objective, Period, Place};
+use super::objective::{BodyPoint, Goal, Objective, Period};
 use super::rigid_task::{is_input, is_start};
 use super::task::{Task, TaskScene, TaskVariable};
 use crate::Error;
@@ -340,28 +340,33 @@ fn read_body(table: &Table, scene: &TaskScene) -> Result<usize, Error> {
 }
 
 /// A point of a body: by a name, or of a rigid one by its place in the body.
-fn read_place(table: &Table, field: &str, scene: &TaskScene, body: usize) -> Result<Place, Error> {
+fn read_place(
+    table: &Table,
+    field: &str,
+    scene: &TaskScene,
+    body: usize,
+) -> Result<BodyPoint, Error> {
     if table.is_list(field) {
         let TaskScene::Rigid(_) = scene else {
             let message = "of a soft body is \"centre\", \"surface\" or the name of a marker";
             return Err(table.error(field, message));
         };
         let local = table.required(field, table.numbers::<3>(field)?)?;
-        return Ok(Place::Local(local));
+        return Ok(BodyPoint::Local(local));
     }
     let name = table.string(field)?.unwrap_or("centre");
     match (name, scene) {
-        ("centre", _) => Ok(Place::Centre),
+        ("centre", _) => Ok(BodyPoint::Centre),
         (_, TaskScene::Rigid(_)) => {
             let message =
                 "of a rigid body is \"centre\", its centre of mass, or [x, y, z] in its frame (m)";
             Err(table.error(field, message))
         }
-        ("surface", TaskScene::Soft(_)) => Ok(Place::Surface),
+        ("surface", TaskScene::Soft(_)) => Ok(BodyPoint::Surface),
         (_, TaskScene::Soft(scene)) => {
             let markers = &scene.bodies[body].markers;
             let found = markers.iter().find(|marker| marker.name == name);
-            found.map(|marker| Place::Node(marker.node)).ok_or_else(|| {
+            found.map(|marker| BodyPoint::Node(marker.node)).ok_or_else(|| {
                 let names: Vec<&str> = markers.iter().map(|marker| marker.name.as_str()).collect();
                 let message = format!(
                     "must be \"centre\", \"surface\" or a marker ({}), found {name:?}",

@@ -8,11 +8,13 @@ mod soft_rollout;
 mod soft_scene;
 mod soft_sensitivity;
 mod soft_start;
+mod solved_soft_step;
 mod unstructured_grid;
 
 pub use soft_parameter::{SoftNumber, SoftParameter};
 pub use soft_rollout::{SoftRollout, SoftState, SoftStepReport};
 pub use soft_scene::{Marker, SoftBody, SoftContact, SoftGround, SoftScene};
-pub use soft_sensitivity::{NoDerivative, SoftRecord, SoftTangents, SolvedSoftStep, Weigh};
+pub use soft_sensitivity::{NoDerivative, SoftRecord, SoftTangents, Weigh};
 pub use soft_start::SoftStart;
+pub use solved_soft_step::SolvedSoftStep;
 pub use unstructured_grid::{collection, unstructured_grid};

@@ -1,7 +1,7 @@
 //! Simulation of a scene of soft bodies, step by step.
 
 use super::soft_scene::{SoftBody, SoftScene};
-use super::soft_sensitivity::SolvedSoftStep;
+use super::solved_soft_step::SolvedSoftStep;
 use crate::argmin::{Mode, Report};
 use crate::implicit::{Bdf, ContactStep, History, Momentum, Predicted, StepSolver};
 

@@ -5,25 +5,8 @@ use std::fmt;
 use super::soft_parameter::SoftParameter;
 use super::soft_rollout::{SoftRollout, SoftState, SoftStepReport};
 use super::soft_scene::SoftScene;
-use crate::implicit::{
-    Bdf, ContactStep, DerivativeMemory, Momentum, Predicted, StepChange, StepDerivative,
-    VertexContact,
-};
-
-/// A step of a body, solved.
-#[derive(Clone, Copy)]
-pub struct SolvedSoftStep<'a> {
-    /// Which body.
-    pub body: usize,
-    /// The momentum that was solved.
-    pub momentum: Momentum<'a, f64>,
-    /// The formula.
-    pub bdf: Bdf,
-    /// What the body touches.
-    pub contacts: &'a [VertexContact],
-    /// The solution.
-    pub step: &'a ContactStep,
-}
+use super::solved_soft_step::SolvedSoftStep;
+use crate::implicit::{Bdf, ContactStep, DerivativeMemory, Momentum, Predicted, StepChange};
 
 /// A motion has no derivative at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,16 +86,6 @@ impl<'a> SoftTangents<'a> {
     pub fn columns(&self) -> impl Iterator<Item = (SoftParameter, &[[f64; 3]], &[[f64; 3]])> {
         let both = self.parameters.iter().zip(&self.columns);
         both.map(|(parameter, column)| (*parameter, &column.x[..], &column.v[..]))
-    }
-}
-
-impl<'a> SolvedSoftStep<'a> {
-    /// The derivative of the step; none where it was not solved, or its conditions determine none.
-    fn derivative(&self, memory: &mut DerivativeMemory) -> Option<StepDerivative<'a>> {
-        let memory = std::mem::take(memory);
-        let SolvedSoftStep { momentum, bdf, contacts, step, .. } = *self;
-        let solved = step.report.status.is_solved();
-        solved.then(|| StepDerivative::with(memory, momentum, bdf, contacts, step)).flatten()
     }
 }
 

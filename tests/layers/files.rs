@@ -32,6 +32,7 @@ const SHARED_NAMES: &[(&str, &str)] = &[
     ("observability", "in the library and as `identify --check`"),
     ("scene", "of the model, and as Python has it"),
     ("simulate", "in the library and as a command"),
+    ("soft_scene", "of the library, and as Python has it"),
     ("solution", "what a solve decided, of each problem"),
     ("solve", "which method solves what: linear systems, projections"),
     ("step", "of a scene, and as C calls it"),
@@ -46,6 +47,7 @@ const SHARED_TYPES: &[(&str, &str)] = &[
     ("Model", "of bodies, and C's handle of it"),
     ("Report", "of a solver, and as C has it"),
     ("Scene", "of the model, and as Python has it"),
+    ("SoftScene", "of the library, and as Python has it"),
 ];
 
 /// No file has as many lines, nor has the one in the middle.

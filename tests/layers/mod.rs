@@ -34,7 +34,7 @@ const LAYERS: [(&str, &[&str]); 32] = [
     ("contact", &["parallel ad linalg argmin spatial state model dynamics collision"]),
     ("implicit", &["ad linalg argmin fem contact"]),
     ("assemble", &["error spatial state model dynamics collision contact"]),
-    ("soft", &["argmin fem implicit model"]),
+    ("soft", &["ad argmin fem implicit model"]),
     ("formats", &["error table text fem implicit spatial state model assemble soft"]),
     ("simulation", &[PHYSICS]),
     ("gradient", &["error ad model simulation"]),

@@ -98,7 +98,7 @@ fn a_box_slides_as_far_as_it_should_by_its_speed_or_its_friction() {
 }
 
 /// The least effort that moves a cart and stops it is linear in time: from 6 m d / T² to minus that, and 12 m² d² / T³ its square
-/// integral. (`Bryson75` 3.3)
+/// integral.
 #[test]
 fn the_least_effort_of_a_cart_is_a_straight_line() {
     let folder = Folder::new("cart");

@@ -1,0 +1,62 @@
+//! What a task asks of its scene, of either sort.
+
+use nalgebra::DMatrix;
+
+use super::evaluated::Evaluated;
+use super::task::{Task, TaskScene};
+use super::{rigid_task, soft_task};
+use crate::Error;
+use crate::soft::SoftScene;
+
+impl Task {
+    /// Residuals at `x`. A simulation that is not solved costs infinitely much.
+    pub fn evaluate(&self, x: &[f64]) -> Evaluated {
+        match &self.scene {
+            TaskScene::Rigid(scene) => rigid_task::evaluate(self, scene, x),
+            TaskScene::Soft(scene) => soft_task::evaluate(self, scene, x),
+        }
+    }
+
+    /// The same with the Jacobian of the residuals, by forward sensitivities.
+    ///
+    /// # Errors
+    /// If there is no derivative.
+    pub fn jacobian(&self, x: &[f64]) -> Result<(Evaluated, DMatrix<f64>), Error> {
+        match &self.scene {
+            TaskScene::Rigid(scene) => rigid_task::jacobian(self, scene, x),
+            TaskScene::Soft(scene) => soft_task::jacobian(self, scene, x),
+        }
+    }
+
+    /// The cost and its gradient, backward in time.
+    ///
+    /// # Errors
+    /// If there is no derivative.
+    pub fn gradient(&self, x: &[f64]) -> Result<(f64, Vec<f64>), Error> {
+        match &self.scene {
+            TaskScene::Rigid(scene) => rigid_task::gradient(self, scene, x),
+            TaskScene::Soft(scene) => soft_task::gradient(self, scene, x),
+        }
+    }
+
+    /// The scene of soft bodies with the variables at `x`; of rigid ones there is none.
+    pub fn soft_scene(&self, x: &[f64]) -> Option<SoftScene> {
+        match &self.scene {
+            TaskScene::Rigid(_) => None,
+            TaskScene::Soft(scene) => Some(soft_task::set_all(self, scene, x).0),
+        }
+    }
+
+    /// The task in which a parameter has another value.
+    ///
+    /// # Errors
+    /// If there is no such parameter, or the value is none of it.
+    pub fn with(&self, parameter: &str, value: f64) -> Result<Task, Error> {
+        let mut task = self.clone();
+        match &mut task.scene {
+            TaskScene::Rigid(scene) => rigid_task::set(&self.name, scene, parameter, value)?,
+            TaskScene::Soft(scene) => soft_task::set(&self.name, scene, parameter, value)?,
+        }
+        Ok(task)
+    }
+}
