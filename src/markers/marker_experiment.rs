@@ -29,7 +29,8 @@ pub struct MarkerExperiment {
     pub recordings: Vec<MarkerRecording>,
     /// Standard deviation of a marker's place along each axis (m).
     pub noise: f64,
-    /// Up to when recordings count, in one stage after the other (s after their first frame); the last stage is of all.
+    /// Up to when recordings count, in one stage after the other (s after their first frame): in the first, of the flight, only
+    /// starts are found; in the others, and then from all, parameters too. None: all at once.
     pub stages: Vec<f64>,
     /// Most iterations of a stage.
     pub iterations: usize,

@@ -101,8 +101,12 @@ pub fn fit_markers(
         let all = |parameter: &dyn Fn(usize) -> f64, start: &dyn Fn(usize) -> f64| -> Vec<f64> {
             (0..x.len()).map(|k| of(k, parameter, start)).collect()
         };
-        let lower = all(&|k| bound(parameters[k].lower, parameters[k].log), &|k| -MOST * scale(k));
-        let upper = all(&|k| bound(parameters[k].upper, parameters[k].log), &|k| MOST * scale(k));
+        // In flight the material hardly shows, and would be fitted to noise.
+        let is_flight = stage == 0 && end.is_some();
+        let held =
+            |k: usize, value: f64| if is_flight { x[k] } else { bound(value, parameters[k].log) };
+        let lower = all(&|k| held(k, parameters[k].lower), &|k| -MOST * scale(k));
+        let upper = all(&|k| held(k, parameters[k].upper), &|k| MOST * scale(k));
         let scales = all(
             &|k| {
                 if parameters[k].log { SCALE } else { SCALE * parameters[k].start.abs().max(SCALE) }

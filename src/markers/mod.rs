@@ -2,7 +2,8 @@
 //!
 //! A [`MarkerExperiment`] names a scene with one soft body whose `markers` were followed, recordings of these, and the parameters
 //! to find. [`fit_markers`] finds them together with how the body starts in each recording, twelve numbers each, by
-//! Levenberg-Marquardt on forward sensitivities; with `stages` on the first part of the recordings before the whole.
+//! Levenberg-Marquardt on forward sensitivities; with `stages` how it starts from the flight at first, then all from longer and
+//! longer parts of the recordings.
 
 mod marker_experiment;
 mod marker_fit;

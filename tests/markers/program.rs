@@ -10,7 +10,10 @@ use crate::program::{refuses, succeeds};
 fn it_finds_the_material_and_writes_the_motion_it_found() {
     let folder = Folder::new("identify-soft");
     record(&folder, 2, 5e-4);
-    folder.write("experiment.toml", &experiment("[noise]\nposition = 5e-4"));
+    folder.write(
+        "experiment.toml",
+        &experiment("stages = [0.08, 0.15, 0.2, 0.3]\n[noise]\nposition = 5e-4"),
+    );
     let arguments = ["identify", "experiment.toml", "--json", "-o", "found", "--threads", "2"];
     let result: Value = serde_json::from_str(&succeeds(&folder.run(&arguments))).unwrap();
     assert_eq!(result["status"], "converged");
@@ -22,7 +25,7 @@ fn it_finds_the_material_and_writes_the_motion_it_found() {
     let kept: Value = serde_json::from_str(&folder.read("found/result.json")).unwrap();
     assert_eq!(kept["parameters"], result["parameters"]);
     let motion = folder.read("found/fit_1.csv");
-    assert!(motion.starts_with("t,block/px") && motion.lines().count() == 127, "{motion}");
+    assert!(motion.starts_with("t,block/px") && motion.lines().count() == 202, "{motion}");
 }
 
 #[test]
