@@ -122,6 +122,8 @@ impl<T: Real> CompliantRows<T> {
             for (k, row) in self.range_motions.chunks_exact_mut(velocities).enumerate() {
                 let q = self.range.basis(k).iter().copied();
                 add_combination(row, q.zip(self.friction.chunks_exact(velocities)));
+                // Of friction that the others hold little is left, with the rounding of all of it along Z, and w is large.
+                rest.reject_column(row);
             }
         }
         zeros(&mut self.along, rest.range.rank() * count);
