@@ -3,8 +3,14 @@
 
 use nalgebra::DMatrix;
 
-/// Pivots and singular values below this part of the largest count as zero.
-const RANK_TOLERANCE: f64 = 1e-11;
+/// Pivots and singular values below this part of the largest count as zero, or below as many roundings as there are rows.
+/// What is larger has a digit, and refinement gains the others: motions of feet that a tilt of 1e-7 holds, and others by a
+/// compliance of 1e-6, are 1e-13 of what friction holds of the rest, and no less real.
+const RANK_TOLERANCE: f64 = 1e-14;
+
+fn tolerance(n: usize) -> f64 {
+    RANK_TOLERANCE.max(n as f64 * f64::EPSILON)
+}
 
 /// a <- the matrix that takes b to the solution of `a x = b` of least norm; NaN if `a` is not
 /// finite. `a` is `n` x `n`, row-major; its rows are scaled first. Allocates only if `a` is
@@ -38,7 +44,7 @@ pub fn least_norm_inverse(
     if !invert(a, n, exchanges) {
         let svd = DMatrix::from_row_slice(n, n, matrix).try_svd(true, true, f64::EPSILON, 1000);
         let inverse = svd.and_then(|svd| {
-            let cut = RANK_TOLERANCE * svd.singular_values.max();
+            let cut = tolerance(n) * svd.singular_values.max();
             svd.pseudo_inverse(cut).ok()
         });
         for (k, a) in a.iter_mut().enumerate() {
@@ -65,7 +71,7 @@ fn invert(a: &mut [f64], n: usize, exchanges: &mut Vec<(usize, usize)>) -> bool 
             }
         }
         largest = largest.max(size);
-        if size <= RANK_TOLERANCE * largest {
+        if size <= tolerance(n) * largest {
             return false;
         }
         exchange_rows(a, n, k, row);

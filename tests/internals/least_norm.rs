@@ -37,6 +37,15 @@ fn of_a_singular_matrix_gives_the_solution_of_least_norm() {
 }
 
 #[test]
+fn what_is_small_and_no_rounding_counts() {
+    for small in [1e-12, 1e-13] {
+        let a = DMatrix::from_row_slice(2, 2, &[1.0, 1.0, 1.0, 1.0 + small]);
+        let error = inverse(&a) * &a - DMatrix::identity(2, 2);
+        assert!(error.amax() < 1e-2, "{small}: {error}");
+    }
+}
+
+#[test]
 fn of_what_is_not_finite_is_not_a_number() {
     let a = DMatrix::from_row_slice(2, 2, &[1.0, f64::INFINITY, 0.0, 1.0]);
     assert!(inverse(&a).iter().all(|a| a.is_nan()));

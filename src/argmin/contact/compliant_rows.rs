@@ -9,6 +9,9 @@
 //! ```
 //!
 //! so that they are as many conditions (on w) as there are motions, and what is large, (1 - QQ') g, moves nothing.
+//!
+//! Friction that slides at a slip s turns as if it had a compliance, s / R: e.u_t + (s / R) z = 0. Where that is small
+//! beside what an impulse moves, many such conditions of one body lose their D in B W (C W)' + D, and join the others.
 
 use super::kkt_matrix::ContactMatrix;
 use crate::ad::Real;
@@ -17,12 +20,23 @@ use crate::linalg::{CLEARLY, Range, add_combination, add_scaled, dot, wide_dot, 
 /// What is left of rows, relative to the longest, below which it is rounding.
 const ROUNDING: f64 = 1e-12;
 
+/// An unknown that gives way.
+pub(super) struct Yielding<T> {
+    pub unknown: usize,
+    /// By how much.
+    pub compliance: T,
+    /// What its condition is scaled by: of friction that turns, whose test is that much of its motion. None of normals.
+    pub turns: Option<T>,
+}
+
 /// The compliant conditions of an island by their range. Reused, it allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CompliantRows<T> {
     unknowns: Vec<usize>,
-    /// D^-1/2
+    /// D^-1/2, of the motions and of the conditions, which may be scaled.
     weights: Vec<T>,
+    asked: Vec<T>,
+    turns: Vec<bool>,
     /// G P and F, a row for each unknown; F is empty where it is zero.
     projected: Vec<T>,
     friction: Vec<T>,
@@ -88,20 +102,27 @@ impl<T: Real> CompliantRows<T> {
     pub fn set_up(
         &mut self,
         matrix: &ContactMatrix<T>,
-        unknowns: impl Iterator<Item = usize>,
+        unknowns: impl Iterator<Item = Yielding<T>>,
         velocities: usize,
         rest: Projection<T>,
     ) {
         self.unknowns.clear();
-        self.unknowns.extend(unknowns);
+        self.weights.clear();
+        self.asked.clear();
+        self.turns.clear();
+        for Yielding { unknown, compliance, turns } in unknowns {
+            let weight = compliance.sqrt().recip();
+            self.unknowns.push(unknown);
+            self.weights.push(weight);
+            self.asked.push(turns.map_or(weight, |scale| weight / scale));
+            self.turns.push(turns.is_some());
+        }
         if self.unknowns.len() < 2 {
             return self.unknowns.clear();
         }
-        self.weights.clear();
-        self.weights.extend(self.unknowns.iter().map(|&k| matrix.diagonal[k].sqrt().recip()));
         zeros(&mut self.projected, self.unknowns.len() * velocities);
         let rows = self.projected.chunks_exact_mut(velocities.max(1));
-        for ((&unknown, &weight), row) in self.unknowns.iter().zip(&self.weights).zip(rows) {
+        for ((&unknown, &weight), row) in self.unknowns.iter().zip(&self.asked).zip(rows) {
             matrix.test(unknown).for_each(|(v, b)| row[v] += weight * b);
         }
         let whole = longest(&self.projected, velocities);
@@ -122,6 +143,8 @@ impl<T: Real> CompliantRows<T> {
             for (k, row) in self.range_motions.chunks_exact_mut(velocities).enumerate() {
                 let q = self.range.basis(k).iter().copied();
                 add_combination(row, q.zip(self.friction.chunks_exact(velocities)));
+                // Of friction that the others hold little is left, with the rounding of all of it along Z, and w is large.
+                rest.reject_column(row);
             }
         }
         zeros(&mut self.along, rest.range.rank() * count);
@@ -156,16 +179,19 @@ impl<T: Real> CompliantRows<T> {
     /// F
     fn take_friction(&mut self, matrix: &ContactMatrix<T>, velocities: usize, rest: Projection<T>) {
         self.friction.clear();
-        let same = |&k: &usize| matrix.motion(k).eq(matrix.test(k));
-        if rest.is_symmetric() && self.unknowns.iter().all(same) {
+        let same = |(&k, &turns): (&usize, &bool)| turns || matrix.motion(k).eq(matrix.test(k));
+        if rest.is_symmetric() && self.unknowns.iter().zip(&self.turns).all(same) {
             return;
         }
         zeros(&mut self.friction, self.projected.len());
         let rows =
             self.friction.chunks_exact_mut(velocities).zip(self.projected.chunks(velocities));
-        for ((&unknown, &weight), (row, projected)) in
-            self.unknowns.iter().zip(&self.weights).zip(rows)
+        for (((&unknown, &weight), &turns), (row, projected)) in
+            self.unknowns.iter().zip(&self.weights).zip(&self.turns).zip(rows)
         {
+            if turns && rest.is_symmetric() {
+                continue;
+            }
             matrix.motion(unknown).for_each(|(v, c)| row[v] += weight * c);
             if rest.is_symmetric() {
                 // The difference first: what follows is small beside what it follows.
@@ -220,7 +246,7 @@ impl<T: Real> CompliantRows<T> {
         }
         zeros(&mut self.outside, self.unknowns.len() * columns);
         for ((&unknown, &weight), g) in
-            self.unknowns.iter().zip(&self.weights).zip(self.outside.chunks_exact_mut(columns))
+            self.unknowns.iter().zip(&self.asked).zip(self.outside.chunks_exact_mut(columns))
         {
             g.copy_from_slice(&h[unknown * columns..(unknown + 1) * columns]);
             let test = matrix.test(unknown);
@@ -310,7 +336,7 @@ impl<T: Real> CompliantRows<T> {
             }
         }
         for ((&unknown, &weight), g) in
-            self.unknowns.iter().zip(&self.weights).zip(self.outside.chunks_exact(columns))
+            self.unknowns.iter().zip(&self.asked).zip(self.outside.chunks_exact(columns))
         {
             let h = &mut h[unknown * columns..(unknown + 1) * columns];
             h.iter_mut().zip(g).for_each(|(h, &g)| *h = weight * g);

@@ -15,8 +15,8 @@
 //! (B W P (C W)' + D) z = h + B W x1,   x  = x1 - P (C W)' z                 P = 1 - S Z' on the columns of (C W)'
 //! ```
 //!
-//! Conditions that have a compliance and are more than the motions they see join those of their own by their range:
-//! [`compliant_rows`](super::compliant_rows).
+//! Conditions that give way, as those with a compliance do, and are more than the motions they see join those of their
+//! own by their range: [`compliant_rows`](super::compliant_rows).
 //!
 //! No square of T is ever taken, so rows that are nearly dependent (feet of one body at heights that differ by a tilt)
 //! lose no more digits than they must. Only rows that are clearly independent go into one matrix with the others, as
@@ -104,7 +104,7 @@ pub(crate) struct ContactResponse<T> {
     /// The unknowns with a condition of their own, and which those are that share the rule.
     own: Vec<usize>,
     shares: Vec<bool>,
-    /// Of the others, those that have a compliance, where they are more than the motions they see.
+    /// Of the others, those that give way, where they are more than the motions they see.
     compliant: CompliantRows<T>,
     /// P (C W)' of the columns of those of their own and then the compliant, velocities x columns; Z'(C W)', rank x columns.
     motions: Vec<T>,
@@ -181,10 +181,10 @@ impl<T: Real> ContactResponse<T> {
         if !self.factor_range(velocities) {
             return false;
         }
-        let (modes, shares) = (&self.state.modes, &self.shares);
+        let (NewtonState { modes, lambda, u, .. }, shares) = (&self.state, &self.shares);
         let rest = Projection { range: &self.known, oblique: &self.oblique };
-        let compliant = modes.normals().filter(|&(_, i)| !data.is_rigid(i)).map(|(k, _)| k);
-        self.compliant.set_up(modes.matrix(), compliant, velocities, rest);
+        let yielding = modes.yielding(data, lambda, u);
+        self.compliant.set_up(modes.matrix(), yielding, velocities, rest);
         self.own.clear();
         self.own.extend((0..modes.unknowns()).filter(|&k| !(shares[k] || self.compliant.hold(k))));
         self.factor_own(velocities)
