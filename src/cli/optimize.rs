@@ -33,13 +33,19 @@ pub(super) struct Arguments {
     /// The task (TOML)
     task: PathBuf,
     /// Instead of a search: the cost and its gradient over two variables
-    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', num_args = 2, requires = "reach")]
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', requires = "reach")]
     landscape: Vec<String>,
     /// How far the landscape reaches to both sides of where the two variables begin
-    #[arg(long, value_name = "X,Y", value_delimiter = ',', num_args = 2, requires = "landscape")]
+    #[arg(
+        long,
+        value_name = "X,Y",
+        value_delimiter = ',',
+        requires = "landscape",
+        allow_negative_numbers = true
+    )]
     reach: Vec<f64>,
     /// How many values of each the landscape has
-    #[arg(long, value_name = "N,M", value_delimiter = ',', num_args = 2, default_values_t = [41, 41])]
+    #[arg(long, value_name = "N,M", value_delimiter = ',', default_values_t = [41, 41])]
     grid: Vec<usize>,
     /// Where to draw the landscape (SVG)
     #[arg(long, value_name = "FILE", requires = "landscape")]
@@ -66,8 +72,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         return Err(Error::input("--motion", None, "", message));
     }
     match &arguments.landscape[..] {
-        [first, second] => draw(arguments, &task, [first, second], threads),
-        _ => search(arguments, &task, threads),
+        [] => search(arguments, &task, threads),
+        [first, second] if first != second => draw(arguments, &task, [first, second], threads),
+        _ => Err(Error::input("--landscape", None, "", "must be the names of two variables")),
     }
 }
 
@@ -118,7 +125,7 @@ fn add_optimum(object: &mut Map<String, Value>, task: &Task, found: &Optimum) {
     object.insert("cost".into(), number(found.evaluated.cost));
     object.insert("residuals".into(), json!(found.evaluated.residuals));
     object.insert("unsolved_steps".into(), found.evaluated.unsolved.into());
-    let stage = |stage: &crate::optimize::SearchStage| {
+    let stage = |stage: &crate::optimize::TaskStage| {
         let values: Map<String, Value> =
             stage.values.iter().map(|(name, value)| (name.clone(), number(*value))).collect();
         json!({
@@ -198,6 +205,11 @@ fn draw(
     } else {
         let least = found.cost.iter().enumerate().filter(|(_, cost)| cost.is_finite());
         let least = least.min_by(|a, b| a.1.total_cmp(b.1));
+        if least.is_none() {
+            output::warn(
+                "no point of the grid has a finite cost: simulations are not solved there",
+            );
+        }
         if let Some((at, cost)) = least {
             let (x, y) = (found.first[at % grid[0]], found.second[at / grid[0]]);
             let [a, b] = &found.names;

@@ -88,7 +88,10 @@ impl StepSolver {
     ) {
         let spent = step.report.iterations;
         let mut other = ContactStep::start_by(VertexLaw::PenaltyLinear, self.start.clone());
-        self.condensed.solve(momentum, contacts, &mut other);
+        // Damping is no compliance: without it is near.
+        let undamped: Vec<VertexContact> =
+            contacts.iter().map(|own| VertexContact { damping: 0.0, ..*own }).collect();
+        self.condensed.solve(momentum, &undamped, &mut other);
         if other.report.status == Status::InvalidInput {
             return;
         }

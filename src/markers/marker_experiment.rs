@@ -203,19 +203,13 @@ fn read_parameters(root: &Table, scene: &SoftScene) -> Result<Vec<MarkerParamete
         if found.iter().any(|other| other.parameter == *parameter) {
             return Err(table.error("name", "is named twice"));
         }
-        let is = |number: SoftNumber| found.iter().any(|own| own.parameter.number == number);
-        use SoftNumber::{LameLambda, LameMu, PoissonRatio, YoungsModulus};
-        let clash = match parameter.number {
-            YoungsModulus | PoissonRatio => is(LameLambda) || is(LameMu),
-            LameLambda | LameMu => is(YoungsModulus) || is(PoissonRatio),
-            _ => false,
-        };
-        if clash {
+        let clash = |own: &MarkerParameter| SoftScene::clash(own.parameter, *parameter);
+        if found.iter().any(clash) {
             let message =
                 "is told twice: find youngs_modulus and poisson_ratio, or lame_lambda and lame_mu";
             return Err(table.error("name", message));
         }
-        let bounded = parameter.number == PoissonRatio;
+        let bounded = parameter.number == SoftNumber::PoissonRatio;
         let lower = table.number("lower")?.unwrap_or(0.0);
         let upper = table.number("upper")?.unwrap_or(if bounded { 0.499 } else { f64::INFINITY });
         table.demand(

@@ -16,6 +16,8 @@ const HALF_WIDTH: f64 = 1.959963984540054;
 const SCALES: [f64; 4] = [1e-3, 1e-2, 1e-2, 0.1];
 /// A typical change of a parameter: in its logarithm, or of itself.
 const SCALE: f64 = 0.1;
+/// A logarithm may move by so much: a factor of a million.
+const FAR: f64 = 13.8;
 /// A start may move by so many scales.
 const MOST: f64 = 1e3;
 
@@ -93,7 +95,6 @@ pub fn fit_markers(
         for ((x, parameter), value) in x.iter_mut().zip(parameters).zip(&values) {
             *x = if parameter.log { value.ln() } else { *value };
         }
-        let bound = |value: f64, log: bool| if log { value.ln() } else { value };
         let scale = |k: usize| SCALES[(k - parameters.len()) % SoftStart::NUMBERS / 3];
         let of = |k: usize, parameter: &dyn Fn(usize) -> f64, start: &dyn Fn(usize) -> f64| {
             if k < parameters.len() { parameter(k) } else { start(k) }
@@ -103,8 +104,15 @@ pub fn fit_markers(
         };
         // In flight the material hardly shows, and would be fitted to noise.
         let is_flight = stage == 0 && end.is_some();
-        let held =
-            |k: usize, value: f64| if is_flight { x[k] } else { bound(value, parameters[k].log) };
+        // A logarithm has no way back from minus infinity, where its parameter has no effect.
+        let held = |k: usize, value: f64| match parameters[k].log {
+            _ if is_flight => x[k],
+            true => {
+                let start = parameters[k].start.ln();
+                value.ln().clamp(start - FAR, start + FAR)
+            }
+            false => value,
+        };
         let lower = all(&|k| held(k, parameters[k].lower), &|k| -MOST * scale(k));
         let upper = all(&|k| held(k, parameters[k].upper), &|k| MOST * scale(k));
         let scales = all(

@@ -39,7 +39,13 @@ pub(super) fn rigid_start(body: &SoftBody, recording: &MarkerRecording) -> Optio
         Some(found)
     };
     let [place, velocity] = line(&|i| poses[i].2 - gravity * (0.5 * poses[i].0 * poses[i].0))?;
-    let [offset, spin] = line(&|i| (poses[i].1 * turn.inverse()).scaled_axis())?;
+    // Turns since the first, added up from frame to frame, so that fast spin is not taken for slow spin the other way.
+    let mut turns = vec![Vector3::zeros()];
+    for pair in poses.windows(2) {
+        let between = (pair[1].1 * pair[0].1.inverse()).scaled_axis();
+        turns.push(turns[turns.len() - 1] + between);
+    }
+    let [offset, spin] = line(&|i| turns[i])?;
     let turn = UnitQuaternion::from_scaled_axis(offset) * turn;
     let spin = turn.inverse() * spin;
     let numbers = place.iter().chain(&velocity).chain(&spin).all(|x| x.is_finite());

@@ -11,7 +11,7 @@ use crate::identify::{
     lbfgsb, minimize,
 };
 
-/// A cost below this is a zero, m²: the residuals are 1e-11 m.
+/// A cost below this is a zero, times the square of the largest weight (m²): residuals are 1e-11 m.
 const NOTHING: f64 = 1e-22;
 
 /// What a search found.
@@ -24,12 +24,12 @@ pub struct Optimum {
     /// How the last stage ended.
     pub outcome: Outcome,
     /// One stage after the other; one without continuation.
-    pub stages: Vec<SearchStage>,
+    pub stages: Vec<TaskStage>,
 }
 
 /// A stage of a search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SearchStage {
+pub struct TaskStage {
     /// What the parameters of the continuation were.
     pub values: Vec<(String, f64)>,
     /// Where it ended.
@@ -55,7 +55,7 @@ pub fn optimize(
 ) -> Result<Optimum, Error> {
     let count = task.continuation.iter().map(|(_, values)| values.len()).max().unwrap_or(1);
     let mut x = task.start();
-    let mut stages: Vec<SearchStage> = Vec::with_capacity(count);
+    let mut stages: Vec<TaskStage> = Vec::with_capacity(count);
     let mut last = task.clone();
     let mut interrupted = false;
     for stage in 0..count.max(1) {
@@ -74,7 +74,7 @@ pub fn optimize(
         };
         let found = search(&last, &x, &mut watched)?;
         x.clone_from(&found.x);
-        stages.push(SearchStage { values, ..found });
+        stages.push(TaskStage { values, ..found });
         if interrupted {
             break;
         }
@@ -87,8 +87,9 @@ pub fn optimize(
 struct Problem<'a> {
     task: &'a Task,
     simulations: usize,
-    /// Where the task was linearised last, and what came of it.
-    at: Vec<f64>,
+    /// A cost of nothing.
+    nothing: f64,
+    /// What came of the task where it was linearised last.
     residuals: DVector<f64>,
     jacobian: DMatrix<f64>,
     cost: f64,
@@ -118,7 +119,6 @@ impl LeastSquares for Problem<'_> {
             Some((_, evaluated, jacobian)) => (evaluated, jacobian),
             None => self.derive(x),
         };
-        self.at = x.to_vec();
         self.cost = evaluated.cost;
         (self.residuals, self.jacobian) = (DVector::from_vec(evaluated.residuals), jacobian);
         self.cost
@@ -139,6 +139,10 @@ impl LeastSquares for Problem<'_> {
     }
 
     fn accept(&mut self) {}
+
+    fn has_kinks(&self) -> bool {
+        self.cost > self.nothing
+    }
 }
 
 impl Descent for Problem<'_> {
@@ -155,7 +159,7 @@ fn search(
     task: &Task,
     start: &[f64],
     watch: &mut dyn FnMut(usize, f64, &[f64]) -> bool,
-) -> Result<SearchStage, Error> {
+) -> Result<TaskStage, Error> {
     let bound = |number: fn(&TaskVariable) -> f64| task.each(number);
     let (lower, upper) = (bound(|v| v.lower), bound(|v| v.upper));
     let scale = bound(|v| v.scale);
@@ -163,17 +167,20 @@ fn search(
     let mut problem = Problem {
         task,
         simulations: 0,
-        at: Vec::new(),
+        nothing: 0.0,
         residuals: DVector::zeros(0),
         jacobian: DMatrix::zeros(0, 0),
         cost: f64::INFINITY,
         failure: None,
         tried: None,
     };
+    let weights = task.objectives.iter().map(|own| own.weight * own.period.share());
+    let nothing = NOTHING * weights.fold(0.0, f64::max).powi(2);
+    problem.nothing = nothing;
     let mut reached = false;
     let mut goes_on = |iteration: usize, cost: f64, x: &[f64]| {
-        reached |= cost <= NOTHING;
-        watch(iteration, cost, x) && cost > NOTHING
+        reached |= cost <= nothing;
+        watch(iteration, cost, x) && cost > nothing
     };
     let most = task.iterations;
     let found = match task.method {
@@ -201,7 +208,7 @@ fn search(
         return Err(problem.failure.unwrap_or_else(unknown));
     }
     let outcome = if reached { Outcome::Converged } else { found.outcome };
-    Ok(SearchStage {
+    Ok(TaskStage {
         values: Vec::new(),
         x: found.x,
         cost: found.cost,

@@ -64,7 +64,7 @@ fn run<T: Real>(task: &Task, scene: &Scene, x: &[T]) -> (Vec<T>, usize) {
         if step > 0 {
             for (name, knots) in variables.iter().filter(|(_, own)| own.len() > 1) {
                 if let Some(input) = simulation.get_mut(name) {
-                    *input = between(knots, (step - 1) as f64 / task.steps as f64);
+                    *input = between(knots, (step - 1) as f64 / (task.steps - 1) as f64);
                 }
             }
             simulation.step();

@@ -87,7 +87,7 @@ fn read(root: &Table, name: &str) -> Result<Task, Error> {
         return Err(root.error("adam", "is of method = \"adam\""));
     }
     let iterations = root.count("iterations", 1_000_000)?.unwrap_or(ITERATIONS);
-    let variables = read_variables(root, &scene)?;
+    let variables = read_variables(root, &scene, steps)?;
     let times = Times { time_step, steps };
     let mut objectives = Vec::new();
     for table in root.tables("objective")? {
@@ -103,7 +103,8 @@ fn read(root: &Table, name: &str) -> Result<Task, Error> {
             if values.is_empty() {
                 return Err(table.error(field, "must have a value a stage"));
             }
-            if variables.iter().any(|variable| variable.name == field) {
+            let is_same = |own: &TaskVariable| own.name == field || clash(&scene, &own.name, field);
+            if variables.iter().any(is_same) {
                 return Err(table.error(field, "is a variable, and cannot be given in stages"));
             }
             continuation.push((field.to_string(), values));
@@ -113,8 +114,9 @@ fn read(root: &Table, name: &str) -> Result<Task, Error> {
     let task = Task { name, scene, steps, variables, objectives, method, iterations, continuation };
     for (name, values) in &task.continuation {
         for &value in values {
-            task.with(name, value)
-                .map_err(|error| root.error("continuation", error.message().to_string()))?;
+            task.with(name, value).map_err(|error| {
+                root.error("continuation", format!("{name}: {}", error.message()))
+            })?;
         }
     }
     Ok(task)
@@ -146,6 +148,20 @@ fn known(scene: &TaskScene, name: &str) -> Option<(f64, [f64; 2])> {
     }
 }
 
+/// Whether two names stand for the same numbers of the scene, in part.
+fn clash(scene: &TaskScene, a: &str, b: &str) -> bool {
+    match scene {
+        TaskScene::Soft(scene) => match (scene.parameter(a), scene.parameter(b)) {
+            (Some(a), Some(b)) => SoftScene::clash(a, b),
+            _ => false,
+        },
+        TaskScene::Rigid(scene) => match (scene.model.parameter(a), scene.model.parameter(b)) {
+            (Some(a), Some(b)) => a.slots.iter().any(|slot| b.slots.contains(slot)),
+            _ => false,
+        },
+    }
+}
+
 fn all_names(scene: &TaskScene) -> String {
     match scene {
         TaskScene::Soft(scene) => {
@@ -161,7 +177,11 @@ fn all_names(scene: &TaskScene) -> String {
     }
 }
 
-fn read_variables(root: &Table, scene: &TaskScene) -> Result<Vec<TaskVariable>, Error> {
+fn read_variables(
+    root: &Table,
+    scene: &TaskScene,
+    steps: usize,
+) -> Result<Vec<TaskVariable>, Error> {
     let mut variables: Vec<TaskVariable> = Vec::new();
     for mut table in root.tables("variable")? {
         table.only(&["name", "initial", "lower", "upper", "scale", "knots"])?;
@@ -177,13 +197,20 @@ fn read_variables(root: &Table, scene: &TaskScene) -> Result<Vec<TaskVariable>, 
         if variables.iter().any(|other| other.name == name) {
             return Err(table.error("name", "is a variable twice"));
         }
+        if let Some(other) = variables.iter().find(|other| clash(scene, &other.name, name)) {
+            let message = format!("is told twice, beside {}", other.name);
+            return Err(table.error("name", message));
+        }
         let knots = table.count("knots", MOST_KNOTS)?;
         let varies = matches!(scene, TaskScene::Rigid(scene) if is_input(scene, name));
         if knots.is_some() && !varies {
             return Err(table.error("knots", "are of inputs, such as those of motors"));
         }
-        if knots.is_some_and(|knots| knots < 2) {
-            return Err(table.error("knots", "must be at least 2: the first and the last step"));
+        if knots.is_some_and(|knots| knots < 2 || knots > steps) {
+            let message = format!(
+                "must be at least 2, of the first and the last step, and at most {steps}, of each"
+            );
+            return Err(table.error("knots", message));
         }
         let count = knots.unwrap_or(1);
         let initial = match table.is_list("initial") {
@@ -256,7 +283,9 @@ fn read_objective(table: &Table, scene: &TaskScene, times: &Times) -> Result<Obj
         (Some(at), None, None) => Period { first: at, last: at },
         (None, None, None) if !is_effort => Period { first: times.steps, last: times.steps },
         (None, from, until) => {
-            Period { first: from.unwrap_or(0), last: until.unwrap_or(times.steps) }
+            // Inputs act in steps, of which the first ends at number 1.
+            let first = from.unwrap_or(0).max(usize::from(is_effort));
+            Period { first, last: until.unwrap_or(times.steps) }
         }
         _ => return Err(table.error("time", "is a moment; from and until are a period")),
     };

@@ -84,6 +84,14 @@ impl SoftScene {
         self.parameters().into_iter().find(|(own, _)| own == name).map(|(_, parameter)| parameter)
     }
 
+    /// Whether two parameters say the same thing of a body in two ways: of Young's modulus or Poisson's ratio, and of Lamé's.
+    pub fn clash(a: SoftParameter, b: SoftParameter) -> bool {
+        use SoftNumber::{LameLambda, LameMu, PoissonRatio, YoungsModulus};
+        let young = |own: SoftParameter| matches!(own.number, YoungsModulus | PoissonRatio);
+        let lame = |own: SoftParameter| matches!(own.number, LameLambda | LameMu);
+        a.body == b.body && (young(a) && lame(b) || lame(a) && young(b))
+    }
+
     /// What a parameter is; of a rotation, which is told from where it is, zero.
     pub fn value(&self, parameter: SoftParameter) -> f64 {
         let body = &self.bodies[parameter.body];

@@ -149,7 +149,7 @@ fn what_is_wrong_is_said_with_line_and_field() {
     }
     // What knows rigid bodies only.
     let found = Scene::parse(&scene("time_step = 1e-3", ""), "soft.toml").unwrap_err();
-    assert!(found.to_string().contains("soft: soft bodies are simulated by"), "{found}");
+    assert!(found.to_string().contains("soft: soft bodies are known to"), "{found}");
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn the_program_simulates_them_and_writes_what_others_read() {
             &["simulate", "ball.toml", "--view", "x.html"][..],
             "--view: is not for scenes with [[soft]] bodies",
         ),
-        (&["gradcheck", "ball.toml"], "soft bodies are simulated by"),
+        (&["gradcheck", "ball.toml"], "soft bodies are known to"),
         (
             &["simulate", "ball.toml", "--vtu-every", "2"],
             "--vtu-every: must be at least 1, beside --vtu DIR",

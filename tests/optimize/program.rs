@@ -96,7 +96,7 @@ fn the_motion_found_is_written() {
 fn what_is_wrong_with_a_task_is_said_with_line_and_field() {
     let folder = folder("optimize-wrong");
     for (from, to, says) in [
-        ("duration = 0.5", "", "task.toml: duration: is missing"),
+        ("duration = 0.5", "", "task.toml:1: duration: is missing"),
         ("duration = 0.5", "duration = 0.001", "must be from 0.01 s, a step, to"),
         ("duration = 0.5", "duration = 0.5\nmethod = 'newton'", "must be \"gauss_newton\""),
         ("duration = 0.5", "duration = 0.5\nadam = { rate = 0.1 }", "is of method = \"adam\""),

@@ -147,7 +147,10 @@ stiffness = 1000
 ";
     folder.write("scene.toml", scene);
     let starts = [[0.4876, 0.0038, 0.1723], [0.516, -0.004, 0.060], [0.45, 0.0, 0.4]];
-    for (k, start) in starts.iter().enumerate().take(count(3, 0.3)) {
+    if count(2, 0.0) == 1 {
+        return;
+    }
+    for (k, start) in starts.iter().enumerate() {
         let variable = |(axis, x): (&str, &f64)| {
             format!("[[variable]]\nname = 'ball/velocity_{axis}'\ninitial = {x}\nscale = 0.1\n")
         };

@@ -26,7 +26,8 @@
 //! The matrix is K = B G C' + D + a (I - P), with B the conditions' rows, C the unknowns' columns, D
 //! diagonal and G = W W': see [`contact_matrix`](super::kkt_matrix).
 
-use super::compliant_rows::Yielding;
+mod yielding;
+
 use super::kkt_matrix::{ContactMatrix, Shared};
 use super::law::{Face, Law, Mode, Support, Tangents};
 use super::problem::{ContactData, Delassus};
@@ -61,10 +62,6 @@ pub(super) const DEPENDENT: f64 = 1e-7;
 
 /// What is left of rows that count as dependent, relative to the longest, below which it moves nothing.
 pub(super) const NEGLIGIBLE: f64 = 1e-9;
-
-/// The parts D = s / (s + R g) of slides that lose too many digits, 1e-15 / D was seen, where they are added to what
-/// impulses move. If they are still less they have few themselves.
-const CREEPS: std::ops::Range<f64> = 1e-9..1e-5;
 
 /// Whether a problem of many trees has nothing redundant but friction: all that is closed has a compliance.
 pub(super) fn shares_only_friction<T: Real>(data: &ContactData<T>, modes: &[Mode]) -> bool {
@@ -376,34 +373,6 @@ impl<T: Real> ContactModes<T> {
             (unknown.kind == Kind::Normal).then_some((k, unknown.block))
         };
         self.unknowns.iter().enumerate().filter_map(normal)
-    }
-
-    /// The unknowns that give way: normals with a compliance, and friction that turns with hardly a slip. Impulses `lambda`,
-    /// contact velocities `u`.
-    pub fn yielding<'a>(
-        &'a self,
-        data: &'a ContactData<T>,
-        lambda: &'a [T],
-        u: &'a [T],
-    ) -> impl Iterator<Item = Yielding<T>> + 'a {
-        let diagonal = &self.matrix.diagonal;
-        let gives = |(k, unknown): (usize, &Unknown)| {
-            let i = unknown.block;
-            match unknown.kind {
-                Kind::Normal if !data.is_rigid(i) => {
-                    Some(Yielding { unknown: k, compliance: diagonal[k], turns: None })
-                }
-                Kind::Slide if CREEPS.contains(&diagonal[k].value()) => {
-                    let (d, u) = (self.direction[i], &u[unknown.first..]);
-                    let slip = -(d[0] * u[1] + d[1] * u[2]);
-                    let compliance = slip / (self.limit[i] * lambda[unknown.first]);
-                    let turns = Some(self.weight[i]);
-                    (compliance.value() > 0.0).then_some(Yielding { unknown: k, compliance, turns })
-                }
-                _ => None,
-            }
-        };
-        self.unknowns.iter().enumerate().filter_map(gives)
     }
 
     /// How many unknowns there are.

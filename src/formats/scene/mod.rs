@@ -66,7 +66,7 @@ struct Tables<'a> {
 
 fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), Error> {
     if root.has("soft") {
-        let message = "soft bodies are simulated by `stiction simulate` and `SoftScene` so far; all else takes \
+        let message = "soft bodies are known to `simulate`, `optimize` and `identify`, and to `SoftScene`, so far; all else takes \
                        scenes without them";
         return Err(root.error("soft", message));
     }
