@@ -44,7 +44,7 @@ fn what_is_wrong_is_said_with_its_place() {
             "a = ['a_x', 'a_y']",
             "columns.a: must be the names of three",
         ),
-        ("a = [", "q = [", "columns.q: is no marker; there are a, b, c, d"),
+        ("\na = [", "\nq = [", "columns.q: is no marker; there are a, b, c, d"),
         ("throw_*.csv", "toss_*.csv", "no such file"),
         ("data = ", "stages = [0.2, 0.1]\ndata = ", "stages: must be times"),
         ("data = ", "window = 5\ndata = ", "window"),
