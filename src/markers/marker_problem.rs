@@ -140,7 +140,7 @@ impl<'a> MarkerProblem<'a> {
             let share = (at - (step as f64 - 1.0)).clamp(0.0, 1.0);
             for (marker, place) in frame.iter().enumerate() {
                 let Some(place) = place else { continue };
-                for axis in 0..3 {
+                for (axis, seen) in place.iter().enumerate() {
                     let of = |column: usize| {
                         let now = after.number(column, marker, axis);
                         match share < 1.0 - SAME && step > 0 {
@@ -149,7 +149,7 @@ impl<'a> MarkerProblem<'a> {
                         }
                     };
                     let noise = self.experiment.noise;
-                    part.residuals.push((of(0) - place[axis]) / noise);
+                    part.residuals.push((of(0) - seen) / noise);
                     let slopes: Vec<f64> = (1..=parameters.len()).map(of).collect();
                     let (own, start) = slopes.split_at(shared);
                     part.rows.extend(own.iter().zip(&scales).map(|(s, scale)| s * scale / noise));

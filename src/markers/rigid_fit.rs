@@ -1,6 +1,6 @@
 //! How a body starts, from the first frames of its markers: as a rigid one in free fall.
 
-use nalgebra::{DMatrix, DVector, Matrix3, UnitQuaternion, Vector3};
+use nalgebra::{DMatrix, Matrix3, UnitQuaternion, Vector3};
 
 use super::marker_recording::MarkerRecording;
 use crate::soft::{SoftBody, SoftStart};
@@ -30,13 +30,9 @@ pub(super) fn rigid_start(body: &SoftBody, recording: &MarkerRecording) -> Optio
     let line = |values: &dyn Fn(usize) -> Vector3<f64>| -> Option<[Vector3<f64>; 2]> {
         let basis = DMatrix::from_fn(poses.len(), 2, |i, j| poses[i].0.powi(j as i32));
         let svd = basis.svd(true, true);
-        let mut found = [Vector3::zeros(); 2];
-        for axis in 0..3 {
-            let b = DVector::from_fn(poses.len(), |i, _| values(i)[axis]);
-            let x = svd.solve(&b, 1e-12).ok()?;
-            (found[0][axis], found[1][axis]) = (x[0], x[1]);
-        }
-        Some(found)
+        let b = DMatrix::from_fn(poses.len(), 3, |i, axis| values(i)[axis]);
+        let x = svd.solve(&b, 1e-12).ok()?;
+        Some([0, 1].map(|row| Vector3::from_fn(|axis, _| x[(row, axis)])))
     };
     let [place, velocity] = line(&|i| poses[i].2 - gravity * (0.5 * poses[i].0 * poses[i].0))?;
     // Turns since the first, added up from frame to frame, so that fast spin is not taken for slow spin the other way.
@@ -57,22 +53,25 @@ pub(super) fn rigid_start(body: &SoftBody, recording: &MarkerRecording) -> Optio
     })
 }
 
+/// A point at rest, and where it was seen.
+type Seen = (Vector3<f64>, Vector3<f64>);
+
 /// The turn and place that bring points at rest nearest to where they were seen (`Kabsch76`).
 fn pose(
     rest: &[Vector3<f64>],
     frame: &[Option<[f64; 3]>],
 ) -> Option<(UnitQuaternion<f64>, Vector3<f64>)> {
-    let seen: Vec<(Vector3<f64>, Vector3<f64>)> = (rest.iter().zip(frame))
+    let seen: Vec<Seen> = (rest.iter().zip(frame))
         .filter_map(|(rest, place)| place.map(|place| (*rest, Vector3::from(place))))
         .collect();
     let count = seen.len() as f64;
-    let mean = |of: &dyn Fn(&(Vector3<f64>, Vector3<f64>)) -> Vector3<f64>| {
+    let mean = |of: fn(&Seen) -> Vector3<f64>| {
         seen.iter().fold(Vector3::zeros(), |sum, pair| sum + of(pair)) / count
     };
     if seen.len() < 3 {
         return None;
     }
-    let (rest, place) = (mean(&|pair| pair.0), mean(&|pair| pair.1));
+    let (rest, place) = (mean(|pair| pair.0), mean(|pair| pair.1));
     let covariance = seen
         .iter()
         .fold(Matrix3::zeros(), |sum, (a, b)| sum + (b - place) * (a - rest).transpose());

@@ -18,5 +18,5 @@ mod task_file;
 pub use evaluated::Evaluated;
 pub use landscape::{Landscape, landscape};
 pub use objective::{BodyPoint, Goal, Objective, Period};
-pub use optimum::{Optimum, TaskStage, optimize};
+pub use optimum::{Optimum, TaskStage, WatchTask, optimize};
 pub use task::{Task, TaskScene, TaskVariable};

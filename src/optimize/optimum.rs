@@ -44,15 +44,14 @@ pub struct TaskStage {
     pub outcome: Outcome,
 }
 
-/// Searches for the variables of a task, from where they begin. `watch(stage, iteration, cost, x)` is told of each
-/// iteration, and ends the search by returning false.
+/// What is told of each iteration: stage, number, cost, variables. It ends the search by returning false.
+pub type WatchTask<'a> = &'a mut dyn FnMut(usize, usize, f64, &[f64]) -> bool;
+
+/// Searches for the variables of a task, from where they begin.
 ///
 /// # Errors
 /// If the start has no derivative, or the continuation names what is no parameter.
-pub fn optimize(
-    task: &Task,
-    watch: &mut dyn FnMut(usize, usize, f64, &[f64]) -> bool,
-) -> Result<Optimum, Error> {
+pub fn optimize(task: &Task, watch: WatchTask) -> Result<Optimum, Error> {
     let count = task.continuation.iter().map(|(_, values)| values.len()).max().unwrap_or(1);
     let mut x = task.start();
     let mut stages: Vec<TaskStage> = Vec::with_capacity(count);

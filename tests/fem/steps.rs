@@ -217,9 +217,9 @@ fn derivatives_of_steps_are_those_of_two_other_programs_forward_and_adjoint() {
 fn derivatives_of_places_gravity_and_stiffness_are_those_of_differences() {
     let Some(mut cases) = cases() else { return };
     // The hybrid method is not among the references.
-    for k in 0..cases.len() {
-        if cases[k].law == VertexLaw::PenaltyLinear {
-            cases[k].law = VertexLaw::Hybrid;
+    for case in &mut cases {
+        if case.law == VertexLaw::PenaltyLinear {
+            case.law = VertexLaw::Hybrid;
         }
     }
     for case in cases.iter().chain(&self::cases().unwrap()) {
