@@ -58,8 +58,8 @@ fn what_is_wrong_is_said_with_its_place() {
     refuses(&folder.run(&["identify", "experiment.toml", "--check"]), &["--check: is not of soft"]);
     let good = folder.read("throw_0.csv");
     for (from, to, says) in [
-        ("\n0.01,", "\n0.00,", "must increase from row to row"),
-        ("\n0.01,", "\n0.01,x", "must be a finite number"),
+        ("\n0.008,", "\n0.00,", "must increase from row to row"),
+        ("\n0.008,", "\n0.008,x", "must be a finite number"),
     ] {
         folder.write("throw_0.csv", &good.replacen(from, to, 1));
         refuses(&folder.run(&["identify", "experiment.toml"]), &["throw_0.csv:3", says]);

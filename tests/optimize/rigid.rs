@@ -76,8 +76,8 @@ fn a_throw_ends_at_its_target_by_each_method() {
             assert!((x - expected).abs() < tolerance, "{method}: {found:?} {expected:?}");
         }
         if method.contains("gauss") {
-            // Linear: one step, and the start.
-            assert!(found.stages[0].simulations <= 4, "{found:?}");
+            // Linear, but for the damping, which falls by a third.
+            assert!(found.stages[0].simulations <= 8, "{found:?}");
         }
     }
 }
