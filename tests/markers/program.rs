@@ -73,5 +73,6 @@ fn what_is_wrong_is_said_with_its_place() {
         })
         .collect();
     folder.write("throw_0.csv", &unseen);
-    refuses(&folder.run(&["identify", "experiment.toml"]), &["do not tell how the body starts"]);
+    let output = folder.run(&["identify", "experiment.toml", "--json"]);
+    refuses(&output, &["do not tell how the body starts"]);
 }
