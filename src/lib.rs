@@ -176,6 +176,7 @@
 //! - `Nocedal06`: J. Nocedal, S. J. Wright, "Numerical Optimization", second edition, Springer 2006.
 //!   L-BFGS.
 //! - `Pukelsheim93`: F. Pukelsheim, "Optimal Design of Experiments", Wiley 1993. D-optimality.
+//! - `Qi93`: L. Qi, J. Sun, "A nonsmooth version of Newton's method", Mathematical Programming 58 (1-3), 1993.
 //! - `Ridders82`: C. J. F. Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Advances in
 //!   Engineering Software 4 (2), 1982. Extrapolated differences that estimate their error.
 //! - `Rockafellar76`: R. T. Rockafellar, "Monotone operators and the proximal point algorithm", SIAM

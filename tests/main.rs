@@ -65,4 +65,4 @@ mod truth;
 
 #[cfg(feature = "cli")]
 use fixtures::program;
-use fixtures::{cases, differences, folder, random, scenes, shared, skipped};
+use fixtures::{cases, differences, folder, random, scenes, shared, skipped, soft};

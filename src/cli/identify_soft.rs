@@ -68,6 +68,12 @@ pub(super) fn run(
     } else {
         report(experiment, &fit);
     }
+    if fit.loss[1] > identify::UNEXPLAINED {
+        output::warn(&format!(
+            "markers are {:.0} times as far off as their noise: the scene does not explain what was recorded",
+            fit.loss[1].sqrt()
+        ));
+    }
     let converged = fit.outcome == identify::Outcome::Converged;
     Ok(if converged { Outcome::Done } else { Outcome::Failed })
 }
@@ -136,6 +142,14 @@ fn add_fit(
     object.insert("errors_from".into(), "linearisation".into());
 }
 
+/// A number with the digits that say something.
+fn told(x: f64) -> String {
+    match x.abs() {
+        size if size != 0.0 && !(1e-3..1e7).contains(&size) => format!("{x:.5e}"),
+        _ => format!("{x:.6}"),
+    }
+}
+
 fn report(experiment: &MarkerExperiment, fit: &MarkerFit) {
     let how = match fit.outcome {
         identify::Outcome::Converged => "converged",
@@ -146,11 +160,11 @@ fn report(experiment: &MarkerExperiment, fit: &MarkerFit) {
     let width = fit.parameters.iter().map(|own| own.name.len()).max().unwrap_or(0);
     for own in &fit.parameters {
         let known = match (own.interval, own.at_bound) {
-            (Some([low, high]), _) => format!("[{low:.6}, {high:.6}]"),
+            (Some([low, high]), _) => format!("[{}, {}]", told(low), told(high)),
             (None, true) => "at its bound".into(),
             (None, false) => "not told by the recordings".into(),
         };
-        print(&format!("  {:<width$}  {:.6}  {known}", own.name, own.value));
+        print(&format!("  {:<width$}  {}  {known}", own.name, told(own.value)));
     }
     for (recording, distance) in experiment.recordings.iter().zip(&fit.distances) {
         print(&format!("  {}: markers {:.3} mm off", recording.name, 1e3 * distance));

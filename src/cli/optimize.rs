@@ -10,6 +10,7 @@
 //! | `variables` | name to value; of knots a list |
 //! | `cost` | half the sum of squares of all residuals (m², with weights) |
 //! | `residuals` | all of them, in the order of steps and objectives |
+//! | `failure` | why a stage of the continuation did not begin; `null` if all did |
 //! | `unsolved_steps` | steps that were not solved at the variables found |
 //! | `stages` | a list: `values` (of the continuation), `cost`, `iterations`, `simulations`, `outcome`, `x` |
 
@@ -106,7 +107,8 @@ fn search(arguments: &Arguments, task: &Task, threads: usize) -> Result<Outcome,
         whole_files::write_file(file, motion.as_bytes())?;
     }
     let converged = found.outcome == identify::Outcome::Converged;
-    Ok(if converged && found.evaluated.unsolved == 0 { Outcome::Done } else { Outcome::Failed })
+    let whole = found.evaluated.unsolved == 0 && found.failure.is_none();
+    Ok(if converged && whole { Outcome::Done } else { Outcome::Failed })
 }
 
 fn add_optimum(object: &mut Map<String, Value>, task: &Task, found: &Optimum) {
@@ -124,6 +126,8 @@ fn add_optimum(object: &mut Map<String, Value>, task: &Task, found: &Optimum) {
     object.insert("variables".into(), variables.into());
     object.insert("cost".into(), number(found.evaluated.cost));
     object.insert("residuals".into(), json!(found.evaluated.residuals));
+    let failure = found.failure.as_ref().map(ToString::to_string);
+    object.insert("failure".into(), failure.into());
     object.insert("unsolved_steps".into(), found.evaluated.unsolved.into());
     let stage = |stage: &crate::optimize::TaskStage| {
         let values: Map<String, Value> =
@@ -161,6 +165,9 @@ fn report(task: &Task, found: &Optimum) {
     let width = names.iter().map(String::len).max().unwrap_or(0);
     for (name, x) in names.iter().zip(&found.x) {
         print(&format!("  {name:<width$}  {x:.9}"));
+    }
+    if let Some(failure) = &found.failure {
+        output::warn(&format!("stage {} did not begin: {failure}", found.stages.len() + 1));
     }
     if found.evaluated.unsolved > 0 {
         let message = format!("{} steps were not solved there", found.evaluated.unsolved);

@@ -35,6 +35,17 @@ pub struct Momentum<'a, T> {
     pub penalty: Option<Penalty<'a, T>>,
 }
 
+impl<'a, T: Real> Momentum<'a, T> {
+    /// Of a step in which all nodes are free and nothing is touched by penalty.
+    pub fn of_step(
+        elements: &'a Elements,
+        parameters: SolidParameters<T>,
+        step: &'a Predicted<T>,
+    ) -> Self {
+        Momentum { elements, parameters, step: Some(step), fixed: &[], penalty: None }
+    }
+}
+
 impl<T: Real> Momentum<'_, T> {
     /// a, or 1 at rest.
     pub fn rate(&self) -> f64 {

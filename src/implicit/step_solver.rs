@@ -16,6 +16,7 @@ pub struct StepSolver {
     condensed: CondensedContact,
     newton: Newton,
     start: Vec<[f64; 3]>,
+    places: Vec<[f64; 3]>,
 }
 
 impl StepSolver {
@@ -53,7 +54,9 @@ impl StepSolver {
         let law = step.law;
         let forced = Momentum { penalty: Some(Penalty { law, contacts }), ..*momentum };
         self.start.clone_from(&step.velocity);
-        if !self.is_sound(&forced, &step.velocity) {
+        forced.positions(&step.velocity, &mut self.places);
+        let is_sound = forced.elements.least_determinant(&self.places) > 0.0;
+        if !is_sound {
             step.velocity.fill([0.0; 3]);
         }
         step.report = self.newton.solve(&forced, &mut step.velocity);
@@ -70,12 +73,6 @@ impl StepSolver {
             let along = |axis: [f64; 3]| (0..3).map(|k| axis[k] * force[k] * rate).sum();
             step.impulses.push(contact.frame().map(along));
         }
-    }
-
-    fn is_sound(&self, momentum: &Momentum<f64>, velocity: &[[f64; 3]]) -> bool {
-        let mut x = Vec::new();
-        momentum.positions(velocity, &mut x);
-        momentum.elements.least_determinant(&x) > 0.0
     }
 
     /// Solves the linear penalty as a contact problem, and the penalty from there.

@@ -14,7 +14,7 @@ const ITERATIONS: usize = 50;
 /// The standard deviation of a marker's place, where nothing is said (m).
 const POSITION: f64 = 1e-3;
 /// Recordings together have so many steps at most.
-const MOST_STEPS: f64 = 1e8;
+const MOST_STEPS: f64 = 1e7;
 
 /// An experiment on a soft body.
 #[derive(Clone, Debug)]
@@ -132,6 +132,16 @@ fn read(
     }
     if recordings.is_empty() {
         return Err(root.error("data", "names no recording"));
+    }
+    for (stage, recording) in stages.iter().flat_map(|s| recordings.iter().map(move |r| (s, r))) {
+        let frames = recording.until(*stage).times.len();
+        if frames < 2 || frames == recording.times.len() {
+            let message = format!(
+                "{stage} s must end between the second frame and the last, of {}",
+                recording.name
+            );
+            return Err(root.error("stages", message));
+        }
     }
     let steps = |recording: &MarkerRecording| {
         let duration = recording.times[recording.times.len() - 1] - recording.times[0];

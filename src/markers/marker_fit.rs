@@ -205,7 +205,8 @@ fn numbers(
                 true => [value * (-half).exp(), value * half.exp()],
                 false => [value - half, value + half],
             }),
-            at_bound: held(k),
+            // What is held in flight is not at a bound.
+            at_bound: held(k) && lower[k] < upper[k],
         }
     })
     .collect()

@@ -23,7 +23,7 @@ pub struct Landscape {
 /// as they begin. The same on any number of threads.
 ///
 /// # Errors
-/// If the task has no such variables.
+/// If the task has no such variables, or their values are no numbers.
 pub fn landscape(
     task: &Task,
     names: [&str; 2],
@@ -46,6 +46,10 @@ pub fn landscape(
         (0..count).map(|i| middle + reach[k] * part(i)).collect()
     };
     let (first, second) = (values(0), values(1));
+    if !first.iter().chain(&second).all(|x| x.is_finite()) {
+        let message = "reaches beyond what numbers can be";
+        return Err(Error::input(&task.name, None, "", message));
+    }
     let of = |at: usize| {
         let mut x = start.clone();
         x[places[0]] = first[at % first.len()];

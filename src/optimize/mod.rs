@@ -1,11 +1,12 @@
 //! Tasks: throws, starts, parameters and motor signals that bring bodies where they are wanted (`Geilinger20` 6.2).
 //!
 //! A [`Task`] names a scene, of rigid or of soft bodies, variables with bounds, and objectives, each of which is a sum of
-//! squares. [`optimize`] makes their sum small: by Gauss-Newton (Levenberg-Marquardt) on forward sensitivities, or by L-BFGS-B or
-//! Adam on reverse-mode gradients, perhaps by continuation, on softer contact first. [`landscape`] evaluates a task over two
+//! squares. [`optimize`] makes their sum small: by Gauss-Newton on forward sensitivities, whole steps first and Levenberg-Marquardt's
+//! after them, or by L-BFGS-B or Adam on reverse-mode gradients, perhaps by continuation, on softer contact first. [`landscape`] evaluates a task over two
 //! of its variables.
 
 mod evaluated;
+mod full_steps;
 mod landscape;
 mod objective;
 mod optimum;

@@ -3,16 +3,19 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::evaluated::Evaluated;
+use super::full_steps::{Led, full_steps};
 use super::task::{Task, TaskVariable};
 use crate::Error;
 use crate::ad;
 use crate::identify::{
-    AdamStanding, Descent, LbfgsbStanding, LeastSquares, Method, Outcome, Trial, Variables, adam,
-    lbfgsb, minimize,
+    AdamStanding, Descent, LbfgsbStanding, LeastSquares, Method, Minimum, Outcome, Trial,
+    Variables, adam, lbfgsb, minimize,
 };
 
 /// A cost below this is a zero, times the square of the largest weight (m²): residuals are 1e-11 m.
 const NOTHING: f64 = 1e-22;
+/// Adam has converged where the gradient is this part of the first.
+const FLAT: f64 = 1e-2;
 
 /// What a search found.
 #[derive(Clone, Debug)]
@@ -25,6 +28,8 @@ pub struct Optimum {
     pub outcome: Outcome,
     /// One stage after the other; one without continuation.
     pub stages: Vec<TaskStage>,
+    /// Why a stage after the first did not begin: what there is then is of the stages before.
+    pub failure: Option<Error>,
 }
 
 /// A stage of a search.
@@ -50,28 +55,38 @@ pub type WatchTask<'a> = &'a mut dyn FnMut(usize, usize, f64, &[f64]) -> bool;
 /// Searches for the variables of a task, from where they begin.
 ///
 /// # Errors
-/// If the start has no derivative, or the continuation names what is no parameter.
+/// If the start has no derivative, no variable moves an objective, or the continuation names what is no parameter.
 pub fn optimize(task: &Task, watch: WatchTask) -> Result<Optimum, Error> {
     let count = task.continuation.iter().map(|(_, values)| values.len()).max().unwrap_or(1);
     let mut x = task.start();
     let mut stages: Vec<TaskStage> = Vec::with_capacity(count);
     let mut last = task.clone();
     let mut interrupted = false;
+    let mut failure = None;
     for stage in 0..count.max(1) {
         let value = |(name, values): &(String, Vec<f64>)| {
             let last = values.len().checked_sub(1)?;
             Some((name.clone(), values[stage.min(last)]))
         };
         let values: Vec<(String, f64)> = task.continuation.iter().filter_map(value).collect();
+        let mut own = last.clone();
         for (name, value) in &values {
-            last = last.with(name, *value)?;
+            own = own.with(name, *value)?;
         }
         let mut watched = |iteration: usize, cost: f64, x: &[f64]| {
             let goes_on = watch(stage, iteration, cost, x);
             interrupted |= !goes_on;
             goes_on
         };
-        let found = search(&last, &x, &mut watched)?;
+        let found = match search(&own, &x, &mut watched) {
+            Ok(found) => found,
+            Err(error) if stages.is_empty() => return Err(error),
+            Err(error) => {
+                failure = Some(error);
+                break;
+            }
+        };
+        last = own;
         x.clone_from(&found.x);
         stages.push(TaskStage { values, ..found });
         if interrupted {
@@ -79,7 +94,7 @@ pub fn optimize(task: &Task, watch: WatchTask) -> Result<Optimum, Error> {
         }
     }
     let outcome = stages.last().map_or(Outcome::Infeasible, |stage| stage.outcome);
-    Ok(Optimum { evaluated: last.evaluate(&x), x, outcome, stages })
+    Ok(Optimum { evaluated: last.evaluate(&x), x, outcome, stages, failure })
 }
 
 /// A task as searches ask for it.
@@ -92,6 +107,9 @@ struct Problem<'a> {
     residuals: DVector<f64>,
     jacobian: DMatrix<f64>,
     cost: f64,
+    /// The size of the gradient in scales, the first one and the last.
+    slopes: Option<[f64; 2]>,
+    scale: &'a [f64],
     /// Why there was no derivative, the first time.
     failure: Option<Error>,
     /// The same at the last trial.
@@ -99,6 +117,13 @@ struct Problem<'a> {
 }
 
 impl Problem<'_> {
+    /// Takes down the size of a gradient.
+    fn slope(&mut self, gradient: &[f64]) {
+        let sizes = gradient.iter().zip(self.scale).map(|(g, scale)| (g * scale).abs());
+        let size = sizes.fold(0.0, f64::max);
+        self.slopes = Some([self.slopes.map_or(size, |[first, _]| first), size]);
+    }
+
     fn derive(&mut self, x: &[f64]) -> (Evaluated, DMatrix<f64>) {
         self.simulations += 1;
         match self.task.jacobian(x) {
@@ -120,6 +145,8 @@ impl LeastSquares for Problem<'_> {
         };
         self.cost = evaluated.cost;
         (self.residuals, self.jacobian) = (DVector::from_vec(evaluated.residuals), jacobian);
+        let gradient = self.jacobian.tr_mul(&self.residuals);
+        self.slope(gradient.as_slice());
         self.cost
     }
 
@@ -147,10 +174,15 @@ impl LeastSquares for Problem<'_> {
 impl Descent for Problem<'_> {
     fn gradient(&mut self, x: &[f64]) -> Result<(f64, Vec<f64>), ad::Error> {
         self.simulations += 1;
-        Ok(self.task.gradient(x).unwrap_or_else(|error| {
-            self.failure.get_or_insert(error);
-            (f64::INFINITY, vec![0.0; x.len()])
-        }))
+        let found = match self.task.gradient(x) {
+            Ok(found) => found,
+            Err(error) => {
+                self.failure.get_or_insert(error);
+                return Ok((f64::INFINITY, vec![0.0; x.len()]));
+            }
+        };
+        self.slope(&found.1);
+        Ok(found)
     }
 }
 
@@ -170,6 +202,8 @@ fn search(
         residuals: DVector::zeros(0),
         jacobian: DMatrix::zeros(0, 0),
         cost: f64::INFINITY,
+        slopes: None,
+        scale: &scale,
         failure: None,
         tried: None,
     };
@@ -184,7 +218,19 @@ fn search(
     let most = task.iterations;
     let found = match task.method {
         Method::LevenbergMarquardt => {
-            Ok(minimize(&mut problem, start, variables, most, &mut goes_on))
+            let limits = (most, nothing);
+            let led = full_steps(&mut problem, start, variables, limits, &mut goes_on);
+            let Led { x, cost, iterations, outcome } = led;
+            Ok(match outcome {
+                Some(outcome) => Minimum { x, cost, iterations, outcome },
+                None => {
+                    let mut go_on =
+                        |k: usize, cost: f64, x: &[f64]| goes_on(iterations + k, cost, x);
+                    let left = most - iterations;
+                    let found = minimize(&mut problem, &x, variables, left, &mut go_on);
+                    Minimum { iterations: iterations + found.iterations, ..found }
+                }
+            })
         }
         Method::Lbfgsb => {
             let at = LbfgsbStanding::new(start);
@@ -206,7 +252,18 @@ fn search(
         let unknown = || Error::undefined(&task.name, "the cost at the start is not finite");
         return Err(problem.failure.unwrap_or_else(unknown));
     }
-    let outcome = if reached { Outcome::Converged } else { found.outcome };
+    let [first, slope] = problem.slopes.unwrap_or_default();
+    if first == 0.0 && problem.simulations > 0 && found.cost > nothing {
+        let message = "no variable moves any objective: is its body another one, or its time before they act?";
+        return Err(Error::undefined(&task.name, message));
+    }
+    // Adam's steps fall to nothing by themselves.
+    let is_flat = !matches!(task.method, Method::Adam(_)) || slope <= FLAT * first;
+    let outcome = match found.outcome {
+        _ if reached => Outcome::Converged,
+        Outcome::Converged if !is_flat => Outcome::IterationLimit,
+        outcome => outcome,
+    };
     Ok(TaskStage {
         values: Vec::new(),
         x: found.x,

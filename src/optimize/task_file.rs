@@ -301,32 +301,34 @@ fn read_objective(table: &Table, scene: &TaskScene, times: &Times) -> Result<Obj
             let message = format!("is no input, found {name:?}; there are {}", names.join(", "));
             table.error("effort", message)
         })?;
-        for field in ["body", "point", "target", "direction"] {
-            if table.has(field) {
-                return Err(table.error(field, "has no meaning beside effort"));
-            }
-        }
+        refuse(
+            table,
+            "effort",
+            &["body", "point", "target", "axes", "from_point", "to_point", "direction"],
+        )?;
         return Ok(Objective { goal: Goal::Effort { input }, period, weight });
     }
     let body = read_body(table, scene)?;
     let goal = match (table.numbers::<3>("target")?, table.numbers::<3>("direction")?) {
         (Some(target), None) => {
+            refuse(table, "target", &["from_point", "to_point"])?;
             let wanted = read_axes(table)?;
             let target = [0, 1, 2].map(|k| wanted[k].then_some(target[k]));
             Goal::Place { body, place: read_place(table, "point", scene, body)?, target }
         }
         (None, Some(direction)) => {
+            refuse(table, "direction", &["point", "axes"])?;
             for field in ["from_point", "to_point"] {
                 table.required(field, table.has(field).then_some(()))?;
             }
             let length = direction.iter().map(|x| x * x).sum::<f64>().sqrt();
             table.demand("direction", length > 0.0, "must have a length", length, "")?;
-            Goal::Direction {
-                body,
-                from: read_place(table, "from_point", scene, body)?,
-                to: read_place(table, "to_point", scene, body)?,
-                target: direction.map(|x| x / length),
+            let from = read_place(table, "from_point", scene, body)?;
+            let to = read_place(table, "to_point", scene, body)?;
+            if from == to {
+                return Err(table.error("to_point", "is from_point: there is no direction"));
             }
+            Goal::Direction { body, from, to, target: direction.map(|x| x / length) }
         }
         _ => {
             let message = "needs target = [x, y, z], or direction = [x, y, z] with from_point and to_point, or effort = \"input\"";
@@ -334,6 +336,14 @@ fn read_objective(table: &Table, scene: &TaskScene, times: &Times) -> Result<Obj
         }
     };
     Ok(Objective { goal, period, weight })
+}
+
+/// Fields that say nothing beside another one.
+fn refuse(table: &Table, beside: &str, fields: &[&str]) -> Result<(), Error> {
+    match fields.iter().find(|field| table.has(field)) {
+        Some(field) => Err(table.error(field, format!("has no meaning beside {beside}"))),
+        None => Ok(()),
+    }
 }
 
 /// Along which axes a target counts: all, if nothing is said.

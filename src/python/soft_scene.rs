@@ -79,6 +79,11 @@ impl SoftScene {
         Ok(scene)
     }
 
+    /// The first node of each body.
+    fn firsts(&self) -> Vec<usize> {
+        self.nodes().iter().map(|(_, first, _)| *first).collect()
+    }
+
     fn numbers(&self) -> Vec<SoftParameter> {
         self.parameters.iter().map(|(_, parameter)| *parameter).collect()
     }
@@ -106,6 +111,11 @@ fn unsolved(record: &SoftRecord) -> usize {
 /// The nodes of all bodies, one after the other.
 fn all_nodes<'a>(parts: impl Iterator<Item = &'a [[f64; 3]]>) -> Vec<f64> {
     parts.flat_map(|part| part.as_flattened().iter().copied()).collect()
+}
+
+/// The places of all nodes over a motion.
+fn all_places(record: &SoftRecord) -> Vec<f64> {
+    all_nodes(record.states.iter().flatten().map(|state| &state.position[..]))
 }
 
 #[pymethods]
@@ -193,10 +203,8 @@ impl SoftScene {
         let (steps, scene) = (steps_of(steps)?, self.with(p)?);
         let (unsolved, x, v) = py.detach(|| {
             let record = scene.record(steps);
-            let states = || record.states.iter().flatten();
-            let x = all_nodes(states().map(|state| &state.position[..]));
-            let v = all_nodes(states().map(|state| &state.velocity[..]));
-            (unsolved(&record), x, v)
+            let v = record.states.iter().flatten().map(|state| &state.velocity[..]);
+            (unsolved(&record), all_places(&record), all_nodes(v))
         });
         warn(py, unsolved, steps)?;
         let shape = [steps + 1, self.node_count(), 3];
@@ -213,7 +221,7 @@ impl SoftScene {
     ) -> PyResult<(Array<'py>, Array<'py>)> {
         let (steps, scene) = (steps_of(steps)?, self.with(p)?);
         let (numbers, nodes) = (self.numbers(), self.node_count());
-        let firsts: Vec<usize> = self.nodes().iter().map(|(_, first, _)| *first).collect();
+        let firsts = self.firsts();
         let found = py.detach(|| {
             let mut tangents = SoftTangents::new(&scene, &numbers);
             for _ in 0..steps {
@@ -253,11 +261,10 @@ impl SoftScene {
             return Err(Error::new_err("x_bar: must be of a start and a step at least"));
         }
         let (scene, numbers) = (self.with(p)?, self.numbers());
-        let firsts: Vec<usize> = self.nodes().iter().map(|(_, first, _)| *first).collect();
+        let firsts = self.firsts();
         let (missed, x, gradient) = py.detach(|| {
             let record = scene.record(steps);
-            let states = record.states.iter().flatten();
-            let x = all_nodes(states.map(|state| &state.position[..]));
+            let x = all_places(&record);
             let mut weigh = |step: usize, body: usize, x: &mut [[f64; 3]], _: &mut [[f64; 3]]| {
                 let own = &weights[3 * (step * nodes + firsts[body])..];
                 x.as_flattened_mut().iter_mut().zip(own).for_each(|(x, weight)| *x += weight);

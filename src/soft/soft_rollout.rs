@@ -82,6 +82,11 @@ impl<'a> SoftRollout<'a> {
         }
     }
 
+    /// What is simulated.
+    pub fn scene(&self) -> &'a SoftScene {
+        self.scene
+    }
+
     /// The bodies, in the order of the scene.
     pub fn states(&self) -> &[SoftState] {
         &self.states
@@ -102,13 +107,7 @@ impl<'a> SoftRollout<'a> {
         for (number, ((body, moving), state)) in all.enumerate() {
             let Moving { history, predicted, step, solver } = moving;
             bdf.predict_into(self.scene.time_step, history, predicted);
-            let momentum = Momentum {
-                elements: &body.elements,
-                parameters: body.parameters,
-                step: Some(&*predicted),
-                fixed: &[],
-                penalty: None,
-            };
+            let momentum = Momentum::of_step(&body.elements, body.parameters, &*predicted);
             solver.solve(&momentum, &body.contacts, step);
             let contacts = &body.contacts;
             observe(SolvedSoftStep { body: number, momentum, bdf, contacts, step });

@@ -9,10 +9,10 @@ use super::solved_soft_step::SolvedSoftStep;
 use crate::implicit::{Bdf, ContactStep, DerivativeMemory, Momentum, Predicted, StepChange};
 
 /// A motion has no derivative at a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoDerivative {
-    /// Which body.
-    pub body: usize,
+    /// The name of the body.
+    pub body: String,
     /// The number of the step, from 1 on.
     pub step: usize,
 }
@@ -21,7 +21,7 @@ impl fmt::Display for NoDerivative {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "step {} of soft body {} was not solved, or its conditions determine no derivative",
+            "step {} of {} was not solved, or its conditions determine no derivative",
             self.step, self.body
         )
     }
@@ -77,7 +77,7 @@ impl<'a> SoftTangents<'a> {
             memories[solved.body] = derivative.into_memory();
         });
         match failed {
-            Some(body) => Err(NoDerivative { body, step: self.steps }),
+            Some(body) => Err(self.rollout.scene().no_derivative(body, self.steps)),
             None => Ok(report),
         }
     }
@@ -89,7 +89,7 @@ impl<'a> SoftTangents<'a> {
     }
 }
 
-/// A motion that was kept whole: 13 numbers a node and step.
+/// A motion that was kept whole: 21 numbers a node and step, and what each contact did.
 pub struct SoftRecord<'a> {
     scene: &'a SoftScene,
     /// Of each step each body.
@@ -107,6 +107,10 @@ struct Kept {
 }
 
 impl SoftScene {
+    fn no_derivative(&self, body: usize, step: usize) -> NoDerivative {
+        NoDerivative { body: self.bodies[body].name.clone(), step }
+    }
+
     /// Keeps a motion.
     pub fn record(&self, steps: usize) -> SoftRecord<'_> {
         let mut rollout = SoftRollout::new(self);
@@ -174,17 +178,11 @@ impl SoftRecord<'_> {
         for (k, kept) in self.steps.iter().enumerate().rev() {
             weigh(k + 1, body, &mut x, &mut v);
             let kept = &kept[body];
-            let momentum = Momentum {
-                elements: &own.elements,
-                parameters: own.parameters,
-                step: Some(&kept.predicted),
-                fixed: &[],
-                penalty: None,
-            };
+            let momentum = Momentum::of_step(&own.elements, own.parameters, &kept.predicted);
             let (bdf, step) = (kept.bdf, &kept.step);
             let solved = SolvedSoftStep { body, momentum, bdf, contacts, step };
             let derivative = solved.derivative(&mut memory);
-            let mut derivative = derivative.ok_or(NoDerivative { body, step: k + 1 })?;
+            let mut derivative = derivative.ok_or_else(|| self.scene.no_derivative(body, k + 1))?;
             let adjoint = derivative.adjoint(&v, &x);
             memory = derivative.into_memory();
             sum.add_numbers(&adjoint);

@@ -1,5 +1,6 @@
 //! Damped penalties against the closed form of a mass that bounces (`restitution.json`, `Geilinger20` (22)).
 
+use stiction::ad::{Dual, Real};
 use stiction::fem::{Elements, SolidMaterial};
 use stiction::implicit::{
     Bdf, ContactStep, History, Momentum, SolidParameters, StepSolver, VertexContact, VertexLaw,
@@ -34,18 +35,32 @@ fn bounce(bdf: Bdf, mass: f64, stiffness: f64, damping: f64, steps: f64, phase: 
     let mut solver = StepSolver::default();
     for _ in 0..(3.0 * steps) as usize + 20 {
         let predicted = bdf.predict(dt, &history);
-        let momentum = Momentum {
-            elements: &elements,
-            parameters,
-            step: Some(&predicted),
-            fixed: &[],
-            penalty: None,
-        };
+        let momentum = Momentum::of_step(&elements, parameters, &predicted);
         solver.solve(&momentum, &contacts, &mut step);
         assert!(step.report.status.is_solved(), "{:?}", step.report);
         history.advance(&predicted, &step.velocity);
     }
     history.v[0][2]
+}
+
+#[test]
+fn without_friction_nothing_holds_what_does_not_slip() {
+    type Scalar = Dual<f64, 1>;
+    let zero = Scalar::constant(0.0);
+    let contact = VertexContact {
+        node: 0,
+        normal: [0.0, 0.0, 1.0],
+        offset: 0.0,
+        friction: zero,
+        stiffness: Scalar::constant(1e3),
+        damping: zero,
+    };
+    for law in [VertexLaw::PenaltyLinear, VertexLaw::PenaltyTanh] {
+        let v = [Dual::new(0.0, [1.0]), zero, zero];
+        let force = contact.penalty_force(law, 0.01, Scalar::constant(-1e-3), &v).unwrap();
+        assert_eq!(force.map(|f| f.value), [0.0, 0.0, 1.0]);
+        assert_eq!(force.map(|f| f.tangent[0]), [0.0; 3]);
+    }
 }
 
 #[test]

@@ -89,13 +89,7 @@ fn random_drops_pass_nothing_and_contact_gives_no_energy() {
         let (mut before, scale) = (first, 1e-9 * first.abs());
         for k in 0..80 {
             let predicted = Bdf::One.predict(0.005, &history);
-            let momentum = Momentum {
-                elements: &elements,
-                parameters,
-                step: Some(&predicted),
-                fixed: &[],
-                penalty: None,
-            };
+            let momentum = Momentum::of_step(&elements, parameters, &predicted);
             solver.solve(&momentum, &contacts, &mut step);
             let reports = (step.report, step.contact);
             assert_eq!(step.report.status, Status::Solved, "{number} {k}: {reports:?}");
@@ -162,13 +156,7 @@ fn steps_are_those_of_the_general_solver() {
         let v: Vec<[f64; 3]> = mesh.nodes.iter().map(|_| spread(&mut random)).collect();
         let history = History::start(mesh.nodes.clone(), v.clone(), 0.005);
         let predicted = Bdf::One.predict(0.005, &history);
-        let momentum = Momentum {
-            elements: &elements,
-            parameters,
-            step: Some(&predicted),
-            fixed: &[],
-            penalty: None,
-        };
+        let momentum = Momentum::of_step(&elements, parameters, &predicted);
         let solve = |contacts: &[VertexContact]| {
             let mut step = ContactStep::start(v.clone());
             CondensedContact::default().solve(&momentum, contacts, &mut step);
@@ -213,13 +201,7 @@ fn derivatives_in_a_corner_are_those_of_differences() {
         let parameters = SolidParameters { gravity, ..parameters };
         let mut contacts = contacts.clone();
         contacts.iter_mut().for_each(|contact| contact.friction += friction);
-        let momentum = Momentum {
-            elements: &elements,
-            parameters,
-            step: Some(&predicted),
-            fixed: &[],
-            penalty: None,
-        };
+        let momentum = Momentum::of_step(&elements, parameters, &predicted);
         let mut step = ContactStep::start(v.clone());
         CondensedContact::default().solve(&momentum, &contacts, &mut step);
         assert_eq!(step.report.status, Status::Solved, "{:?}", step.report);
@@ -227,13 +209,7 @@ fn derivatives_in_a_corner_are_those_of_differences() {
     };
     let (predicted, all, step) = solve(parameters.gravity, 0.0);
     assert!(step.modes.iter().filter(|mode| **mode != Mode::Break).count() >= 4);
-    let momentum = Momentum {
-        elements: &elements,
-        parameters,
-        step: Some(&predicted),
-        fixed: &[],
-        penalty: None,
-    };
+    let momentum = Momentum::of_step(&elements, parameters, &predicted);
     let mut derivative = StepDerivative::new(momentum, Bdf::Two, &all, &step).unwrap();
     let mut change = StepChange::none(x.len(), contacts.len());
     change.parameters.gravity = [0.3, -0.5, 0.2];
@@ -306,13 +282,7 @@ fn a_solver_serves_one_body_after_another() {
         let v = vec![[0.0; 3]; mesh.nodes.len()];
         let history = History::start(mesh.nodes.clone(), v.clone(), 0.005);
         let predicted = Bdf::One.predict(0.005, &history);
-        let momentum = Momentum {
-            elements: &elements,
-            parameters,
-            step: Some(&predicted),
-            fixed: &[],
-            penalty: None,
-        };
+        let momentum = Momentum::of_step(&elements, parameters, &predicted);
         let floor = |node| VertexContact {
             node,
             normal: [0.0, 0.0, 1.0],

@@ -186,13 +186,7 @@ fn a_puck_on_an_incline_comes_to_rest_and_stays() {
     // 500 steps where all cases are asked for.
     for number in 1..=count(500, 0.3) {
         let predicted = Bdf::One.predict(0.005, &history);
-        let momentum = Momentum {
-            elements: &elements,
-            parameters,
-            step: Some(&predicted),
-            fixed: &[],
-            penalty: None,
-        };
+        let momentum = Momentum::of_step(&elements, parameters, &predicted);
         solver.solve(&momentum, &contacts, &mut step);
         assert_eq!(
             step.report.status,

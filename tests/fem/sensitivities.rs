@@ -179,13 +179,7 @@ fn a_toss_ends_and_changes_as_in_another_program() {
         }
         for _ in 0..steps {
             let predicted = Bdf::Two.predict(time_step, &history);
-            let momentum = Momentum {
-                elements: &body.elements,
-                parameters,
-                step: Some(&predicted),
-                fixed: &[],
-                penalty: None,
-            };
+            let momentum = Momentum::of_step(&body.elements, parameters, &predicted);
             solver.solve(&momentum, contacts, &mut step);
             assert_eq!(step.report.status, Status::Solved, "{law:?} {:?}", step.report);
             if derive {

@@ -78,13 +78,7 @@ impl Case {
 
     pub fn momentum<'a>(&'a self, predicted: &'a Predicted<f64>) -> Momentum<'a, f64> {
         let Case { elements, parameters, .. } = self;
-        Momentum {
-            elements,
-            parameters: *parameters,
-            step: Some(predicted),
-            fixed: &[],
-            penalty: None,
-        }
+        Momentum::of_step(elements, *parameters, predicted)
     }
 
     #[track_caller]
@@ -258,13 +252,7 @@ fn derivatives_of_places_gravity_and_stiffness_are_those_of_differences() {
             }
             let predicted = case.bdf.predict(case.time_step, &history);
             let elements = &case.elements;
-            let momentum = Momentum {
-                elements,
-                parameters,
-                step: Some(&predicted),
-                fixed: &[],
-                penalty: None,
-            };
+            let momentum = Momentum::of_step(elements, parameters, &predicted);
             let mut moved = ContactStep::start_by(case.law, step.velocity.clone());
             StepSolver::default().solve(&momentum, &contacts, &mut moved);
             assert_eq!(moved.modes, step.modes);

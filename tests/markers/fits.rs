@@ -2,10 +2,12 @@
 
 use stiction::identify::Outcome;
 use stiction::markers::{MarkerExperiment, MarkerFit, fit_markers};
+use stiction::soft::SoftStart;
 
-use super::{TRUTH, experiment, record};
+use super::{TRUTH, experiment, record, throw};
 use crate::cases::count;
 use crate::folder::Folder;
+use crate::random::Random;
 use crate::shared::shared;
 
 fn load(folder: &Folder, text: &str) -> MarkerExperiment {
@@ -71,6 +73,23 @@ fn what_no_recording_tells_has_no_interval() {
     let found = fit(&load(&folder, &text), 1);
     let number = &found.parameters[0];
     assert_eq!((number.value, number.interval), (0.35, None), "{number:?}");
+}
+
+/// In twelve frames it turns by more than half a turn.
+#[test]
+fn fast_spin_is_not_taken_for_slow_spin_the_other_way() {
+    let folder = Folder::new("markers-spin");
+    let start = SoftStart {
+        position: [0.0, 0.0, 2.0],
+        angular_velocity: [0.0, -60.0, 0.0],
+        ..SoftStart::default()
+    };
+    throw(&folder, 0, start, 0.0, &mut Random(1));
+    let text = experiment("iterations = 10")
+        .replace(super::PARAMETERS, "[[parameter]]\nname = 'floor-block/mu'\n");
+    let found = fit(&load(&folder, &text), 1);
+    let spin = found.starts[0].angular_velocity;
+    assert!((spin[1] + 60.0).abs() < 1e-6 && found.distances[0] < 1e-8, "{spin:?}");
 }
 
 /// Three throws by another program: what predicts one of them was found from the two others.

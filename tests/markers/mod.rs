@@ -10,27 +10,16 @@ use stiction::soft::{SoftRollout, SoftScene, SoftStart};
 
 use crate::folder::Folder;
 use crate::random::Random;
+use crate::soft::block;
 
-pub const SCENE: &str = "[simulation]
-time_step = 0.002
-integrator = 'bdf2'
-solver = 'penalty_linear'
-[[half_space]]
-name = 'floor'
-normal = [0, 0, 1]
-[[soft]]
-name = 'block'
-shape = { box = [0.05, 0.03, 0.02] }
-resolution = 0.05
-density = 300
-youngs_modulus = 3e4
-poisson_ratio = 0.3
-viscosity = 4
-markers = { a = [-0.05, -0.03, -0.02], b = [0.05, -0.03, -0.02], c = [-0.05, 0.03, 0.02], d = [0.05, 0.03, -0.02] }
-[[contact]]
-mu = 0.35
-stiffness = 400
-";
+/// The scene, with four markers.
+pub fn scene() -> String {
+    block(
+        "penalty_linear",
+        0.002,
+        "markers = { a = [-0.05, -0.03, -0.02], b = [0.05, -0.03, -0.02], c = [-0.05, 0.03, 0.02], d = [0.05, 0.03, -0.02] }",
+    )
+}
 
 /// What is searched for, and what it is in the scene.
 pub const TRUTH: [(&str, f64); 4] = [
@@ -54,46 +43,51 @@ name = 'floor-block/mu'
 start = 0.2
 ";
 
-/// Throws of the block, seen each 8 ms for 0.4 s, with uniform noise of this standard deviation (m).
+/// Throws of the block, with uniform noise of this standard deviation (m).
 pub fn record(folder: &Folder, count: usize, noise: f64) {
-    let mut scene = SoftScene::parse(SCENE, "scene.toml").unwrap().unwrap();
     let mut random = Random(3);
     for number in 0..count {
-        let mut start = SoftStart {
+        let start = SoftStart {
             position: [0.0, 0.0, 0.15],
             velocity: [1.5, 0.3, -1.0],
             angular_velocity: [3.0, 6.0, 2.0],
             ..SoftStart::default()
         };
-        start = start.moved(&random.vector(0.3));
+        let mut start = start.moved(&random.vector(0.3));
         start.position[2] = 0.15;
-        scene.bodies[0].start_at(start);
-        let mut rollout = SoftRollout::new(&scene);
-        let body = &scene.bodies[0];
-        let mut text = String::from("time");
-        for marker in &body.markers {
-            for axis in ["x", "y", "z"] {
-                write!(text, ",{}_{axis}", marker.name).unwrap();
-            }
-        }
-        for step in 0..=200 {
-            if step > 0 {
-                assert_eq!(rollout.step().unsolved, 0);
-            }
-            if step % 4 > 0 {
-                continue;
-            }
-            write!(text, "\n{}", f64::from(step) * 0.002).unwrap();
-            for marker in &body.markers {
-                for x in rollout.states()[0].position[marker.node] {
-                    let half = noise * 3.0_f64.sqrt();
-                    write!(text, ",{}", x + random.uniform(-half, half)).unwrap();
-                }
-            }
-        }
-        folder.write(&format!("throw_{number}.csv"), &text);
+        throw(folder, number, start, noise, &mut random);
     }
-    folder.write("scene.toml", SCENE);
+}
+
+/// A throw of the block, seen each 8 ms for 0.4 s.
+pub fn throw(folder: &Folder, number: usize, start: SoftStart, noise: f64, random: &mut Random) {
+    let mut block = SoftScene::parse(&scene(), "scene.toml").unwrap().unwrap();
+    block.bodies[0].start_at(start);
+    let mut rollout = SoftRollout::new(&block);
+    let body = &block.bodies[0];
+    let mut text = String::from("time");
+    for marker in &body.markers {
+        for axis in ["x", "y", "z"] {
+            write!(text, ",{}_{axis}", marker.name).unwrap();
+        }
+    }
+    for step in 0..=200 {
+        if step > 0 {
+            assert_eq!(rollout.step().unsolved, 0);
+        }
+        if step % 4 > 0 {
+            continue;
+        }
+        write!(text, "\n{}", f64::from(step) * 0.002).unwrap();
+        for marker in &body.markers {
+            for x in rollout.states()[0].position[marker.node] {
+                let half = noise * 3.0_f64.sqrt();
+                write!(text, ",{}", x + random.uniform(-half, half)).unwrap();
+            }
+        }
+    }
+    folder.write(&format!("throw_{number}.csv"), &text);
+    folder.write("scene.toml", &scene());
 }
 
 /// An experiment on these recordings.

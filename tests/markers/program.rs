@@ -47,6 +47,8 @@ fn what_is_wrong_is_said_with_its_place() {
         ("\na = [", "\nq = [", "columns.q: is no marker; there are a, b, c, d"),
         ("throw_*.csv", "toss_*.csv", "no such file"),
         ("data = ", "stages = [0.2, 0.1]\ndata = ", "stages: must be times"),
+        ("data = ", "stages = [9]\ndata = ", "stages: 9 s must end between the second frame"),
+        ("data = ", "stages = [1e-3]\ndata = ", "must end between the second frame"),
         ("data = ", "window = 5\ndata = ", "window"),
     ] {
         let changed = text.replacen(from, to, 1);

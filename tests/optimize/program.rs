@@ -104,6 +104,13 @@ fn what_is_wrong_with_a_task_is_said_with_line_and_field() {
         ("'ball/vz'", "'ball/vq'", "task.toml:6: variable.ball/vq.name: is no number of the scene"),
         ("'ball/vz'", "'ball/qw'", "is no number of the scene"),
         ("'ball/vz'", "'ball/vx'", "is a variable twice"),
+        (
+            "'ball/vz'\nupper = 9",
+            "'ball/inertia/xx'\n[[variable]]\nname = 'ball/inertia'",
+            "is told twice",
+        ),
+        ("axes = ['x', 'z']", "from_point = 'centre'", "has no meaning beside target"),
+        ("[1, 0, 0]", "[1, 0, 0]\ntime = 0", "no variable moves any objective"),
         ("upper = 9", "upper = -1", "initial: must be within -inf and -1, found 0"),
         ("upper = 9", "knots = 4", "are of inputs"),
         ("'ball/vz'\nupper = 9", "'ball/fz'\nknots = 1", "must be at least 2"),

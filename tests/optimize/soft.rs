@@ -10,30 +10,13 @@ use crate::cases::count;
 use crate::differences::central;
 use crate::folder::Folder;
 use crate::shared::shared;
+use crate::soft::block;
 
-const BLOCK: &str = "[simulation]
-time_step = 0.005
-integrator = 'bdf2'
-solver = 'penalty_tanh'
-[[half_space]]
-name = 'floor'
-normal = [0, 0, 1]
-[[soft]]
-name = 'block'
-shape = { box = [0.05, 0.03, 0.02] }
-resolution = 0.05
-density = 300
-youngs_modulus = 3e4
-poisson_ratio = 0.3
-viscosity = 2
-position = [0, 0, 0.1]
-velocity = [1, 0.2, -0.5]
-angular_velocity = [0, 5, 1]
-markers = { left = [-0.05, 0, 0], right = [0.05, 0, 0] }
-[[contact]]
-mu = 0.4
-stiffness = 400
-";
+fn scene() -> String {
+    let more = "position = [0, 0, 0.1]\nvelocity = [1, 0.2, -0.5]\nangular_velocity = [0, 5, 1]\n\
+                markers = { left = [-0.05, 0, 0], right = [0.05, 0, 0] }";
+    block("penalty_tanh", 0.005, more)
+}
 
 const TASK: &str = "scene = 'scene.toml'
 duration = 0.3
@@ -62,7 +45,7 @@ weight = 0.1
 #[test]
 fn gradients_and_jacobians_are_those_of_differences() {
     let folder = Folder::new("soft-task");
-    folder.write("scene.toml", BLOCK);
+    folder.write("scene.toml", &scene());
     folder.write("task.toml", TASK);
     let task = Task::load(folder.path("task.toml")).unwrap();
     let x = task.start();
@@ -93,7 +76,7 @@ fn gradients_and_jacobians_are_those_of_differences() {
 #[test]
 fn continuation_goes_from_stage_to_stage() {
     let folder = Folder::new("continuation");
-    folder.write("scene.toml", BLOCK);
+    folder.write("scene.toml", &scene());
     let text = TASK.replace(
         "duration = 0.3",
         "duration = 0.2\niterations = 6\ncontinuation = { floor-block/stiffness = [100, 400] }",
@@ -113,6 +96,48 @@ fn continuation_goes_from_stage_to_stage() {
     let second = told.iter().find(|(stage, _)| *stage == 1).unwrap();
     assert_eq!(second.1, found.stages[0].x);
     assert!(found.evaluated.cost <= task.evaluate(&found.stages[0].x).cost);
+}
+
+/// After a bounce the Jacobian changes its orientation from piece to piece, and what only goes down ends between them.
+#[test]
+fn whole_steps_find_a_throw_that_bounces_to_the_last_digit() {
+    let folder = Folder::new("bounce");
+    folder.write("scene.toml", &scene());
+    let variables: String = ["x", "y", "z"]
+        .map(|k| format!("[[variable]]\nname = 'block/velocity_{k}'\nscale = 0.1\n"))
+        .concat();
+    let task = |target: &[f64]| {
+        let text = format!(
+            "scene = 'scene.toml'\nduration = 0.3\n{variables}[[objective]]\npoint = 'surface'\ntarget = {target:?}\n"
+        );
+        folder.write("task.toml", &text);
+        Task::load(folder.path("task.toml")).unwrap()
+    };
+    let origin = task(&[0.0; 3]);
+    let truth = origin.start();
+    let end = origin.evaluate(&truth).residuals;
+    let mut task = task(&end);
+    for (variable, off) in task.variables.iter_mut().zip([0.08, -0.05, 0.06]) {
+        variable.initial[0] += off;
+    }
+    let found = optimize(&task, &mut |_, _, _, _| true).unwrap();
+    assert_eq!(found.outcome, Outcome::Converged, "{found:?}");
+    assert!(found.evaluated.cost <= 1e-20, "{found:?}");
+    assert!(found.stages[0].simulations <= 20, "{found:?}");
+}
+
+#[test]
+fn what_says_one_thing_in_two_ways_is_refused() {
+    let folder = Folder::new("soft-clash");
+    folder.write("scene.toml", &scene());
+    let text = TASK.replace("block/viscosity", "block/lame_mu")
+        + "[[variable]]\nname = 'block/poisson_ratio'\n";
+    folder.write("task.toml", &text);
+    let error = Task::load(folder.path("task.toml")).unwrap_err().to_string();
+    assert!(
+        error.contains("block/poisson_ratio.name: is told twice, beside block/lame_mu"),
+        "{error}"
+    );
 }
 
 /// Fig. 3: both optima of the toss, from where the paper found its own (with other meshes), and one from its start.

@@ -130,7 +130,10 @@ fn read_settings(root: &Table, scene: &mut SoftScene) -> Result<(), Error> {
     };
     scene.moved_before = match table.string("first_step")?.unwrap_or("bdf1") {
         "bdf1" => false,
-        "moved_before" => true,
+        "moved_before" if scene.bdf == Bdf::Two => true,
+        _ if scene.bdf == Bdf::One => {
+            return Err(table.error("first_step", "has a meaning with integrator = \"bdf2\" only"));
+        }
         other => {
             let message = format!("must be \"bdf1\" or \"moved_before\", found {other:?}");
             return Err(table.error("first_step", message));

@@ -387,8 +387,8 @@ fn within(x: f64, change: f64, lower: f64, upper: f64, scale: f64) -> f64 {
     }
 }
 
-/// The damped step, in the variables' own units, within the bounds.
-fn bounded_step(
+/// The damped step, in the variables' own units, within the bounds; `h` and `g` are J'J and J'r in scales of the variables.
+pub(crate) fn bounded_step(
     h: &DMatrix<f64>,
     g: &DVector<f64>,
     damping: f64,

@@ -19,7 +19,7 @@ pub(crate) use fit::OBSERVABLE;
 pub use fit::{Fit, FitStatus, FittedParameter, fit, fit_from};
 pub(crate) use lbfgsb::{LbfgsbStanding, lbfgsb};
 pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, Trial, Variables, minimize};
-pub(crate) use levenberg_marquardt::{Limits, ROUGH, Standing, proceed};
+pub(crate) use levenberg_marquardt::{Limits, ROUGH, Standing, bounded_step, proceed};
 pub use search_space::SearchSpace;
 pub use short_fit::ShortFit;
 pub(crate) use staged::Around;

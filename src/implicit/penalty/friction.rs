@@ -13,7 +13,11 @@ const SMALL: f64 = 1e-2;
 /// phi (N s/m) of (17), from |u|².
 pub(super) fn clamped<T: Real>(kt: T, limit: T, slip_squared: T) -> T {
     let at_limit = kt.value() * kt.value() * slip_squared.value() > limit.value() * limit.value();
-    if at_limit { limit / slip_squared.sqrt() } else { kt }
+    if at_limit {
+        return limit / slip_squared.sqrt();
+    }
+    // Without friction what does not slip is not held either.
+    if limit.value() > 0.0 { kt } else { T::zero() }
 }
 
 /// phi (N s/m) of (18), from |u|².
