@@ -85,7 +85,7 @@ fn fast_spin_is_not_taken_for_slow_spin_the_other_way() {
         ..SoftStart::default()
     };
     throw(&folder, 0, start, 0.0, &mut Random(1));
-    let text = experiment("iterations = 10")
+    let text = experiment("iterations = 30")
         .replace(super::PARAMETERS, "[[parameter]]\nname = 'floor-block/mu'\n");
     let found = fit(&load(&folder, &text), 1);
     let spin = found.starts[0].angular_velocity;
