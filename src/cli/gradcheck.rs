@@ -1,12 +1,17 @@
 //! `stiction gradcheck`
 
+mod agreement_table;
+mod patience;
 mod scenes;
+mod soft_steps;
 
-use std::fmt::Write;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
+
+use agreement_table::{Ways, json, table, warn_of_kinks};
+use patience::Patience;
 
 use super::interrupt;
 use super::outcome::Outcome;
@@ -18,10 +23,13 @@ use super::scene_options::{SceneOptions, load_scene};
 use crate::Error;
 use crate::model::{ContactSolver, Scene, StaggeredDerivative};
 use crate::simulation::{Plausibility, Rollout};
-use crate::verify::{Errors, Gradcheck, StepProgram};
+use crate::soft::SoftScene;
+use crate::verify::{Gradcheck, StepProgram};
 
 /// Check derivatives of the step: tape, duals, duals through the optimality conditions, duals
 /// through the iterations and central differences against each other.
+///
+/// Of soft bodies: the adjoint, forward, duals through the balance of momentum, and differences.
 ///
 /// With respect to every parameter, the state before the step and the applied forces. Differences
 /// are central where both sides keep the modes of contacts and joints, and of one side where only one does;
@@ -50,6 +58,16 @@ pub(super) struct Arguments {
 /// Longest simulation.
 const MOST_SECONDS: f64 = 1e4;
 
+const RIGID: Ways = Ways {
+    with: "tape",
+    others: &[
+        ("duals", "dual_vs_tape", |e| e.dual_vs_tape),
+        ("residual", "residual_vs_tape", |e| e.residual_vs_tape),
+        ("unrolled", "unrolled_vs_tape", |e| e.unrolled_vs_tape),
+        ("differences", "vs_differences", |e| e.vs_differences),
+    ],
+};
+
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let steps = usize::from(arguments.steps);
     if !(0.0..=MOST_SECONDS).contains(&arguments.duration) {
@@ -63,22 +81,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let mut pushed_apart = Value::Null;
     let most = if arguments.scene.is_some() { steps } else { steps * scenes::all().count() };
     let progress = Progress::new(most, arguments.json);
-    let mut patience = Patience { start: Instant::now(), limit, progress, checked: 0, asked: 0 };
+    let mut patience = Patience::new(limit, progress);
     if let Some(path) = &arguments.scene {
-        let scene = load_scene(path, &arguments.options, false)?;
-        let total = (arguments.duration / scene.settings.time_step).round();
-        if total > MOST_STEPS as f64 {
-            let message = format!(
-                "{} s would be {total:.3e} steps, {MOST_STEPS} at most; say how many with --duration",
-                arguments.duration
-            );
-            let name = path.display().to_string();
-            return Err(Error::input(name, None, "simulation.time_step", message));
+        if let Some(scene) = SoftScene::load(path)? {
+            arguments.options.refuse_for_soft_bodies()?;
+            let total = steps_in(path, scene.time_step, arguments.duration)?;
+            return soft_steps::run(&scene, path, (steps, total), patience, arguments.json);
         }
+        let scene = load_scene(path, &arguments.options, false)?;
+        let total = steps_in(path, scene.settings.time_step, arguments.duration)?;
         interrupt::catch();
         pushed_apart = output::pushed_apart(&scene);
         let name = path.display().to_string();
-        let stride = (total as usize / steps).max(1);
+        let stride = (total / steps).max(1);
         let (check, plausibility) = check(&name, &scene, steps, stride, &mut patience)?;
         implausible.extend(Implausible::new(&name, &scene, plausibility));
         checks.push((name, check));
@@ -101,27 +116,32 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         output::warn(&own.sentence);
         plausibility.merge(&own.plausibility, 0);
     }
-    let Patience { checked, asked, progress, .. } = patience;
-    drop(progress);
-    if checked < asked {
-        let why = match interrupt::interrupted() {
-            true => "interrupted".to_string(),
-            false => format!("{} s are over (--limit)", arguments.limit),
-        };
-        output::warn(&format!("{checked} of {asked} states were checked: {why}"));
-    }
+    let states = patience.told();
     if arguments.json {
-        let mut object = json(&checks, &total);
-        object.insert("states".into(), json!({ "asked": asked, "checked": checked }));
+        let mut object = json(&checks, &total, &RIGID);
+        object.insert("states".into(), states);
         object.insert("pushed_apart".into(), pushed_apart);
         let own = implausible.iter().map(|own| (own.name.clone(), own.json.clone()));
         object.insert("implausible".into(), Value::Object(own.collect()));
         output::print(&output::json_text(object));
     } else {
-        output::print(&table(&checks, &total));
+        output::print(&table(&checks, &total, &RIGID));
     }
     let passed = total.passed() && !interrupt::interrupted();
     Ok(Outcome::of(passed, &plausibility))
+}
+
+/// How many steps of `time_step` make the duration (s) of the simulation of a scene.
+fn steps_in(path: &Path, time_step: f64, duration: f64) -> Result<usize, Error> {
+    let total = (duration / time_step).round();
+    if total > MOST_STEPS as f64 {
+        let message = format!(
+            "{duration} s would be {total:.3e} steps, {MOST_STEPS} at most; say how many with --duration"
+        );
+        let name = path.display().to_string();
+        return Err(Error::input(name, None, "simulation.time_step", message));
+    }
+    Ok(total as usize)
 }
 
 /// A scene whose simulation made steps that no body makes.
@@ -139,21 +159,6 @@ impl Implausible {
         let sentence = format!("{name}: {}", plausibility.sentence(model, time_step)?);
         let json = plausibility::json(&plausibility, model, time_step);
         Some(Implausible { name: name.to_string(), plausibility, sentence, json })
-    }
-}
-
-/// How long a check may take, and how many states were to be checked, and were.
-struct Patience {
-    start: Instant,
-    limit: Duration,
-    progress: Progress,
-    checked: usize,
-    asked: usize,
-}
-
-impl Patience {
-    fn lasts(&self) -> bool {
-        !interrupt::interrupted() && self.start.elapsed() < self.limit
     }
 }
 
@@ -220,107 +225,5 @@ fn warn(name: &str, check: &Gradcheck) {
             report.unsolved, report.steps, report.worst.status, report.worst.residual
         ));
     }
-    let (skipped, cases) = (check.skipped_at_kinks(), check.cases());
-    if 2 * skipped > cases {
-        output::warn(&format!(
-            "{name}: {skipped} of {cases} derivatives are at kinks, where there is no \
-             difference to compare with"
-        ));
-    }
-}
-
-fn table(checks: &[(String, Gradcheck)], total: &Gradcheck) -> String {
-    // One line a scene, or a parameter of the only one.
-    let lines: Vec<(&str, Errors, [usize; 3])> = match checks {
-        [(_, check)] => check
-            .rows
-            .iter()
-            .map(|row| {
-                (row.name.as_str(), row.worst, [row.cases, row.one_sided, row.skipped_at_kinks])
-            })
-            .collect(),
-        _ => checks.iter().map(|(name, c)| (name.as_str(), c.max(), counts(c))).collect(),
-    };
-    let width = lines.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0).max(9);
-    let mut text = format!(
-        "largest relative difference from the tape\n{:width$}     duals  residual  unrolled  differences  cases  one-sided  skipped\n",
-        ""
-    );
-    let mut line = |name: &str, e: &Errors, counts: &str| {
-        // Writing to a string does not fail.
-        let _ = writeln!(
-            text,
-            "{name:width$}  {:8.1e}  {:8.1e}  {:8.1e}  {:11.1e}{counts}",
-            e.dual_vs_tape, e.residual_vs_tape, e.unrolled_vs_tape, e.vs_differences
-        );
-    };
-    let counted = |[cases, one_sided, skipped]: [usize; 3]| {
-        format!("  {cases:5}  {one_sided:9}  {skipped:7}")
-    };
-    for &(name, ref errors, counts) in &lines {
-        line(name, errors, &counted(counts));
-    }
-    line("all", &total.max(), &counted(counts(total)));
-    line("tolerance", &total.tolerances, "");
-    let kinks = total.kinks();
-    for (kink, count) in kinks.iter().take(MOST_KINKS) {
-        let _ = writeln!(text, "{count} at a kink of {kink}");
-    }
-    if kinks.len() > MOST_KINKS {
-        let _ = writeln!(text, "and at {} others", kinks.len() - MOST_KINKS);
-    }
-    text + if total.passed() { "passed" } else { "FAILED" }
-}
-
-/// How many kinks are named in the table; JSON has all.
-const MOST_KINKS: usize = 20;
-
-/// Derivatives compared, of those with the difference of one side, with none.
-fn counts(check: &Gradcheck) -> [usize; 3] {
-    [check.cases(), check.one_sided(), check.skipped_at_kinks()]
-}
-
-fn json(checks: &[(String, Gradcheck)], total: &Gradcheck) -> Map<String, Value> {
-    let mut object = output::json_head("gradcheck", 0, 1);
-    object.insert("status".into(), if total.passed() { "passed" } else { "failed" }.into());
-    for (name, number) in entries(&total.max()) {
-        let key = format!("max_{name}");
-        object.insert(key, number);
-    }
-    object.insert("cases".into(), total.cases().into());
-    object.insert("one_sided".into(), total.one_sided().into());
-    object.insert("skipped_at_kinks".into(), total.skipped_at_kinks().into());
-    object.insert("kinks".into(), json!(total.kinks()));
-    object.insert("unsolved".into(), total.report.unsolved.into());
-    object.insert("contradictory".into(), total.contradictory.steps.into());
-    object.insert("steps".into(), total.report.steps.into());
-    object.insert("worst_residual".into(), output::number(total.report.worst.residual));
-    object.insert("tolerances".into(), entries(&total.tolerances).collect::<Map<_, _>>().into());
-    let mut rows = Vec::new();
-    for (scene, check) in checks {
-        for row in &check.rows {
-            let mut entry = Map::new();
-            entry.insert("scene".into(), json!(scene));
-            entry.insert("input".into(), json!(row.name));
-            entry.extend(entries(&row.worst));
-            entry.insert("cases".into(), row.cases.into());
-            entry.insert("one_sided".into(), row.one_sided.into());
-            entry.insert("skipped_at_kinks".into(), row.skipped_at_kinks.into());
-            entry.insert("kinks".into(), json!(row.kinks));
-            rows.push(Value::Object(entry));
-        }
-    }
-    object.insert("rows".into(), rows.into());
-    object
-}
-
-fn entries(errors: &Errors) -> impl Iterator<Item = (String, Value)> {
-    [
-        ("dual_vs_tape", errors.dual_vs_tape),
-        ("residual_vs_tape", errors.residual_vs_tape),
-        ("unrolled_vs_tape", errors.unrolled_vs_tape),
-        ("vs_differences", errors.vs_differences),
-    ]
-    .into_iter()
-    .map(|(name, x)| (name.to_string(), output::number(x)))
+    warn_of_kinks(name, check);
 }

@@ -2,16 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+use super::linearize_soft;
 use super::outcome::Outcome;
 use super::output::{self, number};
 use super::plausibility;
 use super::progress::Progress;
 use super::run_length::run_length;
-use super::scene_options::{SceneOptions, load_scene};
+use super::scene_options::{SceneOptions, load_scene, refuse_for_soft_bodies};
 use super::whole_files;
 use crate::Error;
 use crate::linearize::{Convention, Linearizer};
 use crate::model::Scene;
+use crate::soft::SoftScene;
 use crate::trajectory::{Controls, Trajectory};
 
 /// A recorded time step that differs by more than this fraction from the scene's is remarked upon.
@@ -23,6 +25,9 @@ const TIME_STEP_TOLERANCE: f64 = 0.01;
 /// of all names, units and conventions (`meta`). In Python: z = numpy.load("out.npz"); z["A"]; meta =
 /// json.loads(bytes(z["meta"])). Exit code 1 if a contact problem was not solved (the file is
 /// complete all the same), 2 if the input is bad.
+///
+/// Of soft bodies: y, the centre of mass and the markers of each body after each step, and dy_dp, how they change with
+/// parameters and the start.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The scene: .toml, MJCF (.xml, .mjcf) or URDF (.urdf)
@@ -66,6 +71,13 @@ enum Format {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let format = format_of(&arguments.output)?;
+    if let Some(scene) = SoftScene::load(&arguments.scene)? {
+        arguments.refuse_for_soft_bodies()?;
+        let Arguments { scene: path, steps, parameters, output, json, .. } = arguments;
+        whole_files::check_place(output)?;
+        let steps = run_length(path, scene.time_step, *steps)?;
+        return linearize_soft::run(&scene, (path, steps), parameters, output, *json);
+    }
     let scene = load_scene(&arguments.scene, &arguments.options, false)?;
     let Scene { model, state, settings, .. } = &scene;
     whole_files::check_place(&arguments.output)?;
@@ -161,6 +173,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         ));
     }
     Ok(Outcome::of(report.unsolved + undetermined == 0, &report.plausibility))
+}
+
+impl Arguments {
+    /// What there is for rigid bodies only.
+    fn refuse_for_soft_bodies(&self) -> Result<(), Error> {
+        self.options.refuse_for_soft_bodies()?;
+        let is_other = self.convention != Convention::ALL[0].name();
+        refuse_for_soft_bodies(&[
+            ("--trajectory", self.trajectory.is_some(), "their motion is that of the scene"),
+            ("--controls", self.controls.is_some(), "they have no inputs"),
+            ("--inputs", self.inputs.is_some(), "they have none"),
+            ("--convention", is_other, "nodes have no orientation"),
+        ])
+    }
 }
 
 /// Which file format the name of a file asks for.

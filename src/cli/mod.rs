@@ -18,6 +18,7 @@ mod import;
 mod init;
 mod interrupt;
 mod linearize;
+mod linearize_soft;
 mod lock;
 mod observability;
 mod optimize;

@@ -29,6 +29,31 @@ impl SceneOptions {
         let SceneOptions { floating_base, max_hull_vertices, .. } = *self;
         LoadOptions { floating_base, max_hull_vertices, ..LoadOptions::default() }
     }
+
+    /// # Errors
+    /// If something is said that is for rigid bodies only.
+    pub fn refuse_for_soft_bodies(&self) -> Result<(), Error> {
+        let SceneOptions { keyframe, floating_base, max_hull_vertices } = self;
+        refuse_for_soft_bodies(&[
+            ("--keyframe", keyframe.is_some(), "they have none"),
+            ("--floating-base", *floating_base, "it is for URDF"),
+            ("--max-hull-vertices", max_hull_vertices.is_some(), "it is for URDF and MJCF"),
+        ])
+    }
+}
+
+/// Options for rigid bodies only: their names, whether they are given, and what to do instead.
+///
+/// # Errors
+/// If one is given.
+pub(super) fn refuse_for_soft_bodies(options: &[(&str, bool, &str)]) -> Result<(), Error> {
+    match options.iter().find(|(_, given, _)| *given) {
+        Some((option, _, instead)) => {
+            let message = format!("is not for scenes with [[soft]] bodies: {instead}");
+            Err(Error::input(*option, None, "", message))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Loads the scene of a command, a scene file, MJCF or URDF, and says on standard error what is not right

@@ -15,7 +15,7 @@ use super::output::{self, number};
 use super::plausibility;
 use super::progress::Progress;
 use super::run_length::run_length;
-use super::scene_options::{SceneOptions, load_scene};
+use super::scene_options::{SceneOptions, load_scene, refuse_for_soft_bodies};
 use super::simulate_soft::{self, Frames};
 use super::watched::watched;
 use super::whole_files::{self, is_device};
@@ -213,7 +213,7 @@ impl Arguments {
     /// What there is for rigid bodies only.
     fn refuse_for_soft_bodies(&self) -> Result<(), Error> {
         let DriveOptions { controls, kp, kd, settle } = &self.drive;
-        let SceneOptions { keyframe, floating_base, max_hull_vertices } = &self.options;
+        self.options.refuse_for_soft_bodies()?;
         let given = [
             ("--view", self.view.is_some(), "use --vtu DIR and ParaView"),
             ("--contacts", self.contacts, "--vtu DIR has the impulses at the nodes"),
@@ -222,18 +222,9 @@ impl Arguments {
             ("--kp", kp.is_some(), "they have no motors"),
             ("--kd", kd.is_some(), "they have no motors"),
             ("--settle", settle.is_some(), "simulate longer"),
-            ("--keyframe", keyframe.is_some(), "they have none"),
-            ("--floating-base", *floating_base, "it is for URDF"),
-            ("--max-hull-vertices", max_hull_vertices.is_some(), "it is for URDF and MJCF"),
             ("--threads", self.threads.is_some_and(|n| n > 1), "they are simulated on one"),
         ];
-        match given.into_iter().find(|(_, given, _)| *given) {
-            Some((option, _, instead)) => {
-                let message = format!("is not for scenes with [[soft]] bodies: {instead}");
-                Err(Error::input(option, None, "", message))
-            }
-            None => Ok(()),
-        }
+        refuse_for_soft_bodies(&given)
     }
 }
 

@@ -92,6 +92,18 @@ impl<'a> SoftRollout<'a> {
         &self.states
     }
 
+    /// The formula of the next step.
+    fn formula(&self) -> Bdf {
+        let is_first = !self.started && !self.scene.moved_before;
+        if is_first { Bdf::One } else { self.scene.bdf }
+    }
+
+    /// What the next step of a body is made by and from, and where its solution is searched from.
+    pub fn next_step(&self, body: usize) -> (Bdf, &History<f64>, &ContactStep) {
+        let Moving { history, step, .. } = &self.bodies[body];
+        (self.formula(), history, step)
+    }
+
     /// A step of all bodies.
     pub fn step(&mut self) -> SoftStepReport {
         self.step_observed(&mut |_| ())
@@ -100,8 +112,7 @@ impl<'a> SoftRollout<'a> {
     /// The same; `observe` sees each body's step as it was solved.
     pub fn step_observed(&mut self, observe: &mut dyn FnMut(SolvedSoftStep)) -> SoftStepReport {
         let mut report = SoftStepReport::default();
-        let is_first = !self.started && !self.scene.moved_before;
-        let bdf = if is_first { Bdf::One } else { self.scene.bdf };
+        let bdf = self.formula();
         self.started = true;
         let all = self.scene.bodies.iter().zip(&mut self.bodies).zip(&mut self.states);
         for (number, ((body, moving), state)) in all.enumerate() {

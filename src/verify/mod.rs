@@ -21,6 +21,9 @@
 //! friction is at its limit and holds, slip below 1e-11 of the velocities that impulses change counts as none:
 //! differences that are smaller than what is slipped so are no evidence.
 //!
+//! [`SoftStepProgram`] is a step of a soft body, likewise: by its adjoint, forward, by dual numbers through the balance of
+//! momentum, and by differences.
+//!
 //! [`plausible`] is about values: whether a step did what bodies can do.
 
 mod check;
@@ -33,6 +36,7 @@ mod kink;
 mod ladder;
 mod limit;
 mod program;
+mod soft_step;
 mod subject;
 mod ways;
 
@@ -45,3 +49,4 @@ pub use findings::{Agreement, Apart, Check, Entry, Findings, Kink, Place, Verdic
 pub use gradcheck::{Gradcheck, Row};
 pub use kink::Kind;
 pub use program::{ContactModes, StepProgram};
+pub use soft_step::{SoftStepProgram, VertexModes};

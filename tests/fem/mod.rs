@@ -3,7 +3,6 @@
 mod damping;
 mod drops;
 mod incline;
-
 mod memory;
 mod meshes;
 mod motion;
@@ -14,3 +13,5 @@ mod sparse;
 mod statics;
 mod steps;
 mod tetrahedra;
+#[cfg(feature = "cli")]
+mod verified;

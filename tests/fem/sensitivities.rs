@@ -17,7 +17,7 @@ use crate::differences::central;
 use crate::shared::shared;
 
 /// A block thrown at a floor and a wall.
-fn thrown(law: VertexLaw, moved_before: bool) -> SoftScene {
+pub(super) fn thrown(law: VertexLaw, moved_before: bool) -> SoftScene {
     let mesh = TetrahedralMesh::box_grid([0.1, 0.06, 0.04], [2, 1, 1], CellSplit::Six).unwrap();
     let elements = Elements::new(&mesh.nodes, &mesh.tetrahedra).unwrap();
     let material = SolidMaterial { viscosity: 2.0, ..SolidMaterial::from_young(3e4, 0.3) };

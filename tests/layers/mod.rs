@@ -43,7 +43,7 @@ const LAYERS: [(&str, &[&str]); 32] = [
     ("markers", &["error parallel table text trajectory identify soft"]),
     ("optimize", &["error parallel table text ad model simulation identify soft"]),
     ("transition", &[PHYSICS, "simulation linearize"]),
-    ("verify", &[PHYSICS, "simulation"]),
+    ("verify", &[PHYSICS, "fem implicit simulation soft"]),
     ("view", &[PHYSICS, "trajectory simulation identify linearize optimize verify"]),
     ("c_interface", &[PHYSICS, "assemble formats simulation linearize transition"]),
     (

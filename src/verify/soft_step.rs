@@ -1,0 +1,380 @@
+//! A step of a soft body as a function of numbers, differentiated in several ways.
+
+use nalgebra::DMatrix;
+
+use super::differences::{self, Piece};
+use super::{Derivatives, Gradcheck, ladder};
+use crate::ad::Dual;
+use crate::argmin::Mode;
+use crate::fem::SolidMaterial;
+use crate::implicit::{
+    Bdf, ContactStep, DerivativeMemory, History, Momentum, Penalty, SolidParameters, StepChange,
+    StepDerivative, StepSolver, VertexContact,
+};
+use crate::simulation::StepReport;
+use crate::soft::{SoftBody, SoftNumber, SoftParameter, SoftRollout, SoftScene};
+
+type Scalar = Dual<f64, 1>;
+type Nodes = Vec<[f64; 3]>;
+
+/// The next step of a body in a motion.
+///
+/// Variables, one after the other: each parameter of the body ([`SoftScene::parameters`] but those of the start), how far its
+/// nodes are moved as those of a rigid body (`px` to `rz`) and bent (`shape`, a smooth field), how much their velocities change
+/// likewise (`vx` to `wz`, `shape_rate`), and what they were a step before (`before`, of BDF2). The unit of each is such that
+/// its largest derivative is 1, if it has an effect: in one step that of a material is small. Outputs: mean velocity (m/s), sums
+/// of velocities and of places of all nodes with weights that leave none out.
+#[derive(Clone, Debug)]
+pub struct SoftStepProgram<'a> {
+    scene: &'a SoftScene,
+    body: usize,
+    bdf: Bdf,
+    history: History<f64>,
+    step: ContactStep,
+    inputs: Vec<Input>,
+    /// What each output weighs velocities and places by.
+    outputs: Vec<[Nodes; 2]>,
+}
+
+/// A variable.
+#[derive(Clone, Debug)]
+struct Input {
+    name: String,
+    /// Not of the state.
+    parameter: Option<SoftParameter>,
+    value: f64,
+    /// What a change of the parameter itself by 1 is.
+    change: StepChange,
+    /// The unit of the variable.
+    unit: f64,
+}
+
+/// What the contacts of a soft body did in a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VertexModes {
+    modes: Vec<Mode>,
+    is_solved: bool,
+}
+
+impl Piece for VertexModes {}
+
+/// A smaller effect, of as much as a parameter is or of a length, is none.
+const LEAST_EFFECT: f64 = 1e-8;
+/// How many sums of velocities there are, and of places.
+const SUMS: usize = 3;
+
+impl<'a> SoftStepProgram<'a> {
+    /// The step of a body that comes next.
+    pub fn new(rollout: &SoftRollout<'a>, body: usize) -> Self {
+        let scene = rollout.scene();
+        let (bdf, history, guess) = rollout.next_step(body);
+        let history = history.clone();
+        let mut program = SoftStepProgram {
+            scene,
+            body,
+            bdf,
+            inputs: inputs(scene, body, bdf, &history.x),
+            outputs: outputs(history.x.len()),
+            history,
+            step: guess.clone(),
+        };
+        program.step = program.solved(&scene.bodies[body], &program.history);
+        if let Some([adjoint, ..]) = program.jacobians() {
+            for (input, column) in program.inputs.iter_mut().zip(adjoint.column_iter()) {
+                let effect = column.amax();
+                let share = if effect > LEAST_EFFECT { effect } else { 1.0 };
+                input.unit /= share;
+                input.value *= share;
+            }
+        }
+        program
+    }
+
+    /// The names of the variables, of the body: `ball/viscosity`, `floor-ball/mu`, `ball/px`.
+    pub fn names(&self) -> Vec<String> {
+        self.inputs.iter().map(|input| input.name.clone()).collect()
+    }
+
+    /// The values of the variables.
+    pub fn variables(&self) -> Vec<f64> {
+        self.inputs.iter().map(|input| input.value).collect()
+    }
+
+    fn solved(&self, body: &SoftBody, history: &History<f64>) -> ContactStep {
+        let predicted = self.bdf.predict(self.scene.time_step, history);
+        let momentum = Momentum::of_step(&body.elements, body.parameters, &predicted);
+        let mut solver = StepSolver::default();
+        solver.settings = self.scene.newton;
+        let mut step = self.step.clone();
+        solver.solve(&momentum, &body.contacts, &mut step);
+        step
+    }
+
+    /// The outputs at `variables`, and what the contacts did.
+    pub fn run(&self, variables: &[f64]) -> (Vec<f64>, VertexModes) {
+        let mut scene = self.scene.clone();
+        let mut history = self.history.clone();
+        for (input, &x) in self.inputs.iter().zip(variables) {
+            match input.parameter {
+                _ if x == input.value => {}
+                Some(parameter) => scene.set(parameter, x * input.unit),
+                None => {
+                    let StepChange { x: places, v, x_old, v_old, .. } = &input.change;
+                    for (own, change) in [
+                        (&mut history.x, places),
+                        (&mut history.v, v),
+                        (&mut history.x_old, x_old),
+                        (&mut history.v_old, v_old),
+                    ] {
+                        let flat = own.as_flattened_mut().iter_mut().zip(change.as_flattened());
+                        flat.for_each(|(own, change)| *own += x * input.unit * change);
+                    }
+                }
+            }
+        }
+        let step = self.solved(&scene.bodies[self.body], &history);
+        let is_solved = step.report.status.is_solved();
+        (self.weighed(&step.velocity, &step.position), VertexModes { modes: step.modes, is_solved })
+    }
+
+    fn weighed(&self, velocity: &[[f64; 3]], position: &[[f64; 3]]) -> Vec<f64> {
+        let sum = |weights: &[[f64; 3]], x: &[[f64; 3]]| -> f64 {
+            weights.as_flattened().iter().zip(x.as_flattened()).map(|(w, x)| w * x).sum()
+        };
+        self.outputs.iter().map(|[v, x]| sum(v, velocity) + sum(x, position)).collect()
+    }
+
+    /// Its Jacobian by the adjoint, forward, by duals through the balance of momentum, and by differences, compared. Of
+    /// [`Errors`](super::Errors), `tape` is then the adjoint, `dual` what is forward, and there are no iterations. Without a
+    /// derivative, or a solution, nothing is compared; nothing at all where `go_on`, asked before each value, says no.
+    pub fn check_while_wanted(&self, go_on: &mut dyn FnMut() -> bool) -> Option<Gradcheck> {
+        let mut check = Gradcheck::default();
+        let worst = self.step.report;
+        let solved = worst.status.is_solved();
+        check.report = StepReport { worst, steps: 1, ..StepReport::default() };
+        check.report.unsolved = usize::from(!solved);
+        let Some(jacobians) = self.jacobians().filter(|_| solved) else { return Some(check) };
+        let [tape, dual, residual] = jacobians;
+        let x = self.variables();
+        let unrolled = tape.clone();
+        let mut derivatives =
+            Derivatives { tape, dual, residual, unrolled, differences: Vec::new() };
+        let scales = derivatives.row_scales();
+        let run = |x: &[f64]| self.run(x);
+        derivatives.differences = differences::columns(run, &x, &derivatives.tape, &scales, go_on)?;
+        let report = check.report;
+        check = Gradcheck::compare(&self.names(), &derivatives);
+        check.report = report;
+        for (input, row) in check.rows.iter_mut().enumerate() {
+            if row.one_sided + row.skipped_at_kinks == 0 {
+                continue;
+            }
+            if !go_on() {
+                return None;
+            }
+            row.kinks.extend(self.kink(&x, input).map(|kink| (kink, 1)));
+        }
+        Some(check)
+    }
+
+    /// By the adjoint, forward, and by duals through the momentum.
+    fn jacobians(&self) -> Option<[DMatrix<f64>; 3]> {
+        let body = &self.scene.bodies[self.body];
+        let predicted = self.bdf.predict(self.scene.time_step, &self.history);
+        let momentum = Momentum::of_step(&body.elements, body.parameters, &predicted);
+        let mut derivative = StepDerivative::with(
+            DerivativeMemory::default(),
+            momentum,
+            self.bdf,
+            &body.contacts,
+            &self.step,
+        )?;
+        let (rows, columns) = (self.outputs.len(), self.inputs.len());
+        let mut found = [(); 3].map(|()| DMatrix::zeros(rows, columns));
+        for (i, [v, x]) in self.outputs.iter().enumerate() {
+            let adjoint = derivative.adjoint(v, x);
+            for (j, input) in self.inputs.iter().enumerate() {
+                found[0][(i, j)] = input.unit * input.change.dot(&adjoint);
+            }
+        }
+        for (j, input) in self.inputs.iter().enumerate() {
+            let [mut v, mut x] = derivative.tangent(&input.change);
+            let forward = self.weighed(&v, &x);
+            let left = self.left_over(&input.change, &v);
+            let moved = |sum: &mut [[f64; 3]], share: f64| {
+                let both = sum.as_flattened_mut().iter_mut().zip(left.as_flattened());
+                both.for_each(|(sum, left)| *sum -= share * left);
+            };
+            moved(&mut v, 1.0);
+            moved(&mut x, predicted.rate);
+            let residual = self.weighed(&v, &x);
+            for i in 0..rows {
+                found[1][(i, j)] = input.unit * forward[i];
+                found[2][(i, j)] = input.unit * residual[i];
+            }
+        }
+        Some(found)
+    }
+
+    /// What a change and that of the velocities it is said to make leave of the balance of momentum, by dual numbers through
+    /// it: as velocities of the nodes (m/s). Where contacts hold, what they take up is not known, and nothing is left.
+    fn left_over(&self, change: &StepChange, velocity: &[[f64; 3]]) -> Nodes {
+        let body = &self.scene.bodies[self.body];
+        let both = |x: &[[f64; 3]], dx: &[[f64; 3]]| -> Vec<[Scalar; 3]> {
+            let node = |(x, dx): (&[f64; 3], &[f64; 3])| [0, 1, 2].map(|k| number(x[k], dx[k]));
+            x.iter().zip(dx).map(node).collect()
+        };
+        let History { x, v, x_old, v_old } = &self.history;
+        let history = History {
+            x: both(x, &change.x),
+            v: both(v, &change.v),
+            x_old: both(x_old, &change.x_old),
+            v_old: both(v_old, &change.v_old),
+        };
+        let predicted = self.bdf.predict(self.scene.time_step, &history);
+        let (own, changes) = (&body.parameters, &change.parameters);
+        let (material, slopes) = (&own.material, &changes.material);
+        let parameters = SolidParameters {
+            material: SolidMaterial {
+                lame_lambda: number(material.lame_lambda, slopes.lame_lambda),
+                lame_mu: number(material.lame_mu, slopes.lame_mu),
+                viscosity: number(material.viscosity, slopes.viscosity),
+            },
+            density: number(own.density, changes.density),
+            gravity: [0, 1, 2].map(|k| number(own.gravity[k], changes.gravity[k])),
+        };
+        let contact = |(k, contact): (usize, &VertexContact)| VertexContact {
+            node: contact.node,
+            normal: contact.normal,
+            offset: contact.offset,
+            friction: number(contact.friction, change.friction[k]),
+            stiffness: number(contact.stiffness, change.stiffness[k]),
+            damping: number(contact.damping, change.damping[k]),
+        };
+        let contacts: Vec<_> = body.contacts.iter().enumerate().map(contact).collect();
+        let law = self.step.law;
+        let mut momentum = Momentum::of_step(&body.elements, parameters, &predicted);
+        momentum.penalty = law.is_penalty().then_some(Penalty { law, contacts: &contacts });
+        let u = both(&self.step.velocity, velocity);
+        let (mut places, mut residual) = (Vec::new(), Vec::new());
+        momentum.positions(&u, &mut places);
+        momentum.residual(&u, &places, &mut residual);
+        let mass = body.elements.unit_weight().iter().map(|volume| own.density * volume);
+        let mut left: Nodes = (residual.iter().zip(mass))
+            .map(|(sum, mass)| sum.map(|sum| sum.tangent[0] / mass))
+            .collect();
+        let touching = body.contacts.iter().zip(&self.step.modes);
+        for (contact, _) in touching.filter(|(_, mode)| !law.is_penalty() && **mode != Mode::Break)
+        {
+            left[contact.node] = [0.0; 3];
+        }
+        left
+    }
+
+    /// What changes at the nearest kink along a variable: `floor and node 12 of ball: stick, slide beyond`. Nothing if there is
+    /// none within reach of differences.
+    fn kink(&self, variables: &[f64], input: usize) -> Option<String> {
+        let mut moved = variables.to_vec();
+        let widths: Vec<f64> = ladder::widths(moved[input]).collect();
+        let mut unsolved = false;
+        for (width, sign) in widths.iter().rev().flat_map(|&width| [(width, 1.0), (width, -1.0)]) {
+            moved[input] = variables[input] + sign * width;
+            let (_, beyond) = self.run(&moved);
+            unsolved |= !beyond.is_solved;
+            if !beyond.is_solved {
+                continue;
+            }
+            let body = &self.scene.bodies[self.body];
+            let mut modes = self.step.modes.iter().zip(&beyond.modes).enumerate();
+            if let Some((k, (here, there))) = modes.find(|(_, (here, there))| here != there) {
+                let ground = &self.scene.grounds[k % self.scene.grounds.len().max(1)].name;
+                let (node, name) = (body.contacts[k].node, &body.name);
+                let (here, there) = (here.name(), there.name());
+                return Some(format!("{ground}, node {node} of {name}: {here}, {there} beyond"));
+            }
+        }
+        unsolved.then(|| "whether the step is solved".to_string())
+    }
+}
+
+fn number(x: f64, dx: f64) -> Scalar {
+    Scalar::new(x, [dx])
+}
+
+/// The variables of a body whose nodes are at `places`.
+fn inputs(scene: &SoftScene, body: usize, bdf: Bdf, places: &[[f64; 3]]) -> Vec<Input> {
+    let own = scene.parameters().into_iter().filter(|(_, parameter)| {
+        parameter.body == body && !matches!(parameter.number, SoftNumber::Start(_))
+    });
+    let mut inputs: Vec<Input> = own
+        .map(|(name, parameter)| {
+            let value = scene.value(parameter);
+            let unit = if value == 0.0 { 1.0 } else { value };
+            let change = scene.direction(parameter);
+            Input { name, parameter: Some(parameter), value: value / unit, change, unit }
+        })
+        .collect();
+    let soft = &scene.bodies[body];
+    let none = StepChange::none(places.len(), soft.contacts.len());
+    let mut add = |name: &str, change: StepChange| {
+        let name = format!("{}/{name}", soft.name);
+        inputs.push(Input { name, parameter: None, value: 0.0, change, unit: 1.0 });
+    };
+    let middle = soft.mean(places);
+    let arms: Nodes = places.iter().map(|x| [0, 1, 2].map(|k| x[k] - middle[k])).collect();
+    let size = arms.as_flattened().iter().fold(0.0_f64, |most, arm| most.max(arm.abs()));
+    let along = |axis: usize| vec![[0, 1, 2].map(|k| f64::from(u8::from(k == axis))); arms.len()];
+    let about = |axis: usize| -> Nodes {
+        let (next, last) = ((axis + 1) % 3, (axis + 2) % 3);
+        let turned = |arm: &[f64; 3]| {
+            let mut x = [0.0; 3];
+            (x[next], x[last]) = (-arm[last], arm[next]);
+            x
+        };
+        arms.iter().map(turned).collect()
+    };
+    let bent = |phase: f64| -> Nodes {
+        let wave = |arm: &[f64; 3], k: usize| {
+            let angle = 1.3 * arm[k] + 1.9 * arm[(k + 1) % 3] - 0.7 * arm[(k + 2) % 3];
+            size * (angle / size + phase + k as f64).sin()
+        };
+        arms.iter().map(|arm| [0, 1, 2].map(|k| wave(arm, k))).collect()
+    };
+    let axes = ["x", "y", "z"];
+    for (k, axis) in axes.iter().enumerate() {
+        add(&format!("p{axis}"), StepChange { x: along(k), ..none.clone() });
+    }
+    for (k, axis) in axes.iter().enumerate() {
+        add(&format!("r{axis}"), StepChange { x: about(k), ..none.clone() });
+    }
+    add("shape", StepChange { x: bent(0.0), ..none.clone() });
+    for (k, axis) in axes.iter().enumerate() {
+        add(&format!("v{axis}"), StepChange { v: along(k), ..none.clone() });
+    }
+    for (k, axis) in axes.iter().enumerate() {
+        add(&format!("w{axis}"), StepChange { v: about(k), ..none.clone() });
+    }
+    add("shape_rate", StepChange { v: bent(0.4), ..none.clone() });
+    if bdf == Bdf::Two {
+        add("before", StepChange { x_old: bent(0.8), v_old: bent(1.2), ..none });
+    }
+    inputs
+}
+
+/// Weights of nodes for each output.
+fn outputs(nodes: usize) -> Vec<[Nodes; 2]> {
+    let zero = vec![[0.0; 3]; nodes];
+    let share = 1.0 / nodes.max(1) as f64;
+    // Multiples of an irrational number, whose fractions fill an interval evenly.
+    let weights = |seed: f64| -> Nodes {
+        let weight = |k: usize| (((k as f64 + 1.0) * seed).fract() - 0.5) * 2.0 * share.sqrt();
+        (0..nodes).map(|node| [0, 1, 2].map(|k| weight(3 * node + k))).collect()
+    };
+    let mean = |axis: usize| vec![[0, 1, 2].map(|k| if k == axis { share } else { 0.0 }); nodes];
+    let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
+    let seeds = |first: usize| (first..first + SUMS).map(move |k| golden * (k as f64 + 1.0).sqrt());
+    let means = (0..3).map(|axis| [mean(axis), zero.clone()]);
+    let velocities = seeds(0).map(|seed| [weights(seed), zero.clone()]);
+    let places = seeds(SUMS).map(|seed| [zero.clone(), weights(seed)]);
+    means.chain(velocities).chain(places).collect()
+}
