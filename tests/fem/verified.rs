@@ -77,7 +77,7 @@ fn the_program_checks_steps_and_says_what_it_found() {
         refuses(&output, &[option[0], "is not for scenes with [[soft]] bodies"]);
     }
     refuses(
-        &folder.run(&["gradcheck", "scene.toml", "--duration", "-1"]),
+        &folder.run(&["gradcheck", "scene.toml", "--duration=-1"]),
         &["--duration", "must be between 0 and 10000 s"],
     );
     let cut = folder.run(&[&run[..], &["--limit", "0"]].concat());
