@@ -229,7 +229,7 @@ fn the_program_simulates_them_and_writes_what_others_read() {
             &["simulate", "ball.toml", "--view", "x.html"][..],
             "--view: is not for scenes with [[soft]] bodies",
         ),
-        (&["gradcheck", "ball.toml"], "soft bodies are known to"),
+        (&["bench", "ball.toml"], "soft bodies are known to"),
         (
             &["simulate", "ball.toml", "--vtu-every", "2"],
             "--vtu-every: must be at least 1, beside --vtu DIR",

@@ -66,8 +66,8 @@ struct Tables<'a> {
 
 fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), Error> {
     if root.has("soft") {
-        let message = "soft bodies are known to `simulate`, `optimize` and `identify`, and to `SoftScene`, so far; all else takes \
-                       scenes without them";
+        let message = "soft bodies are known to `simulate`, `optimize`, `identify`, `gradcheck` and `linearize`, and to \
+                       `SoftScene`, so far; all else takes scenes without them";
         return Err(root.error("soft", message));
     }
     root.only(&[
