@@ -1,5 +1,7 @@
 //! A step of a soft body as a function of numbers, differentiated in several ways.
 
+use std::borrow::Cow;
+
 use nalgebra::DMatrix;
 
 use super::differences::{self, Piece};
@@ -31,6 +33,8 @@ pub struct SoftStepProgram<'a> {
     bdf: Bdf,
     history: History<f64>,
     step: ContactStep,
+    /// By the adjoint, forward, and by duals through the momentum; none where the step has no derivative.
+    jacobians: Option<[DMatrix<f64>; 3]>,
     inputs: Vec<Input>,
     /// What each output weighs velocities and places by.
     outputs: Vec<[Nodes; 2]>,
@@ -77,14 +81,18 @@ impl<'a> SoftStepProgram<'a> {
             outputs: outputs(history.x.len()),
             history,
             step: guess.clone(),
+            jacobians: None,
         };
-        program.step = program.solved(&scene.bodies[body], &program.history);
-        if let Some([adjoint, ..]) = program.jacobians() {
-            for (input, column) in program.inputs.iter_mut().zip(adjoint.column_iter()) {
-                let effect = column.amax();
+        let mut solver = StepSolver::default();
+        program.step = program.solved(&scene.bodies[body], &program.history, &mut solver);
+        program.jacobians = program.differentiated();
+        if let Some(jacobians) = &mut program.jacobians {
+            for (j, input) in program.inputs.iter_mut().enumerate() {
+                let effect = jacobians[0].column(j).amax();
                 let share = if effect > LEAST_EFFECT { effect } else { 1.0 };
                 input.unit /= share;
                 input.value *= share;
+                jacobians.iter_mut().for_each(|jacobian| jacobian.column_mut(j).unscale_mut(share));
             }
         }
         program
@@ -100,10 +108,14 @@ impl<'a> SoftStepProgram<'a> {
         self.inputs.iter().map(|input| input.value).collect()
     }
 
-    fn solved(&self, body: &SoftBody, history: &History<f64>) -> ContactStep {
+    fn solved(
+        &self,
+        body: &SoftBody,
+        history: &History<f64>,
+        solver: &mut StepSolver,
+    ) -> ContactStep {
         let predicted = self.bdf.predict(self.scene.time_step, history);
         let momentum = Momentum::of_step(&body.elements, body.parameters, &predicted);
-        let mut solver = StepSolver::default();
         solver.settings = self.scene.newton;
         let mut step = self.step.clone();
         solver.solve(&momentum, &body.contacts, &mut step);
@@ -112,12 +124,17 @@ impl<'a> SoftStepProgram<'a> {
 
     /// The outputs at `variables`, and what the contacts did.
     pub fn run(&self, variables: &[f64]) -> (Vec<f64>, VertexModes) {
-        let mut scene = self.scene.clone();
+        self.run_with(&mut StepSolver::default(), variables)
+    }
+
+    /// The same by a solver that decides no order twice.
+    fn run_with(&self, solver: &mut StepSolver, variables: &[f64]) -> (Vec<f64>, VertexModes) {
+        let mut scene = Cow::Borrowed(self.scene);
         let mut history = self.history.clone();
         for (input, &x) in self.inputs.iter().zip(variables) {
             match input.parameter {
                 _ if x == input.value => {}
-                Some(parameter) => scene.set(parameter, x * input.unit),
+                Some(parameter) => scene.to_mut().set(parameter, x * input.unit),
                 None => {
                     let StepChange { x: places, v, x_old, v_old, .. } = &input.change;
                     for (own, change) in [
@@ -132,7 +149,7 @@ impl<'a> SoftStepProgram<'a> {
                 }
             }
         }
-        let step = self.solved(&scene.bodies[self.body], &history);
+        let step = self.solved(&scene.bodies[self.body], &history, solver);
         let is_solved = step.report.status.is_solved();
         (self.weighed(&step.velocity, &step.position), VertexModes { modes: step.modes, is_solved })
     }
@@ -153,14 +170,17 @@ impl<'a> SoftStepProgram<'a> {
         let solved = worst.status.is_solved();
         check.report = StepReport { worst, steps: 1, ..StepReport::default() };
         check.report.unsolved = usize::from(!solved);
-        let Some(jacobians) = self.jacobians().filter(|_| solved) else { return Some(check) };
-        let [tape, dual, residual] = jacobians;
+        let Some(jacobians) = self.jacobians.as_ref().filter(|_| solved) else {
+            return Some(check);
+        };
+        let [tape, dual, residual] = jacobians.clone();
         let x = self.variables();
         let unrolled = tape.clone();
         let mut derivatives =
             Derivatives { tape, dual, residual, unrolled, differences: Vec::new() };
         let scales = derivatives.row_scales();
-        let run = |x: &[f64]| self.run(x);
+        let mut solver = StepSolver::default();
+        let run = |x: &[f64]| self.run_with(&mut solver, x);
         derivatives.differences = differences::columns(run, &x, &derivatives.tape, &scales, go_on)?;
         let report = check.report;
         check = Gradcheck::compare(&self.names(), &derivatives);
@@ -178,7 +198,7 @@ impl<'a> SoftStepProgram<'a> {
     }
 
     /// By the adjoint, forward, and by duals through the momentum.
-    fn jacobians(&self) -> Option<[DMatrix<f64>; 3]> {
+    fn differentiated(&self) -> Option<[DMatrix<f64>; 3]> {
         let body = &self.scene.bodies[self.body];
         let predicted = self.bdf.predict(self.scene.time_step, &self.history);
         let momentum = Momentum::of_step(&body.elements, body.parameters, &predicted);
@@ -218,7 +238,7 @@ impl<'a> SoftStepProgram<'a> {
 
     /// What a change and that of the velocities it is said to make leave of the balance of momentum, by dual numbers through
     /// it: as velocities of the nodes (m/s). Where contacts hold, what they take up is not known, and nothing is left.
-    fn left_over(&self, change: &StepChange, velocity: &[[f64; 3]]) -> Nodes {
+    pub fn left_over(&self, change: &StepChange, velocity: &[[f64; 3]]) -> Vec<[f64; 3]> {
         let body = &self.scene.bodies[self.body];
         let both = |x: &[[f64; 3]], dx: &[[f64; 3]]| -> Vec<[Scalar; 3]> {
             let node = |(x, dx): (&[f64; 3], &[f64; 3])| [0, 1, 2].map(|k| number(x[k], dx[k]));

@@ -1,7 +1,7 @@
 //! `stiction gradcheck` and `linearize` of soft bodies, and what the first finds.
 
 use serde_json::Value;
-use stiction::implicit::{NewtonSettings, VertexLaw};
+use stiction::implicit::{NewtonSettings, StepChange, VertexLaw};
 use stiction::soft::SoftRollout;
 use stiction::verify::{Gradcheck, SoftStepProgram};
 
@@ -45,6 +45,27 @@ fn steps_pass_by_every_law() {
             assert!(names.contains(&name), "{names:?}");
         }
         assert_eq!(all.report.steps, states);
+    }
+}
+
+/// By how much nodes are said to move faster than they do, in all directions alike, is left of the momentum whole: nothing
+/// stretches.
+#[test]
+fn what_a_wrong_derivative_leaves_is_seen() {
+    let scene = thrown(VertexLaw::PenaltyLinear, false);
+    let body = &scene.bodies[0];
+    let program = SoftStepProgram::new(&SoftRollout::new(&scene), 0);
+    let (nodes, contacts) = (body.position.len(), body.contacts.len());
+    let none = StepChange::none(nodes, contacts);
+    let rest = vec![[0.0; 3]; nodes];
+    assert_eq!(program.left_over(&none, &rest), rest);
+    // In flight M du is what is left, over the mass of the nodes, which sums up to that of the body.
+    let left = program.left_over(&none, &vec![[0.5, 0.0, -0.25]; nodes]);
+    for (k, expected) in [0.5, 0.0, -0.25].into_iter().enumerate() {
+        let weights = body.elements.unit_weight();
+        let sum: f64 = left.iter().zip(weights).map(|(left, weight)| left[k] * weight).sum();
+        let mean = sum / weights.iter().sum::<f64>();
+        assert!((mean - expected).abs() < 1e-12, "{mean} {expected}");
     }
 }
 
