@@ -60,9 +60,9 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let threads = arguments.result.threads()?;
-    for file in [&arguments.plot, &arguments.motion].into_iter().flatten() {
-        whole_files::check_place(file)?;
-    }
+    let Arguments { plot, motion, result, .. } = arguments;
+    let files = [plot, motion].into_iter().flatten().map(PathBuf::as_path);
+    whole_files::check_places(files.chain(result.file()))?;
     let task = Task::load(&arguments.task)?;
     match &task.scene {
         TaskScene::Soft(scene) => scene.warnings.iter().for_each(|warning| output::warn(warning)),

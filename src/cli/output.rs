@@ -34,6 +34,11 @@ impl ResultArguments {
         Ok(threads)
     }
 
+    /// Where the result is wanted.
+    pub fn file(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+
     /// Writes the result where it is wanted.
     pub fn write(&self, text: &str) -> Result<(), Error> {
         let Some(path) = &self.output else { return Ok(()) };

@@ -16,7 +16,7 @@ use super::plausibility;
 use super::progress::Progress;
 use super::run_length::run_length;
 use super::scene_options::{SceneOptions, load_scene, refuse_for_soft_bodies};
-use super::simulate_soft::{self, Frames};
+use super::simulate_soft::{self, Files};
 use super::watched::watched;
 use super::whole_files::{self, is_device};
 use crate::Error;
@@ -78,13 +78,13 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if let Some(scene) = SoftScene::load(&arguments.scene)? {
         arguments.refuse_for_soft_bodies()?;
-        let Arguments { scene: path, steps, output, vtu, vtu_every, json, .. } = arguments;
-        let (output, vtu) = (output.as_deref(), vtu.as_deref());
-        let frames = Frames { folder: vtu, every: *vtu_every };
-        return simulate_soft::run(&scene, (path, *steps), output, frames, *json);
+        let Arguments { scene: path, steps, output, view, vtu, vtu_every, json, .. } = arguments;
+        let [output, view, folder] = [output, view, vtu].map(|path| path.as_deref());
+        let files = Files { output, view, folder, every: *vtu_every };
+        return simulate_soft::run(&scene, (path, *steps), files, *json);
     }
     if arguments.vtu.is_some() || arguments.vtu_every.is_some() {
-        let message = "is for scenes with [[soft]] bodies; --view shows rigid ones";
+        let message = "is for scenes with [[soft]] bodies; use --view, or an .npz archive";
         return Err(Error::input("--vtu", None, "", message));
     }
     if arguments.contacts && arguments.output.is_none() {
@@ -104,9 +104,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         load_scene(&arguments.scene, &arguments.options, arguments.drive.settle.is_some())?;
     let threads = output::threads(Some(arguments.threads.unwrap_or(1)))?;
     let steps = run_length(&arguments.scene, scene.settings.time_step, arguments.steps)?;
-    for path in arguments.output.iter().chain(&arguments.view) {
-        whole_files::check_place(path)?;
-    }
+    let files = arguments.output.iter().chain(&arguments.view);
+    whole_files::check_places(files.map(PathBuf::as_path))?;
     // Of two programs at once, files that belong together would be of both.
     let several = arguments.contacts || arguments.view.is_some();
     let place = arguments.output.as_deref().filter(|path| several && !is_device(path));
@@ -215,7 +214,6 @@ impl Arguments {
         let DriveOptions { controls, kp, kd, settle } = &self.drive;
         self.options.refuse_for_soft_bodies()?;
         let given = [
-            ("--view", self.view.is_some(), "use --vtu DIR and ParaView"),
             ("--contacts", self.contacts, "--vtu DIR has the impulses at the nodes"),
             ("--columns", self.columns.is_some(), "all columns are written"),
             ("--controls", controls.is_some(), "they have no inputs"),

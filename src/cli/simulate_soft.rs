@@ -19,15 +19,21 @@ use crate::npz::Npz;
 use crate::soft::{
     SoftRollout, SoftScene, SoftState, SoftStepReport, collection, unstructured_grid,
 };
+use crate::view::{Clip, Drawing, Playback, Role, SoftTrackRecorder};
 
 /// Numbers that are kept for an archive at most: 4 GiB.
 const MOST_NUMBERS: usize = 1 << 29;
 
-/// Files for ParaView.
+/// What is written, and where.
 #[derive(Clone, Copy)]
-pub(super) struct Frames<'a> {
+pub(super) struct Files<'a> {
+    /// The motion.
+    pub output: Option<&'a Path>,
+    /// A page that plays it.
+    pub view: Option<&'a Path>,
+    /// Files for ParaView.
     pub folder: Option<&'a Path>,
-    /// A frame each so many steps.
+    /// Of these a frame each so many steps.
     pub every: Option<usize>,
 }
 
@@ -57,21 +63,21 @@ struct Motion {
 /// Rolls out the scene of the file `path`.
 pub(super) fn run(
     scene: &SoftScene,
-    (path, steps): (&Path, Option<usize>),
-    output: Option<&Path>,
-    frames: Frames,
+    (scene_path, steps): (&Path, Option<usize>),
+    wanted: Files,
     json: bool,
 ) -> Result<Outcome, Error> {
+    let Files { output, view, .. } = wanted;
     for warning in &scene.warnings {
         output::warn(warning);
     }
-    let steps = run_length(path, scene.time_step, steps)?;
-    let every = frames.every.unwrap_or(1);
-    if every == 0 || frames.every.is_some() && frames.folder.is_none() {
+    let steps = run_length(scene_path, scene.time_step, steps)?;
+    let every = wanted.every.unwrap_or(1);
+    if every == 0 || wanted.every.is_some() && wanted.folder.is_none() {
         let message = "must be at least 1, beside --vtu DIR";
         return Err(Error::input("--vtu-every", None, "", message));
     }
-    output.map_or(Ok(()), whole_files::check_place)?;
+    whole_files::check_places(output.into_iter().chain(view))?;
     let ending = output.and_then(Path::extension);
     let is_archive = ending.is_some_and(|ending| ending.eq_ignore_ascii_case("npz"));
     let nodes: usize = scene.bodies.iter().map(|body| body.position.len()).sum();
@@ -81,12 +87,17 @@ pub(super) fn run(
         );
         return Err(Error::input("--output", None, "", message));
     }
-    if let Some(folder) = frames.folder {
+    if let Some(folder) = wanted.folder {
         fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
     }
     interrupt::catch();
     let mut motion = Motion { places: vec![Vec::new(); scene.bodies.len()], ..Motion::default() };
     motion.rows = header(scene);
+    let drawing = Drawing::of_soft_bodies(scene);
+    let mut recorder = view.map(|_| {
+        let span = [0.0, steps as f64 * scene.time_step];
+        SoftTrackRecorder::new(scene, &drawing, ("simulation", Role::Simulation), span)
+    });
     let mut progress = Progress::new(steps, json);
     let mut write_down = |made: Made| {
         let step = motion.times.len();
@@ -98,7 +109,10 @@ pub(super) fn run(
         } else {
             add_row(scene, time, &made.states, &mut motion.rows);
         }
-        if let Some(folder) = frames.folder.filter(|_| step.is_multiple_of(every)) {
+        if let Some(recorder) = &mut recorder {
+            recorder.frame(time, &made.states);
+        }
+        if let Some(folder) = wanted.folder.filter(|_| step.is_multiple_of(every)) {
             let file = format!("motion_{step:07}.vtu");
             let grid = unstructured_grid(&scene.bodies, &made.states);
             whole_files::write_file(&folder.join(&file), grid.as_bytes())?;
@@ -135,7 +149,13 @@ pub(super) fn run(
         };
         files.push((path.to_path_buf(), contents));
     }
-    if let Some(folder) = frames.folder {
+    if let (Some(path), Some(recorder)) = (view, recorder) {
+        let name = scene_path.display().to_string();
+        let clip = Clip { name: name.clone(), tracks: vec![recorder.finish()] };
+        let page = Playback { drawing, clips: vec![clip] }.html(&name)?;
+        files.push((path.to_path_buf(), page.into_bytes()));
+    }
+    if let Some(folder) = wanted.folder {
         let all = motion.frames.iter().map(|(time, file)| (*time, file.as_str()));
         files.push((folder.join("motion.pvd"), collection(all).into_bytes()));
     }
@@ -144,7 +164,7 @@ pub(super) fn run(
     whole_files::write_files(&all)?;
     if json {
         let names: Vec<&Path> = files.iter().map(|(path, _)| path.as_path()).collect();
-        output::print(&output::json_text(summary(scene, path, &motion, &names)));
+        output::print(&output::json_text(summary(scene, scene_path, &motion, &names)));
     } else if files.is_empty() {
         output::print(motion.rows.trim_end());
     } else {

@@ -61,6 +61,24 @@ pub(super) fn check_place(path: &Path) -> Result<(), Error> {
     made.map(drop).map_err(|error| unwritable(path, &error))
 }
 
+/// The same for all files of a command, which must be different ones.
+pub(super) fn check_places<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<(), Error> {
+    let mut places = HashSet::new();
+    for path in paths {
+        check_place(path)?;
+        let whole = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let place = match path.file_name() {
+            Some(name) if !path.exists() => whole(&folder(path)).join(name),
+            _ => whole(path),
+        };
+        if !(is_device(path) || places.insert(place)) {
+            let message = "is to hold two things; give each a name of its own";
+            return Err(Error::input(path.display().to_string(), None, "", message));
+        }
+    }
+    Ok(())
+}
+
 /// Whether a name is there and is neither a file nor a folder: what is written there goes by.
 pub(super) fn is_device(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())

@@ -12,7 +12,7 @@ pub struct SoftState {
     pub position: Vec<[f64; 3]>,
     /// m/s
     pub velocity: Vec<[f64; 3]>,
-    /// The impulses of the contacts on the nodes in the last step (N s).
+    /// The impulses of the contacts on the nodes in the last step, its time times their forces (N s).
     pub impulse: Vec<[f64; 3]>,
 }
 
@@ -131,10 +131,13 @@ impl<'a> SoftRollout<'a> {
             state.position.clone_from(&history.x);
             state.velocity.clone_from(&history.v);
             state.impulse.fill([0.0; 3]);
+            // Those of the step's equation are a times the forces, of which momentum, over the steps of BDF2 that
+            // follow, takes up dt times.
+            let whole = self.scene.time_step / bdf.rate(self.scene.time_step);
             for (contact, impulse) in body.contacts.iter().zip(&step.impulses) {
                 let sum = &mut state.impulse[contact.node];
                 for (row, p) in contact.frame().iter().zip(impulse) {
-                    (0..3).for_each(|k| sum[k] += row[k] * p);
+                    (0..3).for_each(|k| sum[k] += whole * row[k] * p);
                 }
             }
         }

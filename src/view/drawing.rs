@@ -41,6 +41,17 @@ pub struct DrawnGround {
     pub offset: f64,
 }
 
+/// The surface of a soft body.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DrawnSoftBody {
+    /// Its name.
+    pub name: String,
+    /// Three vertices a triangle, counter-clockwise seen from outside, as indices into those of [`Track::surfaces`].
+    ///
+    /// [`Track::surfaces`]: super::Track::surfaces
+    pub triangles: Vec<usize>,
+}
+
 /// What a model looks like. A body without a shape is drawn as the box of uniform density with its mass and
 /// inertia.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -51,6 +62,9 @@ pub struct Drawing {
     pub shapes: Vec<DrawnShape>,
     /// All half-spaces.
     pub grounds: Vec<DrawnGround>,
+    /// All soft bodies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub soft: Vec<DrawnSoftBody>,
     /// How far a shape that moves reaches from its body, or any shape if none moves, m: the largest.
     pub size: f64,
 }

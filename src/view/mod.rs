@@ -4,14 +4,16 @@ mod drawing;
 mod fit_report;
 #[cfg(feature = "plots")]
 mod landscape_plot;
+mod pace;
 mod page;
 mod playback;
 mod player;
 #[cfg(feature = "plots")]
 mod plots;
+mod soft_playback;
 mod trust;
 
-pub use drawing::{Drawing, DrawnGround, DrawnShape, Triangles};
+pub use drawing::{Drawing, DrawnGround, DrawnShape, DrawnSoftBody, Triangles};
 pub use fit_report::{
     Convergence, Correlations, ErrorsOverTime, FitReport, PhaseResidual, Profile, RecordingError,
     ReportedParameter, ReportedStart, Spread,
@@ -21,3 +23,4 @@ pub use landscape_plot::landscape_plot;
 pub use playback::{Clip, Playback, Role, Track, TrackRecorder};
 #[cfg(feature = "plots")]
 pub use plots::fit_plot;
+pub use soft_playback::SoftTrackRecorder;

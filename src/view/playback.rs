@@ -7,6 +7,7 @@ use nalgebra::Vector3;
 use serde::Serialize;
 
 use super::drawing::{Drawing, moving_bodies, quaternion, rounded};
+use super::pace::{MOST_FRAMES, Pace};
 use crate::contact::ContactRecord;
 use crate::dynamics::Kinematics;
 use crate::model::{Model, Parameters};
@@ -37,6 +38,23 @@ pub struct Track {
     /// For each frame and each contact: its point in the world, m, and its mean force on the second solid of
     /// its pair since the frame before, in the world, N.
     pub forces: Vec<Vec<[f64; 6]>>,
+    /// For each frame and each of [`Drawing::soft`]: where the vertices of its surface are, x, y, z one after the other, m.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub surfaces: Vec<Vec<Vec<f64>>>,
+}
+
+impl Track {
+    /// One without frames.
+    pub(super) fn new(name: &str, role: Role) -> Track {
+        Track {
+            name: name.to_string(),
+            role,
+            times: Vec::new(),
+            poses: Vec::new(),
+            forces: Vec::new(),
+            surfaces: Vec::new(),
+        }
+    }
 }
 
 /// Motions over one time axis.
@@ -57,16 +75,8 @@ pub struct Playback {
     pub clips: Vec<Clip>,
 }
 
-/// Frames kept of each second at most...
-const RATE: f64 = 100.0;
-/// ...but of a short motion at least so many, for slow motion,
-const LEAST_FRAMES: f64 = 300.0;
-/// and of a long one no more than these, so that files stay small.
-const MOST_FRAMES: f64 = 3000.0;
 /// Digits of quaternions: 1e-4 rad.
 const TURN_DECIMALS: i32 = 4;
-/// Digits of times: 10 µs or, of short motions, less.
-const TIME_DIGITS: i32 = 5;
 /// Digits of forces, relative to each.
 const FORCE_DIGITS: i32 = 4;
 
@@ -76,14 +86,9 @@ pub struct TrackRecorder<'a> {
     parameters: &'a Parameters<f64>,
     bodies: Vec<usize>,
     decimals: i32,
-    time_decimals: i32,
+    pace: Pace,
     track: Track,
     kinematics: Kinematics<f64>,
-    /// Least time between frames, s.
-    interval: f64,
-    begin: f64,
-    /// The time of the last frame kept, s.
-    kept: Option<f64>,
     /// The last frame, if it was not kept.
     pending: Option<(f64, State<f64>)>,
     /// Impulse of each contact since the last frame kept, by pair and feature.
@@ -106,28 +111,16 @@ impl<'a> TrackRecorder<'a> {
         parameters: &'a Parameters<f64>,
         drawing: &Drawing,
         (name, role): (&str, Role),
-        [begin, end]: [f64; 2],
+        span: [f64; 2],
     ) -> TrackRecorder<'a> {
-        let duration = (end - begin).max(0.0);
-        let interval = duration / (RATE * duration).clamp(LEAST_FRAMES, MOST_FRAMES);
-        let size = if interval > 0.0 { -interval.log10().floor() } else { 0.0 };
         TrackRecorder {
             model,
             parameters,
             bodies: moving_bodies(model),
             decimals: drawing.decimals(),
-            time_decimals: (size as i32 + 2).clamp(TIME_DIGITS, 12),
-            track: Track {
-                name: name.to_string(),
-                role,
-                times: Vec::new(),
-                poses: Vec::new(),
-                forces: Vec::new(),
-            },
+            pace: Pace::new(span, MOST_FRAMES),
+            track: Track::new(name, role),
             kinematics: Kinematics::default(),
-            interval,
-            begin,
-            kept: None,
             pending: None,
             impulses: BTreeMap::new(),
             ended: false,
@@ -161,9 +154,7 @@ impl<'a> TrackRecorder<'a> {
         if self.ended {
             return;
         }
-        // Rounding of times must not make it leave out every second frame.
-        let due = self.kept.is_none_or(|kept| time >= kept + self.interval * (1.0 - 1e-6));
-        if due {
+        if self.pace.is_due(time) {
             self.keep(time, state);
         } else {
             match &mut self.pending {
@@ -197,23 +188,27 @@ impl<'a> TrackRecorder<'a> {
             self.ended = true;
             return;
         }
-        let elapsed = self.kept.map_or(0.0, |kept| time - kept);
+        let elapsed = self.pace.elapsed(time);
         let mut forces = Vec::new();
         for Push { impulse, body, point } in mem::take(&mut self.impulses).into_values() {
             // What acts before the first frame has no duration.
             if elapsed > 0.0 {
-                let force = impulse / elapsed;
-                let size = force.amax().log10().floor() as i32;
                 let point = self.kinematics.point(body, &point);
-                let [x, y, z] = [0, 1, 2].map(|k| rounded(point[k], self.decimals));
-                let decimals = (FORCE_DIGITS - 1 - size).clamp(0, 12);
-                let [fx, fy, fz] = [0, 1, 2].map(|k| rounded(force[k], decimals));
-                forces.push([x, y, z, fx, fy, fz]);
+                forces.push(arrow((point.into(), self.decimals), (impulse / elapsed).into()));
             }
         }
-        self.kept = Some(time);
-        self.track.times.push(rounded(time - self.begin, self.time_decimals));
+        let time = self.pace.keep(time);
+        self.track.times.push(rounded(time, self.pace.decimals));
         self.track.poses.push(poses);
         self.track.forces.push(forces);
     }
+}
+
+/// A force at a point, rounded.
+pub(super) fn arrow((point, decimals): ([f64; 3], i32), force: [f64; 3]) -> [f64; 6] {
+    let size = force.iter().fold(0.0_f64, |most, x| most.max(x.abs())).log10().floor() as i32;
+    let digits = (FORCE_DIGITS - 1 - size).clamp(0, 12);
+    let [[x, y, z], [fx, fy, fz]] =
+        [(point, decimals), (force, digits)].map(|(x, digits)| x.map(|x| rounded(x, digits)));
+    [x, y, z, fx, fy, fz]
 }

@@ -177,6 +177,16 @@ fn a_simulation_plays() {
 }
 
 #[test]
+fn a_soft_body_plays() {
+    let folder = Folder::new("browser-soft");
+    folder.write("scene.toml", include_str!("../../examples/soft_ball/scene.toml"));
+    succeeds(&folder.run(&["simulate", "scene.toml", "--steps", "165", "--view", "out.html"]));
+    let Some(seen) = open(&folder, &folder.read("out.html")) else { return };
+    plays(&seen);
+    assert_eq!(seen["title"], "scene.toml");
+}
+
+#[test]
 fn a_browser_without_graphics_says_so() {
     let folder = Folder::new("browser-plain");
     folder.write("scene.toml", SCENE);

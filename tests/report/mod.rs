@@ -5,6 +5,7 @@ mod builtin;
 mod command;
 mod drawing;
 mod pages;
+mod soft;
 mod tracks;
 
 use std::sync::LazyLock;

@@ -78,37 +78,55 @@ const createPlayer = (() => {
   // --- surfaces ---
   const CREASE = Math.cos(35 * Math.PI / 180);
 
+  const corner = (vertices, k) => [vertices[3 * k], vertices[3 * k + 1], vertices[3 * k + 2]];
+
+  /** Of each triangle its normal times twice its area. */
+  function areas(triangles, vertices) {
+    const found = [];
+    for (let t = 0; t < triangles.length; t += 3) {
+      const [a, b, c] = [0, 1, 2].map(k => corner(vertices, triangles[t + k]));
+      found.push(cross(add(b, a, -1), add(c, a, -1)));
+    }
+    return found;
+  }
+
+  /** Of each corner the triangles it is smooth with, the vertices of the creases, and those of all edges. */
+  function folds(triangles, vertices) {
+    const normals = areas(triangles, vertices).map(unit), around = new Map(), sides = new Map();
+    triangles.forEach((vertex, k) => {
+      const t = Math.floor(k / 3), next = triangles[3 * t + (k + 1) % 3];
+      if (!around.has(vertex)) around.set(vertex, []);
+      around.get(vertex).push(t);
+      const key = Math.min(vertex, next) + "," + Math.max(vertex, next);
+      if (!sides.has(key)) sides.set(key, [vertex, next, []]);
+      sides.get(key)[2].push(t);
+    });
+    const smooth = triangles.map((vertex, k) =>
+      around.get(vertex).filter(t => dot(normals[t], normals[Math.floor(k / 3)]) > CREASE));
+    const creases = [], edges = [];
+    for (const [a, b, faces] of sides.values()) {
+      edges.push(a, b);
+      if (faces.length !== 2 || dot(normals[faces[0]], normals[faces[1]]) < CREASE) creases.push(a, b);
+    }
+    return { triangles, smooth, creases, edges };
+  }
+
+  /** Corners with normals. */
+  function shaded({ triangles, smooth }, vertices) {
+    const own = areas(triangles, vertices), corners = new Float32Array(6 * triangles.length);
+    triangles.forEach((vertex, k) => {
+      const sum = smooth[k].reduce((sum, t) => add(sum, own[t]), [0, 0, 0]);
+      corners.set([...corner(vertices, vertex), ...unit(sum)], 6 * k);
+    });
+    return corners;
+  }
+
+  const ends = (lines, vertices) => new Float32Array(lines.flatMap(vertex => corner(vertices, vertex)));
+
   /** Corners with normals that are smooth except at creases, and the creases themselves. */
   function surface({ vertices, triangles }) {
-    const at = k => [vertices[3 * k], vertices[3 * k + 1], vertices[3 * k + 2]];
-    const count = triangles.length / 3;
-    const normals = [], areas = [], around = new Map(), edges = new Map();
-    for (let t = 0; t < count; t++) {
-      const corners = [0, 1, 2].map(k => triangles[3 * t + k]);
-      const [a, b, c] = corners.map(at);
-      const area = cross(add(b, a, -1), add(c, a, -1));
-      areas.push(area);
-      normals.push(unit(area));
-      corners.forEach((corner, k) => {
-        if (!around.has(corner)) around.set(corner, []);
-        around.get(corner).push(t);
-        const next = corners[(k + 1) % 3];
-        const key = Math.min(corner, next) + "," + Math.max(corner, next);
-        if (!edges.has(key)) edges.set(key, [corner, next, []]);
-        edges.get(key)[2].push(t);
-      });
-    }
-    const corners = new Float32Array(6 * triangles.length);
-    for (let k = 0; k < triangles.length; k++) {
-      const own = normals[Math.floor(k / 3)];
-      let sum = [0, 0, 0];
-      for (const t of around.get(triangles[k])) if (dot(normals[t], own) > CREASE) sum = add(sum, areas[t]);
-      corners.set([...at(triangles[k]), ...unit(sum)], 6 * k);
-    }
-    const lines = [];
-    for (const [a, b, faces] of edges.values())
-      if (faces.length !== 2 || dot(normals[faces[0]], normals[faces[1]]) < CREASE) lines.push(...at(a), ...at(b));
-    return { corners, lines: new Float32Array(lines) };
+    const folded = folds(triangles, vertices);
+    return { corners: shaded(folded, vertices), lines: ends(folded.creases, vertices) };
   }
 
   /** What a profile (radius, height) turned about z leaves, of radius and height 1. */
@@ -217,8 +235,9 @@ const createPlayer = (() => {
 
   function vertexArray(gl, numbers, sizes) {
     const array = gl.createVertexArray();
+    const buffer = gl.createBuffer();
     gl.bindVertexArray(array);
-    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
     gl.bufferData(gl.ARRAY_BUFFER, numbers, gl.STATIC_DRAW);
     const total = sizes.reduce((a, b) => a + b, 0);
     let offset = 0;
@@ -228,7 +247,18 @@ const createPlayer = (() => {
       offset += size;
     });
     gl.bindVertexArray(null);
-    return { array, count: numbers.length / total };
+    return { array, buffer, count: numbers.length / total };
+  }
+
+  /** Puts other numbers, as many, into a vertex array. */
+  function refill(gl, { buffer }, numbers) {
+    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+    gl.bufferData(gl.ARRAY_BUFFER, numbers, gl.DYNAMIC_DRAW);
+  }
+
+  function forget(gl, { array, buffer }) {
+    gl.deleteVertexArray(array);
+    gl.deleteBuffer(buffer);
   }
 
   // --- the page around it ---
@@ -259,7 +289,7 @@ const createPlayer = (() => {
   const NAMES = { simulation: "simulation", recording: "recording" };
 
   return function create(root, playback, keys = root) {
-    const { drawing, clips } = playback;
+    const { drawing, clips } = playback, soft = drawing.soft || [];
     const canvas = element("canvas", { tabindex: "0", "aria-label": "3-D playback" });
     const gl = canvas.getContext("webgl2", { antialias: true, stencil: true, alpha: true, preserveDrawingBuffer: true });
     if (!gl) {
@@ -319,7 +349,7 @@ const createPlayer = (() => {
     const quad = vertexArray(gl, new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]), [2]);
 
     let clip = null, time = 0, playing = false, last = null, colors = null, framed = null, requested = false;
-    let paths = [], forceScale = 1, spacing = 1, weight = 0;
+    let paths = [], softs = [], forceScale = 1, spacing = 1, weight = 0;
     const camera = { yaw: -1.05, pitch: 0.38, distance: 1, target: [0, 0, 0] };
 
     function readColors() {
@@ -330,7 +360,7 @@ const createPlayer = (() => {
       };
       colors = {
         bodies: [0, 1, 2, 3, 4, 5].map(k => color("body-" + k, 1)),
-        world: color("world", 1), edge: color("edge", 0.75), recording: color("recording", 0.28),
+        world: color("world", 1), edge: color("edge", 0.75), mesh: color("edge", 0.25), recording: color("recording", 0.28),
         recordingEdge: color("recording", 0.95), force: color("force", 1), ground: color("ground", 0.75),
         grid: color("grid", 0.9), shadow: color("shadow", Number(style.getPropertyValue("--shadow-strength"))),
       };
@@ -370,6 +400,29 @@ const createPlayer = (() => {
       return poses;
     }
 
+    /** The surfaces of all soft bodies between two frames. */
+    function surfacesAt(track, t) {
+      const k = frameAt(track, t), here = track.surfaces[k], there = track.surfaces[k + 1];
+      const part = there ? (t - track.times[k]) / (track.times[k + 1] - track.times[k]) : 0;
+      if (!(part > 0)) return here;
+      return here.map((vertices, s) => vertices.map((x, i) => x + part * (there[s][i] - x)));
+    }
+
+    /** The middle of some vertices. */
+    function middleOf(vertices) {
+      let sum = [0, 0, 0];
+      for (let k = 0; k < vertices.length; k += 3) sum = add(sum, [vertices[k], vertices[k + 1], vertices[k + 2]]);
+      return scaled(sum, 3 / (vertices.length || 1));
+    }
+
+    /** Where bodies are, and after them soft bodies. */
+    function places(track, t) {
+      const poses = posesAt(track, t), found = [];
+      for (let b = 0; poses && b < poses.length; b += 7) found.push(poses.slice(b, b + 3));
+      if (poses && track.surfaces) found.push(...surfacesAt(track, t).map(middleOf));
+      return found;
+    }
+
     /** A ball that holds all motions of the clip, or where there are none the shapes. */
     function bounds() {
       const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
@@ -384,12 +437,15 @@ const createPlayer = (() => {
         for (let k = 0; k < vertices.length; k += 3) {
           const p = [vertices[k], vertices[k + 1], vertices[k + 2]];
           if (body !== null) reach[body] = Math.max(reach[body], length(p));
-          else if (!drawing.bodies.length) hold(p, 0);
+          else if (!drawing.bodies.length && !soft.length) hold(p, 0);
         }
       });
-      for (const track of clip.tracks)
+      for (const track of clip.tracks) {
         for (const poses of track.poses)
           for (let b = 0; b < drawing.bodies.length; b++) hold(poses.slice(7 * b, 7 * b + 3), reach[b]);
+        for (const vertices of (track.surfaces || []).flat())
+          for (let k = 0; k < vertices.length; k += 3) hold([vertices[k], vertices[k + 1], vertices[k + 2]], 0);
+      }
       if (!(low[0] <= high[0])) return { middle: [0, 0, 0], radius: drawing.size || 1 };
       return { middle: scaled(add(low, high), 0.5), radius: Math.max(0.5 * length(add(high, low, -1)), 1e-6) };
     }
@@ -409,30 +465,39 @@ const createPlayer = (() => {
     function focus() {
       if (!toggles.follow.checked) return camera.target;
       const track = clip.tracks.find(shown) || clip.tracks[0];
-      const poses = track && posesAt(track, time);
-      if (!poses || !poses.length) return camera.target;
-      let sum = [0, 0, 0];
-      for (let b = 0; b < poses.length; b += 7) sum = add(sum, poses.slice(b, b + 3));
-      return add(camera.target, sum, 7 / poses.length);
+      const all = track ? places(track, time) : [];
+      return all.reduce((target, place) => add(target, place, 1 / all.length), camera.target);
     }
 
     function show(k) {
       clip = clips[k];
       choice.value = k;
-      paths.forEach(path => gl.deleteVertexArray(path.line.array));
+      paths.forEach(path => forget(gl, path.line));
+      softs.flat().forEach(({ faces, lines }) => [faces, lines].forEach(array => forget(gl, array)));
       paths = [];
+      softs = clip.tracks.map(track => (track.surfaces && track.surfaces[0] || []).map((vertices, s) => {
+        const folded = folds(soft[s].triangles, vertices);
+        return {
+          folded, body: drawing.bodies.length + s, round: false,
+          faces: vertexArray(gl, shaded(folded, vertices), [3, 3]), lines: vertexArray(gl, ends(folded.edges, vertices), [3]),
+        };
+      }));
       const sizes = [];
       for (const track of clip.tracks) {
         for (let b = 0; b < drawing.bodies.length; b++) {
           const line = new Float32Array(track.poses.flatMap(poses => poses.slice(7 * b, 7 * b + 3)));
           paths.push({ track, body: b, line: vertexArray(gl, line, [3]) });
         }
+        soft.forEach((_, s) => {
+          const line = new Float32Array(track.surfaces.flatMap(surfaces => middleOf(surfaces[s])));
+          paths.push({ track, body: drawing.bodies.length + s, line: vertexArray(gl, line, [3]) });
+        });
         for (const forces of track.forces) for (const f of forces) sizes.push(length(f.slice(3)));
       }
-      // The median force is as long as a body; what is longer than three bodies is cut.
+      // The median force is as long as a body, at one of many vertices a third of that; what is longer than three bodies is cut.
       sizes.sort((a, b) => a - b);
       weight = sizes[Math.floor(sizes.length / 2)] || 1;
-      forceScale = (drawing.size || 1) / weight;
+      forceScale = (drawing.size || 1) / weight / (soft.length ? 3 : 1);
       slider.max = duration();
       drawStrip();
       frameView();
@@ -515,16 +580,25 @@ const createPlayer = (() => {
       const projection = perspective(ANGLE, width / height, 0.02 * distance, far);
       const look = multiply(projection, lookAt(eye, target, [0, 0, 1]));
       const tracks = clip.tracks.filter(shown).map(track => ({ track, poses: posesAt(track, time) })).filter(t => t.poses);
-      tracks.forEach(t => { t.matrices = drawing.bodies.map((_, b) => poseMatrix(t.poses.slice(7 * b, 7 * b + 7))); });
+      tracks.forEach(t => {
+        t.matrices = drawing.bodies.map((_, b) => poseMatrix(t.poses.slice(7 * b, 7 * b + 7)));
+        t.soft = softs[clip.tracks.indexOf(t.track)];
+        const surfaces = t.soft.length ? surfacesAt(t.track, time) : [];
+        t.soft.forEach(({ folded, faces, lines }, s) => {
+          refill(gl, faces, shaded(folded, surfaces[s]));
+          refill(gl, lines, ends(folded.edges, surfaces[s]));
+        });
+      });
       const solids = tracks.filter(t => t.track.role === "simulation");
       const ghosts = tracks.filter(t => t.track.role !== "simulation");
       // A recording alone is drawn as a simulation.
       const opaque = solids.length ? solids : ghosts;
       const lit = { view: look, eye, light: LIGHT, stretch: [1, 1, 1] };
 
-      const each = (t, action) => shapes.forEach(shape => {
-        if (shape.body !== null) action(shape, t.matrices[shape.body]);
-      });
+      const each = (t, action) => {
+        shapes.forEach(shape => { if (shape.body !== null) action(shape, t.matrices[shape.body]); });
+        t.soft.forEach(shape => action(shape, IDENTITY));
+      };
       const fixed = action => shapes.forEach(shape => { if (shape.body === null) action(shape, IDENTITY); });
 
       // Solids with their edges.
@@ -543,7 +617,8 @@ const createPlayer = (() => {
         emit(gl.LINES, shape.lines);
       };
       fixed(outline(colors.edge));
-      opaque.forEach(t => each(t, outline(colors.edge)));
+      // The mesh of soft bodies, faintly, shows how they turn and give way.
+      opaque.forEach(t => each(t, (shape, pose) => outline(shape.folded ? colors.mesh : colors.edge)(shape, pose)));
 
       // Grounds, and shadows on them.
       gl.depthMask(false);
@@ -753,7 +828,8 @@ const createPlayer = (() => {
 
     caption.textContent = "Drag to turn, with the right button or Shift to move, wheel to zoom; space plays, " +
       "arrow keys step (Shift: ten frames), R resets the view." +
-      (toggles.forces ? " Arrows: mean contact force since the frame before, on the second body of each pair." : "");
+      (toggles.forces ? " Arrows: mean contact force since the frame before, on " +
+        (soft.length ? "each vertex." : "the second body of each pair.") : "");
     if (clips.length) show(0);
 
     root.player = {
@@ -762,7 +838,7 @@ const createPlayer = (() => {
       get frame() { return frameAt(counted(), time); },
       get playing() { return playing; },
       seek, pause, play: start, show,
-      position: (track, b) => posesAt(clip.tracks[track], time).slice(7 * b, 7 * b + 3),
+      position: (track, b) => places(clip.tracks[track], time)[b],
     };
     return root.player;
   };

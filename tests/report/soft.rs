@@ -1,0 +1,105 @@
+//! Motions of soft bodies as they are played.
+
+use std::collections::BTreeMap;
+
+use stiction::soft::{SoftRollout, SoftScene};
+use stiction::view::{Drawing, Role, SoftTrackRecorder, Track};
+
+const BALL: &str = include_str!("../../examples/soft_ball/scene.toml");
+const GRAVITY: f64 = 9.81;
+
+fn scene() -> SoftScene {
+    SoftScene::parse(BALL, "scene.toml").unwrap().unwrap()
+}
+
+/// The motion over so many steps, and the velocity of the centre in the end.
+fn record(scene: &SoftScene, steps: usize) -> (Drawing, Track, [f64; 3]) {
+    let drawing = Drawing::of_soft_bodies(scene);
+    let span = [0.0, steps as f64 * scene.time_step];
+    let mut recorder =
+        SoftTrackRecorder::new(scene, &drawing, ("simulation", Role::Simulation), span);
+    let mut rollout = SoftRollout::new(scene);
+    recorder.frame(0.0, rollout.states());
+    for step in 1..=steps {
+        rollout.step();
+        recorder.frame(step as f64 * scene.time_step, rollout.states());
+    }
+    let velocity = scene.bodies[0].mean(&rollout.states()[0].velocity);
+    (drawing, recorder.finish(), velocity)
+}
+
+/// The volume that triangles enclose (divergence theorem).
+fn volume(triangles: &[usize], vertices: &[f64]) -> f64 {
+    let corner = |k: usize| nalgebra::Vector3::from_column_slice(&vertices[3 * k..3 * k + 3]);
+    let parts = triangles.chunks(3).map(|t| corner(t[0]).dot(&corner(t[1]).cross(&corner(t[2]))));
+    parts.sum::<f64>() / 6.0
+}
+
+#[test]
+fn a_surface_is_closed_and_moves_as_the_body_does() {
+    let scene = scene();
+    let (drawing, track, _) = record(&scene, 200);
+    let body = &scene.bodies[0];
+    let triangles = &drawing.soft[0].triangles;
+    let mut edges = BTreeMap::new();
+    for t in triangles.chunks(3) {
+        for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
+            *edges.entry((a, b)).or_insert(0) += 1;
+        }
+    }
+    assert!(edges.iter().all(|(&(a, b), &n)| n == 1 && edges.get(&(b, a)) == Some(&1)));
+    // At rest it encloses what the mesh fills, and weighs as much.
+    let mass = body.parameters.density * volume(triangles, &track.surfaces[0][0]);
+    assert!((mass / body.mass() - 1.0).abs() < 1e-3, "{mass}");
+    assert_eq!(track.times.len(), track.surfaces.len());
+    assert_eq!((track.times[0], *track.times.last().unwrap()), (0.0, 0.2));
+    // Where the nodes of the surface are in the end, to 5 µm and a rounding.
+    let mut rollout = SoftRollout::new(&scene);
+    (0..200).for_each(|_| drop(rollout.step()));
+    let places = body.surface.iter().flat_map(|&node| rollout.states()[0].position[node]);
+    let last = &track.surfaces.last().unwrap()[0];
+    assert_eq!(last.len(), 3 * body.surface.len());
+    assert!(last.iter().zip(places).all(|(a, b)| (a - b).abs() < 5.001e-6));
+    assert!((drawing.size - 0.025).abs() < 1e-3, "{}", drawing.size);
+}
+
+#[test]
+fn forces_of_all_frames_are_what_changes_the_momentum() {
+    let scene = scene();
+    let steps = 301;
+    let (_, track, end) = record(&scene, steps);
+    let body = &scene.bodies[0];
+    let (mass, start) = (body.mass(), body.mean(&body.velocity));
+    let mut impulse = [0.0; 3];
+    for (times, forces) in track.times.windows(2).zip(&track.forces[1..]) {
+        for force in forces {
+            (0..3).for_each(|k| impulse[k] += (times[1] - times[0]) * force[3 + k]);
+            // At the floor.
+            assert!(force[2].abs() < 1e-3, "{force:?}");
+        }
+    }
+    let weight = [0.0, 0.0, mass * GRAVITY * steps as f64 * scene.time_step];
+    for k in 0..3 {
+        let expected = mass * (end[k] - start[k]) + weight[k];
+        assert!((impulse[k] - expected).abs() < 1e-3 * weight[2], "{k}: {impulse:?} {expected}");
+    }
+    assert!(impulse[2] > 0.1 * weight[2]);
+}
+
+#[test]
+fn of_large_meshes_fewer_frames_are_kept() {
+    let fine = BALL.replace("resolution = 0.009", "resolution = 0.004");
+    let scene = SoftScene::parse(&fine, "scene.toml").unwrap().unwrap();
+    let drawing = Drawing::of_soft_bodies(&scene);
+    let rollout = SoftRollout::new(&scene);
+    let name = ("simulation", Role::Simulation);
+    let mut recorder = SoftTrackRecorder::new(&scene, &drawing, name, [0.0, 40.0]);
+    (0..=4000).for_each(|k| recorder.frame(0.01 * f64::from(k), rollout.states()));
+    let track = recorder.finish();
+    let numbers: usize = track.surfaces.iter().flatten().map(Vec::len).sum();
+    let vertices = scene.bodies[0].surface.len();
+    // 3,000 frames would be more.
+    assert!(3000 * 3 * vertices > 2_100_000, "{vertices}");
+    assert!((1_000_000..2_100_000).contains(&numbers), "{numbers}");
+    assert_eq!(*track.times.last().unwrap(), 40.0);
+}
