@@ -22,7 +22,7 @@ pub use experiment::{
     RobustLoss, Sensor, StateNumber, Transform, WindowLength,
 };
 pub use residuals::{Measurement, initial_state, replay, residuals};
-pub(crate) use search::{AdamStanding, Descent, LbfgsbStanding, adam, bounded_step, lbfgsb};
+pub(crate) use search::{AdamStanding, Descent, LbfgsbStanding, adam, lbfgsb, minimize_over_kinks};
 pub use search::{
     Checkpoint, Effort, Fit, FitStatus, FittedParameter, Iteration, LeastSquares, Minimum, Outcome,
     Problem, Progress, SearchSpace, ShortFit, StartResult, Trial, Variables, fit, fit_from,

@@ -7,7 +7,7 @@ use super::marker_problem::MarkerProblem;
 use super::marker_recording::MarkerRecording;
 use super::rigid_fit::rigid_start;
 use crate::Error;
-use crate::identify::{LeastSquares, Outcome, Variables, minimize};
+use crate::identify::{LeastSquares, Outcome, Variables, minimize_over_kinks};
 use crate::soft::{SoftScene, SoftStart};
 
 /// Of a normal distribution 95 % are within so many standard deviations.
@@ -18,6 +18,8 @@ const SCALES: [f64; 4] = [1e-3, 1e-2, 1e-2, 0.1];
 const SCALE: f64 = 0.1;
 /// A logarithm may move by so much: a factor of a million.
 const FAR: f64 = 13.8;
+/// A mean of the squared residuals over their variances below this is zero.
+const NOTHING: f64 = 1e-20;
 /// A start may move by so many scales.
 const MOST: f64 = 1e3;
 
@@ -124,11 +126,11 @@ pub fn fit_markers(
         let variables = Variables { lower: &lower, upper: &upper, scale: &scales };
         let mut first = None;
         let loss = |cost: f64| 2.0 * cost / count as f64;
-        let found = minimize(
+        let found = minimize_over_kinks(
             &mut problem,
             &x,
             variables,
-            experiment.iterations,
+            (experiment.iterations, NOTHING * count as f64),
             &mut |iteration, cost, _| {
                 first.get_or_insert(loss(cost));
                 let goes_on = watch(stage, iteration, loss(cost));

@@ -6,7 +6,6 @@
 //! of its variables.
 
 mod evaluated;
-mod full_steps;
 mod landscape;
 mod objective;
 mod optimum;

@@ -3,13 +3,12 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::evaluated::Evaluated;
-use super::full_steps::{Led, full_steps};
 use super::task::{Task, TaskVariable};
 use crate::Error;
 use crate::ad;
 use crate::identify::{
-    AdamStanding, Descent, LbfgsbStanding, LeastSquares, Method, Minimum, Outcome, Trial,
-    Variables, adam, lbfgsb, minimize,
+    AdamStanding, Descent, LbfgsbStanding, LeastSquares, Method, Outcome, Trial, Variables, adam,
+    lbfgsb, minimize_over_kinks,
 };
 
 /// A cost below this is a zero, times the square of the largest weight (m²): residuals are 1e-11 m.
@@ -219,18 +218,7 @@ fn search(
     let found = match task.method {
         Method::LevenbergMarquardt => {
             let limits = (most, nothing);
-            let led = full_steps(&mut problem, start, variables, limits, &mut goes_on);
-            let Led { x, cost, iterations, outcome } = led;
-            Ok(match outcome {
-                Some(outcome) => Minimum { x, cost, iterations, outcome },
-                None => {
-                    let mut go_on =
-                        |k: usize, cost: f64, x: &[f64]| goes_on(iterations + k, cost, x);
-                    let left = most - iterations;
-                    let found = minimize(&mut problem, &x, variables, left, &mut go_on);
-                    Minimum { iterations: iterations + found.iterations, ..found }
-                }
-            })
+            Ok(minimize_over_kinks(&mut problem, start, variables, limits, &mut goes_on))
         }
         Method::Lbfgsb => {
             let at = LbfgsbStanding::new(start);

@@ -4,7 +4,9 @@
 //! goes down ends in the dents between. Whole steps go over them, and at a solution they converge as on smooth equations.
 //! The best point is kept; without a better one for a while others take over from there (`Nocedal06` 15.6, the watchdog).
 
-use crate::identify::{LeastSquares, Outcome, Variables, bounded_step};
+use super::levenberg_marquardt::{
+    LeastSquares, Minimum, Outcome, Variables, bounded_step, minimize,
+};
 
 /// Damping, relative to the diagonal: only for what nothing tells.
 const DAMPING: f64 = 1e-12;
@@ -18,19 +20,38 @@ const SHORT: f64 = 1e-9;
 const HALVINGS: usize = 6;
 
 /// Where the steps led.
-pub(super) struct Led {
+struct Led {
     /// The best point.
-    pub x: Vec<f64>,
+    x: Vec<f64>,
     /// The cost there.
-    pub cost: f64,
+    cost: f64,
     /// Linearisations.
-    pub iterations: usize,
+    iterations: usize,
     /// How they ended, if nothing is left to others.
-    pub outcome: Option<Outcome>,
+    outcome: Option<Outcome>,
 }
 
-/// Takes whole steps from `start`. A cost of `nothing` or less is a solution. `watch` is told of each.
-pub(super) fn full_steps(
+/// Minimises from `start` by whole steps, then by [`minimize`], with so many linearisations at most. A cost of `nothing` or less
+/// is a solution. `watch` is told of each iteration: its number, the cost, and where; false ends the search.
+pub(crate) fn minimize_over_kinks(
+    problem: &mut impl LeastSquares,
+    start: &[f64],
+    variables: Variables,
+    (most, nothing): (usize, f64),
+    watch: &mut dyn FnMut(usize, f64, &[f64]) -> bool,
+) -> Minimum {
+    let led = full_steps(problem, start, variables, (most, nothing), watch);
+    let Led { x, cost, iterations, outcome } = led;
+    if let Some(outcome) = outcome {
+        return Minimum { x, cost, iterations, outcome };
+    }
+    let mut go_on = |k: usize, cost: f64, x: &[f64]| watch(iterations + k, cost, x);
+    let found = minimize(problem, &x, variables, most - iterations, &mut go_on);
+    Minimum { iterations: iterations + found.iterations, ..found }
+}
+
+/// Takes whole steps from `start`.
+fn full_steps(
     problem: &mut impl LeastSquares,
     start: &[f64],
     variables: Variables,
