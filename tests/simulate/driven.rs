@@ -301,6 +301,42 @@ fn what_init_writes_runs() {
 }
 
 #[test]
+fn what_init_writes_of_a_soft_body_runs() {
+    let folder = Folder::new("init-soft");
+    let said = succeeds(&folder.run(&["init", "--soft"]));
+    for line in said.lines().filter_map(|line| line.trim().strip_prefix("stiction ")) {
+        let command: Vec<&str> = line.split('#').next().unwrap().split_whitespace().collect();
+        let output = folder.run(&command);
+        assert_eq!(output.status.code(), Some(0), "{line}: {output:?}");
+    }
+    let output = folder.run(&["identify", "experiment.toml", "--json"]);
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for (k, expected) in [3e4, 0.4].into_iter().enumerate() {
+        let found = said["parameters"][k]["value"].as_f64().unwrap();
+        assert!((found / expected - 1.0).abs() < 1e-6, "{found} {expected}");
+    }
+    // With all that is in comments.
+    for (name, from, to) in [
+        ("scene.toml", "# solver", "solver"),
+        ("scene.toml", "# stiffness", "stiffness"),
+        ("experiment.toml", "# [columns]\n# t =", "[columns]\nt ="),
+        ("experiment.toml", "# top =", "top ="),
+    ] {
+        let text = folder.read(name);
+        assert!(text.contains(from), "{name}: {from}");
+        folder.write(name, &text.replace(from, to));
+    }
+    succeeds(&folder.run(&["simulate", "scene.toml", "--steps", "150", "-o", "recording.csv"]));
+    let named = ["px", "py", "pz"].into_iter().zip(["x", "y", "z"]);
+    let mut recording = folder.read("recording.csv").replacen("t,", "time,", 1);
+    for (ours, theirs) in named {
+        recording = recording.replacen(&format!("ball/top/{ours}"), &format!("top_{theirs}"), 1);
+    }
+    folder.write("recording.csv", &recording);
+    succeeds(&folder.run(&["identify", "experiment.toml", "--json"]));
+}
+
+#[test]
 fn init_overwrites_nothing() {
     let folder = Folder::new("init-twice");
     let said = succeeds(&folder.run(&["init", "new place/it's", "--json"]));

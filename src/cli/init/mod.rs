@@ -8,11 +8,10 @@ use super::output;
 use super::whole_files;
 use crate::Error;
 
-/// What is written, by name.
-const FILES: [(&str, &str); 2] = [
-    ("scene.toml", include_str!("scene.toml")),
-    ("experiment.toml", include_str!("experiment.toml")),
-];
+/// What is written.
+const NAMES: [&str; 2] = ["scene.toml", "experiment.toml"];
+const RIGID: [&str; 2] = [include_str!("scene.toml"), include_str!("experiment.toml")];
+const SOFT: [&str; 2] = [include_str!("soft_scene.toml"), include_str!("soft_experiment.toml")];
 
 /// Write a scene and an experiment to start from, with comments
 #[derive(clap::Args)]
@@ -20,15 +19,19 @@ pub(super) struct Arguments {
     /// Where to; it is made if it is not there
     #[arg(default_value = ".")]
     directory: PathBuf,
+    /// Of a soft body, instead of a rigid one
+    #[arg(long)]
+    soft: bool,
     /// Print what was written as one JSON object
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
-    let directory = &arguments.directory;
+    let Arguments { directory, soft, .. } = arguments;
+    let texts = if *soft { SOFT } else { RIGID };
     let files: Vec<(PathBuf, &str)> =
-        FILES.iter().map(|(name, text)| (place(directory, name), *text)).collect();
+        NAMES.iter().zip(texts).map(|(name, text)| (place(directory, name), text)).collect();
     // Whoever comes second finds the files of the first.
     let lock = Lock::of_folder(directory)?;
     // Nothing is written unless all of it can be.
@@ -49,10 +52,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         return Ok(Outcome::Done);
     }
     let at = |name: &str| quoted(&place(directory, name));
-    let [scene, experiment, recording] = ["scene.toml", "experiment.toml", "recording.csv"].map(at);
+    let [scene, experiment, recording, page] =
+        ["scene.toml", "experiment.toml", "recording.csv", "motion.html"].map(at);
+    let steps = if *soft { 150 } else { 60 };
     output::print(&format!(
         "{scene} and {experiment} written. Next:\n\n  \
-         stiction simulate {scene} --steps 60 -o {recording}   # in place of a recording\n  \
+         stiction simulate {scene} --steps {steps} --view {page}       # to look at\n  \
+         stiction simulate {scene} --steps {steps} -o {recording}   # in place of a recording\n  \
          stiction identify {experiment}\n  \
          stiction gradcheck {scene}\n\n\
          Then change the scene to yours, and put your recordings where `data` of the experiment says."
