@@ -20,7 +20,7 @@ impl Npz {
         shape: &[usize],
         values: impl IntoIterator<Item = &'a f64>,
     ) -> Result<()> {
-        let values: Vec<u8> = values.into_iter().flat_map(|x| x.to_le_bytes()).collect();
+        let values = bytes(values.into_iter().map(|x| x.to_le_bytes()));
         self.write(name, "<f8", shape, &values)
     }
 
@@ -31,7 +31,7 @@ impl Npz {
         shape: &[usize],
         values: impl IntoIterator<Item = i64>,
     ) -> Result<()> {
-        let values: Vec<u8> = values.into_iter().flat_map(i64::to_le_bytes).collect();
+        let values = bytes(values.into_iter().map(i64::to_le_bytes));
         self.write(name, "<i8", shape, &values)
     }
 
@@ -52,6 +52,13 @@ impl Npz {
     pub fn finish(self) -> Result<Vec<u8>> {
         Ok(self.0.finish()?.into_inner())
     }
+}
+
+/// The bytes of numbers, one after the other. (A flat iterator is asked for each byte.)
+fn bytes(numbers: impl Iterator<Item = [u8; 8]>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(8 * numbers.size_hint().0);
+    numbers.for_each(|number| bytes.extend_from_slice(&number));
+    bytes
 }
 
 /// What stands before the data: a magic number, the version, a length, and a dictionary of Python, padded so that the

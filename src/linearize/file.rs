@@ -73,8 +73,9 @@ impl Linearization {
         insert("tangent_names", [dq, dv].concat().into());
         insert("input_names", self.inputs.clone().into());
         insert("parameter_names", self.parameters.clone().into());
+        let parameter = model.parameter_finder();
         let value = |name: &String| {
-            let slot = model.parameter(name).and_then(|parameter| parameter.slots.first().copied());
+            let slot = parameter(name).and_then(|parameter| parameter.slots.first().copied());
             slot.and_then(|slot| parameters.values.get(slot)).copied()
         };
         insert("parameter_values", self.parameters.iter().map(value).collect::<Vec<_>>().into());

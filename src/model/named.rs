@@ -54,8 +54,9 @@ impl Model {
         names: &[String],
         scene: &str,
     ) -> Result<Vec<ParameterRef>, Error> {
+        let parameter = self.parameter_finder();
         let find = |name: &String| {
-            self.parameter(name).ok_or_else(|| {
+            parameter(name).ok_or_else(|| {
                 let known = self.parameter_names().join(", ");
                 let name = if name.is_empty() { "\"\"" } else { name };
                 Error::input(scene, None, name, format!("is no parameter; there are {known}"))

@@ -1,5 +1,7 @@
 //! Parameters by name.
 
+use std::collections::HashMap;
+
 use super::slots::{
     ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, DISTANCE, FORCE_RANGE,
     FRICTION, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO, REST,
@@ -50,6 +52,16 @@ impl Model {
     /// The slots of a parameter. Two more names tie three numbers to one: `cube/inertia` (xx = yy =
     /// zz) and `cube/half_extents` (x = y = z).
     pub fn parameter(&self, name: &str) -> Option<ParameterRef> {
+        let single = |name: &str| self.named_slots().into_iter().find(|(other, _)| other == name);
+        self.find_parameter(name, |name| single(name).map(|(_, slot)| slot))
+    }
+
+    /// The same, where `single` finds the slot of a single name.
+    fn find_parameter(
+        &self,
+        name: &str,
+        single: impl Fn(&str) -> Option<usize>,
+    ) -> Option<ParameterRef> {
         let (owner, field) = name.rsplit_once('/')?;
         let first = match field {
             "inertia" => self
@@ -66,9 +78,18 @@ impl Model {
         };
         let slots = match first {
             Some(first) => vec![first, first + 1, first + 2],
-            None => vec![self.named_slots().into_iter().find(|(other, _)| other == name)?.1],
+            None => vec![single(name)?],
         };
         Some(ParameterRef { slots })
+    }
+
+    /// What finds parameters as [`parameter`](Self::parameter) does, many of them: names are made once.
+    pub(crate) fn parameter_finder(&self) -> impl Fn(&str) -> Option<ParameterRef> + '_ {
+        let mut slots = HashMap::new();
+        for (name, slot) in self.named_slots() {
+            slots.entry(name).or_insert(slot);
+        }
+        move |name| self.find_parameter(name, |name| slots.get(name).copied())
     }
 
     /// Every single name with its slot, in the order of the slots.
