@@ -38,8 +38,10 @@ use super::outcome::Outcome;
 use super::output::{UNSOLVED_SHARE, json_head, json_text, number, optional, print, threads, warn};
 use super::report_folder::Destination;
 use super::resume::CheckpointFile;
+use super::whole_files::write_file;
 #[cfg(feature = "plots")]
-use super::whole_files::{check_place, write_file};
+#[cfg(feature = "plots")]
+use super::whole_files::{check_place, check_places, folder};
 use super::{comparison, identify_soft, interrupt, observability, plausibility, scene_options};
 use crate::Error;
 use crate::identify::{
@@ -145,6 +147,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         );
     }
     let destination = arguments.output.as_deref().map(Destination::new).transpose()?;
+    #[cfg(feature = "plots")]
+    if let (Some(path), Some(destination)) = (&arguments.plot, &destination) {
+        let files = destination.files();
+        let there = files.iter().filter(|file| folder(file).is_dir());
+        check_places(there.chain([path]).map(PathBuf::as_path))?;
+    }
     let (mut experiment, mut dataset);
     match &arguments.experiment {
         Some(path) => {

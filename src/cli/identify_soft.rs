@@ -1,7 +1,7 @@
 //! `stiction identify` of soft bodies, from markers.
 //!
-//! `-o` writes a folder: `result.json` and, of each recording, `fit_N.csv`, the motion found; or one file, the result, where its name ends in
-//! `.json`. The result, by `-o` or `--json`, is one JSON object:
+//! `-o` writes a folder: `result.json`, of each recording `fit_N.csv`, the motion found, and `motions.html`, which plays them beside
+//! the markers as they were seen; or one file, the result, where its name ends in `.json`. The result, by `-o` or `--json`, is one JSON object:
 //!
 //! | key | what it holds |
 //! |---|---|
@@ -27,6 +27,12 @@ use super::{interrupt, simulate_soft, whole_files};
 use crate::Error;
 use crate::identify;
 use crate::markers::{MarkerExperiment, MarkerFit, fit_markers};
+use crate::view::{Clip, Drawing, Playback, SoftTrackRecorder, recorded_markers};
+
+/// The page of motions in a folder.
+const PAGE: &str = "motions.html";
+/// Recordings that are played at most.
+const MOST_CLIPS: usize = 6;
 
 /// Fits an experiment.
 pub(super) fn run(
@@ -67,6 +73,10 @@ pub(super) fn run(
         print(&text);
     } else {
         report(experiment, &fit);
+        if let Some(Destination::Folder(folder)) = &destination {
+            let page = folder.join(PAGE);
+            print(&format!("{} plays the motions beside the markers", page.display()));
+        }
     }
     if fit.loss[1] > identify::UNEXPLAINED {
         output::warn(&format!(
@@ -86,14 +96,34 @@ fn write(
 ) -> Result<(), Error> {
     let mut files: Vec<(PathBuf, String)> = Vec::new();
     if let Destination::Folder(folder) = destination {
+        let drawing = Drawing::of_soft_bodies(&fit.scene);
+        // The motions farthest off.
+        let mut order: Vec<usize> = (0..fit.distances.len()).collect();
+        order.sort_by(|&a, &b| fit.distances[b].total_cmp(&fit.distances[a]));
+        order.truncate(MOST_CLIPS);
+        let mut clips = Vec::new();
         for (k, (recording, start)) in experiment.recordings.iter().zip(&fit.starts).enumerate() {
             let mut scene = fit.scene.clone();
             scene.bodies[0].start_at(*start);
             let duration = recording.times[recording.times.len() - 1] - recording.times[0];
             let steps = (duration / scene.time_step).ceil() as usize;
-            let motion = simulate_soft::motion_csv(&scene, steps);
+            let span = [0.0, steps as f64 * scene.time_step];
+            let mut recorder = SoftTrackRecorder::new(&scene, &drawing, span, order.len());
+            let motion = simulate_soft::motion_csv(&scene, steps, &mut |time, states| {
+                recorder.frame(time, states);
+            });
+            if let Some(place) = order.iter().position(|&own| own == k) {
+                let tracks = vec![recorder.finish(), recorded_markers(&drawing, recording)];
+                let distance = 1e3 * fit.distances[k];
+                let name = format!("{}, {distance:.2} mm off", recording.name);
+                clips.push((place, Clip { name, tracks }));
+            }
             files.push((folder.join(format!("fit_{}.csv", k + 1)), motion));
         }
+        clips.sort_by_key(|(place, _)| *place);
+        let clips = clips.into_iter().map(|(_, clip)| clip).collect();
+        let page = Playback { drawing, clips }.html(&experiment.name)?;
+        files.push((folder.join(PAGE), page));
     }
     files.push((destination.result(), format!("{text}\n")));
     let all: Vec<(&Path, &[u8])> =

@@ -103,7 +103,7 @@ fn search(arguments: &Arguments, task: &Task, threads: usize) -> Result<Outcome,
         report(task, &found);
     }
     if let (Some(file), Some(scene)) = (&arguments.motion, task.soft_scene(&found.x)) {
-        let motion = simulate_soft::motion_csv(&scene, task.steps);
+        let motion = simulate_soft::motion_csv(&scene, task.steps, &mut |_, _| ());
         whole_files::write_file(file, motion.as_bytes())?;
     }
     let converged = found.outcome == identify::Outcome::Converged;

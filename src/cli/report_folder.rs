@@ -11,6 +11,9 @@ use crate::view::FitReport;
 
 /// The name of the result in a folder.
 const RESULT: &str = "result.json";
+/// And those of the others.
+const SCENE: &str = "scene.toml";
+const REPORT: &str = "report.html";
 
 /// Where the result of an identification goes.
 pub(super) enum Destination {
@@ -67,6 +70,16 @@ impl Destination {
         }
     }
 
+    /// All files that are written.
+    pub fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Destination::File(path) => vec![path.clone()],
+            Destination::Folder(folder) => {
+                [RESULT, SCENE, REPORT].map(|name| folder.join(name)).into()
+            }
+        }
+    }
+
     /// Writes `result` (JSON) and, into a folder, the identified scene and the report; returns the
     /// file to look at.
     pub fn write(
@@ -86,11 +99,11 @@ impl Destination {
         // All is made before anything is written.
         let page = report().html()?;
         let scene = identified_scene(experiment, fit, folder);
-        let file = folder.join("report.html");
+        let file = folder.join(REPORT);
         // A new result has the others beside it.
         write_files(&[
             (&file, page.as_bytes()),
-            (&folder.join("scene.toml"), scene.as_bytes()),
+            (&folder.join(SCENE), scene.as_bytes()),
             (&folder.join(RESULT), result.as_bytes()),
         ])?;
         Ok(file)

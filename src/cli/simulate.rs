@@ -75,6 +75,9 @@ pub(super) struct Arguments {
     json: bool,
 }
 
+/// What is written beside the trajectory by `--contacts`.
+const CONTACT_FILES: [&str; 2] = ["contacts.csv", "solver.csv"];
+
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if let Some(scene) = SoftScene::load(&arguments.scene)? {
         arguments.refuse_for_soft_bodies()?;
@@ -104,8 +107,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         load_scene(&arguments.scene, &arguments.options, arguments.drive.settle.is_some())?;
     let threads = output::threads(Some(arguments.threads.unwrap_or(1)))?;
     let steps = run_length(&arguments.scene, scene.settings.time_step, arguments.steps)?;
-    let files = arguments.output.iter().chain(&arguments.view);
-    whole_files::check_places(files.map(PathBuf::as_path))?;
+    let beside = |path: &PathBuf| CONTACT_FILES.map(|ending| path.with_extension(ending));
+    let logs = arguments.output.iter().filter(|_| arguments.contacts).flat_map(beside);
+    let files = arguments.output.iter().chain(&arguments.view).cloned().chain(logs);
+    let files: Vec<PathBuf> = files.collect();
+    whole_files::check_places(files.iter().map(PathBuf::as_path))?;
     // Of two programs at once, files that belong together would be of both.
     let several = arguments.contacts || arguments.view.is_some();
     let place = arguments.output.as_deref().filter(|path| several && !is_device(path));
@@ -155,8 +161,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         files.push((path.clone(), contents));
         if let Some(log) = log {
             let (contacts, solver) = log.finish().map_err(|error| Error::io(path, error))?;
-            files.push((path.with_extension("contacts.csv"), contacts));
-            files.push((path.with_extension("solver.csv"), solver));
+            for (ending, text) in CONTACT_FILES.into_iter().zip([contacts, solver]) {
+                files.push((path.with_extension(ending), text));
+            }
         }
     } else if !arguments.json && arguments.view.is_none() {
         output::print(String::from_utf8_lossy(&contents).trim_end());

@@ -8,6 +8,7 @@ use std::sync::mpsc::SyncSender;
 use serde_json::{Value, json};
 
 use super::interrupt;
+use super::lock::Lock;
 use super::outcome::Outcome;
 use super::output::{self, number};
 use super::progress::Progress;
@@ -19,7 +20,7 @@ use crate::npz::Npz;
 use crate::soft::{
     SoftRollout, SoftScene, SoftState, SoftStepReport, collection, unstructured_grid,
 };
-use crate::view::{Clip, Drawing, Playback, Role, SoftTrackRecorder};
+use crate::view::{Clip, Drawing, Playback, SoftTrackRecorder};
 
 /// Numbers that are kept for an archive at most: 4 GiB.
 const MOST_NUMBERS: usize = 1 << 29;
@@ -35,6 +36,34 @@ pub(super) struct Files<'a> {
     pub folder: Option<&'a Path>,
     /// Of these a frame each so many steps.
     pub every: Option<usize>,
+}
+
+/// The file that lists all frames.
+const COLLECTION: &str = "motion.pvd";
+
+impl Files<'_> {
+    /// Makes the folder, and sees that everything can be written, into a file of its own, by nobody else at once.
+    fn prepare(&self) -> Result<[Option<Lock>; 2], Error> {
+        let Files { output, view, folder, .. } = *self;
+        if let Some(folder) = folder {
+            fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
+        }
+        let collection = folder.map(|folder| folder.join(COLLECTION));
+        let files = output.into_iter().chain(view);
+        for file in files.clone() {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            let parent = fs::canonicalize(whole_files::folder(file)).ok();
+            let inside = folder.is_some_and(|folder| parent == fs::canonicalize(folder).ok());
+            if inside && name.starts_with("motion_") && name.ends_with(".vtu") {
+                let message = "is the name of a frame; give another one, or another --vtu DIR";
+                return Err(Error::input(file.display().to_string(), None, "", message));
+            }
+        }
+        whole_files::check_places(files.chain(collection.as_deref()))?;
+        let several = view.is_some() || folder.is_some();
+        let file = output.filter(|path| several && !whole_files::is_device(path));
+        Ok([file.map(Lock::of_file).transpose()?, folder.map(Lock::of_folder).transpose()?])
+    }
 }
 
 /// A step, as it is written down.
@@ -77,7 +106,6 @@ pub(super) fn run(
         let message = "must be at least 1, beside --vtu DIR";
         return Err(Error::input("--vtu-every", None, "", message));
     }
-    whole_files::check_places(output.into_iter().chain(view))?;
     let ending = output.and_then(Path::extension);
     let is_archive = ending.is_some_and(|ending| ending.eq_ignore_ascii_case("npz"));
     let nodes: usize = scene.bodies.iter().map(|body| body.position.len()).sum();
@@ -87,16 +115,14 @@ pub(super) fn run(
         );
         return Err(Error::input("--output", None, "", message));
     }
-    if let Some(folder) = wanted.folder {
-        fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
-    }
+    let _locks = wanted.prepare()?;
     interrupt::catch();
     let mut motion = Motion { places: vec![Vec::new(); scene.bodies.len()], ..Motion::default() };
     motion.rows = header(scene);
     let drawing = Drawing::of_soft_bodies(scene);
     let mut recorder = view.map(|_| {
         let span = [0.0, steps as f64 * scene.time_step];
-        SoftTrackRecorder::new(scene, &drawing, ("simulation", Role::Simulation), span)
+        SoftTrackRecorder::new(scene, &drawing, span, 1)
     });
     let mut progress = Progress::new(steps, json);
     let mut write_down = |made: Made| {
@@ -157,7 +183,7 @@ pub(super) fn run(
     }
     if let Some(folder) = wanted.folder {
         let all = motion.frames.iter().map(|(time, file)| (*time, file.as_str()));
-        files.push((folder.join("motion.pvd"), collection(all).into_bytes()));
+        files.push((folder.join(COLLECTION), collection(all).into_bytes()));
     }
     let all: Vec<(&Path, &[u8])> =
         files.iter().map(|(path, text)| (path.as_path(), &text[..])).collect();
@@ -187,14 +213,21 @@ pub(super) fn run(
     Ok(if good { Outcome::Done } else { Outcome::Failed })
 }
 
-/// The motion of a scene, a row a step.
-pub(super) fn motion_csv(scene: &SoftScene, steps: usize) -> String {
+/// The motion of a scene, a row a step, which `observe` sees too.
+pub(super) fn motion_csv(
+    scene: &SoftScene,
+    steps: usize,
+    observe: &mut dyn FnMut(f64, &[SoftState]),
+) -> String {
     let mut rollout = SoftRollout::new(scene);
     let mut rows = header(scene);
-    add_row(scene, 0.0, rollout.states(), &mut rows);
-    for step in 1..=steps {
-        rollout.step();
-        add_row(scene, step as f64 * scene.time_step, rollout.states(), &mut rows);
+    for step in 0..=steps {
+        if step > 0 {
+            rollout.step();
+        }
+        let time = step as f64 * scene.time_step;
+        observe(time, rollout.states());
+        add_row(scene, time, rollout.states(), &mut rows);
     }
     rows
 }

@@ -18,6 +18,7 @@ pub(super) fn write_file(path: &Path, contents: &[u8]) -> Result<(), Error> {
 /// Writes files: all lie on the disk before the first takes its place, the last one last. Through a link the file it
 /// points to is written; a device or pipe is written directly.
 pub(super) fn write_files(files: &[(&Path, &[u8])]) -> Result<(), Error> {
+    check_distinct(files.iter().map(|&(path, _)| path))?;
     let mut parts = Vec::new();
     for &(path, contents) in files {
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -63,9 +64,15 @@ pub(super) fn check_place(path: &Path) -> Result<(), Error> {
 
 /// The same for all files of a command, which must be different ones.
 pub(super) fn check_places<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<(), Error> {
+    let paths: Vec<&Path> = paths.into_iter().collect();
+    paths.iter().try_for_each(|path| check_place(path))?;
+    check_distinct(paths)
+}
+
+/// An error if two things are to be written into one file, under whatever names.
+fn check_distinct<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<(), Error> {
     let mut places = HashSet::new();
     for path in paths {
-        check_place(path)?;
         let whole = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let place = match path.file_name() {
             Some(name) if !path.exists() => whole(&folder(path)).join(name),

@@ -165,7 +165,8 @@ pub fn fit_markers(
     Ok(MarkerFit { parameters, starts, scene, outcome, loss, distances, iterations, simulations })
 }
 
-/// What is known of the parameters at `x`: standard errors by the linearisation and the size of the residuals.
+/// What is known of the parameters at `x`: standard errors by the linearisation and the size of the residuals, at least that of
+/// the noise: what is less may be a dent of the loss.
 fn numbers(
     experiment: &MarkerExperiment,
     problem: &MarkerProblem,
@@ -186,7 +187,7 @@ fn numbers(
     });
     let inverse = scaled.cholesky().map(|cholesky| cholesky.inverse());
     let spare = problem.residuals().saturating_sub(free.len()).max(1);
-    let variance = 2.0 * cost / spare as f64;
+    let variance = (2.0 * cost / spare as f64).max(1.0);
     let error = |k: usize| {
         let at = free.iter().position(|&own| own == k)?;
         let own = inverse.as_ref()?[(at, at)];

@@ -56,7 +56,8 @@ pub struct DrawnSoftBody {
 /// inertia.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Drawing {
-    /// Names of the bodies that move, in the order of their poses in a [`Track`](super::Track).
+    /// Names of the bodies that move, or of the markers of soft ones, in the order of their poses in a
+    /// [`Track`](super::Track).
     pub bodies: Vec<String>,
     /// All shapes.
     pub shapes: Vec<DrawnShape>,
@@ -175,9 +176,13 @@ pub(super) fn rounded(x: f64, decimals: i32) -> f64 {
 }
 
 /// A surface under construction.
-struct Surface(Triangulation);
+pub(super) struct Surface(Triangulation);
 
 impl Surface {
+    pub fn of(triangulation: Triangulation) -> Surface {
+        Surface(triangulation)
+    }
+
     fn placed(mut self, rotation: &Matrix3<f64>, position: &Vector3<f64>) -> Surface {
         self.0.vertices.iter_mut().for_each(|v| *v = rotation * *v + position);
         self
@@ -188,7 +193,7 @@ impl Surface {
         self.0.vertices.iter().map(|v| v.norm()).fold(0.0, |a, b| if b <= a { a } else { b })
     }
 
-    fn rounded(&self) -> Triangles {
+    pub fn rounded(&self) -> Triangles {
         let decimals = decimals(self.reach());
         Triangles {
             vertices: self.0.vertices.iter().flatten().map(|&x| rounded(x, decimals)).collect(),

@@ -23,4 +23,4 @@ pub use landscape_plot::landscape_plot;
 pub use playback::{Clip, Playback, Role, Track, TrackRecorder};
 #[cfg(feature = "plots")]
 pub use plots::fit_plot;
-pub use soft_playback::SoftTrackRecorder;
+pub use soft_playback::{SoftTrackRecorder, recorded_markers};

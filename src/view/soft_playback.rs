@@ -1,17 +1,26 @@
-//! Motions of soft bodies to be played: their surfaces over time, with the forces of their contacts.
+//! Motions of soft bodies to be played: their surfaces and markers over time, with the forces of their contacts.
 
-use super::drawing::{Drawing, DrawnGround, DrawnSoftBody, rounded};
+use nalgebra::Vector3;
+
+use super::drawing::{Drawing, DrawnGround, DrawnShape, DrawnSoftBody, Surface, rounded};
 use super::pace::{MOST_FRAMES, Pace};
 use super::playback::{Role, Track, arrow};
+use crate::markers::MarkerRecording;
+use crate::model::Triangulation;
 use crate::soft::{SoftBody, SoftScene, SoftState};
 
-/// Coordinates of vertices in a track at most, about 16 MB: of large meshes fewer frames are kept,
+/// Numbers in a page at most, about 16 MB: of large meshes fewer frames are kept,
 const MOST_NUMBERS: f64 = 2e6;
+/// of which a vertex of a surface has three for its place, and one that is pushed six more; not all are at once.
+const NUMBERS: usize = 6;
 /// but at least so many.
 const FEWEST_FRAMES: f64 = 30.0;
 
+/// How far what stands for a marker reaches, relative to the size of what is drawn.
+const MARKER: f64 = 0.06;
+
 impl Drawing {
-    /// The drawing of a scene of soft bodies.
+    /// The drawing of a scene of soft bodies. Their markers, which stand in the place of rigid bodies, are small octahedra.
     pub fn of_soft_bodies(scene: &SoftScene) -> Drawing {
         let grounds = scene.grounds.iter().map(|ground| DrawnGround {
             name: ground.name.clone(),
@@ -23,13 +32,71 @@ impl Drawing {
             let from_centre = |x: &[f64; 3]| distance(*x, centre);
             body.position.iter().map(from_centre).fold(0.0, f64::max)
         };
+        let size = scene.bodies.iter().map(reach).fold(0.0, f64::max);
+        let marker = Surface::of(octahedron(MARKER * size));
+        let named = |body: &SoftBody| -> Vec<String> {
+            body.markers.iter().map(|marker| format!("{}/{}", body.name, marker.name)).collect()
+        };
+        let bodies: Vec<String> = scene.bodies.iter().flat_map(named).collect();
+        let shape = |(k, name): (usize, &String)| DrawnShape {
+            name: name.clone(),
+            body: Some(k),
+            surface: marker.rounded(),
+            round: false,
+        };
         Drawing {
+            shapes: bodies.iter().enumerate().map(shape).collect(),
+            bodies,
             soft: scene.bodies.iter().map(surface).collect(),
             grounds: grounds.collect(),
-            size: scene.bodies.iter().map(reach).fold(0.0, f64::max),
-            ..Drawing::default()
+            size,
         }
     }
+}
+
+fn octahedron(reach: f64) -> Triangulation {
+    let axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]];
+    let vertices = axes.into_iter().chain([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]);
+    let around = (0..4).map(|k| (k, (k + 1) % 4));
+    Triangulation {
+        vertices: vertices.map(|v| Vector3::from(v) * reach).collect(),
+        triangles: around.flat_map(|(a, b)| [[a, b, 4], [b, a, 5]]).collect(),
+    }
+}
+
+/// The pose of a marker, as a body that does not turn.
+fn marker_pose(place: [f64; 3], decimals: i32) -> [f64; 7] {
+    let [x, y, z] = place.map(|x| rounded(x, decimals));
+    [x, y, z, 1.0, 0.0, 0.0, 0.0]
+}
+
+/// Where markers were seen, to be played beside a motion. A marker that was not seen in a frame is on the line between where it
+/// was before and after, or where it was last or first; one that never was is left at the origin.
+pub fn recorded_markers(drawing: &Drawing, recording: &MarkerRecording) -> Track {
+    let mut track = Track::new(&recording.name, Role::Recording);
+    let decimals = drawing.decimals();
+    let begin = recording.times.first().copied().unwrap_or(0.0);
+    for (frame, &time) in recording.times.iter().enumerate() {
+        let markers = 0..drawing.bodies.len();
+        let places = markers.map(|marker| place_of(recording, marker, frame).unwrap_or_default());
+        let poses = places.flat_map(|place| marker_pose(place, decimals));
+        track.poses.push(poses.collect());
+        track.times.push(time - begin);
+        track.forces.push(Vec::new());
+    }
+    track
+}
+
+fn place_of(recording: &MarkerRecording, marker: usize, frame: usize) -> Option<[f64; 3]> {
+    let MarkerRecording { times, places, .. } = recording;
+    let seen = |k: usize| Some((times[k], (*places[k].get(marker)?)?));
+    let before = (0..=frame).rev().find_map(seen);
+    let after = (frame..times.len()).find_map(seen);
+    let (Some((t0, x0)), Some((t1, x1))) = (before, after) else {
+        return before.or(after).map(|(_, place)| place);
+    };
+    let part = if t1 > t0 { (times[frame] - t0) / (t1 - t0) } else { 0.0 };
+    Some([0, 1, 2].map(|k| x0[k] + part * (x1[k] - x0[k])))
 }
 
 fn distance(x: [f64; 3], y: [f64; 3]) -> f64 {
@@ -45,8 +112,9 @@ fn surface(body: &SoftBody) -> DrawnSoftBody {
 
 /// Makes a [`Track`] of a motion of soft bodies as it is simulated; of many frames it keeps as many as playing takes.
 pub struct SoftTrackRecorder {
-    /// The nodes of the surface of each body.
+    /// The nodes of the surface of each body, and of its markers.
     surfaces: Vec<Vec<usize>>,
+    markers: Vec<Vec<usize>>,
     decimals: i32,
     pace: Pace,
     track: Track,
@@ -57,20 +125,22 @@ pub struct SoftTrackRecorder {
 }
 
 impl SoftTrackRecorder {
-    /// Starts a track of a motion from `begin` to `end` (s).
+    /// Starts a track of a simulation from `begin` to `end` (s), one of so many in a page.
     pub fn new(
         scene: &SoftScene,
         drawing: &Drawing,
-        (name, role): (&str, Role),
         span: [f64; 2],
+        tracks: usize,
     ) -> SoftTrackRecorder {
         let vertices: usize = scene.bodies.iter().map(|body| body.surface.len()).sum();
-        let affordable = MOST_NUMBERS / (3 * vertices.max(1)) as f64;
+        let affordable = MOST_NUMBERS / (NUMBERS * vertices.max(1) * tracks.max(1)) as f64;
+        let markers = |body: &SoftBody| body.markers.iter().map(|marker| marker.node).collect();
         SoftTrackRecorder {
             surfaces: scene.bodies.iter().map(|body| body.surface.clone()).collect(),
+            markers: scene.bodies.iter().map(markers).collect(),
             decimals: drawing.decimals(),
             pace: Pace::new(span, affordable.clamp(FEWEST_FRAMES, MOST_FRAMES)),
-            track: Track::new(name, role),
+            track: Track::new("simulation", Role::Simulation),
             pending: None,
             impulses: scene.bodies.iter().map(|body| vec![[0.0; 3]; body.position.len()]).collect(),
         }
@@ -126,9 +196,11 @@ impl SoftTrackRecorder {
                 *sum = [0.0; 3];
             }
         }
+        let markers = self.markers.iter().zip(states);
+        let places = markers.flat_map(|(nodes, state)| nodes.iter().map(|&k| state.position[k]));
+        self.track.poses.push(places.flat_map(|place| marker_pose(place, decimals)).collect());
         let time = self.pace.keep(time);
         self.track.times.push(rounded(time, self.pace.decimals));
-        self.track.poses.push(Vec::new());
         self.track.forces.push(forces);
     }
 }

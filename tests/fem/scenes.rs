@@ -231,6 +231,14 @@ fn the_program_simulates_them_and_writes_what_others_read() {
             "x.html: is to hold two things; give each a name of its own",
         ),
         (
+            &["simulate", "ball.toml", "--vtu", "new", "--view", "new/motion.pvd"],
+            "motion.pvd: is to hold two things",
+        ),
+        (
+            &["simulate", "ball.toml", "--vtu", "new", "-o", "./new/motion_0000001.vtu"],
+            "motion_0000001.vtu: is the name of a frame",
+        ),
+        (
             &["simulate", "ball.toml", "--vtu-every", "2"],
             "--vtu-every: must be at least 1, beside --vtu DIR",
         ),

@@ -44,7 +44,7 @@ const LAYERS: [(&str, &[&str]); 32] = [
     ("optimize", &["error parallel table text ad model simulation identify soft"]),
     ("transition", &[PHYSICS, "simulation linearize"]),
     ("verify", &[PHYSICS, "fem implicit simulation soft"]),
-    ("view", &[PHYSICS, "trajectory simulation soft identify linearize optimize verify"]),
+    ("view", &[PHYSICS, "trajectory simulation soft identify linearize markers optimize verify"]),
     ("c_interface", &[PHYSICS, "assemble formats simulation linearize transition"]),
     (
         "cli",

@@ -187,6 +187,23 @@ fn a_soft_body_plays() {
 }
 
 #[test]
+fn what_was_found_of_a_soft_body_plays_beside_its_markers() {
+    let folder = Folder::new("browser-markers");
+    succeeds(&folder.run(&["init", "--soft"]));
+    succeeds(&folder.run(&["simulate", "scene.toml", "--steps", "90", "-o", "recording.csv"]));
+    // Far from the end, so that both are seen.
+    let experiment = folder.read("experiment.toml").replace("stages = [0.08]", "iterations = 2");
+    folder.write("experiment.toml", &experiment);
+    let output = folder.run(&["identify", "experiment.toml", "-o", "out"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("out/motions.html"), "{said}");
+    let Some(seen) = open(&folder, &folder.read("out/motions.html")) else { return };
+    plays(&seen);
+    assert!(seen["changed_by_recording"].as_f64().unwrap() > 20.0, "{seen:#}");
+}
+
+#[test]
 fn a_browser_without_graphics_says_so() {
     let folder = Folder::new("browser-plain");
     folder.write("scene.toml", SCENE);

@@ -105,3 +105,16 @@ fn folders_that_cannot_be_are_refused() {
     refuses(&folder.run(&["identify", "-o", "no/out.json"]), &["no directory no"]);
     assert_eq!(folder.files(), ["file"]);
 }
+
+#[test]
+fn two_things_are_not_written_into_one_file() {
+    let folder = Folder::new("report-twice");
+    folder.write("scene.toml", SCENE);
+    let twice = &["hold two things"][..];
+    let simulate = ["simulate", "scene.toml", "--steps", "2", "-o", "a.csv", "--view"];
+    refuses(&folder.run(&[&simulate[..], &["./a.csv"]].concat()), twice);
+    refuses(&folder.run(&[&simulate[..], &["a.contacts.csv", "--contacts"]].concat()), twice);
+    refuses(&folder.run(&["identify", "-o", "a.json", "--plot", "a.json"]), twice);
+    std::fs::create_dir(folder.path("out")).unwrap();
+    refuses(&folder.run(&["identify", "-o", "out", "--plot", "out/result.json"]), twice);
+}

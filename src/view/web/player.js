@@ -285,6 +285,8 @@ const createPlayer = (() => {
 
   const ANGLE = 32 * Math.PI / 180;
   const LIGHT = unit([0.35, -0.45, 1]);
+  /** Of more forces in a frame the largest are drawn. */
+  const MOST_ARROWS = 200;
   const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5];
   const NAMES = { simulation: "simulation", recording: "recording" };
 
@@ -465,7 +467,9 @@ const createPlayer = (() => {
     function focus() {
       if (!toggles.follow.checked) return camera.target;
       const track = clip.tracks.find(shown) || clip.tracks[0];
-      const all = track ? places(track, time) : [];
+      const found = track ? places(track, time) : [];
+      // Of soft bodies not their markers.
+      const all = found.length > drawing.bodies.length ? found.slice(drawing.bodies.length) : found;
       return all.reduce((target, place) => add(target, place, 1 / all.length), camera.target);
     }
 
@@ -488,16 +492,17 @@ const createPlayer = (() => {
           const line = new Float32Array(track.poses.flatMap(poses => poses.slice(7 * b, 7 * b + 3)));
           paths.push({ track, body: b, line: vertexArray(gl, line, [3]) });
         }
-        soft.forEach((_, s) => {
+        if (track.surfaces) soft.forEach((_, s) => {
           const line = new Float32Array(track.surfaces.flatMap(surfaces => middleOf(surfaces[s])));
           paths.push({ track, body: drawing.bodies.length + s, line: vertexArray(gl, line, [3]) });
         });
         for (const forces of track.forces) for (const f of forces) sizes.push(length(f.slice(3)));
       }
-      // The median force is as long as a body, at one of many vertices a third of that; what is longer than three bodies is cut.
+      // The median force is as long as a body, at one of many vertices a part of that; what is longer than three bodies is cut.
       sizes.sort((a, b) => a - b);
       weight = sizes[Math.floor(sizes.length / 2)] || 1;
-      forceScale = (drawing.size || 1) / weight / (soft.length ? 3 : 1);
+      const crowd = Math.max(1, ...clip.tracks.flatMap(track => track.forces.map(forces => forces.length)));
+      forceScale = (drawing.size || 1) / weight / (soft.length ? Math.max(3, Math.sqrt(crowd)) : 1);
       slider.max = duration();
       drawStrip();
       frameView();
@@ -679,10 +684,12 @@ const createPlayer = (() => {
         total = load(forces);
         if (!toggles.forces || !toggles.forces.checked) continue;
         gl.depthMask(true);
+        const drawn = forces.length <= MOST_ARROWS ? forces
+          : [...forces].sort((a, b) => length(b.slice(3)) - length(a.slice(3))).slice(0, MOST_ARROWS);
         for (const [depth, alpha] of [[gl.GREATER, 0.4], [gl.LEQUAL, 1]]) {
           gl.depthFunc(depth);
           gl.depthMask(depth === gl.LEQUAL);
-          for (const [x, y, z, ...force] of forces) {
+          for (const [x, y, z, ...force] of drawn) {
             const size = Math.min(forceScale * length(force), 3 * drawing.size), along = unit(force);
             const [first, second] = tangents(along);
             const radius = Math.min(0.032 * drawing.size, 0.1 * size), tip = 6 * radius;
