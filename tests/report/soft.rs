@@ -55,7 +55,7 @@ fn a_surface_is_closed_and_moves_as_the_body_does() {
     assert_eq!((track.times[0], *track.times.last().unwrap()), (0.0, 0.2));
     // Where the nodes of the surface are in the end, to 5 µm and a rounding.
     let mut rollout = SoftRollout::new(&scene);
-    (0..200).for_each(|_| drop(rollout.step()));
+    (0..200).for_each(|_| _ = rollout.step());
     let places = body.surface.iter().flat_map(|&node| rollout.states()[0].position[node]);
     let last = &track.surfaces.last().unwrap()[0];
     assert_eq!(last.len(), 3 * body.surface.len());
