@@ -38,10 +38,8 @@ use super::outcome::Outcome;
 use super::output::{UNSOLVED_SHARE, json_head, json_text, number, optional, print, threads, warn};
 use super::report_folder::Destination;
 use super::resume::CheckpointFile;
-use super::whole_files::write_file;
 #[cfg(feature = "plots")]
-#[cfg(feature = "plots")]
-use super::whole_files::{check_place, check_places, folder};
+use super::whole_files::{check_place, check_places, folder, write_file};
 use super::{comparison, identify_soft, interrupt, observability, plausibility, scene_options};
 use crate::Error;
 use crate::identify::{

@@ -108,11 +108,13 @@ fn write(
             let duration = recording.times[recording.times.len() - 1] - recording.times[0];
             let steps = (duration / scene.time_step).ceil() as usize;
             let span = [0.0, steps as f64 * scene.time_step];
-            let mut recorder = SoftTrackRecorder::new(&scene, &drawing, span, order.len());
+            let place = order.iter().position(|&own| own == k);
+            let mut recorder =
+                place.map(|_| SoftTrackRecorder::new(&scene, &drawing, span, order.len()));
             let motion = simulate_soft::motion_csv(&scene, steps, &mut |time, states| {
-                recorder.frame(time, states);
+                recorder.iter_mut().for_each(|recorder| recorder.frame(time, states));
             });
-            if let Some(place) = order.iter().position(|&own| own == k) {
+            if let (Some(place), Some(recorder)) = (place, recorder) {
                 let tracks = vec![recorder.finish(), recorded_markers(&drawing, recording)];
                 let distance = 1e3 * fit.distances[k];
                 let name = format!("{}, {distance:.2} mm off", recording.name);

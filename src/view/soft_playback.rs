@@ -70,33 +70,43 @@ fn marker_pose(place: [f64; 3], decimals: i32) -> [f64; 7] {
     [x, y, z, 1.0, 0.0, 0.0, 0.0]
 }
 
-/// Where markers were seen, to be played beside a motion. A marker that was not seen in a frame is on the line between where it
-/// was before and after, or where it was last or first; one that never was is left at the origin.
+/// Where markers were seen, to be played beside a motion; of many frames as many as playing takes. A marker that was not seen in
+/// a frame is on the line between where it was before and after, or where it was last or first; one that never was is left at
+/// the origin.
 pub fn recorded_markers(drawing: &Drawing, recording: &MarkerRecording) -> Track {
-    let mut track = Track::new(&recording.name, Role::Recording);
-    let decimals = drawing.decimals();
-    let begin = recording.times.first().copied().unwrap_or(0.0);
-    for (frame, &time) in recording.times.iter().enumerate() {
-        let markers = 0..drawing.bodies.len();
-        let places = markers.map(|marker| place_of(recording, marker, frame).unwrap_or_default());
-        let poses = places.flat_map(|place| marker_pose(place, decimals));
-        track.poses.push(poses.collect());
-        track.times.push(time - begin);
+    let MarkerRecording { name, times, places } = recording;
+    let mut track = Track::new(name, Role::Recording);
+    let ends = [times.first(), times.last()].map(|time| time.copied().unwrap_or(0.0));
+    let mut pace = Pace::new(ends, MOST_FRAMES);
+    let seen = |marker: usize| -> Vec<(f64, [f64; 3])> {
+        let frames = times.iter().zip(places);
+        frames.filter_map(|(&time, places)| Some((time, (*places.get(marker)?)?))).collect()
+    };
+    let seen: Vec<_> = (0..drawing.bodies.len()).map(seen).collect();
+    for (frame, &time) in times.iter().enumerate() {
+        if !pace.is_due(time) && frame + 1 < times.len() {
+            continue;
+        }
+        let poses = seen.iter().map(|seen| place_at(time, seen).unwrap_or_default());
+        track.poses.push(poses.flat_map(|place| marker_pose(place, drawing.decimals())).collect());
+        let time = pace.keep(time);
+        track.times.push(rounded(time, pace.decimals));
         track.forces.push(Vec::new());
     }
     track
 }
 
-fn place_of(recording: &MarkerRecording, marker: usize, frame: usize) -> Option<[f64; 3]> {
-    let MarkerRecording { times, places, .. } = recording;
-    let seen = |k: usize| Some((times[k], (*places[k].get(marker)?)?));
-    let before = (0..=frame).rev().find_map(seen);
-    let after = (frame..times.len()).find_map(seen);
-    let (Some((t0, x0)), Some((t1, x1))) = (before, after) else {
-        return before.or(after).map(|(_, place)| place);
-    };
-    let part = if t1 > t0 { (times[frame] - t0) / (t1 - t0) } else { 0.0 };
-    Some([0, 1, 2].map(|k| x0[k] + part * (x1[k] - x0[k])))
+/// Where a marker is at a time, by where it was seen.
+fn place_at(time: f64, seen: &[(f64, [f64; 3])]) -> Option<[f64; 3]> {
+    let next = seen.partition_point(|(other, _)| *other < time);
+    let before = next.checked_sub(1).and_then(|before| seen.get(before));
+    match (before, seen.get(next)) {
+        (Some((t0, x0)), Some((t1, x1))) => {
+            let part = (time - t0) / (t1 - t0);
+            Some([0, 1, 2].map(|k| x0[k] + part * (x1[k] - x0[k])))
+        }
+        (before, after) => after.or(before).map(|(_, place)| *place),
+    }
 }
 
 fn distance(x: [f64; 3], y: [f64; 3]) -> f64 {

@@ -250,6 +250,16 @@ fn quad12_stands_under_gains() {
     assert!(trunk["position"][2].as_f64().unwrap() > 0.33, "{trunk}");
 }
 
+/// Runs all commands in a text.
+#[track_caller]
+fn runs_what_is_said(folder: &Folder, said: &str) {
+    for line in said.lines().filter_map(|line| line.trim().strip_prefix("stiction ")) {
+        let command: Vec<&str> = line.split('#').next().unwrap().split_whitespace().collect();
+        let output = folder.run(&command);
+        assert_eq!(output.status.code(), Some(0), "{line}: {output:?}");
+    }
+}
+
 #[test]
 fn what_init_writes_runs() {
     let folder = Folder::new("init");
@@ -257,11 +267,7 @@ fn what_init_writes_runs() {
     assert!(said.contains("stiction simulate scene.toml --steps 60 -o recording.csv"), "{said}");
     assert_eq!(folder.files(), ["experiment.toml", "scene.toml"]);
     // What it says to run next.
-    for line in said.lines().filter_map(|line| line.trim().strip_prefix("stiction ")) {
-        let command: Vec<&str> = line.split('#').next().unwrap().split_whitespace().collect();
-        let output = folder.run(&command);
-        assert_eq!(output.status.code(), Some(0), "{line}: {output:?}");
-    }
+    runs_what_is_said(&folder, &said);
     let output = folder.run(&["identify", "experiment.toml", "--json"]);
     let said: Value = serde_json::from_slice(&output.stdout).unwrap();
     let mu = said["parameters"][0]["value"].as_f64().unwrap();
@@ -304,11 +310,7 @@ fn what_init_writes_runs() {
 fn what_init_writes_of_a_soft_body_runs() {
     let folder = Folder::new("init-soft");
     let said = succeeds(&folder.run(&["init", "--soft"]));
-    for line in said.lines().filter_map(|line| line.trim().strip_prefix("stiction ")) {
-        let command: Vec<&str> = line.split('#').next().unwrap().split_whitespace().collect();
-        let output = folder.run(&command);
-        assert_eq!(output.status.code(), Some(0), "{line}: {output:?}");
-    }
+    runs_what_is_said(&folder, &said);
     let output = folder.run(&["identify", "experiment.toml", "--json"]);
     let said: Value = serde_json::from_slice(&output.stdout).unwrap();
     for (k, expected) in [3e4, 0.4].into_iter().enumerate() {
