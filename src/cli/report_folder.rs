@@ -71,6 +71,7 @@ impl Destination {
     }
 
     /// All files that are written.
+    #[cfg(feature = "plots")]
     pub fn files(&self) -> Vec<PathBuf> {
         match self {
             Destination::File(path) => vec![path.clone()],
