@@ -1,6 +1,6 @@
 //! Which algorithm finds the contacts of which shapes: the one place of this room that names them.
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 use super::capsule_convex::convex_capsule;
 use super::convex_convex::{WarmStart, convex_convex};
@@ -78,6 +78,20 @@ pub fn witnesses_from<T: Real>(
     for witness in &mut out[start..] {
         *witness = witness.flipped();
     }
+}
+
+/// Pushes the contact of a shape, the first, and a point within `reach` (m) of it; a height field may have several. `size`: what
+/// [`Shape`] says of it, m.
+pub fn point_witnesses<T: Real>(
+    shape: &Shape,
+    pose: &Pose<T>,
+    size: Vector3<T>,
+    point: Vector3<T>,
+    reach: f64,
+    out: &mut Vec<Witness<T>>,
+) {
+    let at = Pose { rotation: Matrix3::identity(), position: point };
+    witnesses([shape, &Shape::Sphere], [pose, &at], [size, Vector3::zeros()], reach, out);
 }
 
 /// Pushes the contacts if there is an algorithm for the shapes in this order; false if not.

@@ -40,7 +40,9 @@ mod witness;
 pub use box_box::box_box;
 pub use capsule_capsule::{capsule_capsule, sphere_capsule};
 pub use convex_convex::WarmStart;
-pub use dispatch::{features, half_space_points, supports, witnesses, witnesses_from};
+pub use dispatch::{
+    features, half_space_points, point_witnesses, supports, witnesses, witnesses_from,
+};
 pub(crate) use point::PairDetection;
 pub use point::{ContactPoint, Detection};
 pub use sphere_box::sphere_box;

@@ -7,8 +7,8 @@
 //! M (v+ - v̄) = a (f(x̄ + a v+, v+) + M g) + J' p,    x+ = x̄ + a v+
 //! ```
 //!
-//! where the impulses p (N s) of vertices at half-spaces and the velocities J v+ obey Coulomb's law with the exact cone, and no
-//! vertex is below a half-space at x+. Lengths are in m, all else in SI units too.
+//! where the impulses p (N s) of vertices at half-spaces and fixed shapes and the velocities J v+ obey Coulomb's law with the
+//! exact cone, and no vertex is below a half-space at x+, or the plane that touches a shape nearest to where the step begins. Lengths are in m, all else in SI units too.
 
 mod bdf;
 mod condensation;
@@ -29,5 +29,5 @@ pub use newton::{Newton, NewtonSettings};
 pub use penalty::Penalty;
 pub use step_derivative::{DerivativeMemory, StepChange, StepDerivative};
 pub use step_solver::StepSolver;
-pub use vertex_contact::VertexContact;
+pub use vertex_contact::{Turning, VertexContact};
 pub use vertex_law::VertexLaw;

@@ -226,9 +226,11 @@ impl<'a> StepDerivative<'a> {
         self.memory.condensation.forward(false, &mut b);
         if !self.memory.condensation.kept().is_empty() {
             let (node, rate) = (&self.memory.posed.node, self.momentum.rate());
-            self.memory.perturbation.fit(node, 1, 0);
+            let turns = self.step.active.iter().any(|&k| !self.contacts[k].turning.is_none());
+            self.memory.perturbation.fit(node, 1, usize::from(turns));
             self.memory.condensation.gather(&b, &mut self.memory.perturbation.x);
-            let (l, n) = (&self.memory.condensation.mass_factor, self.memory.perturbation.x.len());
+            let n = self.memory.perturbation.x.len();
+            let l = &self.memory.condensation.mass_factor;
             solve_lower(l, n, &mut self.memory.perturbation.x);
             self.memory
                 .perturbation
@@ -239,6 +241,10 @@ impl<'a> StepDerivative<'a> {
                 *offset = dot(&contact.normal, &x[contact.node]) / rate
                     + self.step.compliance_slope(k, contact, rate) * change.stiffness[k];
             }
+            if turns {
+                self.turn_rows(change);
+            }
+            let (node, l) = (&self.memory.posed.node, &self.memory.condensation.mass_factor);
             self.memory.factor.response.respond(node, &mut self.memory.perturbation);
             let own = &mut self.memory.perturbation.x;
             if let Some(skew) = &mut self.memory.skew {
@@ -268,6 +274,14 @@ impl<'a> StepDerivative<'a> {
             for (slope, change) in slopes.numbers.iter().zip(changes) {
                 (0..3).for_each(|i| b[node][i] += slope[i] * change);
             }
+            let contact = &self.contacts[k];
+            if !contact.turning.is_none() {
+                let turned = contact.turning.turned(&whole.x[node]);
+                let nearer = dot(&turned, &contact.turning.way(&position[node]));
+                (0..3).for_each(|i| {
+                    b[node][i] += slopes.gap[i] * nearer + dot(&slopes.normal[i], &turned);
+                });
+            }
         }
         let accelerations = self.accelerations();
         for (node, (b, &volume)) in b.iter_mut().zip(elements.unit_weight()).enumerate() {
@@ -278,10 +292,54 @@ impl<'a> StepDerivative<'a> {
             }
         }
         elements.add_mass_product(parameters.density, v, &mut b);
+        if !self.momentum.law().is_penalty() {
+            for (contact, turned) in self.turned_contacts(whole) {
+                let impulse = &self.step.impulses[contact];
+                let contact = &self.contacts[contact];
+                let frame = turned_frame(contact, &turned);
+                for (row, p) in frame.iter().zip(impulse) {
+                    (0..3).for_each(|i| b[contact.node][i] += row[i] * p);
+                }
+            }
+        }
         let negative: Vec<[f64; 3]> = x.iter().map(|x| x.map(|x| -x)).collect();
         self.memory.stiffness.add_product(elements.pattern(), &negative, &mut b);
         self.hold_fixed(&mut b);
         b
+    }
+
+    /// Of the contacts in the contact problem whose planes turn with a change, which they are and how their normals change.
+    fn turned_contacts(&self, change: &StepChange) -> impl Iterator<Item = (usize, [f64; 3])> {
+        let active = self.step.active.iter().filter(|&&k| !self.contacts[k].turning.is_none());
+        active.map(|&k| {
+            let VertexContact { node, turning, .. } = &self.contacts[k];
+            (k, turning.turned(&change.x[*node]))
+        })
+    }
+
+    /// What planes that turn with a change do to the rows of the contact problem.
+    fn turn_rows(&mut self, change: &StepChange) {
+        let Self { memory, contacts, step, momentum, .. } = self;
+        let DerivativeMemory { posed, factor, perturbation, .. } = memory;
+        let Some(predicted) = momentum.step else { return };
+        let preimage = factor.response.preimage();
+        if !preimage.is_empty() {
+            perturbation.rotations.resize(perturbation.rows.len(), 0.0);
+        }
+        for (j, (&k, demand)) in step.active.iter().zip(&posed.demands).enumerate() {
+            let contact = &contacts[k];
+            let node = contact.node;
+            let turned = contact.turning.turned(&change.x[node]);
+            let frame = turned_frame(contact, &turned);
+            for (i, row) in frame.iter().enumerate() {
+                perturbation.rows[3 * j + i] = dot(row, &step.velocity[node]);
+                if let Some(own) = preimage.as_chunks::<3>().0.get(demand.place) {
+                    perturbation.rotations[3 * j + i] = dot(row, own);
+                }
+            }
+            let way = contact.turning.way(&predicted.x[node]);
+            perturbation.offsets[j] += dot(&turned, &way) / predicted.rate;
+        }
     }
 
     /// Which contacts press by penalty, on which nodes, and how their forces change.
@@ -322,6 +380,8 @@ impl<'a> StepDerivative<'a> {
         let mut w: Vec<[f64; 3]> =
             v.iter().zip(x).map(|(v, x)| [0, 1, 2].map(|k| v[k] + rate * x[k])).collect();
         let mut adjoint = StepChange::none(w.len(), self.contacts.len());
+        // Of the normals of contacts in the contact problem.
+        let mut normals: Vec<(usize, [f64; 3])> = Vec::new();
         // Of x̄, which moves x+ as it is.
         let mut places = x.to_vec();
         self.memory.condensation.forward(true, &mut w);
@@ -340,7 +400,27 @@ impl<'a> StepDerivative<'a> {
                 &none,
                 &mut self.memory.perturbation,
             );
-            let Perturbation { x: own, offsets, limits, .. } = &mut self.memory.perturbation;
+            let preimage = self.memory.factor.response.preimage();
+            let Perturbation { x: own, rows, rotations, offsets, limits, .. } =
+                &mut self.memory.perturbation;
+            for (j, &k) in self.step.active.iter().enumerate() {
+                let contact = &self.contacts[k];
+                let (Some(predicted), false) = (self.momentum.step, contact.turning.is_none())
+                else {
+                    continue;
+                };
+                let at = contact.node;
+                let weights = |all: &[f64]| [0, 1, 2].map(|i| all[3 * j + i]);
+                let mut normal = turned_adjoint(contact, &weights(rows), &self.step.velocity[at]);
+                let own = preimage.as_chunks::<3>().0.get(self.memory.posed.demands[j].place);
+                if let Some(own) = own {
+                    let other = turned_adjoint(contact, &weights(rotations), own);
+                    (0..3).for_each(|i| normal[i] += other[i]);
+                }
+                let way = contact.turning.way(&predicted.x[at]);
+                (0..3).for_each(|i| normal[i] += offsets[j] * way[i] / rate);
+                normals.push((k, normal));
+            }
             solve_lower_transpose(l, n, own);
             self.memory.condensation.scatter(own, &mut w);
             for (&k, (offset, limit)) in
@@ -370,6 +450,23 @@ impl<'a> StepDerivative<'a> {
             adjoint.friction[k] += friction;
             adjoint.stiffness[k] += stiffness;
             adjoint.damping[k] += damping;
+            let contact = &self.contacts[k];
+            if !contact.turning.is_none() {
+                let nearer = rate * dot(&slopes.gap, &w[node]);
+                let way = contact.turning.way(&self.step.position[node]);
+                let own = |i: usize| (0..3).map(|r| slopes.normal[r][i] * w[node][r]).sum::<f64>();
+                normals.push((k, [0, 1, 2].map(|i| nearer * way[i] + rate * own(i))));
+            }
+        }
+        let is_exact = !self.momentum.law().is_penalty();
+        for (k, mut normal) in normals {
+            let contact = &self.contacts[k];
+            if is_exact {
+                let other = turned_adjoint(contact, &self.step.impulses[k], &w[contact.node]);
+                (0..3).for_each(|i| normal[i] += other[i]);
+            }
+            let moved = contact.turning.turned_transpose(&normal);
+            (0..3).for_each(|i| adjoint.x[contact.node][i] += moved[i]);
         }
         adjoint
     }
@@ -397,4 +494,18 @@ impl<'a> StepDerivative<'a> {
             (0..3).for_each(|k| adjoint.gravity[k] += weight * parameters.density * w[k]);
         }
     }
+}
+
+/// How the frame of a contact changes with its normal, without turning about it: the tangents t by -(t . dn) n.
+fn turned_frame(contact: &VertexContact, normal: &[f64; 3]) -> [[f64; 3]; 3] {
+    let [_, first, second] = contact.frame();
+    let leaned = |t: [f64; 3]| contact.normal.map(|n| -dot(&t, normal) * n);
+    [*normal, leaned(first), leaned(second)]
+}
+
+/// The adjoint of the normal, from what the rows of the frame are multiplied by on both sides: weights times rows times `x`.
+fn turned_adjoint(contact: &VertexContact, weights: &[f64; 3], x: &[f64; 3]) -> [f64; 3] {
+    let [_, first, second] = contact.frame();
+    let along = dot(&contact.normal, x);
+    [0, 1, 2].map(|i| weights[0] * x[i] - along * (weights[1] * first[i] + weights[2] * second[i]))
 }

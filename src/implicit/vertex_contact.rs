@@ -1,19 +1,23 @@
-//! Vertices of soft bodies at half-spaces.
+//! Vertices of soft bodies at half-spaces and other fixed shapes.
 
 use nalgebra::Vector3;
 
 use crate::ad::Real;
 use crate::contact::contact_frame;
+use crate::fem::Matrix3;
 
-/// A vertex, as a sphere about it or a point, at a half-space. Nothing differentiates in where the half-space is.
+/// A vertex, as a sphere about it or a point, at a half-space, or at the plane that touches a shape where the vertex is nearest
+/// to it as a step begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VertexContact<T = f64> {
     /// The node.
     pub node: usize,
-    /// The unit normal of the half-space, out of it.
-    pub normal: [f64; 3],
-    /// Where the vertex touches: the place of the half-space along its normal, and the radius of the vertex (m).
-    pub offset: f64,
+    /// The unit normal of the plane, out of what is behind it.
+    pub normal: [T; 3],
+    /// Where the vertex touches: the place of the plane along its normal, and the radius of the vertex (m).
+    pub offset: T,
+    /// How the plane follows the vertex.
+    pub turning: Turning,
     /// The coefficient of friction.
     pub friction: T,
     /// kn, the force by depth (N/m) of [penalties](super::VertexLaw); exact contact has none.
@@ -22,11 +26,42 @@ pub struct VertexContact<T = f64> {
     pub damping: T,
 }
 
+/// How the plane of a contact turns with the vertex: not at all at a half-space.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Turning {
+    /// Where the vertex was when the plane was found (m).
+    pub at: [f64; 3],
+    /// How the normal changes with that place (1/m): row i is that of its component i.
+    pub slope: Matrix3<f64>,
+}
+
+impl Turning {
+    /// The change of the normal as the vertex is moved by `x` (m) where its step begins.
+    pub fn turned(&self, x: &[f64; 3]) -> [f64; 3] {
+        self.slope.map(|row| row[0] * x[0] + row[1] * x[1] + row[2] * x[2])
+    }
+
+    /// The adjoint of where its step begins, from that of the normal.
+    pub fn turned_transpose(&self, normal: &[f64; 3]) -> [f64; 3] {
+        [0, 1, 2].map(|k| (0..3).map(|i| self.slope[i][k] * normal[i]).sum())
+    }
+
+    /// From where the plane was found to `x` (m).
+    pub fn way(&self, x: &[f64; 3]) -> [f64; 3] {
+        [0, 1, 2].map(|k| x[k] - self.at[k])
+    }
+
+    /// Whether the plane stays as it is.
+    pub fn is_none(&self) -> bool {
+        self.slope == [[0.0; 3]; 3]
+    }
+}
+
 impl<T: Real> VertexContact<T> {
-    /// How far the vertex is from the half-space where its node is at `x` (m).
+    /// How far the vertex is from the plane where its node is at `x` (m).
     pub fn gap(&self, x: &[T; 3]) -> T {
         let [a, b, c] = self.normal;
-        x[0] * a + x[1] * b + x[2] * c - T::constant(self.offset)
+        x[0] * a + x[1] * b + x[2] * c - self.offset
     }
 }
 

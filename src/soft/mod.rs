@@ -1,8 +1,9 @@
-//! Scenes of soft bodies on half-spaces, and their simulation: `[[soft]]` of a scene file, by
+//! Scenes of soft bodies on half-spaces and other fixed shapes, and their simulation: `[[soft]]` of a scene file, by
 //! [implicit steps](crate::implicit) with exact contact.
 //!
-//! Soft bodies touch half-spaces, not each other or rigid bodies: a scene has one sort or the other.
+//! Vertices of soft bodies touch what does not move: not each other or rigid bodies, of which a scene has one sort or the other.
 
+mod soft_obstacle;
 mod soft_parameter;
 mod soft_rollout;
 mod soft_scene;
@@ -11,6 +12,7 @@ mod soft_start;
 mod solved_soft_step;
 mod unstructured_grid;
 
+pub use soft_obstacle::{NearestMemory, SoftObstacle};
 pub use soft_parameter::{SoftNumber, SoftParameter};
 pub use soft_rollout::{SoftRollout, SoftState, SoftStepReport};
 pub use soft_scene::{Marker, SoftBody, SoftContact, SoftGround, SoftScene};

@@ -15,7 +15,7 @@ pub struct SoftParameter {
     pub number: SoftNumber,
 }
 
-/// Which number of a body. What is of a pair is that with a half-space.
+/// Which number of a body. What is of a pair is that with a half-space or another shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SoftNumber {
     /// Young's modulus (Pa), at the same Poisson's ratio.
@@ -62,8 +62,8 @@ impl SoftScene {
             ] {
                 add(&own.name, name, number);
             }
-            for (k, ground) in self.grounds.iter().enumerate() {
-                let pair = format!("{}-{}", ground.name, own.name);
+            for (k, touched) in self.touched().enumerate() {
+                let pair = format!("{touched}-{}", own.name);
                 add(&pair, "mu", Number::Friction(k));
                 if self.law != VertexLaw::Coupled {
                     add(&pair, "stiffness", Number::Stiffness(k));
@@ -138,7 +138,7 @@ impl SoftScene {
                 body.start_at(body.start.moved(&change));
             }
         }
-        body.touch(&self.grounds);
+        body.touch(&self.grounds, &self.obstacles);
     }
 
     /// # Errors
@@ -194,11 +194,11 @@ impl SoftScene {
 }
 
 impl SoftBody {
-    /// What each contact with a half-space has of one number.
-    fn shares(&self, ground: usize, by_area: bool, numbers: &mut [f64]) {
-        let own = &self.touching[ground];
+    /// What each contact with a half-space or another shape has of one number.
+    fn shares(&self, touched: usize, by_area: bool, numbers: &mut [f64]) {
+        let own = &self.touching[touched];
         for (numbers, &area) in numbers.chunks_mut(self.touching.len()).zip(&self.areas) {
-            numbers[ground] = if by_area { own.share(area) } else { 1.0 };
+            numbers[touched] = if by_area { own.share(area) } else { 1.0 };
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Simulation of a scene of soft bodies, step by step.
 
+use super::soft_obstacle::NearestMemory;
 use super::soft_scene::{SoftBody, SoftScene};
 use super::solved_soft_step::SolvedSoftStep;
 use crate::argmin::{Mode, Report};
-use crate::implicit::{Bdf, ContactStep, History, Momentum, Predicted, StepSolver};
+use crate::implicit::{Bdf, ContactStep, History, Momentum, Predicted, StepSolver, VertexContact};
 
 /// Where the nodes of a body are, and what it is in contact with.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,6 +57,9 @@ struct Moving {
     predicted: Predicted<f64>,
     step: ContactStep,
     solver: StepSolver,
+    /// What its vertices touch in a step.
+    contacts: Vec<VertexContact>,
+    nearest: NearestMemory,
 }
 
 impl<'a> SoftRollout<'a> {
@@ -67,7 +71,8 @@ impl<'a> SoftRollout<'a> {
             let SoftBody { position, velocity, .. } = body;
             let history = History::start(position.clone(), velocity.clone(), scene.time_step);
             let step = ContactStep::start_by(scene.law, velocity.clone());
-            Moving { history, step, solver, ..Moving::default() }
+            let contacts = body.contacts.clone();
+            Moving { history, step, solver, contacts, ..Moving::default() }
         };
         let state = |body: &SoftBody| SoftState {
             position: body.position.clone(),
@@ -116,11 +121,13 @@ impl<'a> SoftRollout<'a> {
         self.started = true;
         let all = self.scene.bodies.iter().zip(&mut self.bodies).zip(&mut self.states);
         for (number, ((body, moving), state)) in all.enumerate() {
-            let Moving { history, predicted, step, solver } = moving;
+            let Moving { history, predicted, step, solver, contacts, nearest } = moving;
             bdf.predict_into(self.scene.time_step, history, predicted);
+            self.scene.place_contacts(number, &history.x, &history.v, contacts, nearest);
             let momentum = Momentum::of_step(&body.elements, body.parameters, &*predicted);
-            solver.solve(&momentum, &body.contacts, step);
-            let contacts = &body.contacts;
+            solver.solve(&momentum, contacts, step);
+            self.scene.turn_contacts(number, step, contacts, nearest);
+            let contacts = &contacts[..];
             observe(SolvedSoftStep { body: number, momentum, bdf, contacts, step });
             report.unsolved += usize::from(!step.report.status.is_solved());
             report.take_worse(&step.report);
@@ -134,7 +141,7 @@ impl<'a> SoftRollout<'a> {
             // Those of the step's equation are a times the forces, of which momentum, over the steps of BDF2 that
             // follow, takes up dt times.
             let whole = self.scene.time_step / bdf.rate(self.scene.time_step);
-            for (contact, impulse) in body.contacts.iter().zip(&step.impulses) {
+            for (contact, impulse) in contacts.iter().zip(&step.impulses) {
                 let sum = &mut state.impulse[contact.node];
                 for (row, p) in contact.frame().iter().zip(impulse) {
                     (0..3).for_each(|k| sum[k] += whole * row[k] * p);

@@ -1,9 +1,16 @@
 //! Soft bodies, where they start, and what they touch.
 
+use super::soft_obstacle::{NearestMemory, SoftObstacle};
 use super::soft_start::SoftStart;
+use crate::argmin::Mode;
 use crate::fem::Elements;
-use crate::implicit::{Bdf, NewtonSettings, SolidParameters, VertexContact, VertexLaw};
+use crate::implicit::{
+    Bdf, ContactStep, NewtonSettings, SolidParameters, VertexContact, VertexLaw,
+};
 use crate::model::TetrahedralMesh;
+
+/// What is farther from a vertex than this many times the way that any of its body makes in a step is not looked at.
+const FAR: f64 = 4.0;
 
 /// A scene of soft bodies.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +30,8 @@ pub struct SoftScene {
     pub newton: NewtonSettings,
     /// The half-spaces.
     pub grounds: Vec<SoftGround>,
+    /// Other shapes that do not move.
+    pub obstacles: Vec<SoftObstacle>,
     /// The bodies.
     pub bodies: Vec<SoftBody>,
     /// What is not right, but stops nothing.
@@ -40,7 +49,7 @@ pub struct SoftGround {
     pub offset: f64,
 }
 
-/// What the surface of a body and a half-space are to each other.
+/// What the surface of a body and a half-space or another shape are to each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SoftContact {
     /// The coefficient of friction.
@@ -70,9 +79,9 @@ pub struct SoftBody {
     pub areas: Vec<f64>,
     /// The radius of its vertices (m).
     pub radius: f64,
-    /// What it is to each half-space.
+    /// What it is to each half-space, and then to each other shape.
     pub touching: Vec<SoftContact>,
-    /// The vertices of the surface with each half-space, by node and in the order of the half-spaces.
+    /// The vertices of the surface with each of these, by node and in that order, as a motion begins.
     pub contacts: Vec<VertexContact>,
     /// How it starts.
     pub start: SoftStart,
@@ -130,26 +139,40 @@ impl SoftBody {
         }
     }
 
-    /// Starts it otherwise.
+    /// Starts it otherwise. Contacts are [made anew](Self::touch) then, if there are others than half-spaces.
     pub fn start_at(&mut self, start: SoftStart) {
         self.start = start;
         [self.position, self.velocity] = start.place(&self.mesh.nodes);
     }
 
-    /// Makes the contacts anew from what the body is to each half-space.
-    pub fn touch(&mut self, grounds: &[SoftGround]) {
+    /// Makes the contacts anew from what the body is to each half-space and each other shape.
+    pub fn touch(&mut self, grounds: &[SoftGround], obstacles: &[SoftObstacle]) {
         self.contacts.clear();
+        let mut memory = NearestMemory::default();
         for (&node, area) in self.surface.iter().zip(&self.areas) {
-            for (ground, own) in grounds.iter().zip(&self.touching) {
+            for (k, own) in self.touching.iter().enumerate() {
                 let share = own.share(*area);
-                self.contacts.push(VertexContact {
+                let mut contact = VertexContact {
                     node,
-                    normal: ground.normal,
-                    offset: ground.offset + self.radius,
                     friction: own.friction,
                     stiffness: own.stiffness * share,
                     damping: own.damping * share,
-                });
+                    ..VertexContact::default()
+                };
+                match (grounds.get(k), k.checked_sub(grounds.len()).and_then(|k| obstacles.get(k)))
+                {
+                    (Some(ground), _) => {
+                        contact.normal = ground.normal;
+                        contact.offset = ground.offset + self.radius;
+                    }
+                    (None, Some(obstacle)) => {
+                        let x = &self.position[node];
+                        let reach = [self.radius, f64::INFINITY];
+                        obstacle.place(x, reach, &mut contact, &mut memory);
+                    }
+                    (None, None) => {}
+                }
+                self.contacts.push(contact);
             }
         }
     }
@@ -169,6 +192,57 @@ impl SoftBody {
     pub fn surface_mean(&self, x: &[[f64; 3]]) -> [f64; 3] {
         let own: Vec<[f64; 3]> = self.surface.iter().map(|&node| x[node]).collect();
         mean(&self.areas, &own)
+    }
+}
+
+impl SoftScene {
+    /// The names of what bodies touch: of half-spaces and then of the other shapes.
+    pub fn touched(&self) -> impl Iterator<Item = &str> {
+        let grounds = self.grounds.iter().map(|ground| ground.name.as_str());
+        grounds.chain(self.obstacles.iter().map(|obstacle| obstacle.name.as_str()))
+    }
+
+    /// Places the contacts of a body for the step that begins with its nodes at `x` (m), which move by `v` (m/s).
+    pub fn place_contacts(
+        &self,
+        body: usize,
+        x: &[[f64; 3]],
+        v: &[[f64; 3]],
+        contacts: &mut [VertexContact],
+        memory: &mut NearestMemory,
+    ) {
+        if self.obstacles.is_empty() {
+            return;
+        }
+        let own = &self.bodies[body];
+        let length = |v: &[f64; 3]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let fastest = v.iter().map(length).fold(0.0, f64::max);
+        let pull = length(&own.parameters.gravity);
+        let way = self.time_step * (fastest + self.time_step * pull);
+        let (all, grounds) = (own.touching.len().max(1), self.grounds.len());
+        for contacts in contacts.chunks_mut(all) {
+            for (obstacle, contact) in self.obstacles.iter().zip(&mut contacts[grounds..]) {
+                obstacle.place(&x[contact.node], [own.radius, FAR * way], contact, memory);
+            }
+        }
+    }
+
+    /// Finds how the planes of contacts that were [placed](Self::place_contacts) turn, of those that touch.
+    pub fn turn_contacts(
+        &self,
+        body: usize,
+        step: &ContactStep,
+        contacts: &mut [VertexContact],
+        memory: &mut NearestMemory,
+    ) {
+        let (all, grounds) = (self.bodies[body].touching.len().max(1), self.grounds.len());
+        for (k, contact) in contacts.iter_mut().enumerate() {
+            let obstacle = (k % all).checked_sub(grounds).and_then(|k| self.obstacles.get(k));
+            let touches = step.modes.get(k).is_some_and(|mode| *mode != Mode::Break);
+            if let Some(obstacle) = obstacle.filter(|_| touches) {
+                obstacle.turn(contact, memory);
+            }
+        }
     }
 }
 

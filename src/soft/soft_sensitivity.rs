@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::soft_obstacle::NearestMemory;
 use super::soft_parameter::SoftParameter;
 use super::soft_rollout::{SoftRollout, SoftState, SoftStepReport};
 use super::soft_scene::SoftScene;
@@ -168,19 +169,22 @@ impl SoftRecord<'_> {
     /// The adjoint of all that the motion of a body is made of.
     fn adjoint(&self, body: usize, weigh: &mut Weigh) -> Result<StepChange, NoDerivative> {
         let own = &self.scene.bodies[body];
-        let (nodes, contacts) = (own.position.len(), &own.contacts);
+        let (nodes, mut contacts) = (own.position.len(), own.contacts.clone());
         let mut sum = StepChange::none(nodes, contacts.len());
         let zero = vec![[0.0; 3]; nodes];
         // Of the state after a step, and of the one before it.
         let (mut x, mut v) = (zero.clone(), zero.clone());
         let (mut x_before, mut v_before) = (zero.clone(), zero);
-        let mut memory = DerivativeMemory::default();
+        let (mut memory, mut nearest) = (DerivativeMemory::default(), NearestMemory::default());
         for (k, kept) in self.steps.iter().enumerate().rev() {
             weigh(k + 1, body, &mut x, &mut v);
             let kept = &kept[body];
+            let SoftState { position, velocity, .. } = &self.states[k][body];
+            self.scene.place_contacts(body, position, velocity, &mut contacts, &mut nearest);
+            self.scene.turn_contacts(body, &kept.step, &mut contacts, &mut nearest);
             let momentum = Momentum::of_step(&own.elements, own.parameters, &kept.predicted);
             let (bdf, step) = (kept.bdf, &kept.step);
-            let solved = SolvedSoftStep { body, momentum, bdf, contacts, step };
+            let solved = SolvedSoftStep { body, momentum, bdf, contacts: &contacts, step };
             let derivative = solved.derivative(&mut memory);
             let mut derivative = derivative.ok_or_else(|| self.scene.no_derivative(body, k + 1))?;
             let adjoint = derivative.adjoint(&v, &x);

@@ -14,7 +14,7 @@ use crate::implicit::{
     StepDerivative, StepSolver, VertexContact,
 };
 use crate::simulation::StepReport;
-use crate::soft::{SoftBody, SoftNumber, SoftParameter, SoftRollout, SoftScene};
+use crate::soft::{NearestMemory, SoftNumber, SoftParameter, SoftRollout, SoftScene};
 
 type Scalar = Dual<f64, 1>;
 type Nodes = Vec<[f64; 3]>;
@@ -84,7 +84,7 @@ impl<'a> SoftStepProgram<'a> {
             jacobians: None,
         };
         let mut solver = StepSolver::default();
-        program.step = program.solved(&scene.bodies[body], &program.history, &mut solver);
+        program.step = program.solved(scene, &program.history, &mut solver);
         program.jacobians = program.differentiated();
         if let Some(jacobians) = &mut program.jacobians {
             for (j, input) in program.inputs.iter_mut().enumerate() {
@@ -110,15 +110,19 @@ impl<'a> SoftStepProgram<'a> {
 
     fn solved(
         &self,
-        body: &SoftBody,
+        scene: &SoftScene,
         history: &History<f64>,
         solver: &mut StepSolver,
     ) -> ContactStep {
+        let body = &scene.bodies[self.body];
+        let mut contacts = body.contacts.clone();
+        let nearest = &mut NearestMemory::default();
+        scene.place_contacts(self.body, &history.x, &history.v, &mut contacts, nearest);
         let predicted = self.bdf.predict(self.scene.time_step, history);
         let momentum = Momentum::of_step(&body.elements, body.parameters, &predicted);
         solver.settings = self.scene.newton;
         let mut step = self.step.clone();
-        solver.solve(&momentum, &body.contacts, &mut step);
+        solver.solve(&momentum, &contacts, &mut step);
         step
     }
 
@@ -149,7 +153,7 @@ impl<'a> SoftStepProgram<'a> {
                 }
             }
         }
-        let step = self.solved(&scene.bodies[self.body], &history, solver);
+        let step = self.solved(&scene, &history, solver);
         let is_solved = step.report.status.is_solved();
         (self.weighed(&step.velocity, &step.position), VertexModes { modes: step.modes, is_solved })
     }
@@ -197,16 +201,27 @@ impl<'a> SoftStepProgram<'a> {
         Some(check)
     }
 
+    /// What the vertices touch in the step, and how its planes turn with them.
+    fn contacts(&self) -> Vec<VertexContact> {
+        let mut contacts = self.scene.bodies[self.body].contacts.clone();
+        let History { x, v, .. } = &self.history;
+        let nearest = &mut NearestMemory::default();
+        self.scene.place_contacts(self.body, x, v, &mut contacts, nearest);
+        self.scene.turn_contacts(self.body, &self.step, &mut contacts, nearest);
+        contacts
+    }
+
     /// By the adjoint, forward, and by duals through the momentum.
     fn differentiated(&self) -> Option<[DMatrix<f64>; 3]> {
         let body = &self.scene.bodies[self.body];
+        let contacts = self.contacts();
         let predicted = self.bdf.predict(self.scene.time_step, &self.history);
         let momentum = Momentum::of_step(&body.elements, body.parameters, &predicted);
         let mut derivative = StepDerivative::with(
             DerivativeMemory::default(),
             momentum,
             self.bdf,
-            &body.contacts,
+            &contacts,
             &self.step,
         )?;
         let (rows, columns) = (self.outputs.len(), self.inputs.len());
@@ -263,15 +278,22 @@ impl<'a> SoftStepProgram<'a> {
             density: number(own.density, changes.density),
             gravity: [0, 1, 2].map(|k| number(own.gravity[k], changes.gravity[k])),
         };
-        let contact = |(k, contact): (usize, &VertexContact)| VertexContact {
-            node: contact.node,
-            normal: contact.normal,
-            offset: contact.offset,
-            friction: number(contact.friction, change.friction[k]),
-            stiffness: number(contact.stiffness, change.stiffness[k]),
-            damping: number(contact.damping, change.damping[k]),
+        let contact = |(k, contact): (usize, &VertexContact)| {
+            let turned = contact.turning.turned(&change.x[contact.node]);
+            let at = &contact.turning.at;
+            let moved = (0..3).map(|i| turned[i] * at[i]).sum();
+            VertexContact {
+                node: contact.node,
+                normal: [0, 1, 2].map(|i| number(contact.normal[i], turned[i])),
+                offset: number(contact.offset, moved),
+                turning: contact.turning,
+                friction: number(contact.friction, change.friction[k]),
+                stiffness: number(contact.stiffness, change.stiffness[k]),
+                damping: number(contact.damping, change.damping[k]),
+            }
         };
-        let contacts: Vec<_> = body.contacts.iter().enumerate().map(contact).collect();
+        let touched = self.contacts();
+        let contacts: Vec<_> = touched.iter().enumerate().map(contact).collect();
         let law = self.step.law;
         let mut momentum = Momentum::of_step(&body.elements, parameters, &predicted);
         momentum.penalty = law.is_penalty().then_some(Penalty { law, contacts: &contacts });
@@ -283,7 +305,7 @@ impl<'a> SoftStepProgram<'a> {
         let mut left: Nodes = (residual.iter().zip(mass))
             .map(|(sum, mass)| sum.map(|sum| sum.tangent[0] / mass))
             .collect();
-        let touching = body.contacts.iter().zip(&self.step.modes);
+        let touching = touched.iter().zip(&self.step.modes);
         for (contact, _) in touching.filter(|(_, mode)| !law.is_penalty() && **mode != Mode::Break)
         {
             left[contact.node] = [0.0; 3];
@@ -307,7 +329,8 @@ impl<'a> SoftStepProgram<'a> {
             let body = &self.scene.bodies[self.body];
             let mut modes = self.step.modes.iter().zip(&beyond.modes).enumerate();
             if let Some((k, (here, there))) = modes.find(|(_, (here, there))| here != there) {
-                let ground = &self.scene.grounds[k % self.scene.grounds.len().max(1)].name;
+                let mut touched = self.scene.touched();
+                let ground = touched.nth(k % body.touching.len().max(1)).unwrap_or_default();
                 let (node, name) = (body.contacts[k].node, &body.name);
                 let (here, there) = (here.name(), there.name());
                 return Some(format!("{ground}, node {node} of {name}: {here}, {there} beyond"));

@@ -183,7 +183,7 @@ impl Surface {
         Surface(triangulation)
     }
 
-    fn placed(mut self, rotation: &Matrix3<f64>, position: &Vector3<f64>) -> Surface {
+    pub fn placed(mut self, rotation: &Matrix3<f64>, position: &Vector3<f64>) -> Surface {
         self.0.vertices.iter_mut().for_each(|v| *v = rotation * *v + position);
         self
     }

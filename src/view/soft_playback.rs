@@ -7,7 +7,7 @@ use super::pace::{MOST_FRAMES, Pace};
 use super::playback::{Role, Track, arrow};
 use crate::markers::MarkerRecording;
 use crate::model::Triangulation;
-use crate::soft::{SoftBody, SoftScene, SoftState};
+use crate::soft::{SoftBody, SoftObstacle, SoftScene, SoftState};
 
 /// Numbers in a page at most, about 16 MB: of large meshes fewer frames are kept,
 const MOST_NUMBERS: f64 = 2e6;
@@ -44,8 +44,15 @@ impl Drawing {
             surface: marker.rounded(),
             round: false,
         };
+        let fixed = |obstacle: &SoftObstacle| {
+            let SoftObstacle { name, shape, size, pose } = obstacle;
+            let surface = Surface::of(shape.surface(*size)).placed(&pose.rotation, &pose.position);
+            let (name, surface) = (name.clone(), surface.rounded());
+            DrawnShape { name, body: None, surface, round: shape.is_round() }
+        };
+        let shapes = bodies.iter().enumerate().map(shape);
         Drawing {
-            shapes: bodies.iter().enumerate().map(shape).collect(),
+            shapes: shapes.chain(scene.obstacles.iter().map(fixed)).collect(),
             bodies,
             soft: scene.bodies.iter().map(surface).collect(),
             grounds: grounds.collect(),

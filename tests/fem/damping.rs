@@ -3,7 +3,8 @@
 use stiction::ad::{Dual, Real};
 use stiction::fem::{Elements, SolidMaterial};
 use stiction::implicit::{
-    Bdf, ContactStep, History, Momentum, SolidParameters, StepSolver, VertexContact, VertexLaw,
+    Bdf, ContactStep, History, Momentum, SolidParameters, StepSolver, Turning, VertexContact,
+    VertexLaw,
 };
 
 use super::numbers::{json, number};
@@ -25,6 +26,7 @@ fn bounce(bdf: Bdf, mass: f64, stiffness: f64, damping: f64, steps: f64, phase: 
             friction: 0.0,
             stiffness: stiffness / 4.0,
             damping: damping / 4.0,
+            ..VertexContact::default()
         })
         .collect();
     let dt = std::f64::consts::PI * (mass / stiffness).sqrt() / steps;
@@ -49,8 +51,9 @@ fn without_friction_nothing_holds_what_does_not_slip() {
     let zero = Scalar::constant(0.0);
     let contact = VertexContact {
         node: 0,
-        normal: [0.0, 0.0, 1.0],
-        offset: 0.0,
+        normal: [zero, zero, Scalar::constant(1.0)],
+        offset: zero,
+        turning: Turning::default(),
         friction: zero,
         stiffness: Scalar::constant(1e3),
         damping: zero,

@@ -31,7 +31,7 @@ fn scene(law: VertexLaw, stiffness: f64) -> Option<SoftScene> {
     let mut body = SoftBody::new("puck", mesh, elements, parameters, SoftStart::default());
     body.touching = vec![SoftContact { friction: 0.4, stiffness, ..SoftContact::default() }];
     let ground = SoftGround { name: "floor".into(), normal: [0.0, 0.0, 1.0], offset: -0.05 };
-    body.touch(std::slice::from_ref(&ground));
+    body.touch(std::slice::from_ref(&ground), &[]);
     let time_step = of("time_step");
     let bodies = vec![body];
     Some(SoftScene { time_step, law, grounds: vec![ground], bodies, ..SoftScene::default() })

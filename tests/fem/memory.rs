@@ -19,7 +19,7 @@ fn steps_allocate_nothing_after_the_first() {
         offset: -0.05,
         friction: 0.3,
         stiffness: 1e4,
-        damping: 0.0,
+        ..VertexContact::default()
     };
     let contacts: Vec<VertexContact> = mesh.surface_nodes().into_iter().map(floor).collect();
     let formulas = [(Bdf::One, 0.0), (Bdf::Two, 1.0)];

@@ -7,6 +7,7 @@ mod memory;
 mod meshes;
 mod motion;
 mod numbers;
+mod obstacles;
 mod scenes;
 mod sensitivities;
 mod sparse;

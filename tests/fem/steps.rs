@@ -48,7 +48,7 @@ pub fn cases() -> Option<Vec<Case>> {
             offset: of("floor_z"),
             friction: of("friction"),
             stiffness: of("kn"),
-            damping: 0.0,
+            ..VertexContact::default()
         };
         let law = match json["method"].as_str().unwrap() {
             "linear" => VertexLaw::PenaltyLinear,
@@ -320,8 +320,9 @@ fn matrices_of_steps_are_the_derivatives_of_their_momentum() {
         };
         let lift = |own: &VertexContact| VertexContact {
             node: own.node,
-            normal: own.normal,
-            offset: own.offset,
+            normal: own.normal.map(Scalar::constant),
+            offset: Scalar::constant(own.offset),
+            turning: own.turning,
             friction: Scalar::constant(own.friction),
             stiffness: Scalar::constant(own.stiffness),
             damping: Scalar::constant(own.damping),

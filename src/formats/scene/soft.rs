@@ -1,4 +1,4 @@
-//! Scenes of soft bodies: `[[soft]]`, `[[half_space]]`, `[[contact]]` and `[simulation]` of a scene file.
+//! Scenes of soft bodies: `[[soft]]`, `[[half_space]]`, `[[shape]]`, `[[contact]]` and `[simulation]` of a scene file.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,13 +6,17 @@ use std::path::Path;
 use nalgebra::Vector3;
 
 use super::soft_contact::SoftContacts;
-use super::{Taken, read_name};
+use super::{Taken, read_name, shape};
 use crate::Error;
+use crate::assemble::{ColliderDescription, Description};
+use crate::collision::Pose;
 use crate::fem::{Elements, SolidMaterial};
+use crate::formats::mesh::reduce_hulls;
 use crate::formats::reach;
 use crate::implicit::{Bdf, NewtonSettings, SolidParameters, VertexContact, VertexLaw};
-use crate::model::{CellSplit, TetrahedralMesh};
-use crate::soft::{Marker, SoftBody, SoftGround, SoftScene, SoftStart};
+use crate::model::{CellSplit, Settings, TetrahedralMesh};
+use crate::soft::{Marker, SoftBody, SoftGround, SoftObstacle, SoftScene, SoftStart};
+use crate::spatial::rotation_matrix;
 use crate::state::unit_quaternion;
 use crate::table::{self, Table};
 
@@ -71,14 +75,13 @@ impl SoftScene {
 }
 
 fn read(root: &Table, name: &str) -> Result<SoftScene, Error> {
-    for field in ["body", "shape", "actuator", "equality", "keyframe", "material"] {
+    for field in ["body", "actuator", "equality", "keyframe", "material"] {
         if root.has(field) {
-            let message =
-                "is not in one scene with [[soft]] bodies yet: these touch half-spaces only";
+            let message = "is not in one scene with [[soft]] bodies yet: these touch what does not move, [[half_space]] and [[shape]]";
             return Err(root.error(field, message));
         }
     }
-    root.only(&["gravity", "simulation", "half_space", "soft", "contact"])?;
+    root.only(&["gravity", "simulation", "half_space", "shape", "soft", "contact"])?;
     let gravity = root.numbers("gravity")?.unwrap_or([0.0, 0.0, -9.81]);
     let mut scene = SoftScene { name: name.to_string(), ..SoftScene::default() };
     read_settings(root, &mut scene)?;
@@ -87,28 +90,30 @@ fn read(root: &Table, name: &str) -> Result<SoftScene, Error> {
         let ground = read_ground(&mut table, &mut names)?;
         scene.grounds.push(ground);
     }
+    read_obstacles(root, &mut names, &mut scene)?;
     let mut bodies = root.tables("soft")?;
     for table in &mut bodies {
         let body = read_body(table, gravity, &mut names, &mut scene.warnings)?;
         scene.bodies.push(body);
     }
     let contacts = SoftContacts::read(root, &scene)?;
-    let grounds = &scene.grounds;
-    for (body, table) in scene.bodies.iter_mut().zip(&bodies) {
+    let touched: Vec<String> = scene.touched().map(str::to_string).collect();
+    let SoftScene { grounds, obstacles, bodies: all, warnings, law, .. } = &mut scene;
+    for (body, table) in all.iter_mut().zip(&bodies) {
         body.radius = table.number("radius")?.unwrap_or(0.0);
         table.demand("radius", body.radius >= 0.0, "must not be negative", body.radius, "m")?;
-        for ground in grounds {
-            body.touching.push(contacts.of(root, &format!("{}-{}", ground.name, body.name))?);
+        for touched in &touched {
+            body.touching.push(contacts.of(root, &format!("{touched}-{}", body.name))?);
         }
-        body.touch(grounds);
+        body.touch(grounds, obstacles);
         let depth = |contact: &VertexContact| -contact.gap(&body.position[contact.node]);
         let deepest = body.contacts.iter().map(depth).fold(0.0, f64::max);
         // Penalties are pressed in where they carry.
-        if deepest > TOUCHES && scene.law == VertexLaw::Coupled {
+        if deepest > TOUCHES && *law == VertexLaw::Coupled {
             let message = format!(
-                "starts {deepest:e} m inside a half-space, and is pushed out in one step: move it up"
+                "starts {deepest:e} m inside what it touches, and is pushed out in one step: move it away"
             );
-            scene.warnings.push(table.error("position", message).to_string());
+            warnings.push(table.error("position", message).to_string());
         }
     }
     Ok(scene)
@@ -167,6 +172,49 @@ fn read_ground(table: &mut Table, names: &mut Taken) -> Result<SoftGround, Error
     Ok(SoftGround { name, normal: (normal / length).into(), offset })
 }
 
+/// The shapes that do not move.
+fn read_obstacles(root: &Table, names: &mut Taken, scene: &mut SoftScene) -> Result<(), Error> {
+    let mut tables = root.tables("shape")?;
+    // The hulls of meshes are reduced as those of rigid scenes.
+    let mut description = Description::new(&scene.name, Settings::new(scene.time_step));
+    let mut poses = Vec::new();
+    for table in &mut tables {
+        let name = read_name(table, "shape", names)?;
+        if let Some(field) = shape::SURFACE.iter().find(|field| table.has(field)) {
+            let message =
+                "is of rigid bodies: [[contact]] says how soft ones rub, of all pairs or of one";
+            return Err(table.error(field, message));
+        }
+        let found = shape::read(table, name)?;
+        let orientation = read_orientation(table)?;
+        let finite = found.position.iter().all(|x| x.is_finite());
+        let sum = found.position.iter().sum();
+        table.demand("position", finite, "must be of finite numbers", sum, "m")?;
+        let rotation = rotation_matrix(orientation);
+        poses.push(Pose { rotation, position: Vector3::from(found.position) });
+        description.colliders.push(found);
+    }
+    reduce_hulls(&mut description);
+    scene.warnings.extend(description.warnings.iter().map(ToString::to_string));
+    let obstacle = |(own, pose): (ColliderDescription, Pose<f64>)| SoftObstacle {
+        name: own.name,
+        shape: own.shape,
+        size: own.size.into(),
+        pose,
+    };
+    scene.obstacles = description.colliders.into_iter().zip(poses).map(obstacle).collect();
+    Ok(())
+}
+
+/// w, x, y, z
+fn read_orientation(table: &Table) -> Result<[f64; 4], Error> {
+    let orientation = table.numbers("orientation")?.unwrap_or([1.0, 0.0, 0.0, 0.0]);
+    unit_quaternion(orientation).map_err(|norm| {
+        let message = format!("must be a unit quaternion w, x, y, z, found one of length {norm}");
+        table.error("orientation", message)
+    })
+}
+
 fn read_body(
     table: &mut Table,
     gravity: [f64; 3],
@@ -199,16 +247,12 @@ fn read_body(
     }
     let elements = Elements::new(&mesh.nodes, &mesh.tetrahedra);
     let elements = elements.map_err(|error| table.error("mesh", error.to_string()))?;
-    let orientation = table.numbers("orientation")?.unwrap_or([1.0, 0.0, 0.0, 0.0]);
-    let [w, x, y, z] = unit_quaternion(orientation).map_err(|norm| {
-        let message = format!("must be a unit quaternion w, x, y, z, found one of length {norm}");
-        table.error("orientation", message)
-    })?;
+    let orientation = read_orientation(table)?;
     let vector = |field: &str| Ok(table.numbers(field)?.unwrap_or([0.0; 3]));
     // Of rigid motion about the origin of the mesh; the angular velocity along the axes of the body, as of rigid ones.
     let start = SoftStart {
         position: vector("position")?,
-        orientation: [w, x, y, z],
+        orientation,
         velocity: vector("velocity")?,
         angular_velocity: vector("angular_velocity")?,
     };

@@ -1,4 +1,4 @@
-//! What soft bodies and half-spaces are to each other: `[[contact]]` of a scene of soft bodies.
+//! What soft bodies and half-spaces or shapes are to each other: `[[contact]]` of a scene of soft bodies.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,10 +14,10 @@ pub(super) struct SoftContacts {
 }
 
 impl SoftContacts {
-    /// Reads all `[[contact]]` tables of a scene whose bodies and half-spaces are known.
+    /// Reads all `[[contact]]` tables of a scene whose bodies, half-spaces and shapes are known.
     pub fn read(root: &Table, scene: &SoftScene) -> Result<Self, Error> {
-        let known: HashSet<String> = { scene.grounds.iter() }
-            .flat_map(|ground| scene.bodies.iter().map(|b| format!("{}-{}", ground.name, b.name)))
+        let known: HashSet<String> = { scene.touched() }
+            .flat_map(|touched| scene.bodies.iter().map(move |b| format!("{touched}-{}", b.name)))
             .collect();
         let mut contacts = SoftContacts { all: None, pairs: HashMap::new() };
         for mut table in root.tables("contact")? {
@@ -28,7 +28,9 @@ impl SoftContacts {
                     let mut pairs: Vec<&str> = known.iter().map(String::as_str).collect();
                     pairs.sort_unstable();
                     let message = match pairs.is_empty() {
-                        true => format!("there is no {pair:?}: the scene has no half-space"),
+                        true => format!(
+                            "there is no {pair:?}: the scene has no half-space and no shape"
+                        ),
                         false => format!("must be one of {}, found {pair:?}", pairs.join(", ")),
                     };
                     return Err(table.error("pair", message));

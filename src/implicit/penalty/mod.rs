@@ -15,8 +15,8 @@ use crate::linalg::dot;
 /// that no velocity solves it then.
 const LAYER: f64 = 1e-3;
 
-/// Directions of dual numbers: gap, velocity, and the three numbers of a contact.
-const DIRECTIONS: usize = 7;
+/// Directions of dual numbers: gap, velocity, the three numbers of a contact, and its normal.
+const DIRECTIONS: usize = 10;
 
 /// Contacts by penalty.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +35,10 @@ pub(super) struct Slopes {
     pub velocity: Matrix3<f64>,
     /// In friction, stiffness and damping.
     pub numbers: [Vector3<f64>; 3],
+    /// In the gap (N/m).
+    pub gap: Vector3<f64>,
+    /// In the normal (N), at the same gap.
+    pub normal: Matrix3<f64>,
 }
 
 impl<T: Real> VertexContact<T> {
@@ -98,8 +102,9 @@ impl VertexContact {
         let variable = |x: f64, k: usize| Scalar::variable(x, k);
         let contact = VertexContact {
             node: self.node,
-            normal: self.normal,
-            offset: self.offset,
+            normal: [0, 1, 2].map(|k| variable(self.normal[k], 7 + k)),
+            offset: Scalar::constant(self.offset),
+            turning: self.turning,
             friction: variable(self.friction, 4),
             stiffness: variable(self.stiffness, 5),
             damping: variable(self.damping, 6),
@@ -107,11 +112,17 @@ impl VertexContact {
         let v = [0, 1, 2].map(|k| variable(v[k], 1 + k));
         let force = contact.penalty_force(law, rate, variable(gap, 0), &v)?;
         let along = |k: usize| force.map(|f| f.tangent[k]);
-        let (pressed, columns) = (along(0), [1, 2, 3].map(along));
+        let pressed = along(0);
+        let rows = |columns: [usize; 3]| {
+            let columns = columns.map(along);
+            [0, 1, 2].map(|i| columns.map(|column| column[i]))
+        };
         Some(Slopes {
             place: pressed.map(|f| self.normal.map(|n| f * n)),
-            velocity: [0, 1, 2].map(|i| columns.map(|column| column[i])),
+            velocity: rows([1, 2, 3]),
             numbers: [4, 5, 6].map(along),
+            gap: pressed,
+            normal: rows([7, 8, 9]),
         })
     }
 }

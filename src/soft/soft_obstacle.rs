@@ -1,0 +1,85 @@
+//! Shapes that do not move, and the planes that touch them where vertices are nearest.
+
+use nalgebra::Vector3;
+
+use crate::ad::{Dual, LANES, Real};
+use crate::collision::{Pose, Witness, point_witnesses};
+use crate::implicit::{Turning, VertexContact};
+use crate::model::Shape;
+
+/// How far a vertex is said to be (m) where it is beyond reach.
+const BEYOND: f64 = 1e9;
+
+/// A shape that does not move, which vertices of soft bodies touch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SoftObstacle {
+    /// Its name.
+    pub name: String,
+    /// Its form.
+    pub shape: Shape,
+    /// Its sizes, see [`Shape`] (m).
+    pub size: Vector3<f64>,
+    /// Where it is.
+    pub pose: Pose<f64>,
+}
+
+type Scalar = Dual<f64, LANES>;
+
+/// Memory of where vertices are nearest to shapes.
+#[derive(Clone, Debug, Default)]
+pub struct NearestMemory {
+    values: Vec<Witness<f64>>,
+    slopes: Vec<Witness<Scalar>>,
+}
+
+impl SoftObstacle {
+    /// Puts the plane that touches the shape where it is nearest to a vertex at `x` (m) into a contact of a vertex of this
+    /// `radius` (m). Of what is farther off than `reach` (m) it is a plane that nothing comes to.
+    pub fn place(
+        &self,
+        x: &[f64; 3],
+        [radius, reach]: [f64; 2],
+        contact: &mut VertexContact,
+        memory: &mut NearestMemory,
+    ) {
+        contact.turning = Turning::default();
+        contact.normal = [0.0, 0.0, 1.0];
+        contact.offset = -BEYOND;
+        let found = self.nearest(Vector3::from(*x), radius + reach, &mut memory.values);
+        let Some(witness) = found else { return };
+        contact.normal = witness.normal.into();
+        contact.offset = witness.normal.dot(&witness.points[0]) + radius;
+        contact.turning.at = *x;
+    }
+
+    /// How the plane of a contact that was [placed](Self::place) turns with its vertex.
+    pub fn turn(&self, contact: &mut VertexContact, memory: &mut NearestMemory) {
+        let at = contact.turning.at;
+        let moved = Vector3::from([0, 1, 2].map(|k| Scalar::variable(at[k], k)));
+        let found = self.nearest(moved, f64::INFINITY, &mut memory.slopes);
+        let Some(witness) = found else { return };
+        contact.turning.slope = [0, 1, 2].map(|i| [0, 1, 2].map(|k| witness.normal[i].tangent[k]));
+    }
+
+    /// The contact with a point that is deepest.
+    fn nearest<T: Real>(
+        &self,
+        point: Vector3<T>,
+        reach: f64,
+        found: &mut Vec<Witness<T>>,
+    ) -> Option<Witness<T>> {
+        let SoftObstacle { shape, size, pose, .. } = self;
+        let value = point.map(|x| x.value());
+        let away = (value - pose.position).norm() - shape.bounding_radius((*size).into());
+        if away > reach || away.is_nan() {
+            return None;
+        }
+        let pose = Pose {
+            rotation: pose.rotation.map(T::constant),
+            position: pose.position.map(T::constant),
+        };
+        found.clear();
+        point_witnesses(shape, &pose, size.map(T::constant), point, reach, found);
+        found.iter().copied().min_by(|a, b| a.gap.value().total_cmp(&b.gap.value()))
+    }
+}
