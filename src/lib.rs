@@ -140,6 +140,9 @@
 //!   multi-dimensional integrals", Numerische Mathematik 2, 1960.
 //! - `Higham02`: N. J. Higham, "Accuracy and Stability of Numerical Algorithms", second edition, SIAM 2002.
 //!   Iterative refinement with residuals of twice the digits.
+//! - `Holm79`: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
+//!   (2), 1979.
+//! - `Hotelling31`: H. Hotelling, "The generalization of Student's ratio", Annals of Mathematical Statistics 2 (3), 1931.
 //! - `Howell22`: T. A. Howell and others, "Dojo: a differentiable physics engine for robotics",
 //!   arXiv:2203.00806, 2022. Contact relaxed to a product.
 //! - `Huber64`: P. J. Huber, "Robust estimation of a location parameter", Annals of Mathematical Statistics
@@ -161,6 +164,8 @@
 //!   some classical and modern methods", SIAM Review 45 (3), 2003. Compass search.
 //! - `Kuhn60`: H. W. Kuhn, "Some combinatorial lemmas in topology", IBM Journal of Research and Development 4 (5),
 //!   1960. Cubes in six tetrahedra.
+//! - `Lentz76`: W. J. Lentz, "Generating Bessel functions in Mie scattering calculations using continued fractions", Applied
+//!   Optics 15 (3), 1976.
 //! - `MacKinnon23`: J. G. MacKinnon, M. O. Nielsen, M. D. Webb, "Cluster-robust inference: a guide to
 //!   empirical practice", Journal of Econometrics 232 (2), 2023. The jackknife CV3.
 //! - `Marquardt63`: D. W. Marquardt, "An algorithm for least-squares estimation of nonlinear parameters",
@@ -177,6 +182,8 @@
 //!   L-BFGS.
 //! - `Pukelsheim93`: F. Pukelsheim, "Optimal Design of Experiments", Wiley 1993. D-optimality.
 //! - `Qi93`: L. Qi, J. Sun, "A nonsmooth version of Newton's method", Mathematical Programming 58 (1-3), 1993.
+//! - `Rao48`: C. R. Rao, "Large sample tests of statistical hypotheses concerning several parameters", Mathematical
+//!   Proceedings of the Cambridge Philosophical Society 44 (1), 1948. Score tests.
 //! - `Ridders82`: C. J. F. Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Advances in
 //!   Engineering Software 4 (2), 1982. Extrapolated differences that estimate their error.
 //! - `Rockafellar76`: R. T. Rockafellar, "Monotone operators and the proximal point algorithm", SIAM
@@ -202,6 +209,8 @@
 //!   belong to one recording; robust losses.
 //! - `Venzon88`: D. J. Venzon, S. H. Moolgavkar, "A Method for Computing Profile-Likelihood-Based Confidence
 //!   Intervals", Applied Statistics 37(1), 1988.
+//! - `White80`: H. White, "A heteroskedasticity-consistent covariance matrix estimator and a direct test for
+//!   heteroskedasticity", Econometrica 48 (4), 1980.
 //! - `Zhong21`: Y. D. Zhong, B. Dey, A. Chakraborty, "Extending Lagrangian and Hamiltonian neural networks
 //!   with differentiable contact models", NeurIPS 2021. Impacts in two phases, the convex relaxation.
 

@@ -22,6 +22,8 @@
 //! | `holdout` | of recordings that were held out: `recordings`, `position_error_percent`, `rotation_error_deg`, and the same of the scene's own parameters with `_of_scene`; `null` where nothing of the kind is recorded |
 //! | `truth` | true values by name, where the experiment states them |
 //! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode), `implausible` (how many steps are not plausible) |
+//! | `score_tests` | what the fit would gain by numbers of the scene that it held, those that are claims first (an empty list where that would take far longer than the search): see `cli/lacking.rs` |
+//! | `improvement` | with `--improve`: what was tried and adopted, and the improved fit: see `cli/lacking.rs` |
 //! | `comparison` | with the result of the same experiment that stood where this one is written, if there was one: see `cli/comparison.rs` |
 //! | `warnings` | sentences: questions about the recordings first, whether the model explains them, masses that show only over an inertia that is held fixed |
 //!
@@ -34,18 +36,21 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
+use super::held_out::HeldOut;
 use super::outcome::Outcome;
-use super::output::{UNSOLVED_SHARE, json_head, json_text, number, optional, print, threads, warn};
+use super::output::{UNSOLVED_SHARE, json_head, json_text, number, print, threads, warn};
 use super::report_folder::Destination;
 use super::resume::CheckpointFile;
+use super::whole_files::write_file;
 #[cfg(feature = "plots")]
-use super::whole_files::{check_place, check_places, folder, write_file};
-use super::{comparison, identify_soft, interrupt, observability, plausibility, scene_options};
+use super::whole_files::{check_place, check_places, folder};
+use super::{
+    comparison, identify_soft, interrupt, lacking, observability, plausibility, scene_options,
+};
 use crate::Error;
 use crate::identify::{
-    Comparison, Conclusion, Dataset, Doing, Effort, Evaluation, Experiment, Fit, FitStatus,
-    InitialState, Others, Problem, RolloutStart, conclude, evaluate_from, hold_out,
-    masses_over_inertia, questions, unexplained,
+    Comparison, Conclusion, Dataset, Doing, Effort, Experiment, Fit, FitStatus, Others, Problem,
+    conclude, hold_out, improve, masses_over_inertia, questions, score_tests, unexplained,
 };
 use crate::markers::MarkerExperiment;
 use crate::simulation::Plausibility;
@@ -84,6 +89,10 @@ pub(super) struct Arguments {
     /// Take standard errors from fits to so many random halves of the recordings
     #[arg(long, value_name = "COUNT")]
     half_samples: Option<usize>,
+    /// Free what the scene holds and the recordings contradict, one thing after the other in so many rounds at most, as far
+    /// as recordings confirm it that it was not fitted to; improved.toml in the output folder is the experiment with it
+    #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "5", requires = "experiment")]
+    improve: Option<usize>,
     /// Make no profiles of the loss along each parameter, which take about as long as the search, and do not go on
     /// from lower points that they meet
     #[arg(long)]
@@ -120,6 +129,7 @@ fn soft_experiment(arguments: &Arguments) -> Result<Option<MarkerExperiment>, Er
         ("--half-samples", arguments.half_samples.is_some()),
         ("--starts", arguments.starts.is_some()),
         ("--start", !arguments.start.is_empty()),
+        ("--improve", arguments.improve.is_some()),
         ("--plot", plots),
     ] {
         if given {
@@ -254,6 +264,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         (steps as f64 + cost * derivative_steps as f64) / steps_per_rollout
     };
     let rollouts = in_rollouts(result.effort);
+    let tests = score_tests(&experiment, &dataset, &result, threads);
+    let asked = arguments.improve.filter(|_| complete && !interrupt::interrupted());
+    let improved = asked.map(|rounds| {
+        let mut tell = |round: usize, name: &str| {
+            let message = format!("improving the model: round {}, {name}", round + 1);
+            bar.iter().for_each(|bar| bar.set_message(message.clone()));
+            !interrupt::interrupted()
+        };
+        improve(&experiment, &dataset, &result, rounds, threads, &mut tell)
+    });
+    let improved = improved.transpose();
+    let improved = improved
+        .map_err(|error| Error::input(&experiment.name, None, "method", error.to_string()))?;
     let mut doubts = masses_over_inertia(&experiment, &dataset, &result, threads);
     doubts.splice(0..0, unexplained(&experiment, &dataset, &result, threads));
     if let Some(bar) = bar {
@@ -291,6 +314,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     });
     object.insert("profiles".into(), of_parameter.collect());
     object.insert("profile_rollouts".into(), number(in_rollouts(profile_effort)));
+    let described = tests.iter().map(|test| lacking::description(test, &dataset));
+    object.insert("score_tests".into(), described.collect());
+    if let Some(improved) = &improved {
+        object.insert("improvement".into(), lacking::improvement(improved, &dataset));
+    }
     if let Some(held_out) = &held_out {
         object.insert("holdout".into(), held_out.json());
     }
@@ -305,17 +333,24 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let mut written = None;
     if let Some(destination) = &destination {
         let text = json_text(object.clone()) + "\n";
-        written = Some(destination.write(&experiment, &result, &text, || FitReport {
-            seconds: Some(seconds),
-            rollouts: Some(rollouts),
-            ..FitReport::new(&experiment, &dataset, &result, threads).trusted(
-                &experiment,
-                &dataset,
-                &result,
-                &profiles,
-                threads,
-            )
+        written = Some(destination.write(&experiment, &result, &text, || {
+            FitReport {
+                seconds: Some(seconds),
+                rollouts: Some(rollouts),
+                ..FitReport::new(&experiment, &dataset, &result, threads)
+                    .trusted(&experiment, &dataset, &result, &profiles, threads)
+                    .tested(&tests, &dataset)
+            }
         })?);
+    }
+    let mut beside = None;
+    if let (Some(Destination::Folder(folder)), Some(improved), Some(file)) =
+        (&destination, &improved, &arguments.experiment)
+        && improved.adopted().next().is_some()
+    {
+        let text = lacking::improved_experiment(file, folder, improved)?;
+        write_file(&lacking::place(folder), text.as_bytes())?;
+        beside = Some(lacking::place(folder));
     }
     #[cfg(feature = "plots")]
     if let Some(path) = &arguments.plot {
@@ -333,6 +368,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         print(&json_text(object));
     } else {
         report(&experiment, &result, seconds);
+        match &improved {
+            Some(improved) => lacking::tell_improvement(improved, result.loss),
+            None => lacking::tell(&tests),
+        }
         for sentence in previous.iter().flat_map(Comparison::sentences) {
             print(&format!("against the previous result: {sentence}"));
         }
@@ -345,61 +384,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         if let Some(file) = written {
             print(&format!("written to {}", file.display()));
         }
+        if let Some(file) = beside {
+            print(&format!("the improved experiment: {}", file.display()));
+        }
     }
     let solved = result.report.unsolved as f64 <= UNSOLVED_SHARE * result.report.steps as f64;
     let done = result.status == FitStatus::Converged && solved;
     plausibility.merge(&result.report.plausibility, 0);
     drop(lock);
     Ok(Outcome::of(done, &plausibility))
-}
-
-/// How a fit does on recordings that it has not seen, and how the scene's own parameters do.
-struct HeldOut {
-    recordings: usize,
-    fitted: Evaluation,
-    of_scene: Evaluation,
-}
-
-impl HeldOut {
-    fn new(experiment: &Experiment, out: &Dataset, result: &Fit, threads: usize) -> HeldOut {
-        let start = match experiment.initial_state {
-            InitialState::Recorded => RolloutStart::Recorded,
-            InitialState::Flight | InitialState::Fitted => RolloutStart::Flight,
-        };
-        let evaluate = |parameters| evaluate_from(experiment, out, parameters, start, threads);
-        HeldOut {
-            recordings: out.trajectories.len(),
-            fitted: evaluate(&result.identified),
-            of_scene: evaluate(&experiment.scene.parameters),
-        }
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "recordings": self.recordings,
-            "position_error_percent": optional(self.fitted.position_error_percent),
-            "rotation_error_deg": optional(self.fitted.rotation_error_deg),
-            "position_error_percent_of_scene": optional(self.of_scene.position_error_percent),
-            "rotation_error_deg_of_scene": optional(self.of_scene.rotation_error_deg),
-        })
-    }
-
-    fn text(&self) -> String {
-        let said = |kind: &str, of: fn(&Evaluation) -> Option<f64>, unit: &str| {
-            let (fitted, of_scene) = (of(&self.fitted)?, of(&self.of_scene)?);
-            Some(format!("{kind} error {fitted:.2}{unit} ({of_scene:.2}{unit})"))
-        };
-        let errors = [
-            said("position", |errors| errors.position_error_percent, " %"),
-            said("rotation", |errors| errors.rotation_error_deg, " degrees"),
-        ];
-        let errors: Vec<String> = errors.into_iter().flatten().collect();
-        if errors.is_empty() {
-            return format!("{} recordings held out: no pose to compare with", self.recordings);
-        }
-        let errors = errors.join(", ");
-        format!("{} recordings held out: {errors}; in brackets, of the scene", self.recordings)
-    }
 }
 
 fn set_start(experiment: &mut Experiment, text: &str) -> Result<(), Error> {

@@ -9,6 +9,7 @@
 mod conclusion;
 mod data;
 mod experiment;
+mod improvement;
 mod residuals;
 mod search;
 mod statistics;
@@ -21,6 +22,7 @@ pub use experiment::{
     AdamSettings, Experiment, FreeParameter, InitialState, Method, Noise, Prior, Reading,
     RobustLoss, Sensor, StateNumber, Transform, WindowLength,
 };
+pub use improvement::{Improvement, Tried, improve};
 pub use residuals::{Measurement, initial_state, replay, residuals};
 pub(crate) use search::{AdamStanding, Descent, LbfgsbStanding, adam, lbfgsb, minimize_over_kinks};
 pub use search::{
@@ -31,7 +33,7 @@ pub use search::{
 pub use trust::{
     Candidate, Combination, Comparison, Design, Evaluation, Expected, FrameError, HalfSampling,
     Information, LossProfile, MassOverInertia, Observability, Others, Outlier, PairedDifference,
-    Phase, PhaseErrors, Resolution, RolloutStart, TrajectoryError, UNEXPLAINED, Unknown,
+    Phase, PhaseErrors, Resolution, RolloutStart, ScoreTest, TrajectoryError, UNEXPLAINED, Unknown,
     Visibility, Walk, errors_by_phase, evaluate, evaluate_from, evaluate_with, half_sampling,
-    loss_profile, masses_over_inertia, misfits, outliers, stand_out, unexplained,
+    loss_profile, masses_over_inertia, misfits, outliers, score_tests, stand_out, unexplained,
 };

@@ -55,6 +55,8 @@ pub struct FitReport {
     pub starts: Vec<ReportedStart>,
     /// How the loss depends on each parameter.
     pub profiles: Vec<Profile>,
+    /// What the fit would gain by numbers that it held.
+    pub score_tests: Vec<ReportedTest>,
     /// How far simulations are off, over time.
     pub errors_over_time: Option<ErrorsOverTime>,
     /// What the loss is made of, by phase of the motion.
@@ -137,6 +139,27 @@ pub struct Profile {
     pub loss: Vec<f64>,
     /// Whether the other parameters were fitted anew at each value; otherwise they were held.
     pub others_fitted: bool,
+}
+
+/// What the fit would gain by freeing numbers that it held.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ReportedTest {
+    /// What they are together.
+    pub name: String,
+    /// Their names, what they are held at, and where a Newton step leads.
+    pub members: Vec<(String, f64, f64)>,
+    /// The share of the loss that it takes off.
+    pub gain: f64,
+    /// The part of the recordings, from their first frames on, over which it shows most.
+    pub part: f64,
+    /// How likely chance makes as much of them, of all that was tested together.
+    pub p_value: f64,
+    /// Whether that is a claim.
+    pub is_claim: bool,
+    /// How many recordings would be better explained, and of how many.
+    pub better: [usize; 2],
+    /// The recordings that gain most.
+    pub strongest: Vec<String>,
 }
 
 /// Quantiles over recordings at each time: of one tenth, of one half, of nine tenths of them it is at most

@@ -1,8 +1,10 @@
 //! What a report says of how far a result can be trusted.
 
-use super::fit_report::{FitReport, PhaseResidual, Profile};
-use crate::identify::{Dataset, Experiment, Fit, LossProfile, Others, errors_by_phase};
+use super::fit_report::{FitReport, PhaseResidual, Profile, ReportedTest};
+use crate::identify::{Dataset, Experiment, Fit, LossProfile, Others, ScoreTest, errors_by_phase};
 
+/// Tests that a page shows: claims, and as many as this.
+const SHOWN: usize = 8;
 /// Correlations from here on are said in words.
 const STRONG: f64 = 0.95;
 
@@ -39,6 +41,29 @@ impl FitReport {
             let remarks = remarks(&correlations.names, &correlations.matrix);
             correlations.remarks.extend(remarks);
         }
+        self
+    }
+
+    /// Adds what the fit would gain by numbers that it held: those that are claims, and the next ones.
+    pub fn tested(mut self, tests: &[ScoreTest], dataset: &Dataset) -> FitReport {
+        let shown =
+            tests.iter().enumerate().filter(|(k, test)| *k < SHOWN || test.is_significant());
+        let shown = shown.map(|(_, test)| {
+            let values = test.held.iter().copied().zip(test.proposed.iter().copied());
+            let members = test.members.iter().cloned().zip(values);
+            let named = |&k: &usize| dataset.trajectories[k].name.clone();
+            ReportedTest {
+                name: test.name.clone(),
+                members: members.map(|(name, (held, proposed))| (name, held, proposed)).collect(),
+                gain: test.gain,
+                part: test.part,
+                p_value: test.adjusted_p_value,
+                is_claim: test.is_significant(),
+                better: [test.better, test.recordings],
+                strongest: test.strongest.iter().map(named).collect(),
+            }
+        });
+        self.score_tests = shown.collect();
         self
     }
 }

@@ -160,7 +160,7 @@ fn what_is_odd_is_warned_of() {
     let large = scene("time_step = 1e-3", "").replace("[0.05, 0.04, 0.02]", "[50, 40, 20]");
     assert!(warnings(&large.replace("0.04\n", "40\n")).contains("if that is mm"));
     let ground = "position = [0, 0, 0.01]\n[[half_space]]\nname = 'floor'\nnormal = [0, 0, 1]\n[[contact]]\nmu = 1\n";
-    assert!(warnings(&scene("time_step = 1e-3", ground)).contains("m inside a half-space"));
+    assert!(warnings(&scene("time_step = 1e-3", ground)).contains("m inside what it touches"));
     assert_eq!(warnings(&scene("time_step = 1e-3", "")), "");
 }
 

@@ -12,6 +12,7 @@ mod parameters;
 mod questions;
 #[cfg(feature = "cli")]
 mod resume;
+mod score_tests;
 mod search;
 #[path = "../../examples/slides/simulator.rs"]
 pub mod simulator;

@@ -100,7 +100,7 @@ pub fn throws(scene: &Scene, count: usize, steps: usize, noise: f64, seed: u64) 
 }
 
 /// `count` swings of a chain.
-fn swings(scene: &Scene, count: usize, steps: usize, noise: f64, seed: u64) -> Vec<Trajectory> {
+pub fn swings(scene: &Scene, count: usize, steps: usize, noise: f64, seed: u64) -> Vec<Trajectory> {
     let mut random = Random(seed);
     (0..count)
         .map(|_| {

@@ -231,6 +231,19 @@ impl<'a> Problem<'a> {
         costs.iter().map(|(cost, _)| cost).sum::<f64>() + self.prior_cost(x)
     }
 
+    /// The sum of the squared residuals of each recording that counts at variables `x`, with the present initial states, and
+    /// how many there are.
+    pub(crate) fn recording_squares(&self, x: &[f64]) -> BTreeMap<usize, (f64, usize)> {
+        let mut sums: BTreeMap<usize, (f64, usize)> = BTreeMap::new();
+        for (&k, (cost, _)) in self.active.iter().zip(self.costs_from(x, &self.initial)) {
+            let window = self.stretch(k);
+            let (sum, count) = sums.entry(window.trajectory).or_default();
+            *sum += 2.0 * cost;
+            *count += residual_count(&self.measurement, &window);
+        }
+        sums
+    }
+
     /// The cost of each window that counts, and how its contact problems were solved.
     fn costs_from(&self, x: &[f64], initial: &[State<f64>]) -> Vec<(f64, StepReport)> {
         let parameters = self.parameters_at(x);

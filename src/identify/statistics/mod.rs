@@ -1,9 +1,11 @@
 //! Covariances, quantiles and random numbers, of whatever is estimated.
 
+mod beta;
 mod covariance;
 mod random;
 mod student;
 
+pub(crate) use beta::beta_below;
 pub(crate) use covariance::{Covariance, LEAST_RECORDINGS, UNTELLABLE};
 pub(crate) use random::uniform;
 pub(crate) use student::quantile_95;

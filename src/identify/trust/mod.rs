@@ -11,6 +11,7 @@ mod observability;
 mod outliers;
 mod phases;
 mod profile;
+mod score_test;
 mod unexplained;
 
 pub use combination::Combination;
@@ -27,4 +28,5 @@ pub use outliers::{Outlier, misfits, outliers, stand_out};
 pub use phases::{Phase, PhaseErrors, errors_by_phase};
 pub(crate) use profile::{DERIVATIVE, Lower, SAME, point_cost, reach};
 pub use profile::{LossProfile, Others, Walk, loss_profile};
+pub use score_test::{ScoreTest, score_tests};
 pub use unexplained::{UNEXPLAINED, unexplained};

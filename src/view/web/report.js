@@ -183,6 +183,21 @@
       })));
   }
 
+  if (report.score_tests.length) {
+    const claims = report.score_tests.some(test => test.is_claim);
+    section("What the scene holds",
+      make("p", { class: "soft" }, (claims
+        ? "Numbers of the scene that were not searched for, and what freeing them would take off the loss, by a Newton step from the fit."
+        : "Numbers of the scene that were not searched for: of none do the recordings say clearly that it is another.")
+        + " p: how likely chance makes as much of what is right, all tests together; below 0.05 it is a claim. stiction identify --improve frees what other recordings confirm."),
+      table([w("Number"), w("Held at, and about"), n("Loss"), w(""), n("p"), n("Better in"), w("Most in")],
+        report.score_tests.map(test => [w(test.is_claim ? make("b", {}, test.name) : test.name),
+          w(test.members.map(([name, held, proposed]) => `${test.members.length > 1 ? name.split("/").pop() + " " : ""}${text(held, 4)} → ${text(proposed, 4)}`).join(", ")),
+          n(`−${percent(test.gain)}` + (test.part < 0.9 ? ` (first ${percent(test.part)})` : "")),
+          w(make("span", { class: "share", style: `width: ${(10 * Math.min(Math.max(test.gain || 0, 0), 1)).toFixed(2)}rem` })),
+          n(text(test.p_value, 2)), n(`${test.better[0]} of ${test.better[1]}`), w(test.strongest.slice(0, 2).join(", "))])));
+  }
+
   // --- residuals ---
   const e = report.errors_over_time;
   if (e && (e.position || e.rotation_deg) && e.times.length > 1) {

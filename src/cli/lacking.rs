@@ -1,0 +1,206 @@
+//! What the model of a fit may lack: score tests, and `--improve`.
+//!
+//! JSON of a score test: `name`, `members` (names of numbers), `held` and `proposed` (a value each), `gain` (share of the loss
+//! that a Newton step takes off), `part` (of the recordings, from their first frames on, over which it shows most), `p_value`, `adjusted_p_value` (of all tests together), `better` of `recordings`, `strongest`
+//! (names of recordings). Of `--improve`: `rounds`, each a list of what was tried: a score test with `held_out` (the loss of
+//! recordings by fits to the half they are not in, geometric means: `before`, `now`, the logarithm of their ratio, `difference`, its
+//! `standard_error`, `better`, `worse`) and `adopted`; `end`, why it ended; `loss` and `parameters` (name to value) of the improved model.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::output::{number, optional, print};
+use crate::Error;
+use crate::identify::{Dataset, Experiment, Improvement, ScoreTest, Tried};
+use crate::text;
+
+/// How many are told at the terminal.
+const TOLD: usize = 3;
+
+pub(super) fn description(test: &ScoreTest, dataset: &Dataset) -> Value {
+    let numbers = |values: &[f64]| values.iter().map(|x| number(*x)).collect::<Vec<Value>>();
+    let named = |k: &usize| dataset.trajectories[*k].name.as_str();
+    json!({
+        "name": test.name,
+        "members": test.members,
+        "held": numbers(&test.held),
+        "proposed": numbers(&test.proposed),
+        "gain": number(test.gain),
+        "part": number(test.part),
+        "p_value": number(test.p_value),
+        "adjusted_p_value": number(test.adjusted_p_value),
+        "better": test.better,
+        "recordings": test.recordings,
+        "strongest": test.strongest.iter().map(named).collect::<Vec<&str>>(),
+    })
+}
+
+/// What is told of the tests: those that are claims.
+pub(super) fn tell(tests: &[ScoreTest]) {
+    let claims: Vec<&ScoreTest> = tests.iter().filter(|test| test.is_significant()).collect();
+    if claims.is_empty() {
+        return;
+    }
+    print(
+        "what the scene holds and the recordings contradict (--improve frees what other recordings confirm):",
+    );
+    for test in claims.iter().take(TOLD) {
+        print(&format!("  {}", sentence(test)));
+    }
+    if claims.len() > TOLD {
+        print(&format!("  and {} more, in the result", claims.len() - TOLD));
+    }
+}
+
+fn sentence(test: &ScoreTest) -> String {
+    let ScoreTest { name, gain, part, better, recordings, adjusted_p_value, .. } = test;
+    let part = match *part {
+        part if part < 0.4 => " of the first quarter",
+        part if part < 0.7 => " of the first half",
+        _ => "",
+    };
+    let change = match (&test.held[..], &test.proposed[..]) {
+        ([held], [proposed]) => format!(" ({held:.4} to about {proposed:.4})"),
+        _ => String::new(),
+    };
+    format!(
+        "{name}{change}: about {:.1} % of the loss{part}, better in {better} of {recordings} recordings (p = {adjusted_p_value:.1e})",
+        100.0 * gain
+    )
+}
+
+pub(super) fn improvement(improvement: &Improvement, dataset: &Dataset) -> Value {
+    let tried = |tried: &Tried| {
+        let mut object = description(&tried.test, dataset);
+        object["held_out"] = tried.held_out.map_or(Value::Null, |pairs| {
+            json!({
+                "before": number(pairs.before.exp()),
+                "now": number(pairs.now.exp()),
+                "difference": number(pairs.difference),
+                "standard_error": optional(pairs.standard_error),
+                "better": pairs.better,
+                "worse": pairs.worse,
+            })
+        });
+        object["adopted"] = tried.adopted.into();
+        object
+    };
+    let rounds = improvement.rounds.iter();
+    let rounds: Vec<Vec<Value>> = rounds.map(|round| round.iter().map(tried).collect()).collect();
+    let named = improvement.fit.parameters.iter().map(|p| (p.name.clone(), number(p.value)));
+    json!({
+        "rounds": rounds,
+        "end": improvement.end,
+        "loss": number(improvement.fit.loss),
+        "parameters": named.collect::<Map<String, Value>>(),
+    })
+}
+
+pub(super) fn tell_improvement(improvement: &Improvement, before: f64) {
+    for tried in improvement.rounds.iter().flatten() {
+        let verdict = match (tried.adopted, &tried.held_out) {
+            (true, _) => "adopted",
+            (false, Some(_)) => "not confirmed",
+            (false, None) => "has no fit to judge",
+        };
+        let judged = tried.held_out.map_or(String::new(), |pairs| {
+            format!(
+                "; on recordings it was not fitted to {:.4} instead of {:.4}, less in {} of {}",
+                pairs.now.exp(),
+                pairs.before.exp(),
+                pairs.better,
+                pairs.count
+            )
+        });
+        print(&format!("{verdict}: {}{judged}", sentence(&tried.test)));
+    }
+    let added = improvement.adopted().count();
+    if added == 0 {
+        print(&format!("nothing was added to the model: {}", improvement.end));
+        return;
+    }
+    let loss = improvement.fit.loss;
+    print(&format!("improved: loss {loss:.6} instead of {before:.6}; ended: {}", improvement.end));
+    for p in &improvement.fit.parameters {
+        print(&format!("  {:32} {:12.6}", p.name, p.value));
+    }
+}
+
+/// The file of the improved experiment in a folder.
+pub(super) fn place(folder: &Path) -> PathBuf {
+    folder.join("improved.toml")
+}
+
+/// The experiment of `file` with what was adopted, as a file in `folder`: every parameter starts at what was found, and files
+/// are named from there.
+pub(super) fn improved_experiment(
+    file: &Path,
+    folder: &Path,
+    improvement: &Improvement,
+) -> Result<String, Error> {
+    let name = file.display().to_string();
+    let wrong = |message: String| Error::input(&name, None, "", message);
+    let source = text::read(file, text::MOST_BYTES)?;
+    let mut document: toml::Table =
+        toml::from_str(&source).map_err(|error| wrong(error.to_string()))?;
+    let from = way_to(file, folder);
+    let moved = |own: &toml::Value| match own {
+        toml::Value::String(own) => toml::Value::String(from.join(own).display().to_string()),
+        other => other.clone(),
+    };
+    if let Some(scene) = document.get_mut("scene") {
+        *scene = moved(scene);
+    }
+    if let Some(toml::Value::Array(data)) = document.get_mut("data") {
+        data.iter_mut().for_each(|own| *own = moved(own));
+    }
+    let experiment: &Experiment = &improvement.experiment;
+    let mut added: Vec<toml::Value> = Vec::new();
+    let tables = document.entry("parameter").or_insert_with(|| toml::Value::Array(Vec::new()));
+    let toml::Value::Array(tables) = tables else {
+        return Err(wrong("has a parameter that is no table".into()));
+    };
+    let known: Vec<String> = tables
+        .iter()
+        .filter_map(|own| own.get("name").and_then(|name| name.as_str()).map(str::to_string))
+        .collect();
+    for table in tables.iter_mut().filter_map(toml::Value::as_table_mut) {
+        let own = table.get("name").and_then(|name| name.as_str());
+        let found = experiment.parameters.iter().find(|p| own == Some(p.name.as_str()));
+        if let Some(found) = found.filter(|found| !found.fixed) {
+            table.insert("start".into(), found.start.into());
+        }
+    }
+    let members = improvement.adopted().flat_map(|tried| &tried.test.members);
+    for member in members.filter(|member| !known.contains(member)) {
+        let Some(found) = experiment.parameters.iter().find(|p| p.name == *member) else {
+            continue;
+        };
+        let mut table = toml::Table::new();
+        table.insert("name".into(), member.as_str().into());
+        table.insert("start".into(), found.start.into());
+        added.push(table.into());
+    }
+    tables.extend(added);
+    // Going on from first parts of recordings would lead away from where it starts.
+    document.insert("continuation".into(), false.into());
+    document.insert("starts".into(), 1.into());
+    let body = toml::to_string(&document).map_err(|error| wrong(error.to_string()))?;
+    let mut head = String::from("# By `stiction identify --improve`, which added");
+    for tried in improvement.adopted() {
+        head += &format!(" {}", tried.test.name);
+    }
+    Ok(head.replace(char::is_control, " ") + "\n" + &body)
+}
+
+/// The way from a folder to that of a file.
+fn way_to(file: &Path, folder: &Path) -> PathBuf {
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    let whole = |path: &Path| std::fs::canonicalize(path);
+    let (Ok(to), Ok(from)) = (whole(parent), whole(folder)) else { return parent.to_path_buf() };
+    let common = to.components().zip(from.components()).take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(common).map(|_| std::path::Component::ParentDir);
+    up.chain(to.components().skip(common)).collect()
+}
