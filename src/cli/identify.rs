@@ -340,17 +340,24 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
                 ..FitReport::new(&experiment, &dataset, &result, threads)
                     .trusted(&experiment, &dataset, &result, &profiles, threads)
                     .tested(&tests, &dataset)
+                    .improved(improved.iter().flat_map(|found| lacking::told(found, result.loss)))
             }
         })?);
     }
     let mut beside = None;
-    if let (Some(Destination::Folder(folder)), Some(improved), Some(file)) =
-        (&destination, &improved, &arguments.experiment)
+    if let (Some(improved), Some(file)) = (&improved, &arguments.experiment)
         && improved.adopted().next().is_some()
     {
-        let text = lacking::improved_experiment(file, folder, improved)?;
-        write_file(&lacking::place(folder), text.as_bytes())?;
-        beside = Some(lacking::place(folder));
+        if let Some(Destination::Folder(folder)) = &destination {
+            let (source, place) =
+                (crate::text::read(file, crate::text::MOST_BYTES)?, lacking::place(folder));
+            let data = arguments.data.as_deref();
+            let text = lacking::improved_experiment((file, &source), data, folder, improved)?;
+            write_file(&place, text.as_bytes())?;
+            beside = Some(place);
+        } else {
+            warn("the improved experiment is written into a folder only: give -o DIR");
+        }
     }
     #[cfg(feature = "plots")]
     if let Some(path) = &arguments.plot {

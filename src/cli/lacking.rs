@@ -12,8 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::output::{number, optional, print};
 use crate::Error;
-use crate::identify::{Dataset, Experiment, Improvement, ScoreTest, Tried};
-use crate::text;
+use crate::identify::{Dataset, Experiment, Improvement, ScoreTest, Transform, Tried};
 
 /// How many are told at the terminal.
 const TOLD: usize = 3;
@@ -97,8 +96,9 @@ pub(super) fn improvement(improvement: &Improvement, dataset: &Dataset) -> Value
     })
 }
 
-pub(super) fn tell_improvement(improvement: &Improvement, before: f64) {
-    for tried in improvement.rounds.iter().flatten() {
+/// What was tried, what came of it, and what is found, in sentences.
+pub(super) fn told(improvement: &Improvement, before: f64) -> Vec<String> {
+    let told = |tried: &Tried| {
         let verdict = match (tried.adopted, &tried.held_out) {
             (true, _) => "adopted",
             (false, Some(_)) => "not confirmed",
@@ -113,37 +113,47 @@ pub(super) fn tell_improvement(improvement: &Improvement, before: f64) {
                 pairs.count
             )
         });
-        print(&format!("{verdict}: {}{judged}", sentence(&tried.test)));
-    }
-    let added = improvement.adopted().count();
-    if added == 0 {
-        print(&format!("nothing was added to the model: {}", improvement.end));
-        return;
-    }
-    let loss = improvement.fit.loss;
-    print(&format!("improved: loss {loss:.6} instead of {before:.6}; ended: {}", improvement.end));
-    for p in &improvement.fit.parameters {
-        print(&format!("  {:32} {:12.6}", p.name, p.value));
+        format!("{verdict}: {}{judged}", sentence(&tried.test))
+    };
+    let mut sentences: Vec<String> = improvement.rounds.iter().flatten().map(told).collect();
+    let (loss, end) = (improvement.fit.loss, improvement.end);
+    sentences.push(match improvement.adopted().next() {
+        None => format!("nothing was added to the model: {end}"),
+        Some(_) => format!("improved: loss {loss:.6} instead of {before:.6}; ended: {end}"),
+    });
+    sentences
+}
+
+pub(super) fn tell_improvement(improvement: &Improvement, before: f64) {
+    told(improvement, before).iter().for_each(|sentence| print(sentence));
+    if improvement.adopted().next().is_some() {
+        for p in &improvement.fit.parameters {
+            print(&format!("  {:32} {:12.6}", p.name, p.value));
+        }
     }
 }
 
-/// The file of the improved experiment in a folder.
+/// A file for the improved experiment in a folder, where none is.
 pub(super) fn place(folder: &Path) -> PathBuf {
-    folder.join("improved.toml")
+    let numbered = |k: usize| match k {
+        1 => folder.join("improved.toml"),
+        _ => folder.join(format!("improved-{k}.toml")),
+    };
+    (1..).map(numbered).find(|path| !path.exists()).unwrap_or_else(|| numbered(1))
 }
 
 /// The experiment of `file` with what was adopted, as a file in `folder`: every parameter starts at what was found, and files
 /// are named from there.
 pub(super) fn improved_experiment(
-    file: &Path,
+    (file, source): (&Path, &str),
+    data: Option<&str>,
     folder: &Path,
     improvement: &Improvement,
 ) -> Result<String, Error> {
     let name = file.display().to_string();
     let wrong = |message: String| Error::input(&name, None, "", message);
-    let source = text::read(file, text::MOST_BYTES)?;
     let mut document: toml::Table =
-        toml::from_str(&source).map_err(|error| wrong(error.to_string()))?;
+        toml::from_str(source).map_err(|error| wrong(error.to_string()))?;
     let from = way_to(file, folder);
     let moved = |own: &toml::Value| match own {
         toml::Value::String(own) => toml::Value::String(from.join(own).display().to_string()),
@@ -155,34 +165,53 @@ pub(super) fn improved_experiment(
     if let Some(toml::Value::Array(data)) = document.get_mut("data") {
         data.iter_mut().for_each(|own| *own = moved(own));
     }
+    if let Some(data) = data {
+        let here = way_to(Path::new("here"), folder).join(data);
+        document.insert("data".into(), vec![here.display().to_string()].into());
+    }
     let experiment: &Experiment = &improvement.experiment;
-    let mut added: Vec<toml::Value> = Vec::new();
+    let members: Vec<&String> =
+        improvement.adopted().flat_map(|tried| &tried.test.members).collect();
     let tables = document.entry("parameter").or_insert_with(|| toml::Value::Array(Vec::new()));
     let toml::Value::Array(tables) = tables else {
         return Err(wrong("has a parameter that is no table".into()));
     };
-    let known: Vec<String> = tables
-        .iter()
-        .filter_map(|own| own.get("name").and_then(|name| name.as_str()).map(str::to_string))
-        .collect();
-    for table in tables.iter_mut().filter_map(toml::Value::as_table_mut) {
-        let own = table.get("name").and_then(|name| name.as_str());
-        let found = experiment.parameters.iter().find(|p| own == Some(p.name.as_str()));
-        if let Some(found) = found.filter(|found| !found.fixed) {
+    let named = |table: &toml::Value| {
+        table.get("name").and_then(toml::Value::as_str).unwrap_or_default().to_string()
+    };
+    // What was held is not held any more.
+    tables.retain(|table| !members.contains(&&named(table)));
+    for table in tables.iter_mut() {
+        let name = named(table);
+        let full = table.get("full").and_then(toml::Value::as_bool).unwrap_or_default();
+        let Some(table) = table.as_table_mut() else { continue };
+        if let Some(found) = experiment.parameters.iter().find(|p| p.name == name) {
             table.insert("start".into(), found.start.into());
+            continue;
+        }
+        // The numbers of an inertia, in their order.
+        let (body, whole) = name.rsplit_once('/').unwrap_or_default();
+        let of_body = experiment.parameters.iter().filter(|p| {
+            let field = p.name.strip_prefix(body).and_then(|field| field.strip_prefix('/'));
+            let inertia = field.is_some_and(|field| field.starts_with("inertia/"));
+            let rest = |field: &str| field == "mass" || field.starts_with("center_of_mass/");
+            matches!(p.transform, Transform::Inertial { .. })
+                && (inertia || whole == "inertial" && field.is_some_and(rest))
+        });
+        let starts: Vec<toml::Value> = of_body.map(|p| p.start.into()).collect();
+        if (whole == "inertial" || full) && !starts.is_empty() {
+            table.insert("start".into(), starts.into());
         }
     }
-    let members = improvement.adopted().flat_map(|tried| &tried.test.members);
-    for member in members.filter(|member| !known.contains(member)) {
-        let Some(found) = experiment.parameters.iter().find(|p| p.name == *member) else {
+    for member in members {
+        let Some(found) = experiment.parameters.iter().rfind(|p| p.name == *member) else {
             continue;
         };
         let mut table = toml::Table::new();
         table.insert("name".into(), member.as_str().into());
         table.insert("start".into(), found.start.into());
-        added.push(table.into());
+        tables.push(table.into());
     }
-    tables.extend(added);
     // Going on from first parts of recordings would lead away from where it starts.
     document.insert("continuation".into(), false.into());
     document.insert("starts".into(), 1.into());

@@ -241,6 +241,10 @@ impl CondensedContact {
             let falls = [0, 1, 2].map(|i| x[i] + a * (v[i] + a * pull[i]));
             let passes =
                 [x, &falls, &step.position[contact.node]].iter().any(|x| contact.gap(x) < 0.0);
+            // What was touched and is beyond reach now is not touched.
+            if contact.is_beyond() {
+                step.impulses[k] = [0.0; 3];
+            }
             if passes || step.impulses[k] != [0.0; 3] {
                 step.active.push(k);
             }

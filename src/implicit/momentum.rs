@@ -85,7 +85,7 @@ impl<T: Real> Momentum<'_, T> {
         self.penalty.map_or(VertexLaw::Coupled, |penalty| penalty.law)
     }
 
-    /// How far a vertex is from its half-space at u (m): from x̄ on, which loses fewer digits than from x+.
+    /// How far a vertex is from its plane at u (m): from x̄ on, which loses fewer digits than from x+.
     pub(super) fn gap(&self, contact: &VertexContact<T>, u: &[[T; 3]]) -> T {
         let at = contact.node;
         let start = self.step.map_or(T::zero(), |step| contact.gap(&step.x[at]));

@@ -65,7 +65,21 @@ impl<T: Real> VertexContact<T> {
     }
 }
 
+/// How far a vertex is said to be (m) from what is beyond reach.
+const BEYOND: f64 = 1e9;
+
 impl VertexContact {
+    /// Lets it stand for what is beyond reach: a plane that nothing comes to.
+    pub fn put_beyond(&mut self) {
+        (self.normal, self.offset) = ([0.0, 0.0, 1.0], -BEYOND);
+        self.turning = Turning::default();
+    }
+
+    /// Whether it stands for what is beyond reach.
+    pub fn is_beyond(&self) -> bool {
+        self.offset == -BEYOND
+    }
+
     /// The rows of its contact problem: the normal and two tangents.
     pub fn frame(&self) -> [[f64; 3]; 3] {
         let [first, second] = contact_frame(Vector3::from(self.normal));

@@ -1,10 +1,10 @@
-//! By which law vertices meet half-spaces.
+//! By which law vertices meet half-spaces and other fixed shapes.
 
-/// The law by which vertices meet half-spaces. With kn the stiffness of a contact, a the [rate](super::Predicted::rate) of the
+/// The law by which vertices meet half-spaces and other fixed shapes. With kn the stiffness of a contact, a the [rate](super::Predicted::rate) of the
 /// step and kt = kn a (`Geilinger20` 4.2):
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VertexLaw {
-    /// No vertex is below a half-space after a step, and friction is Coulomb's with the exact cone.
+    /// No vertex is behind a plane of its contacts after a step, and friction is Coulomb's with the exact cone.
     #[default]
     Coupled,
     /// A force kn by depth, and the exact cone on it: what sticks does not creep. `Geilinger20` 4.3

@@ -4,11 +4,8 @@ use nalgebra::Vector3;
 
 use crate::ad::{Dual, LANES, Real};
 use crate::collision::{Pose, Witness, point_witnesses};
-use crate::implicit::{Turning, VertexContact};
+use crate::implicit::VertexContact;
 use crate::model::Shape;
-
-/// How far a vertex is said to be (m) where it is beyond reach.
-const BEYOND: f64 = 1e9;
 
 /// A shape that does not move, which vertices of soft bodies touch.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +21,9 @@ pub struct SoftObstacle {
 }
 
 type Scalar = Dual<f64, LANES>;
+
+/// Of distances, in m and as a part of them.
+const ROUNDING: f64 = 1e-9;
 
 /// Memory of where vertices are nearest to shapes.
 #[derive(Clone, Debug, Default)]
@@ -42,9 +42,7 @@ impl SoftObstacle {
         contact: &mut VertexContact,
         memory: &mut NearestMemory,
     ) {
-        contact.turning = Turning::default();
-        contact.normal = [0.0, 0.0, 1.0];
-        contact.offset = -BEYOND;
+        contact.put_beyond();
         let found = self.nearest(Vector3::from(*x), radius + reach, &mut memory.values);
         let Some(witness) = found else { return };
         contact.normal = witness.normal.into();
@@ -52,11 +50,16 @@ impl SoftObstacle {
         contact.turning.at = *x;
     }
 
-    /// How the plane of a contact that was [placed](Self::place) turns with its vertex.
-    pub fn turn(&self, contact: &mut VertexContact, memory: &mut NearestMemory) {
+    /// How the plane of a contact that was [placed](Self::place) turns with its vertex, of this `radius` (m).
+    pub fn turn(&self, radius: f64, contact: &mut VertexContact, memory: &mut NearestMemory) {
+        if contact.is_beyond() {
+            return;
+        }
         let at = contact.turning.at;
         let moved = Vector3::from([0, 1, 2].map(|k| Scalar::variable(at[k], k)));
-        let found = self.nearest(moved, f64::INFINITY, &mut memory.slopes);
+        // No farther than it is, and a rounding.
+        let reach = contact.gap(&at).abs() * (1.0 + ROUNDING) + radius + ROUNDING;
+        let found = self.nearest(moved, reach, &mut memory.slopes);
         let Some(witness) = found else { return };
         contact.turning.slope = [0, 1, 2].map(|i| [0, 1, 2].map(|k| witness.normal[i].tangent[k]));
     }

@@ -141,7 +141,8 @@ impl<'a> SoftRollout<'a> {
             // Those of the step's equation are a times the forces, of which momentum, over the steps of BDF2 that
             // follow, takes up dt times.
             let whole = self.scene.time_step / bdf.rate(self.scene.time_step);
-            for (contact, impulse) in contacts.iter().zip(&step.impulses) {
+            let pressed = contacts.iter().zip(&step.impulses).filter(|(_, p)| **p != [0.0; 3]);
+            for (contact, impulse) in pressed {
                 let sum = &mut state.impulse[contact.node];
                 for (row, p) in contact.frame().iter().zip(impulse) {
                     (0..3).for_each(|k| sum[k] += whole * row[k] * p);

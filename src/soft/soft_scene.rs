@@ -10,7 +10,7 @@ use crate::implicit::{
 use crate::model::TetrahedralMesh;
 
 /// What is farther from a vertex than this many times the way that any of its body makes in a step is not looked at.
-const FAR: f64 = 4.0;
+const FAR: f64 = 6.0;
 
 /// A scene of soft bodies.
 #[derive(Clone, Debug, Default)]
@@ -81,7 +81,8 @@ pub struct SoftBody {
     pub radius: f64,
     /// What it is to each half-space, and then to each other shape.
     pub touching: Vec<SoftContact>,
-    /// The vertices of the surface with each of these, by node and in that order, as a motion begins.
+    /// The vertices of the surface with each of these, by node and in that order. Planes of other shapes than half-spaces are
+    /// found in each step, here where the body starts inside.
     pub contacts: Vec<VertexContact>,
     /// How it starts.
     pub start: SoftStart,
@@ -139,7 +140,8 @@ impl SoftBody {
         }
     }
 
-    /// Starts it otherwise. Contacts are [made anew](Self::touch) then, if there are others than half-spaces.
+    /// Starts it otherwise. A motion finds what is touched as it begins; [`contacts`](Self::contacts) are made anew by
+    /// [`touch`](Self::touch).
     pub fn start_at(&mut self, start: SoftStart) {
         self.start = start;
         [self.position, self.velocity] = start.place(&self.mesh.nodes);
@@ -167,8 +169,8 @@ impl SoftBody {
                     }
                     (None, Some(obstacle)) => {
                         let x = &self.position[node];
-                        let reach = [self.radius, f64::INFINITY];
-                        obstacle.place(x, reach, &mut contact, &mut memory);
+                        // What is not touched is found as a motion begins.
+                        obstacle.place(x, [self.radius, 0.0], &mut contact, &mut memory);
                     }
                     (None, None) => {}
                 }
@@ -215,6 +217,9 @@ impl SoftScene {
             return;
         }
         let own = &self.bodies[body];
+        if own.touching.len() < self.grounds.len() {
+            return;
+        }
         let length = |v: &[f64; 3]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
         let fastest = v.iter().map(length).fold(0.0, f64::max);
         let pull = length(&own.parameters.gravity);
@@ -235,12 +240,17 @@ impl SoftScene {
         contacts: &mut [VertexContact],
         memory: &mut NearestMemory,
     ) {
-        let (all, grounds) = (self.bodies[body].touching.len().max(1), self.grounds.len());
+        let Self { grounds, obstacles, .. } = self;
+        if obstacles.is_empty() {
+            return;
+        }
+        let own = &self.bodies[body];
+        let (all, grounds) = (own.touching.len().max(1), grounds.len());
         for (k, contact) in contacts.iter_mut().enumerate() {
             let obstacle = (k % all).checked_sub(grounds).and_then(|k| self.obstacles.get(k));
             let touches = step.modes.get(k).is_some_and(|mode| *mode != Mode::Break);
             if let Some(obstacle) = obstacle.filter(|_| touches) {
-                obstacle.turn(contact, memory);
+                obstacle.turn(own.radius, contact, memory);
             }
         }
     }

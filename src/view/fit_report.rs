@@ -57,6 +57,8 @@ pub struct FitReport {
     pub profiles: Vec<Profile>,
     /// What the fit would gain by numbers that it held.
     pub score_tests: Vec<ReportedTest>,
+    /// What was tried to improve the model, and what came of it, in sentences.
+    pub improvement: Vec<String>,
     /// How far simulations are off, over time.
     pub errors_over_time: Option<ErrorsOverTime>,
     /// What the loss is made of, by phase of the motion.

@@ -44,6 +44,12 @@ impl FitReport {
         self
     }
 
+    /// Adds what was tried to improve the model, in sentences.
+    pub fn improved(mut self, sentences: impl Iterator<Item = String>) -> FitReport {
+        self.improvement = sentences.collect();
+        self
+    }
+
     /// Adds what the fit would gain by numbers that it held: those that are claims, and the next ones.
     pub fn tested(mut self, tests: &[ScoreTest], dataset: &Dataset) -> FitReport {
         let shown =

@@ -180,7 +180,15 @@ fn a_model_is_improved_by_what_it_lacks_and_by_nothing_else() {
     let same = improve(&experiment, &dataset, &found, 4, 2, &mut |_, _| true).unwrap();
     assert_eq!(same.adopted().count(), 0, "{:?}", same.rounds);
     assert!(same.end.contains("no number that is held shows"), "{}", same.end);
-    // Copies of one recording say no more than it.
+    // Copies of one recording say no more than it: in tests as one.
+    let (experiment, dataset, found) = {
+        let one = swings(&pendulum(), 1, 80, 1.0, 10);
+        let copies = (0..8).map(|_| one[0].clone()).collect();
+        fitted(pendulum(), &["link/damping"], copies)
+    };
+    for test in score_tests(&experiment, &dataset, &found, 2) {
+        assert!(test.recordings == 1 && !test.is_significant(), "{test:?}");
+    }
     let (experiment, dataset, found) = {
         let one = throws(&with(&cube(), &[("floor/offset", 0.004)]), 1, 40, 1.0, 9);
         let copies = (0..8).map(|_| one[0].clone()).collect();
@@ -226,7 +234,8 @@ fn the_program_improves_a_model_and_writes_the_experiment() {
     let found = improvement["parameters"]["link/friction"].as_f64().unwrap();
     assert!((found - 2e-3).abs() < 2e-4, "{found}");
     assert!(improvement["rounds"][0][0]["adopted"].as_bool().unwrap());
-    assert!(folder.read("out/fit/report.html").contains("score_tests"));
+    let page = folder.read("out/fit/report.html");
+    assert!(page.contains("\"is_claim\":true") && page.contains("adopted: link/friction"));
     // What is written runs, from elsewhere, and finds the same.
     told(&["identify", "out/fit/improved.toml", "-o", "again"]);
     let result: Value = serde_json::from_str(&folder.read("again/result.json")).unwrap();
@@ -236,6 +245,11 @@ fn the_program_improves_a_model_and_writes_the_experiment() {
     let interval = friction["interval"].as_array().unwrap();
     let [lower, upper] = [0, 1].map(|k| interval[k].as_f64().unwrap());
     assert!(lower < 2e-3 && 2e-3 < upper, "{lower} {upper}");
+    // A second run from there finds nothing more, and leaves the file as it is.
+    let improved = folder.read("out/fit/improved.toml");
+    let words = told(&["identify", "out/fit/improved.toml", "--improve", "1", "-o", "out/fit"]);
+    assert!(words.contains("nothing was added to the model"), "{words}");
+    assert_eq!(folder.read("out/fit/improved.toml"), improved);
     // What was given is not touched.
     assert_eq!(folder.read("experiment.toml"), experiment);
     let words = told(&["identify", "experiment.toml"]);

@@ -187,9 +187,6 @@ fn read_obstacles(root: &Table, names: &mut Taken, scene: &mut SoftScene) -> Res
         }
         let found = shape::read(table, name)?;
         let orientation = read_orientation(table)?;
-        let finite = found.position.iter().all(|x| x.is_finite());
-        let sum = found.position.iter().sum();
-        table.demand("position", finite, "must be of finite numbers", sum, "m")?;
         let rotation = rotation_matrix(orientation);
         poses.push(Pose { rotation, position: Vector3::from(found.position) });
         description.colliders.push(found);

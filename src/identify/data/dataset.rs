@@ -55,6 +55,13 @@ fn demand_steps(name: &str, steps: f64, most: f64, what: &str) -> Result<(), Err
 }
 
 impl Dataset {
+    /// Of each recording the first one that is the same: copies say no more than it.
+    pub(crate) fn originals(&self) -> Vec<usize> {
+        let all = &self.trajectories;
+        let first = |k: usize| (0..k).find(|&other| all[other].states == all[k].states);
+        (0..all.len()).map(|k| first(k).unwrap_or(k)).collect()
+    }
+
     /// Reads the recordings of an experiment.
     pub fn load(experiment: &Experiment) -> Result<Dataset, Error> {
         let Experiment { scene, columns, .. } = experiment;

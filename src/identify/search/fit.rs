@@ -270,7 +270,7 @@ pub fn fit_from(
         (own, g.swap_remove(0))
     });
     let recordings: Vec<(DMatrix<f64>, DVector<f64>)> = recordings.collect();
-    let (known, _) = space.in_parameters(&minimum.x, problem.prior_information(), Vec::new());
+    let (known, _) = space.in_parameters(&minimum.x, problem.prior_equations().0, Vec::new());
     let leaves_trace = |h: &DMatrix<f64>, i: usize| {
         let width = free[i].upper - free[i].lower;
         let width = if width.is_finite() { width } else { 10.0 * free[i].scale };

@@ -231,8 +231,7 @@ impl<'a> Problem<'a> {
         costs.iter().map(|(cost, _)| cost).sum::<f64>() + self.prior_cost(x)
     }
 
-    /// The sum of the squared residuals of each recording that counts at variables `x`, with the present initial states, and
-    /// how many there are.
+    /// Sum and count of the squared residuals of each recording that counts at `x`, from the present initial states.
     pub(crate) fn recording_squares(&self, x: &[f64]) -> BTreeMap<usize, (f64, usize)> {
         let mut sums: BTreeMap<usize, (f64, usize)> = BTreeMap::new();
         for (&k, (cost, _)) in self.active.iter().zip(self.costs_from(x, &self.initial)) {
@@ -472,9 +471,10 @@ impl Problem<'_> {
         self.normal_equations().0.diagonal().iter().copied().collect()
     }
 
-    /// J'J of the priors at the last linearised point.
-    pub(crate) fn prior_information(&self) -> DMatrix<f64> {
-        self.prior.1.tr_mul(&self.prior.1)
+    /// J'J and J'r of the priors at the last linearised point.
+    pub(crate) fn prior_equations(&self) -> (DMatrix<f64>, DVector<f64>) {
+        let (r, j) = &self.prior;
+        (j.tr_mul(j), j.tr_mul(r))
     }
 
     /// The normal equations of a window in the variables: the Schur complement of its initial state.
@@ -522,10 +522,10 @@ impl LeastSquares for Problem<'_> {
             h += own_h * weight;
             g += own_g * weight;
         }
-        let (r, j) = &self.prior;
-        if !r.is_empty() {
-            h += self.prior_information();
-            g += j.tr_mul(r);
+        if !self.prior.0.is_empty() {
+            let (own_h, own_g) = self.prior_equations();
+            h += own_h;
+            g += own_g;
         }
         (h, g)
     }

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use nalgebra::{DMatrix, DVector};
 
 use crate::identify::data::Dataset;
-use crate::identify::experiment::{Experiment, FreeParameter, Transform, WindowLength};
+use crate::identify::experiment::{Experiment, FreeParameter, Transform};
 use crate::identify::search::{Fit, FitStatus, LeastSquares, OBSERVABLE, Problem};
 use crate::identify::statistics::{UNTELLABLE, beta_below};
 use crate::model::{ParameterRef, Parameters, domain};
@@ -34,8 +34,13 @@ const NEXT_TO_NOTHING: f64 = 1e-6;
 const SHORTEST: usize = 8;
 /// Numbers of a scene that are tested at most.
 const MOST: usize = 400;
-/// Work at most, in that of the search.
+/// Work at most, in that of the search, which counts as so many simulations of all windows at least.
 const EFFORT: usize = 2;
+const SHORT: usize = 20;
+/// A step that can be made by less than this part is out of what such numbers can be.
+const BARRED: f64 = 1e-3;
+/// Recordings that say this part of what the most telling one says of numbers say nothing.
+const UNTOLD: f64 = 1e-9;
 
 /// What would be gained by numbers that a fit held.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,6 +109,7 @@ pub fn score_tests(
     }
     let passes = (numbers + free).div_ceil(crate::ad::LANES);
     let spent = fit.effort.steps.max(fit.effort.derivative_steps);
+    let spent = spent.max(SHORT * dataset.simulated());
     // Parts of windows take as much again at most.
     if passes * dataset.simulated() > EFFORT * spent {
         return Vec::new();
@@ -149,7 +155,10 @@ pub fn score_tests(
 fn horizons(dataset: &Dataset) -> Vec<usize> {
     let longest = dataset.windows.iter().map(|window| window.steps).max().unwrap_or_default();
     let parts = [1, 2, 4].map(|part| longest.div_ceil(part));
-    parts.into_iter().filter(|&steps| steps == longest || steps >= SHORTEST).collect()
+    let mut horizons = parts.to_vec();
+    horizons.retain(|&steps| steps == longest || steps >= SHORTEST);
+    horizons.dedup();
+    horizons
 }
 
 /// What could be free and is not.
@@ -163,6 +172,12 @@ fn candidate(experiment: &Experiment, name: &str, held: f64) -> Option<FreeParam
         parameter.start = NEXT_TO_NOTHING * parameter.scale;
     }
     Some(parameter)
+}
+
+/// What a candidate is held at: nothing where it is next to nothing.
+fn held(candidate: &FreeParameter) -> f64 {
+    let off = candidate.start == NEXT_TO_NOTHING * candidate.scale;
+    if off && candidate.name.ends_with("/friction") { 0.0 } else { candidate.start }
 }
 
 /// The numbers of the scene that are not free, those of one thing together.
@@ -203,6 +218,8 @@ struct Scores {
     followers: Vec<usize>,
     cost: f64,
     residuals: usize,
+    /// J'J of the priors.
+    known: DMatrix<f64>,
 }
 
 impl Scores {
@@ -216,7 +233,6 @@ impl Scores {
         let initial = fit.initial_states.clone();
         let mut problem = Problem::starting_from(extended, dataset, initial, threads);
         problem.set_damping(&vec![0.0; dataset.windows.len()]);
-        problem.cap_sensitivity = extended.window == WindowLength::Whole;
         problem.restrict(1, horizon);
         let held = extended.parameters[fit.parameters.len()..].iter().map(|p| p.start);
         let values: Vec<f64> = fit.parameters.iter().map(|p| p.value).chain(held).collect();
@@ -224,13 +240,11 @@ impl Scores {
         let x = space.variables(&values);
         problem.linearize(&x);
         let mut recordings = problem.recordings();
-        let known = problem.prior_information();
+        let (known, mut g) = problem.prior_equations();
         let squares = problem.recording_squares(&x);
         let weights = weights(&squares);
-        let (mut h, mut g, mut cost) = (known, problem.normal_equations().1, 0.0);
+        let (mut h, mut cost) = (known.clone(), 0.0);
         for (number, (own_h, own_g)) in recordings.iter_mut().enumerate() {
-            // What is left of the gradient is that of the priors.
-            g -= &*own_g;
             let weight = weights.get(&number).copied().unwrap_or_default();
             *own_h *= weight;
             *own_g *= weight;
@@ -240,6 +254,14 @@ impl Scores {
             h += own_h;
             g += own_g;
         }
+        for (copy, original) in dataset.originals().into_iter().enumerate() {
+            if copy != original {
+                let nothing = (DMatrix::zeros(x.len(), x.len()), DVector::zeros(x.len()));
+                let (own_h, own_g) = std::mem::replace(&mut recordings[copy], nothing);
+                recordings[original].0 += own_h;
+                recordings[original].1 += own_g;
+            }
+        }
         if !cost.is_finite() || cost <= 0.0 || !h.iter().chain(&g).all(|x| x.is_finite()) {
             return None;
         }
@@ -248,9 +270,12 @@ impl Scores {
             let fitted = fit.parameters.get(place);
             fitted.is_some_and(|fitted| !fitted.at_bound && fitted.observable)
         };
-        let followers = free.filter(|(_, place)| follows(**place)).map(|(k, _)| k).collect();
-        let residuals = problem.residual_count();
-        Some(Scores { h, g, recordings, followers, cost, residuals })
+        let shows = |k: usize| h[(k, k)] > 0.0;
+        let followers = free.filter(|(k, place)| follows(**place) && shows(*k));
+        let followers = followers.map(|(k, _)| k).collect();
+        let starts = problem.initial_unknowns() * dataset.windows.len();
+        let residuals = problem.residual_count().saturating_sub(starts);
+        Some(Scores { h, g, recordings, followers, cost, residuals, known })
     }
 
     /// How much of each follower goes with each of some numbers: rows of H_ff^-1 H_fc.
@@ -320,9 +345,14 @@ impl Scores {
         let mut own_score = in_units(&score);
         let mut own_curvature = told.tr_mul(&scaled) * &told;
         let mut terms = Vec::new();
+        let tells = |h: &DMatrix<f64>| {
+            let of = places.iter().zip(&units).map(|(&c, unit)| h[(c, c)] / (unit * unit));
+            of.fold(0.0, f64::max)
+        };
+        let most = self.recordings.iter().map(|(h, _)| tells(h)).fold(0.0, f64::max);
         for (number, (h, g)) in self.recordings.iter().enumerate() {
             let s = self.left(&following, &places, g);
-            if s.iter().any(|x| *x != 0.0) {
+            if tells(h) > UNTOLD * most {
                 terms.push((number, s, self.curvature(&following, &places, h)));
             }
         }
@@ -345,6 +375,7 @@ impl Scores {
         let mut step = &told * step;
         step.iter_mut().zip(&units).for_each(|(step, unit)| *step /= unit);
         let share = within_domain(&members, &step);
+        let share = if share < BARRED { 0.0 } else { share };
         step *= share;
         let fall =
             |s: &DVector<f64>, h: &DMatrix<f64>| -(s.dot(&step) + 0.5 * step.dot(&(h * &step)));
@@ -354,13 +385,24 @@ impl Scores {
             terms.iter().map(|(number, s, h)| (*number, fall(s, h))).collect();
         let terms: Vec<DVector<f64>> = terms.iter().map(|(_, s, _)| in_units(s)).collect();
         let p_value = match share > 0.0 {
-            true => self.p_value(&own_score, &own_curvature, &terms),
+            true => {
+                // The mean of a prior is off by its own deviation, which the followers hand on.
+                let own = &self.followers;
+                let known =
+                    DMatrix::from_fn(own.len(), own.len(), |a, b| self.known[(own[a], own[b])]);
+                let known = following.tr_mul(&(known * &following));
+                let known = DMatrix::from_fn(places.len(), places.len(), |a, b| {
+                    known[(a, b)] / (units[a] * units[b])
+                });
+                let known = told.tr_mul(&known) * &told;
+                self.p_value(&own_score, &own_curvature, &terms, known)
+            }
             false => 1.0,
         };
         let better = gains.iter().filter(|(_, gain)| *gain > 0.0).count();
         let recordings = gains.len();
         gains.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let held: Vec<f64> = members.iter().map(|member| member.start).collect();
+        let held: Vec<f64> = members.iter().map(|member| held(member)).collect();
         Some(ScoreTest {
             name: if members.len() == 1 { members[0].name.clone() } else { group.name.clone() },
             members: members.iter().map(|member| member.name.clone()).collect(),
@@ -382,13 +424,14 @@ impl Scores {
         score: &DVector<f64>,
         curvature: &DMatrix<f64>,
         terms: &[DVector<f64>],
+        known: DMatrix<f64>,
     ) -> f64 {
         let numbers = score.len();
         // Each number takes one, and what is left must say how far they disagree.
         let by_recordings = terms.len() > 2 * numbers + self.followers.len() + 1;
         let (spread, count) = match by_recordings {
             true => {
-                let mut sum = DMatrix::zeros(numbers, numbers);
+                let mut sum = known;
                 terms.iter().for_each(|s| sum += s * s.transpose());
                 (sum, terms.len())
             }

@@ -198,6 +198,9 @@
           n(text(test.p_value, 2)), n(`${test.better[0]} of ${test.better[1]}`), w(test.strongest.slice(0, 2).join(", "))])));
   }
 
+  if (report.improvement.length)
+    section("Improving the model", make("ul", {}, ...report.improvement.map(line => make("li", {}, line))));
+
   // --- residuals ---
   const e = report.errors_over_time;
   if (e && (e.position || e.rotation_deg) && e.times.length > 1) {
