@@ -7,6 +7,7 @@ use stiction::implicit::{
     VertexContact, VertexLaw,
 };
 use stiction::model::{CellSplit, TetrahedralMesh};
+use stiction::soft::{SoftRollout, SoftScene};
 
 // A cube that slides on the floor, and one that flies. Products of larger fronts take memory for a moment.
 #[test]
@@ -49,5 +50,41 @@ fn steps_allocate_nothing_after_the_first() {
         let info = allocation_counter::measure(|| run(40));
         assert_eq!(info.count_total, 0, "{law:?} {info:?}");
         assert!(slides > 100, "{law:?} {slides}");
+    }
+}
+
+/// Nor do the searches for where a vertex is nearest to a shape.
+#[test]
+fn steps_on_shapes_allocate_nothing_after_the_first() {
+    for shape in [
+        "box = [20, 20, 1]\nposition = [0, 0, -1]",
+        "sphere = 50\nposition = [0, 0, -50]",
+        "convex = [[-9, -9, 0], [9, -9, 0], [9, 9, 0], [-9, 9, 0], [0, 0, -3]]",
+    ] {
+        for law in VertexLaw::ALL {
+            let stiffness = if law == VertexLaw::Coupled { "" } else { "stiffness = 1e4" };
+            let text = format!(
+                "[simulation]\ntime_step = 0.005\nsolver = '{}'\n[[shape]]\nname = 'ground'\n{shape}\n\
+                 [[contact]]\nmu = 0.3\n{stiffness}\n[[soft]]\nname = 'cube'\n\
+                 shape = {{ box = [0.05, 0.05, 0.05] }}\nresolution = 0.1\ndensity = 150\n\
+                 lame_lambda = 2e4\nlame_mu = 1e4\nviscosity = 1\nposition = [0, 0, 0.05]\n\
+                 velocity = [2, 1, 0]\n",
+                law.name()
+            );
+            let scene = SoftScene::parse(&text, "soft.toml").unwrap().unwrap();
+            let mut rollout = SoftRollout::new(&scene);
+            let mut slides = 0;
+            let mut run = |steps: usize| {
+                for _ in 0..steps {
+                    let report = rollout.step();
+                    assert_eq!(report.unsolved, 0, "{law:?} {shape}");
+                    slides += report.sliding;
+                }
+            };
+            run(20);
+            let info = allocation_counter::measure(|| run(40));
+            assert_eq!(info.count_total, 0, "{law:?} {shape} {info:?}");
+            assert!(slides > 100, "{law:?} {shape} {slides}");
+        }
     }
 }

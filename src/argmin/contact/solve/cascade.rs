@@ -228,10 +228,13 @@ impl Search {
     ) -> bool {
         self.state.follow(data);
         let mut best = self.residual(data, scale);
-        if best > tolerance {
+        // What is left out of one step has to be made up for in the next ones: something at rest would be disturbed again and
+        // again by as much as the tolerance lets pass.
+        let enough = 1e-2 * tolerance;
+        if best > enough {
             self.best.clone_from(&self.state.lambda);
             self.hasty = false;
-            self.newton(data, scale, 1e-2 * tolerance, &mut best, iterations);
+            self.newton(data, scale, enough, &mut best, iterations);
             self.state.lambda.copy_from_slice(&self.best);
             self.state.follow(data);
         }
