@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use super::arguments::{Given, threads as number_of_threads};
 use super::calls::{say, warn, watched_apart};
@@ -13,8 +14,8 @@ use super::exceptions::Error;
 use super::numpy_arrays::output;
 use super::scene::Scene;
 use crate::identify::{
-    Conclusion, Dataset, Effort, Experiment, Fit, LossProfile, conclude, masses_over_inertia,
-    questions, unexplained,
+    Conclusion, Dataset, Effort, Experiment, Fit, LossProfile, ScoreTest, conclude,
+    masses_over_inertia, questions, score_tests, unexplained,
 };
 use crate::text;
 
@@ -42,6 +43,11 @@ pub struct Identification {
     /// How the loss depends on each parameter: values, and the loss at each; everything else is fitted anew, or
     /// held where that would take far longer than the search (and in an inertia that is searched for as one).
     pub profiles: BTreeMap<String, (Vec<f64>, Vec<f64>)>,
+    /// What the fit would gain by numbers of the scene that it held, claims first: `name`, `members` with what they are `held` at
+    /// and where a Newton step leads (`proposed`), `gain` (share of the loss), `part` (of the recordings, over which it shows
+    /// most), `p_value`, `adjusted_p_value` (of all tests together), `is_claim`, `better` of `recordings`. Empty where that
+    /// would take far longer than the search, or nothing is noisy.
+    pub score_tests: Vec<Py<PyDict>>,
     /// Iterations of the search.
     pub iterations: usize,
     /// The work done, in simulations of one recording; a step with derivatives counts as one.
@@ -74,6 +80,7 @@ impl Identification {
         experiment: &Experiment,
         fit: Fit,
         profiles: Vec<LossProfile>,
+        tests: &[ScoreTest],
     ) -> PyResult<Self> {
         let Fit { parameters, told, correlations, .. } = fit;
         let mut values = BTreeMap::new();
@@ -90,7 +97,9 @@ impl Identification {
             (name, (profile.values, profile.loss))
         });
         let profiles = profiles.collect();
+        let tests = tests.iter().map(|test| described(py, test));
         Ok(Identification {
+            score_tests: tests.collect::<PyResult<_>>()?,
             profiles,
             status: fit.status.name(),
             names: parameters.iter().map(|p| p.name.clone()).collect(),
@@ -108,6 +117,22 @@ impl Identification {
     }
 }
 
+fn described(py: Python, test: &ScoreTest) -> PyResult<Py<PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("name", &test.name)?;
+    dict.set_item("members", &test.members)?;
+    dict.set_item("held", &test.held)?;
+    dict.set_item("proposed", &test.proposed)?;
+    dict.set_item("gain", test.gain)?;
+    dict.set_item("part", test.part)?;
+    dict.set_item("p_value", test.p_value)?;
+    dict.set_item("adjusted_p_value", test.adjusted_p_value)?;
+    dict.set_item("is_claim", test.is_significant())?;
+    dict.set_item("better", test.better)?;
+    dict.set_item("recordings", test.recordings)?;
+    Ok(dict.unbind())
+}
+
 /// Parameters of an experiment, the file `path` or its `text`. See `stiction.identify`.
 #[pyfunction]
 #[pyo3(signature = (path, text=None, data=None, scene=None, threads=None))]
@@ -122,7 +147,7 @@ pub fn identify(
     let scene = scene.map(|scene| scene.description(py));
     let threads = number_of_threads(threads)?;
     let data = data.map(str::to_string);
-    let (experiment, result, profiles) = watched_apart(py, move |stop| {
+    let (experiment, result, profiles, tests) = watched_apart(py, move |stop| {
         // Whether to go on.
         let watch = || !stop.load(Ordering::Relaxed);
         let text = text.map_or_else(|| text::read(&path, text::MOST_BYTES), Ok)?;
@@ -136,15 +161,17 @@ pub fn identify(
         let found =
             found.map_err(|error| Error::new_err(format!("{}: {error}", experiment.name)))?;
         let Conclusion { fit: mut result, profiles, .. } = found;
+        let mut tests = Vec::new();
         if watch() {
+            tests = score_tests(&experiment, &dataset, &result, threads);
             let mut doubts = masses_over_inertia(&experiment, &dataset, &result, threads);
             doubts.splice(0..0, unexplained(&experiment, &dataset, &result, threads));
             Python::attach(|py| say(py, &doubts))?;
             warnings.extend(doubts);
         }
         result.warnings.splice(0..0, warnings);
-        PyResult::Ok((experiment, result, profiles))
+        PyResult::Ok((experiment, result, profiles, tests))
     })?;
     warn(py, &result.report, &experiment.scene)?;
-    Identification::new(py, &experiment, result, profiles)
+    Identification::new(py, &experiment, result, profiles, &tests)
 }

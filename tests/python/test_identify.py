@@ -49,6 +49,45 @@ def test_friction_from_arrays(cube, random):
     assert again.values == found.values
 
 
+def test_what_is_held_wrong_is_named(random):
+    text = """
+simulation.time_step = 0.01
+[[body]]
+name = "link"
+position = [0, 0, 2]
+mass = 0.1
+inertia = [2e-4, 2e-4, 1e-4]
+center_of_mass = [0, 0, -0.05]
+joint = { type = "revolute", axis = [0, 1, 0], damping = 5e-4 }
+"""
+    right = stiction.parse(text)
+    truth = stiction.parse(text.replace("[0, 0, -0.05]", "[0.004, 0, -0.05]"))
+    experiment = {
+        "parameter": [{"name": "link/damping", "start": 1e-3}],
+        "noise": {"position": 0.001, "rotation_deg": 0.2865},
+    }
+
+    def swings(scene):
+        found = []
+        for _ in range(12):
+            x0 = scene.x0
+            x0[0], x0[1] = random.uniform(-0.8, 0.8), random.uniform(-2, 2)
+            q = scene.rollout(x0, steps=80)[:, :1]
+            q[1:] += 0.005 * random.standard_normal((80, 1))
+            found.append((0.01 * np.arange(81), np.hstack([q, scene.rollout(x0, steps=80)[:, 1:2]])))
+        return found
+
+    wrong = stiction.identify(experiment, swings(truth), scene=right).score_tests
+    named = {test["name"]: test for test in wrong}
+    place = named["link/center_of_mass"]
+    assert place["is_claim"] and place["adjusted_p_value"] < 1e-6 and place["recordings"] == 12
+    along_x = place["members"].index("link/center_of_mass/x")
+    assert place["held"][along_x] == 0 and abs(place["proposed"][along_x] - 0.004) < 1e-3
+    assert wrong[0]["gain"] > 0.9
+    same = stiction.identify(experiment, swings(right), scene=right).score_tests
+    assert same and not any(test["is_claim"] for test in same)
+
+
 def test_columns_by_name_with_gaps(cube, random):
     motion = recordings(cube, random, 0.2, 0.0)
     columns = [{"t": t, **{name: q[:, k].copy() for k, name in enumerate(cube.state_names[:7])}} for t, q in motion]

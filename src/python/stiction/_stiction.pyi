@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from os import PathLike
+from typing import Any
 
 from numpy import float64
 from numpy.typing import ArrayLike, NDArray
@@ -140,6 +141,8 @@ class Identification:
     def loss_at_start(self) -> float: ...
     @property
     def profiles(self) -> dict[str, tuple[list[float], list[float]]]: ...
+    @property
+    def score_tests(self) -> list[dict[str, Any]]: ...
     @property
     def iterations(self) -> int: ...
     @property

@@ -228,13 +228,10 @@ impl Search {
     ) -> bool {
         self.state.follow(data);
         let mut best = self.residual(data, scale);
-        // What is left out of one step has to be made up for in the next ones: something at rest would be disturbed again and
-        // again by as much as the tolerance lets pass.
-        let enough = 1e-2 * tolerance;
-        if best > enough {
+        if best > tolerance {
             self.best.clone_from(&self.state.lambda);
             self.hasty = false;
-            self.newton(data, scale, enough, &mut best, iterations);
+            self.newton(data, scale, 1e-2 * tolerance, &mut best, iterations);
             self.state.lambda.copy_from_slice(&self.best);
             self.state.follow(data);
         }
