@@ -258,6 +258,7 @@ pub mod internals {
     pub use crate::argmin::interior_point::{
         ConeInteriorPoint, ConeProgramData, second_order_cone,
     };
+    pub use crate::identify::internals::beta_below;
     pub use crate::linalg::{block_lu::BlockLu, elimination::Elimination, front_qr::FrontQr};
 }
 

@@ -264,8 +264,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         (steps as f64 + cost * derivative_steps as f64) / steps_per_rollout
     };
     let rollouts = in_rollouts(result.effort);
-    let tests = score_tests(&experiment, &dataset, &result, threads);
-    let asked = arguments.improve.filter(|_| complete && !interrupt::interrupted());
+    let ended = complete && !interrupt::interrupted();
+    let tests = match ended {
+        true => score_tests(&experiment, &dataset, &result, threads),
+        false => Vec::new(),
+    };
+    if arguments.improve.is_some() && !ended {
+        warn("the search was stopped: nothing was tried to improve the model; --resume goes on");
+    }
+    let asked = arguments.improve.filter(|_| ended);
     let improved = asked.map(|rounds| {
         let mut tell = |round: usize, name: &str| {
             let message = format!("improving the model: round {}, {name}", round + 1);
@@ -353,8 +360,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
                 (crate::text::read(file, crate::text::MOST_BYTES)?, lacking::place(folder));
             let data = arguments.data.as_deref();
             let text = lacking::improved_experiment((file, &source), data, folder, improved)?;
-            write_file(&place, text.as_bytes())?;
-            beside = Some(place);
+            // What cannot be read again is not written.
+            match Experiment::parse(&text, &place, None, None) {
+                Ok(_) => {
+                    write_file(&place, text.as_bytes())?;
+                    beside = Some(place);
+                }
+                Err(error) => warn(&format!("the improved experiment is not written: {error}")),
+            }
         } else {
             warn("the improved experiment is written into a folder only: give -o DIR");
         }

@@ -1,10 +1,11 @@
 //! What the model of a fit may lack: score tests, and `--improve`.
 //!
 //! JSON of a score test: `name`, `members` (names of numbers), `held` and `proposed` (a value each), `gain` (share of the loss
-//! that a Newton step takes off), `part` (of the recordings, from their first frames on, over which it shows most), `p_value`, `adjusted_p_value` (of all tests together), `better` of `recordings`, `strongest`
-//! (names of recordings). Of `--improve`: `rounds`, each a list of what was tried: a score test with `held_out` (the loss of
-//! recordings by fits to the half they are not in, geometric means: `before`, `now`, the logarithm of their ratio, `difference`, its
-//! `standard_error`, `better`, `worse`) and `adopted`; `end`, why it ended; `loss` and `parameters` (name to value) of the improved model.
+//! that a Newton step takes off), `part` (of the recordings, from their first frames on, over which it shows most), `p_value`,
+//! `adjusted_p_value` (of all tests together), `better` of `recordings`, `strongest` (names of recordings). Of `--improve`:
+//! `rounds`, each a list of what was tried: a score test with `held_out` (the loss of recordings by fits to the half they are
+//! not in, geometric means: `before`, `now`, the logarithm of their ratio, `difference`, its `standard_error`, `better`,
+//! `worse`) and `adopted`; `end`, why it ended; `loss` and `parameters` (name to value) of the improved model.
 
 use std::path::{Path, PathBuf};
 
@@ -101,6 +102,9 @@ pub(super) fn told(improvement: &Improvement, before: f64) -> Vec<String> {
     let told = |tried: &Tried| {
         let verdict = match (tried.adopted, &tried.held_out) {
             (true, _) => "adopted",
+            (false, Some(_)) if tried.is_confirmed() => {
+                "confirmed, but all together are not explained better"
+            }
             (false, Some(_)) => "not confirmed",
             (false, None) => "has no fit to judge",
         };
@@ -211,6 +215,10 @@ pub(super) fn improved_experiment(
         table.insert("name".into(), member.as_str().into());
         table.insert("start".into(), found.start.into());
         tables.push(table.into());
+    }
+    document.insert("seed".into(), (experiment.seed as i64).into());
+    if experiment.half_samples > 0 {
+        document.insert("half_samples".into(), (experiment.half_samples as i64).into());
     }
     // Going on from first parts of recordings would lead away from where it starts.
     document.insert("continuation".into(), false.into());

@@ -31,6 +31,18 @@ pub struct Tried {
     pub adopted: bool,
 }
 
+impl Tried {
+    /// Whether recordings that it was not fitted to are better explained, by more than chance makes of so many of them (95 %,
+    /// of what is tried in a round together).
+    pub fn is_confirmed(&self) -> bool {
+        self.held_out.is_some_and(|pairs| {
+            // For a third of 5 % an interval is about a fifth wider, and more where recordings are few.
+            let width = 1.25 * quantile_95(pairs.count.saturating_sub(1).max(1));
+            pairs.standard_error.is_some_and(|error| pairs.difference < -width * error)
+        })
+    }
+}
+
 /// How a model was improved.
 #[derive(Clone, Debug)]
 pub struct Improvement {
@@ -110,9 +122,8 @@ pub fn improve(
                 .as_ref()
                 .zip(after)
                 .and_then(|(before, after)| PairedDifference::new(before, &after));
-            let is_better = held_out.is_some_and(is_confirmed);
             let mut one = Tried { test, held_out, adopted: false };
-            if is_better {
+            if one.is_confirmed() {
                 let again =
                     fit(&going_on(&next), dataset, threads, &mut |_| watch(round, &one.test.name))?;
                 let ended = !matches!(again.status, FitStatus::Stopped | FitStatus::Infeasible);
@@ -154,14 +165,6 @@ fn started_at(experiment: &Experiment, fit: &Fit) -> Experiment {
         parameter.start = fitted.value;
     }
     experiment
-}
-
-/// Whether recordings are better explained, by more than chance makes of so many of them (95 %, of what is tried in a round
-/// together).
-fn is_confirmed(pairs: PairedDifference) -> bool {
-    // For a third of 5 % an interval is about a fifth wider, and more where recordings are few.
-    let width = 1.25 * quantile_95(pairs.count.saturating_sub(1).max(1));
-    pairs.standard_error.is_some_and(|error| pairs.difference < -width * error)
 }
 
 /// In which half each recording is: every other one, copies of one where that is.

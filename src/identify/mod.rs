@@ -15,6 +15,12 @@ mod search;
 mod statistics;
 mod trust;
 
+/// What tests look at beside the public items.
+#[doc(hidden)]
+pub mod internals {
+    pub use super::statistics::beta_below;
+}
+
 pub use crate::parallel::parallel;
 pub use conclusion::{Conclusion, Doing, conclude};
 pub use data::{Dataset, Window, hold_out, questions};

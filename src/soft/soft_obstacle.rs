@@ -18,6 +18,8 @@ pub struct SoftObstacle {
     pub size: Vector3<f64>,
     /// Where it is.
     pub pose: Pose<f64>,
+    /// The radius of a ball about its place that holds it (m).
+    extent: f64,
 }
 
 type Scalar = Dual<f64, LANES>;
@@ -33,6 +35,12 @@ pub struct NearestMemory {
 }
 
 impl SoftObstacle {
+    /// A shape with its sizes (m) at a place.
+    pub fn new(name: &str, shape: Shape, size: Vector3<f64>, pose: Pose<f64>) -> Self {
+        let extent = shape.bounding_radius(size.into());
+        SoftObstacle { name: name.to_string(), shape, size, pose, extent }
+    }
+
     /// Puts the plane that touches the shape where it is nearest to a vertex at `x` (m) into a contact of a vertex of this
     /// `radius` (m). Of what is farther off than `reach` (m) it is a plane that nothing comes to.
     pub fn place(
@@ -71,9 +79,9 @@ impl SoftObstacle {
         reach: f64,
         found: &mut Vec<Witness<T>>,
     ) -> Option<Witness<T>> {
-        let SoftObstacle { shape, size, pose, .. } = self;
+        let SoftObstacle { shape, size, pose, extent, .. } = self;
         let value = point.map(|x| x.value());
-        let away = (value - pose.position).norm() - shape.bounding_radius((*size).into());
+        let away = (value - pose.position).norm() - extent;
         if away > reach || away.is_nan() {
             return None;
         }

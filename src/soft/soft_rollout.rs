@@ -123,7 +123,7 @@ impl<'a> SoftRollout<'a> {
         for (number, ((body, moving), state)) in all.enumerate() {
             let Moving { history, predicted, step, solver, contacts, nearest } = moving;
             bdf.predict_into(self.scene.time_step, history, predicted);
-            self.scene.place_contacts(number, &history.x, &history.v, contacts, nearest);
+            self.scene.place_contacts(number, &history.x, predicted, contacts, nearest);
             let momentum = Momentum::of_step(&body.elements, body.parameters, &*predicted);
             solver.solve(&momentum, contacts, step);
             self.scene.turn_contacts(number, step, contacts, nearest);

@@ -5,7 +5,7 @@ use super::soft_start::SoftStart;
 use crate::argmin::Mode;
 use crate::fem::Elements;
 use crate::implicit::{
-    Bdf, ContactStep, NewtonSettings, SolidParameters, VertexContact, VertexLaw,
+    Bdf, ContactStep, NewtonSettings, Predicted, SolidParameters, VertexContact, VertexLaw,
 };
 use crate::model::TetrahedralMesh;
 
@@ -204,12 +204,12 @@ impl SoftScene {
         grounds.chain(self.obstacles.iter().map(|obstacle| obstacle.name.as_str()))
     }
 
-    /// Places the contacts of a body for the step that begins with its nodes at `x` (m), which move by `v` (m/s).
+    /// Places the contacts of a body for the step that begins with its nodes at `x` (m), and what is `predicted` from there.
     pub fn place_contacts(
         &self,
         body: usize,
         x: &[[f64; 3]],
-        v: &[[f64; 3]],
+        predicted: &Predicted<f64>,
         contacts: &mut [VertexContact],
         memory: &mut NearestMemory,
     ) {
@@ -221,9 +221,11 @@ impl SoftScene {
             return;
         }
         let length = |v: &[f64; 3]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
-        let fastest = v.iter().map(length).fold(0.0, f64::max);
-        let pull = length(&own.parameters.gravity);
-        let way = self.time_step * (fastest + self.time_step * pull);
+        let fastest = predicted.v.iter().map(length).fold(0.0, f64::max);
+        let moved = |(x, to): (&[f64; 3], &[f64; 3])| length(&[0, 1, 2].map(|k| to[k] - x[k]));
+        let carried = x.iter().zip(&predicted.x).map(moved).fold(0.0, f64::max);
+        let (pull, rate) = (length(&own.parameters.gravity), predicted.rate);
+        let way = carried + rate * (fastest + rate * pull);
         let (all, grounds) = (own.touching.len().max(1), self.grounds.len());
         for contacts in contacts.chunks_mut(all) {
             for (obstacle, contact) in self.obstacles.iter().zip(&mut contacts[grounds..]) {

@@ -179,8 +179,8 @@ impl SoftRecord<'_> {
         for (k, kept) in self.steps.iter().enumerate().rev() {
             weigh(k + 1, body, &mut x, &mut v);
             let kept = &kept[body];
-            let SoftState { position, velocity, .. } = &self.states[k][body];
-            self.scene.place_contacts(body, position, velocity, &mut contacts, &mut nearest);
+            let places = &self.states[k][body].position;
+            self.scene.place_contacts(body, places, &kept.predicted, &mut contacts, &mut nearest);
             self.scene.turn_contacts(body, &kept.step, &mut contacts, &mut nearest);
             let momentum = Momentum::of_step(&own.elements, own.parameters, &kept.predicted);
             let (bdf, step) = (kept.bdf, &kept.step);

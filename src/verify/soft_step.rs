@@ -117,8 +117,8 @@ impl<'a> SoftStepProgram<'a> {
         let body = &scene.bodies[self.body];
         let mut contacts = body.contacts.clone();
         let nearest = &mut NearestMemory::default();
-        scene.place_contacts(self.body, &history.x, &history.v, &mut contacts, nearest);
         let predicted = self.bdf.predict(self.scene.time_step, history);
+        scene.place_contacts(self.body, &history.x, &predicted, &mut contacts, nearest);
         let momentum = Momentum::of_step(&body.elements, body.parameters, &predicted);
         solver.settings = self.scene.newton;
         let mut step = self.step.clone();
@@ -204,9 +204,10 @@ impl<'a> SoftStepProgram<'a> {
     /// What the vertices touch in the step, and how its planes turn with them.
     fn contacts(&self) -> Vec<VertexContact> {
         let mut contacts = self.scene.bodies[self.body].contacts.clone();
-        let History { x, v, .. } = &self.history;
+        let predicted = self.bdf.predict(self.scene.time_step, &self.history);
         let nearest = &mut NearestMemory::default();
-        self.scene.place_contacts(self.body, x, v, &mut contacts, nearest);
+        let x = &self.history.x;
+        self.scene.place_contacts(self.body, x, &predicted, &mut contacts, nearest);
         self.scene.turn_contacts(self.body, &self.step, &mut contacts, nearest);
         contacts
     }

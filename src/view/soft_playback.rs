@@ -45,7 +45,7 @@ impl Drawing {
             round: false,
         };
         let fixed = |obstacle: &SoftObstacle| {
-            let SoftObstacle { name, shape, size, pose } = obstacle;
+            let SoftObstacle { name, shape, size, pose, .. } = obstacle;
             let surface = Surface::of(shape.surface(*size)).placed(&pose.rotation, &pose.position);
             let (name, surface) = (name.clone(), surface.rounded());
             DrawnShape { name, body: None, surface, round: shape.is_round() }

@@ -1,5 +1,6 @@
 //! Soft bodies on shapes that do not move.
 
+use stiction::implicit::VertexContact;
 use stiction::soft::{SoftRollout, SoftScene, SoftTangents};
 use stiction::verify::{Gradcheck, SoftStepProgram};
 
@@ -141,6 +142,49 @@ fn steps_on_every_shape_pass_by_every_law() {
             assert!(all.max().dual_vs_tape < 1e-9, "{solver} {ground:?}: {:?}", all.max());
             assert!(2 * all.skipped_at_kinks() < all.cases(), "{solver} {ground:?}");
         }
+    }
+}
+
+/// The rows of vertices of a block lie between three capsules: each touches two, whose planes turn both.
+#[test]
+fn steps_between_two_round_shapes_pass_by_every_law() {
+    let capsule = |k: usize| {
+        let y = [-0.04, 0.0, 0.04][k];
+        format!(
+            "[[shape]]\nname = 'log{k}'\ncapsule = [0.05, 0.3]\nposition = [0, {y}, -0.05]\n\
+             orientation = [0.7071067811865476, 0, 0.7071067811865475, 0]\n"
+        )
+    };
+    let ground: String = (0..3).map(capsule).collect();
+    // On its side, where it has two rows.
+    let start = "position = [0, 0.0003, 0.034]\nvelocity = [0.3, 0, -0.3]\nradius = 0.004\n\
+                 orientation = [0.7071067811865476, 0.7071067811865475, 0, 0]\n";
+    for solver in SOLVERS {
+        let scene = over(solver, start, &ground);
+        let mut rollout = SoftRollout::new(&scene);
+        let (mut all, mut between) = (Gradcheck::default(), 0);
+        for step in 0..40 {
+            let program = SoftStepProgram::new(&rollout, 0);
+            let mut both = 0;
+            let report = rollout.step_observed(&mut |solved| {
+                let turned =
+                    |own: &[VertexContact]| own.iter().filter(|c| !c.turning.is_none()).count();
+                both = solved.contacts.chunks(3).filter(|own| turned(own) == 2).count();
+            });
+            assert_eq!(report.unsolved, 0, "{solver} {step}");
+            between += both;
+            if both > 0 && between < 40 {
+                all.merge(&program.check_while_wanted(&mut || true).unwrap());
+            }
+        }
+        println!(
+            "{solver} {between}: {:?} of {} {}",
+            all.max(),
+            all.cases(),
+            all.skipped_at_kinks()
+        );
+        assert!(between > 0 && all.passed(), "{solver} {between}: {:?}", all.max());
+        assert!(all.max().dual_vs_tape < 1e-9, "{solver}: {:?}", all.max());
     }
 }
 

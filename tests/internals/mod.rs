@@ -1,5 +1,6 @@
 //! Parts of the library that its interface does not show, and those of its linear algebra.
 
+mod beta;
 mod block_lu;
 mod faces;
 mod front_qr;

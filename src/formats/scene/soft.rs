@@ -193,11 +193,8 @@ fn read_obstacles(root: &Table, names: &mut Taken, scene: &mut SoftScene) -> Res
     }
     reduce_hulls(&mut description);
     scene.warnings.extend(description.warnings.iter().map(ToString::to_string));
-    let obstacle = |(own, pose): (ColliderDescription, Pose<f64>)| SoftObstacle {
-        name: own.name,
-        shape: own.shape,
-        size: own.size.into(),
-        pose,
+    let obstacle = |(own, pose): (ColliderDescription, Pose<f64>)| {
+        SoftObstacle::new(&own.name, own.shape, own.size.into(), pose)
     };
     scene.obstacles = description.colliders.into_iter().zip(poses).map(obstacle).collect();
     Ok(())

@@ -5,7 +5,7 @@ const MOST: usize = 10_000;
 
 /// The probability that a beta distributed number is below x: the regularised incomplete beta function I_x(a, b), by its
 /// continued fraction (DLMF 8.17.22), evaluated after `Lentz76`. a and b are multiples of a half.
-pub(crate) fn beta_below(x: f64, a: f64, b: f64) -> f64 {
+pub fn beta_below(x: f64, a: f64, b: f64) -> f64 {
     if !(0.0..=1.0).contains(&x) {
         return f64::NAN;
     }

@@ -5,7 +5,7 @@ mod covariance;
 mod random;
 mod student;
 
-pub(crate) use beta::beta_below;
+pub use beta::beta_below;
 pub(crate) use covariance::{Covariance, LEAST_RECORDINGS, UNTELLABLE};
 pub(crate) use random::uniform;
 pub(crate) use student::quantile_95;

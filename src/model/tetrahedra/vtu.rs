@@ -74,7 +74,7 @@ impl<'a> File<'a> {
         let points = self.child(self.child(piece, "Points")?, "DataArray")?;
         let mut mesh = RawMesh::default();
         let coordinates = self.array(points)?;
-        self.expect(piece, "NumberOfPoints", points, coordinates.len(), 3)?;
+        self.demand_count(piece, "NumberOfPoints", points, coordinates.len(), 3)?;
         for (number, point) in (0..).zip(coordinates.as_chunks::<3>().0) {
             if point.iter().any(|x| !x.is_finite()) {
                 return Err(self.error(points, format!("node {number} must be finite")));
@@ -92,8 +92,8 @@ impl<'a> File<'a> {
         };
         let (connections, offsets, types) =
             (array("connectivity")?, array("offsets")?, array("types")?);
-        self.expect(piece, "NumberOfCells", offsets.0, offsets.1.len(), 1)?;
-        self.expect(piece, "NumberOfCells", types.0, types.1.len(), 1)?;
+        self.demand_count(piece, "NumberOfCells", offsets.0, offsets.1.len(), 1)?;
+        self.demand_count(piece, "NumberOfCells", types.0, types.1.len(), 1)?;
         let mut start = 0;
         for (number, (&end, &kind)) in (0..).zip(offsets.1.iter().zip(&types.1)) {
             let end = usize::try_from(end).ok().filter(|&end| end >= start);
@@ -116,7 +116,7 @@ impl<'a> File<'a> {
     }
 
     /// That an array has as many numbers as the piece says.
-    fn expect(
+    fn demand_count(
         &self,
         piece: Node,
         attribute: &str,
