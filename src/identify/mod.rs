@@ -18,7 +18,7 @@ mod trust;
 /// What tests look at beside the public items.
 #[doc(hidden)]
 pub mod internals {
-    pub use super::statistics::beta_below;
+    pub use crate::identify::statistics::beta_below;
 }
 
 pub use crate::parallel::parallel;
