@@ -60,6 +60,49 @@ fn what_rests_goes_on_by_the_rule() {
     }
 }
 
+/// The same near the angle of friction: the corners uphill carry little, and have all the friction they can. A search from
+/// nothing does not always come to the rule there.
+#[test]
+fn what_rests_at_its_limits_goes_on_by_the_rule() {
+    let bodies = "[[contact]]
+        mu = 0.5
+        [[body]]
+        name = 'box'
+        mass = 2
+        shape = { box = [0.1, 0.1, 0.05] }
+        position = [0, 0, 0.05]
+        [[body]]
+        name = 'upper'
+        mass = 1
+        shape = { box = [0.08, 0.08, 0.05] }
+        position = [0.01, 0, 0.15]";
+    for lean in [4.2, 4.7] {
+        let mut scene = on_floor("time_step = 0.005", bodies);
+        scene.parameters.values[..3].copy_from_slice(&[lean, 0.0, -G]);
+        let mut rollout = rollout(&scene);
+        rollout.advance(200, &scene.inputs);
+        let (steps, mut by_the_rule) = (40, 0);
+        for _ in 0..steps {
+            let mut memory = rollout.memory.clone();
+            let warm = take(&scene, &rollout.state, &mut memory);
+            let cold = take(&scene, &rollout.state, &mut StepMemory::default());
+            assert!(warm.report.worst.iterations <= 1, "{lean}: {:?}", warm.report.worst);
+            assert!(cold.report.worst.iterations > 5, "{lean}: {:?}", cold.report.worst);
+            let most = cold.impulses.iter().map(|x| x[0]).fold(0.0, f64::max);
+            let used = |x: &&[f64; 3]| x[1].hypot(x[2]) > (1.0 - 1e-9) * 0.5 * x[0];
+            assert_eq!(warm.impulses.len(), 8);
+            assert_eq!(warm.impulses.iter().filter(used).count(), 4, "{:?}", warm.impulses);
+            let pairs = || warm.impulses.iter().flatten().zip(cold.impulses.iter().flatten());
+            by_the_rule += usize::from(pairs().all(|(x, y)| (x - y).abs() < 1e-9 * most));
+            for (warm, cold) in warm.next.v.iter().zip(&cold.next.v) {
+                assert!((warm - cold).abs() < 1e-10 * G, "{warm} {cold}");
+            }
+            rollout.advance(1, &scene.inputs);
+        }
+        assert!(10 * by_the_rule >= 9 * steps, "{lean}: {by_the_rule}");
+    }
+}
+
 /// A pile that is pushed until it slides, or loses its uppermost slab, is solved anew.
 #[test]
 fn what_rests_no_more_is_solved_anew() {

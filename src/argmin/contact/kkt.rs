@@ -110,6 +110,8 @@ pub(super) struct ContactModes<T> {
     /// a: the mean diagonal of G over the members.
     range_scale: f64,
     shortest_row: f64,
+    /// By block, what the weight of friction that holds at its limit is multiplied with.
+    stretch: Vec<f64>,
     /// y with J y = lambda - held on the members.
     preimage: Vec<T>,
     rows: Vec<T>,
@@ -246,9 +248,9 @@ impl<T: Real> ContactModes<T> {
             Selection::Damped(weight) => weight,
             Selection::Even(_) => 0.0,
         };
-        let even = match selection {
-            Selection::Even(weight) => Some(T::constant(weight)),
-            _ => None,
+        let (normal, even) = match selection {
+            Selection::Even([normal, weight]) => (T::constant(normal), Some(T::constant(weight))),
+            _ => (T::zero(), None),
         };
         let damped = matches!(selection, Selection::Damped(_));
         self.matrix.diagonal.extend(self.unknowns.iter().map(|unknown| {
@@ -258,9 +260,11 @@ impl<T: Real> ContactModes<T> {
                 Kind::Normal if damped || data.is_rigid(i) => {
                     (data.compliance[i], delassus.normal_scale(i))
                 }
-                Kind::Normal => (data.compliance[i], 0.0),
-                Kind::Stick(..) | Kind::Clamp => {
-                    (even.unwrap_or(T::zero()), delassus.tangential_scale(i))
+                Kind::Normal => (data.compliance[i] + normal, 0.0),
+                Kind::Stick(..) => (even.unwrap_or(T::zero()), delassus.tangential_scale(i)),
+                Kind::Clamp => {
+                    let stretched = |even: T| even * T::constant(self.stretch[i]);
+                    (even.map_or(T::zero(), stretched), delassus.tangential_scale(i))
                 }
                 // s / (s + R g) = 1 - g R / (s + R g)
                 Kind::Slide => (T::one() - self.weight[i] * delassus.tangential_scale(i), 1.0),
@@ -415,17 +419,19 @@ impl<T: Real> ContactModes<T> {
         self.shortest_row
     }
 
-    /// Sets up the conditions of contacts with a compliance where friction holds with this weight, and factorises them by
-    /// blocks. False if they are singular.
+    /// Sets up the conditions of contacts with a compliance, with one weight for normal impulses and one for friction that
+    /// holds, of clamps times their `stretch` by block, and factorises them by blocks. False if they are singular.
     #[must_use]
     pub fn factor_evenly(
         &mut self,
         data: &ContactData<T>,
         delassus: &Delassus<T>,
         at: &Iterate<T>,
-        weight: f64,
+        (weights, stretch): ([f64; 2], &[f64]),
     ) -> bool {
-        self.set_up(data, delassus, at, Selection::Even(weight));
+        self.stretch.clear();
+        self.stretch.extend_from_slice(stretch);
+        self.set_up(data, delassus, at, Selection::Even(weights));
         self.matrix.factor_by_blocks(&delassus.pattern)
     }
 

@@ -15,8 +15,9 @@ pub(super) enum Selection {
     Proximal,
     /// The same, and steps are kept short by this weight relative to the diagonal.
     Damped(f64),
-    /// Proximal, with this weight for all friction that holds: its steps are J dy, as those of the rule are.
-    Even(f64),
+    /// Proximal, with the first weight for normal impulses and the second for all friction that holds: its steps are J dy, as
+    /// those of the rule are.
+    Even([f64; 2]),
     /// As they are: what friction holds is left to who asks. Contacts whose slip is less than this part of s + R g,
     /// if any, count as clamped.
     Exact(Option<f64>),

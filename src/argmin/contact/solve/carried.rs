@@ -4,7 +4,10 @@
 //! rounding leaves. Friction that is shared anew, J y with the y of the last step, is in the range of the rows as they are
 //! now whatever y is; so where it solves the problem it is what the rule asks for. Where a little is left, y takes a step:
 //! with the same proximal weight w for all friction that holds, J v + w (lambda - J y) = 0, so that lambda = J (y - v / w).
-//! It is a multiplier, and one sparse solve improves it by nine digits.
+//! It is a multiplier, and one sparse solve improves it by nine digits. Friction at its limit is the part of J y that the
+//! limit allows: along J y it follows the normal impulse, and across J y it gives way as (limit / |J y|) / w.
+//!
+//! Where y is long, rounding of v / w is more than such a small w leaves: w is then chosen to leave as much of both.
 
 use super::super::kkt::{DEPENDENT, Iterate};
 use super::super::law::{Mode, length};
@@ -13,13 +16,14 @@ use super::super::rule::PROXIMAL;
 use super::super::sharing::Sharing;
 use super::super::solution::ContactSolution;
 use super::cascade::Search;
+use super::newton::NewtonState;
 
 /// From this residual on another search is made: contacts may come to slip.
 const NEAR: f64 = 1e-6;
 
 /// Steps of y at most, the part of the residual that each may leave, and the part of the tolerance that needs none.
-const STEPS: usize = 3;
-const PART: f64 = 0.1;
+const STEPS: usize = 6;
+const PART: f64 = 0.5;
 const ENOUGH: f64 = 1e-2;
 
 /// The residual that needs none whatever the tolerance.
@@ -28,13 +32,26 @@ const EXACT: f64 = 1e-12;
 /// Rows of friction that are independent by less than this part of the longest take more digits than are carried on.
 const INDEPENDENT: f64 = 1e-5;
 
+/// The weight of a step relative to the diagonal is this over the root of the residual: what rounding leaves of y is then
+/// about as much as the step leaves of the residual; a small compliance by itself would divide rounding, too. Of a y shorter
+/// than that part of the impulses rounding leaves next to nothing, and it is less than residuals from there on.
+const WEIGHT: f64 = 1e-9;
+const SHORT: f64 = 1e-2;
+const ROUNDED: f64 = 1e-10;
+
+/// J y relative to the limit of friction, below which what seems to slip does.
+const INSIDE: f64 = 0.99;
+
+/// J y relative to the limit of friction, at most: what has just closed carries nothing yet.
+const MOST_STRETCHED: f64 = 1e9;
+
 /// How large y may be, relative to impulses. Velocities that no friction feels do nothing in it, but take its digits.
 const LONGEST: f64 = 1e3;
 
 impl Search {
     /// Whether the impulses that were passed in, with friction shared as in the solution that they are of, solve the
     /// problem, or do after a step or two; then they are in `state.lambda`, and their modes are decided. Only of contacts
-    /// with a compliance, by Coulomb's law, that do not slip where they share.
+    /// by Coulomb's law that do not slip where they share, where what is closed has a compliance.
     pub(super) fn carries_on(
         &mut self,
         data: &ContactData<f64>,
@@ -44,7 +61,8 @@ impl Search {
     ) -> bool {
         let ContactSolution { sharing, impulses, .. } = &mut *solution;
         let shares = sharing.y.len() == data.rows.velocities();
-        let of_law = |i: usize| !data.is_rigid(i) && data.laws[i].is_one_sided();
+        let closed = |i: usize| impulses[data.blocks()[i].first] != 0.0;
+        let of_law = |i: usize| data.laws[i].is_one_sided() && !(data.is_rigid(i) && closed(i));
         let clamps = |i: usize| data.laws[i].rows() == 1 || data.laws[i].clamps();
         if !(sharing.unique || shares) || !(0..data.laws.len()).all(|i| of_law(i) && clamps(i)) {
             return false;
@@ -58,26 +76,38 @@ impl Search {
         // No less than a search would do: what is taken as it was does not change with state and parameters, and
         // differences see that.
         let enough = (ENOUGH * tolerance).min(EXACT);
+        let is_long = size(&sharing.y) > SHORT * size(&self.state.lambda);
+        let mut evenly = is_long && residual <= ROUNDED;
         for _ in 0..STEPS {
             if residual <= enough || residual > NEAR || sharing.unique {
                 break;
             }
             *iterations += 1;
             let before = residual;
-            if !self.improve_y(data, sharing) {
-                return false;
-            }
+            self.best.clone_from(&self.state.lambda);
+            self.multiplier.clone_from(&sharing.y);
+            let weights = if evenly { [WEIGHT / before.sqrt(); 2] } else { [0.0, PROXIMAL] };
+            let improved = self.improve_y(data, sharing, weights);
             residual = self.residual(data, scale);
-            if residual > PART * before {
+            if improved && residual <= PART * before {
+                evenly = is_long && residual <= ROUNDED;
+                continue;
+            }
+            if evenly || !is_long {
                 break;
             }
+            // Rounding, it may be.
+            evenly = true;
+            residual = before;
+            self.state.lambda.copy_from_slice(&self.best);
+            self.state.follow(data);
+            sharing.y.clone_from(&self.multiplier);
         }
         residual <= enough && self.holds_as(data, scale, solution)
     }
 
-    /// The friction of contacts that carry, J y as far as their limit allows; whether it is J y of all.
-    fn share(&mut self, data: &ContactData<f64>, y: &[f64]) -> bool {
-        let mut inside = true;
+    /// The friction of contacts that carry, J y as far as their limit allows.
+    fn share(&mut self, data: &ContactData<f64>, y: &[f64]) {
         for i in 0..data.laws.len() {
             let block = &data.blocks()[i];
             let normal = self.state.lambda[block.first];
@@ -87,24 +117,52 @@ impl Search {
             let (asked, size) = asked(data, i, y);
             let radius = data.limit[i] * normal;
             let part = if size > radius { radius / size } else { 1.0 };
-            inside &= part == 1.0;
             let friction = &mut self.state.lambda[block.first + 1..];
             friction.iter_mut().zip(asked).for_each(|(x, asked)| *x = part * asked);
         }
-        inside
     }
 
-    /// A step of y and of the normal impulses, where all that is closed sticks. False if that is not so, or there is none.
-    fn improve_y(&mut self, data: &ContactData<f64>, sharing: &mut Sharing) -> bool {
+    /// The modes of contacts of which none slips: where J y is beyond its limit friction stays there, and across J y it gives
+    /// way by as much less as J y is longer. False if one slips.
+    fn guess_held(&mut self, data: &ContactData<f64>, y: &[f64]) -> bool {
         self.guess_modes(data);
-        if !self.state.guess.iter().all(|mode| matches!(mode, Mode::Break | Mode::Stick)) {
+        self.stretch.clear();
+        self.stretch.resize(data.laws.len(), 1.0);
+        let NewtonState { guess, directions, lambda, .. } = &mut self.state;
+        for (i, block) in data.blocks().iter().enumerate() {
+            if block.rows == 1 || guess[i] == Mode::Break {
+                continue;
+            }
+            let (asked, size) = asked(data, i, y);
+            let radius = data.limit[i] * lambda[block.first];
+            if guess[i] == Mode::Slide && size < INSIDE * radius {
+                return false;
+            }
+            (guess[i], directions[i]) = (Mode::Stick, [0.0; 2]);
+            if size > radius {
+                (guess[i], directions[i]) = (Mode::Clamp, asked.map(|x| x / size));
+                self.stretch[i] = (size / radius.max(0.0)).min(MOST_STRETCHED);
+            }
+        }
+        true
+    }
+
+    /// A step of y and of the normal impulses, where nothing that is closed slips. False if there is none.
+    fn improve_y(
+        &mut self,
+        data: &ContactData<f64>,
+        sharing: &mut Sharing,
+        relative_weights: [f64; 2],
+    ) -> bool {
+        if !self.guess_held(data, &sharing.y) {
             return false;
         }
         let state = &mut self.state;
-        let sticks = |&i: &usize| state.guess[i] == Mode::Stick && data.blocks()[i].rows == 3;
-        let scales =
-            (0..data.laws.len()).filter(sticks).map(|i| state.delassus.tangential_scale(i));
-        let weight = PROXIMAL * scales.fold(0.0, f64::max);
+        let holds = |&i: &usize| state.guess[i] != Mode::Break && data.blocks()[i].rows == 3;
+        let scales = (0..data.laws.len()).filter(holds).map(|i| state.delassus.tangential_scale(i));
+        let scale = scales.fold(0.0, f64::max);
+        let weights = relative_weights.map(|weight| weight * scale);
+        let weight = weights[1];
         if !data.rows.is_large() {
             data.rows.decide(&mut state.delassus.pattern);
         }
@@ -113,7 +171,7 @@ impl Search {
         let (lambda, u, held) = (&mut state.lambda, &state.u, &[][..]);
         let (guess, directions) = (&state.guess, &state.directions);
         let at = Iterate { modes: guess, directions, lambda, u, held };
-        if weight == 0.0 || !modes.factor_evenly(data, delassus, &at, weight) {
+        if weight == 0.0 || !modes.factor_evenly(data, delassus, &at, (weights, &self.stretch)) {
             return false;
         }
         // L' v, before and after.
@@ -127,15 +185,14 @@ impl Search {
         modes.step_evenly(data, delassus, (lambda, u), y);
         y.iter_mut().for_each(|v| *v /= -weight);
         data.solve_factor_transpose(y);
-        let size = |y: &[f64]| y.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
         sharing.y.iter_mut().zip(y).for_each(|(y, step)| *y += *step);
         let has_digits = size(&sharing.y) <= LONGEST * size(lambda);
         if !has_digits {
             return false;
         }
-        let inside = self.share(data, &sharing.y);
+        self.share(data, &sharing.y);
         self.state.follow(data);
-        inside
+        true
     }
 
     /// Decides the modes; whether as many contacts hold as share.
@@ -146,6 +203,14 @@ impl Search {
         solution: &mut ContactSolution,
     ) -> bool {
         self.classify(data, scale, false, solution);
+        let carries = |&i: &usize| solution.modes[i] != Mode::Break;
+        let rigid = |&i: &usize| data.is_rigid(i);
+        if (0..data.laws.len())
+            .filter(rigid)
+            .any(|i| carries(&i) || self.only_touches(data, i, scale))
+        {
+            return false;
+        }
         let ContactSolution { modes, directions, sharing, dependent, independent, held, .. } =
             solution;
         let mut holding = 0;
@@ -175,7 +240,13 @@ impl Search {
     }
 
     /// Notes how the friction of `solution`, which is in `state.lambda`, is shared, where Newton has just ended by the rule.
-    pub(super) fn note_sharing(&mut self, data: &ContactData<f64>, solution: &mut ContactSolution) {
+    /// Of contacts at their limit that does not tell J y, but the multiplier of the rule `known`, if any, does.
+    pub(super) fn note_sharing(
+        &mut self,
+        data: &ContactData<f64>,
+        solution: &mut ContactSolution,
+        known: &[f64],
+    ) {
         let holds = |i: &usize| {
             let mode = matches!(solution.modes[*i], Mode::Stick | Mode::Clamp);
             mode && data.laws[*i].clamps() && data.limit[*i] > 0.0
@@ -191,10 +262,19 @@ impl Search {
             return;
         }
         sharing.unique = !self.state.modes.shares();
-        if !sharing.unique {
+        if sharing.unique {
+            return;
+        }
+        if known.is_empty() || !solution.modes.contains(&Mode::Clamp) {
             self.state.modes.sharing(data, &self.state.lambda, &mut sharing.y);
+        } else {
+            sharing.y.extend_from_slice(known);
         }
     }
+}
+
+fn size(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |most: f64, x| most.max(x.abs()))
 }
 
 /// J y along the tangents of a block, and its size.

@@ -100,6 +100,9 @@ pub(in crate::argmin::contact) struct Search {
     proximal_point: ProximalPoint,
     /// Of what is [carried on](Self::carries_on).
     pub(super) step_of_y: Vec<f64>,
+    pub(super) stretch: Vec<f64>,
+    /// The multiplier of the least-norm rule, by itself or before a step.
+    pub(super) multiplier: Vec<f64>,
     pub(super) momentum: Vec<f64>,
     zeros: Vec<f64>,
     /// What found the best impulses.

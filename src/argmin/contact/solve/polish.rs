@@ -100,7 +100,7 @@ impl Search {
     }
 
     /// Whether a rigid one-sided block is closed and carries nothing.
-    fn only_touches(&self, data: &ContactData<f64>, i: usize, scale: f64) -> bool {
+    pub(super) fn only_touches(&self, data: &ContactData<f64>, i: usize, scale: f64) -> bool {
         let first = data.blocks()[i].first;
         data.is_rigid(i)
             && data.laws[i].is_one_sided()
@@ -162,6 +162,8 @@ impl Search {
         if shares_only_friction(data, &solution.modes) {
             return self.polish_by_blocks(data, solution, reached);
         }
+        let mut known = std::mem::take(&mut self.multiplier);
+        known.clone_from(&solution.sharing.y);
         solution.sharing.clear();
         for (attempt, dependent) in DEPENDENCE.into_iter().enumerate() {
             let last = attempt + 1 == DEPENDENCE.len();
@@ -176,12 +178,12 @@ impl Search {
             let enough = reached[usize::from(dependent > DEPENDENT)];
             if self.settle(data, solution, dependent, &mut iterations) <= enough {
                 self.accept(solution);
-                self.note_sharing(data, solution);
+                self.note_sharing(data, solution, &known);
                 if attempt == 0 && self.can_let_go(BARELY) {
                     self.best.clone_from(&self.state.lambda);
                     if self.settle(data, solution, BARELY, &mut iterations) <= reached[1] {
                         self.accept(solution);
-                        self.note_sharing(data, solution);
+                        self.note_sharing(data, solution, &known);
                     } else {
                         self.return_to_best(data);
                         solution.dependent = DEPENDENT;
@@ -192,6 +194,7 @@ impl Search {
             self.return_to_best(data);
             solution.dependent = DEPENDENT;
         }
+        self.multiplier = known;
         iterations
     }
 

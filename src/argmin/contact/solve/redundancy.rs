@@ -15,12 +15,142 @@ pub(in crate::argmin::contact) struct LeastNormWorkspace {
     /// Rows of a contact, weighted.
     sloped: Vec<f64>,
     y: Vec<f64>,
+    /// y before a step, and the step.
+    before: Vec<f64>,
+    step: Vec<f64>,
     /// Of many trees, how friction was shared before, as of [`Sharing`](crate::argmin::Sharing): where y starts.
     pub start: Vec<f64>,
 }
 
 /// Steps without progress after which what is nearly solved counts as solved.
 const STAGNANT: usize = 4;
+
+/// Newton iterations, the part of the descent that a step must keep, and how short it may get.
+const NEWTON_ITERATIONS: usize = 50;
+const DESCENT: f64 = 1e-4;
+const SHORTEST: f64 = 1e-3;
+
+/// The dual objective at some y: its value, the norm of its gradient, and whether all disks have J y inside.
+#[derive(Clone, Copy, Debug)]
+struct HuberSum {
+    value: f64,
+    norm: f64,
+    inside: bool,
+}
+
+impl LeastNormWorkspace {
+    /// The objective at `y`, its gradient in `gradient`: the sum of J_i' (Proj(J_i y) - lambda_i).
+    fn evaluate(
+        &mut self,
+        data: &ContactData<f64>,
+        delassus: &Delassus<f64>,
+        lambda: &[f64],
+    ) -> HuberSum {
+        self.gradient.clear();
+        self.gradient.resize(self.y.len(), 0.0);
+        let mut dual = HuberSum { value: 0.0, norm: 0.0, inside: true };
+        for &i in &self.members {
+            let block = &data.blocks()[i];
+            let (x, radius) = (asked(data, delassus, i, &self.y), radius(data, i, lambda));
+            let length = length(x);
+            let part = if length > radius { radius / length } else { 1.0 };
+            dual.inside &= part == 1.0;
+            dual.value += length * length * part * (1.0 - 0.5 * part);
+            for t in 0..2 {
+                let held = lambda[block.first + 1 + t];
+                dual.value -= held * x[t];
+                let row = block.row(&delassus.w, 1 + t);
+                block.add_times(row, part * x[t] - held, &mut self.gradient);
+            }
+        }
+        dual.norm = self.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+        dual
+    }
+
+    /// Factorises the Hessian at `y`, the sum of J_i' dProj J_i, plus `regular`; by blocks divided by it. False if it is singular.
+    fn factor(
+        &mut self,
+        data: &ContactData<f64>,
+        delassus: &Delassus<f64>,
+        lambda: &[f64],
+        regular: f64,
+    ) -> bool {
+        let (nv, large) = (self.y.len(), data.rows.is_large());
+        if large {
+            self.blocks.start(&delassus.pattern, true);
+        } else {
+            self.hessian.clear();
+            self.hessian.resize(nv * nv, 0.0);
+        }
+        for &i in &self.members {
+            let block = &data.blocks()[i];
+            let (x, radius) = (asked(data, delassus, i, &self.y), radius(data, i, lambda));
+            let length = length(x);
+            let mut slope = [[1.0, 0.0], [0.0, 1.0]];
+            if length > radius {
+                let d = [x[0] / length, x[1] / length];
+                let f = radius / length;
+                slope = [[f * d[1] * d[1], -f * d[0] * d[1]], [-f * d[0] * d[1], f * d[0] * d[0]]];
+            }
+            let row = |t: usize| block.row(&delassus.w, 1 + t);
+            if large {
+                let rows = &block.all_rows(&delassus.w)[block.width()..];
+                self.sloped.clear();
+                for slope in slope {
+                    let weights = slope.map(|slope| slope / regular);
+                    let pair = row(0).iter().zip(row(1));
+                    self.sloped.extend(pair.map(|(x, y)| weights[0] * x + weights[1] * y));
+                }
+                self.blocks.add(&delassus.pattern, block.trees, 2, rows, &self.sloped);
+                continue;
+            }
+            for (t, slope) in slope.iter().enumerate() {
+                let pair = row(0).iter().zip(row(1));
+                let along = pair.map(|(x, y)| slope[0] * x + slope[1] * y).enumerate();
+                // A body of a tree moves with those before it only: the rest of its rows is zeros.
+                for (b, along) in along.filter(|&(_, along)| along != 0.0) {
+                    let b = block.column(b);
+                    for (columns, part) in block.segments() {
+                        for (a, &w) in columns.zip(&row(t)[part]) {
+                            self.hessian[b * nv + a] += w * along;
+                        }
+                    }
+                }
+            }
+        }
+        if large {
+            return self.blocks.factor(&delassus.pattern);
+        }
+        for a in 0..nv {
+            self.hessian[a * nv + a] += regular;
+        }
+        cholesky(&mut self.hessian, nv)
+    }
+
+    /// The step of Newton, to be subtracted from `y`.
+    fn take_step(&mut self, delassus: &Delassus<f64>, large: bool, regular: f64) {
+        self.step.clone_from(&self.gradient);
+        if large {
+            self.blocks.solve(&delassus.pattern, &mut self.step);
+            self.step.iter_mut().for_each(|x| *x /= regular);
+        } else {
+            let nv = self.y.len();
+            solve_lower(&self.hessian, nv, &mut self.step);
+            solve_lower_transpose(&self.hessian, nv, &mut self.step);
+        }
+    }
+}
+
+/// J y along the tangents of contact `i`.
+fn asked(data: &ContactData<f64>, delassus: &Delassus<f64>, i: usize, y: &[f64]) -> [f64; 2] {
+    let block = &data.blocks()[i];
+    [1, 2].map(|t| block.times(block.row(&delassus.w, t), y))
+}
+
+/// How much friction contact `i` can have.
+fn radius(data: &ContactData<f64>, i: usize, lambda: &[f64]) -> f64 {
+    data.limit[i] * lambda[data.blocks()[i].first].max(0.0)
+}
 
 /// Where contacts that do not slip share the friction in more than one way, takes the way of least
 /// norm: min |lambda_t|^2 with the same J_t' lambda_t, inside the disks. Its dual is smooth and has
@@ -34,6 +164,7 @@ pub(in crate::argmin::contact) fn least_norm(
     s: &mut LeastNormWorkspace,
 ) {
     let nv = data.rows.velocities();
+    solution.sharing.clear();
     s.members.clear();
     for (i, &law) in data.laws.iter().enumerate() {
         let friction = law.clamps() && data.limit[i] > 0.0;
@@ -50,125 +181,69 @@ pub(in crate::argmin::contact) fn least_norm(
         return;
     }
     let blocks = data.blocks();
-    let row = |i: usize, t: usize| blocks[i].row(&delassus.w, 1 + t);
-    let radius = |i: usize, lambda: &[f64]| data.limit[i] * lambda[blocks[i].first];
     let large = data.rows.is_large();
     s.y.clear();
     s.y.resize(nv, 0.0);
     if large && s.start.len() == nv && s.start.iter().all(|y| y.is_finite()) {
         data.times_factor_transpose(&s.start, &mut s.y);
     }
-    let mut size = 0.0_f64;
+    let held = |i: usize| [1, 2].map(|t| lambda[blocks[i].first + t]);
+    let size = s.members.iter().flat_map(|&i| held(i)).fold(0.0, |most: f64, x| most.max(x.abs()));
     let mut converged = false;
     let regular = 1e-12 * trace;
-    let (mut before, mut stagnant) = (f64::INFINITY, 0);
+    let mut stagnant = 0;
     let mut linear = false;
-    for _ in 0..50 {
-        // gradient = sum J_i' (Proj(J_i y) - lambda_i), hessian = sum J_i' dProj J_i
-        s.gradient.clear();
-        s.gradient.resize(nv, 0.0);
-        // Where all are inside their disks, and were, the Hessian is what it was.
-        let outside = s.members.iter().any(|&i| {
-            let x = [0, 1].map(|t| blocks[i].times(row(i, t), &s.y));
-            length(x) > radius(i, lambda)
-        });
-        let known = large && linear && !outside;
-        linear = !outside;
-        if large && !known {
-            s.blocks.start(&delassus.pattern, true);
-        } else if !large {
-            s.hessian.clear();
-            s.hessian.resize(nv * nv, 0.0);
-        }
-        for &i in &s.members {
-            let block = &blocks[i];
-            let x = [0, 1].map(|t| block.times(row(i, t), &s.y));
-            let r = radius(i, lambda);
-            let length = length(x);
-            let (mut projected, mut slope) = (x, [[1.0, 0.0], [0.0, 1.0]]);
-            if length > r {
-                let d = [x[0] / length, x[1] / length];
-                projected = [r * d[0], r * d[1]];
-                let f = r / length;
-                slope = [[f * d[1] * d[1], -f * d[0] * d[1]], [-f * d[0] * d[1], f * d[0] * d[0]]];
-            }
-            for t in 0..2 {
-                let held = lambda[block.first + 1 + t];
-                size = size.max(held.abs());
-                block.add_times(row(i, t), projected[t] - held, &mut s.gradient);
-                if large {
-                    continue;
-                }
-                let pair = row(i, 0).iter().zip(row(i, 1));
-                let along = pair.map(|(x, y)| slope[t][0] * x + slope[t][1] * y).enumerate();
-                // A body of a tree moves with those before it only: the rest of its rows is zeros.
-                for (b, along) in along.filter(|&(_, along)| along != 0.0) {
-                    let b = block.column(b);
-                    for (columns, part) in block.segments() {
-                        for (a, &w) in columns.zip(&row(i, t)[part]) {
-                            s.hessian[b * nv + a] += w * along;
-                        }
-                    }
-                }
-            }
-            if large && !known {
-                let rows = &block.all_rows(&delassus.w)[block.width()..];
-                s.sloped.clear();
-                for slope in slope {
-                    let weights = slope.map(|slope| slope / regular);
-                    let pair = row(i, 0).iter().zip(row(i, 1));
-                    s.sloped.extend(pair.map(|(x, y)| weights[0] * x + weights[1] * y));
-                }
-                s.blocks.add(&delassus.pattern, block.trees, 2, rows, &s.sloped);
-            }
-        }
-        let norm = s.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+    let mut now = s.evaluate(data, delassus, lambda);
+    for _ in 0..NEWTON_ITERATIONS {
+        let norm = now.norm;
         // Of many trees as far as it gets: what is left here is left of the conditions.
-        if norm <= 1e-13 * trace.sqrt() * size && (!large || norm > 0.5 * before || norm == 0.0) {
+        if norm <= 1e-13 * trace.sqrt() * size && (!large || stagnant > 0 || norm == 0.0) {
             converged = true;
             break;
         }
         // Disks that are just reached may go in and out without an end.
-        stagnant = if norm > 0.5 * before { stagnant + 1 } else { 0 };
         if large && stagnant >= STAGNANT && norm <= 1e-11 * trace.sqrt() * size {
             converged = true;
             break;
         }
-        before = norm.min(before);
-        if large {
-            if !(known || s.blocks.factor(&delassus.pattern)) {
-                break;
-            }
-            s.blocks.solve(&delassus.pattern, &mut s.gradient);
-            s.gradient.iter_mut().for_each(|x| *x /= regular);
-        } else {
-            for a in 0..nv {
-                s.hessian[a * nv + a] += regular;
-            }
-            if !cholesky(&mut s.hessian, nv) {
-                break;
-            }
-            solve_lower(&s.hessian, nv, &mut s.gradient);
-            solve_lower_transpose(&s.hessian, nv, &mut s.gradient);
+        // Where all are inside their disks, and were, the Hessian is what it was.
+        let known = large && linear && now.inside;
+        linear = now.inside;
+        if !(known || s.factor(data, delassus, lambda, regular)) {
+            break;
         }
-        for (y, step) in s.y.iter_mut().zip(&s.gradient) {
-            *y -= step;
-        }
+        s.take_step(delassus, large, regular);
+        s.before.clone_from(&s.y);
+        let along: f64 = s.gradient.iter().zip(&s.step).map(|(g, step)| g * step).sum();
+        let mut length = 1.0;
+        let next = loop {
+            let moved = s.before.iter().zip(&s.step).map(|(y, step)| y - length * step);
+            s.y.clear();
+            s.y.extend(moved);
+            let next = s.evaluate(data, delassus, lambda);
+            let descends = next.value <= now.value - DESCENT * length * along;
+            if next.norm <= 0.5 * norm || descends || length < SHORTEST {
+                break next;
+            }
+            length *= 0.5;
+        };
+        stagnant = if next.norm > 0.5 * norm { stagnant + 1 } else { 0 };
+        now = next;
     }
     if !converged {
         return;
     }
+    let sharing = &mut solution.sharing;
+    sharing.clear();
+    (sharing.contacts, sharing.dependent) = (s.members.len(), solution.dependent);
+    sharing.y.extend_from_slice(&s.y);
+    data.solve_factor_transpose(&mut sharing.y);
     if large {
-        let sharing = &mut solution.sharing;
-        sharing.clear();
-        (sharing.contacts, sharing.dependent) = (s.members.len(), solution.dependent);
-        sharing.y.extend_from_slice(&s.y);
-        data.solve_factor_transpose(&mut sharing.y);
         s.start.clone_from(&sharing.y);
     }
     for &i in &s.members {
-        let x = [0, 1].map(|t| blocks[i].times(row(i, t), &s.y));
-        let (r, length) = (radius(i, lambda), length(x));
+        let x = asked(data, delassus, i, &s.y);
+        let (r, length) = (radius(data, i, lambda), length(x));
         let inside = length <= r;
         solution.modes[i] = if inside { Mode::Stick } else { Mode::Clamp };
         solution.directions[i] = if inside { [0.0; 2] } else { [x[0] / length, x[1] / length] };
