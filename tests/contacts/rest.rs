@@ -61,7 +61,7 @@ fn what_rests_goes_on_by_the_rule() {
 }
 
 /// The same near the angle of friction: the corners uphill carry little, and have all the friction they can. A search from
-/// nothing does not always come to the rule there.
+/// nothing does not always come to the rule there, but never to friction of a smaller norm.
 #[test]
 fn what_rests_at_its_limits_goes_on_by_the_rule() {
     let bodies = "[[contact]]
@@ -93,13 +93,18 @@ fn what_rests_at_its_limits_goes_on_by_the_rule() {
             assert_eq!(warm.impulses.len(), 8);
             assert_eq!(warm.impulses.iter().filter(used).count(), 4, "{:?}", warm.impulses);
             let pairs = || warm.impulses.iter().flatten().zip(cold.impulses.iter().flatten());
+            let norm = |taken: &Taken| {
+                let squares = taken.impulses.iter().map(|x| x[1] * x[1] + x[2] * x[2]);
+                squares.sum::<f64>()
+            };
+            assert!(norm(&warm) < (1.0 + 1e-9) * norm(&cold), "{lean}");
             by_the_rule += usize::from(pairs().all(|(x, y)| (x - y).abs() < 1e-9 * most));
             for (warm, cold) in warm.next.v.iter().zip(&cold.next.v) {
                 assert!((warm - cold).abs() < 1e-10 * G, "{warm} {cold}");
             }
             rollout.advance(1, &scene.inputs);
         }
-        assert!(10 * by_the_rule >= 9 * steps, "{lean}: {by_the_rule}");
+        assert!(2 * by_the_rule > steps, "{lean}: {by_the_rule}");
     }
 }
 

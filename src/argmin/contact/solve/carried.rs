@@ -50,7 +50,7 @@ const LONGEST: f64 = 1e3;
 
 impl Search {
     /// Whether the impulses that were passed in, with friction shared as in the solution that they are of, solve the
-    /// problem, or do after a step or two; then they are in `state.lambda`, and their modes are decided. Only of contacts
+    /// problem, or do after a few steps; then they are in `state.lambda`, and their modes are decided. Only of contacts
     /// by Coulomb's law that do not slip where they share, where what is closed has a compliance.
     pub(super) fn carries_on(
         &mut self,
@@ -88,9 +88,9 @@ impl Search {
             self.multiplier.clone_from(&sharing.y);
             let weights = if evenly { [WEIGHT / before.sqrt(); 2] } else { [0.0, PROXIMAL] };
             let improved = self.improve_y(data, sharing, weights);
-            residual = self.residual(data, scale);
-            if improved && residual <= PART * before {
-                evenly = is_long && residual <= ROUNDED;
+            residual = if improved { self.residual(data, scale) } else { f64::INFINITY };
+            if residual <= PART * before {
+                evenly |= is_long && residual <= ROUNDED;
                 continue;
             }
             if evenly || !is_long {
@@ -133,21 +133,26 @@ impl Search {
             if block.rows == 1 || guess[i] == Mode::Break {
                 continue;
             }
+            if data.limit[i] == 0.0 {
+                (guess[i], directions[i]) = (Mode::Clamp, [0.0; 2]);
+                continue;
+            }
             let (asked, size) = asked(data, i, y);
-            let radius = data.limit[i] * lambda[block.first];
+            let radius = data.limit[i] * lambda[block.first].max(0.0);
             if guess[i] == Mode::Slide && size < INSIDE * radius {
                 return false;
             }
             (guess[i], directions[i]) = (Mode::Stick, [0.0; 2]);
             if size > radius {
                 (guess[i], directions[i]) = (Mode::Clamp, asked.map(|x| x / size));
-                self.stretch[i] = (size / radius.max(0.0)).min(MOST_STRETCHED);
+                self.stretch[i] = (size / radius).min(MOST_STRETCHED);
             }
         }
         true
     }
 
-    /// A step of y and of the normal impulses, where nothing that is closed slips. False if there is none.
+    /// A step of y and of the normal impulses, where nothing that is closed slips. False if there is none, or it leaves
+    /// y no digits: then impulses are of no use.
     fn improve_y(
         &mut self,
         data: &ContactData<f64>,
@@ -229,7 +234,7 @@ impl Search {
                 continue;
             }
             let (asked, size) = asked(data, i, &sharing.y);
-            let inside = size <= data.limit[i] * self.state.lambda[data.blocks()[i].first];
+            let inside = size <= data.limit[i] * self.state.lambda[data.blocks()[i].first].max(0.0);
             modes[i] = if inside { Mode::Stick } else { Mode::Clamp };
             directions[i] = if inside { [0.0; 2] } else { asked.map(|x| x / size) };
         }
