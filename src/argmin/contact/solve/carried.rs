@@ -36,7 +36,7 @@ const INDEPENDENT: f64 = 1e-5;
 /// about as much as the step leaves of the residual; a small compliance by itself would divide rounding, too. Of a y shorter
 /// than that part of the impulses rounding leaves next to nothing, and it is less than residuals from there on.
 const WEIGHT: f64 = 1e-9;
-const SHORT: f64 = 1e-2;
+const SHORT: f64 = 3e-2;
 const ROUNDED: f64 = 1e-10;
 
 /// J y relative to the limit of friction, below which what seems to slip does.
@@ -111,11 +111,11 @@ impl Search {
         for i in 0..data.laws.len() {
             let block = &data.blocks()[i];
             let normal = self.state.lambda[block.first];
-            if block.rows == 1 || data.limit[i] == 0.0 || normal <= 0.0 {
+            if block.rows == 1 {
                 continue;
             }
             let (asked, size) = asked(data, i, y);
-            let radius = data.limit[i] * normal;
+            let radius = data.limit[i] * normal.max(0.0);
             let part = if size > radius { radius / size } else { 1.0 };
             let friction = &mut self.state.lambda[block.first + 1..];
             friction.iter_mut().zip(asked).for_each(|(x, asked)| *x = part * asked);
@@ -123,13 +123,16 @@ impl Search {
     }
 
     /// The modes of contacts of which none slips: where J y is beyond its limit friction stays there, and across J y it gives
-    /// way by as much less as J y is longer. False if one slips.
+    /// way by as much less as J y is longer. What opens carries nothing any more. False if one slips.
     fn guess_held(&mut self, data: &ContactData<f64>, y: &[f64]) -> bool {
         self.guess_modes(data);
         self.stretch.clear();
         self.stretch.resize(data.laws.len(), 1.0);
         let NewtonState { guess, directions, lambda, .. } = &mut self.state;
         for (i, block) in data.blocks().iter().enumerate() {
+            if guess[i] == Mode::Break {
+                lambda[block.range()].fill(0.0);
+            }
             if block.rows == 1 || guess[i] == Mode::Break {
                 continue;
             }
@@ -162,6 +165,7 @@ impl Search {
         if !self.guess_held(data, &sharing.y) {
             return false;
         }
+        self.state.follow(data);
         let state = &mut self.state;
         let holds = |&i: &usize| state.guess[i] != Mode::Break && data.blocks()[i].rows == 3;
         let scales = (0..data.laws.len()).filter(holds).map(|i| state.delassus.tangential_scale(i));
