@@ -42,6 +42,8 @@
 //! | [`linalg`] | small dense factorisations |
 //! | [`argmin`] | optimisation problems as nodes: coupled contact, quadratic programs |
 //! | [`fem`] | finite elements of soft bodies |
+//! | [`maximal`] | systems of points in Cartesian coordinates, with constraints and impacts |
+//! | [`learn`] | networks that stand for a potential, learned through impacts |
 //! | [`spatial`] | rotations, spatial vectors, inertias |
 //! | [`mod@state`] | configuration and velocity; moves and differences on the manifold |
 //! | [`model`] | bodies, ground, contact pairs, parameters; meshes of tetrahedra |
@@ -71,6 +73,8 @@
 //! - `LeLidec21`: Q. Le Lidec, I. Kalevatykh, I. Laptev, C. Schmid, J. Carpentier, "Differentiable
 //!   simulation for physical system identification", IEEE Robotics and Automation Letters 6 (2), 2021. The
 //!   time-stepping scheme, the two projections and their ADMM, the one-step loss.
+//! - `Abramowitz64`: M. Abramowitz, I. A. Stegun, "Handbook of Mathematical Functions", National Bureau of Standards 1964.
+//!   Quantiles of Student's t.
 //! - `Acary11`: V. Acary, F. Cadoux, C. Lemarechal, J. Malick, "A formulation of the linear discrete
 //!   Coulomb friction problem via convex optimization", ZAMM 91 (2), 2011.
 //! - `Alart91`: P. Alart, A. Curnier, "A mixed formulation for frictional contact problems prone to Newton
@@ -164,8 +168,12 @@
 //!   some classical and modern methods", SIAM Review 45 (3), 2003. Compass search.
 //! - `Kuhn60`: H. W. Kuhn, "Some combinatorial lemmas in topology", IBM Journal of Research and Development 4 (5),
 //!   1960. Cubes in six tetrahedra.
+//! - `Kutta01`: W. Kutta, "Beitrag zur naherungsweisen Integration totaler Differentialgleichungen", Zeitschrift fur Mathematik
+//!   und Physik 46, 1901. The 3/8 rule.
 //! - `Lentz76`: W. J. Lentz, "Generating Bessel functions in Mie scattering calculations using continued fractions", Applied
 //!   Optics 15 (3), 1976.
+//! - `Loshchilov19`: I. Loshchilov, F. Hutter, "Decoupled weight decay regularization", ICLR 2019. AdamW, and rates that fall by a
+//!   cosine.
 //! - `MacKinnon23`: J. G. MacKinnon, M. O. Nielsen, M. D. Webb, "Cluster-robust inference: a guide to
 //!   empirical practice", Journal of Econometrics 232 (2), 2023. The jackknife CV3.
 //! - `Marquardt63`: D. W. Marquardt, "An algorithm for least-squares estimation of nonlinear parameters",
@@ -212,8 +220,10 @@
 //! - `White80`: H. White, "A heteroskedasticity-consistent covariance matrix estimator and a direct test for
 //!   heteroskedasticity", Econometrica 48 (4), 1980.
 //! - `Zhong21`: Y. D. Zhong, B. Dey, A. Chakraborty, "Extending Lagrangian and Hamiltonian neural networks
-//!   with differentiable contact models", NeurIPS 2021. Impacts in two phases, the convex relaxation.
+//!   with differentiable contact models", NeurIPS 2021. Impacts in two phases, the convex relaxation; systems of points whose
+//!   potentials are networks.
 
+mod adaptive_moments;
 pub mod argmin;
 pub mod assemble;
 pub mod c_interface;
@@ -228,9 +238,11 @@ pub mod formats;
 mod gradient;
 pub mod identify;
 pub mod implicit;
+pub mod learn;
 pub mod linalg;
 pub mod linearize;
 pub mod markers;
+pub mod maximal;
 pub mod model;
 #[cfg(feature = "cli")]
 mod npz;

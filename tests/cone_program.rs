@@ -177,6 +177,7 @@ fn bad_inputs_are_told() {
         target: &[0.0],
         friction: &[0.5],
         restitution: &[0.5],
+        regularization: 0.0,
     };
     let mut law = CompressionRestitution::new(1, 2, TOLERANCE);
     assert_eq!(law.solve(&impact), (&[0.0; 2][..], &[0.0; 2][..]));
@@ -379,6 +380,7 @@ fn impact<T: Real>(p: &[T]) -> Vec<T> {
         target: &target,
         friction: &x[84..88],
         restitution: &restitution,
+        regularization: 0.0,
     };
     let mut law = CompressionRestitution::<T>::new(4, 3, TOLERANCE);
     let (compression, after) = law.solve(&impact);

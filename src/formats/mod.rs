@@ -4,6 +4,7 @@ mod load;
 mod mass_properties;
 mod mesh;
 mod mjcf;
+mod point_scene_file;
 mod pose;
 mod reach;
 mod scene;

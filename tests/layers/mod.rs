@@ -15,7 +15,8 @@ const PHYSICS: &str =
 const FILES: &str = "assemble formats trajectory";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 32] = [
+const LAYERS: [(&str, &[&str]); 35] = [
+    ("adaptive_moments", &[]),
     ("error", &[]),
     ("npz", &[]),
     ("parallel", &[]),
@@ -25,6 +26,8 @@ const LAYERS: [(&str, &[&str]); 32] = [
     ("linalg", &["ad"]),
     ("fem", &["ad linalg"]),
     ("argmin", &["ad linalg"]),
+    ("maximal", &["ad linalg argmin"]),
+    ("learn", &["adaptive_moments parallel ad linalg maximal"]),
     ("spatial", &["ad linalg"]),
     ("state", &["ad linalg spatial"]),
     ("model", &["error text ad linalg spatial state"]),
@@ -35,11 +38,14 @@ const LAYERS: [(&str, &[&str]); 32] = [
     ("implicit", &["ad linalg argmin fem contact"]),
     ("assemble", &["error spatial state model dynamics collision contact"]),
     ("soft", &["ad argmin fem implicit model collision"]),
-    ("formats", &["error table text fem implicit spatial state model collision assemble soft"]),
+    (
+        "formats",
+        &["error table text fem maximal implicit spatial state model collision assemble soft"],
+    ),
     ("simulation", &[PHYSICS]),
     ("gradient", &["error ad model simulation"]),
     ("linearize", &[PHYSICS, "npz trajectory simulation"]),
-    ("identify", &[PHYSICS, "parallel formats trajectory simulation linearize"]),
+    ("identify", &[PHYSICS, "adaptive_moments parallel formats trajectory simulation linearize"]),
     ("markers", &["error parallel table text trajectory identify soft"]),
     ("optimize", &["error parallel table text ad model simulation identify soft"]),
     ("transition", &[PHYSICS, "simulation linearize"]),
@@ -58,8 +64,8 @@ const LAYERS: [(&str, &[&str]); 32] = [
 ];
 
 /// Everything else is generic in `Real`.
-const NAMES_SCALARS: [&str; 8] =
-    ["ad", "gradient", "identify", "implicit", "linearize", "optimize", "soft", "verify"];
+const NAMES_SCALARS: [&str; 9] =
+    ["ad", "gradient", "identify", "implicit", "learn", "linearize", "optimize", "soft", "verify"];
 const SCALARS: [&str; 3] = ["Dual", "Tape", "Var"];
 
 /// Roots of the crate, which declare the modules.

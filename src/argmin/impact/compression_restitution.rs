@@ -23,6 +23,8 @@ pub struct Impact<'a, T> {
     pub friction: &'a [T],
     /// e_P, one a contact.
     pub restitution: &'a [T],
+    /// epsilon (1/kg): both problems have A'A + epsilon I, the velocity between them is of A'A alone (CMr of `Zhong21`). 0 for none.
+    pub regularization: f64,
 }
 
 /// The law of impacts of \[Zhong21\], with its memory. Compression stops the bodies,
@@ -74,6 +76,9 @@ impl<T: Real> CompressionRestitution<T> {
     pub fn solve(&mut self, impact: &Impact<T>) -> (&[T], &[T]) {
         let n = self.node.contacts * self.node.dimension;
         self.node.rows = impact.factor.len() / n.max(1);
+        if impact.regularization > 0.0 {
+            self.node.rows += n;
+        }
         self.velocity.clear();
         self.velocity.extend_from_slice(impact.velocity);
         self.compression.clear();
@@ -122,6 +127,11 @@ fn fill<T: Real>(
         return;
     }
     inputs.extend_from_slice(impact.factor);
+    if impact.regularization > 0.0 {
+        let root = impact.regularization.sqrt();
+        let entry = |k: usize| T::constant(if k / n == k % n { root } else { 0.0 });
+        inputs.extend((0..n * n).map(entry));
+    }
     inputs.extend_from_slice(velocity);
     inputs.extend_from_slice(impact.friction);
     inputs.extend(bounds.chain(std::iter::repeat(T::zero())).take(node.contacts));

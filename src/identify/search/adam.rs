@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::descent::Descent;
 use super::levenberg_marquardt::{Minimum, Outcome, Variables};
 use crate::ad;
+use crate::adaptive_moments::Moments;
 use crate::identify::experiment::AdamSettings;
 use crate::state::State;
 
@@ -77,13 +78,12 @@ pub(crate) fn adam<P: Descent>(
         let t = at.iterations as i32;
         let rate = settings.rate * (1.0 - (at.iterations - 1) as f64 / max_iterations as f64);
         let mut step = vec![0.0; total];
+        let AdamSettings { beta1: mean, beta2: square, .. } = settings;
+        let moments = Moments { mean, square, epsilon: EPSILON };
         for i in 0..total {
             let g = gradient[i] * scale(i);
-            at.mean[i] = settings.beta1 * at.mean[i] + (1.0 - settings.beta1) * g;
-            at.square[i] = settings.beta2 * at.square[i] + (1.0 - settings.beta2) * g * g;
-            let m = at.mean[i] / (1.0 - settings.beta1.powi(t));
-            let v = at.square[i] / (1.0 - settings.beta2.powi(t));
-            step[i] = -rate * scale(i) * m / (v.sqrt() + EPSILON);
+            let direction = moments.direction(t, g, &mut at.mean[i], &mut at.square[i]);
+            step[i] = -rate * scale(i) * direction;
         }
         let bounds = variables.lower.iter().zip(variables.upper);
         for ((x, step), (&lower, &upper)) in at.x.iter_mut().zip(&step).zip(bounds) {

@@ -159,6 +159,7 @@ fn both_phases_follow_from_the_velocity_before() {
                 target: &event.vstar,
                 friction: &event.mu,
                 restitution: &restitution,
+                regularization: 0.0,
             };
             let mut law = CompressionRestitution::new(event.contacts, event.dimension, 1e-10);
             let (compression, after) = law.solve(&impact);
