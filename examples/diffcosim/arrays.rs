@@ -98,6 +98,14 @@ impl Archive {
     }
 }
 
+/// Whether a file can be written here, which is better known before the work.
+pub fn check_writable(path: &Path) -> Result<(), Failure> {
+    let draft = path.with_extension("npz.part");
+    File::create(&draft).map_err(|error| format!("{}: {error}", path.display()))?;
+    fs::remove_file(&draft).map_err(|error| format!("{}: {error}", draft.display()))?;
+    Ok(())
+}
+
 /// Arrays by name, written whole or not at all.
 pub fn write(path: &Path, arrays: &[(String, Vec<usize>, Vec<f64>)]) -> Result<(), Failure> {
     let shown = path.display().to_string();

@@ -47,6 +47,7 @@ pub struct Data {
 
 pub fn run(options: &Options) -> Result<ExitCode, Failure> {
     let scene = task::load(&options.task, options.system.as_deref())?;
+    arrays::check_writable(&options.output)?;
     let data = generate(&scene, &options.task, options.chunks, options.seed)?;
     let array = |name: &str, chunks: &Chunks| {
         let system = &scene.system;

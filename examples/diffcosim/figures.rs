@@ -33,8 +33,6 @@ pub struct Options {
     /// What `train -o` wrote
     #[arg(long)]
     learned: PathBuf,
-    #[arg(long, default_value = "CM-CLNN")]
-    model: String,
     #[arg(long, value_delimiter = ',', default_value = "64,64")]
     hidden: Vec<usize>,
     /// Of the motions that are predicted
@@ -47,10 +45,10 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<ExitCode, Failure> {
     let scene = task::load(&options.task, options.system.as_deref())?;
-    let [model] = Model::parse(&options.model)?[..] else {
-        return Err("--model: must be one".into());
-    };
-    let learned = model.system(&scene.system, &options.hidden, None)?;
+    let (model, epsilon) = model::kind(&options.learned)?.unwrap_or((Model::CmLagrangian, None));
+    let learned = model.system(&scene.system, &options.hidden, epsilon)?;
+    let shown = options.output.display();
+    std::fs::create_dir_all(&options.output).map_err(|error| format!("{shown}: {error}"))?;
     let unknowns = model::load(&options.learned, &learned)?;
     let data = data::generate(&scene, &options.task, 1, options.seed)?;
     let long = data.long.ok_or("there are no whole motions")?;
@@ -60,7 +58,6 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
     let lockstep = Lockstep { learned: &learned, threads: 2 };
     let (predicted, _) = lockstep.predict(&unknowns, &starts, steps);
     let motion = |k: usize| &predicted[k * (steps + 1) * size..][..(steps + 1) * size];
-    std::fs::create_dir_all(&options.output)?;
     let write = |name: &str, svg: String| -> Result<(), Failure> {
         let path = options.output.join(name);
         std::fs::write(&path, svg).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -103,7 +100,7 @@ fn errors<'a>(
     let high = [all().fold(f64::MAX, f64::min).floor(), all().fold(f64::MIN, f64::max).ceil()];
     drawn((760, 460), |root| {
         let curves: Vec<(Curve, RGBColor)> = curves.iter().map(|c| (c.clone(), FOUND)).collect();
-        let caption = "relative error of predictions: quartiles of 100 motions";
+        let caption = "relative error of predictions: quartiles of all motions";
         chart(root, caption, ("step", "log10 |dz| / |z|"), [0.0, steps as f64], high, &curves)
     })
 }

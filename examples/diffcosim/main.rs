@@ -10,6 +10,7 @@ mod billiards;
 mod data;
 mod figures;
 mod model;
+mod noise;
 mod table;
 mod task;
 mod throw;

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use stiction::learn::{Activation, LearnedSystem, Network, TrainingSettings, TrainingState};
+use stiction::learn::{
+    Activation, Chunks, LearnedSystem, Network, TrainingSettings, TrainingState,
+};
 use stiction::maximal::{Formulation, ImpactRule, PointParameters, PointScene, PointSystem};
 
 use crate::Failure;
@@ -92,9 +94,12 @@ pub fn settings(
     learned: &LearnedSystem,
     model: Model,
     training: &TrainingSettings,
+    recordings: [&Chunks; 2],
 ) -> Vec<(&'static str, f64)> {
-    let PointParameters { masses, friction, restitution, .. } = &scene.parameters;
-    let sum = |numbers: &[f64]| numbers.iter().enumerate().map(|(k, x)| x / (k + 1) as f64).sum();
+    let PointParameters { masses, moments, friction, restitution } = &scene.parameters;
+    let sum = |numbers: &[f64]| -> f64 {
+        numbers.iter().enumerate().map(|(k, x)| x / (k + 1) as f64).sum()
+    };
     vec![
         ("model", Model::ALL.iter().position(|m| *m == model).unwrap_or(0) as f64),
         ("epsilon", learned.rule.regularization),
@@ -105,20 +110,29 @@ pub fn settings(
         ("seed", training.seed as f64),
         ("step of the system", scene.system.step),
         ("masses of the task", sum(masses)),
+        ("moments of the task", sum(moments)),
+        ("gravity of the task", sum(&scene.system.potential.gravity)),
         ("friction of the task", sum(friction)),
         ("restitution of the task", sum(restitution)),
+        ("number of pieces", recordings[0].count() as f64),
+        ("sum over the pieces", recordings.iter().map(|chunks| sum(chunks.values())).sum()),
     ]
 }
 
-/// Writes what is learned (W0, b0, W1, .., p, mu, e) and where the search stands.
-pub fn save(path: &Path, system: &LearnedSystem, learned: &Learned) -> Result<(), Failure> {
+/// Writes the unknowns `found` (W0, b0, W1, .., p, mu, e) and where the search stands.
+pub fn save(
+    path: &Path,
+    system: &LearnedSystem,
+    learned: &Learned,
+    found: &[f64],
+) -> Result<(), Failure> {
     let mut arrays = Vec::new();
-    let (error, best) = &learned.best;
+    let error = learned.best.0;
     let mut at = 0;
     let mut take = |shape: &[usize]| {
         let count: usize = shape.iter().product();
         at += count;
-        (shape.to_vec(), best[at - count..at].to_vec())
+        (shape.to_vec(), found[at - count..at].to_vec())
     };
     for (name, shape) in shapes(system) {
         let (shape, values) = take(&shape);
@@ -150,6 +164,15 @@ fn shapes(system: &LearnedSystem) -> Vec<(String, Vec<usize>)> {
     all.push(("mu".into(), vec![count.surfaces]));
     all.push(("e".into(), vec![count.surfaces]));
     all
+}
+
+/// Of which model a file is, and CMr's epsilon, if the file says it.
+pub fn kind(path: &Path) -> Result<Option<(Model, Option<f64>)>, Failure> {
+    let Some(settings) = Archive::open(path)?.array("search_settings")? else { return Ok(None) };
+    let mut settings = settings.iter().copied();
+    let (index, epsilon) = (settings.next().unwrap_or(0.0), settings.next().unwrap_or(0.0));
+    let model = Model::ALL.get(index as usize).copied();
+    Ok(model.map(|model| (model, (epsilon > 0.0).then_some(epsilon))))
 }
 
 /// The unknowns of a file.

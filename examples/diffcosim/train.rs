@@ -10,11 +10,11 @@ use rand_chacha::ChaCha8Rng;
 use stiction::learn::{Chunks, Dropped, ErrorSummary, Training, TrainingSettings, TrainingState};
 use stiction::maximal::PointScene;
 
-use crate::arrays::Archive;
+use crate::arrays::{self, Archive};
 use crate::data::{self, Data};
 use crate::model::{self, Learned, Model};
 use crate::table::{self, Outcome};
-use crate::{Failure, task};
+use crate::{Failure, noise, task};
 
 /// Updates between two looks at the pieces kept to choose by.
 const LOOK: usize = 250;
@@ -39,12 +39,15 @@ pub struct Options {
     /// Another system than the task's
     #[arg(long)]
     system: Option<PathBuf>,
-    /// Pieces of motion (train, val, test, long); else they are simulated
+    /// Pieces of motion (train, val, test); else they are simulated
     #[arg(long)]
     data: Option<PathBuf>,
     /// Pieces to learn from
     #[arg(long, default_value_t = 800)]
     chunks: usize,
+    /// Size of normal noise on the angles (rad) and rates (rad/s) of a chain it learns from
+    #[arg(long)]
+    noise: Option<f64>,
     /// Sizes of the hidden layers of the potential
     #[arg(long, value_delimiter = ',', default_value = "64,64")]
     hidden: Vec<usize>,
@@ -96,13 +99,16 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
     if !(options.rate > 0.0 && options.rate.is_finite()) {
         return Err(format!("--rate: must be positive, found {}", options.rate).into());
     }
+    if let Some(clip) = options.clip.filter(|clip| *clip <= 0.0 || clip.is_nan()) {
+        return Err(format!("--clip: must be positive, found {clip}").into());
+    }
     if options.batch == 0 {
         return Err("--batch: must be at least 1".into());
     }
     let mut outcomes = Vec::new();
     for task in tasks {
         let scene = task::load(task, options.system.as_deref())?;
-        let data = match &options.data {
+        let mut data = match &options.data {
             Some(path) => read(path, &scene)?,
             None => data::generate(&scene, task, options.chunks, options.seed)?,
         };
@@ -118,6 +124,10 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
         if touching == 0 {
             let message = "no piece has a contact after its first point in time, so that friction and restitution are not seen: take more or longer recordings";
             return Err(format!("{from}: train: {message}").into());
+        }
+        if let Some(size) = options.noise {
+            let add = |chunks| noise::add(&scene.system, chunks, size, options.seed);
+            (data.train, data.validation) = (add(&data.train)?, add(&data.validation)?);
         }
         for &model in &models {
             let outcome = learn(options, task, model, &scene, &data)?;
@@ -190,7 +200,8 @@ fn learn(
         ..TrainingSettings::default()
     };
     let training = Training { learned: &system, settings, train: &data.train };
-    let kept = model::settings(scene, &system, model, &settings);
+    let recordings = [&data.train, &data.validation];
+    let kept = model::settings(scene, &system, model, &settings, recordings);
     let mut learned = if let Some(path) = &options.resume {
         model::resume(path, &system, kept)?
     } else {
@@ -201,11 +212,12 @@ fn learn(
         Learned { best: (f64::INFINITY, unknowns), state, settings: kept }
     };
     let save = |learned: &Learned| match &options.output {
-        Some(path) => model::save(path, &system, learned),
+        Some(path) => model::save(path, &system, learned, best_so_far(learned)),
         None => Ok(()),
     };
-    // What cannot be written is better known before.
-    save(&learned)?;
+    if let Some(path) = &options.output {
+        arrays::check_writable(path)?;
+    }
     let began = Instant::now();
     let (mut left_out, mut simulated, mut failed) = (0, 0, 0);
     let mut cause = None;
@@ -250,15 +262,15 @@ fn learn(
             "{left_out} of {simulated} pieces were left out, the first of them {chunk} in step {step}, since {cause}"
         );
     }
-    let best = &learned.best.1;
+    let best = best_so_far(&learned);
     let times = data::LENGTH.min(data.test.times());
-    let (errors, dropped) = training.errors(best, &data.test, times);
+    let (errors, _) = training.errors(best, &data.test, times);
     Ok(Outcome {
         task: task.to_string(),
         model: model.name(),
         error: ErrorSummary::of(&errors),
         times,
-        not_predicted: dropped.len(),
+        not_predicted: errors.iter().filter(|error| !error.is_finite()).count(),
         parameters: system.parameters(&best[system.network.weights()..]),
         seconds: began.elapsed().as_secs_f64(),
         updates: learned.state.updates,
@@ -267,6 +279,11 @@ fn learn(
         left_out,
         touching: data.train.touching(&scene.system),
     })
+}
+
+/// The unknowns that are best on the pieces kept to choose by; before the first look those of the search.
+fn best_so_far(learned: &Learned) -> &[f64] {
+    if learned.best.0.is_finite() { &learned.best.1 } else { &learned.state.unknowns }
 }
 
 /// The mean error on pieces kept to choose by; one that cannot be predicted counts as wrong altogether.

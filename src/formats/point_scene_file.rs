@@ -120,6 +120,14 @@ fn read(root: &Table, name: &str) -> Result<PointScene, Error> {
             parameters.moments.extend(moments);
         }
     }
+    for field in ["bend", "stretch"] {
+        if contact.has(field) && !root.has("rope") {
+            return Err(contact.error(field, "is of a [rope]"));
+        }
+    }
+    if contact.has("rim") && !contact.has("walls") {
+        return Err(contact.error("rim", "meets walls, of which there are none"));
+    }
     read_contacts(&contact, dimension, &bodies, &mut contacts)?;
     let constraints = read_constraints(root, dimension, &bodies)?;
     let shared = ["friction", "restitution"].map(|field| !contact.is_list(field));
@@ -313,7 +321,11 @@ fn read_constraints(
 }
 
 fn read_start(root: &Table, contact: &Table) -> Result<Option<PointStart>, Error> {
-    let Some(kind) = root.string("start")? else { return Ok(None) };
+    let kind = root.string("start")?;
+    if root.has("speed") && kind != Some("scattered") {
+        return Err(root.error("speed", "is of start = \"scattered\""));
+    }
+    let Some(kind) = kind else { return Ok(None) };
     Ok(Some(match kind {
         "scattered" => PointStart::Scattered { speed: root.number("speed")?.unwrap_or(1.0) },
         "chain" => PointStart::Chain,

@@ -528,6 +528,8 @@ impl Backward {
                 stage_transpose(k, h, &self.at[half], y, slopes);
             }
         }
+        failed.sort_unstable();
+        failed.dedup();
         failed
     }
 }

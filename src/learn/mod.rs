@@ -13,8 +13,8 @@
 //! | how far predictions are off | `relative_error` |
 //!
 //! A network's gradient is asked for four times a step. One alone is a product of a matrix and a vector, whose time is that of
-//! reading the weights; so all pieces of a batch go through the network side by side, and the tape carries only mechanics and
-//! contact, a stage of a step at a time.
+//! reading the weights; so all pieces of a batch go through the network side by side. Stages of motion have an adjoint by hand, and
+//! the tape carries impacts only, one at a time.
 
 mod chunks;
 mod lockstep;

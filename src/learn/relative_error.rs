@@ -13,7 +13,8 @@ pub fn relative_errors(predicted: &[f64], recorded: &Chunks, times: usize) -> Ve
             .map(|(found, true_state)| {
                 let squares = found.iter().zip(true_state).map(|(a, b)| (a - b) * (a - b));
                 let size: f64 = true_state.iter().map(|b| b * b).sum();
-                (squares.sum::<f64>() / size).sqrt()
+                // At rest at the origin there is nothing to be relative to.
+                (squares.sum::<f64>() / if size == 0.0 { 1.0 } else { size }).sqrt()
             })
             .sum()
     };

@@ -51,9 +51,10 @@ pub struct PointImpact<T: Real> {
     friction: Vec<T>,
     restitution: Vec<T>,
     impulses: Vec<T>,
-    /// One for each number of contacts, all of one tolerance.
+    /// One for each number of contacts, all of one tolerance and dimension.
     laws: Vec<Option<CompressionRestitution<T>>>,
     tolerance: f64,
+    dimension: usize,
     /// How compression and restitution were solved last.
     pub reports: [Report; 2],
 }
@@ -78,6 +79,7 @@ impl<T: Real> Default for PointImpact<T> {
             impulses: Vec::new(),
             laws: Vec::new(),
             tolerance: 0.0,
+            dimension: 0,
             reports: Default::default(),
         }
     }
@@ -126,9 +128,9 @@ impl<T: Real> PointImpact<T> {
         self.set_factor(system, inertia)?;
         self.rows.times(v, &mut self.approach);
         let contacts = self.active.len();
-        if self.tolerance != rule.tolerance {
+        if self.tolerance != rule.tolerance || self.dimension != d {
             self.laws.clear();
-            self.tolerance = rule.tolerance;
+            (self.tolerance, self.dimension) = (rule.tolerance, d);
         }
         if self.laws.len() <= contacts {
             self.laws.resize_with(contacts + 1, || None);

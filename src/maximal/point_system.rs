@@ -236,7 +236,9 @@ impl PointSystem {
             constraint.violation(d, x, &mut phi);
             constraint.rows(d, x, true, &mut rows);
             let scale = constraint.scale(d, x);
-            worst.0 = phi.iter().map(|phi| phi / scale).fold(worst.0, largest);
+            // Where all terms are zero there is nothing to be off by.
+            let relative = |phi: &f64| if scale == 0.0 { *phi } else { phi / scale };
+            worst.0 = phi.iter().map(relative).fold(worst.0, largest);
             for i in 0..rows.len() {
                 let entries = rows.row(i).flat_map(|(_, entry)| entry.iter().take(d));
                 let scale = fastest * entries.map(|e| e.abs()).sum::<f64>();

@@ -52,6 +52,9 @@ fn starts_are_where_they_are_held() {
     let raised = top.replace("anchor = [0.0, 0.0, 0.0]", "anchor = [0.0, 2.0, 5.0]");
     let (x, _) = sample(raised).unwrap();
     assert!((1.5 * x[2] - 0.5 * x[11] - 5.0).abs() <= 1e-13);
+    // A top on its own centre at the origin is nowhere else.
+    let centred = top.replace("[1.5, 0.0, 0.0, -0.5]", "[1.0]");
+    assert!(sample(centred).is_ok());
     let refused = sample(text.replace("\"chain\"", "\"scattered\"")).unwrap_err();
     assert!(refused.contains("off the constraints"), "{refused}");
     let refused =

@@ -36,6 +36,9 @@ fn what_is_wrong_with_a_file_is_said() {
         (&top, "points = 20", "points = 0", "points"),
         (&top, "radius = 0.3", "radius = -0.3", "contact.rim.radius: must be positive"),
         (&top, "[1.5, 0.0, 0.0, -0.5]", "[0.0]", "not all zero"),
+        (&top, "walls = [[0.0, 1.0, 0.0, 0.33]]", "", "contact.rim: meets walls"),
+        (&text, "[contact]", "[contact]\nbend = 0.1", "contact.bend: is of a [rope]"),
+        (&text, "step = 0.01", "step = 0.01\nspeed = 3.0", "speed: is of start"),
         (&text, "length = 0.4", "length = 0.0", "rod[0].length: must be positive"),
     ] {
         assert!(text.contains(from), "{from}");
