@@ -173,7 +173,7 @@ fn paths<'a>(
     let (wide, high) = (range(|p| p.0), range(|p| p.1));
     drawn((300 * count as u32, 340), |root| {
         for (area, curves) in root.split_evenly((1, count)).iter().zip(&panels) {
-            chart(area, "true, predicted", ("m", "m"), wide, high, curves)?;
+            chart(area, "true (orange), predicted", ("m", "m"), wide, high, curves)?;
         }
         Ok(())
     })
