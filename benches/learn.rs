@@ -5,11 +5,9 @@
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use stiction::ad::{Real, gradient};
+use stiction::ad::gradient;
 use stiction::learn::{Activation, Chunks, LearnedSystem, Lockstep, Network};
-use stiction::maximal::{
-    ConservativeForce, Formulation, ImpactRule, PointInertia, PointScene, PointStep,
-};
+use stiction::maximal::{Formulation, ImpactRule, PointScene, PointStep};
 
 const TIMES: usize = 5;
 
@@ -90,33 +88,6 @@ fn rope(c: &mut Criterion) {
     }
 }
 
-struct Force<'a, T> {
-    network: &'a Network,
-    weights: &'a [T],
-}
-
-impl<T: Real> ConservativeForce<T> for Force<'_, T> {
-    fn gradient(&mut self, _: &PointInertia<T>, x: &[T], gradient: &mut Vec<T>) {
-        *gradient = self.network.gradient(self.weights, x).1;
-    }
-}
-
-fn loss<T: Real>(learned: &LearnedSystem, chunk: &[f64], unknowns: &[T]) -> T {
-    let (weights, numbers) = unknowns.split_at(learned.network.weights());
-    let parameters = learned.parameters(numbers);
-    let size = learned.system.coordinates();
-    let state = |from: usize| chunk[from..from + size].iter().map(|&x| T::constant(x)).collect();
-    let (mut x, mut v): (Vec<T>, Vec<T>) = (state(0), state(size));
-    let (mut step, mut sum) = (PointStep::default(), T::zero());
-    for recorded in chunk.chunks_exact(2 * size).skip(1) {
-        let force = &mut Force { network: &learned.network, weights };
-        let (form, rule) = (learned.formulation, learned.rule);
-        step.step(&learned.system, &parameters, form, rule, force, &mut x, &mut v);
-        sum += x.iter().chain(&v).zip(recorded).fold(T::zero(), |s, (&z, &r)| s + (z - r).abs());
-    }
-    sum
-}
-
 /// A piece by hand and by one tape.
 fn piece(c: &mut Criterion) {
     let mut group = c.benchmark_group("piece");
@@ -131,7 +102,9 @@ fn piece(c: &mut Criterion) {
             b.iter(|| lockstep.loss_gradient(&unknowns, &chunks, &[0]));
         });
         group.bench_function(BenchmarkId::new("tape", &name), |b| {
-            b.iter(|| gradient(|u| loss(&learned, chunks.chunk(0), u), &unknowns).expect("finite"));
+            b.iter(|| {
+                gradient(|u| learned.piece_loss(u, chunks.chunk(0)), &unknowns).expect("finite")
+            });
         });
     }
 }

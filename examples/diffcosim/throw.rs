@@ -6,11 +6,8 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use stiction::ad::{Dual, Real};
-use stiction::learn::{LearnedSystem, Moments, Network, cosine_rate};
-use stiction::maximal::{
-    ConservativeForce, Formulation, ImpactRule, PointInertia, PointParameters, PointScene,
-    PointStep,
-};
+use stiction::learn::{LearnedSystem, Moments, NetworkForce, cosine_rate};
+use stiction::maximal::{Formulation, ImpactRule, PointParameters, PointScene, PointStep};
 
 use crate::model::{self, Model};
 use crate::{Failure, folder};
@@ -58,19 +55,6 @@ struct Dynamics<'a> {
     learned: Option<(&'a LearnedSystem, &'a [f64])>,
 }
 
-/// The gradient of a network, whose weights are numbers.
-struct Learned<'a> {
-    network: &'a Network,
-    weights: &'a [f64],
-}
-
-impl<T: Real> ConservativeForce<T> for Learned<'_> {
-    fn gradient(&mut self, _: &PointInertia<T>, x: &[T], gradient: &mut Vec<T>) {
-        let weights: Vec<T> = self.weights.iter().map(|&w| T::constant(w)).collect();
-        *gradient = self.network.gradient(&weights, x).1;
-    }
-}
-
 /// A point of the flight: centre, horizontal velocity.
 #[derive(Clone, Copy)]
 struct Point<T> {
@@ -87,7 +71,8 @@ impl Dynamics<'_> {
         landings: usize,
     ) -> Result<(Vec<Point<T>>, Vec<usize>), Failure> {
         let system = &self.scene.system;
-        let constant = |numbers: &[f64]| numbers.iter().map(|&x| T::constant(x)).collect();
+        let constant =
+            |numbers: &[f64]| -> Vec<T> { numbers.iter().map(|&x| T::constant(x)).collect() };
         let numbers = match self.learned {
             Some((learned, unknowns)) => learned.parameters(&unknowns[learned.network.weights()..]),
             None => self.scene.parameters.clone(),
@@ -97,6 +82,10 @@ impl Dynamics<'_> {
             moments: constant(&numbers.moments),
             friction: constant(&numbers.friction),
             restitution: constant(&numbers.restitution),
+        };
+        let weights: Vec<T> = match self.learned {
+            Some((learned, unknowns)) => constant(&unknowns[..learned.network.weights()]),
+            None => Vec::new(),
         };
         let [x, y] = FROM;
         let mut place: Vec<T> = constant(&[x, y, x + 1.0, y, x, y + 1.0]);
@@ -109,9 +98,8 @@ impl Dynamics<'_> {
         for k in 1..=MOST_STEPS {
             let (form, rule) = (Formulation::Lagrangian, ImpactRule::default());
             match self.learned {
-                Some((learned, unknowns)) => {
-                    let weights = &unknowns[..learned.network.weights()];
-                    let force = &mut Learned { network: &learned.network, weights };
+                Some((learned, _)) => {
+                    let force = &mut NetworkForce { network: &learned.network, weights: &weights };
                     step.step(system, &parameters, form, rule, force, &mut place, &mut v);
                 }
                 None => {

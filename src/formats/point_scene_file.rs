@@ -1,34 +1,4 @@
-//! Systems of points in Cartesian coordinates ([`maximal`](crate::maximal)) as TOML.
-//!
-//! ```toml
-//! dimension = 2
-//! step = 0.01                      # s
-//! gravity = [0.0, -9.81]           # m/s²; none if left out
-//! start = "chain"                  # how motions begin: "scattered", "chain", "top", "rope"
-//! [[body]]
-//! mass = 0.1                       # kg
-//! radius = 0.05                    # m, of the disk that touches
-//! # moments = [0.24, 0.24, 0.04]   # m²: second moments along its axes over the mass, of a body that turns
-//! [[body]]
-//! mass = 0.2
-//! radius = 0.15
-//! [[tether]]                       # point 0 is held by the world
-//! point = 0
-//! anchor = [0.0, 0.0]
-//! length = 0.35
-//! [[rod]]
-//! points = [0, 1]
-//! length = 0.4
-//! [contact]
-//! walls = [[0.0, 1.0, 1.0]]        # normal and offset: n'x + offset >= 0; each disk with each wall
-//! # disks = true                   # each disk with each other, before the walls
-//! friction = 0.5                   # one number for all contacts, or one for each
-//! restitution = 0.0
-//! ```
-//!
-//! `[[ball_joint]]` has `weights` of the points, `anchor`. `[rope]` instead of bodies has `points`, `mass`, `length` and `stiffness` of a
-//! segment, and `[contact]` then `bend` (rad) and `stretch`, two parts of the length. `rim = { body, radius, points, turn }` of
-//! `[contact]` are points of a circle in the plane of a body's first two axes that meet the walls.
+//! Systems of points in Cartesian coordinates ([`maximal`](crate::maximal)) as TOML. `docs/file-formats.md` describes them.
 
 use std::path::Path;
 

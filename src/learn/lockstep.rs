@@ -75,7 +75,8 @@ pub struct Lockstep<'a> {
 }
 
 impl Lockstep<'_> {
-    /// Predicts `steps` steps from each of the states `starts` (positions, velocities), and says which predictions were given up: they
+    /// Predicts `steps` steps from each of the states `starts` (positions in m, velocities in m/s), by unknowns as many as
+    /// [`LearnedSystem::unknowns`] says: states x (steps + 1) x 2 x coordinates. And it says which predictions were given up: they
     /// are NaN from there on.
     pub fn predict(
         &self,

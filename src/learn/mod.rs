@@ -5,6 +5,7 @@
 //! |---|---|
 //! | fully connected networks, their values and gradients, generic | `network` |
 //! | the same as nodes, differentiated in weights and inputs by hand | `network_node` |
+//! | the force of a network's potential on any scalar; the loss of a piece by it, the simple way | `network_force` |
 //! | the gradient of many points at once, and its adjoint, by products of matrices | `network_batch` |
 //! | unknowns: weights, log masses, and what friction and restitution are made of | `unknowns` |
 //! | recorded pieces of motion | `chunks` |
@@ -20,6 +21,7 @@ mod chunks;
 mod lockstep;
 mod network;
 mod network_batch;
+mod network_force;
 mod network_node;
 mod relative_error;
 mod training;
@@ -30,6 +32,7 @@ pub use chunks::{ChunkError, Chunks};
 pub use lockstep::{Cause, Dropped, Lockstep, LossGradient};
 pub use network::{Activation, Network, NetworkError};
 pub use network_batch::NetworkBatch;
+pub use network_force::NetworkForce;
 pub use network_node::{NetworkGradient, NetworkOutput};
 pub use relative_error::{ErrorSummary, relative_errors};
 pub use training::{Training, TrainingSettings, TrainingState, Update, cosine_rate};

@@ -74,12 +74,13 @@ impl std::error::Error for NetworkError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
     sizes: Vec<usize>,
+    layers: Vec<Layer>,
     /// Between layers.
     pub activation: Activation,
 }
 
 /// A layer: where its weights begin, and its sizes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layer {
     pub first: usize,
     pub inputs: usize,
@@ -121,7 +122,14 @@ impl Network {
                 format!("a network of sizes {sizes:?} has more than {MOST_WEIGHTS} weights");
             return Err(NetworkError(message));
         }
-        Ok(Network { sizes: sizes.to_vec(), activation })
+        let mut first = 0;
+        let layer = |s: &[usize]| {
+            let layer = Layer { first, inputs: s[0], outputs: s[1] };
+            first += (s[0] + 1) * s[1];
+            layer
+        };
+        let layers = sizes.windows(2).map(layer).collect();
+        Ok(Network { sizes: sizes.to_vec(), layers, activation })
     }
 
     /// From inputs to outputs.
@@ -149,24 +157,19 @@ impl Network {
         self.sizes.windows(2).map(|s| (s[1], s[0]))
     }
 
-    pub(super) fn layers(&self) -> impl DoubleEndedIterator<Item = Layer> + ExactSizeIterator {
-        let mut first = 0;
-        let layers: Vec<Layer> = self
-            .sizes
-            .windows(2)
-            .map(|s| {
-                let layer = Layer { first, inputs: s[0], outputs: s[1] };
-                first += (s[0] + 1) * s[1];
-                layer
-            })
-            .collect();
-        layers.into_iter()
+    pub(super) fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// Whether there are as many weights and inputs as it takes.
+    pub(super) fn takes<T>(&self, weights: &[T], x: &[T]) -> bool {
+        weights.len() == self.weights() && x.len() == self.inputs()
     }
 
     /// Weights to begin with: orthogonal matrices, biases uniform within 1/sqrt(inputs).
     pub fn random(&self, random: &mut impl Rng) -> Vec<f64> {
         let mut weights = Vec::with_capacity(self.weights());
-        for layer in self.layers() {
+        for layer in &self.layers {
             weights.extend(orthogonal(layer.outputs, layer.inputs, random));
             let most = (layer.inputs as f64).sqrt().recip();
             weights.extend((0..layer.outputs).map(|_| most * (2.0 * random.random::<f64>() - 1.0)));
@@ -174,15 +177,23 @@ impl Network {
         weights
     }
 
-    /// y(x), by the simplest way.
+    /// y(x), by the simplest way; not a number where there are other than [`weights`](Self::weights) weights and
+    /// [`inputs`](Self::inputs) inputs.
     pub fn value<T: Real>(&self, weights: &[T], x: &[T]) -> Vec<T> {
+        if !self.takes(weights, x) {
+            return vec![T::constant(f64::NAN); self.outputs()];
+        }
         let mut pass = Pass::default();
         pass.forward(self, weights, x);
         pass.output
     }
 
-    /// V(x), the first output, and its gradient.
+    /// V(x), the first output, and its gradient; not numbers where [`value`](Self::value) is none.
     pub fn gradient<T: Real>(&self, weights: &[T], x: &[T]) -> (T, Vec<T>) {
+        if !self.takes(weights, x) {
+            let nan = T::constant(f64::NAN);
+            return (nan, vec![nan; self.inputs()]);
+        }
         let mut pass = Pass::default();
         pass.forward(self, weights, x);
         pass.backward(self, weights);
@@ -235,7 +246,7 @@ impl<T: Real> Pass<T> {
         self.slopes.resize(last, Vec::new());
         self.values[0].clear();
         self.values[0].extend_from_slice(x);
-        for (k, layer) in layers.enumerate() {
+        for (k, layer) in layers.iter().enumerate() {
             let (matrix, bias) = (layer.matrix(weights), layer.bias(weights));
             let mut z = std::mem::take(&mut self.output);
             z.clear();
@@ -259,7 +270,7 @@ impl<T: Real> Pass<T> {
         let layers = network.layers();
         let last = layers.len() - 1;
         self.gradients.resize(last + 1, Vec::new());
-        for (k, layer) in layers.enumerate().rev() {
+        for (k, layer) in layers.iter().enumerate().rev() {
             let matrix = layer.matrix(weights);
             let mut gradient = std::mem::take(&mut self.gradients[k]);
             gradient.clear();

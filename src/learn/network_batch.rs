@@ -29,30 +29,39 @@ pub(super) struct AdjointScratch {
     moved: Vec<Vec<f64>>,
 }
 
+/// Numbers as a matrix, row after row.
 fn view(a: &[f64], [rows, columns]: [usize; 2]) -> ArrayView2<'_, f64> {
+    // Never fails: weights and points are counted where a batch begins, and all else is made of their sizes.
     ArrayView2::from_shape((rows, columns), a).expect("a matrix of its size")
 }
 
 /// c <- beta c + a b, of matrices row after row.
 fn product(a: ArrayView2<f64>, b: ArrayView2<f64>, beta: f64, c: &mut [f64]) {
     let shape = (a.nrows(), b.ncols());
+    // Never fails, as above.
     let mut c = ArrayViewMut2::from_shape(shape, c).expect("a matrix of its size");
     general_mat_mul(1.0, &a, &b, beta, &mut c);
 }
 
 impl NetworkBatch {
-    /// The gradients of V at the rows of `x`.
+    /// The gradients of V at the rows of `x`, each of as many numbers as the network has inputs; not numbers where there are other
+    /// than [`Network::weights`] weights, or a row is not whole.
     pub fn gradient(&mut self, network: &Network, weights: &[f64], x: &[f64]) -> &[f64] {
         let layers = network.layers();
         let last = layers.len() - 1;
         let points = x.len() / network.inputs();
+        if weights.len() != network.weights() || x.len() != points * network.inputs() {
+            self.gradient.clear();
+            self.gradient.resize(x.len(), f64::NAN);
+            return &self.gradient;
+        }
         self.points = points;
         self.values.resize(last + 1, Vec::new());
         self.slopes.resize(last, Vec::new());
         self.deltas.resize(last, Vec::new());
         self.values[0].clear();
         self.values[0].extend_from_slice(x);
-        for (k, layer) in layers.enumerate().take(last) {
+        for (k, layer) in layers.iter().enumerate().take(last) {
             let (before, after) = self.values.split_at_mut(k + 1);
             let (h, slopes) = (&mut after[0], &mut self.slopes[k]);
             h.clear();
@@ -66,7 +75,7 @@ impl NetworkBatch {
                 slope
             }));
         }
-        for (k, layer) in network.layers().enumerate().rev() {
+        for (k, layer) in network.layers().iter().enumerate().rev() {
             let matrix = layer.matrix(weights);
             // dV/dh_k of the layer below
             let (gradient, slopes) = match k.checked_sub(1) {
@@ -114,7 +123,7 @@ impl NetworkBatch {
         moved.resize(hidden, Vec::new());
         along[0].clear();
         along[0].extend_from_slice(adjoint);
-        for (k, layer) in network.layers().enumerate().take(hidden) {
+        for (k, layer) in network.layers().iter().enumerate().take(hidden) {
             let (done, next) = along.split_at_mut(k + 1);
             moved[k].clear();
             moved[k].resize(points * layer.outputs, 0.0);
@@ -123,7 +132,7 @@ impl NetworkBatch {
             next[0].clear();
             next[0].extend(moved[k].iter().zip(&self.slopes[k]).map(|(u, slope)| u * slope));
         }
-        for (k, layer) in network.layers().enumerate().rev() {
+        for (k, layer) in network.layers().iter().enumerate().rev() {
             let (matrix, bias) = layer.split_mut(weight_adjoints);
             if k == hidden {
                 for row in along[k].chunks_exact(layer.inputs) {
@@ -139,7 +148,7 @@ impl NetworkBatch {
             for (i, zeta) in zeta.iter_mut().enumerate() {
                 *zeta *= relative(i) * self.deltas[k][i];
             }
-            if let Some(next) = network.layers().nth(k + 1).filter(|_| k + 1 < hidden) {
+            if let Some(next) = network.layers().get(k + 1).filter(|_| k + 1 < hidden) {
                 let back = &mut along[k + 1];
                 let matrix = view(next.matrix(weights), [next.outputs, next.inputs]);
                 product(view(&later[0], [points, next.outputs]), matrix, 0.0, back);

@@ -11,7 +11,7 @@
 //!
 //! and the last row of weights has dw = t. No second derivative of the network is formed.
 
-use super::network::{Network, Pass};
+use super::network::{Layer, Network, Pass};
 use crate::ad::{Node, Real};
 use crate::linalg::{add_scaled, wide_dot};
 
@@ -38,6 +38,20 @@ pub struct NetworkPass<T> {
 /// Weights and x.
 fn split<'a, T>(network: &Network, inputs: &'a [T]) -> (&'a [T], &'a [T]) {
     inputs.split_at(network.weights().min(inputs.len()))
+}
+
+/// dz = dW h + W dh + db of a layer.
+fn layer_tangent<T: Real>(
+    layer: &Layer,
+    weights: &[T],
+    changes: &[T],
+    h: &[T],
+    dh: &[T],
+) -> Vec<T> {
+    let rows = layer.matrix(weights).chunks_exact(layer.inputs);
+    let changed = layer.matrix(changes).chunks_exact(layer.inputs);
+    let pairs = rows.zip(changed).zip(layer.bias(changes));
+    pairs.map(|((row, change), &b)| wide_dot(row, dh) + wide_dot(change, h) + b).collect()
 }
 
 impl Node for NetworkOutput {
@@ -75,15 +89,8 @@ impl Node for NetworkOutput {
         let (weights, _) = split(&self.0, inputs);
         let (changes, dx) = split(&self.0, input_tangents);
         let mut along = dx.to_vec();
-        for (k, layer) in self.0.layers().enumerate() {
-            let rows = layer.matrix(weights).chunks_exact(layer.inputs);
-            let changed = layer.matrix(changes).chunks_exact(layer.inputs);
-            let h = &factor.pass.values[k];
-            along = rows
-                .zip(changed)
-                .zip(layer.bias(changes))
-                .map(|((row, change), &b)| wide_dot(row, &along) + wide_dot(change, h) + b)
-                .collect();
+        for (k, layer) in self.0.layers().iter().enumerate() {
+            along = layer_tangent(layer, weights, changes, &factor.pass.values[k], &along);
             if let Some(slopes) = factor.pass.slopes.get(k) {
                 along.iter_mut().zip(slopes).for_each(|(a, &slope)| *a *= slope);
             }
@@ -105,7 +112,7 @@ impl Node for NetworkOutput {
         let NetworkPass { pass, adjoint, before, .. } = factor;
         adjoint.clear();
         adjoint.extend_from_slice(output_adjoints);
-        for (k, layer) in self.0.layers().enumerate().rev() {
+        for (k, layer) in self.0.layers().iter().enumerate().rev() {
             if let Some(slopes) = pass.slopes.get(k) {
                 adjoint.iter_mut().zip(slopes).for_each(|(a, &slope)| *a *= slope);
             }
@@ -167,20 +174,13 @@ impl Node for NetworkGradient {
         let mut along = dx.to_vec();
         let mut moved = Vec::new();
         for (k, slopes) in pass.slopes.iter().enumerate() {
-            let Some(layer) = network.layers().nth(k) else { break };
-            let rows = layer.matrix(weights).chunks_exact(layer.inputs);
-            let changed = layer.matrix(changes).chunks_exact(layer.inputs);
-            let h = &pass.values[k];
-            let dz: Vec<T> = rows
-                .zip(changed)
-                .zip(layer.bias(changes))
-                .map(|((row, change), &b)| wide_dot(row, &along) + wide_dot(change, h) + b)
-                .collect();
+            let layer = &network.layers()[k];
+            let dz = layer_tangent(layer, weights, changes, &pass.values[k], &along);
             along = dz.iter().zip(slopes).map(|(&dz, &slope)| dz * slope).collect();
             moved.push(dz);
         }
         let mut turned: Vec<T> = Vec::new();
-        for (k, layer) in network.layers().enumerate().rev() {
+        for (k, layer) in network.layers().iter().enumerate().rev() {
             let (matrix, change) = (layer.matrix(weights), layer.matrix(changes));
             let mut before = vec![T::zero(); layer.inputs];
             match pass.slopes.get(k) {
@@ -219,7 +219,7 @@ impl Node for NetworkGradient {
         moved.resize(pass.slopes.len(), Vec::new());
         along[0].clear();
         along[0].extend_from_slice(output_adjoints);
-        for (k, layer) in network.layers().enumerate().take(pass.slopes.len()) {
+        for (k, layer) in network.layers().iter().enumerate().take(pass.slopes.len()) {
             let rows = layer.matrix(weights).chunks_exact(layer.inputs);
             let (done, next) = along.split_at_mut(k + 1);
             moved[k].clear();
@@ -228,7 +228,7 @@ impl Node for NetworkGradient {
             next[0].extend(moved[k].iter().zip(&pass.slopes[k]).map(|(&u, &slope)| u * slope));
         }
         adjoint.clear();
-        for (k, layer) in network.layers().enumerate().rev() {
+        for (k, layer) in network.layers().iter().enumerate().rev() {
             let (matrix, bias) = layer.split_mut(weight_adjoints);
             let Some(slopes) = pass.slopes.get(k) else {
                 let row = &mut matrix[..layer.inputs];

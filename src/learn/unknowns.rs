@@ -92,7 +92,7 @@ impl LearnedSystem {
         all
     }
 
-    /// The parameters that the unknowns behind the weights stand for.
+    /// The parameters that the unknowns behind the weights stand for, of which there are those that [`unknowns`](Self::unknowns) says.
     pub fn parameters<T: Real>(&self, numbers: &[T]) -> PointParameters<T> {
         let count = self.unknowns();
         let (p, rest) = numbers.split_at(count.inertias);

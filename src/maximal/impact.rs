@@ -98,7 +98,8 @@ impl<T: Real> PointImpact<T> {
         !self.active.is_empty()
     }
 
-    /// v <- the velocity after the impacts of the contacts found by [`detect`](Self::detect) at `x`.
+    /// v <- the velocity (m/s) after the impacts of the contacts found by [`detect`](Self::detect) at `x` (m), with parameters that
+    /// [`PointSystem::check`] accepts.
     ///
     /// # Errors
     /// If the constraints do not determine their impulses. Whether the cone programs were solved is said by `reports`.

@@ -60,7 +60,8 @@ impl<T: Real> Default for PointStep<T> {
 }
 
 impl<T: Real> PointStep<T> {
-    /// x, v <- those a step later, moved by `force`. Where `report` says that a step was not
+    /// x, v <- those a step later (m, m/s; [`PointSystem::coordinates`] numbers each), moved by `force`, with parameters that
+    /// [`PointSystem::check`] accepts. Where `report` says that a step was not
     /// solved, x and v are not to be used.
     #[expect(
         clippy::too_many_arguments,

@@ -1,8 +1,8 @@
 //! The loss over pieces of motion and its gradient in all unknowns: against JAX, and against the tape and duals through whole motions.
 
-use stiction::ad::{Dual, NodeRule, Real, gradient, jvp, with_node_rule};
+use stiction::ad::{Dual, NodeRule, gradient, jvp, with_node_rule};
 use stiction::learn::{Activation, Cause, Chunks, LearnedSystem, Lockstep, Network};
-use stiction::maximal::{ConservativeForce, Formulation, ImpactRule, PointInertia, PointStep};
+use stiction::maximal::{Formulation, ImpactRule};
 
 use super::archive::{Archive, TASKS, largest, relative, task};
 use crate::random::Random;
@@ -74,39 +74,6 @@ fn losses_and_gradients_are_those_of_another_program() {
     }
 }
 
-/// The gradient of a network on any scalar.
-struct Force<'a, T> {
-    network: &'a Network,
-    weights: &'a [T],
-}
-
-impl<T: Real> ConservativeForce<T> for Force<'_, T> {
-    fn gradient(&mut self, _: &PointInertia<T>, x: &[T], gradient: &mut Vec<T>) {
-        *gradient = self.network.gradient(self.weights, x).1;
-    }
-}
-
-/// The sum of |z_predicted - z| of one piece, by steps on any scalar.
-fn loss<T: Real>(learned: &LearnedSystem, chunk: &[f64], unknowns: &[T]) -> T {
-    let (weights, numbers) = unknowns.split_at(learned.network.weights());
-    let parameters = learned.parameters(numbers);
-    let size = learned.system.coordinates();
-    let state = |from: usize| chunk[from..from + size].iter().map(|&x| T::constant(x));
-    let (mut x, mut v): (Vec<T>, Vec<T>) = (state(0).collect(), state(size).collect());
-    let mut step = PointStep::default();
-    let mut sum = T::zero();
-    for recorded in chunk.chunks_exact(2 * size).skip(1) {
-        let force = &mut Force { network: &learned.network, weights };
-        let (formulation, rule) = (learned.formulation, learned.rule);
-        step.step(&learned.system, &parameters, formulation, rule, force, &mut x, &mut v);
-        assert!(step.report.is_solved(), "{:?}", step.report);
-        for (&z, &recorded) in x.iter().chain(&v).zip(recorded) {
-            sum += (z - recorded).abs();
-        }
-    }
-    sum
-}
-
 /// Pieces side by side, by hand through motion and networks, against one tape through all of a piece's motion; and that against duals
 /// through the conditions of the cone programs, which share no formula with it.
 #[test]
@@ -128,7 +95,7 @@ fn gradients_in_lockstep_are_those_of_a_tape_through_everything() {
             for k in 1..3 {
                 let chunk = chunks.chunk(k);
                 let (value, mut expected) =
-                    gradient(|x| loss(&learned, chunk, x), &unknowns).unwrap();
+                    gradient(|x| learned.piece_loss(x, chunk), &unknowns).unwrap();
                 let scale = chunk.len() as f64;
                 expected.iter_mut().for_each(|g| *g /= scale);
                 let found = lockstep.loss_gradient(&unknowns, &chunks, &[k]);
@@ -138,7 +105,7 @@ fn gradients_in_lockstep_are_those_of_a_tape_through_everything() {
 
                 let mut random = Random(k as u64);
                 let along: Vec<f64> = unknowns.iter().map(|_| random.uniform(-1.0, 1.0)).collect();
-                let f = |x: &[Dual<f64, 1>]| vec![loss(&learned, chunk, x)];
+                let f = |x: &[Dual<f64, 1>]| vec![learned.piece_loss(x, chunk)];
                 let by_residual =
                     with_node_rule(NodeRule::ByResidual, || jvp(f, &unknowns, &along)).unwrap().1;
                 let product: f64 = expected.iter().zip(&along).map(|(g, a)| g * a).sum();

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use stiction::identify::Experiment;
+use stiction::maximal::PointScene;
 use stiction::model::Scene;
 use stiction::soft::SoftScene;
 
@@ -139,6 +140,10 @@ fn toml(block: &Block, folder: &Folder) -> Result<&'static str, String> {
         let experiment = Experiment::load(path, None);
         experiment.map_err(|error| at(block, error.to_string()))?;
         return Ok("experiments");
+    }
+    if document.contains_key("dimension") {
+        PointScene::load(path).map_err(|error| at(block, error.to_string()))?;
+        return Ok("systems of points");
     }
     let soft = SoftScene::load(&path).map_err(|error| at(block, error.to_string()))?;
     let warnings = match soft {

@@ -126,8 +126,8 @@ impl Geometry {
                 if body(*k)?.axes < 2 {
                     return Err(format!("body {k} has no axes, in whose plane its rim would be"));
                 }
-                if rim.is_empty() {
-                    return Err("a rim needs points".into());
+                if rim.is_empty() || rim.iter().flatten().any(|x| !x.is_finite()) {
+                    return Err("a rim needs points, and they must be finite".into());
                 }
                 wall.check(dimension)
             }
