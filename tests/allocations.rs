@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod many;
+mod points;
 mod recordings;
 mod shapes;
 
