@@ -109,7 +109,7 @@ impl Scene {
             }
             let message = format!(
                 "is no parameter, number of the start or input; there are {}",
-                [model.parameter_names(), others.clone()].concat().join(", ")
+                [model.told_parameter_names(), others.clone()].concat().join(", ")
             );
             Err(Error::input(SCENE, None, name, message))
         };

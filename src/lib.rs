@@ -43,6 +43,7 @@
 //! | [`argmin`] | optimisation problems as nodes: coupled contact, quadratic programs |
 //! | [`fem`] | finite elements of soft bodies |
 //! | [`maximal`] | systems of points in Cartesian coordinates, with constraints and impacts |
+//! | [`network`] | fully connected networks, generic and as nodes |
 //! | [`learn`] | networks that stand for a potential, learned through impacts |
 //! | [`spatial`] | rotations, spatial vectors, inertias |
 //! | [`mod@state`] | configuration and velocity; moves and differences on the manifold |
@@ -244,7 +245,7 @@ pub mod linearize;
 pub mod markers;
 pub mod maximal;
 pub mod model;
-#[cfg(feature = "cli")]
+pub mod network;
 mod npz;
 pub mod optimize;
 mod parallel;

@@ -1,13 +1,18 @@
 //! Archives of NumPy: `.npz`, a ZIP of arrays, each in the format `.npy`, version 1.0 (NumPy Enhancement Proposal 1).
 
-use std::io::{Cursor, Result, Write};
+#[cfg(feature = "cli")]
+use std::io::Write;
+use std::io::{Cursor, Read, Result};
 
-use zip::ZipWriter;
-use zip::write::SimpleFileOptions;
+use zip::ZipArchive;
+#[cfg(feature = "cli")]
+use zip::{ZipWriter, write::SimpleFileOptions};
 
 /// An archive in memory that arrays are added to.
+#[cfg(feature = "cli")]
 pub(crate) struct Npz(ZipWriter<Cursor<Vec<u8>>>);
 
+#[cfg(feature = "cli")]
 impl Npz {
     pub fn new() -> Self {
         Self(ZipWriter::new(Cursor::new(Vec::new())))
@@ -74,4 +79,82 @@ fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
     header.extend((length as u16).to_le_bytes());
     header.extend(padded.as_bytes());
     header
+}
+
+/// An array that was read: its last index runs fastest.
+pub(crate) struct Array {
+    /// Without the ending `.npy`.
+    pub name: String,
+    pub shape: Vec<usize>,
+    pub values: Vec<f64>,
+}
+
+/// The arrays of an archive of at most so many numbers, of floating-point numbers in the byte order of PCs; in words what is wrong with it.
+pub(crate) fn read(bytes: &[u8], most: u64) -> std::result::Result<Vec<Array>, String> {
+    let mut archive = ZipArchive::new(Cursor::new(bytes))
+        .map_err(|error| format!("is no .npz archive: {error}"))?;
+    let mut arrays = Vec::new();
+    let mut left = 8 * most;
+    for index in 0..archive.len() {
+        let mut file = archive.by_index(index).map_err(|error| error.to_string())?;
+        let whole = file.name().to_string();
+        let name = whole.strip_suffix(".npy").unwrap_or(&whole).to_string();
+        let mut bytes = Vec::new();
+        // What it claims to hold may be anything.
+        let found = file.by_ref().take(left + 1).read_to_end(&mut bytes);
+        let found = found.map_err(|error| format!("{name}: {error}"))? as u64;
+        left = left
+            .checked_sub(found)
+            .ok_or_else(|| format!("holds more than {most} numbers, the most that is read"))?;
+        let (shape, values) = array(&bytes).map_err(|message| format!("{name}: {message}"))?;
+        arrays.push(Array { name, shape, values });
+    }
+    Ok(arrays)
+}
+
+/// Shape and numbers of a `.npy` file.
+fn array(bytes: &[u8]) -> std::result::Result<(Vec<usize>, Vec<f64>), String> {
+    let no_array = || "is no array of NumPy".to_string();
+    let rest = bytes.strip_prefix(b"\x93NUMPY").ok_or_else(no_array)?;
+    let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(no_array)?;
+    let (length, rest) = match version[0] {
+        1 => {
+            let (length, rest) = rest.split_first_chunk::<2>().ok_or_else(no_array)?;
+            (u32::from(u16::from_le_bytes(*length)), rest)
+        }
+        _ => {
+            let (length, rest) = rest.split_first_chunk::<4>().ok_or_else(no_array)?;
+            (u32::from_le_bytes(*length), rest)
+        }
+    };
+    let (header, data) = rest.split_at_checked(length as usize).ok_or_else(no_array)?;
+    let header = str::from_utf8(header).map_err(|_| no_array())?;
+    let after = |key: &str| header.split_once(&format!("'{key}':")).map(|(_, rest)| rest.trim());
+    if !after("fortran_order").is_some_and(|rest| rest.starts_with("False")) {
+        return Err("must have its last index running fastest (order C)".to_string());
+    }
+    let shape = after("shape").and_then(|rest| Some(rest.strip_prefix('(')?.split_once(')')?.0));
+    let sizes = shape.ok_or_else(no_array)?.split(',').map(str::trim).filter(|n| !n.is_empty());
+    let shape: Vec<usize> =
+        sizes.map(str::parse).collect::<std::result::Result<_, _>>().map_err(|_| no_array())?;
+    let kind = after("descr").and_then(|rest| rest.strip_prefix('\'')?.split('\'').next());
+    let values: Vec<f64> = match kind {
+        Some("<f8") => {
+            let numbers = data.as_chunks::<8>().0.iter();
+            numbers.map(|&number| f64::from_le_bytes(number)).collect()
+        }
+        Some("<f4") => {
+            let numbers = data.as_chunks::<4>().0.iter();
+            numbers.map(|&number| f64::from(f32::from_le_bytes(number))).collect()
+        }
+        found => {
+            let found = found.unwrap_or("something else");
+            return Err(format!("must be of float64 or float32, found {found}"));
+        }
+    };
+    let count = shape.iter().try_fold(1_usize, |product, &n| product.checked_mul(n));
+    if count != Some(values.len()) {
+        return Err(format!("has {} numbers, but the shape {shape:?}", values.len()));
+    }
+    Ok((shape, values))
 }

@@ -124,13 +124,15 @@ impl Transition {
     }
 
     /// Makes the parameters called `names` p, in this order; see
-    /// [`Model::parameter_names`](crate::model::Model::parameter_names). Values that were [set](Self::set_parameters) stay.
+    /// [`Model::parameter_names`](crate::model::Model::parameter_names), and
+    /// [`Model::with_weights_named`](crate::model::Model::with_weights_named). Values that were [set](Self::set_parameters) stay.
     ///
     /// # Errors
     /// As [`Model::parameters_named`](crate::model::Model::parameters_named). Nothing changes then.
     pub fn select_parameters(&mut self, names: &[String]) -> Result<(), Error> {
-        self.parameters = self.scene.model.parameters_named(names, &self.name)?;
-        self.parameter_names = names.to_vec();
+        let names = self.scene.model.with_weights_named(names);
+        self.parameters = self.scene.model.parameters_named(&names, &self.name)?;
+        self.parameter_names = names;
         Ok(())
     }
 

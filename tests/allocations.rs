@@ -1,6 +1,7 @@
 //! Steps and recordings allocate nothing once their memory has grown to size.
 
 mod checkpoints;
+mod learned;
 mod many;
 mod points;
 mod recordings;

@@ -33,6 +33,7 @@ mod ilqr;
 mod import;
 mod internals;
 mod layers;
+mod learned;
 mod linearize;
 mod many_shapes;
 mod markers;

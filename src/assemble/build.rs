@@ -79,6 +79,7 @@ impl Description {
             let equality = self.equality(&model, index, equality)?;
             model.equalities.push(equality);
         }
+        model.learned = self.learned(&model)?;
         model.lay_out();
         self.check_solver(&model)?;
         self.check_names(&model)?;

@@ -185,7 +185,7 @@ impl Description {
     /// Names are how parameters are found: no two may be the same.
     pub(super) fn check_names(&self, model: &Model) -> Result<(), Fault> {
         let mut taken = HashSet::new();
-        for name in model.parameter_names() {
+        for name in model.told_parameter_names() {
             if taken.contains(&name) {
                 let message = format!("the name {name:?} stands for two numbers: rename something");
                 return Err(Fault::new(Owner::Scene, "", message));

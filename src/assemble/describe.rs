@@ -2,7 +2,8 @@
 
 use super::{
     ActuatorDescription, BodyDescription, ColliderDescription, ContactDescription, Description,
-    EqualityDescription, HalfSpaceDescription, JointDescription, Material, NamedMaterial,
+    EqualityDescription, HalfSpaceDescription, JointDescription, LearnedDescription, Material,
+    NamedMaterial,
 };
 use crate::model::{
     EqualityKind, Filter, JointKind, Model, Parameters, Scene, SharedContacts, Solid, SurfaceKind,
@@ -106,6 +107,27 @@ impl Description {
                     .map(|body| joint(body).filter(|_| joints).unwrap_or_default()),
                 offset: if joints { offset } else { 0.0 },
                 ratio: parameters.ratio(model, index),
+            });
+        }
+        for (index, term) in model.learned.iter().enumerate() {
+            let weights = parameters.weights(model, index);
+            let sizes = term.network.sizes();
+            let forces = model.input_names();
+            let velocities = term.velocities.iter().map(|&v| forces[v].clone());
+            let pair = term.pair.map(|pair| model.pair_name(pair));
+            description.learned.push(LearnedDescription {
+                line: None,
+                name: term.name.clone(),
+                kind: term.kind,
+                of: term.of.clone(),
+                on: velocities.chain(pair).collect(),
+                layers: sizes[1..sizes.len() - 1].to_vec(),
+                activation: term.network.activation,
+                amplitude: term.amplitude,
+                range: term.range.clone(),
+                weights: weights.iter().any(|&x| x != 0.0).then(|| weights.to_vec()),
+                archived: None,
+                archive: None,
             });
         }
         description.keyframes.clone_from(keyframes);

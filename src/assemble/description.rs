@@ -2,7 +2,10 @@
 //! and MJCF are read into it; [`Description::scene`] checks it and makes a [`Scene`](crate::model::Scene).
 
 use crate::Error;
-use crate::model::{ActuatorKind, EqualityKind, Filter, JointKind, Keyframe, Settings, Shape};
+use crate::model::{
+    ActuatorKind, EqualityKind, Filter, JointKind, Keyframe, LearnedKind, Settings, Shape,
+};
+use crate::network::Activation;
 
 /// A scene as a file describes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +42,8 @@ pub struct Description {
     pub actuators: Vec<ActuatorDescription>,
     /// Closed loops.
     pub equalities: Vec<EqualityDescription>,
+    /// Terms that are learned.
+    pub learned: Vec<LearnedDescription>,
     /// States by name.
     pub keyframes: Vec<Keyframe>,
     /// What was not understood, with the place it stands at.
@@ -275,6 +280,35 @@ pub struct EqualityDescription {
     pub ratio: f64,
 }
 
+/// A term that is learned: see [`LearnedTerm`](crate::model::LearnedTerm).
+#[derive(Clone, Debug, PartialEq)]
+pub struct LearnedDescription {
+    /// The line it stands in.
+    pub line: Option<usize>,
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: LearnedKind,
+    /// What it is a function of: numbers of the state, or of friction coordinates on a surface.
+    pub of: Vec<String>,
+    /// What it acts on: forces along velocities, or a contact pair.
+    pub on: Vec<String>,
+    /// How many numbers each hidden layer has.
+    pub layers: Vec<usize>,
+    /// Between layers.
+    pub activation: Activation,
+    /// What an output of 1 stands for.
+    pub amplitude: f64,
+    /// Least and largest of each of `of` where it was learned; empty if that is not known.
+    pub range: Vec<[f64; 2]>,
+    /// Its weights; without any it does nothing.
+    pub weights: Option<Vec<f64>>,
+    /// The sizes of the layers of the archive they are from, from inputs to outputs.
+    pub archived: Option<Vec<usize>>,
+    /// The archive that holds them, where they are not to be written into the scene file itself.
+    pub archive: Option<String>,
+}
+
 impl Description {
     /// A scene with nothing in it.
     pub fn new(name: impl Into<String>, settings: Settings) -> Description {
@@ -295,6 +329,7 @@ impl Description {
             push_overlaps: false,
             actuators: Vec::new(),
             equalities: Vec::new(),
+            learned: Vec::new(),
             keyframes: Vec::new(),
             warnings: Vec::new(),
         }

@@ -15,6 +15,7 @@ pub enum Owner {
     Contact(usize),
     Actuator(usize),
     Equality(usize),
+    Learned(usize),
     Keyframe,
 }
 
@@ -47,6 +48,10 @@ impl Owner {
             Owner::Equality(k) => {
                 let equality = &description.equalities[k];
                 named(equality.line, "equality", &equality.name)
+            }
+            Owner::Learned(k) => {
+                let learned = &description.learned[k];
+                named(learned.line, "learned", &learned.name)
             }
             Owner::Keyframe => (None, "keyframe".to_string()),
         }

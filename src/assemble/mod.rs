@@ -8,6 +8,7 @@ mod describe;
 mod description;
 mod fault;
 mod immovable;
+mod learned;
 mod numbers;
 mod overlap;
 mod pairs;
@@ -17,6 +18,7 @@ mod start;
 pub use crate::model::Filter;
 pub use description::{
     ActuatorDescription, BodyDescription, ColliderDescription, ContactDescription, Description,
-    EqualityDescription, HalfSpaceDescription, JointDescription, Material, NamedMaterial,
+    EqualityDescription, HalfSpaceDescription, JointDescription, LearnedDescription, Material,
+    NamedMaterial,
 };
 pub(crate) use fault::Owner;

@@ -59,6 +59,12 @@ impl Description {
             values.extend([half_space.offset, 0.0, 0.0]);
         }
         values.push(1.0);
+        for (term, described) in model.learned.iter().zip(&self.learned) {
+            match &described.weights {
+                Some(weights) => values.extend(weights),
+                None => values.resize(values.len() + term.network.weights(), 0.0),
+            }
+        }
         Parameters { values }
     }
 

@@ -10,7 +10,7 @@ use super::output::{
     warn_of_conflicts,
 };
 use super::result_file::read_parameters;
-use super::{comparison, plausibility, scene_options};
+use super::{comparison, learned, plausibility, scene_options};
 use crate::Error;
 use crate::identify::{Comparison, Dataset, Experiment, RolloutStart, evaluate_from};
 use crate::simulation::{Plausibility, StepReport};
@@ -48,6 +48,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let experiment = Experiment::load(&arguments.experiment, arguments.data.as_deref())?;
     scene_options::warn(&experiment.scene);
     let dataset = Dataset::load(&experiment)?;
+    learned::warn(&experiment.scene.model, dataset.states());
     let parameters = match &arguments.parameters {
         Some(path) => read_parameters(path, &experiment)?,
         None => experiment.scene.parameters.clone(),

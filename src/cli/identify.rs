@@ -20,6 +20,7 @@
 //! | `profiles` | how the loss of all recordings depends on each parameter (an empty list where that would take far longer than the search, or with `--no-profiles`): `name`, `values` with the `loss` at each, `others`, the other parameters and initial states: `fitted` anew at each value, or `held`; and `profile_rollouts`, the work, measured |
 //! | `errors_from` | what standard errors are taken from: `linearisation`, or `halves` of the recordings (with `half_rollouts`, their work) |
 //! | `holdout` | of recordings that were held out: `recordings`, `position_error_percent`, `rotation_error_deg`, and the same of the scene's own parameters with `_of_scene`; `null` where nothing of the kind is recorded |
+//! | `learned` | learned terms as functions: `name`, `kind`, `of`; `axes`, the values of one or two of `of`; `outputs`, and of each its `values`, along the first axis for each value of the second, and `half_widths` of their 95 % band (an empty list where that is not known) |
 //! | `truth` | true values by name, where the experiment states them |
 //! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode), `implausible` (how many steps are not plausible) |
 //! | `score_tests` | what the fit would gain by numbers of the scene that it held, those that are claims first (an empty list where that would take far longer than the search): see `cli/lacking.rs` |
@@ -45,12 +46,14 @@ use super::whole_files::write_file;
 #[cfg(feature = "plots")]
 use super::whole_files::{check_place, check_places, folder};
 use super::{
-    comparison, identify_soft, interrupt, lacking, observability, plausibility, scene_options,
+    comparison, identify_soft, interrupt, lacking, learned, observability, plausibility,
+    scene_options,
 };
 use crate::Error;
 use crate::identify::{
     Comparison, Conclusion, Dataset, Doing, Effort, Experiment, Fit, FitStatus, Others, Problem,
-    conclude, hold_out, improve, masses_over_inertia, questions, score_tests, unexplained,
+    conclude, hold_out, improve, is_weight, masses_over_inertia, questions, score_tests,
+    unexplained,
 };
 use crate::markers::MarkerExperiment;
 use crate::simulation::Plausibility;
@@ -181,7 +184,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     experiment.half_samples = arguments.half_samples.unwrap_or(experiment.half_samples);
     experiment.profiles &= !arguments.no_profiles;
     experiment.starts = arguments.starts.unwrap_or(experiment.starts);
-    experiment.seed = arguments.seed.unwrap_or(experiment.seed);
+    if let Some(seed) = arguments.seed {
+        experiment.seed = seed;
+        experiment.draw_weights();
+    }
+    experiment.take_ranges(dataset.states());
     let mut held_out = None;
     if let Some(share) = arguments.holdout {
         if !(share > 0.0 && share < 1.0) || dataset.trajectories.len() < 2 {
@@ -215,7 +222,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if arguments.check {
         return Ok(observability::run(&experiment, &dataset, threads, &questions, arguments.json));
     }
-    let names: Vec<&str> = experiment.parameters.iter().map(|p| p.name.as_str()).collect();
+    // Weights are too many to be told one by one.
+    let names: Vec<Option<&str>> =
+        experiment.parameters.iter().map(|p| (!p.is_weight()).then_some(p.name.as_str())).collect();
     if let (Some(checkpoint), false) = (&checkpoint, arguments.json) {
         print(&format!("going on after {} iterations", checkpoint.iterations()));
     }
@@ -233,8 +242,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
                 if let Some(bar) = &bar {
                     bar.set_position(progress.iteration as u64);
                 }
+                let values = names.iter().zip(progress.values);
                 let values: Vec<String> =
-                    names.iter().zip(progress.values).map(|(n, v)| format!("{n} {v:.5}")).collect();
+                    values.filter_map(|(n, v)| n.map(|n| format!("{n} {v:.5}"))).collect();
                 let (iteration, loss) = (progress.iteration, progress.loss);
                 (format!("{iteration:4}  loss {loss:.6e}  {}", values.join("  ")), true)
             }
@@ -326,6 +336,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if let Some(improved) = &improved {
         object.insert("improvement".into(), lacking::improvement(improved, &dataset));
     }
+    object.insert("learned".into(), learned::functions(&experiment, &dataset, &result));
     if let Some(held_out) = &held_out {
         object.insert("holdout".into(), held_out.json());
     }
@@ -561,7 +572,10 @@ fn report(experiment: &Experiment, result: &Fit, seconds: f64) {
         "{:32} {:>12} {:>12} {:>12} {:>12}",
         "parameter", "start", "value", "std error", "truth"
     ));
-    for p in &result.parameters {
+    for (name, count, known) in learned::weights(result) {
+        print(&format!("{name:32} {count} numbers{known}"));
+    }
+    for p in result.parameters.iter().filter(|p| !is_weight(&p.name)) {
         let truth = experiment.truth.get(&p.name).map_or(String::new(), |x| format!("{x:.6}"));
         let note = match (p.fixed, p.observable, p.at_bound) {
             (true, ..) => "  fixed",

@@ -91,7 +91,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let names = match arguments.parameters.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["all"] => model.parameter_names(),
         ["none"] => Vec::new(),
-        _ => arguments.parameters.clone(),
+        _ => model.with_weights_named(&arguments.parameters),
     };
     let selected = arguments
         .inputs

@@ -19,6 +19,7 @@ mod import;
 mod init;
 mod interrupt;
 mod lacking;
+mod learned;
 mod linearize;
 mod linearize_soft;
 mod lock;

@@ -6,7 +6,8 @@ use super::lock::Lock;
 use super::whole_files::{check_place, is_device, write_file, write_files};
 use crate::Error;
 use crate::assemble::Description;
-use crate::identify::{Experiment, Fit};
+use crate::formats::weights_archive;
+use crate::identify::{Experiment, Fit, is_weight};
 use crate::view::FitReport;
 
 /// The name of the result in a folder.
@@ -99,23 +100,51 @@ impl Destination {
         };
         // All is made before anything is written.
         let page = report().html()?;
-        let scene = identified_scene(experiment, fit, folder);
+        let (scene, archives) = identified_scene(experiment, fit, folder)?;
         let file = folder.join(REPORT);
+        let archives: Vec<(PathBuf, Vec<u8>)> =
+            archives.into_iter().map(|(name, bytes)| (folder.join(name), bytes)).collect();
+        let [place, result_file] = [SCENE, RESULT].map(|name| folder.join(name));
+        let mut files: Vec<(&Path, &[u8])> = vec![(&file, page.as_bytes())];
+        files.extend(archives.iter().map(|(path, bytes)| (path.as_path(), &bytes[..])));
         // A new result has the others beside it.
-        write_files(&[
-            (&file, page.as_bytes()),
-            (&folder.join(SCENE), scene.as_bytes()),
-            (&folder.join(RESULT), result.as_bytes()),
-        ])?;
+        files.extend([(&*place, scene.as_bytes()), (&*result_file, result.as_bytes())]);
+        write_files(&files)?;
         Ok(file)
     }
 }
 
-/// The scene of the experiment with the identified parameters, as the text of a file.
-fn identified_scene(experiment: &Experiment, fit: &Fit, folder: &Path) -> String {
-    let description = Description::of(&experiment.scene, &fit.identified, &experiment.name);
+/// The longest part of a name of an archive that is that of a term.
+const LONGEST: usize = 60;
+
+/// A name for the archive of a term that any system takes, which none of the others has.
+fn archive_name(term: &str, others: &[Archive]) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let name: String = term.chars().map(plain).take(LONGEST).collect();
+    let named = |number: usize| match number {
+        0 => format!("{name}.npz"),
+        _ => format!("{name}_{}.npz", number + 1),
+    };
+    let taken = |name: &String| others.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+    // Of one more than there are, one is free.
+    (0..=others.len())
+        .map(named)
+        .find(|name| !taken(name))
+        .unwrap_or_else(|| named(others.len() + 1))
+}
+
+/// A file in the folder: its name and what is in it.
+type Archive = (String, Vec<u8>);
+
+/// The scene of the experiment with the identified parameters, as the text of a file, and the archives of weights that it names.
+fn identified_scene(
+    experiment: &Experiment,
+    fit: &Fit,
+    folder: &Path,
+) -> Result<(String, Vec<Archive>), Error> {
+    let mut description = Description::of(&experiment.scene, &fit.identified, &experiment.name);
     let mut text = String::from("# Identified by `stiction identify`:\n");
-    for parameter in &fit.parameters {
+    for parameter in fit.parameters.iter().filter(|p| !is_weight(&p.name)) {
         let note = match (parameter.observable, parameter.at_bound) {
             (false, _) => ", unobservable",
             (true, true) => ", at its bound",
@@ -125,5 +154,18 @@ fn identified_scene(experiment: &Experiment, fit: &Fit, folder: &Path) -> String
         text.extend(line.chars().map(|c| if c.is_control() { ' ' } else { c }));
         text.push('\n');
     }
-    text + &description.to_toml(folder)
+    let mut archives = Vec::new();
+    let model = &experiment.scene.model;
+    for (index, described) in description.learned.iter_mut().enumerate() {
+        if described.weights.is_none() {
+            continue;
+        }
+        let name = archive_name(&described.name, &archives);
+        let weights = fit.identified.weights(model, index);
+        let bytes = weights_archive(&model.learned[index].network, weights)
+            .map_err(|error| Error::io(folder.join(&name), error))?;
+        described.archive = Some(name.clone());
+        archives.push((name, bytes));
+    }
+    Ok((text + &description.to_toml(folder), archives))
 }

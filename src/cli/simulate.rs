@@ -5,7 +5,6 @@ use std::sync::mpsc::SyncSender;
 
 use serde_json::{Value, json};
 
-use super::archive;
 use super::contact_log::ContactLog;
 use super::drive::{Drive, DriveOptions, check_step};
 use super::interrupt;
@@ -19,6 +18,7 @@ use super::scene_options::{SceneOptions, load_scene, refuse_for_soft_bodies};
 use super::simulate_soft::{self, Files};
 use super::watched::watched;
 use super::whole_files::{self, is_device};
+use super::{archive, learned};
 use crate::Error;
 use crate::contact::ContactRecord;
 use crate::model::{Joint, Scene};
@@ -209,6 +209,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         settled.warn(&scene);
     }
     plausibility::warn(&plausibility, "", &scene.model, scene.settings.time_step);
+    learned::warn(&scene.model, trajectory.states.iter());
     if made < steps {
         output::warn(&format!("interrupted after {made} of {steps} steps"));
     }

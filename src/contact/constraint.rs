@@ -284,6 +284,7 @@ fn ease<T: Real>(
     point: &ContactPoint<T>,
     rows: [&[T]; 3],
     scratch: &mut [Vec<f64>; 3],
+    mu: f64,
 ) -> f64 {
     let System { model, parameters, .. } = *system;
     // What floats can move as a whole.
@@ -318,7 +319,6 @@ fn ease<T: Real>(
         coupling.map(|c| -c / (first + second).max(f64::MIN_POSITIVE))
     };
     let size = norm(&friction);
-    let mu = parameters.mu(model, point.pair).value();
     if size > mu {
         friction = friction.map(|x| x * mu / size);
     }
@@ -357,7 +357,7 @@ fn solve_values<T: Real>(
     }
 }
 
-/// The target of a contact with rows `rows` (normal, tangents), what decided it, and the least change of a velocity
+/// The target of a contact with rows `rows` (normal, tangents), whose friction is the `field` times that of its pair, what decided it, and the least change of a velocity
 /// that decides otherwise.
 pub(super) fn target<T: Real>(
     system: &System<T>,
@@ -365,6 +365,7 @@ pub(super) fn target<T: Real>(
     point: &ContactPoint<T>,
     rows: [&[T]; 3],
     scratch: &mut [Vec<f64>; 3],
+    field: Option<T>,
 ) -> (T, Target, f64) {
     let settings = system.settings;
     let row = rows[0];
@@ -372,7 +373,9 @@ pub(super) fn target<T: Real>(
     let mut closing = closing(settings, point.gap.value(), dt.value());
     let mut position = -point.gap * closing.share / dt + T::constant(closing.speed);
     if position.value() > 0.0 {
-        let ease = ease(system, motion, point, rows, scratch);
+        let kinetic = system.parameters.mu(system.model, point.pair).value();
+        let mu = field.map_or(kinetic, |factor| kinetic * factor.value());
+        let ease = ease(system, motion, point, rows, scratch, mu);
         closing.kink = closing.kink.min(position.value() * (ease - 1.0).abs());
         if ease < 1.0 {
             (position, closing.decided_by) = (T::zero(), Target::Singular);
@@ -427,17 +430,19 @@ pub(super) fn friction<T: Real>(
     motion: &FreeMotion<T>,
     point: &ContactPoint<T>,
     rows: [&[T]; 2],
+    field: Option<T>,
 ) -> (T, Regime, f64) {
     let System { model, parameters, settings } = system;
+    let scaled = |mu: T| field.map_or(mu, |factor| mu * factor);
     let mut kink = f64::INFINITY;
     if model.two_regimes(point.pair) {
         let slip = norm(&rows.map(|row| along(motion, point, row, |tree| tree.velocity).value()));
         kink = (slip - settings.static_speed).abs();
         if slip <= settings.static_speed {
-            return (parameters.mu_static(model, point.pair), Regime::Static, kink);
+            return (scaled(parameters.mu_static(model, point.pair)), Regime::Static, kink);
         }
     }
-    (parameters.mu(model, point.pair), Regime::Kinetic, kink)
+    (scaled(parameters.mu(model, point.pair)), Regime::Kinetic, kink)
 }
 
 /// The compliance of a constraint with normal row `row`, in 1/kg; `solved` is scratch.

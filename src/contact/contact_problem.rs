@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::conflict::Conflict;
 use super::constraint::{self, Regime, Target};
+use super::friction_field::FrictionField;
 use super::impulses::Impulses;
 use super::island_report::IslandReport;
 use super::islands::Island;
@@ -50,6 +51,7 @@ pub(crate) struct ContactProblem<T: Real> {
     values: Values,
     row: Vec<T>,
     solved_rows: [Vec<f64>; 3],
+    friction: FrictionField<T>,
     smoothed: Smoothed<T>,
 }
 
@@ -88,6 +90,7 @@ impl<T: Real> Default for ContactProblem<T> {
             values: Values::default(),
             row: Vec::new(),
             solved_rows: Default::default(),
+            friction: FrictionField::default(),
             smoothed: Smoothed {
                 node: SmoothedContact::default(),
                 solution: SmoothedSolution::default(),
@@ -387,18 +390,20 @@ impl<T: Real> ContactProblem<T> {
                 continue;
             }
             let point = &points[k];
+            let field = self.friction.factor(system, motion, point);
             let normal = block.row(&self.inputs, 0);
             let (target, kind, kink) = match event {
                 Event::Step => {
                     let rows = [0, 1, 2].map(|r| block.row(&self.inputs, r));
-                    constraint::target(system, motion, point, rows, &mut self.solved_rows)
+                    constraint::target(system, motion, point, rows, &mut self.solved_rows, field)
                 }
                 Event::Impact => constraint::rebound(system, motion, point, normal),
             };
             let compliance =
                 constraint::compliance(system, motion, point.trees(motion), normal, &mut self.row);
             let tangents = [1, 2].map(|r| block.row(&self.inputs, r));
-            let (mu, regime, friction_kink) = constraint::friction(system, motion, point, tangents);
+            let (mu, regime, friction_kink) =
+                constraint::friction(system, motion, point, tangents, field);
             self.inputs.push(target);
             self.mu.push(mu);
             self.compliance.push(compliance);

@@ -6,6 +6,7 @@ mod constraint;
 mod contact_problem;
 mod contacts;
 mod delassus;
+mod friction_field;
 mod impulses;
 mod island_report;
 mod islands;

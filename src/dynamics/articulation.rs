@@ -16,8 +16,9 @@ use nalgebra::Vector3;
 
 use super::applied_forces::{applied_forces, damping};
 use super::{
-    BlockDiagonal, BodyPose, Crba, InverseDynamicsDerivatives, Kinematics, MassMatrix, Rnea,
-    RungeKutta, TreeMotion, bias, inverse_dynamics_derivatives, mass_matrix, runge_kutta,
+    BlockDiagonal, BodyPose, Crba, InverseDynamicsDerivatives, Kinematics, LearnedForces,
+    MassMatrix, Rnea, RungeKutta, TreeMotion, bias, inverse_dynamics_derivatives, mass_matrix,
+    runge_kutta,
 };
 use crate::ad::Real;
 use crate::linalg::{LuSolution, Solve, cholesky, norm, solve_lower, solve_lower_transpose};
@@ -91,6 +92,7 @@ impl<T: Real> Articulation<T> {
         state: &State<T>,
         inputs: &[T],
         duration: T,
+        learned: &mut LearnedForces<T>,
     ) {
         let System { model, parameters, settings } = *system;
         let nv = model.nv();
@@ -109,6 +111,11 @@ impl<T: Real> Articulation<T> {
         damping(model, parameters, state, inputs, implicit, &mut self.damping);
         if self.integrator == Integrator::RungeKutta {
             self.damping.fill(T::zero());
+        } else {
+            for (k, &own) in learned.damping.iter().enumerate() {
+                self.forces[k] -= own * state.v[k];
+                self.damping[k] += own;
+            }
         }
         self.factor.clear();
         self.starts.clear();
@@ -123,7 +130,7 @@ impl<T: Real> Articulation<T> {
         match self.integrator {
             Integrator::SemiImplicit => self.semi_implicit(model),
             Integrator::Implicit => self.implicit(system),
-            Integrator::RungeKutta => self.runge_kutta(system, state, inputs),
+            Integrator::RungeKutta => self.runge_kutta(system, state, inputs, learned),
         }
         self.find_speeds(system);
     }
@@ -205,10 +212,18 @@ impl<T: Real> Articulation<T> {
         }
     }
 
-    fn runge_kutta(&mut self, system: &System<T>, state: &State<T>, inputs: &[T]) {
+    fn runge_kutta(
+        &mut self,
+        system: &System<T>,
+        state: &State<T>,
+        inputs: &[T],
+        learned: &mut LearnedForces<T>,
+    ) {
         let System { model, parameters, .. } = *system;
         let forces = |state: &State<T>, forces: &mut [T]| {
             applied_forces(model, parameters, state, inputs, forces);
+            learned.update(model, parameters, state);
+            learned.act(forces);
         };
         let (dt, scratch) = (self.duration, &mut self.runge_kutta);
         match runge_kutta(model, parameters, state, dt, forces, scratch, &mut self.smooth) {

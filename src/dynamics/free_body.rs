@@ -103,13 +103,14 @@ impl<T: Real> FreeBodyEnd<T> {
 
 impl<T: Real> FreeBody<T> {
     /// The free body `body` of `state` over `duration` seconds under gravity and the generalised force
-    /// `wrench` (force on the origin in the world, N; torque in the body, N m).
+    /// `wrench` (force on the origin in the world, N; torque in the body, N m). `damping`: how that falls with the velocities of
+    /// the state, to which the step is implicit; empty if it does not.
     pub fn new(
         model: &Model,
         parameters: &Parameters<T>,
         state: &State<T>,
         body: usize,
-        wrench: &[T],
+        (wrench, damping): (&[T], &[T]),
         duration: T,
     ) -> Self {
         let (mass, inertia) = (parameters.mass(model, body), parameters.inertia(model, body));
@@ -131,7 +132,7 @@ impl<T: Real> FreeBody<T> {
             }
         }
         // Checked positive definite on reading; if a fit has led out of that, say so.
-        let admissible = mass.value() > 0.0 && cholesky(&mut block, 3);
+        let mut admissible = mass.value() > 0.0 && cholesky(&mut block, 3);
         for i in 0..3 {
             mass_factor[i * NV + i] = root;
             for k in 0..=i {
@@ -149,13 +150,44 @@ impl<T: Real> FreeBody<T> {
         }
         let linear = v + (parameters.gravity() + force / mass) * duration;
         let angular = w + kick * duration;
+        let mut free_velocity = [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z];
+        if admissible && damping.iter().any(|x| !x.vanishes()) {
+            // (M + dt T'D T) v_p = M v_p without damping; the origin goes at T v = [v + R (c x w); w].
+            let arm = rotation * cross_matrix(c);
+            let mut momentum = [zero; NV];
+            let turned = inertia * angular;
+            for i in 0..3 {
+                momentum[i] = mass * linear[i];
+                momentum[3 + i] = turned[i];
+            }
+            let mut damped = [zero; NV * NV];
+            for i in 0..3 {
+                damped[i * NV + i] = mass + duration * damping[i];
+                damped[(3 + i) * NV + 3 + i] = duration * damping[3 + i];
+                for k in 0..3 {
+                    damped[(3 + i) * NV + k] = arm[(k, i)] * damping[k] * duration;
+                    damped[(3 + i) * NV + 3 + k] += inertia[(i, k)];
+                    for j in 0..3 {
+                        damped[(3 + i) * NV + 3 + k] +=
+                            arm[(j, i)] * damping[j] * arm[(j, k)] * duration;
+                    }
+                }
+            }
+            admissible = cholesky(&mut damped, NV);
+            if admissible {
+                mass_factor = damped;
+                solve_lower(&mass_factor, NV, &mut momentum);
+                solve_lower_transpose(&mass_factor, NV, &mut momentum);
+                free_velocity = momentum;
+            }
+        }
         FreeBody {
             rotation,
             orientation,
             position: Vector3::new(q[0], q[1], q[2]),
             center_of_mass: c,
             velocity: [v.x, v.y, v.z, w.x, w.y, w.z],
-            free_velocity: [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z],
+            free_velocity,
             duration,
             mass_factor,
             inertia,

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::{Articulation, BodyPose, FreeBody, TreeMotion};
+use super::{Articulation, BodyPose, FreeBody, LearnedForces, TreeMotion};
 use crate::ad::Real;
 use crate::linalg::norm;
-use crate::model::{Model, System};
+use crate::model::{Integrator, Model, System};
 use crate::spatial::rotation_matrix;
 use crate::state::{NV, State};
 
@@ -19,6 +19,9 @@ pub struct FreeMotion<T: Real> {
     pub lone: Vec<FreeBody<T>>,
     /// All other trees.
     pub articulation: Articulation<T>,
+    /// The inputs of the step, with the forces of learned terms at its start.
+    pub inputs: Vec<T>,
+    learned: LearnedForces<T>,
     /// Of each tree its place among these free bodies, if it is one, and its velocities.
     trees: Vec<(Option<usize>, Range<usize>)>,
 }
@@ -29,6 +32,8 @@ impl<T: Real> Default for FreeMotion<T> {
             bodies: Vec::new(),
             lone: Vec::new(),
             articulation: Articulation::default(),
+            inputs: Vec::new(),
+            learned: LearnedForces::default(),
             trees: Vec::new(),
         }
     }
@@ -42,12 +47,19 @@ impl<T: Real> FreeMotion<T> {
         self.bodies.clear();
         self.lone.clear();
         self.trees.clear();
+        self.inputs.clear();
+        self.inputs.extend_from_slice(inputs);
+        self.learned.update(model, parameters, state);
+        for (input, &force) in self.inputs.iter_mut().zip(&self.learned.forces) {
+            *input += force;
+        }
         let mut articulated = false;
         for tree in &model.trees {
             let place = if tree.lone {
                 let body = tree.bodies[0];
-                let wrench = &inputs[tree.v.clone()];
-                self.lone.push(FreeBody::new(model, parameters, state, body, wrench, duration));
+                let wrench = &self.inputs[tree.v.clone()];
+                let driven = (wrench, self.damping(tree.v.clone()));
+                self.lone.push(FreeBody::new(model, parameters, state, body, driven, duration));
                 Some(self.lone.len() - 1)
             } else {
                 articulated = true;
@@ -56,7 +68,12 @@ impl<T: Real> FreeMotion<T> {
             self.trees.push((place, tree.v.clone()));
         }
         if articulated {
-            self.articulation.start(system, state, inputs, duration);
+            let inputs = match system.settings.integrator {
+                // Its stages evaluate learned terms themselves.
+                Integrator::RungeKutta => inputs,
+                _ => &self.inputs,
+            };
+            self.articulation.start(system, state, inputs, duration, &mut self.learned);
         }
         for (index, body) in model.bodies.iter().enumerate() {
             let pose = match body.tree {
@@ -68,6 +85,11 @@ impl<T: Real> FreeMotion<T> {
             };
             self.bodies.push(pose);
         }
+    }
+
+    /// Learned viscous friction of some velocities; empty where there is none.
+    pub fn damping(&self, velocities: Range<usize>) -> &[T] {
+        self.learned.damping.get(velocities).unwrap_or_default()
     }
 
     /// Puts a free body in the place of its tree's.
@@ -231,6 +253,7 @@ impl<T: Real> FreeMotion<T> {
     /// Copies what derivatives of the step need of another motion.
     pub(crate) fn keep(&mut self, other: &FreeMotion<T>) {
         self.bodies.clone_from(&other.bodies);
+        self.inputs.clone_from(&other.inputs);
         self.lone.clone_from(&other.lone);
         self.trees.clone_from(&other.trees);
         if self.lone.len() < self.trees.len() {

@@ -9,8 +9,11 @@ mod pose;
 mod reach;
 mod scene;
 mod urdf;
+mod weights_file;
 mod xml;
 
 pub use load::LoadOptions;
 pub(crate) use mesh::hull_limit;
 pub use mesh::{MAX_HULL_VERTICES, Mesh};
+#[cfg(feature = "cli")]
+pub(crate) use weights_file::archive as weights_archive;

@@ -279,7 +279,14 @@ fn look_around(
 /// Walks along all parameters that are not fixed; none if they would take far longer than is worth it.
 fn walks(experiment: &Experiment, dataset: &Dataset, fit: &Fit, reach: &[[f64; 2]]) -> Vec<Walk> {
     let problem = Problem::starting_from(experiment, dataset, fit.initial_states.clone(), 1);
-    let free = problem.space.free();
+    // Weights have no meaning one by one.
+    let free: Vec<usize> = problem
+        .space
+        .free()
+        .iter()
+        .copied()
+        .filter(|&k| !experiment.parameters[k].is_weight())
+        .collect();
     let Effort { steps, derivative_steps } = fit.effort;
     let work = (steps + DERIVATIVE * derivative_steps) / dataset.simulated().max(1);
     let work = work.max(SHORT);

@@ -24,6 +24,7 @@ pub mod internals {
 pub use crate::parallel::parallel;
 pub use conclusion::{Conclusion, Doing, conclude};
 pub use data::{Dataset, Window, hold_out, questions};
+pub(crate) use experiment::is_weight;
 pub use experiment::{
     AdamSettings, Experiment, FreeParameter, InitialState, Method, Noise, Prior, Reading,
     RobustLoss, Sensor, StateNumber, Transform, WindowLength,
@@ -38,8 +39,9 @@ pub use search::{
 };
 pub use trust::{
     Candidate, Combination, Comparison, Design, Evaluation, Expected, FrameError, HalfSampling,
-    Information, LossProfile, MassOverInertia, Observability, Others, Outlier, PairedDifference,
-    Phase, PhaseErrors, Resolution, RolloutStart, ScoreTest, TrajectoryError, UNEXPLAINED, Unknown,
-    Visibility, Walk, errors_by_phase, evaluate, evaluate_from, evaluate_with, half_sampling,
-    loss_profile, masses_over_inertia, misfits, outliers, score_tests, stand_out, unexplained,
+    Information, LearnedFunction, LossProfile, MassOverInertia, Observability, Others, Outlier,
+    PairedDifference, Phase, PhaseErrors, Resolution, RolloutStart, ScoreTest, TrajectoryError,
+    UNEXPLAINED, Unknown, Visibility, Walk, errors_by_phase, evaluate, evaluate_from,
+    evaluate_with, half_sampling, learned_functions, loss_profile, masses_over_inertia, misfits,
+    outliers, score_tests, stand_out, unexplained,
 };

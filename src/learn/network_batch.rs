@@ -4,7 +4,7 @@
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2};
 
-use super::network::{Activation, Network};
+use crate::network::{Activation, Network};
 
 /// What an evaluation leaves behind for its adjoint. Reused, it keeps its memory.
 #[derive(Clone, Debug, Default)]

@@ -1,9 +1,9 @@
 //! A network for a potential, on any scalar.
 
-use super::network::Network;
 use super::unknowns::LearnedSystem;
 use crate::ad::Real;
 use crate::maximal::{ConservativeForce, PointInertia, PointStep};
+use crate::network::Network;
 
 /// The force of the potential V(x) of a network.
 #[derive(Clone, Copy, Debug)]

@@ -9,9 +9,9 @@
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 
-use super::network::{Network, NetworkError};
 use crate::ad::Real;
 use crate::maximal::{Formulation, ImpactRule, PointParameters, PointSystem};
+use crate::network::{Network, NetworkError};
 
 /// A system whose potential is a network, and how it is simulated.
 #[derive(Clone, Debug)]

@@ -32,6 +32,7 @@ mod displacement;
 mod equality_geometry;
 mod expressed;
 mod file;
+mod learned_response;
 mod loop_closure;
 mod pair_geometry;
 mod point_frame;

@@ -5,6 +5,7 @@ use nalgebra::DMatrix;
 use super::column_lanes::ColumnLanes;
 use super::conditions::Conditions;
 use super::displacement::Point;
+use super::learned_response::LearnedResponse;
 use super::loop_closure::LoopClosure;
 use super::selection::Selection;
 use super::structured::Structured;
@@ -86,6 +87,8 @@ pub struct JacobianWorkspace {
     /// Conditions of what closed loops.
     loops: Conditions,
     lanes: ColumnLanes,
+    learned: LearnedResponse,
+    inputs: Vec<usize>,
     before: StepMemory<f64>,
 }
 
@@ -112,9 +115,42 @@ pub fn step_jacobian(
     workspace: &mut JacobianWorkspace,
     result: &mut StepJacobian,
 ) {
+    // Forces that are learned act as inputs do.
+    let mut all = std::mem::take(&mut workspace.inputs);
+    all.clear();
+    all.extend_from_slice(selection.inputs);
+    workspace.learned.start(system.model, &mut all);
+    let Selection { inputs: asked, parameters } = selection;
+    let selection = Selection { inputs: &all, parameters };
+    columns(system, state, inputs, selection, memory, workspace, result);
+    if all.len() > asked.len() {
+        result.b = result.b.columns(0, asked.len()).into_owned();
+    }
+    workspace.inputs = all;
+}
+
+/// All columns, of inputs that learned forces act as, too.
+fn columns(
+    system: &System<f64>,
+    state: &State<f64>,
+    inputs: &[f64],
+    selection: Selection,
+    memory: &mut StepMemory<f64>,
+    workspace: &mut JacobianWorkspace,
+    result: &mut StepJacobian,
+) {
     start(system, state, inputs, selection, memory, workspace, result);
-    let JacobianWorkspace { nominal, conditions, structured, closing, loops, lanes, before } =
-        &mut *workspace;
+    let JacobianWorkspace {
+        nominal,
+        conditions,
+        structured,
+        closing,
+        loops,
+        lanes,
+        learned,
+        before,
+        ..
+    } = &mut *workspace;
     if conditions.factor(system, nominal) {
         let StepJacobian { a, b, c, next, modes, .. } = &mut *result;
         let at = Point { system, state, inputs, selection, memory: before, next, closes: false };
@@ -125,6 +161,7 @@ pub fn step_jacobian(
         {
             closing.find(system, state, nominal.parts());
             if structured.close(&at, (closing, loops), (a, b)) {
+                learned.add(&at, a, b);
                 known = a.ncols() + b.ncols();
             }
         }

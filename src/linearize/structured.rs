@@ -14,6 +14,7 @@ use nalgebra::{DMatrix, DVector};
 use super::conditions::{Condition, Conditions};
 use super::contact_derivative::ContactDerivatives;
 use super::displacement::Point;
+use super::learned_response::are_forces;
 use super::loop_closure::LoopClosure;
 use super::selection::Selection;
 use super::solved::Solved;
@@ -44,9 +45,13 @@ struct Closed {
     column: DVector<f64>,
 }
 
-/// Whether the motion without contact has analytic derivatives: lone bodies, and trees by the default integrator.
+/// Whether the motion without contact has analytic derivatives: lone bodies, and trees by the default integrator, with
+/// forces that are given. Those that are learned come afterwards.
 fn applies(system: &System<f64>) -> bool {
     let System { model, settings, .. } = system;
+    if !are_forces(model) {
+        return false;
+    }
     let lone = model.trees.iter().all(|tree| tree.lone);
     lone || settings.integrator == Integrator::SemiImplicit
 }

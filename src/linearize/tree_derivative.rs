@@ -104,7 +104,8 @@ impl TreeDerivatives {
             };
             let body = tree.bodies[0];
             let Some(ending) = free.end_derivatives(&end[tree.v.clone()]) else { return false };
-            let (mass, load) = (parameters.mass(model, body), &at.inputs[tree.v.clone()]);
+            let inputs = if at.closes { at.inputs } else { &motion.inputs };
+            let (mass, load) = (parameters.mass(model, body), &inputs[tree.v.clone()]);
             self.lone.push(Some((free.momentum_derivatives(mass, load), ending)));
         }
         if model.trees.iter().all(|tree| tree.lone) {

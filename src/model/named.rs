@@ -45,6 +45,24 @@ impl Model {
         Ok(inputs)
     }
 
+    /// The learned term whose weights are called `name`: `cam/weights`.
+    pub fn weights_named(&self, name: &str) -> Option<usize> {
+        let owner = name.strip_suffix("/weights")?;
+        self.learned.iter().position(|term| term.name == owner)
+    }
+
+    /// Names of parameters, where `cam/weights` stands for all weights of a learned term.
+    pub fn with_weights_named(&self, names: &[String]) -> Vec<String> {
+        let each = |name: &String| match self.weights_named(name) {
+            Some(term) => {
+                let count = self.learned[term].network.weights();
+                (0..count).map(|k| format!("{name}/{k}")).collect()
+            }
+            None => vec![name.clone()],
+        };
+        names.iter().flat_map(each).collect()
+    }
+
     /// The parameters called `names`, see [`parameter`](Self::parameter). `scene` is named in messages.
     ///
     /// # Errors
@@ -57,7 +75,7 @@ impl Model {
         let parameter = self.parameter_finder();
         let find = |name: &String| {
             parameter(name).ok_or_else(|| {
-                let known = self.parameter_names().join(", ");
+                let known = self.told_parameter_names().join(", ");
                 let name = if name.is_empty() { "\"\"" } else { name };
                 Error::input(scene, None, name, format!("is no parameter; there are {known}"))
             })

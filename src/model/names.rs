@@ -43,8 +43,8 @@ impl Model {
     /// `floor-cube/mu`, `floor-cube/restitution`, and `floor-cube/mu_static` of a pair with two regimes.
     /// Of materials `steel/mu`. Where colliders are so many that not every two are a pair with numbers of its own, those of
     /// surfaces: `cube/mu`, and `contact/mu` of all that have none of their own. Then `floor/offset` and `floor/tilt/x` of
-    /// half-spaces, and `contact/relative_compliance`, in units of [`Settings::compliance`](super::Settings::compliance). Unused slots
-    /// have none.
+    /// half-spaces, and `contact/relative_compliance`, in units of [`Settings::compliance`](super::Settings::compliance). Last
+    /// the weights of learned terms, `cam/weights/0`. Unused slots have none.
     pub fn parameter_names(&self) -> Vec<String> {
         self.named_slots().into_iter().map(|(name, _)| name).collect()
     }
@@ -94,7 +94,17 @@ impl Model {
 
     /// Every single name with its slot, in the order of the slots.
     pub(crate) fn named_slots(&self) -> Vec<(String, usize)> {
-        let mut names = Names(Vec::with_capacity(self.parameter_count()));
+        let mut names = self.scene_slots();
+        for (index, term) in self.learned.iter().enumerate() {
+            let slots = self.weight_slots(index).enumerate();
+            names.extend(slots.map(|(k, slot)| (format!("{}/weights/{k}", term.name), slot)));
+        }
+        names
+    }
+
+    /// The same but for weights.
+    fn scene_slots(&self) -> Vec<(String, usize)> {
+        let mut names = Names(Vec::new());
         names.add("gravity", &XYZ, 0);
         for index in 0..self.bodies.len() {
             self.name_body(index, &mut names);
@@ -162,6 +172,13 @@ impl Model {
             names.add("contact", &["relative_compliance"], self.slots.compliance);
         }
         names.0
+    }
+
+    /// [`parameter_names`](Self::parameter_names) for messages: the weights of a learned term under one name.
+    pub(crate) fn told_parameter_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.scene_slots().into_iter().map(|(name, _)| name).collect();
+        names.extend(self.learned.iter().map(|term| format!("{}/weights", term.name)));
+        names
     }
 
     /// Names of numbers of the state, `body/field` joint by joint. `pose`: the fields of a free joint;

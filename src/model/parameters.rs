@@ -20,7 +20,8 @@ use crate::spatial::{exp, rotation_matrix};
 /// of the world; for each contact pair mu, restitution and mu_static (unused unless the pair has two
 /// regimes), of pairs that share the numbers of materials nothing; the same of materials, and of the surfaces of colliders
 /// where these are so many that not every two are a pair with numbers of its own; actuators; equalities; for each half-space its offset, and the angles in rad by which its
-/// normal is tilted; the compliance of contacts in units of [`Settings::compliance`](super::Settings::compliance).
+/// normal is tilted; the compliance of contacts in units of [`Settings::compliance`](super::Settings::compliance);
+/// the weights of [learned terms](super::LearnedTerm), layer by layer the matrix row by row and the biases.
 /// [`Model::parameter`] finds the slots by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters<T> {
@@ -204,6 +205,11 @@ impl<T: Real> Parameters<T> {
     /// Compliance of contacts in units of [`Settings::compliance`](super::Settings::compliance).
     pub fn relative_compliance(&self, model: &Model) -> T {
         self.values[model.slots.compliance]
+    }
+
+    /// The weights of a learned term.
+    pub fn weights(&self, model: &Model, term: usize) -> &[T] {
+        &self.values[model.weight_slots(term)]
     }
 
     /// The values, without derivatives.

@@ -66,6 +66,8 @@ pub(super) struct Slots {
     pub half_spaces: usize,
     /// Of the compliance of contacts.
     pub compliance: usize,
+    /// Of the weights of learned terms.
+    pub learned: Vec<usize>,
     /// How many there are in all.
     pub count: usize,
 }

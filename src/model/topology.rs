@@ -10,7 +10,7 @@ use super::slots::{
     ANCHOR, ANCHORS, ARMATURE, CONTROL_RANGE, DAMPING, FORCE_RANGE, FRICTION, GEAR, KD, KP, LOWER,
     MU, MU_STATIC, OFFSET, POSITION, RATIO, REST, RESTITUTION, STIFFNESS, Slots, UPPER,
 };
-use super::{Actuator, Equality, Joint, Shape};
+use super::{Actuator, Equality, Joint, LearnedTerm, Shape};
 use crate::state::Coordinates;
 
 /// Names and topology of a scene. All names differ.
@@ -34,6 +34,8 @@ pub struct Model {
     pub actuators: Vec<Actuator>,
     /// Closed loops.
     pub equalities: Vec<Equality>,
+    /// Terms that are learned.
+    pub learned: Vec<LearnedTerm>,
     /// Where parameters stand.
     pub(super) slots: Slots,
 }
@@ -285,6 +287,17 @@ impl Model {
     /// Where the relative compliance of contacts is among the [parameters](super::Parameters).
     pub fn compliance_slot(&self) -> usize {
         self.slots.compliance
+    }
+
+    /// The places of the weights of a learned term among the [parameters](super::Parameters).
+    pub fn weight_slots(&self, term: usize) -> Range<usize> {
+        let first = self.slots.learned[term];
+        first..first + self.learned[term].network.weights()
+    }
+
+    /// The term that says how friction of a pair changes over its surface.
+    pub(crate) fn friction_field(&self, pair: usize) -> Option<usize> {
+        self.learned.iter().position(|term| term.pair == Some(pair))
     }
 
     /// The length of [`Parameters::values`](super::Parameters).

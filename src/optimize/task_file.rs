@@ -172,7 +172,7 @@ fn all_names(scene: &TaskScene) -> String {
             let model = &scene.model;
             let starts = [model.configuration_names(), model.velocity_names()].concat();
             let starts = starts.into_iter().filter(|name| is_start(scene, name)).collect();
-            [model.parameter_names(), starts, model.input_names()].concat().join(", ")
+            [model.told_parameter_names(), starts, model.input_names()].concat().join(", ")
         }
     }
 }

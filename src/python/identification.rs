@@ -151,10 +151,11 @@ pub fn identify(
         // Whether to go on.
         let watch = || !stop.load(Ordering::Relaxed);
         let text = text.map_or_else(|| text::read(&path, text::MOST_BYTES), Ok)?;
-        let (experiment, missing) = Experiment::parse(&text, &path, data.as_deref(), scene)?;
+        let (mut experiment, missing) = Experiment::parse(&text, &path, data.as_deref(), scene)?;
         missing.map_or(Ok(()), Err)?;
         experiment.scene.settings.solver.demand_derivatives(&experiment.name)?;
         let dataset = Dataset::load(&experiment)?;
+        experiment.take_ranges(dataset.states());
         let mut warnings = questions(&experiment.scene, &dataset.trajectories);
         Python::attach(|py| say(py, &warnings))?;
         let found = conclude(&experiment, &dataset, threads, None, &mut |_| watch());

@@ -65,7 +65,7 @@ impl<T: Real> Flight<T> {
             let (model, parameters) = (system.model, system.parameters);
             let Joint { q, v, .. } = model.bodies[body].joint;
             let wrench = &inputs[v..v + NV];
-            let mut flight = FreeBody::new(model, parameters, start, body, wrench, time);
+            let mut flight = FreeBody::new(model, parameters, start, body, (wrench, &[]), time);
             if !flight.admissible {
                 return None;
             }
@@ -85,7 +85,8 @@ impl<T: Real> Flight<T> {
             }
             self.accelerations[body] = acceleration;
             let zero = T::zero();
-            let mut landed = FreeBody::new(model, parameters, &self.state, body, &still, zero);
+            let mut landed =
+                FreeBody::new(model, parameters, &self.state, body, (&still, &[]), zero);
             // Points are looked for as far as the step reaches.
             landed.duration = step;
             self.motion.replace(model, body, landed);

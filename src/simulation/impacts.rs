@@ -107,7 +107,6 @@ impl<T: Real> Impacts<T> {
         &mut self,
         system: &System<T>,
         state: &State<T>,
-        inputs: &[T],
         motion: &mut FreeMotion<T>,
         known: Option<&Splits>,
     ) {
@@ -126,10 +125,11 @@ impl<T: Real> Impacts<T> {
         let values = System { model, parameters: &self.parameters, settings };
         self.search.start(&values, &self.state);
         self.exact.start(system, state);
-        value(&mut self.inputs, inputs);
+        let inputs = std::mem::take(&mut motion.inputs);
+        value(&mut self.inputs, &inputs);
         self.acting.clear();
-        self.acting.extend_from_slice(inputs);
-        let start = (state, inputs);
+        self.acting.extend_from_slice(&inputs);
+        let start = (state, &inputs[..]);
         for index in 0..count {
             let group = std::mem::take(&mut self.groups[index]);
             self.holding.clear();
@@ -142,6 +142,7 @@ impl<T: Real> Impacts<T> {
             }
             self.groups[index] = group;
         }
+        motion.inputs = inputs;
     }
 
     /// The groups that may strike something; returns how many there are.
@@ -272,7 +273,8 @@ impl<T: Real> Impacts<T> {
             let v = model.bodies[body].joint.v;
             self.exact.place(model, body, &self.contacts.velocities[v..v + NV]);
             let wrench = &inputs[v..v + NV];
-            let mut after = FreeBody::new(model, parameters, &self.exact.state, body, wrench, rest);
+            let driven = (wrench, motion.damping(v..v + NV));
+            let mut after = FreeBody::new(model, parameters, &self.exact.state, body, driven, rest);
             let acting = self.acting[v..v + NV].iter();
             if acting.zip(wrench).all(|(a, b)| a.value() == b.value()) {
                 // z + w t + a t²/2 with the velocity at the end of the rest, w + a t / 2.

@@ -59,7 +59,7 @@ fn advance<T: Real>(
     motion.start(system, state, inputs, T::constant(system.settings.time_step));
     impacts.clear();
     if system.settings.split_impacts {
-        impacts.split(system, state, inputs, motion, None);
+        impacts.split(system, state, motion, None);
     }
     contacts.resolve(system, state, motion, &mut memory.trees);
     if contacts.unfinished {

@@ -80,7 +80,7 @@ impl<T: Real> Workspace<T> {
         motion.start(system, state, inputs, T::constant(system.settings.time_step));
         impacts.clear();
         if !known.trees.is_empty() {
-            impacts.split(system, state, inputs, motion, Some(known));
+            impacts.split(system, state, motion, Some(known));
         }
     }
 

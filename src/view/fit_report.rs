@@ -2,11 +2,14 @@
 
 use serde::Serialize;
 
+use super::learned_terms::{ReportedFunction, reported};
 use super::page::Page;
 use super::player::{PLAYER, program};
 use super::{Clip, Drawing, Playback, Role, TrackRecorder};
 use crate::Error;
-use crate::identify::{Dataset, Evaluation, Experiment, Fit, Window, evaluate_with, stand_out};
+use crate::identify::{
+    Dataset, Evaluation, Experiment, Fit, Window, evaluate_with, is_weight, stand_out,
+};
 use crate::model::Model;
 use crate::simulation::Rollout;
 use crate::state::State;
@@ -45,10 +48,12 @@ pub struct FitReport {
     pub time_step: f64,
     /// What position errors are quoted in, m.
     pub length_scale: f64,
-    /// The parameters.
+    /// The parameters, but for weights.
     pub parameters: Vec<ReportedParameter>,
     /// What a user should know, in sentences.
     pub warnings: Vec<String>,
+    /// What learned terms came to be.
+    pub learned: Vec<ReportedFunction>,
     /// How the search went.
     pub convergence: Option<Convergence>,
     /// Where the first stage led from each start, where there were several.
@@ -273,6 +278,7 @@ impl FitReport {
             length_scale: experiment.length_scale,
             parameters: parameters(experiment, fit),
             warnings: fit.warnings.clone(),
+            learned: reported(experiment, dataset, fit),
             convergence: convergence(fit),
             starts: starts_tried(fit),
             correlations: correlations(fit),
@@ -318,6 +324,7 @@ fn starts(dataset: &Dataset, fit: &Fit) -> Vec<State<f64>> {
 fn parameters(experiment: &Experiment, fit: &Fit) -> Vec<ReportedParameter> {
     let model = &experiment.scene.model;
     let described = experiment.parameters.iter().zip(&fit.parameters);
+    let described = described.filter(|(free, _)| !free.is_weight());
     let reported = described.map(|(free, fitted)| ReportedParameter {
         name: fitted.name.clone(),
         unit: unit(model, &fitted.name).to_string(),
@@ -337,31 +344,39 @@ fn parameters(experiment: &Experiment, fit: &Fit) -> Vec<ReportedParameter> {
     reported.collect()
 }
 
+/// Of numbers of all parameters those that are no weights.
+fn without_weights(fit: &Fit, values: &[f64]) -> Vec<f64> {
+    let shown = values.iter().zip(&fit.parameters).filter(|(_, p)| !is_weight(&p.name));
+    shown.map(|(&x, _)| x).collect()
+}
+
 fn convergence(fit: &Fit) -> Option<Convergence> {
     let of = &fit.history;
     (!of.is_empty()).then(|| Convergence {
         stage: of.iter().map(|iteration| iteration.stage).collect(),
         start: of.iter().map(|iteration| iteration.start).collect(),
         loss: of.iter().map(|iteration| iteration.loss).collect(),
-        values: of.iter().map(|iteration| iteration.values.clone()).collect(),
+        values: of.iter().map(|iteration| without_weights(fit, &iteration.values)).collect(),
     })
 }
 
 fn starts_tried(fit: &Fit) -> Vec<ReportedStart> {
     let starts = fit.starts.iter().map(|tried| ReportedStart {
-        start: tried.start.clone(),
-        values: tried.values.clone(),
+        start: without_weights(fit, &tried.start),
+        values: without_weights(fit, &tried.values),
         loss: tried.loss,
     });
     starts.collect()
 }
 
 fn correlations(fit: &Fit) -> Option<Correlations> {
-    let names: Vec<String> = fit.told.iter().map(|&k| fit.parameters[k].name.clone()).collect();
+    let name = |row: &usize| fit.parameters[fit.told[*row]].name.clone();
+    let shown: Vec<usize> = (0..fit.told.len()).filter(|row| !is_weight(&name(row))).collect();
     let matrix = &fit.correlations;
-    (names.len() > 1 && matrix.shape() == (names.len(), names.len())).then(|| Correlations {
-        names,
-        matrix: matrix.row_iter().map(|row| row.iter().copied().collect()).collect(),
+    let known = matrix.shape() == (fit.told.len(), fit.told.len());
+    (shown.len() > 1 && known).then(|| Correlations {
+        names: shown.iter().map(name).collect(),
+        matrix: shown.iter().map(|&a| shown.iter().map(|&b| matrix[(a, b)]).collect()).collect(),
         remarks: Vec::new(),
     })
 }

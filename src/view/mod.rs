@@ -4,6 +4,7 @@ mod drawing;
 mod fit_report;
 #[cfg(feature = "plots")]
 mod landscape_plot;
+mod learned_terms;
 mod pace;
 mod page;
 mod playback;
@@ -20,6 +21,7 @@ pub use fit_report::{
 };
 #[cfg(feature = "plots")]
 pub use landscape_plot::landscape_plot;
+pub use learned_terms::ReportedFunction;
 pub use playback::{Clip, Playback, Role, Track, TrackRecorder};
 #[cfg(feature = "plots")]
 pub use plots::fit_plot;

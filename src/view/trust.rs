@@ -21,7 +21,10 @@ impl FitReport {
     ) -> FitReport {
         let drawn = profiles.iter().filter(|profile| profile.values.len() > 1);
         let drawn = drawn.map(|profile| Profile {
-            parameter: profile.parameter,
+            parameter: experiment.parameters[..profile.parameter]
+                .iter()
+                .filter(|p| !p.is_weight())
+                .count(),
             values: profile.values.clone(),
             loss: profile.loss.clone(),
             others_fitted: profile.others == Others::Fitted,

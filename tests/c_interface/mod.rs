@@ -311,9 +311,11 @@ fn casadi_solves_a_push_through_contact() {
         return;
     }
     let folder = Folder::new("casadi");
-    for (scene, inputs, output) in
-        [("push.toml", "box/fx", "libbox.so"), ("rod.xml", "controls", "librod.so")]
-    {
+    for (scene, inputs, output) in [
+        ("push.toml", "box/fx", "libbox.so"),
+        ("rod.xml", "controls", "librod.so"),
+        ("learned.toml", "cart/f", "liblearned.so"),
+    ] {
         let scene = file("tests/c_interface").join(scene);
         let scene = scene.to_str().unwrap();
         let library = library.join("libstiction.so");
@@ -331,6 +333,7 @@ fn casadi_solves_a_push_through_contact() {
             .arg(folder.path("libbox.so"))
             .arg(file("tests/c_interface/push.toml"))
             .arg(folder.path("librod.so"))
+            .arg(folder.path("liblearned.so"))
             .arg(library.join("libstiction.so")),
     );
     let error = String::from_utf8(output.stderr).unwrap();

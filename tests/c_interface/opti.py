@@ -1,6 +1,7 @@
-"""Exported libraries in CasADi: `python opti.py STICTION BOX.so BOX.toml ROD.so DAMAGED.so`.
+"""Exported libraries in CasADi: `python opti.py STICTION BOX.so BOX.toml ROD.so LEARNED.so DAMAGED.so`.
 
-BOX: a box that rests on the floor, pushed by fx alone; ROD: a pendulum with one motor; DAMAGED: a library without
+BOX: a box that rests on the floor, pushed by fx alone; ROD: a pendulum with one motor; LEARNED: a cart on
+a learned potential; DAMAGED: a library without
 a scene.
 """
 
@@ -12,7 +13,7 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 
-program, box_library, box_scene, rod_library, damaged = sys.argv[1:]
+program, box_library, box_scene, rod_library, learned_library, damaged = sys.argv[1:]
 MASS, MU, G, DT = 1.0, 0.3, 9.81, 0.05
 PX, QW, VX = 0, 3, 7
 QUIET = {"hessian_approximation": "limited-memory", "print_level": 0, "sb": "yes"}
@@ -125,6 +126,16 @@ with tempfile.TemporaryDirectory() as folder:
     head, *_, last = motion.read_text().split()
     end = dict(zip(head.split(","), map(float, last.split(","))))
     assert abs(end["px"] - target) < 1e-6 and abs(end["vx"] - speed) < 1e-6, end
+
+# A learned potential V = 3 tanh(x + 0.2) + 2 tanh(0.1 - x / 2): v+ = v + dt (u - V') / m, and its derivative in x.
+g = ca.external("stiction_f", learned_library)
+x = ca.MX.sym("x")
+cart = lambda place: g(ca.vertcat(place, 1.0), 0.7)[1]
+slope = lambda place: 3 / np.cosh(place + 0.2) ** 2 - 1 / np.cosh(0.1 - place / 2) ** 2
+assert abs(float(cart(0.2)) - (1 + DT * (0.7 - slope(0.2)) / 2)) < 1e-12
+found = float(ca.Function("d", [x], [ca.jacobian(cart(x), x)])(0.2))
+expected = -DT / 2 * (slope(0.2 + 1e-5) - slope(0.2 - 1e-5)) / 2e-5
+assert abs(found - expected) < 1e-9, (found, expected)
 
 # A solver whose first step, to s = -2, leads where nothing is defined takes a shorter one.
 def spinning(s):

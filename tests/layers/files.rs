@@ -28,6 +28,7 @@ const SHARED_NAMES: &[(&str, &str)] = &[
     ("gradcheck", "in the library and as a command"),
     ("inertia", "of bodies, and as MJCF gives it"),
     ("joint", "in the model and in each format of files"),
+    ("learned", "learned terms in the model, in scene files, and as the program tells of them"),
     ("newton", "Newton's method, for each problem"),
     ("observability", "in the library and as `identify --check`"),
     ("scene", "of the model, and as Python has it"),

@@ -15,7 +15,7 @@ const PHYSICS: &str =
 const FILES: &str = "assemble formats trajectory";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 35] = [
+const LAYERS: [(&str, &[&str]); 36] = [
     ("adaptive_moments", &[]),
     ("error", &[]),
     ("npz", &[]),
@@ -25,22 +25,25 @@ const LAYERS: [(&str, &[&str]); 35] = [
     ("ad", &[]),
     ("linalg", &["ad"]),
     ("fem", &["ad linalg"]),
+    ("network", &["ad linalg"]),
     ("argmin", &["ad linalg"]),
     ("maximal", &["ad linalg argmin"]),
-    ("learn", &["adaptive_moments parallel ad linalg maximal"]),
+    ("learn", &["adaptive_moments parallel ad linalg network maximal"]),
     ("spatial", &["ad linalg"]),
     ("state", &["ad linalg spatial"]),
-    ("model", &["error text ad linalg spatial state"]),
+    ("model", &["error text ad linalg network spatial state"]),
     ("trajectory", &["error text state model"]),
-    ("dynamics", &["ad linalg spatial state model"]),
+    ("dynamics", &["ad linalg network spatial state model"]),
     ("collision", &["ad linalg spatial state model dynamics"]),
-    ("contact", &["parallel ad linalg argmin spatial state model dynamics collision"]),
+    ("contact", &["parallel ad linalg network argmin spatial state model dynamics collision"]),
     ("implicit", &["ad linalg argmin fem contact"]),
-    ("assemble", &["error spatial state model dynamics collision contact"]),
+    ("assemble", &["error network spatial state model dynamics collision contact"]),
     ("soft", &["ad argmin fem implicit model collision"]),
     (
         "formats",
-        &["error table text fem maximal implicit spatial state model collision assemble soft"],
+        &[
+            "error npz table text network fem maximal implicit spatial state model collision assemble soft",
+        ],
     ),
     ("simulation", &[PHYSICS]),
     ("gradient", &["error ad model simulation"]),

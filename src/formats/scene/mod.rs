@@ -5,6 +5,7 @@ mod body;
 mod contact;
 mod equality;
 mod joint;
+mod learned;
 mod shape;
 mod soft;
 mod soft_contact;
@@ -41,6 +42,7 @@ pub(super) fn scene(text: &str, name: &str, push_overlaps: bool) -> Result<Scene
             Owner::Contact(k) => &tables.contacts[k],
             Owner::Actuator(k) => &tables.actuators[k],
             Owner::Equality(k) => &tables.equalities[k],
+            Owner::Learned(k) => &tables.learned[k],
             Owner::Scene | Owner::Keyframe => &root,
         };
         table.error(field, message)
@@ -62,6 +64,7 @@ struct Tables<'a> {
     contacts: Vec<Table<'a>>,
     actuators: Vec<Table<'a>>,
     equalities: Vec<Table<'a>>,
+    learned: Vec<Table<'a>>,
 }
 
 fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), Error> {
@@ -84,6 +87,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         "contact",
         "actuator",
         "equality",
+        "learned",
     ])?;
     let gravity = root.numbers("gravity")?.unwrap_or([0.0, 0.0, -9.81]);
     let mut description = Description::new(name, read_settings(root)?);
@@ -138,6 +142,11 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         let name = read_name(table, "equality", &mut names)?;
         description.equalities.push(equality::read(table, name)?);
     }
+    let mut learned = root.tables("learned")?;
+    for table in &mut learned {
+        let name = read_name(table, "learned", &mut names)?;
+        description.learned.push(learned::read(table, name)?);
+    }
     for table in root.tables("keyframe")? {
         table.only(&["name", "q", "v", "controls"])?;
         let name = table.required("name", table.string("name")?)?.to_string();
@@ -149,7 +158,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         description.keyframes.push(Keyframe { name, q, v, controls: table.list("controls")? });
     }
     reduce_hulls(&mut description);
-    let tables = Tables { half_spaces, shapes, bodies, contacts, actuators, equalities };
+    let tables = Tables { half_spaces, shapes, bodies, contacts, actuators, equalities, learned };
     Ok((description, tables))
 }
 

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::identify::experiment::{Experiment, Sensor, WindowLength};
 use crate::model::{Parameters, Scene, Settings, System};
+use crate::state::State;
 use crate::trajectory::{Trajectory, load_columns};
 
 /// A stretch of a trajectory that is simulated from a state of its own ([`initial_state`]).
@@ -60,6 +61,11 @@ impl Dataset {
         let all = &self.trajectories;
         let first = |k: usize| (0..k).find(|&other| all[other].states == all[k].states);
         (0..all.len()).map(|k| first(k).unwrap_or(k)).collect()
+    }
+
+    /// All recorded states.
+    pub fn states(&self) -> impl Iterator<Item = &State<f64>> + Clone {
+        self.trajectories.iter().flat_map(|recording| &recording.states)
     }
 
     /// Reads the recordings of an experiment.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::weights;
 use super::{
     AdamSettings, DEFAULT_ITERATIONS, Experiment, FreeParameter, InitialState, Method, Noise,
     RobustLoss, Sensor, WindowLength, sensor,
@@ -258,7 +259,10 @@ impl Experiment {
         }
         let mut parameters: Vec<FreeParameter> = Vec::new();
         for table in root.tables("parameter")? {
-            let found = FreeParameter::read(&table, &scene, &sensors)?;
+            let found = match weights::of_term(&table, &scene)? {
+                Some(term) => weights::read(&table, &scene, term)?,
+                None => FreeParameter::read(&table, &scene, &sensors)?,
+            };
             let taken = |p: &&FreeParameter| {
                 let mut own = found.iter().flat_map(|p| &p.slots.slots);
                 own.any(|slot| p.slots.slots.contains(slot))
@@ -299,7 +303,7 @@ impl Experiment {
             Method::Lbfgsb => 200,
             Method::Adam(_) => 300,
         };
-        Ok(Experiment {
+        let mut experiment = Experiment {
             name: name.to_string(),
             scene,
             columns,
@@ -328,7 +332,9 @@ impl Experiment {
             profiles: root.boolean("profiles")?.unwrap_or(true),
             seed: root.count("seed", usize::MAX)?.unwrap_or(1) as u64,
             truth,
-        })
+        };
+        experiment.draw_weights();
+        Ok(experiment)
     }
 }
 

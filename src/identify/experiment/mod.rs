@@ -8,6 +8,7 @@ mod noise;
 mod parameter;
 mod robust_loss;
 mod sensor;
+mod weights;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use crate::trajectory::ColumnMap;
 
 pub use method::{AdamSettings, Method};
 pub use noise::Noise;
+pub(crate) use parameter::is_weight;
 pub use parameter::{FreeParameter, Prior, Transform};
 pub(crate) use parameter::{from_log_cholesky, log_cholesky, log_cholesky_scales};
 pub use robust_loss::RobustLoss;

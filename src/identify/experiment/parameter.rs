@@ -61,6 +61,12 @@ pub struct FreeParameter {
     pub fixed: bool,
 }
 
+/// Whether a parameter of this name is a weight of a learned term.
+pub(crate) fn is_weight(name: &str) -> bool {
+    let number = name.rsplit_once("/weights/").map(|(_, number)| number);
+    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// The names of the ten inertial numbers of a body, and how many come before the inertia.
 const INERTIAL: [&str; 10] = [
     "mass",
@@ -129,6 +135,11 @@ impl FreeParameter {
         members.collect()
     }
 
+    /// Whether it is a weight of a learned term: one of many without a meaning of its own.
+    pub fn is_weight(&self) -> bool {
+        is_weight(&self.name)
+    }
+
     /// Reads a `[[parameter]]` table: one parameter, or those of an inertia.
     pub(crate) fn read(
         table: &Table,
@@ -166,7 +177,7 @@ impl FreeParameter {
         }
         let find = |field: &str, name: &str| {
             model.parameter(name).or_else(|| sensor::parameter(sensors, name)).ok_or_else(|| {
-                let mut known = model.parameter_names();
+                let mut known = model.told_parameter_names();
                 known.extend(sensors.iter().flat_map(Sensor::parameters).map(|(name, _)| name));
                 let known = known.join(", ");
                 table.error(field, format!("the scene has no parameter {name:?}; it has {known}"))

@@ -50,6 +50,8 @@ const BETWEEN: usize = 100;
 /// Iterations of the first stage, and of the ones between it and the last.
 const FIRST_ITERATIONS: usize = 8;
 const BETWEEN_ITERATIONS: usize = 6;
+/// Most iterations of stages on shorter horizons, where weights of learned terms are searched for.
+const SHORT_ITERATIONS: usize = 25;
 /// Most iterations with initial states held: noise in them soon decides more than parameters do.
 const HELD_ITERATIONS: usize = 10;
 
@@ -78,8 +80,21 @@ pub fn stages(experiment: &Experiment, dataset: &Dataset) -> Vec<SearchStage> {
     } else if experiment.starts > 1 {
         coarse(whole, BETWEEN, FIRST_ITERATIONS);
     }
-    let last = SearchStage::whole(experiment);
-    if fitted {
+    let mut last = SearchStage::whole(experiment);
+    let has_weights = experiment.parameters.iter().any(|p| !p.fixed && p.is_weight());
+    if has_weights {
+        last.limits = Limits::flat(most);
+        // Long motions tell of small changes only; short ones are nearly linear in what acts.
+        stages.clear();
+        let longest = dataset.windows.iter().map(|window| window.steps).max().unwrap_or(0);
+        for parts in [4, 2] {
+            let horizon = longest / parts;
+            if experiment.continuation && horizon >= SHORTEST / 2 {
+                let limits = Limits::flat(SHORT_ITERATIONS.min(most.div_ceil(2)));
+                stages.push(SearchStage { horizon, limits, ..last });
+            }
+        }
+    } else if fitted {
         // Parameters first: far from them, initial states would bend to make up for them.
         let iterations = most.div_ceil(2).min(HELD_ITERATIONS);
         let limits = Limits::fine(iterations);
@@ -97,9 +112,13 @@ pub fn starts(experiment: &Experiment, space: &SearchSpace) -> Vec<Vec<f64>> {
     let mut seed = experiment.seed;
     let shifts: Vec<f64> = start.iter().map(|_| uniform(&mut seed)).collect();
     let spread = |k: usize| {
-        let mut values: Vec<f64> = experiment.parameters.iter().map(|p| p.start).collect();
+        // Weights are drawn anew.
+        let mut other = experiment.clone();
+        other.seed = other.seed.wrapping_add(k as u64);
+        other.draw_weights();
+        let mut values: Vec<f64> = other.parameters.iter().map(|p| p.start).collect();
         for (variable, &place) in space.free().iter().enumerate() {
-            if !space.is_shared(variable) {
+            if !space.is_shared(variable) && !other.parameters[place].is_weight() {
                 let share = (halton(k, variable) + shifts[variable]).fract();
                 values[place] = between(&experiment.parameters[place], share);
             }

@@ -9,8 +9,8 @@ use super::staged::{Found, search};
 use super::{Checkpoint, Effort, Iteration, Problem, Progress, StartResult};
 use crate::ad;
 use crate::identify::data::Dataset;
-use crate::identify::experiment::{Experiment, FreeParameter};
-use crate::identify::statistics::{Covariance, UNTELLABLE};
+use crate::identify::experiment::{Experiment, FreeParameter, is_weight};
+use crate::identify::statistics::{Covariance, LEAST_OF_WEIGHTS, UNTELLABLE};
 use crate::model::{Parameters, Settings};
 use crate::simulation::StepReport;
 
@@ -365,8 +365,10 @@ fn estimate_errors(
 ) -> (Vec<usize>, DMatrix<f64>) {
     let mut free = told(fitted, h);
     free.retain(|&i| !fitted[i].at_bound);
-    let covariance = Covariance::of_recordings(h, known, recordings, &free)
-        .or_else(|| Covariance::of_residuals(h, known, variance, &free));
+    let any_weight = free.iter().any(|&i| is_weight(&fitted[i].name));
+    let least = if any_weight { LEAST_OF_WEIGHTS } else { UNTELLABLE };
+    let covariance = Covariance::of_recordings(h, known, recordings, &free, least)
+        .or_else(|| Covariance::of_residuals(h, known, variance, &free, least));
     let Some(covariance) = covariance else { return (Vec::new(), DMatrix::zeros(0, 0)) };
     for (a, &i) in free.iter().enumerate() {
         fitted[i].take_error(covariance.error(a), covariance.half_width(a));
@@ -398,6 +400,29 @@ fn implausible(experiment: &Experiment, dataset: &Dataset, problem: &Problem) ->
     Some(format!("{}, simulated from {from} s{more}: {sentence}", trajectory.name))
 }
 
+/// The parameters of `seen` that are no weights, and what is known of them where weights are not: J'J without what these can
+/// stand for as well, at the places of the parameters.
+fn without_weights(
+    fitted: &[FittedParameter],
+    seen: Vec<usize>,
+    h: &DMatrix<f64>,
+) -> (Vec<usize>, DMatrix<f64>) {
+    let (weights, others): (Vec<usize>, Vec<usize>) =
+        seen.into_iter().partition(|&i| is_weight(&fitted[i].name));
+    let mut left = h.clone();
+    let own = h.select_rows(&weights).select_columns(&weights);
+    if let Some(factor) = own.cholesky() {
+        let shared = h.select_rows(&weights).select_columns(&others);
+        let explained = shared.tr_mul(&factor.solve(&shared));
+        for (a, &i) in others.iter().enumerate() {
+            for (b, &j) in others.iter().enumerate() {
+                left[(i, j)] -= explained[(a, b)];
+            }
+        }
+    }
+    (others, left)
+}
+
 fn warnings(
     fitted: &[FittedParameter],
     h: &DMatrix<f64>,
@@ -418,6 +443,7 @@ fn warnings(
     }
     // Normalised to a unit diagonal, a small eigenvalue is a combination that leaves no trace.
     let seen = told(fitted, h);
+    let (seen, h) = &without_weights(fitted, seen, h);
     if seen.len() > 1 {
         let correlation = DMatrix::from_fn(seen.len(), seen.len(), |a, b| {
             let (i, j) = (seen[a], seen[b]);

@@ -119,6 +119,12 @@ impl Limits {
         Limits { iterations, enough: COARSE }
     }
 
+    /// To where the cost falls by less than a ten-thousandth in a step, as it goes on to for long where many variables say
+    /// alike.
+    pub fn flat(iterations: usize) -> Limits {
+        Limits { iterations, enough: FLAT }
+    }
+
     fn is_coarse(&self) -> bool {
         self.enough > 0.0
     }
@@ -172,6 +178,8 @@ const COST_TOLERANCE: f64 = 1e-10;
 /// A decrease below this fraction of the cost is slow; so many slow iterations in a row end the search.
 const SLOW: f64 = 1e-6;
 const SLOW_ITERATIONS: usize = 3;
+/// A decrease below this fraction ends a search among many variables that say alike.
+const FLAT: f64 = 1e-4;
 /// A decrease below this fraction ends a coarse search.
 const COARSE: f64 = 1e-2;
 /// A decrease below this fraction ends a search where the cost is rough: there it always falls a little further,

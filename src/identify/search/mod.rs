@@ -12,6 +12,7 @@ mod search_space;
 mod short_fit;
 mod staged;
 mod sum_of_squares;
+mod window_equations;
 
 pub(crate) use adam::{AdamStanding, adam};
 pub(crate) use descent::Descent;

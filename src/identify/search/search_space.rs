@@ -59,6 +59,11 @@ impl<'a> SearchSpace<'a> {
         whole.variables(&self.told(variables))
     }
 
+    /// Whether weights of learned terms are searched for.
+    pub(crate) fn has_weights(&self) -> bool {
+        self.free.iter().any(|&place| self.parameters[place].is_weight())
+    }
+
     /// How many variables there are.
     pub fn len(&self) -> usize {
         self.free.len()

@@ -293,7 +293,8 @@ pub(crate) fn search(
         if at.stage + 1 < plan.len() {
             let told = problem.information();
             for (i, (told, before)) in told.iter().zip(&at.information).enumerate() {
-                if *told <= LOST * before {
+                let place = space.free()[i];
+                if *told <= LOST * before && !experiment.parameters[place].is_weight() {
                     next[i] = points[at.start][i];
                 }
             }
@@ -319,7 +320,7 @@ pub(crate) fn search(
 }
 
 /// A variable that the recordings tell less about than this share of what they told before has been lost sight
-/// of: the next stage takes it from its start.
+/// of: the next stage takes it from its start. (Weights say little alone, and start from chance.)
 const LOST: f64 = 1e-3;
 
 /// The start whose first stage came to the least loss; the first of those that are as good but for this share.

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use nalgebra::{DMatrix, DVector};
 
 use super::levenberg_marquardt::{LeastSquares, Trial};
+use super::window_equations::WindowEquations;
 use super::{Effort, SearchSpace};
 use crate::ad::{self, Dual, LANES, Real, Var};
 use crate::argmin::Status;
@@ -34,18 +35,6 @@ const UNTOLD: f64 = 1e-9;
 /// The cost is rough where this share of the windows is capped.
 const ROUGH: f64 = 0.05;
 
-/// The normal equations of one window, in parameters p and initial state x.
-struct Block {
-    cost: f64,
-    hpp: DMatrix<f64>,
-    hpx: DMatrix<f64>,
-    hxx: DMatrix<f64>,
-    gp: DVector<f64>,
-    gx: DVector<f64>,
-    report: StepReport,
-    passes: usize,
-}
-
 /// The identification problem: cost = |residuals|² / 2, summed over windows in their order, so that
 /// the result has the same bits on any number of threads; and of those of the priors. Its variables are those
 /// of the [`SearchSpace`].
@@ -66,7 +55,7 @@ pub struct Problem<'a> {
     active: Vec<usize>,
     horizon: usize,
     /// Of the windows that count, at the last linearised point.
-    blocks: Vec<Block>,
+    blocks: Vec<WindowEquations>,
     /// How much the block of each counts in steps.
     weights: Vec<f64>,
     /// Whether trajectories that are far more sensitive than others count less in steps: those that
@@ -348,7 +337,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Residuals and Jacobian of window `k` by duals.
-    fn block(&self, x: &[f64], k: usize) -> Block {
+    fn block(&self, x: &[f64], k: usize) -> WindowEquations {
         let window = &self.stretch(k);
         let (np, nx) = (x.len(), self.initial_unknowns());
         let mut report = StepReport::default();
@@ -373,7 +362,7 @@ impl<'a> Problem<'a> {
         let r = DVector::from_vec(r);
         let (jp, jx) = (j.columns(0, np), j.columns(np, nx));
         let admissible = report.worst.status != Status::InvalidInput;
-        Block {
+        WindowEquations {
             cost: if admissible { 0.5 * r.norm_squared() } else { f64::INFINITY },
             hpp: jp.tr_mul(&jp),
             hpx: jp.tr_mul(&jx),
@@ -383,16 +372,6 @@ impl<'a> Problem<'a> {
             report,
             passes,
         }
-    }
-
-    /// hxx with its diagonal damped; a direction the recording says nothing about stays put.
-    fn damped(block: &Block, damping: f64) -> DMatrix<f64> {
-        let mut h = block.hxx.clone();
-        let floor = 1e-12 * h.diagonal().max().max(f64::MIN_POSITIVE);
-        for i in 0..h.nrows() {
-            h[(i, i)] = h[(i, i)] * (1.0 + damping) + floor;
-        }
-        h
     }
 }
 
@@ -478,10 +457,10 @@ impl Problem<'_> {
     }
 
     /// The normal equations of a window in the variables: the Schur complement of its initial state.
-    fn reduced(block: &Block, damping: f64) -> (DMatrix<f64>, DVector<f64>) {
+    fn reduced(block: &WindowEquations, damping: f64) -> (DMatrix<f64>, DVector<f64>) {
         let (mut h, mut g) = (block.hpp.clone(), block.gp.clone());
         if !block.gx.is_empty()
-            && let Some(cholesky) = Self::damped(block, damping).cholesky()
+            && let Some(cholesky) = block.damped(damping).cholesky()
         {
             h -= &block.hpx * cholesky.solve(&block.hpx.transpose());
             g -= &block.hpx * cholesky.solve(&block.gx);
@@ -491,6 +470,11 @@ impl Problem<'_> {
 }
 
 impl LeastSquares for Problem<'_> {
+    // Along weights the search is slow everywhere, and is not made faster by looking along each.
+    fn has_kinks(&self) -> bool {
+        !self.space.has_weights()
+    }
+
     fn linearize(&mut self, x: &[f64]) -> f64 {
         self.blocks =
             parallel(self.threads, self.active.len(), |at| self.block(x, self.active[at]));
@@ -540,7 +524,7 @@ impl LeastSquares for Problem<'_> {
             if block.gx.is_empty() {
                 continue;
             }
-            let Some(cholesky) = Self::damped(block, self.damping[k]).cholesky() else {
+            let Some(cholesky) = block.damped(self.damping[k]).cholesky() else {
                 self.trial[k] = self.initial[k].clone();
                 continue;
             };

@@ -8,6 +8,8 @@ pub(crate) const LEAST_RECORDINGS: usize = 10;
 
 /// A combination of parameters, each in units that make its trace 1, leaves none of its own below this.
 pub(crate) const UNTELLABLE: f64 = 1e-8;
+/// The same of weights, each of which is known beforehand: less is rounding.
+pub(crate) const LEAST_OF_WEIGHTS: f64 = 1e-13;
 
 /// The covariance of some of the parameters, kept in units in which the diagonal of J'J is 1, so that nothing
 /// depends on their own.
@@ -26,23 +28,25 @@ impl Covariance {
     /// recording to another, those of the model included. H^-1 (sum g_c g_c') H^-1, to which it tends with
     /// many recordings, is too small with few: each draws the estimate to itself (`MacKinnon23`, CV3). `known`: the
     /// part of H that is of the priors, which hold as stated. Nothing with fewer than [`LEAST_RECORDINGS`], if H is not definite, or if
-    /// one recording alone tells of a combination, so that none disagrees with it.
+    /// one recording alone tells of a combination, so that none disagrees with it. H is definite where all combinations have `least` of
+    /// their own, in units that make its diagonal 1.
     pub fn of_recordings(
         h: &DMatrix<f64>,
         known: &DMatrix<f64>,
         recordings: &[(DMatrix<f64>, DVector<f64>)],
         free: &[usize],
+        least: f64,
     ) -> Option<Covariance> {
         let tells = |(_, g): &&(DMatrix<f64>, DVector<f64>)| free.iter().any(|&i| g[i] != 0.0);
         let count = recordings.iter().filter(tells).count();
         if count < LEAST_RECORDINGS {
             return None;
         }
-        let (unit, inverse) = inverse(h, free)?;
+        let (unit, inverse) = inverse(h, free, least)?;
         let whole = part(h, free, &unit);
         let mut scaled = DMatrix::zeros(free.len(), free.len());
         for (own, g) in recordings.iter().filter(tells) {
-            let others = definite(&whole - part(own, free, &unit))?;
+            let others = definite(&whole - part(own, free, &unit), least)?;
             let g = DVector::from_fn(free.len(), |a, _| g[free[a]] / unit[a]);
             let change = others.solve(&g);
             scaled += &change * change.transpose();
@@ -59,8 +63,9 @@ impl Covariance {
         known: &DMatrix<f64>,
         (variance, freedom): (f64, usize),
         free: &[usize],
+        least: f64,
     ) -> Option<Covariance> {
-        let (unit, inverse) = inverse(h, free)?;
+        let (unit, inverse) = inverse(h, free, least)?;
         let stated = &inverse * part(known, free, &unit) * &inverse;
         let scaled = inverse * variance + stated * (1.0 - variance);
         Some(Covariance { unit, scaled, freedom })
@@ -84,19 +89,19 @@ impl Covariance {
 }
 
 /// The units in which the part of H of `free` has a unit diagonal, and its inverse there.
-fn inverse(h: &DMatrix<f64>, free: &[usize]) -> Option<(Vec<f64>, DMatrix<f64>)> {
+fn inverse(h: &DMatrix<f64>, free: &[usize], least: f64) -> Option<(Vec<f64>, DMatrix<f64>)> {
     let finite = free.iter().all(|&i| free.iter().all(|&j| h[(i, j)].is_finite()));
     if free.is_empty() || !finite || free.iter().any(|&i| h[(i, i)] <= 0.0) {
         return None;
     }
     let unit: Vec<f64> = free.iter().map(|&i| h[(i, i)].sqrt()).collect();
-    let inverse = definite(part(h, free, &unit))?.inverse();
+    let inverse = definite(part(h, free, &unit), least)?.inverse();
     Some((unit, inverse))
 }
 
-/// The factor of a matrix in these units, if all combinations have something of their own.
-fn definite(scaled: DMatrix<f64>) -> Option<Cholesky<f64, Dyn>> {
-    if scaled.symmetric_eigenvalues().iter().all(|&x| x > UNTELLABLE) {
+/// The factor of a matrix in these units, if all combinations have at least this of their own.
+fn definite(scaled: DMatrix<f64>, least: f64) -> Option<Cholesky<f64, Dyn>> {
+    if scaled.symmetric_eigenvalues().iter().all(|&x| x > least) {
         return scaled.cholesky();
     }
     None

@@ -6,6 +6,6 @@ mod random;
 mod student;
 
 pub use beta::beta_below;
-pub(crate) use covariance::{Covariance, LEAST_RECORDINGS, UNTELLABLE};
+pub(crate) use covariance::{Covariance, LEAST_OF_WEIGHTS, LEAST_RECORDINGS, UNTELLABLE};
 pub(crate) use random::uniform;
 pub(crate) use student::quantile_95;

@@ -7,6 +7,7 @@ mod evaluate;
 mod fixed_inertia;
 mod half_sampling;
 mod information;
+mod learned_function;
 mod observability;
 mod outliers;
 mod phases;
@@ -23,6 +24,7 @@ pub use evaluate::{
 pub use fixed_inertia::{MassOverInertia, masses_over_inertia};
 pub use half_sampling::{HalfSampling, half_sampling};
 pub use information::{Information, Resolution, Unknown};
+pub use learned_function::{LearnedFunction, learned_functions};
 pub use observability::{Expected, Observability, Visibility};
 pub use outliers::{Outlier, misfits, outliers, stand_out};
 pub use phases::{Phase, PhaseErrors, errors_by_phase};

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use nalgebra::{DMatrix, DVector};
 
 use crate::identify::data::Dataset;
-use crate::identify::experiment::{Experiment, FreeParameter, Transform};
+use crate::identify::experiment::{Experiment, FreeParameter, Transform, is_weight};
 use crate::identify::search::{Fit, FitStatus, LeastSquares, OBSERVABLE, Problem};
 use crate::identify::statistics::{UNTELLABLE, beta_below};
 use crate::model::{ParameterRef, Parameters, domain};
@@ -190,7 +190,7 @@ fn groups(experiment: &Experiment, now: &Parameters<f64>) -> Vec<Group> {
     let mut groups: BTreeMap<String, Vec<FreeParameter>> = BTreeMap::new();
     for name in experiment.scene.model.parameter_names() {
         // Weight is known, and how the solver gives way is no property of bodies.
-        if name.starts_with("gravity/") || name.starts_with("contact/") {
+        if name.starts_with("gravity/") || name.starts_with("contact/") || is_weight(&name) {
             continue;
         }
         let Some(slots) = find(&name).filter(|slots| !is_free(slots)) else { continue };

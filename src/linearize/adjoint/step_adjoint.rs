@@ -12,6 +12,7 @@ use crate::linalg::{solve_lower, solve_lower_transpose};
 use crate::linearize::Selection;
 use crate::linearize::conditions::{are_by_conditions, are_smoothed};
 use crate::linearize::displacement::{Displaced, Point};
+use crate::linearize::learned_response::{are_forces, pull_back_learned};
 use crate::linearize::loop_closure::LoopClosure;
 use crate::model::{Integrator, Model, ParameterRef, System};
 use crate::simulation::{ClosureStep, SolvedStep, StepMemory};
@@ -123,7 +124,7 @@ impl StepAdjoint {
         // Displacements that close loops have the mass matrix of the integrator.
         let mass_is_recorded = articulated && !by_hand && !model.equalities.is_empty();
         let admissible = (0..motion.trees()).all(|tree| motion.is_admissible(tree));
-        if mass_is_recorded || !admissible || !are_by_conditions(settings) {
+        if mass_is_recorded || !are_forces(model) || !admissible || !are_by_conditions(settings) {
             return false;
         }
         let mut before = std::mem::take(&mut self.before);
@@ -145,6 +146,17 @@ impl StepAdjoint {
         let velocities = &contacts.velocities[..];
         let of = StepOf { system, state, inputs, motion, velocities, before: &ways, closes: false };
         let mut done = closed && self.sweep(&of, contacts, &before, adjoints);
+        if done && !model.learned.is_empty() {
+            // Of trees that are recorded, forces that are learned are recorded too.
+            let mut forces = adjoints.inputs[..model.nv()].to_vec();
+            for (entry, _) in
+                model.trees.iter().zip(&ways).filter(|(_, way)| **way != Before::ByHand)
+            {
+                forces[entry.v.clone()].fill(0.0);
+            }
+            let Adjoints { state: to_state, parameters, .. } = &mut *adjoints;
+            done = pull_back_learned(system, state, &forces, [to_state, parameters]).is_ok();
+        }
         if done && ways.iter().any(|&way| way != Before::ByHand) {
             let at = (&self.recorded.point(step), &of, solved);
             let found = (&self.trees, &self.contacts);

@@ -132,7 +132,8 @@ impl TreeAdjoint {
                 self.before[entry.v.clone()].copy_from_slice(&before);
                 return;
             }
-            let load = &of.inputs[entry.v.clone()];
+            let inputs = if of.closes { of.inputs } else { &of.motion.inputs };
+            let load = &inputs[entry.v.clone()];
             let body = (model, entry.bodies[0]);
             let own = &mut self.lone[tree];
             free.momentum_vjp(body, parameters, (velocity, load), a, own);

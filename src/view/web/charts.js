@@ -34,9 +34,10 @@ function tickTexts({ found, step }) {
 
 /**
  * x, y: { label, log?, zero? }; series: [{ x, y, kind: "line" | "dots" | "band", low, high, class }];
- * levels: [{ y, class }] horizontal lines; marks: [{ x, class }] vertical ones; width: of 210 high.
+ * levels: [{ y, class }] horizontal lines; marks: [{ x, class }] vertical ones; rug: [x] short ones
+ * at the axis; width: of 210 high.
  */
-function chart({ x, y, series, levels = [], marks = [], width = 360 }) {
+function chart({ x, y, series, levels = [], marks = [], rug = [], width = 360 }) {
   const height = 210, left = 56, right = 10, top = 10, bottom = 40;
   const finite = numbers => numbers.filter(v => v !== null && Number.isFinite(v) && !(y.log && v <= 0));
   const xs = series.flatMap(s => s.x).filter(Number.isFinite);
@@ -90,6 +91,9 @@ function chart({ x, y, series, levels = [], marks = [], width = 360 }) {
   for (const mark of marks)
     if (mark.x >= x0 && mark.x <= x1)
       made.append(svg("line", { class: mark.class, x1: px(mark.x), x2: px(mark.x), y1: top, y2: height - bottom }));
+  for (const v of rug)
+    if (v >= x0 && v <= x1)
+      made.append(svg("line", { class: "rug", x1: px(v), x2: px(v), y1: height - bottom - 5, y2: height - bottom }));
   const path = (xs, ys) => {
     let d = "", open = false;
     xs.forEach((v, k) => {
@@ -107,7 +111,7 @@ function chart({ x, y, series, levels = [], marks = [], width = 360 }) {
       made.append(svg("path", { class: "band " + style, d: "M" + forth.concat(back).join("L") + "Z" }));
     } else {
       if (s.kind !== "dots") made.append(svg("path", { class: "line " + style, d: path(s.x, s.y) }));
-      if (s.kind === "dots" || s.x.length <= 40)
+      if (s.kind === "dots" || s.x.length <= 40 && style !== "plain")
         s.x.forEach((v, k) => {
           if (!finite([s.y[k]]).length) return;
           const dot = svg("circle", { class: "dot " + style, cx: px(v), cy: py(s.y[k]), r: 2.2 });

@@ -123,6 +123,55 @@
         ])),
       key([["dot", "value"], ["line", "95 % interval"], ["start", "start"], ...(anyTruth ? [["truth", "truth"]] : [])]));
 
+  // --- learned terms ---
+  /** Values over two quantities, by colour. */
+  function map(f, k) {
+    const [xs, ys] = f.axes, values = f.values[k].filter(v => !missing(v));
+    const low = Math.min(...values), high = Math.max(...values), width = 360, height = 300, left = 56, right = 70, top = 10, bottom = 40;
+    const made = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${f.outputs[k]} over ${f.of.join(" and ")}` });
+    const half = axis => (axis[1] - axis[0]) / 2;
+    const scale = (axis, from, to) => x => from + (to - from) * (x - axis[0] + half(axis)) / (axis[axis.length - 1] - axis[0] + 2 * half(axis));
+    const px = scale(xs, left, width - right), py = scale(ys, height - bottom, top);
+    const shade = v => `color-mix(in oklab, var(--plus) ${Math.round(100 * (high > low ? (v - low) / (high - low) : 0.5))}%, var(--minus))`;
+    const cell = [px(xs[1]) - px(xs[0]), py(ys[0]) - py(ys[1])];
+    ys.forEach((y, j) => xs.forEach((x, i) => {
+      const v = f.values[k][j * xs.length + i];
+      if (missing(v)) return;
+      const box = svg("rect", { x: px(x) - cell[0] / 2, y: py(y) - cell[1] / 2, width: cell[0] + 0.3, height: cell[1] + 0.3, style: `fill: ${shade(v)}` });
+      const error = f.half_widths.length ? ` ± ${text(f.half_widths[k][j * xs.length + i], 2)}` : "";
+      box.append(svg("title", {}, `${text(x, 3)}, ${text(y, 3)}: ${text(v)}${error}`));
+      made.append(box);
+    }));
+    for (const [x, y] of f.visited)
+      made.append(svg("circle", { class: "rug", cx: px(x), cy: py(y), r: 1 }));
+    const label = (x, y, anchor, words) => made.append(svg("text", { x, y, "text-anchor": anchor }, words));
+    ticks(xs[0], xs[xs.length - 1], 4).found.forEach(v => label(px(v), height - bottom + 16, "middle", plain(v)));
+    ticks(ys[0], ys[ys.length - 1], 4).found.forEach(v => label(left - 6, py(v) + 4, "end", plain(v)));
+    label((left + width - right) / 2, height - 6, "middle", f.of[0]);
+    const middle = (top + height - bottom) / 2;
+    made.append(svg("text", { x: 11, y: middle, "text-anchor": "middle", transform: `rotate(-90 11 ${middle})` }, f.of[1]));
+    [0, 0.25, 0.5, 0.75, 1].forEach(share => {
+      const y = height - bottom - share * (height - top - bottom - 12);
+      made.append(svg("rect", { x: width - right + 10, y: y - 10, width: 12, height: 12, style: `fill: ${shade(low + share * (high - low))}` }));
+      label(width - right + 26, y, "start", text(low + share * (high - low), 3));
+    });
+    return made;
+  }
+  for (const f of report.learned) {
+    const banded = f.half_widths.length > 0;
+    const curve = k => chart({
+      width: 540, x: { label: f.of[0] }, y: { label: f.outputs[k] }, rug: f.visited.map(([x]) => x),
+      series: [...(banded ? [{ kind: "band", x: f.axes[0], low: f.values[k].map((v, i) => v - f.half_widths[k][i]), high: f.values[k].map((v, i) => v + f.half_widths[k][i]) }] : []),
+        { x: f.axes[0], y: f.values[k], class: "plain" }],
+    });
+    section(`Learned: ${f.name}`,
+      make("p", { class: "soft" }, `A ${f.kind} of ${many(f.weights, "weight")}. It is known where recordings have been; elsewhere it is what the network makes of that.`
+        + (f.kind === "potential" ? " A potential is known up to a constant, and shown by its force." : "")
+        + (f.held.length ? ` Held in the middle of what was visited: ${f.held.join(", ")}.` : "")),
+      f.axes.length > 1 ? "" : key([["line", "value"], ...(banded ? [["band", "95 %"]] : []), ["rug", "recorded"]]),
+      make("div", { class: "charts wide" }, ...f.outputs.map((words, k) => captioned(words, f.axes.length > 1 ? map(f, k) : curve(k)))));
+  }
+
   // --- correlations ---
   const c = report.correlations;
   if (c && c.names.length > 1) {

@@ -11,7 +11,7 @@
 //!
 //! and the last row of weights has dw = t. No second derivative of the network is formed.
 
-use super::network::{Layer, Network, Pass};
+use super::perceptron::{Layer, Network, Pass};
 use crate::ad::{Node, Real};
 use crate::linalg::{add_scaled, wide_dot};
 

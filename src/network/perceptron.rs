@@ -26,6 +26,18 @@ pub enum Activation {
 }
 
 impl Activation {
+    /// All there are.
+    pub const ALL: [Activation; 3] = [Activation::Softplus, Activation::Tanh, Activation::Relu];
+
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Activation::Softplus => "softplus",
+            Activation::Tanh => "tanh",
+            Activation::Relu => "relu",
+        }
+    }
+
     /// s(z) and s'(z).
     #[inline]
     pub fn evaluate<T: Real>(self, z: T) -> (T, T) {
@@ -81,7 +93,7 @@ pub struct Network {
 
 /// A layer: where its weights begin, and its sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layer {
+pub(crate) struct Layer {
     pub first: usize,
     pub inputs: usize,
     pub outputs: usize,
@@ -157,12 +169,12 @@ impl Network {
         self.sizes.windows(2).map(|s| (s[1], s[0]))
     }
 
-    pub(super) fn layers(&self) -> &[Layer] {
+    pub(crate) fn layers(&self) -> &[Layer] {
         &self.layers
     }
 
     /// Whether there are as many weights and inputs as it takes.
-    pub(super) fn takes<T>(&self, weights: &[T], x: &[T]) -> bool {
+    pub(crate) fn takes<T>(&self, weights: &[T], x: &[T]) -> bool {
         weights.len() == self.weights() && x.len() == self.inputs()
     }
 
@@ -226,7 +238,7 @@ fn orthogonal(rows: usize, columns: usize, random: &mut impl Rng) -> Vec<f64> {
 
 /// What one point's way through a network leaves behind.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pass<T> {
+pub(crate) struct Pass<T> {
     /// h_0 = x, h_1, ..
     pub values: Vec<Vec<T>>,
     /// s'(z_k), from the first layer that has an activation.

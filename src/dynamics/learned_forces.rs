@@ -1,0 +1,102 @@
+//! What learned terms do to the motion of a step: forces, and viscous friction.
+
+use crate::ad::Real;
+use crate::model::{Feature, LearnedKind, LearnedTerm, Model, Parameters};
+use crate::network::Pass;
+use crate::spatial::{conjugate, product};
+use crate::state::State;
+
+/// The generalised forces of all learned terms in a state. Reused, it allocates nothing.
+#[derive(Clone, Debug, Default)]
+pub struct LearnedForces<T> {
+    /// Of each term, since they have layers of their own.
+    passes: Vec<Pass<T>>,
+    inputs: Vec<T>,
+    /// Along each velocity; empty where nothing is learned.
+    pub forces: Vec<T>,
+    /// Of each velocity how its force falls with it.
+    pub damping: Vec<T>,
+}
+
+impl<T: Real> LearnedForces<T> {
+    /// Evaluates all terms in a state.
+    pub fn update(&mut self, model: &Model, parameters: &Parameters<T>, state: &State<T>) {
+        self.forces.clear();
+        self.damping.clear();
+        if model.learned.is_empty() {
+            return;
+        }
+        self.forces.resize(model.nv(), T::zero());
+        self.damping.resize(model.nv(), T::zero());
+        let mut passes = std::mem::take(&mut self.passes);
+        passes.resize_with(model.learned.len(), Pass::default);
+        for (index, (term, pass)) in model.learned.iter().zip(&mut passes).enumerate() {
+            if term.kind != LearnedKind::Friction {
+                self.add(term, parameters.weights(model, index), state, pass);
+            }
+        }
+        self.passes = passes;
+    }
+
+    /// Adds a term.
+    fn add(&mut self, term: &LearnedTerm, weights: &[T], state: &State<T>, pass: &mut Pass<T>) {
+        self.inputs.clear();
+        self.inputs.extend(term.features.iter().map(|&feature| value(feature, state)));
+        pass.forward(&term.network, weights, &self.inputs);
+        let outputs = term.velocities.iter().zip(&pass.output);
+        match term.kind {
+            LearnedKind::Force => {
+                outputs.for_each(|(&v, &y)| self.forces[v] += y * term.amplitude);
+            }
+            LearnedKind::Dissipation => {
+                outputs.for_each(|(&v, &y)| self.damping[v] += y * y * term.amplitude);
+            }
+            LearnedKind::Potential => {
+                pass.backward(&term.network, weights);
+                for (k, &feature) in term.features.iter().enumerate() {
+                    let slope = pass.gradients[0][k] * term.amplitude;
+                    pull(feature, state, slope, &mut self.forces);
+                }
+            }
+            LearnedKind::Friction => {}
+        }
+    }
+
+    /// Adds the forces, without viscous friction.
+    pub(super) fn act(&self, forces: &mut [T]) {
+        forces.iter_mut().zip(&self.forces).for_each(|(force, &own)| *force += own);
+    }
+}
+
+/// What a feature is in a state.
+fn value<T: Real>(feature: Feature, state: &State<T>) -> T {
+    match feature {
+        Feature::Coordinate { q, .. } => state.q[q],
+        Feature::Sine { q, .. } => state.q[q].sin(),
+        Feature::Cosine { q, .. } => state.q[q].cos(),
+        Feature::Quaternion { q, component, .. } => state.q[q + component],
+        Feature::Velocity { v } => state.v[v],
+        // Only friction has places.
+        Feature::Place { .. } => T::zero(),
+    }
+}
+
+/// Adds the forces of an energy that grows with a feature by `slope`.
+fn pull<T: Real>(feature: Feature, state: &State<T>, slope: T, forces: &mut [T]) {
+    match feature {
+        Feature::Coordinate { v, .. } => forces[v] -= slope,
+        Feature::Sine { q, v } => forces[v] -= slope * state.q[q].cos(),
+        Feature::Cosine { q, v } => forces[v] += slope * state.q[q].sin(),
+        Feature::Quaternion { q, v, component } => {
+            // dq = q o [0, turn] / 2
+            let mut along = [T::zero(); 4];
+            along[component] = slope;
+            let turn = std::array::from_fn(|k| state.q[q + k]);
+            let [_, moments @ ..] = product(conjugate(turn), along);
+            for (force, moment) in forces[v..v + 3].iter_mut().zip(moments) {
+                *force -= moment * 0.5;
+            }
+        }
+        Feature::Velocity { .. } | Feature::Place { .. } => {}
+    }
+}
