@@ -15,6 +15,8 @@ const ACROSS: usize = 31;
 const VISITED: usize = 600;
 /// Terms of more weights have no band: their covariance would be larger than what is left of the fit.
 const MOST_WEIGHTS: usize = 2_000;
+/// Half the width of a 95 % interval of a normal number, in standard deviations.
+const NORMAL_95: f64 = 1.96;
 /// How much wider than what recordings visit it is drawn, on each side.
 const MARGIN: f64 = 0.1;
 
@@ -46,12 +48,17 @@ pub fn learned_functions(
     dataset: &Dataset,
     fit: &Fit,
 ) -> Vec<LearnedFunction> {
-    let model = &experiment.scene.model;
-    let terms = 0..model.learned.len();
-    terms.map(|term| learned_function(model, dataset, fit, term)).collect()
+    let terms = 0..experiment.scene.model.learned.len();
+    terms.map(|term| learned_function(experiment, dataset, fit, term)).collect()
 }
 
-fn learned_function(model: &Model, dataset: &Dataset, fit: &Fit, index: usize) -> LearnedFunction {
+fn learned_function(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    fit: &Fit,
+    index: usize,
+) -> LearnedFunction {
+    let model = &experiment.scene.model;
     let term = &model.learned[index];
     let visited = visited(term, dataset);
     let ranges: Vec<[f64; 2]> =
@@ -82,11 +89,13 @@ fn learned_function(model: &Model, dataset: &Dataset, fit: &Fit, index: usize) -
     let outputs = output_names(model, term);
     let mut values = vec![Vec::new(); outputs.len()];
     let mut half_widths = vec![Vec::new(); outputs.len()];
-    let covariance = covariance(model, fit, index);
+    let uncertainty = uncertainty(experiment, fit, index);
     for point in &points {
         let found = evaluate(model, index, &fit.identified, point);
         values.iter_mut().zip(&found).for_each(|(list, &y)| list.push(y));
-        let Some((slots, covariance, quantile)) = &covariance else { continue };
+        let Some(Uncertainty { slots, covariance, quantile, before }) = &uncertainty else {
+            continue;
+        };
         let weights: Vec<f64> = slots.iter().map(|&slot| fit.identified.values[slot]).collect();
         let of = |weights: &[Dual<f64, LANES>]| {
             let mut parameters = fit.identified.cast();
@@ -96,10 +105,14 @@ fn learned_function(model: &Model, dataset: &Dataset, fit: &Fit, index: usize) -
         let (_, slopes) = ad::jacobian::<LANES>(of, &weights);
         for (list, row) in half_widths.iter_mut().zip(slopes.row_iter()) {
             let row: DVector<f64> = row.transpose();
-            list.push(quantile * (row.dot(&(covariance * &row))).max(0.0).sqrt());
+            let after = quantile * row.dot(&(covariance * &row)).max(0.0).sqrt();
+            // Where one recording alone has been, leaving it out says too much: nothing is known less than beforehand.
+            let own = row.iter().zip(before).filter(|(x, _)| **x != 0.0);
+            let variance: f64 = own.map(|(x, sd)| (x * sd).powi(2)).sum();
+            list.push(after.min(NORMAL_95 * variance.sqrt()));
         }
     }
-    if covariance.is_none() {
+    if uncertainty.is_none() {
         half_widths.clear();
     }
     let visited = visited.into_iter().map(|mut point| {
@@ -203,9 +216,19 @@ fn evaluate<T: Real>(
     }
 }
 
-/// Of the parameters of a term that have standard errors their slots and covariance, and what a standard error times is half the
-/// width of a 95 % interval. Of friction the coefficient it multiplies, too.
-fn covariance(model: &Model, fit: &Fit, index: usize) -> Option<(Vec<usize>, DMatrix<f64>, f64)> {
+/// How far the parameters of a term are known.
+struct Uncertainty {
+    slots: Vec<usize>,
+    covariance: DMatrix<f64>,
+    /// What a standard error times is half the width of a 95 % interval.
+    quantile: f64,
+    /// Standard deviations beforehand; infinite where nothing was known.
+    before: Vec<f64>,
+}
+
+/// Of the parameters of a term that have standard errors; of friction the coefficient it multiplies, too.
+fn uncertainty(experiment: &Experiment, fit: &Fit, index: usize) -> Option<Uncertainty> {
+    let model = &experiment.scene.model;
     let slots = model.weight_slots(index);
     if slots.len() > MOST_WEIGHTS {
         return None;
@@ -228,14 +251,16 @@ fn covariance(model: &Model, fit: &Fit, index: usize) -> Option<(Vec<usize>, DMa
         {
             quantile = quantile.max((upper - fitted.value) / error);
         }
-        chosen.push((row, slot, error));
+        let prior = experiment.parameters[place].prior;
+        chosen.push((row, slot, error, prior.map_or(f64::INFINITY, |prior| prior.sd)));
     }
     if quantile == 0.0 {
         return None;
     }
     let covariance = DMatrix::from_fn(chosen.len(), chosen.len(), |a, b| {
-        let ((i, _, first), (j, _, second)) = (chosen[a], chosen[b]);
+        let ((i, _, first, _), (j, _, second, _)) = (chosen[a], chosen[b]);
         first * second * fit.correlations[(i, j)]
     });
-    Some((chosen.into_iter().map(|(_, slot, _)| slot).collect(), covariance, quantile))
+    let (slots, before) = chosen.into_iter().map(|(_, slot, _, sd)| (slot, sd)).unzip();
+    Some(Uncertainty { slots, covariance, quantile, before })
 }

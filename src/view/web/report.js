@@ -159,9 +159,15 @@
   }
   for (const f of report.learned) {
     const banded = f.half_widths.length > 0;
+    // Where nobody has been the band may be very wide.
+    const within = k => {
+      const values = f.values[k].filter(v => !missing(v)), low = Math.min(...values), high = Math.max(...values);
+      const room = Math.max(high - low, 1e-12);
+      return v => Math.min(Math.max(v, low - room), high + room);
+    };
     const curve = k => chart({
       width: 540, x: { label: f.of[0] }, y: { label: f.outputs[k] }, rug: f.visited.map(([x]) => x),
-      series: [...(banded ? [{ kind: "band", x: f.axes[0], low: f.values[k].map((v, i) => v - f.half_widths[k][i]), high: f.values[k].map((v, i) => v + f.half_widths[k][i]) }] : []),
+      series: [...(banded ? [{ kind: "band", x: f.axes[0], low: f.values[k].map((v, i) => within(k)(v - f.half_widths[k][i])), high: f.values[k].map((v, i) => within(k)(v + f.half_widths[k][i])) }] : []),
         { x: f.axes[0], y: f.values[k], class: "plain" }],
     });
     section(`Learned: ${f.name}`,
