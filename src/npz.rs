@@ -1,8 +1,8 @@
 //! Archives of NumPy: `.npz`, a ZIP of arrays, each in the format `.npy`, version 1.0 (NumPy Enhancement Proposal 1).
 
+use std::io::{Cursor, Read};
 #[cfg(feature = "cli")]
-use std::io::Write;
-use std::io::{Cursor, Read, Result};
+use std::io::{Result, Write};
 
 use zip::ZipArchive;
 #[cfg(feature = "cli")]
@@ -60,6 +60,7 @@ impl Npz {
 }
 
 /// The bytes of numbers, one after the other. (A flat iterator is asked for each byte.)
+#[cfg(feature = "cli")]
 fn bytes(numbers: impl Iterator<Item = [u8; 8]>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(8 * numbers.size_hint().0);
     numbers.for_each(|number| bytes.extend_from_slice(&number));
@@ -68,6 +69,7 @@ fn bytes(numbers: impl Iterator<Item = [u8; 8]>) -> Vec<u8> {
 
 /// What stands before the data: a magic number, the version, a length, and a dictionary of Python, padded so that the
 /// data begin at a multiple of 64 bytes.
+#[cfg(feature = "cli")]
 fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
     let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
     let text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
