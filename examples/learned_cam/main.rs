@@ -2,7 +2,8 @@
 //! until it rests at its stop. The simulator is independent of the crate; the recordings are what an encoder reads.
 //!
 //! `cargo run --release --example learned_cam [FOLDER]` writes `rod_01.csv` to `rod_12.csv` into FOLDER (default
-//! `examples/learned_cam`), and `held_1.csv` to `held_6.csv` for the judgement.
+//! `examples/learned_cam`), and `held_1.csv` to `held_6.csv` for the judgement. `-- judge fit/result.json` says how far the torque of a
+//! fit is from the true one, where these recordings have been.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -27,8 +28,15 @@ const FRAMES: usize = 300;
 const NOISE: f64 = 1e-3;
 
 fn main() -> ExitCode {
-    let folder = std::env::args_os().nth(1).unwrap_or_else(|| "examples/learned_cam".into());
-    match write(Path::new(&folder)) {
+    const FOLDER: &str = "examples/learned_cam";
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => write(Path::new(FOLDER)),
+        ["judge", result] => judge(Path::new(result), Path::new(FOLDER)),
+        [folder] => write(Path::new(folder)),
+        _ => Err("give a folder to write into, or: judge fit/result.json".to_string()),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("error: {message}");
@@ -55,6 +63,51 @@ fn write(folder: &Path) -> Result<(), String> {
         std::fs::write(&path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
         println!("wrote {} (from {:.3} rad, {:.3} rad/s)", path.display(), start[0], start[1]);
     }
+    Ok(())
+}
+
+/// Prints how far the torque in a result is from the true one, over all recorded angles short of the stops.
+fn judge(result: &Path, folder: &Path) -> Result<(), String> {
+    let read = |path: &Path| {
+        std::fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()))
+    };
+    let result: serde_json::Value =
+        serde_json::from_str(&read(result)?).map_err(|e| format!("{}: {e}", result.display()))?;
+    let list = |pointer: &str| -> Vec<f64> {
+        let numbers = result.pointer(pointer).and_then(|found| found.as_array());
+        numbers.into_iter().flatten().filter_map(|x| x.as_f64()).collect()
+    };
+    let angles = list("/learned/0/axes/0");
+    let (values, band) = (list("/learned/0/values/0"), list("/learned/0/half_widths/0"));
+    if angles.len() < 2 || values.len() != angles.len() {
+        return Err("has no learned torque: give the result.json of `stiction identify -o`".into());
+    }
+    let between = |values: &[f64], q: f64| {
+        let next = angles.partition_point(|&x| x < q).clamp(1, angles.len() - 1);
+        let share = (q - angles[next - 1]) / (angles[next] - angles[next - 1]);
+        values[next - 1] + share * (values[next] - values[next - 1])
+    };
+    let (mut wrong, mut whole, mut inside, mut count) = (0.0, 0.0, 0, 0);
+    for number in 1..=12 {
+        let text = read(&folder.join(format!("rod_{number:02}.csv")))?;
+        let recorded = text.lines().skip(1).filter_map(|line| line.split(',').nth(1));
+        for q in recorded.filter_map(|field| field.parse::<f64>().ok()) {
+            if !(STOPS[0] + 0.01..=STOPS[1] - 0.01).contains(&q) {
+                continue;
+            }
+            let off = between(&values, q) - cam(q);
+            wrong += off * off;
+            whole += cam(q) * cam(q);
+            inside += usize::from(band.len() == values.len() && off.abs() <= between(&band, q));
+            count += 1;
+        }
+    }
+    println!(
+        "the torque is off by {:.2} % (root of the mean square over {count} recorded angles); {:.1} % of these have it \
+         within its 95 % band",
+        100.0 * (wrong / whole).sqrt(),
+        100.0 * inside as f64 / count.max(1) as f64
+    );
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Learned terms from recordings.
 
 use stiction::Scene;
+use stiction::dynamics::LearnedForces;
 use stiction::identify::{Dataset, Experiment, fit, learned_functions};
 use stiction::simulation::Rollout;
 use stiction::trajectory::{Recorded, Trajectory};
@@ -103,4 +104,34 @@ fn a_patch_of_other_friction_is_found_where_slides_pass() {
         }
     }
     assert!(checked > 50);
+}
+
+/// Weights that NumPy wrote are those of the torque of `examples/learned_cam`, in closed form.
+#[test]
+fn an_archive_of_numpy_has_the_torque_it_was_fitted_to() {
+    let path = format!("{}/examples/learned_cam/true.toml", env!("CARGO_MANIFEST_DIR"));
+    let scene = Scene::load(path).unwrap();
+    let (mut forces, mut state) = (LearnedForces::default(), scene.state.clone());
+    for k in 0..=380 {
+        let q = -2.4 + 0.01 * f64::from(k);
+        let lobe = |energy: f64, place: f64, width: f64| {
+            let x = (q - place) / width;
+            2.0 * energy * x / width * (-x * x).exp()
+        };
+        state.q[0] = q;
+        forces.update(&scene.model, &scene.parameters, &state);
+        let expected = lobe(0.08, 0.6, 0.3) + lobe(-0.05, -0.7, 0.4);
+        let found = forces.forces[0];
+        assert!((found - expected).abs() < 1e-8, "{found} at {q}, not {expected}");
+        // A turn further it is the same, and within the range but for turns.
+        state.q[0] = q + std::f64::consts::TAU;
+        forces.update(&scene.model, &scene.parameters, &state);
+        assert!((forces.forces[0] - found).abs() < 1e-12);
+    }
+    let mut term = scene.model.learned[0].clone();
+    term.range = vec![[-1.0, 2.0]];
+    for (q, beyond) in [(0.0, false), (2.1, true), (-1.1, true), (7.0, false), (-6.0, false)] {
+        state.q[0] = q;
+        assert_eq!(term.is_beyond(&state), beyond, "{q}");
+    }
 }
