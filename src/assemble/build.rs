@@ -10,7 +10,7 @@ use super::{
 };
 use crate::Error;
 use crate::model::{
-    Actuator, Body, Collider, Equality, EqualityKind, HalfSpace, Joint, JointKind, Model, Scene,
+    Actuator, Body, Collider, Equality, EqualityKind, HalfSpace, Integrator, Joint, JointKind, Model, Scene,
 };
 
 /// The largest number of bodies.
@@ -61,7 +61,9 @@ impl Description {
             places.insert(described.name.as_str(), bodies.len());
             let joint = self.joint(index)?;
             bodies.push(Body { name: described.name.clone(), parent, joint, tree: None });
-            own_numbers.push(described.joint.has_numbers());
+            // Free bodies have stages of their own only as trees of joints.
+            let staged = self.settings.integrator == Integrator::RungeKutta;
+            own_numbers.push(described.joint.has_numbers() || staged);
         }
         let (colliders, described) = self.colliders(order)?;
         let mut model = Model::new(bodies, &own_numbers, colliders, half_spaces);
@@ -79,6 +81,7 @@ impl Description {
             let equality = self.equality(&model, index, equality)?;
             model.equalities.push(equality);
         }
+        model.pushes = self.pushes(&model)?;
         model.learned = self.learned(&model)?;
         model.lay_out();
         self.check_solver(&model)?;
@@ -95,6 +98,7 @@ impl Description {
             model,
         };
         scene.inputs.extend(self.actuators.iter().map(|actuator| actuator.control));
+        scene.inputs.extend(self.pushes.iter().map(|_| 1.0));
         scene.keyframes = self.keyframes(&scene, order)?;
         Ok(scene)
     }

@@ -3,7 +3,7 @@
 use super::{
     ActuatorDescription, BodyDescription, ColliderDescription, ContactDescription, Description,
     EqualityDescription, HalfSpaceDescription, JointDescription, LearnedDescription, Material,
-    NamedMaterial,
+    NamedMaterial, PushDescription,
 };
 use crate::model::{
     EqualityKind, Filter, JointKind, Model, Parameters, Scene, SharedContacts, Solid, SurfaceKind,
@@ -107,6 +107,17 @@ impl Description {
                     .map(|body| joint(body).filter(|_| joints).unwrap_or_default()),
                 offset: if joints { offset } else { 0.0 },
                 ratio: parameters.ratio(model, index),
+            });
+        }
+        for (index, push) in model.pushes.iter().enumerate() {
+            let [point, force] = parameters.push(model, index).map(Into::into);
+            description.pushes.push(PushDescription {
+                line: None,
+                name: push.name.clone(),
+                body: model.bodies[push.body].name.clone(),
+                point,
+                force,
+                time: [push.from, push.until],
             });
         }
         for (index, term) in model.learned.iter().enumerate() {

@@ -42,6 +42,8 @@ pub struct Description {
     pub actuators: Vec<ActuatorDescription>,
     /// Closed loops.
     pub equalities: Vec<EqualityDescription>,
+    /// Known forces that act for a while.
+    pub pushes: Vec<PushDescription>,
     /// Terms that are learned.
     pub learned: Vec<LearnedDescription>,
     /// States by name.
@@ -280,6 +282,23 @@ pub struct EqualityDescription {
     pub ratio: f64,
 }
 
+/// A known force that acts for a while: see [`Push`](crate::model::Push).
+#[derive(Clone, Debug, PartialEq)]
+pub struct PushDescription {
+    /// The line it stands in.
+    pub line: Option<usize>,
+    /// Its name.
+    pub name: String,
+    /// The body it acts on.
+    pub body: String,
+    /// Where, in the body, m.
+    pub point: [f64; 3],
+    /// The force, in the world, N.
+    pub force: [f64; 3],
+    /// When it begins and ends, s after the start.
+    pub time: [f64; 2],
+}
+
 /// A term that is learned: see [`LearnedTerm`](crate::model::LearnedTerm).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LearnedDescription {
@@ -329,6 +348,7 @@ impl Description {
             push_overlaps: false,
             actuators: Vec::new(),
             equalities: Vec::new(),
+            pushes: Vec::new(),
             learned: Vec::new(),
             keyframes: Vec::new(),
             warnings: Vec::new(),

@@ -15,6 +15,7 @@ pub enum Owner {
     Contact(usize),
     Actuator(usize),
     Equality(usize),
+    Push(usize),
     Learned(usize),
     Keyframe,
 }
@@ -48,6 +49,10 @@ impl Owner {
             Owner::Equality(k) => {
                 let equality = &description.equalities[k];
                 named(equality.line, "equality", &equality.name)
+            }
+            Owner::Push(k) => {
+                let push = &description.pushes[k];
+                named(push.line, "push", &push.name)
             }
             Owner::Learned(k) => {
                 let learned = &description.learned[k];

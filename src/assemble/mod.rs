@@ -12,6 +12,7 @@ mod learned;
 mod numbers;
 mod overlap;
 mod pairs;
+mod push;
 mod separation;
 mod start;
 
@@ -19,6 +20,6 @@ pub use crate::model::Filter;
 pub use description::{
     ActuatorDescription, BodyDescription, ColliderDescription, ContactDescription, Description,
     EqualityDescription, HalfSpaceDescription, JointDescription, LearnedDescription, Material,
-    NamedMaterial,
+    NamedMaterial, PushDescription,
 };
 pub(crate) use fault::Owner;

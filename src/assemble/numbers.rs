@@ -59,6 +59,10 @@ impl Description {
             values.extend([half_space.offset, 0.0, 0.0]);
         }
         values.push(1.0);
+        for push in &self.pushes {
+            values.extend(push.point);
+            values.extend(push.force);
+        }
         for (term, described) in model.learned.iter().zip(&self.learned) {
             match &described.weights {
                 Some(weights) => values.extend(weights),
@@ -176,8 +180,8 @@ impl Description {
             }
             let v = reordered(&keyframe.v, JointKind::nv, scene.model.nv())?;
             let controls = keyframe.controls.clone();
-            if controls.as_ref().is_some_and(|controls| controls.len() != scene.model.nu()) {
-                let message = format!("must have {} controls", scene.model.nu());
+            if controls.as_ref().is_some_and(|controls| controls.len() != scene.model.actuators.len()) {
+                let message = format!("must have {} controls", scene.model.actuators.len());
                 return Err(Fault::new(Owner::Keyframe, "controls", message));
             }
             Ok(Keyframe { name: keyframe.name.clone(), q, v, controls })

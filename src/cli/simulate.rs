@@ -293,6 +293,7 @@ impl Run<'_> {
                 let (mut inputs, mut contacts) = (Vec::new(), Vec::new());
                 if wants_inputs {
                     inputs.clone_from(&drive.inputs);
+                    own.model.schedule((step - 1) as f64 * dt, dt, &mut inputs);
                 }
                 if wants_contacts {
                     contacts.extend(rollout.workspace.contacts().copied());

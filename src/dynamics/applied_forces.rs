@@ -27,12 +27,18 @@ pub fn applied_forces<T: Real>(
             forces[joint.v] -= parameters.stiffness(model, index) * stretch;
         }
     }
-    for (index, &control) in inputs[nv..].iter().enumerate() {
+    for (index, &control) in controls(model, inputs) {
         let joint = &model.bodies[model.actuators[index].body].joint;
         let (q, v) = (state.q[joint.q], state.v[joint.v]);
         forces[joint.v] +=
             parameters.gear(model, index) * motor_force(model, parameters, index, control, q, v);
     }
+}
+
+/// The control of each actuator, among the inputs of a step.
+fn controls<'a, T>(model: &Model, inputs: &'a [T]) -> impl Iterator<Item = (usize, &'a T)> {
+    let first = model.nv();
+    inputs[first..first + model.actuators.len()].iter().enumerate()
 }
 
 /// The force of an actuator at its joint's coordinate and rate.
@@ -105,7 +111,6 @@ impl<T: Real> AppliedForceDerivatives<T> {
         state: &State<T>,
         inputs: &[T],
     ) {
-        let nv = model.nv();
         self.clear(model);
         for (index, body) in model.bodies.iter().enumerate() {
             let joint = &body.joint;
@@ -113,7 +118,7 @@ impl<T: Real> AppliedForceDerivatives<T> {
                 self.by_q[joint.v] = -parameters.stiffness(model, index);
             }
         }
-        for (index, &control) in inputs[nv..].iter().enumerate() {
+        for (index, &control) in controls(model, inputs) {
             let actuator = &model.actuators[index];
             let joint = &model.bodies[actuator.body].joint;
             let (q, v) = (state.q[joint.q], state.v[joint.v]);
@@ -170,7 +175,7 @@ pub(crate) fn applied_forces_vjp<T: Real>(
             weight * (state.q[joint.q] - parameters.rest(model, index));
         to_parameters[slots.rest] += weight * parameters.stiffness(model, index);
     }
-    for (index, &control) in inputs[nv..].iter().enumerate() {
+    for (index, &control) in controls(model, inputs) {
         let actuator = &model.actuators[index];
         let joint = &model.bodies[actuator.body].joint;
         let slots = model.actuator_slots(index);
@@ -251,8 +256,7 @@ pub(super) fn damping<T: Real>(
         let own = parameters.damping(model, index);
         damping.extend(std::iter::repeat_n(own, body.joint.kind.nv()));
     }
-    let controls = inputs[model.nv()..].iter().enumerate();
-    for (index, &control) in controls.filter(|_| motors) {
+    for (index, &control) in controls(model, inputs).filter(|_| motors) {
         let actuator = &model.actuators[index];
         if actuator.kind == ActuatorKind::Motor {
             continue;

@@ -16,7 +16,7 @@ use nalgebra::Vector3;
 
 use super::applied_forces::{applied_forces, damping};
 use super::{
-    BlockDiagonal, BodyPose, Crba, InverseDynamicsDerivatives, Kinematics, LearnedForces,
+    BlockDiagonal, BodyPose, Crba, InverseDynamicsDerivatives, Kinematics, StateForces,
     MassMatrix, Rnea, RungeKutta, TreeMotion, bias, inverse_dynamics_derivatives, mass_matrix,
     runge_kutta,
 };
@@ -92,7 +92,7 @@ impl<T: Real> Articulation<T> {
         state: &State<T>,
         inputs: &[T],
         duration: T,
-        learned: &mut LearnedForces<T>,
+        of_state: &mut StateForces<T>,
     ) {
         let System { model, parameters, settings } = *system;
         let nv = model.nv();
@@ -112,7 +112,7 @@ impl<T: Real> Articulation<T> {
         if self.integrator == Integrator::RungeKutta {
             self.damping.fill(T::zero());
         } else {
-            for (k, &own) in learned.damping.iter().enumerate() {
+            for (k, &own) in of_state.damping.iter().enumerate() {
                 self.forces[k] -= own * state.v[k];
                 self.damping[k] += own;
             }
@@ -130,7 +130,7 @@ impl<T: Real> Articulation<T> {
         match self.integrator {
             Integrator::SemiImplicit => self.semi_implicit(model),
             Integrator::Implicit => self.implicit(system),
-            Integrator::RungeKutta => self.runge_kutta(system, state, inputs, learned),
+            Integrator::RungeKutta => self.runge_kutta(system, state, inputs, of_state),
         }
         self.find_speeds(system);
     }
@@ -217,13 +217,13 @@ impl<T: Real> Articulation<T> {
         system: &System<T>,
         state: &State<T>,
         inputs: &[T],
-        learned: &mut LearnedForces<T>,
+        of_state: &mut StateForces<T>,
     ) {
         let System { model, parameters, .. } = *system;
         let forces = |state: &State<T>, forces: &mut [T]| {
             applied_forces(model, parameters, state, inputs, forces);
-            learned.update(model, parameters, state);
-            learned.act(forces);
+            of_state.update(model, parameters, state, inputs);
+            of_state.act(forces);
         };
         let (dt, scratch) = (self.duration, &mut self.runge_kutta);
         match runge_kutta(model, parameters, state, dt, forces, scratch, &mut self.smooth) {

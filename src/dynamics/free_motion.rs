@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::{Articulation, BodyPose, FreeBody, LearnedForces, TreeMotion};
+use super::{Articulation, BodyPose, FreeBody, StateForces, TreeMotion};
 use crate::ad::Real;
 use crate::linalg::norm;
 use crate::model::{Integrator, Model, System};
@@ -19,9 +19,9 @@ pub struct FreeMotion<T: Real> {
     pub lone: Vec<FreeBody<T>>,
     /// All other trees.
     pub articulation: Articulation<T>,
-    /// The inputs of the step, with the forces of learned terms at its start.
+    /// The inputs of the step, with the forces of learned terms and pushes at its start.
     pub inputs: Vec<T>,
-    learned: LearnedForces<T>,
+    state_forces: StateForces<T>,
     /// Of each tree its place among these free bodies, if it is one, and its velocities.
     trees: Vec<(Option<usize>, Range<usize>)>,
 }
@@ -33,7 +33,7 @@ impl<T: Real> Default for FreeMotion<T> {
             lone: Vec::new(),
             articulation: Articulation::default(),
             inputs: Vec::new(),
-            learned: LearnedForces::default(),
+            state_forces: StateForces::default(),
             trees: Vec::new(),
         }
     }
@@ -49,8 +49,8 @@ impl<T: Real> FreeMotion<T> {
         self.trees.clear();
         self.inputs.clear();
         self.inputs.extend_from_slice(inputs);
-        self.learned.update(model, parameters, state);
-        for (input, &force) in self.inputs.iter_mut().zip(&self.learned.forces) {
+        self.state_forces.update(model, parameters, state, inputs);
+        for (input, &force) in self.inputs.iter_mut().zip(&self.state_forces.forces) {
             *input += force;
         }
         let mut articulated = false;
@@ -69,11 +69,11 @@ impl<T: Real> FreeMotion<T> {
         }
         if articulated {
             let inputs = match system.settings.integrator {
-                // Its stages evaluate learned terms themselves.
+                // Its stages evaluate such forces themselves.
                 Integrator::RungeKutta => inputs,
                 _ => &self.inputs,
             };
-            self.articulation.start(system, state, inputs, duration, &mut self.learned);
+            self.articulation.start(system, state, inputs, duration, &mut self.state_forces);
         }
         for (index, body) in model.bodies.iter().enumerate() {
             let pose = match body.tree {
@@ -89,7 +89,7 @@ impl<T: Real> FreeMotion<T> {
 
     /// Learned viscous friction of some velocities; empty where there is none.
     pub fn damping(&self, velocities: Range<usize>) -> &[T] {
-        self.learned.damping.get(velocities).unwrap_or_default()
+        self.state_forces.damping.get(velocities).unwrap_or_default()
     }
 
     /// Puts a free body in the place of its tree's.

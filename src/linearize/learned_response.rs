@@ -5,16 +5,16 @@ use nalgebra::DMatrix;
 
 use super::displacement::Point;
 use crate::ad::{self, Dual, LANES, Real, Var};
-use crate::dynamics::LearnedForces;
+use crate::dynamics::StateForces;
 use crate::model::{Feature, LearnedKind, Model, Parameters, System};
 use crate::state::State;
 
 type Lanes = Dual<f64, LANES>;
 
-/// Whether all that is learned is forces over a step, so that nothing else of it changes with them.
+/// Whether all that is learned is forces over a step, so that nothing else of it changes with them, and there are no pushes.
 pub(super) fn are_forces(model: &Model) -> bool {
     let force = |kind: LearnedKind| matches!(kind, LearnedKind::Potential | LearnedKind::Force);
-    model.learned.iter().all(|term| force(term.kind))
+    model.pushes.is_empty() && model.learned.iter().all(|term| force(term.kind))
 }
 
 /// Scratch memory.
@@ -24,10 +24,12 @@ pub(super) struct LearnedResponse {
     targets: Vec<(usize, usize)>,
     /// Columns of A that they depend on.
     columns: Vec<usize>,
-    forces: LearnedForces<Lanes>,
+    forces: StateForces<Lanes>,
     displacement: Vec<Lanes>,
     state: State<Lanes>,
     parameters: Parameters<Lanes>,
+    /// No inputs.
+    still: Vec<Lanes>,
 }
 
 impl LearnedResponse {
@@ -67,6 +69,7 @@ impl LearnedResponse {
     pub fn add(&mut self, at: &Point, a: &mut DMatrix<f64>, b: &DMatrix<f64>) {
         let System { model, parameters, .. } = *at.system;
         parameters.cast_into(&mut self.parameters);
+        self.still.resize(model.nv() + model.nu(), Lanes::constant(0.0));
         for columns in self.columns.chunks(LANES) {
             self.displacement.clear();
             self.displacement.resize(2 * model.nv(), Lanes::constant(0.0));
@@ -75,7 +78,7 @@ impl LearnedResponse {
             }
             at.state.cast_into(&mut self.state);
             self.state.advance(model.coordinates(), &self.displacement);
-            self.forces.update(model, &self.parameters, &self.state);
+            self.forces.update(model, &self.parameters, &self.state, &self.still);
             for &(velocity, place) in &self.targets {
                 let slopes = self.forces.forces[velocity].tangent;
                 for (&column, slope) in columns.iter().zip(slopes) {
@@ -103,9 +106,10 @@ pub(super) fn pull_back_learned(
         for (&slot, &x) in slots.iter().zip(own) {
             parameters.values[slot] = x;
         }
-        let mut forces = LearnedForces::default();
+        let mut forces = StateForces::default();
         let moved = state.cast().moved(model.coordinates(), displacement);
-        forces.update(model, &parameters, &moved);
+        let still = vec![Var::constant(0.0); model.nv() + model.nu()];
+        forces.update(model, &parameters, &moved, &still);
         forces.forces
     };
     let mut start = vec![0.0; to_state.len()];

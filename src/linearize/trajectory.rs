@@ -63,6 +63,8 @@ pub struct Linearizer<'a> {
     system: System<'a, f64>,
     /// Those of the present step.
     all_inputs: Vec<f64>,
+    /// The same as far as they act in the present step.
+    acting: Vec<f64>,
     controls: Option<&'a Controls>,
     inputs: Vec<usize>,
     names: Vec<String>,
@@ -91,6 +93,7 @@ impl<'a> Linearizer<'a> {
             name,
             system,
             all_inputs: inputs.to_vec(),
+            acting: Vec::new(),
             controls: None,
             inputs: system.model.inputs_named(selected, name)?,
             names: names.to_vec(),
@@ -153,9 +156,12 @@ impl<'a> Linearizer<'a> {
         if let Some(controls) = self.controls {
             controls.apply(time, &mut self.all_inputs);
         }
-        let Linearizer { system, all_inputs, inputs, parameters, workspace, jacobian, .. } = self;
+        self.acting.clone_from(&self.all_inputs);
+        let duration = self.system.settings.time_step;
+        self.system.model.schedule(time, duration, &mut self.acting);
+        let Linearizer { system, acting, inputs, parameters, workspace, jacobian, .. } = self;
         let selection = Selection { inputs, parameters };
-        step_jacobian(system, state, all_inputs, selection, memory, workspace, jacobian);
+        step_jacobian(system, state, acting, selection, memory, workspace, jacobian);
     }
 
     fn empty(&self, steps: usize) -> Linearization {
@@ -200,7 +206,7 @@ impl<'a> Linearizer<'a> {
             stack.row_mut(k).iter_mut().zip(numbers).for_each(|(to, &from)| *to = from);
         }
         for (to, &input) in result.u.row_mut(k).iter_mut().zip(&self.inputs) {
-            *to = self.all_inputs[input];
+            *to = self.acting[input];
         }
         copy(&step.a, result.a.index_axis_mut(Axis(0), k));
         copy(&step.b, result.b.index_axis_mut(Axis(0), k));

@@ -43,8 +43,8 @@ impl Model {
     /// `floor-cube/mu`, `floor-cube/restitution`, and `floor-cube/mu_static` of a pair with two regimes.
     /// Of materials `steel/mu`. Where colliders are so many that not every two are a pair with numbers of its own, those of
     /// surfaces: `cube/mu`, and `contact/mu` of all that have none of their own. Then `floor/offset` and `floor/tilt/x` of
-    /// half-spaces, and `contact/relative_compliance`, in units of [`Settings::compliance`](super::Settings::compliance). Last
-    /// the weights of learned terms, `cam/weights/0`. Unused slots have none.
+    /// half-spaces, and `contact/relative_compliance`, in units of [`Settings::compliance`](super::Settings::compliance);
+    /// `shove/point/x` and `shove/force/x` of pushes. Last the weights of learned terms, `cam/weights/0`. Unused slots have none.
     pub fn parameter_names(&self) -> Vec<String> {
         self.named_slots().into_iter().map(|(name, _)| name).collect()
     }
@@ -171,6 +171,11 @@ impl Model {
         if self.has_contacts() {
             names.add("contact", &["relative_compliance"], self.slots.compliance);
         }
+        for (index, push) in self.pushes.iter().enumerate() {
+            let (name, first) = (&push.name, self.push_slot(index));
+            names.add(&format!("{name}/point"), &XYZ, first);
+            names.add(&format!("{name}/force"), &XYZ, first + 3);
+        }
         names.0
     }
 
@@ -209,11 +214,13 @@ impl Model {
         self.coordinate_names(&POSE, &POSE[3..], "v")
     }
 
-    /// Names of the inputs of a step: forces such as `cube/fx` and `link/f`, then controls, `motor/u`.
+    /// Names of the inputs of a step: forces such as `cube/fx` and `link/f`, then controls, `motor/u`, and how much of pushes
+    /// acts, `shove/u`.
     pub fn input_names(&self) -> Vec<String> {
         const POSE: [&str; 6] = ["fx", "fy", "fz", "tx", "ty", "tz"];
         let mut names = self.coordinate_names(&POSE, &POSE[3..], "f");
         names.extend(self.actuators.iter().map(|actuator| format!("{}/u", actuator.name)));
+        names.extend(self.pushes.iter().map(|push| format!("{}/u", push.name)));
         names
     }
 

@@ -21,7 +21,7 @@ use crate::spatial::{exp, rotation_matrix};
 /// regimes), of pairs that share the numbers of materials nothing; the same of materials, and of the surfaces of colliders
 /// where these are so many that not every two are a pair with numbers of its own; actuators; equalities; for each half-space its offset, and the angles in rad by which its
 /// normal is tilted; the compliance of contacts in units of [`Settings::compliance`](super::Settings::compliance);
-/// the weights of [learned terms](super::LearnedTerm), layer by layer the matrix row by row and the biases.
+/// of each [push](super::Push) its point and its force; the weights of [learned terms](super::LearnedTerm), layer by layer the matrix row by row and the biases.
 /// [`Model::parameter`] finds the slots by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters<T> {
@@ -205,6 +205,12 @@ impl<T: Real> Parameters<T> {
     /// Compliance of contacts in units of [`Settings::compliance`](super::Settings::compliance).
     pub fn relative_compliance(&self, model: &Model) -> T {
         self.values[model.slots.compliance]
+    }
+
+    /// The point of a push in its body, m, and its force in the world, N.
+    pub fn push(&self, model: &Model, push: usize) -> [Vector3<T>; 2] {
+        let first = model.push_slot(push);
+        [self.vector(first), self.vector(first + 3)]
     }
 
     /// The weights of a learned term.

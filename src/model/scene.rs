@@ -119,7 +119,7 @@ pub struct Scene {
     pub settings: Settings,
     /// What a step takes, see [`step`](crate::simulation::step): constant forces along all velocities (of a
     /// free body, force at the origin in the world frame, N, and torque in the body frame, N m), then
-    /// a control for each actuator.
+    /// a control for each actuator, and for each push how much of it acts when it does.
     pub inputs: Vec<f64>,
     /// States by name.
     pub keyframes: Vec<Keyframe>,
@@ -161,7 +161,7 @@ impl Scene {
         }
         if let Some(controls) = &found.controls {
             let first = self.model.nv();
-            self.inputs[first..].copy_from_slice(controls);
+            self.inputs[first..first + controls.len()].copy_from_slice(controls);
         }
         Ok(())
     }

@@ -50,6 +50,9 @@ pub(super) const DISTANCE: usize = 0;
 pub(super) const TILT: usize = 1;
 pub(super) const HALF_SPACE: usize = 3;
 
+// Of a push.
+pub(super) const PUSH: usize = 6;
+
 /// The first slot of each thing that has numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Slots {
@@ -66,6 +69,7 @@ pub(super) struct Slots {
     pub half_spaces: usize,
     /// Of the compliance of contacts.
     pub compliance: usize,
+    pub pushes: usize,
     /// Of the weights of learned terms.
     pub learned: Vec<usize>,
     /// How many there are in all.

@@ -8,9 +8,10 @@ use nalgebra::Vector3;
 use super::shared_contacts::SharedContacts;
 use super::slots::{
     ANCHOR, ANCHORS, ARMATURE, CONTROL_RANGE, DAMPING, FORCE_RANGE, FRICTION, GEAR, KD, KP, LOWER,
-    MU, MU_STATIC, OFFSET, POSITION, RATIO, REST, RESTITUTION, STIFFNESS, Slots, UPPER,
+    MU, MU_STATIC, OFFSET, POSITION, PUSH, RATIO, REST, RESTITUTION, STIFFNESS, Slots, UPPER,
 };
-use super::{Actuator, Equality, Joint, LearnedTerm, Shape};
+use super::{Actuator, Equality, Joint, LearnedTerm, Push, Shape};
+use crate::ad::Real;
 use crate::state::Coordinates;
 
 /// Names and topology of a scene. All names differ.
@@ -34,6 +35,8 @@ pub struct Model {
     pub actuators: Vec<Actuator>,
     /// Closed loops.
     pub equalities: Vec<Equality>,
+    /// Known forces that act for a while.
+    pub pushes: Vec<Push>,
     /// Terms that are learned.
     pub learned: Vec<LearnedTerm>,
     /// Where parameters stand.
@@ -217,9 +220,22 @@ impl Model {
         self.bodies.iter().map(|body| body.joint.kind.nv()).sum()
     }
 
-    /// How many controls a step takes.
+    /// How many controls a step takes: one for each actuator, then for each push how much of it acts.
     pub fn nu(&self) -> usize {
-        self.actuators.len()
+        self.actuators.len() + self.pushes.len()
+    }
+
+    /// Scales how much of each push acts in a step from `time` on over `duration` (s) by the share of it in which it does.
+    pub fn schedule<T: Real>(&self, time: f64, duration: f64, inputs: &mut [T]) {
+        let first = self.nv() + self.actuators.len();
+        for (push, input) in self.pushes.iter().zip(&mut inputs[first..]) {
+            *input *= T::constant(push.share(time, duration));
+        }
+    }
+
+    /// Where the point of a push, and behind it its force, are among the [parameters](super::Parameters).
+    pub fn push_slot(&self, push: usize) -> usize {
+        self.slots.pushes + PUSH * push
     }
 
     /// Where the numbers of a body start among the [parameters](super::Parameters): mass, center of mass x,

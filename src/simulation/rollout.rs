@@ -15,6 +15,9 @@ pub struct Rollout<'a, T: Real> {
     /// Contacts of the last step.
     pub workspace: Workspace<T>,
     next: State<T>,
+    /// Time since the start, s, by which pushes act; nothing if they never do.
+    pub time: Option<f64>,
+    inputs: Vec<T>,
     /// All steps so far.
     pub report: StepReport,
 }
@@ -28,12 +31,25 @@ impl<'a, T: Real> Rollout<'a, T> {
             state,
             memory: StepMemory::default(),
             workspace: Workspace::default(),
+            time: Some(0.0),
+            inputs: Vec::new(),
             report: StepReport::default(),
         }
     }
 
     /// One step under `inputs`, see [`step`].
     pub fn step(&mut self, inputs: &[T]) -> StepReport {
+        let System { model, settings, .. } = self.system;
+        let mut inputs = inputs;
+        if !model.pushes.is_empty() {
+            self.inputs.clear();
+            self.inputs.extend_from_slice(inputs);
+            // What is over acts no more.
+            let time = self.time.unwrap_or(f64::INFINITY);
+            model.schedule(time, settings.time_step, &mut self.inputs);
+            inputs = &self.inputs;
+        }
+        self.time = self.time.map(|time| time + settings.time_step);
         let report = step(
             &self.system,
             &self.state,

@@ -73,7 +73,7 @@ impl<L: RolloutLoss> Steps for RolloutSteps<'_, L> {
 
     fn step<T: Real>(
         &self,
-        _: usize,
+        k: usize,
         parameters: &[T],
         numbers: &mut [T],
         (): &mut (),
@@ -82,6 +82,8 @@ impl<L: RolloutLoss> Steps for RolloutSteps<'_, L> {
         replace(&mut w.parameters.values, parameters);
         w.inputs.clear();
         w.inputs.extend(self.inputs.iter().map(|&x| T::constant(x)));
+        let duration = self.settings.time_step;
+        self.model.schedule(k as f64 * duration, duration, &mut w.inputs);
         let [q, v, impulses] = self.split(numbers);
         replace(&mut w.state.q, q);
         replace(&mut w.state.v, v);

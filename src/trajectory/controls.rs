@@ -11,7 +11,7 @@ use crate::model::Model;
 
 /// Inputs of a simulation over time, from a CSV file: a column `t` (s) and one for each control or force.
 ///
-/// A column has the name of an actuator (its control), or is a force along a velocity: `body/f` of a joint
+/// A column has the name of an actuator (its control) or a push (how much of it acts), or is a force along a velocity: `body/f` of a joint
 /// with one coordinate, `body/tx,ty,tz` of a ball joint, `body/fx,fy,fz,tx,ty,tz` of a free body. Inputs
 /// without a column stay as the scene has them. Values are held from row to row, the last to the end.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +100,9 @@ fn find(
         }
         let control = name.strip_suffix("/u").unwrap_or(name);
         let actuators = &model.actuators;
-        let actuator = actuators.iter().position(|a| a.name == name || a.name == control);
+        let names = actuators.iter().map(|actuator| &actuator.name);
+        let mut names = names.chain(model.pushes.iter().map(|push| &push.name));
+        let actuator = names.position(|known| known == name || known == control);
         let place = match actuator {
             Some(actuator) => model.nv() + actuator,
             None => forces

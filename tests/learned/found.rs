@@ -1,7 +1,7 @@
 //! Learned terms from recordings.
 
 use stiction::Scene;
-use stiction::dynamics::LearnedForces;
+use stiction::dynamics::StateForces;
 use stiction::identify::{Dataset, Experiment, fit, learned_functions};
 use stiction::simulation::Rollout;
 use stiction::trajectory::{Recorded, Trajectory};
@@ -111,7 +111,7 @@ fn a_patch_of_other_friction_is_found_where_slides_pass() {
 fn an_archive_of_numpy_has_the_torque_it_was_fitted_to() {
     let path = format!("{}/examples/learned_cam/true.toml", env!("CARGO_MANIFEST_DIR"));
     let scene = Scene::load(path).unwrap();
-    let (mut forces, mut state) = (LearnedForces::default(), scene.state.clone());
+    let (mut forces, mut state) = (StateForces::default(), scene.state.clone());
     for k in 0..=380 {
         let q = -2.4 + 0.01 * f64::from(k);
         let lobe = |energy: f64, place: f64, width: f64| {

@@ -6,6 +6,7 @@ mod contact;
 mod equality;
 mod joint;
 mod learned;
+mod push;
 mod shape;
 mod soft;
 mod soft_contact;
@@ -42,6 +43,7 @@ pub(super) fn scene(text: &str, name: &str, push_overlaps: bool) -> Result<Scene
             Owner::Contact(k) => &tables.contacts[k],
             Owner::Actuator(k) => &tables.actuators[k],
             Owner::Equality(k) => &tables.equalities[k],
+            Owner::Push(k) => &tables.pushes[k],
             Owner::Learned(k) => &tables.learned[k],
             Owner::Scene | Owner::Keyframe => &root,
         };
@@ -64,6 +66,7 @@ struct Tables<'a> {
     contacts: Vec<Table<'a>>,
     actuators: Vec<Table<'a>>,
     equalities: Vec<Table<'a>>,
+    pushes: Vec<Table<'a>>,
     learned: Vec<Table<'a>>,
 }
 
@@ -87,6 +90,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         "contact",
         "actuator",
         "equality",
+        "push",
         "learned",
     ])?;
     let gravity = root.numbers("gravity")?.unwrap_or([0.0, 0.0, -9.81]);
@@ -142,6 +146,11 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         let name = read_name(table, "equality", &mut names)?;
         description.equalities.push(equality::read(table, name)?);
     }
+    let mut pushes = root.tables("push")?;
+    for table in &mut pushes {
+        let name = read_name(table, "push", &mut names)?;
+        description.pushes.push(push::read(table, name)?);
+    }
     let mut learned = root.tables("learned")?;
     for table in &mut learned {
         let name = read_name(table, "learned", &mut names)?;
@@ -158,7 +167,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         description.keyframes.push(Keyframe { name, q, v, controls: table.list("controls")? });
     }
     reduce_hulls(&mut description);
-    let tables = Tables { half_spaces, shapes, bodies, contacts, actuators, equalities, learned };
+    let tables = Tables { half_spaces, shapes, bodies, contacts, actuators, equalities, pushes, learned };
     Ok((description, tables))
 }
 

@@ -56,7 +56,7 @@ pub fn residuals<T: Real>(
     let inputs: Vec<T> = measurement.inputs.iter().map(|&u| T::constant(u)).collect();
     let mut readout = Readout::new(measurement, window, parameters);
     if let Some(end) = measurement.delayed_end(window) {
-        let (motion, report) = StepEnds::simulate(system, initial.clone(), &inputs, end);
+        let (motion, report) = StepEnds::simulate(system, initial.clone(), &inputs, (measurement.begin(window), end));
         readout.compare_all(&motion, residuals);
         report
     } else {
@@ -215,6 +215,11 @@ impl<'a> Measurement<'a> {
             inputs: &experiment.scene.inputs,
             initial_state: experiment.initial_state,
         }
+    }
+
+    /// When a window begins in its recording, s.
+    pub(super) fn begin(&self, window: &Window) -> f64 {
+        self.dataset.time_from(window.trajectory, 0, window.first)
     }
 
     /// When the simulation of a window ends where a sensor reads late, s.

@@ -27,13 +27,15 @@ pub(crate) fn recorded(
     let scene = &experiment.scene;
     let model = &scene.model;
     let system = System { settings: &lag, ..scene.system() };
-    let touched = touched(&system, &state, &scene.inputs);
+    let mut inputs = scene.inputs.clone();
+    model.schedule(dataset.time_from(index, 0, frame), lag.time_step, &mut inputs);
+    let touched = touched(&system, &state, &inputs);
     if touched.iter().all(|&touched| touched) {
         return state;
     }
     let mut after = state.clone();
     let (mut memory, mut workspace) = (StepMemory::default(), Workspace::default());
-    step(&system, &state, &scene.inputs, &mut memory, &mut workspace, &mut after);
+    step(&system, &state, &inputs, &mut memory, &mut workspace, &mut after);
     for (tree, _) in model.trees.iter().zip(touched).filter(|(_, touched)| !touched) {
         let at_frames = settings.integrator == Integrator::RungeKutta && !tree.lone;
         let own = if at_frames { 0.0 } else { 0.5 * settings.time_step };

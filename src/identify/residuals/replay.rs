@@ -24,6 +24,7 @@ pub fn replay<T: Real>(
     see: impl FnMut(usize, &State<T>),
 ) -> StepReport {
     let mut rollout = Rollout::new(system, initial.clone());
+    rollout.time = Some(dataset.time_from(part.0, 0, part.1));
     let next = |state: &mut State<T>| {
         rollout.step(inputs);
         state.clone_from(&rollout.state);
@@ -76,16 +77,17 @@ pub(crate) struct StepEnds<T> {
 }
 
 impl<T: Real> StepEnds<T> {
-    /// Simulates for at least `duration`, s.
+    /// Simulates for at least `duration`, s, from the time `begin` of the recording on.
     pub fn simulate(
         system: System<T>,
         initial: State<T>,
         inputs: &[T],
-        duration: f64,
+        (begin, duration): (f64, f64),
     ) -> (StepEnds<T>, StepReport) {
         let time_step = system.settings.time_step;
         let steps = StepEnds::<T>::steps(duration, time_step);
         let mut rollout = Rollout::new(system, initial);
+        rollout.time = Some(begin);
         let mut states = vec![rollout.state.clone()];
         for _ in 0..steps {
             rollout.step(inputs);

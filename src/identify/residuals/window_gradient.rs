@@ -30,7 +30,7 @@ pub(crate) fn window_gradient(
 ) -> Result<(f64, Vec<f64>), ad::Error> {
     let model = measurement.model;
     let system = System { model, parameters, settings: &measurement.dataset.settings };
-    rollout.start(initial);
+    rollout.start_at(initial, measurement.begin(window));
     let count = steps(measurement, window);
     for _ in 0..count {
         rollout.step(&system, measurement.inputs);

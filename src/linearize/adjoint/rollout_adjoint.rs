@@ -48,16 +48,24 @@ pub struct RolloutAdjoint {
     adjoints: Adjoints,
     end: Vec<f64>,
     recorded: usize,
+    begin: f64,
 }
 
 impl RolloutAdjoint {
     /// Starts from `state`, with nothing remembered.
     pub fn start(&mut self, state: &State<f64>) {
         self.steps = 0;
+        self.begin = 0.0;
         self.report = StepReport::default();
         self.reserve();
         self.states[0].clone_from(state);
         self.memories[0].clear();
+    }
+
+    /// Starts from `state` at a `time` after the start of the scene, s, by which pushes act.
+    pub fn start_at(&mut self, state: &State<f64>, time: f64) {
+        self.start(state);
+        self.begin = time;
     }
 
     /// Starts from what a step before left too.
@@ -74,6 +82,9 @@ impl RolloutAdjoint {
         let own = &mut self.inputs[k];
         own.clear();
         own.extend_from_slice(inputs);
+        let duration = system.settings.time_step;
+        system.model.schedule(self.begin + k as f64 * duration, duration, own);
+        let inputs = &*own;
         // So that a copy of it keeps the memory that it is copied into.
         self.memories[0].resize(system.model.trees.len());
         let (before, after) = self.memories.split_at_mut(k + 1);
@@ -161,6 +172,8 @@ impl RolloutAdjoint {
             // Each step has inputs of its own.
             let own = &mut self.inputs_adjoints[k];
             own.clone_from(&self.adjoints.inputs);
+            let duration = system.settings.time_step;
+            system.model.schedule(self.begin + k as f64 * duration, duration, own);
             seed(k, &self.states[k], &mut self.adjoints.state);
         }
         Ok(())

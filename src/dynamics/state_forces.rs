@@ -1,32 +1,45 @@
-//! What learned terms do to the motion of a step: forces, and viscous friction.
+//! Forces that are functions of the state: what learned terms do, their viscous friction, and pushes.
 
+use super::Kinematics;
 use crate::ad::Real;
 use crate::model::{Feature, LearnedKind, LearnedTerm, Model, Parameters};
 use crate::network::Pass;
 use crate::spatial::{conjugate, product};
 use crate::state::State;
 
-/// The generalised forces of all learned terms in a state. Reused, it allocates nothing.
+/// The generalised forces of all learned terms and pushes in a state. Reused, it allocates nothing.
 #[derive(Clone, Debug, Default)]
-pub struct LearnedForces<T> {
+pub struct StateForces<T> {
     /// Of each term, since they have layers of their own.
     passes: Vec<Pass<T>>,
     inputs: Vec<T>,
-    /// Along each velocity; empty where nothing is learned.
+    /// Of scenes with pushes.
+    kinematics: Kinematics<T>,
+    /// Along each velocity; empty where there are none.
     pub forces: Vec<T>,
     /// Of each velocity how its force falls with it.
     pub damping: Vec<T>,
 }
 
-impl<T: Real> LearnedForces<T> {
-    /// Evaluates all terms in a state.
-    pub fn update(&mut self, model: &Model, parameters: &Parameters<T>, state: &State<T>) {
+impl<T: Real> StateForces<T> {
+    /// Evaluates all terms in a state, and pushes as far as they act by the `inputs` of a step.
+    pub fn update(
+        &mut self,
+        model: &Model,
+        parameters: &Parameters<T>,
+        state: &State<T>,
+        inputs: &[T],
+    ) {
         self.forces.clear();
         self.damping.clear();
-        if model.learned.is_empty() {
+        if model.learned.is_empty() && model.pushes.is_empty() {
             return;
         }
         self.forces.resize(model.nv(), T::zero());
+        self.push(model, parameters, state, inputs);
+        if model.learned.is_empty() {
+            return;
+        }
         self.damping.resize(model.nv(), T::zero());
         let mut passes = std::mem::take(&mut self.passes);
         passes.resize_with(model.learned.len(), Pass::default);
@@ -36,6 +49,23 @@ impl<T: Real> LearnedForces<T> {
             }
         }
         self.passes = passes;
+    }
+
+    /// Adds the pushes: J' f of the points they act on.
+    fn push(&mut self, model: &Model, parameters: &Parameters<T>, state: &State<T>, inputs: &[T]) {
+        let acting = &inputs[model.nv() + model.actuators.len()..];
+        if acting.iter().all(|share| share.vanishes()) {
+            return;
+        }
+        self.kinematics.update(model, parameters, state);
+        for (index, (push, &share)) in model.pushes.iter().zip(acting).enumerate() {
+            let [point, force] = parameters.push(model, index);
+            let point = self.kinematics.point(push.body, &point);
+            for &k in self.kinematics.path(push.body) {
+                let along = self.kinematics.column(push.body, k, &point).linear;
+                self.forces[k] += along.dot(&force) * share;
+            }
+        }
     }
 
     /// Adds a term.
