@@ -251,6 +251,7 @@ pub mod optimize;
 mod parallel;
 #[cfg(feature = "python")]
 pub mod python;
+pub mod render;
 pub mod simulation;
 pub mod soft;
 pub mod spatial;

@@ -10,7 +10,8 @@ use super::{
 };
 use crate::Error;
 use crate::model::{
-    Actuator, Body, Collider, Equality, EqualityKind, HalfSpace, Integrator, Joint, JointKind, Model, Scene,
+    Actuator, Body, Collider, Equality, EqualityKind, HalfSpace, Integrator, Joint, JointKind,
+    Model, Scene,
 };
 
 /// The largest number of bodies.
@@ -82,6 +83,7 @@ impl Description {
             model.equalities.push(equality);
         }
         model.pushes = self.pushes(&model)?;
+        model.cameras = self.cameras(&model)?;
         model.learned = self.learned(&model)?;
         model.lay_out();
         self.check_solver(&model)?;
@@ -223,6 +225,7 @@ impl Description {
                     shape: shape.shape.clone(),
                     orientation: unit(*orientation, owner, "shape.orientation")?,
                     placed: *position != [0.0; 3],
+                    visual: shape.visual.clone(),
                 });
                 described.push(shape);
                 Ok(())

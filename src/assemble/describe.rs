@@ -1,9 +1,9 @@
 //! From a scene back to a description: what a file that says the same would hold.
 
 use super::{
-    ActuatorDescription, BodyDescription, ColliderDescription, ContactDescription, Description,
-    EqualityDescription, HalfSpaceDescription, JointDescription, LearnedDescription, Material,
-    NamedMaterial, PushDescription,
+    ActuatorDescription, BodyDescription, CameraDescription, ColliderDescription,
+    ContactDescription, Description, EqualityDescription, HalfSpaceDescription, JointDescription,
+    LearnedDescription, Material, NamedMaterial, PushDescription,
 };
 use crate::model::{
     EqualityKind, Filter, JointKind, Model, Parameters, Scene, SharedContacts, Solid, SurfaceKind,
@@ -49,6 +49,7 @@ impl Description {
                 made_of: None,
                 filter: Filter::default(),
                 mesh: None,
+                visual: collider.visual.clone(),
                 max_hull_vertices: None,
             };
             let Some(owner) = collider.body else {
@@ -118,6 +119,15 @@ impl Description {
                 point,
                 force,
                 time: [push.from, push.until],
+            });
+        }
+        for (index, camera) in model.cameras.iter().enumerate() {
+            description.cameras.push(CameraDescription {
+                line: None,
+                name: camera.name.clone(),
+                body: camera.body.map(|body| model.bodies[body].name.clone()),
+                size: camera.size,
+                numbers: parameters.camera(model, index),
             });
         }
         for (index, term) in model.learned.iter().enumerate() {

@@ -1,9 +1,12 @@
 //! A scene as files describe it: plain numbers, things that refer to each other by name. TOML scenes, URDF
 //! and MJCF are read into it; [`Description::scene`] checks it and makes a [`Scene`](crate::model::Scene).
 
+use std::sync::Arc;
+
 use crate::Error;
 use crate::model::{
-    ActuatorKind, EqualityKind, Filter, JointKind, Keyframe, LearnedKind, Settings, Shape,
+    ActuatorKind, CameraNumbers, EqualityKind, Filter, JointKind, Keyframe, LearnedKind, Settings,
+    Shape, Triangulation,
 };
 use crate::network::Activation;
 
@@ -44,6 +47,8 @@ pub struct Description {
     pub equalities: Vec<EqualityDescription>,
     /// Known forces that act for a while.
     pub pushes: Vec<PushDescription>,
+    /// What looks at it.
+    pub cameras: Vec<CameraDescription>,
     /// Terms that are learned.
     pub learned: Vec<LearnedDescription>,
     /// States by name.
@@ -181,6 +186,8 @@ pub struct ColliderDescription {
     pub filter: Filter,
     /// The file its mesh came from.
     pub mesh: Option<String>,
+    /// What it looks like, see [`Collider::visual`](crate::model::Collider::visual).
+    pub visual: Option<Arc<Triangulation>>,
     /// Of a mesh, how many vertices of its hull collide at most, 4 or more; 0 for all. Nothing for what is no mesh. What
     /// reads files reduces `shape` to it; a description made otherwise is taken as it is.
     pub max_hull_vertices: Option<usize>,
@@ -299,6 +306,21 @@ pub struct PushDescription {
     pub time: [f64; 2],
 }
 
+/// A camera: see [`Camera`](crate::model::Camera).
+#[derive(Clone, Debug, PartialEq)]
+pub struct CameraDescription {
+    /// The line it stands in.
+    pub line: Option<usize>,
+    /// Its name.
+    pub name: String,
+    /// The body it is fixed to; nothing is the world.
+    pub body: Option<String>,
+    /// Width and height of its images, px.
+    pub size: [usize; 2],
+    /// Where it is and how it draws.
+    pub numbers: CameraNumbers<f64>,
+}
+
 /// A term that is learned: see [`LearnedTerm`](crate::model::LearnedTerm).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LearnedDescription {
@@ -349,6 +371,7 @@ impl Description {
             actuators: Vec::new(),
             equalities: Vec::new(),
             pushes: Vec::new(),
+            cameras: Vec::new(),
             learned: Vec::new(),
             keyframes: Vec::new(),
             warnings: Vec::new(),

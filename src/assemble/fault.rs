@@ -16,6 +16,7 @@ pub enum Owner {
     Actuator(usize),
     Equality(usize),
     Push(usize),
+    Camera(usize),
     Learned(usize),
     Keyframe,
 }
@@ -53,6 +54,10 @@ impl Owner {
             Owner::Push(k) => {
                 let push = &description.pushes[k];
                 named(push.line, "push", &push.name)
+            }
+            Owner::Camera(k) => {
+                let camera = &description.cameras[k];
+                named(camera.line, "camera", &camera.name)
             }
             Owner::Learned(k) => {
                 let learned = &description.learned[k];

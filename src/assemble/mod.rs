@@ -3,6 +3,7 @@
 //! What reads a file writes a description; names become indices and numbers are checked here, once for all files.
 
 mod build;
+mod camera;
 mod checks;
 mod describe;
 mod description;
@@ -18,8 +19,8 @@ mod start;
 
 pub use crate::model::Filter;
 pub use description::{
-    ActuatorDescription, BodyDescription, ColliderDescription, ContactDescription, Description,
-    EqualityDescription, HalfSpaceDescription, JointDescription, LearnedDescription, Material,
-    NamedMaterial, PushDescription,
+    ActuatorDescription, BodyDescription, CameraDescription, ColliderDescription,
+    ContactDescription, Description, EqualityDescription, HalfSpaceDescription, JointDescription,
+    LearnedDescription, Material, NamedMaterial, PushDescription,
 };
 pub(crate) use fault::Owner;

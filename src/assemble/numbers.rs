@@ -63,6 +63,7 @@ impl Description {
             values.extend(push.point);
             values.extend(push.force);
         }
+        values.extend(self.cameras.iter().flat_map(|camera| camera.numbers.flat()));
         for (term, described) in model.learned.iter().zip(&self.learned) {
             match &described.weights {
                 Some(weights) => values.extend(weights),
@@ -180,7 +181,10 @@ impl Description {
             }
             let v = reordered(&keyframe.v, JointKind::nv, scene.model.nv())?;
             let controls = keyframe.controls.clone();
-            if controls.as_ref().is_some_and(|controls| controls.len() != scene.model.actuators.len()) {
+            if controls
+                .as_ref()
+                .is_some_and(|controls| controls.len() != scene.model.actuators.len())
+            {
                 let message = format!("must have {} controls", scene.model.actuators.len());
                 return Err(Fault::new(Owner::Keyframe, "controls", message));
             }

@@ -25,7 +25,13 @@ impl Description {
             }
             let finite = |field: &'static str, numbers: &[f64]| {
                 let bad = numbers.iter().copied().find(|x| !x.is_finite());
-                Fault::unless(bad.is_none(), (owner, field), "must be finite", bad.unwrap_or(0.0), "")
+                Fault::unless(
+                    bad.is_none(),
+                    (owner, field),
+                    "must be finite",
+                    bad.unwrap_or(0.0),
+                    "",
+                )
             };
             finite("point", &described.point)?;
             finite("force", &described.force)?;

@@ -29,6 +29,7 @@ mod outcome;
 mod output;
 mod plausibility;
 mod progress;
+mod render;
 mod report_folder;
 mod result_file;
 mod resume;
@@ -62,6 +63,7 @@ enum Command {
     Optimize(optimize::Arguments),
     Gradcheck(gradcheck::Arguments),
     Linearize(linearize::Arguments),
+    Render(render::Arguments),
     Bench(bench::Arguments),
     Import(import::Arguments),
     Export(export::Arguments),
@@ -79,6 +81,7 @@ pub fn main() -> ExitCode {
         Command::Optimize(arguments) => optimize::run(&arguments),
         Command::Gradcheck(arguments) => gradcheck::run(&arguments),
         Command::Linearize(arguments) => linearize::run(&arguments),
+        Command::Render(arguments) => render::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

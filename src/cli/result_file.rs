@@ -41,14 +41,11 @@ pub(super) fn read_parameters(
             ));
         }
         for (key, name) in names {
-            let slots = experiment
-                .parameter(name)
-                .ok_or_else(|| bad(&field(key), format!("the scene has no parameter {name:?}")))?;
             if !FreeParameter::allows(name, value) {
                 return Err(bad(&field("value"), format!("{name} cannot be {value}")));
             }
-            for slot in slots.slots {
-                parameters.values[slot] = value;
+            if !experiment.set(name, value, &mut parameters) {
+                return Err(bad(&field(key), format!("the scene has no parameter {name:?}")));
             }
         }
     }

@@ -16,8 +16,8 @@ use nalgebra::Vector3;
 
 use super::applied_forces::{applied_forces, damping};
 use super::{
-    BlockDiagonal, BodyPose, Crba, InverseDynamicsDerivatives, Kinematics, StateForces,
-    MassMatrix, Rnea, RungeKutta, TreeMotion, bias, inverse_dynamics_derivatives, mass_matrix,
+    BlockDiagonal, BodyPose, Crba, InverseDynamicsDerivatives, Kinematics, MassMatrix, Rnea,
+    RungeKutta, StateForces, TreeMotion, bias, inverse_dynamics_derivatives, mass_matrix,
     runge_kutta,
 };
 use crate::ad::Real;

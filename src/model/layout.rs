@@ -1,7 +1,7 @@
 //! Where the numbers of a model stand: in the state, and among the parameters.
 
 use super::slots::{
-    ACTUATOR, BODY, EQUALITY, GRAVITY, HALF_SPACE, JOINT, PAIR, PLACE, PUSH, SIZE, Slots,
+    ACTUATOR, BODY, CAMERA, EQUALITY, GRAVITY, HALF_SPACE, JOINT, PAIR, PLACE, PUSH, SIZE, Slots,
 };
 use super::{Body, Collider, HalfSpace, Joint, JointKind, Model, Pair, Tree};
 
@@ -48,7 +48,7 @@ impl Model {
 
 impl Slots {
     /// Gravity; each body, with its joint and its colliders; the colliders of the world; pairs, surfaces, actuators,
-    /// equalities, half-spaces, the compliance, pushes, weights.
+    /// equalities, half-spaces, the compliance, pushes, cameras, weights.
     fn of(model: &Model) -> Slots {
         let mut slots = Slots { colliders: vec![0; model.colliders.len()], ..Slots::default() };
         let mut next = GRAVITY;
@@ -78,6 +78,7 @@ impl Slots {
         slots.half_spaces = take(HALF_SPACE * model.half_spaces.len());
         slots.compliance = take(1);
         slots.pushes = take(PUSH * model.pushes.len());
+        slots.cameras = take(CAMERA * model.cameras.len());
         slots.learned = model.learned.iter().map(|term| take(term.network.weights())).collect();
         slots.count = next;
         slots

@@ -1,6 +1,7 @@
 //! What is simulated: bodies, ground and contact pairs, their physical numbers, and how they start.
 
 mod actuator;
+mod camera;
 mod convex_hull;
 mod equality;
 mod height_field;
@@ -24,8 +25,10 @@ mod system;
 mod tetrahedra;
 mod topology;
 mod touching;
+mod volume;
 
 pub use actuator::{Actuator, ActuatorKind};
+pub use camera::{Camera, CameraNumbers};
 pub use convex_hull::HullError;
 pub use equality::{Equality, EqualityKind};
 pub use height_field::{HeightField, HeightFieldError};

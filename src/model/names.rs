@@ -21,9 +21,8 @@ pub struct ParameterRef {
 pub fn domain(name: &str) -> (f64, f64) {
     let path: Vec<&str> = name.split('/').collect();
     match path.as_slice() {
-        [.., "mass" | "radius" | "half_length" | "half_extents"] | [.., "half_extents", _] => {
-            (1e-9, f64::INFINITY)
-        }
+        [.., "mass" | "density" | "radius" | "half_length" | "half_extents"]
+        | [.., "half_extents", _] => (1e-9, f64::INFINITY),
         ["contact", "relative_compliance"] => (1e-9, f64::INFINITY),
         [.., "inertia"] | [.., "inertia", "xx" | "yy" | "zz"] => (1e-12, f64::INFINITY),
         [.., "mu" | "mu_static" | "armature" | "damping" | "friction" | "stiffness"] => {
@@ -44,7 +43,7 @@ impl Model {
     /// Of materials `steel/mu`. Where colliders are so many that not every two are a pair with numbers of its own, those of
     /// surfaces: `cube/mu`, and `contact/mu` of all that have none of their own. Then `floor/offset` and `floor/tilt/x` of
     /// half-spaces, and `contact/relative_compliance`, in units of [`Settings::compliance`](super::Settings::compliance);
-    /// `shove/point/x` and `shove/force/x` of pushes. Last the weights of learned terms, `cam/weights/0`. Unused slots have none.
+    /// `shove/point/x` and `shove/force/x` of pushes; `front/eye/x` and `front/fov_y` of cameras. Last the weights of learned terms, `cam/weights/0`. Unused slots have none.
     pub fn parameter_names(&self) -> Vec<String> {
         self.named_slots().into_iter().map(|(name, _)| name).collect()
     }
@@ -175,6 +174,14 @@ impl Model {
             let (name, first) = (&push.name, self.push_slot(index));
             names.add(&format!("{name}/point"), &XYZ, first);
             names.add(&format!("{name}/force"), &XYZ, first + 3);
+        }
+        for (index, camera) in self.cameras.iter().enumerate() {
+            let (name, first) = (&camera.name, self.camera_slots(index).start);
+            for (k, field) in ["eye", "target", "up"].into_iter().enumerate() {
+                names.add(&format!("{name}/{field}"), &XYZ, first + 3 * k);
+            }
+            names.add(name, &["fov_y", "aspect"], first + 9);
+            names.add(&format!("{name}/center"), &XYZ[..2], first + 11);
         }
         names.0
     }

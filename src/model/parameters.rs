@@ -7,7 +7,7 @@ use super::slots::{
     FRICTION, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO, REST,
     RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
 };
-use super::{Model, PairSlots, Plane};
+use super::{CameraNumbers, Model, PairSlots, Plane};
 use crate::ad::Real;
 use crate::spatial::{exp, rotation_matrix};
 
@@ -21,7 +21,7 @@ use crate::spatial::{exp, rotation_matrix};
 /// regimes), of pairs that share the numbers of materials nothing; the same of materials, and of the surfaces of colliders
 /// where these are so many that not every two are a pair with numbers of its own; actuators; equalities; for each half-space its offset, and the angles in rad by which its
 /// normal is tilted; the compliance of contacts in units of [`Settings::compliance`](super::Settings::compliance);
-/// of each [push](super::Push) its point and its force; the weights of [learned terms](super::LearnedTerm), layer by layer the matrix row by row and the biases.
+/// of each [push](super::Push) its point and its force; the [numbers of cameras](super::CameraNumbers); the weights of [learned terms](super::LearnedTerm), layer by layer the matrix row by row and the biases.
 /// [`Model::parameter`] finds the slots by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters<T> {
@@ -211,6 +211,12 @@ impl<T: Real> Parameters<T> {
     pub fn push(&self, model: &Model, push: usize) -> [Vector3<T>; 2] {
         let first = model.push_slot(push);
         [self.vector(first), self.vector(first + 3)]
+    }
+
+    /// The numbers of a camera.
+    pub fn camera(&self, model: &Model, camera: usize) -> CameraNumbers<T> {
+        let first = model.camera_slots(camera).start;
+        CameraNumbers::from_flat(std::array::from_fn(|k| self.values[first + k]))
     }
 
     /// The weights of a learned term.

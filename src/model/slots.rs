@@ -53,6 +53,9 @@ pub(super) const HALF_SPACE: usize = 3;
 // Of a push.
 pub(super) const PUSH: usize = 6;
 
+// Of a camera.
+pub(super) const CAMERA: usize = 13;
+
 /// The first slot of each thing that has numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Slots {
@@ -70,6 +73,7 @@ pub(super) struct Slots {
     /// Of the compliance of contacts.
     pub compliance: usize,
     pub pushes: usize,
+    pub cameras: usize,
     /// Of the weights of learned terms.
     pub learned: Vec<usize>,
     /// How many there are in all.

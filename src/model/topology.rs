@@ -2,15 +2,17 @@
 //! touches what.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use nalgebra::Vector3;
 
 use super::shared_contacts::SharedContacts;
 use super::slots::{
-    ANCHOR, ANCHORS, ARMATURE, CONTROL_RANGE, DAMPING, FORCE_RANGE, FRICTION, GEAR, KD, KP, LOWER,
-    MU, MU_STATIC, OFFSET, POSITION, PUSH, RATIO, REST, RESTITUTION, STIFFNESS, Slots, UPPER,
+    ANCHOR, ANCHORS, ARMATURE, CAMERA, CONTROL_RANGE, DAMPING, FORCE_RANGE, FRICTION, GEAR, KD, KP,
+    LOWER, MU, MU_STATIC, OFFSET, POSITION, PUSH, RATIO, REST, RESTITUTION, STIFFNESS, Slots,
+    UPPER,
 };
-use super::{Actuator, Equality, Joint, LearnedTerm, Push, Shape};
+use super::{Actuator, Camera, Equality, Joint, LearnedTerm, Push, Shape, Triangulation};
 use crate::ad::Real;
 use crate::state::Coordinates;
 
@@ -37,6 +39,8 @@ pub struct Model {
     pub equalities: Vec<Equality>,
     /// Known forces that act for a while.
     pub pushes: Vec<Push>,
+    /// What looks at it.
+    pub cameras: Vec<Camera>,
     /// Terms that are learned.
     pub learned: Vec<LearnedTerm>,
     /// Where parameters stand.
@@ -142,6 +146,8 @@ pub struct Collider {
     pub orientation: [f64; 4],
     /// Whether its centre is elsewhere than at the origin of the body.
     pub placed: bool,
+    /// What it looks like where that is not the shape that touches: a mesh that need not be convex, scaled by the sizes.
+    pub visual: Option<Arc<Triangulation>>,
 }
 
 /// A fixed half-space. Its surface is a [`Plane`] that the [parameters](super::Parameters::plane) have.
@@ -303,6 +309,13 @@ impl Model {
     /// Where the relative compliance of contacts is among the [parameters](super::Parameters).
     pub fn compliance_slot(&self) -> usize {
         self.slots.compliance
+    }
+
+    /// Where the numbers of a camera are among the [parameters](super::Parameters), in the order of
+    /// [`CameraNumbers::flat`](super::CameraNumbers::flat).
+    pub fn camera_slots(&self, camera: usize) -> Range<usize> {
+        let first = self.slots.cameras + CAMERA * camera;
+        first..first + CAMERA
     }
 
     /// The places of the weights of a learned term among the [parameters](super::Parameters).

@@ -461,6 +461,7 @@ fn collider(
         made_of: None,
         filter: Filter::default(),
         mesh: None,
+        visual: None,
         max_hull_vertices: None,
     }
 }

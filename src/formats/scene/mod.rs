@@ -2,6 +2,7 @@
 
 mod actuator;
 mod body;
+mod camera;
 mod contact;
 mod equality;
 mod joint;
@@ -44,6 +45,7 @@ pub(super) fn scene(text: &str, name: &str, push_overlaps: bool) -> Result<Scene
             Owner::Actuator(k) => &tables.actuators[k],
             Owner::Equality(k) => &tables.equalities[k],
             Owner::Push(k) => &tables.pushes[k],
+            Owner::Camera(k) => &tables.cameras[k],
             Owner::Learned(k) => &tables.learned[k],
             Owner::Scene | Owner::Keyframe => &root,
         };
@@ -67,6 +69,7 @@ struct Tables<'a> {
     actuators: Vec<Table<'a>>,
     equalities: Vec<Table<'a>>,
     pushes: Vec<Table<'a>>,
+    cameras: Vec<Table<'a>>,
     learned: Vec<Table<'a>>,
 }
 
@@ -91,6 +94,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         "actuator",
         "equality",
         "push",
+        "camera",
         "learned",
     ])?;
     let gravity = root.numbers("gravity")?.unwrap_or([0.0, 0.0, -9.81]);
@@ -151,6 +155,11 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         let name = read_name(table, "push", &mut names)?;
         description.pushes.push(push::read(table, name)?);
     }
+    let mut cameras = root.tables("camera")?;
+    for table in &mut cameras {
+        let name = read_name(table, "camera", &mut names)?;
+        description.cameras.push(camera::read(table, name)?);
+    }
     let mut learned = root.tables("learned")?;
     for table in &mut learned {
         let name = read_name(table, "learned", &mut names)?;
@@ -167,7 +176,17 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         description.keyframes.push(Keyframe { name, q, v, controls: table.list("controls")? });
     }
     reduce_hulls(&mut description);
-    let tables = Tables { half_spaces, shapes, bodies, contacts, actuators, equalities, pushes, learned };
+    let tables = Tables {
+        half_spaces,
+        shapes,
+        bodies,
+        contacts,
+        actuators,
+        equalities,
+        pushes,
+        cameras,
+        learned,
+    };
     Ok((description, tables))
 }
 

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::assemble::{ColliderDescription, Filter, Material};
 use crate::formats::mesh::{HULL_LIMIT, MAX_HULL_VERTICES, Mesh, hull_limit};
 use crate::formats::reach;
-use crate::model::{HeightField, Polyhedron, Shape};
+use crate::model::{HeightField, Polyhedron, Shape, Triangulation};
 use crate::table::Table;
 
 /// What says how a surface touches others.
@@ -31,7 +31,7 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
     fields.extend(kinds());
     fields.extend(["scale", "spacing", "max_hull_vertices"]);
     table.only(&fields)?;
-    let (shape, size) = read_kind(table)?;
+    let (shape, size, visual) = read_kind(table)?;
     let max_hull_vertices = read_limit(table)?;
     Ok(ColliderDescription {
         line: None,
@@ -44,11 +44,15 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
         made_of: read_made_of(table)?,
         filter: read_filter(table)?,
         mesh: table.string("mesh")?.map(|file| table.directory().join(file).display().to_string()),
+        visual,
         max_hull_vertices,
     })
 }
 
-fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
+/// A shape, its sizes, and what it looks like if that is another thing.
+type Kind = (Shape, [f64; 3], Option<Arc<Triangulation>>);
+
+fn read_kind(table: &Table) -> Result<Kind, Error> {
     let given: Vec<&str> = kinds().filter(|kind| table.has(kind)).collect();
     let [kind] = given[..] else {
         let plain = Shape::PLAIN.map(|shape| match shape.size_names() {
@@ -73,6 +77,7 @@ fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
         let hull = hull.map_err(|error| table.error(kind, error.to_string()))?;
         Ok((Shape::Convex(Arc::new(hull)), scale))
     };
+    let mut visual = None;
     let (shape, size) = match kind {
         "convex" => {
             let points = table.required(kind, table.rows(kind)?)?;
@@ -86,7 +91,11 @@ fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
             let path = table.directory().join(file);
             reach::check(&path, table.directory()).map_err(|message| table.error(kind, message))?;
             let mesh = Mesh::load(path).map_err(|error| table.error(kind, error.to_string()))?;
-            hull(&mesh.points.into_iter().map(Vector3::from).collect::<Vec<_>>())?
+            let vertices: Vec<Vector3<f64>> = mesh.points.into_iter().map(Vector3::from).collect();
+            let hull = hull(&vertices)?;
+            let surface = Triangulation { vertices, triangles: mesh.triangles };
+            visual = (!surface.triangles.is_empty()).then(|| Arc::new(surface));
+            hull
         }
         "height_field" => {
             let rows = table.required(kind, table.rows(kind)?)?;
@@ -105,7 +114,7 @@ fn read_kind(table: &Table) -> Result<(Shape, [f64; 3]), Error> {
     for found in shape.sizes(&size).iter().copied() {
         table.demand(field, found > 0.0, "must be positive", found, "m")?;
     }
-    Ok((shape, size))
+    Ok((shape, size, visual))
 }
 
 /// How many vertices of the hull of a mesh collide at most; nothing for what is no mesh.

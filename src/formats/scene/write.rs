@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::shape::{write_material, write_pose, write_surface};
 use super::toml_values::{field, list, number, string};
-use super::{joint, learned, push, shape};
+use super::{camera, joint, learned, push, shape};
 use crate::assemble::{
     ActuatorDescription, BodyDescription, Description, EqualityDescription, HalfSpaceDescription,
     NamedMaterial,
@@ -48,6 +48,9 @@ impl Description {
         }
         for one in &self.pushes {
             push::write(&mut text, one);
+        }
+        for one in &self.cameras {
+            camera::write(&mut text, one);
         }
         for term in &self.learned {
             learned::write(&mut text, term);

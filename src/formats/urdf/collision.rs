@@ -84,6 +84,7 @@ impl Shapes {
             made_of: None,
             filter: Filter::default(),
             mesh,
+            visual: None,
             max_hull_vertices: is_hull.then_some(self.max_hull_vertices),
         }))
     }

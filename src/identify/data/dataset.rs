@@ -1,10 +1,11 @@
 //! Recordings, cut into windows.
 
 use crate::Error;
-use crate::identify::experiment::{Experiment, Sensor, WindowLength};
+use crate::identify::experiment::{Experiment, MaskSensor, Sensor, WindowLength};
 use crate::model::{Parameters, Scene, Settings, System};
+use crate::render::{Picture, Target};
 use crate::state::State;
-use crate::trajectory::{Trajectory, load_columns};
+use crate::trajectory::{NamedFile, Trajectory, load_columns, load_file_columns};
 
 /// A stretch of a trajectory that is simulated from a state of its own ([`initial_state`]).
 ///
@@ -29,6 +30,9 @@ pub struct Dataset {
     /// What the sensors of the experiment gave: of each recording, if there are sensors, each frame, all channels
     /// of one sensor after the other; nothing where it was not measured.
     pub readings: Vec<Vec<Vec<Option<f64>>>>,
+    /// The masks that cameras recorded: of each recording, if there are such cameras, each frame, one of each camera; nothing
+    /// where there is none.
+    pub masks: Vec<Vec<Vec<Option<Target>>>>,
     /// Whether frames are evenly spaced, in all recordings alike.
     pub even: bool,
     /// Simulation steps per recorded step; where frames are not even, about so many.
@@ -81,7 +85,9 @@ impl Dataset {
             let read = |path| load_columns(path, &names);
             readings = experiment.data.iter().map(read).collect::<Result<_, _>>()?;
         }
-        Dataset::with_readings(experiment, trajectories, readings)
+        let mut dataset = Dataset::with_readings(experiment, trajectories, readings)?;
+        dataset.masks = masks(experiment)?;
+        Ok(dataset)
     }
 
     /// Cuts `trajectories` into windows.
@@ -169,7 +175,17 @@ impl Dataset {
             let what = "a window, with the delays of sensors before it,";
             demand_steps(&trajectory.name, steps, MOST_STEPS, what)?;
         }
-        Ok(Dataset { trajectories, windows, readings, even, substeps, settings, velocity_lag })
+        let masks = Vec::new();
+        Ok(Dataset {
+            trajectories,
+            windows,
+            readings,
+            masks,
+            even,
+            substeps,
+            settings,
+            velocity_lag,
+        })
     }
 
     /// What simulations beside the recordings are functions of, at their time step.
@@ -210,6 +226,57 @@ impl Dataset {
         let steps: usize = self.trajectories.iter().map(|t| t.steps()).sum();
         steps as f64 / self.trajectories.len().max(1) as f64
     }
+}
+
+/// The masks that the recordings of an experiment name.
+fn masks(experiment: &Experiment) -> Result<Vec<Vec<Vec<Option<Target>>>>, Error> {
+    let sensors = &experiment.masks;
+    if sensors.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names: Vec<&str> = sensors.iter().map(|sensor| sensor.column.as_str()).collect();
+    let of_recording = |recording: &std::path::PathBuf| {
+        let rows = load_file_columns(recording, &names)?;
+        let mask = |(sensor, named): (&MaskSensor, Option<NamedFile>)| {
+            let Some(NamedFile { path, line }) = named else { return Ok(None) };
+            let place = |message: String| {
+                Error::input(recording.display().to_string(), line, sensor.column.as_str(), message)
+            };
+            let picture = Picture::load_mask(&path).map_err(|error| place(error.to_string()))?;
+            let (found, expected) = (picture.size, sensor.fit.size());
+            if found != expected {
+                let message = format!(
+                    "{} has {} x {} pixels, and the camera {} x {}: `size` of the [[camera]] must be that of its images",
+                    path.display(),
+                    found[0],
+                    found[1],
+                    expected[0],
+                    expected[1]
+                );
+                return Err(place(message));
+            }
+            Ok(Some(Target::of(&picture)))
+        };
+        let frame = |row: Vec<Option<NamedFile>>| sensors.iter().zip(row).map(mask).collect();
+        let frames =
+            rows.into_iter().map(frame).collect::<Result<Vec<Vec<Option<Target>>>, Error>>()?;
+        for (k, sensor) in sensors.iter().enumerate() {
+            let seen = |frame: &Vec<Option<Target>>| {
+                frame[k].as_ref().is_some_and(|mask| !mask.is_empty())
+            };
+            if !frames.iter().any(seen) {
+                let message = "has no mask, or all of its masks are empty: nothing was seen";
+                return Err(Error::input(
+                    recording.display().to_string(),
+                    None,
+                    &sensor.column,
+                    message,
+                ));
+            }
+        }
+        Ok(frames)
+    };
+    experiment.data.iter().map(of_recording).collect()
 }
 
 /// The readings have as many trajectories, frames and channels as they should.

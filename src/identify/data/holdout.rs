@@ -14,12 +14,13 @@ pub fn hold_out(dataset: Dataset, share: f64, mut seed: u64) -> (Dataset, Datase
     let mut out = vec![false; count];
     order[..wanted].iter().for_each(|&(_, k)| out[k] = true);
 
-    let Dataset { trajectories, windows, readings, even, substeps, settings, velocity_lag } =
+    let Dataset { trajectories, windows, readings, masks, even, substeps, settings, velocity_lag } =
         dataset;
     let empty = Dataset {
         trajectories: Vec::new(),
         windows: Vec::new(),
         readings: Vec::new(),
+        masks: Vec::new(),
         even,
         substeps,
         settings,
@@ -35,6 +36,9 @@ pub fn hold_out(dataset: Dataset, share: f64, mut seed: u64) -> (Dataset, Datase
     // Nothing where there are no sensors.
     for (reading, &out) in readings.into_iter().zip(&out) {
         parts[usize::from(out)].readings.push(reading);
+    }
+    for (mask, &out) in masks.into_iter().zip(&out) {
+        parts[usize::from(out)].masks.push(mask);
     }
     for mut window in windows {
         let part = &mut parts[usize::from(out[window.trajectory])];

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::weights;
 use super::{
-    AdamSettings, DEFAULT_ITERATIONS, Experiment, FreeParameter, InitialState, Method, Noise,
-    RobustLoss, Sensor, WindowLength, sensor,
+    AdamSettings, DEFAULT_ITERATIONS, Experiment, FreeParameter, InitialState, MaskSensor, Method,
+    Noise, RobustLoss, Sensor, WindowLength, sensor,
 };
+use super::{density, weights};
 use crate::Error;
 use crate::formats::{LoadOptions, hull_limit};
 use crate::model::Scene;
@@ -250,7 +250,16 @@ impl Experiment {
             return Err(root.error("adam", "has no effect unless method = \"adam\""));
         }
         let mut sensors: Vec<Sensor> = Vec::new();
+        let mut masks: Vec<MaskSensor> = Vec::new();
         for table in root.tables("sensor")? {
+            if table.has("camera") {
+                let mask = MaskSensor::read(&table, &scene.model, &scene.parameters)?;
+                if masks.iter().any(|other| other.name == mask.name) {
+                    return Err(table.error("name", "is that of another sensor; take another name"));
+                }
+                masks.push(mask);
+                continue;
+            }
             let sensor = Sensor::read(&table, &scene.model, &mut scene.parameters)?;
             if sensors.iter().any(|other| other.name == sensor.name) {
                 return Err(table.error("name", "is that of another sensor; take another name"));
@@ -290,7 +299,7 @@ impl Experiment {
         if let Some(table) = root.table("truth")? {
             for field in table.fields() {
                 let known = scene.model.parameter(field).or(sensor::parameter(&sensors, field));
-                if known.is_none() {
+                if known.is_none() && density::find(&scene, field).is_none() {
                     return Err(table.error(field, "the scene has no such parameter"));
                 }
                 let value = table.required(field, table.number(field)?)?;
@@ -309,6 +318,7 @@ impl Experiment {
             columns,
             data: Vec::new(),
             sensors,
+            masks,
             parameters,
             initial_state,
             window,

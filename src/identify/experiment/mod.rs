@@ -2,7 +2,9 @@
 //!
 //! All else of identification is written in these terms; here nothing is computed from recordings.
 
+mod density;
 mod file;
+mod mask_sensor;
 mod method;
 mod noise;
 mod parameter;
@@ -13,9 +15,10 @@ mod weights;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::model::{ParameterRef, Scene};
+use crate::model::{ParameterRef, Parameters, Scene};
 use crate::trajectory::ColumnMap;
 
+pub use mask_sensor::MaskSensor;
 pub use method::{AdamSettings, Method};
 pub use noise::Noise;
 pub(crate) use parameter::is_weight;
@@ -63,6 +66,8 @@ pub struct Experiment {
     pub data: Vec<PathBuf>,
     /// What measures other than the columns of the state. Their parameters stand behind those of the scene.
     pub sensors: Vec<Sensor>,
+    /// Cameras that recorded masks.
+    pub masks: Vec<MaskSensor>,
     /// The parameters to identify.
     pub parameters: Vec<FreeParameter>,
     /// Where windows start from.
@@ -113,6 +118,7 @@ impl Experiment {
             scene,
             data: Vec::new(),
             sensors: Vec::new(),
+            masks: Vec::new(),
             parameters,
             initial_state: InitialState::default(),
             window: WindowLength::Whole,
@@ -137,6 +143,21 @@ impl Experiment {
     /// The slots of a parameter, of the scene or of a sensor.
     pub fn parameter(&self, name: &str) -> Option<ParameterRef> {
         self.scene.model.parameter(name).or_else(|| sensor::parameter(&self.sensors, name))
+    }
+
+    /// Sets what a name stands for among `parameters`, of the scene, of a sensor, or the density of a body, as experiments have
+    /// it. False if there is no such parameter.
+    #[must_use]
+    pub fn set(&self, name: &str, value: f64, parameters: &mut Parameters<f64>) -> bool {
+        let (slots, factors) = match (self.parameter(name), density::find(&self.scene, name)) {
+            (Some(found), _) => (found, Vec::new()),
+            (None, Some(found)) => found,
+            (None, None) => return false,
+        };
+        let mut parameter = FreeParameter::new(name, slots, value, [value; 2]);
+        parameter.factors = factors;
+        parameter.set(value, parameters);
+        true
     }
 
     /// The names of single parameters, of the scene and of sensors.

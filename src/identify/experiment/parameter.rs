@@ -2,6 +2,7 @@
 
 use nalgebra::Vector3;
 
+use super::density;
 use super::sensor::{self, Sensor};
 use crate::Error;
 use crate::ad::Real;
@@ -45,6 +46,8 @@ pub struct FreeParameter {
     pub name: String,
     /// The numbers it stands for, those of the tied ones behind its own.
     pub slots: ParameterRef,
+    /// How much each of them is for each unit of it; empty if they are its value.
+    pub factors: Vec<f64>,
     /// Where the search starts.
     pub start: f64,
     /// Least value allowed.
@@ -91,6 +94,7 @@ impl FreeParameter {
         FreeParameter {
             name: name.to_string(),
             slots,
+            factors: Vec::new(),
             start,
             lower,
             upper,
@@ -183,7 +187,14 @@ impl FreeParameter {
                 table.error(field, format!("the scene has no parameter {name:?}; it has {known}"))
             })
         };
-        let mut slots = find("name", name)?;
+        let (mut slots, factors) = match density::find(scene, name) {
+            Some(found) => found,
+            None => (find("name", name)?, Vec::new()),
+        };
+        if !factors.is_empty() && table.has("tied") {
+            return Err(table
+                .error("tied", "has no meaning for a density, which stands for mass and inertia"));
+        }
         for other in table.strings("tied")?.unwrap_or_default() {
             let found = find("tied", other)?;
             if domain(other) != domain(name) {
@@ -199,6 +210,7 @@ impl FreeParameter {
         }
         let fixed = table.boolean("fixed")?.unwrap_or(false);
         let own = scene.parameters.values.get(slots.slots[0]).copied().filter(|_| fixed);
+        let own = own.map(|own| own / factors.first().copied().unwrap_or(1.0));
         let start = table.required("start", table.number("start")?.or(own))?;
         let (least, most) = domain(name);
         let lower = table.number("lower")?.unwrap_or(least);
@@ -225,6 +237,7 @@ impl FreeParameter {
             return Err(table.error("lower", message));
         }
         let mut parameter = FreeParameter::new(name, slots, start, [lower, upper]);
+        parameter.factors = factors;
         if let Some(scale) = table.number("scale")? {
             table.demand("scale", scale > 0.0, "must be positive", scale, "")?;
             parameter.scale = scale;
@@ -320,14 +333,21 @@ impl FreeParameter {
 
     /// Sets it in `parameters`.
     pub fn set<T: Real>(&self, value: T, parameters: &mut Parameters<T>) {
-        for &slot in &self.slots.slots {
-            parameters.values[slot] = value;
+        for (k, &slot) in self.slots.slots.iter().enumerate() {
+            parameters.values[slot] = match self.factors.get(k) {
+                Some(&factor) => value * factor,
+                None => value,
+            };
         }
     }
 
     /// Its value in `parameters`.
     pub fn get<T: Real>(&self, parameters: &Parameters<T>) -> T {
-        parameters.values[self.slots.slots[0]]
+        let first = parameters.values[self.slots.slots[0]];
+        match self.factors.first() {
+            Some(&factor) => first / factor,
+            None => first,
+        }
     }
 }
 

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
 use super::replay::{StepEnds, frames, replay};
-use crate::ad::Real;
+use crate::ad::{Dual, Real};
 use crate::dynamics::Kinematics;
 use crate::identify::data::{Dataset, Window};
 use crate::identify::experiment::{
-    Experiment, InitialState, Noise, Reading, RobustLoss, Sensor, StateNumber, hinge,
+    Experiment, InitialState, MaskSensor, Noise, Reading, RobustLoss, Sensor, StateNumber, hinge,
 };
 use crate::model::{Joint, Model, Parameters, System};
+use crate::render::{ImageFitScratch, Sampling, Target};
 use crate::simulation::StepReport;
 use crate::spatial::{conjugate, log, product};
 use crate::state::{Coordinates, State};
@@ -31,6 +32,10 @@ pub struct Measurement<'a> {
     pub robust: Option<RobustLoss>,
     /// What measures other than the columns of the state.
     pub sensors: &'a [Sensor],
+    /// Cameras that recorded masks.
+    pub masks: &'a [MaskSensor],
+    /// Through which blur masks are looked at: the number of the entry in the list of each camera, or its last.
+    pub blur: usize,
     /// The inputs of every step, see [`step`](crate::simulation::step).
     pub inputs: &'a [f64],
     /// Whether the first frame counts: it does where the state there is fitted.
@@ -56,7 +61,8 @@ pub fn residuals<T: Real>(
     let inputs: Vec<T> = measurement.inputs.iter().map(|&u| T::constant(u)).collect();
     let mut readout = Readout::new(measurement, window, parameters);
     if let Some(end) = measurement.delayed_end(window) {
-        let (motion, report) = StepEnds::simulate(system, initial.clone(), &inputs, (measurement.begin(window), end));
+        let (motion, report) =
+            StepEnds::simulate(system, initial.clone(), &inputs, (measurement.begin(window), end));
         readout.compare_all(&motion, residuals);
         report
     } else {
@@ -109,6 +115,7 @@ struct Readout<'a, T> {
     window: &'a Window,
     parameters: &'a Parameters<T>,
     kinematics: Kinematics<T>,
+    scratch: ImageFitScratch,
 }
 
 impl<'a, T: Real> Readout<'a, T> {
@@ -117,7 +124,13 @@ impl<'a, T: Real> Readout<'a, T> {
         window: &'a Window,
         parameters: &'a Parameters<T>,
     ) -> Self {
-        Readout { measurement, window, parameters, kinematics: Kinematics::default() }
+        Readout {
+            measurement,
+            window,
+            parameters,
+            kinematics: Kinematics::default(),
+            scratch: ImageFitScratch::default(),
+        }
     }
 
     /// Appends the residuals of all frames where sensors read late.
@@ -146,6 +159,7 @@ impl<'a, T: Real> Readout<'a, T> {
         let trajectory = &dataset.trajectories[self.window.trajectory];
         let known = trajectory.recorded.at(frame);
         compare(self.measurement, state, &trajectory.states[frame], known, residuals);
+        self.look(frame, state, residuals);
         let Some(readings) = self.measurement.readings(self.window, frame) else { return };
         let mut channel = 0;
         for sensor in self.measurement.sensors {
@@ -183,6 +197,38 @@ impl<'a, T: Real> Readout<'a, T> {
         }
     }
 
+    /// Appends the residuals of the masks of a frame.
+    fn look(&mut self, frame: usize, state: &State<T>, residuals: &mut Vec<T>) {
+        let Measurement { model, robust, blur, .. } = *self.measurement;
+        let Some(masks) = self.measurement.masks_at(self.window, frame) else { return };
+        if masks.iter().all(Option::is_none) {
+            return;
+        }
+        self.kinematics.update(model, self.parameters, state);
+        let counted = |r: f64| match robust {
+            None => [r, 1.0],
+            Some(robust) => {
+                let mut counted = [Dual::<f64, 1>::variable(r, 0)];
+                robust.apply(&mut counted);
+                [counted[0].value(), counted[0].tangent[0]]
+            }
+        };
+        for (sensor, mask) in self.measurement.masks.iter().zip(masks) {
+            let Some(mask) = mask else { continue };
+            let blur = sensor.blur.get(blur).or(sensor.blur.last()).copied().unwrap_or(0.0);
+            let at = (model, self.parameters);
+            let compared = (mask, Sampling { blur }, sensor.noise);
+            sensor.fit.compare(
+                at,
+                &self.kinematics,
+                compared,
+                counted,
+                &mut self.scratch,
+                residuals,
+            );
+        }
+    }
+
     /// What a sensor reads in a state.
     fn read(&mut self, sensor: &Sensor, state: &State<T>) -> Vec<T> {
         match &sensor.reads {
@@ -212,6 +258,8 @@ impl<'a> Measurement<'a> {
             joint_noise: &experiment.joint_noise,
             robust: experiment.robust,
             sensors: &experiment.sensors,
+            masks: &experiment.masks,
+            blur: usize::MAX,
             inputs: &experiment.scene.inputs,
             initial_state: experiment.initial_state,
         }
@@ -248,6 +296,12 @@ impl<'a> Measurement<'a> {
     /// What the sensors gave at a frame.
     fn readings(&self, window: &Window, frame: usize) -> Option<&'a [Option<f64>]> {
         let frames = self.dataset.readings.get(window.trajectory)?;
+        frames.get(frame).map(Vec::as_slice)
+    }
+
+    /// What cameras recorded at a frame.
+    fn masks_at(&self, window: &Window, frame: usize) -> Option<&'a [Option<Target>]> {
+        let frames = self.dataset.masks.get(window.trajectory)?;
         frames.get(frame).map(Vec::as_slice)
     }
 
@@ -348,17 +402,35 @@ pub(crate) fn residual_count(measurement: &Measurement, window: &Window) -> usiz
         true => frames.clone().map(|frame| of_states(recorded.at(frame))).sum(),
         false => frames.clone().count() * of_states(recorded.at(begin)),
     };
-    states + frames.map(|frame| readings_of_frame(measurement, window, frame)).sum::<usize>()
+    let others = frames.map(|frame| {
+        readings_of_frame(measurement, window, frame) + pixels_of_frame(measurement, window, frame)
+    });
+    states + others.sum::<usize>()
 }
 
-/// How many residuals a frame of a window has.
-pub(crate) fn residual_count_at(measurement: &Measurement, window: &Window, frame: usize) -> usize {
+/// How many residuals a frame of a window has, and how many numbers that were recorded these stand for: a mask is as many as
+/// it has pixels on its outline, by few residuals.
+pub(crate) fn residual_count_at(
+    measurement: &Measurement,
+    window: &Window,
+    frame: usize,
+) -> [usize; 2] {
     if frame == window.first && !measurement.counts_first() {
-        return 0;
+        return [0; 2];
     }
     let recorded = &measurement.dataset.trajectories[window.trajectory].recorded;
-    residuals_of_frame(measurement, recorded.at(frame))
-        + readings_of_frame(measurement, window, frame)
+    let others = residuals_of_frame(measurement, recorded.at(frame))
+        + readings_of_frame(measurement, window, frame);
+    let masks = measurement.masks_at(window, frame).unwrap_or_default();
+    let seen = measurement.masks.iter().zip(masks).filter(|(_, mask)| mask.is_some());
+    let entries: usize = seen.map(|(sensor, _)| sensor.fit.residuals()).sum();
+    [others + entries, others + pixels_of_frame(measurement, window, frame)]
+}
+
+/// How many pixels of the masks of a frame tell where outlines are.
+fn pixels_of_frame(measurement: &Measurement, window: &Window, frame: usize) -> usize {
+    let masks = measurement.masks_at(window, frame).unwrap_or_default();
+    masks.iter().flatten().map(Target::borders).sum()
 }
 
 /// How many residuals the sensors have at a frame.

@@ -41,9 +41,10 @@ pub(crate) fn window_gradient(
         let State { q, v } = rollout.state(k);
         read.extend(q.iter().chain(v));
     }
-    // Only sensors read parameters themselves.
+    // Only sensors and cameras read parameters themselves.
     let states = read.len();
-    let sensed = if measurement.sensors.is_empty() { &[][..] } else { &parameters.values };
+    let senses = !(measurement.sensors.is_empty() && measurement.masks.is_empty());
+    let sensed = if senses { &parameters.values } else { &[][..] };
     read.extend(sensed);
     let cost = |numbers: &[Var]| {
         let (numbers, values) = numbers.split_at(states);

@@ -23,6 +23,8 @@ pub struct SearchStage {
     pub every: usize,
     /// Whether fitted initial states are held where they are.
     pub hold_initial: bool,
+    /// Through which blur masks are looked at: the number of the entry in the list of each camera, or its last.
+    pub blur: usize,
     /// When it ends.
     pub limits: Limits,
 }
@@ -34,6 +36,7 @@ impl SearchStage {
             horizon: usize::MAX,
             every: 1,
             hold_initial: false,
+            blur: usize::MAX,
             limits: Limits::fine(experiment.max_iterations),
         }
     }
@@ -50,6 +53,8 @@ const BETWEEN: usize = 100;
 /// Iterations of the first stage, and of the ones between it and the last.
 const FIRST_ITERATIONS: usize = 8;
 const BETWEEN_ITERATIONS: usize = 6;
+/// Frames of the shortest horizon of masks.
+const LEAST_MASKS: usize = 3;
 /// Most iterations of stages on shorter horizons, where weights of learned terms are searched for.
 const SHORT_ITERATIONS: usize = 25;
 /// Most iterations with initial states held: noise in them soon decides more than parameters do.
@@ -68,6 +73,7 @@ pub fn stages(experiment: &Experiment, dataset: &Dataset) -> Vec<SearchStage> {
             horizon,
             every: (count / enough).max(1),
             hold_initial: fitted,
+            blur: usize::MAX,
             limits: Limits::coarse(iterations.min(most.div_ceil(2))),
         });
     };
@@ -94,6 +100,8 @@ pub fn stages(experiment: &Experiment, dataset: &Dataset) -> Vec<SearchStage> {
                 stages.push(SearchStage { horizon, limits, ..last });
             }
         }
+    } else if !experiment.masks.is_empty() {
+        stages = sharper(experiment, dataset, last);
     } else if fitted {
         // Parameters first: far from them, initial states would bend to make up for them.
         let iterations = most.div_ceil(2).min(HELD_ITERATIONS);
@@ -101,6 +109,26 @@ pub fn stages(experiment: &Experiment, dataset: &Dataset) -> Vec<SearchStage> {
         stages.push(SearchStage { hold_initial: true, limits, ..last });
     }
     stages.push(last);
+    stages
+}
+
+/// The stages of recordings by masks before the `last`: short horizons and a large blur together, where outlines that do not
+/// meet yet still pull at each other, then the whole windows through less and less of it. Either alone gets stuck.
+fn sharper(experiment: &Experiment, dataset: &Dataset, last: SearchStage) -> Vec<SearchStage> {
+    if !experiment.continuation {
+        return Vec::new();
+    }
+    let limits = Limits::coarse(FIRST_ITERATIONS.min(experiment.max_iterations.div_ceil(2)));
+    let longest = dataset.windows.iter().map(|window| window.steps).max().unwrap_or(0);
+    let blurs = experiment.masks.iter().map(|sensor| sensor.blur.len()).max().unwrap_or(1);
+    let mut stages: Vec<SearchStage> = [6, 3]
+        .into_iter()
+        .map(|parts| longest / parts)
+        .chain([2 * longest / 3])
+        .filter(|&horizon| horizon >= LEAST_MASKS)
+        .map(|horizon| SearchStage { horizon, blur: 0, limits, ..last })
+        .collect();
+    stages.extend((0..blurs - 1).map(|blur| SearchStage { blur, limits, ..last }));
     stages
 }
 

@@ -9,7 +9,7 @@ use super::levenberg_marquardt::{Minimum, Outcome, Standing, Variables, proceed}
 use super::{Effort, Problem, SearchSpace};
 use crate::ad;
 use crate::identify::data::Dataset;
-use crate::identify::experiment::{Experiment, Method, WindowLength};
+use crate::identify::experiment::{Experiment, MaskSensor, Method, WindowLength};
 use crate::state::State;
 
 /// An iteration of a search.
@@ -209,6 +209,7 @@ pub(crate) fn search(
     loop {
         let stage = &plan[at.stage.min(plan.len() - 1)];
         problem.restrict(stage.every, stage.horizon);
+        problem.blur(stage.blur);
         problem.hold_initial = stage.hold_initial;
         if std::mem::take(&mut resumed) {
             problem.forget_next_linearisation(standing_point(&at.standing));
@@ -281,6 +282,7 @@ pub(crate) fn search(
         if stopped || at.stage + 1 >= plan.len() {
             if at.stage + 1 < plan.len() {
                 problem.restrict(1, usize::MAX);
+                problem.blur(usize::MAX);
                 problem.hold_initial = false;
             }
             at.initial.clone_from(&problem.initial);
@@ -399,6 +401,12 @@ fn fingerprint(experiment: &Experiment, dataset: &Dataset) -> u64 {
     add(format!("{:?}{}{}", dataset.settings, dataset.substeps, dataset.even).as_bytes());
     if !dataset.readings.is_empty() {
         add(format!("{:?}{:?}", experiment.sensors, dataset.readings).as_bytes());
+    }
+    if !dataset.masks.is_empty() {
+        let named =
+            |sensor: &MaskSensor| format!("{}{}{:?}", sensor.name, sensor.noise, sensor.blur);
+        experiment.masks.iter().for_each(|sensor| add(named(sensor).as_bytes()));
+        dataset.masks.iter().flatten().flatten().flatten().for_each(|mask| mask.bytes(&mut add));
     }
     let numbers = |list: &[f64], add: &mut dyn FnMut(&[u8])| {
         list.iter().for_each(|x| add(&x.to_bits().to_le_bytes()));

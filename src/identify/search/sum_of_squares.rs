@@ -122,6 +122,12 @@ impl<'a> Problem<'a> {
         self.horizon = horizon.max(1);
     }
 
+    /// Looks at masks through this entry of the list of blurs of each camera, or its last.
+    pub fn blur(&mut self, blur: usize) {
+        self.linearized_at.clear();
+        self.measurement.blur = blur;
+    }
+
     /// Lets only these trajectories count.
     pub fn select(&mut self, counts: impl Fn(usize) -> bool) {
         let windows = &self.measurement.dataset.windows;

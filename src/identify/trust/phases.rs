@@ -159,8 +159,8 @@ fn window_sums(
     let mut sums = Sums::default();
     let part = (trajectory, first, steps);
     replay(system, dataset, part, initial.clone(), inputs, |frame, state| {
-        let count = residual_count_at(&measurement, window, frame).min(r.len());
-        let (own, rest) = r.split_at(count);
+        let [entries, count] = residual_count_at(&measurement, window, frame);
+        let (own, rest) = r.split_at(entries.min(r.len()));
         r = rest;
         // The start, unless it is fitted.
         if own.is_empty() {

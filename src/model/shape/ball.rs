@@ -45,9 +45,9 @@ impl Geometry for Ball {
         [*position, Vector3::repeat(size.x)]
     }
 
-    fn surface(&self, size: Vector3<f64>) -> Triangulation {
-        let [lower, upper] = [-FRAC_PI_2, 0.0].map(|from| arc(size.x, 0.0, from));
-        Triangulation::turned(lower.chain(upper.skip(1)))
+    fn surface(&self, size: Vector3<f64>, sides: usize) -> Triangulation {
+        let [lower, upper] = [-FRAC_PI_2, 0.0].map(|from| arc(size.x, 0.0, from, sides));
+        Triangulation::turned(lower.chain(upper.skip(1)), sides)
     }
 
     fn is_round(&self) -> bool {

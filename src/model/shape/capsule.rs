@@ -48,9 +48,11 @@ impl Geometry for Capsule {
         [*position, along.add_scalar(size.x)]
     }
 
-    fn surface(&self, size: Vector3<f64>) -> Triangulation {
+    fn surface(&self, size: Vector3<f64>, sides: usize) -> Triangulation {
         let (radius, half) = (size.x, size.y);
-        Triangulation::turned(arc(radius, -half, -FRAC_PI_2).chain(arc(radius, half, 0.0)))
+        let ends = [(-half, -FRAC_PI_2), (half, 0.0)];
+        let [lower, upper] = ends.map(|(center, from)| arc(radius, center, from, sides));
+        Triangulation::turned(lower.chain(upper), sides)
     }
 
     fn is_round(&self) -> bool {

@@ -56,7 +56,7 @@ impl Geometry for Polyhedron {
         Some(self)
     }
 
-    fn surface(&self, size: Vector3<f64>) -> Triangulation {
+    fn surface(&self, size: Vector3<f64>, _: usize) -> Triangulation {
         Triangulation::of_polyhedron(self, size)
     }
 }

@@ -50,7 +50,7 @@ impl Geometry for Cuboid {
         Some(Polyhedron::cube())
     }
 
-    fn surface(&self, size: Vector3<f64>) -> Triangulation {
+    fn surface(&self, size: Vector3<f64>, _: usize) -> Triangulation {
         Triangulation::of_polyhedron(Polyhedron::cube(), size)
     }
 }

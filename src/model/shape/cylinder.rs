@@ -52,10 +52,10 @@ impl Geometry for Cylinder {
         [0, 0, 1]
     }
 
-    fn surface(&self, size: Vector3<f64>) -> Triangulation {
+    fn surface(&self, size: Vector3<f64>, sides: usize) -> Triangulation {
         let (radius, half) = (size.x, size.y);
         let profile = [[0.0, -half], [radius, -half], [radius, half], [0.0, half]];
-        Triangulation::turned(profile.into_iter())
+        Triangulation::turned(profile.into_iter(), sides)
     }
 
     fn is_round(&self) -> bool {

@@ -62,7 +62,7 @@ pub(super) trait Geometry {
         [0, 1, 2]
     }
 
-    fn surface(&self, size: Vector3<f64>) -> Triangulation;
+    fn surface(&self, size: Vector3<f64>, sides: usize) -> Triangulation;
 
     fn is_round(&self) -> bool {
         false

@@ -24,6 +24,9 @@ use geometry::Geometry;
 pub use geometry::UniformSolid;
 pub use triangulation::Triangulation;
 
+/// Sides of what is round, where it is drawn for somebody to look at.
+const DRAWN_SIDES: usize = 32;
+
 /// The form of a body; its sizes are [parameters](super::Parameters).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
@@ -145,7 +148,12 @@ impl Shape {
 
     /// Its surface, to be drawn; what is round has 32 sides.
     pub fn surface(&self, size: Vector3<f64>) -> Triangulation {
-        self.geometry().surface(size)
+        self.surface_of_sides(size, DRAWN_SIDES)
+    }
+
+    /// Its surface; what is round has so many sides, a multiple of 4. Its corners are linear in the sizes.
+    pub fn surface_of_sides(&self, size: Vector3<f64>, sides: usize) -> Triangulation {
+        self.geometry().surface(size, sides)
     }
 
     /// Whether it looks the same turned about z, so that one sees it turn by a pattern only.

@@ -6,9 +6,6 @@ use nalgebra::Vector3;
 
 use crate::model::Polyhedron;
 
-/// Sides of what is round.
-const SIDES: usize = 32;
-
 /// A surface of triangles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Triangulation {
@@ -19,6 +16,16 @@ pub struct Triangulation {
 }
 
 impl Triangulation {
+    /// The volume that it encloses, if it is closed.
+    pub fn volume(&self) -> f64 {
+        let corners = |triangle: &[usize; 3]| triangle.map(|corner| self.vertices[corner]);
+        let of = |triangle| {
+            let [a, b, c] = corners(triangle);
+            a.dot(&b.cross(&c)) / 6.0
+        };
+        self.triangles.iter().map(of).sum::<f64>().abs()
+    }
+
     /// Each face as a fan.
     pub fn of_polyhedron(polyhedron: &Polyhedron, scale: Vector3<f64>) -> Triangulation {
         let vertices = polyhedron.vertices().iter().map(|v| v.component_mul(&scale)).collect();
@@ -30,22 +37,22 @@ impl Triangulation {
         Triangulation { vertices, triangles }
     }
 
-    /// A profile (distance from the axis, height), from below to above, turned about z; m.
-    pub(super) fn turned(profile: impl Iterator<Item = [f64; 2]>) -> Triangulation {
+    /// A profile (distance from the axis, height), from below to above, turned about z, with so many sides; m.
+    pub(super) fn turned(profile: impl Iterator<Item = [f64; 2]>, sides: usize) -> Triangulation {
         let mut surface = Triangulation { vertices: Vec::new(), triangles: Vec::new() };
         let mut below: Option<Vec<usize>> = None;
         for [across, height] in profile {
             let first = surface.vertices.len();
-            let count = if across > 0.0 { SIDES } else { 1 };
+            let count = if across > 0.0 { sides } else { 1 };
             surface.vertices.extend((0..count).map(|k| {
-                let (sin, cos) = (TAU * k as f64 / SIDES as f64).sin_cos();
+                let (sin, cos) = (TAU * k as f64 / sides as f64).sin_cos();
                 Vector3::new(across * cos, across * sin, height)
             }));
             // A pole is all corners of its ring.
-            let ring: Vec<usize> = (0..SIDES).map(|k| first + k % count).collect();
+            let ring: Vec<usize> = (0..sides).map(|k| first + k % count).collect();
             if let Some(below) = below {
-                for k in 0..SIDES {
-                    let next = (k + 1) % SIDES;
+                for k in 0..sides {
+                    let next = (k + 1) % sides;
                     let (a, b, c, d) = (below[k], below[next], ring[next], ring[k]);
                     let halves = [[a, b, c], [a, c, d]];
                     let real = |t: &[usize; 3]| t[0] != t[1] && t[1] != t[2] && t[2] != t[0];
@@ -58,9 +65,14 @@ impl Triangulation {
     }
 }
 
-/// A quarter of a circle about z = `center`, from the angle `from` on: distances from the axis and heights.
-pub(super) fn arc(radius: f64, center: f64, from: f64) -> impl Iterator<Item = [f64; 2]> {
-    let steps = SIDES / 4;
+/// A quarter of a circle of so many sides about z = `center`, from the angle `from` on: distances from the axis and heights.
+pub(super) fn arc(
+    radius: f64,
+    center: f64,
+    from: f64,
+    sides: usize,
+) -> impl Iterator<Item = [f64; 2]> {
+    let steps = sides / 4;
     (0..=steps).map(move |k| {
         let angle = from + FRAC_PI_2 * k as f64 / steps as f64;
         // The poles are on the axis, exactly.

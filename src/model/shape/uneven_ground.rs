@@ -54,7 +54,7 @@ impl Geometry for HeightField {
     }
 
     /// Two triangles a cell, along the same diagonal as in contact.
-    fn surface(&self, scale: Vector3<f64>) -> Triangulation {
+    fn surface(&self, scale: Vector3<f64>, _: usize) -> Triangulation {
         let thinned = |count: usize| {
             let shown = count.min(NODES);
             (0..shown).map(|k| k * (count - 1) / (shown - 1)).collect::<Vec<_>>()

@@ -60,7 +60,12 @@ impl Subject {
         let tree = model.bodies[body].tree.map(|tree| &model.trees[tree])?;
         let lone = tree.lone && model.bodies[body].joint.kind == JointKind::Free;
         let pushed = scene.inputs.get(tree.v.clone()).is_none_or(|f| f.iter().any(|&f| f != 0.0));
-        if !lone || pushed || !model.pushes.is_empty() || !model.equalities.is_empty() || !model.actuators.is_empty() {
+        if !lone
+            || pushed
+            || !model.pushes.is_empty()
+            || !model.equalities.is_empty()
+            || !model.actuators.is_empty()
+        {
             return None;
         }
         let mut subject = Subject {

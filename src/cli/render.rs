@@ -1,0 +1,241 @@
+//! `stiction render`
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::outcome::Outcome;
+use super::output;
+use super::progress::Progress;
+use super::scene_options::{SceneOptions, load_scene};
+use super::whole_files;
+use crate::Error;
+use crate::ad::Real;
+use crate::dynamics::Kinematics;
+use crate::model::Scene;
+use crate::render::{Picture, Silhouette, SilhouetteInputs, Solids};
+use crate::state::State;
+use crate::trajectory::Trajectory;
+
+/// Draw what a camera of a scene sees
+///
+/// The picture is a mask: of each pixel the share of its area that bodies cover, exactly, from black to white (PNG of 8
+/// bits). Of a trajectory each frame is drawn: -o out/%04d.png numbers them, and -o masks.csv also writes a recording that
+/// `identify` takes, with the time and the picture of each frame.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The scene: .toml, MJCF (.xml, .mjcf) or URDF (.urdf)
+    #[arg(value_name = "SCENE")]
+    scene: PathBuf,
+    #[command(flatten)]
+    options: SceneOptions,
+    /// The camera; if left out, the only one
+    #[arg(long, value_name = "NAME")]
+    camera: Option<String>,
+    /// The bodies that are seen, such as box,lid; if left out, all that move
+    #[arg(long, value_name = "NAMES")]
+    bodies: Option<String>,
+    /// Draw the frames of this trajectory (CSV) instead of the start of the scene
+    #[arg(long, value_name = "MOTION.csv")]
+    trajectory: Option<PathBuf>,
+    /// Of a trajectory every so many frames [default: 1]
+    #[arg(long, value_name = "N")]
+    every: Option<usize>,
+    /// The picture, or of a trajectory a pattern such as out/%04d.png, or a recording
+    #[arg(short, long, value_name = "OUT.png|OUT.csv")]
+    output: PathBuf,
+    /// Print a summary as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the pictures of a trajectory are called.
+enum Names {
+    One(PathBuf),
+    /// What comes before and behind the number, and its digits.
+    Pattern(String, usize, String),
+    /// Beside a recording.
+    Recording(PathBuf),
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
+    let scene = load_scene(&arguments.scene, &arguments.options, false)?;
+    let camera = find_camera(&arguments.scene, &scene, arguments.camera.as_deref())?;
+    let bodies = find_bodies(&scene, arguments.bodies.as_deref())?;
+    let solids = Arc::new(Solids::new(&scene.model, &scene.parameters, &bodies));
+    if solids.is_empty() {
+        let message = "none of the bodies has a shape, so that nothing is seen";
+        return Err(Error::input(arguments.scene.display().to_string(), None, "", message));
+    }
+    let names = Names::of(&arguments.output, arguments.trajectory.is_some())?;
+    let frames: Vec<(f64, State<f64>)> = match &arguments.trajectory {
+        None => vec![(0.0, scene.state.clone())],
+        Some(path) => {
+            let Trajectory { times, states, .. } = Trajectory::load(path, &scene.model)?;
+            let every = arguments.every.unwrap_or(1);
+            if every == 0 {
+                return Err(Error::input("--every", None, "", "must be at least 1"));
+            }
+            times.into_iter().zip(states).step_by(every).collect()
+        }
+    };
+    if arguments.trajectory.is_none() && arguments.every.is_some() {
+        return Err(Error::input("--every", None, "", "is for the frames of a --trajectory"));
+    }
+    let files: Vec<PathBuf> = (0..frames.len()).map(|k| names.file(k)).collect();
+    let table = names.table(&scene.model.cameras[camera].name, &frames, &files);
+    let all = files.iter().chain(table.iter().map(|(path, _)| path));
+    whole_files::check_places(all.map(PathBuf::as_path))?;
+    let node = Silhouette { solids, size: scene.model.cameras[camera].size };
+    let mut progress = Progress::new(frames.len(), arguments.json);
+    let mut unseen = 0;
+    for (k, ((_, state), file)) in frames.iter().zip(&files).enumerate() {
+        let picture = draw(&scene, &node, camera, state);
+        unseen += usize::from(picture.values.iter().all(|&x| x == 0));
+        let mut bytes = Vec::new();
+        let unwritable = |error: std::io::Error| {
+            Error::input(
+                file.display().to_string(),
+                None,
+                "",
+                format!("cannot be written: {error}"),
+            )
+        };
+        picture.write_png(&mut bytes).map_err(unwritable)?;
+        whole_files::write_file(file, &bytes)?;
+        progress.set(k + 1);
+    }
+    if let Some((path, text)) = &table {
+        whole_files::write_file(path, text.as_bytes())?;
+    }
+    if unseen > 0 {
+        let message = format!(
+            "in {unseen} of {} pictures nothing is seen: does the camera look there?",
+            frames.len()
+        );
+        output::warn(&message);
+    }
+    if arguments.json {
+        let mut object = output::json_head("render", 0, 1);
+        object.insert("camera".into(), json!(scene.model.cameras[camera].name));
+        object.insert("size".into(), json!(scene.model.cameras[camera].size));
+        object.insert("pictures".into(), files.iter().map(|file| output::path(file)).collect());
+        object.insert("empty".into(), json!(unseen));
+        output::print(&output::json_text(object));
+    }
+    Ok(Outcome::Done)
+}
+
+/// What a camera sees in a state.
+fn draw(scene: &Scene, node: &Silhouette, camera: usize, state: &State<f64>) -> Picture {
+    let at = (&scene.model, &scene.parameters);
+    let kinematics = Kinematics::new(at.0, at.1, state);
+    let inputs = SilhouetteInputs::new(&node.solids, at, &kinematics, camera).flat();
+    let mut image = vec![0.0; node.size[0] * node.size[1]];
+    f64::call(node, &inputs, &mut image, &mut Default::default(), &mut Default::default());
+    Picture::of(node.size, &image)
+}
+
+fn find_camera(path: &Path, scene: &Scene, name: Option<&str>) -> Result<usize, Error> {
+    let cameras = &scene.model.cameras;
+    let known: Vec<&str> = cameras.iter().map(|camera| camera.name.as_str()).collect();
+    match (name, cameras.len()) {
+        (_, 0) => {
+            let message = "the scene has no camera: add a [[camera]] with name, size, eye, target and fov_y_deg";
+            Err(Error::input(path.display().to_string(), None, "camera", message))
+        }
+        (None, 1) => Ok(0),
+        (None, _) => {
+            let message = format!("says which one of {}", known.join(", "));
+            Err(Error::input("--camera", None, "", message))
+        }
+        (Some(name), _) => known.iter().position(|other| *other == name).ok_or_else(|| {
+            let message = format!("there is no camera {name:?}; there are {}", known.join(", "));
+            Error::input("--camera", None, "", message)
+        }),
+    }
+}
+
+fn find_bodies(scene: &Scene, names: Option<&str>) -> Result<Vec<usize>, Error> {
+    let bodies = &scene.model.bodies;
+    let Some(names) = names else {
+        return Ok((0..bodies.len()).filter(|&body| bodies[body].tree.is_some()).collect());
+    };
+    let find = |name: &str| {
+        bodies.iter().position(|body| body.name == name).ok_or_else(|| {
+            let known: Vec<&str> = bodies.iter().map(|body| body.name.as_str()).collect();
+            let message = format!("there is no body {name:?}; there are {}", known.join(", "));
+            Error::input("--bodies", None, "", message)
+        })
+    };
+    names.split(',').map(|name| find(name.trim())).collect()
+}
+
+impl Names {
+    fn of(output: &Path, many: bool) -> Result<Names, Error> {
+        let text = output.display().to_string();
+        let wrong = |message: &str| Err(Error::input(text.clone(), None, "", message));
+        let is = |ending: &str| {
+            output.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
+        };
+        if is("csv") {
+            return match many {
+                true => Ok(Names::Recording(output.to_path_buf())),
+                false => wrong(
+                    "is a recording, of the frames of a --trajectory; without one give the name of a .png",
+                ),
+            };
+        }
+        if !is("png") {
+            return wrong("must end in .png, or in .csv for a recording with its pictures");
+        }
+        if !many {
+            return Ok(Names::One(output.to_path_buf()));
+        }
+        let Some((before, rest)) = text.split_once('%') else {
+            return wrong(
+                "is one name for many pictures: say where their number goes, such as out/%04d.png",
+            );
+        };
+        let Some((digits, behind)) = rest.split_once('d') else {
+            return wrong("must have the number of a picture as %d or %04d");
+        };
+        let width = if digits.is_empty() { Ok(0) } else { digits.parse::<usize>() };
+        match width {
+            Ok(width) if width <= 20 => {
+                Ok(Names::Pattern(before.to_string(), width, behind.to_string()))
+            }
+            _ => wrong("must have the number of a picture as %d or %04d"),
+        }
+    }
+
+    fn file(&self, k: usize) -> PathBuf {
+        match self {
+            Names::One(path) => path.clone(),
+            Names::Pattern(before, width, behind) => {
+                PathBuf::from(format!("{before}{k:0width$}{behind}"))
+            }
+            Names::Recording(path) => {
+                let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("mask");
+                path.with_file_name(format!("{stem}_{k:04}.png"))
+            }
+        }
+    }
+
+    /// The recording that names the pictures.
+    fn table(
+        &self,
+        camera: &str,
+        frames: &[(f64, State<f64>)],
+        files: &[PathBuf],
+    ) -> Option<(PathBuf, String)> {
+        let Names::Recording(path) = self else { return None };
+        let mut text = format!("t,{camera}\n");
+        for ((time, _), file) in frames.iter().zip(files) {
+            let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            text.push_str(&format!("{time},{name}\n"));
+        }
+        Some((path.clone(), text))
+    }
+}

@@ -1,0 +1,36 @@
+//! What cameras see of a scene: coverage of pixels, exactly, and how it changes with all that moves.
+//!
+//! A pixel of a mask is the share of its square that bodies cover. Bodies are surfaces of triangles; of those that face the
+//! camera only the outline is left, edges between what faces it and what does not ([`outline`]). Along a row of pixels the
+//! outlines are crossed from left to right, and inside is where more of them were entered than left ([`coverage`]), so that
+//! bodies and parts of one that hide each other count once. Which edges cross, and which pieces of them border what is
+//! covered, is decided on values and handed down as data.
+//!
+//! The derivative is that of the pieces: where the line l of an edge (l's = 0 at its points s = (x, y, 1), in px) moves, the area
+//! beside a piece of length L with the middle m changes by L dl'm / |(l_x, l_y)|, and with l = a x b for its ends in
+//! homogeneous coordinates dl'm = da'(b x m) + db'(m x a). It exists but where corners or crossings coincide, faces are seen
+//! edge-on, or an edge lies along the border of pixels: there it has a side.
+//!
+//! | | |
+//! |---|---|
+//! | [`Pinhole`] | a camera: from points of the world to homogeneous coordinates of its image |
+//! | [`Solids`] | the surfaces of bodies |
+//! | [`Silhouette`] | the mask as a node, inputs are poses, sizes and the camera |
+//! | [`ImageFit`] | how far a mask is from a recorded one, as few residuals with the same J'J and J'r |
+//! | [`Picture`] | an image of a file |
+
+mod coverage;
+mod image_fit;
+mod outline;
+mod picture;
+mod pinhole;
+mod sampling;
+mod silhouette;
+mod solids;
+
+pub use image_fit::{ImageFit, ImageFitScratch, Target};
+pub use picture::Picture;
+pub use pinhole::Pinhole;
+pub use sampling::Sampling;
+pub use silhouette::{Silhouette, SilhouetteInputs};
+pub use solids::Solids;

@@ -1,0 +1,114 @@
+//! Images in files.
+
+use std::io::{Cursor, Write};
+use std::path::Path;
+
+use png::{BitDepth, ColorType, Decoder, Encoder, Transformations};
+
+use crate::Error;
+use crate::text::read_bytes;
+
+/// An image of one number a pixel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// Width and height, px.
+    pub size: [usize; 2],
+    /// Row by row from above, in units of 1 / 65535.
+    pub values: Vec<u16>,
+}
+
+/// Bytes of one file, and pixels.
+const MOST_BYTES: u64 = 256 << 20;
+const MOST_PIXELS: usize = 1 << 26;
+
+impl Picture {
+    /// Of numbers from 0 to 1.
+    pub fn of(size: [usize; 2], values: &[f64]) -> Picture {
+        let value = |&x: &f64| (x.clamp(0.0, 1.0) * 65535.0).round() as u16;
+        Picture { size, values: values.iter().map(value).collect() }
+    }
+
+    /// Reads a mask from a PNG file: its alpha if it has one that is not the same everywhere, else its brightness, of 8 or
+    /// 16 bits.
+    ///
+    /// # Errors
+    /// If the file is no PNG, is cut short, or is in colour.
+    pub fn load_mask(path: impl AsRef<Path>) -> Result<Picture, Error> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        Picture::parse_mask(&read_bytes(path, MOST_BYTES)?, &name)
+    }
+
+    /// Reads the bytes of such a file; `name` stands for it in messages.
+    ///
+    /// # Errors
+    /// As [`load_mask`](Self::load_mask).
+    pub fn parse_mask(bytes: &[u8], name: &str) -> Result<Picture, Error> {
+        let wrong = |message: String| Error::input(name, None, "", message);
+        let mut decoder = Decoder::new(Cursor::new(bytes));
+        decoder.set_transformations(Transformations::EXPAND);
+        let no_png = |error: png::DecodingError| {
+            wrong(format!("is not read as a PNG: {error}; convert it, or save it again"))
+        };
+        let mut reader = decoder.read_info().map_err(no_png)?;
+        let (width, height) = (reader.info().width as usize, reader.info().height as usize);
+        if width.checked_mul(height).is_none_or(|pixels| pixels > MOST_PIXELS) {
+            return Err(wrong(format!("has {width} x {height} pixels, more than {MOST_PIXELS}")));
+        }
+        let most = reader.output_buffer_size();
+        let mut buffer = vec![0; most.unwrap_or(0)];
+        let frame = reader.next_frame(&mut buffer).map_err(no_png)?;
+        let buffer = &buffer[..frame.buffer_size()];
+        let samples: Vec<u16> = match frame.bit_depth {
+            BitDepth::Sixteen => {
+                buffer.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect()
+            }
+            // Times 257 makes 255 the largest.
+            _ => buffer.iter().map(|&x| u16::from(x) * 257).collect(),
+        };
+        let channels = frame.color_type.samples();
+        let (colours, has_alpha) = match frame.color_type {
+            ColorType::Grayscale => (1, false),
+            ColorType::GrayscaleAlpha => (1, true),
+            ColorType::Rgba => (3, true),
+            _ => (3, false),
+        };
+        let pixels = || samples.chunks_exact(channels);
+        if has_alpha {
+            let mut alphas = pixels().map(|pixel| pixel[channels - 1]);
+            let first = alphas.next();
+            if alphas.any(|alpha| Some(alpha) != first) {
+                let values = pixels().map(|pixel| pixel[channels - 1]).collect();
+                return Ok(Picture { size: [width, height], values });
+            }
+        }
+        if let Some(k) = pixels().position(|pixel| pixel[..colours].iter().any(|&x| x != pixel[0]))
+        {
+            let message = format!(
+                "is in colour, as at column {}, row {}: a mask is grey, 0 where nothing is and the largest number where \
+                 bodies cover a pixel, or has them as its alpha",
+                k % width,
+                k / width
+            );
+            return Err(wrong(message));
+        }
+        Ok(Picture { size: [width, height], values: pixels().map(|pixel| pixel[0]).collect() })
+    }
+
+    /// Writes a PNG of 8 bits.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_png(&self, to: impl Write) -> std::io::Result<()> {
+        let [width, height] = self.size.map(|side| side as u32);
+        let mut encoder = Encoder::new(to, width, height);
+        encoder.set_color(ColorType::Grayscale);
+        encoder.set_depth(BitDepth::Eight);
+        let bytes: Vec<u8> =
+            self.values.iter().map(|&x| ((u32::from(x) + 128) / 257) as u8).collect();
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(&bytes)?;
+        writer.finish()?;
+        Ok(())
+    }
+}
