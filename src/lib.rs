@@ -181,6 +181,8 @@
 //!   SIAM Journal on Applied Mathematics 11 (2), 1963.
 //! - `Mehrotra92`: S. Mehrotra, "On the implementation of a primal-dual interior point method", SIAM
 //!   Journal on Optimization 2 (4), 1992. Predictor and corrector.
+//! - `Murthy21`: J. K. Murthy, M. Macklin, F. Golemo et al., "gradSim: Differentiable simulation for system identification and
+//!   visuomotor control", ICLR 2021. Parameters from videos.
 //! - `MuntheKaas98`: H. Munthe-Kaas, "Runge-Kutta methods on Lie groups", BIT Numerical Mathematics 38 (1),
 //!   1998.
 //! - `Nesterov97`: Y. E. Nesterov, M. J. Todd, "Self-scaled barriers and interior-point methods for convex

@@ -46,8 +46,10 @@ mod physics;
 #[cfg(feature = "plots")]
 mod plots;
 mod projections;
+mod pushes;
 mod random_projections;
 mod reference;
+mod render;
 #[cfg(feature = "cli")]
 mod report;
 mod rollout_gradient;

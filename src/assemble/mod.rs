@@ -13,7 +13,7 @@ mod learned;
 mod numbers;
 mod overlap;
 mod pairs;
-mod push;
+mod pushes;
 mod separation;
 mod start;
 

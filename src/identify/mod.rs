@@ -26,8 +26,8 @@ pub use conclusion::{Conclusion, Doing, conclude};
 pub use data::{Dataset, Window, hold_out, questions};
 pub(crate) use experiment::is_weight;
 pub use experiment::{
-    AdamSettings, Experiment, FreeParameter, InitialState, Method, Noise, Prior, Reading,
-    RobustLoss, Sensor, StateNumber, Transform, WindowLength,
+    AdamSettings, Experiment, FreeParameter, InitialState, MaskSensor, Method, Noise, Prior,
+    Reading, RobustLoss, Sensor, StateNumber, Transform, WindowLength,
 };
 pub use improvement::{Improvement, Tried, improve};
 pub use residuals::{Measurement, initial_state, replay, residuals};
@@ -39,9 +39,10 @@ pub use search::{
 };
 pub use trust::{
     Candidate, Combination, Comparison, Design, Evaluation, Expected, FrameError, HalfSampling,
-    Information, LearnedFunction, LossProfile, MassOverInertia, Observability, Others, Outlier,
-    PairedDifference, Phase, PhaseErrors, Resolution, RolloutStart, ScoreTest, TrajectoryError,
-    UNEXPLAINED, Unknown, Visibility, Walk, errors_by_phase, evaluate, evaluate_from,
-    evaluate_with, half_sampling, learned_functions, loss_profile, masses_over_inertia, misfits,
-    outliers, score_tests, stand_out, unexplained,
+    Information, LearnedFunction, LossProfile, MaskFrame, MaskSensitivity, MassOverInertia,
+    Observability, Others, Outlier, PairedDifference, Phase, PhaseErrors, Resolution, RolloutStart,
+    ScoreTest, TrajectoryError, UNEXPLAINED, Unknown, Visibility, Walk, errors_by_phase, evaluate,
+    evaluate_from, evaluate_with, half_sampling, learned_functions, loss_profile, mask_frames,
+    mask_sensitivities, masses_over_inertia, misfits, outliers, score_tests, stand_out,
+    unexplained,
 };

@@ -160,10 +160,10 @@ impl Scan {
             for row in first..last {
                 let mut strip = whole;
                 let (top, bottom) = (row as f64, row as f64 + 1.0);
-                if top > upper[1] {
+                if top >= upper[1] {
                     (strip.upper, strip.levels[0]) = ([whole.at(top), top], Level::Fixed(top));
                 }
-                if bottom < lower[1] {
+                if bottom <= lower[1] {
                     (strip.lower, strip.levels[1]) =
                         ([whole.at(bottom), bottom], Level::Fixed(bottom));
                 }
@@ -185,6 +185,10 @@ impl Scan {
         pieces: &mut Vec<Piece>,
     ) {
         self.cuts.clear();
+        // First, so that they are what a cut at their height is of: it moves by themselves alone.
+        for flat in flats {
+            self.cuts.push((flat.upper[1], Level::Fixed(flat.upper[1])));
+        }
         for (k, strip) in strips.iter().enumerate() {
             self.cuts.push((strip.upper[1], strip.levels[0]));
             self.cuts.push((strip.lower[1], strip.levels[1]));
@@ -193,9 +197,6 @@ impl Scan {
                     self.cuts.push((y, Level::Crossing(other.edge, strip.edge)));
                 }
             }
-        }
-        for flat in flats {
-            self.cuts.push((flat.upper[1], flat.levels[0]));
         }
         self.cuts.sort_by(|a, b| a.0.total_cmp(&b.0));
         self.cuts.dedup_by(|a, b| a.0 == b.0);

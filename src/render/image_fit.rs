@@ -1,13 +1,13 @@
 //! How far a mask is from a recorded one, as few residuals.
 //!
-//! A frame has tens of thousands of pixels, and what it says of a motion are six numbers a body. With the residuals r of its pixels
+//! A frame has tens of thousands of pixels, and what it says of a motion is what it says of a few poses. With the residuals r of its pixels
 //! and their Jacobian J in the poses, A = J'J = U L U' and b = J'r, the residuals sqrt(L_i) u_i'dx + u_i'b / sqrt(L_i), and
 //! one more for what is left of |r|, have the same sum of squares, the same J'J and the same J'r. So a least-squares
 //! search sees all pixels, and no more than these numbers go on to duals and tapes.
 
 use std::sync::Arc;
 
-use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
+use nalgebra::{DMatrix, DMatrixView, DVector, DVectorView, Matrix3, Vector3};
 
 use super::coverage::cover;
 use super::pinhole::{PINHOLE, Pinhole};
@@ -20,7 +20,7 @@ use crate::model::{Model, Parameters};
 
 /// A recorded mask: the part of it that is not empty.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Target {
+pub struct RecordedMask {
     /// Width and height of the whole, px.
     pub size: [usize; 2],
     first: [usize; 2],
@@ -29,9 +29,9 @@ pub struct Target {
     values: Vec<u16>,
 }
 
-impl Target {
+impl RecordedMask {
     /// Of the brightness of a picture.
-    pub fn of(picture: &Picture) -> Target {
+    pub fn of(picture: &Picture) -> RecordedMask {
         let [width, height] = picture.size;
         let seen = |&(k, _): &(usize, &u16)| picture.values[k] > 0;
         let places =
@@ -44,7 +44,7 @@ impl Target {
         let [first, last] = bounds.map_or([[0; 2]; 2], |[low, high]| [low, high.map(|x| x + 1)]);
         let rows = first[1]..last[1].min(height);
         let values = rows.flat_map(|y| &picture.values[y * width + first[0]..y * width + last[0]]);
-        Target {
+        RecordedMask {
             size: picture.size,
             first,
             width: last[0] - first[0],
@@ -66,7 +66,7 @@ impl Target {
     }
 
     /// Calls `see` with each pixel that is not empty by its place and how much of it is covered.
-    fn each(&self, mut see: impl FnMut(usize, f64)) {
+    pub fn each(&self, mut see: impl FnMut(usize, f64)) {
         if self.width == 0 {
             return;
         }
@@ -116,11 +116,14 @@ pub struct ImageFitScratch {
     borders: Borders,
     scratch: SilhouetteScratch,
     image: Vec<f64>,
-    /// Of each pixel its row among `rows`, if it has one.
+    /// Of each pixel its row among the derivatives, if it has one.
     places: Vec<u32>,
-    rows: Vec<f64>,
     pixels: Vec<usize>,
-    blocks: Vec<f64>,
+    /// Derivatives, pixel by pixel.
+    rows: Vec<f64>,
+    /// Samples: residuals, and of those that have derivatives these, number by number.
+    samples: Vec<f64>,
+    slopes: Vec<f64>,
     blurred: Vec<f64>,
 }
 
@@ -155,6 +158,19 @@ impl ImageFit {
         self.silhouette.size
     }
 
+    /// What is seen.
+    pub fn image<T: Real>(
+        &self,
+        at: (&Model, &Parameters<T>),
+        kinematics: &Kinematics<T>,
+    ) -> Vec<T> {
+        let node = &self.silhouette;
+        let inputs = SilhouetteInputs::new(&node.solids, at, kinematics, self.camera).flat();
+        let mut image = vec![T::zero(); node.size[0] * node.size[1]];
+        T::call(node, &inputs, &mut image, &mut Borders::default(), &mut T::Workspace::default());
+        image
+    }
+
     /// How many numbers an image is a function of: poses, sizes and places of shapes, the camera.
     fn columns(&self) -> usize {
         POSE * self.bodies + SOLID * self.owners.len() + PINHOLE
@@ -165,14 +181,12 @@ impl ImageFit {
         self.columns() + 1
     }
 
-    /// Appends the residuals of a frame: of a mask, sampled, over the standard deviation of a pixel. `robust` makes of the
-    /// residual of a pixel the one that counts, with its slope.
+    /// Appends the residuals of a frame: of a mask, sampled, over the standard deviation of a pixel.
     pub fn compare<T: Real>(
         &self,
         (model, parameters): (&Model, &Parameters<T>),
         kinematics: &Kinematics<T>,
-        (target, sampling, noise): (&Target, Sampling, f64),
-        robust: impl Fn(f64) -> [f64; 2],
+        (target, sampling, noise): (&RecordedMask, Sampling, f64),
         scratch: &mut ImageFitScratch,
         residuals: &mut Vec<T>,
     ) {
@@ -184,30 +198,24 @@ impl ImageFit {
         );
         let values = value(&at);
         let columns = self.columns();
+        self.differences(&values, target, scratch);
         if T::ORDER == 0 {
             // Whatever they are made of, squares have one sum.
-            let mut square = 0.0;
-            self.differences(&values, target, sampling, scratch, |r| {
-                square += robust(r / noise)[0].powi(2)
-            });
+            self.sample(None, sampling, scratch);
+            let square: f64 = scratch.samples.iter().map(|r| (r / noise).powi(2)).sum();
             residuals.resize(residuals.len() + columns, T::zero());
             residuals.push(T::constant(square.sqrt()));
             return;
         }
-        let (mut a, mut b, mut square): (DMatrix<f64>, DVector<f64>, f64) =
-            (DMatrix::zeros(columns, columns), DVector::zeros(columns), 0.0);
-        self.linearize(&values, target, sampling, scratch, |r, row| {
-            let [r, slope] = robust(r / noise);
-            let slope = slope / noise;
-            square += r * r;
-            for (i, &x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
-                b[i] += slope * x * r;
-                for (j, &y) in row[..=i].iter().enumerate() {
-                    a[(i, j)] += slope * slope * x * y;
-                }
-            }
-        });
-        a.fill_upper_triangle_with_lower_triangle();
+        self.sample(Some(&values), sampling, scratch);
+        let ImageFitScratch { samples, slopes, .. } = scratch;
+        let count = slopes.len() / columns;
+        samples.iter_mut().for_each(|r| *r /= noise);
+        slopes.iter_mut().for_each(|x| *x /= noise);
+        let square: f64 = samples.iter().map(|r| r * r).sum();
+        let jacobian = DMatrixView::from_slice(slopes, count, columns);
+        let a: DMatrix<f64> = jacobian.tr_mul(&jacobian);
+        let b: DVector<f64> = jacobian.tr_mul(&DVectorView::from_slice(&samples[..count], count));
         let moved = self.moved(&at, &values);
         let scale =
             DVector::from_fn(
@@ -261,114 +269,95 @@ impl ImageFit {
         moved
     }
 
-    /// Calls `see` with the residual of each sample that has one.
+    /// Finds what is seen less what was recorded, pixel by pixel.
     fn differences(
         &self,
         at: &SilhouetteInputs<f64>,
-        target: &Target,
-        sampling: Sampling,
+        target: &RecordedMask,
         scratch: &mut ImageFitScratch,
-        mut see: impl FnMut(f64),
     ) {
         let size = self.silhouette.size;
         let [corners, _] = at.corners(&self.silhouette.solids);
-        let ImageFitScratch { borders, scratch: own, image, blocks, blurred, .. } = scratch;
+        let ImageFitScratch { borders, scratch: own, image, .. } = scratch;
         self.silhouette.decide(&corners, borders, own);
         image.resize(size[0] * size[1], 0.0);
         cover(&borders.pieces, &borders.edges, &corners, size, image);
         target.each(|pixel, covered| image[pixel] -= covered);
-        if sampling.blur > 0.0 {
-            sampling.reduce(size, image, blocks);
-            sampling.blur(sampling.size(size), blocks, blurred);
-            std::mem::swap(image, blocks);
-        }
-        image.iter().filter(|r| **r != 0.0).for_each(|&r| see(r));
     }
 
-    /// Calls `see` with the residual of each sample and its derivative in all numbers that an image is a function of.
-    fn linearize(
+    /// Samples the differences, and if it is said where all is their derivatives: those of pixels that have any come first.
+    fn sample(
         &self,
-        at: &SilhouetteInputs<f64>,
-        target: &Target,
+        at: Option<&SilhouetteInputs<f64>>,
         sampling: Sampling,
         scratch: &mut ImageFitScratch,
-        mut see: impl FnMut(f64, &[f64]),
     ) {
-        let columns = self.columns();
         let size = self.silhouette.size;
-        let pixels = size[0] * size[1];
+        let columns = if at.is_some() { self.columns() } else { 0 };
+        scratch.pixels.clear();
+        scratch.slopes.clear();
+        if let Some(at) = at {
+            self.differentiate(at, scratch);
+        }
+        let ImageFitScratch { image, places, pixels, rows, samples, slopes, blurred, .. } = scratch;
+        samples.clear();
+        let count = pixels.len();
+        if sampling.blur <= 0.0 {
+            samples.extend(pixels.iter().map(|&pixel| image[pixel]));
+            let others = image.iter().enumerate().filter(|(_, r)| **r != 0.0);
+            let flat = |pixel: usize| at.is_none() || places[pixel] == u32::MAX;
+            samples.extend(others.filter(|(pixel, _)| flat(*pixel)).map(|(_, &r)| r));
+            slopes.resize(count * columns, 0.0);
+            for (k, row) in rows.chunks_exact(columns.max(1)).take(count).enumerate() {
+                row.iter().enumerate().for_each(|(column, &x)| slopes[column * count + k] = x);
+            }
+            return;
+        }
+        // Sums over blocks, a layer for the residual and one for each number; as far as there is anything.
+        let seen = image.iter().enumerate().filter(|(_, r)| **r != 0.0).map(|(pixel, _)| pixel);
+        let Some(blocks) = sampling.blocks(size, seen.chain(pixels.iter().copied())) else {
+            return;
+        };
+        samples.resize(blocks.count(), 0.0);
+        let share = blocks.share();
+        for (pixel, &r) in image.iter().enumerate().filter(|(_, r)| **r != 0.0) {
+            samples[blocks.place(pixel)] += share * r;
+        }
+        sampling.blur(&blocks, samples, blurred);
+        slopes.resize(blocks.count() * columns, 0.0);
+        for (&pixel, row) in pixels.iter().zip(rows.chunks_exact(columns.max(1))) {
+            let place = blocks.place(pixel);
+            let layers = slopes[place..].iter_mut().step_by(blocks.count());
+            layers.zip(row).for_each(|(to, &x)| *to += share * x);
+        }
+        for layer in slopes.chunks_exact_mut(blocks.count()) {
+            sampling.blur(&blocks, layer, blurred);
+        }
+    }
+
+    /// Finds the derivatives of all pixels that have any.
+    fn differentiate(&self, at: &SilhouetteInputs<f64>, scratch: &mut ImageFitScratch) {
+        let columns = self.columns();
         let [corners, world] = at.corners(&self.silhouette.solids);
-        let ImageFitScratch {
-            borders,
-            scratch: own,
-            image,
-            places,
-            rows,
-            pixels: listed,
-            blocks,
-            blurred,
-        } = scratch;
-        self.silhouette.decide(&corners, borders, own);
-        image.resize(pixels, 0.0);
-        cover(&borders.pieces, &borders.edges, &corners, size, image);
-        target.each(|pixel, covered| image[pixel] -= covered);
-        // The derivatives of pixels that have any.
+        let ImageFitScratch { borders, image, places, pixels, rows, .. } = scratch;
         places.clear();
-        places.resize(pixels, u32::MAX);
+        places.resize(image.len(), u32::MAX);
         rows.clear();
-        listed.clear();
-        let mut owner_of = vec![0; world.len()];
+        let mut owners = vec![0; world.len()];
         for (k, solid) in self.silhouette.solids.solids.iter().enumerate() {
-            owner_of[solid.first..solid.first + solid.corners.len()].fill(k);
+            owners[solid.first..solid.first + solid.corners.len()].fill(k);
         }
         for (pixel, [a, b], m) in self.silhouette.slopes(borders, &corners) {
             if places[pixel] == u32::MAX {
-                places[pixel] = listed.len() as u32;
-                listed.push(pixel);
+                places[pixel] = pixels.len() as u32;
+                pixels.push(pixel);
                 rows.resize(rows.len() + columns, 0.0);
             }
             let first = places[pixel] as usize * columns;
             let row = &mut rows[first..first + columns];
             for (corner, g) in [(a, corners[b].cross(&m)), (b, m.cross(&corners[a]))] {
-                self.pull_back(at, (owner_of[corner], corner), &world[corner], &g, row);
+                self.pull_back(at, (owners[corner], corner), &world[corner], &g, row);
             }
-        }
-        if sampling.blur <= 0.0 {
-            for (pixel, &r) in image.iter().enumerate() {
-                match places[pixel] {
-                    u32::MAX if r == 0.0 => {}
-                    u32::MAX => see(r, &[]),
-                    place => {
-                        see(r, &rows[place as usize * columns..(place as usize + 1) * columns])
-                    }
-                }
-            }
-            return;
-        }
-        // Sums over blocks, a layer for the residual and one for each column.
-        let block = sampling.block();
-        let [across, down] = sampling.size(size);
-        let layer = across * down;
-        blocks.clear();
-        blocks.resize(layer * (columns + 1), 0.0);
-        let share = 1.0 / (block * block) as f64;
-        let place = |pixel: usize| pixel / size[0] / block * across + pixel % size[0] / block;
-        sampling.reduce(size, image, blurred);
-        blocks[..layer].copy_from_slice(blurred);
-        for (&pixel, row) in listed.iter().zip(rows.chunks_exact(columns.max(1))) {
-            for (k, &x) in row.iter().enumerate() {
-                blocks[(k + 1) * layer + place(pixel)] += share * x;
-            }
-        }
-        for image in blocks.chunks_exact_mut(layer) {
-            sampling.blur([across, down], image, blurred);
-        }
-        let mut row = vec![0.0; columns];
-        for sample in 0..layer {
-            for (k, x) in row.iter_mut().enumerate() {
-                *x = blocks[(k + 1) * layer + sample];
-            }
-            see(blocks[sample], &row);
         }
     }
 

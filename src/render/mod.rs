@@ -28,8 +28,8 @@ mod sampling;
 mod silhouette;
 mod solids;
 
-pub use image_fit::{ImageFit, ImageFitScratch, Target};
-pub use picture::Picture;
+pub use image_fit::{ImageFit, ImageFitScratch, RecordedMask};
+pub use picture::{ColourPicture, Picture};
 pub use pinhole::Pinhole;
 pub use sampling::Sampling;
 pub use silhouette::{Silhouette, SilhouetteInputs};

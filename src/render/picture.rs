@@ -100,15 +100,38 @@ impl Picture {
     /// # Errors
     /// Those of the writer.
     pub fn write_png(&self, to: impl Write) -> std::io::Result<()> {
-        let [width, height] = self.size.map(|side| side as u32);
-        let mut encoder = Encoder::new(to, width, height);
-        encoder.set_color(ColorType::Grayscale);
-        encoder.set_depth(BitDepth::Eight);
-        let bytes: Vec<u8> =
-            self.values.iter().map(|&x| ((u32::from(x) + 128) / 257) as u8).collect();
-        let mut writer = encoder.write_header()?;
-        writer.write_image_data(&bytes)?;
-        writer.finish()?;
-        Ok(())
+        let byte = |&x: &u16| ((u32::from(x) + 128) / 257) as u8;
+        let bytes: Vec<u8> = self.values.iter().map(byte).collect();
+        write(to, self.size, ColorType::Grayscale, &bytes)
     }
+}
+
+/// An image in colour.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColourPicture {
+    /// Width and height, px.
+    pub size: [usize; 2],
+    /// Red, green and blue, row by row from above.
+    pub values: Vec<[u8; 3]>,
+}
+
+impl ColourPicture {
+    /// Writes a PNG.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_png(&self, to: impl Write) -> std::io::Result<()> {
+        write(to, self.size, ColorType::Rgb, self.values.as_flattened())
+    }
+}
+
+fn write(to: impl Write, size: [usize; 2], color: ColorType, bytes: &[u8]) -> std::io::Result<()> {
+    let [width, height] = size.map(|side| side as u32);
+    let mut encoder = Encoder::new(to, width, height);
+    encoder.set_color(color);
+    encoder.set_depth(BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(bytes)?;
+    writer.finish()?;
+    Ok(())
 }

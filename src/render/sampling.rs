@@ -16,22 +16,28 @@ impl Sampling {
         ((self.blur / 2.0) as usize).max(1)
     }
 
-    /// Width and height in blocks, the last of which may be cut off.
-    pub fn size(&self, size: [usize; 2]) -> [usize; 2] {
-        size.map(|side| side.div_ceil(self.block()))
-    }
-
-    /// Means over blocks of an image.
-    pub(super) fn reduce(&self, size: [usize; 2], image: &[f64], blocks: &mut Vec<f64>) {
+    /// The blocks that have to be looked at where only these pixels of an image are not zero; nothing if there are none.
+    pub(super) fn blocks(
+        &self,
+        [width, height]: [usize; 2],
+        pixels: impl Iterator<Item = usize>,
+    ) -> Option<Blocks> {
         let block = self.block();
-        let [across, down] = self.size(size);
-        blocks.clear();
-        blocks.resize(across * down, 0.0);
-        for (pixel, &x) in image.iter().enumerate().filter(|(_, x)| **x != 0.0) {
-            blocks[pixel / size[0] / block * across + pixel % size[0] / block] += x;
+        let mut bounds: Option<[[usize; 2]; 2]> = None;
+        for place in pixels.map(|pixel| [pixel % width / block, pixel / width / block]) {
+            let [low, high] = bounds.unwrap_or([place; 2]);
+            bounds = Some([0, 1].map(|side| match side {
+                0 => [low[0].min(place[0]), low[1].min(place[1])],
+                _ => [high[0].max(place[0]), high[1].max(place[1])],
+            }));
         }
-        let share = 1.0 / (block * block) as f64;
-        blocks.iter_mut().for_each(|x| *x *= share);
+        let reach = self.weights().len() - 1;
+        let [low, high] = bounds?;
+        let all = [width.div_ceil(block), height.div_ceil(block)];
+        let first = low.map(|x| x.saturating_sub(reach));
+        let last = [0, 1].map(|k| (high[k] + 1 + reach).min(all[k]));
+        let size = [last[0] - first[0], last[1] - first[1]];
+        Some(Blocks { width, block, first, size })
     }
 
     /// Half of the weights of the Gaussian, from the middle on.
@@ -50,20 +56,44 @@ impl Sampling {
         weights
     }
 
-    /// Blurs an image of blocks, outside of which there is nothing; `scratch` has its size too.
-    pub(super) fn blur(
-        &self,
-        [width, height]: [usize; 2],
-        image: &mut [f64],
-        scratch: &mut Vec<f64>,
-    ) {
+    /// Blurs an image of blocks, outside of which there is nothing; `scratch` is memory for it.
+    pub(super) fn blur(&self, blocks: &Blocks, image: &mut [f64], scratch: &mut Vec<f64>) {
         let weights = self.weights();
         if weights.len() == 1 {
             return;
         }
+        let [width, height] = blocks.size;
         scratch.resize(image.len(), 0.0);
         lines(image, scratch, (width, 1), (height, width), &weights);
         lines(scratch, image, (height, width), (width, 1), &weights);
+    }
+}
+
+/// Blocks of pixels of a part of an image.
+pub(super) struct Blocks {
+    /// Of the image, px.
+    width: usize,
+    /// Pixels along the side of one.
+    block: usize,
+    /// The first block, and how many there are, across and down.
+    first: [usize; 2],
+    size: [usize; 2],
+}
+
+impl Blocks {
+    pub fn count(&self) -> usize {
+        self.size[0] * self.size[1]
+    }
+
+    /// The share of a pixel in its block.
+    pub fn share(&self) -> f64 {
+        1.0 / (self.block * self.block) as f64
+    }
+
+    /// The block of a pixel.
+    pub fn place(&self, pixel: usize) -> usize {
+        let [across, down] = [pixel % self.width, pixel / self.width].map(|x| x / self.block);
+        (down - self.first[1]) * self.size[0] + across - self.first[0]
     }
 }
 

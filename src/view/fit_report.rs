@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::learned_terms::{ReportedFunction, reported};
+use super::mask_playback::{MaskClip, mask_clips};
 use super::page::Page;
 use super::player::{PLAYER, program};
 use super::{Clip, Drawing, Playback, Role, TrackRecorder};
@@ -74,6 +75,8 @@ pub struct FitReport {
     pub recordings: Vec<RecordingError>,
     /// Where those simulations start, in words.
     pub start_text: String,
+    /// What cameras saw.
+    pub masks: Vec<MaskClip>,
     /// Recordings and simulations to look at.
     pub playback: Option<Playback>,
 }
@@ -288,6 +291,7 @@ impl FitReport {
                 "Each recording is simulated as a whole with the identified parameters, from where \
                          its first window starts at the result."
                     .to_string(),
+            masks: mask_clips(experiment, dataset, fit, &starts, &shown),
             playback: Some(playback(experiment, dataset, fit, &starts, &shown)),
             ..FitReport::default()
         }
@@ -396,10 +400,13 @@ fn unit(model: &Model, name: &str) -> &'static str {
     match path.as_slice() {
         ["gravity", ..] => "m/s²",
         [.., "mass"] => "kg",
+        [.., "density"] => "kg/m³",
         [.., "inertia"] | [.., "inertia", _] => "kg m²",
         [.., "center_of_mass" | "half_extents" | "position" | "anchor", _] => "m",
         [.., "half_extents" | "radius" | "half_length" | "distance"] => "m",
-        [.., "first" | "second", _] => "m",
+        [.., "first" | "second" | "eye" | "target" | "point", _] => "m",
+        [.., "force", "x" | "y" | "z"] => "N",
+        [.., "fov_y"] => "rad",
         [_, "tilt", _] => "rad",
         [_, "offset"] if model.half_spaces.iter().any(|ground| ground.name == path[0]) => "m",
         [.., "delay"] => "s",

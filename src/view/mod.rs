@@ -5,6 +5,7 @@ mod fit_report;
 #[cfg(feature = "plots")]
 mod landscape_plot;
 mod learned_terms;
+mod mask_playback;
 mod pace;
 mod page;
 mod playback;
@@ -22,6 +23,7 @@ pub use fit_report::{
 #[cfg(feature = "plots")]
 pub use landscape_plot::landscape_plot;
 pub use learned_terms::ReportedFunction;
+pub use mask_playback::{MaskClip, SensitivityPicture};
 pub use playback::{Clip, Playback, Role, Track, TrackRecorder};
 #[cfg(feature = "plots")]
 pub use plots::fit_plot;

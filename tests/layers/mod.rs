@@ -15,7 +15,7 @@ const PHYSICS: &str =
 const FILES: &str = "assemble formats trajectory";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 36] = [
+const LAYERS: [(&str, &[&str]); 37] = [
     ("adaptive_moments", &[]),
     ("error", &[]),
     ("npz", &[]),
@@ -47,20 +47,27 @@ const LAYERS: [(&str, &[&str]); 36] = [
     ),
     ("simulation", &[PHYSICS]),
     ("gradient", &["error ad model simulation"]),
+    ("render", &["error text ad spatial model dynamics"]),
     ("linearize", &[PHYSICS, "npz trajectory simulation"]),
-    ("identify", &[PHYSICS, "adaptive_moments parallel formats trajectory simulation linearize"]),
+    (
+        "identify",
+        &[PHYSICS, "adaptive_moments parallel formats trajectory simulation linearize render"],
+    ),
     ("markers", &["error parallel table text trajectory identify soft"]),
     ("optimize", &["error parallel table text ad model simulation identify soft"]),
     ("transition", &[PHYSICS, "simulation linearize"]),
     ("verify", &[PHYSICS, "fem implicit simulation soft"]),
-    ("view", &[PHYSICS, "trajectory simulation soft identify linearize markers optimize verify"]),
+    (
+        "view",
+        &[PHYSICS, "trajectory simulation soft render identify linearize markers optimize verify"],
+    ),
     ("c_interface", &[PHYSICS, "assemble formats simulation linearize transition"]),
     (
         "cli",
         &[
             PHYSICS,
             FILES,
-            "npz soft simulation identify linearize markers optimize transition verify view c_interface",
+            "npz soft simulation render identify linearize markers optimize transition verify view c_interface",
         ],
     ),
     ("python", &[PHYSICS, FILES, "soft simulation identify linearize transition"]),

@@ -7,7 +7,7 @@ mod contact;
 mod equality;
 mod joint;
 mod learned;
-mod push;
+mod pushes;
 mod shape;
 mod soft;
 mod soft_contact;
@@ -153,7 +153,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
     let mut pushes = root.tables("push")?;
     for table in &mut pushes {
         let name = read_name(table, "push", &mut names)?;
-        description.pushes.push(push::read(table, name)?);
+        description.pushes.push(pushes::read(table, name)?);
     }
     let mut cameras = root.tables("camera")?;
     for table in &mut cameras {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::shape::{write_material, write_pose, write_surface};
 use super::toml_values::{field, list, number, string};
-use super::{camera, joint, learned, push, shape};
+use super::{camera, joint, learned, pushes, shape};
 use crate::assemble::{
     ActuatorDescription, BodyDescription, Description, EqualityDescription, HalfSpaceDescription,
     NamedMaterial,
@@ -47,7 +47,7 @@ impl Description {
             write_equality(&mut text, equality, name, &names);
         }
         for one in &self.pushes {
-            push::write(&mut text, one);
+            pushes::write(&mut text, one);
         }
         for one in &self.cameras {
             camera::write(&mut text, one);

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::identify::experiment::{Experiment, MaskSensor, Sensor, WindowLength};
 use crate::model::{Parameters, Scene, Settings, System};
-use crate::render::{Picture, Target};
+use crate::render::{Picture, RecordedMask};
 use crate::state::State;
 use crate::trajectory::{NamedFile, Trajectory, load_columns, load_file_columns};
 
@@ -32,7 +32,7 @@ pub struct Dataset {
     pub readings: Vec<Vec<Vec<Option<f64>>>>,
     /// The masks that cameras recorded: of each recording, if there are such cameras, each frame, one of each camera; nothing
     /// where there is none.
-    pub masks: Vec<Vec<Vec<Option<Target>>>>,
+    pub masks: Vec<Vec<Vec<Option<RecordedMask>>>>,
     /// Whether frames are evenly spaced, in all recordings alike.
     pub even: bool,
     /// Simulation steps per recorded step; where frames are not even, about so many.
@@ -229,7 +229,7 @@ impl Dataset {
 }
 
 /// The masks that the recordings of an experiment name.
-fn masks(experiment: &Experiment) -> Result<Vec<Vec<Vec<Option<Target>>>>, Error> {
+fn masks(experiment: &Experiment) -> Result<Vec<Vec<Vec<Option<RecordedMask>>>>, Error> {
     let sensors = &experiment.masks;
     if sensors.is_empty() {
         return Ok(Vec::new());
@@ -255,13 +255,15 @@ fn masks(experiment: &Experiment) -> Result<Vec<Vec<Vec<Option<Target>>>>, Error
                 );
                 return Err(place(message));
             }
-            Ok(Some(Target::of(&picture)))
+            Ok(Some(RecordedMask::of(&picture)))
         };
         let frame = |row: Vec<Option<NamedFile>>| sensors.iter().zip(row).map(mask).collect();
-        let frames =
-            rows.into_iter().map(frame).collect::<Result<Vec<Vec<Option<Target>>>, Error>>()?;
+        let frames = rows
+            .into_iter()
+            .map(frame)
+            .collect::<Result<Vec<Vec<Option<RecordedMask>>>, Error>>()?;
         for (k, sensor) in sensors.iter().enumerate() {
-            let seen = |frame: &Vec<Option<Target>>| {
+            let seen = |frame: &Vec<Option<RecordedMask>>| {
                 frame[k].as_ref().is_some_and(|mask| !mask.is_empty())
             };
             if !frames.iter().any(seen) {

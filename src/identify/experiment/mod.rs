@@ -170,6 +170,10 @@ impl Experiment {
 
     /// The single parameters that are tied to one that is searched for.
     pub fn tied(&self, parameter: &FreeParameter) -> Vec<String> {
+        // What a density stands for has other values.
+        if !parameter.factors.is_empty() {
+            return Vec::new();
+        }
         let own = self.parameter(&parameter.name).map_or(0, |own| own.slots.len());
         let tied = parameter.slots.slots.get(own..).unwrap_or_default();
         let mut names = self.parameter_names();

@@ -2,7 +2,7 @@
 
 use crate::ad::Real;
 
-/// How a residual r, in standard deviations (of a position or an orientation the length of its three), counts in the place of r²/2: as much as long as it is small, less
+/// How a residual r, in standard deviations (of a position or an orientation the length of its three, of a mask that of all pixels), counts in the place of r²/2: as much as long as it is small, less
 /// beyond `c`. So recordings that went wrong, and rollouts that part at an impact, do not decide a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RobustLoss {

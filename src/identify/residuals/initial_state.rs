@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::recorded_state::recorded;
-use super::start_in_flight::{LEAST_FRAMES, in_flight};
+use super::start_in_flight::{LEAST_FRAMES, in_flight, seen_in_flight};
 use crate::identify::data::{Dataset, Window};
 use crate::identify::experiment::{Experiment, InitialState, Noise};
 use crate::model::Joint;
@@ -20,10 +20,15 @@ const SMOOTH: f64 = 1.5;
 pub fn initial_state(experiment: &Experiment, dataset: &Dataset, window: &Window) -> State<f64> {
     let at = (window.trajectory, window.first);
     let parameters = &experiment.scene.parameters;
-    let flight = || in_flight(experiment, dataset, parameters, at, window.steps);
+    let by_masks = !dataset.masks.is_empty();
+    let flight = || match by_masks {
+        true => seen_in_flight(experiment, dataset, parameters, window),
+        false => in_flight(experiment, dataset, parameters, at, window.steps),
+    };
     let found = match experiment.initial_state {
         InitialState::Recorded => None,
         InitialState::Flight => flight(),
+        InitialState::Fitted if by_masks => flight(),
         InitialState::Fitted => flight().or_else(|| smoothed(experiment, dataset, window)),
     };
     found.unwrap_or_else(|| recorded(experiment, dataset, at))

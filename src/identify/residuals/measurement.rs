@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
 use super::replay::{StepEnds, frames, replay};
-use crate::ad::{Dual, Real};
+use crate::ad::Real;
 use crate::dynamics::Kinematics;
 use crate::identify::data::{Dataset, Window};
 use crate::identify::experiment::{
     Experiment, InitialState, MaskSensor, Noise, Reading, RobustLoss, Sensor, StateNumber, hinge,
 };
 use crate::model::{Joint, Model, Parameters, System};
-use crate::render::{ImageFitScratch, Sampling, Target};
+use crate::render::{ImageFitScratch, RecordedMask, Sampling};
 use crate::simulation::StepReport;
 use crate::spatial::{conjugate, log, product};
 use crate::state::{Coordinates, State};
@@ -199,33 +199,20 @@ impl<'a, T: Real> Readout<'a, T> {
 
     /// Appends the residuals of the masks of a frame.
     fn look(&mut self, frame: usize, state: &State<T>, residuals: &mut Vec<T>) {
-        let Measurement { model, robust, blur, .. } = *self.measurement;
+        let Measurement { model, blur, .. } = *self.measurement;
         let Some(masks) = self.measurement.masks_at(self.window, frame) else { return };
         if masks.iter().all(Option::is_none) {
             return;
         }
         self.kinematics.update(model, self.parameters, state);
-        let counted = |r: f64| match robust {
-            None => [r, 1.0],
-            Some(robust) => {
-                let mut counted = [Dual::<f64, 1>::variable(r, 0)];
-                robust.apply(&mut counted);
-                [counted[0].value(), counted[0].tangent[0]]
-            }
-        };
         for (sensor, mask) in self.measurement.masks.iter().zip(masks) {
             let Some(mask) = mask else { continue };
             let blur = sensor.blur.get(blur).or(sensor.blur.last()).copied().unwrap_or(0.0);
             let at = (model, self.parameters);
             let compared = (mask, Sampling { blur }, sensor.noise);
-            sensor.fit.compare(
-                at,
-                &self.kinematics,
-                compared,
-                counted,
-                &mut self.scratch,
-                residuals,
-            );
+            let begin = residuals.len();
+            sensor.fit.compare(at, &self.kinematics, compared, &mut self.scratch, residuals);
+            self.measurement.settle(&mut residuals[begin..]);
         }
     }
 
@@ -300,7 +287,7 @@ impl<'a> Measurement<'a> {
     }
 
     /// What cameras recorded at a frame.
-    fn masks_at(&self, window: &Window, frame: usize) -> Option<&'a [Option<Target>]> {
+    fn masks_at(&self, window: &Window, frame: usize) -> Option<&'a [Option<RecordedMask>]> {
         let frames = self.dataset.masks.get(window.trajectory)?;
         frames.get(frame).map(Vec::as_slice)
     }
@@ -430,7 +417,7 @@ pub(crate) fn residual_count_at(
 /// How many pixels of the masks of a frame tell where outlines are.
 fn pixels_of_frame(measurement: &Measurement, window: &Window, frame: usize) -> usize {
     let masks = measurement.masks_at(window, frame).unwrap_or_default();
-    masks.iter().flatten().map(Target::borders).sum()
+    masks.iter().flatten().map(RecordedMask::borders).sum()
 }
 
 /// How many residuals the sensors have at a frame.

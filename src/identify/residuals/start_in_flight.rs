@@ -4,6 +4,7 @@ use nalgebra::DVector;
 
 use super::measurement::{Measurement, residuals};
 use super::recorded_state::{recorded, touched};
+use super::replay::replay;
 use crate::ad::{self, Dual, LANES};
 use crate::identify::data::{Dataset, Window};
 use crate::identify::experiment::{Experiment, InitialState};
@@ -12,6 +13,8 @@ use crate::state::State;
 
 /// A start from fewer frames than this is no better than the first of them.
 pub(super) const LEAST_FRAMES: usize = 6;
+/// Steps of the shortest stretch of masks.
+const LEAST_SEEN: usize = 3;
 
 /// Damping of the search for a start in flight at its beginning, and where it ends.
 const DAMPING: f64 = 1e-3;
@@ -38,24 +41,95 @@ pub(crate) fn in_flight(
     if count < LEAST_FRAMES {
         return None;
     }
-    let mut state = recorded(experiment, dataset, (trajectory, first));
+    let state = recorded(experiment, dataset, (trajectory, first));
     let window = Window { trajectory, first, steps: count - 1 };
     let mut measurement = Measurement::new(experiment, dataset);
     measurement.initial_state = InitialState::Fitted;
+    nearest(&measurement, &window, parameters, state)
+}
+
+/// The same by masks: as many frames as the motion that was found flies over, more and more of them, first through a large blur.
+/// Nothing if contact is near at once.
+pub(super) fn seen_in_flight(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    parameters: &Parameters<f64>,
+    window: &Window,
+) -> Option<State<f64>> {
+    let Window { trajectory, first, steps } = *window;
+    let mut measurement = Measurement::new(experiment, dataset);
+    measurement.initial_state = InitialState::Fitted;
+    let mut state = recorded(experiment, dataset, (trajectory, first));
+    let mut steps_taken = 0;
+    let mut wanted = LEAST_SEEN.min(steps);
+    loop {
+        let part = Window { steps: wanted, ..*window };
+        let flown = steps_in_flight(&measurement, parameters, &part, &state);
+        if flown <= steps_taken {
+            break;
+        }
+        steps_taken = flown;
+        measurement.blur = 0;
+        state = nearest(&measurement, &Window { steps: flown, ..*window }, parameters, state)?;
+        if flown < wanted || wanted == steps {
+            break;
+        }
+        wanted = (2 * wanted).min(steps);
+    }
+    if steps_taken == 0 {
+        return None;
+    }
+    let blurs = experiment.masks.iter().map(|sensor| sensor.blur.len()).max().unwrap_or(1);
+    for blur in 1..blurs {
+        measurement.blur = blur;
+        state =
+            nearest(&measurement, &Window { steps: steps_taken, ..*window }, parameters, state)?;
+    }
+    Some(state)
+}
+
+/// Over how many recorded steps of a window the motion from a state touches nothing.
+fn steps_in_flight(
+    measurement: &Measurement,
+    parameters: &Parameters<f64>,
+    window: &Window,
+    state: &State<f64>,
+) -> usize {
+    let dataset = measurement.dataset;
+    let system = System { model: measurement.model, parameters, settings: &dataset.settings };
+    let part = (window.trajectory, window.first, window.steps);
+    let (mut flown, mut touches) = (0, false);
+    replay(system, dataset, part, state.clone(), measurement.inputs, |frame, state| {
+        touches |= touched(&system, state, measurement.inputs).contains(&true);
+        if !touches {
+            flown = frame - window.first;
+        }
+    });
+    flown
+}
+
+/// The state near another one from which a window comes nearest to what was recorded; nothing if there is none.
+fn nearest(
+    measurement: &Measurement,
+    window: &Window,
+    parameters: &Parameters<f64>,
+    mut state: State<f64>,
+) -> Option<State<f64>> {
+    let model = measurement.model;
     let cost = |state: &State<f64>| {
         let mut r = Vec::new();
-        residuals(&measurement, &window, parameters, state, &mut r);
+        residuals(measurement, window, parameters, state, &mut r);
         0.5 * r.iter().map(|r| r * r).sum::<f64>()
     };
     let mut best = cost(&state);
     let mut damping = DAMPING;
-    let unknowns = vec![0.0; 2 * scene.model.nv()];
+    let unknowns = vec![0.0; 2 * model.nv()];
     for _ in 0..MAX_ITERATIONS {
         let (r, j) = ad::jacobian::<LANES>(
             |z: &[Dual<f64, LANES>]| {
-                let initial = state.cast().moved(scene.model.coordinates(), z);
+                let initial = state.cast().moved(model.coordinates(), z);
                 let mut r = Vec::new();
-                residuals(&measurement, &window, &parameters.cast(), &initial, &mut r);
+                residuals(measurement, window, &parameters.cast(), &initial, &mut r);
                 r
             },
             &unknowns,
@@ -69,7 +143,7 @@ pub(crate) fn in_flight(
                 damped[(i, i)] += damping * h[(i, i)] + floor;
             }
             let step = damped.cholesky()?.solve(&-&g);
-            let there = state.moved(scene.model.coordinates(), step.as_slice());
+            let there = state.moved(model.coordinates(), step.as_slice());
             let found = cost(&there);
             if found < best {
                 (state, best) = (there, found);

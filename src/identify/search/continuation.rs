@@ -121,13 +121,17 @@ fn sharper(experiment: &Experiment, dataset: &Dataset, last: SearchStage) -> Vec
     let limits = Limits::coarse(FIRST_ITERATIONS.min(experiment.max_iterations.div_ceil(2)));
     let longest = dataset.windows.iter().map(|window| window.steps).max().unwrap_or(0);
     let blurs = experiment.masks.iter().map(|sensor| sensor.blur.len()).max().unwrap_or(1);
-    let mut stages: Vec<SearchStage> = [6, 3]
-        .into_iter()
-        .map(|parts| longest / parts)
-        .chain([2 * longest / 3])
-        .filter(|&horizon| horizon >= LEAST_MASKS)
-        .map(|horizon| SearchStage { horizon, blur: 0, limits, ..last })
-        .collect();
+    let fitted = experiment.initial_state == InitialState::Fitted;
+    // Where states at the start are fitted, the first frames told them already; parameters come next.
+    let begin = SearchStage { blur: 0, hold_initial: fitted, limits, ..last };
+    let shares = if fitted { [2, 4, 6] } else { [1, 2, 4] };
+    let horizons = shares.map(|share| (share * longest).div_ceil(6)).into_iter();
+    let horizons = horizons.filter(|&horizon| horizon >= LEAST_MASKS && horizon < longest);
+    let mut stages: Vec<SearchStage> =
+        horizons.map(|horizon| SearchStage { horizon, ..begin }).collect();
+    if fitted {
+        stages.push(begin);
+    }
     stages.extend((0..blurs - 1).map(|blur| SearchStage { blur, limits, ..last }));
     stages
 }

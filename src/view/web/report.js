@@ -178,6 +178,41 @@
       make("div", { class: "charts wide" }, ...f.outputs.map((words, k) => captioned(words, f.axes.length > 1 ? map(f, k) : curve(k)))));
   }
 
+  // --- what cameras saw ---
+  const png = data => "data:image/png;base64," + data;
+  function maskClip(clip) {
+    const [width, height] = clip.size, zoom = Math.min(3, 520 / width);
+    const picture = make("img", { class: "mask", width: Math.round(width * zoom), height: Math.round(height * zoom), alt: `${clip.name}: recorded and fit, one over the other` });
+    const slider = make("input", { type: "range", min: 0, max: clip.times.length - 1, value: 0, "aria-label": "frame" });
+    const words = make("span", { class: "soft" });
+    const show = () => {
+      const k = Number(slider.value);
+      picture.src = png(clip.pictures[k]);
+      words.textContent = ` ${clip.times[k].toFixed(3)} s, frame ${k + 1} of ${clip.times.length}: off by ${text(clip.differences[k], 2)} of a pixel`;
+    };
+    let timer = null;
+    const button = make("button", { type: "button" }, "Play");
+    const stop = () => { clearInterval(timer); timer = null; button.textContent = "Play"; };
+    button.addEventListener("click", () => {
+      if (timer !== null) return stop();
+      button.textContent = "Pause";
+      timer = setInterval(() => { slider.value = (Number(slider.value) + 1) % clip.times.length; show(); }, 120);
+    });
+    slider.addEventListener("input", () => { stop(); show(); });
+    show();
+    return make("figure", {}, make("figcaption", {}, clip.name), picture, make("div", { class: "mask-row" }, button, slider, words),
+      chart({ width: 540, x: { label: "time (s)" }, y: { label: "difference, root of the mean square", zero: true }, series: [{ x: clip.times, y: clip.differences, class: "plain" }] }));
+  }
+  if (report.masks.length)
+    section("What cameras saw",
+      make("p", { class: "soft" }, "Recorded masks and those of the simulation, one over the other: grey where both are, blue where only the recording is, orange where only the fit is."),
+      make("div", { class: "charts wide" }, ...report.masks.map(maskClip)),
+      ...report.masks.filter(clip => clip.sensitivities.length).map(clip => make("div", {},
+        make("h3", {}, `How ${clip.name} changes with each parameter`),
+        make("p", { class: "soft" }, "The frame that changes the most: orange is covered more, blue less, where the parameter grows; each picture is scaled to its own largest change."),
+        make("div", { class: "charts wide" }, ...clip.sensitivities.map(s => captioned(s.caption,
+          make("img", { class: "mask", width: Math.round(clip.size[0] * Math.min(2, 360 / clip.size[0])), alt: s.caption, src: png(s.picture) })))))));
+
   // --- correlations ---
   const c = report.correlations;
   if (c && c.names.length > 1) {

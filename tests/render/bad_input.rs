@@ -1,0 +1,138 @@
+//! Cameras, masks and pushes that cannot be.
+
+use stiction::Scene;
+use stiction::identify::Dataset;
+
+use crate::folder::Folder;
+
+const BODY: &str = "[[body]]\nname = 'box'\nmass = 1\nshape = { box = [0.1, 0.1, 0.1] }\n";
+const CAMERA: &str = "eye = [0, -1, 0]\ntarget = [0, 0, 0]\nfov_y_deg = 40\nsize = [8, 8]\n";
+
+#[test]
+fn cameras_and_pushes_are_refused_with_their_place() {
+    let camera = |fields: &str| format!("[[camera]]\nname = 'front'\n{fields}");
+    let push = |fields: &str| format!("[[push]]\nname = 'shove'\n{fields}");
+    let k = "K = [[100, 0, 4], [0, 100, 4], [0, 0, 1]]\n";
+    let r = "R = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]\n";
+    for (text, says) in [
+        (
+            camera(&CAMERA.replace("eye = [0, -1, 0]", "eye = [0, 0, 0]")),
+            "camera.front.target: is where the eye is",
+        ),
+        (camera(&format!("{CAMERA}up = [0, 2, 0]")), "camera.front.up: is along the view"),
+        (camera(&CAMERA.replace("40", "200")), "camera.front.fov_y: must be between 0 and pi"),
+        (
+            camera(&CAMERA.replace("[8, 8]", "[8, 0]")),
+            "camera.front.size: must be two whole numbers",
+        ),
+        (
+            camera(&CAMERA.replace("[8, 8]", "[8, 1.5]")),
+            "camera.front.size: must be the width and the height",
+        ),
+        (camera(&CAMERA.replace("size = [8, 8]", "")), "camera.front.size: is missing"),
+        (camera(&format!("{CAMERA}fov_y = 1")), "camera.front.fov_y_deg: is fov_y in degrees"),
+        (
+            camera(&format!("{CAMERA}body = 'lid'")),
+            "camera.front.body: the scene has no body \"lid\"; it has box",
+        ),
+        (camera(&format!("{CAMERA}{k}")), "camera.front.eye: is given by K, R and t already"),
+        (
+            camera(&format!(
+                "size = [8, 8]\n{k}{}t = [0, 0, 1]",
+                r.replace("[1, 0, 0]", "[1, 0.1, 0]")
+            )),
+            "camera.front.R: must be a rotation",
+        ),
+        (
+            camera(&format!(
+                "size = [8, 8]\n{}{r}t = [0, 0, 1]",
+                k.replace("[0, 0, 1]", "[0, 0, 2]")
+            )),
+            "camera.front.K: must be [[fx, 0, cx]",
+        ),
+        (
+            push("body = 'lid'\nforce = [1, 0, 0]\nuntil = 1"),
+            "push.shove.body: the scene has no body \"lid\"",
+        ),
+        (
+            push("body = 'box'\nforce = [1, 0, 0]\nfrom = 2\nuntil = 1"),
+            "push.shove.until: must be later than `from`",
+        ),
+        (push("body = 'box'\nforce = [1, 0, 0]"), "push.shove.until: is missing"),
+        (push("body = 'box'\nuntil = 1"), "push.shove.force: is missing"),
+    ] {
+        let text = format!("[simulation]\ntime_step = 0.01\n{BODY}{text}\n");
+        let error = Scene::parse(&text, "scene.toml").unwrap_err().to_string();
+        assert!(error.contains(says), "{error}\n{text}");
+        assert!(error.starts_with("scene.toml:"), "{error}");
+    }
+}
+
+/// A folder with a scene, a white mask of 8 x 8 px, and a recording.
+fn recorded(name: &str, rows: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write(
+        "scene.toml",
+        &format!("[simulation]\ntime_step = 0.01\n{BODY}[[camera]]\nname = 'front'\n{CAMERA}"),
+    );
+    for (file, size, value) in [("white.png", 8, 1.0), ("black.png", 8, 0.0), ("large.png", 9, 1.0)]
+    {
+        let picture = stiction::render::Picture::of([size; 2], &vec![value; size * size]);
+        let mut bytes = Vec::new();
+        picture.write_png(&mut bytes).unwrap();
+        std::fs::write(folder.path(file), bytes).unwrap();
+    }
+    folder.write("colour.png", "no image");
+    folder.write("front.csv", rows);
+    folder
+}
+
+fn experiment(sensor: &str) -> String {
+    format!(
+        "scene = 'scene.toml'\ndata = ['front.csv']\n[columns]\n'box/*' = false\n[[sensor]]\n{sensor}\n\
+         [[parameter]]\nname = 'gravity/z'\nstart = -9"
+    )
+}
+
+#[test]
+fn sensors_of_masks_are_refused_with_their_place() {
+    let folder = recorded("bad_masks", "t,front\n0,white.png\n0.1,white.png\n");
+    for (sensor, says) in [
+        ("camera = 'side'", "the scene has no camera \"side\"; its [[camera]] are: front"),
+        ("camera = 'front'\ncompare = 'colour'", "must be \"mask\""),
+        ("camera = 'front'\nbodies = ['lid']", "the scene has no body \"lid\""),
+        ("camera = 'front'\nbodies = []", "none of the bodies has a shape"),
+        ("camera = 'front'\nnoise = 0", "must be positive"),
+        ("camera = 'front'\nblur = [1, 2, 0]", "must be a falling list"),
+        ("camera = 'front'\nblur = [2, 1]", "must be a falling list"),
+        ("camera = 'front'\ndelay = 0.1", "delay"),
+    ] {
+        let error = folder.experiment(&experiment(sensor)).unwrap_err();
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn masks_that_cannot_be_are_refused_with_file_and_line() {
+    for (name, rows, says) in [
+        (
+            "no_column",
+            "t\n0\n0.1\n",
+            "front: the column is missing, which names the image of each frame",
+        ),
+        ("no_file", "t,front\n0,white.png\n0.1,none.png\n", "front.csv:3: front"),
+        ("no_image", "t,front\n0,white.png\n0.1,colour.png\n", "is not read as a PNG"),
+        (
+            "other_size",
+            "t,front\n0,white.png\n0.1,large.png\n",
+            "has 9 x 9 pixels, and the camera 8 x 8",
+        ),
+        ("all_black", "t,front\n0,black.png\n0.1,black.png\n", "all of its masks are empty"),
+        ("nothing", "t,front\n0,\n0.1,\n", "has no mask"),
+    ] {
+        let folder = recorded(&format!("bad_masks_{name}"), rows);
+        let experiment = folder.experiment(&experiment("camera = 'front'")).unwrap();
+        let error = Dataset::load(&experiment).unwrap_err().to_string();
+        assert!(error.contains(says) && error.contains("front.csv"), "{error}");
+    }
+}

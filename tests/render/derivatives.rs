@@ -1,0 +1,206 @@
+//! The derivative of coverage in all ways.
+
+use stiction::Scene;
+use stiction::ad::{self, Dual, NodeRule, Real, Var, with_node_rule};
+use stiction::dynamics::Kinematics;
+use stiction::render::{ImageFit, ImageFitScratch, Picture, RecordedMask, Sampling, Silhouette};
+
+use super::{image, mask, seen, silhouette, turned};
+use crate::random::Random;
+
+/// Three bodies that hide parts of each other, of all kinds of shapes.
+fn crowd(size: &str) -> Scene {
+    let camera = format!("eye = [0.1, -1, 0.75]\ntarget = [0, 0, 0.06]\nfov_y_deg = 36\n{size}");
+    let bodies = format!(
+        "[[body]]\nname = 'a'\nmass = 1\nshape = {{ box = [0.05, 0.06, 0.07] }}\nposition = [0.01, 0.02, 0.1]\n{}\n\
+         [[body]]\nname = 'b'\nmass = 1\nposition = [0.07, -0.1, 0.12]\nshape = {{ sphere = 0.06 }}\n\
+         [[body]]\nname = 'c'\nmass = 1\ninertia = 0.01\nposition = [-0.1, -0.1, 0.12]\n{}\n\
+         [[body.shape]]\nname = 'rod'\ncylinder = [0.03, 0.08]\nposition = [0, 0.01, 0.02]\n\
+         [[body.shape]]\nname = 'tip'\ncapsule = [0.02, 0.03]\nposition = [0.05, 0.01, 0.02]",
+        turned([0.9, 0.1, 0.3, 0.2]),
+        turned([0.3, 0.5, -0.2, 0.7])
+    );
+    seen(&camera, &bodies)
+}
+
+/// The derivative of all pixels in input `k`.
+fn along(node: &Silhouette, inputs: &[f64], k: usize, rule: NodeRule) -> Vec<f64> {
+    with_node_rule(rule, || {
+        let place = |i: usize| if i == k { 0 } else { usize::MAX };
+        let x: Vec<Dual<f64, 1>> =
+            inputs.iter().enumerate().map(|(i, &x)| Dual::variable(x, place(i))).collect();
+        image(node, &x).iter().map(|pixel| pixel.tangent[0]).collect()
+    })
+}
+
+fn furthest(a: &[f64], b: impl Fn(usize) -> f64) -> f64 {
+    a.iter().enumerate().map(|(k, a)| (a - b(k)).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn duals_through_the_pieces_and_differences_agree_with_the_derivative_by_hand() {
+    let (node, inputs) = silhouette(&crowd("size = [64, 64]"));
+    for k in 0..inputs.len() {
+        let by_hand = along(&node, &inputs, k, NodeRule::ByJvp);
+        let size = by_hand.iter().map(|x| x.abs()).fold(1.0, f64::max);
+        let unrolled = along(&node, &inputs, k, NodeRule::Unrolled);
+        let off = furthest(&unrolled, |pixel| by_hand[pixel]);
+        assert!(off < 1e-10 * size, "input {k}: {off:e} of {size:e}");
+        let h = 1e-6 / (1.0 + size / 1e3);
+        let at = |h: f64| {
+            let mut moved = inputs.clone();
+            moved[k] += h;
+            image(&node, &moved)
+        };
+        let (after, before) = (at(h), at(-h));
+        let off = furthest(&by_hand, |pixel| (after[pixel] - before[pixel]) / (2.0 * h));
+        assert!(off < 1e-5 * size, "input {k}: {off:e} of {size:e}");
+    }
+}
+
+/// Fewer pixels: the residual has a row for each.
+#[test]
+fn duals_through_the_residual_agree_with_the_derivative_by_hand() {
+    let (node, inputs) = silhouette(&crowd("size = [8, 8]"));
+    for k in 0..inputs.len() {
+        let by_hand = along(&node, &inputs, k, NodeRule::ByJvp);
+        let size = by_hand.iter().map(|x| x.abs()).fold(1.0, f64::max);
+        let by_residual = along(&node, &inputs, k, NodeRule::ByResidual);
+        let off = furthest(&by_residual, |pixel| by_hand[pixel]);
+        assert!(off < 1e-10 * size, "input {k}: {off:e} of {size:e}");
+    }
+}
+
+#[test]
+fn the_adjoint_is_the_transpose() {
+    let (node, inputs) = silhouette(&crowd("size = [48, 48]"));
+    let mut random = Random(3);
+    let weights: Vec<f64> = (0..48 * 48).map(|_| random.uniform(-1.0, 1.0)).collect();
+    let (_, adjoint) = ad::vjp(|x: &[Var]| image(&node, x), &inputs, |_| weights.clone()).unwrap();
+    for (k, &found) in adjoint.iter().enumerate() {
+        let column = along(&node, &inputs, k, NodeRule::ByJvp);
+        let expected: f64 = column.iter().zip(&weights).map(|(a, b)| a * b).sum();
+        let size: f64 = column.iter().zip(&weights).map(|(a, b)| (a * b).abs()).sum::<f64>();
+        assert!((found - expected).abs() <= 1e-12 * size.max(1.0), "input {k}: {found} {expected}");
+    }
+}
+
+/// Edges that lie along rows of pixels have a derivative too.
+#[test]
+fn level_edges_move() {
+    let camera = "K = [[100, 0, 32], [0, 100, 24], [0, 0, 1]]\nR = [[1, 0, 0], [0, -1, 0], [0, 0, -1]]\nt = [0, 0, 1]\nsize = [64, 48]";
+    let sheet = |name: &str, x: f64, y: f64| {
+        format!(
+            "[[body]]\nname = '{name}'\nmass = 1\nposition = [{x}, {y}, -1e-9]\nshape = {{ box = [0.103, 0.0522, 1e-9] }}\n"
+        )
+    };
+    // One behind the other, a bit aside.
+    let scene =
+        seen(camera, &format!("{}{}", sheet("a", 0.001, 0.002), sheet("b", 0.0313, 0.0351)));
+    let (node, inputs) = silhouette(&scene);
+    // Where they are and how wide: they have no height to speak of.
+    for k in (9..14).chain(27..32) {
+        let by_hand = along(&node, &inputs, k, NodeRule::ByJvp);
+        let at = |h: f64| {
+            let mut moved = inputs.clone();
+            moved[k] += h;
+            image(&node, &moved)
+        };
+        let (after, before) = (at(1e-7), at(-1e-7));
+        let size = by_hand.iter().map(|x| x.abs()).fold(1.0, f64::max);
+        let off = furthest(&by_hand, |pixel| (after[pixel] - before[pixel]) / 2e-7);
+        assert!(off < 1e-5 * size, "input {k}: {off:e} of {size:e}");
+        let unrolled = along(&node, &inputs, k, NodeRule::Unrolled);
+        assert!(furthest(&by_hand, |pixel| unrolled[pixel]) < 1e-9 * size, "input {k}");
+    }
+}
+
+/// Few residuals have the sum of squares, and its derivatives, that all pixels have.
+#[test]
+fn the_residuals_of_a_frame_stand_for_all_pixels() {
+    let scene = crowd("size = [64, 64]");
+    let mut other = crowd("size = [64, 64]");
+    other.state.q[0] += 0.01;
+    other.state.q[9] -= 0.006;
+    let target = RecordedMask::of(&Picture::of([64, 64], &mask(&other)));
+    let fit = ImageFit::new((&scene.model, &scene.parameters), 0, &[0, 1, 2]);
+    type D = Dual<f64, 8>;
+    // Directions of the state, a size, a place and the camera.
+    let slots = ["b/radius", "c/tip/position/x", "front/eye/y", "front/fov_y"];
+    let slots: Vec<usize> =
+        slots.iter().map(|name| scene.model.parameter(name).unwrap().slots[0]).collect();
+    let mut parameters = scene.parameters.cast::<D>();
+    for (lane, &slot) in slots.iter().enumerate() {
+        parameters.values[slot] = D::variable(scene.parameters.values[slot], lane);
+    }
+    let mut displacement = vec![D::constant(0.0); 2 * scene.model.nv()];
+    for (lane, k) in [(4, 0), (5, 4), (6, 8), (7, 15)] {
+        displacement[k] = D::variable(0.0, lane);
+    }
+    let state = scene.state.cast::<D>().moved(scene.model.coordinates(), &displacement);
+    let kinematics = Kinematics::new(&scene.model, &parameters, &state);
+    // All pixels.
+    let (node, _) = silhouette(&scene);
+    let inputs = stiction::render::SilhouetteInputs::new(
+        &node.solids,
+        (&scene.model, &parameters),
+        &kinematics,
+        0,
+    );
+    let seen = image(&node, &inputs.flat());
+    let recorded = Picture::of([64, 64], &mask(&other)).values;
+    let pixels: Vec<D> = seen
+        .iter()
+        .zip(&recorded)
+        .map(|(&x, &y)| (x - D::constant(f64::from(y) / 65535.0)) / 0.05)
+        .collect();
+    let mut residuals = Vec::new();
+    let mut scratch = ImageFitScratch::default();
+    let compared = (&target, Sampling::default(), 0.05);
+    fit.compare((&scene.model, &parameters), &kinematics, compared, &mut scratch, &mut residuals);
+    assert_eq!(residuals.len(), fit.residuals());
+    same_equations(&residuals, &pixels, 1e-9);
+    // Through a blur the residuals of both ways through the same blur are one, too: here by that of each lane.
+    let mut blurred = Vec::new();
+    let compared = (&target, Sampling { blur: 5.0 }, 0.05);
+    fit.compare((&scene.model, &parameters), &kinematics, compared, &mut scratch, &mut blurred);
+    let plain = |h: f64| {
+        let mut parameters = scene.parameters.clone();
+        parameters.values[slots[0]] += h;
+        let kinematics = Kinematics::new(&scene.model, &parameters, &scene.state);
+        let mut residuals = Vec::new();
+        fit.compare(
+            (&scene.model, &parameters),
+            &kinematics,
+            compared,
+            &mut ImageFitScratch::default(),
+            &mut residuals,
+        );
+        residuals.iter().map(|r: &f64| r * r).sum::<f64>()
+    };
+    let slope: f64 = blurred.iter().map(|r| 2.0 * r.value() * r.tangent[0]).sum();
+    let expected = (plain(1e-6) - plain(-1e-6)) / 2e-6;
+    assert!((slope - expected).abs() < 1e-6 * expected.abs(), "{slope} {expected}");
+    let square: f64 = blurred.iter().map(|r| r.value() * r.value()).sum();
+    assert!((square / plain(0.0) - 1.0).abs() < 1e-12);
+}
+
+fn same_equations(found: &[Dual<f64, 8>], expected: &[Dual<f64, 8>], tolerance: f64) {
+    let sum =
+        |all: &[Dual<f64, 8>], of: &dyn Fn(&Dual<f64, 8>) -> f64| all.iter().map(of).sum::<f64>();
+    let entries = |all: &[Dual<f64, 8>]| -> Vec<f64> {
+        let mut entries = vec![sum(all, &|r| r.value() * r.value())];
+        for i in 0..8 {
+            entries.push(sum(all, &|r| r.value() * r.tangent[i]));
+            entries.extend((0..=i).map(|j| sum(all, &|r| r.tangent[i] * r.tangent[j])));
+        }
+        entries
+    };
+    let (found, expected) = (entries(found), entries(expected));
+    for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        assert!(
+            (found - expected).abs() <= tolerance * expected.abs().max(1.0),
+            "{k}: {found} {expected}"
+        );
+    }
+}
