@@ -357,12 +357,16 @@ pub(super) fn cover<T: Real>(
             continue;
         }
         let image = &mut image[row * width..(row + 1) * width];
-        steps.fill(T::zero());
+        // What is entered before them is left behind them.
+        let within = |piece: &Piece| (piece.column.max(0) as usize).min(width - 1);
+        let columns = pieces[begin..next].iter().map(within);
+        let (first, last) = columns.fold((width, 0), |(a, b), at| (a.min(at), b.max(at)));
+        steps[first..=last + 1].fill(T::zero());
         for piece in &pieces[begin..next] {
             moving.add(piece, image, &mut steps);
         }
         let mut sum = T::zero();
-        for (pixel, &step) in image.iter_mut().zip(&steps) {
+        for (pixel, &step) in image[first..=last].iter_mut().zip(&steps[first..]) {
             sum += step;
             *pixel += sum;
         }

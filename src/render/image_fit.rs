@@ -5,11 +5,12 @@
 //! one more for what is left of |r|, have the same sum of squares, the same J'J and the same J'r. So a least-squares
 //! search sees all pixels, and no more than these numbers go on to duals and tapes.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use nalgebra::{DMatrix, DMatrixView, DVector, DVectorView, Matrix3, Vector3};
 
-use super::coverage::cover;
+use super::coverage::{Piece, cover};
 use super::pinhole::{PINHOLE, Pinhole};
 use super::silhouette::{Borders, SilhouetteScratch};
 use super::solids::Placed;
@@ -65,6 +66,11 @@ impl RecordedMask {
         self.values.iter().for_each(|x| tell(&x.to_le_bytes()));
     }
 
+    /// The rows that are not empty.
+    fn rows(&self) -> Range<usize> {
+        self.first[1]..self.first[1] + self.values.len().checked_div(self.width).unwrap_or(0)
+    }
+
     /// Calls `see` with each pixel that is not empty by its place and how much of it is covered.
     pub fn each(&self, mut see: impl FnMut(usize, f64)) {
         if self.width == 0 {
@@ -116,6 +122,8 @@ pub struct ImageFitScratch {
     borders: Borders,
     scratch: SilhouetteScratch,
     image: Vec<f64>,
+    /// Its pixels in rows in which anything is seen or was recorded.
+    within: Range<usize>,
     /// Of each pixel its row among the derivatives, if it has one.
     places: Vec<u32>,
     pixels: Vec<usize>,
@@ -278,11 +286,22 @@ impl ImageFit {
     ) {
         let size = self.silhouette.size;
         let [corners, _] = at.corners(&self.silhouette.solids);
-        let ImageFitScratch { borders, scratch: own, image, .. } = scratch;
+        let ImageFitScratch { borders, scratch: own, image, within, .. } = scratch;
         self.silhouette.decide(&corners, borders, own);
         image.resize(size[0] * size[1], 0.0);
         cover(&borders.pieces, &borders.edges, &corners, size, image);
         target.each(|pixel, covered| image[pixel] -= covered);
+        let row = |piece: &Piece| piece.row as usize;
+        let seen = borders
+            .pieces
+            .first()
+            .map_or(0..0, |first| row(first)..borders.pieces.last().map_or(0, row) + 1);
+        let rows = match (seen.is_empty(), target.rows()) {
+            (true, recorded) => recorded,
+            (false, recorded) if recorded.is_empty() => seen,
+            (false, recorded) => seen.start.min(recorded.start)..seen.end.max(recorded.end),
+        };
+        *within = rows.start * size[0]..rows.end * size[0];
     }
 
     /// Samples the differences, and if it is said where all is their derivatives: those of pixels that have any come first.
@@ -299,12 +318,14 @@ impl ImageFit {
         if let Some(at) = at {
             self.differentiate(at, scratch);
         }
-        let ImageFitScratch { image, places, pixels, rows, samples, slopes, blurred, .. } = scratch;
+        let ImageFitScratch {
+            image, within, places, pixels, rows, samples, slopes, blurred, ..
+        } = scratch;
+        let others = within.clone().zip(&image[within.clone()]).filter(|(_, r)| **r != 0.0);
         samples.clear();
         let count = pixels.len();
         if sampling.blur <= 0.0 {
             samples.extend(pixels.iter().map(|&pixel| image[pixel]));
-            let others = image.iter().enumerate().filter(|(_, r)| **r != 0.0);
             let flat = |pixel: usize| at.is_none() || places[pixel] == u32::MAX;
             samples.extend(others.filter(|(pixel, _)| flat(*pixel)).map(|(_, &r)| r));
             slopes.resize(count * columns, 0.0);
@@ -314,13 +335,13 @@ impl ImageFit {
             return;
         }
         // Sums over blocks, a layer for the residual and one for each number; as far as there is anything.
-        let seen = image.iter().enumerate().filter(|(_, r)| **r != 0.0).map(|(pixel, _)| pixel);
+        let seen = others.clone().map(|(pixel, _)| pixel);
         let Some(blocks) = sampling.blocks(size, seen.chain(pixels.iter().copied())) else {
             return;
         };
         samples.resize(blocks.count(), 0.0);
         let share = blocks.share();
-        for (pixel, &r) in image.iter().enumerate().filter(|(_, r)| **r != 0.0) {
+        for (pixel, &r) in others {
             samples[blocks.place(pixel)] += share * r;
         }
         sampling.blur(&blocks, samples, blurred);

@@ -188,19 +188,18 @@ fn the_residuals_of_a_frame_stand_for_all_pixels() {
 fn same_equations(found: &[Dual<f64, 8>], expected: &[Dual<f64, 8>], tolerance: f64) {
     let sum =
         |all: &[Dual<f64, 8>], of: &dyn Fn(&Dual<f64, 8>) -> f64| all.iter().map(of).sum::<f64>();
-    let entries = |all: &[Dual<f64, 8>]| -> Vec<f64> {
-        let mut entries = vec![sum(all, &|r| r.value() * r.value())];
-        for i in 0..8 {
-            entries.push(sum(all, &|r| r.value() * r.tangent[i]));
-            entries.extend((0..=i).map(|j| sum(all, &|r| r.tangent[i] * r.tangent[j])));
-        }
-        entries
+    let size = |i: usize| sum(expected, &|r| r.tangent[i] * r.tangent[i]).sqrt();
+    let of_values = sum(expected, &|r| r.value() * r.value()).sqrt();
+    let same = |of: &dyn Fn(&Dual<f64, 8>) -> f64, size: f64, what: &str| {
+        let (found, expected) = (sum(found, of), sum(expected, of));
+        assert!((found - expected).abs() <= tolerance * size, "{what}: {found} {expected}");
     };
-    let (found, expected) = (entries(found), entries(expected));
-    for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
-        assert!(
-            (found - expected).abs() <= tolerance * expected.abs().max(1.0),
-            "{k}: {found} {expected}"
-        );
+    same(&|r| r.value() * r.value(), of_values * of_values, "r'r");
+    for i in 0..8 {
+        assert!(size(i) > 1.0);
+        same(&|r| r.value() * r.tangent[i], of_values * size(i), &format!("J'r {i}"));
+        for j in 0..=i {
+            same(&|r| r.tangent[i] * r.tangent[j], size(i) * size(j), &format!("J'J {i} {j}"));
+        }
     }
 }
