@@ -99,7 +99,7 @@ impl Transition {
             warm: false,
             state: scene.state.clone(),
             next: scene.state.clone(),
-            all_inputs: scene.inputs.clone(),
+            all_inputs: scene.still_inputs(),
             memory: StepMemory::default(),
             before: StepMemory::default(),
             workspace: Workspace::default(),
@@ -119,7 +119,7 @@ impl Transition {
     /// As [`Model::inputs_named`](crate::model::Model::inputs_named). Nothing changes then.
     pub fn select_inputs(&mut self, names: &[String]) -> Result<(), Error> {
         self.inputs = self.scene.model.inputs_named(names, &self.name)?;
-        self.all_inputs.copy_from_slice(&self.scene.inputs);
+        self.all_inputs = self.scene.still_inputs();
         Ok(())
     }
 
@@ -243,9 +243,10 @@ impl Transition {
         q.iter().chain(v).copied().collect()
     }
 
-    /// The selected inputs as the scene has them.
+    /// The selected inputs as the scene has them; of pushes 0, as a step by itself has no time.
     pub fn initial_input(&self) -> Vec<f64> {
-        self.inputs.iter().map(|&k| self.scene.inputs[k]).collect()
+        let still = self.scene.still_inputs();
+        self.inputs.iter().map(|&k| still[k]).collect()
     }
 
     /// f(x, u), written into `next` (nq + nv numbers).

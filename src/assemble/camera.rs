@@ -9,6 +9,12 @@ use crate::model::{Camera, Model};
 /// The largest image, px along each side.
 pub(crate) const LARGEST_IMAGE: usize = 8192;
 
+/// Lengths of vectors of a camera, m.
+const SHORTEST: f64 = 1e-9;
+const LONGEST: f64 = 1e9;
+/// The sine of the least angle between the view and what is up.
+const PARALLEL: f64 = 1e-6;
+
 impl Description {
     /// The cameras of a model that has its bodies.
     pub(super) fn cameras(&self, model: &Model) -> Result<Vec<Camera>, Fault> {
@@ -35,15 +41,17 @@ impl Description {
                 ));
             }
             let ahead = Vector3::from(numbers.target) - Vector3::from(numbers.eye);
+            let up = Vector3::from(numbers.up);
             if ahead.norm() == 0.0 {
-                return Err(fault(
-                    "target",
-                    "is where the eye is: say what it looks at".to_string(),
-                ));
+                let message = "is where the eye is: say what it looks at".to_string();
+                return Err(fault("target", message));
             }
-            if ahead.normalize().cross(&Vector3::from(numbers.up)).norm()
-                < 1e-6 * Vector3::from(numbers.up).norm().max(1e-300)
-            {
+            for (field, length) in [("target", ahead.norm()), ("up", up.norm())] {
+                let met = (SHORTEST..LONGEST).contains(&length);
+                let demand = "must make a vector of a length between 1e-9 and 1e9";
+                Fault::unless(met, (owner, field), demand, length, "")?;
+            }
+            if ahead.normalize().cross(&up.normalize()).norm() < PARALLEL {
                 let message =
                     "is along the view: name another direction that is up in the image".to_string();
                 return Err(fault("up", message));

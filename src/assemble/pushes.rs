@@ -36,7 +36,6 @@ impl Description {
             finite("point", &described.point)?;
             finite("force", &described.force)?;
             let [from, until] = described.time;
-            // Without an end it goes on for ever.
             let met = from.is_finite() && !until.is_nan() && from < until;
             Fault::unless(met, (owner, "until"), "must be later than `from`", until, "s")?;
             Ok(Push { name: described.name.clone(), body, from, until })

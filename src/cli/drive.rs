@@ -208,7 +208,7 @@ fn settle(
     let (own, file) = (scene.clone(), file.to_string());
     let work = move |sender: &SyncSender<()>| {
         let mut rollout = Rollout::new(own.system(), own.state.clone());
-        rollout.time = None;
+        rollout.set_time(None);
         rollout.workspace.use_threads(drive.threads);
         for step in 1..=steps {
             drive.update(&own, None, &rollout.state);

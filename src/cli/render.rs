@@ -87,6 +87,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let table = names.table(&scene.model.cameras[camera].name, &frames, &files);
     let all = files.iter().chain(table.iter().map(|(path, _)| path));
     whole_files::check_places(all.map(PathBuf::as_path))?;
+    let same = |a: &Path, b: &Path| match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    };
+    let read = arguments.trajectory.iter().chain([&arguments.scene]);
+    let written = || files.iter().chain(table.iter().map(|(path, _)| path));
+    for input in read {
+        if written().any(|output| same(input, output)) {
+            let message = "is what is drawn, and would be replaced: give another name";
+            return Err(Error::input(input.display().to_string(), None, "", message));
+        }
+    }
     let node = Silhouette { solids, size: scene.model.cameras[camera].size };
     let mut progress = Progress::new(frames.len(), arguments.json);
     let mut unseen = 0;
@@ -142,7 +154,7 @@ fn find_camera(path: &Path, scene: &Scene, name: Option<&str>) -> Result<usize, 
     let known: Vec<&str> = cameras.iter().map(|camera| camera.name.as_str()).collect();
     match (name, cameras.len()) {
         (_, 0) => {
-            let message = "the scene has no camera: add a [[camera]] with name, size, eye, target and fov_y_deg";
+            let message = "the scene has no camera: add a [[camera]] with name, size, eye, target and fov_y_deg (to what `import` makes of URDF and MJCF)";
             Err(Error::input(path.display().to_string(), None, "camera", message))
         }
         (None, 1) => Ok(0),
@@ -231,11 +243,14 @@ impl Names {
         files: &[PathBuf],
     ) -> Option<(PathBuf, String)> {
         let Names::Recording(path) = self else { return None };
-        let mut text = format!("t,{camera}\n");
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        // Memory takes all that is written.
+        let _ = writer.write_record(["t", camera]);
         for ((time, _), file) in frames.iter().zip(files) {
             let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            text.push_str(&format!("{time},{name}\n"));
+            let _ = writer.write_record([&time.to_string(), name]);
         }
+        let text = String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default();
         Some((path.clone(), text))
     }
 }

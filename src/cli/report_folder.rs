@@ -6,7 +6,7 @@ use super::lock::Lock;
 use super::whole_files::{check_place, is_device, write_file, write_files};
 use crate::Error;
 use crate::assemble::Description;
-use crate::formats::weights_archive;
+use crate::formats::{mesh_text, weights_archive};
 use crate::identify::{Experiment, Fit, is_weight};
 use crate::view::FitReport;
 
@@ -154,8 +154,18 @@ fn identified_scene(
         text.extend(line.chars().map(|c| if c.is_control() { ' ' } else { c }));
         text.push('\n');
     }
-    let mut archives = Vec::new();
+    let mut archives: Vec<Archive> = Vec::new();
     let model = &experiment.scene.model;
+    let bodies = description.bodies.iter_mut().flat_map(|body| &mut body.colliders);
+    for described in description.colliders.iter_mut().chain(bodies) {
+        // What it looks like is more than the hull that touches.
+        let Some(visual) = &described.visual else { continue };
+        let Some((hull, _)) = described.shape.polyhedron() else { continue };
+        let name = format!("mesh_{}.obj", archives.len() + 1);
+        archives.push((name.clone(), mesh_text(visual).into_bytes()));
+        described.mesh = Some(name);
+        described.max_hull_vertices = Some(hull.vertices().len());
+    }
     for (index, described) in description.learned.iter_mut().enumerate() {
         if described.weights.is_none() {
             continue;

@@ -14,6 +14,8 @@ mod xml;
 
 pub use load::LoadOptions;
 pub(crate) use mesh::hull_limit;
+#[cfg(feature = "cli")]
+pub(crate) use mesh::mesh_text;
 pub use mesh::{MAX_HULL_VERTICES, Mesh};
 #[cfg(feature = "cli")]
 pub(crate) use weights_file::archive as weights_archive;

@@ -139,11 +139,15 @@ impl Linearization {
     fn input_units(&self, model: &Model) -> Vec<&'static str> {
         let known = model.input_names();
         let unit = |name: &String| match known.iter().position(|other| other == name) {
-            Some(k) if k >= model.nv() => match model.actuators[k - model.nv()].kind {
-                ActuatorKind::Motor => "gear^-1 of N m or N",
-                ActuatorKind::Position => "gear of rad or m",
-                ActuatorKind::Velocity => "gear of rad/s or m/s",
-            },
+            Some(k) if k >= model.nv() => {
+                match model.actuators.get(k - model.nv()).map(|actuator| actuator.kind) {
+                    Some(ActuatorKind::Motor) => "gear^-1 of N m or N",
+                    Some(ActuatorKind::Position) => "gear of rad or m",
+                    Some(ActuatorKind::Velocity) => "gear of rad/s or m/s",
+                    // How much of a push acts.
+                    None => "",
+                }
+            }
             Some(_) => force_unit(model, name),
             None => "",
         };

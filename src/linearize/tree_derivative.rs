@@ -53,7 +53,10 @@ impl Columns {
         for (place, &input) in at.selection.inputs.iter().enumerate() {
             let tree = match input.checked_sub(model.nv()) {
                 None => model.trees.iter().position(|tree| tree.v.contains(&input)),
-                Some(control) => model.bodies[model.actuators[control].body].tree,
+                // Of scenes with pushes, this is not asked for.
+                Some(control) => {
+                    model.actuators.get(control).and_then(|a| model.bodies[a.body].tree)
+                }
             };
             if tree.is_some_and(|tree| self.first[tree].is_some()) {
                 self.inputs.push(place);

@@ -9,7 +9,7 @@ impl Model {
     /// The inputs that are u if none are named: the controls of a model with actuators, otherwise all
     /// generalised forces.
     pub fn default_inputs(&self) -> Vec<usize> {
-        let (nv, nu) = (self.nv(), self.nu());
+        let (nv, nu) = (self.nv(), self.actuators.len());
         if nu > 0 { (nv..nv + nu).collect() } else { (0..nv).collect() }
     }
 

@@ -29,6 +29,8 @@ pub fn domain(name: &str) -> (f64, f64) {
             (0.0, f64::INFINITY)
         }
         [.., "restitution"] => (0.0, 1.0),
+        [_, "fov_y"] => (1e-9, std::f64::consts::PI),
+        [_, "aspect"] => (1e-9, f64::INFINITY),
         _ => (f64::NEG_INFINITY, f64::INFINITY),
     }
 }

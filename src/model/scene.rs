@@ -140,6 +140,14 @@ impl Scene {
         System { model: &self.model, parameters, settings: &self.settings }
     }
 
+    /// The inputs of steps that have no time: none of the pushes acts.
+    pub fn still_inputs(&self) -> Vec<f64> {
+        let mut inputs = self.inputs.clone();
+        let first = self.model.nv() + self.model.actuators.len();
+        inputs[first..].fill(0.0);
+        inputs
+    }
+
     /// Starts from a keyframe; an error that names those there are if there is none of this name.
     pub fn start_at(&mut self, keyframe: &str, file: &str) -> Result<(), Error> {
         let Some(found) = self.keyframes.iter().find(|known| known.name == keyframe) else {

@@ -19,38 +19,47 @@ use crate::ad::Real;
 use crate::dynamics::Kinematics;
 use crate::model::{Model, Parameters};
 
-/// A recorded mask: the part of it that is not empty.
+/// A recorded mask: of each row from the first to the last covered pixel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedMask {
     /// Width and height of the whole, px.
     pub size: [usize; 2],
-    first: [usize; 2],
-    width: usize,
+    /// Of each row between the first and the last that are not empty: the place in the whole of its first covered pixel, and
+    /// where its values begin.
+    spans: Vec<[u32; 2]>,
+    first_row: usize,
     /// Coverage, row by row, in units of 1 / 65535.
     values: Vec<u16>,
+    borders: usize,
 }
+
+/// Neighbours that differ by more than this tell where an outline is: a fiftieth of a pixel.
+const OUTLINE: u16 = 1311;
 
 impl RecordedMask {
     /// Of the brightness of a picture.
     pub fn of(picture: &Picture) -> RecordedMask {
-        let [width, height] = picture.size;
-        let seen = |&(k, _): &(usize, &u16)| picture.values[k] > 0;
-        let places =
-            picture.values.iter().enumerate().filter(seen).map(|(k, _)| [k % width, k / width]);
-        let mut bounds: Option<[[usize; 2]; 2]> = None;
-        for [x, y] in places {
-            let [low, high] = bounds.unwrap_or([[x, y], [x, y]]);
-            bounds = Some([[low[0].min(x), low[1].min(y)], [high[0].max(x), high[1].max(y)]]);
+        let width = picture.size[0].max(1);
+        let (mut spans, mut values) = (Vec::new(), Vec::new());
+        let mut rows = 0..0;
+        for (row, line) in picture.values.chunks_exact(width).enumerate() {
+            let first = line.iter().position(|&x| x > 0);
+            let last = line.iter().rposition(|&x| x > 0);
+            if let (Some(_), true) = (first, rows.is_empty()) {
+                rows = row..row;
+            }
+            let begin = [row * width + first.unwrap_or(0), values.len()].map(|x| x as u32);
+            spans.push(begin);
+            if let (Some(first), Some(last)) = (first, last) {
+                values.extend_from_slice(&line[first..=last]);
+                rows.end = row + 1;
+            }
         }
-        let [first, last] = bounds.map_or([[0; 2]; 2], |[low, high]| [low, high.map(|x| x + 1)]);
-        let rows = first[1]..last[1].min(height);
-        let values = rows.flat_map(|y| &picture.values[y * width + first[0]..y * width + last[0]]);
-        RecordedMask {
-            size: picture.size,
-            first,
-            width: last[0] - first[0],
-            values: values.copied().collect(),
-        }
+        let spans = spans.get(rows.clone()).unwrap_or_default().to_vec();
+        let size = picture.size;
+        let mut mask = RecordedMask { size, spans, first_row: rows.start, values, borders: 0 };
+        mask.borders = mask.count_borders();
+        mask
     }
 
     /// Whether nothing is covered.
@@ -60,45 +69,56 @@ impl RecordedMask {
 
     /// Tells all of it, to be told from others by.
     pub(crate) fn bytes(&self, tell: &mut impl FnMut(&[u8])) {
-        for number in self.size.iter().chain(&self.first).chain([&self.width]) {
-            tell(&number.to_le_bytes());
-        }
+        self.size.iter().for_each(|number| tell(&number.to_le_bytes()));
+        self.spans.as_flattened().iter().for_each(|number| tell(&number.to_le_bytes()));
         self.values.iter().for_each(|x| tell(&x.to_le_bytes()));
     }
 
     /// The rows that are not empty.
     fn rows(&self) -> Range<usize> {
-        self.first[1]..self.first[1] + self.values.len().checked_div(self.width).unwrap_or(0)
+        self.first_row..self.first_row + self.spans.len()
     }
 
     /// Calls `see` with each pixel that is not empty by its place and how much of it is covered.
     pub fn each(&self, mut see: impl FnMut(usize, f64)) {
-        if self.width == 0 {
-            return;
-        }
-        for (row, values) in self.values.chunks_exact(self.width).enumerate() {
-            let first = (self.first[1] + row) * self.size[0] + self.first[0];
-            values.iter().enumerate().for_each(|(k, &x)| see(first + k, f64::from(x) / 65535.0));
+        for (k, &[place, begin]) in self.spans.iter().enumerate() {
+            let end = self.spans.get(k + 1).map_or(self.values.len(), |next| next[1] as usize);
+            let line = &self.values[begin as usize..end];
+            line.iter()
+                .enumerate()
+                .for_each(|(k, &x)| see(place as usize + k, f64::from(x) / 65535.0));
         }
     }
 
     /// How many pixels tell where an outline is: those beside which another has another value.
     pub fn borders(&self) -> usize {
-        if self.width == 0 {
-            return 0;
-        }
-        let rows = self.values.len() / self.width;
-        let at = |x: isize, y: isize| match (usize::try_from(x), usize::try_from(y)) {
-            (Ok(x), Ok(y)) if x < self.width && y < rows => self.values[y * self.width + x],
-            _ => 0,
+        self.borders
+    }
+
+    fn count_borders(&self) -> usize {
+        let [width, height] = self.size;
+        let at = |x: usize, y: usize| {
+            let Some(k) = y.checked_sub(self.first_row).filter(|&k| k < self.spans.len()) else {
+                return 0;
+            };
+            let [place, begin] = self.spans[k].map(|x| x as usize);
+            let end = self.spans.get(k + 1).map_or(self.values.len(), |next| next[1] as usize);
+            let Some(from) = (y * width + x).checked_sub(place) else { return 0 };
+            self.values.get(begin + from).copied().filter(|_| begin + from < end).unwrap_or(0)
         };
-        let places = (0..rows as isize).flat_map(|y| (0..self.width as isize).map(move |x| [x, y]));
-        let differs = |&[x, y]: &[isize; 2]| {
-            [[-1, 0], [1, 0], [0, -1], [0, 1]]
-                .into_iter()
-                .any(|[dx, dy]| at(x + dx, y + dy) != at(x, y))
-        };
-        places.filter(differs).count()
+        let mut count = 0;
+        self.each(|pixel, _| {
+            let (x, y) = (pixel % width, pixel / width);
+            let sides = [
+                x.checked_sub(1).map(|x| [x, y]),
+                (x + 1 < width).then_some([x + 1, y]),
+                y.checked_sub(1).map(|y| [x, y]),
+                (y + 1 < height).then_some([x, y + 1]),
+            ];
+            let differs = |[a, b]: [usize; 2]| at(a, b).abs_diff(at(x, y)) > OUTLINE;
+            count += usize::from(sides.into_iter().flatten().any(differs));
+        });
+        count
     }
 }
 
@@ -154,6 +174,12 @@ impl ImageFit {
             owners: solids.solids.iter().map(|solid| place(solid.body)).collect(),
             silhouette: Silhouette { solids: Arc::new(solids), size: model.cameras[camera].size },
         }
+    }
+
+    /// What it looks at and from where, to be told from others by.
+    pub(crate) fn identity(&self) -> String {
+        let solids = self.silhouette.solids.solids.iter();
+        format!("{} {:?}", self.camera, solids.map(|solid| solid.collider).collect::<Vec<_>>())
     }
 
     /// Whether there is anything to see.

@@ -28,8 +28,7 @@ impl Picture {
         Picture { size, values: values.iter().map(value).collect() }
     }
 
-    /// Reads a mask from a PNG file: its alpha if it has one that is not the same everywhere, else its brightness, of 8 or
-    /// 16 bits.
+    /// Reads a mask from a PNG file: its alpha if it has one and is not opaque all over, else its brightness, of 8 or 16 bits.
     ///
     /// # Errors
     /// If the file is no PNG, is cut short, or is in colour.
@@ -52,6 +51,9 @@ impl Picture {
         };
         let mut reader = decoder.read_info().map_err(no_png)?;
         let (width, height) = (reader.info().width as usize, reader.info().height as usize);
+        // One colour that is called transparent is no alpha of pixels.
+        let own_alpha =
+            matches!(reader.info().color_type, ColorType::GrayscaleAlpha | ColorType::Rgba);
         if width.checked_mul(height).is_none_or(|pixels| pixels > MOST_PIXELS) {
             return Err(wrong(format!("has {width} x {height} pixels, more than {MOST_PIXELS}")));
         }
@@ -67,20 +69,15 @@ impl Picture {
             _ => buffer.iter().map(|&x| u16::from(x) * 257).collect(),
         };
         let channels = frame.color_type.samples();
-        let (colours, has_alpha) = match frame.color_type {
-            ColorType::Grayscale => (1, false),
-            ColorType::GrayscaleAlpha => (1, true),
-            ColorType::Rgba => (3, true),
-            _ => (3, false),
+        let colours = match frame.color_type {
+            ColorType::Grayscale | ColorType::GrayscaleAlpha => 1,
+            _ => 3,
         };
         let pixels = || samples.chunks_exact(channels);
-        if has_alpha {
-            let mut alphas = pixels().map(|pixel| pixel[channels - 1]);
-            let first = alphas.next();
-            if alphas.any(|alpha| Some(alpha) != first) {
-                let values = pixels().map(|pixel| pixel[channels - 1]).collect();
-                return Ok(Picture { size: [width, height], values });
-            }
+        let alphas = || pixels().map(|pixel| pixel[channels - 1]);
+        // What is opaque all over says nothing by that; what is transparent all over, that nothing is there.
+        if own_alpha && alphas().any(|alpha| alpha != u16::MAX) {
+            return Ok(Picture { size: [width, height], values: alphas().collect() });
         }
         if let Some(k) = pixels().position(|pixel| pixel[..colours].iter().any(|&x| x != pixel[0]))
         {

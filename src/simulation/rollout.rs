@@ -15,8 +15,9 @@ pub struct Rollout<'a, T: Real> {
     /// Contacts of the last step.
     pub workspace: Workspace<T>,
     next: State<T>,
-    /// Time since the start, s, by which pushes act; nothing if they never do.
-    pub time: Option<f64>,
+    /// The time at which it began, s, by which pushes act; nothing if they never do. And the steps since.
+    begin: Option<f64>,
+    taken: usize,
     inputs: Vec<T>,
     /// All steps so far.
     pub report: StepReport,
@@ -31,10 +32,22 @@ impl<'a, T: Real> Rollout<'a, T> {
             state,
             memory: StepMemory::default(),
             workspace: Workspace::default(),
-            time: Some(0.0),
+            begin: Some(0.0),
+            taken: 0,
             inputs: Vec::new(),
             report: StepReport::default(),
         }
+    }
+
+    /// Says at which time (s) the next step begins, which pushes act by; nothing if they never do. A new rollout begins at 0.
+    pub fn set_time(&mut self, time: Option<f64>) {
+        (self.begin, self.taken) = (time, 0);
+    }
+
+    /// The time at which the next step begins, s, see [`set_time`](Self::set_time).
+    pub fn time(&self) -> Option<f64> {
+        let duration = self.system.settings.time_step;
+        self.begin.map(|begin| begin + self.taken as f64 * duration)
     }
 
     /// One step under `inputs`, see [`step`].
@@ -45,11 +58,12 @@ impl<'a, T: Real> Rollout<'a, T> {
             self.inputs.clear();
             self.inputs.extend_from_slice(inputs);
             // What is over acts no more.
-            let time = self.time.unwrap_or(f64::INFINITY);
+            let time = |begin: f64| begin + self.taken as f64 * settings.time_step;
+            let time = self.begin.map_or(f64::INFINITY, time);
             model.schedule(time, settings.time_step, &mut self.inputs);
             inputs = &self.inputs;
         }
-        self.time = self.time.map(|time| time + settings.time_step);
+        self.taken += 1;
         let report = step(
             &self.system,
             &self.state,

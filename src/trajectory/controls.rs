@@ -138,8 +138,9 @@ fn unknown(model: &Model, forces: &[String]) -> String {
         more => format!("{}, and {} more", names[..MOST].join(", "), more - MOST),
     };
     format!(
-        "is no input of the scene; actuators: {}; forces: {}",
+        "is no input of the scene; actuators: {}; pushes: {}; forces: {}",
         list(model.actuators.iter().map(|actuator| actuator.name.as_str()).collect()),
+        list(model.pushes.iter().map(|push| push.name.as_str()).collect()),
         list(forces.iter().map(String::as_str).collect())
     )
 }

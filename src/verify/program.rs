@@ -96,6 +96,7 @@ impl<'a> StepProgram<'a> {
             }
         }
         names.extend(model.actuators.iter().map(|actuator| format!("{}/u", actuator.name)));
+        names.extend(model.pushes.iter().map(|push| format!("{}/u", push.name)));
         variables.resize(slots.len() + 2 * model.nv(), 0.0);
         variables.extend(inputs);
         let mut program = StepProgram {

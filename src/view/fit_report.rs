@@ -542,8 +542,7 @@ fn playback(
         let mut simulated = track("simulation", Role::Simulation);
         let system = dataset.system(&experiment.scene, parameters);
         let mut rollout = Rollout::new(system, starts[index].clone());
-        rollout.time =
-            Some(dataset.time_from(index, 0, dataset.trajectories[index].first_complete()));
+        rollout.set_time(Some(dataset.clock(index, recording.first_complete())));
         // Where frames are uneven, they are no ends of steps: the steps are shown.
         let step = dataset.settings.time_step;
         let begin = recording.first_complete();

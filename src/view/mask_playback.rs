@@ -11,6 +11,8 @@ use crate::state::State;
 
 /// The most frames of a clip.
 const MOST_FRAMES: usize = 60;
+/// Pixels of all of its frames, which are held at once.
+const MOST_PIXELS: usize = 40_000_000;
 /// Pixels around what is seen.
 const MARGIN: usize = 6;
 
@@ -59,7 +61,9 @@ pub(super) fn mask_clips(
         for (sensor, camera) in experiment.masks.iter().enumerate() {
             let at = (recording, sensor);
             let start = &starts[recording];
-            let frames = mask_frames(experiment, dataset, &fit.identified, at, start, MOST_FRAMES);
+            let [width, height] = camera.fit.size();
+            let most = (MOST_PIXELS / (width * height).max(1)).clamp(1, MOST_FRAMES);
+            let frames = mask_frames(experiment, dataset, &fit.identified, at, start, most);
             if frames.is_empty() {
                 continue;
             }

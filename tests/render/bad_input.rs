@@ -136,3 +136,25 @@ fn masks_that_cannot_be_are_refused_with_file_and_line() {
         assert!(error.contains(says) && error.contains("front.csv"), "{error}");
     }
 }
+
+#[test]
+fn a_density_is_of_a_known_volume() {
+    let folder = recorded("bad_density", "t,front\n0,white.png\n0.1,white.png\n");
+    let parameters = |more: &str| {
+        let text =
+            experiment("camera = 'front'").replace("gravity/z", "box/density").replace("-9", "5");
+        format!("{text}\n{more}")
+    };
+    assert!(folder.experiment(&parameters("")).is_ok());
+    let size = "[[parameter]]\nname = 'box/half_extents/x'\nstart = 0.1";
+    let error = folder.experiment(&parameters(size)).unwrap_err();
+    assert!(error.contains("box/density stands for mass and inertia at the volume"), "{error}");
+    let held = format!("{size}\nfixed = true");
+    assert!(folder.experiment(&parameters(&held)).is_ok());
+    let other = experiment("camera = 'front'").replace("gravity/z", "lid/density");
+    let error = folder.experiment(&other).unwrap_err();
+    assert!(error.contains("a density needs a body with mass"), "{error}");
+    let backwards =
+        experiment("camera = 'front'").replace("gravity/z", "front/fov_y").replace("-9", "-0.7");
+    assert!(folder.experiment(&backwards).unwrap_err().contains("start"));
+}

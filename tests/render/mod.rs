@@ -2,6 +2,8 @@
 
 mod bad_input;
 mod closed_forms;
+#[cfg(feature = "cli")]
+mod command;
 mod derivatives;
 mod fits;
 mod other_renderers;

@@ -34,6 +34,9 @@ fn masks_are_grey_of_8_or_16_bits_or_alpha() {
     assert_eq!(opaque.values, [9 * 257, 8 * 257]);
     let cut_out = read(ColorType::Rgba, BitDepth::Eight, &[1, 2, 3, 0, 4, 5, 6, 255]);
     assert_eq!(cut_out.values, [0, 65535]);
+    // Out of view: all of it is transparent, whatever colour that has.
+    let away = read(ColorType::Rgba, BitDepth::Eight, &[255, 255, 255, 0, 255, 255, 255, 0]);
+    assert_eq!(away.values, [0, 0]);
 }
 
 #[test]

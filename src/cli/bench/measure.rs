@@ -197,6 +197,7 @@ impl Bench<'_> {
                 });
                 if let Some(total) = times.gradients.as_mut() {
                     adjoint.start_with(state, &rollout.memory);
+                    adjoint.set_time(rollout.time());
                     let found = timed(total, || {
                         adjoint.step(&system, inputs);
                         adjoint.reverse(&system, |_, seed| seed.fill(1.0))

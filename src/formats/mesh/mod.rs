@@ -12,6 +12,8 @@ use std::path::Path;
 use crate::Error;
 use crate::text::read_bytes;
 
+#[cfg(feature = "cli")]
+pub(crate) use obj::text as mesh_text;
 pub use reduction::MAX_HULL_VERTICES;
 pub(crate) use reduction::hull_limit;
 pub(super) use reduction::{HULL_LIMIT, check_limit, reduce_hulls};

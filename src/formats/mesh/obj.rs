@@ -55,3 +55,18 @@ pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Mesh, Error> {
     }
     Ok(mesh)
 }
+
+/// The text of a file of a surface.
+#[cfg(feature = "cli")]
+pub(crate) fn text(surface: &crate::model::Triangulation) -> String {
+    use std::fmt::Write;
+
+    let mut text = String::new();
+    for v in &surface.vertices {
+        let _ = writeln!(text, "v {:?} {:?} {:?}", v.x, v.y, v.z);
+    }
+    for [a, b, c] in &surface.triangles {
+        let _ = writeln!(text, "f {} {} {}", a + 1, b + 1, c + 1);
+    }
+    text
+}

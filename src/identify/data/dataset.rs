@@ -206,6 +206,15 @@ impl Dataset {
         times[frame] - times[first]
     }
 
+    /// The time of a frame as it was recorded, s, by which pushes act.
+    pub(crate) fn clock(&self, trajectory: usize, frame: usize) -> f64 {
+        let recording = &self.trajectories[trajectory];
+        match self.even {
+            true => recording.times[0] + self.time_from(trajectory, 0, frame),
+            false => recording.times[frame],
+        }
+    }
+
     /// How many simulation steps a window takes.
     pub fn simulated_steps(&self, window: &Window) -> usize {
         let Window { trajectory, first, steps, .. } = *window;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::parameter::density_and_size;
 use super::{
     AdamSettings, DEFAULT_ITERATIONS, Experiment, FreeParameter, InitialState, MaskSensor, Method,
     Noise, RobustLoss, Sensor, WindowLength, sensor,
@@ -281,6 +282,13 @@ impl Experiment {
                 return Err(table.error("name", message));
             }
             parameters.extend(found);
+        }
+        if let Some((density, size)) = density_and_size(&scene.model, &parameters) {
+            let message = format!(
+                "{density} stands for mass and inertia at the volume that the scene has, which {size} changes: search for the mass \
+                 and the inertia instead, or hold the size"
+            );
+            return Err(root.error("parameter", message));
         }
         if parameters.is_empty() {
             return Err(root.error("parameter", "is missing: name at least one [[parameter]]"));

@@ -184,7 +184,11 @@ impl FreeParameter {
                 let mut known = model.told_parameter_names();
                 known.extend(sensors.iter().flat_map(Sensor::parameters).map(|(name, _)| name));
                 let known = known.join(", ");
-                table.error(field, format!("the scene has no parameter {name:?}; it has {known}"))
+                let why = match name.ends_with("/density") {
+                    true => " (a density needs a body with mass, and shapes with a volume: closed meshes)",
+                    false => "",
+                };
+                table.error(field, format!("the scene has no parameter {name:?}{why}; it has {known}"))
             })
         };
         let (mut slots, factors) = match density::find(scene, name) {
@@ -442,4 +446,23 @@ fn consistent(values: &[f64]) -> Option<[f64; 10]> {
 fn typical_change(start: f64, lower: f64, upper: f64) -> f64 {
     let width = if (upper - lower).is_finite() { 0.1 * (upper - lower) } else { 1.0 };
     if start == 0.0 { width } else { width.min(start.abs()) }
+}
+
+/// A density that is searched for, and a size of the same body that is too.
+pub(super) fn density_and_size<'a>(
+    model: &Model,
+    parameters: &'a [FreeParameter],
+) -> Option<(&'a str, &'a str)> {
+    let free = |parameter: &&FreeParameter| !parameter.fixed;
+    parameters.iter().filter(free).filter(|p| !p.factors.is_empty()).find_map(|density| {
+        let owner = density.name.strip_suffix("/density")?;
+        let body = model.bodies.iter().position(|body| body.name == owner)?;
+        let sizes: Vec<usize> = model
+            .colliders_of(Some(body))
+            .flat_map(|collider| (0..3).map(move |k| model.collider_slot(collider) + k))
+            .collect();
+        let is_size = |p: &&FreeParameter| p.slots.slots.iter().any(|slot| sizes.contains(slot));
+        let size = parameters.iter().filter(free).find(is_size)?;
+        Some((density.name.as_str(), size.name.as_str()))
+    })
 }

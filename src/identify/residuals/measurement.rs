@@ -254,7 +254,7 @@ impl<'a> Measurement<'a> {
 
     /// When a window begins in its recording, s.
     pub(super) fn begin(&self, window: &Window) -> f64 {
-        self.dataset.time_from(window.trajectory, 0, window.first)
+        self.dataset.clock(window.trajectory, window.first)
     }
 
     /// When the simulation of a window ends where a sensor reads late, s.

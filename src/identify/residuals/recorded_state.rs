@@ -28,7 +28,7 @@ pub(crate) fn recorded(
     let model = &scene.model;
     let system = System { settings: &lag, ..scene.system() };
     let mut inputs = scene.inputs.clone();
-    model.schedule(dataset.time_from(index, 0, frame), lag.time_step, &mut inputs);
+    model.schedule(dataset.clock(index, frame), lag.time_step, &mut inputs);
     let touched = touched(&system, &state, &inputs);
     if touched.iter().all(|&touched| touched) {
         return state;

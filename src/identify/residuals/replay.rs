@@ -24,7 +24,7 @@ pub fn replay<T: Real>(
     see: impl FnMut(usize, &State<T>),
 ) -> StepReport {
     let mut rollout = Rollout::new(system, initial.clone());
-    rollout.time = Some(dataset.time_from(part.0, 0, part.1));
+    rollout.set_time(Some(dataset.clock(part.0, part.1)));
     let next = |state: &mut State<T>| {
         rollout.step(inputs);
         state.clone_from(&rollout.state);
@@ -87,7 +87,7 @@ impl<T: Real> StepEnds<T> {
         let time_step = system.settings.time_step;
         let steps = StepEnds::<T>::steps(duration, time_step);
         let mut rollout = Rollout::new(system, initial);
-        rollout.time = Some(begin);
+        rollout.set_time(Some(begin));
         let mut states = vec![rollout.state.clone()];
         for _ in 0..steps {
             rollout.step(inputs);

@@ -30,7 +30,8 @@ pub(crate) fn window_gradient(
 ) -> Result<(f64, Vec<f64>), ad::Error> {
     let model = measurement.model;
     let system = System { model, parameters, settings: &measurement.dataset.settings };
-    rollout.start_at(initial, measurement.begin(window));
+    rollout.start(initial);
+    rollout.set_time(Some(measurement.begin(window)));
     let count = steps(measurement, window);
     for _ in 0..count {
         rollout.step(&system, measurement.inputs);

@@ -100,7 +100,7 @@ pub fn stages(experiment: &Experiment, dataset: &Dataset) -> Vec<SearchStage> {
                 stages.push(SearchStage { horizon, limits, ..last });
             }
         }
-    } else if !experiment.masks.is_empty() {
+    } else if !experiment.masks.is_empty() && experiment.continuation {
         stages = sharper(experiment, dataset, last);
     } else if fitted {
         // Parameters first: far from them, initial states would bend to make up for them.
@@ -115,9 +115,6 @@ pub fn stages(experiment: &Experiment, dataset: &Dataset) -> Vec<SearchStage> {
 /// The stages of recordings by masks before the `last`: short horizons and a large blur together, where outlines that do not
 /// meet yet still pull at each other, then the whole windows through less and less of it. Either alone gets stuck.
 fn sharper(experiment: &Experiment, dataset: &Dataset, last: SearchStage) -> Vec<SearchStage> {
-    if !experiment.continuation {
-        return Vec::new();
-    }
     let limits = Limits::coarse(FIRST_ITERATIONS.min(experiment.max_iterations.div_ceil(2)));
     let longest = dataset.windows.iter().map(|window| window.steps).max().unwrap_or(0);
     let blurs = experiment.masks.iter().map(|sensor| sensor.blur.len()).max().unwrap_or(1);

@@ -36,13 +36,16 @@ impl ShortFit {
         let (lower, upper, scale) = (space.lower(), space.upper(), space.scale());
         let variables = Variables { lower: &lower, upper: &upper, scale: &scale };
         let every = dataset.trajectories.len().div_ceil(RECORDINGS).max(1);
-        let first = stages(experiment, dataset).first().map_or(usize::MAX, |stage| stage.horizon);
+        let first = stages(experiment, dataset).first().copied();
+        let blur = first.map_or(usize::MAX, |stage| stage.blur);
+        let first = first.map_or(usize::MAX, |stage| stage.horizon);
         problem.cap_sensitivity = experiment.window == WindowLength::Whole;
         let mut x = space.start();
         let (mut iterations, mut loss) = (0, f64::INFINITY);
         let parts = [(first, COARSE_ITERATIONS), (usize::MAX, MOST_ITERATIONS)];
         for (horizon, most) in parts.into_iter().skip(usize::from(first == usize::MAX)) {
             problem.restrict(every, horizon);
+            problem.blur(if horizon == usize::MAX { usize::MAX } else { blur });
             // Far from the parameters, starts would bend to make up for them.
             problem.hold_initial = horizon != usize::MAX;
             let limits = Limits::coarse(most.saturating_sub(iterations));

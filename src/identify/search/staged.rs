@@ -403,10 +403,14 @@ fn fingerprint(experiment: &Experiment, dataset: &Dataset) -> u64 {
         add(format!("{:?}{:?}", experiment.sensors, dataset.readings).as_bytes());
     }
     if !dataset.masks.is_empty() {
-        let named =
-            |sensor: &MaskSensor| format!("{}{}{:?}", sensor.name, sensor.noise, sensor.blur);
+        let named = |sensor: &MaskSensor| {
+            format!("{}{}{:?}{}", sensor.name, sensor.noise, sensor.blur, sensor.fit.identity())
+        };
         experiment.masks.iter().for_each(|sensor| add(named(sensor).as_bytes()));
-        dataset.masks.iter().flatten().flatten().flatten().for_each(|mask| mask.bytes(&mut add));
+        for mask in dataset.masks.iter().flatten().flatten() {
+            add(&[u8::from(mask.is_some())]);
+            mask.iter().for_each(|mask| mask.bytes(&mut add));
+        }
     }
     let numbers = |list: &[f64], add: &mut dyn FnMut(&[u8])| {
         list.iter().for_each(|x| add(&x.to_bits().to_le_bytes()));

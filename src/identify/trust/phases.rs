@@ -187,7 +187,7 @@ fn phases(
 ) -> Vec<Phase> {
     let &Window { trajectory, first, steps, .. } = window;
     let mut rollout = Rollout::new(system, initial.clone());
-    rollout.time = Some(dataset.time_from(trajectory, 0, first));
+    rollout.set_time(Some(dataset.clock(trajectory, first)));
     let mut watcher = Watcher::new(system);
     let mut done = 0;
     let mut phase = Phase::Rest;

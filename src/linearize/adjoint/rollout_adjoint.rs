@@ -62,10 +62,9 @@ impl RolloutAdjoint {
         self.memories[0].clear();
     }
 
-    /// Starts from `state` at a `time` after the start of the scene, s, by which pushes act.
-    pub fn start_at(&mut self, state: &State<f64>, time: f64) {
-        self.start(state);
-        self.begin = time;
+    /// Says at which time (s) the first step begins, which pushes act by; nothing if they never do. Without it that is 0.
+    pub fn set_time(&mut self, time: Option<f64>) {
+        self.begin = time.unwrap_or(f64::INFINITY);
     }
 
     /// Starts from what a step before left too.

@@ -1,5 +1,6 @@
 //! The surface of a shape as triangles, to be drawn.
 
+use std::collections::HashSet;
 use std::f64::consts::{FRAC_PI_2, TAU};
 
 use nalgebra::Vector3;
@@ -16,6 +17,14 @@ pub struct Triangulation {
 }
 
 impl Triangulation {
+    /// Whether each edge is one of two triangles, which go along it in opposite directions.
+    pub fn is_closed(&self) -> bool {
+        let mut along = HashSet::new();
+        let mut edges = self.triangles.iter().flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]);
+        let once = edges.all(|edge| along.insert(edge));
+        once && along.iter().all(|&(a, b)| along.contains(&(b, a)))
+    }
+
     /// The volume that it encloses, if it is closed.
     pub fn volume(&self) -> f64 {
         let corners = |triangle: &[usize; 3]| triangle.map(|corner| self.vertices[corner]);

@@ -58,11 +58,11 @@ impl Subject {
     fn new(scene: &Scene, body: usize) -> Option<Subject> {
         let (model, parameters) = (&scene.model, &scene.parameters);
         let tree = model.bodies[body].tree.map(|tree| &model.trees[tree])?;
-        let lone = tree.lone && model.bodies[body].joint.kind == JointKind::Free;
+        let lone = tree.bodies.len() == 1 && model.bodies[body].joint.kind == JointKind::Free;
         let pushed = scene.inputs.get(tree.v.clone()).is_none_or(|f| f.iter().any(|&f| f != 0.0));
         if !lone
             || pushed
-            || !model.pushes.is_empty()
+            || model.pushes.iter().any(|push| tree.bodies.contains(&push.body))
             || !model.equalities.is_empty()
             || !model.actuators.is_empty()
         {
