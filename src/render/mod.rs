@@ -1,8 +1,8 @@
 //! What cameras see of a scene: coverage of pixels, exactly, and how it changes with all that moves.
 //!
 //! A pixel of a mask is the share of its square that bodies cover. Bodies are surfaces of triangles; of those that face the
-//! camera only the outline is left, edges between what faces it and what does not ([`outline`]). Along a row of pixels the
-//! outlines are crossed from left to right, and inside is where more of them were entered than left ([`coverage`]), so that
+//! camera only the outline is left, edges between what faces it and what does not (`outline`). Along a row of pixels the
+//! outlines are crossed from left to right, and inside is where more of them were entered than left (`coverage`), so that
 //! bodies and parts of one that hide each other count once. Which edges cross, and which pieces of them border what is
 //! covered, is decided on values and handed down as data.
 //!
