@@ -32,15 +32,14 @@ pub(super) struct Piece {
     pub sign: f64,
     pub from: Level,
     pub to: Level,
-    /// Its ends, px. Where it is level, `from` and `to` mean nothing, and what is below it is covered if the sign is 1.
+    /// Its ends, px, the upper one first.
     pub ends: [[f64; 2]; 2],
+    /// Whether it is of an edge along the row: `from` and `to` then mean nothing, and what is below it is covered if the sign is 1.
+    /// (A short piece of another edge can be level by rounding.)
+    pub level: bool,
 }
 
 impl Piece {
-    pub fn is_level(&self) -> bool {
-        self.ends[0][1] == self.ends[1][1]
-    }
-
     /// Its pixel in an image, if it is in one.
     pub fn pixel(&self, width: usize) -> Option<usize> {
         let column = usize::try_from(self.column).ok().filter(|&column| column < width)?;
@@ -57,7 +56,7 @@ impl Piece {
             return None;
         }
         // To the right of where it goes down, or below.
-        let inward = match self.is_level() {
+        let inward = match self.level {
             true => line.y * dx,
             false => line.x * dy - line.y * dx,
         };
@@ -232,11 +231,12 @@ impl Scan {
         strips: &[Strip],
         pieces: &mut Vec<Piece>,
     ) {
-        let middle = 0.5 * (top + bottom);
+        // By their middles, of slabs that may be a rounding high.
+        let twice = |k: usize| strips[k].at(top) + strips[k].at(bottom);
         self.active.clear();
         let within = |strip: &Strip| strip.upper[1] <= top && strip.lower[1] >= bottom;
         self.active.extend((0..strips.len()).filter(|&k| within(&strips[k])));
-        self.active.sort_by(|&a, &b| strips[a].at(middle).total_cmp(&strips[b].at(middle)));
+        self.active.sort_by(|&a, &b| twice(a).total_cmp(&twice(b)));
         let mut layers = 0;
         self.active.retain(|&k| {
             let strip = &strips[k];
@@ -247,8 +247,8 @@ impl Scan {
             }
             let sign = if covered { -1.0 } else { 1.0 };
             let ends = [[strip.at(top), top], [strip.at(bottom), bottom]];
-            let piece =
-                Piece { edge: strip.edge, row: row as u32, column: 0, sign, from, to, ends };
+            let (edge, row) = (strip.edge, row as u32);
+            let piece = Piece { edge, row, column: 0, sign, from, to, ends, level: false };
             split(piece, width, pieces);
             true
         });
@@ -287,6 +287,7 @@ impl Scan {
                 from: flat.levels[0],
                 to: flat.levels[1],
                 ends: [[pair[0], y], [pair[1], y]],
+                level: true,
             });
         }
     }
@@ -327,7 +328,7 @@ fn split(piece: Piece, width: usize, pieces: &mut Vec<Piece>) {
             (piece.to, piece.ends[1])
         } else {
             let x = f64::from(if rightward { here + 1 } else { here });
-            let y = (y0 + (y1 - y0) * ((x - x0) / (x1 - x0))).clamp(start[1], y1);
+            let y = (y0 + (y1 - y0) * ((x - x0) / (x1 - x0))).max(start[1]).min(y1);
             (Level::Column(piece.edge, x), [x, y])
         };
         pieces.push(Piece { column: here, from, to, ends: [start, end], ..piece });
@@ -381,7 +382,7 @@ fn add<T: Real>(
     steps: &mut [T],
 ) {
     let width = image.len();
-    if piece.is_level() {
+    if piece.level {
         // What is below: the value is there already, with the pieces beside.
         return;
     }
@@ -405,7 +406,7 @@ pub(super) struct Moving<'a, T> {
 
 impl<T: Real> Moving<'_, T> {
     fn add(&self, piece: &Piece, image: &mut [T], steps: &mut [T]) {
-        if T::ORDER > 0 && piece.is_level() {
+        if T::ORDER > 0 && piece.level {
             let Ok(column) = usize::try_from(piece.column) else { return };
             if column >= image.len() || self.edges[piece.edge as usize].ends.is_none() {
                 return;
@@ -422,7 +423,7 @@ impl<T: Real> Moving<'_, T> {
 
     /// The ends of a piece; on values alone as they are.
     pub fn ends(&self, piece: &Piece) -> [[T; 2]; 2] {
-        if T::ORDER == 0 || piece.is_level() {
+        if T::ORDER == 0 || piece.level {
             return piece.ends.map(|end| end.map(T::constant));
         }
         let y0 = self.height(piece.from, piece.ends[0][1]);

@@ -115,6 +115,26 @@ fn level_edges_move() {
     }
 }
 
+/// And so do those that are so by rounding only, a piece of them or all.
+#[test]
+fn nearly_level_edges_move_as_level_ones() {
+    let camera = "K = [[100, 0, 32], [0, 100, 24], [0, 0, 1]]\nR = [[1, 0, 0], [0, -1, 0], [0, 0, -1]]\nt = [0, 0, 1]\nsize = [64, 48]";
+    let sheet = "[[body]]\nname = 'a'\nmass = 1\nposition = [0.001, 0.0023, -1e-9]\nshape = { box = [0.203, 0.0522, 1e-9] }\n";
+    let (node, inputs) = silhouette(&seen(camera, sheet));
+    for turn in [1e-17, 1e-16, 3e-16, 1e-15, 1e-14, 1e-12, -1e-16, -3e-16, -1e-15, -1e-13] {
+        let mut turned = inputs.clone();
+        // About z: entries 1 and 3 of the rotation.
+        (turned[1], turned[3]) = (-turn, turn);
+        for k in (9..14).chain([1, 3]) {
+            let level = along(&node, &inputs, k, NodeRule::ByJvp);
+            let nearly = along(&node, &turned, k, NodeRule::ByJvp);
+            let size = level.iter().map(|x| x.abs()).fold(1.0, f64::max);
+            let off = furthest(&nearly, |pixel| level[pixel]);
+            assert!(off < 1e-9 * size, "turned by {turn:e}, input {k}: {off:e} of {size:e}");
+        }
+    }
+}
+
 /// Few residuals have the sum of squares, and its derivatives, that all pixels have.
 #[test]
 fn the_residuals_of_a_frame_stand_for_all_pixels() {
