@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use nalgebra::{DMatrix, DMatrixView, DVector, DVectorView, Matrix3, Vector3};
+use nalgebra::{DMatrix, DMatrixView, DVector, DVectorView, Matrix3, SymmetricEigen, Vector3};
 
 use super::coverage::{Piece, cover};
 use super::pinhole::{PINHOLE, Pinhole};
@@ -157,6 +157,8 @@ pub struct ImageFitScratch {
 
 /// What eigenvalues of J'J, scaled to ones along its diagonal, count as zero.
 const RANK: f64 = 1e-12;
+/// Iterations for these; two or three a number are usual.
+const MOST_ITERATIONS: usize = 100_000;
 
 impl ImageFit {
     /// A camera that looks at `bodies`.
@@ -215,7 +217,9 @@ impl ImageFit {
         self.columns() + 1
     }
 
-    /// Appends the residuals of a frame: of a mask, sampled, over the standard deviation of a pixel.
+    /// Appends the [`residuals`](Self::residuals) of a frame: of what is seen where `kinematics` has the bodies, less a mask of the
+    /// size of the camera, sampled, over the standard deviation of a pixel (of which values are 0 to 1). They have the squares and
+    /// first derivatives of those of all pixels; not numbers where these are not finite.
     pub fn compare<T: Real>(
         &self,
         (model, parameters): (&Model, &Parameters<T>),
@@ -257,7 +261,12 @@ impl ImageFit {
                 |i, _| if a[(i, i)] > 0.0 { 1.0 / a[(i, i)].sqrt() } else { 0.0 },
             );
         let scaled = DMatrix::from_fn(columns, columns, |i, j| a[(i, j)] * scale[i] * scale[j]);
-        let eigen = scaled.symmetric_eigen();
+        let found = SymmetricEigen::try_new(scaled, f64::EPSILON, MOST_ITERATIONS);
+        let Some(eigen) = found else {
+            // Not finite: as far off as can be.
+            residuals.resize(residuals.len() + columns + 1, T::constant(f64::NAN));
+            return;
+        };
         let mut left = square;
         for (&size, u) in eigen.eigenvalues.iter().zip(eigen.eigenvectors.column_iter()) {
             if size.is_nan() || size <= RANK {

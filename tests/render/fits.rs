@@ -22,7 +22,7 @@ fn pushed(density: f64) -> String {
 }
 
 /// Masks of a simulation at every eighth step.
-fn record(folder: &Folder, scene: &Scene, frames: usize) {
+fn record(folder: &Folder, scene: &Scene, frames: usize, begin: f64) {
     let mut rollout = Rollout::new(scene.system(), scene.state.clone());
     let mut table = "t,front\n".to_string();
     let mut now = scene.clone();
@@ -43,7 +43,7 @@ fn record(folder: &Folder, scene: &Scene, frames: usize) {
         encoder.set_color(png::ColorType::Grayscale);
         encoder.set_depth(png::BitDepth::Sixteen);
         encoder.write_header().unwrap().write_image_data(&values).unwrap();
-        table.push_str(&format!("{},{name}\n", frame as f64 / 30.0));
+        table.push_str(&format!("{},{name}\n", begin + frame as f64 / 30.0));
     }
     folder.write("front.csv", &table);
 }
@@ -64,7 +64,7 @@ fn experiment(start: f64, more: &str) -> String {
 #[test]
 fn density_from_masks_of_a_push() {
     let folder = Folder::new("density_from_masks");
-    record(&folder, &Scene::parse(&pushed(3.0), "truth.toml").unwrap(), 20);
+    record(&folder, &Scene::parse(&pushed(3.0), "truth.toml").unwrap(), 20, 0.0);
     let mut bits = Vec::new();
     for (start, threads) in [(0.6, 1), (0.6, 2), (12.0, 1)] {
         folder.write("scene.toml", &pushed(start));
@@ -84,10 +84,28 @@ fn density_from_masks_of_a_push() {
     assert!((fit.parameters[0].value / 3.0 - 1.0).abs() < 1e-4, "{}", fit.parameters[0].value);
 }
 
+/// Pushes act by the times that recordings have.
+#[test]
+fn recordings_may_begin_late() {
+    let folder = Folder::new("late_masks");
+    record(&folder, &Scene::parse(&pushed(3.0), "truth.toml").unwrap(), 20, 2.0);
+    let late = |from: f64| {
+        pushed(2.5).replace("until = 0.1", &format!("from = {from}\nuntil = {}", from + 0.1))
+    };
+    folder.write("scene.toml", &late(2.0));
+    let text = experiment(2.5, "");
+    let density = found(&folder.experiment(&text).unwrap(), 1).parameters[0].value;
+    assert!((density / 3.0 - 1.0).abs() < 2e-6, "{density}");
+    // By another clock nothing is pushed, and no density is told.
+    folder.write("scene.toml", &late(0.0));
+    let fit = found(&folder.experiment(&text).unwrap(), 1);
+    assert!(!fit.parameters[0].observable);
+}
+
 #[test]
 fn a_camera_that_stands_elsewhere_is_found() {
     let folder = Folder::new("camera_from_masks");
-    record(&folder, &Scene::parse(&pushed(3.0), "truth.toml").unwrap(), 20);
+    record(&folder, &Scene::parse(&pushed(3.0), "truth.toml").unwrap(), 20, 0.0);
     // 5 degrees and 10 % off.
     folder.write("scene.toml", &pushed(3.0).replace("eye = [0, -4, 1]", "eye = [0.3, -4.35, 1.2]"));
     let mut text = experiment(2.0, "");
