@@ -91,7 +91,8 @@ pub(crate) struct Array {
     pub values: Vec<f64>,
 }
 
-/// The arrays of an archive of at most so many numbers, of floating-point numbers in the byte order of PCs; in words what is wrong with it.
+/// The arrays of an archive of at most so many numbers, of floating-point numbers, whole ones or bytes in the byte order of PCs; in words what
+/// is wrong with it.
 pub(crate) fn read(bytes: &[u8], most: u64) -> std::result::Result<Vec<Array>, String> {
     let mut archive = ZipArchive::new(Cursor::new(bytes))
         .map_err(|error| format!("is no .npz archive: {error}"))?;
@@ -149,9 +150,18 @@ fn array(bytes: &[u8]) -> std::result::Result<(Vec<usize>, Vec<f64>), String> {
             let numbers = data.as_chunks::<4>().0.iter();
             numbers.map(|&number| f64::from(f32::from_le_bytes(number))).collect()
         }
+        Some("<i8") => {
+            let numbers = data.as_chunks::<8>().0.iter();
+            numbers.map(|&number| i64::from_le_bytes(number) as f64).collect()
+        }
+        Some("<i4") => {
+            let numbers = data.as_chunks::<4>().0.iter();
+            numbers.map(|&number| f64::from(i32::from_le_bytes(number))).collect()
+        }
+        Some("|u1") => data.iter().map(|&byte| f64::from(byte)).collect(),
         found => {
             let found = found.unwrap_or("something else");
-            return Err(format!("must be of float64 or float32, found {found}"));
+            return Err(format!("must be of float64, float32 or whole numbers, found {found}"));
         }
     };
     let count = shape.iter().try_fold(1_usize, |product, &n| product.checked_mul(n));

@@ -48,6 +48,7 @@ mod plots;
 mod projections;
 mod pushes;
 mod random_projections;
+mod recordings;
 mod reference;
 mod render;
 #[cfg(feature = "cli")]

@@ -130,7 +130,7 @@ impl Drive {
     pub fn update(&mut self, scene: &Scene, time: Option<f64>, state: &State<f64>) {
         self.inputs.clone_from(&scene.inputs);
         if let (Some(controls), Some(time)) = (&self.controls, time) {
-            controls.apply(time, &mut self.inputs);
+            controls.apply(time, scene.settings.time_step, &mut self.inputs);
         }
         if let Some(feedback) = &self.feedback {
             feedback.add(&scene.model, state, &mut self.inputs);

@@ -52,8 +52,7 @@ use super::{
 use crate::Error;
 use crate::identify::{
     Comparison, Conclusion, Dataset, Doing, Effort, Experiment, Fit, FitStatus, Others, Problem,
-    conclude, hold_out, improve, is_weight, masses_over_inertia, questions, score_tests,
-    unexplained,
+    conclude, hold_out, improve, is_weight, masses_over_inertia, score_tests, unexplained,
 };
 use crate::markers::MarkerExperiment;
 use crate::simulation::Plausibility;
@@ -215,7 +214,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         ));
     }
     // Before anything that takes long.
-    let questions = questions(&experiment.scene, &dataset.trajectories);
+    let questions = dataset.questions(&experiment.scene);
     for question in &questions {
         warn(question);
     }

@@ -23,11 +23,11 @@ pub mod internals {
 
 pub use crate::parallel::parallel;
 pub use conclusion::{Conclusion, Doing, conclude};
-pub use data::{Dataset, Window, hold_out, questions};
+pub use data::{Dataset, DrivenInput, Window, hold_out, questions};
 pub(crate) use experiment::is_weight;
 pub use experiment::{
-    AdamSettings, Experiment, FreeParameter, InitialState, MaskSensor, Method, Noise, Prior,
-    Reading, RobustLoss, Sensor, StateNumber, Transform, WindowLength,
+    AdamSettings, Calibration, Experiment, FreeParameter, InitialState, MaskSensor, Method, Noise,
+    Prior, Reading, RecordedInput, RobustLoss, Sensor, StateNumber, Transform, WindowLength,
 };
 pub use improvement::{Improvement, Tried, improve};
 pub use residuals::{Measurement, initial_state, replay, residuals};

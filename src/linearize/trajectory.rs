@@ -154,7 +154,7 @@ impl<'a> Linearizer<'a> {
 
     fn step(&mut self, time: f64, state: &State<f64>, memory: &mut StepMemory<f64>) {
         if let Some(controls) = self.controls {
-            controls.apply(time, &mut self.all_inputs);
+            controls.apply(time, self.system.settings.time_step, &mut self.all_inputs);
         }
         self.acting.clone_from(&self.all_inputs);
         let duration = self.system.settings.time_step;

@@ -15,7 +15,7 @@ use super::numpy_arrays::output;
 use super::scene::Scene;
 use crate::identify::{
     Conclusion, Dataset, Effort, Experiment, Fit, LossProfile, ScoreTest, conclude,
-    masses_over_inertia, questions, score_tests, unexplained,
+    masses_over_inertia, score_tests, unexplained,
 };
 use crate::text;
 
@@ -156,7 +156,7 @@ pub fn identify(
         experiment.scene.settings.solver.demand_derivatives(&experiment.name)?;
         let dataset = Dataset::load(&experiment)?;
         experiment.take_ranges(dataset.states());
-        let mut warnings = questions(&experiment.scene, &dataset.trajectories);
+        let mut warnings = dataset.questions(&experiment.scene);
         Python::attach(|py| say(py, &warnings))?;
         let found = conclude(&experiment, &dataset, threads, None, &mut |_| watch());
         let found =

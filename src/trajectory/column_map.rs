@@ -1,30 +1,82 @@
-//! Recordings that name their columns otherwise, or do not have all of them.
+//! Recordings that name their columns otherwise, write numbers otherwise, or do not have all of them.
 
 use super::Recorded;
-use super::column_names::{self, Number, TIME};
+use super::column_names::{self, Column, Number, TIME};
+use super::recorded_frames::RecordedFrames;
+use super::rotation_form::RotationForm;
+use super::units::{Quantity, in_si};
 use crate::model::Model;
 use crate::state::State;
 
 /// Where a number of the state stands in a recording.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Source {
     /// In the column of our own name for it.
-    Own,
+    Own(Scale),
     /// In this column.
-    Column(String),
+    Column(String, Scale),
     /// In this column, named together with all others of its body: a velocity may be missing.
     Shared(String),
+    /// Part of an orientation that is written otherwise.
+    Rotation,
     /// Nowhere.
     Unrecorded,
+}
+
+/// What a number of a recording is in our unit: factor x + offset.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Scale {
+    pub factor: f64,
+    pub offset: f64,
+}
+
+impl Scale {
+    /// As it is.
+    pub const ONE: Scale = Scale { factor: 1.0, offset: 0.0 };
+
+    /// The number in our unit.
+    pub fn of(self, x: f64) -> f64 {
+        x * self.factor + self.offset
+    }
+}
+
+/// An orientation that a recording writes otherwise than as w, x, y, z.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Rotation {
+    /// Where the quaternion begins in the configuration.
+    pub q: usize,
+    pub columns: Vec<String>,
+    pub form: RotationForm,
+    pub factor: f64,
+}
+
+/// What an experiment says of the columns of some numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ColumnSource {
+    /// Their names; none if they are ours.
+    pub columns: Vec<String>,
+    /// The unit, if it is not ours.
+    pub unit: Option<String>,
+    /// What they are multiplied by.
+    pub scale: Option<f64>,
+    /// What is added then, in our unit.
+    pub offset: Option<f64>,
+    /// How an orientation is written.
+    pub form: Option<RotationForm>,
+    /// Whether velocities are along the axes of the body (true) or of the frame that positions are recorded in, if that is said.
+    pub in_body: Option<bool>,
 }
 
 /// Which columns of a recording hold what: our names for the numbers of the state
 /// ([`Trajectory`](super::Trajectory)), and those of the recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnMap {
-    pub(super) time: String,
+    pub(super) time: (String, Scale),
     pub(super) q: Vec<Source>,
     pub(super) v: Vec<Source>,
+    pub(super) rotations: Vec<Rotation>,
+    /// The frames that poses and velocities are recorded in, and of.
+    pub frames: RecordedFrames,
     /// What stands in all frames where nothing is recorded.
     pub fill: State<f64>,
 }
@@ -33,16 +85,19 @@ impl ColumnMap {
     /// Our own names for everything.
     pub fn new(model: &Model) -> ColumnMap {
         ColumnMap {
-            time: TIME.to_string(),
-            q: vec![Source::Own; model.nq()],
-            v: vec![Source::Own; model.nv()],
+            time: (TIME.to_string(), Scale::ONE),
+            q: vec![Source::Own(Scale::ONE); model.nq()],
+            v: vec![Source::Own(Scale::ONE); model.nv()],
+            rotations: Vec::new(),
+            frames: RecordedFrames::default(),
             fill: State::at_zero(model.coordinates()),
         }
     }
 
     /// Says where `ours` (`body/q`, or `t`) stands: in the column `theirs`, or nowhere. `body/*` stands
     /// for all numbers of a body; the column is then a pattern, in which `*` stands for our name
-    /// without the body: `*` or `object_*`. What is said later counts.
+    /// without the body: `*` or `object_*`. `body/position`, `body/orientation`, `body/velocity` and
+    /// `body/angular_velocity` stand for those of a free body or ball joint. What is said later counts.
     ///
     /// # Errors
     /// In words, if there is no such number, or no such column can be.
@@ -52,20 +107,26 @@ impl ColumnMap {
         }
         if ours == TIME {
             let missing = || "cannot be left out: the frames of a recording have times".to_string();
-            self.time = theirs.ok_or_else(missing)?.to_string();
+            self.time.0 = theirs.ok_or_else(missing)?.to_string();
             return Ok(());
         }
         let (found, pattern) = match ours.strip_suffix("/*") {
             Some(body) => (column_names::of_body(model, body), true),
-            None => (column_names::by_name(model, ours).into_iter().collect(), false),
+            None => (column_names::named(model, ours), false),
         };
         if found.is_empty() {
             return Err(column_names::unknown(model, ours));
         }
+        if let (Some(theirs), false, true) = (theirs, pattern, found.len() > 1) {
+            return Err(format!(
+                "stands for {} numbers: give a list of as many columns, found {theirs:?}",
+                found.len()
+            ));
+        }
         for column in found {
             let source = match theirs {
                 None => Source::Unrecorded,
-                Some(theirs) if !pattern => Source::Column(theirs.to_string()),
+                Some(theirs) if !pattern => Source::Column(theirs.to_string(), Scale::ONE),
                 Some(theirs) if theirs.matches('*').count() == 1 => {
                     Source::Shared(theirs.replace('*', column.field))
                 }
@@ -76,13 +137,109 @@ impl ColumnMap {
                     ));
                 }
             };
-            match column.number {
-                Number::Q(k) => self.q[k] = source,
-                Number::V(k) => self.v[k] = source,
-                Number::Time => {}
-            }
+            self.put(column.number, source);
         }
         Ok(())
+    }
+
+    /// Says where `ours` stands, as [`set`](Self::set) does, and how it is written there.
+    ///
+    /// # Errors
+    /// The field that is wrong, and in words why.
+    pub fn set_source(
+        &mut self,
+        model: &Model,
+        ours: &str,
+        source: &ColumnSource,
+    ) -> Result<(), (&'static str, String)> {
+        let wrong = |field: &'static str| move |message: String| (field, message);
+        let found = column_names::named(model, ours);
+        let is_time = ours == TIME;
+        if found.is_empty() && !is_time {
+            return Err(("", column_names::unknown(model, ours)));
+        }
+        if source.in_body.is_some() && !ours.ends_with("velocity") {
+            return Err(("frame", "is of `velocity` and `angular_velocity` of a body".into()));
+        }
+        let orientation = ours.ends_with("/orientation");
+        if source.form.is_some() && !orientation {
+            return Err(("as", "is of the `orientation` of a body".into()));
+        }
+        let form = source.form.filter(|&form| form != RotationForm::Wxyz);
+        let expected = form.map_or(found.len().max(1), RotationForm::numbers);
+        if source.columns.len() != expected && !(source.columns.is_empty() && form.is_none()) {
+            let message = format!(
+                "must be {expected} names, of {}, found {}",
+                if is_time { "the time" } else { ours },
+                source.columns.len()
+            );
+            return Err(("columns", message));
+        }
+        if let (true, Some(name)) = (
+            orientation,
+            ["scale", "offset"]
+                .iter()
+                .zip([source.scale, source.offset])
+                .find_map(|(name, x)| x.map(|_| *name)),
+        ) {
+            return Err((name, "is not of orientations".into()));
+        }
+        let scale = |quantity: Quantity| {
+            let unit = source.unit.as_deref().map_or(Ok(1.0), |unit| in_si(unit, quantity));
+            let unit = unit.map_err(wrong("unit"))?;
+            let offset = source.offset.unwrap_or(0.0);
+            Ok(Scale { factor: unit * source.scale.unwrap_or(1.0), offset })
+        };
+        if is_time {
+            let scale = scale(Quantity::Time)?;
+            if scale.factor <= 0.0 {
+                return Err(("scale", "must be positive: times increase".into()));
+            }
+            let name = source.columns.first().cloned().unwrap_or_else(|| TIME.to_string());
+            self.time = (name, scale);
+            return Ok(());
+        }
+        if let Some(form) = form {
+            let Number::Q(q) = found[0].number else { return Ok(()) };
+            let factor = match (&source.unit, form.is_of_angles()) {
+                (Some(unit), true) => in_si(unit, Quantity::Angle).map_err(wrong("unit"))?,
+                (Some(_), false) => {
+                    return Err(("unit", "quaternions and matrices have none".into()));
+                }
+                (None, _) => 1.0,
+            };
+            found.iter().for_each(|column| self.put(column.number, Source::Rotation));
+            self.rotations.retain(|other| other.q != q);
+            self.rotations.push(Rotation { q, columns: source.columns.clone(), form, factor });
+            return Ok(());
+        }
+        if orientation && source.unit.is_some() {
+            return Err(("unit", "quaternions have none".into()));
+        }
+        for (k, column) in found.iter().enumerate() {
+            let scale = if orientation { Scale::ONE } else { scale(column.quantity())? };
+            self.put(
+                column.number,
+                match source.columns.get(k) {
+                    Some(name) => Source::Column(name.clone(), scale),
+                    None => Source::Own(scale),
+                },
+            );
+        }
+        if let (Some(in_body), Some(Column { body, .. })) = (source.in_body, found.first()) {
+            let body =
+                model.bodies.iter().position(|other| other.name == *body).unwrap_or_default();
+            self.frames.say_axes(body, ours.ends_with("angular_velocity"), in_body);
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, number: Number, source: Source) {
+        match number {
+            Number::Q(k) => self.q[k] = source,
+            Number::V(k) => self.v[k] = source,
+            Number::Time => {}
+        }
     }
 
     /// Which numbers a recording with these columns has.

@@ -1,5 +1,6 @@
 //! The numbers of a state, and what they are called in files.
 
+use super::units::Quantity;
 use crate::model::{Body, Model};
 use crate::state::{Coordinates, NQ, NV};
 
@@ -23,9 +24,22 @@ pub(super) struct Column<'a> {
     pub body: &'a str,
     pub field: &'static str,
     pub number: Number,
+    /// Whether it is of a turn: an angle or its rate, and else a length or its rate.
+    turns: bool,
 }
 
 impl Column<'_> {
+    /// What it measures; the numbers of a quaternion count as lengths of a metre.
+    pub fn quantity(&self) -> Quantity {
+        match (self.number, self.turns) {
+            (Number::Time, _) => Quantity::Time,
+            (Number::Q(_), false) => Quantity::Length,
+            (Number::Q(_), true) => Quantity::Angle,
+            (Number::V(_), false) => Quantity::Speed,
+            (Number::V(_), true) => Quantity::AngularSpeed,
+        }
+    }
+
     /// The name in files, short if there is one joint only.
     pub fn name(&self, alone: bool) -> String {
         match alone {
@@ -56,7 +70,11 @@ pub(super) fn of_joint(body: &Body, kind: Coordinates) -> impl Iterator<Item = C
     let numbers = (body.joint.q..).map(Number::Q).take(q.len());
     let numbers = numbers.chain((body.joint.v..).map(Number::V).take(v.len()));
     let named = numbers.zip(q.iter().chain(v));
-    named.map(|(number, field)| Column { body: &body.name, field, number })
+    let hinge = body.joint.kind.has_axis() && body.joint.kind.turns();
+    named.map(move |(number, &field)| {
+        let turns = hinge || field.starts_with('w');
+        Column { body: &body.name, field, number, turns }
+    })
 }
 
 /// All numbers of a state, joint by joint.
@@ -80,6 +98,30 @@ pub(super) fn by_name<'a>(model: &'a Model, name: &str) -> Option<Column<'a>> {
     all(model).find(|column| column.is(name, alone))
 }
 
+/// Numbers of a body that are named together, and the fields that each stands for.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("position", &["px", "py", "pz"]),
+    ("orientation", &["qw", "qx", "qy", "qz"]),
+    ("velocity", &["vx", "vy", "vz"]),
+    ("angular_velocity", &["wx", "wy", "wz"]),
+];
+
+/// The numbers that a name stands for: one, or `body/position` and so on.
+pub(super) fn named<'a>(model: &'a Model, name: &str) -> Vec<Column<'a>> {
+    let group = name.rsplit_once('/').and_then(|(body, group)| {
+        let (_, fields) = GROUPS.iter().find(|(known, _)| *known == group)?;
+        Some((body, fields))
+    });
+    match group {
+        Some((body, fields)) => {
+            let mut found = of_body(model, body);
+            found.retain(|column| fields.contains(&column.field));
+            found
+        }
+        None => by_name(model, name).into_iter().collect(),
+    }
+}
+
 /// What to say about a name that stands for nothing.
 pub(super) fn unknown(model: &Model, name: &str) -> String {
     const MOST: usize = 20;
@@ -93,6 +135,9 @@ pub(super) fn unknown(model: &Model, name: &str) -> String {
         let moving = joints(model).map(|(body, _)| body.name.as_str()).collect();
         format!("no number of the scene has this name; the bodies that move are {}", list(moving))
     } else {
+        let groups = GROUPS.iter().filter(|(_, of)| of.iter().all(|field| fields.contains(field)));
+        let groups = groups.map(|(group, _)| *group);
+        let fields: Vec<&str> = fields.iter().copied().chain(groups).collect();
         format!("no number of the scene has this name; {body:?} has {}", list(fields))
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use csv::StringRecord;
-
-use super::column_map::{ColumnMap, Source};
+use super::column_map::{ColumnMap, Scale, Source};
 use super::column_names::{
     Column, Number, TIME, all, alone, by_name, joints, of_body, of_joint, unknown,
 };
 use super::recorded::Recorded;
+use super::recording_file::RecordingFile;
+use super::rotation_form::RotationForm;
 use crate::Error;
 use crate::model::{Body, Model};
 use crate::state::Coordinates;
@@ -69,28 +69,57 @@ impl ColumnSelection {
     }
 }
 
-/// Where in a row each number stands; nothing if it is not recorded.
+/// Where in a row a number stands, and what it is in our unit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub column: usize,
+    pub scale: Scale,
+}
+
+/// Where in a row an orientation stands that is written otherwise than we do, and its first number in the configuration.
+pub(super) struct RotationPlace {
+    pub q: usize,
+    pub columns: Vec<usize>,
+    pub form: RotationForm,
+    pub factor: f64,
+}
+
+/// Where in a row each number stands; nothing if it is not recorded, or a part of one of the rotations.
 pub(super) struct Columns {
-    pub time: usize,
-    pub q: Vec<Option<usize>>,
-    pub v: Vec<Option<usize>>,
+    pub time: Place,
+    pub q: Vec<Option<Place>>,
+    pub v: Vec<Option<Place>>,
+    pub rotations: Vec<RotationPlace>,
 }
 
 impl Columns {
-    /// Finds the columns in the header; `file` for messages.
-    pub fn find(
-        header: &StringRecord,
-        file: &str,
-        model: &Model,
-        map: &ColumnMap,
-    ) -> Result<Columns, Error> {
-        if header.iter().all(str::is_empty) {
-            return Err(Error::input(file, 1, TIME, "is missing: the file is empty"));
+    /// Finds the columns in the header of a file.
+    pub fn find(file: &RecordingFile, model: &Model, map: &ColumnMap) -> Result<Columns, Error> {
+        file.demand_header()?;
+        let header = Header { file, alone: alone(model) };
+        let time = header.find(|column| column == map.time.0)?;
+        let time = time.ok_or_else(|| header.missing(&map.time.0, ""))?;
+        let time = Place { column: time, scale: map.time.1 };
+        let mut columns = Columns {
+            time,
+            q: vec![None; model.nq()],
+            v: vec![None; model.nv()],
+            rotations: Vec::new(),
+        };
+        for rotation in
+            map.rotations.iter().filter(|rotation| map.q[rotation.q] == Source::Rotation)
+        {
+            let places = rotation.columns.iter().map(|name| {
+                let found = header.find(|column| column == name)?;
+                found.ok_or_else(|| header.missing(name, ""))
+            });
+            columns.rotations.push(RotationPlace {
+                q: rotation.q,
+                columns: places.collect::<Result<_, _>>()?,
+                form: rotation.form,
+                factor: rotation.factor,
+            });
         }
-        let header = Header { header, file, alone: alone(model) };
-        let time = header.find(|column| column == map.time)?;
-        let time = time.ok_or_else(|| header.missing(&map.time, ""))?;
-        let mut columns = Columns { time, q: vec![None; model.nq()], v: vec![None; model.nv()] };
         for (body, kind) in joints(model) {
             for column in of_joint(body, kind) {
                 match column.number {
@@ -99,7 +128,7 @@ impl Columns {
                     Number::V(k) => columns.v[k] = header.find_source(&column, &map.v[k], false)?,
                 }
             }
-            columns.check_quaternion(&header, body, kind)?;
+            columns.check_quaternion(file, body, kind)?;
             columns.check_velocities(&header, body, kind, map)?;
         }
         columns.check_shared(&header, model)?;
@@ -108,14 +137,24 @@ impl Columns {
 
     /// Which numbers have a column.
     pub fn recorded(&self) -> Recorded {
-        let given = |columns: &[Option<usize>]| columns.iter().map(Option::is_some).collect();
-        Recorded::new(given(&self.q), given(&self.v))
+        let given = |columns: &[Option<Place>]| columns.iter().map(Option::is_some).collect();
+        let mut recorded = Recorded::new(given(&self.q), given(&self.v));
+        for rotation in &self.rotations {
+            recorded.q[rotation.q..rotation.q + 4].fill(true);
+        }
+        recorded
+    }
+
+    /// All columns of the state.
+    pub fn all(&self) -> impl Iterator<Item = usize> {
+        let single = self.q.iter().chain(&self.v).flatten().map(|place| place.column);
+        single.chain(self.rotations.iter().flat_map(|rotation| rotation.columns.iter().copied()))
     }
 
     /// A quaternion is recorded as a whole, or not at all.
     fn check_quaternion(
         &self,
-        header: &Header,
+        file: &RecordingFile,
         body: &Body,
         kind: Coordinates,
     ) -> Result<(), Error> {
@@ -130,7 +169,7 @@ impl Columns {
              to be; it takes all 4, or none",
             body.name
         );
-        Err(Error::input(header.file, 1, "", message))
+        Err(Error::input(&file.name, 1, "", message))
     }
 
     /// If one component of a vector is there, the absence of another is a mistake, unless it is said
@@ -155,7 +194,7 @@ impl Columns {
             }
             for (k, column) in velocities(turns) {
                 let said = map.v[joint.v + k] == Source::Unrecorded
-                    || self.q[joint.q + kind.moved_by(k)].is_none();
+                    || !self.recorded().q[joint.q + kind.moved_by(k)];
                 if self.v[joint.v + k].is_none() && !said {
                     let name = match &map.v[joint.v + k] {
                         Source::Shared(name) => name.clone(),
@@ -170,20 +209,28 @@ impl Columns {
 
     /// Each column stands for one number.
     fn check_shared(&self, header: &Header, model: &Model) -> Result<(), Error> {
-        let mut taken = HashMap::from([(self.time, TIME.to_string())]);
+        let mut taken = HashMap::from([(self.time.column, TIME.to_string())]);
+        let mut take = |place: usize, name: String| match taken.insert(place, name.clone()) {
+            None => Ok(()),
+            Some(other) => {
+                let message =
+                    format!("stands for both {other} and {name}; give each its own column");
+                let column = header.file.header.get(place).unwrap_or("");
+                Err(Error::input(&header.file.name, 1, column, message))
+            }
+        };
         for column in all(model) {
             let place = match column.number {
-                Number::Time => Some(self.time),
+                Number::Time => None,
                 Number::Q(k) => self.q[k],
                 Number::V(k) => self.v[k],
             };
-            let name = column.name(header.alone);
-            let Some(place) = place else { continue };
-            if let Some(other) = taken.insert(place, name.clone()) {
-                let message =
-                    format!("stands for both {other} and {name}; give each its own column");
-                let column = header.header.get(place).unwrap_or("");
-                return Err(Error::input(header.file, 1, column, message));
+            if let Some(place) = place {
+                take(place.column, column.name(header.alone))?;
+            }
+            let starts = |rotation: &&RotationPlace| column.number == Number::Q(rotation.q);
+            for &place in self.rotations.iter().find(starts).into_iter().flat_map(|r| &r.columns) {
+                take(place, format!("{}/orientation", column.body))?;
             }
         }
         Ok(())
@@ -192,8 +239,7 @@ impl Columns {
 
 /// The first line of a file.
 struct Header<'a> {
-    header: &'a StringRecord,
-    file: &'a str,
+    file: &'a RecordingFile,
     /// Whether there is one joint only, whose name may be left out.
     alone: bool,
 }
@@ -201,10 +247,10 @@ struct Header<'a> {
 impl Header<'_> {
     /// The column of a name.
     fn find(&self, is: impl Fn(&str) -> bool) -> Result<Option<usize>, Error> {
-        let mut found = self.header.iter().enumerate().filter(|(_, column)| is(column));
+        let mut found = self.file.columns().enumerate().filter(|(_, column)| is(column));
         let first = found.next();
         match found.next() {
-            Some((_, column)) => Err(Error::input(self.file, 1, column, "is given twice")),
+            Some((_, column)) => Err(Error::input(&self.file.name, 1, column, "is given twice")),
             None => Ok(first.map(|(index, _)| index)),
         }
     }
@@ -215,34 +261,35 @@ impl Header<'_> {
         column: &Column,
         source: &Source,
         required: bool,
-    ) -> Result<Option<usize>, Error> {
+    ) -> Result<Option<Place>, Error> {
         let ours = column.name(self.alone);
+        let place =
+            |found: Option<usize>, scale: Scale| found.map(|column| Place { column, scale });
         match source {
-            Source::Unrecorded => Ok(None),
-            Source::Own => match self.find(|name| column.is(name, self.alone))? {
+            Source::Unrecorded | Source::Rotation => Ok(None),
+            Source::Own(scale) => match self.find(|name| column.is(name, self.alone))? {
                 None if required => Err(self.missing(&ours, "")),
-                found => Ok(found),
+                found => Ok(place(found, *scale)),
             },
-            Source::Column(name) | Source::Shared(name) => {
-                match self.find(|other| other == name)? {
-                    None if required || matches!(source, Source::Column(_)) => {
-                        Err(self.missing(name, &ours))
-                    }
-                    found => Ok(found),
-                }
-            }
+            Source::Column(name, scale) => match self.find(|other| other == name)? {
+                None => Err(self.missing(name, &ours)),
+                found => Ok(place(found, *scale)),
+            },
+            Source::Shared(name) => match self.find(|other| other == name)? {
+                None if required => Err(self.missing(name, &ours)),
+                found => Ok(place(found, Scale::ONE)),
+            },
         }
     }
 
     /// `ours`: what it is looked for, if that has another name.
     fn missing(&self, name: &str, ours: &str) -> Error {
-        let columns: Vec<&str> = self.header.iter().take(20).collect();
         let purpose = if ours.is_empty() { String::new() } else { format!(" ({ours})") };
         let message = format!(
-            "the column is missing{purpose}; the file begins with {}; [columns] of an experiment says \
-             which columns have other names, or are not recorded",
-            columns.join(",")
+            "the column is missing{purpose}; {}; [columns] of an experiment says which columns have other names, or are not \
+             recorded",
+            self.file.begins_with()
         );
-        Error::input(self.file, 1, name, message)
+        Error::input(&self.file.name, 1, name, message)
     }
 }

@@ -1,21 +1,32 @@
-//! Motions sampled over time, inputs over time, and the CSV files of both.
+//! Motions sampled over time, inputs over time, and the files of both.
 
 mod column_map;
 mod column_names;
 mod columns;
 mod controls;
+mod excerpt;
 mod file_columns;
 mod files;
+mod input_names;
 mod recorded;
-mod rows;
+mod recorded_frames;
+mod recording_file;
+mod rotation_form;
 mod sampled;
-mod side_columns;
+mod signal;
+mod units;
 
-pub use column_map::ColumnMap;
+pub use column_map::{ColumnMap, ColumnSource};
 pub use columns::ColumnSelection;
 pub use controls::Controls;
-pub use file_columns::{NamedFile, load_file_columns};
+pub use excerpt::Excerpt;
+pub use file_columns::NamedFile;
 pub use files::expand;
+pub use input_names::{input_named, known_inputs, quantity_of};
 pub use recorded::{Known, Recorded};
+pub use recorded_frames::RecordedFrames;
+pub use recording_file::RecordingFile;
+pub use rotation_form::RotationForm;
 pub use sampled::Trajectory;
-pub use side_columns::load_columns;
+pub use signal::{Between, Signal};
+pub use units::{Quantity, in_si};

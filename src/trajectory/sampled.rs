@@ -6,9 +6,9 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::column_names::Number;
-use super::columns::{ColumnSelection, Columns};
+use super::columns::{ColumnSelection, Columns, Place};
 use super::recorded::Known;
-use super::rows::{Row, csv_error, line_of, reader};
+use super::recording_file::{RecordingFile, Row, csv_error};
 use super::{ColumnMap, Recorded};
 use crate::Error;
 use crate::model::{Joint, Model};
@@ -53,9 +53,7 @@ impl Trajectory {
         model: &Model,
         map: &ColumnMap,
     ) -> Result<Trajectory, Error> {
-        let path = path.as_ref();
-        let text = crate::text::read(path, crate::text::MOST_BYTES)?;
-        Trajectory::parse_with(&text, &path.display().to_string(), model, map)
+        Trajectory::of_file(&RecordingFile::load(path)?, model, map)
     }
 
     /// Reads the text of a CSV file; `name` stands for the file in messages.
@@ -70,34 +68,43 @@ impl Trajectory {
         model: &Model,
         map: &ColumnMap,
     ) -> Result<Trajectory, Error> {
+        Trajectory::of_file(&RecordingFile::parse(text, name)?, model, map)
+    }
+
+    /// The motion in a file whose columns `map` describes.
+    pub fn of_file(
+        file: &RecordingFile,
+        model: &Model,
+        map: &ColumnMap,
+    ) -> Result<Trajectory, Error> {
+        let name = &file.name;
         let numbers = (model.nq(), model.nv());
         if (map.q.len(), map.v.len()) != numbers || (map.fill.q.len(), map.fill.v.len()) != numbers
         {
             let message = "the columns that are described are those of another scene";
             return Err(Error::input(name, None, "", message));
         }
-        let mut reader = reader(text);
-        let header = reader.headers().map_err(|error| csv_error(name, error))?.clone();
-        let columns = Columns::find(&header, name, model, map)?;
+        let columns = Columns::find(file, model, map)?;
         let mut trajectory = Trajectory {
-            name: name.to_string(),
+            name: name.clone(),
             times: Vec::new(),
             states: Vec::new(),
             recorded: columns.recorded(),
         };
         let mut line = 1;
-        for record in reader.records() {
-            let record = record.map_err(|error| csv_error(name, error))?;
-            line = record.position().map_or(line, |position| line_of(text, position));
-            let row = Row { header: &header, record: &record, file: name, line };
-            row.check_length()?;
+        for row in file.rows() {
+            line = row.line;
             trajectory.push(model, &row, &columns, &map.fill)?;
         }
         let frames = trajectory.times.len();
         if frames < 2 {
             let message = format!("at least 2 frames are needed, found {frames}");
-            return Err(Error::input(name, line, &map.time, message));
+            return Err(Error::input(name, line, &map.time.0, message));
         }
+        let Trajectory { states, recorded, .. } = &mut trajectory;
+        map.frames.apply(model, states, recorded).map_err(|(body, message)| {
+            Error::input(name, None, &model.bodies[body].name, message)
+        })?;
         trajectory.fill_gaps(model, false);
         trajectory.unwrap_angles(model);
         trajectory.fill_gaps(model, true);
@@ -176,29 +183,50 @@ impl Trajectory {
         columns: &Columns,
         fill: &State<f64>,
     ) -> Result<(), Error> {
-        let time = row.time(columns.time, self.times.last())?;
+        let time = columns.time.scale.of(row.number(columns.time.column)?);
+        if let Some(&last) = self.times.last().filter(|&&last| time <= last) {
+            let message = format!("must increase from row to row, found {time} after {last}");
+            return Err(row.error(columns.time.column, message));
+        }
         let mut state = fill.clone();
         let frame = self.times.len();
-        for (k, column) in columns.q.iter().enumerate() {
-            let Some(column) = column else { continue };
-            match row.measured(*column)? {
-                Some(x) => state.q[k] = x,
+        for (k, place) in columns.q.iter().enumerate() {
+            let Some(Place { column, scale }) = *place else { continue };
+            match row.measured(column)? {
+                Some(x) => state.q[k] = scale.of(x),
                 None => self.recorded.lose_configuration(frame, k),
             }
         }
-        for (k, column) in columns.v.iter().enumerate() {
-            let Some(column) = column else { continue };
-            match row.measured(*column)? {
-                Some(x) => state.v[k] = x,
+        for (k, place) in columns.v.iter().enumerate() {
+            let Some(Place { column, scale }) = *place else { continue };
+            match row.measured(column)? {
+                Some(x) => state.v[k] = scale.of(x),
                 None => self.recorded.lose_velocity(frame, k),
             }
+        }
+        let mut written = Vec::new();
+        for rotation in &columns.rotations {
+            written.clear();
+            for &column in &rotation.columns {
+                written.extend(row.measured(column)?.map(|x| rotation.factor * x));
+            }
+            let range = rotation.q..rotation.q + 4;
+            if written.len() < rotation.columns.len() {
+                range.for_each(|k| self.recorded.lose_configuration(frame, k));
+                continue;
+            }
+            let found = rotation.form.quaternion(&written);
+            let found = found.map_err(|message| row.error(rotation.columns[0], message))?;
+            state.q[range].copy_from_slice(&found);
         }
         let mut first = 0;
         for joint in model.coordinates() {
             let range = joint.quaternion().map(|(q, _)| first + q..first + q + 4);
             first += joint.nq();
             let Some(range) = range else { continue };
-            let Some(column) = columns.q[range.start] else { continue };
+            if !self.recorded.q[range.start] {
+                continue;
+            }
             let q = &mut state.q[range.clone()];
             if range.clone().any(|k| !self.recorded.at(frame).q(k)) {
                 range.clone().for_each(|k| self.recorded.lose_configuration(frame, k));
@@ -208,7 +236,7 @@ impl Trajectory {
             }
             let unit = unit_quaternion([q[0], q[1], q[2], q[3]]).map_err(|norm| {
                 let message = format!("starts a quaternion of norm {norm}, which must be 1");
-                row.error(column, message)
+                row.error(columns.q[range.start].map_or(0, |place| place.column), message)
             })?;
             // q and -q are one rotation: the sign is that of the frame before.
             let last = self.states.last().map_or(&unit[..], |last| &last.q[range]);

@@ -258,7 +258,8 @@ fn driven(scene: &Scene, controls: &Controls) {
     let mut rollout = Rollout::new(scene.system(), scene.state.clone());
     let mut inputs = scene.inputs.clone();
     for step in 0..STEPS {
-        controls.apply(step as f64 * scene.settings.time_step, &mut inputs);
+        let duration = scene.settings.time_step;
+        controls.apply(step as f64 * duration, duration, &mut inputs);
         rollout.step(&inputs);
     }
 }

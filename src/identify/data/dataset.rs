@@ -1,11 +1,17 @@
 //! Recordings, cut into windows.
 
+use nalgebra::Vector3;
+
+use super::driven::DrivenInput;
 use crate::Error;
-use crate::identify::experiment::{Experiment, MaskSensor, Sensor, WindowLength};
+use crate::ad::Real;
+use crate::identify::experiment::{
+    Calibration, Experiment, MaskSensor, Reading, Sensor, WindowLength,
+};
 use crate::model::{Parameters, Scene, Settings, System};
 use crate::render::{Picture, RecordedMask};
 use crate::state::State;
-use crate::trajectory::{NamedFile, Trajectory, load_columns, load_file_columns};
+use crate::trajectory::{NamedFile, RecordingFile, Trajectory};
 
 /// A stretch of a trajectory that is simulated from a state of its own ([`initial_state`]).
 ///
@@ -33,6 +39,10 @@ pub struct Dataset {
     /// The masks that cameras recorded: of each recording, if there are such cameras, each frame, one of each camera; nothing
     /// where there is none.
     pub masks: Vec<Vec<Vec<Option<RecordedMask>>>>,
+    /// What was recorded of the inputs of the steps: of each recording, if there is anything.
+    pub inputs: Vec<Vec<DrivenInput>>,
+    /// What was odd about the files, in words.
+    pub notes: Vec<String>,
     /// Whether frames are evenly spaced, in all recordings alike.
     pub even: bool,
     /// Simulation steps per recorded step; where frames are not even, about so many.
@@ -74,19 +84,47 @@ impl Dataset {
 
     /// Reads the recordings of an experiment.
     pub fn load(experiment: &Experiment) -> Result<Dataset, Error> {
-        let Experiment { scene, columns, .. } = experiment;
-        let load = |path| Trajectory::load_with(path, &scene.model, columns);
-        let trajectories = experiment.data.iter().map(load).collect::<Result<_, _>>()?;
-        let mut readings = Vec::new();
-        if !experiment.sensors.is_empty() {
-            let sensors = experiment.sensors.iter();
-            let names: Vec<&str> =
-                sensors.flat_map(|sensor| &sensor.columns).map(String::as_str).collect();
-            let read = |path| load_columns(path, &names);
-            readings = experiment.data.iter().map(read).collect::<Result<_, _>>()?;
+        let Experiment { scene, columns, excerpt, sensors, .. } = experiment;
+        let mut trajectories = Vec::new();
+        let (mut readings, mut masks, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut notes = Vec::new();
+        let names: Vec<&str> =
+            sensors.iter().flat_map(|sensor| &sensor.columns).map(String::as_str).collect();
+        let images: Vec<&str> = experiment.masks.iter().map(|mask| mask.column.as_str()).collect();
+        for path in &experiment.data {
+            let mut file = RecordingFile::load(path)?;
+            let others = excerpt.cut(&mut file, columns)?;
+            if others > 0 {
+                notes.push(format!(
+                    "{}: {others} rows have the time of the row before and other numbers: only the first of each time counts",
+                    path.display()
+                ));
+            }
+            let driven = DrivenInput::find(experiment, &file)?;
+            let beside = [&names[..], &images[..]].concat();
+            let model = &scene.model;
+            excerpt.thin(&mut file, (model, columns), &beside, !driven.is_empty())?;
+            trajectories.push(Trajectory::of_file(&file, model, columns)?);
+            if !sensors.is_empty() {
+                readings.push(in_our_units(experiment, file.numbers(&names)?));
+            }
+            if !images.is_empty() {
+                masks.push(masks_of(experiment, &file, &images)?);
+            }
+            inputs.push(driven);
         }
         let mut dataset = Dataset::with_readings(experiment, trajectories, readings)?;
-        dataset.masks = masks(experiment)?;
+        dataset.masks = masks;
+        if inputs.iter().any(|driven| !driven.is_empty()) {
+            let retimed = |(k, driven): (usize, Vec<DrivenInput>)| {
+                let times = &dataset.trajectories[k].times;
+                let clock: Vec<f64> =
+                    (0..times.len()).map(|frame| dataset.clock(k, frame)).collect();
+                driven.into_iter().map(|input| input.retimed(times, &clock)).collect()
+            };
+            dataset.inputs = inputs.into_iter().enumerate().map(retimed).collect();
+        }
+        dataset.notes = notes;
         Ok(dataset)
     }
 
@@ -175,12 +213,13 @@ impl Dataset {
             let what = "a window, with the delays of sensors before it,";
             demand_steps(&trajectory.name, steps, MOST_STEPS, what)?;
         }
-        let masks = Vec::new();
         Ok(Dataset {
             trajectories,
             windows,
             readings,
-            masks,
+            masks: Vec::new(),
+            inputs: Vec::new(),
+            notes: Vec::new(),
             even,
             substeps,
             settings,
@@ -215,6 +254,55 @@ impl Dataset {
         }
     }
 
+    /// Puts what was recorded of the inputs over `duration` (s) from a time (s, of the clock of the recording) on among those of a step: of
+    /// each its mean ([`DrivenInput::begin`]), so that it may begin to act within a step.
+    pub(crate) fn drive<T: Real>(
+        &self,
+        trajectory: usize,
+        parameters: &Parameters<T>,
+        (time, duration): (f64, f64),
+        inputs: &mut [T],
+    ) {
+        for input in self.driven(trajectory) {
+            let DrivenInput { place, signal, calibration } = input;
+            let time = input.begin(time, duration);
+            let Some(Calibration { delay, gain, bias }) = *calibration else {
+                inputs[*place] = T::constant(signal.mean(time, duration));
+                continue;
+            };
+            let [delay, gain, bias] = [delay, gain, bias].map(|slot| parameters.values[slot]);
+            let recorded = signal.mean(T::constant(time) - delay, duration);
+            inputs[*place] = gain * recorded + bias;
+        }
+    }
+
+    /// Adds what adjoints of the inputs of a step make of those of the parameters by which recorded inputs are corrected.
+    pub(crate) fn drive_adjoint(
+        &self,
+        trajectory: usize,
+        parameters: &Parameters<f64>,
+        (time, duration): (f64, f64),
+        adjoints: &[f64],
+        by_parameters: &mut [f64],
+    ) {
+        for input in self.driven(trajectory) {
+            let DrivenInput { place, signal, calibration } = input;
+            let Some(Calibration { delay, gain, bias }) = *calibration else { continue };
+            let adjoint = adjoints[*place];
+            let begin = input.begin(time, duration) - parameters.values[delay];
+            let recorded = signal.mean(begin, duration);
+            by_parameters[gain] += adjoint * recorded;
+            by_parameters[bias] += adjoint;
+            by_parameters[delay] -=
+                adjoint * parameters.values[gain] * signal.mean_rate(begin, duration);
+        }
+    }
+
+    /// The recorded inputs of a recording.
+    pub(crate) fn driven(&self, trajectory: usize) -> &[DrivenInput] {
+        self.inputs.get(trajectory).map_or(&[], Vec::as_slice)
+    }
+
     /// How many simulation steps a window takes.
     pub fn simulated_steps(&self, window: &Window) -> usize {
         let Window { trajectory, first, steps, .. } = *window;
@@ -237,57 +325,67 @@ impl Dataset {
     }
 }
 
-/// The masks that the recordings of an experiment name.
-fn masks(experiment: &Experiment) -> Result<Vec<Vec<Vec<Option<RecordedMask>>>>, Error> {
-    let sensors = &experiment.masks;
-    if sensors.is_empty() {
-        return Ok(Vec::new());
-    }
-    let names: Vec<&str> = sensors.iter().map(|sensor| sensor.column.as_str()).collect();
-    let of_recording = |recording: &std::path::PathBuf| {
-        let rows = load_file_columns(recording, &names)?;
-        let mask = |(sensor, named): (&MaskSensor, Option<NamedFile>)| {
-            let Some(NamedFile { path, line }) = named else { return Ok(None) };
-            let place = |message: String| {
-                Error::input(recording.display().to_string(), line, sensor.column.as_str(), message)
-            };
-            let picture = Picture::load_mask(&path).map_err(|error| place(error.to_string()))?;
-            let (found, expected) = (picture.size, sensor.fit.size());
-            if found != expected {
-                let message = format!(
-                    "{} has {} x {} pixels, and the camera {} x {}: `size` of the [[camera]] must be that of its images",
-                    path.display(),
-                    found[0],
-                    found[1],
-                    expected[0],
-                    expected[1]
-                );
-                return Err(place(message));
-            }
-            Ok(Some(RecordedMask::of(&picture)))
-        };
-        let frame = |row: Vec<Option<NamedFile>>| sensors.iter().zip(row).map(mask).collect();
-        let frames = rows
-            .into_iter()
-            .map(frame)
-            .collect::<Result<Vec<Vec<Option<RecordedMask>>>, Error>>()?;
-        for (k, sensor) in sensors.iter().enumerate() {
-            let seen = |frame: &Vec<Option<RecordedMask>>| {
-                frame[k].as_ref().is_some_and(|mask| !mask.is_empty())
-            };
-            if !frames.iter().any(seen) {
-                let message = "has no mask, or all of its masks are empty: nothing was seen";
-                return Err(Error::input(
-                    recording.display().to_string(),
-                    None,
-                    &sensor.column,
-                    message,
-                ));
+/// Readings of the sensors in our units, and of markers in the world of the scene: where one of x, y and z is missing, all are if that is
+/// turned.
+fn in_our_units(experiment: &Experiment, mut rows: Vec<Vec<Option<f64>>>) -> Vec<Vec<Option<f64>>> {
+    let frames = &experiment.columns.frames;
+    for row in &mut rows {
+        let mut rest = row.as_mut_slice();
+        for sensor in &experiment.sensors {
+            let (own, others) = rest.split_at_mut(sensor.channels());
+            rest = others;
+            own.iter_mut().flatten().for_each(|x| *x *= sensor.factor);
+            if frames.world.is_some() && matches!(sensor.reads, Reading::Marker { .. }) {
+                let place = match *own {
+                    [Some(x), Some(y), Some(z)] => Some(frames.point(Vector3::new(x, y, z))),
+                    _ => None,
+                };
+                own.iter_mut().enumerate().for_each(|(k, x)| *x = place.map(|place| place[k]));
             }
         }
-        Ok(frames)
+    }
+    rows
+}
+
+/// The masks that a recording names.
+fn masks_of(
+    experiment: &Experiment,
+    file: &RecordingFile,
+    names: &[&str],
+) -> Result<Vec<Vec<Option<RecordedMask>>>, Error> {
+    let sensors = &experiment.masks;
+    let mask = |(sensor, named): (&MaskSensor, Option<NamedFile>)| {
+        let Some(NamedFile { path, line }) = named else { return Ok(None) };
+        let place =
+            |message: String| Error::input(file.name(), line, sensor.column.as_str(), message);
+        let picture = Picture::load_mask(&path).map_err(|error| place(error.to_string()))?;
+        let (found, expected) = (picture.size, sensor.fit.size());
+        if found != expected {
+            let message = format!(
+                "{} has {} x {} pixels, and the camera {} x {}: `size` of the [[camera]] must be that of its images",
+                path.display(),
+                found[0],
+                found[1],
+                expected[0],
+                expected[1]
+            );
+            return Err(place(message));
+        }
+        Ok(Some(RecordedMask::of(&picture)))
     };
-    experiment.data.iter().map(of_recording).collect()
+    let frame = |row: Vec<Option<NamedFile>>| sensors.iter().zip(row).map(mask).collect();
+    let frames = file.files(names)?.into_iter().map(frame);
+    let frames = frames.collect::<Result<Vec<Vec<Option<RecordedMask>>>, Error>>()?;
+    for (k, sensor) in sensors.iter().enumerate() {
+        let seen = |frame: &Vec<Option<RecordedMask>>| {
+            frame[k].as_ref().is_some_and(|mask| !mask.is_empty())
+        };
+        if !frames.iter().any(seen) {
+            let message = "has no mask, or all of its masks are empty: nothing was seen";
+            return Err(Error::input(file.name(), None, &sensor.column, message));
+        }
+    }
+    Ok(frames)
 }
 
 /// The readings have as many trajectories, frames and channels as they should.

@@ -14,18 +14,13 @@ pub fn hold_out(dataset: Dataset, share: f64, mut seed: u64) -> (Dataset, Datase
     let mut out = vec![false; count];
     order[..wanted].iter().for_each(|&(_, k)| out[k] = true);
 
-    let Dataset { trajectories, windows, readings, masks, even, substeps, settings, velocity_lag } =
-        dataset;
-    let empty = Dataset {
-        trajectories: Vec::new(),
-        windows: Vec::new(),
-        readings: Vec::new(),
-        masks: Vec::new(),
-        even,
-        substeps,
-        settings,
-        velocity_lag,
-    };
+    let mut dataset = dataset;
+    let trajectories = std::mem::take(&mut dataset.trajectories);
+    let windows = std::mem::take(&mut dataset.windows);
+    let readings = std::mem::take(&mut dataset.readings);
+    let masks = std::mem::take(&mut dataset.masks);
+    let inputs = std::mem::take(&mut dataset.inputs);
+    let empty = dataset;
     let mut parts = [empty.clone(), empty];
     let mut place = Vec::with_capacity(count);
     for (trajectory, &out) in trajectories.into_iter().zip(&out) {
@@ -39,6 +34,9 @@ pub fn hold_out(dataset: Dataset, share: f64, mut seed: u64) -> (Dataset, Datase
     }
     for (mask, &out) in masks.into_iter().zip(&out) {
         parts[usize::from(out)].masks.push(mask);
+    }
+    for (driven, &out) in inputs.into_iter().zip(&out) {
+        parts[usize::from(out)].inputs.push(driven);
     }
     for mut window in windows {
         let part = &mut parts[usize::from(out[window.trajectory])];

@@ -2,9 +2,11 @@
 
 mod builtin;
 mod dataset;
+mod driven;
 mod holdout;
 mod questions;
 
 pub use dataset::{Dataset, Window};
+pub use driven::DrivenInput;
 pub use holdout::hold_out;
 pub use questions::questions;

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::calibrations::Calibrations;
 use super::parameter::density_and_size;
 use super::{
     AdamSettings, DEFAULT_ITERATIONS, Experiment, FreeParameter, InitialState, MaskSensor, Method,
-    Noise, RobustLoss, Sensor, WindowLength, sensor,
+    Noise, RecordedInput, RobustLoss, Sensor, WindowLength,
 };
-use super::{density, weights};
+use super::{columns, density, weights};
 use crate::Error;
 use crate::formats::{LoadOptions, hull_limit};
 use crate::model::Scene;
 use crate::table::{self, Table};
-use crate::trajectory::{ColumnMap, expand};
+use crate::trajectory::expand;
 
 impl Experiment {
     /// Reads an experiment file. `data`, where given, replaces the file's own list of recordings.
@@ -201,6 +202,8 @@ impl Experiment {
             "noise",
             "parameter",
             "sensor",
+            "input",
+            "recordings",
             "truth",
             "columns",
         ])?;
@@ -222,7 +225,11 @@ impl Experiment {
             }
             Err(_) => WindowLength::Steps(root.count("window", usize::MAX)?.unwrap_or(1)),
         };
-        let columns = read_columns(root, &scene)?;
+        let mut inputs = Vec::new();
+        let mut unused_inputs = Vec::new();
+        let mut columns = columns::read(root, &mut scene, &mut inputs, &mut unused_inputs)?;
+        let (excerpt, frames) = columns::read_recordings(root, &scene.model)?;
+        columns.frames.also(frames);
         if columns.is_partial()
             && window != WindowLength::Whole
             && initial_state == InitialState::Recorded
@@ -267,11 +274,16 @@ impl Experiment {
             }
             sensors.push(sensor);
         }
+        for table in root.tables("input")? {
+            inputs.push(RecordedInput::read(&table, &scene.model, &mut scene.parameters)?);
+        }
+        let calibrations = Calibrations { sensors: &sensors, inputs: &inputs };
+        calibrations.check(root, &scene.model)?;
         let mut parameters: Vec<FreeParameter> = Vec::new();
         for table in root.tables("parameter")? {
             let found = match weights::of_term(&table, &scene)? {
                 Some(term) => weights::read(&table, &scene, term)?,
-                None => FreeParameter::read(&table, &scene, &sensors)?,
+                None => FreeParameter::read(&table, &scene, calibrations)?,
             };
             let taken = |p: &&FreeParameter| {
                 let mut own = found.iter().flat_map(|p| &p.slots.slots);
@@ -303,10 +315,11 @@ impl Experiment {
                 sensor.delay_range = if p.fixed { [p.start; 2] } else { [p.lower, p.upper] };
             }
         }
+        let calibrations = Calibrations { sensors: &sensors, inputs: &inputs };
         let mut truth = BTreeMap::new();
         if let Some(table) = root.table("truth")? {
             for field in table.fields() {
-                let known = scene.model.parameter(field).or(sensor::parameter(&sensors, field));
+                let known = scene.model.parameter(field).or_else(|| calibrations.parameter(field));
                 if known.is_none() && density::find(&scene, field).is_none() {
                     return Err(table.error(field, "the scene has no such parameter"));
                 }
@@ -325,8 +338,11 @@ impl Experiment {
             scene,
             columns,
             data: Vec::new(),
+            excerpt,
             sensors,
             masks,
+            inputs,
+            unused_inputs,
             parameters,
             initial_state,
             window,
@@ -396,26 +412,4 @@ fn read_robust(root: &Table) -> Result<Option<RobustLoss>, Error> {
         }
     }
     Ok(found)
-}
-
-/// The `[columns]` table: patterns for whole bodies first, so that single columns can differ.
-fn read_columns(root: &Table, scene: &Scene) -> Result<ColumnMap, Error> {
-    let mut columns = ColumnMap::new(&scene.model);
-    columns.fill.clone_from(&scene.state);
-    let Some(table) = root.table("columns")? else { return Ok(columns) };
-    let (patterns, single): (Vec<&str>, _) =
-        table.fields().into_iter().partition(|field| field.ends_with("/*"));
-    for field in patterns.into_iter().chain(single) {
-        let theirs = match table.boolean(field) {
-            Ok(Some(false)) => None,
-            Ok(_) => {
-                let message = "must be the name of a column, or false if it is not recorded";
-                return Err(table.error(field, message));
-            }
-            Err(_) => table.string(field)?,
-        };
-        let set = columns.set(&scene.model, field, theirs);
-        set.map_err(|message| table.error(field, message))?;
-    }
-    Ok(columns)
 }

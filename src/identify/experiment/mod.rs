@@ -2,8 +2,11 @@
 //!
 //! All else of identification is written in these terms; here nothing is computed from recordings.
 
+mod calibrations;
+mod columns;
 mod density;
 mod file;
+mod input;
 mod mask_sensor;
 mod method;
 mod noise;
@@ -16,8 +19,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::model::{ParameterRef, Parameters, Scene};
-use crate::trajectory::ColumnMap;
+use crate::trajectory::{ColumnMap, Excerpt};
+use calibrations::Calibrations;
 
+pub use input::{Calibration, RecordedInput};
 pub use mask_sensor::MaskSensor;
 pub use method::{AdamSettings, Method};
 pub use noise::Noise;
@@ -62,12 +67,19 @@ pub struct Experiment {
     pub scene: Scene,
     /// Which columns of the recordings hold what. What they do not hold starts as in the scene.
     pub columns: ColumnMap,
+    /// Which part of the recordings is used.
+    pub excerpt: Excerpt,
     /// Trajectory files.
     pub data: Vec<PathBuf>,
     /// What measures other than the columns of the state. Their parameters stand behind those of the scene.
     pub sensors: Vec<Sensor>,
     /// Cameras that recorded masks.
     pub masks: Vec<MaskSensor>,
+    /// Inputs that recordings have under other names than ours, or with numbers of their own; others of our names are taken as they are.
+    /// Their parameters stand behind those of the sensors.
+    pub inputs: Vec<RecordedInput>,
+    /// Inputs that stay those of the scene, whatever columns there are.
+    pub unused_inputs: Vec<usize>,
     /// The parameters to identify.
     pub parameters: Vec<FreeParameter>,
     /// Where windows start from.
@@ -117,8 +129,11 @@ impl Experiment {
             columns: ColumnMap::new(&scene.model),
             scene,
             data: Vec::new(),
+            excerpt: Excerpt::default(),
             sensors: Vec::new(),
             masks: Vec::new(),
+            inputs: Vec::new(),
+            unused_inputs: Vec::new(),
             parameters,
             initial_state: InitialState::default(),
             window: WindowLength::Whole,
@@ -140,9 +155,9 @@ impl Experiment {
         }
     }
 
-    /// The slots of a parameter, of the scene or of a sensor.
+    /// The slots of a parameter, of the scene, of a sensor or of a recorded input.
     pub fn parameter(&self, name: &str) -> Option<ParameterRef> {
-        self.scene.model.parameter(name).or_else(|| sensor::parameter(&self.sensors, name))
+        self.scene.model.parameter(name).or_else(|| self.calibrations().parameter(name))
     }
 
     /// Sets what a name stands for among `parameters`, of the scene, of a sensor, or the density of a body, as experiments have
@@ -160,12 +175,15 @@ impl Experiment {
         true
     }
 
-    /// The names of single parameters, of the scene and of sensors.
+    /// The names of single parameters, of the scene, of sensors and of recorded inputs.
     pub fn parameter_names(&self) -> Vec<String> {
         let mut names = self.scene.model.parameter_names();
-        let of_sensors = self.sensors.iter().flat_map(Sensor::parameters);
-        names.extend(of_sensors.map(|(name, _)| name));
+        names.extend(self.calibrations().parameters().map(|(name, _)| name));
         names
+    }
+
+    fn calibrations(&self) -> Calibrations<'_> {
+        Calibrations { sensors: &self.sensors, inputs: &self.inputs }
     }
 
     /// The single parameters that are tied to one that is searched for.

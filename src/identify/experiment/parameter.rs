@@ -2,8 +2,8 @@
 
 use nalgebra::Vector3;
 
+use super::calibrations::Calibrations;
 use super::density;
-use super::sensor::{self, Sensor};
 use crate::Error;
 use crate::ad::Real;
 use crate::dynamics::InertialParameters;
@@ -145,10 +145,10 @@ impl FreeParameter {
     }
 
     /// Reads a `[[parameter]]` table: one parameter, or those of an inertia.
-    pub(crate) fn read(
+    pub(super) fn read(
         table: &Table,
         scene: &Scene,
-        sensors: &[Sensor],
+        calibrations: Calibrations,
     ) -> Result<Vec<Self>, Error> {
         let model = &scene.model;
         table.only(&[
@@ -180,9 +180,9 @@ impl FreeParameter {
             _ => {}
         }
         let find = |field: &str, name: &str| {
-            model.parameter(name).or_else(|| sensor::parameter(sensors, name)).ok_or_else(|| {
+            model.parameter(name).or_else(|| calibrations.parameter(name)).ok_or_else(|| {
                 let mut known = model.told_parameter_names();
-                known.extend(sensors.iter().flat_map(Sensor::parameters).map(|(name, _)| name));
+                known.extend(calibrations.parameters().map(|(name, _)| name));
                 let known = known.join(", ");
                 let why = match name.ends_with("/density") {
                     true => " (a density needs a body with mass, and shapes with a volume: closed meshes)",
@@ -236,8 +236,8 @@ impl FreeParameter {
         }
         let of_sensor = model.parameter(name).is_none();
         if of_sensor && name.ends_with("/delay") && !fixed && !(upper - lower).is_finite() {
-            let message = "and `upper` are needed for a delay: what a sensor might read before the \
-                           start of a window is left out";
+            let message = "and `upper` are needed for a delay: what a sensor might read before the start of a window is left \
+                           out, and beyond the rows of a recording there is no input";
             return Err(table.error("lower", message));
         }
         let mut parameter = FreeParameter::new(name, slots, start, [lower, upper]);

@@ -4,8 +4,9 @@ use nalgebra::Vector3;
 
 use crate::Error;
 use crate::ad::Real;
-use crate::model::{Joint, Model, ParameterRef, Parameters};
+use crate::model::{Joint, Model, Parameters};
 use crate::table::Table;
+use crate::trajectory::{Quantity, in_si, quantity_of};
 
 /// What a sensor reads.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +41,8 @@ pub struct Sensor {
     pub reads: Reading,
     /// The columns of the recordings that hold its channels.
     pub columns: Vec<String>,
+    /// How much of our unit one of the recordings is.
+    pub factor: f64,
     /// What the biases of the channels are called.
     labels: Vec<String>,
     /// Standard deviation of a channel, in its units.
@@ -113,7 +116,8 @@ impl Sensor {
         parameters: &mut Parameters<f64>,
     ) -> Result<Sensor, Error> {
         table.only(&[
-            "name", "marker", "reads", "columns", "position", "noise", "delay", "gain", "bias",
+            "name", "marker", "reads", "columns", "unit", "position", "noise", "delay", "gain",
+            "bias",
         ])?;
         let name = table.required("name", table.string("name")?)?.to_string();
         let (reads, labels) = match (table.string("marker")?, table.strings("reads")?) {
@@ -166,6 +170,15 @@ impl Sensor {
             );
             return Err(table.error("columns", message));
         }
+        let mut factor = 1.0;
+        if let Some(unit) = table.string("unit")? {
+            let names = table.strings("reads")?.unwrap_or_default();
+            let read = names.iter().filter_map(|name| quantity_of(model, name));
+            let marker = matches!(reads, Reading::Marker { .. }).then_some(Quantity::Length);
+            for quantity in marker.into_iter().chain(read) {
+                factor = in_si(unit, quantity).map_err(|message| table.error("unit", message))?;
+            }
+        }
         let noise = table.required("noise", table.number("noise")?)?;
         table.demand("noise", noise > 0.0, "must be positive", noise, "")?;
         let bias = table.list("bias")?.unwrap_or_else(|| vec![0.0; labels.len()]);
@@ -186,7 +199,7 @@ impl Sensor {
             Reading::Numbers(_) => {}
         }
         let delay_range = [delay; 2];
-        let sensor = Sensor { name, reads, columns, labels, noise, delay_range, first };
+        let sensor = Sensor { name, reads, columns, factor, labels, noise, delay_range, first };
         let taken =
             sensor.parameters().into_iter().find(|(name, _)| model.parameter(name).is_some());
         if let Some((taken, _)) = taken {
@@ -200,12 +213,6 @@ impl Sensor {
     pub(crate) fn delay_slot(&self) -> usize {
         self.first + DELAY
     }
-}
-
-/// The parameter of a sensor with this name.
-pub(crate) fn parameter(sensors: &[Sensor], name: &str) -> Option<ParameterRef> {
-    let mut all = sensors.iter().flat_map(Sensor::parameters);
-    all.find(|(other, _)| other == name).map(|(_, slot)| ParameterRef { slots: vec![slot] })
 }
 
 /// The number of the state that a name stands for.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-use super::replay::{StepEnds, frames, replay};
+use super::replay::{StepEnds, StepInputs, frames, replay};
 use crate::ad::Real;
 use crate::dynamics::Kinematics;
 use crate::identify::data::{Dataset, Window};
@@ -36,7 +36,7 @@ pub struct Measurement<'a> {
     pub masks: &'a [MaskSensor],
     /// Through which blur masks are looked at: the number of the entry in the list of each camera, or its last.
     pub blur: usize,
-    /// The inputs of every step, see [`step`](crate::simulation::step).
+    /// The inputs of every step, see [`step`](crate::simulation::step), but for what was recorded of them.
     pub inputs: &'a [f64],
     /// Whether the first frame counts: it does where the state there is fitted.
     pub initial_state: InitialState,
@@ -58,16 +58,15 @@ pub fn residuals<T: Real>(
 ) -> StepReport {
     let dataset = measurement.dataset;
     let system = System { model: measurement.model, parameters, settings: &dataset.settings };
-    let inputs: Vec<T> = measurement.inputs.iter().map(|&u| T::constant(u)).collect();
     let mut readout = Readout::new(measurement, window, parameters);
     if let Some(end) = measurement.delayed_end(window) {
-        let (motion, report) =
-            StepEnds::simulate(system, initial.clone(), &inputs, (measurement.begin(window), end));
+        let inputs = measurement.step_inputs(window);
+        let (motion, report) = StepEnds::simulate(system, initial.clone(), inputs, end);
         readout.compare_all(&motion, residuals);
         report
     } else {
         let part = (window.trajectory, window.first, window.steps);
-        replay(system, dataset, part, initial.clone(), &inputs, |frame, state| {
+        replay(system, dataset, part, initial.clone(), measurement.inputs, |frame, state| {
             readout.compare(frame, state, None, residuals);
         })
     }
@@ -252,9 +251,9 @@ impl<'a> Measurement<'a> {
         }
     }
 
-    /// When a window begins in its recording, s.
-    pub(super) fn begin(&self, window: &Window) -> f64 {
-        self.dataset.clock(window.trajectory, window.first)
+    /// The inputs of the steps of a window.
+    pub(super) fn step_inputs<T: Real>(&self, window: &Window) -> StepInputs<'a, T> {
+        StepInputs::new(self.dataset, (window.trajectory, window.first), self.inputs)
     }
 
     /// When the simulation of a window ends where a sensor reads late, s.

@@ -11,7 +11,7 @@ pub use initial_state::initial_state;
 pub use measurement::{Measurement, residuals};
 pub(crate) use measurement::{residual_count, residual_count_at, whole_turns};
 pub(crate) use recorded_state::recorded;
-pub(crate) use replay::ROUNDING;
 pub use replay::replay;
+pub(crate) use replay::{ROUNDING, StepInputs};
 pub(crate) use start_in_flight::in_flight;
 pub(crate) use window_gradient::{forgets, window_gradient};

@@ -28,7 +28,9 @@ pub(crate) fn recorded(
     let model = &scene.model;
     let system = System { settings: &lag, ..scene.system() };
     let mut inputs = scene.inputs.clone();
-    model.schedule(dataset.clock(index, frame), lag.time_step, &mut inputs);
+    let time = dataset.clock(index, frame);
+    dataset.drive(index, &scene.parameters, (time, lag.time_step), &mut inputs);
+    model.schedule(time, lag.time_step, &mut inputs);
     let touched = touched(&system, &state, &inputs);
     if touched.iter().all(|&touched| touched) {
         return state;

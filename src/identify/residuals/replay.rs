@@ -2,7 +2,7 @@
 
 use crate::ad::Real;
 use crate::identify::data::Dataset;
-use crate::model::{Model, System};
+use crate::model::{Model, Parameters, System};
 use crate::simulation::{Rollout, StepReport};
 use crate::state::{Coordinates, State};
 
@@ -15,22 +15,57 @@ pub(crate) const ROUNDING: f64 = 1e-6;
 /// Where frames are evenly spaced, they are ends of steps. Where they are not, the scene's time step is kept, and
 /// a state within a step lies between those at its ends: the configuration on the shortest way from one to the
 /// other, velocities in proportion.
+///
+/// `inputs` are those of every step, but for what was recorded of them.
 pub fn replay<T: Real>(
     system: System<T>,
     dataset: &Dataset,
     part: (usize, usize, usize),
     initial: State<T>,
-    inputs: &[T],
+    inputs: &[f64],
     see: impl FnMut(usize, &State<T>),
 ) -> StepReport {
     let mut rollout = Rollout::new(system, initial.clone());
-    rollout.set_time(Some(dataset.clock(part.0, part.1)));
+    let mut inputs = StepInputs::new(dataset, (part.0, part.1), inputs);
+    rollout.set_time(Some(inputs.begin));
     let next = |state: &mut State<T>| {
-        rollout.step(inputs);
+        rollout.step(inputs.next(system.parameters));
         state.clone_from(&rollout.state);
     };
     frames(system.model, dataset, part, initial, next, see);
     rollout.report
+}
+
+/// The inputs of one step after the other from a frame of a recording on.
+pub(crate) struct StepInputs<'a, T> {
+    dataset: &'a Dataset,
+    trajectory: usize,
+    /// The time of the recording at which the first step begins, s.
+    pub begin: f64,
+    taken: usize,
+    now: Vec<T>,
+}
+
+impl<'a, T: Real> StepInputs<'a, T> {
+    /// From a frame of a trajectory on. `constant`: those that were not recorded.
+    pub fn new(
+        dataset: &'a Dataset,
+        (trajectory, frame): (usize, usize),
+        constant: &[f64],
+    ) -> Self {
+        let begin = dataset.clock(trajectory, frame);
+        let now = constant.iter().map(|&u| T::constant(u)).collect();
+        StepInputs { dataset, trajectory, begin, taken: 0, now }
+    }
+
+    /// Those of the next step.
+    pub fn next(&mut self, parameters: &Parameters<T>) -> &[T] {
+        let duration = self.dataset.settings.time_step;
+        let time = self.begin + self.taken as f64 * duration;
+        self.dataset.drive(self.trajectory, parameters, (time, duration), &mut self.now);
+        self.taken += 1;
+        &self.now
+    }
 }
 
 /// The states at frames of a simulation: as [`replay`], with `next` for a step.
@@ -77,20 +112,20 @@ pub(crate) struct StepEnds<T> {
 }
 
 impl<T: Real> StepEnds<T> {
-    /// Simulates for at least `duration`, s, from the time `begin` of the recording on.
+    /// Simulates for at least `duration`, s, under these inputs.
     pub fn simulate(
         system: System<T>,
         initial: State<T>,
-        inputs: &[T],
-        (begin, duration): (f64, f64),
+        mut inputs: StepInputs<T>,
+        duration: f64,
     ) -> (StepEnds<T>, StepReport) {
         let time_step = system.settings.time_step;
         let steps = StepEnds::<T>::steps(duration, time_step);
         let mut rollout = Rollout::new(system, initial);
-        rollout.set_time(Some(begin));
+        rollout.set_time(Some(inputs.begin));
         let mut states = vec![rollout.state.clone()];
         for _ in 0..steps {
-            rollout.step(inputs);
+            rollout.step(inputs.next(system.parameters));
             states.push(rollout.state.clone());
         }
         (StepEnds { states, time_step }, rollout.report)

@@ -31,10 +31,11 @@ pub(crate) fn window_gradient(
     let model = measurement.model;
     let system = System { model, parameters, settings: &measurement.dataset.settings };
     rollout.start(initial);
-    rollout.set_time(Some(measurement.begin(window)));
+    let mut inputs = measurement.step_inputs(window);
+    rollout.set_time(Some(inputs.begin));
     let count = steps(measurement, window);
     for _ in 0..count {
-        rollout.step(&system, measurement.inputs);
+        rollout.step(&system, inputs.next(parameters));
     }
     let (nq, nv) = (model.nq(), model.nv());
     let mut read: Vec<f64> = Vec::with_capacity((count + 1) * (nq + nv));
@@ -69,6 +70,14 @@ pub(crate) fn window_gradient(
     // Numbers of sensors come after those of the model.
     by_parameters.resize(parameters.values.len(), 0.0);
     by_parameters.iter_mut().zip(sensed).for_each(|(sum, x)| *sum += x);
+    let time_step = measurement.dataset.settings.time_step;
+    for k in 0..count {
+        let time = inputs.begin + k as f64 * time_step;
+        let step = (time, time_step);
+        let adjoints = rollout.input_adjoints(k);
+        let dataset = measurement.dataset;
+        dataset.drive_adjoint(window.trajectory, parameters, step, adjoints, &mut by_parameters);
+    }
     Ok((cost, by_parameters))
 }
 

@@ -402,6 +402,9 @@ fn fingerprint(experiment: &Experiment, dataset: &Dataset) -> u64 {
     if !dataset.readings.is_empty() {
         add(format!("{:?}{:?}", experiment.sensors, dataset.readings).as_bytes());
     }
+    if !dataset.inputs.is_empty() {
+        add(format!("{:?}", dataset.inputs).as_bytes());
+    }
     if !dataset.masks.is_empty() {
         let named = |sensor: &MaskSensor| {
             format!("{}{}{:?}{}", sensor.name, sensor.noise, sensor.blur, sensor.fit.identity())

@@ -195,6 +195,14 @@ impl Dataset {
             );
             return Err(Error::input(&experiment.name, None, "sensor", message));
         }
+        if let Some(input) = experiment.inputs.first() {
+            let message = format!(
+                "{}: what a planned experiment would record of it is not known; leave it out, and say in the scene what acts \
+                 (`control`, `force`, [[push]])",
+                input.name
+            );
+            return Err(Error::input(&experiment.name, None, "input", message));
+        }
         let system = scene.system_with(parameters);
         let mut rollout = Rollout::new(system, scene.state.clone());
         let mut states = vec![scene.state.clone()];

@@ -136,7 +136,6 @@ fn watch<T: Real>(
 ) {
     let recording = &dataset.trajectories[trajectory];
     let first = recording.first_complete();
-    let inputs: Vec<T> = experiment.scene.inputs.iter().map(|&u| T::constant(u)).collect();
     let part = (trajectory, first, recording.steps() - first);
-    replay(system, dataset, part, start, &inputs, see);
+    replay(system, dataset, part, start, &experiment.scene.inputs, see);
 }

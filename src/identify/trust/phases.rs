@@ -8,7 +8,9 @@ use crate::contact::{ContactRecord, Target};
 use crate::identify::data::{Dataset, Window};
 use crate::identify::experiment::Experiment;
 use crate::identify::parallel;
-use crate::identify::residuals::{Measurement, ROUNDING, replay, residual_count_at, residuals};
+use crate::identify::residuals::{
+    Measurement, ROUNDING, StepInputs, replay, residual_count_at, residuals,
+};
 use crate::identify::search::Fit;
 use crate::model::{JointKind, Model, Parameters, System};
 use crate::simulation::Rollout;
@@ -187,7 +189,8 @@ fn phases(
 ) -> Vec<Phase> {
     let &Window { trajectory, first, steps, .. } = window;
     let mut rollout = Rollout::new(system, initial.clone());
-    rollout.set_time(Some(dataset.clock(trajectory, first)));
+    let mut inputs = StepInputs::new(dataset, (trajectory, first), inputs);
+    rollout.set_time(Some(inputs.begin));
     let mut watcher = Watcher::new(system);
     let mut done = 0;
     let mut phase = Phase::Rest;
@@ -200,7 +203,7 @@ fn phases(
             phase = Phase::Rest;
         }
         while done < end {
-            rollout.step(inputs);
+            rollout.step(inputs.next(system.parameters));
             phase = phase.max(watcher.phase(&rollout.state, rollout.workspace.contacts()));
             done += 1;
         }

@@ -135,8 +135,14 @@ impl Tally {
     }
 }
 
-/// What cannot be right about the motions of joints, each with the body it is about.
-pub(super) fn of_joints(scene: &Scene, recordings: &[&Trajectory], most: usize) -> Vec<String> {
+/// What cannot be right about the motions of joints, each with the body it is about; of trees that the inputs `driven` move, whether rates
+/// are those of positions.
+pub(super) fn of_joints(
+    scene: &Scene,
+    recordings: &[&Trajectory],
+    most: usize,
+    driven: &[usize],
+) -> Vec<String> {
     let mut found = Vec::new();
     let trees = scene.model.trees.iter().filter(|tree| !tree.lone);
     for tree in trees.take(most) {
@@ -152,7 +158,15 @@ pub(super) fn of_joints(scene: &Scene, recordings: &[&Trajectory], most: usize) 
         let followed: Vec<bool> = (0..bodies.len()).map(|k| is_followed(&tracks, k)).collect();
         let own = !followed.contains(&false)
             && tree.bodies.iter().all(|&body| is_simple(scene.model.bodies[body].joint.kind));
+        let moves = |input: usize| match input.checked_sub(scene.model.nv()) {
+            None => tree.v.contains(&input),
+            Some(control) => {
+                let actuator = scene.model.actuators.get(control);
+                actuator.is_some_and(|actuator| tree.bodies.contains(&actuator.body))
+            }
+        };
         if own
+            && !driven.iter().any(|&input| moves(input))
             && !touched_by_others(&scene.model, &tree.bodies)
             && scene.model.equalities.is_empty()
         {

@@ -13,6 +13,7 @@ use reading::{Reading, amount};
 use stretches::{Tally, hovers};
 use track::{Subject, Track, median};
 
+use super::Dataset;
 use crate::model::Scene;
 use crate::trajectory::Trajectory;
 
@@ -31,9 +32,25 @@ const BODIES: usize = 8;
 /// moving body can touch, motions that are none of the scene's: units of angles, slides and times, controls and forces
 /// left out.
 pub fn questions(scene: &Scene, recordings: &[Trajectory]) -> Vec<String> {
+    questions_beside(scene, recordings, &[])
+}
+
+impl Dataset {
+    /// What cannot be right about the recordings of a scene, in words: what is odd about their files, then [`questions`], but for what
+    /// recorded inputs move.
+    pub fn questions(&self, scene: &Scene) -> Vec<String> {
+        let driven = self.inputs.iter().flatten().map(|input| input.place);
+        let driven: Vec<usize> = driven.collect();
+        let asked = questions_beside(scene, &self.trajectories, &driven);
+        self.notes.iter().cloned().chain(asked).collect()
+    }
+}
+
+/// [`questions`] about what none of the inputs `driven` moves.
+fn questions_beside(scene: &Scene, recordings: &[Trajectory], driven: &[usize]) -> Vec<String> {
     let every = recordings.len().div_ceil(RECORDINGS).max(1);
     let mut found = Vec::new();
-    for subject in Subject::all(scene).iter().take(BODIES) {
+    for subject in Subject::all(scene, driven).iter().take(BODIES) {
         let some = recordings.iter().step_by(every);
         let tracks: Vec<Track> = some.filter_map(|some| subject.track(scene, some)).collect();
         let own = asked(scene, subject, &tracks);
@@ -41,7 +58,7 @@ pub fn questions(scene: &Scene, recordings: &[Trajectory]) -> Vec<String> {
         found.extend(own.into_iter().map(|question| format!("{name}: {question}")));
     }
     let some: Vec<&Trajectory> = recordings.iter().step_by(every).collect();
-    found.extend(joint_motion::of_joints(scene, &some, BODIES));
+    found.extend(joint_motion::of_joints(scene, &some, BODIES, driven));
     found
 }
 

@@ -51,17 +51,18 @@ pub(super) struct Track {
 
 impl Subject {
     /// The bodies of a scene that can be judged alone.
-    pub fn all(scene: &Scene) -> Vec<Subject> {
-        (0..scene.model.bodies.len()).filter_map(|body| Subject::new(scene, body)).collect()
+    pub fn all(scene: &Scene, driven: &[usize]) -> Vec<Subject> {
+        (0..scene.model.bodies.len()).filter_map(|body| Subject::new(scene, body, driven)).collect()
     }
 
-    fn new(scene: &Scene, body: usize) -> Option<Subject> {
+    fn new(scene: &Scene, body: usize, driven: &[usize]) -> Option<Subject> {
         let (model, parameters) = (&scene.model, &scene.parameters);
         let tree = model.bodies[body].tree.map(|tree| &model.trees[tree])?;
         let lone = tree.bodies.len() == 1 && model.bodies[body].joint.kind == JointKind::Free;
         let pushed = scene.inputs.get(tree.v.clone()).is_none_or(|f| f.iter().any(|&f| f != 0.0));
         if !lone
             || pushed
+            || driven.iter().any(|input| tree.v.contains(input))
             || model.pushes.iter().any(|push| tree.bodies.contains(&push.body))
             || !model.equalities.is_empty()
             || !model.actuators.is_empty()

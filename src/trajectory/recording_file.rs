@@ -1,0 +1,330 @@
+//! A file of numbers over time: a header that names the columns, and rows. CSV, or an archive of NumPy.
+
+use std::path::Path;
+
+use csv::StringRecord;
+use serde_json::Value;
+
+use super::column_names::TIME;
+use crate::Error;
+use crate::npz::{self, Array};
+
+/// The columns of a recording, whatever they hold, row by row.
+///
+/// CSV: names in the first line; between fields are commas, semicolons or tabs, as in that line, and with semicolons or tabs numbers may
+/// have a decimal comma. An archive of NumPy (`.npz`): arrays of one index are columns by their names; those of several have
+/// columns `name/0`, `name/1`, .., or the names that the JSON text `meta` lists as `name_names`, as `stiction simulate` writes
+/// it. All begin at the first row; those that end before the last are empty from there on.
+#[derive(Clone, Debug)]
+pub struct RecordingFile {
+    pub(super) name: String,
+    pub(super) header: StringRecord,
+    rows: Rows,
+    /// Whether numbers may have a decimal comma.
+    decimal_comma: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Rows {
+    /// With the line of each.
+    Text(Vec<(usize, StringRecord)>),
+    Numbers(Vec<Vec<f64>>),
+}
+
+/// Numbers of an archive that are read at most.
+const MOST_NUMBERS: u64 = crate::text::MOST_BYTES / 8;
+
+impl RecordingFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or its rows are not as long as the header.
+    pub fn load(path: impl AsRef<Path>) -> Result<RecordingFile, Error> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        if path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("npz")) {
+            let bytes = crate::text::read_bytes(path, crate::text::MOST_BYTES)?;
+            let arrays = npz::read(&bytes, MOST_NUMBERS);
+            return arrays
+                .and_then(|arrays| RecordingFile::of_arrays(&name, arrays))
+                .map_err(|message| Error::input(&name, None, "", message));
+        }
+        let text = crate::text::read(path, crate::text::MOST_BYTES)?;
+        RecordingFile::parse(&text, &name)
+    }
+
+    /// Reads the text of a CSV file; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// If rows are not as long as the header.
+    pub fn parse(text: &str, name: &str) -> Result<RecordingFile, Error> {
+        let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let count = |mark: char| first.matches(mark).count();
+        let delimiter = match (count(','), count(';'), count('\t')) {
+            (commas, semicolons, tabs) if semicolons > commas && semicolons >= tabs => ';',
+            (commas, _, tabs) if tabs > commas => '\t',
+            _ => ',',
+        };
+        let mut reader = csv::ReaderBuilder::new();
+        let reader = reader.flexible(true).trim(csv::Trim::All).delimiter(delimiter as u8);
+        let mut reader = reader.from_reader(text.as_bytes());
+        let header = reader.headers().map_err(|error| csv_error(name, error))?.clone();
+        let decimal_comma = delimiter != ',';
+        let mut file = RecordingFile {
+            name: name.to_string(),
+            header,
+            rows: Rows::Text(Vec::new()),
+            decimal_comma,
+        };
+        let (mut rows, mut line) = (Vec::new(), 1);
+        for record in reader.records() {
+            let record = record.map_err(|error| csv_error(name, error))?;
+            line = record.position().map_or(line, |position| line_of(text, position));
+            Row { file: &file, cells: Cells::Text(&record), line }.check_length()?;
+            rows.push((line, record));
+        }
+        file.rows = Rows::Text(rows);
+        Ok(file)
+    }
+
+    /// The columns of arrays of NumPy; in words what is wrong with them.
+    fn of_arrays(name: &str, arrays: Vec<Array>) -> Result<RecordingFile, String> {
+        let meta = arrays.iter().find(|array| array.name == "meta");
+        let meta = meta.map(|meta| meta.values.iter().map(|&byte| byte as u8).collect::<Vec<u8>>());
+        let meta: Value =
+            meta.and_then(|meta| serde_json::from_slice(&meta).ok()).unwrap_or_default();
+        let mut header = Vec::new();
+        let mut columns: Vec<Vec<f64>> = Vec::new();
+        let mut most = 0;
+        for Array { name, shape, values } in arrays.iter().filter(|array| array.name != "meta") {
+            let Some(&rows) = shape.first() else { continue };
+            most = most.max(rows);
+            let wide = values.len() / rows.max(1);
+            let named: Option<Vec<&str>> = meta[format!("{name}_names")]
+                .as_array()
+                .map(|names| names.iter().filter_map(Value::as_str).collect());
+            for k in 0..wide {
+                header.push(match &named {
+                    _ if shape.len() == 1 => name.clone(),
+                    Some(names) if names.len() == wide => names[k].to_string(),
+                    _ => format!("{name}/{k}"),
+                });
+                columns.push(values.iter().skip(k).step_by(wide).copied().collect());
+            }
+        }
+        if columns.is_empty() {
+            return Err("has no array with an index: there are no columns".to_string());
+        }
+        let row = |k: usize| {
+            let field = |column: &Vec<f64>| column.get(k).copied().unwrap_or(f64::NAN);
+            columns.iter().map(field).collect()
+        };
+        Ok(RecordingFile {
+            name: name.to_string(),
+            header: StringRecord::from(header),
+            rows: Rows::Numbers((0..most).map(row).collect()),
+            decimal_comma: false,
+        })
+    }
+
+    /// Its rows.
+    pub(super) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        let count = match &self.rows {
+            Rows::Text(rows) => rows.len(),
+            Rows::Numbers(rows) => rows.len(),
+        };
+        (0..count).map(|k| match &self.rows {
+            Rows::Text(rows) => Row { file: self, cells: Cells::Text(&rows[k].1), line: rows[k].0 },
+            // As if it were CSV.
+            Rows::Numbers(rows) => Row { file: self, cells: Cells::Numbers(&rows[k]), line: k + 2 },
+        })
+    }
+
+    /// The numbers in the columns with these names, row by row; nothing where a field is empty or `nan`.
+    ///
+    /// # Errors
+    /// If a column is missing or there twice, or a field is not a number.
+    pub fn numbers(&self, names: &[&str]) -> Result<Vec<Vec<Option<f64>>>, Error> {
+        let places = names.iter().map(|name| self.column(name, ""));
+        let places = places.collect::<Result<Vec<usize>, _>>()?;
+        let row = |row: Row| places.iter().map(|&place| row.measured(place)).collect();
+        self.rows().map(row).collect()
+    }
+
+    /// Keeps the rows for which that is said, one after the other.
+    pub(super) fn retain(&mut self, keep: &[bool]) {
+        let mut keep = keep.iter();
+        let mut kept = || keep.next().copied().unwrap_or(false);
+        match &mut self.rows {
+            Rows::Text(rows) => rows.retain(|_| kept()),
+            Rows::Numbers(rows) => rows.retain(|_| kept()),
+        }
+    }
+
+    /// Fills what is empty in a row with what another has. Whether that has something else where both have something.
+    pub(super) fn merge(&mut self, into: usize, from: usize, except: usize) -> bool {
+        let mut differs = false;
+        match &mut self.rows {
+            Rows::Text(rows) => {
+                let fields = rows[into].1.iter().zip(&rows[from].1).enumerate();
+                let merged = fields.map(|(k, (own, other))| {
+                    let fill = is_missing(own) && !is_missing(other);
+                    differs |= k != except && !fill && !is_missing(other) && own != other;
+                    if fill { other } else { own }
+                });
+                let merged: StringRecord = merged.collect();
+                rows[into].1 = merged;
+            }
+            Rows::Numbers(rows) => {
+                for k in (0..rows[into].len()).filter(|&k| k != except) {
+                    let (own, other) = (rows[into][k], rows[from][k]);
+                    if own.is_nan() {
+                        rows[into][k] = other;
+                    } else {
+                        differs |= !other.is_nan() && own != other;
+                    }
+                }
+            }
+        }
+        differs
+    }
+
+    /// Where it comes from, for messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The names of its columns.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.header.iter()
+    }
+
+    /// Where the column of a name is.
+    ///
+    /// # Errors
+    /// If it is missing, which is what it is `needed` for, or there twice.
+    pub(super) fn column(&self, name: &str, needed: &str) -> Result<usize, Error> {
+        let mut found = self.header.iter().enumerate().filter(|(_, column)| *column == name);
+        match (found.next(), found.next()) {
+            (Some((place, _)), None) => Ok(place),
+            (None, _) => {
+                let message = format!("the column is missing{needed}; {}", self.begins_with());
+                Err(Error::input(&self.name, 1, name, message))
+            }
+            _ => Err(Error::input(&self.name, 1, name, "is given twice")),
+        }
+    }
+
+    /// What columns there are, for messages.
+    pub(super) fn begins_with(&self) -> String {
+        let columns: Vec<&str> = self.header.iter().take(20).collect();
+        format!("the file begins with {}", columns.join(","))
+    }
+
+    /// An error if there is nothing in it.
+    pub(super) fn demand_header(&self) -> Result<(), Error> {
+        match self.header.iter().all(str::is_empty) {
+            true => Err(Error::input(&self.name, 1, TIME, "is missing: the file is empty")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// A row, with its place in messages.
+#[derive(Clone, Copy)]
+pub(super) struct Row<'a> {
+    file: &'a RecordingFile,
+    cells: Cells<'a>,
+    pub line: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Cells<'a> {
+    Text(&'a StringRecord),
+    Numbers(&'a [f64]),
+}
+
+impl<'a> Row<'a> {
+    /// An error unless the row has as many fields as the header.
+    fn check_length(&self) -> Result<(), Error> {
+        let Cells::Text(record) = self.cells else { return Ok(()) };
+        let (found, expected) = (record.len(), self.file.header.len());
+        if found == expected {
+            return Ok(());
+        }
+        let column = found.min(expected - 1);
+        Err(self.error(column, format!("the row has {found} fields, the header {expected}")))
+    }
+
+    /// What stands there; nothing of an archive of numbers.
+    pub fn text(&self, column: usize) -> &'a str {
+        match self.cells {
+            Cells::Text(record) => record.get(column).unwrap_or_default(),
+            Cells::Numbers(_) => "",
+        }
+    }
+
+    /// A finite number; never -0.
+    pub fn number(&self, column: usize) -> Result<f64, Error> {
+        let (found, text) = match self.cells {
+            Cells::Numbers(numbers) => {
+                let number = numbers.get(column).copied().unwrap_or(f64::NAN);
+                (Some(number), number.to_string())
+            }
+            Cells::Text(record) => {
+                let text = record.get(column).unwrap_or_default();
+                let found = match text.parse() {
+                    Err(_) if self.file.decimal_comma => text.replacen(',', ".", 1).parse().ok(),
+                    found => found.ok(),
+                };
+                (found, text.to_string())
+            }
+        };
+        match found {
+            Some(number) if number.is_finite() => Ok(number + 0.0),
+            Some(_) => Err(self.error(column, format!("must be finite, found {text}"))),
+            None => Err(self.error(column, format!("must be a number, found {text:?}"))),
+        }
+    }
+
+    /// A finite number; nothing where the field is empty or not a number (`nan`).
+    pub fn measured(&self, column: usize) -> Result<Option<f64>, Error> {
+        if self.is_empty(column) { Ok(None) } else { self.number(column).map(Some) }
+    }
+
+    /// Whether a field is empty or not a number (`nan`).
+    pub fn is_empty(&self, column: usize) -> bool {
+        match self.cells {
+            Cells::Text(record) => is_missing(record.get(column).unwrap_or_default()),
+            Cells::Numbers(numbers) => numbers.get(column).is_none_or(|number| number.is_nan()),
+        }
+    }
+
+    /// An error about a field of this row.
+    pub fn error(&self, column: usize, message: String) -> Error {
+        let name = self.file.header.get(column).unwrap_or("");
+        Error::input(&self.file.name, self.line, name, message)
+    }
+}
+
+/// Whether a field says that nothing was measured.
+fn is_missing(text: &str) -> bool {
+    text.is_empty() || text.eq_ignore_ascii_case("nan")
+}
+
+/// The line of a record: its position comes before the blank lines that precede it.
+fn line_of(text: &str, position: &csv::Position) -> usize {
+    let rest = text.as_bytes().iter().skip(position.byte() as usize);
+    let blank = rest.take_while(|byte| matches!(byte, b'\n' | b'\r')).filter(|&&b| b == b'\n');
+    position.line() as usize + blank.count()
+}
+
+/// What went wrong with a CSV file.
+pub(super) fn csv_error(name: &str, error: csv::Error) -> Error {
+    let line = error.position().map(|position| position.line() as usize);
+    let message = error.to_string();
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => Error::io(name, error),
+        _ => Error::input(name, line, "", message),
+    }
+}

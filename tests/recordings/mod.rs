@@ -1,0 +1,6 @@
+//! Recordings as others make them: inputs over time, units, frames, orders, files of several kinds.
+
+mod inputs;
+mod pushed_box;
+mod signals;
+mod written_otherwise;
