@@ -309,7 +309,7 @@ fn experiments_map_columns() {
     );
 
     for (more, says) in [
-        ("[columns]\n\"link2/q\" = 1", "columns.link2/q: must be a string"),
+        ("[columns]\n\"link2/q\" = 1", "columns.link2/q: must be the name of a column"),
         (
             "[columns]\n\"link2/q\" = true",
             "columns.link2/q: must be the name of a column, or false",

@@ -35,6 +35,20 @@ pub fn applied_forces<T: Real>(
     }
 }
 
+/// The force or torque of an actuator on its joint, in a state under inputs of a step.
+pub fn actuator_force<T: Real>(
+    model: &Model,
+    parameters: &Parameters<T>,
+    state: &State<T>,
+    inputs: &[T],
+    actuator: usize,
+) -> T {
+    let joint = &model.bodies[model.actuators[actuator].body].joint;
+    let control = inputs[model.nv() + actuator];
+    let (q, v) = (state.q[joint.q], state.v[joint.v]);
+    parameters.gear(model, actuator) * motor_force(model, parameters, actuator, control, q, v)
+}
+
 /// The control of each actuator, among the inputs of a step.
 fn controls<'a, T>(model: &Model, inputs: &'a [T]) -> impl Iterator<Item = (usize, &'a T)> {
     let first = model.nv();

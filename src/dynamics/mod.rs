@@ -69,8 +69,8 @@ mod state_forces;
 mod tree_motion;
 
 pub use aba::{Aba, forward_dynamics};
-pub use applied_forces::applied_forces;
 pub(crate) use applied_forces::{AppliedForceDerivatives, applied_forces_vjp};
+pub use applied_forces::{actuator_force, applied_forces};
 pub use articulation::Articulation;
 pub use block_diagonal::BlockDiagonal;
 pub use crba::{Crba, MassMatrix, mass_matrix};

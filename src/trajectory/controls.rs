@@ -35,6 +35,7 @@ impl Controls {
 
     fn read(file: &RecordingFile, model: &Model) -> Result<Controls, Error> {
         let (time, columns) = find(file, model)?;
+        file.demand_whole()?;
         let mut times: Vec<f64> = Vec::new();
         let mut known: Vec<Vec<(f64, f64)>> = vec![Vec::new(); columns.len()];
         let mut line = 1;

@@ -94,6 +94,7 @@ impl RecordingFile {
         self.demand_header()?;
         let needed = "; [columns] of an experiment says which columns have other names";
         let column = self.column(name, needed)?;
+        self.demand_whole()?;
         self.rows().map(|row| Ok(scale.of(row.number(column)?))).collect()
     }
 }

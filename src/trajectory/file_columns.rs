@@ -24,6 +24,7 @@ impl RecordingFile {
         let needed = ", which names the image of each frame";
         let places = names.iter().map(|name| self.column(name, needed));
         let places = places.collect::<Result<Vec<usize>, _>>()?;
+        self.demand_whole()?;
         let row = |row: super::recording_file::Row| {
             let named = |&place: &usize| {
                 let name = row.text(place).trim();

@@ -22,6 +22,8 @@ pub struct RecordingFile {
     rows: Rows,
     /// Whether numbers may have a decimal comma.
     decimal_comma: bool,
+    /// The first row that is not as long as the header: its line, and how many fields it has.
+    ragged: Option<(usize, usize)>,
 }
 
 #[derive(Clone, Debug)]
@@ -38,7 +40,7 @@ impl RecordingFile {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, or its rows are not as long as the header.
+    /// If it cannot be read.
     pub fn load(path: impl AsRef<Path>) -> Result<RecordingFile, Error> {
         let path = path.as_ref();
         let name = path.display().to_string();
@@ -56,7 +58,7 @@ impl RecordingFile {
     /// Reads the text of a CSV file; `name` stands for the file in messages.
     ///
     /// # Errors
-    /// If rows are not as long as the header.
+    /// If it is no CSV.
     pub fn parse(text: &str, name: &str) -> Result<RecordingFile, Error> {
         let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         let count = |mark: char| first.matches(mark).count();
@@ -75,12 +77,15 @@ impl RecordingFile {
             header,
             rows: Rows::Text(Vec::new()),
             decimal_comma,
+            ragged: None,
         };
         let (mut rows, mut line) = (Vec::new(), 1);
         for record in reader.records() {
             let record = record.map_err(|error| csv_error(name, error))?;
             line = record.position().map_or(line, |position| line_of(text, position));
-            Row { file: &file, cells: Cells::Text(&record), line }.check_length()?;
+            if record.len() != file.header.len() {
+                file.ragged.get_or_insert((line, record.len()));
+            }
             rows.push((line, record));
         }
         file.rows = Rows::Text(rows);
@@ -124,7 +129,17 @@ impl RecordingFile {
             header: StringRecord::from(header),
             rows: Rows::Numbers((0..most).map(row).collect()),
             decimal_comma: false,
+            ragged: None,
         })
+    }
+
+    /// An error unless all rows have as many fields as the header. That a column is missing is said before that.
+    pub(super) fn demand_whole(&self) -> Result<(), Error> {
+        let Some((line, found)) = self.ragged else { return Ok(()) };
+        let expected = self.header.len();
+        let column = self.header.get(found.min(expected - 1)).unwrap_or_default();
+        let message = format!("the row has {found} fields, the header {expected}");
+        Err(Error::input(&self.name, line, column, message))
     }
 
     /// Its rows.
@@ -147,6 +162,7 @@ impl RecordingFile {
     pub fn numbers(&self, names: &[&str]) -> Result<Vec<Vec<Option<f64>>>, Error> {
         let places = names.iter().map(|name| self.column(name, ""));
         let places = places.collect::<Result<Vec<usize>, _>>()?;
+        self.demand_whole()?;
         let row = |row: Row| places.iter().map(|&place| row.measured(place)).collect();
         self.rows().map(row).collect()
     }
@@ -202,8 +218,8 @@ impl RecordingFile {
     /// Where the column of a name is.
     ///
     /// # Errors
-    /// If it is missing, which is what it is `needed` for, or there twice.
-    pub(super) fn column(&self, name: &str, needed: &str) -> Result<usize, Error> {
+    /// If it is missing, with what it is `needed` for, or there twice.
+    pub fn column(&self, name: &str, needed: &str) -> Result<usize, Error> {
         let mut found = self.header.iter().enumerate().filter(|(_, column)| *column == name);
         match (found.next(), found.next()) {
             (Some((place, _)), None) => Ok(place),
@@ -245,17 +261,6 @@ enum Cells<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// An error unless the row has as many fields as the header.
-    fn check_length(&self) -> Result<(), Error> {
-        let Cells::Text(record) = self.cells else { return Ok(()) };
-        let (found, expected) = (record.len(), self.file.header.len());
-        if found == expected {
-            return Ok(());
-        }
-        let column = found.min(expected - 1);
-        Err(self.error(column, format!("the row has {found} fields, the header {expected}")))
-    }
-
     /// What stands there; nothing of an archive of numbers.
     pub fn text(&self, column: usize) -> &'a str {
         match self.cells {

@@ -85,6 +85,7 @@ impl Trajectory {
             return Err(Error::input(name, None, "", message));
         }
         let columns = Columns::find(file, model, map)?;
+        file.demand_whole()?;
         let mut trajectory = Trajectory {
             name: name.clone(),
             times: Vec::new(),

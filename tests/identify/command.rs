@@ -355,7 +355,7 @@ const MISTAKES: [Mistake; 29] = [
     mistake("slides/a.csv", "vz,", "v3,", &["slides/a.csv:1", "vz", "missing"]),
     mistake("slides/a.csv", "\n0.01,", "\n0.01,nan,", &["slides/a.csv:3", "15 fields"]),
     mistake("slides/a.csv", "\n0,0,0,", "\n0,inf,0,", &["slides/a.csv:2", "px", "finite"]),
-    mistake("slides/a.csv", "\n0.02,", "\n0.01,", &["slides/a.csv:4", "t", "increase"]),
+    mistake("slides/a.csv", "\n0.02,", "\n0.005,", &["slides/a.csv:4", "t", "increase"]),
     mistake(
         "slides/a.csv",
         "\n0,0,0,0.02,1,",

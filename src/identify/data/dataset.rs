@@ -101,6 +101,12 @@ impl Dataset {
                 ));
             }
             let driven = DrivenInput::find(experiment, &file)?;
+            for (columns, needed) in [
+                (&names, ", which a [[sensor]] reads"),
+                (&images, ", which names the image of each frame"),
+            ] {
+                columns.iter().try_for_each(|name| file.column(name, needed).map(|_| ()))?;
+            }
             let beside = [&names[..], &images[..]].concat();
             let model = &scene.model;
             excerpt.thin(&mut file, (model, columns), &beside, !driven.is_empty())?;
@@ -260,18 +266,18 @@ impl Dataset {
         &self,
         trajectory: usize,
         parameters: &Parameters<T>,
-        (time, duration): (f64, f64),
+        (time, duration): (T, f64),
         inputs: &mut [T],
     ) {
         for input in self.driven(trajectory) {
             let DrivenInput { place, signal, calibration } = input;
-            let time = input.begin(time, duration);
+            let time = time + T::constant(input.begin(0.0, duration));
             let Some(Calibration { delay, gain, bias }) = *calibration else {
-                inputs[*place] = T::constant(signal.mean(time, duration));
+                inputs[*place] = signal.mean(time, duration);
                 continue;
             };
             let [delay, gain, bias] = [delay, gain, bias].map(|slot| parameters.values[slot]);
-            let recorded = signal.mean(T::constant(time) - delay, duration);
+            let recorded = signal.mean(time - delay, duration);
             inputs[*place] = gain * recorded + bias;
         }
     }

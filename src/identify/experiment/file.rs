@@ -9,7 +9,7 @@ use super::{
     AdamSettings, DEFAULT_ITERATIONS, Experiment, FreeParameter, InitialState, MaskSensor, Method,
     Noise, RecordedInput, RobustLoss, Sensor, WindowLength,
 };
-use super::{columns, density, weights};
+use super::{density, recordings, weights};
 use crate::Error;
 use crate::formats::{LoadOptions, hull_limit};
 use crate::model::Scene;
@@ -227,8 +227,9 @@ impl Experiment {
         };
         let mut inputs = Vec::new();
         let mut unused_inputs = Vec::new();
-        let mut columns = columns::read(root, &mut scene, &mut inputs, &mut unused_inputs)?;
-        let (excerpt, frames) = columns::read_recordings(root, &scene.model)?;
+        let mut columns =
+            recordings::read_columns(root, &mut scene, &mut inputs, &mut unused_inputs)?;
+        let (excerpt, frames) = recordings::read_excerpt(root, &scene.model)?;
         columns.frames.also(frames);
         if columns.is_partial()
             && window != WindowLength::Whole

@@ -3,7 +3,6 @@
 //! All else of identification is written in these terms; here nothing is computed from recordings.
 
 mod calibrations;
-mod columns;
 mod density;
 mod file;
 mod input;
@@ -11,6 +10,7 @@ mod mask_sensor;
 mod method;
 mod noise;
 mod parameter;
+mod recordings;
 mod robust_loss;
 mod sensor;
 mod weights;

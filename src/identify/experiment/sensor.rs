@@ -1,10 +1,12 @@
 //! What measures, other than the columns of the state: with a delay, a gain and a bias of its own.
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 use crate::Error;
 use crate::ad::Real;
 use crate::model::{Joint, Model, Parameters};
+use crate::spatial::rotation_matrix;
+use crate::state::unit_quaternion;
 use crate::table::Table;
 use crate::trajectory::{Quantity, in_si, quantity_of};
 
@@ -18,6 +20,33 @@ pub enum Reading {
     },
     /// Numbers of the configuration that are not of a quaternion, and velocities.
     Numbers(Vec<StateNumber>),
+    /// The angular velocity of a body along the axes of the sensor, rad/s.
+    Gyroscope {
+        /// The body.
+        body: usize,
+    },
+    /// The acceleration of a point of a body less gravity, along the axes of the sensor, m/s².
+    Accelerometer {
+        /// The body.
+        body: usize,
+    },
+    /// The force or torque of an actuator on its joint.
+    Effort {
+        /// The actuator.
+        actuator: usize,
+    },
+}
+
+impl Reading {
+    /// Whether it is of a point with a place in its body.
+    fn has_place(&self) -> bool {
+        matches!(self, Reading::Marker { .. } | Reading::Accelerometer { .. })
+    }
+
+    /// Whether it is of a direction in its body.
+    fn has_axes(&self) -> bool {
+        matches!(self, Reading::Gyroscope { .. } | Reading::Accelerometer { .. })
+    }
 }
 
 /// A number of a state.
@@ -41,6 +70,8 @@ pub struct Sensor {
     pub reads: Reading,
     /// The columns of the recordings that hold its channels.
     pub columns: Vec<String>,
+    /// The rotation from the axes of the sensor to those of its body.
+    pub axes: Matrix3<f64>,
     /// How much of our unit one of the recordings is.
     pub factor: f64,
     /// What the biases of the channels are called.
@@ -76,10 +107,20 @@ impl Sensor {
             [_] => all.push(format!("{name}/bias")),
             labels => all.extend(labels.iter().map(|label| format!("{name}/bias/{label}"))),
         }
-        if matches!(self.reads, Reading::Marker { .. }) {
+        if self.reads.has_place() {
             all.extend(XYZ.map(|axis| format!("{name}/position/{axis}")));
         }
         all.into_iter().enumerate().map(|(k, name)| (name, self.first + k)).collect()
+    }
+
+    /// Whether what it reads is of several steps.
+    pub fn needs_steps(&self) -> bool {
+        self.is_delayed() || matches!(self.reads, Reading::Accelerometer { .. })
+    }
+
+    /// How many steps before and after a time it takes to read it.
+    pub(crate) fn steps_around(&self) -> usize {
+        usize::from(matches!(self.reads, Reading::Accelerometer { .. }))
     }
 
     /// Whether it can read late or early.
@@ -103,7 +144,7 @@ impl Sensor {
         number(GAIN) * reading + number(BIAS + k)
     }
 
-    /// The place of a marker in its body, m.
+    /// The place of what it is fixed on its body by, m.
     pub(crate) fn position<T: Real>(&self, parameters: &Parameters<T>) -> Vector3<T> {
         let number = |k: usize| parameters.values[self.first + BIAS + self.channels() + k];
         Vector3::new(number(0), number(1), number(2))
@@ -116,50 +157,31 @@ impl Sensor {
         parameters: &mut Parameters<f64>,
     ) -> Result<Sensor, Error> {
         table.only(&[
-            "name", "marker", "reads", "columns", "unit", "position", "noise", "delay", "gain",
+            "name",
+            "marker",
+            "reads",
+            "gyroscope",
+            "accelerometer",
+            "effort",
+            "columns",
+            "unit",
+            "position",
+            "orientation",
+            "noise",
+            "delay",
+            "gain",
             "bias",
         ])?;
         let name = table.required("name", table.string("name")?)?.to_string();
-        let (reads, labels) = match (table.string("marker")?, table.strings("reads")?) {
-            (Some(body), None) => {
-                let found = model.bodies.iter().position(|other| other.name == body);
-                let body = found.ok_or_else(|| {
-                    let known: Vec<&str> = model.bodies.iter().map(|b| b.name.as_str()).collect();
-                    let message =
-                        format!("the scene has no body {body:?}; it has {}", known.join(", "));
-                    table.error("marker", message)
-                })?;
-                (Reading::Marker { body }, XYZ.map(String::from).to_vec())
-            }
-            (None, Some(names)) => {
-                let mut numbers = Vec::new();
-                for name in &names {
-                    let number = find_number(model, name)
-                        .map_err(|message| table.error("reads", message))?;
-                    if numbers.contains(&number) {
-                        return Err(table.error("reads", format!("{name} is named twice")));
-                    }
-                    numbers.push(number);
-                }
-                if numbers.is_empty() {
-                    return Err(table.error("reads", "names nothing"));
-                }
-                let label = |name: &&str| name.rsplit('/').next().unwrap_or(name).to_string();
-                (Reading::Numbers(numbers), names.iter().map(label).collect())
-            }
-            _ => {
-                let message = "takes a body, for a point fixed on it, or `reads` the names of numbers of \
-                               the state, such as [\"lid/q\"]; one of the two";
-                return Err(table.error("marker", message));
-            }
-        };
-        let columns: Vec<String> = match (table.strings("columns")?, &reads) {
-            (Some(columns), _) => columns.into_iter().map(String::from).collect(),
-            (None, Reading::Marker { .. }) => XYZ.map(|axis| format!("{name}/{axis}")).to_vec(),
-            (None, Reading::Numbers(_)) => {
+        let (reads, labels, quantities) = what(table, model)?;
+        let columns: Vec<String> = match (table.strings("columns")?, &reads, &labels[..]) {
+            (Some(columns), _, _) => columns.into_iter().map(String::from).collect(),
+            (None, Reading::Numbers(_), _) => {
                 let names = table.strings("reads")?.unwrap_or_default();
                 names.into_iter().map(String::from).collect()
             }
+            (None, _, [_]) => vec![name.clone()],
+            (None, _, labels) => labels.iter().map(|label| format!("{name}/{label}")).collect(),
         };
         if columns.len() != labels.len() {
             let message = format!(
@@ -172,10 +194,7 @@ impl Sensor {
         }
         let mut factor = 1.0;
         if let Some(unit) = table.string("unit")? {
-            let names = table.strings("reads")?.unwrap_or_default();
-            let read = names.iter().filter_map(|name| quantity_of(model, name));
-            let marker = matches!(reads, Reading::Marker { .. }).then_some(Quantity::Length);
-            for quantity in marker.into_iter().chain(read) {
+            for quantity in quantities {
                 factor = in_si(unit, quantity).map_err(|message| table.error("unit", message))?;
             }
         }
@@ -191,15 +210,23 @@ impl Sensor {
         let first = parameters.values.len();
         parameters.values.extend([delay, table.number("gain")?.unwrap_or(1.0)]);
         parameters.values.extend(bias);
-        match &reads {
-            Reading::Marker { .. } => parameters.values.extend(position.unwrap_or([0.0; 3])),
-            Reading::Numbers(_) if position.is_some() => {
-                return Err(table.error("position", "is of markers only"));
-            }
-            Reading::Numbers(_) => {}
+        if reads.has_place() {
+            parameters.values.extend(position.unwrap_or([0.0; 3]));
+        } else if position.is_some() {
+            return Err(table.error("position", "is of markers and accelerometers only"));
         }
+        let turn = table.numbers::<4>("orientation")?;
+        if turn.is_some() && !reads.has_axes() {
+            return Err(table.error("orientation", "is of gyroscopes and accelerometers only"));
+        }
+        let turn = unit_quaternion(turn.unwrap_or([1.0, 0.0, 0.0, 0.0])).map_err(|norm| {
+            let message = format!("must be a quaternion w x y z of norm 1, its norm is {norm}");
+            table.error("orientation", message)
+        })?;
+        let axes = rotation_matrix(turn);
         let delay_range = [delay; 2];
-        let sensor = Sensor { name, reads, columns, factor, labels, noise, delay_range, first };
+        let sensor =
+            Sensor { name, reads, columns, axes, factor, labels, noise, delay_range, first };
         let taken =
             sensor.parameters().into_iter().find(|(name, _)| model.parameter(name).is_some());
         if let Some((taken, _)) = taken {
@@ -213,6 +240,58 @@ impl Sensor {
     pub(crate) fn delay_slot(&self) -> usize {
         self.first + DELAY
     }
+}
+
+/// What a `[[sensor]]` reads, what its channels are called, and what they measure.
+fn what(table: &Table, model: &Model) -> Result<(Reading, Vec<String>, Vec<Quantity>), Error> {
+    const KINDS: [&str; 5] = ["marker", "reads", "gyroscope", "accelerometer", "effort"];
+    let mut given = KINDS.into_iter().filter(|kind| table.has(kind));
+    let (Some(kind), None) = (given.next(), given.next()) else {
+        let message = "takes a body, for a point fixed on it; `gyroscope` and `accelerometer` take a body, too, `effort` an \
+                       actuator, and `reads` the names of numbers of the state, such as [\"lid/q\"]; one of these";
+        return Err(table.error("marker", message));
+    };
+    if kind == "reads" {
+        let names = table.strings("reads")?.unwrap_or_default();
+        let (mut numbers, mut quantities) = (Vec::new(), Vec::new());
+        for name in &names {
+            let number =
+                find_number(model, name).map_err(|message| table.error("reads", message))?;
+            if numbers.contains(&number) {
+                return Err(table.error("reads", format!("{name} is named twice")));
+            }
+            numbers.push(number);
+            quantities.extend(quantity_of(model, name));
+        }
+        if numbers.is_empty() {
+            return Err(table.error("reads", "names nothing"));
+        }
+        let label = |name: &&str| name.rsplit('/').next().unwrap_or(name).to_string();
+        return Ok((Reading::Numbers(numbers), names.iter().map(label).collect(), quantities));
+    }
+    let name = table.required(kind, table.string(kind)?)?;
+    let known: Vec<&str> = match kind {
+        "effort" => model.actuators.iter().map(|actuator| actuator.name.as_str()).collect(),
+        _ => model.bodies.iter().map(|body| body.name.as_str()).collect(),
+    };
+    let found = known.iter().position(|other| *other == name).ok_or_else(|| {
+        let what = if kind == "effort" { "actuator" } else { "body" };
+        let message = format!("the scene has no {what} {name:?}; it has {}", known.join(", "));
+        table.error(kind, message)
+    })?;
+    let xyz = XYZ.map(String::from).to_vec();
+    Ok(match kind {
+        "gyroscope" => (Reading::Gyroscope { body: found }, xyz, vec![Quantity::AngularSpeed]),
+        "accelerometer" => {
+            (Reading::Accelerometer { body: found }, xyz, vec![Quantity::Acceleration])
+        }
+        "effort" => {
+            let turns = model.bodies[model.actuators[found].body].joint.kind.turns();
+            let quantity = if turns { Quantity::Torque } else { Quantity::Force };
+            (Reading::Effort { actuator: found }, vec![name.to_string()], vec![quantity])
+        }
+        _ => (Reading::Marker { body: found }, xyz, vec![Quantity::Length]),
+    })
 }
 
 /// The number of the state that a name stands for.

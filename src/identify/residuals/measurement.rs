@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
 use super::replay::{StepEnds, StepInputs, frames, replay};
+use super::sensor_reading::SensorReader;
 use crate::ad::Real;
 use crate::dynamics::Kinematics;
 use crate::identify::data::{Dataset, Window};
@@ -114,6 +115,7 @@ struct Readout<'a, T> {
     window: &'a Window,
     parameters: &'a Parameters<T>,
     kinematics: Kinematics<T>,
+    reader: SensorReader<'a, T>,
     scratch: ImageFitScratch,
 }
 
@@ -128,6 +130,12 @@ impl<'a, T: Real> Readout<'a, T> {
             window,
             parameters,
             kinematics: Kinematics::default(),
+            reader: SensorReader::new(
+                measurement.model,
+                parameters,
+                measurement.step_inputs(window),
+                measurement.dataset.settings.time_step,
+            ),
             scratch: ImageFitScratch::default(),
         }
     }
@@ -171,13 +179,14 @@ impl<'a, T: Real> Readout<'a, T> {
             }
             let late;
             let mut read = state;
+            let time = dataset.time_from(self.window.trajectory, self.window.first, frame);
+            let mut time = T::constant(time);
             if let Some(motion) = motion.filter(|_| sensor.is_delayed()) {
-                let time = dataset.time_from(self.window.trajectory, self.window.first, frame);
-                let time = T::constant(time) - sensor.delay(self.parameters);
+                time -= sensor.delay(self.parameters);
                 late = motion.at(model.coordinates(), time);
                 read = &late;
             }
-            let found = self.read(sensor, read);
+            let found = self.reader.read(sensor, (time, read), motion);
             let begin = residuals.len();
             for (k, (reading, measured)) in found.into_iter().zip(measured).enumerate() {
                 let Some(measured) = *measured else { continue };
@@ -187,7 +196,7 @@ impl<'a, T: Real> Readout<'a, T> {
                         StateNumber::Q(q) => hinge(model, q),
                         StateNumber::V(_) => None,
                     },
-                    Reading::Marker { .. } => None,
+                    _ => None,
                 };
                 let turns = turns.map_or(0.0, |joint| whole_turns(joint, away.value()));
                 residuals.push((away - turns) / sensor.noise);
@@ -212,24 +221,6 @@ impl<'a, T: Real> Readout<'a, T> {
             let begin = residuals.len();
             sensor.fit.compare(at, &self.kinematics, compared, &mut self.scratch, residuals);
             self.measurement.settle(&mut residuals[begin..]);
-        }
-    }
-
-    /// What a sensor reads in a state.
-    fn read(&mut self, sensor: &Sensor, state: &State<T>) -> Vec<T> {
-        match &sensor.reads {
-            Reading::Marker { body } => {
-                self.kinematics.update(self.measurement.model, self.parameters, state);
-                let place = sensor.position(self.parameters);
-                self.kinematics.point(*body, &place).iter().copied().collect()
-            }
-            Reading::Numbers(numbers) => {
-                let number = |number: &StateNumber| match *number {
-                    StateNumber::Q(k) => state.q[k],
-                    StateNumber::V(k) => state.v[k],
-                };
-                numbers.iter().map(number).collect()
-            }
         }
     }
 }
@@ -258,12 +249,14 @@ impl<'a> Measurement<'a> {
 
     /// When the simulation of a window ends where a sensor reads late, s.
     fn delayed_end(&self, window: &Window) -> Option<f64> {
-        if !self.sensors.iter().any(Sensor::is_delayed) {
+        if !self.sensors.iter().any(Sensor::needs_steps) {
             return None;
         }
         let &Window { trajectory, first, steps, .. } = window;
         let end = self.dataset.time_from(trajectory, first, first + steps);
-        let early = self.sensors.iter().map(|sensor| -sensor.delay_range[0]);
+        let step = self.dataset.settings.time_step;
+        let late = |sensor: &Sensor| sensor.steps_around() as f64 * step - sensor.delay_range[0];
+        let early = self.sensors.iter().map(late);
         Some(end + early.fold(0.0, f64::max))
     }
 
@@ -294,8 +287,8 @@ impl<'a> Measurement<'a> {
     /// Whether a sensor reads within the window, whatever its delay.
     fn is_read(&self, sensor: &Sensor, window: &Window, frame: usize) -> bool {
         let time = self.dataset.time_from(window.trajectory, window.first, frame);
-        let slack = 1e-6 * self.dataset.settings.time_step;
-        time - sensor.delay_range[1] >= -slack
+        let step = self.dataset.settings.time_step;
+        time - sensor.delay_range[1] >= (sensor.steps_around() as f64 - 1e-6) * step
     }
 
     /// Whether a number has a residual of its own: no sensor reads it.

@@ -4,6 +4,7 @@ mod initial_state;
 mod measurement;
 mod recorded_state;
 mod replay;
+mod sensor_reading;
 mod start_in_flight;
 mod window_gradient;
 

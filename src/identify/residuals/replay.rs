@@ -60,10 +60,16 @@ impl<'a, T: Real> StepInputs<'a, T> {
 
     /// Those of the next step.
     pub fn next(&mut self, parameters: &Parameters<T>) -> &[T] {
-        let duration = self.dataset.settings.time_step;
-        let time = self.begin + self.taken as f64 * duration;
-        self.dataset.drive(self.trajectory, parameters, (time, duration), &mut self.now);
+        let since = self.taken as f64 * self.dataset.settings.time_step;
         self.taken += 1;
+        self.at(parameters, T::constant(since))
+    }
+
+    /// Those of a step that would begin so long (s) after the first.
+    pub fn at(&mut self, parameters: &Parameters<T>, since: T) -> &[T] {
+        let time = T::constant(self.begin) + since;
+        let duration = self.dataset.settings.time_step;
+        self.dataset.drive(self.trajectory, parameters, (time, duration), &mut self.now);
         &self.now
     }
 }

@@ -13,7 +13,7 @@ use crate::trajectory::{
 
 /// The `[columns]` table: patterns for whole bodies first, then groups, so that single columns can differ. Columns of inputs are
 /// pushed to `inputs`, and their numbers to the parameters of the scene; those that are not to be used to `unused`.
-pub(super) fn read(
+pub(super) fn read_columns(
     root: &Table,
     scene: &mut Scene,
     inputs: &mut Vec<RecordedInput>,
@@ -207,7 +207,7 @@ fn input(
 }
 
 /// The `[recordings]` table.
-pub(super) fn read_recordings(
+pub(super) fn read_excerpt(
     root: &Table,
     model: &Model,
 ) -> Result<(Excerpt, RecordedFrames), Error> {
