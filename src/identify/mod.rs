@@ -30,6 +30,7 @@ pub use experiment::{
     Prior, Reading, RecordedInput, RobustLoss, Sensor, StateNumber, Transform, WindowLength,
 };
 pub use improvement::{Improvement, Tried, improve};
+pub(crate) use residuals::StepInputs;
 pub use residuals::{Measurement, initial_state, replay, residuals};
 pub(crate) use search::{AdamStanding, Descent, LbfgsbStanding, adam, lbfgsb, minimize_over_kinks};
 pub use search::{
@@ -41,8 +42,8 @@ pub use trust::{
     Candidate, Combination, Comparison, Design, Evaluation, Expected, FrameError, HalfSampling,
     Information, LearnedFunction, LossProfile, MaskFrame, MaskSensitivity, MassOverInertia,
     Observability, Others, Outlier, PairedDifference, Phase, PhaseErrors, Resolution, RolloutStart,
-    ScoreTest, TrajectoryError, UNEXPLAINED, Unknown, Visibility, Walk, errors_by_phase, evaluate,
-    evaluate_from, evaluate_with, half_sampling, learned_functions, loss_profile, mask_frames,
-    mask_sensitivities, masses_over_inertia, misfits, outliers, score_tests, stand_out,
-    unexplained,
+    ScoreTest, Trace, TraceGroup, TrajectoryError, UNEXPLAINED, Unknown, Visibility, Walk,
+    errors_by_phase, evaluate, evaluate_from, evaluate_with, half_sampling, learned_functions,
+    loss_profile, mask_frames, mask_sensitivities, masses_over_inertia, misfits, outliers,
+    score_tests, stand_out, traces, unexplained,
 };

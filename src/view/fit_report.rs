@@ -2,19 +2,17 @@
 
 use serde::Serialize;
 
+use super::Playback;
 use super::learned_terms::{ReportedFunction, reported};
 use super::mask_playback::{MaskClip, mask_clips};
 use super::page::Page;
 use super::player::{PLAYER, program};
-use super::{Clip, Drawing, Playback, Role, TrackRecorder};
+use super::recorded_clips::{RANKED, SignalClip, playback, shown, signals};
+use super::recording_errors::{RecordingError, file_name, recording_errors};
 use crate::Error;
-use crate::identify::{
-    Dataset, Evaluation, Experiment, Fit, Window, evaluate_with, is_weight, stand_out,
-};
+use crate::identify::{Dataset, Evaluation, Experiment, Fit, Window, evaluate_with, is_weight};
 use crate::model::Model;
-use crate::simulation::Rollout;
 use crate::state::State;
-use crate::trajectory::Trajectory;
 
 /// Everything the report of an identification shows. A section without data is left out of the page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -79,6 +77,8 @@ pub struct FitReport {
     pub masks: Vec<MaskClip>,
     /// Recordings and simulations to look at.
     pub playback: Option<Playback>,
+    /// The numbers of the same recordings and simulations over time.
+    pub signals: Vec<SignalClip>,
 }
 
 /// A parameter and what is known about it, in its own unit.
@@ -225,27 +225,6 @@ pub struct Correlations {
     pub remarks: Vec<String>,
 }
 
-/// How far the simulation of a whole recording is off.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct RecordingError {
-    /// The file.
-    pub name: String,
-    /// Recorded frames.
-    pub frames: usize,
-    /// Duration, s.
-    pub duration: f64,
-    /// Mean distance, % of the length scale, if positions are recorded.
-    pub position_percent: Option<f64>,
-    /// Mean angle, degrees, if any is recorded.
-    pub rotation_deg: Option<f64>,
-    /// Whether it is far beyond the others.
-    pub outlier: bool,
-    /// Whether it was held back from the fit.
-    pub held_out: bool,
-    /// Where it is among the clips of the playback.
-    pub clip: Option<usize>,
-}
-
 /// Points of a curve over time at most.
 const POINTS: usize = 400;
 /// Fewest recordings with quantiles worth drawing; below, one recording decides.
@@ -261,7 +240,7 @@ impl FitReport {
         let evaluation =
             evaluate_with(experiment, dataset, &fit.identified, threads, |k| starts[k].clone());
         let mut recordings = recording_errors(dataset, &evaluation);
-        let shown = worst_median_best(&recordings);
+        let shown = shown(experiment, dataset, &recordings);
         for (clip, &(recording, _)) in shown.iter().enumerate() {
             recordings[recording].clip = Some(clip);
         }
@@ -291,8 +270,9 @@ impl FitReport {
                 "Each recording is simulated as a whole with the identified parameters, from where \
                          its first window starts at the result."
                     .to_string(),
-            masks: mask_clips(experiment, dataset, fit, &starts, &shown),
+            masks: mask_clips(experiment, dataset, fit, &starts, &shown[..shown.len().min(RANKED)]),
             playback: Some(playback(experiment, dataset, fit, &starts, &shown)),
+            signals: signals(experiment, dataset, fit, &starts, &shown),
             ..FitReport::default()
         }
     }
@@ -306,11 +286,6 @@ impl FitReport {
         let scripts = [PLAYER, include_str!("web/charts.js"), include_str!("web/report.js")];
         Page { title: &title, class: "report", scripts: &scripts }.html(self)
     }
-}
-
-/// The last part of a path, if it has one.
-fn file_name(path: &str) -> &str {
-    std::path::Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
 }
 
 /// Where the first window of each recording starts at the result; the recorded state where there is none.
@@ -419,33 +394,6 @@ fn unit(model: &Model, name: &str) -> &'static str {
     }
 }
 
-fn recording_errors(dataset: &Dataset, evaluation: &Evaluation) -> Vec<RecordingError> {
-    let rows = dataset.trajectories.iter().zip(&evaluation.trajectories);
-    let mut rows: Vec<RecordingError> = rows
-        .map(|(recording, error)| RecordingError {
-            name: recording.name.clone(),
-            frames: error.frames,
-            duration: duration(recording),
-            position_percent: error.position_error_percent,
-            rotation_deg: error.rotation_error_deg,
-            ..RecordingError::default()
-        })
-        .collect();
-    for of in [|row: &RecordingError| row.position_percent, |row: &RecordingError| row.rotation_deg]
-    {
-        let known: Vec<usize> = (0..rows.len()).filter(|&k| of(&rows[k]).is_some()).collect();
-        let errors: Vec<f64> = known.iter().filter_map(|&k| of(&rows[k])).collect();
-        for (k, stands_out) in known.into_iter().zip(stand_out(&errors)) {
-            rows[k].outlier |= stands_out;
-        }
-    }
-    rows
-}
-
-fn duration(recording: &Trajectory) -> f64 {
-    recording.times.last().zip(recording.times.first()).map_or(0.0, |(end, begin)| end - begin)
-}
-
 /// The value that a part `p` of numbers do not exceed, between two of them in proportion; infinite numbers are
 /// the largest, and NaN if there are none.
 fn quantile(numbers: &[f64], p: f64) -> f64 {
@@ -456,35 +404,6 @@ fn quantile(numbers: &[f64], p: f64) -> f64 {
     let (below, part) = (place.floor() as usize, place.fract());
     let above = sorted[(below + 1).min(last)];
     if part == 0.0 { sorted[below] } else { sorted[below] + part * (above - sorted[below]) }
-}
-
-/// The two worst, the median and the two best recordings, each once.
-fn worst_median_best(rows: &[RecordingError]) -> Vec<(usize, &'static str)> {
-    // By positions, where there are any.
-    let error = |&k: &usize| {
-        let row: &RecordingError = &rows[k];
-        let error = row.position_percent.or(row.rotation_deg).unwrap_or(0.0);
-        if error.is_nan() { f64::INFINITY } else { error }
-    };
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by(|a, b| error(b).total_cmp(&error(a)));
-    let last = order.len().saturating_sub(1);
-    let wanted = [
-        (0, "worst"),
-        (1, "second worst"),
-        (order.len() / 2, "median"),
-        (last, "best"),
-        (last.saturating_sub(1), "second best"),
-    ];
-    let mut shown: Vec<(usize, &'static str)> = Vec::new();
-    for (place, name) in wanted {
-        if let Some(&recording) = order.get(place)
-            && !shown.iter().any(|&(known, _)| known == recording)
-        {
-            shown.push((recording, name));
-        }
-    }
-    shown
 }
 
 fn errors_over_time(dataset: &Dataset, evaluation: &Evaluation) -> Option<ErrorsOverTime> {
@@ -517,52 +436,4 @@ fn errors_over_time(dataset: &Dataset, evaluation: &Evaluation) -> Option<Errors
             lasting(frame).filter_map(|error| Some(error.rotation?.to_degrees())).collect()
         }),
     })
-}
-
-/// Recordings with their simulations from `starts`.
-fn playback(
-    experiment: &Experiment,
-    dataset: &Dataset,
-    fit: &Fit,
-    starts: &[State<f64>],
-    shown: &[(usize, &str)],
-) -> Playback {
-    let (model, parameters) = (&experiment.scene.model, &fit.identified);
-    let drawing = Drawing::new(model, parameters);
-    let clips = shown.iter().map(|&(index, rank)| {
-        let recording = &dataset.trajectories[index];
-        let times = &recording.times;
-        let span = [times[0], times[0] + duration(recording)];
-        let track =
-            |name, role| TrackRecorder::new(model, parameters, &drawing, (name, role), span);
-        let mut recorded = track("recording", Role::Recording);
-        for (&time, state) in times.iter().zip(&recording.states) {
-            recorded.frame(time, state);
-        }
-        let mut simulated = track("simulation", Role::Simulation);
-        let system = dataset.system(&experiment.scene, parameters);
-        let mut rollout = Rollout::new(system, starts[index].clone());
-        rollout.set_time(Some(dataset.clock(index, recording.first_complete())));
-        // Where frames are uneven, they are no ends of steps: the steps are shown.
-        let step = dataset.settings.time_step;
-        let begin = recording.first_complete();
-        let start = times[begin];
-        let steps = 0..=((times[times.len() - 1] - start) / step) as usize;
-        let own: Vec<f64> = steps.map(|k| start + k as f64 * step).collect();
-        let (times, between) =
-            if dataset.even { (&times[begin..], dataset.substeps) } else { (&own[..], 1) };
-        for (frame, &time) in times.iter().enumerate() {
-            for _ in 0..if frame == 0 { 0 } else { between } {
-                rollout.step(&experiment.scene.inputs);
-                simulated.contacts(rollout.workspace.contacts());
-            }
-            simulated.frame(time, &rollout.state);
-        }
-        Clip {
-            name: format!("{} ({rank})", file_name(&recording.name)),
-            tracks: vec![simulated.finish(), recorded.finish()],
-        }
-    });
-    let clips = clips.collect();
-    Playback { drawing, clips }
 }

@@ -12,12 +12,14 @@ mod playback;
 mod player;
 #[cfg(feature = "plots")]
 mod plots;
+mod recorded_clips;
+mod recording_errors;
 mod soft_playback;
 mod trust;
 
 pub use drawing::{Drawing, DrawnGround, DrawnShape, DrawnSoftBody, Triangles};
 pub use fit_report::{
-    Convergence, Correlations, ErrorsOverTime, FitReport, PhaseResidual, Profile, RecordingError,
+    Convergence, Correlations, ErrorsOverTime, FitReport, PhaseResidual, Profile,
     ReportedParameter, ReportedStart, Spread,
 };
 #[cfg(feature = "plots")]
@@ -27,4 +29,6 @@ pub use mask_playback::{MaskClip, SensitivityPicture};
 pub use playback::{Clip, Playback, Role, Track, TrackRecorder};
 #[cfg(feature = "plots")]
 pub use plots::fit_plot;
+pub use recorded_clips::{Signal, SignalClip, SignalGroup};
+pub use recording_errors::RecordingError;
 pub use soft_playback::{SoftTrackRecorder, recorded_markers};

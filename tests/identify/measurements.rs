@@ -436,7 +436,7 @@ fn mistakes_in_sensors_and_parameters_are_told_with_their_place() {
         (
             sensor("name = \"a\"\nreads = [\"link2/q\"]\nnoise = 1\nposition = [1, 2, 3]"),
             "experiment.toml:13: sensor[0].position",
-            "markers only",
+            "accelerometers only",
         ),
         (
             sensor("name = \"a\"\nmarker = \"link1\"\nnoise = 1\ncolumns = [\"x\"]"),

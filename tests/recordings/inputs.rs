@@ -5,9 +5,11 @@ use std::fmt::Write;
 use approx::assert_relative_eq;
 use stiction::identify::{
     Dataset, Experiment, InitialState, LeastSquares, Method, Problem, evaluate, fit, hold_out,
+    traces,
 };
 use stiction::model::Scene;
 use stiction::simulation::Rollout;
+use stiction::view::FitReport;
 
 use crate::fixtures::folder::Folder;
 use crate::fixtures::scenes::scene;
@@ -155,6 +157,39 @@ fn columns_of_our_names_drive() {
     let errors = [&kept, &out].map(|part| error(&experiment, part));
     let driven = usize::from(kept.inputs[0].is_empty());
     assert!(errors[driven] < 1e-9 && errors[1 - driven] > 1.0, "{errors:?}");
+}
+
+/// What reports show is driven too, and stands number by number beside what was recorded.
+#[test]
+fn reports_show_what_was_driven() {
+    let parameters = parameter("box/mass", 0.5, 0.1, 3.0);
+    let (experiment, dataset) =
+        driven("shown", &recording(1.0, 2), &format!("{INPUTS}delay = 0.02\n{parameters}"));
+    let result = fit(&experiment, &dataset, 1, &mut |_| true).unwrap();
+    assert!(result.loss < 1e-12, "{}", result.loss);
+    let start = &dataset.trajectories[0].states[0];
+    let (times, groups) = traces(&experiment, &dataset, &result.identified, 0, start);
+    let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
+    assert_eq!((times.len(), names), (81, vec!["arm", "box", "inputs"]));
+    for trace in groups[..2].iter().flat_map(|group| &group.traces) {
+        for (recorded, simulated) in trace.recorded.iter().zip(&trace.simulated) {
+            assert!((recorded.unwrap() - simulated).abs() < 1e-8, "{}", trace.name);
+        }
+        assert!(trace.apart.iter().flatten().flatten().all(|apart| apart.abs() < 1e-7));
+    }
+    // q; x, y, z, how far it turned; velocities of both.
+    assert_eq!(groups.iter().map(|group| group.traces.len()).collect::<Vec<_>>(), [2, 10, 3]);
+    // Recorded at once, and acting two steps later.
+    let servo = &groups[2].traces[0];
+    assert!(
+        (servo.recorded[7].unwrap() - servo.simulated[9]).abs() < 1e-9 && servo.name == "servo/u"
+    );
+    let report = FitReport::new(&experiment, &dataset, &result, 1);
+    let [simulated, recorded] = &report.playback.unwrap().clips[0].tracks[..] else { panic!() };
+    let last = |track: &stiction::view::Track| track.poses.last().unwrap().clone();
+    let apart =
+        last(simulated).iter().zip(last(recorded)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(apart < 1e-3 && last(recorded)[0].abs() > 1e-3, "{apart}");
 }
 
 /// Lanes of duals, the adjoint and differences agree on delay, gain and biases, held and linear, within steps.

@@ -13,6 +13,29 @@
     seen.charts = charts.length;
     seen.bad_charts = charts.filter(c => !c.childNodes.length || c.outerHTML.includes("NaN") || c.outerHTML.includes("Infinity")).length;
     const root = document.querySelector(".player");
+    if (root) seen.player_top = root.getBoundingClientRect().top / innerHeight;
+    const signals = document.getElementById("signals");
+    if (signals) {
+      const cursors = () => [...signals.querySelectorAll(".cursor")].map(line => Number(line.getAttribute("x1")));
+      await frames(3);
+      root.player.seek(0);
+      await frames(3);
+      const begin = cursors();
+      root.player.seek(root.player.duration);
+      await frames(3);
+      seen.signals = signals.querySelectorAll("figure").length;
+      seen.cursors_move = begin.length === 2 * seen.signals && cursors().every((x, k) => x > begin[k] + 100);
+      const clip = root.player.clip;
+      root.player.show(clip + 1);
+      await frames(3);
+      seen.other_clip = root.player.clip === clip + 1 && signals.querySelectorAll("figure").length > 0;
+      root.player.show(clip);
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: " ", bubbles: true, cancelable: true }));
+      seen.space_plays = root.player.playing;
+      root.player.pause();
+      root.player.seek(0);
+      await frames(3);
+    }
     if (root) await use(root, seen);
     const table = document.getElementById("recordings");
     if (table) {

@@ -120,6 +120,12 @@ fn the_report_of_the_built_in_experiment_plays() {
     {
         assert!(headings.contains(&expected), "{expected}: {headings:?}");
     }
+    // The playback is seen without scrolling, and the numbers of the box beside it: x, y, z, and how far it turned.
+    assert!(seen["player_top"].as_f64().unwrap() < 0.8, "{seen:#}");
+    assert_eq!(seen["signals"], 4);
+    for told in ["cursors_move", "other_clip", "space_plays"] {
+        assert_eq!(seen[told], true, "{told}: {seen:#}");
+    }
     // Two tracks, of which the ghost can be switched off.
     assert!(seen["changed_by_recording"].as_f64().unwrap() > 20.0, "{seen:#}");
     // Sorted by another column, the other way round; a click on a row plays it.

@@ -63,17 +63,18 @@ fn a_report_is_one_file_that_loads_nothing() {
     let value = data["parameters"][0]["value"].as_f64().unwrap();
     let interval = &data["parameters"][0]["interval"];
     assert!(interval[0].as_f64().unwrap() < value && value < interval[1].as_f64().unwrap());
-    // The worst two, the median and the best two of six.
+    // The worst two, the median and the best two of six, and the one that is left.
     let clips = data["playback"]["clips"].as_array().unwrap();
     let shown = |rank: &str| {
         clips.iter().filter(|clip| clip["name"].as_str().unwrap().contains(rank)).count()
     };
-    assert_eq!((clips.len(), shown("worst"), shown("best")), (5, 2, 2));
+    assert_eq!((clips.len(), shown("worst"), shown("best")), (6, 3, 2));
     let error = |row: &RecordingError| row.position_percent.unwrap();
     let worst = report.recordings.iter().max_by(|a, b| error(a).total_cmp(&error(b)));
     assert_eq!(worst.unwrap().clip, Some(0));
     let marked: Vec<usize> = report.recordings.iter().filter_map(|row| row.clip).collect();
-    assert_eq!(marked.len(), 5);
+    assert_eq!(marked.len(), 6);
+    assert_eq!(report.signals.len(), 6);
     let converged = report.convergence.as_ref().unwrap();
     assert_eq!(converged.values.last().unwrap()[0], report.parameters[0].value);
     assert_eq!(converged.loss.len(), report.iterations);

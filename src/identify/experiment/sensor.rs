@@ -98,6 +98,14 @@ impl Sensor {
         self.labels.len()
     }
 
+    /// The name of channel `k`.
+    pub fn channel(&self, k: usize) -> String {
+        match self.labels.as_slice() {
+            [_] => self.name.clone(),
+            labels => format!("{}/{}", self.name, labels[k]),
+        }
+    }
+
     /// The names of its parameters with their slots: `camera/delay`, `camera/gain`, `camera/bias/x` (of a single
     /// channel `encoder/bias`), `camera/position/x`.
     pub fn parameters(&self) -> Vec<(String, usize)> {

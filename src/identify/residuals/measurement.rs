@@ -101,6 +101,56 @@ pub(super) fn residuals_of<T: Real>(
     });
 }
 
+/// A window as it is simulated, at its frames.
+pub(crate) struct WindowMotion {
+    pub states: Vec<State<f64>>,
+    /// Of each sensor, at each frame, what it gives; nothing where that would be of before the start.
+    pub readings: Vec<Vec<Vec<f64>>>,
+    /// The inputs of the steps that begin there.
+    pub inputs: Vec<Vec<f64>>,
+}
+
+/// A window simulated from `initial`.
+pub(crate) fn motion_of(
+    measurement: &Measurement,
+    window: &Window,
+    parameters: &Parameters<f64>,
+    initial: &State<f64>,
+) -> WindowMotion {
+    let &Window { trajectory, first, steps, .. } = window;
+    let Measurement { model, dataset, sensors, .. } = *measurement;
+    let system = System { model, parameters, settings: &dataset.settings };
+    let last = dataset.time_from(trajectory, first, first + steps);
+    let end = measurement.delayed_end(window).unwrap_or(last);
+    let inputs = measurement.step_inputs(window);
+    let (motion, _) = StepEnds::simulate(system, initial.clone(), inputs, end);
+    let mut readout = Readout::new(measurement, window, parameters);
+    let mut inputs = measurement.step_inputs::<f64>(window);
+    let mut found = WindowMotion {
+        states: Vec::new(),
+        readings: vec![Vec::new(); sensors.len()],
+        inputs: Vec::new(),
+    };
+    for frame in first..=first + steps {
+        let time = dataset.time_from(trajectory, first, frame);
+        let state = motion.at(model.coordinates(), time);
+        for (sensor, readings) in sensors.iter().zip(&mut found.readings) {
+            let mut given = Vec::new();
+            if measurement.is_read(sensor, window, frame) {
+                let time = time - sensor.delay(parameters);
+                let late = motion.at(model.coordinates(), time);
+                given = readout.reader.read(sensor, (time, &late), Some(&motion));
+                let given = given.iter_mut().enumerate();
+                given.for_each(|(k, x)| *x = sensor.output(parameters, k, *x));
+            }
+            readings.push(given);
+        }
+        found.inputs.push(inputs.at(parameters, time).to_vec());
+        found.states.push(state);
+    }
+    found
+}
+
 /// How many steps the residuals of a window need.
 pub(super) fn steps(measurement: &Measurement, window: &Window) -> usize {
     match measurement.delayed_end(window) {

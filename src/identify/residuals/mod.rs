@@ -10,7 +10,7 @@ mod window_gradient;
 
 pub use initial_state::initial_state;
 pub use measurement::{Measurement, residuals};
-pub(crate) use measurement::{residual_count, residual_count_at, whole_turns};
+pub(crate) use measurement::{motion_of, residual_count, residual_count_at, whole_turns};
 pub(crate) use recorded_state::recorded;
 pub use replay::replay;
 pub(crate) use replay::{ROUNDING, StepInputs};

@@ -14,6 +14,7 @@ mod outliers;
 mod phases;
 mod profile;
 mod score_test;
+mod traces;
 mod unexplained;
 
 pub use combination::Combination;
@@ -33,4 +34,5 @@ pub use phases::{Phase, PhaseErrors, errors_by_phase};
 pub(crate) use profile::{DERIVATIVE, Lower, SAME, point_cost, reach};
 pub use profile::{LossProfile, Others, Walk, loss_profile};
 pub use score_test::{ScoreTest, score_tests};
+pub use traces::{Trace, TraceGroup, traces};
 pub use unexplained::{UNEXPLAINED, unexplained};

@@ -35,14 +35,14 @@ function tickTexts({ found, step }) {
 /**
  * x, y: { label, log?, zero? }; series: [{ x, y, kind: "line" | "dots" | "band", low, high, class }];
  * levels: [{ y, class }] horizontal lines; marks: [{ x, class }] vertical ones; rug: [x] short ones
- * at the axis; width: of 210 high.
+ * at the axis; width: of a height of 210, or of `height`. `point(x)` of the element shows where x is.
  */
-function chart({ x, y, series, levels = [], marks = [], rug = [], width = 360 }) {
-  const height = 210, left = 56, right = 10, top = 10, bottom = 40;
+function chart({ x, y, series, levels = [], marks = [], rug = [], width = 360, height = 210 }) {
+  const right = 10, top = 10, bottom = 40;
   const finite = numbers => numbers.filter(v => v !== null && Number.isFinite(v) && !(y.log && v <= 0));
   const xs = series.flatMap(s => s.x).filter(Number.isFinite);
   const ys = finite(series.flatMap(s => s.kind === "band" ? [...s.low, ...s.high] : s.y).concat(levels.map(l => l.y)));
-  if (!xs.length || !ys.length) return svg("svg", { class: "chart" });
+  if (!xs.length || !ys.length) return Object.assign(svg("svg", { class: "chart" }), { point() {} });
   let [x0, x1] = [Math.min(...xs), Math.max(...xs)];
   if (x0 === x1) [x0, x1] = [x0 - 0.5, x1 + 0.5];
   const forward = y.log ? Math.log10 : v => v;
@@ -52,15 +52,6 @@ function chart({ x, y, series, levels = [], marks = [], rug = [], width = 360 })
   const margin = (y1 - y0 || Math.abs(y1) || 1) * (y1 > y0 ? 0.06 : 0.5);
   if (!(y.zero && y0 === 0)) y0 -= margin;
   y1 += margin;
-  const px = v => left + (width - left - right) * (v - x0) / (x1 - x0);
-  const py = v => height - bottom - (height - top - bottom) * (forward(v) - y0) / (y1 - y0);
-  const made = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${y.label} against ${x.label}` });
-
-  const across = ticks(x0, x1, width / 72), along = tickTexts(across);
-  across.found.forEach((v, k) => {
-    made.append(svg("line", { class: "axis", x1: px(v), x2: px(v), y1: height - bottom, y2: height - bottom + 4 }));
-    made.append(svg("text", { x: px(v), y: height - bottom + 16, "text-anchor": "middle" }, along.texts[k]));
-  });
   let up, beside;
   if (y.log && y1 - y0 > 1) {
     const every = Math.ceil((y1 - y0) / 5), steps = y1 - y0 < 2.5 ? [1, 2, 5] : [1];
@@ -75,6 +66,17 @@ function chart({ x, y, series, levels = [], marks = [], rug = [], width = 360 })
     up = ticks(low, high, 5);
     beside = tickTexts(up);
   }
+  // Beside the label of the axis, whatever its numbers are.
+  const left = Math.max(56, 30 + 6.4 * Math.max(...beside.texts.map(text => text.length)));
+  const px = v => left + (width - left - right) * (v - x0) / (x1 - x0);
+  const py = v => height - bottom - (height - top - bottom) * (forward(v) - y0) / (y1 - y0);
+  const made = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${y.label} against ${x.label}` });
+
+  const across = ticks(x0, x1, width / 72), along = tickTexts(across);
+  across.found.forEach((v, k) => {
+    made.append(svg("line", { class: "axis", x1: px(v), x2: px(v), y1: height - bottom, y2: height - bottom + 4 }));
+    made.append(svg("text", { x: px(v), y: height - bottom + 16, "text-anchor": "middle" }, along.texts[k]));
+  });
   up.found.forEach((v, k) => {
     made.append(svg("line", { class: "rule", x1: left, x2: width - right, y1: py(v), y2: py(v) }));
     made.append(svg("text", { x: left - 6, y: py(v) + 4, "text-anchor": "end" }, beside.texts[k]));
@@ -94,6 +96,15 @@ function chart({ x, y, series, levels = [], marks = [], rug = [], width = 360 })
   for (const v of rug)
     if (v >= x0 && v <= x1)
       made.append(svg("line", { class: "rug", x1: px(v), x2: px(v), y1: height - bottom - 5, y2: height - bottom }));
+  const cursor = svg("line", { class: "cursor", y1: top, y2: height - bottom, visibility: "hidden" });
+  made.append(cursor);
+  /** Puts the cursor where x is so much. */
+  made.point = v => {
+    const at = px(Math.min(Math.max(v, x0), x1));
+    cursor.setAttribute("x1", at);
+    cursor.setAttribute("x2", at);
+    cursor.setAttribute("visibility", "visible");
+  };
   const path = (xs, ys) => {
     let d = "", open = false;
     xs.forEach((v, k) => {

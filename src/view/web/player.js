@@ -723,6 +723,7 @@ const createPlayer = (() => {
       readout.textContent = parts.join("  ·  ");
       play.setAttribute("aria-label", playing ? "pause" : "play");
       play.classList.toggle("on", playing);
+      root.dispatchEvent(new Event("seen"));
     }
 
     function seek(t) {
@@ -844,6 +845,7 @@ const createPlayer = (() => {
       get time() { return time; },
       get frame() { return frameAt(counted(), time); },
       get playing() { return playing; },
+      get clip() { return clips.indexOf(clip); },
       seek, pause, play: start, show,
       position: (track, b) => places(clip.tracks[track], time)[b],
     };

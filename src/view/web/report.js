@@ -53,7 +53,7 @@
   function key(entries) {
     return make("div", { class: "key-row" }, ...entries.map(([style, words]) => {
       const mark = style === "band" ? svg("rect", { class: style, width: 22, height: 10 })
-        : style === "dot" ? svg("circle", { class: style, cx: 11, cy: 5, r: 3.5 })
+        : style.startsWith("dot") ? svg("circle", { class: style, cx: 11, cy: 5, r: 3.5 })
         : svg("path", { class: style, d: "M0 5H22" });
       return make("span", {}, svg("svg", { viewBox: "0 0 22 10" }, mark), words);
     }));
@@ -122,6 +122,55 @@
           n(plain(p.start)), ...(anyTruth ? [n(plain(p.truth))] : []), n(bounds(p)), w(intervalPicture(p)),
         ])),
       key([["dot", "value"], ["line", "95 % interval"], ["start", "start"], ...(anyTruth ? [["truth", "truth"]] : [])]));
+
+  // --- playback, and numbers over time ---
+  let player = null, figure = null;
+  if (report.playback && report.playback.clips.length) {
+    figure = make("figure", { id: "player" });
+    section("Data against simulation", figure);
+    player = createPlayer(figure, report.playback);
+    // Space plays wherever nothing else takes it.
+    document.addEventListener("keydown", event => {
+      if (event.key !== " " || event.target !== document.body || event.ctrlKey || event.altKey || event.metaKey) return;
+      event.preventDefault();
+      if (player.playing) player.pause(); else player.play();
+    });
+  }
+  if (player && report.signals.some(clip => clip.groups.length)) {
+    const choice = make("select", { "aria-label": "what is shown over time" });
+    const charts = make("div", { class: "charts", id: "signals" }), left = make("p", { class: "soft" });
+    let shown = null, drawn = [];
+    const fill = () => {
+      const clip = report.signals[shown], group = clip.groups[Number(choice.value)] || clip.groups[0];
+      drawn = [];
+      charts.replaceChildren(...(group ? group.signals : []).map(s => {
+        const x = { label: "time (s)" }, label = s.unit ? `${s.name} (${s.unit})` : s.name;
+        const both = chart({ x: { label: "" }, y: { label }, height: 170, series: [
+          { x: clip.times, y: s.simulated, class: "plain" }, { x: clip.times, y: s.recorded, kind: "dots", class: "given" }] });
+        const apart = chart({ x, y: { label: "difference", zero: true }, height: 120, series: [{ x: clip.times, y: s.apart, class: "plain apart" }] });
+        drawn.push(both, apart);
+        return make("figure", {}, both, apart);
+      }));
+      left.textContent = clip.left_out ? `${many(clip.left_out, "more number")} of this recording ${clip.left_out === 1 ? "is" : "are"} not shown.` : "";
+      point();
+    };
+    const point = () => drawn.forEach(c => c.point(report.signals[shown].begin + player.time));
+    const follow = () => {
+      const clip = player.clip;
+      if (clip === shown || !report.signals[clip]) return point();
+      const before = choice.selectedOptions[0] ? choice.selectedOptions[0].textContent : null;
+      shown = clip;
+      choice.replaceChildren(...report.signals[clip].groups.map((g, k) => make("option", { value: k }, g.name)));
+      const again = report.signals[clip].groups.findIndex(g => g.name === before);
+      choice.value = Math.max(again, 0);
+      fill();
+    };
+    choice.addEventListener("change", fill);
+    figure.addEventListener("seen", follow);
+    section("Over time", make("div", { class: "mask-row" }, choice,
+      key([["dot given", "recorded"], ["line", "simulated"], ["line apart", "simulated less recorded"], ["line cursor", "the time that is played"]])), left, charts);
+    follow();
+  }
 
   // --- learned terms ---
   /** Values over two quantities, by colour. */
@@ -321,7 +370,6 @@
       make("p", { class: "soft" }, "Mean square: of the residuals over their standard deviations; 1 is noise alone."));
 
   // --- recordings ---
-  let player = null, figure = null;
   if (report.recordings.length) {
     const FEW = 50;
     const body = make("tbody");
@@ -386,11 +434,5 @@
     fill();
   }
 
-  // --- playback ---
-  if (report.playback && report.playback.clips.length) {
-    figure = make("figure", { id: "player" });
-    section("Data against simulation", figure);
-    player = createPlayer(figure, report.playback);
-  }
   page.append(make("footer", {}, `${report.program}. This file is complete in itself and loads nothing.`));
 }

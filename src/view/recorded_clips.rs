@@ -1,0 +1,224 @@
+//! Recordings beside their simulations: to be played, and number by number over time.
+
+use serde::Serialize;
+
+use super::pace::MOST_FRAMES;
+use super::recording_errors::{RecordingError, duration, file_name};
+use super::{Clip, Drawing, Playback, Role, TrackRecorder};
+use crate::identify::{Dataset, Experiment, Fit, StepInputs, Trace, traces};
+use crate::simulation::Rollout;
+use crate::state::State;
+use crate::trajectory::Quantity;
+
+/// Recordings that have a rank: worst, second worst, median, and the best ones.
+pub(super) const RANKED: usize = 5;
+/// Recordings that a page holds at most, and poses of all of them.
+const MOST_CLIPS: usize = 40;
+const MOST_POSES: usize = 40_000;
+/// Numbers of a recording, and points of each, that it holds at most.
+const MOST_SIGNALS: usize = 60;
+const MOST_POINTS: usize = 300;
+
+/// Numbers of a recording and its simulation over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SignalClip {
+    /// Where the playback begins, s.
+    pub begin: f64,
+    /// s.
+    pub times: Vec<f64>,
+    /// Bodies, sensors, inputs.
+    pub groups: Vec<SignalGroup>,
+    /// How many numbers are not shown.
+    pub left_out: usize,
+}
+
+/// Numbers that belong together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SignalGroup {
+    /// What it is called.
+    pub name: String,
+    /// Its numbers.
+    pub signals: Vec<Signal>,
+}
+
+/// A number over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Signal {
+    /// What it is called.
+    pub name: String,
+    /// Its unit; empty if that is not known.
+    pub unit: &'static str,
+    /// What was recorded.
+    pub recorded: Vec<Option<f64>>,
+    /// What is simulated.
+    pub simulated: Vec<Option<f64>>,
+    /// Simulated less recorded, or how far the two are apart.
+    pub apart: Vec<Option<f64>>,
+}
+
+/// Which recordings are to be looked at, and what they are called: the two worst, the median and the two best, then the worst of the
+/// others, as many as a page holds.
+pub(super) fn shown(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    rows: &[RecordingError],
+) -> Vec<(usize, &'static str)> {
+    // By positions, where there are any.
+    let error = |&k: &usize| {
+        let row: &RecordingError = &rows[k];
+        let error = row.position_percent.or(row.rotation_deg).unwrap_or(0.0);
+        if error.is_nan() { f64::INFINITY } else { error }
+    };
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|a, b| error(b).total_cmp(&error(a)));
+    let last = order.len().saturating_sub(1);
+    let wanted = [
+        (0, "worst"),
+        (1, "second worst"),
+        (order.len() / 2, "median"),
+        (last, "best"),
+        (last.saturating_sub(1), "second best"),
+    ];
+    let mut shown: Vec<(usize, &'static str)> = Vec::new();
+    for (place, name) in wanted {
+        if let Some(&recording) = order.get(place)
+            && !shown.iter().any(|&(known, _)| known == recording)
+        {
+            shown.push((recording, name));
+        }
+    }
+    let size = |recording: usize| {
+        let frames = dataset.trajectories[recording].states.len().min(MOST_FRAMES as usize);
+        frames * experiment.scene.model.bodies.len()
+    };
+    let mut poses: usize = shown.iter().map(|&(recording, _)| size(recording)).sum();
+    for recording in order {
+        let known = shown.iter().any(|&(known, _)| known == recording);
+        poses += if known { 0 } else { size(recording) };
+        if shown.len() >= MOST_CLIPS || poses > MOST_POSES {
+            break;
+        }
+        if !known {
+            shown.push((recording, "next worst"));
+        }
+    }
+    shown
+}
+
+/// Recordings with their simulations from `starts`.
+pub(super) fn playback(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    fit: &Fit,
+    starts: &[State<f64>],
+    shown: &[(usize, &str)],
+) -> Playback {
+    let (model, parameters) = (&experiment.scene.model, &fit.identified);
+    let drawing = Drawing::new(model, parameters);
+    let clips = shown.iter().map(|&(index, rank)| {
+        let recording = &dataset.trajectories[index];
+        let times = &recording.times;
+        let span = [times[0], times[0] + duration(recording)];
+        let track =
+            |name, role| TrackRecorder::new(model, parameters, &drawing, (name, role), span);
+        let mut recorded = track("recording", Role::Recording);
+        for (&time, state) in times.iter().zip(&recording.states) {
+            recorded.frame(time, state);
+        }
+        let mut simulated = track("simulation", Role::Simulation);
+        let system = dataset.system(&experiment.scene, parameters);
+        let mut rollout = Rollout::new(system, starts[index].clone());
+        let first = (index, recording.first_complete());
+        let mut inputs = StepInputs::new(dataset, first, &experiment.scene.inputs);
+        rollout.set_time(Some(inputs.begin));
+        // Where frames are uneven, they are no ends of steps: the steps are shown.
+        let step = dataset.settings.time_step;
+        let begin = recording.first_complete();
+        let start = times[begin];
+        let steps = 0..=((times[times.len() - 1] - start) / step) as usize;
+        let own: Vec<f64> = steps.map(|k| start + k as f64 * step).collect();
+        let (times, between) =
+            if dataset.even { (&times[begin..], dataset.substeps) } else { (&own[..], 1) };
+        for (frame, &time) in times.iter().enumerate() {
+            for _ in 0..if frame == 0 { 0 } else { between } {
+                rollout.step(inputs.next(parameters));
+                simulated.contacts(rollout.workspace.contacts());
+            }
+            simulated.frame(time, &rollout.state);
+        }
+        Clip {
+            name: format!("{} ({rank})", file_name(&recording.name)),
+            tracks: vec![simulated.finish(), recorded.finish()],
+        }
+    });
+    let clips = clips.collect();
+    Playback { drawing, clips }
+}
+
+/// The numbers of recordings and of their simulations from `starts`.
+pub(super) fn signals(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    fit: &Fit,
+    starts: &[State<f64>],
+    shown: &[(usize, &str)],
+) -> Vec<SignalClip> {
+    let clips = shown.iter().map(|&(index, _)| {
+        let start = &starts[index];
+        let (times, groups) = traces(experiment, dataset, &fit.identified, index, start);
+        let every = times.len().div_ceil(MOST_POINTS).max(1);
+        let mut left = MOST_SIGNALS;
+        let mut clip = SignalClip {
+            begin: dataset.trajectories[index].times[0],
+            times: times.iter().step_by(every).map(|&x| rounded(x)).collect(),
+            ..SignalClip::default()
+        };
+        for group in groups {
+            let kept = group.traces.len().min(left);
+            (left, clip.left_out) = (left - kept, clip.left_out + group.traces.len() - kept);
+            let signals = group.traces.iter().take(kept).map(|trace| signal(trace, every));
+            let group = SignalGroup { name: group.name.clone(), signals: signals.collect() };
+            if kept > 0 {
+                clip.groups.push(group);
+            }
+        }
+        clip
+    });
+    clips.collect()
+}
+
+/// Every so many-th point of a trace, in the unit it is shown in.
+fn signal(trace: &Trace, every: usize) -> Signal {
+    let (unit, factor) = match trace.quantity {
+        Some(Quantity::Angle) => ("°", 1f64.to_degrees()),
+        Some(Quantity::Length) => ("m", 1.0),
+        Some(Quantity::Speed) => ("m/s", 1.0),
+        Some(Quantity::AngularSpeed) => ("rad/s", 1.0),
+        Some(Quantity::Force) => ("N", 1.0),
+        Some(Quantity::Torque) => ("N m", 1.0),
+        _ => ("", 1.0),
+    };
+    let shown = |x: f64| x.is_finite().then(|| rounded(factor * x));
+    let apart = |frame: usize| match &trace.apart {
+        Some(apart) => apart[frame],
+        None => Some(trace.simulated[frame] - trace.recorded[frame]?),
+    };
+    let frames = || (0..trace.simulated.len()).step_by(every);
+    Signal {
+        name: trace.name.clone(),
+        unit,
+        recorded: frames().map(|frame| shown(trace.recorded[frame]?)).collect(),
+        simulated: frames().map(|frame| shown(trace.simulated[frame])).collect(),
+        apart: frames().map(|frame| shown(apart(frame)?)).collect(),
+    }
+}
+
+/// With six digits, which are enough to draw.
+fn rounded(x: f64) -> f64 {
+    if x == 0.0 || !x.is_finite() {
+        return 0.0;
+    }
+    let power = 10f64.powi(5 - x.abs().log10().floor() as i32);
+    let rounded = (x * power).round() / power;
+    if rounded.is_finite() { rounded } else { x }
+}
