@@ -253,6 +253,7 @@ fn body(scene: &Scene, parameters: &Parameters<f64>, index: usize) -> BodyDescri
             friction: parameters.joint_friction(model, index),
             stiffness: parameters.stiffness(model, index),
             rest: parameters.rest(model, index),
+            effort: 0.0,
             q,
             v: v.to_vec(),
         },

@@ -129,6 +129,8 @@ pub struct JointDescription {
     pub stiffness: f64,
     /// Where the spring is at rest, rad or m.
     pub rest: f64,
+    /// The largest force or torque that a drive can have, as a file states it that has no drives; 0 if it does not. N m or N.
+    pub effort: f64,
     /// Configuration at the start; empty is 0, and of a free joint `position` and `orientation`.
     pub q: Vec<f64>,
     /// Velocity at the start; empty is 0.
@@ -151,6 +153,7 @@ impl JointDescription {
             friction: 0.0,
             stiffness: 0.0,
             rest: 0.0,
+            effort: 0.0,
             q: Vec::new(),
             v: Vec::new(),
         }

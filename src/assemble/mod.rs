@@ -7,6 +7,7 @@ mod camera;
 mod checks;
 mod describe;
 mod description;
+mod equipment;
 mod fault;
 mod immovable;
 mod learned;
@@ -23,4 +24,5 @@ pub use description::{
     ContactDescription, Description, EqualityDescription, HalfSpaceDescription, JointDescription,
     LearnedDescription, Material, NamedMaterial, PushDescription,
 };
+pub use equipment::{BaseHeight, Equipment};
 pub(crate) use fault::Owner;

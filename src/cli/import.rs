@@ -6,8 +6,9 @@ use super::outcome::Outcome;
 use super::output;
 use super::whole_files;
 use crate::Error;
-use crate::assemble::Description;
+use crate::assemble::{BaseHeight, Description, Equipment};
 use crate::formats::LoadOptions;
+use crate::model::ActuatorKind;
 
 /// Turn an MJCF or URDF into a scene file
 ///
@@ -29,22 +30,75 @@ pub(super) struct Arguments {
     /// all, 64 if left out
     #[arg(long, value_name = "N")]
     max_hull_vertices: Option<usize>,
+    /// Add a ground at z = 0 that all shapes of the robot touch
+    #[arg(long)]
+    ground: bool,
+    /// Coefficient of friction of that ground; 0.8 if left out
+    #[arg(long, value_name = "MU", requires = "ground", allow_negative_numbers = true)]
+    mu: Option<f64>,
+    /// Add a motor to each joint that has none: servos that hold the start (position), or forces (torque); with the limits of effort
+    /// that the file states
+    #[arg(long, value_name = "KIND")]
+    actuators: Option<Motors>,
+    /// Put the floating base at this height (m), or just so high that the robot stands on the ground (auto)
+    #[arg(long, value_name = "auto|Z", value_parser = base_height, allow_negative_numbers = true)]
+    base_height: Option<BaseHeight>,
+    /// Where a joint starts, rad or m; `*` in the name stands for anything: --joint '*_calf_joint=-1.6'. Others start at 0, or at the
+    /// limit that is nearest
+    #[arg(long, value_name = "NAME=Q", value_parser = joint_start, allow_hyphen_values = true)]
+    joint: Vec<(String, f64)>,
     /// Print a summary as one JSON object; the scene is written only with -o
     #[arg(long)]
     json: bool,
 }
 
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Motors {
+    Position,
+    Torque,
+}
+
+/// A height, or that of the ground.
+fn base_height(text: &str) -> Result<BaseHeight, String> {
+    if text == "auto" {
+        return Ok(BaseHeight::OnGround);
+    }
+    let height = text.parse().ok().filter(|z: &f64| z.is_finite());
+    height.map(BaseHeight::At).ok_or_else(|| "must be auto or a number of metres".to_string())
+}
+
+/// A joint and where it starts.
+fn joint_start(text: &str) -> Result<(String, f64), String> {
+    let (name, q) = text.rsplit_once('=').ok_or("must be a name, =, and a number")?;
+    let q = q.trim().parse().ok().filter(|q: &f64| q.is_finite());
+    let q = q.ok_or("must end in a number after =")?;
+    Ok((name.trim().to_string(), q))
+}
+
+/// Friction of grounds about which nothing is said: rubber on concrete, as simulators of legged robots take it.
+const MU: f64 = 0.8;
+
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
-    let Arguments { model, output, floating_base, max_hull_vertices, json } = arguments;
+    let Arguments { model, output, floating_base, max_hull_vertices, json, .. } = arguments;
     if let Some(path) = output {
         whole_files::check_place(path)?;
     }
     let options = LoadOptions {
         floating_base: *floating_base,
         max_hull_vertices: *max_hull_vertices,
+        equipment: Equipment {
+            ground: arguments.ground.then(|| arguments.mu.unwrap_or(MU)),
+            motors: arguments.actuators.map(|motors| match motors {
+                Motors::Position => ActuatorKind::Position,
+                Motors::Torque => ActuatorKind::Motor,
+            }),
+            base_height: arguments.base_height,
+        },
         ..LoadOptions::default()
     };
-    let description = Description::load(model, options)?;
+    let mut description = Description::load(model, options)?;
+    description.set_joints(&arguments.joint)?;
+    description.equip(&options.equipment)?;
     let scene = description.scene()?;
     let directory = output.as_deref().and_then(std::path::Path::parent);
     let text = description.to_toml(directory.unwrap_or(std::path::Path::new("")));

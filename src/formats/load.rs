@@ -5,11 +5,11 @@ use std::path::Path;
 use super::mesh::{MAX_HULL_VERTICES, check_limit, reduce_hulls};
 use super::{mjcf, scene, urdf, xml};
 use crate::Error;
-use crate::assemble::Description;
+use crate::assemble::{Description, Equipment};
 use crate::model::Scene;
 
 /// What a file leaves open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LoadOptions {
     /// Whether the first link of a URDF floats; otherwise it is fixed to the world.
     pub floating_base: bool,
@@ -18,6 +18,8 @@ pub struct LoadOptions {
     /// How many vertices the hull of a mesh of a URDF or MJCF has for contact at most, 4 or more, where the file does not
     /// say it; 0 for all, nothing for [`MAX_HULL_VERTICES`].
     pub max_hull_vertices: Option<usize>,
+    /// What is added to a URDF or MJCF afterwards ([`Description::equip`]), so that nobody is warned that it is missing.
+    pub equipment: Equipment,
 }
 
 impl LoadOptions {
@@ -39,6 +41,11 @@ impl LoadOptions {
         if self.max_hull_vertices.is_some() {
             let message = "only a URDF or MJCF leaves it open; a scene says it beside each mesh";
             return wrong("max_hull_vertices", message);
+        }
+        if self.equipment != Equipment::default() {
+            let message =
+                "ground, motors and height are added to a URDF or MJCF; a scene says them itself";
+            return wrong("", message);
         }
         Ok(())
     }
@@ -108,7 +115,7 @@ impl Description {
         let most = options.hull_limit(name)?;
         let mut description = match root.tag.as_str() {
             "mujoco" => mjcf::read(root, name, directory, most)?,
-            "robot" => urdf::read(&root, name, directory, (options.floating_base, most))?,
+            "robot" => urdf::read(&root, name, directory, (options, most))?,
             other => {
                 let other: String = other.chars().take(40).collect();
                 let message = format!("must be <mujoco> or <robot>, found <{other}>");

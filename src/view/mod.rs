@@ -29,6 +29,6 @@ pub use mask_playback::{MaskClip, SensitivityPicture};
 pub use playback::{Clip, Playback, Role, Track, TrackRecorder};
 #[cfg(feature = "plots")]
 pub use plots::fit_plot;
-pub use recorded_clips::{Signal, SignalClip, SignalGroup};
+pub use recorded_clips::{ReportedSignal, SignalClip, SignalGroup};
 pub use recording_errors::RecordingError;
 pub use soft_playback::{SoftTrackRecorder, recorded_markers};

@@ -17,7 +17,7 @@ const MOST_CLIPS: usize = 40;
 const MOST_POSES: usize = 40_000;
 /// Numbers of a recording, and points of each, that it holds at most.
 const MOST_SIGNALS: usize = 60;
-const MOST_POINTS: usize = 300;
+const MOST_POINTS: usize = 250;
 
 /// Numbers of a recording and its simulation over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -38,22 +38,22 @@ pub struct SignalGroup {
     /// What it is called.
     pub name: String,
     /// Its numbers.
-    pub signals: Vec<Signal>,
+    pub signals: Vec<ReportedSignal>,
 }
 
 /// A number over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Signal {
+pub struct ReportedSignal {
     /// What it is called.
     pub name: String,
     /// Its unit; empty if that is not known.
     pub unit: &'static str,
-    /// What was recorded.
-    pub recorded: Vec<Option<f64>>,
     /// What is simulated.
     pub simulated: Vec<Option<f64>>,
-    /// Simulated less recorded, or how far the two are apart.
+    /// Simulated less recorded, or how far the two are apart; nothing where nothing was recorded.
     pub apart: Vec<Option<f64>>,
+    /// What was recorded, where that is not simulated less `apart`.
+    pub recorded: Option<Vec<Option<f64>>>,
 }
 
 /// Which recordings are to be looked at, and what they are called: the two worst, the median and the two best, then the worst of the
@@ -170,7 +170,7 @@ pub(super) fn signals(
         let mut left = MOST_SIGNALS;
         let mut clip = SignalClip {
             begin: dataset.trajectories[index].times[0],
-            times: times.iter().step_by(every).map(|&x| rounded(x)).collect(),
+            times: times.iter().step_by(every).map(|&x| rounded(x, 7)).collect(),
             ..SignalClip::default()
         };
         for group in groups {
@@ -188,7 +188,7 @@ pub(super) fn signals(
 }
 
 /// Every so many-th point of a trace, in the unit it is shown in.
-fn signal(trace: &Trace, every: usize) -> Signal {
+fn signal(trace: &Trace, every: usize) -> ReportedSignal {
     let (unit, factor) = match trace.quantity {
         Some(Quantity::Angle) => ("°", 1f64.to_degrees()),
         Some(Quantity::Length) => ("m", 1.0),
@@ -198,27 +198,28 @@ fn signal(trace: &Trace, every: usize) -> Signal {
         Some(Quantity::Torque) => ("N m", 1.0),
         _ => ("", 1.0),
     };
-    let shown = |x: f64| x.is_finite().then(|| rounded(factor * x));
+    let shown = |x: f64, digits: i32| x.is_finite().then(|| rounded(factor * x, digits));
     let apart = |frame: usize| match &trace.apart {
         Some(apart) => apart[frame],
         None => Some(trace.simulated[frame] - trace.recorded[frame]?),
     };
     let frames = || (0..trace.simulated.len()).step_by(every);
-    Signal {
+    let recorded = || frames().map(|frame| shown(trace.recorded[frame]?, 5)).collect();
+    ReportedSignal {
         name: trace.name.clone(),
         unit,
-        recorded: frames().map(|frame| shown(trace.recorded[frame]?)).collect(),
-        simulated: frames().map(|frame| shown(trace.simulated[frame])).collect(),
-        apart: frames().map(|frame| shown(apart(frame)?)).collect(),
+        simulated: frames().map(|frame| shown(trace.simulated[frame], 6)).collect(),
+        apart: frames().map(|frame| shown(apart(frame)?, 3)).collect(),
+        recorded: trace.apart.as_ref().map(|_| recorded()),
     }
 }
 
-/// With six digits, which are enough to draw.
-fn rounded(x: f64) -> f64 {
+/// With so many digits, which are enough to draw.
+fn rounded(x: f64, digits: i32) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return 0.0;
     }
-    let power = 10f64.powi(5 - x.abs().log10().floor() as i32);
+    let power = 10f64.powi(digits - 1 - x.abs().log10().floor() as i32);
     let rounded = (x * power).round() / power;
     if rounded.is_finite() { rounded } else { x }
 }

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cli")]
 mod command;
+mod equipped;
 mod fuzz;
 mod limits;
 mod meshes;

@@ -120,9 +120,9 @@ fn the_report_of_the_built_in_experiment_plays() {
     {
         assert!(headings.contains(&expected), "{expected}: {headings:?}");
     }
-    // The playback is seen without scrolling, and the numbers of the box beside it: x, y, z, and how far it turned.
+    // The playback is seen without scrolling, and the numbers of the box beside it: x, y, z, how far it turned, and its velocities.
     assert!(seen["player_top"].as_f64().unwrap() < 0.8, "{seen:#}");
-    assert_eq!(seen["signals"], 4);
+    assert_eq!(seen["signals"], 10);
     for told in ["cursors_move", "other_clip", "space_plays"] {
         assert_eq!(seen[told], true, "{told}: {seen:#}");
     }
@@ -140,7 +140,7 @@ fn every_section_is_drawn_and_names_are_text() {
     let Some(seen) = open(&folder, &full().html().unwrap()) else { return };
     plays(&seen);
     let headings = seen["headings"].as_array().unwrap();
-    assert_eq!(headings.len(), 9, "{headings:?}");
+    assert_eq!(headings.len(), 10, "{headings:?}");
     assert_eq!(seen["title"], HOSTILE);
     assert!(seen["charts"].as_u64().unwrap() >= 6);
     assert_eq!(seen["bad_charts"], 0);

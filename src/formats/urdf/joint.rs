@@ -33,8 +33,12 @@ pub(super) struct Joint<'a> {
 }
 
 impl<'a> Joint<'a> {
-    /// Reads a joint.
-    pub fn read(element: &'a Element, remarks: &mut Remarks) -> Result<Joint<'a>, Error> {
+    /// Reads a joint. `driven`: whether it gets a motor, which has its limits of effort.
+    pub fn read(
+        element: &'a Element,
+        driven: bool,
+        remarks: &mut Remarks,
+    ) -> Result<Joint<'a>, Error> {
         element.remark_on_others(&["name", "type"], &[], &[], remarks);
         let name = element.required("name")?;
         element.required("type")?;
@@ -65,7 +69,10 @@ impl<'a> Joint<'a> {
             numbers.friction = dynamics.amount("friction")?.unwrap_or(0.0);
         }
         if [Kind::Revolute, Kind::Prismatic].contains(&kind) {
-            numbers.limits = limits(element, remarks)?;
+            numbers.limits = limits(element, driven, remarks)?;
+        }
+        if let Some(limit) = element.child("limit") {
+            numbers.effort = limit.amount("effort")?.unwrap_or(0.0);
         }
         for child in &element.children {
             match child.tag.as_str() {
@@ -200,7 +207,11 @@ fn axis(element: &Element, kind: Kind) -> Result<[f64; 3], Error> {
     unit.map(Into::into).ok_or_else(|| axis.error("xyz", "must not be zero"))
 }
 
-fn limits(element: &Element, remarks: &mut Remarks) -> Result<Option<[f64; 2]>, Error> {
+fn limits(
+    element: &Element,
+    driven: bool,
+    remarks: &mut Remarks,
+) -> Result<Option<[f64; 2]>, Error> {
     let Some(limit) = element.child("limit") else {
         remarks.add(element, "limit", "is missing: the joint moves without end");
         return Ok(None);
@@ -208,7 +219,8 @@ fn limits(element: &Element, remarks: &mut Remarks) -> Result<Option<[f64; 2]>, 
     let followed = ["lower", "upper"];
     limit.remark_on_others(&followed, &["effort", "velocity"], &[], remarks);
     for (name, what) in [("effort", "forces"), ("velocity", "speeds")] {
-        if limit.number(name)?.is_some_and(|found| found > 0.0) {
+        let followed = driven && name == "effort";
+        if !followed && limit.number(name)?.is_some_and(|found| found > 0.0) {
             remarks.add(limit, name, format!("is not followed: {what} have no limits"));
         }
     }

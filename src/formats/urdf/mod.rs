@@ -12,6 +12,7 @@ mod package;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use super::load::LoadOptions;
 use super::pose::isometry;
 use super::xml::{Element, Remarks};
 use crate::Error;
@@ -26,21 +27,22 @@ use link::Link;
 const TIME_STEP: f64 = 0.002;
 
 /// Reads the root element of a file; `name` stands for it in messages, what it refers to is looked for from
-/// `directory` on. Without limit if `max_hull_vertices` is 0.
+/// `directory` on. Hulls are without limit if `max_hull_vertices` is 0. Of `options`, what is added later is not warned of.
 pub(super) fn read(
     root: &Element,
     name: &str,
     directory: &Path,
-    (floating_base, max_hull_vertices): (bool, usize),
+    (options, max_hull_vertices): (LoadOptions, usize),
 ) -> Result<Description, Error> {
+    let LoadOptions { floating_base, equipment, .. } = options;
     let mut remarks = Remarks::default();
-    remark_on_others(root, &mut remarks);
+    remark_on_others(root, equipment.motors.is_some(), &mut remarks);
     let mut description = Description::new(name, Settings::new(TIME_STEP));
     description.strict = false;
     description.passes = true;
     let mut shapes = Shapes::new(directory, max_hull_vertices);
     let links = read_links(root, &mut shapes, &mut remarks)?;
-    let joints = read_joints(root, &links, &mut remarks)?;
+    let joints = read_joints(root, &links, equipment.motors.is_some(), &mut remarks)?;
     add_bodies(root, &links, &joints, floating_base, &mut description)?;
     for joint in &joints {
         if let Some(mimic) = joint.mimic(&joints, &mut remarks)? {
@@ -48,20 +50,28 @@ pub(super) fn read(
         }
     }
     if let Some(link) = links.values().find(|link| !link.colliders.is_empty()) {
-        let message = "shapes touch nothing: URDF has no friction; give it in a [[contact]]";
+        let message = match equipment.ground {
+            None => {
+                "shapes touch nothing: URDF has no friction; give it in a [[contact]], or a ground by `import --ground`"
+            }
+            Some(_) => {
+                "shapes touch the ground alone, not each other: a [[contact]] without pair makes them"
+            }
+        };
         remarks.add_at(&link.element.file, link.element.line, "link.collision", message);
     }
     description.warnings = remarks.finish();
     Ok(description)
 }
 
-fn remark_on_others(root: &Element, remarks: &mut Remarks) {
+fn remark_on_others(root: &Element, driven: bool, remarks: &mut Remarks) {
     root.remark_on_others(&["name", "version"], &[], &[], remarks);
     for element in &root.children {
         match element.tag.as_str() {
             "link" | "joint" | "material" => {}
+            "transmission" if driven => {}
             "transmission" => {
-                remarks.add(element, "", "is not followed: give the joint an [[actuator]]");
+                remarks.add(element, "", "is not followed: give the joint an [[actuator]], or all of them by `import --actuators`");
             }
             "gazebo" => {
                 const SEEN: [&str; 3] = ["material", "sensor", "visual"];
@@ -94,12 +104,13 @@ fn read_links<'a>(
 fn read_joints<'a>(
     root: &'a Element,
     links: &HashMap<&str, Link>,
+    driven: bool,
     remarks: &mut Remarks,
 ) -> Result<Vec<Joint<'a>>, Error> {
     let mut joints = Vec::new();
     let (mut names, mut children) = (HashSet::new(), HashSet::new());
     for element in root.all("joint") {
-        let joint = Joint::read(element, remarks)?;
+        let joint = Joint::read(element, driven, remarks)?;
         for (tag, link) in [("parent", joint.parent), ("child", joint.child)] {
             if !links.contains_key(link) {
                 return Err(element.error(tag, format!("there is no link {link:?}")));

@@ -144,9 +144,10 @@
       const clip = report.signals[shown], group = clip.groups[Number(choice.value)] || clip.groups[0];
       drawn = [];
       charts.replaceChildren(...(group ? group.signals : []).map(s => {
+        const recorded = s.recorded || s.simulated.map((x, k) => missing(x) || missing(s.apart[k]) ? null : x - s.apart[k]);
         const x = { label: "time (s)" }, label = s.unit ? `${s.name} (${s.unit})` : s.name;
         const both = chart({ x: { label: "" }, y: { label }, height: 170, series: [
-          { x: clip.times, y: s.simulated, class: "plain" }, { x: clip.times, y: s.recorded, kind: "dots", class: "given" }] });
+          { x: clip.times, y: s.simulated, class: "plain" }, { x: clip.times, y: recorded, kind: "dots", class: "given" }] });
         const apart = chart({ x, y: { label: "difference", zero: true }, height: 120, series: [{ x: clip.times, y: s.apart, class: "plain apart" }] });
         drawn.push(both, apart);
         return make("figure", {}, both, apart);

@@ -1,0 +1,274 @@
+//! What a robot needs to stand that its file does not say: a ground, motors, and how high its base is.
+
+use nalgebra::{Rotation3, UnitQuaternion, Vector3};
+
+use super::{ActuatorDescription, Description, HalfSpaceDescription, Material};
+use crate::Error;
+use crate::collision::{Pose, half_space_points};
+use crate::dynamics::Kinematics;
+use crate::model::{ActuatorKind, Filter, Integrator, JointKind, Plane, Scene};
+use crate::spatial::rotation_matrix;
+
+/// What is added to a robot.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Equipment {
+    /// A ground at z = 0 with this coefficient of friction.
+    pub ground: Option<f64>,
+    /// A motor of this kind at each joint with one coordinate that has none and follows no other.
+    pub motors: Option<ActuatorKind>,
+    /// How high the floating base is.
+    pub base_height: Option<BaseHeight>,
+}
+
+/// How high a base is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BaseHeight {
+    /// So high that the lowest of its shapes just touches the ground (z = 0).
+    OnGround,
+    /// Its origin, m.
+    At(f64),
+}
+
+/// How fast a servo that holds all that its joint moves, or all that it stands on, would swing, Hz.
+const FREQUENCY: f64 = 4.0;
+/// Damping of that, relative to the critical one.
+const DAMPING: f64 = 0.7;
+
+impl Description {
+    /// Puts joints with one coordinate, by their names or those of their bodies (`*` stands for anything), where they are to start; the
+    /// last that is said of one counts.
+    ///
+    /// # Errors
+    /// If a name is that of no such joint.
+    pub fn set_joints(&mut self, starts: &[(String, f64)]) -> Result<(), Error> {
+        for (pattern, q) in starts {
+            let wrong = |message: String| Error::input(&self.name, None, pattern, message);
+            let names =
+                glob::Pattern::new(pattern).map_err(|error| wrong(error.msg.to_string()))?;
+            let has_axis = |body: &&mut super::BodyDescription| body.joint.kind.has_axis();
+            let mut found = false;
+            let known: Vec<String> =
+                self.bodies.iter().filter(|body| body.joint.kind.has_axis()).map(called).collect();
+            for body in self.bodies.iter_mut().filter(has_axis) {
+                if names.matches(&body.name) || names.matches(&body.joint.name) {
+                    body.joint.q = vec![*q];
+                    found = true;
+                }
+            }
+            if !found {
+                let list = known.join(", ");
+                let message =
+                    format!("is the name of no joint with one coordinate; there are {list}");
+                return Err(Error::input(&self.name, None, pattern, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Joints that would start beyond their limits start at them: a leg that snaps into its limits kicks the robot over.
+    fn keep_limits(&mut self) {
+        for body in &mut self.bodies {
+            let Some([lower, upper]) = body.joint.limits.filter(|_| body.joint.kind.has_axis())
+            else {
+                continue;
+            };
+            let q = body.joint.q.first().copied().unwrap_or(0.0);
+            let kept = q.max(lower).min(upper);
+            if kept != q {
+                body.joint.q = vec![kept];
+            }
+        }
+    }
+
+    /// Adds what is asked for; joints that would start beyond their limits start at them.
+    ///
+    /// Servos (`position`) get kp = I (2 pi f)², kd = 2 d I 2 pi f with f = 4 Hz, d = 0.7 and I the inertia about the axis of the joint, at
+    /// the start, of what hangs on it; of a floating robot, of what it hangs on if that is larger, since it stands on its limbs. They hold
+    /// the start, within the limits of the joint, with at most the effort that the file states; steps become linearly implicit in velocities.
+    ///
+    /// # Errors
+    /// If there is nothing to add to, or there already is what is asked for.
+    pub fn equip(&mut self, equipment: &Equipment) -> Result<(), Error> {
+        if *equipment == Equipment::default() {
+            return Ok(());
+        }
+        self.keep_limits();
+        let wrong =
+            |name: &str, field: &str, message: &str| Error::input(name, None, field, message);
+        if let Some(mu) = equipment.ground {
+            if !(mu.is_finite() && mu >= 0.0) {
+                let message = format!("must be finite and not negative, found {mu}");
+                return Err(wrong(&self.name, "mu", &message));
+            }
+            if let Some(known) = self.half_spaces.first() {
+                let message = format!("the file has {:?} already", known.name);
+                return Err(wrong(&self.name, "ground", &message));
+            }
+            let taken = |name: &str| self.bodies.iter().any(|body| body.name == name);
+            let name = if taken("ground") { "stiction_ground" } else { "ground" };
+            self.half_spaces.push(HalfSpaceDescription {
+                line: None,
+                name: name.into(),
+                normal: [0.0, 0.0, 1.0],
+                offset: 0.0,
+                material: Some(Material { mu, mu_static: None, restitution: 0.0 }),
+                made_of: None,
+                filter: Filter::default(),
+            });
+        }
+        if let Some(height) = equipment.base_height {
+            let base = self.bodies.iter().position(|body| body.joint.kind == JointKind::Free);
+            let Some(base) = base else {
+                let message = "the robot has no floating base; a URDF has one with --floating-base";
+                return Err(wrong(&self.name, "base_height", message));
+            };
+            let z = &self.bodies[base].joint.position[2];
+            let z = match height {
+                BaseHeight::At(z) => z,
+                BaseHeight::OnGround => z - self.lowest(base)?,
+            };
+            if !z.is_finite() {
+                return Err(wrong(&self.name, "base_height", "must be finite"));
+            }
+            let body = &mut self.bodies[base];
+            body.joint.position[2] = z;
+            if let Some(own) = body.joint.q.get_mut(2) {
+                *own = z;
+            }
+        }
+        if let Some(kind) = equipment.motors {
+            self.add_motors(kind)?;
+        }
+        Ok(())
+    }
+
+    /// How high the lowest point of what moves with a base is at the start, m.
+    fn lowest(&self, base: usize) -> Result<f64, Error> {
+        let Scene { model, parameters, state, .. } = self.clone().scene()?;
+        let kinematics = Kinematics::new(&model, &parameters, &state);
+        let name = &self.bodies[base].name;
+        let tree = model.bodies.iter().find(|body| body.name == *name).and_then(|body| body.tree);
+        let ground = Plane { normal: Vector3::z(), offset: 0.0 };
+        let mut points = Vec::new();
+        for (index, collider) in model.colliders.iter().enumerate() {
+            let Some(body) = collider.body.filter(|&body| model.bodies[body].tree == tree) else {
+                continue;
+            };
+            let place = &kinematics.bodies[body];
+            let pose = Pose {
+                rotation: place.rotation * rotation_matrix(collider.orientation),
+                position: place.position
+                    + place.rotation * parameters.collider_position(&model, index),
+            };
+            let size = parameters.size(&model, index);
+            half_space_points(&collider.shape, size, &pose, &ground, f64::INFINITY, &mut points);
+        }
+        let lowest = points.iter().map(|point| point.gap).fold(f64::INFINITY, f64::min);
+        if lowest.is_finite() {
+            return Ok(lowest);
+        }
+        let message = "the robot has no shapes that could stand on anything: give the height of its base as a number";
+        Err(Error::input(&self.name, None, "base_height", message))
+    }
+
+    /// Adds motors.
+    fn add_motors(&mut self, kind: ActuatorKind) -> Result<(), Error> {
+        let inertias = self.joint_inertias()?;
+        let mut count = 0;
+        for (index, inertia) in inertias.into_iter().enumerate() {
+            let body = &self.bodies[index];
+            let joint = &body.joint;
+            let is_called =
+                |name: &String| *name == body.name || !joint.name.is_empty() && *name == joint.name;
+            let driven = self.actuators.iter().any(|actuator| is_called(&actuator.joint));
+            let follows = self.equalities.iter().any(|equality| is_called(&equality.joints[0]));
+            if !joint.kind.has_axis() || driven || follows {
+                continue;
+            }
+            let name = if joint.name.is_empty() { &body.name } else { &joint.name };
+            let rate = std::f64::consts::TAU * FREQUENCY;
+            let servo = kind == ActuatorKind::Position;
+            let [kp, kd] = match servo {
+                true => [inertia * rate * rate, 2.0 * DAMPING * inertia * rate],
+                false => [0.0; 2],
+            };
+            self.actuators.push(ActuatorDescription {
+                line: None,
+                name: name.clone(),
+                joint: name.clone(),
+                kind,
+                gear: 1.0,
+                kp: digits(kp),
+                kd: digits(kd),
+                control_range: joint.limits.filter(|_| servo),
+                force_range: (joint.effort > 0.0).then_some([-joint.effort, joint.effort]),
+                control: if servo { joint.q.first().copied().unwrap_or(0.0) } else { 0.0 },
+            });
+            count += 1;
+        }
+        if count == 0 {
+            let message = "the robot has no joint that a motor could drive, or all have one";
+            return Err(Error::input(&self.name, None, "actuators", message));
+        }
+        // Servos are stiff.
+        if kind == ActuatorKind::Position {
+            self.settings.integrator = Integrator::Implicit;
+        }
+        Ok(())
+    }
+
+    /// Of each body, as they stand in the file, the inertia that a motor at its joint moves at the start, kg m² or kg.
+    fn joint_inertias(&self) -> Result<Vec<f64>, Error> {
+        let Scene { model, parameters, state, .. } = self.clone().scene()?;
+        let kinematics = Kinematics::new(&model, &parameters, &state);
+        let inertia = |body: &super::BodyDescription| {
+            let index = model.bodies.iter().position(|other| other.name == body.name)?;
+            let own = &model.bodies[index];
+            let tree = &model.trees[own.tree?];
+            let place = &kinematics.bodies[index];
+            let about = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(
+                place.rotation,
+            ));
+            let axis = (about * Vector3::from(body.joint.axis)).try_normalize(0.0)?;
+            let anchor = place.position + about * Vector3::from(body.joint.anchor);
+            let floats = model.bodies[tree.bodies[0]].joint.kind == JointKind::Free;
+            let hangs = |mut other: usize| loop {
+                if other == index {
+                    return true;
+                }
+                match model.bodies[other].parent {
+                    Some(parent) => other = parent,
+                    None => return false,
+                }
+            };
+            let [mut below, mut above] = [0.0; 2];
+            for &other in &tree.bodies {
+                // About a point of the axis.
+                let inertia = kinematics.bodies[other]
+                    .inertia
+                    .shifted(&(kinematics.bodies[other].origin - anchor));
+                let of = match own.joint.kind.slides() {
+                    true => inertia.mass,
+                    false => axis.dot(&(inertia.rotational.matrix() * axis)),
+                };
+                if hangs(other) { below += of } else { above += of }
+            }
+            Some(if floats { f64::max(below, above) } else { below } + body.joint.armature)
+        };
+        Ok(self.bodies.iter().map(|body| inertia(body).unwrap_or(0.0)).collect())
+    }
+}
+
+/// What a joint is called.
+fn called(body: &super::BodyDescription) -> String {
+    if body.joint.name.is_empty() { body.name.clone() } else { body.joint.name.clone() }
+}
+
+/// Three digits of a number: gains are chosen, not known.
+fn digits(x: f64) -> f64 {
+    if x <= 0.0 {
+        return 0.0;
+    }
+    let power = 10f64.powi(2 - x.log10().floor() as i32);
+    (x * power).round() / power
+}

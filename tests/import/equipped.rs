@@ -1,0 +1,164 @@
+//! Robots that stand up: a ground, motors, and the height of the base, added to files that do not have them.
+
+use approx::assert_relative_eq;
+use stiction::assemble::{BaseHeight, Description, Equipment};
+use stiction::formats::LoadOptions;
+use stiction::model::{ActuatorKind, Integrator, Scene};
+use stiction::simulation::Rollout;
+
+#[cfg(feature = "cli")]
+use crate::folder::Folder;
+#[cfg(feature = "cli")]
+use crate::program::{refuses, succeeds};
+
+/// A trunk on four legs of two links each, whose knees cannot be straight.
+fn quadruped() -> String {
+    let mut text = String::from(
+        "<robot name='dog'><link name='trunk'><inertial><mass value='6'/>\
+         <inertia ixx='0.02' iyy='0.06' izz='0.07' ixy='0' ixz='0' iyz='0'/></inertial>\
+         <collision><geometry><box size='0.4 0.2 0.1'/></geometry></collision></link>\n",
+    );
+    for (name, x, y) in
+        [("fl", 0.2, 0.15), ("fr", 0.2, -0.15), ("hl", -0.2, 0.15), ("hr", -0.2, -0.15)]
+    {
+        text += &format!(
+            "<link name='{name}_thigh'><inertial><origin xyz='0 0 -0.1'/><mass value='0.6'/>\
+             <inertia ixx='2e-3' iyy='2e-3' izz='2e-4' ixy='0' ixz='0' iyz='0'/></inertial></link>\n\
+             <link name='{name}_calf'><inertial><origin xyz='0 0 -0.1'/><mass value='0.2'/>\
+             <inertia ixx='7e-4' iyy='7e-4' izz='5e-5' ixy='0' ixz='0' iyz='0'/></inertial>\
+             <collision><origin xyz='0 0 -0.2'/><geometry><sphere radius='0.02'/></geometry></collision></link>\n\
+             <joint name='{name}_hip_joint' type='revolute'><parent link='trunk'/><child link='{name}_thigh'/>\
+             <origin xyz='{x} {y} 0'/><axis xyz='0 1 0'/><limit lower='-1.5' upper='1.5' effort='40' velocity='20'/></joint>\n\
+             <joint name='{name}_knee_joint' type='revolute'><parent link='{name}_thigh'/><child link='{name}_calf'/>\
+             <origin xyz='0 0 -0.2'/><axis xyz='0 1 0'/><limit lower='-2.7' upper='-0.3' effort='40' velocity='20'/></joint>\n"
+        );
+    }
+    text + "</robot>\n"
+}
+
+fn equipped(joints: &[(String, f64)], equipment: Equipment) -> Description {
+    let options = LoadOptions { floating_base: true, equipment, ..LoadOptions::default() };
+    let mut description = Description::parse_xml(&quadruped(), "dog.urdf", options).unwrap();
+    description.set_joints(joints).unwrap();
+    description.equip(&equipment).unwrap();
+    description
+}
+
+const ALL: Equipment = Equipment {
+    ground: Some(0.8),
+    motors: Some(ActuatorKind::Position),
+    base_height: Some(BaseHeight::OnGround),
+};
+
+#[test]
+fn a_quadruped_stands_and_keeps_standing() {
+    let crouch = [("*_hip_joint".to_string(), 0.7), ("*_knee_joint".to_string(), -1.4)];
+    let description = equipped(&crouch, ALL);
+    // Of effort nothing is left to be warned of, nor of shapes that touch nothing.
+    let warnings: Vec<String> = description.warnings.iter().map(ToString::to_string).collect();
+    assert!(warnings.iter().any(|w| w.contains("touch the ground alone")), "{warnings:?}");
+    assert!(
+        !warnings.iter().any(|w| w.contains("effort") || w.contains("touch nothing")),
+        "{warnings:?}"
+    );
+    assert_eq!(description.actuators.len(), 8);
+    let hip = &description.actuators[0];
+    assert_eq!(
+        (hip.name.as_str(), hip.control, hip.force_range),
+        ("fl_hip_joint", 0.7, Some([-40.0, 40.0]))
+    );
+    assert_eq!(hip.control_range, Some([-1.5, 1.5]));
+    let Scene { model, parameters, settings, state, inputs, .. } = description.scene().unwrap();
+    assert_eq!(settings.integrator, Integrator::Implicit);
+    // Two links of 0.2 m, each at 0.7 rad from upright, and the ball of the foot.
+    let height = 0.4 * 0.7_f64.cos() + 0.02;
+    assert_relative_eq!(state.q[2], height, epsilon = 1e-12);
+    let system =
+        stiction::model::System { model: &model, parameters: &parameters, settings: &settings };
+    let mut rollout = Rollout::new(system, state);
+    rollout.advance(1500, &inputs);
+    assert!(rollout.state.v.iter().all(|v| v.abs() < 1e-6), "{:?}", rollout.state.v);
+    assert!(
+        (rollout.state.q[2] - height).abs() < 0.02 && rollout.state.q[3] > 0.999,
+        "{:?}",
+        rollout.state.q
+    );
+    assert_eq!(rollout.report.unsolved, 0);
+}
+
+#[test]
+fn what_starts_beyond_its_limits_starts_at_them() {
+    let description =
+        equipped(&[], Equipment { base_height: Some(BaseHeight::At(0.7)), ..Equipment::default() });
+    let state = description.scene().unwrap().state;
+    assert_eq!(state.q[2], 0.7);
+    assert_eq!(state.q[7..], [0.0, -0.3, 0.0, -0.3, 0.0, -0.3, 0.0, -0.3]);
+    // As it is, where nothing is asked for.
+    let plain = equipped(&[], Equipment::default());
+    assert!(
+        plain.scene().unwrap().state.q[7..].iter().all(|&q| q == 0.0) && plain.actuators.is_empty()
+    );
+}
+
+/// A servo on a fixed arm, alone, has the stiffness at which what hangs on it swings at 4 Hz.
+#[test]
+fn gains_are_those_of_what_hangs_on_a_joint() {
+    let arm = "<mujoco><worldbody><body name='arm' pos='0 0 1'><joint name='j' type='hinge' axis='0 1 0'/>\
+               <inertial pos='0.3 0 0' mass='2' diaginertia='0.01 0.02 0.03'/></body></worldbody></mujoco>";
+    let mut description = Description::parse_xml(arm, "arm.xml", LoadOptions::default()).unwrap();
+    description
+        .equip(&Equipment { motors: Some(ActuatorKind::Position), ..Equipment::default() })
+        .unwrap();
+    let servo = &description.actuators[0];
+    let (inertia, rate) = (0.02 + 2.0 * 0.09, std::f64::consts::TAU * 4.0);
+    assert_relative_eq!(servo.kp, inertia * rate * rate, max_relative = 5e-3);
+    assert_relative_eq!(servo.kd, 1.4 * inertia * rate, max_relative = 5e-3);
+    let again =
+        description.equip(&Equipment { motors: Some(ActuatorKind::Motor), ..Equipment::default() });
+    assert!(again.unwrap_err().to_string().contains("or all have one"));
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn the_program_equips_and_refuses_in_words() {
+    let folder = Folder::new("equipped");
+    folder.write("dog.urdf", &quadruped());
+    let import =
+        |more: &[&str]| folder.run(&[&["import", "dog.urdf", "-o", "dog.toml"], more].concat());
+    let all = [
+        "--floating-base",
+        "--ground",
+        "--mu",
+        "0.6",
+        "--actuators",
+        "position",
+        "--base-height",
+        "auto",
+        "--joint",
+        "*hip*=0.7",
+        "--joint",
+        "*knee*=-1.4",
+    ];
+    succeeds(&import(&all));
+    let text = folder.read("dog.toml");
+    assert!(text.contains("mu = 0.6") && text.matches("[[actuator]]").count() == 8, "{text}");
+    succeeds(&folder.run(&["simulate", "dog.toml", "--steps", "50", "-o", "dog.csv"]));
+    let scene = Scene::load(folder.path("dog.toml")).unwrap();
+    assert_relative_eq!(scene.state.q[2], 0.4 * 0.7_f64.cos() + 0.02, epsilon = 1e-9);
+    std::fs::remove_file(folder.path("dog.toml")).unwrap();
+    for (more, says) in [
+        (&["--mu", "0.5"][..], "--ground"),
+        (&["--ground", "--mu", "-1"], "must be finite and not negative"),
+        (&["--base-height", "auto"], "has no floating base"),
+        (&["--floating-base", "--base-height", "high"], "auto or a number"),
+        (&["--joint", "knee"], "a name, =, and a number"),
+        (&["--joint", "wrist=1"], "there are fl_hip_joint, fl_knee_joint"),
+        (&["--actuators", "speed"], "position, torque"),
+    ] {
+        refuses(&import(more), &[says]);
+        assert!(!folder.path("dog.toml").exists(), "{more:?}");
+    }
+    // A file that has a ground already, and a scene.
+    folder.write("box.xml", "<mujoco><worldbody><geom name='floor' type='plane' size='1 1 1'/><body><freejoint/><geom size='1'/></body></worldbody></mujoco>");
+    refuses(&folder.run(&["import", "box.xml", "--ground"]), &["the file has \"floor\" already"]);
+}
