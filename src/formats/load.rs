@@ -115,7 +115,10 @@ impl Description {
         let most = options.hull_limit(name)?;
         let mut description = match root.tag.as_str() {
             "mujoco" => mjcf::read(root, name, directory, most)?,
-            "robot" => urdf::read(&root, name, directory, (options, most))?,
+            "robot" => {
+                let how = (options.floating_base, options.equipment, most);
+                urdf::read(&root, name, directory, how)?
+            }
             other => {
                 let other: String = other.chars().take(40).collect();
                 let message = format!("must be <mujoco> or <robot>, found <{other}>");

@@ -17,7 +17,7 @@ const MOST_CLIPS: usize = 40;
 const MOST_POSES: usize = 40_000;
 /// Numbers of a recording, and points of each, that it holds at most.
 const MOST_SIGNALS: usize = 60;
-const MOST_POINTS: usize = 250;
+const MOST_POINTS: usize = 150;
 
 /// Numbers of a recording and its simulation over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -12,11 +12,10 @@ mod package;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use super::load::LoadOptions;
 use super::pose::isometry;
 use super::xml::{Element, Remarks};
 use crate::Error;
-use crate::assemble::{BodyDescription, Description, JointDescription};
+use crate::assemble::{BodyDescription, Description, Equipment, JointDescription};
 use crate::formats::mass_properties::MassProperties;
 use crate::model::{JointKind, Settings};
 use collision::Shapes;
@@ -27,14 +26,13 @@ use link::Link;
 const TIME_STEP: f64 = 0.002;
 
 /// Reads the root element of a file; `name` stands for it in messages, what it refers to is looked for from
-/// `directory` on. Hulls are without limit if `max_hull_vertices` is 0. Of `options`, what is added later is not warned of.
+/// `directory` on. Hulls are without limit if `max_hull_vertices` is 0. What `equipment` adds later is not warned of.
 pub(super) fn read(
     root: &Element,
     name: &str,
     directory: &Path,
-    (options, max_hull_vertices): (LoadOptions, usize),
+    (floating_base, equipment, max_hull_vertices): (bool, Equipment, usize),
 ) -> Result<Description, Error> {
-    let LoadOptions { floating_base, equipment, .. } = options;
     let mut remarks = Remarks::default();
     remark_on_others(root, equipment.motors.is_some(), &mut remarks);
     let mut description = Description::new(name, Settings::new(TIME_STEP));
