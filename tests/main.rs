@@ -28,6 +28,8 @@ mod gradients;
 mod ground;
 mod hard_contacts;
 mod hard_scenes;
+#[cfg(feature = "cli")]
+mod help;
 mod identify;
 mod ilqr;
 mod import;

@@ -13,6 +13,7 @@ mod evaluate;
 mod export;
 mod gradcheck;
 mod held_out;
+mod help;
 mod identify;
 mod identify_soft;
 mod import;
@@ -42,13 +43,14 @@ mod whole_files;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use outcome::Outcome;
 
 /// Differentiable simulation of rigid contact with friction.
 #[derive(Parser)]
 #[command(name = "stiction", version, about, arg_required_else_help = true)]
+#[command(disable_help_subcommand = true)]
 struct Program {
     #[command(subcommand)]
     command: Command,
@@ -68,6 +70,7 @@ enum Command {
     Import(import::Arguments),
     Export(export::Arguments),
     Init(init::Arguments),
+    Help(help::Arguments),
 }
 
 /// Runs the program on the arguments of the process.
@@ -86,6 +89,7 @@ pub fn main() -> ExitCode {
         Command::Import(arguments) => import::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
+        Command::Help(arguments) => help::run(&Program::command(), &arguments),
     };
     match result {
         Ok(_) if output::lost() => ExitCode::from(2),

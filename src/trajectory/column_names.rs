@@ -40,6 +40,11 @@ impl Column<'_> {
         }
     }
 
+    /// Whether it is a velocity.
+    pub fn is_rate(&self) -> bool {
+        matches!(self.number, Number::V(_))
+    }
+
     /// The name in files, short if there is one joint only.
     pub fn name(&self, alone: bool) -> String {
         match alone {

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+mod given;
+
 use super::lock::Lock;
 use super::outcome::Outcome;
 use super::output;
@@ -20,8 +22,15 @@ pub(super) struct Arguments {
     #[arg(default_value = ".")]
     directory: PathBuf,
     /// Of a soft body, instead of a rigid one
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["scene", "recordings"])]
     soft: bool,
+    /// For a scene that is there already (TOML, URDF, MJCF)
+    #[arg(long, value_name = "FILE")]
+    scene: Option<PathBuf>,
+    /// For these recordings: a file, a folder, or a pattern in quotes. What the names of their columns probably mean is written to the
+    /// experiment
+    #[arg(long, value_name = "DIR_OR_GLOB")]
+    recordings: Option<String>,
     /// Print what was written as one JSON object
     #[arg(long)]
     json: bool,
@@ -30,8 +39,24 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let Arguments { directory, soft, .. } = arguments;
     let texts = if *soft { SOFT } else { RIGID };
-    let files: Vec<(PathBuf, &str)> =
-        NAMES.iter().zip(texts).map(|(name, text)| (place(directory, name), text)).collect();
+    let mut files: Vec<(PathBuf, String)> = NAMES
+        .iter()
+        .zip(texts)
+        .map(|(name, text)| (place(directory, name), text.to_string()))
+        .collect();
+    let mut told = Vec::new();
+    if arguments.scene.is_some() || arguments.recordings.is_some() {
+        let found = given::experiment(
+            arguments.scene.as_deref(),
+            arguments.recordings.as_deref(),
+            directory,
+            RIGID,
+        )?;
+        (files[1].1, told) = found;
+        if arguments.scene.is_some() {
+            files.remove(0);
+        }
+    }
     // Whoever comes second finds the files of the first.
     let lock = Lock::of_folder(directory)?;
     // Nothing is written unless all of it can be.
@@ -45,10 +70,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         files.iter().map(|(path, text)| (path.as_path(), text.as_bytes())).collect();
     whole_files::write_files(&all)?;
     drop(lock);
+    told.iter().for_each(|line| output::warn(line));
     if arguments.json {
         let mut object = output::json_head("init", 0, 1);
         object.insert("files".into(), files.iter().map(|(path, _)| output::path(path)).collect());
         output::print(&output::json_text(object));
+        return Ok(Outcome::Done);
+    }
+    if files.len() == 1 || arguments.recordings.is_some() {
+        let experiment = quoted(&place(directory, NAMES[1]));
+        output::print(&format!(
+            "{experiment} written: look through it, and say there what is to be found. Next:\n\n  \
+             stiction identify {experiment} --check          # what the recordings can tell\n  \
+             stiction identify {experiment} -o fit           # parameters, and a report to look at"
+        ));
         return Ok(Outcome::Done);
     }
     let at = |name: &str| quoted(&place(directory, name));
