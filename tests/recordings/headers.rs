@@ -1,0 +1,87 @@
+//! What the names of columns probably mean.
+
+use stiction::trajectory::{RecordingFile, understand};
+
+use crate::fixtures::scenes::scene;
+
+const KITE: &str = "simulation.time_step = 0.01\n[[body]]\nname = 'kite'\nmass = 1\ninertia = 1\n";
+const PAIR: &str = "simulation.time_step = 0.01\n[[body]]\nname = 'left_box'\nmass = 1\ninertia = 1\n[[body]]\nname = 'arm'\n\
+                    joint = { type = 'revolute', name = 'elbow', axis = [0, 1, 0] }\nmass = 1\ninertia = 1\nposition = [9, 0, 0]\n";
+
+/// Entries as TOML, and what is not understood.
+fn read(text: &str, header: &str) -> (Vec<String>, Vec<String>, Vec<String>) {
+    let file = RecordingFile::parse(&format!("{header}\n"), "motion.csv").unwrap();
+    let found = understand(&file, &scene(text).model);
+    let entries = found.entries.iter().map(|(ours, theirs)| format!("{ours} = {theirs}"));
+    (entries.collect(), found.unknown, found.missing)
+}
+
+#[test]
+fn names_of_columns_are_understood() {
+    // Ours need no entry, but what is missing is said.
+    let ours = "t,kite/px,kite/py,kite/pz,kite/qw,kite/qx,kite/qy,kite/qz,kite/vx,kite/vy,kite/vz,kite/wx,kite/wy,kite/wz";
+    assert_eq!(read(KITE, ours), (vec![], vec![], vec![]));
+    let (entries, unknown, missing) = read(
+        KITE,
+        "Time (ms);RigidBody.Position.X (mm);RigidBody.Position.Y (mm);RigidBody.Position.Z (mm);yaw_deg;pitch_deg;roll_deg;kite/fx;temperature",
+    );
+    assert_eq!(
+        entries,
+        [
+            "t = { column = \"Time (ms)\", unit = \"ms\" }",
+            "kite/px = { column = \"RigidBody.Position.X (mm)\", unit = \"mm\" }",
+            "kite/py = { column = \"RigidBody.Position.Y (mm)\", unit = \"mm\" }",
+            "kite/pz = { column = \"RigidBody.Position.Z (mm)\", unit = \"mm\" }",
+            "kite/orientation = { columns = [\"yaw_deg\", \"pitch_deg\", \"roll_deg\"], as = \"euler\", sequence = \"zyx\", axes = \"moving\", unit = \"deg\" }",
+            "kite/velocity = false",
+            "kite/angular_velocity = false",
+        ]
+    );
+    // A force that has our name drives by itself.
+    assert_eq!((unknown, missing), (vec!["temperature".to_string()], vec![]));
+    // Of several bodies each column names its own; a position without its height is none.
+    let (entries, unknown, _) =
+        read(PAIR, "timestamp_ns,left_box_x,left_box_y,elbow_pos_deg,elbow_vel_rpm,x,y,z");
+    assert_eq!(
+        entries,
+        [
+            "t = { column = \"timestamp_ns\", unit = \"ns\" }",
+            "left_box/* = false",
+            "arm/q = { column = \"elbow_pos_deg\", unit = \"deg\" }",
+            "arm/v = { column = \"elbow_vel_rpm\", unit = \"rpm\" }",
+        ]
+    );
+    assert_eq!(unknown, ["left_box_x", "left_box_y", "x", "y", "z"]);
+    let (entries, _, missing) =
+        read(PAIR, "t,arm/q,left box position x,left box position y,left box position z");
+    assert_eq!(entries[0], "left_box/px = \"left box position x\"");
+    assert_eq!((entries.len(), missing), (7, vec![]));
+}
+
+/// What `init` writes from a header is an experiment that reads the file.
+#[cfg(feature = "cli")]
+#[test]
+fn experiments_are_begun_from_recordings() {
+    use crate::folder::Folder;
+    use crate::program::{refuses, succeeds};
+    use stiction::identify::{Dataset, Experiment};
+
+    let folder = Folder::new("init-recordings");
+    folder.write("scene.toml", PAIR);
+    folder.write("run.csv", "time_ms;left_box_x_mm;left_box_y_mm;left_box_z_mm;elbow\n0;1;2;3;0,1\n10;2;2;3;0,2\n20;3;2;3;0,3\n");
+    let said =
+        succeeds(&folder.run(&["init", "fit", "--scene", "scene.toml", "--recordings", "run.csv"]));
+    assert!(said.contains("fit/experiment.toml written"), "{said}");
+    assert_eq!(folder.files(), ["fit", "run.csv", "scene.toml"]);
+    let experiment = Experiment::load(folder.path("fit/experiment.toml"), None).unwrap();
+    let recording = &Dataset::load(&experiment).unwrap().trajectories[0];
+    assert_eq!(
+        (recording.times[2], recording.states[1].q[0], recording.states[1].q[7]),
+        (0.02, 0.002, 0.2)
+    );
+    assert_eq!(recording.recorded.q, [true, true, true, false, false, false, false, true]);
+    refuses(&folder.run(&["init", "fit", "--scene", "scene.toml"]), &["is there already"]);
+    refuses(&folder.run(&["init", "other", "--scene", "none.toml"]), &["none.toml"]);
+    refuses(&folder.run(&["init", "other", "--recordings", "none.csv"]), &["none.csv"]);
+    assert_eq!(folder.files(), ["fit", "run.csv", "scene.toml"]);
+}
