@@ -48,6 +48,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let experiment = Experiment::load(&arguments.experiment, arguments.data.as_deref())?;
     scene_options::warn(&experiment.scene);
     let dataset = Dataset::load(&experiment)?;
+    dataset.notes.iter().for_each(|note| warn(note));
     learned::warn(&experiment.scene.model, dataset.states());
     let parameters = match &arguments.parameters {
         Some(path) => read_parameters(path, &experiment)?,

@@ -45,6 +45,15 @@ impl Excerpt {
         }
         let (mut first, mut others) = (0, 0);
         for k in 1..times.len() {
+            if times[k] < times[k - 1] {
+                let message = format!(
+                    "must increase from row to row, found {} after {}",
+                    times[k],
+                    times[k - 1]
+                );
+                let wrong = file.rows().nth(k).map(|row| row.error(column, message));
+                return wrong.map_or(Ok(0), Err);
+            }
             if times[k] != times[first] {
                 first = k;
             } else if keep[k] {

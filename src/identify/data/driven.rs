@@ -53,7 +53,10 @@ impl DrivenInput {
         for (place, name) in model.input_names().iter().enumerate() {
             if !taken[place] && file.columns().any(|column| column == name) {
                 let known = known(file, &experiment.columns, name, 1.0, Between::Held)?;
-                found.extend(known.map(|signal| DrivenInput { place, signal, calibration: None }));
+                // Archives have all inputs, most of which stay what the scene has.
+                let own = experiment.scene.inputs[place];
+                let driven = known.filter(|signal| signal.values().iter().any(|&x| x != own));
+                found.extend(driven.map(|signal| DrivenInput { place, signal, calibration: None }));
             }
         }
         Ok(found)
