@@ -103,8 +103,9 @@ impl RecordingFile {
         let mut most = 0;
         for Array { name, shape, values } in arrays.iter().filter(|array| array.name != "meta") {
             let Some(&rows) = shape.first() else { continue };
-            most = most.max(rows);
             let wide = values.len() / rows.max(1);
+            // Of an array without numbers any count of rows may be claimed.
+            most = most.max(if wide > 0 { rows } else { 0 });
             let named: Option<Vec<&str>> = meta[format!("{name}_names")]
                 .as_array()
                 .map(|names| names.iter().filter_map(Value::as_str).collect());

@@ -1,9 +1,13 @@
 //! The same motion in other units, orders, frames and files.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+#[cfg(feature = "cli")]
+use std::io::Write as _;
 
 use nalgebra::{Isometry3, Rotation3, Translation3, UnitQuaternion, Vector3};
-use stiction::identify::{Dataset, Experiment, evaluate};
+#[cfg(feature = "cli")]
+use stiction::identify::evaluate;
+use stiction::identify::{Dataset, Experiment};
 use stiction::model::System;
 use stiction::simulation::Rollout;
 use stiction::state::State;
@@ -270,6 +274,24 @@ fn rows_and_separators_are_as_they_come() {
     assert_eq!((times.len(), times[0], dataset.substeps), (6, 0.05, 4));
 }
 
+/// Writes arrays of doubles, of these shapes and bytes.
+#[cfg(feature = "cli")]
+fn archive(path: &std::path::Path, arrays: &[(&str, &str, &[u8])]) {
+    let mut archive = zip::ZipWriter::new(std::fs::File::create(path).unwrap());
+    for (name, shape, bytes) in arrays {
+        let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n");
+        archive
+            .start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default())
+            .unwrap();
+        archive.write_all(b"\x93NUMPY\x01\x00").unwrap();
+        archive.write_all(&(header.len() as u16).to_le_bytes()).unwrap();
+        archive.write_all(header.as_bytes()).unwrap();
+        archive.write_all(bytes).unwrap();
+    }
+    archive.finish().unwrap();
+}
+
+#[cfg(feature = "cli")]
 #[test]
 fn archives_of_numpy_are_read_back() {
     let folder = Folder::new("npz");
@@ -301,6 +323,12 @@ fn archives_of_numpy_are_read_back() {
     assert!(
         errors.position_error_percent.unwrap() < 1e-9 && errors.rotation_error_deg.unwrap() < 1e-7
     );
+    // Arrays of others are columns by their names, and one that has no numbers has no rows, whatever it claims.
+    let times: Vec<u8> = [0.0_f64, 0.01].iter().flat_map(|t| t.to_le_bytes()).collect();
+    archive(&folder.path("claims.npz"), &[("t", "(2,)", &times), ("q", "(1000000000000, 0)", &[])]);
+    let experiment = Experiment::load(folder.path("e.toml"), folder.path("claims.npz").to_str());
+    let error = Dataset::load(&experiment.unwrap()).unwrap_err().to_string();
+    assert!(error.contains("claims.npz:1: kite/px") && error.contains("begins with t;"), "{error}");
     folder.write("bad.npz", "PK");
     let error = Experiment::load(folder.path("e.toml"), folder.path("bad.npz").to_str());
     let error = Dataset::load(&error.unwrap()).unwrap_err().to_string();
