@@ -158,10 +158,22 @@ fn array(bytes: &[u8]) -> std::result::Result<(Vec<usize>, Vec<f64>), String> {
             let numbers = data.as_chunks::<4>().0.iter();
             numbers.map(|&number| f64::from(i32::from_le_bytes(number))).collect()
         }
-        Some("|u1") => data.iter().map(|&byte| f64::from(byte)).collect(),
+        Some("<i2") => {
+            let numbers = data.as_chunks::<2>().0.iter();
+            numbers.map(|&number| f64::from(i16::from_le_bytes(number))).collect()
+        }
+        Some("<u4") => {
+            let numbers = data.as_chunks::<4>().0.iter();
+            numbers.map(|&number| f64::from(u32::from_le_bytes(number))).collect()
+        }
+        Some("<u8") => {
+            let numbers = data.as_chunks::<8>().0.iter();
+            numbers.map(|&number| u64::from_le_bytes(number) as f64).collect()
+        }
+        Some("|u1" | "|b1") => data.iter().map(|&byte| f64::from(byte)).collect(),
         found => {
             let found = found.unwrap_or("something else");
-            return Err(format!("must be of float64, float32 or whole numbers, found {found}"));
+            return Err(format!("must be numbers of the byte order of PCs, found {found}"));
         }
     };
     let count = shape.iter().try_fold(1_usize, |product, &n| product.checked_mul(n));

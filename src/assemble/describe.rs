@@ -254,6 +254,7 @@ fn body(scene: &Scene, parameters: &Parameters<f64>, index: usize) -> BodyDescri
             stiffness: parameters.stiffness(model, index),
             rest: parameters.rest(model, index),
             effort: 0.0,
+            passive: false,
             q,
             v: v.to_vec(),
         },

@@ -131,6 +131,8 @@ pub struct JointDescription {
     pub rest: f64,
     /// The largest force or torque that a drive can have, as a file states it that has no drives; 0 if it does not. N m or N.
     pub effort: f64,
+    /// Whether no drive can be at it: one of several that a file has as one joint, which floats or slides in a plane.
+    pub passive: bool,
     /// Configuration at the start; empty is 0, and of a free joint `position` and `orientation`.
     pub q: Vec<f64>,
     /// Velocity at the start; empty is 0.
@@ -154,6 +156,7 @@ impl JointDescription {
             stiffness: 0.0,
             rest: 0.0,
             effort: 0.0,
+            passive: false,
             q: Vec::new(),
             v: Vec::new(),
         }

@@ -6,7 +6,7 @@ use super::{ActuatorDescription, Description, HalfSpaceDescription, Material};
 use crate::Error;
 use crate::collision::{Pose, half_space_points};
 use crate::dynamics::Kinematics;
-use crate::model::{ActuatorKind, Filter, Integrator, JointKind, Plane, Scene};
+use crate::model::{ActuatorKind, EqualityKind, Filter, Integrator, JointKind, Plane, Scene};
 use crate::spatial::rotation_matrix;
 
 /// What is added to a robot.
@@ -23,7 +23,7 @@ pub struct Equipment {
 /// How high a base is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BaseHeight {
-    /// So high that the lowest of its shapes just touches the ground (z = 0).
+    /// So high that the lowest of its shapes just touches the ground: that of the file, or z = 0.
     OnGround,
     /// Its origin, m.
     At(f64),
@@ -80,6 +80,30 @@ impl Description {
         }
     }
 
+    /// Joints that follow others start where these have them.
+    fn follow(&mut self) {
+        let called = |body: &super::BodyDescription, name: &str| {
+            body.name == name || !body.joint.name.is_empty() && body.joint.name == name
+        };
+        // Once for each, so that followers of followers are right in any order.
+        for _ in 0..self.equalities.len() {
+            for equality in
+                self.equalities.iter().filter(|equality| equality.kind == EqualityKind::Joint)
+            {
+                let [follower, leader] = &equality.joints;
+                let lead = self.bodies.iter().find(|body| called(body, leader));
+                let Some(lead) = lead.filter(|body| body.joint.kind.has_axis()) else { continue };
+                let q =
+                    equality.offset + equality.ratio * lead.joint.q.first().copied().unwrap_or(0.0);
+                let own = self.bodies.iter_mut().find(|body| called(body, follower));
+                let Some(own) = own.filter(|body| body.joint.kind.has_axis()) else { continue };
+                if own.joint.q.first().copied().unwrap_or(0.0) != q {
+                    own.joint.q = vec![q];
+                }
+            }
+        }
+    }
+
     /// Adds what is asked for; joints that would start beyond their limits start at them.
     ///
     /// Servos (`position`) get kp = I (2 pi f)², kd = 2 d I 2 pi f with f = 4 Hz, d = 0.7 and I the inertia about the axis of the joint, at
@@ -93,6 +117,7 @@ impl Description {
             return Ok(());
         }
         self.keep_limits();
+        self.follow();
         let wrong =
             |name: &str, field: &str, message: &str| Error::input(name, None, field, message);
         if let Some(mu) = equipment.ground {
@@ -122,7 +147,8 @@ impl Description {
                 let message = "the robot has no floating base; a URDF has one with --floating-base";
                 return Err(wrong(&self.name, "base_height", message));
             };
-            let z = &self.bodies[base].joint.position[2];
+            let joint = &self.bodies[base].joint;
+            let z = joint.q.get(2).copied().unwrap_or(joint.position[2]);
             let z = match height {
                 BaseHeight::At(z) => z,
                 BaseHeight::OnGround => z - self.lowest(base)?,
@@ -142,13 +168,16 @@ impl Description {
         Ok(())
     }
 
-    /// How high the lowest point of what moves with a base is at the start, m.
+    /// How high over the ground the lowest point of what moves with a base is at the start, along z, m.
     fn lowest(&self, base: usize) -> Result<f64, Error> {
         let Scene { model, parameters, state, .. } = self.clone().scene()?;
         let kinematics = Kinematics::new(&model, &parameters, &state);
         let name = &self.bodies[base].name;
         let tree = model.bodies.iter().find(|body| body.name == *name).and_then(|body| body.tree);
-        let ground = Plane { normal: Vector3::z(), offset: 0.0 };
+        // What the file has, if it has one that one can stand on.
+        let level = (0..model.half_spaces.len()).map(|index| parameters.plane(&model, index));
+        let level = level.into_iter().find(|plane| plane.normal.z > 0.1);
+        let ground = level.unwrap_or(Plane { normal: Vector3::z(), offset: 0.0 });
         let mut points = Vec::new();
         for (index, collider) in model.colliders.iter().enumerate() {
             let Some(body) = collider.body.filter(|&body| model.bodies[body].tree == tree) else {
@@ -165,7 +194,7 @@ impl Description {
         }
         let lowest = points.iter().map(|point| point.gap).fold(f64::INFINITY, f64::min);
         if lowest.is_finite() {
-            return Ok(lowest);
+            return Ok(lowest / ground.normal.z);
         }
         let message = "the robot has no shapes that could stand on anything: give the height of its base as a number";
         Err(Error::input(&self.name, None, "base_height", message))
@@ -182,7 +211,7 @@ impl Description {
                 |name: &String| *name == body.name || !joint.name.is_empty() && *name == joint.name;
             let driven = self.actuators.iter().any(|actuator| is_called(&actuator.joint));
             let follows = self.equalities.iter().any(|equality| is_called(&equality.joints[0]));
-            if !joint.kind.has_axis() || driven || follows {
+            if !joint.kind.has_axis() || joint.passive || driven || follows {
                 continue;
             }
             let name = if joint.name.is_empty() { &body.name } else { &joint.name };

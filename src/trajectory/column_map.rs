@@ -40,6 +40,13 @@ impl Scale {
     }
 }
 
+/// Where in a row a number stands, and what it is in our unit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub column: usize,
+    pub scale: Scale,
+}
+
 /// An orientation that a recording writes otherwise than as w, x, y, z.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rotation {

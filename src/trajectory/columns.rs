@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::column_map::{ColumnMap, Scale, Source};
+use super::column_map::{ColumnMap, Place, Scale, Source};
 use super::column_names::{
     Column, Number, TIME, all, alone, by_name, joints, of_body, of_joint, unknown,
 };
@@ -67,13 +67,6 @@ impl ColumnSelection {
         self.names.push(column.name(alone));
         self.numbers.push(column.number);
     }
-}
-
-/// Where in a row a number stands, and what it is in our unit.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub column: usize,
-    pub scale: Scale,
 }
 
 /// Where in a row an orientation stands that is written otherwise than we do, and its first number in the configuration.

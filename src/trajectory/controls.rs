@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::column_names::TIME;
+use super::column_names::{TIME, by_name};
 use super::input_names::{input_named, known_inputs};
 use super::recording_file::RecordingFile;
 use super::signal::{Between, SAME_TIME, Signal};
@@ -57,6 +57,9 @@ impl Controls {
                 _ => times.push(now),
             }
             for (&(column, _), known) in columns.iter().zip(&mut known) {
+                if file.may_end(&row, column) {
+                    continue;
+                }
                 known.push((now, row.number(column)?));
             }
         }
@@ -92,6 +95,10 @@ fn find(file: &RecordingFile, model: &Model) -> Result<(usize, Vec<(usize, usize
             if time.replace(column).is_some() {
                 return Err(twice());
             }
+            continue;
+        }
+        // Archives of motions have what drove them.
+        if by_name(model, name).is_some() {
             continue;
         }
         let place = input_named(model, name).ok_or_else(|| {

@@ -1,6 +1,6 @@
 //! Which rows of a recording are frames.
 
-use super::column_map::ColumnMap;
+use super::column_map::{ColumnMap, Place};
 use super::columns::Columns;
 use super::recording_file::RecordingFile;
 use crate::Error;
@@ -24,45 +24,24 @@ impl Default for Excerpt {
 }
 
 impl Excerpt {
-    /// Cuts a file to the time that is asked for, and makes one of rows of the same time: the first of what they have in each column
-    /// counts. Says in how many rows that were dropped something else stood.
+    /// Cuts a file to the time that is asked for.
     ///
     /// # Errors
     /// If there is no column of times, a time is no number, or nothing is left.
-    pub fn cut(&self, file: &mut RecordingFile, map: &ColumnMap) -> Result<usize, Error> {
-        let name = &map.time.0;
+    pub fn cut(&self, file: &mut RecordingFile, map: &ColumnMap) -> Result<(), Error> {
         let times = file.times(map)?;
-        let column = file.column(name, "")?;
-        let within = |time: f64| (self.from..=self.until).contains(&time);
-        let mut keep: Vec<bool> = times.iter().map(|&time| within(time)).collect();
+        let keep: Vec<bool> =
+            times.iter().map(|time| (self.from..=self.until).contains(time)).collect();
         if !times.is_empty() && !keep.contains(&true) {
             let ends = [times[0], times[times.len() - 1]];
             let message = format!(
                 "no row is from {} to {} s: the file has {} to {} s",
                 self.from, self.until, ends[0], ends[1]
             );
-            return Err(Error::input(&file.name, None, name, message));
-        }
-        let (mut first, mut others) = (0, 0);
-        for k in 1..times.len() {
-            if times[k] < times[k - 1] {
-                let message = format!(
-                    "must increase from row to row, found {} after {}",
-                    times[k],
-                    times[k - 1]
-                );
-                let wrong = file.rows().nth(k).map(|row| row.error(column, message));
-                return wrong.map_or(Ok(0), Err);
-            }
-            if times[k] != times[first] {
-                first = k;
-            } else if keep[k] {
-                keep[k] = false;
-                others += usize::from(file.merge(first, k, column));
-            }
+            return Err(Error::input(&file.name, None, &map.time.0, message));
         }
         file.retain(&keep);
-        Ok(others)
+        Ok(())
     }
 
     /// Keeps the rows that are frames: those with anything in the columns of the state or in `others`, if there are `inputs`, which may
@@ -94,16 +73,53 @@ impl Excerpt {
 }
 
 impl RecordingFile {
+    /// Makes one of rows of the same time: the first of what they have in each column counts. Says in how many rows that were dropped
+    /// something else stood. What are dates, seconds since 1970, counts from the first row on from here.
+    ///
+    /// # Errors
+    /// If there is no column of times, or one of them is no number or before the last.
+    pub fn merge_times(&mut self, map: &ColumnMap) -> Result<usize, Error> {
+        self.demand_header()?;
+        let column = self.time_column(map)?;
+        self.demand_whole()?;
+        self.begin_at_first(Place { column, scale: map.time.1 })?;
+        let times = self.times(map)?;
+        let mut keep = vec![true; times.len()];
+        let (mut first, mut others) = (0, 0);
+        for k in 1..times.len() {
+            if times[k] < times[k - 1] {
+                let message = format!(
+                    "must increase from row to row, found {} after {}",
+                    times[k],
+                    times[k - 1]
+                );
+                let wrong = self.rows().nth(k).map(|row| row.error(column, message));
+                return wrong.map_or(Ok(0), Err);
+            }
+            if times[k] != times[first] {
+                first = k;
+            } else {
+                keep[k] = false;
+                others += usize::from(self.merge(first, k, column));
+            }
+        }
+        self.retain(&keep);
+        Ok(others)
+    }
+
     /// The times of all rows, s.
     ///
     /// # Errors
     /// If there is no column of times, or one of them is no number.
     pub fn times(&self, map: &ColumnMap) -> Result<Vec<f64>, Error> {
-        let (name, scale) = (&map.time.0, map.time.1);
         self.demand_header()?;
-        let needed = "; [columns] of an experiment says which columns have other names";
-        let column = self.column(name, needed)?;
+        let column = self.time_column(map)?;
         self.demand_whole()?;
-        self.rows().map(|row| Ok(scale.of(row.number(column)?))).collect()
+        let place = Place { column, scale: map.time.1 };
+        self.rows().map(|row| self.time_of(&row, place)).collect()
+    }
+
+    fn time_column(&self, map: &ColumnMap) -> Result<usize, Error> {
+        self.column(&map.time.0, "; [columns] of an experiment says which columns have other names")
     }
 }

@@ -173,8 +173,15 @@ pub fn understand(file: &RecordingFile, model: &Model) -> Understood {
                 fits && (named || count == 1 && !rest.is_empty())
             })
         };
-        let find = |taken: &BTreeSet<usize>, field: &str| {
-            (0..columns.len()).find(|k| !taken.contains(k) && said(&columns[*k].1, field))
+        let find = |taken: &BTreeSet<usize>, column: &Column| {
+            let free = |k: &usize| !taken.contains(k);
+            let own =
+                (0..columns.len()).filter(free).find(|&k| column.is(columns[k].0, count == 1));
+            // What has the name of an input is one.
+            let free = |k: &usize| free(k) && input_named(model, columns[*k].0).is_none();
+            own.or_else(|| {
+                (0..columns.len()).filter(free).find(|&k| said(&columns[k].1, column.field))
+            })
         };
         let before = taken.len();
         let mut entries = Vec::new();
@@ -182,7 +189,7 @@ pub fn understand(file: &RecordingFile, model: &Model) -> Understood {
             let places: Vec<Option<usize>> = part
                 .iter()
                 .map(|column| {
-                    let place = find(&taken, column.field);
+                    let place = find(&taken, column);
                     taken.extend(place);
                     place
                 })
@@ -209,7 +216,17 @@ pub fn understand(file: &RecordingFile, model: &Model) -> Understood {
                     field => field,
                 };
                 let ours = format!("{}/{group}", body.name);
-                if let (4, [Some(yaw), Some(pitch), Some(roll)]) = (part.len(), angles) {
+                let unit = |k: usize| columns[k].1.unit;
+                let alike = |[yaw, pitch, roll]: [usize; 3]| {
+                    unit(yaw) == unit(pitch) && unit(pitch) == unit(roll)
+                };
+                let angles = match angles {
+                    [Some(yaw), Some(pitch), Some(roll)] => {
+                        Some([yaw, pitch, roll]).filter(|&a| alike(a))
+                    }
+                    _ => None,
+                };
+                if let (4, Some([yaw, pitch, roll])) = (part.len(), angles) {
                     taken.extend([yaw, pitch, roll]);
                     let list = [yaw, pitch, roll].map(|k| format!("{:?}", columns[k].0)).join(", ");
                     let unit =

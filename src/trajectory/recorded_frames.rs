@@ -148,8 +148,9 @@ impl Frames {
             p = self.world.rotation * p + self.world.translation.vector;
             r = self.world.rotation * r;
             u = self.world.rotation * u;
-            if places > 0 {
-                state.q[q..q + 3].copy_from_slice(p.as_slice());
+            // What is not recorded is the scene's own.
+            for k in (0..3).filter(|k| recorded.q[q + k]) {
+                state.q[q + k] = p[k];
             }
             if turned {
                 let r = r.into_inner();

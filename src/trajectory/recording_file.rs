@@ -5,6 +5,7 @@ use std::path::Path;
 use csv::StringRecord;
 use serde_json::Value;
 
+use super::column_map::Place;
 use super::column_names::TIME;
 use crate::Error;
 use crate::npz::{self, Array};
@@ -24,6 +25,8 @@ pub struct RecordingFile {
     decimal_comma: bool,
     /// The first row that is not as long as the header: its line, and how many fields it has.
     ragged: Option<(usize, usize)>,
+    /// What times count from, as it stands there; as a whole number, if it is one.
+    epoch: Option<(f64, Option<i64>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -33,6 +36,8 @@ enum Rows {
     Numbers(Vec<Vec<f64>>),
 }
 
+/// Times beyond this, s, three years, are dates.
+const DATES: f64 = 1e8;
 /// Numbers of an archive that are read at most.
 const MOST_NUMBERS: u64 = crate::text::MOST_BYTES / 8;
 
@@ -78,6 +83,7 @@ impl RecordingFile {
             rows: Rows::Text(Vec::new()),
             decimal_comma,
             ragged: None,
+            epoch: None,
         };
         let (mut rows, mut line) = (Vec::new(), 1);
         for record in reader.records() {
@@ -118,6 +124,12 @@ impl RecordingFile {
                 columns.push(values.iter().skip(k).step_by(wide).copied().collect());
             }
         }
+        if (columns.len() as u64).saturating_mul(most as u64) > MOST_NUMBERS {
+            let count = columns.len();
+            return Err(format!(
+                "its arrays are of very different lengths: {count} columns of {most} rows are more than is read"
+            ));
+        }
         if columns.is_empty() {
             return Err("has no array with an index: there are no columns".to_string());
         }
@@ -131,6 +143,7 @@ impl RecordingFile {
             rows: Rows::Numbers((0..most).map(row).collect()),
             decimal_comma: false,
             ragged: None,
+            epoch: None,
         })
     }
 
@@ -154,6 +167,33 @@ impl RecordingFile {
             // As if it were CSV.
             Rows::Numbers(rows) => Row { file: self, cells: Cells::Numbers(&rows[k]), line: k + 2 },
         })
+    }
+
+    /// Counts times from the first row on, if they are dates.
+    pub(super) fn begin_at_first(&mut self, place: Place) -> Result<(), Error> {
+        let Some(first) = self.rows().next() else { return Ok(()) };
+        let (time, whole) = (first.number(place.column)?, first.whole(place.column));
+        if place.scale.of(time).abs() > DATES {
+            self.epoch = Some((time, whole));
+        }
+        Ok(())
+    }
+
+    /// The time of a row, s.
+    pub(super) fn time_of(&self, row: &Row, place: Place) -> Result<f64, Error> {
+        let time = row.number(place.column)?;
+        let Some((epoch, first)) = self.epoch else { return Ok(place.scale.of(time)) };
+        // Nanoseconds since 1970 have more digits than numbers here.
+        let since = match (row.whole(place.column), first) {
+            (Some(now), Some(first)) => now.checked_sub(first).map(|since| since as f64),
+            _ => None,
+        };
+        Ok(place.scale.factor * since.unwrap_or(time - epoch))
+    }
+
+    /// Whether a field is of an archive and empty: inputs end a row before states.
+    pub(super) fn may_end(&self, row: &Row, column: usize) -> bool {
+        matches!(self.rows, Rows::Numbers(_)) && row.is_empty(column)
     }
 
     /// The numbers in the columns with these names, row by row; nothing where a field is empty or `nan`.
@@ -290,6 +330,14 @@ impl<'a> Row<'a> {
             Some(number) if number.is_finite() => Ok(number + 0.0),
             Some(_) => Err(self.error(column, format!("must be finite, found {text}"))),
             None => Err(self.error(column, format!("must be a number, found {text:?}"))),
+        }
+    }
+
+    /// A whole number, if that is what stands there.
+    fn whole(&self, column: usize) -> Option<i64> {
+        match self.cells {
+            Cells::Text(record) => record.get(column)?.parse().ok(),
+            Cells::Numbers(_) => None,
         }
     }
 

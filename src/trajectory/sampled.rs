@@ -5,8 +5,9 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+use super::column_map::Place;
 use super::column_names::Number;
-use super::columns::{ColumnSelection, Columns, Place};
+use super::columns::{ColumnSelection, Columns};
 use super::recorded::Known;
 use super::recording_file::{RecordingFile, Row, csv_error};
 use super::{ColumnMap, Recorded};
@@ -95,7 +96,8 @@ impl Trajectory {
         let mut line = 1;
         for row in file.rows() {
             line = row.line;
-            trajectory.push(model, &row, &columns, &map.fill)?;
+            let time = file.time_of(&row, columns.time)?;
+            trajectory.push(model, (&row, time), &columns, &map.fill)?;
         }
         let frames = trajectory.times.len();
         if frames < 2 {
@@ -180,11 +182,10 @@ impl Trajectory {
     fn push(
         &mut self,
         model: &Model,
-        row: &Row,
+        (row, time): (&Row, f64),
         columns: &Columns,
         fill: &State<f64>,
     ) -> Result<(), Error> {
-        let time = columns.time.scale.of(row.number(columns.time.column)?);
         if let Some(&last) = self.times.last().filter(|&&last| time <= last) {
             let message = format!("must increase from row to row, found {time} after {last}");
             return Err(row.error(columns.time.column, message));

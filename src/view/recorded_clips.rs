@@ -22,9 +22,7 @@ const MOST_POINTS: usize = 150;
 /// Numbers of a recording and its simulation over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SignalClip {
-    /// Where the playback begins, s.
-    pub begin: f64,
-    /// s.
+    /// Since the playback begins, s.
     pub times: Vec<f64>,
     /// Bodies, sensors, inputs.
     pub groups: Vec<SignalGroup>,
@@ -166,11 +164,11 @@ pub(super) fn signals(
     let clips = shown.iter().map(|&(index, _)| {
         let start = &starts[index];
         let (times, groups) = traces(experiment, dataset, &fit.identified, index, start);
+        let begin = dataset.trajectories[index].times[0];
         let every = times.len().div_ceil(MOST_POINTS).max(1);
         let mut left = MOST_SIGNALS;
         let mut clip = SignalClip {
-            begin: dataset.trajectories[index].times[0],
-            times: times.iter().step_by(every).map(|&x| rounded(x, 7)).collect(),
+            times: times.iter().step_by(every).map(|&x| rounded(x - begin, 7)).collect(),
             ..SignalClip::default()
         };
         for group in groups {

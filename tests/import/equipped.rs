@@ -100,6 +100,31 @@ fn what_starts_beyond_its_limits_starts_at_them() {
     );
 }
 
+/// Joints that follow others start with them, and what floats or slides in a plane has no drives.
+#[test]
+fn followers_start_where_their_leaders_have_them() {
+    let robot = "<robot name='grip'><link name='palm'/>\
+        <link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>\
+        <link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>\
+        <link name='c'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>\
+        <joint name='ja' type='continuous'><parent link='palm'/><child link='a'/></joint>\
+        <joint name='jb' type='continuous'><parent link='palm'/><child link='b'/><mimic joint='ja' multiplier='2' offset='0.5'/></joint>\
+        <joint name='jc' type='planar'><parent link='palm'/><child link='c'/></joint></robot>";
+    let mut description =
+        Description::parse_xml(robot, "grip.urdf", LoadOptions::default()).unwrap();
+    description.set_joints(&[("ja".to_string(), 0.7)]).unwrap();
+    description
+        .equip(&Equipment { motors: Some(ActuatorKind::Position), ..Equipment::default() })
+        .unwrap();
+    let start = |name: &str| {
+        description.bodies.iter().find(|body| body.name == name).unwrap().joint.q.clone()
+    };
+    assert_relative_eq!(start("b")[0], 1.9, epsilon = 1e-12);
+    let driven: Vec<&str> =
+        description.actuators.iter().map(|actuator| actuator.joint.as_str()).collect();
+    assert_eq!(driven, ["ja"]);
+}
+
 /// A servo on a fixed arm, alone, has the stiffness at which what hangs on it swings at 4 Hz.
 #[test]
 fn gains_are_those_of_what_hangs_on_a_joint() {

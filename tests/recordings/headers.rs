@@ -39,6 +39,12 @@ fn names_of_columns_are_understood() {
     );
     // A force that has our name drives by itself.
     assert_eq!((unknown, missing), (vec!["temperature".to_string()], vec![]));
+    // Names that are ours are what they are, whatever else they look like: forces and torques are no places.
+    let forces = format!("t,kite/fx,kite/tx,kite/ty,kite/tz,{}", &ours[2..]);
+    assert_eq!(read(KITE, &forces), (vec![], vec![], vec![]));
+    // Angles of which one alone is in degrees are no orientation.
+    let (entries, ..) = read(KITE, "t,x,y,z,yaw,pitch_deg,roll_deg");
+    assert!(entries.contains(&"kite/orientation = false".to_string()), "{entries:?}");
     // Of several bodies each column names its own; a position without its height is none.
     let (entries, unknown, _) =
         read(PAIR, "timestamp_ns,left_box_x,left_box_y,elbow_pos_deg,elbow_vel_rpm,x,y,z");

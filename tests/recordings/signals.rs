@@ -52,3 +52,28 @@ fn means_are_those_of_many_samples() {
     }
     assert!(Signal::new([], Between::Held).is_none());
 }
+
+/// Where steps and rows begin together a held signal has a kink in the delay: its slope there is the mean of both sides, whatever the
+/// rounding of the times.
+#[test]
+fn slopes_at_kinks_are_the_mean_of_both_sides() {
+    for step in [1.0 / 128.0, 0.01] {
+        let values = [0.0, 2.0, -1.0, 4.0, 4.5];
+        let known = values.iter().enumerate().map(|(k, &value)| (step * k as f64, value));
+        let signal = Signal::new(known, Between::Held).unwrap();
+        for k in 1..4 {
+            let from = step * k as f64;
+            let h = 1e-3 * step;
+            let mean = |from: f64| signal.mean(from, step);
+            let sides = [(mean(from + h) - mean(from)) / h, (mean(from) - mean(from - h)) / h];
+            let expected = 0.5 * (sides[0] + sides[1]);
+            let found = signal.mean(Dual::<f64, 1>::variable(from, 0), step).tangent[0];
+            assert!(
+                (found - expected).abs() < 1e-6 * expected.abs().max(1.0),
+                "{k}: {found} {sides:?}"
+            );
+            assert!((signal.mean_rate(from, step) - found).abs() < 1e-12, "{k}");
+            assert!((sides[0] - sides[1]).abs() > 1.0, "no kink: {sides:?}");
+        }
+    }
+}

@@ -211,6 +211,13 @@ fn units_and_frames_are_those_of_the_tracker() {
     });
     let (_, dataset) = load("tracker", &text, &tables).unwrap();
     is_motion("tracker", &dataset.trajectories[0], &ALL);
+    // What is not recorded is where the scene has it, whatever the frame of the recordings.
+    let places =
+        file("t,kite/px,kite/py,wheel/q", |t, s| vec![t, s.q[0] - 1.0, s.q[1] - 2.0, s.q[7]]);
+    let moved = "[columns]\n'kite/pz' = false\n'kite/orientation' = false\n[recordings]\nposition = [1, 2, 5]\n";
+    let (_, dataset) = load("not-moved", &places, moved).unwrap();
+    let (read, first) = (&dataset.trajectories[0].states[0].q, &motion()[0].1.q);
+    assert!((0..3).all(|k| (read[k] - first[k]).abs() < 1e-12), "{read:?} {first:?}");
     // A number that is missing takes with it what is turned from it, at that frame alone.
     let mut lines: Vec<String> = text.lines().map(String::from).collect();
     let mut fields: Vec<String> = lines[9].split(',').map(String::from).collect();

@@ -149,6 +149,7 @@ impl<'a> Joint<'a> {
             damping: numbers.damping,
             friction: numbers.friction,
             axis: numbers.axis,
+            passive: true,
             ..JointDescription::new(kind)
         };
         let slides = slides.iter().map(|(suffix, axis)| JointDescription {

@@ -11,7 +11,7 @@ use crate::identify::experiment::{
 use crate::model::{Parameters, Scene, Settings, System};
 use crate::render::{Picture, RecordedMask};
 use crate::state::State;
-use crate::trajectory::{NamedFile, RecordingFile, Trajectory};
+use crate::trajectory::{NamedFile, RecordingFile, Trajectory, input_named};
 
 /// A stretch of a trajectory that is simulated from a state of its own ([`initial_state`]).
 ///
@@ -93,7 +93,7 @@ impl Dataset {
         let images: Vec<&str> = experiment.masks.iter().map(|mask| mask.column.as_str()).collect();
         for path in &experiment.data {
             let mut file = RecordingFile::load(path)?;
-            let others = excerpt.cut(&mut file, columns)?;
+            let others = file.merge_times(columns)?;
             if others > 0 {
                 notes.push(format!(
                     "{}: {others} rows have the time of the row before and other numbers: only the first of each time counts",
@@ -109,7 +109,10 @@ impl Dataset {
             }
             let beside = [&names[..], &images[..]].concat();
             let model = &scene.model;
-            excerpt.thin(&mut file, (model, columns), &beside, !driven.is_empty())?;
+            excerpt.cut(&mut file, columns)?;
+            let named = file.columns().any(|column| input_named(model, column).is_some());
+            let sparse = named || !experiment.inputs.is_empty();
+            excerpt.thin(&mut file, (model, columns), &beside, sparse)?;
             trajectories.push(Trajectory::of_file(&file, model, columns)?);
             if !sensors.is_empty() {
                 readings.push(in_our_units(experiment, file.numbers(&names)?));
@@ -121,6 +124,17 @@ impl Dataset {
         }
         let mut dataset = Dataset::with_readings(experiment, trajectories, readings)?;
         dataset.masks = masks;
+        let names = scene.model.input_names();
+        for (place, name) in names.iter().enumerate() {
+            let has = |driven: &&Vec<DrivenInput>| driven.iter().any(|input| input.place == place);
+            let count = inputs.iter().filter(has).count();
+            if count > 0 && count < inputs.len() {
+                notes.push(format!(
+                    "{name} is driven in {count} of {} recordings, and in the others what the scene has",
+                    inputs.len()
+                ));
+            }
+        }
         if inputs.iter().any(|driven| !driven.is_empty()) {
             let retimed = |(k, driven): (usize, Vec<DrivenInput>)| {
                 let times = &dataset.trajectories[k].times;

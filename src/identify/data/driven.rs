@@ -19,7 +19,7 @@ impl DrivenInput {
     /// When the time begins, s, of which a step of `duration` that begins at `time` has the mean. What is held is what a program sends from
     /// step to step. What changes on lines is a force of the world: there velocities of a step q+ = q + dt v+ are those of half a step
     /// before its end, which a force that acts from half a step before its begin on gives to second order (Verlet).
-    pub(super) fn begin(&self, time: f64, duration: f64) -> f64 {
+    pub(crate) fn begin(&self, time: f64, duration: f64) -> f64 {
         match self.signal.between() {
             Between::Held => time,
             Between::Linear => time - 0.5 * duration,

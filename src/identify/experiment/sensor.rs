@@ -208,6 +208,7 @@ impl Sensor {
         }
         let noise = table.required("noise", table.number("noise")?)?;
         table.demand("noise", noise > 0.0, "must be positive", noise, "")?;
+        let noise = noise * factor;
         let bias = table.list("bias")?.unwrap_or_else(|| vec![0.0; labels.len()]);
         if bias.len() != labels.len() {
             let message = format!("must be a list of {}, found {}", labels.len(), bias.len());

@@ -28,7 +28,7 @@ pub(crate) fn recorded(
     let model = &scene.model;
     let system = System { settings: &lag, ..scene.system() };
     let mut inputs = scene.inputs.clone();
-    let time = dataset.clock(index, frame);
+    let time = dataset.clock(index, frame) - velocity_lag.max(0.0);
     dataset.drive(index, &scene.parameters, (time, lag.time_step), &mut inputs);
     model.schedule(time, lag.time_step, &mut inputs);
     let touched = touched(&system, &state, &inputs);

@@ -82,7 +82,10 @@ pub fn traces(
             quantity: quantity_of(model, &names[input.place]),
             recorded: frames
                 .clone()
-                .map(|frame| Some(input.signal.mean(dataset.clock(trajectory, frame), step)))
+                .map(|frame| {
+                    let time = input.begin(dataset.clock(trajectory, frame), step);
+                    Some(input.signal.mean(time, step))
+                })
                 .collect(),
             simulated: motion.inputs.iter().map(|inputs| inputs[input.place]).collect(),
             apart: None,

@@ -155,7 +155,7 @@
       left.textContent = clip.left_out ? `${many(clip.left_out, "more number")} of this recording ${clip.left_out === 1 ? "is" : "are"} not shown.` : "";
       point();
     };
-    const point = () => drawn.forEach(c => c.point(report.signals[shown].begin + player.time));
+    const point = () => drawn.forEach(c => c.point(player.time));
     const follow = () => {
       const clip = player.clip;
       if (clip === shown || !report.signals[clip]) return point();
