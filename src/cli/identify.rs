@@ -13,7 +13,7 @@
 //! | `loss`, `loss_at_start`, `loss_of_scene` | mean of the squared residuals over their standard deviations: at the result, at the start, and with the scene's own parameters |
 //! | `iterations` | of the search |
 //! | `rollouts` | the work done, in simulations of one recording without derivatives; measured, so it varies from run to run |
-//! | `seconds` | wall time |
+//! | `seconds` | wall time until all was found, before it was written |
 //! | `parameters` | a list: `name`, `initial` (start of the search), `value`, `lower`, `upper`, `observable` (whether any recording depends on it), `at_bound`, `fixed` (not searched for), `standard_error` and `interval` (95 %; left out where there are none), `tied` (others that have its value) |
 //! | `starts` | where the first stage of the search led from each start: `start` and `values` of the parameters, `loss` |
 //! | `correlations` | of the estimates: `names`, and a row of `matrix` for each |
@@ -30,18 +30,18 @@
 //!
 //! Numbers that are not finite are `null`. `stiction evaluate --parameters` reads `parameters`.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
+use super::given_recordings::RecordingArguments;
 use super::held_out::HeldOut;
 use super::outcome::Outcome;
 use super::output::{UNSOLVED_SHARE, json_head, json_text, number, print, threads, warn};
 use super::report_folder::Destination;
 use super::resume::CheckpointFile;
+use super::stages::Stages;
 use super::whole_files::write_file;
 #[cfg(feature = "plots")]
 use super::whole_files::{check_place, check_places, folder};
@@ -63,11 +63,8 @@ use crate::view::FitReport;
 /// Without an experiment file: the friction of a box from six built-in slides.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The experiment (TOML)
-    experiment: Option<PathBuf>,
-    /// Recordings: a CSV file, a folder of them, or a pattern in quotes; replaces the experiment's
-    #[arg(long, value_name = "DIR_OR_GLOB", requires = "experiment")]
-    data: Option<String>,
+    #[command(flatten)]
+    recordings: RecordingArguments,
     /// Where to write: a folder for result.json, the identified scene.toml and report.html (a page with
     /// figures and a 3-D playback, to open in a browser); or, of a name that ends in .json, the result alone
     #[arg(short, long, value_name = "DIR|FILE.json")]
@@ -93,7 +90,7 @@ pub(super) struct Arguments {
     half_samples: Option<usize>,
     /// Free what the scene holds and the recordings contradict, one thing after the other in so many rounds at most, as far
     /// as recordings confirm it that it was not fitted to; improved.toml in the output folder is the experiment with it
-    #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "5", requires = "experiment")]
+    #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "5")]
     improve: Option<usize>,
     /// Make no profiles of the loss along each parameter, which take about as long as the search, and do not go on
     /// from lower points that they meet
@@ -116,8 +113,8 @@ pub(super) struct Arguments {
 
 /// An experiment on a soft body, if it is one.
 fn soft_experiment(arguments: &Arguments) -> Result<Option<MarkerExperiment>, Error> {
-    let Some(path) = &arguments.experiment else { return Ok(None) };
-    let Some(experiment) = MarkerExperiment::load(path, arguments.data.as_deref())? else {
+    let (Some(path), data) = arguments.recordings.split(false)? else { return Ok(None) };
+    let Some(experiment) = MarkerExperiment::load(path, data)? else {
         return Ok(None);
     };
     #[cfg(feature = "plots")]
@@ -163,16 +160,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         let there = files.iter().filter(|file| folder(file).is_dir());
         check_places(there.chain([path]).map(PathBuf::as_path))?;
     }
+    let (path, data) = arguments.recordings.split(false)?;
     let (mut experiment, mut dataset);
-    match &arguments.experiment {
+    match path {
         Some(path) => {
-            experiment = Experiment::load(path, arguments.data.as_deref())?;
+            experiment = Experiment::load(path, data)?;
             scene_options::warn(&experiment.scene);
             let solver = experiment.scene.settings.solver;
             solver.demand_derivatives(&path.display().to_string())?;
             dataset = Dataset::load(&experiment)?;
         }
         None => {
+            if arguments.improve.is_some() {
+                let message = "needs an experiment; that of the built-in slides lacks nothing";
+                return Err(Error::input("--improve", None, "", message));
+            }
             experiment = Experiment::builtin()?;
             dataset = Dataset::builtin(&experiment)?;
         }
@@ -228,36 +230,31 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         print(&format!("going on after {} iterations", checkpoint.iterations()));
     }
     interrupt::catch();
-    let bar = progress_bar(arguments.json, experiment.max_iterations);
+    let mut stages = Stages::new(arguments.json);
     let mut lost = None;
     let found = conclude(&experiment, &dataset, threads, checkpoint, &mut |doing| {
-        let (message, is_search) = match doing {
+        match doing {
             Doing::Search(progress) => {
                 if let Some(file) = &file
                     && let Err(error) = file.save(&progress.checkpoint())
                 {
                     lost.get_or_insert(error);
                 }
-                if let Some(bar) = &bar {
-                    bar.set_position(progress.iteration as u64);
-                }
+                stages.enter("search", None);
                 let values = names.iter().zip(progress.values);
                 let values: Vec<String> =
                     values.filter_map(|(n, v)| n.map(|n| format!("{n} {v:.5}"))).collect();
                 let (iteration, loss) = (progress.iteration, progress.loss);
-                (format!("{iteration:4}  loss {loss:.6e}  {}", values.join("  ")), true)
+                stages.tell(format!("{iteration:4}  loss {loss:.6e}  {}", values.join("  ")));
             }
             Doing::Halves(number, count) => {
-                (format!("fits to halves of the recordings: {number} of {count}"), false)
+                stages.enter("fits to halves of the recordings", Some(count));
+                stages.done(number, count);
             }
             Doing::Profiles(number, count) => {
-                (format!("how the loss depends on each parameter: {number} of {count}"), false)
+                stages.enter("how the loss depends on each parameter", Some(count));
+                stages.done(number, count);
             }
-        };
-        match &bar {
-            Some(bar) => bar.set_message(message),
-            None if is_search && !arguments.json => print(&message),
-            None => {}
         }
         !interrupt::interrupted()
     });
@@ -274,18 +271,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     };
     let rollouts = in_rollouts(result.effort);
     let ended = complete && !interrupt::interrupted();
-    let tests = match ended {
-        true => score_tests(&experiment, &dataset, &result, threads),
-        false => Vec::new(),
-    };
+    let mut tests = Vec::new();
+    if ended {
+        stages.enter("what the fit would gain by what it held", None);
+        tests = score_tests(&experiment, &dataset, &result, threads);
+    }
     if arguments.improve.is_some() && !ended {
         warn("the search was stopped: nothing was tried to improve the model; --resume goes on");
     }
     let asked = arguments.improve.filter(|_| ended);
     let improved = asked.map(|rounds| {
         let mut tell = |round: usize, name: &str| {
-            let message = format!("improving the model: round {}, {name}", round + 1);
-            bar.iter().for_each(|bar| bar.set_message(message.clone()));
+            stages.enter("improving the model", None);
+            stages.tell(format!("round {}, {name}", round + 1));
             !interrupt::interrupted()
         };
         improve(&experiment, &dataset, &result, rounds, threads, &mut tell)
@@ -295,9 +293,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         .map_err(|error| Error::input(&experiment.name, None, "method", error.to_string()))?;
     let mut doubts = masses_over_inertia(&experiment, &dataset, &result, threads);
     doubts.splice(0..0, unexplained(&experiment, &dataset, &result, threads));
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
-    }
+    drop(stages);
     result.warnings.splice(0..0, doubts);
     let said = result.warnings.clone();
     result.warnings.splice(0..0, questions);
@@ -349,6 +345,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     let mut written = None;
     if let Some(destination) = &destination {
+        let mut stages = Stages::new(arguments.json);
+        stages.enter("the report", None);
         let text = json_text(object.clone()) + "\n";
         written = Some(destination.write(&experiment, &result, &text, || {
             FitReport {
@@ -362,16 +360,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         })?);
     }
     let mut beside = None;
-    if let (Some(improved), Some(file)) = (&improved, &arguments.experiment)
+    if let (Some(improved), Some(file)) = (&improved, path)
         && improved.adopted().next().is_some()
     {
         if let Some(Destination::Folder(folder)) = &destination {
             let (source, place) =
                 (crate::text::read(file, crate::text::MOST_BYTES)?, lacking::place(folder));
-            let data = arguments.data.as_deref();
             let text = lacking::improved_experiment((file, &source), data, folder, improved)?;
             // What cannot be read again is not written.
-            match Experiment::parse(&text, &place, None, None) {
+            match Experiment::parse(&text, &place, &[], None) {
                 Ok(_) => {
                     write_file(&place, text.as_bytes())?;
                     beside = Some(place);
@@ -397,7 +394,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if arguments.json {
         print(&json_text(object));
     } else {
-        report(&experiment, &result, seconds);
+        report(&experiment, &result, begin.elapsed().as_secs_f64());
         match &improved {
             Some(improved) => lacking::tell_improvement(improved, result.loss),
             None => lacking::tell(&tests),
@@ -445,14 +442,6 @@ fn set_start(experiment: &mut Experiment, text: &str) -> Result<(), Error> {
     }
     parameter.start = value;
     Ok(())
-}
-
-fn progress_bar(json: bool, iterations: usize) -> Option<ProgressBar> {
-    if json || !std::io::stderr().is_terminal() || !std::io::stdout().is_terminal() {
-        return None;
-    }
-    let style = ProgressStyle::with_template("{bar:24} {msg} [{elapsed}]");
-    Some(ProgressBar::new(iterations as u64).with_style(style.ok()?))
 }
 
 /// What a step with derivatives costs in steps without, measured on one window.

@@ -150,7 +150,7 @@ pub(super) fn place(folder: &Path) -> PathBuf {
 /// are named from there.
 pub(super) fn improved_experiment(
     (file, source): (&Path, &str),
-    data: Option<&str>,
+    data: &[String],
     folder: &Path,
     improvement: &Improvement,
 ) -> Result<String, Error> {
@@ -169,9 +169,10 @@ pub(super) fn improved_experiment(
     if let Some(toml::Value::Array(data)) = document.get_mut("data") {
         data.iter_mut().for_each(|own| *own = moved(own));
     }
-    if let Some(data) = data {
-        let here = way_to(Path::new("here"), folder).join(data);
-        document.insert("data".into(), vec![here.display().to_string()].into());
+    if !data.is_empty() {
+        let here = way_to(Path::new("here"), folder);
+        let data = data.iter().map(|given| here.join(given).display().to_string());
+        document.insert("data".into(), data.collect::<Vec<_>>().into());
     }
     let experiment: &Experiment = &improvement.experiment;
     let members: Vec<&String> =

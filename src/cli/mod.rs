@@ -11,6 +11,7 @@ mod design;
 mod drive;
 mod evaluate;
 mod export;
+mod given_recordings;
 mod gradcheck;
 mod held_out;
 mod help;
@@ -38,6 +39,7 @@ mod run_length;
 mod scene_options;
 mod simulate;
 mod simulate_soft;
+mod stages;
 mod watched;
 mod whole_files;
 

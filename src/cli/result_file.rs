@@ -1,4 +1,4 @@
-//! The result of an identification, read back.
+//! Parameters from a file: the result of an identification, or a scene.
 
 use std::path::Path;
 
@@ -6,13 +6,17 @@ use serde_json::Value;
 
 use crate::Error;
 use crate::identify::{Experiment, FreeParameter};
-use crate::model::Parameters;
+use crate::model::{Parameters, Scene};
 
-/// The scene's parameters with those of an identification result in their place.
+/// The scene's parameters with those of an identification result in their place, or, of a file that ends in `.toml`, all
+/// those of another scene that has the same ones.
 pub(super) fn read_parameters(
     path: &Path,
     experiment: &Experiment,
 ) -> Result<Parameters<f64>, Error> {
+    if path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("toml")) {
+        return parameters_of_scene(path, experiment);
+    }
     let text = crate::text::read(path, crate::text::MOST_BYTES)?;
     let file = path.display().to_string();
     let bad = |field: &str, message: String| Error::input(&file, None, field, message);
@@ -47,6 +51,32 @@ pub(super) fn read_parameters(
             if !experiment.set(name, value, &mut parameters) {
                 return Err(bad(&field(key), format!("the scene has no parameter {name:?}")));
             }
+        }
+    }
+    Ok(parameters)
+}
+
+/// The parameters of the experiment with those of the scene in a file, name by name. Numbers of sensors and recorded inputs
+/// are the experiment's.
+fn parameters_of_scene(path: &Path, experiment: &Experiment) -> Result<Parameters<f64>, Error> {
+    let other = Scene::load(path)?;
+    let [own_names, names] =
+        [&experiment.scene.model, &other.model].map(|model| model.parameter_names());
+    let lacking = own_names.iter().find(|name| !names.contains(name)).map(|name| (name, "no"));
+    let more = names.iter().find(|name| !own_names.contains(name)).map(|name| (name, "a"));
+    if let Some((name, has)) = lacking.or(more) {
+        let message = format!(
+            "is another scene than that of {}: it has {has} {name}; give the scene of a result, or evaluate with it by --scene",
+            experiment.name
+        );
+        return Err(Error::input(path.display().to_string(), None, "", message));
+    }
+    let [ours, theirs] =
+        [&experiment.scene.model, &other.model].map(|model| model.parameter_finder());
+    let mut parameters = experiment.scene.parameters.clone();
+    for (own, from) in own_names.iter().filter_map(|name| ours(name).zip(theirs(name))) {
+        for (&slot, &source) in own.slots.iter().zip(&from.slots) {
+            parameters.values[slot] = other.parameters.values[source];
         }
     }
     Ok(parameters)

@@ -35,9 +35,9 @@ pub struct Conclusion {
 pub enum Doing<'a> {
     /// An iteration of the search.
     Search(Progress<'a>),
-    /// So many of so many halves of the recordings are fitted.
+    /// So many of so many halves of the recordings are fitted, 0 at first.
     Halves(usize, usize),
-    /// So many of so many parameters have a profile.
+    /// So many of so many parameters have a profile, 0 at first.
     Profiles(usize, usize),
 }
 
@@ -213,6 +213,10 @@ fn walked(
         Walked { profiles: Vec::new(), lower: None, effort: Effort::default(), complete: true };
     for others in sections.into_iter().chain(own) {
         found.profiles.clear();
+        found.complete = plan.is_empty() || watch(Doing::Profiles(0, plan.len()));
+        if !found.complete {
+            return found;
+        }
         for (number, walk) in plan.iter().enumerate() {
             let walk = Walk { others, until_lower, ..*walk };
             if let Some(mut profile) = loss_profile(experiment, dataset, fit, walk, threads) {
@@ -259,9 +263,10 @@ fn look_around(
     watch: &mut dyn FnMut(Doing) -> bool,
 ) -> (Around, bool) {
     let count = experiment.half_samples;
-    let mut complete = true;
+    let wanted = count > 0 && !fit.is_exact();
+    let mut complete = !wanted || watch(Doing::Halves(0, count));
     let mut halves = None;
-    if count > 0 && !fit.is_exact() {
+    if wanted && complete {
         let mut tell = |number: usize| {
             complete = watch(Doing::Halves(number, count));
             complete

@@ -39,11 +39,11 @@ pub use search::{
     minimize,
 };
 pub use trust::{
-    Candidate, Combination, Comparison, Design, Evaluation, Expected, FrameError, HalfSampling,
-    Information, LearnedFunction, LossProfile, MaskFrame, MaskSensitivity, MassOverInertia,
-    Observability, Others, Outlier, PairedDifference, Phase, PhaseErrors, Resolution, RolloutStart,
-    ScoreTest, Trace, TraceGroup, TrajectoryError, UNEXPLAINED, Unknown, Visibility, Walk,
-    errors_by_phase, evaluate, evaluate_from, evaluate_with, half_sampling, learned_functions,
-    loss_profile, mask_frames, mask_sensitivities, masses_over_inertia, misfits, outliers,
-    score_tests, stand_out, traces, unexplained,
+    Candidate, Combination, Comparison, Design, ErrorSpread, Evaluation, Expected, FrameError,
+    HalfSampling, Information, LearnedFunction, LossProfile, MaskFrame, MaskSensitivity,
+    MassOverInertia, Observability, Others, Outlier, PairedDifference, Phase, PhaseErrors,
+    Resolution, RolloutStart, ScoreTest, Trace, TraceGroup, TrajectoryError, UNEXPLAINED, Unknown,
+    Visibility, Walk, errors_by_phase, evaluate, evaluate_from, evaluate_with, half_sampling,
+    learned_functions, loss_profile, mask_frames, mask_sensitivities, masses_over_inertia, misfits,
+    outliers, score_tests, stand_out, traces, unexplained,
 };

@@ -7,7 +7,7 @@ use super::marker_recording::MarkerRecording;
 use crate::Error;
 use crate::soft::{SoftNumber, SoftParameter, SoftScene};
 use crate::table::{self, Table};
-use crate::trajectory::expand;
+use crate::trajectory::expand_all;
 
 /// Most iterations of a stage, where nothing is said.
 const ITERATIONS: usize = 50;
@@ -58,7 +58,7 @@ impl MarkerExperiment {
     ///
     /// # Errors
     /// If a file cannot be read, or is no such experiment: with line and field.
-    pub fn load(path: impl AsRef<Path>, data: Option<&str>) -> Result<Option<Self>, Error> {
+    pub fn load(path: impl AsRef<Path>, data: &[String]) -> Result<Option<Self>, Error> {
         let path = path.as_ref();
         // What is no file, such as a pipe, can be read only once: as what most experiments are.
         if !path.is_file() {
@@ -81,7 +81,7 @@ fn read(
     root: &Table,
     name: &str,
     scene: SoftScene,
-    data: Option<&str>,
+    data: &[String],
 ) -> Result<MarkerExperiment, Error> {
     root.only(&["scene", "data", "columns", "noise", "parameter", "stages", "iterations"])?;
     if scene.bodies.len() != 1 {
@@ -114,21 +114,17 @@ fn read(
     }
     let iterations = root.count("iterations", 100_000)?.unwrap_or(ITERATIONS);
     let columns = read_columns(root, &scene)?;
-    let patterns: Vec<String> = match data {
-        Some(data) => vec![data.to_string()],
-        None => {
-            let own = root.required("data", root.strings("data")?)?;
-            let path = |pattern: &&str| root.directory().join(pattern).display().to_string();
-            own.iter().map(path).collect()
-        }
-    };
+    let mut patterns = data.to_vec();
+    if data.is_empty() {
+        let own = root.required("data", root.strings("data")?)?;
+        let path = |pattern: &&str| root.directory().join(pattern).display().to_string();
+        patterns.extend(own.iter().map(path));
+    }
     let mut recordings = Vec::new();
-    for pattern in &patterns {
-        for file in expand(pattern)? {
-            let text = crate::text::read(&file, crate::text::MOST_BYTES)?;
-            let file = file.display().to_string();
-            recordings.push(MarkerRecording::parse(&text, &file, body, &columns)?);
-        }
+    for file in expand_all(&patterns)? {
+        let text = crate::text::read(&file, crate::text::MOST_BYTES)?;
+        let file = file.display().to_string();
+        recordings.push(MarkerRecording::parse(&text, &file, body, &columns)?);
     }
     if recordings.is_empty() {
         return Err(root.error("data", "names no recording"));

@@ -146,12 +146,12 @@ pub fn identify(
 ) -> PyResult<Identification> {
     let scene = scene.map(|scene| scene.description(py));
     let threads = number_of_threads(threads)?;
-    let data = data.map(str::to_string);
+    let data: Vec<String> = data.map(str::to_string).into_iter().collect();
     let (experiment, result, profiles, tests) = watched_apart(py, move |stop| {
         // Whether to go on.
         let watch = || !stop.load(Ordering::Relaxed);
         let text = text.map_or_else(|| text::read(&path, text::MOST_BYTES), Ok)?;
-        let (mut experiment, missing) = Experiment::parse(&text, &path, data.as_deref(), scene)?;
+        let (mut experiment, missing) = Experiment::parse(&text, &path, &data, scene)?;
         missing.map_or(Ok(()), Err)?;
         experiment.scene.settings.solver.demand_derivatives(&experiment.name)?;
         let dataset = Dataset::load(&experiment)?;

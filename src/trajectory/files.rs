@@ -1,10 +1,11 @@
 //! Which trajectory files a pattern stands for.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::Error;
 
-/// The files a pattern stands for, sorted: a file, all `*.csv` of a directory, or the matches of a
+/// The files a pattern stands for, sorted: a file, all `*.csv` and `*.npz` of a directory, or the matches of a
 /// glob such as `tosses/*.csv`. Nothing found is an error.
 pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, Error> {
     let path = Path::new(pattern);
@@ -12,7 +13,7 @@ pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, Error> {
         return Ok(vec![path.to_path_buf()]);
     }
     let glob = if path.is_dir() {
-        format!("{}/*.csv", glob::Pattern::escape(pattern.trim_end_matches('/')))
+        format!("{}/*", glob::Pattern::escape(pattern.trim_end_matches('/')))
     } else {
         pattern.to_string()
     };
@@ -25,20 +26,37 @@ pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, Error> {
             let file = error.path().to_path_buf();
             Error::io(file, error.into())
         })?;
-        if file.is_file() {
+        let known = |kind: &OsStr| kind == "csv" || kind == "npz";
+        if file.is_file() && (!path.is_dir() || file.extension().is_some_and(known)) {
             files.push(file);
         }
     }
     files.sort();
     if files.is_empty() {
         let message = if path.is_dir() {
-            "the directory has no *.csv file; give the directory that holds the trajectories, or \
+            "the directory has no *.csv or *.npz file; give the directory that holds the trajectories, or \
              a pattern in quotes such as 'tosses/*.csv'"
         } else {
-            "no such file, and no file matches; give a file, a directory with *.csv files, or a \
+            "no such file, and no file matches; give a file, a directory of recordings, or a \
              pattern in quotes such as 'tosses/*.csv'"
         };
         return Err(Error::input(pattern, None, "", message));
+    }
+    Ok(files)
+}
+
+/// The files that several patterns stand for, those of each in turn, none twice.
+///
+/// # Errors
+/// If nothing is found of one.
+pub fn expand_all(patterns: &[String]) -> Result<Vec<PathBuf>, Error> {
+    let mut files = Vec::new();
+    for pattern in patterns {
+        for file in expand(pattern)? {
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
     }
     Ok(files)
 }

@@ -22,7 +22,7 @@ pub use columns::ColumnSelection;
 pub use controls::Controls;
 pub use excerpt::Excerpt;
 pub use file_columns::NamedFile;
-pub use files::expand;
+pub use files::{expand, expand_all};
 pub use header::{Understood, understand};
 pub use input_names::{input_named, known_inputs, quantity_of};
 pub use recorded::{Known, Recorded};

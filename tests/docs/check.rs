@@ -137,7 +137,7 @@ fn toml(block: &Block, folder: &Folder) -> Result<&'static str, String> {
     folder.write(&block.info, &block.text);
     let path = folder.path(&block.info);
     if document.contains_key("scene") {
-        let experiment = Experiment::load(path, None);
+        let experiment = Experiment::load(path, &[]);
         experiment.map_err(|error| at(block, error.to_string()))?;
         return Ok("experiments");
     }

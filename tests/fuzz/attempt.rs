@@ -130,7 +130,7 @@ impl Attempt {
             Kind::Experiment => {
                 folder.write("recording.csv", recorded());
                 folder.write("experiment.toml", text);
-                match Experiment::load(folder.path("experiment.toml"), None) {
+                match Experiment::load(folder.path("experiment.toml"), &[]) {
                     Ok(experiment) => identified(experiment, random),
                     Err(error) => is_a_message(&error),
                 }

@@ -317,7 +317,7 @@ const MISTAKES: [Mistake; 29] = [
         "experiment.toml",
         "\"slides\"",
         "\"empty\"",
-        &["experiment.toml:2", "data", "no *.csv"],
+        &["experiment.toml:2", "data", "no *.csv or *.npz"],
     ),
     mistake("experiment.toml", "\"slides\"", "", &["experiment.toml:2", "data", "--data"]),
     mistake(
@@ -403,7 +403,7 @@ fn mistakes_on_the_command_line_are_refused() {
         (&["--threads", "0"], &["--threads", "at least 1"]),
         (&["--data", "no/*.csv"], &["no/*.csv", "no file matches"]),
         (&["--data", "no.csv"], &["no.csv", "no such file"]),
-        (&["--data", "empty"], &["empty", "no *.csv"]),
+        (&["--data", "empty"], &["empty", "no *.csv or *.npz"]),
         (&["--data", "scene.toml"], &["scene.toml:1", "t", "missing"]),
         (&["-o", "no/out.json"], &["no/out.json", "no directory no"]),
         (&["-o", "scene.toml"], &["scene.toml", "is a file"]),
@@ -423,7 +423,7 @@ fn mistakes_on_the_command_line_are_refused() {
         (&["--parameters", "negative.json"], &["negative.json", "parameters[0].value", "-1"]),
         (&["--parameters", "no.json"], &["no.json", "No such file"]),
         (&["--threads", "0"], &["--threads", "at least 1"]),
-        (&["--data", "empty"], &["empty", "no *.csv"]),
+        (&["--data", "empty"], &["empty", "no *.csv or *.npz"]),
         (&["-o", "no/out.json"], &["no/out.json", "no directory no"]),
         (&["-o", "empty"], &["empty", "is a directory"]),
     ];

@@ -415,7 +415,7 @@ fn recorded_elbow_tosses_tell_friction_and_restitution() {
     let Some(folder) = shared("data/elbow_tosses/train") else { return };
     let pattern = folder.display().to_string();
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/elbow_tosses/experiment.toml");
-    let mut experiment = Experiment::load(file, Some(&pattern)).unwrap();
+    let mut experiment = Experiment::load(file, &[pattern]).unwrap();
     assert_eq!(experiment.data.len(), 400);
     let all = experiment.data.clone();
     experiment.data = all.iter().step_by(40).cloned().collect();

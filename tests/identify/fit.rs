@@ -585,7 +585,7 @@ fn cube_tosses_are_reproduced_as_well_as_by_an_independent_simulator() {
     let Some(folder) = shared("data/cube_tosses/train") else { return };
     let pattern = folder.display().to_string();
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/cube_tosses/experiment.toml");
-    let mut experiment = Experiment::load(file, Some(&pattern)).unwrap();
+    let mut experiment = Experiment::load(file, &[pattern]).unwrap();
     assert_eq!(experiment.data.len(), 400);
     let count = cases::count(400, 0.25).clamp(100, 400);
     experiment.data = experiment.data.iter().step_by(400 / count).take(count).cloned().collect();

@@ -4,6 +4,8 @@
 mod command;
 mod conclusion;
 mod elbow;
+#[cfg(feature = "cli")]
+mod evaluated;
 mod fit;
 mod joint_questions;
 mod mass_over_inertia;

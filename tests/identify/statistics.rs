@@ -225,7 +225,7 @@ pub(super) fn tosses(file: &str) -> Option<(Experiment, Vec<BTreeMap<String, Str
     let folder = shared("data/cube_tosses")?;
     let file = format!("{}/examples/cube_tosses/{file}", env!("CARGO_MANIFEST_DIR"));
     let pattern = folder.join("train").display().to_string();
-    let mut experiment = Experiment::load(file, Some(&pattern)).unwrap();
+    let mut experiment = Experiment::load(file, &[pattern]).unwrap();
     experiment.starts = 1;
     let text = std::fs::read_to_string(folder.join("index.csv")).unwrap();
     let mut lines = text.lines().map(|line| line.split(',').map(str::to_string));

@@ -12,7 +12,7 @@ use crate::shared::shared;
 
 fn load(folder: &Folder, text: &str) -> MarkerExperiment {
     folder.write("experiment.toml", text);
-    let found = MarkerExperiment::load(folder.path("experiment.toml"), None);
+    let found = MarkerExperiment::load(folder.path("experiment.toml"), &[]);
     found.unwrap_or_else(|error| panic!("{error}")).expect("a soft body")
 }
 

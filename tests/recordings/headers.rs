@@ -79,7 +79,7 @@ fn experiments_are_begun_from_recordings() {
         succeeds(&folder.run(&["init", "fit", "--scene", "scene.toml", "--recordings", "run.csv"]));
     assert!(said.contains("fit/experiment.toml written"), "{said}");
     assert_eq!(folder.files(), ["fit", "run.csv", "scene.toml"]);
-    let experiment = Experiment::load(folder.path("fit/experiment.toml"), None).unwrap();
+    let experiment = Experiment::load(folder.path("fit/experiment.toml"), &[]).unwrap();
     let recording = &Dataset::load(&experiment).unwrap().trajectories[0];
     assert_eq!(
         (recording.times[2], recording.states[1].q[0], recording.states[1].q[7]),

@@ -312,7 +312,7 @@ fn archives_of_numpy_are_read_back() {
         "-o",
         "motion.npz",
     ]));
-    let experiment = Experiment::load(folder.path("e.toml"), None).unwrap();
+    let experiment = Experiment::load(folder.path("e.toml"), &[]).unwrap();
     let dataset = Dataset::load(&experiment).unwrap();
     is_motion("npz", &dataset.trajectories[0], &ALL);
     // What drove it is read with it, as far as that is not what the scene has.
@@ -322,7 +322,8 @@ fn archives_of_numpy_are_read_back() {
         ["simulate", "scene.toml", "--steps", "30", "-o", "driven.npz", "--controls", "u.csv"];
     crate::fixtures::program::succeeds(&folder.run(&driven));
     let path = folder.path("driven.npz");
-    let experiment = Experiment::load(folder.path("e.toml"), path.to_str()).unwrap();
+    let experiment =
+        Experiment::load(folder.path("e.toml"), &[path.display().to_string()]).unwrap();
     let dataset = Dataset::load(&experiment).unwrap();
     let places: Vec<usize> = dataset.inputs[0].iter().map(|input| input.place).collect();
     assert_eq!(places, [4, 6]);
@@ -333,11 +334,13 @@ fn archives_of_numpy_are_read_back() {
     // Arrays of others are columns by their names, and one that has no numbers has no rows, whatever it claims.
     let times: Vec<u8> = [0.0_f64, 0.01].iter().flat_map(|t| t.to_le_bytes()).collect();
     archive(&folder.path("claims.npz"), &[("t", "(2,)", &times), ("q", "(1000000000000, 0)", &[])]);
-    let experiment = Experiment::load(folder.path("e.toml"), folder.path("claims.npz").to_str());
+    let experiment =
+        Experiment::load(folder.path("e.toml"), &[folder.path("claims.npz").display().to_string()]);
     let error = Dataset::load(&experiment.unwrap()).unwrap_err().to_string();
     assert!(error.contains("claims.npz:1: kite/px") && error.contains("begins with t;"), "{error}");
     folder.write("bad.npz", "PK");
-    let error = Experiment::load(folder.path("e.toml"), folder.path("bad.npz").to_str());
+    let error =
+        Experiment::load(folder.path("e.toml"), &[folder.path("bad.npz").display().to_string()]);
     let error = Dataset::load(&error.unwrap()).unwrap_err().to_string();
     assert!(error.contains("bad.npz") && error.contains("is no .npz archive"), "{error}");
 }

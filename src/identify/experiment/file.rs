@@ -14,7 +14,7 @@ use crate::Error;
 use crate::formats::{LoadOptions, hull_limit};
 use crate::model::Scene;
 use crate::table::{self, Table};
-use crate::trajectory::expand;
+use crate::trajectory::{expand, expand_all};
 
 impl Experiment {
     /// Reads an experiment file. `data`, where given, replaces the file's own list of recordings.
@@ -106,10 +106,25 @@ impl Experiment {
     ///
     /// [`Transform`]: super::Transform
     ///
+    /// `data`, unless it is empty, stands for its list of recordings: files, folders and patterns.
+    ///
     /// # Errors
     /// With file, line and field.
-    pub fn load(path: impl AsRef<Path>, data: Option<&str>) -> Result<Experiment, Error> {
-        let (experiment, missing) = Experiment::open(path.as_ref(), data)?;
+    pub fn load(path: impl AsRef<Path>, data: &[String]) -> Result<Experiment, Error> {
+        let (experiment, missing) = Experiment::open(path.as_ref(), data, None)?;
+        missing.map_or(Ok(experiment), Err)
+    }
+
+    /// [`load`](Self::load) with `scene` in place of the one that the file names.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load).
+    pub fn load_with_scene(
+        path: impl AsRef<Path>,
+        scene: Scene,
+        data: &[String],
+    ) -> Result<Experiment, Error> {
+        let (experiment, missing) = Experiment::open(path.as_ref(), data, Some(scene))?;
         missing.map_or(Ok(experiment), Err)
     }
 
@@ -118,32 +133,39 @@ impl Experiment {
     /// # Errors
     /// Those of [`load`](Self::load), but for missing recordings.
     pub fn load_planned(path: impl AsRef<Path>) -> Result<Experiment, Error> {
-        Ok(Experiment::open(path.as_ref(), None)?.0)
+        Ok(Experiment::open(path.as_ref(), &[], None)?.0)
     }
 
     /// The experiment, and what is wrong if it has no recordings.
-    fn open(path: &Path, data: Option<&str>) -> Result<(Experiment, Option<Error>), Error> {
+    fn open(
+        path: &Path,
+        data: &[String],
+        scene: Option<Scene>,
+    ) -> Result<(Experiment, Option<Error>), Error> {
         let text = crate::text::read(path, crate::text::MOST_BYTES)?;
-        Experiment::parse(&text, path, data, None)
+        let name = path.display().to_string();
+        let document = table::parse(&text, &name)?;
+        let root = Table::root(&text, &name, &document);
+        let scene = scene.map_or_else(|| load_scene(&root, path), Ok)?;
+        Experiment::read_with_recordings(&root, path, data, scene)
     }
 
     /// Reads the text of an experiment file; `path` stands for it in messages, and for where the files it names are.
-    /// `data`, where given, replaces its list of recordings, and `scene` its scene.
+    /// `data`, unless it is empty, stands for its list of recordings; where it names no scene, it is of `scene`.
     ///
     /// # Errors
     /// With file, line and field. That there are no recordings is returned beside the experiment.
     pub fn parse(
         text: &str,
         path: &Path,
-        data: Option<&str>,
+        data: &[String],
         scene: Option<Scene>,
     ) -> Result<(Experiment, Option<Error>), Error> {
         let name = path.display().to_string();
         let document = table::parse(text, &name)?;
         let root = Table::root(text, &name, &document);
-        let folder = path.parent().unwrap_or(Path::new("."));
         let scene = match scene {
-            None => load_scene(&root, folder)?,
+            None => load_scene(&root, path)?,
             Some(scene) => {
                 if let Some(field) = SCENE_FIELDS.into_iter().find(|field| root.has(field)) {
                     return Err(root.error(field, "is given twice: the scene is given by itself"));
@@ -151,24 +173,26 @@ impl Experiment {
                 scene
             }
         };
-        let mut experiment = Experiment::read(&root, &name, scene)?;
+        Experiment::read_with_recordings(&root, path, data, scene)
+    }
+
+    fn read_with_recordings(
+        root: &Table,
+        path: &Path,
+        data: &[String],
+        scene: Scene,
+    ) -> Result<(Experiment, Option<Error>), Error> {
+        let mut experiment = Experiment::read(root, &path.display().to_string(), scene)?;
         let patterns = root.strings("data")?;
-        if patterns.is_none() && data.is_none() {
+        if patterns.is_none() && data.is_empty() {
             return Ok((experiment, root.required("data", patterns).err()));
         }
-        experiment.data = match data {
-            Some(pattern) => expand(pattern)?,
-            None => {
-                let mut files = Vec::new();
-                for pattern in patterns.into_iter().flatten() {
-                    let pattern = folder.join(pattern).display().to_string();
-                    let found =
-                        expand(&pattern).map_err(|error| root.error("data", error.to_string()))?;
-                    files.extend(found);
-                }
-                files
-            }
-        };
+        experiment.data = expand_all(data)?;
+        for pattern in patterns.into_iter().flatten().filter(|_| data.is_empty()) {
+            let pattern = folder_of(path).join(pattern).display().to_string();
+            let found = expand(&pattern).map_err(|error| root.error("data", error.to_string()))?;
+            experiment.data.extend(found);
+        }
         if experiment.data.is_empty() {
             let message = "names no recordings; list files here, or give them by --data";
             return Ok((experiment, Some(root.error("data", message))));
@@ -381,9 +405,14 @@ const MOST_REPEATED: usize = 10_000;
 /// The fields that say what the scene is.
 const SCENE_FIELDS: [&str; 4] = ["scene", "floating_base", "max_hull_vertices", "keyframe"];
 
-/// The scene that an experiment names, in a file relative to `folder`.
-fn load_scene(root: &Table, folder: &Path) -> Result<Scene, Error> {
-    let path = folder.join(root.required("scene", root.string("scene")?)?);
+/// Where the files are that an experiment names.
+fn folder_of(experiment: &Path) -> &Path {
+    experiment.parent().unwrap_or(Path::new("."))
+}
+
+/// The scene that an experiment names.
+fn load_scene(root: &Table, experiment: &Path) -> Result<Scene, Error> {
+    let path = folder_of(experiment).join(root.required("scene", root.string("scene")?)?);
     let options = LoadOptions {
         floating_base: root.boolean("floating_base")?.unwrap_or(false),
         max_hull_vertices: hull_limit(root)?,

@@ -19,14 +19,20 @@ pub struct Noise {
     pub angular_velocity: Option<f64>,
 }
 
+/// A millimetre and a hundredth of a radian.
+impl Default for Noise {
+    fn default() -> Noise {
+        Noise { position: 0.001, rotation: 0.01, velocity: None, angular_velocity: None }
+    }
+}
+
 impl Noise {
     /// The `[noise]` table, and the weights of joints that have their own.
     pub(crate) fn read(
         root: &Table,
         model: &Model,
     ) -> Result<(Noise, BTreeMap<usize, Noise>), Error> {
-        let common =
-            Noise { position: 0.001, rotation: 0.01, velocity: None, angular_velocity: None };
+        let common = Noise::default();
         let Some(table) = root.table("noise")? else { return Ok((common, BTreeMap::new())) };
         table.only(&["position", "rotation_deg", "velocity", "angular_velocity", "joint"])?;
         let common = Noise::read_over(&table, common)?;

@@ -146,7 +146,53 @@ pub fn evaluate_with(
     }
 }
 
+/// One kind of error over all recordings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ErrorSpread {
+    /// Mean over the recordings.
+    pub mean: f64,
+    /// Half of the recordings have less.
+    pub median: f64,
+    /// That of nine tenths of the recordings is at most this.
+    pub most_of_nine_tenths: f64,
+    /// The least, and which recording has it.
+    pub least: (f64, usize),
+    /// The largest, and which recording has it.
+    pub largest: (f64, usize),
+}
+
 impl Evaluation {
+    /// The errors of one kind over the recordings that have one; none if none has.
+    pub fn summary(&self, of: impl Fn(&TrajectoryError) -> Option<f64>) -> Option<ErrorSpread> {
+        let errors = self.trajectories.iter().enumerate();
+        let mut errors: Vec<(f64, usize)> = errors.filter_map(|(k, t)| Some((of(t)?, k))).collect();
+        errors.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let (&least, &largest) = (errors.first()?, errors.last()?);
+        let count = errors.len();
+        let mean = errors.iter().map(|(error, _)| error).sum::<f64>() / count as f64;
+        let median = (errors[(count - 1) / 2].0 + errors[count / 2].0) / 2.0;
+        // The smallest number that so many do not exceed.
+        let most_of_nine_tenths = errors[(9 * count).div_ceil(10) - 1].0;
+        Some(ErrorSpread { mean, median, most_of_nine_tenths, least, largest })
+    }
+
+    /// The recordings from the one with the least error to the one with the largest, by [`position_error_percent`], or by
+    /// the others where there is none.
+    ///
+    /// [`position_error_percent`]: TrajectoryError::position_error_percent
+    pub fn sorted(&self) -> Vec<&TrajectoryError> {
+        let mut sorted: Vec<&TrajectoryError> = self.trajectories.iter().collect();
+        let key = |t: &TrajectoryError| {
+            let rotation = t.rotation_error_deg.unwrap_or(f64::INFINITY);
+            [t.position_error_percent.unwrap_or(f64::INFINITY), rotation]
+        };
+        sorted.sort_by(|a, b| {
+            let [a, b] = [key(a), key(b)];
+            a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1]))
+        });
+        sorted
+    }
+
     /// Whether there is an error of any kind, and all are finite.
     pub fn is_finite(&self) -> bool {
         let errors = [self.position_error_percent, self.rotation_error_deg];

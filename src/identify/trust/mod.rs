@@ -21,7 +21,8 @@ pub use combination::Combination;
 pub use comparison::{Comparison, PairedDifference};
 pub use design::{Candidate, Design};
 pub use evaluate::{
-    Evaluation, FrameError, RolloutStart, TrajectoryError, evaluate, evaluate_from, evaluate_with,
+    ErrorSpread, Evaluation, FrameError, RolloutStart, TrajectoryError, evaluate, evaluate_from,
+    evaluate_with,
 };
 pub use fixed_inertia::{MassOverInertia, masses_over_inertia};
 pub use half_sampling::{HalfSampling, half_sampling};
