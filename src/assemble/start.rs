@@ -79,7 +79,7 @@ fn overlaps(model: &Model, places: &[Placed]) -> Result<Vec<Overlap>, Fault> {
             "more than {MOST_NEAR} pairs of its {} shapes are within reach of each other; at four points each and \
              {POINT_BYTES} bytes a point their contacts would take more than {} GB: spread them out",
             places.len(),
-            4 * MOST_NEAR * POINT_BYTES / 1_000_000_000,
+            4 * MOST_NEAR / 1000 * POINT_BYTES / 1_000_000,
         );
         Fault::new(Owner::Scene, "body", message)
     })?;
