@@ -40,6 +40,7 @@ mod scene_options;
 mod simulate;
 mod simulate_soft;
 mod stages;
+mod view;
 mod watched;
 mod whole_files;
 
@@ -68,6 +69,7 @@ enum Command {
     Gradcheck(gradcheck::Arguments),
     Linearize(linearize::Arguments),
     Render(render::Arguments),
+    View(view::Arguments),
     Bench(bench::Arguments),
     Import(import::Arguments),
     Export(export::Arguments),
@@ -87,6 +89,7 @@ pub fn main() -> ExitCode {
         Command::Gradcheck(arguments) => gradcheck::run(&arguments),
         Command::Linearize(arguments) => linearize::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

@@ -4,7 +4,7 @@ use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 use serde::Serialize;
 
 use crate::dynamics::Kinematics;
-use crate::model::{Model, Parameters, Shape, Triangulation};
+use crate::model::{Model, Parameters, Triangulation};
 use crate::spatial::rotation_matrix;
 use crate::state::State;
 
@@ -52,8 +52,18 @@ pub struct DrawnSoftBody {
     pub triangles: Vec<usize>,
 }
 
-/// What a model looks like. A body without a shape is drawn as the box of uniform density with its mass and
-/// inertia.
+/// The axis of a hinge or a slide.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DrawnAxis {
+    /// An index into [`Drawing::bodies`].
+    pub body: usize,
+    /// A point on it, in the frame of the body, m.
+    pub point: [f64; 3],
+    /// Unit vector, in the frame of the body.
+    pub direction: [f64; 3],
+}
+
+/// What a model looks like. A body without a shape is drawn as its frame.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Drawing {
     /// Names of the bodies that move, or of the markers of soft ones, in the order of their poses in a
@@ -61,12 +71,19 @@ pub struct Drawing {
     pub bodies: Vec<String>,
     /// All shapes.
     pub shapes: Vec<DrawnShape>,
+    /// The bodies without a shape, as indices into [`bodies`](Self::bodies).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bare: Vec<usize>,
+    /// The axes of all hinges and slides of bodies that move.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub axes: Vec<DrawnAxis>,
     /// All half-spaces.
     pub grounds: Vec<DrawnGround>,
     /// All soft bodies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub soft: Vec<DrawnSoftBody>,
-    /// How far a shape that moves reaches from its body, or any shape if none moves, m: the largest.
+    /// How far a shape that moves reaches from its body, m, or, of a body without one, a body of uniform density with its mass
+    /// and inertia: the largest. That of any shape if nothing moves.
     pub size: f64,
 }
 
@@ -110,10 +127,17 @@ impl Drawing {
             );
             add(&collider.name, collider.body, round, surface);
         }
-        for &body in &moving {
-            let bare = !model.colliders.iter().any(|collider| collider.body == Some(body));
-            if let (true, Some(surface)) = (bare, inertia_box(model, parameters, body)) {
-                add(&model.bodies[body].name, Some(body), false, surface);
+        for (place, &body) in moving.iter().enumerate() {
+            if !model.colliders.iter().any(|collider| collider.body == Some(body)) {
+                let reach = inertia_reach(model, parameters, body);
+                sizes[0] = if reach.is_finite() { sizes[0].max(reach) } else { sizes[0] };
+                drawing.bare.push(place);
+            }
+            let Some(slots) = model.joint_slots(body) else { continue };
+            let joint = &model.bodies[body].joint;
+            if joint.kind.has_axis() {
+                let point = [0, 1, 2].map(|i| parameters.values[slots.anchor + i]);
+                drawing.axes.push(DrawnAxis { body: place, point, direction: joint.axis.into() });
             }
         }
         let [moving, all] = sizes;
@@ -202,30 +226,9 @@ impl Surface {
     }
 }
 
-/// The box of uniform density that has the mass and the inertia of a body; nothing if it has neither.
-fn inertia_box(model: &Model, parameters: &Parameters<f64>, body: usize) -> Option<Surface> {
-    /// The least side relative to the largest, so that rods and plates can be seen.
-    const THIN: f64 = 0.05;
-    let mass = parameters.mass(model, body);
-    let inertia = parameters.inertia(model, body);
-    if !(mass > 0.0 && mass.is_finite() && inertia.iter().all(|x| x.is_finite())) {
-        return None;
-    }
-    let principal = inertia.symmetric_eigen();
-    let axes = principal.eigenvectors;
-    let (moments, trace) = (principal.eigenvalues, principal.eigenvalues.sum());
-    // Half extents h: I_x = m (h_y² + h_z²) / 3
-    let half = moments.map(|moment| (1.5 * (trace - 2.0 * moment) / mass).max(0.0).sqrt());
-    let most = half.max();
-    if most <= 0.0 {
-        return None;
-    }
-    let right_handed = axes.determinant().signum();
-    let axes = Matrix3::from_columns(&[
-        axes.column(0).into_owned(),
-        axes.column(1).into_owned(),
-        axes.column(2) * right_handed,
-    ]);
-    let surface = Shape::Box.surface(half.map(|h| h.max(THIN * most)));
-    Some(Surface(surface).placed(&axes, &parameters.center_of_mass(model, body)))
+/// How far the box of uniform density reaches that has the mass and the inertia of a body: from its centre to a corner, m.
+fn inertia_reach(model: &Model, parameters: &Parameters<f64>, body: usize) -> f64 {
+    // Half extents h: I_xx + I_yy + I_zz = 2 m (h_x² + h_y² + h_z²) / 3
+    let trace = parameters.inertia(model, body).trace();
+    (1.5 * trace / parameters.mass(model, body)).max(0.0).sqrt()
 }

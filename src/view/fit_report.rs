@@ -284,7 +284,7 @@ impl FitReport {
     pub fn html(&self) -> Result<String, Error> {
         let title = format!("{} - identification", file_name(&self.experiment));
         let scripts = [PLAYER, include_str!("web/charts.js"), include_str!("web/report.js")];
-        Page { title: &title, class: "report", scripts: &scripts }.html(self)
+        Page { title: &title, class: "report", asks: false, scripts: &scripts }.html(self)
     }
 }
 

@@ -1,10 +1,12 @@
 //! Pictures: plots (SVG), and pages with figures and 3-D playbacks (HTML).
 
+mod contact_forces;
 mod drawing;
 mod fit_report;
 #[cfg(feature = "plots")]
 mod landscape_plot;
 mod learned_terms;
+mod live;
 mod mask_playback;
 mod pace;
 mod page;
@@ -17,7 +19,7 @@ mod recording_errors;
 mod soft_playback;
 mod trust;
 
-pub use drawing::{Drawing, DrawnGround, DrawnShape, DrawnSoftBody, Triangles};
+pub use drawing::{Drawing, DrawnAxis, DrawnGround, DrawnShape, DrawnSoftBody, Triangles};
 pub use fit_report::{
     Convergence, Correlations, ErrorsOverTime, FitReport, PhaseResidual, Profile,
     ReportedParameter, ReportedStart, Spread,
@@ -25,6 +27,7 @@ pub use fit_report::{
 #[cfg(feature = "plots")]
 pub use landscape_plot::landscape_plot;
 pub use learned_terms::ReportedFunction;
+pub use live::{Live, LiveControls, LiveNumber, LiveReply, LiveRequest, LiveSolver, Pull};
 pub use mask_playback::{MaskClip, SensitivityPicture};
 pub use playback::{Clip, Playback, Role, Track, TrackRecorder};
 #[cfg(feature = "plots")]

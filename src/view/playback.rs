@@ -1,11 +1,8 @@
 //! Motions to be played: poses of all bodies over time, with the forces of their contacts.
 
-use std::collections::BTreeMap;
-use std::mem;
-
-use nalgebra::Vector3;
 use serde::Serialize;
 
+use super::contact_forces::ContactForces;
 use super::drawing::{Drawing, moving_bodies, quaternion, rounded};
 use super::pace::{MOST_FRAMES, Pace};
 use crate::contact::ContactRecord;
@@ -77,8 +74,6 @@ pub struct Playback {
 
 /// Digits of quaternions: 1e-4 rad.
 const TURN_DECIMALS: i32 = 4;
-/// Digits of forces, relative to each.
-const FORCE_DIGITS: i32 = 4;
 
 /// Makes a [`Track`] of a motion as it is simulated or read; of many frames it keeps as many as playing takes.
 pub struct TrackRecorder<'a> {
@@ -91,17 +86,8 @@ pub struct TrackRecorder<'a> {
     kinematics: Kinematics<f64>,
     /// The last frame, if it was not kept.
     pending: Option<(f64, State<f64>)>,
-    /// Impulse of each contact since the last frame kept, by pair and feature.
-    impulses: BTreeMap<(usize, usize), Push>,
+    forces: ContactForces,
     ended: bool,
-}
-
-/// The impulse of a contact, and where it is.
-struct Push {
-    impulse: Vector3<f64>,
-    body: usize,
-    /// In the frame of the body, m.
-    point: Vector3<f64>,
 }
 
 impl<'a> TrackRecorder<'a> {
@@ -122,29 +108,14 @@ impl<'a> TrackRecorder<'a> {
             track: Track::new(name, role),
             kinematics: Kinematics::default(),
             pending: None,
-            impulses: BTreeMap::new(),
+            forces: ContactForces::default(),
             ended: false,
         }
     }
 
     /// Adds the contacts of a step that leads to the next frame.
     pub fn contacts<'b>(&mut self, contacts: impl Iterator<Item = &'b ContactRecord>) {
-        for contact in contacts {
-            let impulse = contact.world_impulse();
-            let sides = [1, 0].map(|side| (contact.bodies[side], contact.arms[side]));
-            let Some((body, arm)) = sides.into_iter().find_map(|(body, arm)| Some((body?, arm)))
-            else {
-                continue;
-            };
-            if impulse == Vector3::zeros() || !impulse.iter().all(|x| x.is_finite()) {
-                continue;
-            }
-            let point = self.parameters.center_of_mass(self.model, body) + arm;
-            let key = (contact.pair, contact.feature);
-            let new = Push { impulse: Vector3::zeros(), body, point };
-            let push = self.impulses.entry(key).or_insert(new);
-            (push.impulse, push.body, push.point) = (push.impulse + impulse, body, point);
-        }
+        self.forces.add(self.model, self.parameters, contacts);
     }
 
     /// Adds a frame. A motion ends before the first one that is not finite.
@@ -178,25 +149,13 @@ impl<'a> TrackRecorder<'a> {
     fn keep(&mut self, time: f64, state: &State<f64>) {
         self.pending = None;
         self.kinematics.update(self.model, self.parameters, state);
-        let mut poses = Vec::with_capacity(7 * self.bodies.len());
-        for &body in &self.bodies {
-            let pose = &self.kinematics.bodies[body];
-            poses.extend(pose.position.iter().map(|&x| rounded(x, self.decimals)));
-            poses.extend(quaternion(&pose.rotation).map(|x| rounded(x, TURN_DECIMALS)));
-        }
+        let poses = poses(&self.kinematics, &self.bodies, self.decimals);
         if poses.iter().any(|x| !x.is_finite()) {
             self.ended = true;
             return;
         }
         let elapsed = self.pace.elapsed(time);
-        let mut forces = Vec::new();
-        for Push { impulse, body, point } in mem::take(&mut self.impulses).into_values() {
-            // What acts before the first frame has no duration.
-            if elapsed > 0.0 {
-                let point = self.kinematics.point(body, &point);
-                forces.push(arrow((point.into(), self.decimals), (impulse / elapsed).into()));
-            }
-        }
+        let forces = self.forces.take(&self.kinematics, elapsed, self.decimals);
         let time = self.pace.keep(time);
         self.track.times.push(rounded(time, self.pace.decimals));
         self.track.poses.push(poses);
@@ -204,11 +163,13 @@ impl<'a> TrackRecorder<'a> {
     }
 }
 
-/// A force at a point, rounded.
-pub(super) fn arrow((point, decimals): ([f64; 3], i32), force: [f64; 3]) -> [f64; 6] {
-    let size = force.iter().fold(0.0_f64, |most, x| most.max(x.abs())).log10().floor() as i32;
-    let digits = (FORCE_DIGITS - 1 - size).clamp(0, 12);
-    let [[x, y, z], [fx, fy, fz]] =
-        [(point, decimals), (force, digits)].map(|(x, digits)| x.map(|x| rounded(x, digits)));
-    [x, y, z, fx, fy, fz]
+/// Of each body its position and its quaternion, rounded.
+pub(super) fn poses(kinematics: &Kinematics<f64>, bodies: &[usize], decimals: i32) -> Vec<f64> {
+    let mut poses = Vec::with_capacity(7 * bodies.len());
+    for &body in bodies {
+        let pose = &kinematics.bodies[body];
+        poses.extend(pose.position.iter().map(|&x| rounded(x, decimals)));
+        poses.extend(quaternion(&pose.rotation).map(|x| rounded(x, TURN_DECIMALS)));
+    }
+    poses
 }

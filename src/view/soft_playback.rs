@@ -2,9 +2,10 @@
 
 use nalgebra::Vector3;
 
+use super::contact_forces::arrow;
 use super::drawing::{Drawing, DrawnGround, DrawnShape, DrawnSoftBody, Surface, rounded};
 use super::pace::{MOST_FRAMES, Pace};
-use super::playback::{Role, Track, arrow};
+use super::playback::{Role, Track};
 use crate::markers::MarkerRecording;
 use crate::model::Triangulation;
 use crate::soft::{SoftBody, SoftObstacle, SoftScene, SoftState};
@@ -57,6 +58,7 @@ impl Drawing {
             soft: scene.bodies.iter().map(surface).collect(),
             grounds: grounds.collect(),
             size,
+            ..Drawing::default()
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::program::{SCENE, succeeds};
 use crate::skipped::skip;
 
 /// Runs before the scripts of a page: keeps what goes wrong.
-const BEFORE: &str = include_str!("before.js");
+pub const BEFORE: &str = include_str!("before.js");
 /// Runs after them: uses the player, and writes down what it saw.
 const AFTER: &str = include_str!("after.js");
 const NAMES: &[&str] = &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -26,16 +26,16 @@ fn on_path(names: &[&str]) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// Runs a program; one that hangs is ended after 300 s, where there is the program `timeout`.
+/// Runs a program; one that hangs is ended after 100 s, where there is the program `timeout`.
 fn limited(program: &Path) -> Command {
     let Some(timeout) = on_path(&["timeout"]) else { return Command::new(program) };
     let mut command = Command::new(timeout);
-    command.args(["-k", "10", "300"]).arg(program);
+    command.args(["-k", "10", "100"]).arg(program);
     command
 }
 
 /// The browser, if there is one.
-fn browser() -> Option<PathBuf> {
+pub fn browser() -> Option<PathBuf> {
     if let Some(given) = std::env::var_os("STICTION_CHROMIUM") {
         return Some(given.into());
     }
@@ -46,21 +46,31 @@ fn browser() -> Option<PathBuf> {
     found
 }
 
-/// Opens a page, uses its player and returns what was seen; nothing without a browser.
-fn open(folder: &Folder, page: &str) -> Option<Value> {
-    let browser = browser()?;
+/// A page with scripts before and after its own.
+pub fn between(page: &str, before: &str, after: &str) -> String {
     let (head, rest) = page.split_once("<head>").unwrap();
     let (body, end) = rest.rsplit_once("</body>").unwrap();
-    let page =
-        format!("{head}<head><script>{BEFORE}</script>{body}<script>{AFTER}</script></body>{end}");
-    folder.write("opened.html", &page);
+    format!("{head}<head><script>{before}</script>{body}<script>{after}</script></body>{end}")
+}
+
+/// Opens a page, uses its player and returns what was seen; nothing without a browser.
+fn open(folder: &Folder, page: &str) -> Option<Value> {
+    folder.write("opened.html", &between(page, BEFORE, AFTER));
+    let seen = visit(folder, &format!("file://{}", folder.path("opened.html").display()))?;
+    assert_eq!(seen["loaded"], Value::Array(Vec::new()), "{seen:#}");
+    Some(seen)
+}
+
+/// What the page at an address says it saw; nothing without a browser.
+pub fn visit(folder: &Folder, address: &str) -> Option<Value> {
+    let browser = browser()?;
     let file = |name: &str| File::create(folder.path(name)).unwrap();
     limited(&browser)
         .args(["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"])
         .args(["--enable-unsafe-swiftshader", "--window-size=1000,800", "--disable-extensions"])
         .args(["--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom"])
         .arg(format!("--user-data-dir={}", folder.path("profile").display()))
-        .arg(format!("file://{}", folder.path("opened.html").display()))
+        .arg(address)
         .stdin(Stdio::null())
         .stdout(file("dom.html"))
         .stderr(file("log.txt"))
@@ -81,7 +91,6 @@ fn open(folder: &Folder, page: &str) -> Option<Value> {
     let seen: Value = serde_json::from_str(&seen).unwrap();
     assert_eq!(seen["messages"], Value::Array(Vec::new()), "{seen:#}");
     assert_eq!(seen["failed"], Value::Null, "{seen:#}");
-    assert_eq!(seen["loaded"], Value::Array(Vec::new()), "{seen:#}");
     Some(seen)
 }
 

@@ -3,7 +3,7 @@
 use nalgebra::{Matrix3, Vector3};
 use stiction::dynamics::Kinematics;
 use stiction::model::Scene;
-use stiction::view::{Drawing, Triangles};
+use stiction::view::{Drawing, DrawnAxis, Triangles};
 
 /// The scene of a body with a shape, or without.
 fn scene(shape: &str) -> Scene {
@@ -73,17 +73,25 @@ fn surfaces_hold_the_volume_of_their_shapes() {
     }
 }
 
+/// They are drawn as frames, as large as a box of their mass and inertia: a thin rod from its middle to its end.
 #[test]
-fn bodies_without_a_shape_are_boxes_of_their_inertia() {
-    let inertia = "center_of_mass = [0.1, 0.2, 0.3]\ninertia = [0.05, 0.06, 0.07, 0.01, 0, 0.005]";
-    let Scene { model, parameters, .. } = scene(inertia);
+fn bodies_without_a_shape_have_no_surface() {
+    let Scene { model, parameters, .. } = scene("inertia = [0.03, 0.03, 1e-9]");
     let drawing = Drawing::new(&model, &parameters);
-    let (volume, first, second) = moments(&drawing.shapes[0].surface);
-    let (mass, center) = (parameters.mass(&model, 0), first / volume);
-    assert!((center - parameters.center_of_mass(&model, 0)).norm() < 1e-4);
-    let spread = second / volume - center * center.transpose();
-    let found = (Matrix3::identity() * spread.trace() - spread) * mass;
-    assert!((found - parameters.inertia(&model, 0)).norm() < 1e-4, "{found}");
+    assert_eq!((drawing.shapes.len(), &drawing.bare[..]), (0, &[0][..]));
+    let half = (3.0 * 0.03 / parameters.mass(&model, 0)).sqrt();
+    assert!((drawing.size / half - 1.0).abs() < 1e-6, "{} {half}", drawing.size);
+}
+
+#[test]
+fn joints_have_their_axes() {
+    let text = "[[body]]\nname = \"base\"\nmass = 1\ninertia = 1\n[[body]]\nname = \"arm\"\nmass = 1\ninertia = 1\n\
+                parent = \"base\"\njoint = { type = \"revolute\", axis = [0, 2, 0], anchor = [0.1, 0, 0.3] }\n";
+    let text = format!("simulation.time_step = 0.01\n{text}");
+    let Scene { model, parameters, .. } = Scene::parse(&text, "arm.toml").unwrap();
+    let drawing = Drawing::new(&model, &parameters);
+    let axis = DrawnAxis { body: 1, point: [0.1, 0.0, 0.3], direction: [0.0, 1.0, 0.0] };
+    assert_eq!(drawing.axes, [axis]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod browser;
 mod builtin;
 mod command;
 mod drawing;
+mod live;
 mod pages;
 mod soft;
 mod tracks;

@@ -3,7 +3,9 @@
 // A 3-D playback: triangles with poses over time, by WebGL 2. `createPlayer(root, playback)` fills the
 // element `root` (keys may come from a larger one); the playback is what `view::Playback` serialises. Lengths in m, times in s, forces in N;
 // z points up. Afterwards `root.player` has: duration, time, frame, playing, seek(time), play(), pause(),
-// show(clip), position(track, body).
+// show(clip), position(track, body). With `live` the frames are not there yet: it is asked for them by run(seconds), and
+// may give them to root.player.put({ time, poses, forces, pull }); it has weight (N), restart(), once() and pace(), and is told
+// what is pulled by the mouse by pull({ body, point, to }) or pull(null).
 
 const createPlayer = (() => {
   // --- 3-vectors, and 4x4 matrices by columns ---
@@ -290,8 +292,9 @@ const createPlayer = (() => {
   const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5];
   const NAMES = { simulation: "simulation", recording: "recording" };
 
-  return function create(root, playback, keys = root) {
-    const { drawing, clips } = playback, soft = drawing.soft || [];
+  return function create(root, playback, keys = root, live = null) {
+    const { clips } = playback, soft = playback.drawing.soft || [];
+    let { drawing } = playback;
     const canvas = element("canvas", { tabindex: "0", "aria-label": "3-D playback" });
     const gl = canvas.getContext("webgl2", { antialias: true, stencil: true, alpha: true, preserveDrawingBuffer: true });
     if (!gl) {
@@ -317,13 +320,20 @@ const createPlayer = (() => {
     };
     const roles = ["simulation", "recording"].filter(role => clips.some(c => c.tracks.some(t => t.role === role)));
     if (roles.length > 1) roles.forEach(role => toggle(role, NAMES[role], true));
-    if (clips.some(c => c.tracks.some(t => t.forces.some(f => f.length)))) toggle("forces", "contact forces", true);
-    toggle("paths", "paths", roles.length > 1);
+    if (live || clips.some(c => c.tracks.some(t => t.forces.some(f => f.length)))) toggle("forces", "contact forces", true);
+    if (!live) toggle("paths", "paths", roles.length > 1);
     toggle("follow", "follow", false);
+    if (drawing.bodies.length) {
+      toggle("names", "names", false);
+      toggle("frames", "frames", false);
+    }
+    if ((drawing.axes || []).length) toggle("axes", "joint axes", false);
+    const picture = element("button", { type: "button", class: "first", title: "Save what is seen as a picture" }, "PNG");
     const reset = element("button", { type: "button", title: "Reset the view (R)" }, "Reset view");
-    bar.append(reset);
+    bar.append(picture, reset);
     const readout = element("div", { class: "readout" });
-    const view = element("div", { class: "view" }, canvas, readout);
+    const labels = element("div", { class: "labels", "aria-hidden": "true" });
+    const view = element("div", { class: "view" }, canvas, labels, readout);
     const play = element("button", { type: "button", class: "play", "aria-label": "play", title: "Play or pause (space)" });
     play.append(element("span", {}));
     const slider = element("input", { type: "range", min: "0", step: "any", value: "0", "aria-label": "time in s" });
@@ -336,22 +346,35 @@ const createPlayer = (() => {
     SPEEDS.forEach(s => speed.append(element("option", { value: s }, s + "×")));
     speed.value = "1";
     const timeline = element("div", { class: "timeline" }, strip, slider);
-    const controls = element("div", { class: "controls" }, play, timeline, clock, speed);
+    const once = element("button", { type: "button", title: "One step (right arrow)" }, "Step");
+    const again = element("button", { type: "button", title: "Start over (Home)" }, "Restart");
+    const controls = live
+      ? element("div", { class: "controls" }, play, once, again, element("span", { class: "gap" }), clock, speed)
+      : element("div", { class: "controls" }, play, timeline, clock, speed);
     const caption = element("p", { class: "caption" });
     root.append(bar, view, controls, caption);
 
     // What is drawn.
     const solid = program(gl, SOLID), flat = program(gl, FLAT), ground = program(gl, GROUND);
-    const shapes = drawing.shapes.map(({ body, surface: triangles, round }) => {
-      const { corners, lines } = surface(triangles);
-      return { body, round, faces: vertexArray(gl, corners, [3, 3]), lines: vertexArray(gl, lines, [3]) };
-    });
+    let shapes = [];
+    /** What bodies look like, from now on. */
+    function redraw(given) {
+      shapes.forEach(({ faces, lines }) => [faces, lines].forEach(array => forget(gl, array)));
+      drawing = given;
+      shapes = drawing.shapes.map(({ body, surface: triangles, round }) => {
+        const { corners, lines } = surface(triangles);
+        return { body, round, faces: vertexArray(gl, corners, [3, 3]), lines: vertexArray(gl, lines, [3]) };
+      });
+      labels.replaceChildren(...drawing.bodies.map(name => element("span", {}, name)));
+    }
+    redraw(drawing);
     const shaft = vertexArray(gl, turned([[0, 0], [1, 0], [1, 1]]).corners, [3, 3]);
     const head = vertexArray(gl, turned([[0, 0], [1, 0], [0, 1]]).corners, [3, 3]);
     const quad = vertexArray(gl, new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]), [2]);
+    const string = vertexArray(gl, new Float32Array(6), [3]);
 
     let clip = null, time = 0, playing = false, last = null, colors = null, framed = null, requested = false;
-    let paths = [], softs = [], forceScale = 1, spacing = 1, weight = 0;
+    let paths = [], softs = [], forceScale = 1, spacing = 1, weight = 0, seen = null, pull = null, pulling = null;
     const camera = { yaw: -1.05, pitch: 0.38, distance: 1, target: [0, 0, 0] };
 
     function readColors() {
@@ -364,7 +387,7 @@ const createPlayer = (() => {
         bodies: [0, 1, 2, 3, 4, 5].map(k => color("body-" + k, 1)),
         world: color("world", 1), edge: color("edge", 0.75), mesh: color("edge", 0.25), recording: color("recording", 0.28),
         recordingEdge: color("recording", 0.95), force: color("force", 1), ground: color("ground", 0.75),
-        grid: color("grid", 0.9), shadow: color("shadow", Number(style.getPropertyValue("--shadow-strength"))),
+        grid: color("grid", 0.9), axes: ["axis-x", "axis-y", "axis-z"].map(name => color(name, 1)), shadow: color("shadow", Number(style.getPropertyValue("--shadow-strength"))),
       };
     }
 
@@ -443,13 +466,29 @@ const createPlayer = (() => {
         }
       });
       for (const track of clip.tracks) {
-        for (const poses of track.poses)
-          for (let b = 0; b < drawing.bodies.length; b++) hold(poses.slice(7 * b, 7 * b + 3), reach[b]);
+        const floor = bottom(track, reach);
+        track.poses.forEach((poses, k) => {
+          for (let b = 0; b < drawing.bodies.length; b++)
+            if (!k || poses[7 * b + 2] >= floor) hold(poses.slice(7 * b, 7 * b + 3), reach[b]);
+        });
         for (const vertices of (track.surfaces || []).flat())
           for (let k = 0; k < vertices.length; k += 3) hold([vertices[k], vertices[k + 1], vertices[k + 2]], 0);
       }
       if (!(low[0] <= high[0])) return { middle: [0, 0, 0], radius: drawing.size || 1 };
       return { middle: scaled(add(low, high), 0.5), radius: Math.max(0.5 * length(add(high, low, -1)), 1e-6) };
+    }
+
+    /** Bodies below this height have fallen out of the scene, which has something that does not move, and are left alone. */
+    function bottom(track, reach) {
+      let low = Infinity;
+      for (const { normal, offset } of drawing.grounds) if (normal[2] > 0.5) low = Math.min(low, offset / normal[2]);
+      drawing.shapes.forEach(({ body, surface: { vertices } }) => {
+        for (let k = 2; body === null && k < vertices.length; k += 3) low = Math.min(low, vertices[k]);
+      });
+      if (low === Infinity) return -Infinity;
+      const start = track.poses[0] || [];
+      reach.forEach((r, b) => { low = Math.min(low, start[7 * b + 2] - r); });
+      return low - 2 * Math.max(drawing.size, ...reach);
     }
 
     function frameView() {
@@ -502,6 +541,7 @@ const createPlayer = (() => {
       sizes.sort((a, b) => a - b);
       weight = sizes[Math.floor(sizes.length / 2)] || 1;
       const crowd = Math.max(1, ...clip.tracks.flatMap(track => track.forces.map(forces => forces.length)));
+      if (live) weight = live.weight || 1;
       forceScale = (drawing.size || 1) / weight / (soft.length ? Math.max(3, Math.sqrt(crowd)) : 1);
       slider.max = duration();
       drawStrip();
@@ -555,12 +595,16 @@ const createPlayer = (() => {
       if (playing) {
         const elapsed = last === null ? 0 : Math.min(0.1, (now - last) / 1000);
         last = now;
-        time += elapsed * Number(speed.value);
-        if (time >= duration()) {
-          time = duration();
-          pause();
+        if (live) {
+          live.run(elapsed * Number(speed.value));
+        } else {
+          time += elapsed * Number(speed.value);
+          if (time >= duration()) {
+            time = duration();
+            pause();
+          }
+          slider.value = time;
         }
-        slider.value = time;
         draw();
       }
       if (!colors) readColors();
@@ -581,6 +625,8 @@ const createPlayer = (() => {
       const target = focus(), { yaw, pitch, distance } = camera;
       const away = [Math.cos(pitch) * Math.cos(yaw), Math.cos(pitch) * Math.sin(yaw), Math.sin(pitch)];
       const eye = add(target, away, distance);
+      seen = { eye, away, right: unit(cross([0, 0, 1], away)), aspect: width / height };
+      seen.over = cross(away, seen.right);
       const far = distance + 12 * framed.radius + length(add(target, framed.middle, -1));
       const projection = perspective(ANGLE, width / height, 0.02 * distance, far);
       const look = multiply(projection, lookAt(eye, target, [0, 0, 1]));
@@ -653,7 +699,7 @@ const createPlayer = (() => {
         gl.disable(gl.STENCIL_TEST);
       }
 
-      if (toggles.paths.checked)
+      if (toggles.paths && toggles.paths.checked)
         for (const { track, body, line } of paths) {
           if (!shown(track)) continue;
           const own = track.role === "simulation" ? colors.bodies[body % colors.bodies.length] : colors.recordingEdge;
@@ -675,6 +721,37 @@ const createPlayer = (() => {
           gl.disable(gl.POLYGON_OFFSET_FILL);
           each(t, outline(colors.recordingEdge));
         });
+
+      /** A round stick from a point along a unit vector. */
+      const stick = (from, along, size, radius, color) => {
+        const [first, second] = tangents(along);
+        set(solid, { ...lit, pose: frameMatrix(first, second, along, from), stretch: [radius, radius, size], color, pattern: 0 });
+        emit(gl.TRIANGLES, shaft);
+      };
+      // Frames, of bodies without shapes always; x red, y green, z blue.
+      gl.depthMask(true);
+      const bare = new Set(drawing.bare || []), triad = 0.6 * (drawing.size || 1);
+      for (const { matrices } of tracks)
+        matrices.forEach((m, b) => {
+          if (!bare.has(b) && !(toggles.frames && toggles.frames.checked)) return;
+          for (let k = 0; k < 3; k++)
+            stick([m[12], m[13], m[14]], [m[4 * k], m[4 * k + 1], m[4 * k + 2]], triad, 0.035 * triad, colors.axes[k]);
+        });
+      if (toggles.axes && toggles.axes.checked)
+        for (const { matrices } of tracks)
+          for (const { body, point, direction } of drawing.axes) {
+            const m = matrices[body], size = 1.2 * (drawing.size || 1);
+            const turned = v => [0, 1, 2].map(i => m[i] * v[0] + m[4 + i] * v[1] + m[8 + i] * v[2]);
+            const along = turned(direction), at = add([m[12], m[13], m[14]], turned(point));
+            stick(add(at, along, -size / 2), along, size, 0.015 * size, colors.edge);
+          }
+      if (pull) {
+        gl.disable(gl.DEPTH_TEST);
+        refill(gl, string, new Float32Array([...pull.at, ...pull.to]));
+        set(flat, { view: look, pose: IDENTITY, color: colors.force });
+        emit(gl.LINES, string);
+        gl.enable(gl.DEPTH_TEST);
+      }
 
       // Forces: bright where nothing is before them, faint where something is.
       let total = null;
@@ -707,12 +784,22 @@ const createPlayer = (() => {
       }
       gl.depthMask(true);
       gl.bindVertexArray(null);
+      const named = toggles.names && toggles.names.checked && tracks.length;
+      labels.hidden = !named;
+      if (named)
+        tracks[0].matrices.forEach((m, b) => {
+          const p = [m[12], m[13], m[14], 1], [x, y, w] = [0, 1, 3].map(i => p.reduce((sum, c, j) => sum + look[4 * j + i] * c, 0));
+          const label = labels.children[b];
+          label.hidden = w <= 0;
+          label.style.transform = `translate(${(0.5 + 0.5 * x / w) * canvas.clientWidth}px, ${(0.5 - 0.5 * y / w) * canvas.clientHeight}px)`;
+        });
       tell(total);
     }
 
     function tell(total) {
       const digits = duration() < 0.1 ? 5 : 3;
-      clock.textContent = `${time.toFixed(digits)} s · frame ${frameAt(counted(), time) + 1}/${counted().times.length}`;
+      clock.textContent = live ? `${time.toFixed(3)} s${live.pace()}`
+        : `${time.toFixed(digits)} s · frame ${frameAt(counted(), time) + 1}/${counted().times.length}`;
       const parts = [];
       if (drawing.grounds.length) parts.push("grid " + quantity(spacing, "m"));
       if (total !== null) parts.push("contact forces " + (total > 0 ? quantity(total, "N") : "none"));
@@ -735,7 +822,7 @@ const createPlayer = (() => {
 
     function start() {
       if (playing) return;
-      if (time >= duration()) time = 0;
+      if (!live && time >= duration()) time = 0;
       playing = true;
       last = null;
       draw();
@@ -750,6 +837,10 @@ const createPlayer = (() => {
     /** So many frames on. */
     function step(count) {
       pause();
+      if (live) {
+        if (count > 0) live.once(count);
+        return;
+      }
       const { times } = counted();
       const index = Math.min(Math.max(frameAt(counted(), time) + count, 0), times.length - 1);
       seek(times[index]);
@@ -765,14 +856,23 @@ const createPlayer = (() => {
       frameView();
       Object.assign(camera, { yaw, pitch });
     });
+    once.addEventListener("click", () => step(1));
+    again.addEventListener("click", () => live.restart());
+    picture.addEventListener("click", () => {
+      render(performance.now());
+      const link = element("a", { download: "stiction.png", href: canvas.toDataURL("image/png") });
+      link.click();
+    });
     keys.addEventListener("keydown", event => {
       if (event.ctrlKey || event.altKey || event.metaKey || event.target instanceof HTMLSelectElement) return;
+      if (event.target instanceof HTMLInputElement && event.target.type !== "checkbox" && event.target !== slider) return;
       const count = event.shiftKey ? 10 : 1;
       const native = event.target.type === "checkbox" || event.target.type === "button";
       const act = {
         " ": native ? null : () => { if (playing) pause(); else start(); },
         ArrowLeft: () => step(-count), ArrowRight: () => step(count),
-        Home: () => { pause(); seek(0); }, End: () => { pause(); seek(duration()); },
+        Home: () => { if (live) live.restart(); else { pause(); seek(0); } },
+        End: live ? null : () => { pause(); seek(duration()); },
         r: () => { frameView(); draw(); },
       }[event.key];
       if (!act) return;
@@ -780,14 +880,61 @@ const createPlayer = (() => {
       act();
     });
 
+    /** Where the ray through a place of the window goes. */
+    function rayAt(event) {
+      const box = canvas.getBoundingClientRect(), half = Math.tan(ANGLE / 2);
+      const x = (2 * (event.clientX - box.left) / box.width - 1) * half * seen.aspect;
+      const y = (1 - 2 * (event.clientY - box.top) / box.height) * half;
+      return add(add(scaled(seen.away, -1), seen.right, x), seen.over, y);
+    }
+
+    /** The nearest body along a ray, the point of it in its frame, and in the world. */
+    function hit(ray) {
+      const poses = posesAt(clip.tracks[0], time);
+      let found = null, nearest = Infinity;
+      drawing.shapes.forEach(({ body, surface: { vertices, triangles } }) => {
+        const m = body === null ? IDENTITY : poseMatrix(poses.slice(7 * body, 7 * body + 7));
+        const back = v => [0, 1, 2].map(j => m[4 * j] * v[0] + m[4 * j + 1] * v[1] + m[4 * j + 2] * v[2]);
+        const from = back(add(seen.eye, [m[12], m[13], m[14]], -1)), along = back(ray);
+        for (let t = 0; t < triangles.length; t += 3) {
+          // Moeller and Trumbore 1997
+          const [a, b, c] = [0, 1, 2].map(k => corner(vertices, triangles[t + k]));
+          const ab = add(b, a, -1), ac = add(c, a, -1), p = cross(along, ac), det = dot(ab, p);
+          if (Math.abs(det) < 1e-18) continue;
+          const s = add(from, a, -1), u = dot(s, p) / det, q = cross(s, ab), v = dot(along, q) / det, far = dot(ac, q) / det;
+          if (u < 0 || v < 0 || u + v > 1 || far <= 0 || far >= nearest) continue;
+          nearest = far;
+          found = body === null ? null : { body, point: add(from, along, far), at: add(seen.eye, ray, far) };
+        }
+      });
+      return found;
+    }
+
+    /** Pulls what is held towards the ray through a place of the window, in the plane in which it was taken. */
+    function drag(event) {
+      const ray = rayAt(event), far = dot(add(pulling.at, seen.eye, -1), seen.away) / dot(ray, seen.away);
+      pulling.to = add(seen.eye, ray, far);
+      live.pull({ body: pulling.body, point: pulling.point, to: pulling.to });
+    }
+
     const touches = new Map();
     canvas.addEventListener("pointerdown", event => {
       canvas.setPointerCapture(event.pointerId);
+      if (live && !touches.size && event.button === 0 && !event.shiftKey && seen) {
+        pulling = hit(rayAt(event));
+        if (pulling) {
+          drag(event);
+          start();
+        }
+      }
       touches.set(event.pointerId, [event.clientX, event.clientY]);
       canvas.focus({ preventScroll: true });
     });
     for (const name of ["pointerup", "pointercancel"])
-      canvas.addEventListener(name, event => touches.delete(event.pointerId));
+      canvas.addEventListener(name, event => {
+        touches.delete(event.pointerId);
+        if (pulling) live.pull(pulling = null);
+      });
     canvas.addEventListener("contextmenu", event => event.preventDefault());
     canvas.addEventListener("dblclick", () => { frameView(); draw(); });
 
@@ -809,7 +956,9 @@ const createPlayer = (() => {
       if (!before) return;
       const here = [event.clientX, event.clientY];
       const [dx, dy] = [here[0] - before[0], here[1] - before[1]];
-      if (touches.size === 2) {
+      if (pulling) {
+        drag(event);
+      } else if (touches.size === 2) {
         const [other] = [...touches].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
         const spread = at => Math.max(1, Math.hypot(at[0] - other[0], at[1] - other[1]));
         zoom(spread(before) / spread(here));
@@ -834,8 +983,10 @@ const createPlayer = (() => {
     new ResizeObserver(() => render(performance.now())).observe(canvas);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { colors = null; draw(); });
 
-    caption.textContent = "Drag to turn, with the right button or Shift to move, wheel to zoom; space plays, " +
-      "arrow keys step (Shift: ten frames), R resets the view." +
+    const hints = live ? "Drag a body to pull it; drag beside bodies to turn the view, with the right button or Shift to move, wheel " +
+      "to zoom; space runs and pauses, the right arrow makes a step (Shift: ten), Home starts over, R resets the view." : "Drag to turn, with the right button or Shift to move, wheel to zoom; space plays, " +
+      "arrow keys step (Shift: ten frames), R resets the view.";
+    caption.textContent = hints +
       (toggles.forces ? " Arrows: mean contact force since the frame before, on " +
         (soft.length ? "each vertex." : "the second body of each pair.") : "");
     if (clips.length) show(0);
@@ -846,7 +997,13 @@ const createPlayer = (() => {
       get frame() { return frameAt(counted(), time); },
       get playing() { return playing; },
       get clip() { return clips.indexOf(clip); },
-      seek, pause, play: start, show,
+      seek, pause, play: start, show, redraw: given => { redraw(given); draw(); },
+      put(frame) {
+        Object.assign(clip.tracks[0], { times: [frame.time], poses: [frame.poses], forces: [frame.forces] });
+        time = frame.time;
+        pull = frame.pull ? { at: frame.pull.slice(0, 3), to: pulling ? pulling.to : frame.pull.slice(0, 3) } : null;
+        draw();
+      },
       position: (track, b) => places(clip.tracks[track], time)[b],
     };
     return root.player;

@@ -1,0 +1,425 @@
+//! A simulation that is looked at while it runs: what the page of `stiction view` asks, and what it is answered.
+
+use std::collections::BTreeMap;
+
+use nalgebra::{Matrix3, Vector3};
+use serde::{Deserialize, Serialize};
+
+use super::contact_forces::ContactForces;
+use super::drawing::{Drawing, moving_bodies};
+use super::playback::poses;
+use crate::argmin::Status;
+use crate::dynamics::{Crba, Kinematics, MassFactor, MassMatrix, mass_matrix};
+use crate::model::{ActuatorKind, Scene, System, domain};
+use crate::simulation::{StepMemory, StepReport, Workspace, step};
+use crate::state::State;
+
+/// Steps that one request may ask for.
+const MOST_STEPS: usize = 10_000;
+/// Stiffness of the spring by which a body is pulled, over the mass of its tree: the square of 20 rad/s, so that a weight
+/// hangs about 3 cm below the hand.
+const PULL: f64 = 400.0;
+/// The most it pulls, in weights of the tree at 9.81 m/s².
+const MOST_PULL: f64 = 20.0;
+
+/// What is asked of a simulation that is looked at. Everything may be left out.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub struct LiveRequest {
+    /// Whether to start over, from the scene's state with the scene's inputs; parameters stay.
+    pub restart: bool,
+    /// Whether to take the scene's parameters again.
+    pub reset: bool,
+    /// A keyframe of the scene to start from.
+    pub keyframe: Option<String>,
+    /// Parameters by name, from now on.
+    pub parameters: BTreeMap<String, f64>,
+    /// Inputs of steps by name ([`Model::input_names`](crate::model::Model::input_names)), from now on.
+    pub inputs: BTreeMap<String, f64>,
+    /// What is pulled during the steps.
+    pub pull: Option<Pull>,
+    /// How many steps to take, at most 10,000.
+    pub steps: usize,
+}
+
+/// A spring between a point of a body and one in the world.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Pull {
+    /// The body, as an index into [`Drawing::bodies`].
+    pub body: usize,
+    /// Its point, in its frame, m.
+    pub point: [f64; 3],
+    /// Where that is pulled to, in the world, m.
+    pub to: [f64; 3],
+}
+
+/// What a simulation answers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LiveReply {
+    /// Simulated time, s.
+    pub time: f64,
+    /// As of a [`Track`](super::Track), of one frame.
+    pub poses: Vec<f64>,
+    /// Likewise: means over the steps of the request.
+    pub forces: Vec<[f64; 6]>,
+    /// Where the pulled point is in the world, m, and the force on it, N.
+    pub pull: Option<[f64; 6]>,
+    /// Energy of motion, J.
+    pub kinetic_energy: f64,
+    /// Energy in gravity, J, zero at the origin of the world.
+    pub potential_energy: f64,
+    /// How the contact problems of the steps were solved; nothing without steps.
+    pub solver: Option<LiveSolver>,
+    /// The drawing, where it is another than before.
+    pub drawing: Option<Drawing>,
+    /// Inputs and parameters anew, where a request without their names changed them.
+    pub controls: Option<LiveControls>,
+    /// What was not done, and why. Steps that lead nowhere are not taken: the state is the last good one.
+    pub error: Option<String>,
+}
+
+/// How contact problems were solved.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LiveSolver {
+    /// Contact points of the last step.
+    pub contacts: usize,
+    /// The worst of the problems.
+    pub status: &'static str,
+    /// How many did not meet the tolerance.
+    pub unsolved: usize,
+    /// The most iterations one of them took.
+    pub iterations: usize,
+    /// Their largest residual.
+    pub residual: f64,
+    /// What to know of them, in sentences.
+    pub warnings: Vec<String>,
+}
+
+/// A number to be changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LiveNumber {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub value: f64,
+    /// The least that a slider has for it.
+    pub lower: f64,
+    /// The most.
+    pub upper: f64,
+}
+
+/// All numbers that can be changed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LiveControls {
+    /// Controls of actuators, and how much of each push acts.
+    pub inputs: Vec<LiveNumber>,
+    /// Parameters of the scene, those of networks left out.
+    pub parameters: Vec<LiveNumber>,
+}
+
+/// A simulation that is looked at while it runs. The same requests have the same answers, bit for bit: it has no clock.
+pub struct Live {
+    /// As it was given.
+    given: Scene,
+    /// As it is now.
+    scene: Scene,
+    bodies: Vec<usize>,
+    drawing: Drawing,
+    taken: usize,
+    memory: StepMemory<f64>,
+    workspace: Workspace<f64>,
+    next: State<f64>,
+    inputs: Vec<f64>,
+    forces: ContactForces,
+    kinematics: Kinematics<f64>,
+    mass: (Crba<f64>, MassMatrix<f64>, MassFactor<f64>),
+}
+
+impl Live {
+    /// The simulation of a scene.
+    pub fn new(scene: Scene) -> Live {
+        Live {
+            bodies: moving_bodies(&scene.model),
+            drawing: Drawing::new(&scene.model, &scene.parameters),
+            taken: 0,
+            memory: StepMemory::default(),
+            workspace: Workspace::default(),
+            next: scene.state.clone(),
+            inputs: Vec::new(),
+            forces: ContactForces::default(),
+            kinematics: Kinematics::default(),
+            mass: (Crba::default(), MassMatrix::default(), MassFactor::default()),
+            scene: scene.clone(),
+            given: scene,
+        }
+    }
+
+    /// The scene with its numbers and its state as they are now.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// What it looks like.
+    pub fn drawing(&self) -> &Drawing {
+        &self.drawing
+    }
+
+    /// What can be changed, with the ranges of sliders.
+    pub fn controls(&self) -> LiveControls {
+        let Scene { model, parameters, inputs, .. } = &self.scene;
+        let names = model.input_names();
+        let controls = names.iter().zip(inputs).enumerate().skip(model.nv());
+        let inputs = controls.map(|(place, (name, &value))| {
+            let [lower, upper] = self.input_range(place - model.nv());
+            LiveNumber {
+                name: name.clone(),
+                value,
+                lower: lower.min(value),
+                upper: upper.max(value),
+            }
+        });
+        let find = model.parameter_finder();
+        let names = model.parameter_names();
+        let numbers = names.into_iter().filter(|name| !name.contains("/weights/"));
+        let parameters = numbers.filter_map(|name| {
+            let slot = *find(&name)?.slots.first()?;
+            let value = parameters.values[slot];
+            let [lower, upper] = slider(&name, self.given.parameters.values[slot]);
+            Some(LiveNumber { name, value, lower: lower.min(value), upper: upper.max(value) })
+        });
+        LiveControls { inputs: inputs.collect(), parameters: parameters.collect() }
+    }
+
+    /// Does what is asked, a [`LiveRequest`] in JSON; the answer is a [`LiveReply`] in JSON.
+    pub fn answer_json(&mut self, request: &str) -> String {
+        let reply = match serde_json::from_str(request) {
+            Ok(request) => self.answer(&request),
+            Err(error) => LiveReply { error: Some(format!("request: {error}")), ..self.seen() },
+        };
+        // Numbers that JSON cannot say do not occur: states are finite.
+        serde_json::to_string(&reply).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
+    }
+
+    /// Does what is asked: first changes, then steps.
+    pub fn answer(&mut self, request: &LiveRequest) -> LiveReply {
+        let changes = self.change(request);
+        let mut error = changes.err();
+        let mut report = StepReport::default();
+        let (mut pulled, mut made) = (None, 0);
+        while error.is_none() && made < request.steps.min(MOST_STEPS) {
+            match self.advance(request.pull.as_ref(), &mut report) {
+                Ok(force) => (pulled, made) = (force, made + 1),
+                Err(message) => error = Some(message),
+            }
+        }
+        let elapsed = made as f64 * self.scene.settings.time_step;
+        let mut reply = self.seen();
+        reply.forces = self.forces.take(&self.kinematics, elapsed, self.drawing.decimals() + 2);
+        if let (Some(force), Some(pull)) = (pulled, request.pull) {
+            let at = self.kinematics.point(self.bodies[pull.body], &pull.point.into());
+            reply.pull = Some([at.x, at.y, at.z, force.x, force.y, force.z]);
+        }
+        if made > 0 {
+            reply.solver = Some(LiveSolver {
+                contacts: self.workspace.contacts().count(),
+                status: report.worst.status.name(),
+                unsolved: report.unsolved,
+                iterations: report.worst.iterations,
+                residual: report.worst.residual,
+                warnings: report.warnings(&self.scene.settings),
+            });
+        }
+        if !request.parameters.is_empty() || request.reset {
+            let drawing = Drawing::new(&self.scene.model, &self.scene.parameters);
+            reply.drawing = (drawing != self.drawing).then(|| drawing.clone());
+            self.drawing = drawing;
+        }
+        if request.reset || request.restart || request.keyframe.is_some() {
+            reply.controls = Some(self.controls());
+        }
+        reply.error = error;
+        reply
+    }
+
+    /// What there is to see.
+    fn seen(&mut self) -> LiveReply {
+        let Scene { model, parameters, state, settings, .. } = &self.scene;
+        self.kinematics.update(model, parameters, state);
+        LiveReply {
+            time: self.taken as f64 * settings.time_step,
+            // Slow motion shows more than pages of motions do.
+            poses: poses(&self.kinematics, &self.bodies, self.drawing.decimals() + 2),
+            kinetic_energy: self.kinematics.kinetic_energy(),
+            potential_energy: self.kinematics.potential_energy(parameters),
+            ..LiveReply::default()
+        }
+    }
+
+    /// All changes of a request, or none.
+    fn change(&mut self, request: &LiveRequest) -> Result<(), String> {
+        if let Some(pull) = &request.pull {
+            let finite = pull.point.iter().chain(&pull.to).all(|x| x.is_finite());
+            if pull.body >= self.bodies.len() || !finite {
+                return Err("pull: no such body, or a place that is not finite".into());
+            }
+        }
+        let model = &self.given.model;
+        let base = if request.reset { &self.given } else { &self.scene };
+        let mut parameters = base.parameters.clone();
+        let find = model.parameter_finder();
+        for (name, &value) in &request.parameters {
+            let Some(found) = find(name) else {
+                return Err(format!("parameters: the scene has no {name:?}"));
+            };
+            let (lower, upper) = domain(name);
+            if !(value.is_finite() && lower <= value && value <= upper) {
+                return Err(format!("parameters: {name} cannot be {value}"));
+            }
+            found.slots.iter().for_each(|&slot| parameters.values[slot] = value);
+        }
+        let mut inputs = self.scene.inputs.clone();
+        let mut started = None;
+        if request.restart || request.keyframe.is_some() {
+            let mut scene = self.given.clone();
+            if let Some(keyframe) = &request.keyframe {
+                scene.start_at(keyframe, "scene").map_err(|error| error.message().to_string())?;
+            }
+            inputs.clone_from(&scene.inputs);
+            started = Some(scene.state);
+        }
+        for (name, &value) in &request.inputs {
+            let Some(place) = model.input_names().iter().position(|known| known == name) else {
+                return Err(format!("inputs: the scene has no {name:?}"));
+            };
+            if !value.is_finite() {
+                return Err(format!("inputs: {name} cannot be {value}"));
+            }
+            inputs[place] = value;
+        }
+        if let Some(state) = started {
+            self.scene.state = state;
+            self.taken = 0;
+            self.memory = StepMemory::default();
+            self.forces = ContactForces::default();
+        }
+        self.scene.parameters = parameters;
+        self.scene.inputs = inputs;
+        Ok(())
+    }
+
+    /// A step; the force of the spring in it.
+    fn advance(
+        &mut self,
+        pull: Option<&Pull>,
+        report: &mut StepReport,
+    ) -> Result<Option<Vector3<f64>>, String> {
+        let duration = self.scene.settings.time_step;
+        let time = self.taken as f64 * duration;
+        self.inputs.clone_from(&self.scene.inputs);
+        self.scene.model.schedule(time, duration, &mut self.inputs);
+        let force = match pull {
+            Some(pull) => Some(self.pull(pull)?),
+            None => None,
+        };
+        let Scene { model, parameters, settings, state, .. } = &self.scene;
+        let system = System { model, parameters, settings };
+        let own = step(
+            &system,
+            state,
+            &self.inputs,
+            &mut self.memory,
+            &mut self.workspace,
+            &mut self.next,
+        );
+        let finite = self.next.q.iter().chain(&self.next.v).all(|x| x.is_finite());
+        if !finite || own.worst.status == Status::InvalidInput {
+            self.memory = StepMemory::default();
+            return Err(format!(
+                "the step from {time:.6} s leads nowhere: a force or a velocity is too large, or a number of the scene too extreme; \
+                 change it, or restart"
+            ));
+        }
+        report.merge(&own);
+        self.forces.add(model, parameters, self.workspace.contacts());
+        std::mem::swap(&mut self.scene.state, &mut self.next);
+        self.taken += 1;
+        Ok(force)
+    }
+
+    /// Adds the force of the spring to the inputs of a step: that at the end of the step, were it alone (implicit Euler), so that
+    /// light bodies do not shake.
+    fn pull(&mut self, pull: &Pull) -> Result<Vector3<f64>, String> {
+        let Scene { model, parameters, state, settings, .. } = &self.scene;
+        let body = self.bodies[pull.body];
+        let kinematics = &mut self.kinematics;
+        kinematics.update(model, parameters, state);
+        let (crba, matrix, factor) = &mut self.mass;
+        mass_matrix(model, parameters, kinematics, crba, matrix);
+        factor.factor(matrix, None).map_err(|error| format!("pull: {error}"))?;
+        let at = kinematics.point(body, &pull.point.into());
+        let n = model.nv();
+        let mut jacobian = vec![0.0; 6 * n];
+        kinematics.jacobian(body, &at, &mut jacobian);
+        // W = J M^-1 J'
+        let mut mobility = Matrix3::zeros();
+        let mut column = vec![0.0; n];
+        for i in 0..3 {
+            column.copy_from_slice(&jacobian[i * n..(i + 1) * n]);
+            factor.solve(&mut column);
+            for j in 0..3 {
+                mobility[(j, i)] =
+                    jacobian[j * n..(j + 1) * n].iter().zip(&column).map(|(a, b)| a * b).sum();
+            }
+        }
+        let tree = model.bodies[body].tree;
+        let own = (0..model.bodies.len()).filter(|&k| model.bodies[k].tree == tree);
+        let mass: f64 = own.map(|k| parameters.mass(model, k)).sum();
+        let (h, stiffness) = (settings.time_step, PULL * mass);
+        // Critically damped.
+        let damping = 2.0 * PULL.sqrt() * mass;
+        let velocity = kinematics.point_velocity(body, &at);
+        let way = Vector3::from(pull.to) - at - velocity * h;
+        let wanted = way * stiffness - velocity * damping;
+        let response = Matrix3::identity() + mobility * (h * (h * stiffness + damping));
+        let force = response.lu().solve(&wanted).unwrap_or_else(Vector3::zeros);
+        let most = MOST_PULL * 9.81 * mass;
+        let force = if force.norm() > most { force.normalize() * most } else { force };
+        kinematics.apply_force(body, &at, &force, &Vector3::zeros(), &mut self.inputs[..n]);
+        Ok(force)
+    }
+
+    /// The range of a slider for a control or a push.
+    fn input_range(&self, control: usize) -> [f64; 2] {
+        let Scene { model, parameters, .. } = &self.scene;
+        let Some(actuator) = model.actuators.get(control) else { return [0.0, 2.0] };
+        let finite = |range: [f64; 2]| range[0] < range[1] && range.iter().all(|x| x.is_finite());
+        let own = parameters.control_range(model, control);
+        if actuator.limits_control && finite(own) {
+            return own;
+        }
+        let forces = parameters.force_range(model, control);
+        let joint = &model.bodies[actuator.body].joint;
+        let limits = model.joint_slots(actuator.body).filter(|_| joint.limited);
+        let limits = limits.map(|at| [parameters.values[at.lower], parameters.values[at.upper]]);
+        match (actuator.kind, limits) {
+            (ActuatorKind::Position, Some(limits)) if finite(limits) => limits,
+            (ActuatorKind::Position, _) => [-std::f64::consts::PI, std::f64::consts::PI],
+            (ActuatorKind::Motor, _) if actuator.limits_force && finite(forces) => forces,
+            _ => [-10.0, 10.0],
+        }
+    }
+}
+
+/// The range of a slider for a parameter that the scene has at `value`.
+fn slider(name: &str, value: f64) -> [f64; 2] {
+    let (lower, upper) = domain(name);
+    let reach = 3.0 * value.abs();
+    let [low, high] = match name.rsplit('/').next().unwrap_or_default() {
+        "mu" | "mu_static" => [0.0, reach.max(1.5)],
+        _ if name.contains("/tilt/") => [-0.5, 0.5],
+        _ if lower >= 0.0 => [0.0, if reach > 0.0 { reach } else { 1.0 }],
+        _ => [-reach.max(0.1), reach.max(0.1)],
+    };
+    [low.max(lower), high.min(upper)]
+}
