@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::json;
@@ -12,6 +12,7 @@ use tiny_http::{Header, Method, Request, Response, Server};
 use super::outcome::Outcome;
 use super::output::{note, print};
 use super::scene_options::{SceneOptions, load_scene};
+use super::whole_files::{check_place, write_file};
 use super::{interrupt, output};
 use crate::Error;
 use crate::model::Scene;
@@ -20,7 +21,8 @@ use crate::view::Live;
 
 /// Look at a scene while it is simulated: change its numbers and motors, pull its bodies by the mouse
 ///
-/// A page is served on this machine alone and opened in the browser, until Ctrl-C. Nothing is written.
+/// A page is served on this machine alone and opened in the browser, until Ctrl-C; nothing is written. With -o it is written
+/// instead, as one file with the simulation in it, which runs in any browser, without this program.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The scene: .toml, MJCF (.xml, .mjcf) or URDF (.urdf)
@@ -28,6 +30,12 @@ pub(super) struct Arguments {
     scene: PathBuf,
     #[command(flatten)]
     options: SceneOptions,
+    /// Write the page here, with the simulation in it
+    #[arg(short, long, value_name = "OUT.html", conflicts_with_all = ["port", "no_open"])]
+    output: Option<PathBuf>,
+    /// The WebAssembly module of stiction, for -o; if left out, stiction.wasm beside the program
+    #[arg(long, value_name = "MODULE.wasm", requires = "output")]
+    module: Option<PathBuf>,
     /// The port of the page [default: one that is free]
     #[arg(long, value_name = "N")]
     port: Option<u16>,
@@ -52,7 +60,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
                        plays their motion";
         return Err(Error::input(arguments.scene.display().to_string(), None, "", message));
     }
+    arguments.output.as_deref().map_or(Ok(()), check_place)?;
     let scene = load_scene(&arguments.scene, &arguments.options, false)?;
+    if let Some(path) = &arguments.output {
+        return written(arguments, scene, path);
+    }
     let port = arguments.port.unwrap_or(0);
     let server = Server::http(("127.0.0.1", port)).map_err(|error| {
         Error::input("--port", None, port.to_string(), format!("cannot be listened on: {error}"))
@@ -84,6 +96,53 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         }
     }
     Ok(Outcome::Done)
+}
+
+/// Writes the page that needs no program.
+fn written(arguments: &Arguments, scene: Scene, path: &Path) -> Result<Outcome, Error> {
+    let module = read_module(arguments.module.as_deref())?;
+    let title = arguments.scene.display().to_string();
+    let page = Live::new(scene).html_alone(&title, &module)?;
+    write_file(path, page.as_bytes())?;
+    if arguments.json {
+        let mut object = output::json_head("view", 0, 1);
+        object.insert("scene".into(), output::path(&arguments.scene));
+        object.insert("files".into(), vec![output::path(path)].into());
+        print(&output::json_text(object));
+    } else {
+        let size = page.len() as f64 / 1e6;
+        print(&format!("written to {}, {size:.1} MB: open it in a browser", path.display()));
+    }
+    Ok(Outcome::Done)
+}
+
+/// The contents of the WebAssembly module.
+fn read_module(given: Option<&Path>) -> Result<Vec<u8>, Error> {
+    let path = match given {
+        Some(path) => path.to_path_buf(),
+        None => {
+            let program = std::env::current_exe().map_err(|error| Error::io("stiction", error))?;
+            program.with_file_name("stiction.wasm")
+        }
+    };
+    let contents = std::fs::read(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            let message = "there is no such module; make it by `rustup target add wasm32-unknown-unknown` and `cargo rustc \
+                           --release --lib --crate-type cdylib --target wasm32-unknown-unknown --no-default-features \
+                           --features live_module`, and put target/wasm32-unknown-unknown/release/stiction.wasm there, or name \
+                           it with --module";
+            Error::input(path.display().to_string(), None, "", message)
+        }
+        _ => Error::io(&path, error),
+    })?;
+    let symbol = b"live_answer";
+    let is_ours = contents.starts_with(b"\0asm")
+        && contents.windows(symbol.len()).any(|window| window == symbol);
+    if is_ours {
+        return Ok(contents);
+    }
+    let message = "is not the WebAssembly module of stiction with the feature `live_module`";
+    Err(Error::input(path.display().to_string(), None, "", message))
 }
 
 /// Pages of a scene, with a simulation each.

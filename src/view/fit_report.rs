@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Playback;
 use super::learned_terms::{ReportedFunction, reported};
 use super::mask_playback::{MaskClip, mask_clips};
-use super::page::Page;
+use super::page::{May, Page};
 use super::player::{PLAYER, program};
 use super::recorded_clips::{RANKED, SignalClip, playback, shown, signals};
 use super::recording_errors::{RecordingError, file_name, recording_errors};
@@ -284,7 +284,7 @@ impl FitReport {
     pub fn html(&self) -> Result<String, Error> {
         let title = format!("{} - identification", file_name(&self.experiment));
         let scripts = [PLAYER, include_str!("web/charts.js"), include_str!("web/report.js")];
-        Page { title: &title, class: "report", asks: false, scripts: &scripts }.html(self)
+        Page { title: &title, class: "report", may: May::Nothing, scripts: &scripts }.html(self)
     }
 }
 

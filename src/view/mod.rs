@@ -7,6 +7,9 @@ mod fit_report;
 mod landscape_plot;
 mod learned_terms;
 mod live;
+#[cfg(feature = "live_module")]
+#[expect(unsafe_code, reason = "unmangled names of what a page calls")]
+mod live_module;
 mod mask_playback;
 mod pace;
 mod page;

@@ -11,10 +11,21 @@ pub(super) struct Page<'a> {
     pub title: &'a str,
     /// The class of its body, which says how it is laid out.
     pub class: &'a str,
-    /// Whether it asks where it comes from for what it shows.
-    pub asks: bool,
+    /// What it may do besides.
+    pub may: May,
     /// Scripts, in order. The last draws the page from the data.
     pub scripts: &'a [&'a str],
+}
+
+/// What a page may do besides being drawn by its scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum May {
+    /// Nothing.
+    Nothing,
+    /// Ask where it comes from.
+    Ask,
+    /// Run the WebAssembly module that it holds.
+    RunModule,
 }
 
 const STYLE: &str = include_str!("web/page.css");
@@ -27,11 +38,15 @@ impl Page<'_> {
     pub fn html(&self, data: &impl Serialize) -> Result<String, Error> {
         let json = serde_json::to_string(data)
             .map_err(|error| Error::io(self.title, std::io::Error::other(error)))?;
-        let asks = if self.asks { "; connect-src 'self'" } else { "" };
+        let (eval, asks) = match self.may {
+            May::Nothing => ("", ""),
+            May::Ask => ("", "; connect-src 'self'"),
+            May::RunModule => (" 'wasm-unsafe-eval'", ""),
+        };
         let mut text = format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-             style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:{asks}\"/>\n\
+             style-src 'unsafe-inline'; script-src 'unsafe-inline'{eval}; img-src data:{asks}\"/>\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
              <link rel=\"icon\" href=\"data:,\"/>\n\
              <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body class=\"{}\">\n\

@@ -1,11 +1,17 @@
 //! A playback as a page.
 
+use std::io::Write;
+
+use base64::Engine;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use serde::Serialize;
 
 use super::live::{Live, LiveControls};
-use super::page::Page;
+use super::page::{May, Page};
 use super::playback::{Clip, Playback, Role, TrackRecorder};
 use crate::Error;
+use crate::assemble::Description;
 use crate::dynamics::Kinematics;
 use crate::model::Scene;
 
@@ -32,7 +38,7 @@ impl Playback {
     /// If it has no JSON.
     pub fn html(&self, title: &str) -> Result<String, Error> {
         let scripts = [PLAYER, include_str!("web/view.js")];
-        let page = Page { title, class: "view", asks: false, scripts: &scripts };
+        let page = Page { title, class: "view", may: May::Nothing, scripts: &scripts };
         page.html(&Data { title, program: program(), playback: self })
     }
 }
@@ -42,13 +48,20 @@ impl Playback {
 struct LiveData<'a> {
     title: &'a str,
     program: String,
-    playback: &'a Playback,
+    playback: Playback,
     controls: LiveControls,
     keyframes: Vec<&'a str>,
     time_step: f64,
     /// The size of the weight of all bodies that move, N: what arrows of forces are measured by.
     weight: f64,
-    ask: &'a str,
+    /// Where it asks for what it shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ask: Option<&'a str>,
+    /// The module that it asks instead, packed by zlib, in base64, and the scene for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    module: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scene: Option<String>,
 }
 
 impl Live {
@@ -58,25 +71,55 @@ impl Live {
     /// # Errors
     /// If it has no JSON.
     pub fn html(&self, title: &str, ask: &str) -> Result<String, Error> {
+        let scripts = [PLAYER, include_str!("web/live.js")];
+        let page = Page { title, class: "view live", may: May::Ask, scripts: &scripts };
+        self.written(&page, |data| data.ask = Some(ask))
+    }
+
+    /// One HTML file that holds the simulation itself: it loads nothing and asks nobody. `module` is the WebAssembly module of
+    /// this crate (feature `live_module`). Meshes become their hulls.
+    ///
+    /// # Errors
+    /// If the scene cannot be written as a scene file.
+    pub fn html_alone(&self, title: &str, module: &[u8]) -> Result<String, Error> {
+        let scene = self.scene();
+        let text = Description::of(scene, &scene.parameters, title).to_toml("");
+        Scene::parse(&text, title)?;
+        let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
+        let packed = packed.write_all(module).and_then(|()| packed.finish());
+        let packed = packed.map_err(|error| Error::io(title, error))?;
+        let module = base64::engine::general_purpose::STANDARD.encode(packed);
+        let scripts = [PLAYER, include_str!("web/module.js"), include_str!("web/live.js")];
+        let page = Page { title, class: "view live", may: May::RunModule, scripts: &scripts };
+        self.written(&page, |data| (data.module, data.scene) = (Some(module), Some(text)))
+    }
+
+    fn written<'a>(
+        &'a self,
+        page: &Page<'a>,
+        add: impl FnOnce(&mut LiveData<'a>),
+    ) -> Result<String, Error> {
         let Scene { model, parameters, state, keyframes, settings, .. } = self.scene();
         let drawing = self.drawing().clone();
         let start = ("simulation", Role::Simulation);
         let mut recorder = TrackRecorder::new(model, parameters, &drawing, start, [0.0, 0.0]);
         recorder.frame(0.0, state);
-        let clip = Clip { name: title.to_string(), tracks: vec![recorder.finish()] };
+        let clip = Clip { name: page.title.to_string(), tracks: vec![recorder.finish()] };
         let weight = Kinematics::new(model, parameters, state).mass() * parameters.gravity().norm();
-        let data = LiveData {
-            title,
+        let playback = Playback { drawing, clips: vec![clip] };
+        let mut data = LiveData {
+            title: page.title,
             program: program(),
-            playback: &Playback { drawing, clips: vec![clip] },
+            playback,
             controls: self.controls(),
             keyframes: keyframes.iter().map(|keyframe| keyframe.name.as_str()).collect(),
             time_step: settings.time_step,
             weight,
-            ask,
+            ask: None,
+            module: None,
+            scene: None,
         };
-        let scripts = [PLAYER, include_str!("web/live.js")];
-        let page = Page { title, class: "view live", asks: true, scripts: &scripts };
+        add(&mut data);
         page.html(&data)
     }
 }

@@ -198,5 +198,5 @@
     element("div", { class: "stage" }, figure, panel));
   player = createPlayer(figure, data.playback, document, live);
   if (player) player.put({ time: 0, poses: data.playback.clips[0].tracks[0].poses[0] || [], forces: [], pull: null });
-  window.live = { live, change, get last() { return last; } };
+  window.live = { ask, get last() { return last; } };
 }
