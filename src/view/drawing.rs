@@ -4,7 +4,7 @@ use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 use serde::Serialize;
 
 use crate::dynamics::Kinematics;
-use crate::model::{Model, Parameters, Triangulation};
+use crate::model::{Collider, Model, Parameters, Triangulation};
 use crate::spatial::rotation_matrix;
 use crate::state::State;
 
@@ -63,7 +63,7 @@ pub struct DrawnAxis {
     pub direction: [f64; 3],
 }
 
-/// What a model looks like. A body without a shape is drawn as its frame.
+/// What a model looks like. Bodies of trees without a shape are drawn as their frames.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Drawing {
     /// Names of the bodies that move, or of the markers of soft ones, in the order of their poses in a
@@ -71,7 +71,7 @@ pub struct Drawing {
     pub bodies: Vec<String>,
     /// All shapes.
     pub shapes: Vec<DrawnShape>,
-    /// The bodies without a shape, as indices into [`bodies`](Self::bodies).
+    /// The bodies of trees without a shape, which are seen as frames, as indices into [`bodies`](Self::bodies).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bare: Vec<usize>,
     /// The axes of all hinges and slides of bodies that move.
@@ -82,8 +82,8 @@ pub struct Drawing {
     /// All soft bodies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub soft: Vec<DrawnSoftBody>,
-    /// How far a shape that moves reaches from its body, m, or, of a body without one, a body of uniform density with its mass
-    /// and inertia: the largest. That of any shape if nothing moves.
+    /// How far a shape that moves reaches from its body, m: the largest. Where no shape moves, how far boxes of uniform density
+    /// reach that have the masses and inertias of the bodies; that of any shape if nothing moves.
     pub size: f64,
 }
 
@@ -127,10 +127,10 @@ impl Drawing {
             );
             add(&collider.name, collider.body, round, surface);
         }
+        let of = |collider: &Collider| collider.body.map(|body| model.bodies[body].tree);
+        let shaped: Vec<Option<usize>> = model.colliders.iter().filter_map(of).collect();
         for (place, &body) in moving.iter().enumerate() {
-            if !model.colliders.iter().any(|collider| collider.body == Some(body)) {
-                let reach = inertia_reach(model, parameters, body);
-                sizes[0] = if reach.is_finite() { sizes[0].max(reach) } else { sizes[0] };
+            if !shaped.contains(&model.bodies[body].tree) {
                 drawing.bare.push(place);
             }
             let Some(slots) = model.joint_slots(body) else { continue };
@@ -140,8 +140,13 @@ impl Drawing {
                 drawing.axes.push(DrawnAxis { body: place, point, direction: joint.axis.into() });
             }
         }
-        let [moving, all] = sizes;
-        drawing.size = if moving > 0.0 { moving } else { all };
+        // Where nothing has a shape that moves, inertias say how large things are.
+        let reaches = drawing.bare.iter().map(|&k| inertia_reach(model, parameters, moving[k]));
+        let [mut largest, all] = sizes;
+        if largest == 0.0 {
+            largest = reaches.filter(|reach| reach.is_finite()).fold(0.0, f64::max);
+        }
+        drawing.size = if largest > 0.0 { largest } else { all };
         drawing.grounds.extend(model.half_spaces.iter().enumerate().map(|(k, ground)| {
             let plane = parameters.plane(model, k);
             DrawnGround {

@@ -730,12 +730,12 @@ const createPlayer = (() => {
       };
       // Frames, of bodies without shapes always; x red, y green, z blue.
       gl.depthMask(true);
-      const bare = new Set(drawing.bare || []), triad = 0.6 * (drawing.size || 1);
+      const bare = new Set(drawing.bare || []), triad = 0.5 * (drawing.size || 1);
       for (const { matrices } of tracks)
         matrices.forEach((m, b) => {
           if (!bare.has(b) && !(toggles.frames && toggles.frames.checked)) return;
           for (let k = 0; k < 3; k++)
-            stick([m[12], m[13], m[14]], [m[4 * k], m[4 * k + 1], m[4 * k + 2]], triad, 0.035 * triad, colors.axes[k]);
+            stick([m[12], m[13], m[14]], [m[4 * k], m[4 * k + 1], m[4 * k + 2]], triad, 0.02 * triad, colors.axes[k]);
         });
       if (toggles.axes && toggles.axes.checked)
         for (const { matrices } of tracks)
