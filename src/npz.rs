@@ -91,8 +91,8 @@ pub(crate) struct Array {
     pub values: Vec<f64>,
 }
 
-/// The arrays of an archive of at most so many numbers, of floating-point numbers, whole ones or bytes in the byte order of PCs; in words what
-/// is wrong with it.
+/// The arrays of an archive of at most so many numbers, of floating-point numbers, whole ones or bytes in the byte order of PCs; others are
+/// left out. In words what is wrong with it.
 pub(crate) fn read(bytes: &[u8], most: u64) -> std::result::Result<Vec<Array>, String> {
     let mut archive = ZipArchive::new(Cursor::new(bytes))
         .map_err(|error| format!("is no .npz archive: {error}"))?;
@@ -109,14 +109,18 @@ pub(crate) fn read(bytes: &[u8], most: u64) -> std::result::Result<Vec<Array>, S
         left = left
             .checked_sub(found)
             .ok_or_else(|| format!("holds more than {most} numbers, the most that is read"))?;
-        let (shape, values) = array(&bytes).map_err(|message| format!("{name}: {message}"))?;
-        arrays.push(Array { name, shape, values });
+        // Names and the like may stand beside numbers.
+        let found = array(&bytes).map_err(|message| format!("{name}: {message}"))?;
+        arrays.extend(found.map(|(shape, values)| Array { name, shape, values }));
     }
     Ok(arrays)
 }
 
-/// Shape and numbers of a `.npy` file.
-fn array(bytes: &[u8]) -> std::result::Result<(Vec<usize>, Vec<f64>), String> {
+/// Shape and numbers.
+type Numbers = (Vec<usize>, Vec<f64>);
+
+/// Shape and numbers of a `.npy` file; nothing if it holds something else than numbers that are read.
+fn array(bytes: &[u8]) -> std::result::Result<Option<Numbers>, String> {
     let no_array = || "is no array of NumPy".to_string();
     let rest = bytes.strip_prefix(b"\x93NUMPY").ok_or_else(no_array)?;
     let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(no_array)?;
@@ -133,9 +137,7 @@ fn array(bytes: &[u8]) -> std::result::Result<(Vec<usize>, Vec<f64>), String> {
     let (header, data) = rest.split_at_checked(length as usize).ok_or_else(no_array)?;
     let header = str::from_utf8(header).map_err(|_| no_array())?;
     let after = |key: &str| header.split_once(&format!("'{key}':")).map(|(_, rest)| rest.trim());
-    if !after("fortran_order").is_some_and(|rest| rest.starts_with("False")) {
-        return Err("must have its last index running fastest (order C)".to_string());
-    }
+    let first_fastest = after("fortran_order").is_some_and(|rest| rest.starts_with("True"));
     let shape = after("shape").and_then(|rest| Some(rest.strip_prefix('(')?.split_once(')')?.0));
     let sizes = shape.ok_or_else(no_array)?.split(',').map(str::trim).filter(|n| !n.is_empty());
     let shape: Vec<usize> =
@@ -171,14 +173,27 @@ fn array(bytes: &[u8]) -> std::result::Result<(Vec<usize>, Vec<f64>), String> {
             numbers.map(|&number| u64::from_le_bytes(number) as f64).collect()
         }
         Some("|u1" | "|b1") => data.iter().map(|&byte| f64::from(byte)).collect(),
-        found => {
-            let found = found.unwrap_or("something else");
-            return Err(format!("must be numbers of the byte order of PCs, found {found}"));
-        }
+        _ => return Ok(None),
     };
     let count = shape.iter().try_fold(1_usize, |product, &n| product.checked_mul(n));
     if count != Some(values.len()) {
         return Err(format!("has {} numbers, but the shape {shape:?}", values.len()));
     }
-    Ok((shape, values))
+    let values = if first_fastest { last_fastest(&shape, &values) } else { values };
+    Ok(Some((shape, values)))
+}
+
+/// The numbers of an array whose first index runs fastest, with its last one running fastest.
+fn last_fastest(shape: &[usize], values: &[f64]) -> Vec<f64> {
+    let place = |mut index: usize| {
+        let mut place = 0;
+        let mut stride = values.len();
+        for &size in shape.iter().rev() {
+            stride /= size;
+            place += (index % size) * stride;
+            index /= size;
+        }
+        place
+    };
+    (0..values.len()).map(|index| values[place(index)]).collect()
 }

@@ -62,6 +62,9 @@ impl Description {
                 return Err(Error::input(&self.name, None, pattern, message));
             }
         }
+        if !starts.is_empty() {
+            self.follow();
+        }
         Ok(())
     }
 

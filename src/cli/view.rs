@@ -15,6 +15,7 @@ use super::scene_options::{SceneOptions, load_scene};
 use super::whole_files::{check_place, write_file};
 use super::{interrupt, output};
 use crate::Error;
+use crate::assemble::Description;
 use crate::model::Scene;
 use crate::soft::SoftScene;
 use crate::view::Live;
@@ -102,7 +103,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
 fn written(arguments: &Arguments, scene: Scene, path: &Path) -> Result<Outcome, Error> {
     let module = read_module(arguments.module.as_deref())?;
     let title = arguments.scene.display().to_string();
-    let page = Live::new(scene).html_alone(&title, &module)?;
+    // Meshes become their hulls. What is written is what runs, also in what the page says of it.
+    let text = Description::of(&scene, &scene.parameters, &title).to_toml("");
+    let page = Live::new(Scene::parse(&text, &title)?).html_alone(&title, &module, &text)?;
     write_file(path, page.as_bytes())?;
     if arguments.json {
         let mut object = output::json_head("view", 0, 1);

@@ -221,12 +221,19 @@ impl RecordingFile {
     /// Fills what is empty in a row with what another has. Whether that has something else where both have something.
     pub(super) fn merge(&mut self, into: usize, from: usize, except: usize) -> bool {
         let mut differs = false;
+        let decimal_comma = self.decimal_comma;
+        let number = |text: &str| match decimal_comma {
+            true => text.trim().replace(',', ".").parse::<f64>().ok(),
+            false => text.trim().parse::<f64>().ok(),
+        };
         match &mut self.rows {
             Rows::Text(rows) => {
                 let fields = rows[into].1.iter().zip(&rows[from].1).enumerate();
                 let merged = fields.map(|(k, (own, other))| {
                     let fill = is_missing(own) && !is_missing(other);
-                    differs |= k != except && !fill && !is_missing(other) && own != other;
+                    let same =
+                        || own == other || number(own).is_some_and(|x| number(other) == Some(x));
+                    differs |= k != except && !fill && !is_missing(other) && !same();
                     if fill { other } else { own }
                 });
                 let merged: StringRecord = merged.collect();

@@ -11,7 +11,6 @@ use super::live::{Live, LiveControls};
 use super::page::{May, Page};
 use super::playback::{Clip, Playback, Role, TrackRecorder};
 use crate::Error;
-use crate::assemble::Description;
 use crate::dynamics::Kinematics;
 use crate::model::Scene;
 
@@ -61,7 +60,7 @@ struct LiveData<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     module: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    scene: Option<String>,
+    scene: Option<&'a str>,
 }
 
 impl Live {
@@ -77,21 +76,18 @@ impl Live {
     }
 
     /// One HTML file that holds the simulation itself: it loads nothing and asks nobody. `module` is the WebAssembly module of
-    /// this crate (feature `live_module`). Meshes become their hulls.
+    /// this crate (feature `live_module`), and `scene` the text of a scene file that names no other files, of the same scene.
     ///
     /// # Errors
-    /// If the scene cannot be written as a scene file.
-    pub fn html_alone(&self, title: &str, module: &[u8]) -> Result<String, Error> {
-        let scene = self.scene();
-        let text = Description::of(scene, &scene.parameters, title).to_toml("");
-        Scene::parse(&text, title)?;
+    /// If it has no JSON.
+    pub fn html_alone(&self, title: &str, module: &[u8], scene: &str) -> Result<String, Error> {
         let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
         let packed = packed.write_all(module).and_then(|()| packed.finish());
         let packed = packed.map_err(|error| Error::io(title, error))?;
         let module = base64::engine::general_purpose::STANDARD.encode(packed);
         let scripts = [PLAYER, include_str!("web/module.js"), include_str!("web/live.js")];
         let page = Page { title, class: "view live", may: May::RunModule, scripts: &scripts };
-        self.written(&page, |data| (data.module, data.scene) = (Some(module), Some(text)))
+        self.written(&page, |data| (data.module, data.scene) = (Some(module), Some(scene)))
     }
 
     fn written<'a>(

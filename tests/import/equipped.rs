@@ -113,6 +113,8 @@ fn followers_start_where_their_leaders_have_them() {
     let mut description =
         Description::parse_xml(robot, "grip.urdf", LoadOptions::default()).unwrap();
     description.set_joints(&[("ja".to_string(), 0.7)]).unwrap();
+    let follows = description.bodies.iter().find(|body| body.name == "b").unwrap();
+    assert_relative_eq!(follows.joint.q[0], 1.9, epsilon = 1e-12);
     description
         .equip(&Equipment { motors: Some(ActuatorKind::Position), ..Equipment::default() })
         .unwrap();

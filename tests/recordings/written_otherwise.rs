@@ -11,7 +11,7 @@ use stiction::identify::{Dataset, Experiment};
 use stiction::model::System;
 use stiction::simulation::Rollout;
 use stiction::state::State;
-use stiction::trajectory::Trajectory;
+use stiction::trajectory::{RecordingFile, Trajectory};
 
 use crate::fixtures::folder::Folder;
 use crate::fixtures::scenes::scene;
@@ -260,6 +260,20 @@ fn rows_and_separators_are_as_they_come() {
     assert!(
         dataset.questions(&experiment.scene).iter().all(|note| !note.contains("time of the row"))
     );
+    // The same number in another spelling is the same.
+    let spelled: String = plain
+        .lines()
+        .map(|line| match line.strip_prefix("0.05,") {
+            Some(rest) => format!("{line}\n5e-2,{}\n", rest.replace(",0.", ",+0.")),
+            None => format!("{line}\n"),
+        })
+        .collect();
+    let (experiment, dataset) = load("spelled", &spelled, "").unwrap();
+    is_motion("spelled", &dataset.trajectories[0], &[]);
+    assert!(spelled.lines().count() == plain.lines().count() + 1);
+    assert!(
+        dataset.questions(&experiment.scene).iter().all(|note| !note.contains("time of the row"))
+    );
     // Others are said to be dropped.
     let twice: String = plain
         .lines()
@@ -284,9 +298,17 @@ fn rows_and_separators_are_as_they_come() {
 /// Writes arrays of doubles, of these shapes and bytes.
 #[cfg(feature = "cli")]
 fn archive(path: &std::path::Path, arrays: &[(&str, &str, &[u8])]) {
+    let plain = |&(name, shape, bytes)| (name, "'<f8', 'fortran_order': False", shape, bytes);
+    let arrays: Vec<(&str, &str, &str, &[u8])> = arrays.iter().map(plain).collect();
+    archive_of(path, &arrays);
+}
+
+/// Writes arrays of these kinds and orders, shapes and bytes.
+#[cfg(feature = "cli")]
+fn archive_of(path: &std::path::Path, arrays: &[(&str, &str, &str, &[u8])]) {
     let mut archive = zip::ZipWriter::new(std::fs::File::create(path).unwrap());
-    for (name, shape, bytes) in arrays {
-        let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n");
+    for (name, kind, shape, bytes) in arrays {
+        let header = format!("{{'descr': {kind}, 'shape': {shape}, }}\n");
         archive
             .start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default())
             .unwrap();
@@ -338,6 +360,20 @@ fn archives_of_numpy_are_read_back() {
         Experiment::load(folder.path("e.toml"), &[folder.path("claims.npz").display().to_string()]);
     let error = Dataset::load(&experiment.unwrap()).unwrap_err().to_string();
     assert!(error.contains("claims.npz:1: kite/px") && error.contains("begins with t;"), "{error}");
+    // What is stored column by column is read as well, and names beside numbers are no hindrance.
+    let numbers: Vec<u8> =
+        [1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let arrays: [(&str, &str, &str, &[u8]); 3] = [
+        ("t", "'<f8', 'fortran_order': False", "(2,)", &times),
+        ("x", "'<f8', 'fortran_order': True", "(2, 3)", &numbers),
+        ("labels", "'<U1', 'fortran_order': False", "(2,)", &[65, 0, 0, 0, 66, 0, 0, 0]),
+    ];
+    archive_of(&folder.path("columns.npz"), &arrays);
+    let file = RecordingFile::load(folder.path("columns.npz")).unwrap();
+    assert_eq!(file.columns().collect::<Vec<_>>(), ["t", "x/0", "x/1", "x/2"]);
+    let read = file.numbers(&["x/0", "x/1", "x/2"]).unwrap();
+    let rows = [[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]].map(|row| row.map(Some).to_vec());
+    assert_eq!(read, rows);
     folder.write("bad.npz", "PK");
     let error =
         Experiment::load(folder.path("e.toml"), &[folder.path("bad.npz").display().to_string()]);

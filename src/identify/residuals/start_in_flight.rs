@@ -4,7 +4,7 @@ use nalgebra::DVector;
 
 use super::measurement::{Measurement, residuals};
 use super::recorded_state::{recorded, touched};
-use super::replay::replay;
+use super::replay::{StepInputs, replay};
 use crate::ad::{self, Dual, LANES};
 use crate::identify::data::{Dataset, Window};
 use crate::identify::experiment::{Experiment, InitialState};
@@ -36,8 +36,11 @@ pub(crate) fn in_flight(
     let time_step = dataset.settings.time_step * dataset.substeps as f64;
     let settings = Settings { time_step, ..dataset.settings };
     let system = System { settings: &settings, ..scene.system_with(parameters) };
-    let flies = |state: &&State<f64>| !touched(&system, state, &scene.inputs).contains(&true);
-    let count = recording.states[first..].iter().take(steps + 1).take_while(flies).count();
+    let flies = |&(frame, state): &(usize, &State<f64>)| {
+        !touches(&system, dataset, &scene.inputs, (trajectory, frame), state)
+    };
+    let frames = recording.states.iter().enumerate().skip(first);
+    let count = frames.take(steps + 1).take_while(flies).count();
     if count < LEAST_FRAMES {
         return None;
     }
@@ -98,14 +101,27 @@ fn steps_in_flight(
     let dataset = measurement.dataset;
     let system = System { model: measurement.model, parameters, settings: &dataset.settings };
     let part = (window.trajectory, window.first, window.steps);
-    let (mut flown, mut touches) = (0, false);
+    let (mut flown, mut touched) = (0, false);
     replay(system, dataset, part, state.clone(), measurement.inputs, |frame, state| {
-        touches |= touched(&system, state, measurement.inputs).contains(&true);
-        if !touches {
+        let place = (window.trajectory, frame);
+        touched |= touches(&system, dataset, measurement.inputs, place, state);
+        if !touched {
             flown = frame - window.first;
         }
     });
     flown
+}
+
+/// Whether a state at a frame of a recording (trajectory and frame) is about to touch anything, under what drives it there.
+fn touches(
+    system: &System<f64>,
+    dataset: &Dataset,
+    constant: &[f64],
+    frame: (usize, usize),
+    state: &State<f64>,
+) -> bool {
+    let mut inputs = StepInputs::new(dataset, frame, constant);
+    touched(system, state, inputs.next(system.parameters)).contains(&true)
 }
 
 /// The state near another one from which a window comes nearest to what was recorded; nothing if there is none.
