@@ -39,6 +39,27 @@ impl HeldOut {
         })
     }
 
+    /// How much better it does than the scene, in a sentence; nothing where there is nothing to compare.
+    pub fn sentence(&self) -> Option<String> {
+        let compared = |kind: &str, of: fn(&Evaluation) -> Option<f64>| {
+            let (fitted, of_scene) = (of(&self.fitted)?, of(&self.of_scene)?);
+            let change = 100.0 * (fitted / of_scene - 1.0);
+            let way = if change < 0.0 { "below" } else { "above" };
+            change
+                .is_finite()
+                .then(|| format!("{kind} errors are {:.0} % {way} the scene's", change.abs()))
+        };
+        let errors = [
+            compared("position", |errors| errors.position_error_percent),
+            compared("rotation", |errors| errors.rotation_error_deg),
+        ];
+        let errors: Vec<String> = errors.into_iter().flatten().collect();
+        let count = self.recordings;
+        (!errors.is_empty()).then(|| {
+            format!("On the {count} recordings that were held out, {}.", errors.join(" and "))
+        })
+    }
+
     pub fn text(&self) -> String {
         let said = |kind: &str, of: fn(&Evaluation) -> Option<f64>, unit: &str| {
             let (fitted, of_scene) = (of(&self.fitted)?, of(&self.of_scene)?);

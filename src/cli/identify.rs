@@ -349,10 +349,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         stages.enter("the report", None);
         let text = json_text(object.clone()) + "\n";
         written = Some(destination.write(&experiment, &result, &text, || {
+            let found = FitReport::new(&experiment, &dataset, &result, threads);
+            let held_out = held_out.as_ref().and_then(HeldOut::sentence);
             FitReport {
                 seconds: Some(seconds),
                 rollouts: Some(rollouts),
-                ..FitReport::new(&experiment, &dataset, &result, threads)
+                result: found.result.iter().cloned().chain(held_out).collect(),
+                ..found
                     .trusted(&experiment, &dataset, &result, &profiles, threads)
                     .tested(&tests, &dataset)
                     .improved(improved.iter().flat_map(|found| lacking::told(found, result.loss)))

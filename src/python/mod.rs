@@ -3,11 +3,15 @@
 
 mod arguments;
 mod calls;
+mod contact_dict;
 mod exceptions;
 mod free_memory;
 mod identification;
 mod numpy_arrays;
+mod pages;
 mod scene;
+mod scene_arguments;
+mod scene_files;
 mod soft_scene;
 mod step_jacobian;
 
@@ -20,7 +24,11 @@ mod _stiction {
     #[pymodule_export]
     use crate::python::identification::{Identification, identify};
     #[pymodule_export]
-    use crate::python::scene::{Scene, load, parse};
+    use crate::python::pages::_page;
+    #[pymodule_export]
+    use crate::python::scene::Scene;
+    #[pymodule_export]
+    use crate::python::scene_files::{load, parse};
     #[pymodule_export]
     use crate::python::soft_scene::{SoftScene, load_soft, parse_soft};
     #[pymodule_export]

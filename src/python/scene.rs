@@ -1,19 +1,20 @@
 //! A scene, as Python sees it.
 
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use super::arguments::{Given, Sizes, count, part};
 use super::calls::{Interrupt, evaluate, lock};
+use super::contact_dict::contact_dict;
 use super::exceptions::Error;
 use super::numpy_arrays::{Argument, Cases, concatenated, joined, output};
 use super::step_jacobian::{Jacobian, Linearized};
 use crate::Error as InputError;
-use crate::formats::LoadOptions;
-use crate::model::Scene as Description;
+use crate::model::{Keyframe, Scene as Description};
 use crate::transition::Transition;
 
 type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
@@ -36,82 +37,22 @@ pub struct Scene {
     pub(super) transition: Mutex<Transition>,
 }
 
-/// Reads a scene: TOML, MJCF (.xml, .mjcf) or URDF (.urdf).
-///
-/// inputs, parameters: names of u and p, see Scene.select. keyframe: where the scene starts. floating_base: whether
-/// the first link of a URDF floats. max_hull_vertices: how many vertices the hull of a mesh of a URDF or MJCF that does
-/// not say it itself has for contact at most, 4 or more; 0 for all, 64 if left out.
-#[pyfunction]
-#[pyo3(signature = (
-    path, inputs=None, parameters=None, keyframe=None, floating_base=false, max_hull_vertices=None
-))]
-pub fn load(
-    py: Python,
-    path: PathBuf,
-    inputs: Option<Vec<String>>,
-    parameters: Option<Vec<String>>,
-    keyframe: Option<&str>,
-    floating_base: bool,
-    max_hull_vertices: Option<Given>,
-) -> PyResult<Scene> {
-    let name = path.display().to_string();
-    let max_hull_vertices = count("max_hull_vertices", max_hull_vertices, 0)?;
-    let options = LoadOptions { floating_base, max_hull_vertices, ..LoadOptions::default() };
-    let mut scene = py.detach(|| Description::load_with(&path, options))?;
-    if let Some(keyframe) = keyframe {
-        scene.start_at(keyframe, &name)?;
-    }
-    Scene::new(py, name, scene, inputs, parameters)
-}
-
-/// Reads a scene from the text of a TOML file; `name` stands for the file in messages.
-#[pyfunction]
-#[pyo3(signature = (text, name="scene.toml", inputs=None, parameters=None))]
-pub fn parse(
-    py: Python,
-    text: &str,
-    name: &str,
-    inputs: Option<Vec<String>>,
-    parameters: Option<Vec<String>>,
-) -> PyResult<Scene> {
-    Scene::new(py, name.to_string(), Description::parse(text, name)?, inputs, parameters)
-}
-
 impl Scene {
-    fn state(&self, name: &'static str, x: Given) -> PyResult<Argument> {
-        Argument::new(name, x, &[self.sizes.nx()])
-    }
-
-    /// What is not given stays as the scene has it.
-    fn input(&self, py: Python, u: Option<Given>) -> PyResult<Argument> {
-        match u {
-            Some(u) => Argument::new("u", u, &[self.sizes.nu]),
-            None => Ok(Argument::constant("u", lock(py, &self.transition).initial_input())),
-        }
-    }
-
-    /// What is not given is what is set.
-    fn values(&self, py: Python, p: Option<Given>) -> PyResult<Argument> {
-        match p {
-            Some(p) => Argument::new("p", p, &[self.sizes.np]),
-            None => Ok(Argument::constant("p", lock(py, &self.transition).parameters())),
-        }
-    }
-
-    fn weighted(
+    /// Something of each state, of this shape.
+    fn of_state<'py>(
         &self,
-        py: Python,
-        x: Given,
-        u: Option<Given>,
-        w: Given,
-        p: Option<Given>,
-    ) -> PyResult<Cases<3>> {
-        let w = Argument::new("w", w, &[self.sizes.ndx()])?;
-        Cases::new([self.state("x", x)?, self.input(py, u)?, w], self.values(py, p)?)
+        py: Python<'py>,
+        x: Given<'_, 'py>,
+        p: Option<Given<'_, 'py>>,
+        shape: &[usize],
+        f: impl Fn(&mut Transition, &[f64]) -> Result<Vec<f64>, InputError> + Sync,
+    ) -> PyResult<Array<'py>> {
+        let cases = Cases::new([self.state("x", x)?], self.values(py, p)?)?;
+        let each = shape.iter().try_fold(1_usize, |product, &n| product.checked_mul(n));
+        let found = evaluate(py, &self.transition, &cases, 0, None, each, |of, [x], _| f(of, x))?;
+        output(py, &cases.shape, shape, joined(found)?)
     }
-}
 
-impl Scene {
     /// The scene with the values of its parameters that are set.
     pub(super) fn description(&self, py: Python) -> Description {
         let transition = lock(py, &self.transition);
@@ -119,22 +60,7 @@ impl Scene {
         Description { parameters, ..Description::clone(transition.scene()) }
     }
 
-    fn new(
-        py: Python,
-        name: String,
-        scene: Description,
-        inputs: Option<Vec<String>>,
-        parameters: Option<Vec<String>>,
-    ) -> PyResult<Self> {
-        for warning in &scene.warnings {
-            let text = std::ffi::CString::new(warning.to_string()).map_err(Error::new_err)?;
-            PyErr::warn(py, &py.get_type::<pyo3::exceptions::PyUserWarning>(), &text, 1)?;
-        }
-        let transition = Transition::new(&name, Arc::new(scene))?;
-        Scene::of(name, transition, inputs, parameters)
-    }
-
-    fn of(
+    pub(super) fn of(
         name: String,
         mut transition: Transition,
         inputs: Option<Vec<String>>,
@@ -252,6 +178,25 @@ impl Scene {
             v += joint.nv();
         }
         found
+    }
+
+    /// Names of the bodies.
+    #[getter]
+    fn bodies(&self, py: Python) -> Vec<String> {
+        let transition = lock(py, &self.transition);
+        transition.scene().model.bodies.iter().map(|body| body.name.clone()).collect()
+    }
+
+    /// The states that the file gives names, by these: x, (nq + nv).
+    #[getter]
+    fn keyframes<'py>(&self, py: Python<'py>) -> PyResult<BTreeMap<String, Array<'py>>> {
+        let scene = lock(py, &self.transition).scene().clone();
+        let state = |keyframe: &Keyframe| {
+            let q = keyframe.q.as_ref().unwrap_or(&scene.state.q);
+            let x = [&q[..], keyframe.v.as_ref().unwrap_or(&scene.state.v)].concat();
+            Ok((keyframe.name.clone(), output(py, &[], &[x.len()], x)?))
+        };
+        scene.keyframes.iter().map(state).collect()
     }
 
     /// The same scene with other inputs and parameters selected; what is not given stays.
@@ -515,6 +460,108 @@ impl Scene {
             |transition, [x0, x1], _| transition.difference(x0, x1),
         )?;
         output(py, &cases.shape, &[self.sizes.ndx()], joined(found)?)
+    }
+
+    /// Where a body is: position of its origin in the world (m) and quaternion w, x, y, z from body to world, (..., 7).
+    #[pyo3(signature = (x, body, p=None))]
+    fn pose<'py>(
+        &self,
+        py: Python<'py>,
+        x: Given<'_, 'py>,
+        body: &str,
+        p: Option<Given<'_, 'py>>,
+    ) -> PyResult<Array<'py>> {
+        let body = lock(py, &self.transition).body(body)?;
+        self.of_state(py, x, p, &[7], |of, x| Ok(of.pose(x, body)?.to_vec()))
+    }
+
+    /// The Jacobian of a point of a body (m, in its frame; its origin if left out) in v, (..., 6, nv): velocity of the point,
+    /// then angular velocity, in the world.
+    #[pyo3(signature = (x, body, point=None, p=None))]
+    fn frame_jacobian<'py>(
+        &self,
+        py: Python<'py>,
+        x: Given<'_, 'py>,
+        body: &str,
+        point: Option<[f64; 3]>,
+        p: Option<Given<'_, 'py>>,
+    ) -> PyResult<Array<'py>> {
+        let body = lock(py, &self.transition).body(body)?;
+        let (point, shape) = (point.unwrap_or_default(), [6, self.sizes.nv]);
+        self.of_state(py, x, p, &shape, |of, x| of.frame_jacobian(x, body, point))
+    }
+
+    /// The mass matrix M, (..., nv, nv), with the armature of joints.
+    #[pyo3(signature = (x, p=None))]
+    fn mass_matrix<'py>(
+        &self,
+        py: Python<'py>,
+        x: Given<'_, 'py>,
+        p: Option<Given<'_, 'py>>,
+    ) -> PyResult<Array<'py>> {
+        self.of_state(py, x, p, &[self.sizes.nv; 2], Transition::mass_matrix)
+    }
+
+    /// The generalised forces at which nothing accelerates (gravity, centrifugal, Coriolis), (..., nv).
+    #[pyo3(signature = (x, p=None))]
+    fn bias<'py>(
+        &self,
+        py: Python<'py>,
+        x: Given<'_, 'py>,
+        p: Option<Given<'_, 'py>>,
+    ) -> PyResult<Array<'py>> {
+        self.of_state(py, x, p, &[self.sizes.nv], Transition::bias)
+    }
+
+    /// The generalised forces M a + bias that give the accelerations a (..., nv), without contacts, motors, springs and damping.
+    #[pyo3(signature = (x, a, p=None))]
+    fn inverse_dynamics<'py>(
+        &self,
+        py: Python<'py>,
+        x: Given<'_, 'py>,
+        a: Given<'_, 'py>,
+        p: Option<Given<'_, 'py>>,
+    ) -> PyResult<Array<'py>> {
+        let nv = self.sizes.nv;
+        let arguments = [self.state("x", x)?, Argument::new("a", a, &[nv])?];
+        let cases = Cases::new(arguments, self.values(py, p)?)?;
+        let found = evaluate(py, &self.transition, &cases, 0, None, Some(nv), |of, [x, a], _| {
+            of.inverse_dynamics(x, a)
+        })?;
+        output(py, &cases.shape, &[nv], joined(found)?)
+    }
+
+    /// The energy of motion, and that in gravity (zero at the origin of the world), J, (..., 2).
+    #[pyo3(signature = (x, p=None))]
+    fn energy<'py>(
+        &self,
+        py: Python<'py>,
+        x: Given<'_, 'py>,
+        p: Option<Given<'_, 'py>>,
+    ) -> PyResult<Array<'py>> {
+        self.of_state(py, x, p, &[2], |of, x| Ok(of.energy(x)?.to_vec()))
+    }
+
+    /// The contacts of a step from x under u, a dict each: "pair", "point" (which one of the pair), "mode", "gap" (m, at the
+    /// start of the step), "position" and "normal" (in the world, out of the first of the pair), "force" (mean over the step,
+    /// on the second of the pair, in the world, N), "bodies" (names; None for the world).
+    #[pyo3(signature = (x, u=None))]
+    fn contacts<'py>(
+        &self,
+        py: Python<'py>,
+        x: Given<'_, 'py>,
+        u: Option<Given<'_, 'py>>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let cases = Cases::new([self.state("x", x)?, self.input(py, u)?], self.values(py, None)?)?;
+        if !cases.shape.is_empty() {
+            return Err(Error::new_err("contacts: takes one state, without leading axes"));
+        }
+        let found = evaluate(py, &self.transition, &cases, 1, None, Some(0), |of, [x, u], _| {
+            of.contacts(x, u)
+        })?;
+        let scene = lock(py, &self.transition).scene().clone();
+        let all = found.into_iter().flatten();
+        all.map(|(contact, position)| contact_dict(py, &scene, &contact, position)).collect()
     }
 
     fn __repr__(&self) -> String {

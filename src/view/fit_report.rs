@@ -27,6 +27,8 @@ pub struct FitReport {
     pub status: String,
     /// How it ended, as a sentence.
     pub status_text: String,
+    /// What was found, in sentences.
+    pub result: Vec<String>,
     /// Mean of the squared residuals in standard deviations: 1 is noise alone.
     pub loss: f64,
     /// The loss where the search started.
@@ -250,6 +252,7 @@ impl FitReport {
             seed: experiment.seed,
             status: fit.status.name().to_string(),
             status_text: fit.status.to_string(),
+            result: result(experiment, fit),
             loss: fit.loss,
             loss_at_start: fit.loss_at_start,
             loss_of_scene: fit.loss_of_scene,
@@ -286,6 +289,49 @@ impl FitReport {
         let scripts = [PLAYER, include_str!("web/charts.js"), include_str!("web/report.js")];
         Page { title: &title, class: "report", may: May::Nothing, scripts: &scripts }.html(self)
     }
+}
+
+/// Of more parameters the count is told.
+const FEW: usize = 4;
+
+/// What was found, in sentences: the values, and how far recordings and simulation are apart.
+fn result(experiment: &Experiment, fit: &Fit) -> Vec<String> {
+    let found = fit.parameters.iter().filter(|p| !p.fixed && !is_weight(&p.name));
+    let told = found.clone().map(|p| {
+        let value = match p.interval {
+            // Two digits of how far it may be off.
+            Some([low, high]) if high > low && (high - low).is_finite() => {
+                let digits = (1.0 - (0.5 * (high - low)).log10().floor()).clamp(0.0, 12.0) as usize;
+                format!("{:.digits$} ({low:.digits$} to {high:.digits$})", p.value)
+            }
+            _ => format!("{:.5}", p.value),
+        };
+        let unit = unit(&experiment.scene.model, &p.name);
+        format!("{} is {value}{}{unit}", p.name, if unit.is_empty() { "" } else { " " })
+    });
+    let count = found.count();
+    let mut sentences = Vec::new();
+    if (1..=FEW).contains(&count) {
+        let any = fit.parameters.iter().any(|p| !p.fixed && p.interval.is_some());
+        let note = if any { "; in brackets, 95 % intervals" } else { "" };
+        sentences.push(format!("{}{note}.", told.collect::<Vec<_>>().join(", ")));
+    } else if count > 0 {
+        sentences.push(format!("{count} numbers of the scene are found."));
+    }
+    let misfit = fit.loss.sqrt();
+    if misfit.is_finite() {
+        let robust = if experiment.robust.is_some() { " (outliers weighed less)" } else { "" };
+        sentences.push(match misfit {
+            0.0..=1.5 => format!(
+                "Recordings and simulation are apart by {misfit:.2} times the stated noise{robust}: the model explains them."
+            ),
+            _ => format!(
+                "Recordings and simulation are apart by {misfit:.1} times the stated noise{robust}: the noise is stated too low, or the \
+                 model lacks something."
+            ),
+        });
+    }
+    sentences
 }
 
 /// Where the first window of each recording starts at the result; the recorded state where there is none.

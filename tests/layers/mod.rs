@@ -70,7 +70,7 @@ const LAYERS: [(&str, &[&str]); 37] = [
             "npz soft simulation render identify linearize markers optimize transition verify view c_interface",
         ],
     ),
-    ("python", &[PHYSICS, FILES, "soft simulation identify linearize transition"]),
+    ("python", &[PHYSICS, FILES, "soft simulation identify linearize transition view"]),
 ];
 
 /// Everything else is generic in `Real`.

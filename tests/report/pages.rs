@@ -142,3 +142,27 @@ fn what_is_not_known_is_left_out() {
         assert!(data[section].is_null(), "{section}");
     }
 }
+
+#[test]
+fn what_was_found_is_told_in_sentences() {
+    let (experiment, dataset, fit) = super::identified();
+    let told = |fit: &Fit| FitReport::new(experiment, dataset, fit, 1).result;
+    let sentences = told(fit);
+    let [found, explains] = &sentences[..] else { panic!("{sentences:?}") };
+    let mu = &fit.parameters[0];
+    let [low, high] = mu.interval.unwrap();
+    // As many digits as say something of an interval this wide.
+    assert!((1e-3..1e-2).contains(&(high - low)));
+    let expected = format!("floor-box/mu is {:.5} ({low:.5} to {high:.5})", mu.value);
+    assert_eq!(*found, format!("{expected}; in brackets, 95 % intervals."));
+    let misfit = fit.loss.sqrt();
+    assert!(explains.contains(&format!("{misfit:.2} times the stated noise: the model explains")));
+    let mut worse = fit.clone();
+    worse.loss = 49.0;
+    assert!(told(&worse)[1].contains("7.0 times the stated noise: the noise is stated too low"));
+    // Without intervals values alone, and of many parameters how many.
+    worse.parameters[0].interval = None;
+    assert_eq!(told(&worse)[0], format!("floor-box/mu is {:.5}.", mu.value));
+    worse.parameters = vec![worse.parameters[0].clone(); 5];
+    assert_eq!(told(&worse)[0], "5 numbers of the scene are found.");
+}

@@ -4,6 +4,7 @@
 >>> scene = stiction.load("scene.toml")
 >>> x = scene.step(scene.x0)
 >>> jacobian = scene.linearize(x)            # dx+ = A dx + B du + C dp
+>>> scene.view(scene.rollout(x, steps=100))  # in a notebook
 
 `stiction.crocoddyl`, `stiction.torch` and `stiction.jax` wrap a scene for these libraries.
 """
@@ -24,7 +25,9 @@ from ._stiction import (
     parse,
     parse_soft,
 )
+from ._view import View, view
 
+Scene.view = view
 Scene.parameters = property(Parameters, doc="All parameters by name; setting one changes the steps from here on.")
 
 __all__ = [
@@ -36,6 +39,7 @@ __all__ = [
     "Scene",
     "SoftScene",
     "UnsolvedWarning",
+    "View",
     "__version__",
     "identify",
     "load",

@@ -68,6 +68,7 @@
       make("span", { class: "status " + (fair ? "fair" : "good") }, report.status.replaceAll("_", " "))),
     make("p", { class: "soft" }, `Identification by ${report.program} · seed ${report.seed}`),
     fair && report.status_text ? make("p", {}, report.status_text[0].toUpperCase() + report.status_text.slice(1) + ".") : null));
+  if (report.result.length) page.append(make("p", { class: "result" }, report.result.join(" ")));
   const fact = (name, value, note) => value === null ? null
     : make("div", {}, make("dt", {}, name), make("dd", {}, value, note ? make("span", { class: "soft" }, " " + note) : ""));
   page.append(make("dl", { class: "facts" },

@@ -1,6 +1,8 @@
 //! A scene as a discrete dynamical system x+ = f(x, u; p) on flat arrays of numbers: what controllers, and
 //! the interfaces to other languages, are written against.
 
+mod mechanics;
+
 use std::sync::Arc;
 
 use crate::Error;
