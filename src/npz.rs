@@ -164,6 +164,11 @@ fn array(bytes: &[u8]) -> std::result::Result<Option<Numbers>, String> {
             let numbers = data.as_chunks::<2>().0.iter();
             numbers.map(|&number| f64::from(i16::from_le_bytes(number))).collect()
         }
+        Some("<u2") => {
+            let numbers = data.as_chunks::<2>().0.iter();
+            numbers.map(|&number| f64::from(u16::from_le_bytes(number))).collect()
+        }
+        Some("|i1") => data.iter().map(|&byte| f64::from(byte as i8)).collect(),
         Some("<u4") => {
             let numbers = data.as_chunks::<4>().0.iter();
             numbers.map(|&number| f64::from(u32::from_le_bytes(number))).collect()
@@ -173,7 +178,14 @@ fn array(bytes: &[u8]) -> std::result::Result<Option<Numbers>, String> {
             numbers.map(|&number| u64::from_le_bytes(number) as f64).collect()
         }
         Some("|u1" | "|b1") => data.iter().map(|&byte| f64::from(byte)).collect(),
-        _ => return Ok(None),
+        // Names, objects, dates and records: the number types have other letters.
+        Some(kind) if kind.contains(['U', 'S', 'O', 'M', 'm', 'V']) => return Ok(None),
+        None => return Ok(None),
+        Some(found) => {
+            return Err(format!(
+                "must be numbers of 32 or 64 bits in the byte order of PCs, or bytes, found {found}: convert by astype(\"<f8\")"
+            ));
+        }
     };
     let count = shape.iter().try_fold(1_usize, |product, &n| product.checked_mul(n));
     if count != Some(values.len()) {

@@ -185,13 +185,13 @@ impl Arguments {
             }
             let message = "is missing: EXPERIMENT.toml, or --scene SCENE --data RECORDINGS";
             let missing = || Error::input("evaluate", None, "experiment", message);
-            let experiment = Experiment::load(path.ok_or_else(missing)?, data)?;
+            let experiment = Experiment::load(path.ok_or_else(missing)?, &data)?;
             scene_options::warn(&experiment.scene);
             return Ok(experiment);
         };
         let loaded = scene_options::load_scene(scene, &self.options, false)?;
         if let Some(path) = path {
-            return Experiment::load_with_scene(path, loaded, data);
+            return Experiment::load_with_scene(path, loaded, &data);
         }
         if data.is_empty() {
             let message = "needs recordings: --data FILES, or an experiment";
@@ -200,7 +200,7 @@ impl Arguments {
         let name = scene.display().to_string();
         let mut experiment = Experiment::new(&name, loaded, Vec::new(), Noise::default());
         experiment.columns.fill.clone_from(&experiment.scene.state);
-        experiment.data = expand_all(data)?;
+        experiment.data = expand_all(&data)?;
         Ok(experiment)
     }
 }

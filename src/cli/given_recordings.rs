@@ -1,6 +1,6 @@
 //! Which recordings a command looks at.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::Error;
 
@@ -15,17 +15,22 @@ pub(super) struct RecordingArguments {
 }
 
 impl RecordingArguments {
-    /// The experiment, and the recordings given. What follows `--data` and is no recording by its name is the experiment.
+    /// The experiment, and the recordings given. What is among them by its name an experiment is that.
     ///
     /// # Errors
     /// If recordings are given without anything that says what they are of: an experiment, or `more`.
-    pub fn split(&self, more: bool) -> Result<(Option<&Path>, &[String]), Error> {
-        let is_experiment = |last: &&String| self.experiment.is_none() && last.ends_with(".toml");
-        let (experiment, data) = match self.data.split_last() {
-            Some((last, data)) if is_experiment(&last) => (Some(Path::new(last)), data),
-            _ => (self.experiment.as_deref(), &self.data[..]),
-        };
-        match self.data.first() {
+    pub fn split(&self, more: bool) -> Result<(Option<PathBuf>, Vec<String>), Error> {
+        let mut experiment = self.experiment.clone();
+        let mut data = self.data.clone();
+        let is_experiment = |file: &String| file.ends_with(".toml");
+        if let (None, Some(place)) = (&experiment, data.iter().position(is_experiment)) {
+            experiment = Some(data.remove(place).into());
+            if data.is_empty() {
+                let message = "is followed by an experiment and no recordings";
+                return Err(Error::input("--data", None, "", message));
+            }
+        }
+        match data.first() {
             Some(first) if experiment.is_none() && !more => {
                 let message = "of which experiment? Give its file too: EXPERIMENT.toml --data ..";
                 Err(Error::input("--data", None, first, message))

@@ -114,7 +114,7 @@ pub(super) struct Arguments {
 /// An experiment on a soft body, if it is one.
 fn soft_experiment(arguments: &Arguments) -> Result<Option<MarkerExperiment>, Error> {
     let (Some(path), data) = arguments.recordings.split(false)? else { return Ok(None) };
-    let Some(experiment) = MarkerExperiment::load(path, data)? else {
+    let Some(experiment) = MarkerExperiment::load(path, &data)? else {
         return Ok(None);
     };
     #[cfg(feature = "plots")]
@@ -162,9 +162,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     let (path, data) = arguments.recordings.split(false)?;
     let (mut experiment, mut dataset);
-    match path {
+    match &path {
         Some(path) => {
-            experiment = Experiment::load(path, data)?;
+            experiment = Experiment::load(path, &data)?;
             scene_options::warn(&experiment.scene);
             let solver = experiment.scene.settings.solver;
             solver.demand_derivatives(&path.display().to_string())?;
@@ -363,13 +363,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         })?);
     }
     let mut beside = None;
-    if let (Some(improved), Some(file)) = (&improved, path)
+    if let (Some(improved), Some(file)) = (&improved, &path)
         && improved.adopted().next().is_some()
     {
         if let Some(Destination::Folder(folder)) = &destination {
             let (source, place) =
                 (crate::text::read(file, crate::text::MOST_BYTES)?, lacking::place(folder));
-            let text = lacking::improved_experiment((file, &source), data, folder, improved)?;
+            let text = lacking::improved_experiment((file, &source), &data, folder, improved)?;
             // What cannot be read again is not written.
             match Experiment::parse(&text, &place, &[], None) {
                 Ok(_) => {

@@ -25,6 +25,7 @@ mod learned;
 mod linearize;
 mod linearize_soft;
 mod lock;
+mod loopback;
 mod observability;
 mod optimize;
 mod outcome;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::output::warn;
 use crate::Error;
 use crate::identify::{Experiment, FreeParameter};
 use crate::model::{Parameters, Scene};
@@ -73,6 +74,16 @@ fn parameters_of_scene(path: &Path, experiment: &Experiment) -> Result<Parameter
     }
     let [ours, theirs] =
         [&experiment.scene.model, &other.model].map(|model| model.parameter_finder());
+    let beside = experiment.parameter_names().into_iter().skip(own_names.len());
+    let beside: Vec<String> =
+        beside.filter(|name| experiment.parameters.iter().any(|free| free.name == *name)).collect();
+    if !beside.is_empty() {
+        warn(&format!(
+            "{}: a scene does not say {}, of the experiment: give the result (.json) of the fit instead",
+            path.display(),
+            beside.join(", ")
+        ));
+    }
     let mut parameters = experiment.scene.parameters.clone();
     for (own, from) in own_names.iter().filter_map(|name| ours(name).zip(theirs(name))) {
         for (&slot, &source) in own.slots.iter().zip(&from.slots) {

@@ -65,6 +65,11 @@ impl Stages {
 
     /// So many of so many parts of the stage are done.
     pub fn done(&mut self, number: usize, parts: usize) {
+        if number == 0 {
+            // It may be done once more.
+            (self.begun, self.told) = (Instant::now(), Instant::now());
+            self.bar.iter().for_each(ProgressBar::reset);
+        }
         if let Some(bar) = &self.bar {
             return bar.set_position(number as u64);
         }

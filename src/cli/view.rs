@@ -2,13 +2,16 @@
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::Read;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tiny_http::{Header, Method, Request, Response, Server};
 
+use super::loopback::{Request, Response, serve};
 use super::outcome::Outcome;
 use super::output::{note, print};
 use super::scene_options::{SceneOptions, load_scene};
@@ -49,9 +52,7 @@ pub(super) struct Arguments {
 }
 
 /// How often Ctrl-C is looked for.
-const INTERVAL: Duration = Duration::from_millis(100);
-/// Requests are no longer than this, bytes.
-const MOST_BYTES: usize = 1 << 20;
+const INTERVAL: Duration = Duration::from_millis(50);
 /// So many pages run at once; of more the oldest ends.
 const MOST_PAGES: usize = 8;
 
@@ -67,18 +68,22 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         return written(arguments, scene, path);
     }
     let port = arguments.port.unwrap_or(0);
-    let server = Server::http(("127.0.0.1", port)).map_err(|error| {
+    let listener = TcpListener::bind(("127.0.0.1", port)).map_err(|error| {
         Error::input("--port", None, port.to_string(), format!("cannot be listened on: {error}"))
     })?;
-    let port = server.server_addr().to_ip().map_or(port, |address| address.port());
+    let port = listener.local_addr().map_or(port, |address| address.port());
     // Other pages and programs do not know it.
     let secret = format!("{:016x}", RandomState::new().build_hasher().finish());
     let address = format!("http://127.0.0.1:{port}/{secret}/");
     let title = arguments.scene.display().to_string();
-    let mut pages = Pages { scene, title, port, secret, next: 0, running: VecDeque::new() };
+    let pages =
+        Pages { scene, title, secret, next: AtomicUsize::new(0), running: Mutex::default() };
     // A scene that has no page is an error now.
     pages.page(0)?;
     interrupt::catch();
+    let served =
+        thread::Builder::new().spawn(move || serve(listener, move |request| pages.answer(request)));
+    served.map_err(|error| Error::io("a thread", error))?;
     if arguments.json {
         let mut object = output::json_head("view", 0, 1);
         object.insert("address".into(), json!(address));
@@ -90,11 +95,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         note("no browser was found: open the address in one");
     }
     while !interrupt::interrupted() {
-        match server.recv_timeout(INTERVAL) {
-            Ok(Some(request)) => pages.serve(request),
-            Ok(None) => {}
-            Err(error) => return Err(Error::io(&arguments.scene, error)),
-        }
+        thread::sleep(INTERVAL);
     }
     Ok(Outcome::Done)
 }
@@ -152,11 +153,10 @@ fn read_module(given: Option<&Path>) -> Result<Vec<u8>, Error> {
 struct Pages {
     scene: Scene,
     title: String,
-    port: u16,
     secret: String,
     /// The number of the next one.
-    next: usize,
-    running: VecDeque<(usize, Live)>,
+    next: AtomicUsize,
+    running: Mutex<VecDeque<(usize, Arc<Mutex<Live>>)>>,
 }
 
 impl Pages {
@@ -165,58 +165,63 @@ impl Pages {
         Live::new(self.scene.clone()).html(&self.title, &format!("{number}"))
     }
 
-    /// Answers a request. One that comes from another page, or by another name of this machine, is refused.
-    fn serve(&mut self, mut request: Request) {
-        let hosts = ["127.0.0.1", "localhost"].map(|host| format!("{host}:{}", self.port));
-        let is = |name: &'static str, value: &str| {
-            let mut headers = request.headers().iter().filter(|header| header.field.equiv(name));
-            headers.any(|header| header.value.as_str() == value)
-        };
-        let known = hosts.iter().any(|host| is("Host", host));
-        let path = request.url().strip_prefix(&format!("/{}/", self.secret));
-        let number = path.map(|path| path.parse::<usize>());
-        let response = match (known, request.method(), number) {
-            (true, Method::Get, Some(_)) if path == Some("") => self.open(),
-            (true, Method::Post, Some(Ok(number))) if is("Content-Type", "application/json") => {
-                let mut body = String::new();
-                let read = request.as_reader().take(MOST_BYTES as u64).read_to_string(&mut body);
-                match self.running.iter_mut().find(|(known, _)| *known == number) {
-                    _ if read.is_err() => text(400, "application/json", "{}".into()),
-                    Some((_, live)) => text(200, "application/json", live.answer_json(&body)),
-                    None => {
-                        let error = "this page has ended, as others were opened since: reload it";
-                        text(200, "application/json", json!({ "error": error }).to_string())
-                    }
-                }
+    /// Answers a request. One that comes by another name of this machine, as from another page, or of a page without the
+    /// secret, is refused; the port may be another, as that of a tunnel.
+    fn answer(&self, request: &Request) -> Response {
+        let known = matches!(request.host.as_str(), "127.0.0.1" | "localhost" | "[::1]");
+        let path = request.path.strip_prefix(&format!("/{}/", self.secret)).filter(|_| known);
+        match (request.method.as_str(), path.map(|path| (path, path.parse::<usize>()))) {
+            ("GET", Some(("", _))) => self.open(),
+            ("POST", Some((_, Ok(number)))) if request.content_type == "application/json" => {
+                self.go_on(number, &request.body)
             }
-            _ => text(404, "text/plain", "not here\n".into()),
+            _ => Response::new("404 Not Found", "text/plain", "not here\n".into()),
+        }
+    }
+
+    /// What a page asks of its simulation.
+    fn go_on(&self, number: usize, request: &str) -> Response {
+        let live = locked(&self.running)
+            .iter()
+            .find(|(known, _)| *known == number)
+            .map(|(_, live)| live.clone());
+        let Some(live) = live else {
+            let error = "this page has ended, as others were opened since: reload it";
+            return Response::new("200 OK", JSON, json!({ "error": error }).to_string());
         };
-        // Who asked may be gone.
-        let _ = request.respond(response);
+        let begun = Instant::now();
+        let body = locked(&live).answer_json(request);
+        // What the steps took, without the way here and back.
+        let taken = 1000.0 * begun.elapsed().as_secs_f64();
+        Response {
+            headers: format!("Server-Timing: steps;dur={taken:.4}\r\n"),
+            ..Response::new("200 OK", JSON, body)
+        }
     }
 
     /// A new page.
-    fn open(&mut self) -> Response<std::io::Cursor<Vec<u8>>> {
-        let number = self.next;
+    fn open(&self) -> Response {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
         match self.page(number) {
             Ok(page) => {
-                self.next += 1;
-                self.running.push_back((number, Live::new(self.scene.clone())));
-                if self.running.len() > MOST_PAGES {
-                    self.running.pop_front();
+                let live = Arc::new(Mutex::new(Live::new(self.scene.clone())));
+                let mut running = locked(&self.running);
+                running.push_back((number, live));
+                if running.len() > MOST_PAGES {
+                    running.pop_front();
                 }
-                text(200, "text/html; charset=utf-8", page)
+                Response::new("200 OK", "text/html; charset=utf-8", page)
             }
-            Err(error) => text(500, "text/plain", format!("{error}\n")),
+            Err(error) => {
+                Response::new("500 Internal Server Error", "text/plain", format!("{error}\n"))
+            }
         }
     }
 }
 
-fn text(status: u16, kind: &str, text: String) -> Response<std::io::Cursor<Vec<u8>>> {
-    // Its length is known: not in chunks.
-    let response =
-        Response::from_string(text).with_status_code(status).with_chunked_threshold(usize::MAX);
-    let header = |name: &str, value: &str| Header::from_bytes(name, value).ok();
-    let headers = [header("Content-Type", kind), header("Cache-Control", "no-store")];
-    headers.into_iter().flatten().fold(response, Response::with_header)
+const JSON: &str = "application/json";
+
+/// A lock that a panic before does not spoil.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,12 +1,13 @@
 //! Which trajectory files a pattern stands for.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::Error;
 
-/// The files a pattern stands for, sorted: a file, all `*.csv` and `*.npz` of a directory, or the matches of a
-/// glob such as `tosses/*.csv`. Nothing found is an error.
+/// The files a pattern stands for, sorted: a file, all `*.csv` of a directory or, if there are none, all `*.npz`, or the
+/// matches of a glob such as `tosses/*.csv`. Nothing found is an error.
 pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, Error> {
     let path = Path::new(pattern);
     if path.is_file() {
@@ -31,6 +32,11 @@ pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, Error> {
             files.push(file);
         }
     }
+    // Beside tables, archives may be anything.
+    let is_csv = |file: &PathBuf| file.extension().is_some_and(|kind| kind == "csv");
+    if path.is_dir() && files.iter().any(is_csv) {
+        files.retain(is_csv);
+    }
     files.sort();
     if files.is_empty() {
         let message = if path.is_dir() {
@@ -51,9 +57,12 @@ pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, Error> {
 /// If nothing is found of one.
 pub fn expand_all(patterns: &[String]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
+    let mut known = HashSet::new();
     for pattern in patterns {
         for file in expand(pattern)? {
-            if !files.contains(&file) {
+            // Whatever way it is named.
+            let whole = file.canonicalize().unwrap_or_else(|_| file.clone());
+            if known.insert(whole) {
                 files.push(file);
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{Matrix3, SymmetricEigen, Vector3};
 use serde::{Deserialize, Serialize};
 
 use super::contact_forces::ContactForces;
@@ -10,7 +10,7 @@ use super::drawing::{Drawing, moving_bodies};
 use super::playback::poses;
 use crate::argmin::Status;
 use crate::dynamics::{Crba, Kinematics, MassFactor, MassMatrix, mass_matrix};
-use crate::model::{ActuatorKind, Scene, System, domain};
+use crate::model::{ActuatorKind, Body, Parameters, Scene, System, domain};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
 use crate::state::State;
 
@@ -19,6 +19,8 @@ const MOST_STEPS: usize = 10_000;
 /// Stiffness of the spring by which a body is pulled, over the mass of its tree: the square of 20 rad/s, so that a weight
 /// hangs about 3 cm below the hand.
 const PULL: f64 = 400.0;
+/// What rounding makes of equal numbers, relative to them.
+const ROUNDING: f64 = 1e-9;
 /// The most it pulls, in weights of the tree at 9.81 m/s².
 const MOST_PULL: f64 = 20.0;
 
@@ -215,7 +217,7 @@ impl Live {
         }
         let elapsed = made as f64 * self.scene.settings.time_step;
         let mut reply = self.seen();
-        reply.forces = self.forces.take(&self.kinematics, elapsed, self.drawing.decimals() + 2);
+        reply.forces = self.forces.take(&self.kinematics, elapsed, self.decimals());
         if let (Some(force), Some(pull)) = (pulled, request.pull) {
             let at = self.kinematics.point(self.bodies[pull.body], &pull.point.into());
             reply.pull = Some([at.x, at.y, at.z, force.x, force.y, force.z]);
@@ -235,11 +237,19 @@ impl Live {
             reply.drawing = (drawing != self.drawing).then(|| drawing.clone());
             self.drawing = drawing;
         }
-        if request.reset || request.restart || request.keyframe.is_some() {
+        // Where a change was refused, what is there instead.
+        let refused =
+            error.is_some() && !(request.parameters.is_empty() && request.inputs.is_empty());
+        if refused || request.reset || request.restart || request.keyframe.is_some() {
             reply.controls = Some(self.controls());
         }
         reply.error = error;
         reply
+    }
+
+    /// The digits behind the point of places: slow motion shows more than pages of motions do.
+    fn decimals(&self) -> i32 {
+        self.drawing.decimals() + 2
     }
 
     /// What there is to see.
@@ -248,8 +258,7 @@ impl Live {
         self.kinematics.update(model, parameters, state);
         LiveReply {
             time: self.taken as f64 * settings.time_step,
-            // Slow motion shows more than pages of motions do.
-            poses: poses(&self.kinematics, &self.bodies, self.drawing.decimals() + 2),
+            poses: poses(&self.kinematics, &self.bodies, self.decimals()),
             kinetic_energy: self.kinematics.kinetic_energy(),
             potential_energy: self.kinematics.potential_energy(parameters),
             ..LiveReply::default()
@@ -278,6 +287,9 @@ impl Live {
             }
             found.slots.iter().for_each(|&slot| parameters.values[slot] = value);
         }
+        if !request.parameters.is_empty() {
+            self.check(request.parameters.keys(), &parameters)?;
+        }
         let mut inputs = self.scene.inputs.clone();
         let mut started = None;
         if request.restart || request.keyframe.is_some() {
@@ -305,6 +317,45 @@ impl Live {
         }
         self.scene.parameters = parameters;
         self.scene.inputs = inputs;
+        Ok(())
+    }
+
+    /// Whether numbers of these names, which are changed to those of `parameters`, can be together what they are.
+    fn check<'a>(
+        &self,
+        names: impl Iterator<Item = &'a String>,
+        parameters: &Parameters<f64>,
+    ) -> Result<(), String> {
+        let model = &self.given.model;
+        let find = model.parameter_finder();
+        let value = |name: &str| Some(parameters.values[*find(name)?.slots.first()?]);
+        for name in names {
+            let (owner, field) = name.rsplit_once('/').unwrap_or_default();
+            let [lower, upper] = ["lower", "upper"].map(|end| value(&format!("{owner}/{end}")));
+            if let ("lower" | "upper", (Some(lower), Some(upper))) = (field, (lower, upper))
+                && lower > upper
+            {
+                return Err(format!("parameters: {owner}/lower is above {owner}/upper with this"));
+            }
+            let named = |body: &Body| name.starts_with(&format!("{}/inertia", body.name));
+            let Some(body) = model.bodies.iter().position(named) else { continue };
+            let moments = parameters.inertia(model, body).symmetric_eigen().eigenvalues;
+            let (least, most) = (moments.min(), moments.max());
+            if !(least >= 0.0 && most <= (moments.sum() - most) * (1.0 + ROUNDING)) {
+                return Err(format!(
+                    "parameters: no solid has the inertia that {} would have with this {name}: of its principal moments \
+                     {:.3e}, {:.3e} and {:.3e} kg m² none may be negative or exceed the sum of the others",
+                    model.bodies[body].name, moments[0], moments[1], moments[2]
+                ));
+            }
+        }
+        // What is drawn and told of must be finite.
+        let kinematics = Kinematics::new(model, parameters, &self.scene.state);
+        let energies = [kinematics.kinetic_energy(), kinematics.potential_energy(parameters)];
+        let places = poses(&kinematics, &self.bodies, self.decimals());
+        if places.into_iter().chain(energies).any(|x| !x.is_finite()) {
+            return Err("parameters: too large: places or energies are not finite with this".into());
+        }
         Ok(())
     }
 
@@ -380,7 +431,12 @@ impl Live {
         let damping = 2.0 * PULL.sqrt() * mass;
         let velocity = kinematics.point_velocity(body, &at);
         let way = Vector3::from(pull.to) - at - velocity * h;
-        let wanted = way * stiffness - velocity * damping;
+        // Where joints let the point go.
+        let SymmetricEigen { eigenvectors, eigenvalues } = mobility.symmetric_eigen();
+        let goes = |k: usize| eigenvalues[k] > ROUNDING * eigenvalues.max();
+        let ways = (0..3).filter(|&k| goes(k)).map(|k| eigenvectors.column(k).into_owned());
+        let free: Matrix3<f64> = ways.map(|way| way * way.transpose()).sum();
+        let wanted = free * (way * stiffness - velocity * damping);
         let response = Matrix3::identity() + mobility * (h * (h * stiffness + damping));
         let force = response.lu().solve(&wanted).unwrap_or_else(Vector3::zeros);
         let most = MOST_PULL * 9.81 * mass;
@@ -399,13 +455,20 @@ impl Live {
             return own;
         }
         let forces = parameters.force_range(model, control);
+        let gear = parameters.gear(model, control).abs();
         let joint = &model.bodies[actuator.body].joint;
         let limits = model.joint_slots(actuator.body).filter(|_| joint.limited);
         let limits = limits.map(|at| [parameters.values[at.lower], parameters.values[at.upper]]);
         match (actuator.kind, limits) {
-            (ActuatorKind::Position, Some(limits)) if finite(limits) => limits,
+            (ActuatorKind::Position, Some(limits)) if finite(limits) => {
+                let ends = limits.map(|limit| limit * parameters.gear(model, control));
+                [ends[0].min(ends[1]), ends[0].max(ends[1])]
+            }
+            (ActuatorKind::Position, _) if joint.kind.slides() => [-1.0, 1.0],
             (ActuatorKind::Position, _) => [-std::f64::consts::PI, std::f64::consts::PI],
-            (ActuatorKind::Motor, _) if actuator.limits_force && finite(forces) => forces,
+            (ActuatorKind::Motor, _) if actuator.limits_force && finite(forces) && gear > 0.0 => {
+                forces.map(|force| force / gear)
+            }
             _ => [-10.0, 10.0],
         }
     }

@@ -11,8 +11,7 @@ use super::live::{Live, LiveControls};
 use super::page::{May, Page};
 use super::playback::{Clip, Playback, Role, TrackRecorder};
 use crate::Error;
-use crate::dynamics::Kinematics;
-use crate::model::Scene;
+use crate::model::{Scene, Tree};
 
 /// What the page gets.
 #[derive(Serialize)]
@@ -51,7 +50,7 @@ struct LiveData<'a> {
     controls: LiveControls,
     keyframes: Vec<&'a str>,
     time_step: f64,
-    /// The size of the weight of all bodies that move, N: what arrows of forces are measured by.
+    /// The weight of the heaviest of what moves together, N: what arrows of forces are measured by.
     weight: f64,
     /// Where it asks for what it shows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,7 +100,10 @@ impl Live {
         let mut recorder = TrackRecorder::new(model, parameters, &drawing, start, [0.0, 0.0]);
         recorder.frame(0.0, state);
         let clip = Clip { name: page.title.to_string(), tracks: vec![recorder.finish()] };
-        let weight = Kinematics::new(model, parameters, state).mass() * parameters.gravity().norm();
+        let mass =
+            |tree: &Tree| tree.bodies.iter().map(|&k| parameters.mass(model, k)).sum::<f64>();
+        let heaviest = model.trees.iter().map(mass).fold(0.0, f64::max);
+        let weight = heaviest * parameters.gravity().norm();
         let playback = Playback { drawing, clips: vec![clip] };
         let mut data = LiveData {
             title: page.title,

@@ -132,6 +132,19 @@ fn scenes_stand_for_experiments_and_for_results() {
         error(&["experiment.toml", "--data", "slides/1.csv", "--data", "slides/2.csv"])
     );
     assert_eq!(two, error(&["--data", "slides/[12].csv", "slides/1.csv", "experiment.toml"]));
+    assert_eq!(
+        two,
+        error(&[
+            "--data",
+            "slides/1.csv",
+            "experiment.toml",
+            "./slides/2.csv",
+            "slides/../slides/1.csv"
+        ])
+    );
+    // Archives beside tables, as of weights, are no recordings.
+    folder.write("slides/weights.npz", "anything");
+    assert_eq!(own, error(&["experiment.toml"]));
     // What identify writes is read back, whichever of the two.
     let fit = ["identify", "experiment.toml", "--data", "slides/4.csv", "slides/5.csv"];
     succeeds(&folder.run(&[&fit[..], &["-o", "fit", "--no-profiles"]].concat()));
@@ -152,7 +165,8 @@ fn what_does_not_fit_is_refused() {
     );
     folder.write("more.toml", &with_ball);
     folder.write("less.toml", &SCENE.replace("puck", "stone"));
-    let cases: [(&[&str], &[&str]); 8] = [
+    let cases: [(&[&str], &[&str]); 9] = [
+        (&["--data", "experiment.toml"], &["--data", "and no recordings"]),
         (&[], &["experiment", "is missing", "--scene SCENE --data RECORDINGS"]),
         (&["--data", "slides"], &["--data", "slides", "of which experiment"]),
         (&["--scene", "scene.toml"], &["--scene", "scene.toml", "needs recordings"]),

@@ -26,11 +26,11 @@ fn on_path(names: &[&str]) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// Runs a program; one that hangs is ended after 100 s, where there is the program `timeout`.
+/// Runs a program; one that hangs is ended after 300 s, where there is the program `timeout`.
 fn limited(program: &Path) -> Command {
     let Some(timeout) = on_path(&["timeout"]) else { return Command::new(program) };
     let mut command = Command::new(timeout);
-    command.args(["-k", "10", "100"]).arg(program);
+    command.args(["-k", "10", "300"]).arg(program);
     command
 }
 

@@ -122,7 +122,8 @@ center_of_mass = [0, 0, -0.02]
 joint = { type = \"revolute\", axis = [0, 1, 0] }
 ";
     let mut live = Live::new(Scene::parse(finger, "finger").unwrap());
-    let pull = Pull { body: 1, point: [0.0, 0.0, -0.04], to: [0.3, 0.0, 0.0] };
+    // Where it cannot go, across the plane, nothing pulls.
+    let pull = Pull { body: 1, point: [0.0, 0.0, -0.04], to: [0.3, 5.0, 0.0] };
     let reply = live.answer(&LiveRequest { pull: Some(pull), ..steps(2000) });
     assert_eq!(reply.error, None);
     assert!(reply.kinetic_energy < 1e-9, "{reply:?}");
@@ -153,6 +154,40 @@ fn what_is_wrong_changes_nothing() {
         assert!(error.contains(says), "{request}: {error}");
         assert_eq!(*live.scene(), before, "{request}");
     }
+    // What no solid has, and what contradicts itself, though each number could be.
+    let mut limited = Live::new(
+        Scene::parse(
+            &SCENE.replace("axis = [0, 1, 0]", "axis = [0, 1, 0], limits = [-1, 1]"),
+            "limited",
+        )
+        .unwrap(),
+    );
+    for (name, value, says) in [
+        ("arm/inertia/xx", 0.02, "no solid has the inertia that arm would have"),
+        ("arm/inertia/xy", 0.01, "no solid has the inertia"),
+        ("arm/lower", 2.0, "arm/lower is above arm/upper"),
+        ("arm/upper", -2.0, "arm/lower is above arm/upper"),
+        ("arm/mass", 1.7e308, "not finite"),
+        ("arm/position/x", 1.7e308, "not finite"),
+    ] {
+        let before = limited.scene().clone();
+        let mut request = steps(2);
+        request.parameters.insert(name.into(), value);
+        let reply = limited.answer(&request);
+        assert!(
+            reply.error.as_ref().is_some_and(|e| e.contains(says)),
+            "{name}: {:?}",
+            reply.error
+        );
+        assert_eq!(*limited.scene(), before, "{name}");
+        // The page gets back what is there.
+        let controls = reply.controls.unwrap().parameters;
+        let own = controls.iter().find(|number| number.name == name).unwrap();
+        assert_ne!(own.value, value, "{name}");
+    }
+    let mut both = steps(0);
+    both.parameters.extend([("arm/lower".to_string(), 2.0), ("arm/upper".to_string(), 3.0)]);
+    assert_eq!(limited.answer(&both).error, None);
     // What leads nowhere stops at the last good state, and can be gone on from.
     let mut far = steps(5);
     far.inputs.insert("motor/u".into(), 1e300);
@@ -265,12 +300,15 @@ fn the_program_answers_its_page_alone() {
     for refused in [
         served.get("/", host),
         served.get(path, &format!("evil.example:{port}")),
-        served.get(path, "127.0.0.1"),
         served.get(&format!("{path}0"), host),
         served.post(&format!("{path}0"), "Content-Type: text/plain\r\n", "{\"steps\": 1}"),
         served.post("/0", JSON, "{\"steps\": 1}"),
     ] {
         assert!(refused.starts_with("HTTP/1.1 404"), "{refused}");
+    }
+    // By the end of a tunnel it has another port.
+    for host in ["localhost:9000", "127.0.0.1", "LOCALHOST"] {
+        assert!(served.get(path, host).starts_with("HTTP/1.1 200"), "{host}");
     }
     for (name, text, says) in [
         ("soft.toml", include_str!("../../examples/soft_ball/scene.toml"), "[[soft]]"),
@@ -281,6 +319,44 @@ fn the_program_answers_its_page_alone() {
     }
     let busy = ["view", "scene.toml", "--no-open", "--port", port];
     refuses(&folder.run(&busy), &["--port", port, "cannot be listened on"]);
+}
+
+/// Requests that are too long, not whole or none at all get an answer or nothing, and hold up no others.
+#[test]
+fn odd_requests_do_no_harm() {
+    let folder = Folder::new("live-odd");
+    folder.write("scene.toml", SCENE);
+    let served = Served::new(&folder);
+    let Served { host, path, .. } = &served;
+    served.get(path, host);
+    let post = |headers: &str| format!("POST {path}0 HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n");
+    // One that says it has more to say.
+    let mut silent = TcpStream::connect(host).unwrap();
+    silent.write_all((post(&format!("{JSON}Content-Length: 50\r\n")) + "{").as_bytes()).unwrap();
+    let endless = "x".repeat(20_000);
+    for (request, status) in [
+        (post("Content-Length: 100000000000000000\r\n") + "abc", "413"),
+        (post("Content-Length: 99999999999999999999999\r\n"), "413"),
+        (post("Content-Length: -1\r\n"), "413"),
+        (post("Transfer-Encoding: chunked\r\n") + "1\r\n{\r\n", "411"),
+        (post(&format!("X: {endless}\r\n")), "431"),
+        (format!("GET /{endless}"), "431"),
+        ("no request\r\n\r\n".to_string(), "400"),
+        ("\0\u{1}".repeat(100), "400"),
+        (format!("GET {path} HTTP/1.0\r\n\r\n"), "404"),
+    ] {
+        let answer = served.answer(&request);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{request:.80}: {answer:.80}");
+    }
+    // One connection asks again and again, also before it has its answer.
+    let body = "{\"steps\": 1}";
+    let ask = post(&format!("{JSON}Content-Length: {}\r\n", body.len())) + body;
+    let last = ask.replacen("\r\n", "\r\nConnection: close\r\n", 1);
+    let answers = served.answer(&format!("{ask}{ask}{last}"));
+    for time in ["0.005", "0.01", "0.015"] {
+        assert!(answers.contains(&format!("\"time\":{time},")), "{answers}");
+    }
+    assert_eq!(answers.matches("Server-Timing: steps;dur=").count(), 3);
 }
 
 /// Passes on what one connection asks, and gives pages scripts beside their own.
@@ -364,7 +440,9 @@ fn runs(seen: &Value) {
     assert!(number("height_held") > 0.14, "{seen:#}");
     assert_eq!(seen["let_go"], true);
     assert!(seen["trouble"].as_str().unwrap().contains("crate/mass cannot be -1"), "{seen:#}");
-    assert_eq!(seen["stopped"], true);
+    assert_eq!((&seen["stopped"], &seen["box"]), (&true.into(), &"1".into()));
+    assert_eq!(number("time_of_clicks"), 0.025);
+    assert_eq!(seen["at_rest_by_a_click"], true);
     assert_eq!(number("wide"), 0.3);
     assert!((number("height_restarted") - 0.1).abs() < 1e-9, "{seen:#}");
 }

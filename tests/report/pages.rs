@@ -1,7 +1,7 @@
 //! What the pages are made of.
 
 use serde_json::Value;
-use stiction::identify::Dataset;
+use stiction::identify::{Dataset, Fit};
 use stiction::view::{FitReport, Playback, RecordingError};
 
 use super::{HOSTILE, builtin, full, identified};

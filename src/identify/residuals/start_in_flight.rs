@@ -120,8 +120,14 @@ fn touches(
     frame: (usize, usize),
     state: &State<f64>,
 ) -> bool {
-    let mut inputs = StepInputs::new(dataset, frame, constant);
-    touched(system, state, inputs.next(system.parameters)).contains(&true)
+    // The mean over the steps to the next frame.
+    let mut driven = StepInputs::new(dataset, frame, constant);
+    let mut inputs = vec![0.0; constant.len()];
+    for _ in 0..dataset.substeps {
+        let step = driven.next(system.parameters);
+        inputs.iter_mut().zip(step).for_each(|(sum, u)| *sum += u / dataset.substeps as f64);
+    }
+    touched(system, state, &inputs).contains(&true)
 }
 
 /// The state near another one from which a window comes nearest to what was recorded; nothing if there is none.

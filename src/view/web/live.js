@@ -13,56 +13,71 @@
     return made;
   }
 
+  /** The reply, with the time that its making took as `taken`, ms. */
   const ask = window.ask || (async request => {
     const answer = await fetch(data.ask, {
       method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(request),
     });
     if (!answer.ok) throw new Error(`the program answers ${answer.status}`);
-    return answer.json();
+    const reply = await answer.json();
+    const timing = /dur=([0-9.]+)/.exec(answer.headers.get("Server-Timing") || "");
+    return { ...reply, taken: timing ? Number(timing[1]) : 0 };
   });
+  const GONE = data.ask === undefined ? "Reload the page, or try a newer browser."
+    : "Start the program again and open its new address.";
 
   /** How long an answer may take, ms: of slower scenes the motion is slow, and the page is not. */
   const PATIENCE = 25;
 
   // What waits to be asked. Changes go with the next request, steps add up while one is under way.
-  let waiting = {}, pull = null, owed = 0, busy = false, perStep = 1, speed = null, player = null;
+  let waiting = {}, pull = null, owed = 0, single = 0, busy = false, perStep = 0.1, speed = null, player = null;
   const trouble = element("p", { class: "trouble", role: "alert" });
 
-  /** Adds to what is asked next. */
+  /** Adds to what is asked next; what starts over takes back what waits and is older. */
   function change(part) {
+    if (part.reset) delete waiting.parameters;
+    if (part.restart || part.keyframe) {
+      for (const older of ["inputs", "restart", "keyframe"]) delete waiting[older];
+      single = 0;
+    }
     for (const [key, value] of Object.entries(part))
       waiting[key] = value && typeof value === "object" ? { ...waiting[key], ...value } : value;
     send(0);
   }
 
-  async function send(steps) {
+  async function send(running) {
+    const steps = running + single;
     if (busy || (!steps && !Object.keys(waiting).length)) return;
     busy = true;
+    single = 0;
     const request = { ...waiting, steps };
     if (pull && steps) request.pull = pull;
     waiting = {};
-    const begun = performance.now();
+    let reply = null;
     try {
-      const reply = await ask(request);
-      const taken = performance.now() - begun;
-      if (steps) perStep = 0.8 * perStep + 0.2 * taken / steps;
-      show(reply, steps);
+      reply = await ask(request);
     } catch (error) {
       player.pause();
-      trouble.textContent = `The simulation is gone: ${error.message}. Start the program again and open its new address.`;
+      trouble.textContent = `The simulation is gone: ${error.message}. ${GONE}`;
     }
     busy = false;
-    if (Object.keys(waiting).length) send(0);
+    if (!reply) return;
+    // Of the steps alone: what is slow on the way here makes no slower motion.
+    if (steps) perStep = 0.8 * perStep + 0.2 * reply.taken / steps;
+    reply.changed = Object.keys(request).some(key => key !== "steps" && key !== "pull");
+    show(reply, steps);
+    if (single || Object.keys(waiting).length) send(0);
   }
 
   function show(reply, steps) {
-    trouble.textContent = reply.error || "";
+    // What was refused is told until something else is asked for than steps.
+    if (reply.error || reply.changed) trouble.textContent = reply.error || "";
     if (reply.error) player.pause();
     if (!reply.poses) return;
     if (reply.drawing) player.redraw(reply.drawing);
     if (reply.controls) fill(reply.controls);
-    // Between steps the last forces stay.
-    if (!steps && reply.time > 0) reply.forces = last.forces;
+    // Between steps the last forces stay, and what the solver said.
+    if (!steps && reply.time > 0) Object.assign(reply, { forces: last.forces, solver: last.solver });
     last = reply;
     player.put(reply);
     tell(reply);
@@ -82,7 +97,10 @@
       owed = due > steps ? 0 : owed - steps * data.time_step;
       send(steps);
     },
-    once(count) { send(count); },
+    once(count) {
+      single += count;
+      send(0);
+    },
     restart() {
       speed = null;
       owed = 0;
@@ -103,13 +121,15 @@
     const made = element("div", { class: "number" }, element("label", { for: id }, name), box, slider);
     if (!(whole > 0)) slider.disabled = true;
     const first = digits(value);
+    let known = value;
     const put = x => {
+      known = x;
       box.value = digits(x);
       slider.value = x;
       made.classList.toggle("changed", digits(x) !== first);
     };
     const took = x => {
-      if (Number.isNaN(x)) return;
+      if (Number.isNaN(x)) return put(known);
       put(x);
       change({ [kind]: { [name]: x } });
     };
@@ -177,8 +197,9 @@
   }
 
   function tell({ solver, kinetic_energy, potential_energy }) {
-    const energy = x => `${Math.abs(x) < 1e-12 ? 0 : Number(x.toPrecision(4))} J`;
-    const lines = [["energy of motion", energy(kinetic_energy)], ["energy in all", energy(kinetic_energy + potential_energy)]];
+    const energy = x => x === null ? "not finite" : `${Math.abs(x) < 1e-12 ? 0 : Number(x.toPrecision(4))} J`;
+    const both = kinetic_energy === null || potential_energy === null ? null : kinetic_energy + potential_energy;
+    const lines = [["energy of motion", energy(kinetic_energy)], ["and of the weight", energy(both)]];
     if (solver) {
       lines.unshift(
         ["contact points", solver.contacts], ["status", solver.status, solver.unsolved > 0],

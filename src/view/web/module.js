@@ -19,5 +19,8 @@ window.ask = (() => {
     if (wrong) throw new Error(wrong);
     return request => JSON.parse(call(exports.live_answer, JSON.stringify(request)));
   })();
-  return async request => (await begun)(request);
+  return async request => {
+    const answer = await begun, start = performance.now(), reply = answer(request);
+    return { ...reply, taken: performance.now() - start };
+  };
 })();

@@ -867,7 +867,7 @@ const createPlayer = (() => {
       if (event.ctrlKey || event.altKey || event.metaKey || event.target instanceof HTMLSelectElement) return;
       if (event.target instanceof HTMLInputElement && event.target.type !== "checkbox" && event.target !== slider) return;
       const count = event.shiftKey ? 10 : 1;
-      const native = event.target.type === "checkbox" || event.target.type === "button";
+      const native = ["checkbox", "button"].includes(event.target.type) || event.target.tagName === "SUMMARY";
       const act = {
         " ": native ? null : () => { if (playing) pause(); else start(); },
         ArrowLeft: () => step(-count), ArrowRight: () => step(count),
@@ -907,6 +907,15 @@ const createPlayer = (() => {
           found = body === null ? null : { body, point: add(from, along, far), at: add(seen.eye, ray, far) };
         }
       });
+      // Of a body that is seen as its frame, the frame.
+      const near = 0.25 * (drawing.size || 1);
+      for (const body of drawing.bare || []) {
+        const at = poses.slice(7 * body, 7 * body + 3), far = dot(add(at, seen.eye, -1), ray) / dot(ray, ray);
+        if (far > 0 && far < nearest && length(add(add(seen.eye, ray, far), at, -1)) < near) {
+          nearest = far;
+          found = { body, point: [0, 0, 0], at };
+        }
+      }
       return found;
     }
 
@@ -922,10 +931,7 @@ const createPlayer = (() => {
       canvas.setPointerCapture(event.pointerId);
       if (live && !touches.size && event.button === 0 && !event.shiftKey && seen) {
         pulling = hit(rayAt(event));
-        if (pulling) {
-          drag(event);
-          start();
-        }
+        if (pulling) pulling.pointer = event.pointerId;
       }
       touches.set(event.pointerId, [event.clientX, event.clientY]);
       canvas.focus({ preventScroll: true });
@@ -933,7 +939,7 @@ const createPlayer = (() => {
     for (const name of ["pointerup", "pointercancel"])
       canvas.addEventListener(name, event => {
         touches.delete(event.pointerId);
-        if (pulling) live.pull(pulling = null);
+        if (pulling && pulling.pointer === event.pointerId) live.pull(pulling = null);
       });
     canvas.addEventListener("contextmenu", event => event.preventDefault());
     canvas.addEventListener("dblclick", () => { frameView(); draw(); });
@@ -957,7 +963,10 @@ const createPlayer = (() => {
       const here = [event.clientX, event.clientY];
       const [dx, dy] = [here[0] - before[0], here[1] - before[1]];
       if (pulling) {
-        drag(event);
+        if (pulling.pointer === event.pointerId) {
+          drag(event);
+          start();
+        }
       } else if (touches.size === 2) {
         const [other] = [...touches].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
         const spread = at => Math.max(1, Math.hypot(at[0] - other[0], at[1] - other[1]));

@@ -72,15 +72,14 @@
   const fact = (name, value, note) => value === null ? null
     : make("div", {}, make("dt", {}, name), make("dd", {}, value, note ? make("span", { class: "soft" }, " " + note) : ""));
   page.append(make("dl", { class: "facts" },
-    fact("Loss", text(report.loss), ""),
-    fact("Loss at the start", text(report.loss_at_start)),
-    fact("Loss of the scene", text(report.loss_of_scene)),
+    fact("Loss (1 is noise alone)", text(report.loss)),
+    fact("at the start", text(report.loss_at_start)),
+    fact("of the scene", text(report.loss_of_scene)),
     fact("Recordings", String(report.recording_count), report.window_count > report.recording_count ? `in ${report.window_count} windows` : ""),
     fact("Time step", text(1000 * report.time_step), "ms"),
     fact("Iterations", String(report.iterations)),
     missing(report.rollouts) ? null : fact("Work", text(report.rollouts), "rollouts"),
     missing(report.seconds) ? null : fact("Wall time", text(report.seconds, 3), "s")));
-  page.append(make("p", { class: "soft" }, "Loss: mean of the squared residuals, each over its standard deviation; 1 is noise alone. Of the scene: with its own parameters."));
   if (report.warnings.length)
     page.append(make("div", { class: "warnings", role: "note" }, make("h3", {}, report.warnings.length === 1 ? "Warning" : "Warnings"),
       make("ul", {}, ...report.warnings.map(warning => make("li", {}, warning)))));
