@@ -254,5 +254,5 @@ fn the_program_improves_a_model_and_writes_the_experiment() {
     assert_eq!(folder.read("experiment.toml"), experiment);
     let words = told(&["identify", "experiment.toml"]);
     assert!(words.contains("link/friction") && words.contains("--improve"), "{words}");
-    refuses(&folder.run(&["identify", "--improve", "2"]), &["required"]);
+    refuses(&folder.run(&["identify", "--improve"]), &["--improve", "needs an experiment"]);
 }
