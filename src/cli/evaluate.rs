@@ -279,7 +279,7 @@ fn report(evaluation: &Evaluation, length: f64) {
         let spread = match count {
             1 => String::new(),
             _ => format!(
-                "; median {median:.3}, nine tenths below {most_of_nine_tenths:.3}, most {largest:.3} ({})",
+                "; median {median:.3}, nine tenths at most {most_of_nine_tenths:.3}, most {largest:.3} ({})",
                 evaluation.trajectories[worst].name
             ),
         };

@@ -54,10 +54,11 @@ impl HeldOut {
             compared("rotation", |errors| errors.rotation_error_deg),
         ];
         let errors: Vec<String> = errors.into_iter().flatten().collect();
-        let count = self.recordings;
-        (!errors.is_empty()).then(|| {
-            format!("On the {count} recordings that were held out, {}.", errors.join(" and "))
-        })
+        let of = match self.recordings {
+            1 => "the recording that was".to_string(),
+            count => format!("the {count} recordings that were"),
+        };
+        (!errors.is_empty()).then(|| format!("On {of} held out, {}.", errors.join(" and ")))
     }
 
     pub fn text(&self) -> String {

@@ -1,5 +1,6 @@
 //! Parameters from a file: the result of an identification, or a scene.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde_json::Value;
@@ -63,8 +64,10 @@ fn parameters_of_scene(path: &Path, experiment: &Experiment) -> Result<Parameter
     let other = Scene::load(path)?;
     let [own_names, names] =
         [&experiment.scene.model, &other.model].map(|model| model.parameter_names());
-    let lacking = own_names.iter().find(|name| !names.contains(name)).map(|name| (name, "no"));
-    let more = names.iter().find(|name| !own_names.contains(name)).map(|name| (name, "a"));
+    let [own_set, set]: [HashSet<&String>; 2] =
+        [&own_names, &names].map(|names| names.iter().collect());
+    let lacking = own_names.iter().find(|name| !set.contains(name)).map(|name| (name, "no"));
+    let more = names.iter().find(|name| !own_set.contains(name)).map(|name| (name, "a"));
     if let Some((name, has)) = lacking.or(more) {
         let message = format!(
             "is another scene than that of {}: it has {has} {name}; give the scene of a result, or evaluate with it by --scene",

@@ -23,8 +23,9 @@ impl Transition {
     /// Position of the origin of a body in the world (m), and the quaternion w, x, y, z from body to world.
     ///
     /// # Errors
-    /// If the length of x is wrong, a number is not finite, or a quaternion is zero.
+    /// If the length of x is wrong, a number is not finite, a quaternion is zero, or there is no such body.
     pub fn pose(&mut self, x: &[f64], body: usize) -> Result<[f64; 7], Error> {
+        self.check_body(body)?;
         let kinematics = self.kinematics(x)?;
         let place = &kinematics.bodies[body];
         let rotation = Rotation3::from_matrix_unchecked(place.rotation);
@@ -43,6 +44,8 @@ impl Transition {
         body: usize,
         point: [f64; 3],
     ) -> Result<Vec<f64>, Error> {
+        self.check_body(body)?;
+        self.check_numbers("point", &point, 3)?;
         let kinematics = self.kinematics(x)?;
         let at = kinematics.point(body, &Vector3::from(point));
         let mut jacobian = vec![0.0; 6 * self.nv()];
@@ -126,6 +129,14 @@ impl Transition {
             (*contact, point.into())
         };
         Ok(self.workspace.contacts().map(place).collect())
+    }
+
+    fn check_body(&self, body: usize) -> Result<(), Error> {
+        let count = self.scene.model.bodies.len();
+        if body < count {
+            return Ok(());
+        }
+        Err(self.error("", format!("has {count} bodies, found the index {body}")))
     }
 
     fn kinematics(&mut self, x: &[f64]) -> Result<Kinematics<f64>, Error> {

@@ -19,6 +19,8 @@ const MOST_STEPS: usize = 10_000;
 /// Stiffness of the spring by which a body is pulled, over the mass of its tree: the square of 20 rad/s, so that a weight
 /// hangs about 3 cm below the hand.
 const PULL: f64 = 400.0;
+/// Of the eigenvalues of a matrix with three rows, which take less than ten; of one that is not finite there are none.
+const MOST_ITERATIONS: usize = 1000;
 /// What rounding makes of equal numbers, relative to them.
 const ROUNDING: f64 = 1e-9;
 /// The most it pulls, in weights of the tree at 9.81 m/s².
@@ -75,7 +77,7 @@ pub struct LiveReply {
     pub solver: Option<LiveSolver>,
     /// The drawing, where it is another than before.
     pub drawing: Option<Drawing>,
-    /// Inputs and parameters anew, where a request without their names changed them.
+    /// Inputs and parameters as they are, where a request changed them without their names, or named some and was refused.
     pub controls: Option<LiveControls>,
     /// What was not done, and why. Steps that lead nowhere are not taken: the state is the last good one.
     pub error: Option<String>,
@@ -199,7 +201,7 @@ impl Live {
             Ok(request) => self.answer(&request),
             Err(error) => LiveReply { error: Some(format!("request: {error}")), ..self.seen() },
         };
-        // Numbers that JSON cannot say do not occur: states are finite.
+        // Numbers that JSON cannot say, as the residual of a problem that was given up, are null.
         serde_json::to_string(&reply).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
     }
 
@@ -276,18 +278,19 @@ impl Live {
         let model = &self.given.model;
         let base = if request.reset { &self.given } else { &self.scene };
         let mut parameters = base.parameters.clone();
-        let find = model.parameter_finder();
-        for (name, &value) in &request.parameters {
-            let Some(found) = find(name) else {
-                return Err(format!("parameters: the scene has no {name:?}"));
-            };
-            let (lower, upper) = domain(name);
-            if !(value.is_finite() && lower <= value && value <= upper) {
-                return Err(format!("parameters: {name} cannot be {value}"));
-            }
-            found.slots.iter().for_each(|&slot| parameters.values[slot] = value);
-        }
+        // Names are made for it, as many as there are: not for steps alone.
         if !request.parameters.is_empty() {
+            let find = model.parameter_finder();
+            for (name, &value) in &request.parameters {
+                let Some(found) = find(name) else {
+                    return Err(format!("parameters: the scene has no {name:?}"));
+                };
+                let (lower, upper) = domain(name);
+                if !(value.is_finite() && lower <= value && value <= upper) {
+                    return Err(format!("parameters: {name} cannot be {value}"));
+                }
+                found.slots.iter().for_each(|&slot| parameters.values[slot] = value);
+            }
             self.check(request.parameters.keys(), &parameters)?;
         }
         let mut inputs = self.scene.inputs.clone();
@@ -339,7 +342,9 @@ impl Live {
             }
             let named = |body: &Body| name.starts_with(&format!("{}/inertia", body.name));
             let Some(body) = model.bodies.iter().position(named) else { continue };
-            let moments = parameters.inertia(model, body).symmetric_eigen().eigenvalues;
+            let inertia = parameters.inertia(model, body);
+            let found = SymmetricEigen::try_new(inertia, f64::EPSILON, MOST_ITERATIONS);
+            let moments = found.map_or(Vector3::repeat(f64::NAN), |found| found.eigenvalues);
             let (least, most) = (moments.min(), moments.max());
             if !(least >= 0.0 && most <= (moments.sum() - most) * (1.0 + ROUNDING)) {
                 return Err(format!(
@@ -432,7 +437,10 @@ impl Live {
         let velocity = kinematics.point_velocity(body, &at);
         let way = Vector3::from(pull.to) - at - velocity * h;
         // Where joints let the point go.
-        let SymmetricEigen { eigenvectors, eigenvalues } = mobility.symmetric_eigen();
+        let found = SymmetricEigen::try_new(mobility, f64::EPSILON, MOST_ITERATIONS);
+        let Some(SymmetricEigen { eigenvectors, eigenvalues }) = found else {
+            return Err("pull: a mass or an inertia is too extreme to be pulled".into());
+        };
         let goes = |k: usize| eigenvalues[k] > ROUNDING * eigenvalues.max();
         let ways = (0..3).filter(|&k| goes(k)).map(|k| eigenvectors.column(k).into_owned());
         let free: Matrix3<f64> = ways.map(|way| way * way.transpose()).sum();

@@ -10,7 +10,8 @@ use stiction::trajectory::{Recorded, Trajectory};
 use crate::folder::Folder;
 use crate::program::close;
 
-const SCENE: &str = "[simulation]
+/// A puck that slides to rest.
+pub const SCENE: &str = "[simulation]
 time_step = 0.005
 [[half_space]]
 name = \"floor\"

@@ -6,24 +6,9 @@ use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::trajectory::{Recorded, Trajectory};
 
+use super::command::SCENE;
 use crate::folder::Folder;
 use crate::program::{close, refuses, succeeds};
-
-const SCENE: &str = "[simulation]
-time_step = 0.005
-[[half_space]]
-name = \"floor\"
-normal = [0, 0, 1]
-[[body]]
-name = \"puck\"
-mass = 0.4
-shape = { box = [0.1, 0.1, 0.02] }
-position = [0, 0, 0.02]
-velocity = [1, 0.5, 0]
-[[contact]]
-mu = 0.3
-restitution = 0
-";
 
 const EXPERIMENT: &str = "scene = \"scene.toml\"
 data = [\"slides\"]
@@ -90,7 +75,7 @@ fn errors_are_summed_up() {
     let places: Vec<usize> =
         (1..=5).map(|k| text.find(&format!("slides/{k}.csv\n")).unwrap()).collect();
     assert!(places.is_sorted_by(|a, b| a > b), "{text}");
-    let median = format!("median {:.3}, nine tenths below {:.3}", errors[2], errors[0]);
+    let median = format!("median {:.3}, nine tenths at most {:.3}", errors[2], errors[0]);
     assert!(text.contains(&median) && text.contains("(slides/1.csv)"), "{text}");
     // Of an even number it lies between the two in the middle; nine of ten are not more than the ninth.
     let experiment = Experiment::load(folder.path("experiment.toml"), &[]).unwrap();

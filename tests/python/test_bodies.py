@@ -112,6 +112,14 @@ def test_contacts_carry_what_stands_on_them(cube):
     sliding = cube.contacts(x)
     assert {each["mode"] for each in sliding} == {"slide"}
     np.testing.assert_allclose(sum(each["force"] for each in sliding), [-0.3 * G, 0, G], rtol=2e-6, atol=1e-8)
+    # Where they are turns with the body, though they are known in its frame.
+    x[cube.state_names.index("cube/vx")] = 0.0
+    x[:7] = [0.25, 0, 0.1 * np.sqrt(2), np.cos(np.pi / 8), 0, np.sin(np.pi / 8), 0]
+    edge = [each["position"] for each in cube.contacts(x) if each["gap"] < 1e-9]
+    assert len(edge) == 2
+    np.testing.assert_allclose([[p[0], p[2]] for p in edge], [[0.25, 0]] * 2, atol=1e-9)
+    assert sorted(round(p[1], 9) for p in edge) == [-0.1, 0.1]
+    x[:7] = [0.25, 0, 0.1, 1, 0, 0, 0]
     x[2] = 5.0
     assert [each["mode"] for each in cube.contacts(x)] in ([], ["break"] * 4)
 

@@ -165,6 +165,7 @@ fn what_is_wrong_changes_nothing() {
     for (name, value, says) in [
         ("arm/inertia/xx", 0.02, "no solid has the inertia that arm would have"),
         ("arm/inertia/xy", 0.01, "no solid has the inertia"),
+        ("arm/inertia/xx", 1.7e308, "no solid has the inertia"),
         ("arm/lower", 2.0, "arm/lower is above arm/upper"),
         ("arm/upper", -2.0, "arm/lower is above arm/upper"),
         ("arm/mass", 1.7e308, "not finite"),

@@ -153,7 +153,7 @@ pub struct ErrorSpread {
     pub mean: f64,
     /// Half of the recordings have less.
     pub median: f64,
-    /// That of nine tenths of the recordings is at most this.
+    /// Nine tenths of the recordings have at most this.
     pub most_of_nine_tenths: f64,
     /// The least, and which recording has it.
     pub least: (f64, usize),

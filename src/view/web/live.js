@@ -203,7 +203,7 @@
     if (solver) {
       lines.unshift(
         ["contact points", solver.contacts], ["status", solver.status, solver.unsolved > 0],
-        ["iterations", solver.iterations], ["largest residual", solver.residual.toExponential(1), solver.unsolved > 0],
+        ["iterations", solver.iterations], ["largest residual", solver.residual === null ? "not finite" : solver.residual.toExponential(1), solver.unsolved > 0],
       );
       if (solver.unsolved) lines.push(["not solved", solver.unsolved, true]);
     }
