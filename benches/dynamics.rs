@@ -50,6 +50,7 @@ fn scene(name: &str) -> Scene {
             center_of_mass: numbers(&value["center_of_mass"]),
             inertia: numbers(&value["inertia"]),
             colliders: Vec::new(),
+            visuals: Vec::new(),
             force: [0.0; 3],
             torque: [0.0; 3],
         });

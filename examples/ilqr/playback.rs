@@ -4,7 +4,7 @@ use stiction::Error;
 use stiction::model::Scene;
 use stiction::simulation::Rollout;
 use stiction::state::State;
-use stiction::view::{Clip, Drawing, Playback, Role, TrackRecorder};
+use stiction::view::{Appearance, Clip, Drawing, Playback, Role, TrackRecorder};
 
 /// A page that plays `motions` of one scene, each a name and the inputs of all its steps (forces, then controls).
 pub fn page(
@@ -13,7 +13,7 @@ pub fn page(
     motions: &[(&str, Vec<Vec<f64>>)],
 ) -> Result<String, Error> {
     let Scene { model, parameters, settings, .. } = scene;
-    let drawing = Drawing::new(model, parameters);
+    let drawing = Drawing::new(model, parameters, &Appearance::default());
     let clips = motions.iter().map(|(name, inputs)| {
         let dt = settings.time_step;
         let span = [0.0, dt * inputs.len() as f64];

@@ -11,7 +11,7 @@ use super::{
 use crate::Error;
 use crate::model::{
     Actuator, Body, Collider, Equality, EqualityKind, HalfSpace, Integrator, Joint, JointKind,
-    Model, Scene,
+    Model, Scene, Visual, VisualForm,
 };
 
 /// The largest number of bodies.
@@ -61,7 +61,8 @@ impl Description {
             let parent = described.parent.as_ref().map(|parent| places[parent.as_str()]);
             places.insert(described.name.as_str(), bodies.len());
             let joint = self.joint(index)?;
-            bodies.push(Body { name: described.name.clone(), parent, joint, tree: None });
+            let visuals = visuals(&described.visuals, Owner::Body(index))?;
+            bodies.push(Body { name: described.name.clone(), parent, joint, tree: None, visuals });
             // Free bodies have stages of their own only as trees of joints.
             let staged = self.settings.integrator == Integrator::RungeKutta;
             own_numbers.push(described.joint.has_numbers() || staged);
@@ -85,6 +86,7 @@ impl Description {
         model.pushes = self.pushes(&model)?;
         model.cameras = self.cameras(&model)?;
         model.learned = self.learned(&model)?;
+        model.visuals = visuals(&self.visuals, Owner::Scene)?;
         model.lay_out();
         self.check_solver(&model)?;
         self.check_names(&model)?;
@@ -226,6 +228,8 @@ impl Description {
                     orientation: unit(*orientation, owner, "shape.orientation")?,
                     placed: *position != [0.0; 3],
                     visual: shape.visual.clone(),
+                    color: shape.color,
+                    drawn: shape.drawn,
                 });
                 described.push(shape);
                 Ok(())
@@ -339,4 +343,22 @@ impl Description {
             orientation: unit(equality.orientation, owner, "orientation")?,
         })
     }
+}
+
+/// What is seen, with unit quaternions.
+fn visuals(described: &[Visual], owner: Owner) -> Result<Vec<Visual>, Fault> {
+    let checked = described.iter().map(|visual| {
+        let sizes: &[f64] = match &visual.form {
+            VisualForm::Solid(shape, size) => shape.sizes(size),
+            VisualForm::File { scale, .. } => scale,
+            VisualForm::Surface(_) => &[],
+        };
+        let color = visual.color.iter().flatten();
+        for &found in sizes.iter().chain(&visual.position).chain(color) {
+            Fault::unless(found.is_finite(), (owner, "visual"), "must be finite", found, "")?;
+        }
+        let orientation = unit(visual.orientation, owner, "visual.orientation")?;
+        Ok(Visual { orientation, ..visual.clone() })
+    });
+    checked.collect()
 }

@@ -36,6 +36,7 @@ impl Description {
                 filter: Filter::default(),
             }
         }));
+        description.visuals.clone_from(&model.visuals);
         description.bodies = (0..model.bodies.len()).map(|k| body(scene, parameters, k)).collect();
         for (index, collider) in model.colliders.iter().enumerate() {
             let mut described = ColliderDescription {
@@ -50,6 +51,8 @@ impl Description {
                 filter: Filter::default(),
                 mesh: None,
                 visual: collider.visual.clone(),
+                color: collider.color,
+                drawn: collider.drawn,
                 max_hull_vertices: None,
             };
             let Some(owner) = collider.body else {
@@ -240,6 +243,7 @@ fn body(scene: &Scene, parameters: &Parameters<f64>, index: usize) -> BodyDescri
         line: None,
         name: body.name.clone(),
         parent: body.parent.map(|parent| model.bodies[parent].name.clone()),
+        visuals: body.visuals.clone(),
         joint: JointDescription {
             kind: joint.kind,
             name: joint.name.clone(),

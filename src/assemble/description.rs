@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::Error;
 use crate::model::{
-    ActuatorKind, CameraNumbers, EqualityKind, Filter, JointKind, Keyframe, LearnedKind, Settings,
-    Shape, Triangulation,
+    ActuatorKind, CameraNumbers, Color, EqualityKind, Filter, JointKind, Keyframe, LearnedKind,
+    Settings, Shape, Triangulation, Visual,
 };
 use crate::network::Activation;
 
@@ -23,6 +23,8 @@ pub struct Description {
     pub half_spaces: Vec<HalfSpaceDescription>,
     /// Shapes fixed to the world.
     pub colliders: Vec<ColliderDescription>,
+    /// What is seen of the world beside them.
+    pub visuals: Vec<Visual>,
     /// The bodies, in any order.
     pub bodies: Vec<BodyDescription>,
     /// What surfaces are made of, by name.
@@ -95,6 +97,8 @@ pub struct BodyDescription {
     pub inertia: [f64; 6],
     /// Its shapes.
     pub colliders: Vec<ColliderDescription>,
+    /// What is seen of it beside them.
+    pub visuals: Vec<Visual>,
     /// Constant force at the origin of a free body, in the world, N.
     pub force: [f64; 3],
     /// Constant torque on a free body, in its frame, N m.
@@ -194,6 +198,10 @@ pub struct ColliderDescription {
     pub mesh: Option<String>,
     /// What it looks like, see [`Collider::visual`](crate::model::Collider::visual).
     pub visual: Option<Arc<Triangulation>>,
+    /// Its colour, see [`Collider::color`](crate::model::Collider::color).
+    pub color: Option<Color>,
+    /// Whether it is seen beside visuals, see [`Collider::drawn`](crate::model::Collider::drawn).
+    pub drawn: bool,
     /// Of a mesh, how many vertices of its hull collide at most, 4 or more; 0 for all. Nothing for what is no mesh. What
     /// reads files reduces `shape` to it; a description made otherwise is taken as it is.
     pub max_hull_vertices: Option<usize>,
@@ -379,6 +387,7 @@ impl Description {
             pushes: Vec::new(),
             cameras: Vec::new(),
             learned: Vec::new(),
+            visuals: Vec::new(),
             keyframes: Vec::new(),
             warnings: Vec::new(),
         }

@@ -6,7 +6,8 @@ use super::output;
 use crate::Error;
 use crate::collision::supports;
 use crate::formats::LoadOptions;
-use crate::model::{Scene, Solid};
+use crate::model::{Model, Scene, Solid};
+use crate::view::Appearance;
 
 /// What is said about a scene beside its file.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -93,4 +94,11 @@ pub(super) fn warn(scene: &Scene) {
             }
         }
     }
+}
+
+/// What the bodies of a model look like; a warning for each file that cannot be read.
+pub(super) fn looks(model: &Model) -> Appearance {
+    let looks = Appearance::read(model);
+    looks.warnings().iter().for_each(|warning| output::warn(&warning.to_string()));
+    looks
 }

@@ -14,7 +14,7 @@ use super::output::{self, number};
 use super::plausibility;
 use super::progress::Progress;
 use super::run_length::run_length;
-use super::scene_options::{SceneOptions, load_scene, refuse_for_soft_bodies};
+use super::scene_options::{SceneOptions, load_scene, looks, refuse_for_soft_bodies};
 use super::simulate_soft::{self, Files};
 use super::watched::watched;
 use super::whole_files::{self, is_device};
@@ -129,7 +129,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let Some((drive, settled)) = started else { return Ok(Outcome::Failed) };
     let mut log = arguments.contacts.then(ContactLog::new);
     let mut inputs = is_archive.then(Vec::new);
-    let drawing = Drawing::new(&scene.model, &scene.parameters);
+    // Files of looks are read where something is drawn.
+    let looks = arguments.view.as_ref().map(|_| looks(&scene.model)).unwrap_or_default();
+    let drawing = Drawing::new(&scene.model, &scene.parameters, &looks);
     let span = [0.0, steps as f64 * scene.settings.time_step];
     let mut recorder = arguments.view.is_some().then(|| {
         let name = ("simulation", Role::Simulation);

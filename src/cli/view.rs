@@ -14,14 +14,14 @@ use serde_json::json;
 use super::loopback::{Request, Response, serve};
 use super::outcome::Outcome;
 use super::output::{note, print};
-use super::scene_options::{SceneOptions, load_scene};
+use super::scene_options::{SceneOptions, load_scene, looks};
 use super::whole_files::{check_place, write_file};
 use super::{interrupt, output};
 use crate::Error;
 use crate::assemble::Description;
 use crate::model::Scene;
 use crate::soft::SoftScene;
-use crate::view::Live;
+use crate::view::{Appearance, Live};
 
 /// Look at a scene while it is simulated: change its numbers and motors, pull its bodies by the mouse
 ///
@@ -76,8 +76,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let secret = format!("{:016x}", RandomState::new().build_hasher().finish());
     let address = format!("http://127.0.0.1:{port}/{secret}/");
     let title = arguments.scene.display().to_string();
+    let looks = looks(&scene.model);
     let pages =
-        Pages { scene, title, secret, next: AtomicUsize::new(0), running: Mutex::default() };
+        Pages { scene, looks, title, secret, next: AtomicUsize::new(0), running: Mutex::default() };
     // A scene that has no page is an error now.
     pages.page(0)?;
     interrupt::catch();
@@ -106,7 +107,8 @@ fn written(arguments: &Arguments, scene: Scene, path: &Path) -> Result<Outcome, 
     let title = arguments.scene.display().to_string();
     // Meshes become their hulls. What is written is what runs, also in what the page says of it.
     let text = Description::of(&scene, &scene.parameters, &title).to_toml("");
-    let page = Live::new(Scene::parse(&text, &title)?).html_alone(&title, &module, &text)?;
+    let live = Live::with_looks(Scene::parse(&text, &title)?, looks(&scene.model));
+    let page = live.html_alone(&title, &module, &text)?;
     write_file(path, page.as_bytes())?;
     if arguments.json {
         let mut object = output::json_head("view", 0, 1);
@@ -152,6 +154,7 @@ fn read_module(given: Option<&Path>) -> Result<Vec<u8>, Error> {
 /// Pages of a scene, with a simulation each.
 struct Pages {
     scene: Scene,
+    looks: Appearance,
     title: String,
     secret: String,
     /// The number of the next one.
@@ -160,9 +163,13 @@ struct Pages {
 }
 
 impl Pages {
+    fn live(&self) -> Live {
+        Live::with_looks(self.scene.clone(), self.looks.clone())
+    }
+
     /// The page with a number.
     fn page(&self, number: usize) -> Result<String, Error> {
-        Live::new(self.scene.clone()).html(&self.title, &format!("{number}"))
+        self.live().html(&self.title, &format!("{number}"))
     }
 
     /// Answers a request. One that comes by another name of this machine, as from another page, or of a page without the
@@ -204,7 +211,7 @@ impl Pages {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         match self.page(number) {
             Ok(page) => {
-                let live = Arc::new(Mutex::new(Live::new(self.scene.clone())));
+                let live = Arc::new(Mutex::new(self.live()));
                 let mut running = locked(&self.running);
                 running.push_back((number, live));
                 if running.len() > MOST_PAGES {

@@ -16,6 +16,6 @@ pub use load::LoadOptions;
 pub(crate) use mesh::hull_limit;
 #[cfg(feature = "cli")]
 pub(crate) use mesh::mesh_text;
-pub use mesh::{MAX_HULL_VERTICES, Mesh};
+pub use mesh::{Looks, MAX_HULL_VERTICES, Mesh, Part};
 #[cfg(feature = "cli")]
 pub(crate) use weights_file::archive as weights_archive;

@@ -50,20 +50,25 @@ pub(super) fn read(path: &Path) -> Result<String, Error> {
 
 /// Parses a file; its root element.
 pub(super) fn parse(text: &str, file: &str) -> Result<Element, Error> {
+    let document = document(text, file)?;
+    let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+    let lines = Lines(newlines.map(|(at, _)| at).collect());
+    let mut left = MOST_ELEMENTS;
+    convert(document.root_element(), &Arc::from(file), &lines, &mut left, 1)
+}
+
+/// Parses a file within the limits.
+pub(super) fn document<'a>(text: &'a str, file: &str) -> Result<Document<'a>, Error> {
     check_bytes(text, file)?;
     check_shape(text, file)?;
     let options = ParsingOptions { nodes_limit: 4 * MOST_ELEMENTS, ..ParsingOptions::default() };
-    let document = Document::parse_with_options(text, options).map_err(|error| {
+    Document::parse_with_options(text, options).map_err(|error| {
         let line = error.pos().row as usize;
         // The parser ends its message with the place, which stands in front here.
         let message = error.to_string().replace('\n', " ");
         let message = message.split(" at ").next().unwrap_or_default().to_string();
         Error::input(file, line, "", format!("is not XML: {message}"))
-    })?;
-    let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
-    let lines = Lines(newlines.map(|(at, _)| at).collect());
-    let mut left = MOST_ELEMENTS;
-    convert(document.root_element(), &Arc::from(file), &lines, &mut left, 1)
+    })
 }
 
 fn check_bytes(text: &str, file: &str) -> Result<(), Error> {

@@ -25,6 +25,7 @@ mod system;
 mod tetrahedra;
 mod topology;
 mod touching;
+mod visual;
 mod volume;
 
 pub use actuator::{Actuator, ActuatorKind};
@@ -52,3 +53,4 @@ pub use topology::{
     Tree,
 };
 pub(crate) use touching::whole;
+pub use visual::{Color, Visual, VisualForm};

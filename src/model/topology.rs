@@ -12,7 +12,9 @@ use super::slots::{
     LOWER, MU, MU_STATIC, OFFSET, POSITION, PUSH, RATIO, REST, RESTITUTION, STIFFNESS, Slots,
     UPPER,
 };
-use super::{Actuator, Camera, Equality, Joint, LearnedTerm, Push, Shape, Triangulation};
+use super::{
+    Actuator, Camera, Color, Equality, Joint, LearnedTerm, Push, Shape, Triangulation, Visual,
+};
 use crate::ad::Real;
 use crate::state::Coordinates;
 
@@ -43,6 +45,8 @@ pub struct Model {
     pub cameras: Vec<Camera>,
     /// Terms that are learned.
     pub learned: Vec<LearnedTerm>,
+    /// What is seen of the world beside its shapes.
+    pub visuals: Vec<Visual>,
     /// Where parameters stand.
     pub(super) slots: Slots,
 }
@@ -58,6 +62,8 @@ pub struct Body {
     pub joint: Joint,
     /// The tree it is part of; nothing if it is fixed to the world.
     pub tree: Option<usize>,
+    /// What is seen of it beside its shapes.
+    pub visuals: Vec<Visual>,
 }
 
 /// Moving bodies that hang together by joints.
@@ -148,6 +154,10 @@ pub struct Collider {
     pub placed: bool,
     /// What it looks like where that is not the shape that touches: a mesh that need not be convex, scaled by the sizes.
     pub visual: Option<Arc<Triangulation>>,
+    /// Its colour; nothing where whoever draws it decides.
+    pub color: Option<Color>,
+    /// Whether it is seen even where the body has [visuals](Body::visuals).
+    pub drawn: bool,
 }
 
 /// A fixed half-space. Its surface is a [`Plane`] that the [parameters](super::Parameters::plane) have.

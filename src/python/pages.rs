@@ -7,7 +7,7 @@ use super::numpy_arrays::Argument;
 use super::scene::Scene;
 use crate::model::Scene as Description;
 use crate::state::State;
-use crate::view::{Clip, Drawing, Playback, Role, TrackRecorder};
+use crate::view::{Appearance, Clip, Drawing, Playback, Role, TrackRecorder};
 
 /// One HTML page that plays states X (N, nq + nv), one a step, in 3-D: stiction.View has it.
 #[pyfunction]
@@ -22,7 +22,7 @@ fn page(scene: &Description, states: &[f64], title: &str) -> PyResult<String> {
     let width = model.nq() + model.nv();
     let count = states.len().checked_div(width).unwrap_or(0);
     let span = [0.0, count.saturating_sub(1) as f64 * settings.time_step];
-    let drawing = Drawing::new(model, parameters);
+    let drawing = Drawing::new(model, parameters, &Appearance::read(model));
     let named = ("simulation", Role::Simulation);
     let mut track = TrackRecorder::new(model, parameters, &drawing, named, span);
     for (k, x) in states.chunks_exact(width.max(1)).enumerate() {

@@ -3,8 +3,9 @@
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 use serde::Serialize;
 
+use super::appearance::Appearance;
 use crate::dynamics::Kinematics;
-use crate::model::{Collider, Model, Parameters, Triangulation};
+use crate::model::{Collider, Color, Model, Parameters, Triangulation};
 use crate::spatial::rotation_matrix;
 use crate::state::State;
 
@@ -28,6 +29,43 @@ pub struct DrawnShape {
     pub surface: Triangles,
     /// Whether it is round, so that one sees it turn by a pattern only.
     pub round: bool,
+    /// Its colour, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub color: Option<Color>,
+    /// Whether what its body looks like is drawn instead.
+    #[serde(skip_serializing_if = "is_false")]
+    pub covered: bool,
+}
+
+/// Triangles in little space: coordinates and corners are numbers of 16 bits, the lower byte first, in base64.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PackedTriangles {
+    /// The corner of least coordinates of a box around them, m.
+    pub low: [f64; 3],
+    /// The sides of the box, m.
+    pub size: [f64; 3],
+    /// The vertices, x, y, z one after the other; 65,535 is the side of the box.
+    pub vertices: String,
+    /// Three vertices a triangle, counter-clockwise seen from outside.
+    pub triangles: String,
+}
+
+/// What a body or the world looks like, beside its shapes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DrawnLook {
+    /// An index into [`Drawing::bodies`]; nothing if it does not move.
+    pub body: Option<usize>,
+    /// An index into [`Drawing::meshes`].
+    pub mesh: usize,
+    /// Position, m, and quaternion w, x, y, z of the mesh in the body, or in the world.
+    pub pose: [f64; 7],
+    /// Its colour, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub color: Option<Color>,
+}
+
+fn is_false(x: &bool) -> bool {
+    !x
 }
 
 /// A half-space, solid where normal . x < offset.
@@ -71,6 +109,15 @@ pub struct Drawing {
     pub bodies: Vec<String>,
     /// All shapes.
     pub shapes: Vec<DrawnShape>,
+    /// What bodies look like beside them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub looks: Vec<DrawnLook>,
+    /// The meshes of looks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub meshes: Vec<PackedTriangles>,
+    /// What could not be read of them, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
     /// The bodies of trees without a shape, which are seen as frames, as indices into [`bodies`](Self::bodies).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bare: Vec<usize>,
@@ -91,8 +138,8 @@ pub struct Drawing {
 const DIGITS: i32 = 5;
 
 impl Drawing {
-    /// The drawing of a model with these numbers.
-    pub fn new(model: &Model, parameters: &Parameters<f64>) -> Drawing {
+    /// The drawing of a model with these numbers and these looks.
+    pub fn new(model: &Model, parameters: &Parameters<f64>, looks: &Appearance) -> Drawing {
         let moving = moving_bodies(model);
         let place = |body: usize| moving.iter().position(|&other| other == body);
         let mut drawing = Drawing {
@@ -101,34 +148,61 @@ impl Drawing {
         };
         // Where bodies are that are fixed to the world does not depend on the state.
         let kinematics = Kinematics::new(model, parameters, &zero_state(model));
+        let fixed = |body: Option<usize>| {
+            let fixed = body.filter(|&body| place(body).is_none())?;
+            let pose = &kinematics.bodies[fixed];
+            Some((pose.rotation, pose.position))
+        };
         let mut sizes = [0.0_f64; 2];
-        let mut add = |name: &str, body: Option<usize>, round: bool, surface: Surface| {
-            let fixed = body.filter(|&body| place(body).is_none());
-            let surface = match fixed.map(|body| &kinematics.bodies[body]) {
-                Some(pose) => surface.placed(&pose.rotation, &pose.position),
-                None => surface,
-            };
-            let body = body.and_then(place);
-            let reach = surface.reach();
-            if !reach.is_finite() || surface.0.triangles.is_empty() {
-                return;
-            }
+        let mut count = |body: Option<usize>, reach: f64| {
             let size = &mut sizes[usize::from(body.is_none())];
             *size = size.max(reach);
-            let surface = surface.rounded();
-            drawing.shapes.push(DrawnShape { name: name.to_string(), body, surface, round });
         };
         for (index, collider) in model.colliders.iter().enumerate() {
-            let size = parameters.size(model, index);
-            let round = collider.shape.is_round();
-            let surface = Surface(collider.shape.surface(size)).placed(
+            let surface = Surface(whole_look(collider, parameters.size(model, index))).placed(
                 &rotation_matrix(collider.orientation),
                 &parameters.collider_position(model, index),
             );
-            add(&collider.name, collider.body, round, surface);
+            let surface = match fixed(collider.body) {
+                Some((rotation, position)) => surface.placed(&rotation, &position),
+                None => surface,
+            };
+            let reach = surface.reach();
+            if !reach.is_finite() || surface.0.triangles.is_empty() {
+                continue;
+            }
+            let body = collider.body.and_then(place);
+            count(body, reach);
+            drawing.shapes.push(DrawnShape {
+                name: collider.name.clone(),
+                body,
+                surface: surface.rounded(),
+                round: collider.shape.is_round(),
+                color: collider.color,
+                covered: !collider.drawn && looks.covers(collider.body),
+            });
         }
-        let of = |collider: &Collider| collider.body.map(|body| model.bodies[body].tree);
-        let shaped: Vec<Option<usize>> = model.colliders.iter().filter_map(of).collect();
+        for look in looks.all() {
+            let body = look.body.and_then(place);
+            let rotation = rotation_matrix(look.orientation);
+            let position = Vector3::from(look.position);
+            let (rotation, position) = match fixed(look.body) {
+                Some((turn, origin)) => (turn * rotation, turn * position + origin),
+                None => (rotation, position),
+            };
+            count(body, position.norm() + looks.reach(look.mesh));
+            let digits = DIGITS + 1;
+            let mut pose = [0.0; 7];
+            let numbers = position.into_iter().copied().chain(quaternion(&rotation));
+            pose.iter_mut().zip(numbers).for_each(|(slot, x)| *slot = rounded(x, digits));
+            drawing.looks.push(DrawnLook { body, mesh: look.mesh, pose, color: look.color });
+        }
+        drawing.meshes = looks.meshes().to_vec();
+        drawing.missing = looks.warnings().iter().map(|warning| warning.to_string()).collect();
+        let of = |body: Option<usize>| body.map(|body| model.bodies[body].tree);
+        let mut shaped: Vec<Option<usize>> =
+            model.colliders.iter().filter_map(|collider| of(collider.body)).collect();
+        shaped.extend(looks.all().iter().filter_map(|look| of(look.body)));
         for (place, &body) in moving.iter().enumerate() {
             if !shaped.contains(&model.bodies[body].tree) {
                 drawing.bare.push(place);
@@ -163,6 +237,17 @@ impl Drawing {
         // One less than of the shapes: 1/10,000 of the size.
         decimals(self.size) - 1
     }
+}
+
+/// Triangles of a shape, at most.
+const MOST_OF_A_SHAPE: usize = 4000;
+
+/// A shape as it is seen: of a mesh not the hull that touches.
+fn whole_look(collider: &Collider, size: Vector3<f64>) -> Triangulation {
+    let Some(visual) = &collider.visual else { return collider.shape.surface(size) };
+    let mut surface = visual.clustered(MOST_OF_A_SHAPE);
+    surface.vertices.iter_mut().for_each(|v| v.component_mul_assign(&size));
+    surface
 }
 
 /// The bodies that move.

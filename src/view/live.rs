@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use nalgebra::{Matrix3, SymmetricEigen, Vector3};
 use serde::{Deserialize, Serialize};
 
+use super::appearance::Appearance;
 use super::contact_forces::ContactForces;
 use super::drawing::{Drawing, moving_bodies};
 use super::playback::poses;
@@ -129,6 +130,7 @@ pub struct Live {
     /// As it is now.
     scene: Scene,
     bodies: Vec<usize>,
+    looks: Appearance,
     drawing: Drawing,
     taken: usize,
     memory: StepMemory<f64>,
@@ -141,11 +143,17 @@ pub struct Live {
 }
 
 impl Live {
-    /// The simulation of a scene.
+    /// The simulation of a scene, of which the shapes are seen.
     pub fn new(scene: Scene) -> Live {
+        Live::with_looks(scene, Appearance::default())
+    }
+
+    /// The simulation of a scene that looks like this.
+    pub fn with_looks(scene: Scene, looks: Appearance) -> Live {
         Live {
             bodies: moving_bodies(&scene.model),
-            drawing: Drawing::new(&scene.model, &scene.parameters),
+            drawing: Drawing::new(&scene.model, &scene.parameters, &looks),
+            looks,
             taken: 0,
             memory: StepMemory::default(),
             workspace: Workspace::default(),
@@ -235,8 +243,10 @@ impl Live {
             });
         }
         if !request.parameters.is_empty() || request.reset {
-            let drawing = Drawing::new(&self.scene.model, &self.scene.parameters);
-            reply.drawing = (drawing != self.drawing).then(|| drawing.clone());
+            let drawing = Drawing::new(&self.scene.model, &self.scene.parameters, &self.looks);
+            // The page has the meshes: they do not change.
+            let told = || Drawing { meshes: Vec::new(), ..drawing.clone() };
+            reply.drawing = (drawing != self.drawing).then(told);
             self.drawing = drawing;
         }
         // Where a change was refused, what is there instead.

@@ -1,5 +1,6 @@
 //! Pictures: plots (SVG), and pages with figures and 3-D playbacks (HTML).
 
+mod appearance;
 mod contact_forces;
 mod drawing;
 mod fit_report;
@@ -22,7 +23,11 @@ mod recording_errors;
 mod soft_playback;
 mod trust;
 
-pub use drawing::{Drawing, DrawnAxis, DrawnGround, DrawnShape, DrawnSoftBody, Triangles};
+pub use appearance::Appearance;
+pub use drawing::{
+    Drawing, DrawnAxis, DrawnGround, DrawnLook, DrawnShape, DrawnSoftBody, PackedTriangles,
+    Triangles,
+};
 pub use fit_report::{
     Convergence, Correlations, ErrorsOverTime, FitReport, PhaseResidual, Profile,
     ReportedParameter, ReportedStart, Spread,

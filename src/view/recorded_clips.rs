@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::appearance::Appearance;
 use super::pace::MOST_FRAMES;
 use super::recording_errors::{RecordingError, duration, file_name};
 use super::{Clip, Drawing, Playback, Role, TrackRecorder};
@@ -112,7 +113,7 @@ pub(super) fn playback(
     shown: &[(usize, &str)],
 ) -> Playback {
     let (model, parameters) = (&experiment.scene.model, &fit.identified);
-    let drawing = Drawing::new(model, parameters);
+    let drawing = Drawing::new(model, parameters, &Appearance::read(model));
     let clips = shown.iter().map(|&(index, rank)| {
         let recording = &dataset.trajectories[index];
         let times = &recording.times;

@@ -44,12 +44,15 @@ impl Drawing {
             body: Some(k),
             surface: marker.rounded(),
             round: false,
+            color: None,
+            covered: false,
         };
         let fixed = |obstacle: &SoftObstacle| {
             let SoftObstacle { name, shape, size, pose, .. } = obstacle;
             let surface = Surface::of(shape.surface(*size)).placed(&pose.rotation, &pose.position);
             let (name, surface) = (name.clone(), surface.rounded());
-            DrawnShape { name, body: None, surface, round: shape.is_round() }
+            let round = shape.is_round();
+            DrawnShape { name, body: None, surface, round, color: None, covered: false }
         };
         let shapes = bodies.iter().enumerate().map(shape);
         Drawing {

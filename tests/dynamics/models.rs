@@ -20,6 +20,7 @@ pub fn body(name: &str, parent: Option<&str>, joint: JointDescription) -> BodyDe
         center_of_mass: [0.0; 3],
         inertia: [0.0; 6],
         colliders: Vec::new(),
+        visuals: Vec::new(),
         force: [0.0; 3],
         torque: [0.0; 3],
     }

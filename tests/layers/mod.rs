@@ -59,7 +59,10 @@ const LAYERS: [(&str, &[&str]); 37] = [
     ("verify", &[PHYSICS, "fem implicit simulation soft"]),
     (
         "view",
-        &[PHYSICS, "trajectory simulation soft render identify linearize markers optimize verify"],
+        &[
+            PHYSICS,
+            "formats trajectory simulation soft render identify linearize markers optimize verify",
+        ],
     ),
     ("c_interface", &[PHYSICS, "assemble formats simulation linearize transition"]),
     (

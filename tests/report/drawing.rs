@@ -3,7 +3,7 @@
 use nalgebra::{Matrix3, Vector3};
 use stiction::dynamics::Kinematics;
 use stiction::model::Scene;
-use stiction::view::{Drawing, DrawnAxis, Triangles};
+use stiction::view::{Appearance, Drawing, DrawnAxis, Triangles};
 
 /// The scene of a body with a shape, or without.
 fn scene(shape: &str) -> Scene {
@@ -56,7 +56,7 @@ fn surfaces_hold_the_volume_of_their_shapes() {
         "convex = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]]\nscale = [1, 2, 0.5]",
     ] {
         let scene = scene(&format!("inertia = 1\n[[body.shape]]\n{shape}\n{tilted}"));
-        let drawing = Drawing::new(&scene.model, &scene.parameters);
+        let drawing = Drawing::new(&scene.model, &scene.parameters, &Appearance::default());
         assert_eq!((drawing.bodies.len(), drawing.shapes.len()), (1, 1), "{shape}");
         let surface = &drawing.shapes[0].surface;
         assert!(is_closed(surface), "{shape}");
@@ -77,7 +77,7 @@ fn surfaces_hold_the_volume_of_their_shapes() {
 #[test]
 fn bodies_without_a_shape_have_no_surface() {
     let Scene { model, parameters, .. } = scene("inertia = [0.03, 0.03, 1e-9]");
-    let drawing = Drawing::new(&model, &parameters);
+    let drawing = Drawing::new(&model, &parameters, &Appearance::default());
     assert_eq!((drawing.shapes.len(), &drawing.bare[..]), (0, &[0][..]));
     let half = (3.0 * 0.03 / parameters.mass(&model, 0)).sqrt();
     assert!((drawing.size / half - 1.0).abs() < 1e-6, "{} {half}", drawing.size);
@@ -89,7 +89,7 @@ fn joints_have_their_axes() {
                 parent = \"base\"\njoint = { type = \"revolute\", axis = [0, 2, 0], anchor = [0.1, 0, 0.3] }\n";
     let text = format!("simulation.time_step = 0.01\n{text}");
     let Scene { model, parameters, .. } = Scene::parse(&text, "arm.toml").unwrap();
-    let drawing = Drawing::new(&model, &parameters);
+    let drawing = Drawing::new(&model, &parameters, &Appearance::default());
     let axis = DrawnAxis { body: 1, point: [0.1, 0.0, 0.3], direction: [0.0, 1.0, 0.0] };
     assert_eq!(drawing.axes, [axis]);
 }
@@ -106,7 +106,7 @@ fn uneven_ground_faces_up_and_keeps_its_rim() {
     let mut text = "[[body.shape]]\nsphere = 0.1\nposition = [0, 0, 3]\n".to_string();
     text += &format!("[[shape]]\nname = \"hills\"\n{field}\nposition = [1, 0, -2]");
     let Scene { model, parameters, .. } = scene(&text);
-    let drawing = Drawing::new(&model, &parameters);
+    let drawing = Drawing::new(&model, &parameters, &Appearance::default());
     let hills = drawing.shapes.iter().find(|shape| shape.name == "hills").unwrap();
     assert_eq!(hills.body, None);
     let covered: f64 = corners(&hills.surface)
@@ -129,7 +129,7 @@ fn what_does_not_move_is_drawn_where_it_is() {
                 inertia = 1\n[[body]]\nname = \"arm\"\nmass = 1\nparent = \"base\"\n\
                 joint = { type = \"revolute\", axis = [0, 0, 1] }\nshape = { sphere = 0.1 }";
     let scene = scene(text);
-    let drawing = Drawing::new(&scene.model, &scene.parameters);
+    let drawing = Drawing::new(&scene.model, &scene.parameters, &Appearance::default());
     assert_eq!(drawing.bodies, ["arm"]);
     let fixed = drawing.shapes.iter().find(|shape| shape.name == "body").unwrap();
     assert_eq!(fixed.body, None);

@@ -2,7 +2,7 @@
 
 use stiction::model::Scene;
 use stiction::simulation::Rollout;
-use stiction::view::{Drawing, Role, Track, TrackRecorder};
+use stiction::view::{Appearance, Drawing, Role, Track, TrackRecorder};
 
 use crate::scenes::{on_floor, scene};
 
@@ -13,7 +13,7 @@ const BALLS: &str = "[simulation]\ntime_step = 0.001\n[[body]]\nname = \"low\"\n
 /// The motion of a scene over so many steps, and its end.
 fn record(scene: &Scene, steps: usize) -> (Track, Vec<f64>) {
     let Scene { model, parameters, state, settings, inputs, .. } = scene;
-    let drawing = Drawing::new(model, parameters);
+    let drawing = Drawing::new(model, parameters, &Appearance::default());
     let span = [0.0, steps as f64 * settings.time_step];
     let name = ("simulation", Role::Simulation);
     let mut recorder = TrackRecorder::new(model, parameters, &drawing, name, span);
@@ -89,7 +89,7 @@ fn short_motions_keep_every_frame_and_the_last() {
 fn a_motion_ends_where_its_numbers_do() {
     let scene = scene(&on_floor(BALLS));
     let Scene { model, parameters, state, .. } = &scene;
-    let drawing = Drawing::new(model, parameters);
+    let drawing = Drawing::new(model, parameters, &Appearance::default());
     let name = ("simulation", Role::Simulation);
     let mut recorder = TrackRecorder::new(model, parameters, &drawing, name, [0.0, 1.0]);
     recorder.frame(0.0, state);

@@ -1,16 +1,24 @@
-//! Wavefront OBJ: lines `v x y z` and `f a b c ...`; all others are about looks.
+//! Wavefront OBJ: lines `v x y z` and `f a b c ...`, and the colours of materials.
+
+use std::collections::HashMap;
+use std::path::Path;
 
 use super::triangles::{MOST_CORNERS, Mesh, check_count};
 use crate::Error;
+use crate::formats::reach::stays;
+use crate::model::Color;
+use crate::text;
 
 /// Reads a file.
 pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Mesh, Error> {
     let mut mesh = Mesh::default();
+    let mut colors = HashMap::new();
     for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
         let line_number = index + 1;
         let wrong = |message: String| Err(Error::input(name, line_number, "", message));
         // Names of materials may be in any encoding; numbers are ASCII.
         let line = String::from_utf8_lossy(line);
+        let text = line.split('#').next().unwrap_or_default();
         let mut words = line.split('#').next().unwrap_or_default().split_ascii_whitespace();
         match words.next() {
             Some("v") => {
@@ -50,10 +58,53 @@ pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Mesh, Error> {
                 }
                 check_count(mesh.triangles.len(), name, Some(line_number))?;
             }
+            Some("mtllib") => {
+                // Its name may have spaces in it.
+                let library = text.trim_start().trim_start_matches("mtllib").trim();
+                let within = stays(Path::new(library));
+                let path = Path::new(name).with_file_name(library);
+                // Nobody misses a colour so much that there should be no mesh.
+                if let Some(text) = within.then(|| text::read_bytes(&path, MOST_BYTES).ok()) {
+                    materials(&text.unwrap_or_default(), &mut colors);
+                }
+            }
+            Some("usemtl") => {
+                let material = text.trim_start().trim_start_matches("usemtl").trim();
+                mesh.paint(colors.get(material).copied());
+            }
             _ => {}
         }
     }
     Ok(mesh)
+}
+
+/// Bytes of a library of materials.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Adds the colours in light from all sides of the materials of a library: `newmtl name`, `Kd r g b`, `d opacity`. One with a
+/// picture instead has none.
+fn materials(bytes: &[u8], colors: &mut HashMap<String, Color>) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut name = "";
+    let mut opacity = 1.0;
+    for line in text.lines().map(str::trim) {
+        let numbers = || line.split_ascii_whitespace().skip(1).map_while(|word| word.parse().ok());
+        match line.split_ascii_whitespace().next() {
+            Some("newmtl") => (name, opacity) = (line.trim_start_matches("newmtl").trim(), 1.0),
+            Some("Kd") => {
+                if let [r, g, b] = numbers().take(3).collect::<Vec<f64>>()[..] {
+                    let color = [r, g, b].map(|part| part.clamp(0.0, 1.0));
+                    colors.insert(name.to_string(), [color[0], color[1], color[2], opacity]);
+                }
+            }
+            Some("d") => {
+                opacity = numbers().next().unwrap_or(1.0_f64).clamp(0.0, 1.0);
+                colors.entry(name.to_string()).and_modify(|color| color[3] = opacity);
+            }
+            Some("map_Kd") => drop(colors.remove(name)),
+            _ => {}
+        }
+    }
 }
 
 /// The text of a file of a surface.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use nalgebra::Vector3;
 
 use crate::Error;
-use crate::model::{HullError, Polyhedron};
+use crate::model::{Color, HullError, Polyhedron, Triangulation};
 
 /// Corners of one mesh, and as many triangles.
 const MOST_POINTS: usize = 5_000_000;
@@ -21,6 +21,8 @@ pub struct Mesh {
     pub points: Vec<[f64; 3]>,
     /// Three points each, counter-clockwise seen from outside.
     pub triangles: Vec<[usize; 3]>,
+    /// From which triangle on they have which colour, in their order; those before have none.
+    pub colors: Vec<(usize, Option<Color>)>,
 }
 
 impl Mesh {
@@ -28,6 +30,53 @@ impl Mesh {
     pub(in crate::formats) fn hull(&self) -> Result<Polyhedron, HullError> {
         let points: Vec<Vector3<f64>> = self.points.iter().copied().map(Vector3::from).collect();
         Polyhedron::hull(&points)
+    }
+
+    /// The colour of the triangles that are added from now on.
+    pub(super) fn paint(&mut self, color: Option<Color>) {
+        self.colors.push((self.triangles.len(), color));
+    }
+
+    /// Its surface, scaled along the axes; one that is mirrored keeps its outside.
+    pub(in crate::formats) fn surface(&self, scale: [f64; 3]) -> Triangulation {
+        let mirrored = scale.iter().product::<f64>() < 0.0;
+        let scale = Vector3::from(scale);
+        let vertices = self.points.iter().map(|&point| Vector3::from(point).component_mul(&scale));
+        let turned = |&[a, b, c]: &[usize; 3]| if mirrored { [a, c, b] } else { [a, b, c] };
+        let triangles = self.triangles.iter().map(turned).collect();
+        Triangulation { vertices: vertices.collect(), triangles }
+    }
+
+    /// Its surface, part by part of one colour.
+    pub fn parts(&self, scale: [f64; 3]) -> Vec<(Triangulation, Option<Color>)> {
+        let whole = self.surface(scale);
+        let ends = self.colors.iter().map(|&(from, _)| from).chain([whole.triangles.len()]);
+        let before = self.colors.first().map_or(whole.triangles.len(), |&(from, _)| from);
+        let colors = self.colors.iter().map(|&(from, color)| (from, color));
+        let mut parts: Vec<(Option<Color>, Vec<[usize; 3]>)> =
+            vec![(None, whole.triangles[..before].to_vec())];
+        for ((from, color), end) in colors.zip(ends.skip(1)) {
+            // What has one colour is one part.
+            let place = parts.iter().position(|(known, _)| *known == color).unwrap_or_else(|| {
+                parts.push((color, Vec::new()));
+                parts.len() - 1
+            });
+            parts[place].1.extend_from_slice(&whole.triangles[from..end.max(from)]);
+        }
+        parts.retain(|(_, triangles)| !triangles.is_empty());
+        let made = parts.into_iter().map(|(color, triangles)| {
+            let mut places = HashMap::new();
+            let mut vertices = Vec::new();
+            let mut place = |corner: usize| {
+                *places.entry(corner).or_insert_with(|| {
+                    vertices.push(whole.vertices[corner]);
+                    vertices.len() - 1
+                })
+            };
+            let triangles = triangles.into_iter().map(|t| t.map(&mut place)).collect();
+            (Triangulation { vertices, triangles }, color)
+        });
+        made.collect()
     }
 
     /// Adds a convex face as a fan; without triangles that have a corner twice.
@@ -56,7 +105,7 @@ impl Mesh {
         };
         let triangles = corners.chunks_exact(3).map(|c| [place(&c[0]), place(&c[1]), place(&c[2])]);
         let triangles = triangles.filter(|[a, b, c]| a != b && b != c && a != c).collect();
-        Mesh { points, triangles }
+        Mesh { points, triangles, ..Mesh::default() }
     }
 }
 
@@ -69,7 +118,7 @@ impl From<&Polyhedron> for Mesh {
             }
         }
         let points = polyhedron.vertices().iter().map(|&vertex| vertex.into()).collect();
-        Mesh { points, triangles }
+        Mesh { points, triangles, ..Mesh::default() }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::Error;
 use crate::formats::mass_properties::{self, MassProperties, Volume};
 use crate::formats::mesh::{Mesh, check_limit};
 use crate::formats::xml::{Element, Remarks};
-use crate::model::Polyhedron;
+use crate::model::{Color, Polyhedron, VisualForm};
 
 /// What geoms refer to, by name.
 #[derive(Debug, Default)]
@@ -22,6 +22,9 @@ pub(super) struct Assets<'a> {
     max_hull_vertices: usize,
     meshes: HashMap<String, MeshAsset<'a>>,
     pub height_fields: HashMap<String, &'a Element>,
+    materials: HashMap<String, Given<'a>>,
+    /// Those that are made of two colours.
+    textures: HashMap<String, &'a Element>,
 }
 
 /// How the mass of a mesh is counted.
@@ -88,7 +91,18 @@ impl<'a> Assets<'a> {
                     assets.meshes.insert(name, asset).is_some()
                 }
                 "hfield" => assets.height_fields.insert(name, element).is_some(),
-                "texture" | "material" | "skin" => false,
+                // One that is given twice is nothing that moves.
+                "material" => {
+                    assets.materials.insert(name, defaults.given(element, None)?);
+                    false
+                }
+                "texture" => {
+                    if element.get("builtin").is_some_and(|builtin| builtin.trim() != "none") {
+                        assets.textures.insert(name, element);
+                    }
+                    false
+                }
+                "skin" => false,
                 _ => {
                     remarks.add(element, "", "is not followed, and left out");
                     false
@@ -112,6 +126,43 @@ impl<'a> Assets<'a> {
         let moved = own.get("refpos").or(own.get("refquat")).is_some();
         let path = own.get("file").filter(|_| !moved).map(|file| compiler.mesh_path(file));
         Ok(Placed { path, scale })
+    }
+
+    /// The colour of a material: its own, times the mean of the two of a texture that is made here; pictures are not looked at.
+    pub fn color(&self, name: &str) -> Result<Option<Color>, Error> {
+        let Some(given) = self.materials.get(name) else { return Ok(None) };
+        let own: Option<Color> = given.at("rgba").numbers("rgba")?;
+        let texture = given.get("texture").and_then(|name| self.textures.get(name));
+        let Some(texture) = texture else { return Ok(own) };
+        let part = |name, usual| Ok::<_, Error>(texture.numbers(name)?.unwrap_or([usual; 3]));
+        let (first, second): ([f64; 3], [f64; 3]) = (part("rgb1", 0.8)?, part("rgb2", 0.5)?);
+        let mut color = own.unwrap_or([1.0; 4]);
+        for k in 0..3 {
+            color[k] *= 0.5 * (first[k] + second[k]);
+        }
+        Ok(Some(color))
+    }
+
+    /// What a mesh looks like; its file is not read where all that happens to its points is that they are scaled.
+    pub fn look(
+        &mut self,
+        geom: &Element,
+        name: &str,
+        compiler: &Compiler,
+        placed: Placed,
+    ) -> Result<VisualForm, Error> {
+        let Placed { path, scale } = placed;
+        if let Some(path) = path {
+            let own = self.asset(geom, name)?.given.own();
+            compiler.check_reach(&path).map_err(|message| own.error("file", message))?;
+            return Ok(VisualForm::File { path, scale });
+        }
+        let mesh = match self.load(geom, name, compiler)? {
+            mesh if mesh.triangles.is_empty() => &Mesh::from(&*self.hull(geom, name, compiler)?),
+            mesh => mesh,
+        };
+        let surface = mesh.surface(scale);
+        Ok(VisualForm::Surface(Arc::new(surface)))
     }
 
     fn asset(&self, geom: &Element, name: &str) -> Result<&MeshAsset<'a>, Error> {
@@ -197,7 +248,7 @@ impl<'a> Assets<'a> {
             }
             _ => {
                 let hull = self.hull(geom, name, compiler)?;
-                let Mesh { points, triangles } = Mesh::from(&*hull);
+                let Mesh { points, triangles, .. } = Mesh::from(&*hull);
                 (points, triangles, Volume::Absolute)
             }
         };
@@ -278,5 +329,5 @@ fn read(element: &Element, compiler: &Compiler) -> Result<Mesh, Error> {
             }
         }
     }
-    Ok(Mesh { points, triangles })
+    Ok(Mesh { points, triangles, ..Mesh::default() })
 }

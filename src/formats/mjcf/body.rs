@@ -168,6 +168,7 @@ fn read_body<'a>(
         joints: Vec::new(),
         mass: MassProperties::zero(),
         colliders: Vec::new(),
+        visuals: Vec::new(),
     });
     let class = element.get("childclass").or(scope.class);
     read_contents(reader, tree, element, Some(index), class)?;

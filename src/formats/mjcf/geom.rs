@@ -13,7 +13,7 @@ use crate::formats::mass_properties::{self, MassProperties};
 use crate::formats::mesh::scaled;
 use crate::formats::pose::{isometry, wxyz};
 use crate::formats::xml::{Element, Remarks, Unfollowed};
-use crate::model::{HeightField, Shape};
+use crate::model::{Color, HeightField, Shape, Visual, VisualForm};
 
 /// What a geom is.
 pub(super) enum Form {
@@ -21,6 +21,8 @@ pub(super) enum Form {
     Plane(Isometry3<f64>),
     Solid(ColliderDescription),
     /// It touches nothing.
+    Seen(Visual),
+    /// Likewise, and is not seen.
     Nothing,
 }
 
@@ -47,7 +49,7 @@ enum Kind {
     Mesh,
 }
 
-const FOLLOWED: [&str; 23] = [
+const FOLLOWED: [&str; 25] = [
     "axisangle",
     "class",
     "conaffinity",
@@ -61,10 +63,12 @@ const FOLLOWED: [&str; 23] = [
     "group",
     "hfield",
     "mass",
+    "material",
     "mesh",
     "name",
     "pos",
     "quat",
+    "rgba",
     "shellinertia",
     "size",
     "type",
@@ -73,7 +77,10 @@ const FOLLOWED: [&str; 23] = [
     "priority",
 ];
 
-const INERT: [&str; 6] = ["castshadow", "material", "rgba", "user", "fluidcoef", "solmix"];
+const INERT: [&str; 4] = ["castshadow", "user", "fluidcoef", "solmix"];
+
+/// Viewers show groups up to this one.
+const LAST_SHOWN: f64 = 2.0;
 
 const RIGID: &str = "is not followed: contacts are rigid";
 const TOUCH: &str = "is not followed: contacts act where surfaces touch";
@@ -143,6 +150,8 @@ impl<'a> Reader<'a> {
         let group = given.at("group").number("group")?.unwrap_or(0.0);
         let [first, last] = self.compiler.inertia_groups;
         let massive = massive && (first..=last).contains(&group);
+        let color = self.color(&given)?;
+        let shown = group <= LAST_SHOWN && color.is_none_or(|color| color[3] > 0.0);
         let (form, mass) = self.form(&given, touches, massive)?;
         let form = match form {
             Form::Plane(pose) => Form::Plane(frame * pose),
@@ -152,12 +161,31 @@ impl<'a> Reader<'a> {
                 collider.orientation = wxyz(&pose.rotation);
                 collider.material = Some(Material { mu, mu_static: None, restitution: 0.0 });
                 collider.filter = filter;
+                (collider.color, collider.drawn) = (color, shown);
                 Form::Solid(collider)
             }
+            Form::Seen(visual) if shown => {
+                let pose = frame * isometry(visual.position, visual.orientation);
+                Form::Seen(Visual {
+                    position: pose.translation.vector.into(),
+                    orientation: wxyz(&pose.rotation),
+                    color,
+                    ..visual
+                })
+            }
+            Form::Seen(_) => Form::Nothing,
             Form::Nothing => Form::Nothing,
         };
         let mass = mass.map(|mass| mass.moved(frame)).filter(|_| massive);
         Ok(Geom { form, mass, mu, condim, filter })
+    }
+
+    /// Its colour: its own, or that of what it is made of.
+    fn color(&self, given: &Given<'a>) -> Result<Option<Color>, Error> {
+        let own: Option<Color> = given.at("rgba").numbers("rgba")?;
+        let made_of = given.get("material").map(|name| self.assets.color(name));
+        let color = own.or(made_of.transpose()?.flatten());
+        Ok(color.map(|color| color.map(|part| part.clamp(0.0, 1.0))))
     }
 
     /// What it is, and its mass.
@@ -213,13 +241,20 @@ impl<'a> Reader<'a> {
             Kind::Cylinder => Shape::Cylinder,
             _ => Shape::Box,
         };
-        let mut form = Form::Nothing;
         if touches && kind == Kind::Ellipsoid {
             let message = "is not followed: ellipsoids touch nothing here, and only have mass";
             self.remarks.add(given.at("type"), "type", message);
-        } else if touches {
-            form = Form::Solid(collider(element, shape, size, &pose));
         }
+        let form = match kind {
+            Kind::Ellipsoid => {
+                let mut surface = Shape::Sphere.surface(Vector3::repeat(1.0));
+                let half = Vector3::from(size);
+                surface.vertices.iter_mut().for_each(|v| v.component_mul_assign(&half));
+                Form::Seen(seen(VisualForm::Surface(Arc::new(surface)), &pose))
+            }
+            _ if touches => Form::Solid(collider(element, shape, size, &pose)),
+            _ => Form::Seen(seen(VisualForm::Solid(shape, size), &pose)),
+        };
         if !massive {
             return Ok((form, None));
         }
@@ -248,9 +283,8 @@ impl<'a> Reader<'a> {
     ) -> Result<(Form, Option<MassProperties>), Error> {
         let element = given.own();
         let Reader { assets, compiler, .. } = self;
-        let mut form = Form::Nothing;
-        if touches {
-            let placed = assets.place(element, name, compiler)?;
+        let placed = assets.place(element, name, compiler)?;
+        let form = if touches {
             let hull = assets.hull(element, name, compiler)?;
             let mesh = placed.path.map(|path| path.display().to_string());
             let (hull, scale, mirrored) = scaled(hull, placed.scale)
@@ -259,8 +293,10 @@ impl<'a> Reader<'a> {
             let mut solid = collider(element, Shape::Convex(hull), scale, pose);
             solid.mesh = mesh;
             solid.max_hull_vertices = Some(assets.max_hull_vertices(element, name)?);
-            form = Form::Solid(solid);
-        }
+            Form::Solid(solid)
+        } else {
+            Form::Seen(seen(assets.look(element, name, compiler, placed)?, pose))
+        };
         if !massive {
             return Ok((form, None));
         }
@@ -444,6 +480,15 @@ fn filter(given: &Given) -> Result<Filter, Error> {
     Ok(Filter { contype: bits("contype")?, conaffinity: bits("conaffinity")? })
 }
 
+fn seen(form: VisualForm, pose: &Isometry3<f64>) -> Visual {
+    Visual {
+        form,
+        position: pose.translation.vector.into(),
+        orientation: wxyz(&pose.rotation),
+        color: None,
+    }
+}
+
 fn collider(
     element: &Element,
     shape: Shape,
@@ -462,6 +507,8 @@ fn collider(
         filter: Filter::default(),
         mesh: None,
         visual: None,
+        color: None,
+        drawn: false,
         max_hull_vertices: None,
     }
 }

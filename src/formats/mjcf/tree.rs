@@ -15,7 +15,7 @@ use crate::assemble::{
 use crate::formats::mass_properties::MassProperties;
 use crate::formats::pose::wxyz;
 use crate::formats::xml::Element;
-use crate::model::JointKind;
+use crate::model::{JointKind, Visual, VisualForm};
 
 /// A body.
 pub(super) struct Link {
@@ -30,6 +30,7 @@ pub(super) struct Link {
     pub joints: Vec<Joint>,
     pub mass: MassProperties,
     pub colliders: Vec<ColliderDescription>,
+    pub visuals: Vec<Visual>,
 }
 
 /// Where a geom has come to.
@@ -65,6 +66,8 @@ pub(super) struct Tree {
     pub half_spaces: Vec<HalfSpaceDescription>,
     /// Of the world.
     pub colliders: Vec<ColliderDescription>,
+    /// Likewise.
+    pub visuals: Vec<Visual>,
     pub geoms: HashMap<String, Named>,
     pub surfaces: Vec<Surface>,
     /// Bodies and poses in them.
@@ -90,6 +93,13 @@ impl Tree {
         };
         let place = match form {
             Form::Nothing => return Ok(()),
+            Form::Seen(visual) => {
+                match link {
+                    None => self.visuals.push(visual),
+                    Some(link) => self.links[link].visuals.push(visual),
+                }
+                return Ok(());
+            }
             Form::Plane(pose) => {
                 let Some(body) = fixed else {
                     let message = "a plane must be fixed to the world";
@@ -242,9 +252,10 @@ impl Tree {
     pub fn describe(self, description: &mut Description) {
         description.half_spaces = self.half_spaces;
         description.colliders = self.colliders;
+        description.visuals = self.visuals;
         let names: Vec<String> = self.links.iter().map(|link| link.name.clone()).collect();
         for link in self.links {
-            let Link { line, name, parent, pose, joints, mass, colliders, .. } = link;
+            let Link { line, name, parent, pose, joints, mass, mut colliders, visuals, .. } = link;
             let mut parent = parent.map(|parent| names[parent].clone());
             let mut pose = pose;
             let mut last = joint_of_fixed(&pose);
@@ -262,12 +273,17 @@ impl Tree {
                 description.bodies.push(body(Some(line), between.clone(), parent, joint));
                 parent = Some(between);
             }
+            // Where a mesh is seen, what touches is an idea of it.
+            if visuals.iter().any(|visual| !matches!(visual.form, VisualForm::Solid(..))) {
+                colliders.iter_mut().for_each(|collider| collider.drawn = false);
+            }
             let described = body(Some(line), name, parent, last);
             description.bodies.push(BodyDescription {
                 mass: mass.mass,
                 center_of_mass: mass.center.into(),
                 inertia: mass.six(),
                 colliders,
+                visuals,
                 ..described
             });
         }
@@ -305,6 +321,7 @@ fn body(
         center_of_mass: [0.0; 3],
         inertia: [0.0; 6],
         colliders: Vec::new(),
+        visuals: Vec::new(),
         force: [0.0; 3],
         torque: [0.0; 3],
     }

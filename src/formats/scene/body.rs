@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::{joint, shape};
+use super::{joint, shape, visual};
 use crate::Error;
 use crate::assemble::{BodyDescription, ColliderDescription};
 use crate::model::JointKind;
@@ -10,7 +10,7 @@ use crate::spatial::rotation_matrix;
 use crate::state::unit_quaternion;
 use crate::table::Table;
 
-const FIELDS: [&str; 13] = [
+const FIELDS: [&str; 14] = [
     "name",
     "mass",
     "inertia",
@@ -24,6 +24,7 @@ const FIELDS: [&str; 13] = [
     "angular_velocity",
     "force",
     "torque",
+    "visual",
 ];
 
 /// Reads a body whose name is known.
@@ -66,6 +67,7 @@ pub(super) fn read(table: &Table, name: &str) -> Result<BodyDescription, Error> 
         center_of_mass,
         inertia,
         colliders,
+        visuals: visual::read_all(table)?,
         force: vector("force")?,
         torque: vector("torque")?,
     })

@@ -12,6 +12,7 @@ mod shape;
 mod soft;
 mod soft_contact;
 mod toml_values;
+mod visual;
 mod write;
 
 use std::collections::HashMap;
@@ -96,6 +97,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         "push",
         "camera",
         "learned",
+        "visual",
     ])?;
     let gravity = root.numbers("gravity")?.unwrap_or([0.0, 0.0, -9.81]);
     let mut description = Description::new(name, read_settings(root)?);
@@ -134,6 +136,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         let name = read_name(table, "shape", &mut names)?;
         description.colliders.push(shape::read(table, name)?);
     }
+    description.visuals = visual::read_all(root)?;
     let mut bodies = root.tables("body")?;
     for table in &mut bodies {
         let name = read_name(table, "body", &mut names)?;

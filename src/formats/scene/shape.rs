@@ -6,6 +6,7 @@ use std::sync::Arc;
 use nalgebra::Vector3;
 
 use super::toml_values::{field, list, number, string};
+use super::visual::{read_color, write_color};
 use crate::Error;
 use crate::assemble::{ColliderDescription, Filter, Material};
 use crate::formats::mesh::{HULL_LIMIT, MAX_HULL_VERTICES, Mesh, hull_limit};
@@ -29,7 +30,7 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
     let mut fields = vec!["name", "position", "orientation"];
     fields.extend(SURFACE);
     fields.extend(kinds());
-    fields.extend(["scale", "spacing", "max_hull_vertices"]);
+    fields.extend(["scale", "spacing", "max_hull_vertices", "color", "drawn"]);
     table.only(&fields)?;
     let (shape, size, visual) = read_kind(table)?;
     let max_hull_vertices = read_limit(table)?;
@@ -45,6 +46,8 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
         filter: read_filter(table)?,
         mesh: table.string("mesh")?.map(|file| table.directory().join(file).display().to_string()),
         visual,
+        color: read_color(table)?,
+        drawn: table.boolean("drawn")?.unwrap_or(false),
         max_hull_vertices,
     })
 }
@@ -127,7 +130,7 @@ fn read_limit(table: &Table) -> Result<Option<usize>, Error> {
 }
 
 /// One that has nothing but sizes: their list, or the only one.
-fn read_plain(table: &Table, kind: &str) -> Result<(Shape, [f64; 3]), Error> {
+pub(super) fn read_plain(table: &Table, kind: &str) -> Result<(Shape, [f64; 3]), Error> {
     let shape = Shape::PLAIN.into_iter().find(|shape| shape.name() == kind);
     let shape = table.required(kind, shape)?;
     let size = match shape.size_names().len() {
@@ -232,12 +235,16 @@ pub(super) fn write(text: &mut String, shape: &ColliderDescription, name: &str, 
         },
     }
     write_pose(text, &shape.position, shape.orientation);
+    write_color(text, shape.color);
+    if shape.drawn {
+        field(text, "drawn", "true");
+    }
     write_surface(text, shape.material, shape.made_of.as_deref(), shape.filter);
 }
 
 /// A path from a directory to a file, if both are there; otherwise the path itself. Nothing where a scene in the
 /// directory may not read the file.
-fn relative(file: &str, directory: &Path) -> Option<String> {
+pub(super) fn relative(file: &str, directory: &Path) -> Option<String> {
     let here = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let (Ok(path), Ok(base)) = (std::fs::canonicalize(file), std::fs::canonicalize(here)) else {
         return Some(file.to_string());

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::shape::{write_material, write_pose, write_surface};
 use super::toml_values::{field, list, number, string};
-use super::{camera, joint, learned, pushes, shape};
+use super::{camera, joint, learned, pushes, shape, visual};
 use crate::assemble::{
     ActuatorDescription, BodyDescription, Description, EqualityDescription, HalfSpaceDescription,
     NamedMaterial,
@@ -35,6 +35,9 @@ impl Description {
         for (collider, name) in self.colliders.iter().zip(&names.shapes) {
             text.push_str("\n[[shape]]\n");
             shape::write(&mut text, collider, name, directory);
+        }
+        for seen in &self.visuals {
+            visual::write(&mut text, "\n[[visual]]\n", seen, directory);
         }
         for (body, name) in self.bodies.iter().zip(&names.bodies) {
             write_body(&mut text, body, name, &names, directory);
@@ -291,6 +294,9 @@ fn write_body(
     for collider in &body.colliders {
         text.push_str("[[body.shape]]\n");
         shape::write(text, collider, &collider.name, directory);
+    }
+    for seen in &body.visuals {
+        visual::write(text, "[[body.visual]]\n", seen, directory);
     }
 }
 

@@ -34,6 +34,11 @@ impl Shapes {
         Shapes { directory: directory.to_path_buf(), max_hull_vertices, hulls: HashMap::new() }
     }
 
+    /// Where files are looked for from.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Reads a shape; nothing, and a remark, if it has none that is followed.
     pub fn read(
         &mut self,
@@ -85,6 +90,8 @@ impl Shapes {
             filter: Filter::default(),
             mesh,
             visual: None,
+            color: None,
+            drawn: false,
             max_hull_vertices: is_hull.then_some(self.max_hull_vertices),
         }))
     }

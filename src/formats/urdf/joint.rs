@@ -131,6 +131,7 @@ impl<'a> Joint<'a> {
                 element: link.element,
                 mass: crate::formats::mass_properties::MassProperties::zero(),
                 colliders: Vec::new(),
+                visuals: Vec::new(),
             };
             bodies.push(massless.body(&between, parent, joint));
             parent = Some(between);

@@ -4,16 +4,19 @@ use nalgebra::Matrix3;
 
 use super::collision::Shapes;
 use super::origin::origin;
+use super::visual::{self, Colors};
 use crate::Error;
 use crate::assemble::ColliderDescription;
 use crate::formats::mass_properties::MassProperties;
 use crate::formats::xml::{Element, Remarks};
+use crate::model::Visual;
 
 /// A link.
 pub(super) struct Link<'a> {
     pub element: &'a Element,
     pub mass: MassProperties,
     pub colliders: Vec<ColliderDescription>,
+    pub visuals: Vec<Visual>,
 }
 
 impl<'a> Link<'a> {
@@ -21,13 +24,18 @@ impl<'a> Link<'a> {
     pub fn read(
         element: &'a Element,
         shapes: &mut Shapes,
+        colors: &Colors,
         remarks: &mut Remarks,
     ) -> Result<Link<'a>, Error> {
         element.remark_on_others(&["name"], &["type"], &[], remarks);
         let mut colliders = Vec::new();
+        let mut visuals = Vec::new();
         for child in &element.children {
             match child.tag.as_str() {
-                "inertial" | "visual" | "sensor" | "verbose" => {}
+                "inertial" | "sensor" | "verbose" => {}
+                "visual" => {
+                    visuals.extend(visual::read(child, shapes.directory(), colors, remarks)?)
+                }
                 "collision" => colliders.extend(shapes.read(child, remarks)?),
                 "contact" => {
                     remarks.add(child, "", "is not followed: give friction in a [[contact]]")
@@ -46,7 +54,7 @@ impl<'a> Link<'a> {
         }
         let mass = element.child("inertial").map(mass_of).transpose()?;
         let mass = mass.unwrap_or_else(MassProperties::zero);
-        Ok(Link { element, mass, colliders })
+        Ok(Link { element, mass, colliders, visuals })
     }
 }
 

@@ -8,6 +8,7 @@ mod joint;
 mod link;
 mod origin;
 mod package;
+mod visual;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -89,12 +90,13 @@ fn read_links<'a>(
     remarks: &mut Remarks,
 ) -> Result<HashMap<&'a str, Link<'a>>, Error> {
     let mut links = HashMap::new();
+    let colors = visual::colors(root);
     for element in root.all("link") {
         let name = element.required("name")?;
         if name.is_empty() || links.contains_key(name) {
             return Err(element.error("name", "is empty, or given twice"));
         }
-        links.insert(name, Link::read(element, shapes, remarks)?);
+        links.insert(name, Link::read(element, shapes, &colors, remarks)?);
     }
     Ok(links)
 }
@@ -161,6 +163,7 @@ fn add_bodies(
     let base_name = match is_world {
         true => {
             description.colliders = link.colliders.clone();
+            description.visuals.clone_from(&link.visuals);
             for (k, collider) in description.colliders.iter_mut().enumerate() {
                 collider.name = format!("world/{k}");
             }
@@ -232,6 +235,7 @@ impl Link<'_> {
             center_of_mass: self.mass.center.into(),
             inertia: self.mass.six(),
             colliders: self.colliders.clone(),
+            visuals: self.visuals.clone(),
             force: [0.0; 3],
             torque: [0.0; 3],
         }

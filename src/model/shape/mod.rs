@@ -3,6 +3,7 @@
 
 mod ball;
 mod capsule;
+mod clustering;
 mod convex;
 mod cuboid;
 mod cylinder;

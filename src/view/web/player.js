@@ -70,6 +70,13 @@ const createPlayer = (() => {
     return m;
   }
 
+  /** A point after a movement by a matrix. */
+  const moved = (m, p) => [0, 1, 2].map(i => m[i] * p[0] + m[4 + i] * p[1] + m[8 + i] * p[2] + m[12 + i]);
+
+  /** The corners of a box. */
+  const cornersOf = (low, high) =>
+    [0, 1, 2, 3, 4, 5, 6, 7].map(k => [0, 1, 2].map(i => (k >> i & 1 ? high : low)[i]));
+
   /** Two unit vectors that complete a normal. */
   function tangents(normal) {
     const axis = Math.abs(normal[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0];
@@ -129,6 +136,45 @@ const createPlayer = (() => {
   function surface({ vertices, triangles }) {
     const folded = folds(triangles, vertices);
     return { corners: shaded(folded, vertices), lines: ends(folded.creases, vertices) };
+  }
+
+  /** The numbers of 16 bits in a text in base64. */
+  function unpacked(text) {
+    const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+    return Uint16Array.from({ length: bytes.length / 2 }, (_, k) => bytes[2 * k] + 256 * bytes[2 * k + 1]);
+  }
+
+  /** The mesh of a look: its vertices, triangles and corners with normals that are smooth except at creases. */
+  function unpackedMesh({ low, size, vertices: places, triangles: corners }) {
+    const vertices = Float32Array.from(unpacked(places), (x, k) => low[k % 3] + x / 65535 * size[k % 3]);
+    const triangles = unpacked(corners), count = triangles.length / 3, normals = new Float32Array(3 * count), sizes = new Float32Array(count);
+    for (let t = 0; t < count; t++) {
+      const [a, b, c] = [0, 1, 2].map(k => corner(vertices, triangles[3 * t + k]));
+      const normal = cross(add(b, a, -1), add(c, a, -1));
+      sizes[t] = length(normal);
+      normals.set(unit(normal), 3 * t);
+    }
+    // The triangles around each vertex, one vertex after the other.
+    const first = new Uint32Array(vertices.length / 3 + 1), around = new Uint32Array(triangles.length);
+    for (const vertex of triangles) first[vertex + 1]++;
+    for (let k = 1; k < first.length; k++) first[k] += first[k - 1];
+    const next = first.slice();
+    triangles.forEach((vertex, k) => { around[next[vertex]++] = Math.floor(k / 3); });
+    const shaded = new Float32Array(6 * triangles.length);
+    triangles.forEach((vertex, k) => {
+      const own = 3 * Math.floor(k / 3);
+      let x = 0, y = 0, z = 0;
+      for (let at = first[vertex]; at < first[vertex + 1]; at++) {
+        const t = around[at], n = 3 * t;
+        if (normals[n] * normals[own] + normals[n + 1] * normals[own + 1] + normals[n + 2] * normals[own + 2] < CREASE) continue;
+        x += sizes[t] * normals[n];
+        y += sizes[t] * normals[n + 1];
+        z += sizes[t] * normals[n + 2];
+      }
+      const norm = Math.hypot(x, y, z) || 1;
+      shaded.set([vertices[3 * vertex], vertices[3 * vertex + 1], vertices[3 * vertex + 2], x / norm, y / norm, z / norm], 6 * k);
+    });
+    return { vertices, triangles, shaded };
   }
 
   /** What a profile (radius, height) turned about z leaves, of radius and height 1. */
@@ -328,6 +374,7 @@ const createPlayer = (() => {
       toggle("frames", "frames", false);
     }
     if ((drawing.axes || []).length) toggle("axes", "joint axes", false);
+    if ((drawing.looks || []).length && drawing.shapes.some(shape => shape.covered)) toggle("shapes", "collision shapes", false);
     const picture = element("button", { type: "button", class: "first", title: "Save what is seen as a picture" }, "PNG");
     const reset = element("button", { type: "button", title: "Reset the view (R)" }, "Reset view");
     bar.append(picture, reset);
@@ -353,18 +400,30 @@ const createPlayer = (() => {
       : element("div", { class: "controls" }, play, timeline, clock, speed);
     const caption = element("p", { class: "caption" });
     root.append(bar, view, controls, caption);
+    if (drawing.missing) root.append(element("p", { class: "notice" }, "Not shown: " + drawing.missing.join("; ")));
 
     // What is drawn.
     const solid = program(gl, SOLID), flat = program(gl, FLAT), ground = program(gl, GROUND);
-    let shapes = [];
-    /** What bodies look like, from now on. */
+    let shapes = [], looks = [];
+    const meshBoxes = drawing.meshes || [], meshes = meshBoxes.map(unpackedMesh);
+    const meshFaces = meshes.map(({ shaded }) => vertexArray(gl, shaded, [3, 3]));
+    /** What bodies look like, from now on. Who has no looks leaves those there are, and what follows from them. */
     function redraw(given) {
       shapes.forEach(({ faces, lines }) => [faces, lines].forEach(array => forget(gl, array)));
+      if (drawing.looks && !given.looks) {
+        const before = drawing.shapes;
+        given = {
+          ...given, looks: drawing.looks, bare: drawing.bare, size: drawing.size,
+          shapes: given.shapes.map((shape, k) => ({ ...shape, covered: before[k] && before[k].covered })),
+        };
+      }
       drawing = given;
-      shapes = drawing.shapes.map(({ body, surface: triangles, round }) => {
+      shapes = drawing.shapes.map(({ body, surface: triangles, round, color, covered }) => {
         const { corners, lines } = surface(triangles);
-        return { body, round, faces: vertexArray(gl, corners, [3, 3]), lines: vertexArray(gl, lines, [3]) };
+        return { body, round, color, covered, faces: vertexArray(gl, corners, [3, 3]), lines: vertexArray(gl, lines, [3]) };
       });
+      looks = (drawing.looks || []).map(({ body, mesh, pose, color }) =>
+        ({ body, mesh, color, round: false, looks: true, at: poseMatrix(pose), faces: meshFaces[mesh], lines: null }));
       labels.replaceChildren(...drawing.bodies.map(name => element("span", {}, name)));
     }
     redraw(drawing);
@@ -457,19 +516,35 @@ const createPlayer = (() => {
           high[i] = Math.max(high[i], p[i] + margin);
         }
       };
+      // Of each body a box around what is seen of it, and how far that reaches.
+      const boxes = drawing.bodies.map(() => [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]]);
       const reach = drawing.bodies.map(() => 0);
-      drawing.shapes.forEach(({ body, surface: { vertices } }) => {
-        for (let k = 0; k < vertices.length; k += 3) {
-          const p = [vertices[k], vertices[k + 1], vertices[k + 2]];
-          if (body !== null) reach[body] = Math.max(reach[body], length(p));
-          else if (!drawing.bodies.length && !soft.length) hold(p, 0);
+      const enclose = (body, p) => {
+        if (body === null) {
+          if (!drawing.bodies.length && !soft.length) hold(p, 0);
+          return;
         }
+        reach[body] = Math.max(reach[body], length(p));
+        for (let i = 0; i < 3; i++) {
+          boxes[body][0][i] = Math.min(boxes[body][0][i], p[i]);
+          boxes[body][1][i] = Math.max(boxes[body][1][i], p[i]);
+        }
+      };
+      drawing.shapes.forEach(({ body, surface: { vertices } }) => {
+        for (let k = 0; k < vertices.length; k += 3) enclose(body, [vertices[k], vertices[k + 1], vertices[k + 2]]);
+      });
+      looks.forEach(({ body, mesh, at }) => {
+        for (const p of cornersOf(meshBoxes[mesh].low, add(meshBoxes[mesh].low, meshBoxes[mesh].size))) enclose(body, moved(at, p));
       });
       for (const track of clip.tracks) {
         const floor = bottom(track, reach);
         track.poses.forEach((poses, k) => {
-          for (let b = 0; b < drawing.bodies.length; b++)
-            if (!k || poses[7 * b + 2] >= floor) hold(poses.slice(7 * b, 7 * b + 3), reach[b]);
+          for (let b = 0; b < drawing.bodies.length; b++) {
+            if (k && poses[7 * b + 2] < floor) continue;
+            const m = poseMatrix(poses.slice(7 * b, 7 * b + 7));
+            if (reach[b] > 0) cornersOf(...boxes[b]).forEach(p => hold(moved(m, p), 0));
+            else hold(poses.slice(7 * b, 7 * b + 3), 0);
+          }
         });
         for (const vertices of (track.surfaces || []).flat())
           for (let k = 0; k < vertices.length; k += 3) hold([vertices[k], vertices[k + 1], vertices[k + 2]], 0);
@@ -498,7 +573,7 @@ const createPlayer = (() => {
       const radius = toggles.follow.checked ? 2.5 * (drawing.size || framed.radius) : framed.radius;
       camera.target = toggles.follow.checked ? [0, 0, 0] : framed.middle;
       const aspect = Math.min(1, (canvas.clientWidth || 1) / (canvas.clientHeight || 1));
-      camera.distance = 0.92 * radius / Math.sin(ANGLE / 2) / aspect;
+      camera.distance = radius / Math.sin(ANGLE / 2) / aspect;
       spacing = 1;
     }
 
@@ -646,11 +721,18 @@ const createPlayer = (() => {
       const opaque = solids.length ? solids : ghosts;
       const lit = { view: look, eye, light: LIGHT, stretch: [1, 1, 1] };
 
+      // What bodies look like, or the shapes that touch.
+      const plain = toggles.shapes && toggles.shapes.checked;
+      const present = [...shapes.filter(shape => plain || !shape.covered), ...(plain ? [] : looks)];
+      if (plain) present.push(...looks.filter(look => !shapes.some(shape => shape.body === look.body)));
+      const opacity = shape => shape.color ? shape.color[3] : 1;
+      const placed = (shape, pose) => shape.at ? multiply(pose, shape.at) : pose;
       const each = (t, action) => {
-        shapes.forEach(shape => { if (shape.body !== null) action(shape, t.matrices[shape.body]); });
+        present.forEach(shape => { if (shape.body !== null && opacity(shape) > 0.95) action(shape, placed(shape, t.matrices[shape.body])); });
         t.soft.forEach(shape => action(shape, IDENTITY));
       };
-      const fixed = action => shapes.forEach(shape => { if (shape.body === null) action(shape, IDENTITY); });
+      const fixed = action =>
+        present.forEach(shape => { if (shape.body === null && opacity(shape) > 0.95) action(shape, placed(shape, IDENTITY)); });
 
       // Solids with their edges.
       gl.enable(gl.POLYGON_OFFSET_FILL);
@@ -659,11 +741,14 @@ const createPlayer = (() => {
         set(solid, { ...lit, pose, color: color(shape), pattern: shape.round ? 1 : 0 });
         emit(gl.TRIANGLES, shape.faces);
       };
-      fixed(body(() => colors.world));
-      opaque.forEach(t => each(t, body(shape => colors.bodies[shape.body % colors.bodies.length])));
+      const own = shape => shape.color ? [shape.color[0], shape.color[1], shape.color[2], 1]
+        : shape.body === null ? colors.world : colors.bodies[shape.body % colors.bodies.length];
+      fixed(body(own));
+      opaque.forEach(t => each(t, body(own)));
       gl.disable(gl.POLYGON_OFFSET_FILL);
       gl.enable(gl.BLEND);
       const outline = color => (shape, pose) => {
+        if (!shape.lines) return;
         set(flat, { view: look, pose, color });
         emit(gl.LINES, shape.lines);
       };
@@ -706,6 +791,16 @@ const createPlayer = (() => {
           set(flat, { view: look, pose: IDENTITY, color: [own[0], own[1], own[2], 0.8] });
           emit(gl.LINE_STRIP, line);
         }
+
+      // What one sees through, without its back.
+      const clear = shape => opacity(shape) > 0.02 && opacity(shape) <= 0.95;
+      if (present.some(clear)) {
+        gl.depthMask(false);
+        const glass = body(shape => [shape.color[0], shape.color[1], shape.color[2], opacity(shape)]);
+        for (const shape of present.filter(clear))
+          if (shape.body === null) glass(shape, placed(shape, IDENTITY));
+          else opaque.forEach(t => glass(shape, placed(shape, t.matrices[shape.body])));
+      }
 
       // What is recorded, translucent: depth first, so that only its nearest surface shows.
       if (solids.length)
@@ -892,8 +987,12 @@ const createPlayer = (() => {
     function hit(ray) {
       const poses = posesAt(clip.tracks[0], time);
       let found = null, nearest = Infinity;
-      drawing.shapes.forEach(({ body, surface: { vertices, triangles } }) => {
-        const m = body === null ? IDENTITY : poseMatrix(poses.slice(7 * body, 7 * body + 7));
+      const plain = toggles.shapes && toggles.shapes.checked;
+      const seenShapes = drawing.shapes.filter(shape => plain || !shape.covered)
+        .map(({ body, surface }) => ({ body, ...surface, at: IDENTITY }));
+      const seenLooks = plain ? [] : looks.map(({ body, mesh, at }) => ({ body, ...meshes[mesh], at }));
+      [...seenShapes, ...seenLooks].forEach(({ body, vertices, triangles, at }) => {
+        const posed = body === null ? IDENTITY : poseMatrix(poses.slice(7 * body, 7 * body + 7)), m = multiply(posed, at);
         const back = v => [0, 1, 2].map(j => m[4 * j] * v[0] + m[4 * j + 1] * v[1] + m[4 * j + 2] * v[2]);
         const from = back(add(seen.eye, [m[12], m[13], m[14]], -1)), along = back(ray);
         for (let t = 0; t < triangles.length; t += 3) {
@@ -904,7 +1003,8 @@ const createPlayer = (() => {
           const s = add(from, a, -1), u = dot(s, p) / det, q = cross(s, ab), v = dot(along, q) / det, far = dot(ac, q) / det;
           if (u < 0 || v < 0 || u + v > 1 || far <= 0 || far >= nearest) continue;
           nearest = far;
-          found = body === null ? null : { body, point: add(from, along, far), at: add(seen.eye, ray, far) };
+          const point = moved(at, add(from, along, far));
+          found = body === null ? null : { body, point, at: add(seen.eye, ray, far) };
         }
       });
       // Of a body that is seen as its frame, the frame.

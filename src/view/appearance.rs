@@ -1,0 +1,144 @@
+//! What bodies look like beside the shapes that touch, read from the files of meshes.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use nalgebra::Vector3;
+
+use super::drawing::PackedTriangles;
+use crate::Error;
+use crate::formats::Looks;
+use crate::model::{Color, Model, Triangulation, Visual};
+
+/// Triangles of one page: about 12 bytes each.
+const MOST_TRIANGLES: usize = 60_000;
+/// However many others there are, a mesh may have as many.
+const LEAST: usize = 300;
+/// The largest number of 16 bits.
+const LARGEST: f64 = 65_535.0;
+
+/// A mesh at its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Look {
+    /// The body of the model; nothing is the world.
+    pub body: Option<usize>,
+    /// An index into the meshes.
+    pub mesh: usize,
+    pub position: [f64; 3],
+    pub orientation: [f64; 4],
+    pub color: Option<Color>,
+}
+
+/// What the bodies of a model look like beside their shapes: meshes of few enough triangles for a page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Appearance {
+    meshes: Arc<Vec<PackedTriangles>>,
+    /// How far each mesh reaches from its origin, m.
+    reaches: Vec<f64>,
+    looks: Vec<Look>,
+    covered: HashSet<Option<usize>>,
+    warnings: Vec<Error>,
+}
+
+impl Appearance {
+    /// Reads what a model looks like. What cannot be read is not seen, and among the [warnings](Self::warnings).
+    pub fn read(model: &Model) -> Appearance {
+        let mut files = Looks::default();
+        let mut made = Appearance::default();
+        let mut surfaces: Vec<Arc<Triangulation>> = Vec::new();
+        let mut places: HashMap<*const Triangulation, usize> = HashMap::new();
+        let of_world = model.visuals.iter().map(|visual| (None, visual));
+        let of_bodies = model.bodies.iter().enumerate();
+        let of_bodies = of_bodies
+            .flat_map(|(k, body)| body.visuals.iter().map(move |visual| (Some(k), visual)));
+        for (body, visual) in of_world.chain(of_bodies) {
+            let parts = match files.parts(visual) {
+                Ok(parts) => parts,
+                Err(error) => {
+                    if !made.warnings.contains(&error) {
+                        made.warnings.push(error);
+                    }
+                    continue;
+                }
+            };
+            for (surface, color) in parts {
+                let finite = surface.vertices.iter().flatten().all(|x| x.is_finite());
+                if surface.triangles.is_empty() || !finite {
+                    continue;
+                }
+                // What is held has its place in memory to itself.
+                let mesh = *places.entry(Arc::as_ptr(&surface)).or_insert_with(|| {
+                    surfaces.push(surface);
+                    surfaces.len() - 1
+                });
+                let Visual { position, orientation, color: own, .. } = visual;
+                let (position, orientation) = (*position, *orientation);
+                // What a file has several colours for keeps them.
+                let color = color.or(*own);
+                made.looks.push(Look { body, mesh, position, orientation, color });
+                made.covered.insert(body);
+            }
+        }
+        let count: usize = surfaces.iter().map(|surface| surface.triangles.len()).sum();
+        let share = |own: usize| match count > MOST_TRIANGLES {
+            true => LEAST.max((own as f64 * MOST_TRIANGLES as f64 / count as f64) as usize),
+            false => own,
+        };
+        let drawn =
+            |surface: &Arc<Triangulation>| surface.clustered(share(surface.triangles.len()));
+        let surfaces: Vec<Triangulation> = surfaces.iter().map(drawn).collect();
+        let reach =
+            |surface: &Triangulation| surface.vertices.iter().map(|v| v.norm()).fold(0.0, f64::max);
+        made.reaches = surfaces.iter().map(reach).collect();
+        made.meshes = Arc::new(surfaces.iter().map(packed).collect());
+        made
+    }
+
+    /// What could not be read.
+    pub fn warnings(&self) -> &[Error] {
+        &self.warnings
+    }
+
+    pub(super) fn meshes(&self) -> &[PackedTriangles] {
+        &self.meshes
+    }
+
+    pub(super) fn all(&self) -> &[Look] {
+        &self.looks
+    }
+
+    /// How far a mesh reaches from its origin, m.
+    pub(super) fn reach(&self, mesh: usize) -> f64 {
+        self.reaches[mesh]
+    }
+
+    /// Whether a body of the model, or the world, looks other than its shapes.
+    pub(super) fn covers(&self, body: Option<usize>) -> bool {
+        self.covered.contains(&body)
+    }
+}
+
+fn packed(surface: &Triangulation) -> PackedTriangles {
+    // Only a mesh of few triangles is left with vertices of its own beyond 16 bits: each triangle has three at most.
+    let surface = &match surface.vertices.len() > LARGEST as usize {
+        true => surface.clustered(LARGEST as usize / 3),
+        false => surface.clone(),
+    };
+    let start = (Vector3::repeat(f64::INFINITY), Vector3::repeat(f64::NEG_INFINITY));
+    let (low, high) =
+        surface.vertices.iter().fold(start, |(low, high), v| (low.inf(v), high.sup(v)));
+    let size = high - low;
+    let scale = size.map(|x| if x > 0.0 { LARGEST / x } else { 0.0 });
+    let pack = |numbers: &mut dyn Iterator<Item = u16>| {
+        STANDARD.encode(numbers.flat_map(u16::to_le_bytes).collect::<Vec<u8>>())
+    };
+    let places = surface.vertices.iter().map(|v| (v - low).component_mul(&scale));
+    PackedTriangles {
+        low: low.into(),
+        size: size.into(),
+        vertices: pack(&mut places.flat_map(<[f64; 3]>::from).map(|x| x.round() as u16)),
+        triangles: pack(&mut surface.triangles.as_flattened().iter().map(|&k| k as u16)),
+    }
+}
