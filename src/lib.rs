@@ -173,6 +173,8 @@
 //!   und Physik 46, 1901. The 3/8 rule.
 //! - `Lentz76`: W. J. Lentz, "Generating Bessel functions in Mie scattering calculations using continued fractions", Applied
 //!   Optics 15 (3), 1976.
+//! - `Lindstrom00`: P. Lindstrom, "Out-of-core simplification of large polygonal models", SIGGRAPH 2000. Where the vertex of a
+//!   cluster is.
 //! - `Loshchilov19`: I. Loshchilov, F. Hutter, "Decoupled weight decay regularization", ICLR 2019. AdamW, and rates that fall by a
 //!   cosine.
 //! - `MacKinnon23`: J. G. MacKinnon, M. O. Nielsen, M. D. Webb, "Cluster-robust inference: a guide to
@@ -199,6 +201,8 @@
 //!   Engineering Software 4 (2), 1982. Extrapolated differences that estimate their error.
 //! - `Rockafellar76`: R. T. Rockafellar, "Monotone operators and the proximal point algorithm", SIAM
 //!   Journal on Control and Optimization 14 (5), 1976.
+//! - `Rossignac93`: J. Rossignac, P. Borrel, "Multi-resolution 3D approximations for rendering complex scenes", in
+//!   "Modeling in Computer Graphics", Springer 1993. Fewer triangles by clusters of vertices.
 //! - `Rucker22`: C. Rucker, P. M. Wensing, "Smooth parameterization of rigid-body inertia", IEEE Robotics
 //!   and Automation Letters 7 (2), 2022. Inertial parameters without constraints.
 //! - `Shao95`: J. Shao, D. Tu, "The Jackknife and Bootstrap", Springer 1995. Half-sampling.

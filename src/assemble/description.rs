@@ -190,6 +190,8 @@ pub struct ColliderDescription {
     pub orientation: [f64; 4],
     /// Numbers of its own surface.
     pub material: Option<Material>,
+    /// How it rubs on a ground that is added ([`Description::equip`]), as a file states it that has none.
+    pub on_ground: Option<Material>,
     /// The name of what it is made of, instead.
     pub made_of: Option<String>,
     /// What it touches.

@@ -2,7 +2,7 @@
 
 use nalgebra::{Rotation3, UnitQuaternion, Vector3};
 
-use super::{ActuatorDescription, Description, HalfSpaceDescription, Material};
+use super::{ActuatorDescription, ContactDescription, Description, HalfSpaceDescription, Material};
 use crate::Error;
 use crate::collision::{Pose, half_space_points};
 use crate::dynamics::Kinematics;
@@ -12,7 +12,7 @@ use crate::spatial::rotation_matrix;
 /// What is added to a robot.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Equipment {
-    /// A ground at z = 0 with this coefficient of friction.
+    /// A ground at z = 0 with this coefficient of friction, for what does not state its own.
     pub ground: Option<f64>,
     /// A motor of this kind at each joint with one coordinate that has none and follows no other.
     pub motors: Option<ActuatorKind>,
@@ -134,6 +134,23 @@ impl Description {
             }
             let taken = |name: &str| self.bodies.iter().any(|body| body.name == name);
             let name = if taken("ground") { "stiction_ground" } else { "ground" };
+            // What a file says of a surface counts more than what nothing is said about.
+            let mut stated = Vec::new();
+            for body in &self.bodies {
+                for (k, collider) in body.colliders.iter().enumerate() {
+                    let end = match (body.colliders.len(), collider.name.as_str()) {
+                        (1, "") => String::new(),
+                        (_, "") => format!("/{k}"),
+                        (_, own) => format!("/{own}"),
+                    };
+                    if let Some(material) = collider.on_ground {
+                        let pair = format!("{name}-{}{end}", body.name);
+                        let material = Some(material);
+                        stated.push(ContactDescription { line: collider.line, pair, material });
+                    }
+                }
+            }
+            self.contacts.extend(stated);
             self.half_spaces.push(HalfSpaceDescription {
                 line: None,
                 name: name.into(),

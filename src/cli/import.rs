@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     /// Add a ground at z = 0 that all shapes of the robot touch
     #[arg(long)]
     ground: bool,
-    /// Coefficient of friction of that ground; 0.8 if left out
+    /// Coefficient of friction of that ground with what states none (by <contact> or Gazebo's mu1); 0.8 if left out
     #[arg(long, value_name = "MU", requires = "ground", allow_negative_numbers = true)]
     mu: Option<f64>,
     /// Add a motor to each joint that has none: servos that hold the start (position), or forces (torque); with the limits of effort
@@ -107,9 +107,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     } else if !json {
         output::print(text.trim_end());
     }
-    for warning in &scene.warnings {
-        output::warn(&warning.to_string());
-    }
+    output::warn_of_file(&scene.warnings);
     let (nq, nv, nu) = (scene.model.nq(), scene.model.nv(), scene.model.nu());
     let bodies = scene.model.bodies.len();
     if *json {

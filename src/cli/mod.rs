@@ -58,6 +58,9 @@ use outcome::Outcome;
 struct Program {
     #[command(subcommand)]
     command: Command,
+    /// Tell every warning about a file, however many there are
+    #[arg(long, global = true)]
+    verbose: bool,
 }
 
 #[derive(Subcommand)]
@@ -81,7 +84,11 @@ enum Command {
 /// Runs the program on the arguments of the process.
 pub fn main() -> ExitCode {
     interrupt::catch_limits();
-    let result = match Program::parse().command {
+    let program = Program::parse();
+    if program.verbose {
+        output::be_verbose();
+    }
+    let result = match program.command {
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Identify(arguments) => identify::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),

@@ -129,6 +129,47 @@ pub(super) fn warn(warning: &str) {
     say(&format!("warning: {}", shortened(warning)));
 }
 
+/// So many warnings about a file are told one by one; of more, `--verbose` tells all.
+const FEW: usize = 3;
+
+/// Whether all is told.
+static VERBOSE: AtomicBool = AtomicBool::new(false);
+
+/// Tells all from now on.
+pub(super) fn be_verbose() {
+    VERBOSE.store(true, Ordering::Relaxed);
+}
+
+/// Says what is not right about a file, in one line if it is much.
+pub(super) fn warn_of_file(warnings: &[Error]) {
+    let [first, ..] = warnings else { return };
+    if warnings.len() <= FEW || VERBOSE.load(Ordering::Relaxed) {
+        warnings.iter().for_each(|warning| warn(&warning.to_string()));
+        return;
+    }
+    let mut fields: Vec<(&str, usize)> = Vec::new();
+    for warning in &warnings[1..] {
+        // Of the number of a body what it is a number of.
+        let field = match warning.field().strip_prefix("body.") {
+            Some(rest) => rest.split_once('.').map_or("body", |(_, own)| own),
+            None => warning.field(),
+        };
+        match fields.iter_mut().find(|(known, _)| *known == field) {
+            Some((_, count)) => *count += 1,
+            None => fields.push((field, 1)),
+        }
+    }
+    let named = |&(field, count): &(&str, usize)| match (field, count) {
+        ("", count) => format!("others ({count})"),
+        (field, 1) => field.to_string(),
+        (field, count) => format!("{field} ({count})"),
+    };
+    let fields: Vec<String> = fields.iter().map(named).collect();
+    let others = warnings.len() - 1;
+    let fields = fields.join(", ");
+    warn(&format!("{first}; and {others} more, of {fields}: --verbose tells them"));
+}
+
 /// Says on standard error what is good to know.
 pub(super) fn note(note: &str) {
     say(&format!("note: {note}"));

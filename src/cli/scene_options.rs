@@ -79,9 +79,7 @@ pub(super) fn load_scene(
 
 /// Says what is not right about a scene.
 pub(super) fn warn(scene: &Scene) {
-    for warning in &scene.warnings {
-        output::warn(&warning.to_string());
-    }
+    output::warn_of_file(&scene.warnings);
     let model = &scene.model;
     let shape = |collider: usize| &model.colliders[collider].shape;
     let all = 0..model.colliders.len();
@@ -99,6 +97,6 @@ pub(super) fn warn(scene: &Scene) {
 /// What the bodies of a model look like; a warning for each file that cannot be read.
 pub(super) fn looks(model: &Model) -> Appearance {
     let looks = Appearance::read(model);
-    looks.warnings().iter().for_each(|warning| output::warn(&warning.to_string()));
+    output::warn_of_file(looks.warnings());
     looks
 }

@@ -15,6 +15,8 @@ const MOST_BYTES: u64 = 64 << 20;
 const MOST_ELEMENTS: u32 = 1_000_000;
 /// How deep elements stand in each other. Readers recurse over them.
 const MOST_LEVELS: usize = 200;
+/// Bytes of a text between elements.
+const MOST_TEXT: usize = 200;
 /// Attributes of one element; they are compared pairwise.
 const MOST_ATTRIBUTES: usize = 200;
 /// Declarations of name spaces, which every element below carries along.
@@ -33,6 +35,8 @@ pub(super) struct Element {
     pub attributes: Vec<Attribute>,
     /// The elements in it.
     pub children: Vec<Element>,
+    /// The text in it, if it is short and no elements are.
+    pub text: String,
 }
 
 /// An attribute.
@@ -168,7 +172,9 @@ fn convert(
         value: attribute.value().to_string(),
         line: lines.line(attribute.range().start),
     });
+    let text = node.text().map(str::trim).filter(|text| text.len() <= MOST_TEXT);
     Ok(Element {
+        text: text.unwrap_or_default().to_string(),
         // With its prefix, which the extensions of other tools have.
         tag: match node.tag_name().namespace() {
             Some(_) => format!("other:{}", node.tag_name().name()),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use nalgebra::Vector3;
+use serde::Serialize;
 
-use super::drawing::PackedTriangles;
 use crate::Error;
 use crate::formats::Looks;
 use crate::model::{Color, Model, Triangulation, Visual};
@@ -18,6 +18,19 @@ const MOST_TRIANGLES: usize = 60_000;
 const LEAST: usize = 300;
 /// The largest number of 16 bits.
 const LARGEST: f64 = 65_535.0;
+
+/// Triangles in little space: coordinates and corners are numbers of 16 bits, the lower byte first, in base64.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PackedTriangles {
+    /// The corner of least coordinates of a box around them, m.
+    pub low: [f64; 3],
+    /// The sides of the box, m.
+    pub size: [f64; 3],
+    /// The vertices, x, y, z one after the other; 65,535 is the side of the box.
+    pub vertices: String,
+    /// Three vertices a triangle, counter-clockwise seen from outside.
+    pub triangles: String,
+}
 
 /// A mesh at its place.
 #[derive(Clone, Debug, PartialEq)]

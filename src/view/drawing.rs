@@ -3,7 +3,7 @@
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 use serde::Serialize;
 
-use super::appearance::Appearance;
+use super::appearance::{Appearance, PackedTriangles};
 use crate::dynamics::Kinematics;
 use crate::model::{Collider, Color, Model, Parameters, Triangulation};
 use crate::spatial::rotation_matrix;
@@ -35,19 +35,6 @@ pub struct DrawnShape {
     /// Whether what its body looks like is drawn instead.
     #[serde(skip_serializing_if = "is_false")]
     pub covered: bool,
-}
-
-/// Triangles in little space: coordinates and corners are numbers of 16 bits, the lower byte first, in base64.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct PackedTriangles {
-    /// The corner of least coordinates of a box around them, m.
-    pub low: [f64; 3],
-    /// The sides of the box, m.
-    pub size: [f64; 3],
-    /// The vertices, x, y, z one after the other; 65,535 is the side of the box.
-    pub vertices: String,
-    /// Three vertices a triangle, counter-clockwise seen from outside.
-    pub triangles: String,
 }
 
 /// What a body or the world looks like, beside its shapes.

@@ -23,10 +23,9 @@ mod recording_errors;
 mod soft_playback;
 mod trust;
 
-pub use appearance::Appearance;
+pub use appearance::{Appearance, PackedTriangles};
 pub use drawing::{
-    Drawing, DrawnAxis, DrawnGround, DrawnLook, DrawnShape, DrawnSoftBody, PackedTriangles,
-    Triangles,
+    Drawing, DrawnAxis, DrawnGround, DrawnLook, DrawnShape, DrawnSoftBody, Triangles,
 };
 pub use fit_report::{
     Convergence, Correlations, ErrorsOverTime, FitReport, PhaseResidual, Profile,

@@ -12,7 +12,9 @@ pub mod overlap;
 #[cfg(feature = "cli")]
 mod reach;
 mod reduced;
+mod surfaces;
 mod urdf;
+mod visuals;
 mod write;
 
 use stiction::Error;

@@ -1,5 +1,6 @@
 //! Pages: the report of an identification and the player, as text and in a browser.
 
+mod appearance;
 mod browser;
 mod builtin;
 mod command;

@@ -2,7 +2,6 @@
 
 mod binary;
 mod collada;
-#[cfg(feature = "gltf")]
 mod gltf;
 mod looks;
 mod obj;
@@ -32,19 +31,18 @@ const MOST_BYTES: u64 = 512 << 20;
 type Read = fn(&[u8], &str) -> Result<Mesh, Error>;
 
 /// By the endings of their names, who reads the files of meshes: a format is a line here and a file beside this one.
-const FORMATS: &[(&str, Read)] = &[
+const FORMATS: [(&str, Read); 6] = [
     ("obj", obj::parse),
     ("stl", stl::parse),
     ("ply", ply::parse),
     ("msh", binary::msh),
     ("dae", collada::parse),
-    #[cfg(feature = "gltf")]
     ("glb", gltf::parse),
 ];
 
 impl Mesh {
     /// Reads a file by the ending of its name: Wavefront OBJ, STL and PLY (of text or binary), MSH of MuJoCo, COLLADA
-    /// (`.dae`), and with the feature `gltf` glTF in one file (`.glb`).
+    /// (`.dae`), glTF in one file (`.glb`).
     pub fn load(path: impl AsRef<Path>) -> Result<Mesh, Error> {
         let path = path.as_ref();
         let name = path.display().to_string();
@@ -69,10 +67,9 @@ impl Mesh {
 
 fn reader(ending: &str, name: &str) -> Result<Read, Error> {
     let ending = ending.to_ascii_lowercase();
-    let found = FORMATS.iter().find(|(known, _)| *known == ending);
-    found.map(|&(_, read)| read).ok_or_else(|| {
-        let known: Vec<String> = FORMATS.iter().map(|(known, _)| format!(".{known}")).collect();
-        let known = known.join(", ");
+    let found = FORMATS.into_iter().find(|(known, _)| *known == ending);
+    found.map(|(_, read)| read).ok_or_else(|| {
+        let known = FORMATS.map(|(known, _)| format!(".{known}")).join(", ");
         let message = format!("{ending:?} meshes are not read; convert it to one of {known}");
         Error::input(name, None, "", message)
     })

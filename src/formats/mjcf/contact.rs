@@ -58,6 +58,7 @@ pub(super) fn read<'a>(
         }
     }
     exclude_neighbors(reader, tree, &mut excluded);
+    prioritise(reader, tree, &excluded, description);
     let mut excluded: Vec<[String; 2]> = excluded.into_iter().collect();
     excluded.sort();
     description.excluded = excluded;
@@ -176,6 +177,69 @@ fn exclude_neighbors(reader: &Reader, tree: &Tree, excluded: &mut HashSet<[Strin
             }
         }
     }
+}
+
+/// Pairs of one geom at most.
+const MOST_PAIRS: usize = 20_000;
+
+/// Where one of two geoms has the higher priority, how they rub is what it says: a pair with a friction of its own.
+fn prioritise(
+    reader: &mut Reader,
+    tree: &Tree,
+    excluded: &HashSet<[String; 2]>,
+    description: &mut Description,
+) {
+    let named: HashSet<String> =
+        description.contacts.iter().map(|contact| contact.pair.clone()).collect();
+    let above = |link: usize| tree.links[link].parent.and_then(|parent| tree.whole(parent));
+    let touch = |a: Place, b: Place| {
+        let (first, second) = (tree.moves_with(a), tree.moves_with(b));
+        let (own, other) = (tree.filter(a), tree.filter(b));
+        let meet = own.contype & other.conaffinity != 0 || other.contype & own.conaffinity != 0;
+        let hang = match (first, second) {
+            (Some(first), Some(second)) => {
+                above(first) == Some(second) || above(second) == Some(first)
+            }
+            _ => false,
+        };
+        let body = |place: Place| match place {
+            Place::Link(link, _) => tree.links[link].name.clone(),
+            Place::HalfSpace(_) | Place::World(_) => String::new(),
+        };
+        let bodies = [body(a), body(b)];
+        let apart = excluded.contains(&bodies) || {
+            let [a, b] = bodies;
+            excluded.contains(&[b, a])
+        };
+        first != second && meet && !apart && !(hang && reader.flags.filter_parent)
+    };
+    let mut added = Vec::new();
+    let ranked = tree.surfaces.iter().filter(|surface| surface.priority != 0).count();
+    if ranked == 0 || !reader.flags.contact {
+        return;
+    }
+    for (k, first) in tree.surfaces.iter().enumerate() {
+        for second in &tree.surfaces[k + 1..] {
+            if first.priority == second.priority || !touch(first.place, second.place) {
+                continue;
+            }
+            let counts = if first.priority > second.priority { first } else { second };
+            let mu = if counts.condim == 1 { 0.0 } else { counts.mu };
+            let [a, b] = [first, second].map(|surface| tree.collider_name(surface.place));
+            let pair = format!("{a}-{b}");
+            if named.contains(&pair) || named.contains(&format!("{b}-{a}")) {
+                continue;
+            }
+            let material = Some(Material { mu, mu_static: None, restitution: 0.0 });
+            added.push(ContactDescription { line: Some(counts.line), pair, material });
+            if added.len() > MOST_PAIRS {
+                let message = "is not followed, as it makes too many pairs: of two geoms the larger friction counts";
+                reader.remarks.add_at(&counts.file, counts.line, "geom.priority", message);
+                return;
+            }
+        }
+    }
+    description.contacts.extend(added);
 }
 
 /// Geoms of condim 1 slide on each other, and rub on all others. Without friction of their own they do so,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Matrix3, Point3, UnitQuaternion, Vector3};
 
 use super::defaults::Given;
+use super::ellipsoid;
 use super::orientation::{direction, from_z, given_pose};
 use super::reader::Reader;
 use crate::Error;
@@ -34,6 +35,8 @@ pub(super) struct Geom {
     /// Friction of the geom, if it slides with any.
     pub mu: f64,
     pub condim: i64,
+    /// Of two geoms that of the larger one says how they rub.
+    pub priority: i64,
     pub filter: Filter,
 }
 
@@ -143,13 +146,14 @@ impl<'a> Reader<'a> {
             let message = "is followed as 3: spinning and rolling meet no friction";
             self.remarks.add(given.at("condim"), "condim", message);
         }
-        if touches && given.at("priority").integer("priority")?.unwrap_or(0) != 0 {
-            let message = "is not followed: of two geoms the larger friction counts";
-            self.remarks.add(given.at("priority"), "priority", message);
-        }
+        let priority = given.at("priority").integer("priority")?.unwrap_or(0);
         let group = given.at("group").number("group")?.unwrap_or(0.0);
         let [first, last] = self.compiler.inertia_groups;
-        let massive = massive && (first..=last).contains(&group);
+        let own_mass = given.at("mass").amount("mass")?;
+        let density = given.at("density").amount("density")?;
+        // What weighs nothing is not weighed: the file of a look need not be read.
+        let weighs = own_mass.or(density).is_none_or(|amount| amount > 0.0);
+        let massive = massive && weighs && (first..=last).contains(&group);
         let color = self.color(&given)?;
         let shown = group <= LAST_SHOWN && color.is_none_or(|color| color[3] > 0.0);
         let (form, mass) = self.form(&given, touches, massive)?;
@@ -177,7 +181,7 @@ impl<'a> Reader<'a> {
             Form::Nothing => Form::Nothing,
         };
         let mass = mass.map(|mass| mass.moved(frame)).filter(|_| massive);
-        Ok(Geom { form, mass, mu, condim, filter })
+        Ok(Geom { form, mass, mu, condim, priority, filter })
     }
 
     /// Its colour: its own, or that of what it is made of.
@@ -241,11 +245,18 @@ impl<'a> Reader<'a> {
             Kind::Cylinder => Shape::Cylinder,
             _ => Shape::Box,
         };
-        if touches && kind == Kind::Ellipsoid {
-            let message = "is not followed: ellipsoids touch nothing here, and only have mass";
-            self.remarks.add(given.at("type"), "type", message);
-        }
         let form = match kind {
+            Kind::Ellipsoid if touches => {
+                let hull = ellipsoid::hull(size)
+                    .map_err(|error| element.error("size", format!("has no hull: {error}")))?;
+                let message = format!(
+                    "is followed as the hull of {} points on it, which falls short of it by at most {} of its radii",
+                    hull.vertices().len(),
+                    ellipsoid::SHORT
+                );
+                self.remarks.add(given.at("type"), "type", message);
+                Form::Solid(collider(element, Shape::Convex(Arc::new(hull)), [1.0; 3], &pose))
+            }
             Kind::Ellipsoid => {
                 let mut surface = Shape::Sphere.surface(Vector3::repeat(1.0));
                 let half = Vector3::from(size);
@@ -503,6 +514,7 @@ fn collider(
         position: pose.translation.vector.into(),
         orientation: wxyz(&pose.rotation),
         material: None,
+        on_ground: None,
         made_of: None,
         filter: Filter::default(),
         mesh: None,

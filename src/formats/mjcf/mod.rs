@@ -10,6 +10,7 @@ mod body;
 mod compiler;
 mod contact;
 mod defaults;
+mod ellipsoid;
 mod equality;
 mod geom;
 mod include;

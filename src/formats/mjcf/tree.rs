@@ -56,6 +56,7 @@ pub(super) struct Surface {
     pub place: Place,
     pub mu: f64,
     pub condim: i64,
+    pub priority: i64,
     pub line: usize,
 }
 
@@ -86,7 +87,7 @@ impl Tree {
         geom: Geom,
         link: Option<usize>,
     ) -> Result<(), Error> {
-        let Geom { form, mu, condim, filter, .. } = geom;
+        let Geom { form, mu, condim, priority, filter, .. } = geom;
         let fixed = match link {
             None => Some(Isometry3::identity()),
             Some(link) => self.is_fixed(link).then(|| self.links[link].world),
@@ -122,7 +123,7 @@ impl Tree {
             },
         };
         let (file, line) = (element.file.clone(), element.line);
-        self.surfaces.push(Surface { file, line, place, mu, condim });
+        self.surfaces.push(Surface { file, line, place, mu, condim, priority });
         if let Some(name) = element.get("name")
             && self.geoms.insert(name.to_string(), Named { place, mu, condim }).is_some()
         {
@@ -169,6 +170,15 @@ impl Tree {
         match place {
             Place::HalfSpace(_) | Place::World(_) => None,
             Place::Link(link, _) => self.whole(link),
+        }
+    }
+
+    /// What a shape touches.
+    pub fn filter(&self, place: Place) -> Filter {
+        match place {
+            Place::HalfSpace(k) => self.half_spaces[k].filter,
+            Place::World(k) => self.colliders[k].filter,
+            Place::Link(link, k) => self.links[link].colliders[k].filter,
         }
     }
 

@@ -3,6 +3,7 @@
 mod actuator;
 mod body;
 mod camera;
+mod color;
 mod contact;
 mod equality;
 mod joint;

@@ -86,6 +86,7 @@ impl Shapes {
             position: pose.translation.vector.into(),
             orientation: wxyz(&pose.rotation),
             material: None,
+            on_ground: None,
             made_of: None,
             filter: Filter::default(),
             mesh,

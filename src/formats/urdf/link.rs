@@ -3,6 +3,7 @@
 use nalgebra::Matrix3;
 
 use super::collision::Shapes;
+use super::link_friction::Friction;
 use super::origin::origin;
 use super::visual::{self, Colors};
 use crate::Error;
@@ -24,12 +25,13 @@ impl<'a> Link<'a> {
     pub fn read(
         element: &'a Element,
         shapes: &mut Shapes,
-        colors: &Colors,
+        (colors, gazebo): (&Colors, &[&Element]),
         remarks: &mut Remarks,
     ) -> Result<Link<'a>, Error> {
         element.remark_on_others(&["name"], &["type"], &[], remarks);
         let mut colliders = Vec::new();
         let mut visuals = Vec::new();
+        let mut friction = Friction::default();
         for child in &element.children {
             match child.tag.as_str() {
                 "inertial" | "sensor" | "verbose" => {}
@@ -37,9 +39,7 @@ impl<'a> Link<'a> {
                     visuals.extend(visual::read(child, shapes.directory(), colors, remarks)?)
                 }
                 "collision" => colliders.extend(shapes.read(child, remarks)?),
-                "contact" => {
-                    remarks.add(child, "", "is not followed: give friction in a [[contact]]")
-                }
+                "contact" => friction.read(child, remarks)?,
                 _ => remarks.add(child, "", "is not known here, and ignored"),
             }
         }
@@ -52,6 +52,8 @@ impl<'a> Link<'a> {
                 }
             }
         }
+        gazebo.iter().try_for_each(|gazebo| friction.read_gazebo(gazebo))?;
+        colliders.iter_mut().for_each(|collider| collider.on_ground = friction.material());
         let mass = element.child("inertial").map(mass_of).transpose()?;
         let mass = mass.unwrap_or_else(MassProperties::zero);
         Ok(Link { element, mass, colliders, visuals })

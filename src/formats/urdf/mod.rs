@@ -6,6 +6,7 @@
 mod collision;
 mod joint;
 mod link;
+mod link_friction;
 mod origin;
 mod package;
 mod visual;
@@ -51,7 +52,7 @@ pub(super) fn read(
     if let Some(link) = links.values().find(|link| !link.colliders.is_empty()) {
         let message = match equipment.ground {
             None => {
-                "shapes touch nothing: URDF has no friction; give it in a [[contact]], or a ground by `import --ground`"
+                "shapes touch nothing: there is no ground, and of friction URDF says little; give it in a [[contact]], or a ground by `import --ground`"
             }
             Some(_) => {
                 "shapes touch the ground alone, not each other: a [[contact]] without pair makes them"
@@ -60,6 +61,8 @@ pub(super) fn read(
         remarks.add_at(&link.element.file, link.element.line, "link.collision", message);
     }
     description.warnings = remarks.finish();
+    // What keeps a robot from standing comes first.
+    description.warnings.sort_by_key(|warning| warning.field() != "link.collision");
     Ok(description)
 }
 
@@ -73,7 +76,7 @@ fn remark_on_others(root: &Element, driven: bool, remarks: &mut Remarks) {
                 remarks.add(element, "", "is not followed: give the joint an [[actuator]], or all of them by `import --actuators`");
             }
             "gazebo" => {
-                const SEEN: [&str; 3] = ["material", "sensor", "visual"];
+                const SEEN: [&str; 5] = ["material", "sensor", "visual", "mu1", "mu2"];
                 let acts = |child: &&Element| !SEEN.contains(&child.tag.as_str());
                 for child in element.children.iter().filter(acts) {
                     remarks.add(child, "", "of gazebo is not followed");
@@ -91,12 +94,17 @@ fn read_links<'a>(
 ) -> Result<HashMap<&'a str, Link<'a>>, Error> {
     let mut links = HashMap::new();
     let colors = visual::colors(root);
+    let mut of_gazebo: HashMap<&str, Vec<&Element>> = HashMap::new();
+    for element in root.all("gazebo") {
+        of_gazebo.entry(element.get("reference").unwrap_or_default()).or_default().push(element);
+    }
     for element in root.all("link") {
         let name = element.required("name")?;
         if name.is_empty() || links.contains_key(name) {
             return Err(element.error("name", "is empty, or given twice"));
         }
-        links.insert(name, Link::read(element, shapes, &colors, remarks)?);
+        let gazebo = of_gazebo.get(name).map_or(&[][..], Vec::as_slice);
+        links.insert(name, Link::read(element, shapes, (&colors, gazebo), remarks)?);
     }
     Ok(links)
 }

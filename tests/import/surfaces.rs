@@ -1,0 +1,182 @@
+//! What files say of how surfaces rub, of ellipsoids, and how much is told of all that is not followed.
+
+use nalgebra::Vector3;
+use stiction::Error;
+use stiction::assemble::{Description, Equipment};
+use stiction::formats::LoadOptions;
+use stiction::model::{Scene, Shape};
+use stiction::simulation::Rollout;
+
+use super::{body, read, warnings};
+#[cfg(feature = "cli")]
+use crate::folder::Folder;
+
+/// A crate on a foot and a wheel, whose surfaces Bullet or Gazebo knows, or nobody.
+const URDF: &str = r#"<robot name="r">
+<link name="base"><contact><lateral_friction value="0.3"/><restitution value="0.25"/><rolling_friction value="0.0"/>
+<contact_cfm value="0"/></contact>
+<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
+<collision><geometry><box size="1 1 1"/></geometry></collision></link>
+<link name="foot"><collision><geometry><sphere radius="0.1"/></geometry></collision>
+<collision><geometry><sphere radius="0.2"/></geometry></collision></link>
+<link name="wheel"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+<joint name="a" type="fixed"><parent link="base"/><child link="foot"/></joint>
+<joint name="b" type="fixed"><parent link="base"/><child link="wheel"/></joint>
+<gazebo reference="foot"><mu1>1.5</mu1><mu2 value="1.25"/><kp>1e6</kp></gazebo>
+</robot>"#;
+
+fn equipped(text: &str) -> Result<Scene, Error> {
+    let equipment = Equipment { ground: Some(0.8), ..Equipment::default() };
+    let options = LoadOptions { floating_base: true, equipment, ..LoadOptions::default() };
+    let mut description = Description::parse_xml(text, "r.urdf", options)?;
+    description.equip(&equipment)?;
+    description.scene()
+}
+
+fn mu(scene: &Scene, pair: &str) -> (f64, f64) {
+    let names = || scene.model.pairs.iter().map(|pair| &pair.name);
+    let index = names().position(|name| name == pair);
+    let index = index.unwrap_or_else(|| panic!("{pair}: {:?}", names().collect::<Vec<_>>()));
+    (scene.parameters.mu(&scene.model, index), scene.parameters.restitution(&scene.model, index))
+}
+
+/// What a link states counts, also where it is less than what nothing is said about.
+#[test]
+fn links_rub_as_they_state() {
+    let scene = equipped(URDF).unwrap();
+    assert_eq!(mu(&scene, "ground-base"), (0.3, 0.25));
+    assert_eq!(mu(&scene, "ground-foot/0"), (1.25, 0.0));
+    assert_eq!(mu(&scene, "ground-foot/1"), (1.25, 0.0));
+    assert_eq!(mu(&scene, "ground-wheel"), (0.8, 0.0));
+    // Links do not touch each other by it.
+    assert_eq!(scene.model.pairs.len(), 4);
+    let said = warnings(URDF);
+    assert!(said[0].contains("shapes touch nothing"), "{said:?}");
+    assert!(said.iter().any(|w| w.contains("contact_cfm: is not followed: contacts are rigid")));
+    assert!(said.iter().any(|w| w.contains("kp: of gazebo is not followed")), "{said:?}");
+    assert!(!said.iter().any(|w| w.contains("mu1") || w.contains("rolling")), "{said:?}");
+    for (from, to, says) in [
+        ("value=\"0.3\"", "value=\"-1\"", "lateral_friction.value"),
+        ("value=\"0.25\"", "value=\"1.5\"", "restitution.value: must be between 0 and 1"),
+        ("<mu1>1.5", "<mu1>much", "mu1: must be a number that is not negative, found \"much\""),
+    ] {
+        let message = equipped(&URDF.replace(from, to)).unwrap_err().to_string();
+        assert!(message.contains(says), "{message}");
+    }
+    let spins = URDF.replace("rolling_friction value=\"0.0\"", "spinning_friction value=\"0.1\"");
+    assert!(warnings(&spins).iter().any(|w| w.contains("meet no friction")));
+}
+
+/// MuJoCo: of two geoms the one of higher priority says how they rub; of equal ones the larger friction counts.
+#[test]
+fn the_higher_priority_counts() {
+    let text = r#"<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" friction="0.9"/>
+<geom name="ice" type="box" size="1 1 1" pos="9 0 0" friction="0.1" priority="2"/>
+<body name="a" pos="0 0 5"><freejoint/><geom name="pad" type="sphere" size="0.1" friction="0.4" priority="1"/>
+<geom name="side" type="sphere" size="0.1" pos="1 0 0" friction="0.6"/>
+<geom name="ghost" type="sphere" size="0.1" pos="2 0 0" priority="1" contype="2" conaffinity="2"/>
+<body name="c" pos="0 0 1"><joint axis="0 1 0"/><geom name="tail" type="sphere" size="0.1" priority="3" friction="0.2"/></body></body>
+<body name="b" pos="0 0 7"><freejoint/><geom name="slick" type="sphere" size="0.1" priority="5" condim="1"/></body>
+</worldbody>
+<contact><exclude body1="b" body2="c"/><pair geom1="pad" geom2="ice" friction="0.77 0.77 0 0 0"/></contact></mujoco>"#;
+    let description = read(text);
+    assert!(!description.warnings.iter().any(|w| w.to_string().contains("priority")));
+    let scene = description.scene().unwrap();
+    for (pair, expected) in [
+        ("floor-a/pad", 0.4),
+        ("floor-a/side", 0.9),
+        ("ice-a/side", 0.1),
+        ("ice-a/pad", 0.77),
+        ("floor-c", 0.2),
+        ("ice-c", 0.2),
+        ("floor-b", 0.0),
+        ("ice-b", 0.0),
+        ("a/pad-b", 0.0),
+    ] {
+        assert_eq!(mu(&scene, pair).0, expected, "{pair}");
+    }
+    // Those that do not touch are not made to: by their bits, by the joint, by the exclusion.
+    let known = |a: &str, b: &str| {
+        let pairs = scene.model.pairs.iter();
+        pairs.map(|pair| pair.name.as_str()).any(|name| name == format!("{a}-{b}"))
+    };
+    for [a, b] in [["floor", "a/ghost"], ["a/pad", "c"], ["c", "b"], ["b", "c"]] {
+        assert!(!known(a, b), "{a} {b}");
+    }
+}
+
+/// An ellipsoid touches as the hull of points on it, which is told, and weighs what it weighs.
+#[test]
+fn ellipsoids_touch() {
+    let text = "<mujoco><option timestep='0.002'/><worldbody><geom type='plane' size='1 1 1'/>\
+                <body name='egg' pos='0 0 0.4'><freejoint/><geom type='ellipsoid' size='0.1 0.2 0.3'/></body></worldbody></mujoco>";
+    let description = read(text);
+    let egg = body(&description, "egg");
+    assert!((egg.mass / (4.0 / 3.0 * std::f64::consts::PI * 6.0) - 1.0).abs() < 1e-12);
+    let Shape::Convex(hull) = &egg.colliders[0].shape else { panic!() };
+    assert_eq!(hull.vertices().len(), 162);
+    let mut short: f64 = 0.0;
+    for v in hull.vertices() {
+        let norm = v.component_div(&Vector3::new(0.1, 0.2, 0.3)).norm();
+        assert!((norm - 1.0).abs() < 1e-12);
+    }
+    for face in hull.faces() {
+        // In the frame where the ellipsoid is a ball, how far a face is from it.
+        let normal = face.normal.component_mul(&Vector3::new(0.1, 0.2, 0.3));
+        short = short.max(1.0 - face.offset / normal.norm());
+    }
+    let said = description.warnings[0].to_string();
+    assert!(said.contains("hull of 162 points") && said.contains("at most 0.02 of its"), "{said}");
+    assert!(short < 0.02 && short > 0.01, "{short}");
+    // It falls over and lies on its side, on its least radius.
+    let scene = description.scene().unwrap();
+    let mut rollout = Rollout::new(scene.system(), scene.state.clone());
+    rollout.state.v[4] = 0.5;
+    rollout.advance(4000, &scene.inputs);
+    assert_eq!(rollout.report.unsolved, 0);
+    assert!((0.095..0.101).contains(&rollout.state.q[2]), "{:?}", rollout.state.q);
+}
+
+/// Of many warnings the first is told, and how many there are of what; all are in the scene, in JSON, and told if asked for.
+#[cfg(feature = "cli")]
+#[test]
+fn many_warnings_are_one_line() {
+    let folder = Folder::new("many-warnings");
+    let geoms: String = (0..3)
+        .map(|k| {
+            format!("<body pos='0 0 {}'><freejoint/><geom name='g{k}' size='0.1' condim='4' margin='1' gap='1' solref='1 1'/></body>", k + 1)
+        })
+        .collect();
+    folder.write("many.xml", &format!("<mujoco><worldbody>{geoms}</worldbody></mujoco>"));
+    let told = |arguments: &[&str]| {
+        let output = folder.run(arguments);
+        assert!(output.status.success(), "{output:?}");
+        let lines = String::from_utf8(output.stderr).unwrap();
+        lines.lines().filter(|line| line.starts_with("warning")).map(str::to_string).collect()
+    };
+    for arguments in [
+        &["import", "many.xml", "-o", "many.toml"][..],
+        &["simulate", "many.xml", "--steps", "1"],
+        &["simulate", "many.xml", "--steps", "1", "--json"],
+    ] {
+        let lines: Vec<String> = told(arguments);
+        let [line] = &lines[..] else { panic!("{lines:?}") };
+        assert!(line.contains("many.xml:1: geom."), "{line}");
+        assert!(line.contains("and 3 more, of geom."), "{line}");
+        let all: Vec<String> = told(&[arguments, &["--verbose"]].concat());
+        assert_eq!(all.len(), 4, "{all:?}");
+        let before: Vec<String> = told(&[&["--verbose"], arguments].concat());
+        assert_eq!(before, all);
+    }
+    assert_eq!(folder.read("many.toml").matches("# Warning: ").count(), 4);
+    // Few are told as they are.
+    folder.write(
+        "few.xml",
+        &format!(
+            "<mujoco><worldbody>{}</worldbody></mujoco>",
+            geoms.replace("margin='1' gap='1' ", "")
+        ),
+    );
+    let lines: Vec<String> = told(&["simulate", "few.xml", "--steps", "1"]);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+}
