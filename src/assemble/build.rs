@@ -240,12 +240,7 @@ impl Description {
         for (place, &index) in order.iter().enumerate() {
             let body = &self.bodies[index];
             for (k, shape) in body.colliders.iter().enumerate() {
-                let name = match (body.colliders.len(), shape.name.as_str()) {
-                    (1, "") => body.name.clone(),
-                    (_, "") => format!("{}/{k}", body.name),
-                    (_, name) => format!("{}/{name}", body.name),
-                };
-                add(Owner::Body(index), Some(place), name, shape)?;
+                add(Owner::Body(index), Some(place), body.shape_name(&body.name, k), shape)?;
             }
         }
         Ok((colliders, described))

@@ -47,7 +47,7 @@ impl Description {
                 position: parameters.collider_position(model, index).into(),
                 orientation: collider.orientation,
                 material: None,
-                on_ground: None,
+                on_ground: [None; 2],
                 made_of: None,
                 filter: Filter::default(),
                 mesh: None,

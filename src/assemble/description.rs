@@ -105,6 +105,17 @@ pub struct BodyDescription {
     pub torque: [f64; 3],
 }
 
+impl BodyDescription {
+    /// What pairs call one of its shapes, behind a name of the body.
+    pub(crate) fn shape_name(&self, body: &str, index: usize) -> String {
+        match (self.colliders.len(), self.colliders[index].name.as_str()) {
+            (1, "") => body.to_string(),
+            (_, "") => format!("{body}/{index}"),
+            (_, own) => format!("{body}/{own}"),
+        }
+    }
+}
+
 /// A joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointDescription {
@@ -190,8 +201,9 @@ pub struct ColliderDescription {
     pub orientation: [f64; 4],
     /// Numbers of its own surface.
     pub material: Option<Material>,
-    /// How it rubs on a ground that is added ([`Description::equip`]), as a file states it that has none.
-    pub on_ground: Option<Material>,
+    /// How it rubs on and rebounds from a ground that is added ([`Description::equip`]), as a file states it that has none: its
+    /// coefficients of friction and of restitution.
+    pub on_ground: [Option<f64>; 2],
     /// The name of what it is made of, instead.
     pub made_of: Option<String>,
     /// What it touches.

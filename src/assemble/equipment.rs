@@ -1,5 +1,7 @@
 //! What a robot needs to stand that its file does not say: a ground, motors, and how high its base is.
 
+use std::collections::HashMap;
+
 use nalgebra::{Rotation3, UnitQuaternion, Vector3};
 
 use super::{ActuatorDescription, ContactDescription, Description, HalfSpaceDescription, Material};
@@ -134,23 +136,7 @@ impl Description {
             }
             let taken = |name: &str| self.bodies.iter().any(|body| body.name == name);
             let name = if taken("ground") { "stiction_ground" } else { "ground" };
-            // What a file says of a surface counts more than what nothing is said about.
-            let mut stated = Vec::new();
-            for body in &self.bodies {
-                for (k, collider) in body.colliders.iter().enumerate() {
-                    let end = match (body.colliders.len(), collider.name.as_str()) {
-                        (1, "") => String::new(),
-                        (_, "") => format!("/{k}"),
-                        (_, own) => format!("/{own}"),
-                    };
-                    if let Some(material) = collider.on_ground {
-                        let pair = format!("{name}-{}{end}", body.name);
-                        let material = Some(material);
-                        stated.push(ContactDescription { line: collider.line, pair, material });
-                    }
-                }
-            }
-            self.contacts.extend(stated);
+            self.contacts.extend(self.stated_contacts(name, mu));
             self.half_spaces.push(HalfSpaceDescription {
                 line: None,
                 name: name.into(),
@@ -186,6 +172,39 @@ impl Description {
             self.add_motors(kind)?;
         }
         Ok(())
+    }
+
+    /// How what moves touches the ground, where the file states it of the surface: that counts more than `mu`, of which nothing is said.
+    fn stated_contacts(&self, ground: &str, mu: f64) -> Vec<ContactDescription> {
+        let parents: HashMap<&str, &super::BodyDescription> =
+            self.bodies.iter().map(|body| (body.name.as_str(), body)).collect();
+        let moves = |body: &&super::BodyDescription| {
+            let mut body = *body;
+            // As many as there are, should they go round in a circle.
+            for _ in 0..self.bodies.len() {
+                let parent = body.parent.as_ref().and_then(|name| parents.get(name.as_str()));
+                match parent.filter(|_| body.joint.kind == JointKind::Fixed) {
+                    Some(parent) => body = parent,
+                    None => break,
+                }
+            }
+            body.joint.kind != JointKind::Fixed
+        };
+        let mut stated = Vec::new();
+        for body in self.bodies.iter().filter(moves) {
+            for (k, collider) in body.colliders.iter().enumerate() {
+                let [own, restitution] = collider.on_ground;
+                if own.is_none() && restitution.is_none() {
+                    continue;
+                }
+                let pair = format!("{ground}-{}", body.shape_name(&body.name, k));
+                let restitution = restitution.unwrap_or(0.0);
+                let material = Material { mu: own.unwrap_or(mu), mu_static: None, restitution };
+                let (line, material) = (collider.line, Some(material));
+                stated.push(ContactDescription { line, pair, material });
+            }
+        }
+        stated
     }
 
     /// How high over the ground the lowest point of what moves with a base is at the start, along z, m.

@@ -70,6 +70,8 @@ pub(super) fn run(program: &Command, arguments: &Arguments) -> Result<Outcome, E
         ));
         return Ok(Outcome::Done);
     };
+    // What all commands take, each takes.
+    program.build();
     if let Some(command) = program.find_subcommand_mut(topic) {
         let mut command: Command = command.clone().bin_name(format!("stiction {topic}"));
         output::print(&command.render_long_help().to_string());

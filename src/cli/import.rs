@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::outcome::Outcome;
 use super::output;
+use super::scene_options::warn_of_lost_looks;
 use super::whole_files;
 use crate::Error;
 use crate::assemble::{BaseHeight, Description, Equipment};
@@ -108,6 +109,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         output::print(text.trim_end());
     }
     output::warn_of_file(&scene.warnings);
+    warn_of_lost_looks(&description, directory.unwrap_or(std::path::Path::new("")));
     let (nq, nv, nu) = (scene.model.nq(), scene.model.nv(), scene.model.nu());
     let bodies = scene.model.bodies.len();
     if *json {

@@ -140,34 +140,52 @@ pub(super) fn be_verbose() {
     VERBOSE.store(true, Ordering::Relaxed);
 }
 
-/// Says what is not right about a file, in one line if it is much.
+/// What a warning is about: of the number of a body the number.
+fn topic(warning: &Error) -> &str {
+    let field = warning.field();
+    let Some(own) = field.strip_prefix("body.") else { return field };
+    // Names may have dots in them.
+    for group in [".joint.", ".shape.", ".visual."] {
+        if let Some(at) = own.rfind(group) {
+            return &own[at + 1..];
+        }
+    }
+    own.rsplit_once('.').map_or("body", |(_, number)| number)
+}
+
+/// How much of a motion it spoils, the worst first: what cannot move, what nothing holds, what starts in something.
+fn rank(warning: &Error) -> usize {
+    match topic(warning) {
+        "mass" => 0,
+        "link.collision" => 1,
+        "position" | "shape" => 2,
+        _ => 3,
+    }
+}
+
+/// Says what is not right about a file; if it is much, the worst of it, and in the same line what else there is.
 pub(super) fn warn_of_file(warnings: &[Error]) {
-    let [first, ..] = warnings else { return };
     if warnings.len() <= FEW || VERBOSE.load(Ordering::Relaxed) {
         warnings.iter().for_each(|warning| warn(&warning.to_string()));
         return;
     }
-    let mut fields: Vec<(&str, usize)> = Vec::new();
-    for warning in &warnings[1..] {
-        // Of the number of a body what it is a number of.
-        let field = match warning.field().strip_prefix("body.") {
-            Some(rest) => rest.split_once('.').map_or("body", |(_, own)| own),
-            None => warning.field(),
-        };
-        match fields.iter_mut().find(|(known, _)| *known == field) {
+    let mut ranked: Vec<&Error> = warnings.iter().collect();
+    ranked.sort_by_key(|warning| rank(warning));
+    let mut topics: Vec<(&str, usize)> = Vec::new();
+    for topic in ranked[1..].iter().map(|warning| topic(warning)) {
+        match topics.iter_mut().find(|(known, _)| *known == topic) {
             Some((_, count)) => *count += 1,
-            None => fields.push((field, 1)),
+            None => topics.push((topic, 1)),
         }
     }
-    let named = |&(field, count): &(&str, usize)| match (field, count) {
+    let named = |&(topic, count): &(&str, usize)| match (topic, count) {
         ("", count) => format!("others ({count})"),
-        (field, 1) => field.to_string(),
-        (field, count) => format!("{field} ({count})"),
+        (topic, 1) => topic.to_string(),
+        (topic, count) => format!("{topic} ({count})"),
     };
-    let fields: Vec<String> = fields.iter().map(named).collect();
-    let others = warnings.len() - 1;
-    let fields = fields.join(", ");
-    warn(&format!("{first}; and {others} more, of {fields}: --verbose tells them"));
+    let topics: Vec<String> = topics.iter().map(named).collect();
+    let (first, others, topics) = (ranked[0], ranked.len() - 1, topics.join(", "));
+    warn(&format!("{first}; and {others} more, of {topics}: --verbose tells them"));
 }
 
 /// Says on standard error what is good to know.

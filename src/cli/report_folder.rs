@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::lock::Lock;
+use super::scene_options::warn_of_lost_looks;
 use super::whole_files::{check_place, is_device, write_file, write_files};
 use crate::Error;
 use crate::assemble::Description;
@@ -177,5 +178,6 @@ fn identified_scene(
         described.archive = Some(name.clone());
         archives.push((name, bytes));
     }
+    warn_of_lost_looks(&description, folder);
     Ok((text + &description.to_toml(folder), archives))
 }

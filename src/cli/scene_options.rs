@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::output;
 use crate::Error;
+use crate::assemble::Description;
 use crate::collision::supports;
 use crate::formats::LoadOptions;
 use crate::model::{Model, Scene, Solid};
@@ -99,4 +100,16 @@ pub(super) fn looks(model: &Model) -> Appearance {
     let looks = Appearance::read(model);
     output::warn_of_file(looks.warnings());
     looks
+}
+
+/// Says which looks a scene that is written to a folder has to do without.
+pub(super) fn warn_of_lost_looks(description: &Description, folder: &Path) {
+    let lost = description.looks_out_of_reach(folder);
+    let Some(first) = lost.first().and_then(|path| path.parent()) else { return };
+    output::warn(&format!(
+        "{} looks are not in the scene that is written, as it may not read their files from where it is: write it where the robot \
+         is, or list their folder, now and whenever it is read, in the variable of the environment STICTION_PATH={}",
+        lost.len(),
+        first.display()
+    ));
 }

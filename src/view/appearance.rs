@@ -12,10 +12,14 @@ use crate::Error;
 use crate::formats::Looks;
 use crate::model::{Color, Model, Triangulation, Visual};
 
-/// Triangles of one page: about 12 bytes each.
+/// Triangles of one page, about: 12 bytes each.
 const MOST_TRIANGLES: usize = 60_000;
-/// However many others there are, a mesh may have as many.
+/// A mesh may have as many beside a few others.
 const LEAST: usize = 300;
+/// What is less opaque is not seen.
+const CLEAR: f64 = 0.02;
+/// Numbers of this size have squares, and their sums, m.
+const LARGEST_SIZE: f64 = 1e100;
 /// The largest number of 16 bits.
 const LARGEST: f64 = 65_535.0;
 
@@ -70,15 +74,28 @@ impl Appearance {
             let parts = match files.parts(visual) {
                 Ok(parts) => parts,
                 Err(error) => {
-                    if !made.warnings.contains(&error) {
-                        made.warnings.push(error);
-                    }
+                    made.warn(error);
                     continue;
                 }
             };
             for (surface, color) in parts {
-                let finite = surface.vertices.iter().flatten().all(|x| x.is_finite());
-                if surface.triangles.is_empty() || !finite {
+                // What a file has several colours for keeps them.
+                let color = color.or(visual.color);
+                // Nobody sees it.
+                if color.is_some_and(|color| color[3] < CLEAR) {
+                    continue;
+                }
+                let extent = surface.vertices.iter().map(|v| v.amax()).fold(0.0, f64::max);
+                let has_place = visual.position.iter().all(|x| x.abs() < LARGEST_SIZE);
+                if surface.triangles.is_empty()
+                    || !(0.0 < extent && extent < LARGEST_SIZE && has_place)
+                {
+                    let name = match body {
+                        Some(body) => model.bodies[body].name.as_str(),
+                        None => "world",
+                    };
+                    let message = "is not shown: it has no extent, or one beyond all measure";
+                    made.warn(Error::input(name, None, "visual", message));
                     continue;
                 }
                 // What is held has its place in memory to itself.
@@ -86,17 +103,16 @@ impl Appearance {
                     surfaces.push(surface);
                     surfaces.len() - 1
                 });
-                let Visual { position, orientation, color: own, .. } = visual;
-                let (position, orientation) = (*position, *orientation);
-                // What a file has several colours for keeps them.
-                let color = color.or(*own);
+                let Visual { position, orientation, .. } = *visual;
                 made.looks.push(Look { body, mesh, position, orientation, color });
                 made.covered.insert(body);
             }
         }
         let count: usize = surfaces.iter().map(|surface| surface.triangles.len()).sum();
+        // Half of all goes by size.
+        let least = LEAST.min(MOST_TRIANGLES / (2 * surfaces.len().max(1)));
         let share = |own: usize| match count > MOST_TRIANGLES {
-            true => LEAST.max((own as f64 * MOST_TRIANGLES as f64 / count as f64) as usize),
+            true => least.max((own as f64 * MOST_TRIANGLES as f64 / count as f64) as usize),
             false => own,
         };
         let drawn =
@@ -107,6 +123,12 @@ impl Appearance {
         made.reaches = surfaces.iter().map(reach).collect();
         made.meshes = Arc::new(surfaces.iter().map(packed).collect());
         made
+    }
+
+    fn warn(&mut self, warning: Error) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
     }
 
     /// What could not be read.

@@ -177,11 +177,12 @@ impl Drawing {
                 Some((turn, origin)) => (turn * rotation, turn * position + origin),
                 None => (rotation, position),
             };
-            count(body, position.norm() + looks.reach(look.mesh));
-            let digits = DIGITS + 1;
+            let reach = position.norm() + looks.reach(look.mesh);
+            count(body, reach);
             let mut pose = [0.0; 7];
-            let numbers = position.into_iter().copied().chain(quaternion(&rotation));
-            pose.iter_mut().zip(numbers).for_each(|(slot, x)| *slot = rounded(x, digits));
+            let places = position.iter().map(|&x| rounded(x, decimals(reach)));
+            let numbers = places.chain(quaternion(&rotation).map(|x| rounded(x, DIGITS + 1)));
+            pose.iter_mut().zip(numbers).for_each(|(slot, x)| *slot = x);
             drawing.looks.push(DrawnLook { body, mesh: look.mesh, pose, color: look.color });
         }
         drawing.meshes = looks.meshes().to_vec();

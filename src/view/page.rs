@@ -59,7 +59,12 @@ impl Page<'_> {
         );
         for script in self.scripts {
             text.push_str("<script>\n");
-            text.push_str(script);
+            // Whoever wants to read it has it elsewhere, with its comments.
+            let lines = script.lines().map(str::trim_start);
+            for line in lines.filter(|line| !line.is_empty() && !line.starts_with("//")) {
+                text.push_str(line);
+                text.push('\n');
+            }
             text.push_str("</script>\n");
         }
         text.push_str("</body>\n</html>\n");

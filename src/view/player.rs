@@ -26,8 +26,8 @@ pub(super) fn program() -> String {
     format!("stiction {}", env!("CARGO_PKG_VERSION"))
 }
 
-/// The script of the player: the page of the player and the report share it.
-pub(super) const PLAYER: &str = include_str!("web/player.js");
+/// The script of the player, with what it makes animated pictures by: the page of the player and the report share it.
+pub(super) const PLAYER: &str = concat!(include_str!("web/apng.js"), include_str!("web/player.js"));
 
 impl Playback {
     /// One HTML file that plays it, by WebGL 2: self-contained, it loads nothing.

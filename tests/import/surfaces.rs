@@ -51,7 +51,7 @@ fn links_rub_as_they_state() {
     // Links do not touch each other by it.
     assert_eq!(scene.model.pairs.len(), 4);
     let said = warnings(URDF);
-    assert!(said[0].contains("shapes touch nothing"), "{said:?}");
+    assert!(said.iter().any(|w| w.contains("shapes touch nothing")), "{said:?}");
     assert!(said.iter().any(|w| w.contains("contact_cfm: is not followed: contacts are rigid")));
     assert!(said.iter().any(|w| w.contains("kp: of gazebo is not followed")), "{said:?}");
     assert!(!said.iter().any(|w| w.contains("mu1") || w.contains("rolling")), "{said:?}");
@@ -63,6 +63,15 @@ fn links_rub_as_they_state() {
         let message = equipped(&URDF.replace(from, to)).unwrap_err().to_string();
         assert!(message.contains(says), "{message}");
     }
+    // One that is fixed to the world does not touch the ground, whatever it states.
+    let stands = Equipment { ground: Some(0.8), ..Equipment::default() };
+    let options = LoadOptions { equipment: stands, ..LoadOptions::default() };
+    let mut description = Description::parse_xml(URDF, "r.urdf", options).unwrap();
+    description.equip(&stands).unwrap();
+    assert_eq!(description.scene().unwrap().model.pairs.len(), 0);
+    // Restitution alone goes with the friction of the ground.
+    let bounces = URDF.replace("<lateral_friction value=\"0.3\"/>", "");
+    assert_eq!(mu(&equipped(&bounces).unwrap(), "ground-base"), (0.8, 0.25));
     let spins = URDF.replace("rolling_friction value=\"0.0\"", "spinning_friction value=\"0.1\"");
     assert!(warnings(&spins).iter().any(|w| w.contains("meet no friction")));
 }
@@ -78,7 +87,8 @@ fn the_higher_priority_counts() {
 <body name="c" pos="0 0 1"><joint axis="0 1 0"/><geom name="tail" type="sphere" size="0.1" priority="3" friction="0.2"/></body></body>
 <body name="b" pos="0 0 7"><freejoint/><geom name="slick" type="sphere" size="0.1" priority="5" condim="1"/></body>
 </worldbody>
-<contact><exclude body1="b" body2="c"/><pair geom1="pad" geom2="ice" friction="0.77 0.77 0 0 0"/></contact></mujoco>"#;
+<contact><exclude body1="b" body2="c"/><pair geom1="pad" geom2="ice" friction="0.77 0.77 0 0 0"/>
+<pair geom1="pad" geom2="floor"/></contact></mujoco>"#;
     let description = read(text);
     assert!(!description.warnings.iter().any(|w| w.to_string().contains("priority")));
     let scene = description.scene().unwrap();
@@ -135,6 +145,35 @@ fn ellipsoids_touch() {
     rollout.advance(4000, &scene.inputs);
     assert_eq!(rollout.report.unsolved, 0);
     assert!((0.095..0.101).contains(&rollout.state.q[2]), "{:?}", rollout.state.q);
+}
+
+/// What spoils a motion most is told first: what cannot move.
+#[cfg(feature = "cli")]
+#[test]
+fn the_worst_warning_is_told() {
+    let folder = Folder::new("worst-warning");
+    let link = |name: &str, inertial: &str| {
+        format!(
+            "<link name='{name}'>{inertial}<collision><geometry><box size='1 1 1'/></geometry></collision></link>"
+        )
+    };
+    let inertial = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial>";
+    let limits = "<axis xyz='1 0 0'/><limit lower='1' upper='2' effort='5' velocity='5'/>";
+    let robot = format!(
+        "<robot name='r'>{}{}{}<joint name='j' type='revolute'><parent link='a'/><child link='b.c'/>{limits}</joint>\
+         <joint name='k' type='revolute'><parent link='a'/><child link='d'/>{limits}</joint></robot>",
+        link("a", inertial),
+        link("b.c", inertial),
+        link("d", "")
+    );
+    folder.write("r.urdf", &robot);
+    let output = folder.run(&["import", "r.urdf", "-o", "r.toml"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let [line] = said.lines().collect::<Vec<_>>()[..] else { panic!("{said}") };
+    assert!(line.contains("body.d.mass"), "{line}");
+    // Of a name with a dot in it, too.
+    assert!(line.contains("joint.q (2)") && line.contains("limit.effort"), "{line}");
+    assert!(!line.contains("c.joint"), "{line}");
 }
 
 /// Of many warnings the first is told, and how many there are of what; all are in the scene, in JSON, and told if asked for.

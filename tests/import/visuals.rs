@@ -51,17 +51,22 @@ fn glb() -> Vec<u8> {
 "bufferViews":[{"buffer":0,"byteOffset":0,"byteLength":48},{"buffer":0,"byteOffset":48,"byteLength":24}],
 "accessors":[{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3","min":[0,0,0],"max":[1,1,1]},
 {"bufferView":1,"componentType":5123,"count":12,"type":"SCALAR"}]}"#;
-    let mut json = json.replace('\n', "").into_bytes();
-    json.resize(json.len().next_multiple_of(4), b' ');
     let points: [f32; 12] = [0., 0., 0., 1., 0., 0., 0., 1., 0., 0., 0., 1.];
     let corners: [u16; 12] = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3];
     let mut binary: Vec<u8> = points.iter().flat_map(|x| x.to_le_bytes()).collect();
     binary.extend(corners.iter().flat_map(|x| x.to_le_bytes()));
+    packed_glb(&json.replace('\n', ""), &binary)
+}
+
+/// A file of both parts.
+fn packed_glb(json: &str, binary: &[u8]) -> Vec<u8> {
+    let mut json = json.as_bytes().to_vec();
+    json.resize(json.len().next_multiple_of(4), b' ');
     let mut file = b"glTF".to_vec();
     let word = |n: usize| (n as u32).to_le_bytes();
     file.extend([word(2), word(12 + 8 + json.len() + 8 + binary.len())].concat());
     file.extend([word(json.len()), *b"JSON"].concat());
-    file.extend(json);
+    file.extend(&json);
     file.extend([word(binary.len()), *b"BIN\0"].concat());
     file.extend(binary);
     file
@@ -123,6 +128,13 @@ fn collada_shows_its_scene() {
     let parts = mesh.parts([1.0; 3]);
     let counts: Vec<_> = parts.iter().map(|(s, color)| (s.triangles.len(), *color)).collect();
     assert_eq!(counts, [(6, None), (2, Some([0.8, 0.1, 0.2, 1.0]))]);
+    // Comments stand anywhere, and a colour that is none is none.
+    let text = COLLADA
+        .replace("9 100 0 0 9", "9 100 <!-- a point --> 0 0 9")
+        .replace("0.8 0.1 0.2 0", "nan 0.1 0.2 0");
+    let mesh = Mesh::parse(text.as_bytes(), "dae", "a.dae").unwrap();
+    assert_near(mesh.points.as_flattened(), expected.as_flattened(), 1e-14);
+    assert_eq!(mesh.parts([1.0; 3]).len(), 1);
     // A library that nobody shows is shown as it is.
     let library = COLLADA.replace("<scene><instance_visual_scene url=\"#s\"/></scene>", "");
     let mesh = Mesh::parse(library.as_bytes(), "dae", "a.dae").unwrap();
@@ -170,6 +182,16 @@ fn gltf_shows_its_scene() {
     };
     let message = refused(&swapped("\"count\":12", "\"count\":99"));
     assert!(message.contains("more data than the file has"), "{message}");
+    // Many nodes of one mesh are as many points.
+    let nodes = format!("\"nodes\":[{}0]", "0,".repeat(99_000));
+    let file = String::from_utf8_lossy(&glb()).into_owned();
+    let json = file[file.find('{').unwrap()..=file.rfind("}]}").unwrap() + 2].to_string();
+    let json = json.replace("\"nodes\":[0]", &nodes).replace("\"count\":4,", "\"count\":2000,");
+    let json = json
+        .replace("\"byteLength\":48", "\"byteLength\":24000")
+        .replace("\"byteOffset\":48", "\"byteOffset\":24000");
+    let message = refused(&packed_glb(&json, &vec![0; 24_024]));
+    assert!(message.contains("more than 5000000 points"), "{message}");
     let mut outside = glb();
     let last = outside.len() - 2;
     outside[last] = 4;
@@ -184,6 +206,14 @@ fn ply_of_bytes_is_that_of_text() {
     for big in [false, true] {
         assert_eq!(Mesh::parse(&ply(big), "ply", "a.ply").unwrap(), text);
     }
+    // What has no properties has no bytes, however many there are of it; of all together there are few enough.
+    let head = |elements: &str| {
+        let file = String::from_utf8_lossy(&ply(false)).replace("element face 4", "element face 0");
+        let (head, rest) = file.split_once("end_header").unwrap();
+        Mesh::parse(format!("{head}{elements}end_header{rest}").as_bytes(), "ply", "a.ply")
+    };
+    let empty = "element a 4000000\n";
+    assert!(head(&empty.repeat(2000)).unwrap_err().to_string().contains("more than 5000000"));
     let mut short = ply(false);
     short.truncate(short.len() - 1);
     let message = Mesh::parse(&short, "ply", "a.ply").unwrap_err().to_string();
@@ -202,7 +232,7 @@ fn obj_has_the_colours_of_its_library() {
     );
     folder.write(
         "my colours.mtl",
-        "newmtl a b\nKd 1 0.5 0\nd 0.5\nnewmtl skin\nKd 1 1 1\nmap_Kd skin.png\n",
+        "newmtl a b\nKd 1 0.5 0\nd 0.5\nnewmtl skin\nKd nan 1 1\nd nan\nmap_Kd skin.png\n",
     );
     let mesh = Mesh::load(folder.path("a.obj")).unwrap();
     let parts = mesh.parts([1.0; 3]);
@@ -280,7 +310,7 @@ fn urdf_looks_like_its_visuals() {
     let [mesh, rod, ball] = &description.bodies[0].visuals[..] else {
         panic!("{:?}", description.bodies[0].visuals)
     };
-    let path = "base.obj".into();
+    let path = std::path::Path::new("").join("base.obj");
     assert_eq!(mesh.form, VisualForm::File { path, scale: [2.0, 2.0, -2.0] });
     let half = std::f64::consts::FRAC_1_SQRT_2;
     assert_near(&mesh.position, &[1.0, 2.0, 3.0], 1e-15);
@@ -301,15 +331,18 @@ fn mjcf_looks_like_its_geoms() {
     let text = r#"<mujoco><asset><material name="red" rgba="1 0 0 1" texture="check"/>
 <texture name="check" type="2d" builtin="checker" rgb1="1 1 1" rgb2="0 0 0"/>
 <mesh name="m" file="m.obj" scale="0.001 0.001 0.001"/>
-<mesh name="moved" vertex="0 0 0 1 0 0 0 1 0 0 0 1" refpos="0 0 1" scale="1 1 -1"/></asset>
+<mesh name="gone" file="gone.obj" refpos="0 0 1"/><mesh name="moved" vertex="0 0 0 1 0 0 0 1 0 0 0 1" refpos="0 0 1" scale="1 1 -1"/></asset>
 <default><default class="seen"><geom contype="0" conaffinity="0" group="2" mass="0"/></default></default>
 <worldbody><geom type="box" size="1 1 1" rgba="0 0 1 1"/>
 <body name="a" pos="0 0 9"><freejoint/>
 <geom name="touch" type="sphere" size="0.1"/><geom name="hidden" type="sphere" size="0.1" pos="1 0 0" group="3"/>
 <frame pos="0 0 1"><geom class="seen" type="box" size="1 2 3" pos="0 1 0" material="red"/></frame></body>
+<body name="eye" pos="0 0 15"><freejoint/><geom name="head" type="sphere" size="0.1"/>
+<geom class="seen" type="ellipsoid" size="0.01 0.01 0.02"/></body>
 <body name="b" pos="0 0 19"><freejoint/><geom name="hull" type="sphere" size="0.1"/>
 <geom class="seen" type="mesh" mesh="m" rgba="0 1 0 1"/><geom class="seen" type="mesh" mesh="moved"/>
 <geom class="seen" type="ellipsoid" size="1 2 3"/><geom class="seen" type="box" size="1 1 1" rgba="1 1 1 0"/>
+<geom class="seen" type="mesh" mesh="gone"/>
 <geom class="seen" type="box" size="1 1 1" group="4"/></body></worldbody></mujoco>"#;
     let description = read(text);
     assert_eq!(description.colliders[0].color, Some([0.0, 0.0, 1.0, 1.0]));
@@ -321,6 +354,10 @@ fn mjcf_looks_like_its_geoms() {
     assert_eq!(seen.form, VisualForm::Solid(Shape::Box, [1.0, 2.0, 3.0]));
     assert_near(&seen.position, &[0.0, 1.0, 1.0], 1e-15);
     assert_near(&seen.color.unwrap(), &[0.5, 0.0, 0.0, 1.0], 1e-15);
+    // A look that is no mesh covers nothing; one whose mesh is not there is told of, and nothing else minds.
+    assert!(body(&description, "eye").colliders[0].drawn);
+    let said: Vec<_> = description.warnings.iter().map(|w| w.to_string()).collect();
+    assert!(said.iter().any(|w| w.contains("is not seen") && w.contains("gone.obj")), "{said:?}");
     let b = body(&description, "b");
     assert!(!b.colliders[0].drawn);
     let [file, moved, egg] = &b.visuals[..] else { panic!("{:?}", b.visuals) };
@@ -401,8 +438,16 @@ triangles = [[0, 1, 2]]
         assert!(again.model.colliders[0].drawn && text.contains("mesh = \"m.obj\""), "{text}");
         assert!(text.contains("color = \"#11223380\""), "{text}");
     }
-    // From where the file may not be read, a comment stands for it.
+    // What is not there is left out, with a comment.
+    let lost = text_with(&folder, "\"m.obj\"", "\"gone.obj\"");
+    let lost = Scene::parse(&lost, path.to_str().unwrap()).unwrap();
+    let text = Description::of(&lost, &lost.parameters, "x").to_toml(folder.path("."));
+    assert!(text.contains("# A look is not kept") && !text.contains("mesh ="), "{text}");
+    // From where the file may not be read, a comment stands for it, and whoever writes can tell.
+    let described = Description::of(&scene, &scene.parameters, "x");
     let elsewhere = Folder::new("scene-looks-elsewhere");
+    assert_eq!(described.looks_out_of_reach(elsewhere.path(".")), [folder.path("m.obj")]);
+    assert_eq!(described.looks_out_of_reach(folder.path(".")), [] as [&std::path::Path; 0]);
     let text = Description::of(&scene, &scene.parameters, "x").to_toml(elsewhere.path("."));
     assert!(text.contains("# A look is not kept") && !text.contains("mesh ="), "{text}");
     Scene::parse(&text, "x.toml").unwrap();
@@ -416,6 +461,8 @@ triangles = [[0, 1, 2]]
         ("\"#0080ff\"", "\"#0080fé\"", "color: must be \"#rrggbb\""),
         ("\"#0080ff\"", "[1, 2, 3]", "color: must be"),
         ("\"#0080ff\"", "[1, 1]", "color: must be"),
+        ("\"#0080ff\"", "\"#+f+f+f\"", "color: must be"),
+        ("vertices = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]", "vertices = []", "must be three or more"),
         ("box = [1, 2, 3]", "box = [1, 2, 0]", "must be positive"),
         ("box = [1, 2, 3]", "egg = 1", "egg"),
         ("box = [1, 2, 3]", "", "must be one of box, sphere"),

@@ -129,6 +129,37 @@ fn a_changed_drawing_comes_without_meshes() {
     assert_eq!(live.drawing().meshes.len(), 1);
 }
 
+/// What nobody sees hides nothing, and what has no size that can be drawn is told of.
+#[test]
+fn what_is_not_seen_covers_nothing() {
+    let folder = folder("looks-unseen");
+    for (from, to, told) in [
+        ("color = \"#0000ff\"", "color = \"#0000ff00\"", false),
+        ("color = \"#0000ff\"", "scale = [1e200, 1, 1]", true),
+        ("color = \"#0000ff\"", "position = [1e200, 0, 0]", true),
+    ] {
+        folder.write("scene.toml", &SCENE.replace(from, to));
+        // The colour of a file comes first: here it has none.
+        folder.write("red.obj", OBJ);
+        folder.write("none.obj", OBJ);
+        let text = folder
+            .read("scene.toml")
+            .replace("mesh = \"none.obj\"", "box = [1, 1, 1]\ncolor = [1, 1, 1, 0]");
+        folder.write("scene.toml", &text);
+        let scene = Scene::load(folder.path("scene.toml")).unwrap();
+        let looks = Appearance::read(&scene.model);
+        let said: Vec<String> = looks.warnings().iter().map(|w| w.to_string()).collect();
+        assert_eq!(
+            said.iter().any(|w| w.contains("arm") && w.contains("no extent")),
+            told,
+            "{said:?}"
+        );
+        let drawing = Drawing::new(&scene.model, &scene.parameters, &looks);
+        assert!(drawing.shapes.iter().all(|shape| !shape.covered), "{to}");
+        assert!(drawing.size.is_finite() && drawing.looks.len() == 1, "{to}");
+    }
+}
+
 /// A page of many triangles keeps to its size.
 #[test]
 fn large_meshes_become_smaller() {
@@ -179,4 +210,48 @@ fn a_browser_shows_them() {
     folder.write("none.obj", OBJ);
     let run = folder.run(&["simulate", "scene.toml", "--steps", "1", "--view", "page.html"]);
     succeeds(&run);
+}
+
+/// The motion as an animated picture, read by another program.
+#[test]
+fn a_motion_is_saved_as_a_picture() {
+    let folder = folder("looks-apng");
+    let text = SCENE.replace("gravity = [0, 0, 0]", "gravity = [0, 0, -9.81]");
+    folder.write("scene.toml", &text.replace("mesh = \"none.obj\"", "box = [0.1, 0.1, 0.1]"));
+    let run = ["simulate", "scene.toml", "--steps", "30", "--view", "page.html"];
+    succeeds(&folder.run(&run));
+    // What a page saves is its own, which its policy does not let it fetch again: the test may.
+    let page = folder.read("page.html").replacen(
+        "default-src 'none'",
+        "default-src 'none'; connect-src blob:",
+        1,
+    );
+    folder.write("page.html", &between(&page, BEFORE, include_str!("apng.js")));
+    let address = format!("file://{}", folder.path("page.html").display());
+    let Some(seen) = visit(&folder, &address) else { return };
+    assert_eq!((&seen["stopped"], &seen["name"]), (&true.into(), &"stiction.png".into()));
+    assert_eq!(seen["time_before"], seen["time_after"]);
+    let bytes = STANDARD.decode(seen["picture"].as_str().unwrap()).unwrap();
+    let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+    // 0.3 s at 20 a second.
+    let frames = decoder.info().animation_control().unwrap().num_frames;
+    assert_eq!((frames, seen["duration"].as_f64().unwrap()), (7, 0.3));
+    let mut pictures = Vec::new();
+    for _ in 0..frames {
+        let mut picture = vec![0; decoder.output_buffer_size().unwrap()];
+        decoder.next_frame(&mut picture).unwrap();
+        let frame = decoder.info().frame_control().unwrap();
+        assert_eq!((frame.delay_num, frame.delay_den), (50, 1000));
+        assert_eq!((frame.width, frame.height), decoder.info().size());
+        pictures.push(picture);
+    }
+    assert!(decoder.info().width <= 640);
+    // Something moves, and nothing is seen through.
+    for pair in pictures.windows(2) {
+        let changed = pair[0].iter().zip(&pair[1]).filter(|(a, b)| a != b).count();
+        assert!(changed > 100, "{changed}");
+    }
+    assert!(
+        pictures.iter().all(|picture| picture.iter().skip(3).step_by(4).all(|&alpha| alpha == 255))
+    );
 }

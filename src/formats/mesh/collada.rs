@@ -67,7 +67,9 @@ fn numbers(node: Node) -> Vec<f64> {
 }
 
 fn words<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = &'a str> {
-    node.text().unwrap_or_default().split_ascii_whitespace()
+    // Comments stand between texts.
+    let texts = node.children().filter(Node::is_text);
+    texts.flat_map(|text| text.text().unwrap_or_default().split_ascii_whitespace())
 }
 
 /// Colours by the names that a mesh has for its materials.
@@ -167,7 +169,7 @@ impl<'a> Reader<'a> {
         let diffuse = effect.descendants().find(|node| is(node, "diffuse"))?;
         match numbers(child(diffuse, "color")?)[..] {
             // Opacity is said elsewhere, in ways that programs take differently: all is opaque.
-            [r, g, b, ..] => {
+            [r, g, b, ..] if [r, g, b].iter().all(|part| part.is_finite()) => {
                 let [r, g, b] = [r, g, b].map(|part| part.clamp(0.0, 1.0));
                 Some([r, g, b, 1.0])
             }

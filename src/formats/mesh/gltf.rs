@@ -6,7 +6,7 @@
 use nalgebra::{Matrix4, Quaternion, UnitQuaternion, Vector3};
 use serde::Deserialize;
 
-use super::triangles::{Mesh, check_count};
+use super::triangles::{MOST_POINTS, Mesh};
 use crate::Error;
 use crate::model::Color;
 
@@ -118,7 +118,6 @@ pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Mesh, Error> {
     if let Some(scene) = document.scenes.get(document.scene) {
         for &node in &scene.nodes {
             reader.node(node, &Matrix4::identity(), 0).map_err(&wrong)?;
-            check_count(reader.mesh.points.len().max(reader.mesh.triangles.len()), name, None)?;
         }
     }
     Ok(reader.mesh)
@@ -255,6 +254,11 @@ impl Reader<'_> {
         let Some(bytes) = bytes.filter(|bytes| needed.is_some_and(|n| n <= bytes.len())) else {
             return wrong("names more data than the file has");
         };
+        // All that there are, in all nodes.
+        let known = self.mesh.points.len().max(self.mesh.triangles.len());
+        if accessor.count > MOST_POINTS.saturating_sub(known).saturating_mul(3) {
+            return wrong(&format!("there are more than {MOST_POINTS} points or triangles"));
+        }
         let mut numbers = Vec::with_capacity(each * accessor.count);
         for k in 0..accessor.count {
             let start = accessor.byte_offset + k * stride;

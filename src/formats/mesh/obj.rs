@@ -1,6 +1,6 @@
 //! Wavefront OBJ: lines `v x y z` and `f a b c ...`, and the colours of materials.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::triangles::{MOST_CORNERS, Mesh, check_count};
@@ -13,6 +13,7 @@ use crate::text;
 pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Mesh, Error> {
     let mut mesh = Mesh::default();
     let mut colors = HashMap::new();
+    let mut libraries = HashSet::new();
     for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
         let line_number = index + 1;
         let wrong = |message: String| Err(Error::input(name, line_number, "", message));
@@ -61,10 +62,12 @@ pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Mesh, Error> {
             Some("mtllib") => {
                 // Its name may have spaces in it.
                 let library = text.trim_start().trim_start_matches("mtllib").trim();
-                let within = stays(Path::new(library));
+                let within = stays(Path::new(library)) && libraries.insert(library.to_string());
                 let path = Path::new(name).with_file_name(library);
                 // Nobody misses a colour so much that there should be no mesh.
-                if let Some(text) = within.then(|| text::read_bytes(&path, MOST_BYTES).ok()) {
+                if libraries.len() <= MOST_LIBRARIES
+                    && let Some(text) = within.then(|| text::read_bytes(&path, MOST_BYTES).ok())
+                {
                     materials(&text.unwrap_or_default(), &mut colors);
                 }
             }
@@ -78,17 +81,19 @@ pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Mesh, Error> {
     Ok(mesh)
 }
 
+/// Libraries of one mesh; of more the first are read.
+const MOST_LIBRARIES: usize = 16;
 /// Bytes of a library of materials.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Adds the colours in light from all sides of the materials of a library: `newmtl name`, `Kd r g b`, `d opacity`. One with a
-/// picture instead has none.
+/// Adds the colours in light from all sides of the materials of a library: `newmtl name`, `Kd r g b`, `d opacity`.
 fn materials(bytes: &[u8], colors: &mut HashMap<String, Color>) {
     let text = String::from_utf8_lossy(bytes);
     let mut name = "";
     let mut opacity = 1.0;
     for line in text.lines().map(str::trim) {
-        let numbers = || line.split_ascii_whitespace().skip(1).map_while(|word| word.parse().ok());
+        let number = |word: &str| word.parse().ok().filter(|x: &f64| x.is_finite());
+        let numbers = || line.split_ascii_whitespace().skip(1).map_while(number);
         match line.split_ascii_whitespace().next() {
             Some("newmtl") => (name, opacity) = (line.trim_start_matches("newmtl").trim(), 1.0),
             Some("Kd") => {
@@ -98,10 +103,9 @@ fn materials(bytes: &[u8], colors: &mut HashMap<String, Color>) {
                 }
             }
             Some("d") => {
-                opacity = numbers().next().unwrap_or(1.0_f64).clamp(0.0, 1.0);
+                opacity = numbers().next().unwrap_or(1.0).clamp(0.0, 1.0);
                 colors.entry(name.to_string()).and_modify(|color| color[3] = opacity);
             }
-            Some("map_Kd") => drop(colors.remove(name)),
             _ => {}
         }
     }

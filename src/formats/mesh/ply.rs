@@ -86,7 +86,8 @@ pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Mesh, Error> {
         .map_err(|message| Error::input(name, last.max(1), "", message))?;
     let mut mesh = Mesh::default();
     if encoding != Encoding::Text {
-        elements.iter().try_for_each(|element| check_count(element.count, name, None))?;
+        let count = elements.iter().map(|element| element.count);
+        check_count(count.fold(0, usize::saturating_add), name, None)?;
         read_bytes(body, &elements, encoding == Encoding::Big, &mut mesh)
             .map_err(|message| Error::input(name, None, "", message))?;
         return Ok(mesh);
@@ -174,7 +175,7 @@ fn read_bytes(
     big: bool,
     mesh: &mut Mesh,
 ) -> Result<(), String> {
-    for element in elements {
+    for element in elements.iter().filter(|element| !element.properties.is_empty()) {
         for k in 0..element.count {
             let early = || {
                 format!(

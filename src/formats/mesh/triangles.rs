@@ -9,7 +9,10 @@ use crate::Error;
 use crate::model::{Color, HullError, Polyhedron, Triangulation};
 
 /// Corners of one mesh, and as many triangles.
-const MOST_POINTS: usize = 5_000_000;
+pub(super) const MOST_POINTS: usize = 5_000_000;
+
+/// Parts of one mesh that have colours of their own.
+const MOST_PARTS: usize = 100;
 
 /// Corners of one face.
 pub(super) const MOST_CORNERS: usize = 10_000;
@@ -55,9 +58,12 @@ impl Mesh {
         let colors = self.colors.iter().map(|&(from, color)| (from, color));
         let mut parts: Vec<(Option<Color>, Vec<[usize; 3]>)> =
             vec![(None, whole.triangles[..before].to_vec())];
+        let mut places = HashMap::from([(None, 0)]);
         for ((from, color), end) in colors.zip(ends.skip(1)) {
-            // What has one colour is one part.
-            let place = parts.iter().position(|(known, _)| *known == color).unwrap_or_else(|| {
+            // What has one colour is one part; of very many the last have none.
+            let key =
+                color.filter(|_| parts.len() < MOST_PARTS).map(|color| color.map(f64::to_bits));
+            let place = *places.entry(key).or_insert_with(|| {
                 parts.push((color, Vec::new()));
                 parts.len() - 1
             });

@@ -169,6 +169,7 @@ fn read_body<'a>(
         mass: MassProperties::zero(),
         colliders: Vec::new(),
         visuals: Vec::new(),
+        has_mesh: false,
     });
     let class = element.get("childclass").or(scope.class);
     read_contents(reader, tree, element, Some(index), class)?;

@@ -89,7 +89,10 @@ fn pair<'a>(
     if !reader.flags.contact {
         return Ok(());
     }
-    let larger = |of: fn(&super::tree::Named) -> f64| geoms.iter().map(of).fold(0.0, f64::max);
+    // Of the geoms those of the highest priority count.
+    let first = geoms.iter().map(|geom| geom.priority).max();
+    let counts = || geoms.iter().filter(|geom| Some(geom.priority) == first);
+    let larger = |of: fn(&super::tree::Named) -> f64| counts().map(of).fold(0.0, f64::max);
     let condim = given.at("condim").integer("condim")?;
     let condim = condim.unwrap_or(larger(|geom| geom.condim as f64) as i64);
     let friction = given.at("friction").list("friction")?;
@@ -179,7 +182,7 @@ fn exclude_neighbors(reader: &Reader, tree: &Tree, excluded: &mut HashSet<[Strin
     }
 }
 
-/// Pairs of one geom at most.
+/// Pairs of geoms of different priorities at most.
 const MOST_PAIRS: usize = 20_000;
 
 /// Where one of two geoms has the higher priority, how they rub is what it says: a pair with a friction of its own.

@@ -21,8 +21,8 @@ pub(super) enum Form {
     /// A half-space above the plane of x and y of its pose.
     Plane(Isometry3<f64>),
     Solid(ColliderDescription),
-    /// It touches nothing.
-    Seen(Visual),
+    /// It touches nothing; whether it is a mesh.
+    Seen(Visual, bool),
     /// Likewise, and is not seen.
     Nothing,
 }
@@ -165,19 +165,18 @@ impl<'a> Reader<'a> {
                 collider.orientation = wxyz(&pose.rotation);
                 collider.material = Some(Material { mu, mu_static: None, restitution: 0.0 });
                 collider.filter = filter;
-                (collider.color, collider.drawn) = (color, shown);
+                // Hidden, it is seen where nothing else is.
+                collider.color = color.filter(|color| color[3] > 0.0);
+                collider.drawn = shown;
                 Form::Solid(collider)
             }
-            Form::Seen(visual) if shown => {
+            Form::Seen(visual, mesh) if shown => {
                 let pose = frame * isometry(visual.position, visual.orientation);
-                Form::Seen(Visual {
-                    position: pose.translation.vector.into(),
-                    orientation: wxyz(&pose.rotation),
-                    color,
-                    ..visual
-                })
+                let position = pose.translation.vector.into();
+                let orientation = wxyz(&pose.rotation);
+                Form::Seen(Visual { position, orientation, color, ..visual }, mesh)
             }
-            Form::Seen(_) => Form::Nothing,
+            Form::Seen(..) => Form::Nothing,
             Form::Nothing => Form::Nothing,
         };
         let mass = mass.map(|mass| mass.moved(frame)).filter(|_| massive);
@@ -261,10 +260,10 @@ impl<'a> Reader<'a> {
                 let mut surface = Shape::Sphere.surface(Vector3::repeat(1.0));
                 let half = Vector3::from(size);
                 surface.vertices.iter_mut().for_each(|v| v.component_mul_assign(&half));
-                Form::Seen(seen(VisualForm::Surface(Arc::new(surface)), &pose))
+                Form::Seen(seen(VisualForm::Surface(Arc::new(surface)), &pose), false)
             }
             _ if touches => Form::Solid(collider(element, shape, size, &pose)),
-            _ => Form::Seen(seen(VisualForm::Solid(shape, size), &pose)),
+            _ => Form::Seen(seen(VisualForm::Solid(shape, size), &pose), false),
         };
         if !massive {
             return Ok((form, None));
@@ -306,7 +305,15 @@ impl<'a> Reader<'a> {
             solid.max_hull_vertices = Some(assets.max_hull_vertices(element, name)?);
             Form::Solid(solid)
         } else {
-            Form::Seen(seen(assets.look(element, name, compiler, placed)?, pose))
+            match assets.look(element, name, compiler, placed) {
+                Ok(look) => Form::Seen(seen(look, pose), true),
+                // What is seen is no reason not to move.
+                Err(error) => {
+                    let message = format!("is not seen: {}", error.message());
+                    self.remarks.add(element, "mesh", message);
+                    Form::Nothing
+                }
+            }
         };
         if !massive {
             return Ok((form, None));
@@ -514,7 +521,7 @@ fn collider(
         position: pose.translation.vector.into(),
         orientation: wxyz(&pose.rotation),
         material: None,
-        on_ground: None,
+        on_ground: [None; 2],
         made_of: None,
         filter: Filter::default(),
         mesh: None,

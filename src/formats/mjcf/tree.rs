@@ -15,7 +15,7 @@ use crate::assemble::{
 use crate::formats::mass_properties::MassProperties;
 use crate::formats::pose::wxyz;
 use crate::formats::xml::Element;
-use crate::model::{JointKind, Visual, VisualForm};
+use crate::model::{JointKind, Visual};
 
 /// A body.
 pub(super) struct Link {
@@ -31,6 +31,8 @@ pub(super) struct Link {
     pub mass: MassProperties,
     pub colliders: Vec<ColliderDescription>,
     pub visuals: Vec<Visual>,
+    /// Whether one of them is a mesh.
+    pub has_mesh: bool,
 }
 
 /// Where a geom has come to.
@@ -47,6 +49,7 @@ pub(super) struct Named {
     pub place: Place,
     pub mu: f64,
     pub condim: i64,
+    pub priority: i64,
 }
 
 /// How it slides, of each geom that touches.
@@ -94,10 +97,13 @@ impl Tree {
         };
         let place = match form {
             Form::Nothing => return Ok(()),
-            Form::Seen(visual) => {
+            Form::Seen(visual, mesh) => {
                 match link {
                     None => self.visuals.push(visual),
-                    Some(link) => self.links[link].visuals.push(visual),
+                    Some(link) => {
+                        self.links[link].visuals.push(visual);
+                        self.links[link].has_mesh |= mesh;
+                    }
                 }
                 return Ok(());
             }
@@ -125,7 +131,7 @@ impl Tree {
         let (file, line) = (element.file.clone(), element.line);
         self.surfaces.push(Surface { file, line, place, mu, condim, priority });
         if let Some(name) = element.get("name")
-            && self.geoms.insert(name.to_string(), Named { place, mu, condim }).is_some()
+            && self.geoms.insert(name.to_string(), Named { place, mu, condim, priority }).is_some()
         {
             return Err(element.error("name", "is given twice"));
         }
@@ -265,7 +271,18 @@ impl Tree {
         description.visuals = self.visuals;
         let names: Vec<String> = self.links.iter().map(|link| link.name.clone()).collect();
         for link in self.links {
-            let Link { line, name, parent, pose, joints, mass, mut colliders, visuals, .. } = link;
+            let Link {
+                line,
+                name,
+                parent,
+                pose,
+                joints,
+                mass,
+                mut colliders,
+                visuals,
+                has_mesh,
+                ..
+            } = link;
             let mut parent = parent.map(|parent| names[parent].clone());
             let mut pose = pose;
             let mut last = joint_of_fixed(&pose);
@@ -284,7 +301,7 @@ impl Tree {
                 parent = Some(between);
             }
             // Where a mesh is seen, what touches is an idea of it.
-            if visuals.iter().any(|visual| !matches!(visual.form, VisualForm::Solid(..))) {
+            if has_mesh {
                 colliders.iter_mut().for_each(|collider| collider.drawn = false);
             }
             let described = body(Some(line), name, parent, last);

@@ -34,7 +34,7 @@ pub(super) fn read(table: &Table, name: &str) -> Result<BodyDescription, Error> 
     let mass = table.required("mass", table.number("mass")?)?;
     let mut joint = joint::read(table, parent.is_some())?;
     let free = joint.kind == JointKind::Free;
-    table.demand("mass", mass > 0.0 || !free && mass == 0.0, "must be positive", mass, "kg")?;
+    table.demand("mass", mass >= 0.0, "must be positive", mass, "kg")?;
     let colliders = read_shapes(table, free)?;
     let given = table.numbers("center_of_mass")?;
     let (center_of_mass, inertia) = match table.list("inertia")? {

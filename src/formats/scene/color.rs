@@ -13,7 +13,10 @@ pub(super) fn read_color(table: &Table) -> Result<Option<Color>, Error> {
     }
     let wrong = || table.error("color", MEANT);
     if let Ok(Some(text)) = table.string("color") {
-        let digits = text.strip_prefix('#').filter(|digits| digits.is_ascii()).ok_or_else(wrong)?;
+        let digits = text
+            .strip_prefix('#')
+            .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+            .ok_or_else(wrong)?;
         let part = |k: usize| u8::from_str_radix(&digits[2 * k..2 * k + 2], 16).ok();
         let parts: Option<Vec<u8>> = match digits.len() {
             6 | 8 => (0..digits.len() / 2).map(part).collect(),

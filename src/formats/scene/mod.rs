@@ -20,8 +20,10 @@ use std::collections::HashMap;
 
 use super::mesh::reduce_hulls;
 use crate::Error;
-use crate::assemble::{Description, HalfSpaceDescription, NamedMaterial, Owner};
-use crate::model::{ContactSolver, Integrator, Keyframe, Scene, Settings, StaggeredDerivative};
+use crate::assemble::{BodyDescription, Description, HalfSpaceDescription, NamedMaterial, Owner};
+use crate::model::{
+    ContactSolver, Integrator, JointKind, Keyframe, Scene, Settings, StaggeredDerivative,
+};
 use crate::table::{self, Table};
 
 impl Scene {
@@ -142,6 +144,13 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
     for table in &mut bodies {
         let name = read_name(table, "body", &mut names)?;
         description.bodies.push(body::read(table, &name)?);
+    }
+    for (body, table) in description.bodies.iter().zip(&bodies) {
+        // Where it carries something, that may have mass.
+        let carries = |other: &BodyDescription| other.parent.as_ref() == Some(&body.name);
+        let massless = body.joint.kind == JointKind::Free && body.mass == 0.0;
+        let met = !massless || description.bodies.iter().any(carries);
+        table.demand("mass", met, "must be positive", body.mass, "kg")?;
     }
     let contacts = contact::read(root, &mut description)?;
     let mut actuators = root.tables("actuator")?;

@@ -42,7 +42,7 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
         position: table.numbers("position")?.unwrap_or([0.0; 3]),
         orientation: table.numbers("orientation")?.unwrap_or([1.0, 0.0, 0.0, 0.0]),
         material: read_material(table)?,
-        on_ground: None,
+        on_ground: [None; 2],
         made_of: read_made_of(table)?,
         filter: read_filter(table)?,
         mesh: table.string("mesh")?.map(|file| table.directory().join(file).display().to_string()),

@@ -9,6 +9,7 @@ use super::color::{read_color, write_color};
 use super::shape::{read_plain, relative, write_pose};
 use super::toml_values::{field, list, number, string};
 use crate::Error;
+use crate::assemble::Description;
 use crate::formats::reach;
 use crate::model::{Shape, Triangulation, Visual, VisualForm};
 use crate::table::Table;
@@ -84,6 +85,9 @@ fn read_surface(table: &Table) -> Result<Triangulation, Error> {
         table.demand("triangles", known, "must be numbers of vertices, from 0", x, "")?;
         Ok(x as usize)
     };
+    if vertices.is_empty() {
+        return Err(table.error("vertices", "must be three or more"));
+    }
     let mut triangles = Vec::new();
     for [a, b, c] in rows("triangles")? {
         triangles.push([corner(a)?, corner(b)?, corner(c)?]);
@@ -91,21 +95,38 @@ fn read_surface(table: &Table) -> Result<Triangulation, Error> {
     Ok(Triangulation { vertices, triangles })
 }
 
+/// The name of the file of a look in a scene in `directory`; nothing where it is not there or may not be read from there.
+fn kept(visual: &Visual, directory: &Path) -> Option<String> {
+    let VisualForm::File { path, .. } = &visual.form else { return None };
+    path.is_file().then(|| relative(&path.to_string_lossy(), directory)).flatten()
+}
+
+impl Description {
+    /// The files of looks that a scene file in `directory` does not name, as it may not read them from there.
+    pub fn looks_out_of_reach(&self, directory: impl AsRef<Path>) -> Vec<&Path> {
+        let all = self.bodies.iter().flat_map(|body| &body.visuals).chain(&self.visuals);
+        let lost = all.filter_map(|visual| match &visual.form {
+            VisualForm::File { path, .. } if path.is_file() => {
+                kept(visual, directory.as_ref()).is_none().then_some(path.as_path())
+            }
+            _ => None,
+        });
+        lost.collect()
+    }
+}
+
 /// Writes looks under `head`; meshes are named relative to `directory`, where a file may not be read from there a comment
 /// says so.
 pub(super) fn write(text: &mut String, head: &str, visual: &Visual, directory: &Path) {
     let Visual { form, position, orientation, color } = visual;
-    let file = match form {
-        VisualForm::File { path, .. } => match relative(&path.to_string_lossy(), directory) {
-            Some(file) => Some(file),
-            None => {
-                let path: String = path.to_string_lossy().replace(char::is_control, " ");
-                let why = "not kept, as it lies outside of what a scene here may read";
-                text.push_str(&format!("# A look is {why}: {path}\n"));
-                return;
-            }
-        },
-        _ => None,
+    let file = match (form, kept(visual, directory)) {
+        (VisualForm::File { path, .. }, None) => {
+            let path: String = path.to_string_lossy().replace(char::is_control, " ");
+            let why = "not kept, as it is not there, or lies outside of what a scene here may read";
+            text.push_str(&format!("# A look is {why}: {path}\n"));
+            return;
+        }
+        (_, file) => file,
     };
     text.push_str(head);
     match form {

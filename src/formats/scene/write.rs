@@ -201,13 +201,8 @@ impl Names {
         let (mut of_bodies, mut of_solids) = (HashMap::new(), HashMap::new());
         for (body, name) in description.bodies.iter().zip(&bodies) {
             of_bodies.insert(body.name.clone(), name.clone());
-            for (k, shape) in body.colliders.iter().enumerate() {
-                let end = match (body.colliders.len(), shape.name.as_str()) {
-                    (1, "") => String::new(),
-                    (_, "") => format!("/{k}"),
-                    (_, own) => format!("/{own}"),
-                };
-                of_solids.insert(format!("{}{end}", body.name), format!("{name}{end}"));
+            for k in 0..body.colliders.len() {
+                of_solids.insert(body.shape_name(&body.name, k), body.shape_name(name, k));
             }
         }
         for (ground, name) in description.half_spaces.iter().zip(&half_spaces) {

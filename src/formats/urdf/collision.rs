@@ -86,7 +86,7 @@ impl Shapes {
             position: pose.translation.vector.into(),
             orientation: wxyz(&pose.rotation),
             material: None,
-            on_ground: None,
+            on_ground: [None; 2],
             made_of: None,
             filter: Filter::default(),
             mesh,

@@ -53,7 +53,7 @@ impl<'a> Link<'a> {
             }
         }
         gazebo.iter().try_for_each(|gazebo| friction.read_gazebo(gazebo))?;
-        colliders.iter_mut().for_each(|collider| collider.on_ground = friction.material());
+        colliders.iter_mut().for_each(|collider| collider.on_ground = friction.stated());
         let mass = element.child("inertial").map(mass_of).transpose()?;
         let mass = mass.unwrap_or_else(MassProperties::zero);
         Ok(Link { element, mass, colliders, visuals })

@@ -1,7 +1,6 @@
 //! How links rub: `contact` elements, as Bullet reads them, and the numbers of Gazebo.
 
 use crate::Error;
-use crate::assemble::Material;
 use crate::formats::xml::{Element, Remarks};
 
 /// What a link states of its surface.
@@ -57,9 +56,8 @@ impl Friction {
         Ok(())
     }
 
-    /// The numbers of the surface, if friction is stated.
-    pub fn material(&self) -> Option<Material> {
-        let restitution = self.restitution.unwrap_or(0.0);
-        Some(Material { mu: self.mu?, mu_static: None, restitution })
+    /// Coefficients of friction and of restitution.
+    pub fn stated(&self) -> [Option<f64>; 2] {
+        [self.mu, self.restitution]
     }
 }

@@ -49,7 +49,8 @@ pub(super) fn read(
             description.equalities.push(mimic);
         }
     }
-    if let Some(link) = links.values().find(|link| !link.colliders.is_empty()) {
+    let mut in_order = root.all("link").filter_map(|link| links.get(link.get("name")?));
+    if let Some(link) = in_order.find(|link| !link.colliders.is_empty()) {
         let message = match equipment.ground {
             None => {
                 "shapes touch nothing: there is no ground, and of friction URDF says little; give it in a [[contact]], or a ground by `import --ground`"
@@ -61,8 +62,6 @@ pub(super) fn read(
         remarks.add_at(&link.element.file, link.element.line, "link.collision", message);
     }
     description.warnings = remarks.finish();
-    // What keeps a robot from standing comes first.
-    description.warnings.sort_by_key(|warning| warning.field() != "link.collision");
     Ok(description)
 }
 

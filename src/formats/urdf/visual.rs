@@ -71,7 +71,11 @@ fn read_form(form: &Element, directory: &Path) -> Option<VisualForm> {
             let scale: [f64; 3] = form.numbers("scale").ok()?.unwrap_or([1.0; 3]);
             let file = form.get("filename")?;
             // One that is not there is missed by who wants to see it.
-            let path = package::find(file, directory).ok()?.unwrap_or_else(|| PathBuf::from(file));
+            let path = package::find(file, directory).ok()?;
+            let path = path.unwrap_or_else(|| match file.contains("://") {
+                true => PathBuf::from(file),
+                false => directory.join(file),
+            });
             Some(VisualForm::File { path, scale }).filter(|_| !scale.contains(&0.0))
         }
         _ => None,

@@ -335,6 +335,8 @@ const createPlayer = (() => {
   const LIGHT = unit([0.35, -0.45, 1]);
   /** Of more forces in a frame the largest are drawn. */
   const MOST_ARROWS = 200;
+  /** Animated pictures: at most so wide, so many a second, and so many in all. */
+  const WIDEST = 640, PICTURES_A_SECOND = 20, MOST_PICTURES = 200;
   const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5];
   const NAMES = { simulation: "simulation", recording: "recording" };
 
@@ -376,8 +378,9 @@ const createPlayer = (() => {
     if ((drawing.axes || []).length) toggle("axes", "joint axes", false);
     if ((drawing.looks || []).length && drawing.shapes.some(shape => shape.covered)) toggle("shapes", "collision shapes", false);
     const picture = element("button", { type: "button", class: "first", title: "Save what is seen as a picture" }, "PNG");
+    const animation = element("button", { type: "button", title: "Save the motion as an animated picture" }, "APNG");
     const reset = element("button", { type: "button", title: "Reset the view (R)" }, "Reset view");
-    bar.append(picture, reset);
+    bar.append(picture, ...(live ? [] : [animation]), reset);
     const readout = element("div", { class: "readout" });
     const labels = element("div", { class: "labels", "aria-hidden": "true" });
     const view = element("div", { class: "view" }, canvas, labels, readout);
@@ -420,7 +423,7 @@ const createPlayer = (() => {
       drawing = given;
       shapes = drawing.shapes.map(({ body, surface: triangles, round, color, covered }) => {
         const { corners, lines } = surface(triangles);
-        return { body, round, color, covered, faces: vertexArray(gl, corners, [3, 3]), lines: vertexArray(gl, lines, [3]) };
+        return { body, round, color, covered, surface: triangles, faces: vertexArray(gl, corners, [3, 3]), lines: vertexArray(gl, lines, [3]) };
       });
       looks = (drawing.looks || []).map(({ body, mesh, pose, color }) =>
         ({ body, mesh, color, round: false, looks: true, at: poseMatrix(pose), faces: meshFaces[mesh], lines: null }));
@@ -519,9 +522,10 @@ const createPlayer = (() => {
       // Of each body a box around what is seen of it, and how far that reaches.
       const boxes = drawing.bodies.map(() => [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]]);
       const reach = drawing.bodies.map(() => 0);
+      const still = [];
       const enclose = (body, p) => {
         if (body === null) {
-          if (!drawing.bodies.length && !soft.length) hold(p, 0);
+          still.push(p);
           return;
         }
         reach[body] = Math.max(reach[body], length(p));
@@ -530,11 +534,15 @@ const createPlayer = (() => {
           boxes[body][1][i] = Math.max(boxes[body][1][i], p[i]);
         }
       };
-      drawing.shapes.forEach(({ body, surface: { vertices } }) => {
-        for (let k = 0; k < vertices.length; k += 3) enclose(body, [vertices[k], vertices[k + 1], vertices[k + 2]]);
+      /** The corners of what does not move, thing by thing. */
+      const fixtures = [];
+      drawing.shapes.forEach(({ body, covered, surface: { vertices } }) => {
+        for (let k = 0; k < vertices.length && !covered; k += 3) enclose(body, [vertices[k], vertices[k + 1], vertices[k + 2]]);
+        if (still.length) fixtures.push(still.splice(0));
       });
       looks.forEach(({ body, mesh, at }) => {
-        for (const p of cornersOf(meshBoxes[mesh].low, add(meshBoxes[mesh].low, meshBoxes[mesh].size))) enclose(body, moved(at, p));
+        for (const p of lookCorners(mesh)) enclose(body, moved(at, p));
+        if (still.length) fixtures.push(still.splice(0));
       });
       for (const track of clip.tracks) {
         const floor = bottom(track, reach);
@@ -549,9 +557,20 @@ const createPlayer = (() => {
         for (const vertices of (track.surfaces || []).flat())
           for (let k = 0; k < vertices.length; k += 3) hold([vertices[k], vertices[k + 1], vertices[k + 2]], 0);
       }
+      // Of what does not move what is small beside that, and near: the foot of an arm, and not the hall it stands in.
+      const alone = !drawing.bodies.length && !soft.length, size = alone ? Infinity : length(add(high, low, -1));
+      const near = [low.map(x => x - size), high.map(x => x + size)];
+      for (const points of fixtures) {
+        const [from, to] = [Math.min, Math.max].map(of => [0, 1, 2].map(i => points.reduce((x, p) => of(x, p[i]), points[0][i])));
+        const beside = alone || (from.every((x, i) => x <= near[1][i]) && to.every((x, i) => x >= near[0][i]));
+        if (beside && (alone || length(add(to, from, -1)) <= 1.5 * size)) [from, to].forEach(p => hold(p, 0));
+      }
       if (!(low[0] <= high[0])) return { middle: [0, 0, 0], radius: drawing.size || 1 };
       return { middle: scaled(add(low, high), 0.5), radius: Math.max(0.5 * length(add(high, low, -1)), 1e-6) };
     }
+
+    /** The corners of the box around the mesh of a look. */
+    const lookCorners = mesh => cornersOf(meshBoxes[mesh].low, add(meshBoxes[mesh].low, meshBoxes[mesh].size));
 
     /** Bodies below this height have fallen out of the scene, which has something that does not move, and are left alone. */
     function bottom(track, reach) {
@@ -560,6 +579,8 @@ const createPlayer = (() => {
       drawing.shapes.forEach(({ body, surface: { vertices } }) => {
         for (let k = 2; body === null && k < vertices.length; k += 3) low = Math.min(low, vertices[k]);
       });
+      for (const { body, mesh, at } of looks)
+        if (body === null) lookCorners(mesh).forEach(p => { low = Math.min(low, moved(at, p)[2]); });
       if (low === Infinity) return -Infinity;
       const start = track.poses[0] || [];
       reach.forEach((r, b) => { low = Math.min(low, start[7 * b + 2] - r); });
@@ -721,18 +742,16 @@ const createPlayer = (() => {
       const opaque = solids.length ? solids : ghosts;
       const lit = { view: look, eye, light: LIGHT, stretch: [1, 1, 1] };
 
-      // What bodies look like, or the shapes that touch.
-      const plain = toggles.shapes && toggles.shapes.checked;
-      const present = [...shapes.filter(shape => plain || !shape.covered), ...(plain ? [] : looks)];
-      if (plain) present.push(...looks.filter(look => !shapes.some(shape => shape.body === look.body)));
-      const opacity = shape => shape.color ? shape.color[3] : 1;
+      const present = presentNow(), plain = toggles.shapes && toggles.shapes.checked;
+      const opacity = shape => shape.color && !plain ? shape.color[3] : 1;
       const placed = (shape, pose) => shape.at ? multiply(pose, shape.at) : pose;
-      const each = (t, action) => {
-        present.forEach(shape => { if (shape.body !== null && opacity(shape) > 0.95) action(shape, placed(shape, t.matrices[shape.body])); });
+      const solidly = shape => opacity(shape) > 0.95;
+      const each = (t, action, which = solidly) => {
+        present.forEach(shape => { if (shape.body !== null && which(shape)) action(shape, placed(shape, t.matrices[shape.body])); });
         t.soft.forEach(shape => action(shape, IDENTITY));
       };
       const fixed = action =>
-        present.forEach(shape => { if (shape.body === null && opacity(shape) > 0.95) action(shape, placed(shape, IDENTITY)); });
+        present.forEach(shape => { if (shape.body === null && solidly(shape)) action(shape, placed(shape, IDENTITY)); });
 
       // Solids with their edges.
       gl.enable(gl.POLYGON_OFFSET_FILL);
@@ -809,10 +828,10 @@ const createPlayer = (() => {
           gl.colorMask(false, false, false, false);
           gl.enable(gl.POLYGON_OFFSET_FILL);
           gl.polygonOffset(1, 1);
-          each(t, body(() => colors.recording));
+          each(t, body(() => colors.recording), () => true);
           gl.colorMask(true, true, true, true);
           gl.depthMask(false);
-          each(t, body(() => colors.recording));
+          each(t, body(() => colors.recording), () => true);
           gl.disable(gl.POLYGON_OFFSET_FILL);
           each(t, outline(colors.recordingEdge));
         });
@@ -958,6 +977,39 @@ const createPlayer = (() => {
       const link = element("a", { download: "stiction.png", href: canvas.toDataURL("image/png") });
       link.click();
     });
+    let recording = false, stopped = false;
+    animation.addEventListener("click", async () => {
+      stopped = recording;
+      if (recording) return;
+      recording = true;
+      animation.textContent = "0 %";
+      const begin = time, scale = Math.min(1, WIDEST / canvas.width), shot = element("canvas", {});
+      [shot.width, shot.height] = [canvas.width, canvas.height].map(x => Math.max(1, Math.round(scale * x)));
+      const paper = shot.getContext("2d"), lasts = duration() / Number(speed.value);
+      const count = Math.max(2, Math.min(MOST_PICTURES, Math.round(lasts * PICTURES_A_SECOND) + 1)), images = [];
+      pause();
+      try {
+        for (let k = 0; k < count && !stopped; k++) {
+          seek(duration() * k / (count - 1));
+          render(performance.now());
+          paper.fillStyle = getComputedStyle(document.body).backgroundColor;
+          paper.fillRect(0, 0, shot.width, shot.height);
+          paper.drawImage(canvas, 0, 0, shot.width, shot.height);
+          const blob = await new Promise(resolve => shot.toBlob(resolve, "image/png"));
+          images.push(new Uint8Array(await blob.arrayBuffer()));
+          animation.textContent = `${Math.round(100 * (k + 1) / count)} %`;
+        }
+        if (!stopped) {
+          const file = new Blob(apng(images, lasts / (count - 1)), { type: "image/png" }), href = URL.createObjectURL(file);
+          element("a", { download: "stiction.png", href }).click();
+          setTimeout(() => URL.revokeObjectURL(href), 60000);
+        }
+      } finally {
+        recording = false;
+        animation.textContent = "APNG";
+        seek(begin);
+      }
+    });
     keys.addEventListener("keydown", event => {
       if (event.ctrlKey || event.altKey || event.metaKey || event.target instanceof HTMLSelectElement) return;
       if (event.target instanceof HTMLInputElement && event.target.type !== "checkbox" && event.target !== slider) return;
@@ -975,6 +1027,12 @@ const createPlayer = (() => {
       act();
     });
 
+    /** What is seen: what bodies look like, or the shapes that touch and what has none. */
+    function presentNow() {
+      if (!(toggles.shapes && toggles.shapes.checked)) return [...shapes.filter(shape => !shape.covered), ...looks];
+      return [...shapes, ...looks.filter(look => !shapes.some(shape => shape.body === look.body))];
+    }
+
     /** Where the ray through a place of the window goes. */
     function rayAt(event) {
       const box = canvas.getBoundingClientRect(), half = Math.tan(ANGLE / 2);
@@ -987,11 +1045,8 @@ const createPlayer = (() => {
     function hit(ray) {
       const poses = posesAt(clip.tracks[0], time);
       let found = null, nearest = Infinity;
-      const plain = toggles.shapes && toggles.shapes.checked;
-      const seenShapes = drawing.shapes.filter(shape => plain || !shape.covered)
-        .map(({ body, surface }) => ({ body, ...surface, at: IDENTITY }));
-      const seenLooks = plain ? [] : looks.map(({ body, mesh, at }) => ({ body, ...meshes[mesh], at }));
-      [...seenShapes, ...seenLooks].forEach(({ body, vertices, triangles, at }) => {
+      presentNow().forEach(({ body, mesh, surface, at = IDENTITY }) => {
+        const { vertices, triangles } = surface || meshes[mesh];
         const posed = body === null ? IDENTITY : poseMatrix(poses.slice(7 * body, 7 * body + 7)), m = multiply(posed, at);
         const back = v => [0, 1, 2].map(j => m[4 * j] * v[0] + m[4 * j + 1] * v[1] + m[4 * j + 2] * v[2]);
         const from = back(add(seen.eye, [m[12], m[13], m[14]], -1)), along = back(ray);
