@@ -117,7 +117,7 @@ fn candidate(
         }
         Dataset::planned(&experiment, &parameters, arguments.duration)?
     } else {
-        Dataset::load(&experiment)?
+        Dataset::load_on(&experiment, threads)?
     };
     let information = Information::at(&experiment, &dataset, &values, threads);
     let frames = dataset.trajectories.iter().map(|t| t.times.len()).sum();

@@ -71,7 +71,7 @@ enum Initial {
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let threads = arguments.result.threads()?;
     let experiment = arguments.experiment()?;
-    let dataset = Dataset::load(&experiment)?;
+    let dataset = Dataset::load_on(&experiment, threads)?;
     dataset.notes.iter().for_each(|note| warn(note));
     learned::warn(&experiment.scene.model, dataset.states());
     let parameters = match &arguments.parameters {

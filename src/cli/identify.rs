@@ -168,7 +168,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             scene_options::warn(&experiment.scene);
             let solver = experiment.scene.settings.solver;
             solver.demand_derivatives(&path.display().to_string())?;
-            dataset = Dataset::load(&experiment)?;
+            dataset = Dataset::load_on(&experiment, threads)?;
         }
         None => {
             if arguments.improve.is_some() {

@@ -546,6 +546,45 @@ fn mistakes_in_sensors_and_parameters_are_told_with_their_place() {
     );
 }
 
+/// Recordings are read on several threads, in their order, and of several mistakes the first is told.
+#[test]
+fn recordings_are_read_alike_on_any_number_of_threads() {
+    let (experiment, _) = sensed("several", &even(10, 0.02), "recorded");
+    let folder = Folder::new("several-threads");
+    let lines = poses(&even(10, 0.02), |_, _| false);
+    let beside = |(k, line): (usize, &str)| match k {
+        0 => format!("{line},mx,my,mz,h\n"),
+        _ => format!("{line},0.1,0.2,,0.{k}\n"),
+    };
+    let good: String = lines.lines().enumerate().map(beside).collect();
+    let names: Vec<String> = (0..9).map(|k| format!("{k}.csv")).collect();
+    let data: Vec<_> = names.iter().map(|name| folder.path(name)).collect();
+    let several = Experiment { data, ..experiment };
+    for (k, name) in names.iter().enumerate() {
+        // Each has as many rows as its number says.
+        let rows: Vec<&str> = good.lines().take(4 + k).collect();
+        folder.write(name, &(rows.join("\n") + "\n"));
+    }
+    let one = Dataset::load(&several).unwrap();
+    for threads in [1, 2, 3, 16] {
+        let dataset = Dataset::load_on(&several, threads).unwrap();
+        assert_eq!(dataset.trajectories, one.trajectories);
+        assert_eq!(dataset.readings, one.readings);
+        assert_eq!(dataset.windows, one.windows);
+        let lengths: Vec<usize> = dataset.trajectories.iter().map(|t| t.times.len()).collect();
+        assert_eq!(lengths, (3..12).map(|rows: usize| rows.min(10)).collect::<Vec<_>>());
+    }
+    for k in [7, 3, 5] {
+        folder.write(&names[k], &good.replacen("0.", "x", 1));
+    }
+    let first = Dataset::load(&several).unwrap_err().to_string();
+    assert!(first.contains("3.csv"), "{first}");
+    for threads in [2, 3, 16] {
+        let error = Dataset::load_on(&several, threads).unwrap_err();
+        assert_eq!(error.to_string(), first);
+    }
+}
+
 #[test]
 fn a_recording_may_have_markers_alone() {
     // Three markers, nothing else: poses and velocities at the start are fitted.

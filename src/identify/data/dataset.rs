@@ -1,5 +1,7 @@
 //! Recordings, cut into windows.
 
+use std::path::Path;
+
 use nalgebra::Vector3;
 
 use super::driven::DrivenInput;
@@ -9,6 +11,7 @@ use crate::identify::experiment::{
     Calibration, Experiment, MaskSensor, Reading, Sensor, WindowLength,
 };
 use crate::model::{Parameters, Scene, Settings, System};
+use crate::parallel::parallel;
 use crate::render::{Picture, RecordedMask};
 use crate::state::State;
 use crate::trajectory::{NamedFile, RecordingFile, Trajectory, input_named};
@@ -84,44 +87,29 @@ impl Dataset {
 
     /// Reads the recordings of an experiment.
     pub fn load(experiment: &Experiment) -> Result<Dataset, Error> {
-        let Experiment { scene, columns, excerpt, sensors, .. } = experiment;
+        Dataset::load_on(experiment, 1)
+    }
+
+    /// [`load`](Self::load) on so many threads, on which the result does not depend.
+    ///
+    /// # Errors
+    /// Those of the first recording that has any.
+    pub fn load_on(experiment: &Experiment, threads: usize) -> Result<Dataset, Error> {
+        let read = parallel(threads, experiment.data.len(), |k| {
+            ReadRecording::load(experiment, &experiment.data[k])
+        });
         let mut trajectories = Vec::new();
         let (mut readings, mut masks, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
         let mut notes = Vec::new();
-        let names: Vec<&str> =
-            sensors.iter().flat_map(|sensor| &sensor.columns).map(String::as_str).collect();
-        let images: Vec<&str> = experiment.masks.iter().map(|mask| mask.column.as_str()).collect();
-        for path in &experiment.data {
-            let mut file = RecordingFile::load(path)?;
-            let others = file.merge_times(columns)?;
-            if others > 0 {
-                notes.push(format!(
-                    "{}: {others} rows have the time of the row before and other numbers: only the first of each time counts",
-                    path.display()
-                ));
-            }
-            let driven = DrivenInput::find(experiment, &file)?;
-            for (columns, needed) in [
-                (&names, ", which a [[sensor]] reads"),
-                (&images, ", which names the image of each frame"),
-            ] {
-                columns.iter().try_for_each(|name| file.column(name, needed).map(|_| ()))?;
-            }
-            let beside = [&names[..], &images[..]].concat();
-            let model = &scene.model;
-            excerpt.cut(&mut file, columns)?;
-            let named = file.columns().any(|column| input_named(model, column).is_some());
-            let sparse = named || !experiment.inputs.is_empty();
-            excerpt.thin(&mut file, (model, columns), &beside, sparse)?;
-            trajectories.push(Trajectory::of_file(&file, model, columns)?);
-            if !sensors.is_empty() {
-                readings.push(in_our_units(experiment, file.numbers(&names)?));
-            }
-            if !images.is_empty() {
-                masks.push(masks_of(experiment, &file, &images)?);
-            }
-            inputs.push(driven);
+        for recording in read {
+            let recording = recording?;
+            notes.extend(recording.note);
+            trajectories.push(recording.trajectory);
+            readings.extend(recording.readings);
+            masks.extend(recording.masks);
+            inputs.push(recording.driven);
         }
+        let scene = &experiment.scene;
         let mut dataset = Dataset::with_readings(experiment, trajectories, readings)?;
         dataset.masks = masks;
         let names = scene.model.input_names();
@@ -458,4 +446,55 @@ fn interval(trajectories: &[Trajectory]) -> Result<Option<f64>, (f64, String)> {
         }
     }
     Ok(first)
+}
+
+/// What a file of a recording holds.
+struct ReadRecording {
+    trajectory: Trajectory,
+    /// Of sensors, if the experiment has any.
+    readings: Option<Vec<Vec<Option<f64>>>>,
+    /// Likewise of cameras.
+    masks: Option<Vec<Vec<Option<RecordedMask>>>>,
+    driven: Vec<DrivenInput>,
+    note: Option<String>,
+}
+
+impl ReadRecording {
+    fn load(experiment: &Experiment, path: &Path) -> Result<ReadRecording, Error> {
+        let Experiment { scene, columns, excerpt, sensors, .. } = experiment;
+        let names: Vec<&str> =
+            sensors.iter().flat_map(|sensor| &sensor.columns).map(String::as_str).collect();
+        let images: Vec<&str> = experiment.masks.iter().map(|mask| mask.column.as_str()).collect();
+        let mut file = RecordingFile::load(path)?;
+        let others = file.merge_times(columns)?;
+        let note = (others > 0).then(|| {
+            format!(
+                "{}: {others} rows have the time of the row before and other numbers: only the first of each time counts",
+                path.display()
+            )
+        });
+        let driven = DrivenInput::find(experiment, &file)?;
+        for (columns, needed) in [
+            (&names, ", which a [[sensor]] reads"),
+            (&images, ", which names the image of each frame"),
+        ] {
+            columns.iter().try_for_each(|name| file.column(name, needed).map(|_| ()))?;
+        }
+        let beside = [&names[..], &images[..]].concat();
+        let model = &scene.model;
+        excerpt.cut(&mut file, columns)?;
+        let named = file.columns().any(|column| input_named(model, column).is_some());
+        let sparse = named || !experiment.inputs.is_empty();
+        excerpt.thin(&mut file, (model, columns), &beside, sparse)?;
+        let trajectory = Trajectory::of_file(&file, model, columns)?;
+        let readings = match sensors.is_empty() {
+            true => None,
+            false => Some(in_our_units(experiment, file.numbers(&names)?)),
+        };
+        let masks = match images.is_empty() {
+            true => None,
+            false => Some(masks_of(experiment, &file, &images)?),
+        };
+        Ok(ReadRecording { trajectory, readings, masks, driven, note })
+    }
 }

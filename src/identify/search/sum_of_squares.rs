@@ -1,12 +1,13 @@
 //! The sum of squares over all windows, in parallel, with fitted initial states eliminated [Triggs00] 6.1.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use nalgebra::{DMatrix, DVector};
 
 use super::levenberg_marquardt::{LeastSquares, Trial};
-use super::window_equations::WindowEquations;
+use super::window_equations::{Reduced, WindowEquations};
 use super::{Effort, SearchSpace};
 use crate::ad::{self, Dual, LANES, Real, Var};
 use crate::argmin::Status;
@@ -367,17 +368,9 @@ impl<'a> Problem<'a> {
         );
         let r = DVector::from_vec(r);
         let (jp, jx) = (j.columns(0, np), j.columns(np, nx));
-        let admissible = report.worst.status != Status::InvalidInput;
-        WindowEquations {
-            cost: if admissible { 0.5 * r.norm_squared() } else { f64::INFINITY },
-            hpp: jp.tr_mul(&jp),
-            hpx: jp.tr_mul(&jx),
-            hxx: jx.tr_mul(&jx),
-            gp: jp.tr_mul(&r),
-            gx: jx.tr_mul(&r),
-            report,
-            passes,
-        }
+        let mut equations = WindowEquations::new(&r, [jp, jx], report, passes);
+        equations.reduce(self.damping[k]);
+        equations
     }
 }
 
@@ -390,33 +383,36 @@ impl Problem<'_> {
         let n = self.space.len();
         let nothing = (DMatrix::zeros(n, n), DVector::zeros(n));
         let mut recordings = vec![nothing; self.measurement.dataset.trajectories.len()];
-        for (((own_h, own_g), trajectory), &weight) in self.reduced_blocks().zip(&self.weights) {
+        for ((own, trajectory), &weight) in self.reduced_blocks().zip(&self.weights) {
             let (h, g) = &mut recordings[trajectory];
-            *h += own_h * weight;
-            *g += own_g * weight;
+            *h += &own.0 * weight;
+            *g += &own.1 * weight;
         }
         recordings
     }
 
     /// The normal equations of each window that counts in the variables, and its trajectory.
-    fn reduced_blocks(&self) -> impl Iterator<Item = ((DMatrix<f64>, DVector<f64>), usize)> {
+    fn reduced_blocks(&self) -> impl Iterator<Item = (Cow<'_, Reduced>, usize)> {
         let windows = &self.measurement.dataset.windows;
         self.blocks
             .iter()
             .zip(&self.active)
-            .map(|(block, &k)| (Self::reduced(block, self.damping[k]), windows[k].trajectory))
+            .map(|(block, &k)| (block.reduced(self.damping[k]), windows[k].trajectory))
     }
 
     /// Weights of the windows that count: those of trajectories whose information on a variable is beyond
     /// [`CAP`] times the median count as much as if it were there.
     fn sensitivity_weights(&self) -> Vec<f64> {
+        let mut weights = vec![1.0; self.blocks.len()];
+        if !self.cap_sensitivity {
+            return weights;
+        }
         let mut information: BTreeMap<usize, DVector<f64>> = BTreeMap::new();
-        for ((h, _), trajectory) in self.reduced_blocks() {
-            let own = h.diagonal();
+        for (own, trajectory) in self.reduced_blocks() {
+            let own = own.0.diagonal();
             information.entry(trajectory).and_modify(|sum| *sum += &own).or_insert(own);
         }
-        let mut weights = vec![1.0; self.blocks.len()];
-        if !self.cap_sensitivity || information.len() < LEAST_CAPPED {
+        if information.len() < LEAST_CAPPED {
             return weights;
         }
         for i in 0..self.space.len() {
@@ -461,18 +457,6 @@ impl Problem<'_> {
         let (r, j) = &self.prior;
         (j.tr_mul(j), j.tr_mul(r))
     }
-
-    /// The normal equations of a window in the variables: the Schur complement of its initial state.
-    fn reduced(block: &WindowEquations, damping: f64) -> (DMatrix<f64>, DVector<f64>) {
-        let (mut h, mut g) = (block.hpp.clone(), block.gp.clone());
-        if !block.gx.is_empty()
-            && let Some(cholesky) = block.damped(damping).cholesky()
-        {
-            h -= &block.hpx * cholesky.solve(&block.hpx.transpose());
-            g -= &block.hpx * cholesky.solve(&block.gx);
-        }
-        (h, g)
-    }
 }
 
 impl LeastSquares for Problem<'_> {
@@ -508,9 +492,9 @@ impl LeastSquares for Problem<'_> {
     fn normal_equations(&self) -> (DMatrix<f64>, DVector<f64>) {
         let n = self.space.len();
         let (mut h, mut g) = (DMatrix::zeros(n, n), DVector::zeros(n));
-        for (((own_h, own_g), _), &weight) in self.reduced_blocks().zip(&self.weights) {
-            h += own_h * weight;
-            g += own_g * weight;
+        for ((own, _), &weight) in self.reduced_blocks().zip(&self.weights) {
+            h += &own.0 * weight;
+            g += &own.1 * weight;
         }
         if !self.prior.0.is_empty() {
             let (own_h, own_g) = self.prior_equations();
