@@ -126,13 +126,21 @@ impl Description {
         let coordinates = body.joint.kind.coordinates();
         let free = coordinates.is_some_and(|coordinates| coordinates.quaternion().is_some());
         let moves = model.bodies[place].tree.is_some();
-        let massless = !moves || body.joint.kind != JointKind::Free && carries;
+        // A free one that carries others turns about their joints, against its own inertia alone.
+        let resists =
+            body.joint.kind != JointKind::Free || body.inertia[..3].iter().all(|&x| x > 0.0);
+        let massless = !moves || carries && resists;
         let met = body.mass > 0.0
             || body.mass == 0.0
                 && (massless || body.joint.armature > 0.0 || body.joint.kind == JointKind::Fixed);
         if !met && !self.strict && body.mass == 0.0 {
             let (line, path) = owner.place(self);
-            let message = "is 0, and nothing with mass hangs on it: its tree cannot be moved";
+            let message = match carries {
+                false => "is 0, and nothing with mass hangs on it: its tree cannot be moved",
+                true => {
+                    "is 0, and so is its inertia, against which it turns about what hangs on it: its tree cannot be moved"
+                }
+            };
             warnings.push(Error::input(&self.name, line, format!("{path}.mass"), message));
             return Ok(());
         }

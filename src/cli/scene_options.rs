@@ -105,11 +105,17 @@ pub(super) fn looks(model: &Model) -> Appearance {
 /// Says which looks a scene that is written to a folder has to do without.
 pub(super) fn warn_of_lost_looks(description: &Description, folder: &Path) {
     let lost = description.looks_out_of_reach(folder);
-    let Some(first) = lost.first().and_then(|path| path.parent()) else { return };
+    let Some(mut common) = lost.first().and_then(|path| path.parent()) else { return };
+    // The folder that all are in, however deep.
+    while let Some(above) =
+        common.parent().filter(|_| !lost.iter().all(|path| path.starts_with(common)))
+    {
+        common = above;
+    }
     output::warn(&format!(
         "{} looks are not in the scene that is written, as it may not read their files from where it is: write it where the robot \
          is, or list their folder, now and whenever it is read, in the variable of the environment STICTION_PATH={}",
         lost.len(),
-        first.display()
+        common.display()
     ));
 }

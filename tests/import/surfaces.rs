@@ -147,6 +147,32 @@ fn ellipsoids_touch() {
     assert!((0.095..0.101).contains(&rollout.state.q[2]), "{:?}", rollout.state.q);
 }
 
+/// A base without mass, but with an inertia, carries an arm: it falls as one, and its scene is read back. Without either nothing
+/// resists where it turns about the arm.
+#[test]
+fn a_base_without_mass_carries_an_arm() {
+    let robot = |inertia: &str| {
+        format!(
+            "<robot name='r'><link name='base'><inertial><mass value='0'/><inertia ixx='{inertia}' iyy='{inertia}' izz='{inertia}'/></inertial></link>\
+             <link name='arm'><inertial><origin xyz='0.2 0 0'/><mass value='2'/><inertia ixx='0.1' iyy='0.1' izz='0.1'/></inertial></link>\
+             <joint name='j' type='continuous'><parent link='base'/><child link='arm'/><axis xyz='0 0 1'/></joint></robot>"
+        )
+    };
+    let options = LoadOptions { floating_base: true, ..LoadOptions::default() };
+    let load = |text: &str| Description::parse_xml(text, "r.urdf", options).unwrap();
+    let description = load(&robot("0.05"));
+    let scene = description.scene().unwrap();
+    assert!(!scene.warnings.iter().any(|w| w.field().ends_with("mass")), "{:?}", scene.warnings);
+    let again = Scene::parse(&description.to_toml(""), "again.toml").unwrap();
+    let mut rollout = Rollout::new(again.system(), again.state.clone());
+    rollout.advance(100, &again.inputs);
+    let fallen = -0.5 * 9.81 * 0.2_f64.powi(2);
+    assert!((rollout.state.q[2] / fallen - 1.0).abs() < 0.02, "{:?}", rollout.state.q);
+    let scene = load(&robot("0")).scene().unwrap();
+    let said: Vec<String> = scene.warnings.iter().map(Error::to_string).collect();
+    assert!(said.iter().any(|w| w.contains("base.mass: is 0, and so is its inertia")), "{said:?}");
+}
+
 /// What spoils a motion most is told first: what cannot move.
 #[cfg(feature = "cli")]
 #[test]

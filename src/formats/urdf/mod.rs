@@ -226,6 +226,10 @@ fn gather_mass(description: &mut Description) {
         (body.mass, body.center_of_mass, body.inertia) = (0.0, [0.0; 3], [0.0; 6]);
     }
     let sum = MassProperties::sum(&parts);
+    // What has none to give leaves the base its own inertia.
+    if sum.mass <= 0.0 {
+        return;
+    }
     let base = &mut description.bodies[0];
     (base.mass, base.center_of_mass, base.inertia) = (sum.mass, sum.center.into(), sum.six());
 }

@@ -995,9 +995,10 @@ const createPlayer = (() => {
           paper.fillStyle = getComputedStyle(document.body).backgroundColor;
           paper.fillRect(0, 0, shot.width, shot.height);
           paper.drawImage(canvas, 0, 0, shot.width, shot.height);
-          const blob = await new Promise(resolve => shot.toBlob(resolve, "image/png"));
-          images.push(new Uint8Array(await blob.arrayBuffer()));
+          images.push(Uint8Array.from(atob(shot.toDataURL("image/png").split(",")[1]), c => c.charCodeAt(0)));
           animation.textContent = `${Math.round(100 * (k + 1) / count)} %`;
+          // The page is seen, and heard, in between.
+          await new Promise(resolve => requestAnimationFrame(resolve));
         }
         if (!stopped) {
           const file = new Blob(apng(images, lasts / (count - 1)), { type: "image/png" }), href = URL.createObjectURL(file);
