@@ -105,8 +105,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
 fn written(arguments: &Arguments, scene: Scene, path: &Path) -> Result<Outcome, Error> {
     let module = read_module(arguments.module.as_deref())?;
     let title = arguments.scene.display().to_string();
-    // Meshes become their hulls. What is written is what runs, also in what the page says of it.
-    let text = Description::of(&scene, &scene.parameters, &title).to_toml("");
+    // Meshes become their hulls, and looks are the page's: the scene in it names no files. What is written is what runs, also
+    // in what the page says of it.
+    let mut description = Description::of(&scene, &scene.parameters, &title);
+    description.visuals.clear();
+    description.bodies.iter_mut().for_each(|body| body.visuals.clear());
+    let text = description.to_toml("");
     let live = Live::with_looks(Scene::parse(&text, &title)?, looks(&scene.model));
     let page = live.html_alone(&title, &module, &text)?;
     write_file(path, page.as_bytes())?;

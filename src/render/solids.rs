@@ -6,7 +6,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::ad::Real;
 use crate::dynamics::Kinematics;
-use crate::model::{Collider, Model, Parameters, Triangulation};
+use crate::model::{Collider, Model, Parameters};
 use crate::spatial::rotation_matrix;
 
 /// Sides of what is round.
@@ -74,10 +74,7 @@ impl Solids {
     fn add(&mut self, index: usize, body: usize, collider: &Collider, size: Vector3<f64>) {
         // Corners are linear in the sizes.
         let surface = |size: Vector3<f64>| match &collider.visual {
-            Some(visual) => {
-                let scaled = visual.vertices.iter().map(|v| v.component_mul(&size));
-                Triangulation { vertices: scaled.collect(), triangles: visual.triangles.clone() }
-            }
+            Some(visual) => visual.scaled(&size),
             None => collider.shape.surface_of_sides(size, SIDES),
         };
         let here = surface(size);

@@ -16,6 +16,8 @@ use crate::model::{Color, Model, Triangulation, Visual};
 const MOST_TRIANGLES: usize = 60_000;
 /// A mesh may have as many beside a few others.
 const LEAST: usize = 300;
+/// Triangles of a mesh that touches, at most.
+const MOST_OF_A_SHAPE: usize = 4000;
 /// What is less opaque is not seen.
 const CLEAR: f64 = 0.02;
 /// Numbers of this size have squares, and their sums, m.
@@ -48,13 +50,15 @@ pub(super) struct Look {
     pub color: Option<Color>,
 }
 
-/// What the bodies of a model look like beside their shapes: meshes of few enough triangles for a page.
+/// What the bodies of a model look like: meshes of few enough triangles for a page, beside their shapes or in the place of hulls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Appearance {
     meshes: Arc<Vec<PackedTriangles>>,
     /// How far each mesh reaches from its origin, m.
     reaches: Vec<f64>,
     looks: Vec<Look>,
+    /// Of each collider that is the hull of a mesh the mesh, before it is scaled.
+    shapes: Vec<Option<Arc<Triangulation>>>,
     covered: HashSet<Option<usize>>,
     warnings: Vec<Error>,
 }
@@ -63,7 +67,11 @@ impl Appearance {
     /// Reads what a model looks like. What cannot be read is not seen, and among the [warnings](Self::warnings).
     pub fn read(model: &Model) -> Appearance {
         let mut files = Looks::default();
-        let mut made = Appearance::default();
+        let whole = |visual: &Option<Arc<Triangulation>>| {
+            Some(Arc::new(visual.as_ref()?.clustered(MOST_OF_A_SHAPE)))
+        };
+        let shapes = model.colliders.iter().map(|collider| whole(&collider.visual)).collect();
+        let mut made = Appearance { shapes, ..Appearance::default() };
         let mut surfaces: Vec<Arc<Triangulation>> = Vec::new();
         let mut places: HashMap<*const Triangulation, usize> = HashMap::new();
         let of_world = model.visuals.iter().map(|visual| (None, visual));
@@ -136,8 +144,13 @@ impl Appearance {
         &self.warnings
     }
 
-    pub(super) fn meshes(&self) -> &[PackedTriangles] {
+    pub(super) fn meshes(&self) -> &Arc<Vec<PackedTriangles>> {
         &self.meshes
+    }
+
+    /// The mesh that a collider is the hull of, before it is scaled.
+    pub(super) fn shape(&self, collider: usize) -> Option<&Triangulation> {
+        self.shapes.get(collider)?.as_deref()
     }
 
     pub(super) fn all(&self) -> &[Look] {

@@ -1,11 +1,13 @@
 //! What a model looks like: triangles for its shapes, planes for its grounds.
 
+use std::sync::Arc;
+
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::appearance::{Appearance, PackedTriangles};
 use crate::dynamics::Kinematics;
-use crate::model::{Collider, Color, Model, Parameters, Triangulation};
+use crate::model::{Color, Model, Parameters, Triangulation};
 use crate::spatial::rotation_matrix;
 use crate::state::State;
 
@@ -55,6 +57,17 @@ fn is_false(x: &bool) -> bool {
     !x
 }
 
+fn is_empty(meshes: &Arc<Vec<PackedTriangles>>) -> bool {
+    meshes.is_empty()
+}
+
+fn as_list<S: Serializer>(
+    meshes: &Arc<Vec<PackedTriangles>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    meshes.as_slice().serialize(serializer)
+}
+
 /// A half-space, solid where normal . x < offset.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DrawnGround {
@@ -100,8 +113,8 @@ pub struct Drawing {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub looks: Vec<DrawnLook>,
     /// The meshes of looks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub meshes: Vec<PackedTriangles>,
+    #[serde(skip_serializing_if = "is_empty", serialize_with = "as_list")]
+    pub meshes: Arc<Vec<PackedTriangles>>,
     /// What could not be read of them, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
@@ -146,7 +159,13 @@ impl Drawing {
             *size = size.max(reach);
         };
         for (index, collider) in model.colliders.iter().enumerate() {
-            let surface = Surface(whole_look(collider, parameters.size(model, index))).placed(
+            let size = parameters.size(model, index);
+            // Of a mesh not the hull that touches.
+            let surface = match looks.shape(index) {
+                Some(mesh) => mesh.scaled(&size),
+                None => collider.shape.surface(size),
+            };
+            let surface = Surface(surface).placed(
                 &rotation_matrix(collider.orientation),
                 &parameters.collider_position(model, index),
             );
@@ -185,7 +204,7 @@ impl Drawing {
             pose.iter_mut().zip(numbers).for_each(|(slot, x)| *slot = x);
             drawing.looks.push(DrawnLook { body, mesh: look.mesh, pose, color: look.color });
         }
-        drawing.meshes = looks.meshes().to_vec();
+        drawing.meshes = looks.meshes().clone();
         drawing.missing = looks.warnings().iter().map(|warning| warning.to_string()).collect();
         let of = |body: Option<usize>| body.map(|body| model.bodies[body].tree);
         let mut shaped: Vec<Option<usize>> =
@@ -225,17 +244,6 @@ impl Drawing {
         // One less than of the shapes: 1/10,000 of the size.
         decimals(self.size) - 1
     }
-}
-
-/// Triangles of a shape, at most.
-const MOST_OF_A_SHAPE: usize = 4000;
-
-/// A shape as it is seen: of a mesh not the hull that touches.
-fn whole_look(collider: &Collider, size: Vector3<f64>) -> Triangulation {
-    let Some(visual) = &collider.visual else { return collider.shape.surface(size) };
-    let mut surface = visual.clustered(MOST_OF_A_SHAPE);
-    surface.vertices.iter_mut().for_each(|v| v.component_mul_assign(&size));
-    surface
 }
 
 /// The bodies that move.

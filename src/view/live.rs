@@ -245,7 +245,7 @@ impl Live {
         if !request.parameters.is_empty() || request.reset {
             let drawing = Drawing::new(&self.scene.model, &self.scene.parameters, &self.looks);
             // The page has the meshes: they do not change.
-            let told = || Drawing { meshes: Vec::new(), ..drawing.clone() };
+            let told = || Drawing { meshes: Default::default(), ..drawing.clone() };
             reply.drawing = (drawing != self.drawing).then(told);
             self.drawing = drawing;
         }

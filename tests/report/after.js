@@ -1,67 +1,53 @@
 "use strict";
-(async () => {
-  const seen = { failed: null };
-  const frames = async count => {
-    for (let k = 0; k < count; k++) await new Promise(resolve => requestAnimationFrame(resolve));
-  };
-  try {
-    const text = selector => [...document.querySelectorAll(selector)].map(e => e.textContent);
-    seen.title = text("h1")[0];
-    seen.headings = text("h2");
-    seen.notice = text(".notice")[0];
-    const charts = [...document.querySelectorAll("svg.chart")];
-    seen.charts = charts.length;
-    seen.bad_charts = charts.filter(c => !c.childNodes.length || c.outerHTML.includes("NaN") || c.outerHTML.includes("Infinity")).length;
-    const root = document.querySelector(".player");
-    if (root) seen.player_top = root.getBoundingClientRect().top / innerHeight;
-    const signals = document.getElementById("signals");
-    if (signals) {
-      const cursors = () => [...signals.querySelectorAll(".cursor")].map(line => Number(line.getAttribute("x1")));
-      await frames(3);
-      root.player.seek(0);
-      await frames(3);
-      const begin = cursors();
-      root.player.seek(root.player.duration);
-      await frames(3);
-      seen.signals = signals.querySelectorAll("figure").length;
-      seen.cursors_move = begin.length === 2 * seen.signals && cursors().every((x, k) => x > begin[k] + 100);
-      const clip = root.player.clip;
-      root.player.show(clip + 1);
-      await frames(3);
-      seen.other_clip = root.player.clip === clip + 1 && signals.querySelectorAll("figure").length > 0;
-      root.player.show(clip);
-      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: " ", bubbles: true, cancelable: true }));
-      seen.space_plays = root.player.playing;
-      root.player.pause();
-      root.player.seek(0);
-      await frames(3);
-    }
-    if (root) await use(root, seen);
-    const table = document.getElementById("recordings");
-    if (table) {
-      const column = k => [...table.querySelectorAll("tbody tr")].map(row => Number(row.children[k].textContent));
-      seen.rows = table.querySelectorAll("tbody tr").length;
-      const before = column(3);
-      const ordered = (numbers, sign) => numbers.every((x, k) => k === 0 || sign * (x - numbers[k - 1]) >= 0);
-      table.querySelectorAll("th button")[4].click();
-      const down = column(4);
-      table.querySelectorAll("th button")[4].click();
-      seen.sorted = ordered(before, -1) && ordered(down, -1) && ordered(column(4), 1);
-      const row = [...table.querySelectorAll("tbody tr")].filter(r => r.querySelector("button")).pop();
-      row.querySelector("button").click();
-      await frames(3);
-      const select = root.querySelector("select");
-      seen.shown_by_row = select.options[select.selectedIndex].textContent.startsWith(row.children[0].textContent) && root.player.playing;
-    }
-  } catch (error) {
-    seen.failed = String(error.stack || error);
+watch(async (seen, frames) => {
+  const text = selector => [...document.querySelectorAll(selector)].map(e => e.textContent);
+  seen.title = text("h1")[0];
+  seen.headings = text("h2");
+  seen.notice = text(".notice")[0];
+  const charts = [...document.querySelectorAll("svg.chart")];
+  seen.charts = charts.length;
+  seen.bad_charts = charts.filter(c => !c.childNodes.length || c.outerHTML.includes("NaN") || c.outerHTML.includes("Infinity")).length;
+  const root = document.querySelector(".player");
+  if (root) seen.player_top = root.getBoundingClientRect().top / innerHeight;
+  const signals = document.getElementById("signals");
+  if (signals) {
+    const cursors = () => [...signals.querySelectorAll(".cursor")].map(line => Number(line.getAttribute("x1")));
+    await frames(3);
+    root.player.seek(0);
+    await frames(3);
+    const begin = cursors();
+    root.player.seek(root.player.duration);
+    await frames(3);
+    seen.signals = signals.querySelectorAll("figure").length;
+    seen.cursors_move = begin.length === 2 * seen.signals && cursors().every((x, k) => x > begin[k] + 100);
+    const clip = root.player.clip;
+    root.player.show(clip + 1);
+    await frames(3);
+    seen.other_clip = root.player.clip === clip + 1 && signals.querySelectorAll("figure").length > 0;
+    root.player.show(clip);
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: " ", bubbles: true, cancelable: true }));
+    seen.space_plays = root.player.playing;
+    root.player.pause();
+    root.player.seek(0);
+    await frames(3);
   }
-  seen.messages = messages;
-  seen.loaded = performance.getEntriesByType("resource").map(entry => entry.name).filter(name => !name.startsWith("data:"));
-  const told = document.createElement("pre");
-  told.id = "seen";
-  told.textContent = JSON.stringify(seen);
-  document.body.append(told);
+  if (root) await use(root, seen);
+  const table = document.getElementById("recordings");
+  if (table) {
+    const column = k => [...table.querySelectorAll("tbody tr")].map(row => Number(row.children[k].textContent));
+    seen.rows = table.querySelectorAll("tbody tr").length;
+    const before = column(3);
+    const ordered = (numbers, sign) => numbers.every((x, k) => k === 0 || sign * (x - numbers[k - 1]) >= 0);
+    table.querySelectorAll("th button")[4].click();
+    const down = column(4);
+    table.querySelectorAll("th button")[4].click();
+    seen.sorted = ordered(before, -1) && ordered(down, -1) && ordered(column(4), 1);
+    const row = [...table.querySelectorAll("tbody tr")].filter(r => r.querySelector("button")).pop();
+    row.querySelector("button").click();
+    await frames(3);
+    const select = root.querySelector("select");
+    seen.shown_by_row = select.options[select.selectedIndex].textContent.startsWith(row.children[0].textContent) && root.player.playing;
+  }
 
   async function use(root, seen) {
     const canvas = root.querySelector("canvas"), gl = canvas.getContext("webgl2");
@@ -143,4 +129,4 @@
     await frames(Math.ceil(70 * player.duration));
     seen.time_after_end = player.time;
   }
-})();
+});

@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
+use serde_json::Value;
 use stiction::dynamics::Kinematics;
 use stiction::model::Scene;
 use stiction::view::{Appearance, Drawing, Live, LiveRequest, PackedTriangles};
@@ -111,6 +112,44 @@ fn looks_are_where_their_bodies_are() {
     assert_eq!(covered, [("arm/hull", true), ("arm/knob", false), ("crate", false)]);
     let plain = Drawing::new(&scene.model, &scene.parameters, &Appearance::default());
     assert!(plain.shapes.iter().all(|shape| !shape.covered) && plain.looks.is_empty());
+}
+
+/// A page that runs by itself holds the looks, and a scene that names no files.
+#[test]
+fn a_page_by_itself_has_its_looks() {
+    let folder = folder("looks-alone");
+    folder.write("none.obj", OBJ);
+    // What runs is another test's: here it is never started.
+    folder.write("module.wasm", "\0asm live_answer");
+    let page = ["view", "scene.toml", "-o", "page.html", "--module", "module.wasm"];
+    succeeds(&folder.run(&page));
+    let page = folder.read("page.html");
+    let (_, data) = page.split_once("id=\"data\">").unwrap();
+    let data: Value = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
+    assert!(!data["scene"].as_str().unwrap().contains("mesh"), "{}", data["scene"]);
+    let drawing = &data["playback"]["drawing"];
+    let lengths = ["meshes", "looks"].map(|key| drawing[key].as_array().unwrap().len());
+    assert_eq!(lengths, [2, 3]);
+}
+
+/// A mesh that touches by its hull is seen whole: a corner that the hull hides.
+#[test]
+fn meshes_of_shapes_are_seen_whole() {
+    let folder = folder("looks-whole");
+    let dented = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 0.2 0.2 0.2\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 5\nf 3 4 5\nf 4 2 5\n";
+    folder.write("dented.obj", dented);
+    let text =
+        SCENE.replacen("box = [0.1, 0.1, 0.1]", "mesh = \"dented.obj\"\nscale = [2, 1, 1]", 1);
+    folder.write("scene.toml", &text);
+    let Scene { model, parameters, .. } = Scene::load(folder.path("scene.toml")).unwrap();
+    let corners = |looks: &Appearance| {
+        let drawing = Drawing::new(&model, &parameters, looks);
+        let shape = drawing.shapes.iter().find(|shape| shape.name == "arm/hull").unwrap();
+        shape.surface.vertices.chunks(3).map(|v| [v[0], v[1], v[2]]).collect::<Vec<_>>()
+    };
+    let whole = corners(&Appearance::read(&model));
+    assert!(whole.len() == 5 && whole.contains(&[0.4, 0.2, 0.2]), "{whole:?}");
+    assert_eq!(corners(&Appearance::default()).len(), 4);
 }
 
 /// Meshes are sent once: a page whose numbers are changed keeps them.

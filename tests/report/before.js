@@ -11,3 +11,21 @@ const listeners = [];
 window.matchMedia = () => ({ get matches() { return dark; }, addEventListener: (_, action) => listeners.push(action) });
 // The clock of the test is virtual and does not wait for frames of the screen: timers stand for them.
 window.requestAnimationFrame = action => setTimeout(() => action(performance.now()), 16);
+// Does what a test does in a page, and writes down what it saw: `action(seen, frames)`, where `frames(count)` waits for so many.
+window.watch = async action => {
+  const seen = { failed: null };
+  const frames = async count => {
+    for (let k = 0; k < count; k++) await new Promise(resolve => requestAnimationFrame(resolve));
+  };
+  try {
+    await action(seen, frames);
+  } catch (error) {
+    seen.failed = String(error.stack || error);
+  }
+  seen.messages = messages;
+  seen.loaded = performance.getEntriesByType("resource").map(entry => entry.name).filter(name => !name.startsWith("data:"));
+  const told = document.createElement("pre");
+  told.id = "seen";
+  told.textContent = JSON.stringify(seen);
+  document.body.append(told);
+};

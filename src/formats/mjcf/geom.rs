@@ -257,9 +257,7 @@ impl<'a> Reader<'a> {
                 Form::Solid(collider(element, Shape::Convex(Arc::new(hull)), [1.0; 3], &pose))
             }
             Kind::Ellipsoid => {
-                let mut surface = Shape::Sphere.surface(Vector3::repeat(1.0));
-                let half = Vector3::from(size);
-                surface.vertices.iter_mut().for_each(|v| v.component_mul_assign(&half));
+                let surface = Shape::Sphere.surface(Vector3::repeat(1.0)).scaled(&size.into());
                 Form::Seen(seen(VisualForm::Surface(Arc::new(surface)), &pose), false)
             }
             _ if touches => Form::Solid(collider(element, shape, size, &pose)),

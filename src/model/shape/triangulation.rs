@@ -25,6 +25,12 @@ impl Triangulation {
         once && along.iter().all(|&(a, b)| along.contains(&(b, a)))
     }
 
+    /// The same with lengths multiplied along x, y and z by positive numbers.
+    pub fn scaled(&self, scale: &Vector3<f64>) -> Triangulation {
+        let vertices = self.vertices.iter().map(|v| v.component_mul(scale)).collect();
+        Triangulation { vertices, triangles: self.triangles.clone() }
+    }
+
     /// The volume that it encloses, if it is closed.
     pub fn volume(&self) -> f64 {
         let corners = |triangle: &[usize; 3]| triangle.map(|corner| self.vertices[corner]);
