@@ -53,6 +53,7 @@ fn scene(name: &str) -> Scene {
             visuals: Vec::new(),
             force: [0.0; 3],
             torque: [0.0; 3],
+            drag: None,
         });
     }
     let mut scene = description.scene().expect("a scene");

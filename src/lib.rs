@@ -87,6 +87,8 @@
 //!   Journal on Matrix Analysis and Applications 17 (4), 1996.
 //! - `Anitescu06`: M. Anitescu, "Optimization-based simulation of nonsmooth rigid multibody dynamics",
 //!   Mathematical Programming 105, 2006. The convex relaxation of contact.
+//! - `Armstrong94`: B. Armstrong-Helouvry, P. Dupont, C. Canudas de Wit, "A survey of models, analysis tools and compensation
+//!   methods for the control of machines with friction", Automatica 30 (7), 1994. Friction that falls with slip.
 //! - `Atkeson86`: C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of
 //!   manipulator loads and links", International Journal of Robotics Research 5 (3), 1986. The regressor.
 //! - `Barber96`: C. B. Barber, D. P. Dobkin, H. Huhdanpaa, "The quickhull algorithm for convex hulls", ACM
@@ -133,6 +135,8 @@
 //!   University Press 2013. Factorisations, ranks, refinement.
 //! - `Gottschalk96`: S. Gottschalk, M. C. Lin, D. Manocha, "OBBTree: a hierarchical structure for rapid
 //!   interference detection", SIGGRAPH 1996. The separating axes of boxes.
+//! - `Goyal91`: S. Goyal, A. Ruina, J. Papadopoulos, "Planar sliding with dry friction. Part 1. Limit surface and moment
+//!   function", Wear 143, 1991. Friction that depends on direction resists motion the most.
 //! - `Gregorius13`: D. Gregorius, "The separating axis test between convex polyhedra", Game Developers
 //!   Conference 2013. Pairs of edges on the Gauss map.
 //! - `Griewank00`: A. Griewank, A. Walther, "Algorithm 799: revolve", ACM Transactions on Mathematical
@@ -156,6 +160,7 @@
 //!   1993.
 //! - `Jean99`: M. Jean, "The non-smooth contact dynamics method", Computer Methods in Applied Mechanics and
 //!   Engineering 177 (3-4), 1999. Block Gauss-Seidel.
+//! - `Johnson85`: K. L. Johnson, "Contact Mechanics", Cambridge University Press 1985. Restitution of bodies that yield.
 //! - `JohnsonCohen01`: D. E. Johnson, E. Cohen, "Spatialized normal cone hierarchies", ACM Symposium on Interactive 3D
 //!   Graphics 2001.
 //! - `Kabsch76`: W. Kabsch, "A solution for the best rotation to relate two sets of vectors", Acta Crystallographica A 32

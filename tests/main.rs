@@ -65,10 +65,11 @@ mod separation;
 mod simulate;
 mod smoothed_contact;
 mod staggered;
+mod surface_terms;
 mod trajectory;
 mod transition;
 mod truth;
 
 #[cfg(feature = "cli")]
 use fixtures::program;
-use fixtures::{cases, differences, folder, random, scenes, shared, skipped, soft};
+use fixtures::{agreement, cases, differences, folder, random, scenes, shared, skipped, soft};

@@ -1,14 +1,10 @@
 //! Known forces that act for a while.
 
 use approx::assert_abs_diff_eq;
-use stiction::linearize::{
-    JacobianWorkspace, Selection, StepJacobian, step_jacobian, step_jacobian_by_lanes,
-};
-use stiction::model::ParameterRef;
-use stiction::simulation::{Rollout, StepMemory};
-use stiction::verify::{Gradcheck, StepProgram};
+use stiction::simulation::Rollout;
 use stiction::{Scene, state::State};
 
+use crate::agreement::step_derivatives_agree;
 use crate::linearize::adjoint::compare;
 use crate::scenes::FLOOR;
 
@@ -103,47 +99,7 @@ fn derivatives_of_pushes_agree_in_all_ways() {
         let text =
             format!("[simulation]\ntime_step = 0.01\ntolerance = 1e-13\n{settings}\n{FLOOR}{BOTH}");
         let scene = Scene::parse(&text, "scene.toml").unwrap();
-        let mut rollout = Rollout::new(scene.system(), scene.state.clone());
-        rollout.advance(4, &scene.inputs);
-        let at = (&rollout.state, &scene.inputs[..], &rollout.memory);
-        let program = StepProgram::new(scene.system(), at.0, at.1, at.2, 1);
-        let check = Gradcheck::of(&program).unwrap();
-        assert!(check.passed() && check.cases() > 0, "{settings}: {check:?}");
-        // (A, B, C) against duals of the whole step.
-        let all: Vec<ParameterRef> = (0..scene.model.parameter_count())
-            .map(|slot| ParameterRef { slots: vec![slot] })
-            .collect();
-        let inputs: Vec<usize> = (0..scene.inputs.len()).collect();
-        let selection = Selection { inputs: &inputs, parameters: &all };
-        let system = scene.system();
-        let (mut found, mut expected) = (StepJacobian::default(), StepJacobian::default());
-        let mut workspace = JacobianWorkspace::default();
-        let mut memory: StepMemory<f64> = rollout.memory.clone();
-        step_jacobian(
-            &system,
-            &rollout.state,
-            &scene.inputs,
-            selection,
-            &mut memory,
-            &mut workspace,
-            &mut found,
-        );
-        let mut memory: StepMemory<f64> = rollout.memory.clone();
-        step_jacobian_by_lanes(
-            &system,
-            &rollout.state,
-            &scene.inputs,
-            selection,
-            &mut memory,
-            &mut workspace,
-            &mut expected,
-        );
-        for (found, expected) in
-            [(&found.a, &expected.a), (&found.b, &expected.b), (&found.c, &expected.c)]
-        {
-            let size = expected.amax().max(1.0);
-            assert!((found - expected).amax() < 1e-8 * size);
-        }
+        let found = step_derivatives_agree(settings, &scene, 4);
         // What pushes are for: more of them moves more.
         let of = scene.model.nv() + 1;
         assert!(found.b.column(of).norm() > 1e-4);

@@ -84,6 +84,7 @@ impl Description {
             model.equalities.push(equality);
         }
         model.pushes = self.pushes(&model)?;
+        model.drags = self.drags(&model, order)?;
         model.cameras = self.cameras(&model)?;
         model.learned = self.learned(&model)?;
         model.visuals = visuals(&self.visuals, Owner::Scene)?;

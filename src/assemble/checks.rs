@@ -7,7 +7,7 @@ use nalgebra::{Matrix3, Vector3};
 use super::fault::{Fault, Owner};
 use super::{ColliderDescription, Description, Material, NamedMaterial};
 use crate::Error;
-use crate::model::{ContactSolver, JointKind, Model, Pair};
+use crate::model::{ContactSolver, JointKind, Model, Pair, SurfaceTerm};
 
 /// The steepest thread, m per radian: beyond, squares of it leave no digits to anything else.
 const MOST_PITCH: f64 = 1e6;
@@ -32,11 +32,11 @@ impl Description {
             check(Owner::HalfSpace(k), "normal", &half_space.normal)?;
             check(Owner::HalfSpace(k), "offset", &[half_space.offset])?;
         }
-        for NamedMaterial { material: Material { mu, mu_static, restitution }, .. } in
-            &self.materials
-        {
+        for NamedMaterial { material, .. } in &self.materials {
+            let Material { mu, mu_static, restitution, .. } = material;
             check(Owner::Scene, "material", &[*mu, mu_static.unwrap_or(*mu), *restitution])?;
         }
+        self.check_terms()?;
         for (k, shape) in self.colliders.iter().enumerate() {
             collider(Owner::Collider(k), shape)?;
         }
@@ -91,6 +91,54 @@ impl Description {
             check(owner, "distance", &[equality.distance])?;
             check(owner, "offset", &[equality.offset])?;
             check(owner, "ratio", &[equality.ratio])?;
+        }
+        Ok(())
+    }
+
+    /// Terms of surfaces must have numbers that make sense, and what they are terms of.
+    fn check_terms(&self) -> Result<(), Fault> {
+        let check = |owner: Owner, material: &Option<Material>, has_pair: bool| {
+            let Some(material) = material else { return Ok(()) };
+            for term in SurfaceTerm::ALL {
+                let Some(number) = material.terms.get(term) else { continue };
+                let (met, demand) = match term.is_positive() {
+                    true => (number > 0.0, "must be positive"),
+                    false => (number >= 0.0, "must not be negative"),
+                };
+                Fault::unless(met && number.is_finite(), (owner, term.name()), demand, number, "")?;
+                let message = match term {
+                    SurfaceTerm::StribeckSpeed if material.mu_static.is_none() => {
+                        "has no meaning without mu_static, which friction goes over from"
+                    }
+                    SurfaceTerm::MuAcross if !has_pair => {
+                        "is for a [[contact]] with a `pair` and a `grain`"
+                    }
+                    SurfaceTerm::MuAcross if material.mu == 0.0 => {
+                        "needs a mu along the grain that is not 0"
+                    }
+                    _ => continue,
+                };
+                return Err(Fault::new(owner, term.name(), message));
+            }
+            Ok(())
+        };
+        let materials = self.materials.iter().map(|named| Some(named.material));
+        for material in materials.chain([self.default_contact]) {
+            check(Owner::Scene, &material, false)?;
+        }
+        for (k, half_space) in self.half_spaces.iter().enumerate() {
+            check(Owner::HalfSpace(k), &half_space.material, false)?;
+        }
+        for (k, shape) in self.colliders.iter().enumerate() {
+            check(Owner::Collider(k), &shape.material, false)?;
+        }
+        for (k, body) in self.bodies.iter().enumerate() {
+            for shape in &body.colliders {
+                check(Owner::Body(k), &shape.material, false)?;
+            }
+        }
+        for (k, contact) in self.contacts.iter().enumerate() {
+            check(Owner::Contact(k), &contact.material, true)?;
         }
         Ok(())
     }

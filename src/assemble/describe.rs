@@ -2,11 +2,12 @@
 
 use super::{
     ActuatorDescription, BodyDescription, CameraDescription, ColliderDescription,
-    ContactDescription, Description, EqualityDescription, HalfSpaceDescription, JointDescription,
-    LearnedDescription, Material, NamedMaterial, PushDescription,
+    ContactDescription, Description, EqualityDescription, GrainDescription, HalfSpaceDescription,
+    JointDescription, LearnedDescription, Material, NamedMaterial, PushDescription,
 };
 use crate::model::{
-    EqualityKind, Filter, JointKind, Model, Parameters, Scene, SharedContacts, Solid, SurfaceKind,
+    EqualityKind, Filter, Grain, JointKind, Model, PairSlots, Parameters, Scene, SharedContacts,
+    Solid, SurfaceKind, SurfaceNumbers, SurfaceTerm,
 };
 
 impl Description {
@@ -75,8 +76,18 @@ impl Description {
                 mu: parameters.mu(model, index),
                 mu_static: pair.two_regimes.then(|| parameters.mu_static(model, index)),
                 restitution: parameters.restitution(model, index),
+                terms: surface_numbers(parameters, parameters.pair_slots(model, index)),
             };
-            ContactDescription { line: None, pair: pair.name.clone(), material: Some(material) }
+            let (name, material) = (pair.name.clone(), Some(material));
+            let grain = pair.grain.map(|Grain { side, axis }| {
+                let of = match (side, pair.first) {
+                    (0, Solid::HalfSpace(k)) => model.half_spaces[k].name.clone(),
+                    (0, Solid::Collider(k)) => model.colliders[k].name.clone(),
+                    _ => model.colliders[pair.second].name.clone(),
+                };
+                GrainDescription { of, axis: axis.into() }
+            });
+            ContactDescription { line: None, pair: name, material, grain }
         }));
         for (index, actuator) in model.actuators.iter().enumerate() {
             let control_range = parameters.control_range(model, index);
@@ -161,6 +172,15 @@ impl Description {
     }
 }
 
+/// The numbers of the terms that a surface or a pair has.
+fn surface_numbers(parameters: &Parameters<f64>, slots: PairSlots) -> SurfaceNumbers {
+    let mut numbers = SurfaceNumbers::default();
+    for (term, slot) in SurfaceTerm::ALL.into_iter().zip(slots.terms) {
+        numbers.set(term, slot.map(|slot| parameters.values[slot]));
+    }
+    numbers
+}
+
 /// How colliders touch that are no pair with numbers of its own: by the filters, by their surfaces, and by what
 /// passes through what.
 fn describe_shared(
@@ -176,6 +196,7 @@ fn describe_shared(
             mu: parameters.values[slots.mu],
             mu_static: surfaces[index].two_regimes.then(|| parameters.values[slots.mu_static]),
             restitution: parameters.values[slots.restitution],
+            terms: surface_numbers(parameters, slots),
         }
     };
     let is_material = |index: usize| surfaces[index].kind == SurfaceKind::Material;
@@ -213,6 +234,7 @@ fn describe_shared(
         line: None,
         pair: model.solids_name(first, second),
         material: None,
+        grain: None,
     }));
 }
 
@@ -240,6 +262,7 @@ fn body(scene: &Scene, parameters: &Parameters<f64>, index: usize) -> BodyDescri
     };
     let limits = [parameters.lower(model, index), parameters.upper(model, index)];
     let inertia = parameters.inertia(model, index);
+    let drag = model.drags.iter().position(|drag| drag.body == index);
     BodyDescription {
         line: None,
         name: body.name.clone(),
@@ -269,5 +292,6 @@ fn body(scene: &Scene, parameters: &Parameters<f64>, index: usize) -> BodyDescri
         colliders: Vec::new(),
         force: input(0),
         torque: input(3),
+        drag: drag.map(|drag| parameters.drag(model, drag)),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::Error;
 use crate::model::{
     ActuatorKind, CameraNumbers, Color, EqualityKind, Filter, JointKind, Keyframe, LearnedKind,
-    Settings, Shape, Triangulation, Visual,
+    Settings, Shape, SurfaceNumbers, Triangulation, Visual,
 };
 use crate::network::Activation;
 
@@ -103,6 +103,8 @@ pub struct BodyDescription {
     pub force: [f64; 3],
     /// Constant torque on a free body, in its frame, N m.
     pub torque: [f64; 3],
+    /// Its linear (N s/m) and quadratic (N s²/m²) drag, see [`Drag`](crate::model::Drag).
+    pub drag: Option<[f64; 2]>,
 }
 
 impl BodyDescription {
@@ -222,7 +224,7 @@ pub struct ColliderDescription {
 }
 
 /// How a surface rubs and rebounds. Of two that touch, the larger numbers count.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Material {
     /// Coefficient of friction.
     pub mu: f64,
@@ -230,6 +232,8 @@ pub struct Material {
     pub mu_static: Option<f64>,
     /// Coefficient of restitution, 0 to 1.
     pub restitution: f64,
+    /// The numbers of its [terms](crate::model::SurfaceTerm) beyond these.
+    pub terms: SurfaceNumbers,
 }
 
 impl Material {
@@ -243,6 +247,7 @@ impl Material {
             mu: self.mu.max(other.mu),
             mu_static,
             restitution: self.restitution.max(other.restitution),
+            terms: self.terms.with(other.terms),
         }
     }
 }
@@ -265,6 +270,18 @@ pub struct ContactDescription {
     pub pair: String,
     /// How they touch; nothing if they pass through each other.
     pub material: Option<Material>,
+    /// The direction of friction, of a material with [`MuAcross`](crate::model::SurfaceTerm::MuAcross).
+    pub grain: Option<GrainDescription>,
+}
+
+/// The direction along which friction is `mu`, see [`Grain`](crate::model::Grain).
+#[derive(Clone, Debug, PartialEq)]
+pub struct GrainDescription {
+    /// The one of the two solids of the pair that it is fixed to; if this is empty the half-space, or the one that comes first
+    /// in the scene.
+    pub of: String,
+    /// In the frame of its body, or of the world; of any length.
+    pub axis: [f64; 3],
 }
 
 /// A motor.

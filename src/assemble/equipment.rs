@@ -142,7 +142,7 @@ impl Description {
                 name: name.into(),
                 normal: [0.0, 0.0, 1.0],
                 offset: 0.0,
-                material: Some(Material { mu, mu_static: None, restitution: 0.0 }),
+                material: Some(Material { mu, ..Material::default() }),
                 made_of: None,
                 filter: Filter::default(),
             });
@@ -199,9 +199,10 @@ impl Description {
                 }
                 let pair = format!("{ground}-{}", body.shape_name(&body.name, k));
                 let restitution = restitution.unwrap_or(0.0);
-                let material = Material { mu: own.unwrap_or(mu), mu_static: None, restitution };
+                let material =
+                    Material { mu: own.unwrap_or(mu), restitution, ..Material::default() };
                 let (line, material) = (collider.line, Some(material));
-                stated.push(ContactDescription { line, pair, material });
+                stated.push(ContactDescription { line, pair, material, grain: None });
             }
         }
         stated

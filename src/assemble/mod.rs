@@ -9,6 +9,7 @@ mod describe;
 mod description;
 mod equipment;
 mod fault;
+mod friction_direction;
 mod immovable;
 mod learned;
 mod numbers;
@@ -21,8 +22,8 @@ mod start;
 pub use crate::model::Filter;
 pub use description::{
     ActuatorDescription, BodyDescription, CameraDescription, ColliderDescription,
-    ContactDescription, Description, EqualityDescription, HalfSpaceDescription, JointDescription,
-    LearnedDescription, Material, NamedMaterial, PushDescription,
+    ContactDescription, Description, EqualityDescription, GrainDescription, HalfSpaceDescription,
+    JointDescription, LearnedDescription, Material, NamedMaterial, PushDescription,
 };
 pub use equipment::{BaseHeight, Equipment};
 pub(crate) use fault::Owner;

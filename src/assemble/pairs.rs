@@ -255,7 +255,12 @@ impl Touching<'_> {
         let name = self.model.solids_name(first, second);
         let two_regimes = material.mu_static.is_some();
         let surfaces = self.materials_of(pair);
-        own.push((Pair { name, first, second, two_regimes, surfaces }, material));
+        let grain = match self.named.get(&pair) {
+            Some(&k) => self.description.contacts[k].grain(self.model, Owner::Contact(k), pair)?,
+            None => None,
+        };
+        let terms = material.terms.terms();
+        own.push((Pair { name, first, second, two_regimes, terms, grain, surfaces }, material));
         Ok(())
     }
 
@@ -284,7 +289,7 @@ impl Touching<'_> {
         let (mut materials, mut surfaces) = (Vec::new(), Vec::new());
         let mut add = |name: &str, kind: SurfaceKind, material: Material| {
             let (name, two_regimes) = (name.to_string(), material.mu_static.is_some());
-            surfaces.push(Surface { name, kind, two_regimes });
+            surfaces.push(Surface { name, kind, two_regimes, terms: material.terms.terms() });
             materials.push(material);
             surfaces.len() - 1
         };

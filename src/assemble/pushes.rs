@@ -1,8 +1,8 @@
-//! Known forces that act for a while.
+//! Known forces that act for a while, and what the air brakes.
 
 use super::Description;
 use super::fault::{Fault, Owner};
-use crate::model::{Model, Push};
+use crate::model::{Drag, Model, Push};
 
 impl Description {
     /// The pushes of a model that has its bodies.
@@ -41,5 +41,23 @@ impl Description {
             Ok(Push { name: described.name.clone(), body, from, until })
         };
         self.pushes.iter().enumerate().map(push).collect()
+    }
+
+    /// The bodies that the air brakes, in the order of the model.
+    pub(super) fn drags(&self, model: &Model, order: &[usize]) -> Result<Vec<Drag>, Fault> {
+        let mut drags = Vec::new();
+        for (body, &index) in order.iter().enumerate() {
+            let Some(numbers) = self.bodies[index].drag else { continue };
+            let owner = Owner::Body(index);
+            for (number, field) in numbers.into_iter().zip(["drag.linear", "drag.quadratic"]) {
+                let met = number.is_finite() && number >= 0.0;
+                Fault::unless(met, (owner, field), "must be finite and not negative", number, "")?;
+            }
+            if model.bodies[body].tree.is_none() {
+                return Err(Fault::new(owner, "drag", "has no meaning: the body does not move"));
+            }
+            drags.push(Drag { body });
+        }
+        Ok(drags)
     }
 }

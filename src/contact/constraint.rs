@@ -42,6 +42,12 @@
 //!    more than `static_speed` of the settings along the tangents at the start of the step, the kinetic
 //!    one otherwise. The choice is made on values; the switch is a kink and recorded as one.
 //!
+//!    With a [Stribeck speed](SurfaceTerm::StribeckSpeed) there is no switch: the slip at the start of the step says how much of the
+//!    friction at rest is left.
+//!
+//! 7. **A grain** ([`Grain`](crate::model::Grain)) turns the tangents along and across it, and the second row of J is
+//!    scaled by mu_across / mu: friction in an ellipse that resists motion the most is friction in a disk of what is scaled.
+//!
 //! The compliance is c = compliance setting * n'(J M^-1 J')n of the point itself, so that it does not
 //! depend on which other points are within reach.
 //!
@@ -58,7 +64,7 @@ use crate::ad::Real;
 use crate::collision::ContactPoint;
 use crate::dynamics::{FreeMotion, TreeMotion};
 use crate::linalg::{dot, norm, solve_lower};
-use crate::model::{JointKind, Settings, System};
+use crate::model::{Grain, JointKind, Settings, Solid, SurfaceTerm, System};
 
 /// What decided the least normal velocity of a contact. A change of it is a kink.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -190,18 +196,64 @@ impl<T> Default for Frames<T> {
 }
 
 impl<T: Real> Frames<T> {
-    fn tangents(&mut self, point: &ContactPoint<T>) -> [Vector3<T>; 2] {
+    /// The tangents of a point, of which the second is scaled where the pair has a grain.
+    fn tangents(
+        &mut self,
+        system: &System<T>,
+        motion: &FreeMotion<T>,
+        point: &ContactPoint<T>,
+    ) -> [Vector3<T>; 2] {
         let normal = point.normal.map(|x| x.value());
         match self.last {
             Some((pair, last, tangents)) if pair == point.pair && last == normal => tangents,
             _ => {
-                let tangents = contact_frame(point.normal);
+                let tangents = grain_frame(system, motion, point).map_or_else(
+                    || contact_frame(point.normal),
+                    |([t1, t2], scale)| [t1, t2 * scale],
+                );
                 self.last = Some((point.pair, normal, tangents));
                 tangents
             }
         }
     }
 }
+
+/// The tangents along and across the grain of a pair, and by how much the second is scaled; nothing where there is none, or
+/// it is along the normal, where friction has no direction of its own.
+pub(super) fn grain_frame<T: Real>(
+    system: &System<T>,
+    motion: &FreeMotion<T>,
+    point: &ContactPoint<T>,
+) -> Option<([Vector3<T>; 2], T)> {
+    let model = system.model;
+    let &Grain { side, axis } = model.grain(point.pair)?;
+    let (first, second) = model.solids(point.pair);
+    let body = match (side, first) {
+        (0, Solid::HalfSpace(_)) => None,
+        (0, Solid::Collider(first)) => model.colliders[first].body,
+        _ => model.colliders[second].body,
+    };
+    let axis = axis.map(T::constant);
+    let axis = body.map_or(axis, |body| motion.bodies[body].rotation * axis);
+    let normal = point.normal;
+    let along = axis - normal * normal.dot(&axis);
+    if along.map(|x| x.value()).norm() < LEAST_GRAIN {
+        return None;
+    }
+    let first = along / norm(along.as_slice());
+    Some(([first, normal.cross(&first)], across(system, point.pair)?))
+}
+
+/// The friction across the grain of a pair over that along it, if it has one.
+fn across<T: Real>(system: &System<T>, pair: usize) -> Option<T> {
+    let System { model, parameters, .. } = *system;
+    let across = parameters.surface_term(model, pair, SurfaceTerm::MuAcross)?;
+    let mu = parameters.mu(model, pair);
+    (mu.value() > 0.0).then(|| across / mu)
+}
+
+/// The part of a grain that lies in the plane of the contact is a direction from here on.
+const LEAST_GRAIN: f64 = 1e-6;
 
 /// How far the height of friction is from each side's own point, along the normal, m: see above.
 pub(crate) fn friction_heights<T: Real>(point: &ContactPoint<T>) -> [T; 2] {
@@ -216,12 +268,13 @@ pub(crate) fn friction_heights<T: Real>(point: &ContactPoint<T>) -> [T; 2] {
 /// normal and the tangents. Along the latter at one height for all points of the pair, see above. Each row
 /// has the velocities of the first side's tree, then those of the second's if that is another.
 pub(super) fn rows<T: Real>(
+    system: &System<T>,
     motion: &FreeMotion<T>,
     point: &ContactPoint<T>,
     frames: &mut Frames<T>,
     rows: &mut Vec<T>,
 ) {
-    let [t1, t2] = frames.tangents(point);
+    let [t1, t2] = frames.tangents(system, motion, point);
     let heights = friction_heights(point);
     let [first, second] = point.trees(motion);
     let size = |tree: Option<usize>| tree.map_or(0, |tree| motion.tree(tree).velocity.len());
@@ -382,7 +435,7 @@ pub(super) fn target<T: Real>(
         }
     }
     let approach = -along(motion, point, row, |tree| tree.velocity);
-    let rebound = system.parameters.restitution(system.model, point.pair) * approach;
+    let rebound = rebound_speed(system, point.pair, approach);
     let gravity = system.parameters.gravity().map(|x| x.value()).norm();
     let free_speed = along(motion, point, row, |tree| tree.free_velocity).value();
     let closes = point.gap.value() + dt.value() * free_speed <= 0.0;
@@ -405,6 +458,55 @@ pub(super) fn target<T: Real>(
     }
 }
 
+/// The speed at which something rebounds that approaches at another.
+fn rebound_speed<T: Real>(system: &System<T>, pair: usize, approach: T) -> T {
+    let System { model, parameters, .. } = *system;
+    let rebound = parameters.restitution(model, pair) * approach;
+    match parameters.surface_term(model, pair, SurfaceTerm::RestitutionFalloff) {
+        Some(falloff) if approach.value() > 0.0 => {
+            rebound / (T::one() + falloff * approach).sqrt().sqrt()
+        }
+        _ => rebound,
+    }
+}
+
+/// The derivatives of the speed of a rebound.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReboundSlopes {
+    /// In the speed of the approach.
+    pub approach: f64,
+    /// In the restitution.
+    pub restitution: f64,
+    /// In its falloff.
+    pub falloff: f64,
+}
+
+impl ReboundSlopes {
+    /// Of a contact with normal row `row`.
+    pub fn new(
+        system: &System<f64>,
+        motion: &FreeMotion<f64>,
+        point: &ContactPoint<f64>,
+        row: &[f64],
+    ) -> ReboundSlopes {
+        let System { model, parameters, .. } = *system;
+        let approach = -along(motion, point, row, |tree| tree.velocity);
+        let restitution = parameters.restitution(model, point.pair);
+        match parameters.surface_term(model, point.pair, SurfaceTerm::RestitutionFalloff) {
+            Some(falloff) if approach > 0.0 => {
+                let stretch = 1.0 + falloff * approach;
+                let share = stretch.sqrt().sqrt().recip();
+                ReboundSlopes {
+                    approach: restitution * share * (1.0 - 0.25 * falloff * approach / stretch),
+                    restitution: approach * share,
+                    falloff: -0.25 * restitution * approach * approach * share / stretch,
+                }
+            }
+            _ => ReboundSlopes { approach: restitution, restitution: approach, falloff: 0.0 },
+        }
+    }
+}
+
 /// The target of a contact with normal row `row` in an impact that takes no time, and what decided it.
 pub(super) fn rebound<T: Real>(
     system: &System<T>,
@@ -413,7 +515,7 @@ pub(super) fn rebound<T: Real>(
     row: &[T],
 ) -> (T, Target, f64) {
     let approach = -along(motion, point, row, |tree| tree.velocity);
-    let rebound = system.parameters.restitution(system.model, point.pair) * approach;
+    let rebound = rebound_speed(system, point.pair, approach);
     let gravity = system.parameters.gravity().map(|x| x.value()).norm();
     let bounces = approach.value() > system.settings.restitution_threshold
         && rebound.value() > gravity * system.settings.time_step;
@@ -435,6 +537,14 @@ pub(super) fn friction<T: Real>(
     let System { model, parameters, settings } = system;
     let scaled = |mu: T| field.map_or(mu, |factor| mu * factor);
     let mut kink = f64::INFINITY;
+    if let Some(speed) = parameters.surface_term(model, point.pair, SurfaceTerm::StribeckSpeed) {
+        let [first, second] = rows.map(|row| along(motion, point, row, |tree| tree.velocity));
+        let second = across(system, point.pair).map_or(second, |scale| second / scale);
+        let share = (-(first * first + second * second) / (speed * speed)).exp();
+        let [rest, slip] =
+            [parameters.mu_static(model, point.pair), parameters.mu(model, point.pair)];
+        return (scaled(slip + (rest - slip) * share), Regime::Kinetic, kink);
+    }
     if model.two_regimes(point.pair) {
         let slip = norm(&rows.map(|row| along(motion, point, row, |tree| tree.velocity).value()));
         kink = (slip - settings.static_speed).abs();

@@ -366,7 +366,7 @@ impl<T: Real> ContactProblem<T> {
                 }
                 None => {
                     node.add(law, places);
-                    constraint::rows(motion, &points[k], &mut frames, &mut self.inputs);
+                    constraint::rows(system, motion, &points[k], &mut frames, &mut self.inputs);
                 }
             }
         }

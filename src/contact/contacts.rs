@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use super::conflict::Conflict;
-use super::constraint::{Regime, Target, contact_frame};
+use super::constraint::{Regime, Target, contact_frame, grain_frame};
 use super::contact_problem::{ContactProblem, Event, Posed};
 use super::impulses::Impulses;
 use super::island_report::IslandReport;
@@ -195,7 +195,7 @@ impl<T: Real> Contacts<T> {
         for (island, problem) in self.solved() {
             problem.remember_sharing(&island, impulses);
         }
-        self.record();
+        self.record(system, motion);
     }
 
     /// Finds the displacements (in the place of velocities over a second) that close all loops of a model
@@ -279,7 +279,7 @@ impl<T: Real> Contacts<T> {
         let memory = std::mem::take(&mut self.memory);
         self.solve_islands(system, motion, &memory, event);
         self.memory = memory;
-        self.record();
+        self.record(system, motion);
     }
 
     /// Forgets the last problem.
@@ -297,15 +297,24 @@ impl<T: Real> Contacts<T> {
     }
 
     /// Writes down what each contact did.
-    fn record(&mut self) {
+    fn record(&mut self, system: &System<T>, motion: &FreeMotion<T>) {
         self.records.clear();
         for (point, outcome) in self.points.iter().zip(&self.outcomes) {
             let Some(Outcome { impulse, mode, target, regime }) = *outcome else { continue };
+            let mut impulse = impulse.map(|x| x.value());
+            // Along the tangents that all records have, whatever those of the problem are.
+            if let Some((tangents, scale)) = grain_frame(system, motion, point) {
+                let [_, first, second] = impulse;
+                let [t1, t2] = tangents.map(|tangent| tangent.map(|x| x.value()));
+                let friction = t1 * first + t2 * (second * scale.value());
+                let usual = contact_frame(point.normal.map(|x| x.value()));
+                [impulse[1], impulse[2]] = usual.map(|tangent| tangent.dot(&friction));
+            }
             self.records.push(ContactRecord {
                 pair: point.pair,
                 feature: point.feature,
                 gap: point.gap.value(),
-                impulse: impulse.map(|x| x.value()),
+                impulse,
                 mode,
                 target,
                 regime,

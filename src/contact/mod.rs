@@ -18,7 +18,9 @@ mod staggered_projections;
 
 pub use conflict::Conflict;
 pub use constraint::{Decisions, Regime, Target, contact_frame};
-pub(crate) use constraint::{closing, closing_share, contact_frame_vjp, friction_heights};
+pub(crate) use constraint::{
+    ReboundSlopes, closing, closing_share, contact_frame_vjp, friction_heights,
+};
 pub(crate) use contact_problem::ContactProblem;
 pub(crate) use contacts::Constraint;
 pub use contacts::{ContactRecord, Contacts, JointRecord};

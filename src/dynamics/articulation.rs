@@ -222,7 +222,7 @@ impl<T: Real> Articulation<T> {
         let System { model, parameters, .. } = *system;
         let forces = |state: &State<T>, forces: &mut [T]| {
             applied_forces(model, parameters, state, inputs, forces);
-            of_state.update(model, parameters, state, inputs);
+            of_state.update(model, parameters, state, inputs, T::zero());
             of_state.act(forces);
         };
         let (dt, scratch) = (self.duration, &mut self.runge_kutta);

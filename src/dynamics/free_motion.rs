@@ -19,7 +19,7 @@ pub struct FreeMotion<T: Real> {
     pub lone: Vec<FreeBody<T>>,
     /// All other trees.
     pub articulation: Articulation<T>,
-    /// The inputs of the step, with the forces of learned terms and pushes at its start.
+    /// The inputs of the step, with the forces of learned terms, pushes and drag at its start.
     pub inputs: Vec<T>,
     state_forces: StateForces<T>,
     /// Of each tree its place among these free bodies, if it is one, and its velocities.
@@ -49,7 +49,7 @@ impl<T: Real> FreeMotion<T> {
         self.trees.clear();
         self.inputs.clear();
         self.inputs.extend_from_slice(inputs);
-        self.state_forces.update(model, parameters, state, inputs);
+        self.state_forces.update(model, parameters, state, inputs, duration);
         for (input, &force) in self.inputs.iter_mut().zip(&self.state_forces.forces) {
             *input += force;
         }

@@ -1,19 +1,22 @@
-//! Forces that are functions of the state: what learned terms do, their viscous friction, and pushes.
+//! Forces that are functions of the state: what learned terms do, their viscous friction, pushes, and drag.
+
+use nalgebra::Vector3;
 
 use super::Kinematics;
 use crate::ad::Real;
-use crate::model::{Feature, LearnedKind, LearnedTerm, Model, Parameters};
+use crate::linalg::norm;
+use crate::model::{Drag, Feature, LearnedKind, LearnedTerm, Model, Parameters};
 use crate::network::Pass;
 use crate::spatial::{conjugate, product};
 use crate::state::State;
 
-/// The generalised forces of all learned terms and pushes in a state. Reused, it allocates nothing.
+/// The generalised forces of all learned terms, pushes and drags in a state. Reused, it allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct StateForces<T> {
     /// Of each term, since they have layers of their own.
     passes: Vec<Pass<T>>,
     inputs: Vec<T>,
-    /// Of scenes with pushes.
+    /// Of scenes with pushes or drags.
     kinematics: Kinematics<T>,
     /// Along each velocity; empty where there are none.
     pub forces: Vec<T>,
@@ -22,21 +25,24 @@ pub struct StateForces<T> {
 }
 
 impl<T: Real> StateForces<T> {
-    /// Evaluates all terms in a state, and pushes as far as they act by the `inputs` of a step.
+    /// Evaluates all terms in a state, and pushes as far as they act by the `inputs` of a step; drag as it acts over
+    /// `duration`, 0 for what it is at the moment.
     pub fn update(
         &mut self,
         model: &Model,
         parameters: &Parameters<T>,
         state: &State<T>,
         inputs: &[T],
+        duration: T,
     ) {
         self.forces.clear();
         self.damping.clear();
-        if model.learned.is_empty() && model.pushes.is_empty() {
+        if model.learned.is_empty() && model.pushes.is_empty() && model.drags.is_empty() {
             return;
         }
         self.forces.resize(model.nv(), T::zero());
         self.push(model, parameters, state, inputs);
+        self.brake(model, parameters, state, duration);
         if model.learned.is_empty() {
             return;
         }
@@ -64,6 +70,31 @@ impl<T: Real> StateForces<T> {
             for &k in self.kinematics.path(push.body) {
                 let along = self.kinematics.column(push.body, k, &point).linear;
                 self.forces[k] += along.dot(&force) * share;
+            }
+        }
+    }
+
+    /// Adds the drag of bodies in still air at their centres of mass: no more than what would stop a body by itself within
+    /// the step, so that the air turns nothing round, however light it is.
+    fn brake(&mut self, model: &Model, parameters: &Parameters<T>, state: &State<T>, duration: T) {
+        if model.drags.is_empty() {
+            return;
+        }
+        self.kinematics.update(model, parameters, state);
+        for (index, &Drag { body }) in model.drags.iter().enumerate() {
+            let center = self.kinematics.point(body, &parameters.center_of_mass(model, body));
+            let mut velocity = Vector3::zeros();
+            for &k in self.kinematics.path(body) {
+                velocity += self.kinematics.column(body, k, &center).linear * state.v[k];
+            }
+            let [linear, quadratic] = parameters.drag(model, index);
+            let rate = linear + quadratic * norm(velocity.as_slice());
+            let mass = parameters.mass(model, body);
+            let stops = mass.value() > 0.0 && (rate * duration).value() > mass.value();
+            let force = velocity * -(if stops { mass / duration } else { rate });
+            for &k in self.kinematics.path(body) {
+                let along = self.kinematics.column(body, k, &center).linear;
+                self.forces[k] += along.dot(&force);
             }
         }
     }

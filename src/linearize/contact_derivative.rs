@@ -20,7 +20,8 @@ use crate::ad::Real;
 use crate::argmin::{CoupledContact, Mode, Perturbation};
 use crate::collision::ContactPoint;
 use crate::contact::{
-    Constraint, PointAction, Target, Twist, closing, closing_share, equality_row, point_action,
+    Constraint, PointAction, ReboundSlopes, Target, Twist, closing, closing_share, equality_row,
+    point_action,
 };
 use crate::dynamics::EnergyGradient;
 use crate::linalg::solve_lower_transpose;
@@ -164,7 +165,11 @@ impl ContactDerivatives {
         let dt = point.bodies.iter().flatten().filter_map(|&body| solved.rows_of(body));
         let dt = dt.map(|(tree, _)| motion.duration(tree)).fold(f64::INFINITY, f64::min);
         let share = closing_share(settings, point.gap, dt, target);
-        let restitution = parameters.restitution(model, point.pair);
+        let restitution = if bounces {
+            ReboundSlopes::new(system, motion, point, entry.row(inputs, 0)).approach
+        } else {
+            0.0
+        };
         for moving in 0..2 {
             if point.bodies[moving].is_none() {
                 continue;

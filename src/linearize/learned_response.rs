@@ -6,15 +6,20 @@ use nalgebra::DMatrix;
 use super::displacement::Point;
 use crate::ad::{self, Dual, LANES, Real, Var};
 use crate::dynamics::StateForces;
-use crate::model::{Feature, LearnedKind, Model, Parameters, System};
+use crate::model::{Feature, LearnedKind, Model, Parameters, SurfaceTerm, System};
 use crate::state::State;
 
 type Lanes = Dual<f64, LANES>;
 
-/// Whether all that is learned is forces over a step, so that nothing else of it changes with them, and there are no pushes.
+/// Whether all that is learned is forces over a step, so that nothing else of it changes with them, there are no pushes or
+/// drags, and what contacts pose is known before slip and grain are.
 pub(super) fn are_forces(model: &Model) -> bool {
     let force = |kind: LearnedKind| matches!(kind, LearnedKind::Potential | LearnedKind::Force);
-    model.pushes.is_empty() && model.learned.iter().all(|term| force(term.kind))
+    let generic = [SurfaceTerm::StribeckSpeed, SurfaceTerm::MuAcross];
+    model.pushes.is_empty()
+        && model.drags.is_empty()
+        && model.learned.iter().all(|term| force(term.kind))
+        && !generic.into_iter().any(|term| model.any_has_term(term))
 }
 
 /// Scratch memory.
@@ -78,7 +83,13 @@ impl LearnedResponse {
             }
             at.state.cast_into(&mut self.state);
             self.state.advance(model.coordinates(), &self.displacement);
-            self.forces.update(model, &self.parameters, &self.state, &self.still);
+            self.forces.update(
+                model,
+                &self.parameters,
+                &self.state,
+                &self.still,
+                Lanes::constant(0.0),
+            );
             for &(velocity, place) in &self.targets {
                 let slopes = self.forces.forces[velocity].tangent;
                 for (&column, slope) in columns.iter().zip(slopes) {
@@ -109,7 +120,7 @@ pub(super) fn pull_back_learned(
         let mut forces = StateForces::default();
         let moved = state.cast().moved(model.coordinates(), displacement);
         let still = vec![Var::constant(0.0); model.nv() + model.nu()];
-        forces.update(model, &parameters, &moved, &still);
+        forces.update(model, &parameters, &moved, &still, Var::constant(0.0));
         forces.forces
     };
     let mut start = vec![0.0; to_state.len()];

@@ -1,7 +1,8 @@
 //! Where the numbers of a model stand: in the state, and among the parameters.
 
 use super::slots::{
-    ACTUATOR, BODY, CAMERA, EQUALITY, GRAVITY, HALF_SPACE, JOINT, PAIR, PLACE, PUSH, SIZE, Slots,
+    ACTUATOR, BODY, CAMERA, DRAG, EQUALITY, GRAVITY, HALF_SPACE, JOINT, PAIR, PLACE, PUSH, SIZE,
+    Slots,
 };
 use super::{Body, Collider, HalfSpace, Joint, JointKind, Model, Pair, Tree};
 
@@ -48,7 +49,7 @@ impl Model {
 
 impl Slots {
     /// Gravity; each body, with its joint and its colliders; the colliders of the world; pairs, surfaces, actuators,
-    /// equalities, half-spaces, the compliance, pushes, cameras, weights.
+    /// equalities, half-spaces, the compliance, pushes, drags, cameras, weights.
     fn of(model: &Model) -> Slots {
         let mut slots = Slots { colliders: vec![0; model.colliders.len()], ..Slots::default() };
         let mut next = GRAVITY;
@@ -69,15 +70,19 @@ impl Slots {
         for collider in model.colliders_of(None) {
             slots.colliders[collider] = take(size(collider));
         }
-        let own = |pair: &Pair| if pair.surfaces.is_none() { PAIR } else { 0 };
+        let own = |pair: &Pair| match pair.surfaces {
+            None => PAIR + pair.terms.count(),
+            Some(_) => 0,
+        };
         slots.pairs = model.pairs.iter().map(|pair| take(own(pair))).collect();
-        let surfaces = model.shared.as_ref().map_or(0, |shared| shared.surfaces.len());
-        slots.surfaces = take(PAIR * surfaces);
+        let surfaces = model.shared.iter().flat_map(|shared| &shared.surfaces);
+        slots.surfaces = surfaces.map(|surface| take(PAIR + surface.terms.count())).collect();
         slots.actuators = take(ACTUATOR * model.actuators.len());
         slots.equalities = take(EQUALITY * model.equalities.len());
         slots.half_spaces = take(HALF_SPACE * model.half_spaces.len());
         slots.compliance = take(1);
         slots.pushes = take(PUSH * model.pushes.len());
+        slots.drags = take(DRAG * model.drags.len());
         slots.cameras = take(CAMERA * model.cameras.len());
         slots.learned = model.learned.iter().map(|term| take(term.network.weights())).collect();
         slots.count = next;

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 use super::slots::{
     ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, DISTANCE, FORCE_RANGE,
-    FRICTION, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO, REST,
-    RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
+    FRICTION, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, PAIR, POSITION, RATIO,
+    REST, RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
 };
-use super::{ActuatorKind, Body, Collider, EqualityKind, JointKind, Model};
+use super::{
+    ActuatorKind, Body, Collider, EqualityKind, JointKind, Model, SurfaceTerm, SurfaceTerms,
+};
 use crate::state::Coordinates;
 
 /// The slots of [`Parameters::values`](super::Parameters) that a name stands for.
@@ -28,7 +30,13 @@ pub fn domain(name: &str) -> (f64, f64) {
         [.., "mu" | "mu_static" | "armature" | "damping" | "friction" | "stiffness"] => {
             (0.0, f64::INFINITY)
         }
+        [.., "drag", "linear" | "quadratic"] => (0.0, f64::INFINITY),
         [.., "restitution"] => (0.0, 1.0),
+        [_, field]
+            if let Some(term) = SurfaceTerm::ALL.iter().find(|term| term.name() == *field) =>
+        {
+            (if term.is_positive() { 1e-9 } else { 0.0 }, f64::INFINITY)
+        }
         [_, "fov_y"] => (1e-9, std::f64::consts::PI),
         [_, "aspect"] => (1e-9, f64::INFINITY),
         _ => (f64::NEG_INFINITY, f64::INFINITY),
@@ -41,11 +49,12 @@ const RANGE: [&str; 2] = ["lower", "upper"];
 impl Model {
     /// The names of single parameters, in the order of their slots: `gravity/z`, `cube/mass`,
     /// `cube/center_of_mass/x`, `cube/inertia/xx`, `cube/half_extents/x`, `ball/radius`, `link/damping`,
-    /// `floor-cube/mu`, `floor-cube/restitution`, and `floor-cube/mu_static` of a pair with two regimes.
+    /// `floor-cube/mu`, `floor-cube/restitution`, `floor-cube/mu_static` of a pair with two regimes, and its
+    /// [terms](SurfaceTerm), `floor-cube/stribeck_speed`.
     /// Of materials `steel/mu`. Where colliders are so many that not every two are a pair with numbers of its own, those of
     /// surfaces: `cube/mu`, and `contact/mu` of all that have none of their own. Then `floor/offset` and `floor/tilt/x` of
     /// half-spaces, and `contact/relative_compliance`, in units of [`Settings::compliance`](super::Settings::compliance);
-    /// `shove/point/x` and `shove/force/x` of pushes; `front/eye/x` and `front/fov_y` of cameras. Last the weights of learned terms, `cam/weights/0`. Unused slots have none.
+    /// `shove/point/x` and `shove/force/x` of pushes; `cube/drag/linear`; `front/eye/x` and `front/fov_y` of cameras. Last the weights of learned terms, `cam/weights/0`. Unused slots have none.
     pub fn parameter_names(&self) -> Vec<String> {
         self.named_slots().into_iter().map(|(name, _)| name).collect()
     }
@@ -118,20 +127,12 @@ impl Model {
                 continue;
             }
             let first = self.slots.pair(index);
-            names.add(&pair.name, &["mu"], first + MU);
-            names.add(&pair.name, &["restitution"], first + RESTITUTION);
-            if pair.two_regimes {
-                names.add(&pair.name, &["mu_static"], first + MU_STATIC);
-            }
+            names.add_surface(&pair.name, first, pair.two_regimes, pair.terms);
         }
         let surfaces = self.shared.iter().flat_map(|shared| &shared.surfaces);
         for (index, surface) in surfaces.enumerate() {
             let first = self.slots.surface(index);
-            names.add(&surface.name, &["mu"], first + MU);
-            names.add(&surface.name, &["restitution"], first + RESTITUTION);
-            if surface.two_regimes {
-                names.add(&surface.name, &["mu_static"], first + MU_STATIC);
-            }
+            names.add_surface(&surface.name, first, surface.two_regimes, surface.terms);
         }
         for (index, actuator) in self.actuators.iter().enumerate() {
             let (name, first) = (&actuator.name, self.slots.actuator(index));
@@ -176,6 +177,10 @@ impl Model {
             let (name, first) = (&push.name, self.push_slot(index));
             names.add(&format!("{name}/point"), &XYZ, first);
             names.add(&format!("{name}/force"), &XYZ, first + 3);
+        }
+        for (index, drag) in self.drags.iter().enumerate() {
+            let name = format!("{}/drag", self.bodies[drag.body].name);
+            names.add(&name, &["linear", "quadratic"], self.drag_slot(index));
         }
         for (index, camera) in self.cameras.iter().enumerate() {
             let (name, first) = (&camera.name, self.camera_slots(index).start);
@@ -290,5 +295,16 @@ impl Names {
     fn add(&mut self, owner: &str, fields: &[&str], first: usize) {
         let named = fields.iter().enumerate();
         self.0.extend(named.map(|(k, field)| (format!("{owner}/{field}"), first + k)));
+    }
+
+    fn add_surface(&mut self, owner: &str, first: usize, two_regimes: bool, terms: SurfaceTerms) {
+        self.add(owner, &["mu"], first + MU);
+        self.add(owner, &["restitution"], first + RESTITUTION);
+        if two_regimes {
+            self.add(owner, &["mu_static"], first + MU_STATIC);
+        }
+        for (place, term) in terms.iter().enumerate() {
+            self.add(owner, &[term.name()], first + PAIR + place);
+        }
     }
 }

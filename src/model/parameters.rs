@@ -7,7 +7,7 @@ use super::slots::{
     FRICTION, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO, REST,
     RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
 };
-use super::{CameraNumbers, Model, PairSlots, Plane};
+use super::{CameraNumbers, Model, PairSlots, Plane, SurfaceTerm};
 use crate::ad::Real;
 use crate::spatial::{exp, rotation_matrix};
 
@@ -18,10 +18,10 @@ use crate::spatial::{exp, rotation_matrix};
 /// stiffness, rest, lower, upper; none of a [lone](super::Tree::lone) body), then for each of its colliders
 /// three sizes, and its position x, y, z unless it is at the origin; the same for the colliders
 /// of the world; for each contact pair mu, restitution and mu_static (unused unless the pair has two
-/// regimes), of pairs that share the numbers of materials nothing; the same of materials, and of the surfaces of colliders
+/// regimes) and the numbers of its [terms](SurfaceTerm), of pairs that share the numbers of materials nothing; the same of materials, and of the surfaces of colliders
 /// where these are so many that not every two are a pair with numbers of its own; actuators; equalities; for each half-space its offset, and the angles in rad by which its
 /// normal is tilted; the compliance of contacts in units of [`Settings::compliance`](super::Settings::compliance);
-/// of each [push](super::Push) its point and its force; the [numbers of cameras](super::CameraNumbers); the weights of [learned terms](super::LearnedTerm), layer by layer the matrix row by row and the biases.
+/// of each [push](super::Push) its point and its force; of each [drag](super::Drag) its linear and its quadratic coefficient; the [numbers of cameras](super::CameraNumbers); the weights of [learned terms](super::LearnedTerm), layer by layer the matrix row by row and the biases.
 /// [`Model::parameter`] finds the slots by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters<T> {
@@ -131,13 +131,25 @@ impl<T: Real> Parameters<T> {
         self.of_pair(model, pair, RESTITUTION)
     }
 
+    /// The number of a term of a contact pair, if it has it.
+    pub fn surface_term(&self, model: &Model, pair: usize, term: SurfaceTerm) -> Option<T> {
+        self.slot_of_term(model, pair, term).map(|slot| self.values[slot])
+    }
+
+    fn slot_of_term(&self, model: &Model, pair: usize, term: SurfaceTerm) -> Option<usize> {
+        model.term_slots(pair, term).map(|slots| self.larger(slots))
+    }
+
     fn of_pair(&self, model: &Model, pair: usize, number: usize) -> T {
         self.values[self.slot_of_pair(model, pair, number)]
     }
 
     /// The slot of the number that counts: of equal ones that of the first surface.
     fn slot_of_pair(&self, model: &Model, pair: usize, number: usize) -> usize {
-        let slots = model.slots_of_pair(pair, number);
+        self.larger(model.slots_of_pair(pair, number))
+    }
+
+    fn larger(&self, slots: [usize; 2]) -> usize {
         let [first, second] = slots.map(|slot| self.values[slot].value());
         if first >= second { slots[0] } else { slots[1] }
     }
@@ -145,7 +157,12 @@ impl<T: Real> Parameters<T> {
     /// Where the numbers of a contact pair are: its own, or of those of both surfaces the larger ones, which count.
     pub fn pair_slots(&self, model: &Model, pair: usize) -> PairSlots {
         let slot = |number: usize| self.slot_of_pair(model, pair, number);
-        PairSlots { mu: slot(MU), restitution: slot(RESTITUTION), mu_static: slot(MU_STATIC) }
+        PairSlots {
+            mu: slot(MU),
+            restitution: slot(RESTITUTION),
+            mu_static: slot(MU_STATIC),
+            terms: SurfaceTerm::ALL.map(|term| self.slot_of_term(model, pair, term)),
+        }
     }
 
     /// Force of a joint, N m or N, per force of its actuator.
@@ -211,6 +228,11 @@ impl<T: Real> Parameters<T> {
     pub fn push(&self, model: &Model, push: usize) -> [Vector3<T>; 2] {
         let first = model.push_slot(push);
         [self.vector(first), self.vector(first + 3)]
+    }
+
+    /// The linear (N s/m) and the quadratic (N s²/m²) coefficient of a [drag](super::Drag).
+    pub fn drag(&self, model: &Model, drag: usize) -> [T; 2] {
+        self.range(model.drag_slot(drag))
     }
 
     /// The numbers of a camera.

@@ -1,5 +1,7 @@
 //! What says which shapes touch, and the numbers that they share: only data, see [`touching`](super::touching).
 
+use super::SurfaceTerms;
+
 /// Which shapes touch: those of which the `contype` of one has a bit of the `conaffinity` of the other
 /// (MuJoCo's rule).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,4 +73,6 @@ pub(crate) struct Surface {
     pub kind: SurfaceKind,
     /// Whether contacts at rest have a coefficient of friction of their own.
     pub two_regimes: bool,
+    /// Which terms it has beyond that.
+    pub terms: SurfaceTerms,
 }

@@ -25,7 +25,7 @@ pub(super) const JOINT: usize = 13;
 pub(super) const SIZE: usize = 3;
 pub(super) const PLACE: usize = 3;
 
-// Of a contact pair.
+// Of a contact pair; those of its terms follow.
 pub(super) const MU: usize = 0;
 pub(super) const RESTITUTION: usize = 1;
 pub(super) const MU_STATIC: usize = 2;
@@ -53,6 +53,9 @@ pub(super) const HALF_SPACE: usize = 3;
 // Of a push.
 pub(super) const PUSH: usize = 6;
 
+// Of what the air brakes.
+pub(super) const DRAG: usize = 2;
+
 // Of a camera.
 pub(super) const CAMERA: usize = 13;
 
@@ -66,13 +69,14 @@ pub(super) struct Slots {
     /// Of pairs; without meaning of those that share the numbers of surfaces.
     pub pairs: Vec<usize>,
     /// Of surfaces, whose numbers are those of a pair.
-    pub surfaces: usize,
+    pub surfaces: Vec<usize>,
     pub actuators: usize,
     pub equalities: usize,
     pub half_spaces: usize,
     /// Of the compliance of contacts.
     pub compliance: usize,
     pub pushes: usize,
+    pub drags: usize,
     pub cameras: usize,
     /// Of the weights of learned terms.
     pub learned: Vec<usize>,
@@ -86,7 +90,7 @@ impl Slots {
     }
 
     pub fn surface(&self, surface: usize) -> usize {
-        self.surfaces + PAIR * surface
+        self.surfaces[surface]
     }
 
     pub fn actuator(&self, actuator: usize) -> usize {

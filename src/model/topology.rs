@@ -8,12 +8,13 @@ use nalgebra::Vector3;
 
 use super::shared_contacts::SharedContacts;
 use super::slots::{
-    ANCHOR, ANCHORS, ARMATURE, CAMERA, CONTROL_RANGE, DAMPING, FORCE_RANGE, FRICTION, GEAR, KD, KP,
-    LOWER, MU, MU_STATIC, OFFSET, POSITION, PUSH, RATIO, REST, RESTITUTION, STIFFNESS, Slots,
-    UPPER,
+    ANCHOR, ANCHORS, ARMATURE, CAMERA, CONTROL_RANGE, DAMPING, DRAG, FORCE_RANGE, FRICTION, GEAR,
+    KD, KP, LOWER, MU, MU_STATIC, OFFSET, PAIR, POSITION, PUSH, RATIO, REST, RESTITUTION,
+    STIFFNESS, Slots, UPPER,
 };
 use super::{
-    Actuator, Camera, Color, Equality, Joint, LearnedTerm, Push, Shape, Triangulation, Visual,
+    Actuator, Camera, Color, Drag, Equality, Grain, Joint, LearnedTerm, Push, Shape, SurfaceTerm,
+    SurfaceTerms, Triangulation, Visual,
 };
 use crate::ad::Real;
 use crate::state::Coordinates;
@@ -41,6 +42,8 @@ pub struct Model {
     pub equalities: Vec<Equality>,
     /// Known forces that act for a while.
     pub pushes: Vec<Push>,
+    /// What the air brakes.
+    pub drags: Vec<Drag>,
     /// What looks at it.
     pub cameras: Vec<Camera>,
     /// Terms that are learned.
@@ -111,6 +114,8 @@ pub struct PairSlots {
     pub restitution: usize,
     /// Coefficient of friction at rest.
     pub mu_static: usize,
+    /// Of each [`SurfaceTerm`] that it has.
+    pub terms: [Option<usize>; SurfaceTerm::ALL.len()],
 }
 
 /// Places among the [parameters](super::Parameters) of the numbers of an equality.
@@ -209,6 +214,10 @@ pub struct Pair {
     pub second: usize,
     /// Whether contacts at rest have a coefficient of friction of their own.
     pub two_regimes: bool,
+    /// Which terms it has beyond that.
+    pub terms: SurfaceTerms,
+    /// The direction of its friction, of a pair with [`SurfaceTerm::MuAcross`].
+    pub grain: Option<Grain>,
     /// Where both are made of a material and no `[[contact]]` names them, the surfaces whose numbers it shares.
     pub(crate) surfaces: Option<[usize; 2]>,
 }
@@ -254,6 +263,11 @@ impl Model {
         self.slots.pushes + PUSH * push
     }
 
+    /// Where the linear, and behind it the quadratic drag of a body is among the [parameters](super::Parameters).
+    pub fn drag_slot(&self, drag: usize) -> usize {
+        self.slots.drags + DRAG * drag
+    }
+
     /// Where the numbers of a body start among the [parameters](super::Parameters): mass, center of mass x,
     /// y, z, inertia xx, yy, zz, xy, xz, yz.
     pub fn body_slot(&self, body: usize) -> usize {
@@ -296,7 +310,15 @@ impl Model {
     /// Where the numbers of a surface are among the [parameters](super::Parameters).
     pub(crate) fn surface_slots(&self, surface: usize) -> PairSlots {
         let slot = self.slots.surface(surface);
-        PairSlots { mu: slot + MU, restitution: slot + RESTITUTION, mu_static: slot + MU_STATIC }
+        let terms =
+            self.shared.as_ref().map_or(SurfaceTerms::default(), |s| s.surfaces[surface].terms);
+        let place = |term: SurfaceTerm| terms.place(term).map(|place| slot + PAIR + place);
+        PairSlots {
+            mu: slot + MU,
+            restitution: slot + RESTITUTION,
+            mu_static: slot + MU_STATIC,
+            terms: SurfaceTerm::ALL.map(place),
+        }
     }
 
     /// Where the numbers of an actuator are among the [parameters](super::Parameters).

@@ -9,8 +9,8 @@
 //! step with what is near.
 
 use super::shared_contacts::{Filters, SharedContacts, Surface};
-use super::slots::{MU, MU_STATIC};
-use super::{JointKind, Model, Solid};
+use super::slots::{MU, MU_STATIC, PAIR};
+use super::{Grain, JointKind, Model, Solid, SurfaceTerm};
 
 /// Points of one pair that are remembered at most: a mesh has more vertices than ever touch at a time.
 const REMEMBERED: usize = 32;
@@ -152,6 +152,37 @@ impl Model {
             self.slots.surface(index) + if one { MU } else { number }
         };
         self.shared_surfaces(pair).map(slot)
+    }
+
+    /// The slots of the number of a term of a pair, if it has it: the larger of the two counts.
+    pub(super) fn term_slots(&self, pair: usize, term: SurfaceTerm) -> Option<[usize; 2]> {
+        if let Some(own) = self.pairs.get(pair).filter(|own| own.surfaces.is_none()) {
+            let place = own.terms.place(term)?;
+            return Some([self.slots.pair(pair) + PAIR + place; 2]);
+        }
+        let slot = |(index, surface): (usize, &Surface)| {
+            let place = surface.terms.place(term)?;
+            Some(self.slots.surface(index) + PAIR + place)
+        };
+        let [first, second] = self.shared_surfaces(pair).map(slot);
+        Some([first.or(second)?, second.or(first)?])
+    }
+
+    /// Whether a pair has a term.
+    pub fn has_term(&self, pair: usize, term: SurfaceTerm) -> bool {
+        self.term_slots(pair, term).is_some()
+    }
+
+    /// Whether any pair has a term.
+    pub(crate) fn any_has_term(&self, term: SurfaceTerm) -> bool {
+        let shared = self.shared.iter().flat_map(|shared| &shared.surfaces);
+        self.pairs.iter().any(|pair| pair.terms.has(term))
+            || shared.into_iter().any(|surface| surface.terms.has(term))
+    }
+
+    /// The grain of a pair, if it has one.
+    pub fn grain(&self, pair: usize) -> Option<&Grain> {
+        self.pairs.get(pair)?.grain.as_ref()
     }
 
     /// The surfaces of a pair that has no numbers of its own. [`pair`](Self::pair) gives only those that have both; any

@@ -23,6 +23,7 @@ pub fn body(name: &str, parent: Option<&str>, joint: JointDescription) -> BodyDe
         visuals: Vec::new(),
         force: [0.0; 3],
         torque: [0.0; 3],
+        drag: None,
     }
 }
 

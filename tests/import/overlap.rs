@@ -81,7 +81,7 @@ fn fastest(scene: &Scene, steps: usize) -> f64 {
 }
 
 fn with_friction(mut description: Description) -> Description {
-    description.default_contact = Some(Material { mu: 0.5, mu_static: None, restitution: 0.0 });
+    description.default_contact = Some(Material { mu: 0.5, ..Material::default() });
     description.passes = false;
     description
 }

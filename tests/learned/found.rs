@@ -119,13 +119,13 @@ fn an_archive_of_numpy_has_the_torque_it_was_fitted_to() {
             2.0 * energy * x / width * (-x * x).exp()
         };
         state.q[0] = q;
-        forces.update(&scene.model, &scene.parameters, &state, &scene.inputs);
+        forces.update(&scene.model, &scene.parameters, &state, &scene.inputs, 0.0);
         let expected = lobe(0.08, 0.6, 0.3) + lobe(-0.05, -0.7, 0.4);
         let found = forces.forces[0];
         assert!((found - expected).abs() < 1e-8, "{found} at {q}, not {expected}");
         // A turn further it is the same, and within the range but for turns.
         state.q[0] = q + std::f64::consts::TAU;
-        forces.update(&scene.model, &scene.parameters, &state, &scene.inputs);
+        forces.update(&scene.model, &scene.parameters, &state, &scene.inputs, 0.0);
         assert!((forces.forces[0] - found).abs() < 1e-12);
     }
     let mut term = scene.model.learned[0].clone();

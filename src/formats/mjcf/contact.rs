@@ -116,7 +116,7 @@ fn pair<'a>(
     }
     let mu = if condim == 1 { 0.0 } else { mu };
     let [first, second] = [geoms[0].place, geoms[1].place];
-    let material = Some(Material { mu, mu_static: None, restitution: 0.0 });
+    let material = Some(Material { mu, ..Material::default() });
     // What is fixed to each other does not move by touching.
     if tree.moves_with(first) != tree.moves_with(second) {
         add(tree, [first, second], element.line, material, description);
@@ -135,7 +135,7 @@ fn add(
     let [first, second] = places.map(|place| tree.collider_name(place));
     let (pair, other) = (format!("{first}-{second}"), format!("{second}-{first}"));
     description.contacts.retain(|contact| contact.pair != pair && contact.pair != other);
-    description.contacts.push(ContactDescription { line: Some(line), pair, material });
+    description.contacts.push(ContactDescription { line: Some(line), pair, material, grain: None });
 }
 
 /// Lets a body pass through all that is the world's own.
@@ -233,8 +233,8 @@ fn prioritise(
             if named.contains(&pair) || named.contains(&format!("{b}-{a}")) {
                 continue;
             }
-            let material = Some(Material { mu, mu_static: None, restitution: 0.0 });
-            added.push(ContactDescription { line: Some(counts.line), pair, material });
+            let material = Some(Material { mu, ..Material::default() });
+            added.push(ContactDescription { line: Some(counts.line), pair, material, grain: None });
             if added.len() > MOST_PAIRS {
                 let message = "is not followed, as it makes too many pairs: of two geoms the larger friction counts";
                 reader.remarks.add_at(&counts.file, counts.line, "geom.priority", message);

@@ -20,7 +20,7 @@ use crate::model::{Color, HeightField, Shape, Visual, VisualForm};
 pub(super) enum Form {
     /// A half-space above the plane of x and y of its pose.
     Plane(Isometry3<f64>),
-    Solid(ColliderDescription),
+    Solid(Box<ColliderDescription>),
     /// It touches nothing; whether it is a mesh.
     Seen(Visual, bool),
     /// Likewise, and is not seen.
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
                 let pose = frame * isometry(collider.position, collider.orientation);
                 collider.position = pose.translation.vector.into();
                 collider.orientation = wxyz(&pose.rotation);
-                collider.material = Some(Material { mu, mu_static: None, restitution: 0.0 });
+                collider.material = Some(Material { mu, ..Material::default() });
                 collider.filter = filter;
                 // Hidden, it is seen where nothing else is.
                 collider.color = color.filter(|color| color[3] > 0.0);
@@ -510,8 +510,8 @@ fn collider(
     shape: Shape,
     size: [f64; 3],
     pose: &Isometry3<f64>,
-) -> ColliderDescription {
-    ColliderDescription {
+) -> Box<ColliderDescription> {
+    Box::new(ColliderDescription {
         line: Some(element.line),
         name: element.get("name").unwrap_or_default().to_string(),
         shape,
@@ -527,5 +527,5 @@ fn collider(
         color: None,
         drawn: false,
         max_hull_vertices: None,
-    }
+    })
 }

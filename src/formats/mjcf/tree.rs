@@ -118,12 +118,12 @@ impl Tree {
             }
             Form::Solid(collider) => match link {
                 None => {
-                    self.colliders.push(collider);
+                    self.colliders.push(*collider);
                     Place::World(self.colliders.len() - 1)
                 }
                 Some(link) => {
                     let colliders = &mut self.links[link].colliders;
-                    colliders.push(collider);
+                    colliders.push(*collider);
                     Place::Link(link, colliders.len() - 1)
                 }
             },
@@ -351,6 +351,7 @@ fn body(
         visuals: Vec::new(),
         force: [0.0; 3],
         torque: [0.0; 3],
+        drag: None,
     }
 }
 
@@ -366,7 +367,7 @@ fn half_space(
         name: element.get("name").unwrap_or_default().to_string(),
         normal: normal.into(),
         offset: normal.dot(&pose.translation.vector),
-        material: Some(crate::assemble::Material { mu, mu_static: None, restitution: 0.0 }),
+        material: Some(crate::assemble::Material { mu, ..Default::default() }),
         made_of: None,
         filter,
     }

@@ -10,7 +10,7 @@ use crate::spatial::rotation_matrix;
 use crate::state::unit_quaternion;
 use crate::table::Table;
 
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 15] = [
     "name",
     "mass",
     "inertia",
@@ -24,6 +24,7 @@ const FIELDS: [&str; 14] = [
     "angular_velocity",
     "force",
     "torque",
+    "drag",
     "visual",
 ];
 
@@ -70,7 +71,20 @@ pub(super) fn read(table: &Table, name: &str) -> Result<BodyDescription, Error> 
         visuals: visual::read_all(table)?,
         force: vector("force")?,
         torque: vector("torque")?,
+        drag: read_drag(table)?,
     })
+}
+
+/// `drag = { linear = .., quadratic = .. }`, of which one may be left out.
+fn read_drag(table: &Table) -> Result<Option<[f64; 2]>, Error> {
+    let Some(drag) = table.table("drag")? else { return Ok(None) };
+    drag.only(&["linear", "quadratic"])?;
+    let mut numbers = [0.0; 2];
+    for (number, field) in numbers.iter_mut().zip(["linear", "quadratic"]) {
+        *number = drag.number(field)?.unwrap_or(0.0);
+        drag.demand(field, *number >= 0.0, "must not be negative", *number, "")?;
+    }
+    Ok(Some(numbers))
 }
 
 /// `shape = { .. }` or any number of `[[body.shape]]`. A free body has one: it is there to touch things.

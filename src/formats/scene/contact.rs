@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::shape::read_material;
+use super::shape::{read_material, surface_fields};
 use crate::Error;
-use crate::assemble::{ContactDescription, Description};
+use crate::assemble::{ContactDescription, Description, GrainDescription};
 use crate::table::Table;
 
 /// Reads all into the description; returns the tables of its contacts.
@@ -46,7 +46,8 @@ pub(super) fn read<'a>(
             }
             None => description.default_contact.is_some() || description.passes,
         };
-        table.only(&["pair", "bodies", "mu", "mu_static", "restitution", "collide"])?;
+        let fields = ["pair", "bodies", "grain", "grain_of", "collide"];
+        table.only(&fields.into_iter().chain(surface_fields()).collect::<Vec<_>>())?;
         if known {
             let message = match name {
                 Some(_) => "is given twice",
@@ -56,7 +57,7 @@ pub(super) fn read<'a>(
         }
         let collides = table.boolean("collide")?.unwrap_or(true);
         if !collides {
-            for field in ["mu", "mu_static", "restitution"] {
+            for field in surface_fields().chain(["grain"]) {
                 if table.has(field) {
                     return Err(table.error(field, "has no meaning with collide = false"));
                 }
@@ -65,10 +66,11 @@ pub(super) fn read<'a>(
             table.required("mu", table.number("mu")?)?;
         }
         let material = read_material(&table)?;
+        let grain = read_grain(&table, name.is_some())?;
         match name {
             Some(name) => {
                 let pair = name.to_string();
-                description.contacts.push(ContactDescription { line: None, pair, material });
+                description.contacts.push(ContactDescription { line: None, pair, material, grain });
                 tables.push(table);
             }
             None => {
@@ -78,6 +80,18 @@ pub(super) fn read<'a>(
         }
     }
     Ok(tables)
+}
+
+/// The direction of friction.
+fn read_grain(table: &Table, has_pair: bool) -> Result<Option<GrainDescription>, Error> {
+    let (axis, of) = (table.numbers("grain")?, table.string("grain_of")?);
+    if let (None, Some(_)) = (axis, of) {
+        return Err(table.error("grain_of", "has no meaning without grain"));
+    }
+    if axis.is_some() && !has_pair {
+        return Err(table.error("grain", "is for a [[contact]] with a `pair`"));
+    }
+    Ok(axis.map(|axis| GrainDescription { of: of.unwrap_or_default().to_string(), axis }))
 }
 
 /// What bodies, shapes and half-spaces are called.

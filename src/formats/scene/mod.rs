@@ -119,7 +119,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
     let mut names = HashMap::from(["gravity", "world"].map(|name| (name.to_string(), None)));
     for mut table in root.tables("material")? {
         let name = read_name(&mut table, "material", &mut names)?;
-        table.only(&["name", "mu", "mu_static", "restitution"])?;
+        table.only(&["name"].into_iter().chain(shape::surface_fields()).collect::<Vec<_>>())?;
         if name == "contact" {
             let message =
                 "\"contact\" stands for what is made of no material: give it another name";
@@ -302,6 +302,7 @@ fn read_half_space(table: &mut Table, names: &mut Taken) -> Result<HalfSpaceDesc
     let name = read_name(table, "half_space", names)?;
     let mut fields = vec!["name", "normal", "offset"];
     fields.extend(shape::SURFACE);
+    fields.extend(shape::surface_fields());
     table.only(&fields)?;
     let normal = table.required("normal", table.numbers("normal")?)?;
     let offset = table.number("offset")?.unwrap_or(0.0);

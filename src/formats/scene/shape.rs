@@ -11,12 +11,17 @@ use crate::Error;
 use crate::assemble::{ColliderDescription, Filter, Material};
 use crate::formats::mesh::{HULL_LIMIT, MAX_HULL_VERTICES, Mesh, hull_limit};
 use crate::formats::reach;
-use crate::model::{HeightField, Polyhedron, Shape, Triangulation};
+use crate::model::{HeightField, Polyhedron, Shape, SurfaceNumbers, SurfaceTerm, Triangulation};
 use crate::table::Table;
 
 /// What says how a surface touches others.
-pub(super) const SURFACE: [&str; 6] =
-    ["material", "mu", "mu_static", "restitution", "contype", "conaffinity"];
+pub(super) const SURFACE: [&str; 3] = ["material", "contype", "conaffinity"];
+
+/// The numbers of a surface.
+pub(super) fn surface_fields() -> impl Iterator<Item = &'static str> {
+    ["mu", "mu_static", "restitution"].into_iter().chain(SurfaceTerm::ALL.map(SurfaceTerm::name))
+}
+
 /// The kinds of shapes that are more than their sizes.
 const OTHERS: [&str; 3] = ["convex", "mesh", "height_field"];
 
@@ -29,6 +34,7 @@ fn kinds() -> impl Iterator<Item = &'static str> {
 pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, Error> {
     let mut fields = vec!["name", "position", "orientation"];
     fields.extend(SURFACE);
+    fields.extend(surface_fields());
     fields.extend(kinds());
     fields.extend(["scale", "spacing", "max_hull_vertices", "color", "drawn"]);
     table.only(&fields)?;
@@ -148,7 +154,7 @@ pub(super) fn read_plain(table: &Table, kind: &str) -> Result<(Shape, [f64; 3]),
 /// The material of a surface, if it has one of its own.
 pub(super) fn read_material(table: &Table) -> Result<Option<Material>, Error> {
     if !table.has("mu") {
-        for field in ["mu_static", "restitution"] {
+        for field in surface_fields() {
             if table.has(field) {
                 return Err(table.error(field, "has no meaning without mu"));
             }
@@ -165,7 +171,11 @@ pub(super) fn read_material(table: &Table) -> Result<Option<Material>, Error> {
     let restitution = table.number("restitution")?.unwrap_or(0.0);
     let met = (0.0..=1.0).contains(&restitution);
     table.demand("restitution", met, "must be between 0 and 1", restitution, "")?;
-    Ok(Some(Material { mu, mu_static, restitution }))
+    let mut terms = SurfaceNumbers::default();
+    for term in SurfaceTerm::ALL {
+        terms.set(term, table.number(term.name())?);
+    }
+    Ok(Some(Material { mu, mu_static, restitution, terms }))
 }
 
 /// The name of what a surface is made of, where it has no numbers of its own.
@@ -265,6 +275,11 @@ pub(super) fn write_material(text: &mut String, material: Material) {
     }
     if material.restitution != 0.0 {
         field(text, "restitution", &number(material.restitution));
+    }
+    for term in SurfaceTerm::ALL {
+        if let Some(found) = material.terms.get(term) {
+            field(text, term.name(), &number(found));
+        }
     }
 }
 

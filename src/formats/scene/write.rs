@@ -8,8 +8,8 @@ use super::shape::{write_material, write_pose, write_surface};
 use super::toml_values::{field, list, number, string};
 use super::{camera, joint, learned, pushes, shape, visual};
 use crate::assemble::{
-    ActuatorDescription, BodyDescription, Description, EqualityDescription, HalfSpaceDescription,
-    NamedMaterial,
+    ActuatorDescription, BodyDescription, Description, EqualityDescription, GrainDescription,
+    HalfSpaceDescription, NamedMaterial,
 };
 use crate::model::{ActuatorKind, EqualityKind, JointKind, Settings};
 
@@ -145,6 +145,12 @@ impl Description {
             match contact.material {
                 Some(material) => write_material(text, material),
                 None => text.push_str("collide = false\n"),
+            }
+            if let Some(GrainDescription { of, axis }) = &contact.grain {
+                field(text, "grain", &list(axis));
+                if let Some(of) = names.of_solids.get(of) {
+                    field(text, "grain_of", &string(of));
+                }
             }
         }
         for [first, second] in &self.excluded {
@@ -285,6 +291,10 @@ fn write_body(
         if *vector != [0.0; 3] {
             field(text, name, &list(vector));
         }
+    }
+    if let Some([linear, quadratic]) = body.drag {
+        let (linear, quadratic) = (number(linear), number(quadratic));
+        field(text, "drag", &format!("{{ linear = {linear}, quadratic = {quadratic} }}"));
     }
     for collider in &body.colliders {
         text.push_str("[[body.shape]]\n");

@@ -249,6 +249,7 @@ impl Link<'_> {
             visuals: self.visuals.clone(),
             force: [0.0; 3],
             torque: [0.0; 3],
+            drag: None,
         }
     }
 }

@@ -14,13 +14,15 @@ use super::equality_adjoint::add_equality;
 use super::parts::{Adjoints, Before, IslandAdjoint};
 use crate::argmin::RowBlock;
 use crate::collision::ContactPoint;
-use crate::contact::{Constraint, Regime, Target, Twist, closing, closing_share, equality_row};
+use crate::contact::{
+    Constraint, ReboundSlopes, Regime, Target, Twist, closing, closing_share, equality_row,
+};
 use crate::dynamics::{EnergyAdjoint, FreeBodyAdjoint};
 use crate::linalg::{dot, solve_lower_transpose};
 use crate::linearize::pair_geometry::{PairGeometry, PairOf, solid_slots};
 use crate::linearize::point_frame::{PointAdjoint, PointFrame};
 use crate::linearize::pose_lanes::{LANES, Lanes};
-use crate::model::{Solid, System, Tree};
+use crate::model::{Solid, SurfaceTerm, System, Tree};
 use crate::spatial::Force;
 
 /// Scratch memory.
@@ -109,7 +111,7 @@ impl ContactAdjoint {
         adjoints: &mut Adjoints,
     ) {
         let System { model, parameters, settings } = *of.system;
-        let (node, _, outputs, _) = of.problem.solved();
+        let (node, inputs, outputs, _) = of.problem.solved();
         let entry = &node.rows.blocks()[block];
         let impulses = &outputs[node.rows.velocities()..];
         let own = entry.first..entry.first + 3;
@@ -129,13 +131,16 @@ impl ContactAdjoint {
             Regime::Kinetic => slots.mu,
             Regime::Static => slots.mu_static,
         }] += adjoint.limits[block];
-        let restitution = parameters.restitution(model, point.pair);
         let bounces = target == Target::Restitution;
         if bounces {
-            // target = -e J_n v
-            weights[START][0] = offset * restitution;
-            let speed = self.add_start(of, entry, offset * restitution, lone, adjoints);
-            adjoints.parameters[slots.restitution] += offset * speed;
+            // target = e a, a = -J_n v, with e that may fall with a
+            let slopes = ReboundSlopes::new(of.system, of.motion, point, entry.row(inputs, 0));
+            weights[START][0] = offset * slopes.approach;
+            self.add_start(of, entry, offset * slopes.approach, lone, adjoints);
+            adjoints.parameters[slots.restitution] -= offset * slopes.restitution;
+            if let Some(slot) = slots.terms[SurfaceTerm::RestitutionFalloff as usize] {
+                adjoints.parameters[slot] -= offset * slopes.falloff;
+            }
         }
         for body in point.bodies.into_iter().flatten() {
             self.bodies.touch(of, body);
@@ -192,7 +197,7 @@ impl ContactAdjoint {
         self.points.push((constraint, gradient));
     }
 
-    /// The speed along the normal row of a block under the velocities at the start, whose adjoints take `weight` of it.
+    /// Adds to the adjoints of the velocities at the start `weight` of the speed along the normal row of a block.
     fn add_start(
         &self,
         of: &IslandAdjoint,
@@ -200,13 +205,11 @@ impl ContactAdjoint {
         weight: f64,
         lone: &mut [FreeBodyAdjoint<f64>],
         adjoints: &mut Adjoints,
-    ) -> f64 {
+    ) {
         let (_, inputs, ..) = of.problem.solved();
         let normal = entry.row(inputs, 0);
-        let mut speed = 0.0;
         for ((_, part), tree) in entry.segments().zip(of.trees(entry)) {
-            let (row, start) = (&normal[part], of.motion.tree(tree).velocity);
-            speed += dot(row, start);
+            let row = &normal[part];
             if let Some(free) = of.motion.lone_of(tree) {
                 let own = &mut lone[tree];
                 own.add_center_velocity(free, Vector3::new(row[0], row[1], row[2]) * weight);
@@ -216,7 +219,6 @@ impl ContactAdjoint {
                 to_v.iter_mut().zip(row).for_each(|(to, &x)| *to += weight * x);
             }
         }
-        speed
     }
 
     /// Finds M^-1 J_n' of a block; returns J_n M^-1 J_n'.

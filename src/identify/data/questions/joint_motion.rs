@@ -453,8 +453,8 @@ impl Motion {
     /// joint is at a limit, or held by dry friction.
     fn compare(&mut self, scene: &Scene, bodies: &[usize], found: &Parabolas) -> Option<[f64; 6]> {
         let (model, parameters) = (&scene.model, &scene.parameters);
-        // What is to be learned is no contradiction, and a push is no part of the forces below.
-        if !model.learned.is_empty() || !model.pushes.is_empty() {
+        // What is to be learned is no contradiction, and pushes and drags are no part of the forces below.
+        if !(model.learned.is_empty() && model.pushes.is_empty() && model.drags.is_empty()) {
             return None;
         }
         let Motion { state, kinematics, masses, composite, scratch, forces, all, computed } = self;

@@ -64,6 +64,7 @@ impl Subject {
             || pushed
             || driven.iter().any(|input| tree.v.contains(input))
             || model.pushes.iter().any(|push| tree.bodies.contains(&push.body))
+            || model.drags.iter().any(|drag| drag.body == body)
             || !model.equalities.is_empty()
             || !model.actuators.is_empty()
         {

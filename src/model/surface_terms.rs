@@ -1,0 +1,99 @@
+//! What a surface may do beyond rubbing and rebounding with constant numbers. Each term is off unless it is given, and then
+//! takes a place among the parameters.
+
+/// A term of a surface, with one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SurfaceTerm {
+    /// How fast what slips forgets the friction of rest, m/s: mu + (mu_static - mu) exp(-(slip / speed)²), in place of a switch
+    /// between the two. `Armstrong94`
+    StribeckSpeed,
+    /// How fast restitution falls with the approach, s/m: e / (1 + falloff * approach)^(1/4). That is constant for what is
+    /// slow, and the law of bodies that yield for what is fast. `Johnson85` 11.5
+    RestitutionFalloff,
+    /// Coefficient of friction across the [grain](super::Grain) of a pair, of which `mu` is then that along it: friction is in
+    /// an ellipse. `Goyal91`
+    MuAcross,
+}
+
+impl SurfaceTerm {
+    /// All of them, in the order of their places.
+    pub const ALL: [SurfaceTerm; 3] =
+        [SurfaceTerm::StribeckSpeed, SurfaceTerm::RestitutionFalloff, SurfaceTerm::MuAcross];
+
+    /// Its name in files, and of its parameter behind that of the pair.
+    pub fn name(self) -> &'static str {
+        match self {
+            SurfaceTerm::StribeckSpeed => "stribeck_speed",
+            SurfaceTerm::RestitutionFalloff => "restitution_falloff",
+            SurfaceTerm::MuAcross => "mu_across",
+        }
+    }
+
+    /// Whether its number must be more than 0, not only no less.
+    pub fn is_positive(self) -> bool {
+        matches!(self, SurfaceTerm::StribeckSpeed | SurfaceTerm::MuAcross)
+    }
+}
+
+/// The numbers of the terms that a surface has.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SurfaceNumbers([Option<f64>; SurfaceTerm::ALL.len()]);
+
+impl SurfaceNumbers {
+    /// The number of a term, if the surface has it.
+    pub fn get(&self, term: SurfaceTerm) -> Option<f64> {
+        self.0[term as usize]
+    }
+
+    /// Sets the number of a term.
+    pub fn set(&mut self, term: SurfaceTerm, number: Option<f64>) {
+        self.0[term as usize] = number;
+    }
+
+    /// Of two surfaces that touch: the larger numbers.
+    pub(crate) fn with(mut self, other: SurfaceNumbers) -> SurfaceNumbers {
+        for (own, other) in self.0.iter_mut().zip(other.0) {
+            *own = match (*own, other) {
+                (Some(a), Some(b)) => Some(a.max(b)),
+                (one, None) | (None, one) => one,
+            };
+        }
+        self
+    }
+
+    /// Those there are, in the order of their places.
+    pub(crate) fn given(&self) -> impl Iterator<Item = f64> + '_ {
+        self.0.iter().flatten().copied()
+    }
+
+    /// Which there are.
+    pub(crate) fn terms(&self) -> SurfaceTerms {
+        SurfaceTerms(self.0.map(|number| number.is_some()))
+    }
+}
+
+/// Which terms a pair has, or a surface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SurfaceTerms([bool; SurfaceTerm::ALL.len()]);
+
+impl SurfaceTerms {
+    /// Whether it has a term.
+    pub fn has(self, term: SurfaceTerm) -> bool {
+        self.0[term as usize]
+    }
+
+    /// Those it has, in the order of their places.
+    pub fn iter(self) -> impl Iterator<Item = SurfaceTerm> {
+        SurfaceTerm::ALL.into_iter().filter(move |&term| self.has(term))
+    }
+
+    /// How many numbers they take.
+    pub(super) fn count(self) -> usize {
+        self.iter().count()
+    }
+
+    /// The place of the number of a term among them, if it is one.
+    pub(super) fn place(self, term: SurfaceTerm) -> Option<usize> {
+        self.iter().position(|own| own == term)
+    }
+}
