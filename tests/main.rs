@@ -12,6 +12,7 @@ mod cone_program;
 mod contact_laws;
 mod contact_node;
 mod contacts;
+mod couples;
 #[cfg(feature = "cli")]
 mod diffcosim;
 #[cfg(all(feature = "cli", unix))]

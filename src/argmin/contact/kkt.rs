@@ -68,6 +68,16 @@ pub(super) fn shares_only_friction<T: Real>(data: &ContactData<T>, modes: &[Mode
     data.rows.is_large() && (0..modes.len()).all(|i| modes[i] == Mode::Break || !data.is_rigid(i))
 }
 
+/// A block whose normal impulse is that of another.
+#[derive(Clone, Copy, Debug)]
+struct Borrower {
+    /// The normal unknown of that.
+    unknown: usize,
+    block: usize,
+    /// Its first row.
+    first: usize,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Normal,
@@ -101,6 +111,8 @@ pub(super) struct ContactModes<T> {
     limit: Vec<T>,
     laws: Vec<Law>,
     modes: Vec<Mode>,
+    /// Of each normal unknown that others borrow: itself, the block that does, and its first row.
+    borrowers: Vec<Borrower>,
     matrix: ContactMatrix<T>,
     /// The conditions that share the least-norm rule.
     members: Vec<Member<T>>,
@@ -189,7 +201,8 @@ impl<T: Real> ContactModes<T> {
             let mut push =
                 |kind| self.unknowns.push(Unknown { block: i, first: block.first, kind });
             let face = data.laws[i].face(mode, d.map(|d| d.value()), data.limit[i].value());
-            if let Face::Closed(_) = face {
+            let borrows = data.laws[i].borrows_from().is_some();
+            if !borrows && let Face::Closed(_) = face {
                 push(Kind::Normal);
             }
             match face {
@@ -212,25 +225,30 @@ impl<T: Real> ContactModes<T> {
             }
             self.weight.push(weight);
         }
+        self.borrowers.clear();
+        for (block, of) in data.couples() {
+            let normal = |unknown: &Unknown| unknown.block == of && unknown.kind == Kind::Normal;
+            if let Some(unknown) = self.unknowns.iter().position(normal) {
+                self.borrowers.push(Borrower { unknown, block, first: data.blocks()[block].first });
+            }
+        }
     }
 
     /// B W and C W.
     fn spread(&mut self, data: &ContactData<T>, delassus: &Delassus<T>) {
         self.matrix.clear();
-        for &unknown in &self.unknowns {
+        for (k, &unknown) in self.unknowns.iter().enumerate() {
             let block = &data.blocks()[unknown.block];
             let of = (&self.direction[..], &self.limit[..], &self.laws[..], &self.modes[..]);
             let combinations = [test(of, &self.weight, unknown), motion(of, unknown)];
-            for (spread, b) in self.matrix.add(block).into_iter().zip(combinations) {
-                for (r, &b) in b.iter().enumerate().take(block.rows) {
-                    if b.is_zero() && T::ORDER == 0 {
-                        continue;
-                    }
-                    let row = block.row(&delassus.w, r);
-                    for (sum, &w) in spread.iter_mut().zip(row) {
-                        *sum += b * w;
-                    }
-                }
+            let [test, motion] = self.matrix.add(block);
+            for (spread, b) in [&mut *test, &mut *motion].into_iter().zip(combinations) {
+                add_rows(block, &delassus.w, b, spread);
+            }
+            for borrower in self.borrowers.iter().filter(|borrower| borrower.unknown == k) {
+                // The same trees in the same order.
+                let block = &data.blocks()[borrower.block];
+                add_rows(block, &delassus.w, follower(of, borrower.block), motion);
             }
         }
     }
@@ -369,6 +387,22 @@ impl<T: Real> ContactModes<T> {
                 *x += c * z;
             }
         }
+        for borrower in &self.borrowers {
+            let z = z[borrower.unknown];
+            for (x, c) in x[borrower.first..].iter_mut().zip(self.follower(borrower.block)) {
+                *x += c * z;
+            }
+        }
+    }
+
+    fn follower(&self, block: usize) -> [T; 3] {
+        follower((&self.direction, &self.limit, &self.laws, &self.modes), block)
+    }
+
+    /// What borrows the normal impulse that unknown `k` is: its first row in contact space, and what follows there.
+    pub fn borrowers(&self, k: usize) -> impl Iterator<Item = (usize, [T; 3])> + '_ {
+        let own = self.borrowers.iter().filter(move |borrower| borrower.unknown == k);
+        own.map(|borrower| (borrower.first, self.follower(borrower.block)))
     }
 
     /// The normal unknowns, with their blocks.
@@ -388,8 +422,13 @@ impl<T: Real> ContactModes<T> {
     pub fn friction_follows_members(&self) -> bool {
         self.members.iter().any(|member| {
             let Unknown { block, kind, .. } = self.unknowns[member.unknown];
-            let slides = kind == Kind::Normal && self.follows(block);
-            slides && !self.laws[block].is_associated() && self.limit[block].value() != 0.0
+            let normal = kind == Kind::Normal && !self.laws[block].is_associated();
+            let slides = |block: usize| self.follows(block) && self.limit[block].value() != 0.0;
+            let borrowed = || {
+                let own = self.borrowers.iter().filter(|own| own.unknown == member.unknown);
+                own.map(|borrower| borrower.block).any(slides)
+            };
+            normal && (slides(block) || borrowed())
         })
     }
 
@@ -566,6 +605,25 @@ fn motion<T: Real>((direction, limit, laws, modes): Blocks<T>, unknown: Unknown)
             [T::one(), mu * d[0], mu * d[1]]
         }
         _ => member(direction, unknown),
+    }
+}
+
+/// What a block that borrows its normal impulse has of one of 1.
+fn follower<T: Real>((direction, limit, laws, modes): Blocks<T>, block: usize) -> [T; 3] {
+    let (mu, d) = (limit[block], direction[block]);
+    let along = |d: T| if follows(laws, modes, block) { mu * d } else { T::zero() };
+    [T::one(), along(d[0]), along(d[1])]
+}
+
+/// Adds rows of a block of W, times `b`, to `sum`.
+fn add_rows<T: Real>(block: &RowBlock, w: &[T], b: [T; 3], sum: &mut [T]) {
+    for (r, &b) in b.iter().enumerate().take(block.rows) {
+        if b.is_zero() && T::ORDER == 0 {
+            continue;
+        }
+        for (sum, &w) in sum.iter_mut().zip(block.row(w, r)) {
+            *sum += b * w;
+        }
     }
 }
 

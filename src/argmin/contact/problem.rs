@@ -194,6 +194,19 @@ impl<'a, T: Real> ContactData<'a, T> {
         self.compliance[i].value() == 0.0
     }
 
+    /// The blocks that borrow their normal impulse, each with the one that has it.
+    pub fn couples(&self) -> impl Iterator<Item = (usize, usize)> + use<'a, T> {
+        let laws = self.laws.iter().enumerate();
+        laws.filter_map(|(i, law)| Some((i, law.borrows_from()?)))
+    }
+
+    /// Gives what borrows its first number that of the block it borrows from.
+    pub fn lend(&self, x: &mut [T]) {
+        for (couple, of) in self.couples() {
+            x[self.blocks()[couple].first] = x[self.blocks()[of].first];
+        }
+    }
+
     /// Whether the numbers are such that a solution may be looked for.
     pub fn is_admissible(&self) -> bool {
         let finite = |x: &[T]| x.iter().all(|x| x.value().is_finite());
@@ -256,6 +269,8 @@ pub(super) struct Delassus<T> {
     pub pattern: Elimination,
     /// W' lambda
     y: Vec<T>,
+    /// The first rows of blocks that borrow their normal impulse, each with the row that has it: they feel the same.
+    borrowed: Vec<[usize; 2]>,
 }
 
 impl<T: Real> Delassus<T> {
@@ -266,6 +281,7 @@ impl<T: Real> Delassus<T> {
         self.b.clone_from(&other.b);
         self.pattern.clone_from(&other.pattern);
         self.y.clone_from(&other.y);
+        self.borrowed.clone_from(&other.borrowed);
     }
 
     pub fn assemble(&mut self, data: &ContactData<T>) {
@@ -296,12 +312,30 @@ impl<T: Real> Delassus<T> {
             self.diagonal.push(diagonal);
             self.b[block.first] -= data.target[i];
         }
+        self.borrowed.clear();
+        for (couple, of) in data.couples() {
+            let first = [couple, of].map(|i| data.blocks()[i].first);
+            self.borrowed.push(first);
+            self.b[first[0]] = self.b[first[1]];
+            let [across, along] = [self.diagonal[couple][8], self.diagonal[couple][4]];
+            self.diagonal[couple][0] = self.diagonal[of][0];
+            // Of one row its own scale is that of both.
+            self.diagonal[couple][8] = if across.value() > 0.0 { across } else { along };
+        }
+    }
+
+    /// u <- W y of an impulse y, by which the first rows of blocks that borrow it feel what those feel that have it.
+    pub fn felt(&self, rows: &BlockRows, y: &[T], u: &mut [T]) {
+        rows.times(&self.w, y, u);
+        for &[couple, of] in &self.borrowed {
+            u[couple] = u[of];
+        }
     }
 
     /// u <- G lambda + b
     pub fn velocity(&mut self, rows: &BlockRows, lambda: &[T], u: &mut [T]) {
         rows.transpose_times(&self.w, lambda, &mut self.y);
-        rows.times(&self.w, &self.y, u);
+        self.felt(rows, &self.y, u);
         for (u, &b) in u.iter_mut().zip(&self.b) {
             *u += b;
         }

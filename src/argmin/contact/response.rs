@@ -385,6 +385,11 @@ impl<T: Real> ContactResponse<T> {
                     add_scaled(&mut impulses[of(first + r)], -c, z);
                 }
             }
+            for (first, motion) in self.state.modes.borrowers(k) {
+                for (r, c) in motion.into_iter().enumerate() {
+                    add_scaled(&mut impulses[of(first + r)], -c, z);
+                }
+            }
         }
         if perturbation.limits.is_empty() {
             return;

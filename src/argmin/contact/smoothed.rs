@@ -174,9 +174,13 @@ impl SmoothedContact {
                     let (low, high) = (x + data.limit[i], x - data.limit[i]);
                     h[first] = z[first] - (root(low, product) - root(high, product)) * 0.5;
                 }
-                Support::Unilateral => {
+                support => {
                     let x = z[first] - slack * scale;
-                    h[first] = z[first] - (x + root(x, product)) * 0.5;
+                    h[first] = z[first]
+                        - match (support, self.laws[i].borrows_from()) {
+                            (Support::Borrowed, Some(of)) => z[data.blocks()[of].first],
+                            _ => (x + root(x, product)) * 0.5,
+                        };
                     if block.rows == 1 {
                         continue;
                     }
@@ -340,7 +344,12 @@ impl Newton<'_> {
                         _ => (1.0 + x / root(x, product)) * 0.5,
                     };
                     let own = 1.0 - slope * (1.0 - c * scale);
-                    add(first, &[(first, own)], &[(first, slope * scale)]);
+                    match self.node.laws[i].borrows_from() {
+                        Some(of) => {
+                            add(first, &[(first, 1.0), (data.blocks()[of].first, -1.0)], &[])
+                        }
+                        None => add(first, &[(first, own)], &[(first, slope * scale)]),
+                    }
                     if block.rows == 1 {
                         continue;
                     }

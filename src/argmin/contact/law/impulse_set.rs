@@ -23,7 +23,7 @@ pub(crate) fn project(law: Law, limit: f64, p: [f64; 3]) -> [f64; 3] {
         Law::Equality => [p[0], 0.0, 0.0],
         Law::NonNegative => [normal, 0.0, 0.0],
         Law::Interval => [within(p[0], limit), 0.0, 0.0],
-        Law::Coulomb => {
+        Law::Coulomb | Law::Couple { .. } => {
             let (radius, size) = (limit * normal, length([p[1], p[2]]));
             let shrink = if size > radius { radius / size } else { 1.0 };
             [normal, shrink * p[1], shrink * p[2]]
@@ -79,9 +79,9 @@ pub(crate) fn mode(law: Law, limit: f64, p: [f64; 3]) -> (Mode, [f64; 2]) {
         _ if p[0] <= 0.0 => (Mode::Break, [0.0; 2]),
         Law::NonNegative | Law::Relaxed => (Mode::Stick, [0.0; 2]),
         Law::Pyramid => either([side(p[1], limit * p[0]), side(p[2], limit * p[0])]),
-        Law::Coulomb if size > limit * p[0] => (Mode::Slide, [p[1] / size, p[2] / size]),
-        Law::Coulomb if limit == 0.0 => (Mode::Clamp, [0.0; 2]),
-        Law::Coulomb => (Mode::Stick, [0.0; 2]),
+        _ if size > limit * p[0] => (Mode::Slide, [p[1] / size, p[2] / size]),
+        _ if limit == 0.0 => (Mode::Clamp, [0.0; 2]),
+        _ => (Mode::Stick, [0.0; 2]),
     }
 }
 
@@ -101,6 +101,8 @@ pub(crate) fn margin(
         (Law::Interval, _) => 1.0 - x[0].abs() / limit,
         (Law::Relaxed, Mode::Break) => (v[0] - limit * length([v[1], v[2]])) / scale,
         (Law::RelaxedPyramid, Mode::Break) => (v[0] - limit * (v[1].abs() + v[2].abs())) / scale,
+        // Whether it is apart is for the block to say that it borrows from.
+        (Law::Couple { .. }, Mode::Break) => f64::INFINITY,
         (_, Mode::Break) => v[0] / scale,
         (Law::NonNegative, _) => normal,
         (Law::Pyramid | Law::RelaxedPyramid, _) => {

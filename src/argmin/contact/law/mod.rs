@@ -31,6 +31,13 @@ pub enum Law {
     /// The same over the pyramid |lambda_k| <= mu lambda_n, a quadratic program: what slips separates by
     /// mu (|u_1| + |u_2|). `Anitescu06`
     RelaxedPyramid,
+    /// The friction of a couple at the contact that is block `of`, an earlier one: three rows, of which the first moves
+    /// nothing and has the impulse lambda_n of that contact; along the others |lambda_t| <= limit lambda_n, opposed to u_t
+    /// and on the disk where u_t != 0. Of one row (torsion) the third moves nothing either.
+    Couple {
+        /// The block that has the normal impulse.
+        of: usize,
+    },
 }
 
 /// What the first row of a block asks.
@@ -42,6 +49,8 @@ pub(super) enum Support {
     Unilateral,
     /// |lambda| <= a limit of its own, and w = 0 inside.
     Limited,
+    /// Nothing: its impulse is that of another block.
+    Borrowed,
 }
 
 /// Which conditions hold of a block in a mode.
@@ -81,6 +90,7 @@ impl Law {
         match self {
             Law::Equality | Law::NonNegative | Law::Interval => 1,
             Law::Coulomb | Law::Pyramid | Law::Relaxed | Law::RelaxedPyramid => 3,
+            Law::Couple { .. } => 3,
         }
     }
 
@@ -91,6 +101,15 @@ impl Law {
             Law::Interval => Support::Limited,
             Law::NonNegative => Support::Unilateral,
             Law::Coulomb | Law::Pyramid | Law::Relaxed | Law::RelaxedPyramid => Support::Unilateral,
+            Law::Couple { .. } => Support::Borrowed,
+        }
+    }
+
+    /// The block that has its normal impulse, if that is another.
+    pub(crate) fn borrows_from(self) -> Option<usize> {
+        match self {
+            Law::Couple { of } => Some(of),
+            _ => None,
         }
     }
 
@@ -107,7 +126,7 @@ impl Law {
 
     /// Whether friction is in a disk, so that its direction turns with the slip. It is data otherwise.
     pub(super) fn turns(self) -> bool {
-        matches!(self, Law::Coulomb | Law::Relaxed)
+        matches!(self, Law::Coulomb | Law::Relaxed | Law::Couple { .. })
     }
 
     /// Whether a contact that others hold can have its friction anywhere in the disk, and on its edge is a

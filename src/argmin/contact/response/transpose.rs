@@ -33,6 +33,12 @@ impl<T: Real> ContactResponse<T> {
                     add_scaled(z, -c, adjoint);
                 }
             }
+            for (first, motion) in modes.borrowers(k) {
+                let adjoints = impulses[first * columns..].chunks_exact(columns);
+                for (c, adjoint) in motion.into_iter().zip(adjoints) {
+                    add_scaled(z, -c, adjoint);
+                }
+            }
         }
         for numbers in [&mut adjoint.rows, &mut adjoint.rotations, &mut adjoint.offsets] {
             numbers.fill(T::zero());

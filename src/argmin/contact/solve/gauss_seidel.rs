@@ -23,7 +23,12 @@ pub(in crate::argmin::contact) fn sweep(
             old[r] = lambda[block.first + r];
         }
         let law = data.laws[i];
-        let new = if law.clamps() {
+        let new = if let Some(of) = law.borrows_from() {
+            let normal = lambda[data.blocks()[of].first];
+            // Nothing asks for another normal impulse.
+            u[0] = -data.compliance[i] * normal;
+            by_projection(data, delassus, i, u, [normal, old[1], old[2]])
+        } else if law.clamps() {
             let g = &delassus.diagonal[i];
             let mut d = [[g[0], g[1], g[2]], [g[3], g[4], g[5]], [g[6], g[7], g[8]]];
             d[0][0] += data.compliance[i];

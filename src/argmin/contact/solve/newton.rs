@@ -129,6 +129,7 @@ impl<T: Real> NewtonState<T> {
 
     /// Puts each block on the face of its mode.
     fn enter(&mut self, data: &ContactData<T>) {
+        data.lend(&mut self.lambda);
         for (i, block) in data.blocks().iter().enumerate() {
             let (x, d) = (&mut self.lambda[block.range()], self.directions[i]);
             let sides = d.map(|d| d.value());

@@ -250,7 +250,7 @@ impl ProximalPoint {
 
     /// Updates `delta`, its slopes and F; returns |F|.
     fn evaluate(&mut self, data: &ContactData<f64>, delassus: &Delassus<f64>) -> f64 {
-        data.rows.times(&delassus.w, &self.moved, &mut self.u);
+        delassus.felt(data.rows, &self.moved, &mut self.u);
         self.delta.clear();
         self.slopes.clear();
         for (i, block) in data.blocks().iter().enumerate() {
@@ -285,7 +285,8 @@ impl ProximalPoint {
                 self.matrix[k * (velocities + 1)] = 1.0;
             }
         }
-        for (block, slope) in data.blocks().iter().zip(&self.slopes) {
+        for (i, (block, slope)) in data.blocks().iter().zip(&self.slopes).enumerate() {
+            let normal = &data.blocks()[data.laws[i].borrows_from().unwrap_or(i)];
             let width = block.width();
             self.sloped.clear();
             self.sloped.resize(block.rows * width, 0.0);
@@ -293,7 +294,9 @@ impl ProximalPoint {
                 let sloped = &mut self.sloped[r * width..(r + 1) * width];
                 for (q, &slope) in slope.iter().enumerate().take(block.rows) {
                     if slope != 0.0 {
-                        let row = block.row(&delassus.w, q);
+                        // Friction of a couple follows the normal velocity of its contact.
+                        let felt = if q == 0 { normal } else { block };
+                        let row = felt.row(&delassus.w, q);
                         for (sum, &w) in sloped.iter_mut().zip(row) {
                             *sum += slope * w;
                         }
