@@ -230,11 +230,13 @@ impl Description {
         let ContactSolver::Staggered { .. } = self.settings.solver else { return Ok(()) };
         let joints = self.bodies.iter().map(|body| &body.joint);
         let posed = joints.filter(|joint| joint.limits.is_some() || joint.friction > 0.0).count();
-        if posed + model.equalities.len() == 0 {
+        let couples = [SurfaceTerm::TorsionRadius, SurfaceTerm::RollingResistance];
+        let couples = couples.into_iter().any(|term| model.any_has_term(term));
+        if posed + model.equalities.len() == 0 && !couples {
             return Ok(());
         }
-        let message = "is \"staggered\", which knows contacts only; limits and dry friction of joints, and \
-                       equalities, need \"coupled\"";
+        let message = "is \"staggered\", which knows contacts only, and no couples in them; limits and dry friction of \
+                       joints, equalities, torsional and rolling friction need \"coupled\"";
         Err(Fault::new(Owner::Scene, "simulation", message))
     }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::conflict::Conflict;
 use super::constraint::{self, Regime, Target};
+use super::couple::Couple;
 use super::friction_field::FrictionField;
 use super::impulses::Impulses;
 use super::island_report::IslandReport;
@@ -35,6 +36,8 @@ pub(super) enum Event {
 pub(crate) struct ContactProblem<T: Real> {
     node: CoupledContact,
     decisions: Vec<(Target, Regime)>,
+    /// What the blocks behind those of all constraints are.
+    couples: Vec<Couple>,
     /// The least change of a velocity that decides otherwise, of each; and the largest normal velocity without impulses,
     /// relative to its target.
     kinks: Vec<f64>,
@@ -77,6 +80,7 @@ impl<T: Real> Default for ContactProblem<T> {
         ContactProblem {
             node: CoupledContact::default(),
             decisions: Vec::new(),
+            couples: Vec::new(),
             kinks: Vec::new(),
             scale: 0.0,
             mu: Vec::new(),
@@ -154,6 +158,7 @@ impl<T: Real> ContactProblem<T> {
     /// Conditions that nothing meets together.
     fn conflict(&self, posed: &Posed<T>, island: &Island) -> Option<Conflict> {
         let inputs: Vec<f64> = self.inputs.iter().map(|x| x.value()).collect();
+        // Couples ask for no velocity.
         let key = |block: usize| posed.key(island.constraints[block]).0;
         Conflict::new(contradiction(&self.node.data(&inputs)).into_iter().map(key), None)
     }
@@ -170,9 +175,13 @@ impl<T: Real> ContactProblem<T> {
     fn solve_posed(&mut self, posed: &Posed<T>, island: &Island) -> IslandReport {
         self.outputs.clear();
         self.outputs.resize(self.node.output_len(), T::zero());
+        let couples = &self.couples;
         let remembered = |k: usize| match posed.event {
             Event::Step => {
-                let (pair, feature, tree) = posed.key(island.constraints[k]);
+                let couple = k.checked_sub(island.constraints.len()).map(|k| couples[k]);
+                let of = couple.map_or(k, |couple| couple.of);
+                let (pair, feature, tree) = posed.key(island.constraints[of]);
+                let feature = couple.map_or(feature, |couple| couple.kind.feature(feature));
                 posed.memory[tree].of(pair, feature)
             }
             Event::Impact => [T::zero(); 3],
@@ -282,6 +291,7 @@ impl<T: Real> ContactProblem<T> {
     pub(super) fn keep(&mut self, other: &ContactProblem<T>) {
         self.node.clone_from(&other.node);
         self.decisions.clone_from(&other.decisions);
+        self.couples.clone_from(&other.couples);
         self.inputs.clone_from(&other.inputs);
         self.outputs.clone_from(&other.outputs);
         self.solution.clone_from(&other.solution);
@@ -311,6 +321,15 @@ impl<T: Real> ContactProblem<T> {
         let mut impulse = [T::zero(); 3];
         impulse[..block.rows].copy_from_slice(&impulses[block.first..block.first + block.rows]);
         impulse
+    }
+
+    /// The couples of contacts: each with its mode and its impulses.
+    pub(super) fn couples(&self) -> impl Iterator<Item = (&Couple, Mode, [T; 3])> {
+        let first = self.decisions.len();
+        let all = self.couples.iter().enumerate();
+        all.map(move |(k, couple)| {
+            (couple, self.solution.modes[first + k], self.impulse(first + k))
+        })
     }
 
     /// What was decided about a constraint.
@@ -370,6 +389,16 @@ impl<T: Real> ContactProblem<T> {
                 }
             }
         }
+        self.couples.clear();
+        for (block, &k) in island.constraints.iter().enumerate() {
+            let Some(point) = points.get(k) else { continue };
+            self.couples.extend(Couple::all(system, point, block));
+        }
+        for couple in &self.couples {
+            let point = &points[island.constraints[couple.of]];
+            node.add(couple.law(), node.rows.blocks()[couple.of].trees);
+            couple.rows(motion, point, &mut self.inputs);
+        }
         for &tree in island.trees {
             self.inputs.extend_from_slice(motion.tree(tree).mass_factor);
         }
@@ -410,6 +439,12 @@ impl<T: Real> ContactProblem<T> {
             self.decisions.push((kind, regime));
             self.kinks.push(kink.min(friction_kink));
             self.scale = self.scale.max(speed(block, &self.inputs, free.clone(), target));
+        }
+        for couple in &self.couples {
+            let pair = points[island.constraints[couple.of]].pair;
+            self.inputs.push(T::zero());
+            self.mu.push(couple.limit(system, pair, self.mu[couple.of]));
+            self.compliance.push(self.compliance[couple.of]);
         }
         self.inputs.extend_from_slice(&self.mu);
         self.inputs.extend_from_slice(&self.compliance);

@@ -5,6 +5,7 @@ use nalgebra::Vector3;
 use super::conflict::Conflict;
 use super::constraint::{Regime, Target, contact_frame, grain_frame};
 use super::contact_problem::{ContactProblem, Event, Posed};
+use super::couple::{CoupleKind, CoupleRecord};
 use super::impulses::Impulses;
 use super::island_report::IslandReport;
 use super::islands::{Island, Islands};
@@ -41,6 +42,8 @@ pub struct ContactRecord {
     pub arms: [Vector3<f64>; 2],
     /// Unit normal in the world, out of the first solid, at the start of the step.
     pub normal: Vector3<f64>,
+    /// What torsional and rolling friction did, where there are any.
+    pub couples: [Option<CoupleRecord>; 2],
 }
 
 impl ContactRecord {
@@ -49,6 +52,16 @@ impl ContactRecord {
         let [first, second] = contact_frame(self.normal);
         let [n, t1, t2] = self.impulse;
         self.normal * n + first * t1 + second * t2
+    }
+
+    /// The impulse of couples on the second body, in the world, N m s.
+    pub fn world_couple(&self) -> Vector3<f64> {
+        let [first, second] = contact_frame(self.normal);
+        let couples = self.couples.iter().flatten().map(|couple| match couple.kind {
+            CoupleKind::Torsion => self.normal * couple.impulse[0],
+            CoupleKind::Rolling => first * couple.impulse[0] + second * couple.impulse[1],
+        });
+        couples.sum()
     }
 }
 
@@ -59,6 +72,7 @@ struct Outcome<T> {
     mode: Mode,
     target: Target,
     regime: Regime,
+    couples: [Option<CoupleRecord>; 2],
 }
 
 /// What a limit, a dry friction or a closed loop did in a step.
@@ -194,6 +208,10 @@ impl<T: Real> Contacts<T> {
         }
         for (island, problem) in self.solved() {
             problem.remember_sharing(&island, impulses);
+            for (couple, _, impulse) in problem.couples() {
+                let (pair, feature, tree) = posed.key(island.constraints[couple.of]);
+                impulses[tree].remember(pair, couple.kind.feature(feature), impulse);
+            }
         }
         self.record(system, motion);
     }
@@ -300,7 +318,9 @@ impl<T: Real> Contacts<T> {
     fn record(&mut self, system: &System<T>, motion: &FreeMotion<T>) {
         self.records.clear();
         for (point, outcome) in self.points.iter().zip(&self.outcomes) {
-            let Some(Outcome { impulse, mode, target, regime }) = *outcome else { continue };
+            let Some(Outcome { impulse, mode, target, regime, couples }) = *outcome else {
+                continue;
+            };
             let mut impulse = impulse.map(|x| x.value());
             // Along the tangents that all records have, whatever those of the problem are.
             if let Some((tangents, scale)) = grain_frame(system, motion, point) {
@@ -321,6 +341,7 @@ impl<T: Real> Contacts<T> {
                 bodies: point.bodies,
                 arms: point.arms.map(|arm| arm.map(|x| x.value())),
                 normal: point.normal.map(|x| x.value()),
+                couples,
             });
         }
         self.joint_records.clear();
@@ -438,7 +459,17 @@ impl<T: Real> Contacts<T> {
             for (k, &constraint) in island.constraints.iter().enumerate() {
                 let (mode, target, regime) = problem.decisions(k);
                 let impulse = problem.impulse(k);
-                self.outcomes[constraint] = Some(Outcome { impulse, mode, target, regime });
+                let couples = [None; 2];
+                self.outcomes[constraint] =
+                    Some(Outcome { impulse, mode, target, regime, couples });
+            }
+            for (couple, mode, [_, first, second]) in problem.couples() {
+                let outcome = self.outcomes[island.constraints[couple.of]].as_mut();
+                let impulse = [first, second].map(|x| x.value() * couple.arm);
+                if let Some(outcome) = outcome {
+                    let kind = couple.kind;
+                    outcome.couples[kind as usize] = Some(CoupleRecord { kind, impulse, mode });
+                }
             }
             // Iterations of what was solved before with fewer points count.
             let earlier = island.trees.iter().filter_map(|&tree| self.reports[tree].take());

@@ -5,6 +5,7 @@ mod conflict;
 mod constraint;
 mod contact_problem;
 mod contacts;
+mod couple;
 mod delassus;
 mod friction_field;
 mod impulses;
@@ -24,6 +25,7 @@ pub(crate) use constraint::{
 pub(crate) use contact_problem::ContactProblem;
 pub(crate) use contacts::Constraint;
 pub use contacts::{ContactRecord, Contacts, JointRecord};
+pub use couple::{CoupleKind, CoupleRecord};
 pub use impulses::Impulses;
 pub use island_report::IslandReport;
 pub use islands::Island;

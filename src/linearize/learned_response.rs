@@ -12,10 +12,15 @@ use crate::state::State;
 type Lanes = Dual<f64, LANES>;
 
 /// Whether all that is learned is forces over a step, so that nothing else of it changes with them, there are no pushes or
-/// drags, and what contacts pose is known before slip and grain are.
+/// drags, and what contacts pose is three rows by the normal alone.
 pub(super) fn are_forces(model: &Model) -> bool {
     let force = |kind: LearnedKind| matches!(kind, LearnedKind::Potential | LearnedKind::Force);
-    let generic = [SurfaceTerm::StribeckSpeed, SurfaceTerm::MuAcross];
+    let generic = [
+        SurfaceTerm::StribeckSpeed,
+        SurfaceTerm::MuAcross,
+        SurfaceTerm::TorsionRadius,
+        SurfaceTerm::RollingResistance,
+    ];
     model.pushes.is_empty()
         && model.drags.is_empty()
         && model.learned.iter().all(|term| force(term.kind))

@@ -13,12 +13,22 @@ pub enum SurfaceTerm {
     /// Coefficient of friction across the [grain](super::Grain) of a pair, of which `mu` is then that along it: friction is in
     /// an ellipse. `Goyal91`
     MuAcross,
+    /// The radius of the patch in which surfaces touch, m: what turns about the normal meets a couple of up to mu times this times
+    /// the normal force.
+    TorsionRadius,
+    /// How far what rolls pushes the normal force ahead of itself, m: it meets a couple of up to this times the normal force.
+    RollingResistance,
 }
 
 impl SurfaceTerm {
     /// All of them, in the order of their places.
-    pub const ALL: [SurfaceTerm; 3] =
-        [SurfaceTerm::StribeckSpeed, SurfaceTerm::RestitutionFalloff, SurfaceTerm::MuAcross];
+    pub const ALL: [SurfaceTerm; 5] = [
+        SurfaceTerm::StribeckSpeed,
+        SurfaceTerm::RestitutionFalloff,
+        SurfaceTerm::MuAcross,
+        SurfaceTerm::TorsionRadius,
+        SurfaceTerm::RollingResistance,
+    ];
 
     /// Its name in files, and of its parameter behind that of the pair.
     pub fn name(self) -> &'static str {
@@ -26,6 +36,8 @@ impl SurfaceTerm {
             SurfaceTerm::StribeckSpeed => "stribeck_speed",
             SurfaceTerm::RestitutionFalloff => "restitution_falloff",
             SurfaceTerm::MuAcross => "mu_across",
+            SurfaceTerm::TorsionRadius => "torsion_radius",
+            SurfaceTerm::RollingResistance => "rolling_resistance",
         }
     }
 

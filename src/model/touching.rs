@@ -10,7 +10,7 @@
 
 use super::shared_contacts::{Filters, SharedContacts, Surface};
 use super::slots::{MU, MU_STATIC, PAIR};
-use super::{Grain, JointKind, Model, Solid, SurfaceTerm};
+use super::{Grain, JointKind, Model, Solid, SurfaceTerm, SurfaceTerms};
 
 /// Points of one pair that are remembered at most: a mesh has more vertices than ever touch at a time.
 const REMEMBERED: usize = 32;
@@ -218,7 +218,7 @@ impl Model {
             Solid::HalfSpace(_) => points(second),
             Solid::Collider(first) => points(first).min(points(second)),
         };
-        most.min(REMEMBERED)
+        most.min(REMEMBERED) * (1 + couples(self.pairs[pair].terms))
     }
 
     /// How many impulses all other pairs together are remembered with: twice as many as their shapes have points.
@@ -227,6 +227,14 @@ impl Model {
             return 0;
         }
         let points = self.colliders.iter().map(|collider| collider.shape.contact_points());
-        points.map(|points| 2 * points.min(REMEMBERED)).sum()
+        let surfaces = self.shared.iter().flat_map(|shared| &shared.surfaces);
+        let most = surfaces.map(|surface| couples(surface.terms)).max().unwrap_or(0);
+        points.map(|points| 2 * points.min(REMEMBERED) * (1 + most)).sum()
     }
+}
+
+/// How many couples each contact has.
+fn couples(terms: SurfaceTerms) -> usize {
+    let couples = [SurfaceTerm::TorsionRadius, SurfaceTerm::RollingResistance];
+    couples.into_iter().filter(|&term| terms.has(term)).count()
 }

@@ -141,8 +141,13 @@ impl<T: Real> Workspace<T> {
     /// The conditions of joints follow, as pairs from [`usize::MAX`] down.
     pub fn modes(&self) -> impl Iterator<Item = (usize, usize, Mode, Decisions)> {
         let contacts = self.contacts().filter(|contact| contact.mode != Mode::Break);
-        let contacts = contacts.map(|contact| {
-            (contact.pair, contact.feature, contact.mode, (contact.target, contact.regime))
+        let contacts = contacts.flat_map(|contact| {
+            let (pair, feature) = (contact.pair, contact.feature);
+            let couples = contact.couples.iter().flatten().map(move |couple| {
+                (pair, couple.kind.feature(feature), couple.mode, Default::default())
+            });
+            let own = (pair, feature, contact.mode, (contact.target, contact.regime));
+            std::iter::once(own).chain(couples)
         });
         let joints = self.joints().iter().filter(|joint| joint.mode != Mode::Break);
         contacts.chain(joints.map(|joint| {
@@ -156,7 +161,9 @@ impl<T: Real> Workspace<T> {
         let slips = self.contacts.solved().map(|(_, problem)| problem.solved().3.held_slip);
         let slip = slips.fold(0.0, f64::max);
         let held = |contact: &&ContactRecord| {
+            let couples = || contact.couples.iter().flatten();
             contact.mode == Mode::Clamp && contact.impulse[1..] != [0.0; 2]
+                || couples().any(|couple| couple.mode == Mode::Clamp)
         };
         // Of a body that holds at several points some may slip for others, by which it turns.
         let turns = |contact: &ContactRecord| {

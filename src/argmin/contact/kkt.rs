@@ -26,6 +26,8 @@
 //! The matrix is K = B G C' + D + a (I - P), with B the conditions' rows, C the unknowns' columns, D
 //! diagonal and G = W W': see [`contact_matrix`](super::kkt_matrix).
 
+mod borrower;
+mod even_steps;
 mod yielding;
 
 use super::kkt_matrix::{ContactMatrix, Shared};
@@ -35,6 +37,7 @@ use super::rule::{PROXIMAL, Selection};
 use crate::ad::Real;
 use crate::argmin::block_rows::RowBlock;
 use crate::linalg::Range;
+use borrower::Borrower;
 
 /// An unknown of the reduced system: its block and what it is.
 #[derive(Clone, Copy, Debug)]
@@ -66,16 +69,6 @@ pub(super) const NEGLIGIBLE: f64 = 1e-9;
 /// Whether a problem of many trees has nothing redundant but friction: all that is closed has a compliance.
 pub(super) fn shares_only_friction<T: Real>(data: &ContactData<T>, modes: &[Mode]) -> bool {
     data.rows.is_large() && (0..modes.len()).all(|i| modes[i] == Mode::Break || !data.is_rigid(i))
-}
-
-/// A block whose normal impulse is that of another.
-#[derive(Clone, Copy, Debug)]
-struct Borrower {
-    /// The normal unknown of that.
-    unknown: usize,
-    block: usize,
-    /// Its first row.
-    first: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -225,13 +218,7 @@ impl<T: Real> ContactModes<T> {
             }
             self.weight.push(weight);
         }
-        self.borrowers.clear();
-        for (block, of) in data.couples() {
-            let normal = |unknown: &Unknown| unknown.block == of && unknown.kind == Kind::Normal;
-            if let Some(unknown) = self.unknowns.iter().position(normal) {
-                self.borrowers.push(Borrower { unknown, block, first: data.blocks()[block].first });
-            }
-        }
+        self.take_borrowers(data);
     }
 
     /// B W and C W.
@@ -248,7 +235,7 @@ impl<T: Real> ContactModes<T> {
             for borrower in self.borrowers.iter().filter(|borrower| borrower.unknown == k) {
                 // The same trees in the same order.
                 let block = &data.blocks()[borrower.block];
-                add_rows(block, &delassus.w, follower(of, borrower.block), motion);
+                add_rows(block, &delassus.w, borrower.motion(of), motion);
             }
         }
     }
@@ -387,22 +374,7 @@ impl<T: Real> ContactModes<T> {
                 *x += c * z;
             }
         }
-        for borrower in &self.borrowers {
-            let z = z[borrower.unknown];
-            for (x, c) in x[borrower.first..].iter_mut().zip(self.follower(borrower.block)) {
-                *x += c * z;
-            }
-        }
-    }
-
-    fn follower(&self, block: usize) -> [T; 3] {
-        follower((&self.direction, &self.limit, &self.laws, &self.modes), block)
-    }
-
-    /// What borrows the normal impulse that unknown `k` is: its first row in contact space, and what follows there.
-    pub fn borrowers(&self, k: usize) -> impl Iterator<Item = (usize, [T; 3])> + '_ {
-        let own = self.borrowers.iter().filter(move |borrower| borrower.unknown == k);
-        own.map(|borrower| (borrower.first, self.follower(borrower.block)))
+        self.lend(z, x);
     }
 
     /// The normal unknowns, with their blocks.
@@ -424,10 +396,7 @@ impl<T: Real> ContactModes<T> {
             let Unknown { block, kind, .. } = self.unknowns[member.unknown];
             let normal = kind == Kind::Normal && !self.laws[block].is_associated();
             let slides = |block: usize| self.follows(block) && self.limit[block].value() != 0.0;
-            let borrowed = || {
-                let own = self.borrowers.iter().filter(|own| own.unknown == member.unknown);
-                own.map(|borrower| borrower.block).any(slides)
-            };
+            let borrowed = || self.blocks_that_borrow(member.unknown).any(slides);
             normal && (slides(block) || borrowed())
         })
     }
@@ -456,52 +425,6 @@ impl<T: Real> ContactModes<T> {
     /// The length of the shortest of the rows that share the rule, relative to the longest.
     pub fn shortest_row(&self) -> f64 {
         self.shortest_row
-    }
-
-    /// Sets up the conditions of contacts with a compliance, with one weight for normal impulses and one for friction that
-    /// holds, of clamps times their `stretch` by block, and factorises them by blocks. False if they are singular.
-    #[must_use]
-    pub fn factor_evenly(
-        &mut self,
-        data: &ContactData<T>,
-        delassus: &Delassus<T>,
-        at: &Iterate<T>,
-        (weights, stretch): ([f64; 2], &[f64]),
-    ) -> bool {
-        self.stretch.clear();
-        self.stretch.extend_from_slice(stretch);
-        self.set_up(data, delassus, at, Selection::Even(weights));
-        self.matrix.factor_by_blocks(&delassus.pattern)
-    }
-
-    /// A step of the conditions that are [factorised](Self::factor_evenly), from the impulses `lambda`, contact velocities
-    /// `u` and velocities `v`, these in the coordinates of W: the normal impulses are changed, `v` becomes what it is then.
-    pub fn step_evenly(
-        &mut self,
-        data: &ContactData<T>,
-        delassus: &Delassus<T>,
-        (lambda, u): (&mut [T], &[T]),
-        v: &mut [T],
-    ) {
-        let [mut h, mut x, mut asked] =
-            [&mut self.scratch, &mut self.preimage, &mut self.rows].map(std::mem::take);
-        self.reduce_rows(u, &mut h);
-        asked.clear();
-        asked.resize(h.len(), T::zero());
-        for (k, i) in self.normals() {
-            let give = data.compliance[i] * lambda[data.blocks()[i].first];
-            h[k] += give;
-            asked[k] = data.target[i] - give;
-        }
-        self.matrix.advance(&delassus.pattern, &h, &mut x);
-        for (k, unknown) in self.unknowns.iter().enumerate() {
-            if unknown.kind == Kind::Normal {
-                lambda[unknown.first] -= self.matrix.change(k, h[k], &x);
-            }
-        }
-        // v + x has no digits where friction holds, but this has: 0 is asked there, of nothing else.
-        self.matrix.damp(&delassus.pattern, &asked, v);
-        (self.scratch, self.preimage, self.rows) = (h, x, asked);
     }
 
     /// Whether impulses are not unique.
@@ -606,13 +529,6 @@ fn motion<T: Real>((direction, limit, laws, modes): Blocks<T>, unknown: Unknown)
         }
         _ => member(direction, unknown),
     }
-}
-
-/// What a block that borrows its normal impulse has of one of 1.
-fn follower<T: Real>((direction, limit, laws, modes): Blocks<T>, block: usize) -> [T; 3] {
-    let (mu, d) = (limit[block], direction[block]);
-    let along = |d: T| if follows(laws, modes, block) { mu * d } else { T::zero() };
-    [T::one(), along(d[0]), along(d[1])]
 }
 
 /// Adds rows of a block of W, times `b`, to `sum`.

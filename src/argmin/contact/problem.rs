@@ -191,7 +191,12 @@ impl<'a, T: Real> ContactData<'a, T> {
 
     /// Whether block `i` has no compliance, so that its impulse may not be unique.
     pub fn is_rigid(&self, i: usize) -> bool {
-        self.compliance[i].value() == 0.0
+        self.give(i).value() == 0.0
+    }
+
+    /// The compliance along the first row of block `i`; of one that borrows its normal impulse, that of the other.
+    pub fn give(&self, i: usize) -> T {
+        self.compliance[self.laws[i].borrows_from().unwrap_or(i)]
     }
 
     /// The blocks that borrow their normal impulse, each with the one that has it.

@@ -105,6 +105,11 @@ impl Law {
         }
     }
 
+    /// The law of a couple at the contact that is block `of`.
+    pub fn couple(of: usize) -> Law {
+        Law::Couple { of }
+    }
+
     /// The block that has its normal impulse, if that is another.
     pub(crate) fn borrows_from(self) -> Option<usize> {
         match self {

@@ -26,7 +26,7 @@ pub(in crate::argmin::contact) fn sweep(
         let new = if let Some(of) = law.borrows_from() {
             let normal = lambda[data.blocks()[of].first];
             // Nothing asks for another normal impulse.
-            u[0] = -data.compliance[i] * normal;
+            u[0] = -data.give(i) * normal;
             by_projection(data, delassus, i, u, [normal, old[1], old[2]])
         } else if law.clamps() {
             let g = &delassus.diagonal[i];

@@ -260,8 +260,7 @@ impl ProximalPoint {
                 anchor[r] = self.anchor[k];
             }
             let rho = self.scales[i].map(|scale| scale * self.weight);
-            let (delta, slope) =
-                soften(data.laws[i], data.limit[i], data.compliance[i], rho, anchor, u);
+            let (delta, slope) = soften(data.laws[i], data.limit[i], data.give(i), rho, anchor, u);
             self.delta.extend_from_slice(&delta[..block.rows]);
             self.slopes.push(slope);
         }

@@ -1,0 +1,63 @@
+//! Blocks whose normal impulse is that of another: what they do belongs to its normal unknown.
+
+use super::super::problem::ContactData;
+use super::{Blocks, ContactModes, Kind, Unknown, follows};
+use crate::ad::Real;
+
+/// A block that borrows its normal impulse.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Borrower {
+    /// The normal unknown of the block that has it.
+    pub unknown: usize,
+    pub block: usize,
+    /// Its first row.
+    first: usize,
+}
+
+impl Borrower {
+    /// How its impulse moves with the unknown.
+    pub fn motion<T: Real>(&self, (direction, limit, laws, modes): Blocks<T>) -> [T; 3] {
+        let (mu, d) = (limit[self.block], direction[self.block]);
+        let along = |d: T| if follows(laws, modes, self.block) { mu * d } else { T::zero() };
+        [T::one(), along(d[0]), along(d[1])]
+    }
+}
+
+impl<T: Real> ContactModes<T> {
+    /// Those of the unknowns there are.
+    pub(super) fn take_borrowers(&mut self, data: &ContactData<T>) {
+        self.borrowers.clear();
+        for (block, of) in data.couples() {
+            let normal = |unknown: &Unknown| unknown.block == of && unknown.kind == Kind::Normal;
+            if let Some(unknown) = self.unknowns.iter().position(normal) {
+                self.borrowers.push(Borrower { unknown, block, first: data.blocks()[block].first });
+            }
+        }
+    }
+
+    /// Adds to `x`, in contact space, what unknowns `z` move of blocks that borrow them.
+    pub(super) fn lend(&self, z: &[T], x: &mut [T]) {
+        for borrower in &self.borrowers {
+            let z = z[borrower.unknown];
+            for (x, c) in x[borrower.first..].iter_mut().zip(borrower.motion(self.of_blocks())) {
+                *x += c * z;
+            }
+        }
+    }
+
+    /// What borrows the normal impulse that unknown `k` is: its first row in contact space, and how that moves it.
+    pub fn borrowers(&self, k: usize) -> impl Iterator<Item = (usize, [T; 3])> + '_ {
+        let own = self.borrowers.iter().filter(move |borrower| borrower.unknown == k);
+        own.map(|borrower| (borrower.first, borrower.motion(self.of_blocks())))
+    }
+
+    /// The blocks that borrow the normal impulse that unknown `k` is.
+    pub(super) fn blocks_that_borrow(&self, k: usize) -> impl Iterator<Item = usize> + '_ {
+        let own = self.borrowers.iter().filter(move |borrower| borrower.unknown == k);
+        own.map(|borrower| borrower.block)
+    }
+
+    fn of_blocks(&self) -> Blocks<'_, T> {
+        (&self.direction, &self.limit, &self.laws, &self.modes)
+    }
+}
