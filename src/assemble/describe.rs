@@ -3,7 +3,7 @@
 use super::{
     ActuatorDescription, BodyDescription, CameraDescription, ColliderDescription,
     ContactDescription, Description, EqualityDescription, GrainDescription, HalfSpaceDescription,
-    JointDescription, LearnedDescription, Material, NamedMaterial, PushDescription,
+    JointDescription, LearnedDescription, Material, NamedMaterial, OnGround, PushDescription,
 };
 use crate::model::{
     EqualityKind, Filter, Grain, JointKind, Model, PairSlots, Parameters, Scene, SharedContacts,
@@ -48,7 +48,7 @@ impl Description {
                 position: parameters.collider_position(model, index).into(),
                 orientation: collider.orientation,
                 material: None,
-                on_ground: [None; 2],
+                on_ground: OnGround::default(),
                 made_of: None,
                 filter: Filter::default(),
                 mesh: None,

@@ -203,9 +203,8 @@ pub struct ColliderDescription {
     pub orientation: [f64; 4],
     /// Numbers of its own surface.
     pub material: Option<Material>,
-    /// How it rubs on and rebounds from a ground that is added ([`Description::equip`]), as a file states it that has none: its
-    /// coefficients of friction and of restitution.
-    pub on_ground: [Option<f64>; 2],
+    /// How it rubs on and rebounds from a ground that is added ([`Description::equip`]), as a file states it that has none.
+    pub on_ground: OnGround,
     /// The name of what it is made of, instead.
     pub made_of: Option<String>,
     /// What it touches.
@@ -221,6 +220,19 @@ pub struct ColliderDescription {
     /// Of a mesh, how many vertices of its hull collide at most, 4 or more; 0 for all. Nothing for what is no mesh. What
     /// reads files reduces `shape` to it; a description made otherwise is taken as it is.
     pub max_hull_vertices: Option<usize>,
+}
+
+/// What a file that has no ground states of how a shape touches one; nothing of what it does not state.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OnGround {
+    /// Coefficient of friction.
+    pub mu: Option<f64>,
+    /// Coefficient of restitution, 0 to 1.
+    pub restitution: Option<f64>,
+    /// Couple about the normal, of each of the normal force, m.
+    pub spinning: Option<f64>,
+    /// Couple about the tangents, of each of the normal force, m.
+    pub rolling: Option<f64>,
 }
 
 /// How a surface rubs and rebounds. Of two that touch, the larger numbers count.

@@ -4,11 +4,15 @@ use std::collections::HashMap;
 
 use nalgebra::{Rotation3, UnitQuaternion, Vector3};
 
-use super::{ActuatorDescription, ContactDescription, Description, HalfSpaceDescription, Material};
+use super::{
+    ActuatorDescription, ContactDescription, Description, HalfSpaceDescription, Material, OnGround,
+};
 use crate::Error;
 use crate::collision::{Pose, half_space_points};
 use crate::dynamics::Kinematics;
-use crate::model::{ActuatorKind, EqualityKind, Filter, Integrator, JointKind, Plane, Scene};
+use crate::model::{
+    ActuatorKind, EqualityKind, Filter, Integrator, JointKind, Plane, Scene, SurfaceTerm,
+};
 use crate::spatial::rotation_matrix;
 
 /// What is added to a robot.
@@ -193,14 +197,19 @@ impl Description {
         let mut stated = Vec::new();
         for body in self.bodies.iter().filter(moves) {
             for (k, collider) in body.colliders.iter().enumerate() {
-                let [own, restitution] = collider.on_ground;
-                if own.is_none() && restitution.is_none() {
+                if collider.on_ground == OnGround::default() {
                     continue;
                 }
+                let OnGround { mu: own, restitution, spinning, rolling } = collider.on_ground;
                 let pair = format!("{ground}-{}", body.shape_name(&body.name, k));
                 let restitution = restitution.unwrap_or(0.0);
-                let material =
+                let mut material =
                     Material { mu: own.unwrap_or(mu), restitution, ..Material::default() };
+                let counts = |couple: Option<f64>| couple.filter(|&couple| couple > 0.0);
+                let radius = counts(spinning).filter(|_| material.mu > 0.0);
+                let radius = radius.map(|spinning| spinning / material.mu);
+                material.terms.set(SurfaceTerm::TorsionRadius, radius);
+                material.terms.set(SurfaceTerm::RollingResistance, counts(rolling));
                 let (line, material) = (collider.line, Some(material));
                 stated.push(ContactDescription { line, pair, material, grain: None });
             }

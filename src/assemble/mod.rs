@@ -23,7 +23,7 @@ pub use crate::model::Filter;
 pub use description::{
     ActuatorDescription, BodyDescription, CameraDescription, ColliderDescription,
     ContactDescription, Description, EqualityDescription, GrainDescription, HalfSpaceDescription,
-    JointDescription, LearnedDescription, Material, NamedMaterial, PushDescription,
+    JointDescription, LearnedDescription, Material, NamedMaterial, OnGround, PushDescription,
 };
 pub use equipment::{BaseHeight, Equipment};
 pub(crate) use fault::Owner;

@@ -7,7 +7,7 @@ use crate::contact::ContactRecord;
 use crate::model::Model;
 use crate::simulation::StepReport;
 
-const CONTACTS: [&str; 11] = [
+const CONTACTS: [&str; 14] = [
     "step",
     "t",
     "pair",
@@ -19,6 +19,9 @@ const CONTACTS: [&str; 11] = [
     "impulse_t1",
     "impulse_t2",
     "friction",
+    "couple_n",
+    "couple_t1",
+    "couple_t2",
 ];
 const SOLVER: [&str; 10] = [
     "step",
@@ -37,7 +40,8 @@ const SOLVER: [&str; 10] = [
 /// it is the row of the trajectory that the step led to.
 pub(super) struct ContactLog {
     /// A row for each touching contact: gap at the start of the step in m, impulse in N s on the
-    /// second body of the pair in the contact frame; `friction` says which coefficient it had.
+    /// second body of the pair in the contact frame; `friction` says which coefficient it had. Couples in N m s, about the
+    /// normal and the tangents.
     contacts: csv::Writer<Vec<u8>>,
     /// A row for each step; the margin is `inf` without contacts.
     solver: csv::Writer<Vec<u8>>,
@@ -65,6 +69,7 @@ impl ContactLog {
         for contact in contacts.filter(|contact| contact.mode != Mode::Break) {
             touching += 1;
             let [normal, first, second] = contact.impulse.map(text);
+            let couples = contact.frame_couple().map(text);
             self.contacts.write_record([
                 &step,
                 &time,
@@ -77,6 +82,9 @@ impl ContactLog {
                 &first,
                 &second,
                 contact.regime.name(),
+                &couples[0],
+                &couples[1],
+                &couples[2],
             ])?;
         }
         self.solver.write_record([

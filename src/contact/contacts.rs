@@ -54,14 +54,23 @@ impl ContactRecord {
         self.normal * n + first * t1 + second * t2
     }
 
-    /// The impulse of couples on the second body, in the world, N m s.
+    /// The impulse of couples on the second body, about [normal, tangent 1, tangent 2], N m s.
+    pub fn frame_couple(&self) -> [f64; 3] {
+        let mut sum = [0.0; 3];
+        for CoupleRecord { kind, impulse, .. } in self.couples.iter().flatten() {
+            match kind {
+                CoupleKind::Torsion => sum[0] = impulse[0],
+                CoupleKind::Rolling => sum[1..].copy_from_slice(impulse),
+            }
+        }
+        sum
+    }
+
+    /// The same in the world.
     pub fn world_couple(&self) -> Vector3<f64> {
         let [first, second] = contact_frame(self.normal);
-        let couples = self.couples.iter().flatten().map(|couple| match couple.kind {
-            CoupleKind::Torsion => self.normal * couple.impulse[0],
-            CoupleKind::Rolling => first * couple.impulse[0] + second * couple.impulse[1],
-        });
-        couples.sum()
+        let [n, t1, t2] = self.frame_couple();
+        self.normal * n + first * t1 + second * t2
     }
 }
 

@@ -39,6 +39,7 @@ use crate::state::State;
 /// angular_velocity = [0, 0, 0]       # in the body frame, rad/s
 /// force = [0, 0, 0]                  # constant, at the origin of the body, in the world, N
 /// torque = [0, 0, 0]                 # constant, in the body frame, N m
+/// drag = { quadratic = 0.01 }        # of the air: also linear; none if left out
 ///
 /// [[body]]
 /// name = "arm"
@@ -72,6 +73,7 @@ use crate::state::State;
 /// mu = 0.2
 /// mu_static = 0.3                    # of contacts at rest; if left out, there is only mu
 /// restitution = 0                    # this is the default
+/// torsion_radius = 0.001             # and other terms, each off if left out: see `SurfaceTerm`
 ///
 /// [[contact]]
 /// pair = "cube-other"

@@ -21,8 +21,9 @@ pub(super) fn contact_dict<'py>(
     dict.set_item("point", contact.feature)?;
     dict.set_item("mode", contact.mode.name())?;
     dict.set_item("gap", contact.gap)?;
-    let vectors = [position, contact.normal.into(), force.into()];
-    for (key, vector) in ["position", "normal", "force"].into_iter().zip(vectors) {
+    let couple = contact.world_couple() / scene.settings.time_step;
+    let vectors = [position, contact.normal.into(), force.into(), couple.into()];
+    for (key, vector) in ["position", "normal", "force", "couple"].into_iter().zip(vectors) {
         dict.set_item(key, output(py, &[], &[3], vector.to_vec())?)?;
     }
     dict.set_item("bodies", contact.bodies.map(name))?;

@@ -544,7 +544,7 @@ impl Scene {
 
     /// The contacts of a step from x under u, a dict each: "pair", "point" (which one of the pair), "mode", "gap" (m, at the
     /// start of the step), "position" and "normal" (in the world, out of the first of the pair), "force" (mean over the step,
-    /// on the second of the pair, in the world, N), "bodies" (names; None for the world).
+    /// on the second of the pair, in the world, N), "couple" (the same of torsional and rolling friction, N m), "bodies" (names; None for the world).
     #[pyo3(signature = (x, u=None))]
     fn contacts<'py>(
         &self,

@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 use stiction::Error;
 use stiction::assemble::{Description, Equipment};
 use stiction::formats::LoadOptions;
-use stiction::model::{Scene, Shape};
+use stiction::model::{Scene, Shape, SurfaceTerm};
 use stiction::simulation::Rollout;
 
 use super::{body, read, warnings};
@@ -72,8 +72,17 @@ fn links_rub_as_they_state() {
     // Restitution alone goes with the friction of the ground.
     let bounces = URDF.replace("<lateral_friction value=\"0.3\"/>", "");
     assert_eq!(mu(&equipped(&bounces).unwrap(), "ground-base"), (0.8, 0.25));
+    // Of each of the normal force, m; the radius is what friction is multiplied with.
     let spins = URDF.replace("rolling_friction value=\"0.0\"", "spinning_friction value=\"0.1\"");
-    assert!(warnings(&spins).iter().any(|w| w.contains("meet no friction")));
+    let spins = equipped(&spins).unwrap();
+    let names = spins.model.parameter_names();
+    let found = names.iter().filter(|name| name.ends_with("torsion_radius")).collect::<Vec<_>>();
+    assert!(!found.is_empty() && !names.iter().any(|name| name.ends_with("rolling_resistance")));
+    for name in found {
+        let slot = spins.model.parameter(name).unwrap().slots[0];
+        let (friction, _) = mu(&spins, name.rsplit_once('/').unwrap().0);
+        assert!((spins.parameters.values[slot] * friction - 0.1).abs() < 1e-12);
+    }
 }
 
 /// MuJoCo: of two geoms the one of higher priority says how they rub; of equal ones the larger friction counts.
@@ -113,6 +122,36 @@ fn the_higher_priority_counts() {
     for [a, b] in [["floor", "a/ghost"], ["a/pad", "c"], ["c", "b"], ["b", "c"]] {
         assert!(!known(a, b), "{a} {b}");
     }
+}
+
+/// Of `condim` 4 turns about the normal meet friction, of 6 rolling too; of two geoms the larger numbers count, and what a pair
+/// says itself more than both.
+#[test]
+fn condim_says_which_turns_meet_friction() {
+    let text = r#"<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" friction="0.8 0.02 0.003"/>
+<body name="a" pos="0 0 5"><freejoint/><geom name="three" type="sphere" size="0.1" friction="0.5 0.1 0.01"/>
+<geom name="four" type="sphere" size="0.1" pos="1 0 0" condim="4" friction="0.8 0.04 0.01"/>
+<geom name="six" type="sphere" size="0.1" pos="2 0 0" condim="6" friction="0.8 0.04 0.002"/>
+<geom name="usual" type="sphere" size="0.1" pos="3 0 0" condim="6"/>
+<geom name="own" type="sphere" size="0.1" pos="4 0 0"/></body></worldbody>
+<contact><pair geom1="floor" geom2="own" condim="6" friction="0.4 0.4 0.03 0.005 0.005"/></contact></mujoco>"#;
+    let description = read(text);
+    assert!(description.warnings.is_empty(), "{:?}", description.warnings);
+    let scene = description.scene().unwrap();
+    let numbers = |pair: &str| {
+        let index = scene.model.pairs.iter().position(|known| known.name == pair).unwrap();
+        let term = |term| scene.parameters.surface_term(&scene.model, index, term);
+        let mu = scene.parameters.mu(&scene.model, index);
+        let torsion = term(SurfaceTerm::TorsionRadius).map(|radius| radius * mu);
+        (mu, torsion, term(SurfaceTerm::RollingResistance))
+    };
+    assert_eq!(numbers("floor-a/three"), (0.8, None, None));
+    assert_eq!(numbers("floor-a/four"), (0.8, Some(0.04), None));
+    assert_eq!(numbers("floor-a/six"), (0.8, Some(0.04), Some(0.002)));
+    assert_eq!(numbers("floor-a/usual"), (1.0, Some(0.005), Some(0.0001)));
+    assert_eq!(numbers("floor-a/own"), (0.4, Some(0.03), Some(0.005)));
+    let differs = text.replace("0.4 0.4 0.03", "0.4 0.3 0.03");
+    assert!(read(&differs).warnings.iter().any(|w| w.to_string().contains("along and across")));
 }
 
 /// An ellipsoid touches as the hull of points on it, which is told, and weighs what it weighs.
@@ -209,7 +248,7 @@ fn many_warnings_are_one_line() {
     let folder = Folder::new("many-warnings");
     let geoms: String = (0..3)
         .map(|k| {
-            format!("<body pos='0 0 {}'><freejoint/><geom name='g{k}' size='0.1' condim='4' margin='1' gap='1' solref='1 1'/></body>", k + 1)
+            format!("<body pos='0 0 {}'><freejoint/><geom name='g{k}' size='0.1' adhesion='4' margin='1' gap='1' solref='1 1'/></body>", k + 1)
         })
         .collect();
     folder.write("many.xml", &format!("<mujoco><worldbody>{geoms}</worldbody></mujoco>"));

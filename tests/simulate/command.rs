@@ -49,7 +49,8 @@ fn contacts_are_written_beside_the_trajectory() {
     assert_eq!(folder.files(), ["out.contacts.csv", "out.csv", "out.solver.csv", "scene.toml"]);
     let contacts = rows(&folder.read("out.contacts.csv"));
     let header =
-        "step,t,pair,point,mode,target,gap,impulse_n,impulse_t1,impulse_t2,friction".split(',');
+        "step,t,pair,point,mode,target,gap,impulse_n,impulse_t1,impulse_t2,friction,couple_n,couple_t1,couple_t2"
+            .split(',');
     assert!(contacts[0].iter().eq(header));
     let solver = rows(&folder.read("out.solver.csv"));
     let header =

@@ -37,7 +37,6 @@ use super::rule::{PROXIMAL, Selection};
 use crate::ad::Real;
 use crate::argmin::block_rows::RowBlock;
 use crate::linalg::Range;
-use borrower::Borrower;
 
 /// An unknown of the reduced system: its block and what it is.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +68,16 @@ pub(super) const NEGLIGIBLE: f64 = 1e-9;
 /// Whether a problem of many trees has nothing redundant but friction: all that is closed has a compliance.
 pub(super) fn shares_only_friction<T: Real>(data: &ContactData<T>, modes: &[Mode]) -> bool {
     data.rows.is_large() && (0..modes.len()).all(|i| modes[i] == Mode::Break || !data.is_rigid(i))
+}
+
+/// A block that borrows its normal impulse.
+#[derive(Clone, Copy, Debug)]
+struct Borrower {
+    /// The normal unknown of the block that has it.
+    unknown: usize,
+    block: usize,
+    /// Its first row.
+    first: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

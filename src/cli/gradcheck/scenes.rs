@@ -11,7 +11,7 @@ normal = [0, 0, 1]
 
 /// Name and text of each scene. Heights are a little off the floor: a body exactly on it would be at
 /// the kink between a gap and a penetration.
-const BODIES: [(&str, &str); 11] = [
+const BODIES: [(&str, &str); 12] = [
     (
         "spinning slide",
         "
@@ -189,6 +189,40 @@ velocity = [1, 0.5, -0.05]
 [[contact]]
 mu = 0.2
 mu_static = 0.5",
+    ),
+    (
+        "terms of contact",
+        "
+[[body]]
+name = 'sled'
+mass = 0.5
+shape = { box = [0.06, 0.04, 0.02] }
+position = [0, 0, 0.0201]
+velocity = [0.3, 0.2, -0.05]
+angular_velocity = [0, 0, 2]
+drag = { linear = 0.2, quadratic = 0.5 }
+[[body]]
+name = 'ball'
+mass = 0.2
+shape = { sphere = 0.05 }
+position = [0.3, 0, 0.0501]
+velocity = [1, 0.5, -2]
+angular_velocity = [-3, 12, 20]
+[[contact]]
+pair = 'floor-sled'
+mu = 0.2
+mu_static = 0.4
+mu_across = 0.5
+stribeck_speed = 0.3
+torsion_radius = 0.02
+grain = [1, 0.3, 0]
+grain_of = 'sled'
+[[contact]]
+mu = 0.4
+restitution = 0.6
+restitution_falloff = 0.7
+torsion_radius = 0.004
+rolling_resistance = 0.002",
     ),
 ];
 

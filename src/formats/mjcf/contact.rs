@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::geom_friction::Friction;
 use super::reader::Reader;
 use super::tree::{Place, Tree};
 use crate::Error;
@@ -92,31 +93,15 @@ fn pair<'a>(
     // Of the geoms those of the highest priority count.
     let first = geoms.iter().map(|geom| geom.priority).max();
     let counts = || geoms.iter().filter(|geom| Some(geom.priority) == first);
-    let larger = |of: fn(&super::tree::Named) -> f64| counts().map(of).fold(0.0, f64::max);
-    let condim = given.at("condim").integer("condim")?;
-    let condim = condim.unwrap_or(larger(|geom| geom.condim as f64) as i64);
-    let friction = given.at("friction").list("friction")?;
-    let mu = match friction.as_deref() {
-        None => larger(|geom| geom.mu),
-        Some(&[mu, ref others @ ..]) if mu >= 0.0 => {
-            if condim > 1 && others.first().is_some_and(|&other| other != mu) {
-                let message = "is followed in its first number only: friction has no direction";
-                reader.remarks.add(given.at("friction"), "friction", message);
-            }
-            mu
-        }
-        Some(_) => {
-            let message = "must be numbers, the first of which is not negative";
-            return Err(given.at("friction").error("friction", message));
-        }
-    };
-    if condim > 3 {
-        let message = "is followed as 3: spinning and rolling meet no friction";
-        reader.remarks.add(given.at("condim"), "condim", message);
+    let friction = counts().map(|geom| geom.friction).reduce(Friction::with).unwrap_or_default();
+    let (friction, plain) = friction.of_pair(&given)?;
+    if !plain {
+        let message = "is followed in its first, third and fourth number: those along and across, and of both ways of \
+                       rolling, are one";
+        reader.remarks.add(given.at("friction"), "friction", message);
     }
-    let mu = if condim == 1 { 0.0 } else { mu };
     let [first, second] = [geoms[0].place, geoms[1].place];
-    let material = Some(Material { mu, ..Material::default() });
+    let material = Some(friction.material_alone());
     // What is fixed to each other does not move by touching.
     if tree.moves_with(first) != tree.moves_with(second) {
         add(tree, [first, second], element.line, material, description);
@@ -227,13 +212,12 @@ fn prioritise(
                 continue;
             }
             let counts = if first.priority > second.priority { first } else { second };
-            let mu = if counts.condim == 1 { 0.0 } else { counts.mu };
             let [a, b] = [first, second].map(|surface| tree.collider_name(surface.place));
             let pair = format!("{a}-{b}");
             if named.contains(&pair) || named.contains(&format!("{b}-{a}")) {
                 continue;
             }
-            let material = Some(Material { mu, ..Material::default() });
+            let material = Some(counts.friction.material_alone());
             added.push(ContactDescription { line: Some(counts.line), pair, material, grain: None });
             if added.len() > MOST_PAIRS {
                 let message = "is not followed, as it makes too many pairs: of two geoms the larger friction counts";
@@ -248,12 +232,12 @@ fn prioritise(
 /// Geoms of condim 1 slide on each other, and rub on all others. Without friction of their own they do so,
 /// as of two surfaces the larger friction counts.
 fn smooth(reader: &mut Reader, tree: &mut Tree) {
-    let rough = tree.surfaces.iter().filter(|surface| surface.condim > 1);
-    let least = rough.map(|surface| surface.mu).fold(f64::INFINITY, f64::min);
-    let slippery = tree.surfaces.iter().filter(|surface| surface.condim == 1);
+    let rough = tree.surfaces.iter().filter(|surface| surface.friction.condim > 1);
+    let least = rough.map(|surface| surface.friction.mu).fold(f64::INFINITY, f64::min);
+    let slippery = tree.surfaces.iter().filter(|surface| surface.friction.condim == 1);
     for surface in slippery.cloned().collect::<Vec<_>>() {
         tree.make_smooth(surface.place);
-        if surface.mu > least {
+        if surface.friction.mu > least {
             let message = "1 is followed as no friction: of a geom with friction, the number of that one counts";
             reader.remarks.add_at(&surface.file, surface.line, "geom.condim", message);
         }

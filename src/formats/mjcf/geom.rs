@@ -6,10 +6,11 @@ use nalgebra::{Isometry3, Matrix3, Point3, UnitQuaternion, Vector3};
 
 use super::defaults::Given;
 use super::ellipsoid;
+use super::geom_friction::Friction;
 use super::orientation::{direction, from_z, given_pose};
 use super::reader::Reader;
 use crate::Error;
-use crate::assemble::{ColliderDescription, Filter, Material};
+use crate::assemble::{ColliderDescription, Filter, OnGround};
 use crate::formats::mass_properties::{self, MassProperties};
 use crate::formats::mesh::scaled;
 use crate::formats::pose::{isometry, wxyz};
@@ -32,9 +33,7 @@ pub(super) struct Geom {
     pub form: Form,
     /// Nothing if it is not among those that have mass.
     pub mass: Option<MassProperties>,
-    /// Friction of the geom, if it slides with any.
-    pub mu: f64,
-    pub condim: i64,
+    pub friction: Friction,
     /// Of two geoms that of the larger one says how they rub.
     pub priority: i64,
     pub filter: Filter,
@@ -128,24 +127,7 @@ impl<'a> Reader<'a> {
         let given = self.defaults.given(element, class)?;
         let filter = filter(&given)?;
         let touches = touches || self.flags.contact && (filter.contype | filter.conaffinity) != 0;
-        let friction = given.at("friction").list("friction")?;
-        let mu = match friction.as_deref() {
-            None => 1.0,
-            Some(&[mu, ..]) if mu >= 0.0 => mu,
-            Some(_) => {
-                let message = "must be numbers, the first of which is not negative";
-                return Err(given.at("friction").error("friction", message));
-            }
-        };
-        let condim = given.at("condim").integer("condim")?.unwrap_or(3);
-        if ![1, 3, 4, 6].contains(&condim) {
-            let message = format!("must be 1, 3, 4 or 6, found {condim}");
-            return Err(given.at("condim").error("condim", message));
-        }
-        if condim > 3 && touches {
-            let message = "is followed as 3: spinning and rolling meet no friction";
-            self.remarks.add(given.at("condim"), "condim", message);
-        }
+        let friction = Friction::of_geom(&given)?;
         let priority = given.at("priority").integer("priority")?.unwrap_or(0);
         let group = given.at("group").number("group")?.unwrap_or(0.0);
         let [first, last] = self.compiler.inertia_groups;
@@ -163,7 +145,7 @@ impl<'a> Reader<'a> {
                 let pose = frame * isometry(collider.position, collider.orientation);
                 collider.position = pose.translation.vector.into();
                 collider.orientation = wxyz(&pose.rotation);
-                collider.material = Some(Material { mu, ..Material::default() });
+                collider.material = Some(friction.material());
                 collider.filter = filter;
                 // Hidden, it is seen where nothing else is.
                 collider.color = color.filter(|color| color[3] > 0.0);
@@ -180,7 +162,7 @@ impl<'a> Reader<'a> {
             Form::Nothing => Form::Nothing,
         };
         let mass = mass.map(|mass| mass.moved(frame)).filter(|_| massive);
-        Ok(Geom { form, mass, mu, condim, priority, filter })
+        Ok(Geom { form, mass, friction, priority, filter })
     }
 
     /// Its colour: its own, or that of what it is made of.
@@ -519,7 +501,7 @@ fn collider(
         position: pose.translation.vector.into(),
         orientation: wxyz(&pose.rotation),
         material: None,
-        on_ground: [None; 2],
+        on_ground: OnGround::default(),
         made_of: None,
         filter: Filter::default(),
         mesh: None,

@@ -13,6 +13,7 @@ mod defaults;
 mod ellipsoid;
 mod equality;
 mod geom;
+mod geom_friction;
 mod include;
 mod inertia;
 mod joint;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Vector3};
 
 use super::geom::{Form, Geom};
+use super::geom_friction::Friction;
 use super::joint::Joint;
 use crate::Error;
 use crate::assemble::{
@@ -47,8 +48,7 @@ pub(super) enum Place {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named {
     pub place: Place,
-    pub mu: f64,
-    pub condim: i64,
+    pub friction: Friction,
     pub priority: i64,
 }
 
@@ -57,8 +57,7 @@ pub(super) struct Named {
 pub(super) struct Surface {
     pub file: Arc<str>,
     pub place: Place,
-    pub mu: f64,
-    pub condim: i64,
+    pub friction: Friction,
     pub priority: i64,
     pub line: usize,
 }
@@ -90,7 +89,7 @@ impl Tree {
         geom: Geom,
         link: Option<usize>,
     ) -> Result<(), Error> {
-        let Geom { form, mu, condim, priority, filter, .. } = geom;
+        let Geom { form, friction, priority, filter, .. } = geom;
         let fixed = match link {
             None => Some(Isometry3::identity()),
             Some(link) => self.is_fixed(link).then(|| self.links[link].world),
@@ -112,7 +111,7 @@ impl Tree {
                     let message = "a plane must be fixed to the world";
                     return Err(element.error("type", message));
                 };
-                let half_space = half_space(element, &(body * pose), mu, filter);
+                let half_space = half_space(element, &(body * pose), friction, filter);
                 self.half_spaces.push(half_space);
                 Place::HalfSpace(self.half_spaces.len() - 1)
             }
@@ -129,9 +128,9 @@ impl Tree {
             },
         };
         let (file, line) = (element.file.clone(), element.line);
-        self.surfaces.push(Surface { file, line, place, mu, condim, priority });
+        self.surfaces.push(Surface { file, line, place, friction, priority });
         if let Some(name) = element.get("name")
-            && self.geoms.insert(name.to_string(), Named { place, mu, condim, priority }).is_some()
+            && self.geoms.insert(name.to_string(), Named { place, friction, priority }).is_some()
         {
             return Err(element.error("name", "is given twice"));
         }
@@ -358,7 +357,7 @@ fn body(
 fn half_space(
     element: &Element,
     pose: &Isometry3<f64>,
-    mu: f64,
+    friction: Friction,
     filter: Filter,
 ) -> HalfSpaceDescription {
     let normal = pose.rotation * Vector3::z();
@@ -367,7 +366,7 @@ fn half_space(
         name: element.get("name").unwrap_or_default().to_string(),
         normal: normal.into(),
         offset: normal.dot(&pose.translation.vector),
-        material: Some(crate::assemble::Material { mu, ..Default::default() }),
+        material: Some(friction.material()),
         made_of: None,
         filter,
     }

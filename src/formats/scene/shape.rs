@@ -8,7 +8,7 @@ use nalgebra::Vector3;
 use super::color::{read_color, write_color};
 use super::toml_values::{field, list, number, string};
 use crate::Error;
-use crate::assemble::{ColliderDescription, Filter, Material};
+use crate::assemble::{ColliderDescription, Filter, Material, OnGround};
 use crate::formats::mesh::{HULL_LIMIT, MAX_HULL_VERTICES, Mesh, hull_limit};
 use crate::formats::reach;
 use crate::model::{HeightField, Polyhedron, Shape, SurfaceNumbers, SurfaceTerm, Triangulation};
@@ -48,7 +48,7 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
         position: table.numbers("position")?.unwrap_or([0.0; 3]),
         orientation: table.numbers("orientation")?.unwrap_or([1.0, 0.0, 0.0, 0.0]),
         material: read_material(table)?,
-        on_ground: [None; 2],
+        on_ground: OnGround::default(),
         made_of: read_made_of(table)?,
         filter: read_filter(table)?,
         mesh: table.string("mesh")?.map(|file| table.directory().join(file).display().to_string()),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::origin::origin;
 use super::package;
 use crate::Error;
-use crate::assemble::{ColliderDescription, Filter};
+use crate::assemble::{ColliderDescription, Filter, OnGround};
 use crate::formats::mesh::{Mesh, scaled};
 use crate::formats::pose::wxyz;
 use crate::formats::xml::{Element, Remarks};
@@ -86,7 +86,7 @@ impl Shapes {
             position: pose.translation.vector.into(),
             orientation: wxyz(&pose.rotation),
             material: None,
-            on_ground: [None; 2],
+            on_ground: OnGround::default(),
             made_of: None,
             filter: Filter::default(),
             mesh,

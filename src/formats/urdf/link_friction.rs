@@ -1,13 +1,13 @@
 //! How links rub: `contact` elements, as Bullet reads them, and the numbers of Gazebo.
 
 use crate::Error;
+use crate::assemble::OnGround;
 use crate::formats::xml::{Element, Remarks};
 
 /// What a link states of its surface.
 #[derive(Default)]
 pub(super) struct Friction {
-    mu: Option<f64>,
-    restitution: Option<f64>,
+    stated: OnGround,
 }
 
 impl Friction {
@@ -16,20 +16,16 @@ impl Friction {
         for child in &contact.children {
             let number = child.amount("value")?;
             match child.tag.as_str() {
-                "lateral_friction" => self.mu = number.or(self.mu),
+                "lateral_friction" => self.stated.mu = number.or(self.stated.mu),
                 "restitution" => {
                     if let Some(found) = number.filter(|&found| found > 1.0) {
                         let message = format!("must be between 0 and 1, found {found}");
                         return Err(child.error("value", message));
                     }
-                    self.restitution = number.or(self.restitution);
+                    self.stated.restitution = number.or(self.stated.restitution);
                 }
-                "rolling_friction" | "spinning_friction" => {
-                    if number.is_some_and(|number| number != 0.0) {
-                        let message = "is not followed: spinning and rolling meet no friction";
-                        remarks.add(child, "", message);
-                    }
-                }
+                "rolling_friction" => self.stated.rolling = number.or(self.stated.rolling),
+                "spinning_friction" => self.stated.spinning = number.or(self.stated.spinning),
                 "contact_cfm" | "contact_erp" | "stiffness" | "damping" => {
                     remarks.add(child, "", "is not followed: contacts are rigid");
                 }
@@ -51,13 +47,13 @@ impl Friction {
                 let message = format!("must be a number that is not negative, found {found:?}");
                 return Err(child.error("", message));
             };
-            self.mu = Some(self.mu.map_or(mu, |known| known.min(mu)));
+            self.stated.mu = Some(self.stated.mu.map_or(mu, |known| known.min(mu)));
         }
         Ok(())
     }
 
-    /// Coefficients of friction and of restitution.
-    pub fn stated(&self) -> [Option<f64>; 2] {
-        [self.mu, self.restitution]
+    /// What is stated of it.
+    pub fn stated(&self) -> OnGround {
+        self.stated
     }
 }

@@ -1,18 +1,8 @@
 //! Blocks whose normal impulse is that of another: what they do belongs to its normal unknown.
 
 use super::super::problem::ContactData;
-use super::{Blocks, ContactModes, Kind, Unknown, follows};
+use super::{Blocks, Borrower, ContactModes, Kind, Unknown, follows};
 use crate::ad::Real;
-
-/// A block that borrows its normal impulse.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Borrower {
-    /// The normal unknown of the block that has it.
-    pub unknown: usize,
-    pub block: usize,
-    /// Its first row.
-    first: usize,
-}
 
 impl Borrower {
     /// How its impulse moves with the unknown.
