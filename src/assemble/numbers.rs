@@ -39,9 +39,8 @@ impl Description {
             model.colliders_of(Some(place)).for_each(|collider| shape(&mut values, collider));
         }
         model.colliders_of(None).for_each(|collider| shape(&mut values, collider));
-        for Material { mu, mu_static, restitution, terms } in materials {
+        for Material { mu, mu_static, restitution, .. } in materials {
             values.extend([*mu, *restitution, mu_static.unwrap_or(0.0)]);
-            values.extend(terms.given());
         }
         for actuator in &self.actuators {
             values.extend([actuator.gear, actuator.kp, actuator.kd]);
@@ -64,8 +63,6 @@ impl Description {
             values.extend(push.point);
             values.extend(push.force);
         }
-        let drags = order.iter().filter_map(|&index| self.bodies[index].drag);
-        values.extend(drags.flatten());
         values.extend(self.cameras.iter().flat_map(|camera| camera.numbers.flat()));
         for (term, described) in model.learned.iter().zip(&self.learned) {
             match &described.weights {
@@ -73,6 +70,9 @@ impl Description {
                 None => values.resize(values.len() + term.network.weights(), 0.0),
             }
         }
+        values.extend(materials.iter().flat_map(|material| material.terms.given()));
+        let drags = order.iter().filter_map(|&index| self.bodies[index].drag);
+        values.extend(drags.flatten());
         Parameters { values }
     }
 

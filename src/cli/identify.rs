@@ -367,17 +367,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         && improved.adopted().next().is_some()
     {
         if let Some(Destination::Folder(folder)) = &destination {
-            let (source, place) =
-                (crate::text::read(file, crate::text::MOST_BYTES)?, lacking::place(folder));
-            let text = lacking::improved_experiment((file, &source), &data, folder, improved)?;
-            // What cannot be read again is not written.
-            match Experiment::parse(&text, &place, &[], None) {
-                Ok(_) => {
-                    write_file(&place, text.as_bytes())?;
-                    beside = Some(place);
-                }
-                Err(error) => warn(&format!("the improved experiment is not written: {error}")),
-            }
+            beside = lacking::write_improved(folder, file, (&experiment, improved), &data)?;
         } else {
             warn("the improved experiment is written into a folder only: give -o DIR");
         }

@@ -1,6 +1,6 @@
 //! What the model of a fit may lack: score tests, and `--improve`.
 //!
-//! JSON of a score test: `name`, `members` (names of numbers), `held` and `proposed` (a value each), `gain` (share of the loss
+//! JSON of a score test: `name`, `members` (names of numbers), `absent` (whether the scene has no such term), `held` and `proposed` (a value each), `gain` (share of the loss
 //! that a Newton step takes off), `part` (of the recordings, from their first frames on, over which it shows most), `p_value`,
 //! `adjusted_p_value` (of all tests together), `better` of `recordings`, `strongest` (names of recordings). Of `--improve`:
 //! `rounds`, each a list of what was tried: a score test with `held_out` (the loss of recordings by fits to the half they are
@@ -11,9 +11,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::output::{number, optional, print};
-use crate::Error;
+use super::output::{number, optional, print, warn};
+use super::report_folder::identified_scene;
+use super::whole_files::{write_file, write_files};
 use crate::identify::{Dataset, Experiment, Improvement, ScoreTest, Transform, Tried};
+use crate::{Error, text};
 
 /// How many are told at the terminal.
 const TOLD: usize = 3;
@@ -24,6 +26,7 @@ pub(super) fn description(test: &ScoreTest, dataset: &Dataset) -> Value {
     json!({
         "name": test.name,
         "members": test.members,
+        "absent": test.absent,
         "held": numbers(&test.held),
         "proposed": numbers(&test.proposed),
         "gain": number(test.gain),
@@ -64,8 +67,9 @@ fn sentence(test: &ScoreTest) -> String {
         ([held], [proposed]) => format!(" ({held:.4} to about {proposed:.4})"),
         _ => String::new(),
     };
+    let off = if test.absent { ", which the scene does not have" } else { "" };
     format!(
-        "{name}{change}: about {:.1} % of the loss{part}, better in {better} of {recordings} recordings (p = {adjusted_p_value:.1e})",
+        "{name}{off}{change}: about {:.1} % of the loss{part}, better in {better} of {recordings} recordings (p = {adjusted_p_value:.1e})",
         100.0 * gain
     )
 }
@@ -138,7 +142,7 @@ pub(super) fn tell_improvement(improvement: &Improvement, before: f64) {
 }
 
 /// A file for the improved experiment in a folder, where none is.
-pub(super) fn place(folder: &Path) -> PathBuf {
+fn place(folder: &Path) -> PathBuf {
     let numbered = |k: usize| match k {
         1 => folder.join("improved.toml"),
         _ => folder.join(format!("improved-{k}.toml")),
@@ -146,12 +150,46 @@ pub(super) fn place(folder: &Path) -> PathBuf {
     (1..).map(numbered).find(|path| !path.exists()).unwrap_or_else(|| numbered(1))
 }
 
+/// Writes the improved experiment of `file` into a folder, with the scene that it needs where that has more terms. Returns where;
+/// nothing, after a warning, where it could not be read again.
+pub(super) fn write_improved(
+    folder: &Path,
+    file: &Path,
+    (experiment, improvement): (&Experiment, &Improvement),
+    data: &[String],
+) -> Result<Option<PathBuf>, Error> {
+    let (source, place) = (text::read(file, text::MOST_BYTES)?, place(folder));
+    let own = &improvement.experiment;
+    let (mut scene, mut made) = (None, Vec::new());
+    if own.scene.model != experiment.scene.model {
+        let stem = place.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let prefix = format!("{stem}_");
+        let (text, archives) = identified_scene(own, &improvement.fit, (folder, &prefix))?;
+        made.extend(archives.into_iter().map(|(name, bytes)| (folder.join(name), bytes)));
+        let name = format!("{stem}-scene.toml");
+        made.push((folder.join(&name), text.into_bytes()));
+        scene = Some(name);
+    }
+    let text = improved_experiment((file, &source), data, (folder, scene.as_deref()), improvement)?;
+    let files: Vec<(&Path, &[u8])> =
+        made.iter().map(|(path, bytes)| (path.as_path(), &bytes[..])).collect();
+    write_files(&files)?;
+    // What cannot be read again is not left there.
+    if let Err(error) = Experiment::parse(&text, &place, &[], None) {
+        files.iter().for_each(|(path, _)| drop(std::fs::remove_file(path)));
+        warn(&format!("the improved experiment is not written: {error}"));
+        return Ok(None);
+    }
+    write_file(&place, text.as_bytes())?;
+    Ok(Some(place))
+}
+
 /// The experiment of `file` with what was adopted, as a file in `folder`: every parameter starts at what was found, and files
-/// are named from there.
-pub(super) fn improved_experiment(
+/// are named from there; with the file `scene` in the folder as its scene, where that has terms that the other has not.
+fn improved_experiment(
     (file, source): (&Path, &str),
     data: &[String],
-    folder: &Path,
+    (folder, scene): (&Path, Option<&str>),
     improvement: &Improvement,
 ) -> Result<String, Error> {
     let name = file.display().to_string();
@@ -163,8 +201,12 @@ pub(super) fn improved_experiment(
         toml::Value::String(own) => toml::Value::String(from.join(own).display().to_string()),
         other => other.clone(),
     };
-    if let Some(scene) = document.get_mut("scene") {
-        *scene = moved(scene);
+    match (scene, document.get_mut("scene")) {
+        (Some(scene), _) => {
+            document.insert("scene".into(), scene.into());
+        }
+        (None, Some(scene)) => *scene = moved(scene),
+        (None, None) => {}
     }
     if let Some(toml::Value::Array(data)) = document.get_mut("data") {
         data.iter_mut().for_each(|own| *own = moved(own));

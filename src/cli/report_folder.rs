@@ -101,7 +101,7 @@ impl Destination {
         };
         // All is made before anything is written.
         let page = report().html()?;
-        let (scene, archives) = identified_scene(experiment, fit, folder)?;
+        let (scene, archives) = identified_scene(experiment, fit, (folder, ""))?;
         let file = folder.join(REPORT);
         let archives: Vec<(PathBuf, Vec<u8>)> =
             archives.into_iter().map(|(name, bytes)| (folder.join(name), bytes)).collect();
@@ -135,13 +135,14 @@ fn archive_name(term: &str, others: &[Archive]) -> String {
 }
 
 /// A file in the folder: its name and what is in it.
-type Archive = (String, Vec<u8>);
+pub(super) type Archive = (String, Vec<u8>);
 
-/// The scene of the experiment with the identified parameters, as the text of a file, and the archives of weights that it names.
-fn identified_scene(
+/// The scene of the experiment with the identified parameters, as the text of a file in a folder, and the archives of weights and
+/// meshes that it names, whose names begin with `prefix`.
+pub(super) fn identified_scene(
     experiment: &Experiment,
     fit: &Fit,
-    folder: &Path,
+    (folder, prefix): (&Path, &str),
 ) -> Result<(String, Vec<Archive>), Error> {
     let mut description = Description::of(&experiment.scene, &fit.identified, &experiment.name);
     let mut text = String::from("# Identified by `stiction identify`:\n");
@@ -162,7 +163,7 @@ fn identified_scene(
         // What it looks like is more than the hull that touches.
         let Some(visual) = &described.visual else { continue };
         let Some((hull, _)) = described.shape.polyhedron() else { continue };
-        let name = format!("mesh_{}.obj", archives.len() + 1);
+        let name = format!("{prefix}mesh_{}.obj", archives.len() + 1);
         archives.push((name.clone(), mesh_text(visual).into_bytes()));
         described.mesh = Some(name);
         described.max_hull_vertices = Some(hull.vertices().len());
@@ -171,7 +172,7 @@ fn identified_scene(
         if described.weights.is_none() {
             continue;
         }
-        let name = archive_name(&described.name, &archives);
+        let name = archive_name(&format!("{prefix}{}", described.name), &archives);
         let weights = fit.identified.weights(model, index);
         let bytes = weights_archive(&model.learned[index].network, weights)
             .map_err(|error| Error::io(folder.join(&name), error))?;

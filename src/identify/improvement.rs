@@ -115,8 +115,7 @@ pub fn improve(
                 improvement.end = "stopped";
                 break;
             }
-            let mut next = experiment.clone();
-            next.parameters.extend(test.freed(experiment));
+            let next = test.freed(experiment);
             let after = judged(&next, dataset, now, &halves, threads);
             let held_out = before
                 .as_ref()

@@ -49,7 +49,7 @@ impl Model {
 
 impl Slots {
     /// Gravity; each body, with its joint and its colliders; the colliders of the world; pairs, surfaces, actuators,
-    /// equalities, half-spaces, the compliance, pushes, drags, cameras, weights.
+    /// equalities, half-spaces, the compliance, pushes, cameras, weights; terms of pairs and surfaces, drags.
     fn of(model: &Model) -> Slots {
         let mut slots = Slots { colliders: vec![0; model.colliders.len()], ..Slots::default() };
         let mut next = GRAVITY;
@@ -70,21 +70,21 @@ impl Slots {
         for collider in model.colliders_of(None) {
             slots.colliders[collider] = take(size(collider));
         }
-        let own = |pair: &Pair| match pair.surfaces {
-            None => PAIR + pair.terms.count(),
-            Some(_) => 0,
-        };
+        let own = |pair: &Pair| if pair.surfaces.is_none() { PAIR } else { 0 };
         slots.pairs = model.pairs.iter().map(|pair| take(own(pair))).collect();
-        let surfaces = model.shared.iter().flat_map(|shared| &shared.surfaces);
-        slots.surfaces = surfaces.map(|surface| take(PAIR + surface.terms.count())).collect();
+        let surfaces = || model.shared.iter().flat_map(|shared| &shared.surfaces);
+        slots.surfaces = take(PAIR * surfaces().count());
         slots.actuators = take(ACTUATOR * model.actuators.len());
         slots.equalities = take(EQUALITY * model.equalities.len());
         slots.half_spaces = take(HALF_SPACE * model.half_spaces.len());
         slots.compliance = take(1);
         slots.pushes = take(PUSH * model.pushes.len());
-        slots.drags = take(DRAG * model.drags.len());
         slots.cameras = take(CAMERA * model.cameras.len());
         slots.learned = model.learned.iter().map(|term| take(term.network.weights())).collect();
+        let terms = |pair: &Pair| if pair.surfaces.is_none() { pair.terms.count() } else { 0 };
+        slots.pair_terms = model.pairs.iter().map(|pair| take(terms(pair))).collect();
+        slots.surface_terms = surfaces().map(|surface| take(surface.terms.count())).collect();
+        slots.drags = take(DRAG * model.drags.len());
         slots.count = next;
         slots
     }

@@ -1,6 +1,7 @@
 //! What is simulated: bodies, ground and contact pairs, their physical numbers, and how they start.
 
 mod actuator;
+mod added_terms;
 mod camera;
 mod convex_hull;
 mod drag;
@@ -32,6 +33,7 @@ mod visual;
 mod volume;
 
 pub use actuator::{Actuator, ActuatorKind};
+pub(crate) use added_terms::AddedTerm;
 pub use camera::{Camera, CameraNumbers};
 pub use convex_hull::HullError;
 pub use drag::Drag;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::slots::{
     ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, DISTANCE, FORCE_RANGE,
-    FRICTION, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, PAIR, POSITION, RATIO,
-    REST, RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
+    FRICTION, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO, REST,
+    RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
 };
 use super::{
     ActuatorKind, Body, Collider, EqualityKind, JointKind, Model, SurfaceTerm, SurfaceTerms,
@@ -109,6 +109,7 @@ impl Model {
             let slots = self.weight_slots(index).enumerate();
             names.extend(slots.map(|(k, slot)| (format!("{}/weights/{k}", term.name), slot)));
         }
+        names.sort_by_key(|&(_, slot)| slot);
         names
     }
 
@@ -127,12 +128,12 @@ impl Model {
                 continue;
             }
             let first = self.slots.pair(index);
-            names.add_surface(&pair.name, first, pair.two_regimes, pair.terms);
+            names.add_surface(&pair.name, first, pair.two_regimes);
         }
         let surfaces = self.shared.iter().flat_map(|shared| &shared.surfaces);
         for (index, surface) in surfaces.enumerate() {
             let first = self.slots.surface(index);
-            names.add_surface(&surface.name, first, surface.two_regimes, surface.terms);
+            names.add_surface(&surface.name, first, surface.two_regimes);
         }
         for (index, actuator) in self.actuators.iter().enumerate() {
             let (name, first) = (&actuator.name, self.slots.actuator(index));
@@ -178,10 +179,6 @@ impl Model {
             names.add(&format!("{name}/point"), &XYZ, first);
             names.add(&format!("{name}/force"), &XYZ, first + 3);
         }
-        for (index, drag) in self.drags.iter().enumerate() {
-            let name = format!("{}/drag", self.bodies[drag.body].name);
-            names.add(&name, &["linear", "quadratic"], self.drag_slot(index));
-        }
         for (index, camera) in self.cameras.iter().enumerate() {
             let (name, first) = (&camera.name, self.camera_slots(index).start);
             for (k, field) in ["eye", "target", "up"].into_iter().enumerate() {
@@ -189,6 +186,19 @@ impl Model {
             }
             names.add(name, &["fov_y", "aspect"], first + 9);
             names.add(&format!("{name}/center"), &XYZ[..2], first + 11);
+        }
+        for (index, pair) in self.pairs.iter().enumerate() {
+            if pair.surfaces.is_none() {
+                names.add_terms(&pair.name, self.slots.pair_terms[index], pair.terms);
+            }
+        }
+        let surfaces = self.shared.iter().flat_map(|shared| &shared.surfaces);
+        for (index, surface) in surfaces.enumerate() {
+            names.add_terms(&surface.name, self.slots.surface_terms[index], surface.terms);
+        }
+        for (index, drag) in self.drags.iter().enumerate() {
+            let name = format!("{}/drag", self.bodies[drag.body].name);
+            names.add(&name, &["linear", "quadratic"], self.drag_slot(index));
         }
         names.0
     }
@@ -297,14 +307,17 @@ impl Names {
         self.0.extend(named.map(|(k, field)| (format!("{owner}/{field}"), first + k)));
     }
 
-    fn add_surface(&mut self, owner: &str, first: usize, two_regimes: bool, terms: SurfaceTerms) {
+    fn add_surface(&mut self, owner: &str, first: usize, two_regimes: bool) {
         self.add(owner, &["mu"], first + MU);
         self.add(owner, &["restitution"], first + RESTITUTION);
         if two_regimes {
             self.add(owner, &["mu_static"], first + MU_STATIC);
         }
+    }
+
+    fn add_terms(&mut self, owner: &str, first: usize, terms: SurfaceTerms) {
         for (place, term) in terms.iter().enumerate() {
-            self.add(owner, &[term.name()], first + PAIR + place);
+            self.add(owner, &[term.name()], first + place);
         }
     }
 }

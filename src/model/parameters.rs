@@ -18,10 +18,11 @@ use crate::spatial::{exp, rotation_matrix};
 /// stiffness, rest, lower, upper; none of a [lone](super::Tree::lone) body), then for each of its colliders
 /// three sizes, and its position x, y, z unless it is at the origin; the same for the colliders
 /// of the world; for each contact pair mu, restitution and mu_static (unused unless the pair has two
-/// regimes) and the numbers of its [terms](SurfaceTerm), of pairs that share the numbers of materials nothing; the same of materials, and of the surfaces of colliders
+/// regimes), of pairs that share the numbers of materials nothing; the same of materials, and of the surfaces of colliders
 /// where these are so many that not every two are a pair with numbers of its own; actuators; equalities; for each half-space its offset, and the angles in rad by which its
 /// normal is tilted; the compliance of contacts in units of [`Settings::compliance`](super::Settings::compliance);
-/// of each [push](super::Push) its point and its force; of each [drag](super::Drag) its linear and its quadratic coefficient; the [numbers of cameras](super::CameraNumbers); the weights of [learned terms](super::LearnedTerm), layer by layer the matrix row by row and the biases.
+/// of each [push](super::Push) its point and its force; the [numbers of cameras](super::CameraNumbers); the weights of [learned terms](super::LearnedTerm), layer by layer the matrix row by row and the biases; the [terms](SurfaceTerm) of pairs and
+/// surfaces, and of each [drag](super::Drag) its linear and its quadratic coefficient.
 /// [`Model::parameter`] finds the slots by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters<T> {

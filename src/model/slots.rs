@@ -25,7 +25,7 @@ pub(super) const JOINT: usize = 13;
 pub(super) const SIZE: usize = 3;
 pub(super) const PLACE: usize = 3;
 
-// Of a contact pair; those of its terms follow.
+// Of a contact pair.
 pub(super) const MU: usize = 0;
 pub(super) const RESTITUTION: usize = 1;
 pub(super) const MU_STATIC: usize = 2;
@@ -69,17 +69,20 @@ pub(super) struct Slots {
     /// Of pairs; without meaning of those that share the numbers of surfaces.
     pub pairs: Vec<usize>,
     /// Of surfaces, whose numbers are those of a pair.
-    pub surfaces: Vec<usize>,
+    pub surfaces: usize,
     pub actuators: usize,
     pub equalities: usize,
     pub half_spaces: usize,
     /// Of the compliance of contacts.
     pub compliance: usize,
     pub pushes: usize,
-    pub drags: usize,
     pub cameras: usize,
     /// Of the weights of learned terms.
     pub learned: Vec<usize>,
+    /// Of the terms of each pair, of each surface, and of drags: last, so that nothing else moves where one is added.
+    pub pair_terms: Vec<usize>,
+    pub surface_terms: Vec<usize>,
+    pub drags: usize,
     /// How many there are in all.
     pub count: usize,
 }
@@ -89,8 +92,14 @@ impl Slots {
         self.pairs[pair]
     }
 
+    /// From here on stand terms and drags, and nothing else.
+    pub fn first_of_terms(&self) -> usize {
+        let surfaces = self.surface_terms.first().copied();
+        self.pair_terms.first().copied().or(surfaces).unwrap_or(self.drags)
+    }
+
     pub fn surface(&self, surface: usize) -> usize {
-        self.surfaces[surface]
+        self.surfaces + PAIR * surface
     }
 
     pub fn actuator(&self, actuator: usize) -> usize {

@@ -99,6 +99,11 @@ impl SurfaceTerms {
         SurfaceTerm::ALL.into_iter().filter(move |&term| self.has(term))
     }
 
+    /// Adds one.
+    pub(super) fn insert(&mut self, term: SurfaceTerm) {
+        self.0[term as usize] = true;
+    }
+
     /// How many numbers they take.
     pub(super) fn count(self) -> usize {
         self.iter().count()

@@ -9,8 +9,8 @@ use nalgebra::Vector3;
 use super::shared_contacts::SharedContacts;
 use super::slots::{
     ANCHOR, ANCHORS, ARMATURE, CAMERA, CONTROL_RANGE, DAMPING, DRAG, FORCE_RANGE, FRICTION, GEAR,
-    KD, KP, LOWER, MU, MU_STATIC, OFFSET, PAIR, POSITION, PUSH, RATIO, REST, RESTITUTION,
-    STIFFNESS, Slots, UPPER,
+    KD, KP, LOWER, MU, MU_STATIC, OFFSET, POSITION, PUSH, RATIO, REST, RESTITUTION, STIFFNESS,
+    Slots, UPPER,
 };
 use super::{
     Actuator, Camera, Color, Drag, Equality, Grain, Joint, LearnedTerm, Push, Shape, SurfaceTerm,
@@ -312,7 +312,8 @@ impl Model {
         let slot = self.slots.surface(surface);
         let terms =
             self.shared.as_ref().map_or(SurfaceTerms::default(), |s| s.surfaces[surface].terms);
-        let place = |term: SurfaceTerm| terms.place(term).map(|place| slot + PAIR + place);
+        let first = self.slots.surface_terms[surface];
+        let place = |term: SurfaceTerm| terms.place(term).map(|place| first + place);
         PairSlots {
             mu: slot + MU,
             restitution: slot + RESTITUTION,

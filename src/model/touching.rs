@@ -9,7 +9,7 @@
 //! step with what is near.
 
 use super::shared_contacts::{Filters, SharedContacts, Surface};
-use super::slots::{MU, MU_STATIC, PAIR};
+use super::slots::{MU, MU_STATIC};
 use super::{Grain, JointKind, Model, Solid, SurfaceTerm, SurfaceTerms};
 
 /// Points of one pair that are remembered at most: a mesh has more vertices than ever touch at a time.
@@ -158,11 +158,11 @@ impl Model {
     pub(super) fn term_slots(&self, pair: usize, term: SurfaceTerm) -> Option<[usize; 2]> {
         if let Some(own) = self.pairs.get(pair).filter(|own| own.surfaces.is_none()) {
             let place = own.terms.place(term)?;
-            return Some([self.slots.pair(pair) + PAIR + place; 2]);
+            return Some([self.slots.pair_terms[pair] + place; 2]);
         }
         let slot = |(index, surface): (usize, &Surface)| {
             let place = surface.terms.place(term)?;
-            Some(self.slots.surface(index) + PAIR + place)
+            Some(self.slots.surface_terms[index] + place)
         };
         let [first, second] = self.shared_surfaces(pair).map(slot);
         Some([first.or(second)?, second.or(first)?])

@@ -165,8 +165,9 @@ pub(super) fn read_material(table: &Table) -> Result<Option<Material>, Error> {
     table.demand("mu", mu >= 0.0, "must not be negative", mu, "")?;
     let mu_static = table.number("mu_static")?;
     if let Some(found) = mu_static {
-        let message = format!("must not be less than mu, {mu}");
-        table.demand("mu_static", found >= mu, &message, found, "")?;
+        // Friction may also grow with slip, where it changes smoothly.
+        let met = found >= mu || table.has(SurfaceTerm::StribeckSpeed.name()) && found >= 0.0;
+        table.demand("mu_static", met, &format!("must not be less than mu, {mu}"), found, "")?;
     }
     let restitution = table.number("restitution")?.unwrap_or(0.0);
     let met = (0.0..=1.0).contains(&restitution);

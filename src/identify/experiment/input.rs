@@ -54,6 +54,11 @@ impl RecordedInput {
         all.into_iter().enumerate().map(|(k, name)| (name, self.first + k)).collect()
     }
 
+    /// Moves its parameters on by so many slots.
+    pub(super) fn shift(&mut self, slots: usize) {
+        self.first += slots;
+    }
+
     /// One input in a column, as `[columns]` says it.
     pub(super) fn single(
         name: &str,

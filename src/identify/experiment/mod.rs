@@ -18,7 +18,7 @@ mod weights;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::model::{ParameterRef, Parameters, Scene};
+use crate::model::{AddedTerm, ParameterRef, Parameters, Scene};
 use crate::trajectory::{ColumnMap, Excerpt};
 use calibrations::Calibrations;
 
@@ -121,6 +121,20 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// The same on a scene with more terms.
+    pub(crate) fn with_terms(&self, added: &[AddedTerm]) -> Experiment {
+        let before = self.scene.model.parameter_count();
+        let scene = self.scene.with_terms(added);
+        let more = scene.model.parameter_count() - before;
+        let mut experiment = Experiment { scene, ..self.clone() };
+        for slot in experiment.parameters.iter_mut().flat_map(|p| &mut p.slots.slots) {
+            *slot += if *slot >= before { more } else { 0 };
+        }
+        experiment.sensors.iter_mut().for_each(|sensor| sensor.shift(more));
+        experiment.inputs.iter_mut().for_each(|input| input.shift(more));
+        experiment
+    }
+
     /// An experiment without recordings and without noise, with what [`Experiment::load`] takes where a file
     /// says nothing: whole windows from recorded states, Levenberg-Marquardt.
     pub fn new(name: &str, scene: Scene, parameters: Vec<FreeParameter>, noise: Noise) -> Self {

@@ -245,6 +245,11 @@ impl Sensor {
         Ok(sensor)
     }
 
+    /// Moves its parameters on by so many slots.
+    pub(super) fn shift(&mut self, slots: usize) {
+        self.first += slots;
+    }
+
     /// The slot of its delay.
     pub(crate) fn delay_slot(&self) -> usize {
         self.first + DELAY

@@ -1,5 +1,6 @@
 //! What a result, or an experiment before anything is fitted, is worth.
 
+mod absent_terms;
 mod combination;
 mod comparison;
 mod design;

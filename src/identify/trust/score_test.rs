@@ -20,11 +20,12 @@ use std::collections::BTreeMap;
 
 use nalgebra::{DMatrix, DVector};
 
+use super::absent_terms::{absent_terms, together};
 use crate::identify::data::Dataset;
 use crate::identify::experiment::{Experiment, FreeParameter, Transform, is_weight};
 use crate::identify::search::{Fit, FitStatus, LeastSquares, OBSERVABLE, Problem};
 use crate::identify::statistics::{UNTELLABLE, beta_below};
-use crate::model::{ParameterRef, Parameters, domain};
+use crate::model::{ParameterRef, Parameters, SurfaceTerm, domain};
 
 /// A claim is made where chance would make it in one of so many fits of right models, all numbers together.
 const LEVEL: f64 = 0.05;
@@ -49,6 +50,8 @@ pub struct ScoreTest {
     pub name: String,
     /// Their names.
     pub members: Vec<String>,
+    /// Whether the scene has no such numbers: a term of contact, or drag, that is off.
+    pub absent: bool,
     /// What they are held at.
     pub held: Vec<f64>,
     /// Where a Newton step would lead, within what such numbers can be.
@@ -76,10 +79,16 @@ impl ScoreTest {
         self.adjusted_p_value < LEVEL
     }
 
-    /// The numbers as free parameters that start at what they are held at.
-    pub fn freed(&self, experiment: &Experiment) -> Vec<FreeParameter> {
+    /// The experiment with these numbers free, starting at what they are held at; on a scene that has them.
+    pub fn freed(&self, experiment: &Experiment) -> Experiment {
+        let all = absent_terms(experiment, &experiment.scene.parameters);
+        let own = all.iter().filter(|term| self.members.contains(&term.name));
+        let mut freed = experiment.with_terms(&together(own));
         let named = self.members.iter().zip(&self.held);
-        named.filter_map(|(name, &held)| candidate(experiment, name, held)).collect()
+        let found: Vec<FreeParameter> =
+            named.filter_map(|(name, &held)| candidate(&freed, name, held)).collect();
+        freed.parameters.extend(found);
+        freed
     }
 }
 
@@ -101,7 +110,13 @@ pub fn score_tests(
     if !ended || fit.is_exact() {
         return Vec::new();
     }
-    let groups = groups(experiment, &fit.identified);
+    // What is off is there, and does nothing.
+    let absent = absent_terms(experiment, &fit.identified);
+    let mut extended = experiment.clone();
+    extended.scene.parameters.clone_from(&fit.identified);
+    let mut extended = extended.with_terms(&together(absent.iter()));
+    let now = extended.scene.parameters.clone();
+    let groups = groups(&extended, &now);
     let numbers: usize = groups.iter().map(|group| group.members.len()).sum();
     let free = experiment.parameters.iter().filter(|p| !p.fixed).count();
     if numbers == 0 || numbers > MOST {
@@ -114,7 +129,6 @@ pub fn score_tests(
     if passes * dataset.simulated() > EFFORT * spent {
         return Vec::new();
     }
-    let mut extended = experiment.clone();
     // Each for itself: sets of an inertia are log-Cholesky coordinates only where all are free.
     extended.parameters.extend(groups.iter().flat_map(|group| group.members.clone()));
     let horizons = horizons(dataset);
@@ -134,6 +148,7 @@ pub fn score_tests(
         });
         let best = tests.min_by(|a, b| a.p_value.total_cmp(&b.p_value));
         found.extend(best.map(|mut test| {
+            test.absent = absent.iter().any(|term| test.members.contains(&term.name));
             test.p_value = (test.p_value * scores.len() as f64).min(1.0);
             test
         }));
@@ -167,11 +182,23 @@ fn candidate(experiment: &Experiment, name: &str, held: f64) -> Option<FreeParam
     let (lower, upper) = domain(name);
     let mut parameter = FreeParameter::new(name, slots, held, [lower, upper]);
     parameter.transform = Transform::None;
+    if held == 0.0 {
+        parameter.scale = usual_change(name).unwrap_or(parameter.scale);
+    }
     // Dry friction that is nothing has no row in a contact problem, nor a derivative.
     if held == 0.0 && name.ends_with("/friction") {
         parameter.start = NEXT_TO_NOTHING * parameter.scale;
     }
     Some(parameter)
+}
+
+/// A typical change of what is off.
+fn usual_change(name: &str) -> Option<f64> {
+    let (_, field) = name.rsplit_once('/')?;
+    let couple = |term: SurfaceTerm, change: f64| (field == term.name()).then_some(change);
+    couple(SurfaceTerm::TorsionRadius, 1e-2)
+        .or_else(|| couple(SurfaceTerm::RollingResistance, 1e-3))
+        .or_else(|| name.contains("/drag/").then_some(0.1))
 }
 
 /// What a candidate is held at: nothing where it is next to nothing.
@@ -197,7 +224,22 @@ fn groups(experiment: &Experiment, now: &Parameters<f64>) -> Vec<Group> {
         let held = now.values[slots.slots[0]];
         let Some(candidate) = candidate(experiment, &name, held) else { continue };
         let part = name.rsplit_once('/').filter(|(_, last)| {
-            ["x", "y", "z", "xx", "yy", "zz", "xy", "xz", "yz", "lower", "upper"].contains(last)
+            [
+                "x",
+                "y",
+                "z",
+                "xx",
+                "yy",
+                "zz",
+                "xy",
+                "xz",
+                "yz",
+                "lower",
+                "upper",
+                "linear",
+                "quadratic",
+            ]
+            .contains(last)
         });
         let whole = part.map_or(name.as_str(), |(whole, _)| whole);
         groups.entry(whole.to_string()).or_default().push(candidate);
@@ -406,6 +448,7 @@ impl Scores {
         Some(ScoreTest {
             name: if members.len() == 1 { members[0].name.clone() } else { group.name.clone() },
             members: members.iter().map(|member| member.name.clone()).collect(),
+            absent: false,
             proposed: held.iter().zip(step.iter()).map(|(held, step)| held + step).collect(),
             held,
             gain,
