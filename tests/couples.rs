@@ -29,12 +29,11 @@ fn with_couples(
     let numbers: Vec<&[f64]> = numbers.chunks_exact(contacts).collect();
     let [mut targets, mut limits, mut compliances] = [0, 1, 2].map(|k| numbers[k].to_vec());
     let mut rows = rows.to_vec();
-    let tree = [0, 0];
     for of in 0..contacts {
         // Which: by the contact.
         let [torsion, rolling] = [of % 3 != 1, of % 3 != 0];
         let mut add = |axes: [Option<usize>; 2], limit: f64| {
-            node.add(Law::Couple { of }, tree);
+            node.add_couple(of);
             rows.extend([0.0; 6]);
             for axis in axes {
                 let turn = |k: usize| if axis == Some(k) { ARM } else { 0.0 };
@@ -78,7 +77,8 @@ fn couples_obey_their_law() {
             let row = |r: usize| &x[(3 * i + r) * 6..][..6];
             let u = [0, 1, 2].map(|r| row(r).iter().zip(v).map(|(j, v)| j * v).sum::<f64>());
             let normal = match node.laws[i] {
-                Law::Couple { of } => {
+                Law::Couple => {
+                    let of = node.rows.blocks()[i].normal;
                     *seen.entry(solution.modes[i]).or_default() += 1;
                     lambda[3 * of]
                 }
@@ -118,7 +118,14 @@ fn couples_are_differentiated_alike() {
         let blocks = node.laws.len();
         let zero = |k: usize| (k < 18 * blocks || k >= x.len() - blocks) && x[k] == 0.0;
         let dx = (0..x.len()).map(|k| if zero(k) { 0.0 } else { random.uniform(-1.0, 1.0) });
-        let dx: Vec<f64> = dx.collect();
+        let mut dx: Vec<f64> = dx.collect();
+        // A couple has the compliance of its contact.
+        let compliances = x.len() - blocks;
+        for (i, law) in node.laws.iter().enumerate() {
+            if *law == Law::Couple {
+                dx[compliances + i] = dx[compliances + node.rows.blocks()[i].normal];
+            }
+        }
         let w: Vec<f64> = y.iter().map(|_| random.uniform(-1.0, 1.0)).collect();
         let by = |rule| with_node_rule(rule, || ad::jvp(|x| run(&node, x).0, &x, &dx).unwrap().1);
         let [jvp, residual, unrolled] =

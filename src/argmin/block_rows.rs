@@ -52,6 +52,8 @@ pub struct RowBlock {
     columns: [(usize, usize); 2],
     /// The tree or the two trees; the same twice if it is one.
     pub trees: [usize; 2],
+    /// The block whose normal impulse counts for it: itself, or of a couple that of its contact.
+    pub normal: usize,
 }
 
 impl RowBlock {
@@ -184,9 +186,19 @@ impl BlockRows {
             entries: self.entries,
             columns,
             trees,
+            normal: self.blocks.len(),
         });
         self.rows += rows;
         self.entries += rows * (columns[0].1 + columns[1].1);
+    }
+
+    /// Adds a block like another one, on whose first row it goes.
+    pub(crate) fn add_couple(&mut self, of: usize) {
+        let RowBlock { rows, trees, .. } = self.blocks[of];
+        self.add_block(rows, trees);
+        if let Some(couple) = self.blocks.last_mut() {
+            couple.normal = of;
+        }
     }
 
     /// The velocities of a tree.

@@ -9,6 +9,9 @@ use super::{ColliderDescription, Description, Material, NamedMaterial};
 use crate::Error;
 use crate::model::{ContactSolver, JointKind, Model, Pair, SurfaceTerm};
 
+/// Friction across the grain over that along it, at least and at most.
+const SLENDEREST: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
+
 /// The steepest thread, m per radian: beyond, squares of it leave no digits to anything else.
 const MOST_PITCH: f64 = 1e6;
 
@@ -115,6 +118,9 @@ impl Description {
                     }
                     SurfaceTerm::MuAcross if material.mu == 0.0 => {
                         "needs a mu along the grain that is not 0"
+                    }
+                    SurfaceTerm::MuAcross if !SLENDEREST.contains(&(number / material.mu)) => {
+                        "must be between a millionth of mu and a million times that"
                     }
                     _ => continue,
                 };

@@ -147,7 +147,20 @@ fn place(folder: &Path) -> PathBuf {
         1 => folder.join("improved.toml"),
         _ => folder.join(format!("improved-{k}.toml")),
     };
-    (1..).map(numbered).find(|path| !path.exists()).unwrap_or_else(|| numbered(1))
+    // Nor any file beside it that is called after it.
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names: Vec<String> =
+        names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let free = |path: &PathBuf| {
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let taken = |name: &String| {
+            let rest = name.strip_prefix(stem);
+            let own = ["-scene.toml", "_"];
+            rest.is_some_and(|rest| own.into_iter().any(|own| rest.starts_with(own)))
+        };
+        !path.exists() && !names.iter().any(taken)
+    };
+    (1..).map(numbered).find(free).unwrap_or_else(|| numbered(1))
 }
 
 /// Writes the improved experiment of `file` into a folder, with the scene that it needs where that has more terms. Returns where;
@@ -175,13 +188,17 @@ pub(super) fn write_improved(
         made.iter().map(|(path, bytes)| (path.as_path(), &bytes[..])).collect();
     write_files(&files)?;
     // What cannot be read again is not left there.
-    if let Err(error) = Experiment::parse(&text, &place, &[], None) {
+    let done = match Experiment::parse(&text, &place, &[], None) {
+        Ok(_) => write_file(&place, text.as_bytes()).map(|()| true),
+        Err(error) => {
+            warn(&format!("the improved experiment is not written: {error}"));
+            Ok(false)
+        }
+    };
+    if !matches!(done, Ok(true)) {
         files.iter().for_each(|(path, _)| drop(std::fs::remove_file(path)));
-        warn(&format!("the improved experiment is not written: {error}"));
-        return Ok(None);
     }
-    write_file(&place, text.as_bytes())?;
-    Ok(Some(place))
+    Ok(done?.then_some(place))
 }
 
 /// The experiment of `file` with what was adopted, as a file in `folder`: every parameter starts at what was found, and files
@@ -204,6 +221,10 @@ fn improved_experiment(
     match (scene, document.get_mut("scene")) {
         (Some(scene), _) => {
             document.insert("scene".into(), scene.into());
+            // They say how files of robots are read, and this is none.
+            for field in ["floating_base", "max_hull_vertices"] {
+                document.remove(field);
+            }
         }
         (None, Some(scene)) => *scene = moved(scene),
         (None, None) => {}

@@ -537,16 +537,21 @@ pub(super) fn friction<T: Real>(
     let System { model, parameters, settings } = system;
     let scaled = |mu: T| field.map_or(mu, |factor| mu * factor);
     let mut kink = f64::INFINITY;
-    if let Some(speed) = parameters.surface_term(model, point.pair, SurfaceTerm::StribeckSpeed) {
+    let slip = || {
         let [first, second] = rows.map(|row| along(motion, point, row, |tree| tree.velocity));
-        let second = across(system, point.pair).map_or(second, |scale| second / scale);
+        // Where there is a grain, the second row is scaled.
+        let frame = grain_frame(system, motion, point);
+        [first, frame.map_or(second, |(_, scale)| second / scale)]
+    };
+    if let Some(speed) = parameters.surface_term(model, point.pair, SurfaceTerm::StribeckSpeed) {
+        let [first, second] = slip();
         let share = (-(first * first + second * second) / (speed * speed)).exp();
-        let [rest, slip] =
+        let [rest, kinetic] =
             [parameters.mu_static(model, point.pair), parameters.mu(model, point.pair)];
-        return (scaled(slip + (rest - slip) * share), Regime::Kinetic, kink);
+        return (scaled(kinetic + (rest - kinetic) * share), Regime::Kinetic, kink);
     }
     if model.two_regimes(point.pair) {
-        let slip = norm(&rows.map(|row| along(motion, point, row, |tree| tree.velocity).value()));
+        let slip = norm(&slip().map(|along| along.value()));
         kink = (slip - settings.static_speed).abs();
         if slip <= settings.static_speed {
             return (scaled(parameters.mu_static(model, point.pair)), Regime::Static, kink);

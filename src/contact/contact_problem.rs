@@ -390,13 +390,14 @@ impl<T: Real> ContactProblem<T> {
             }
         }
         self.couples.clear();
-        for (block, &k) in island.constraints.iter().enumerate() {
+        let has_couples = Couple::are_in(system.model);
+        for (block, &k) in island.constraints.iter().enumerate().filter(|_| has_couples) {
             let Some(point) = points.get(k) else { continue };
             self.couples.extend(Couple::all(system, point, block));
         }
         for couple in &self.couples {
             let point = &points[island.constraints[couple.of]];
-            node.add(couple.law(), node.rows.blocks()[couple.of].trees);
+            node.add_couple(couple.of);
             couple.rows(motion, point, &mut self.inputs);
         }
         for &tree in island.trees {

@@ -8,10 +8,10 @@ use nalgebra::Vector3;
 
 use super::constraint::contact_frame;
 use crate::ad::Real;
-use crate::argmin::{Law, Mode};
+use crate::argmin::Mode;
 use crate::collision::ContactPoint;
 use crate::dynamics::FreeMotion;
-use crate::model::{Solid, SurfaceTerm, System};
+use crate::model::{Model, Solid, SurfaceTerm, System};
 
 /// What a couple resists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,13 +34,28 @@ impl CoupleKind {
         }
     }
 
-    /// A feature of a contact, as that of the couple there: no contact has it.
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            CoupleKind::Torsion => "torsion",
+            CoupleKind::Rolling => "rolling",
+        }
+    }
+
+    /// What a feature is of: that of a contact, and the couple there if it is one.
+    pub(crate) fn of_feature(feature: usize) -> (usize, Option<CoupleKind>) {
+        let kind = (feature / OTHERS).checked_sub(1);
+        (feature % OTHERS, kind.and_then(|kind| CoupleKind::ALL.get(kind)).copied())
+    }
+
+    /// A feature of a contact, as that of the couple there.
     pub(crate) fn feature(self, feature: usize) -> usize {
         feature + (1 + self as usize) * OTHERS
     }
 }
 
-/// Features of contacts are below.
+/// Features of contacts are below, but on 32 bits those of hulls of thousands of vertices: what one is remembered by there may be
+/// what another one is, and solvers start worse.
 const OTHERS: usize = 1 << (usize::BITS / 2 + 8);
 
 /// What a couple did in a step.
@@ -65,6 +80,11 @@ pub(super) struct Couple {
 }
 
 impl Couple {
+    /// Whether any contact of a model has one.
+    pub fn are_in(model: &Model) -> bool {
+        CoupleKind::ALL.into_iter().any(|kind| model.any_has_term(kind.term()))
+    }
+
     /// Those of a contact, whose block is `of`.
     pub fn all<T: Real>(
         system: &System<T>,
@@ -76,10 +96,6 @@ impl Couple {
         let arm = if has == [false; 2] { 0.0 } else { arm(system, point) };
         let own = CoupleKind::ALL.into_iter().zip(has).filter(|(_, has)| *has);
         own.map(move |(kind, _)| Couple { of, kind, arm })
-    }
-
-    pub fn law(&self) -> Law {
-        Law::couple(self.of)
     }
 
     /// Pushes its three rows, each as wide as those of its contact.

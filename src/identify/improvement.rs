@@ -115,7 +115,7 @@ pub fn improve(
                 improvement.end = "stopped";
                 break;
             }
-            let next = test.freed(experiment);
+            let next = test.freed(experiment, &now.identified);
             let after = judged(&next, dataset, now, &halves, threads);
             let held_out = before
                 .as_ref()

@@ -1,5 +1,6 @@
 //! Terms that a scene does not have, added at numbers by which they do nothing: what a fit may lack is tried so.
 
+use super::slots::MU_STATIC;
 use super::{Drag, Model, Scene, SurfaceTerm};
 
 /// A term that is added.
@@ -14,9 +15,9 @@ pub(crate) enum AddedTerm {
 }
 
 impl Scene {
-    /// The same with terms of which it has none. Other parameters keep their slots; what stands behind those of the model
-    /// moves by as many as are added.
-    pub(crate) fn with_terms(&self, added: &[AddedTerm]) -> Scene {
+    /// The same with terms of which it has none, and where each of its parameters stands then: terms and drags stand last,
+    /// and those of one pair before those of the next.
+    pub(crate) fn with_terms(&self, added: &[AddedTerm]) -> (Scene, Vec<usize>) {
         let mut scene = self.clone();
         let Scene { model, parameters, .. } = &mut scene;
         for &term in added {
@@ -27,29 +28,14 @@ impl Scene {
             }
         }
         model.lay_out();
-        let before = &self.model;
-        let (own, behind) = self.parameters.values.split_at(before.parameter_count());
+        let places = self.model.places_in(model);
+        let (own, behind) = self.parameters.values.split_at(places.len());
         let values = &mut parameters.values;
         values.clear();
-        values.extend_from_slice(&own[..before.slots.first_of_terms()]);
         values.resize(model.parameter_count(), 0.0);
-        for pair in 0..model.pairs.len() {
-            for term in SurfaceTerm::ALL {
-                let slot = |model: &Model| {
-                    let place = model.pairs[pair].terms.place(term)?;
-                    model.pairs[pair]
-                        .surfaces
-                        .is_none()
-                        .then(|| model.slots.pair_terms[pair] + place)
-                };
-                if let (Some(from), Some(to)) = (slot(before), slot(model)) {
-                    values[to] = own[from];
-                }
-            }
+        for (&place, &x) in places.iter().zip(own) {
+            values[place] = x;
         }
-        let rest = before.slots.surface_terms.first().copied().unwrap_or(before.slots.drags);
-        let moved = model.slots.surface_terms.first().copied().unwrap_or(model.slots.drags);
-        values[moved..moved + own.len() - rest].copy_from_slice(&own[rest..]);
         for &term in added {
             match term {
                 AddedTerm::Surface(pair, term, number) => {
@@ -58,12 +44,31 @@ impl Scene {
                     }
                 }
                 AddedTerm::StaticFriction(pair, number) => {
-                    values[model.slots.pair(pair) + super::slots::MU_STATIC] = number;
+                    values[model.slots.pair(pair) + MU_STATIC] = number;
                 }
                 AddedTerm::Drag(_) => {}
             }
         }
         values.extend_from_slice(behind);
-        scene
+        (scene, places)
+    }
+}
+
+impl Model {
+    /// Where each of the parameters stands in a model that has more terms.
+    fn places_in(&self, larger: &Model) -> Vec<usize> {
+        let mut places: Vec<usize> = (0..self.parameter_count()).collect();
+        for (pair, own) in self.pairs.iter().enumerate().filter(|(_, own)| own.surfaces.is_none()) {
+            for (k, term) in own.terms.iter().enumerate() {
+                if let Some(place) = larger.pairs[pair].terms.place(term) {
+                    places[self.slots.pair_terms[pair] + k] = larger.slots.pair_terms[pair] + place;
+                }
+            }
+        }
+        // Surfaces get no more, and drags come behind those there are.
+        let rest = self.slots.surface_terms.first().copied().unwrap_or(self.slots.drags);
+        let moved = larger.slots.surface_terms.first().copied().unwrap_or(larger.slots.drags);
+        places[rest..].iter_mut().for_each(|place| *place += moved - rest);
+        places
     }
 }

@@ -4,7 +4,7 @@ use super::slots::{
     ACTUATOR, BODY, CAMERA, DRAG, EQUALITY, GRAVITY, HALF_SPACE, JOINT, PAIR, PLACE, PUSH, SIZE,
     Slots,
 };
-use super::{Body, Collider, HalfSpace, Joint, JointKind, Model, Pair, Tree};
+use super::{Body, Collider, HalfSpace, Joint, JointKind, Model, Pair, SurfaceTerms, Tree};
 
 impl Model {
     /// A model of bodies, of which `numbers[i]` says whether the joint of body i has numbers of its own
@@ -85,6 +85,9 @@ impl Slots {
         slots.pair_terms = model.pairs.iter().map(|pair| take(terms(pair))).collect();
         slots.surface_terms = surfaces().map(|surface| take(surface.terms.count())).collect();
         slots.drags = take(DRAG * model.drags.len());
+        let all = model.pairs.iter().map(|pair| pair.terms);
+        let all = all.chain(surfaces().map(|surface| surface.terms));
+        slots.terms = all.fold(SurfaceTerms::default(), SurfaceTerms::or);
         slots.count = next;
         slots
     }

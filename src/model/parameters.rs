@@ -133,7 +133,12 @@ impl<T: Real> Parameters<T> {
     }
 
     /// The number of a term of a contact pair, if it has it.
+    #[inline]
     pub fn surface_term(&self, model: &Model, pair: usize, term: SurfaceTerm) -> Option<T> {
+        // Most models have none.
+        if !model.any_has_term(term) {
+            return None;
+        }
         self.slot_of_term(model, pair, term).map(|slot| self.values[slot])
     }
 

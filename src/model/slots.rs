@@ -1,5 +1,7 @@
 //! Where each physical number stands among the parameters.
 
+use super::SurfaceTerms;
+
 /// Gravity.
 pub(super) const GRAVITY: usize = 3;
 
@@ -83,6 +85,8 @@ pub(super) struct Slots {
     pub pair_terms: Vec<usize>,
     pub surface_terms: Vec<usize>,
     pub drags: usize,
+    /// Which terms any pair or surface has.
+    pub terms: SurfaceTerms,
     /// How many there are in all.
     pub count: usize,
 }
@@ -90,12 +94,6 @@ pub(super) struct Slots {
 impl Slots {
     pub fn pair(&self, pair: usize) -> usize {
         self.pairs[pair]
-    }
-
-    /// From here on stand terms and drags, and nothing else.
-    pub fn first_of_terms(&self) -> usize {
-        let surfaces = self.surface_terms.first().copied();
-        self.pair_terms.first().copied().or(surfaces).unwrap_or(self.drags)
     }
 
     pub fn surface(&self, surface: usize) -> usize {

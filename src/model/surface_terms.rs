@@ -99,6 +99,11 @@ impl SurfaceTerms {
         SurfaceTerm::ALL.into_iter().filter(move |&term| self.has(term))
     }
 
+    /// Those of both.
+    pub(super) fn or(self, other: SurfaceTerms) -> SurfaceTerms {
+        SurfaceTerms(std::array::from_fn(|k| self.0[k] || other.0[k]))
+    }
+
     /// Adds one.
     pub(super) fn insert(&mut self, term: SurfaceTerm) {
         self.0[term as usize] = true;

@@ -156,6 +156,9 @@ impl Model {
 
     /// The slots of the number of a term of a pair, if it has it: the larger of the two counts.
     pub(super) fn term_slots(&self, pair: usize, term: SurfaceTerm) -> Option<[usize; 2]> {
+        if !self.any_has_term(term) {
+            return None;
+        }
         if let Some(own) = self.pairs.get(pair).filter(|own| own.surfaces.is_none()) {
             let place = own.terms.place(term)?;
             return Some([self.slots.pair_terms[pair] + place; 2]);
@@ -175,9 +178,7 @@ impl Model {
 
     /// Whether any pair has a term.
     pub(crate) fn any_has_term(&self, term: SurfaceTerm) -> bool {
-        let shared = self.shared.iter().flat_map(|shared| &shared.surfaces);
-        self.pairs.iter().any(|pair| pair.terms.has(term))
-            || shared.into_iter().any(|surface| surface.terms.has(term))
+        self.slots.terms.has(term)
     }
 
     /// The grain of a pair, if it has one.

@@ -6,7 +6,7 @@ use super::differences::Piece;
 use super::ladder;
 use crate::ad::{Function, Real};
 use crate::argmin::Mode;
-use crate::contact::{Decisions, joint_condition_name, joint_conditions};
+use crate::contact::{CoupleKind, Decisions, joint_condition_name, joint_conditions};
 use crate::model::{Body, Model, PairSlots, Parameters, Settings, System};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
 use crate::state::{Coordinates, State};
@@ -171,7 +171,11 @@ impl<'a> StepProgram<'a> {
         };
         let what = match usize::MAX - pair {
             id if id < joint_conditions(self.model) => joint_condition_name(self.model, id),
-            _ => format!("{}, point {point}", self.model.pair_name(pair)),
+            _ => {
+                let (point, couple) = CoupleKind::of_feature(point);
+                let of = couple.map_or(String::new(), |couple| format!(", {}", couple.name()));
+                format!("{}, point {point}{of}", self.model.pair_name(pair))
+            }
         };
         let words = |found: Option<(Mode, Decisions)>| match found {
             None => [Mode::Break.name(); 3],

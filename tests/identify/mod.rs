@@ -1,5 +1,6 @@
 //! Parameters from recordings: what is found, how it is searched for, and how far it can be trusted.
 
+mod absent_terms;
 #[cfg(feature = "cli")]
 mod command;
 mod conclusion;

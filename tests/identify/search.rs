@@ -54,7 +54,7 @@ fn chain(links: usize) -> Scene {
 }
 
 /// The motion of a scene from `start`, with `noise` times the standard deviations of [`NOISE`].
-fn motion(
+pub fn motion(
     scene: &Scene,
     start: State<f64>,
     steps: usize,

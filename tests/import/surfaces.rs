@@ -147,9 +147,16 @@ fn condim_says_which_turns_meet_friction() {
     };
     assert_eq!(numbers("floor-a/three"), (0.8, None, None));
     assert_eq!(numbers("floor-a/four"), (0.8, Some(0.04), None));
-    assert_eq!(numbers("floor-a/six"), (0.8, Some(0.04), Some(0.002)));
-    assert_eq!(numbers("floor-a/usual"), (1.0, Some(0.005), Some(0.0001)));
+    // That of the floor is larger, which would have none by itself.
+    assert_eq!(numbers("floor-a/six"), (0.8, Some(0.04), Some(0.003)));
+    assert_eq!(numbers("floor-a/usual"), (1.0, Some(0.02), Some(0.003)));
     assert_eq!(numbers("floor-a/own"), (0.4, Some(0.03), Some(0.005)));
+    let slides = text.replace("0.4 0.4 0.03", "0 0 0.03");
+    let slides = read(&slides).warnings;
+    assert!(
+        slides.iter().any(|w| w.to_string().contains("without sliding friction")),
+        "{slides:?}"
+    );
     let differs = text.replace("0.4 0.4 0.03", "0.4 0.3 0.03");
     assert!(read(&differs).warnings.iter().any(|w| w.to_string().contains("along and across")));
 }

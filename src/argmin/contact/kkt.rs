@@ -203,7 +203,7 @@ impl<T: Real> ContactModes<T> {
             let mut push =
                 |kind| self.unknowns.push(Unknown { block: i, first: block.first, kind });
             let face = data.laws[i].face(mode, d.map(|d| d.value()), data.limit[i].value());
-            let borrows = data.laws[i].borrows_from().is_some();
+            let borrows = data.laws[i].borrows();
             if !borrows && let Face::Closed(_) = face {
                 push(Kind::Normal);
             }
@@ -541,6 +541,7 @@ fn motion<T: Real>((direction, limit, laws, modes): Blocks<T>, unknown: Unknown)
 }
 
 /// Adds rows of a block of W, times `b`, to `sum`.
+#[inline(always)]
 fn add_rows<T: Real>(block: &RowBlock, w: &[T], b: [T; 3], sum: &mut [T]) {
     for (r, &b) in b.iter().enumerate().take(block.rows) {
         if b.is_zero() && T::ORDER == 0 {

@@ -17,7 +17,7 @@ pub(super) fn natural_argument(
     v: &[f64],
 ) -> [f64; 3] {
     let inverse = |d: f64| if d > 0.0 { 1.0 / d } else { 0.0 };
-    let normal_velocity = v[0] + data.give(i) * x[0];
+    let normal_velocity = v[0] + data.compliance[i] * x[0];
     let mut rn = inverse(delassus.normal_scale(i));
     let (&[_, x1, x2, ..], &[_, v1, v2, ..]) = (x, v) else {
         return [x[0] - rn * normal_velocity, 0.0, 0.0];
@@ -182,7 +182,7 @@ pub(super) fn contact_residuals(
             let all = f64::INFINITY;
             return ContactResiduals { complementarity: all, cone: all, dissipation: all };
         }
-        let pressed = v[0] + data.give(i) * x[0];
+        let pressed = v[0] + data.compliance[i] * x[0];
         let g = delassus.normal_scale(i);
         let complementarity = if data.laws[i].is_one_sided() {
             (g * x[0]).min(pressed).abs() / scale

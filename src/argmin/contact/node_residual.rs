@@ -55,8 +55,8 @@ pub(super) fn conditions<T: Real>(
                 h[2] = u[2] * d[0] - u[1] * d[1];
             }
         }
-        if let Some(of) = law.borrows_from() {
-            h[0] = x[0] - lambda[data.blocks()[of].first];
+        if law.borrows() {
+            h[0] = x[0] - lambda[data.blocks()[block.normal].first];
         }
     }
     share(solution, &data, (&u, lambda), conditions);
@@ -101,7 +101,7 @@ fn share<T: Real>(
         let d = solution.directions[i];
         let face = data.laws[i].face(solution.modes[i], d, data.limit[i].value());
         let Face::Closed(tangents) = face else { continue };
-        if data.is_rigid(i) && data.laws[i].borrows_from().is_none() {
+        if data.is_rigid(i) && !data.laws[i].borrows() {
             shared.push((block.first, i, [1.0, 0.0, 0.0]));
         }
         if tangents.hold(0) {

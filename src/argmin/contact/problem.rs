@@ -10,7 +10,7 @@ use crate::linalg::{Elimination, dot, solve_lower, solve_lower_transpose, times_
 /// Inputs, one after the other (with [`BlockRows`] for the layout of J, and one number a block for
 /// the last three): J; L of each tree, row-major, lower triangular; v_p (one number a velocity);
 /// target along the first row (m/s); mu of a cone or pyramid, largest impulse of an interval (N s),
-/// unused otherwise; compliance c along the first row (1/kg).
+/// unused otherwise; compliance c along the first row (1/kg), of a couple that of its contact.
 /// Outputs: v+, then lambda, one number a row (N s).
 #[derive(Debug, Default)]
 pub struct CoupledContact {
@@ -73,6 +73,12 @@ impl CoupledContact {
     pub fn add(&mut self, law: Law, trees: [usize; 2]) {
         self.rows.add_block(law.rows(), trees);
         self.laws.push(law);
+    }
+
+    /// Adds the friction of a couple at the contact that is block `of`, on the same trees.
+    pub fn add_couple(&mut self, of: usize) {
+        self.rows.add_couple(of);
+        self.laws.push(Law::of_couple());
     }
 
     /// Forgets trees and blocks, and keeps the memory.
@@ -152,8 +158,14 @@ impl Layout {
 /// Whether laws and inputs fit the rows, and a solution may be looked for.
 pub(super) fn is_admissible<T: Real>(rows: &BlockRows, laws: &[Law], inputs: &[T]) -> bool {
     let matches = |(block, law): (&RowBlock, &Law)| block.rows == law.rows();
+    // A couple goes with a contact before it, and nothing else does.
+    let of_contact = |(i, (block, law)): (usize, (&RowBlock, &Law))| match law.borrows() {
+        true => block.normal < i && laws[block.normal].rows() == 3 && !laws[block.normal].borrows(),
+        false => block.normal == i,
+    };
     laws.len() == rows.blocks().len()
         && rows.blocks().iter().zip(laws).all(matches)
+        && rows.blocks().iter().zip(laws).enumerate().all(of_contact)
         && inputs.len() == Layout::new(rows).end
         && ContactData::new(rows, laws, inputs).is_admissible()
 }
@@ -191,18 +203,13 @@ impl<'a, T: Real> ContactData<'a, T> {
 
     /// Whether block `i` has no compliance, so that its impulse may not be unique.
     pub fn is_rigid(&self, i: usize) -> bool {
-        self.give(i).value() == 0.0
-    }
-
-    /// The compliance along the first row of block `i`; of one that borrows its normal impulse, that of the other.
-    pub fn give(&self, i: usize) -> T {
-        self.compliance[self.laws[i].borrows_from().unwrap_or(i)]
+        self.compliance[i].value() == 0.0
     }
 
     /// The blocks that borrow their normal impulse, each with the one that has it.
     pub fn couples(&self) -> impl Iterator<Item = (usize, usize)> + use<'a, T> {
-        let laws = self.laws.iter().enumerate();
-        laws.filter_map(|(i, law)| Some((i, law.borrows_from()?)))
+        let blocks = self.blocks().iter().enumerate();
+        blocks.filter(|(i, block)| block.normal != *i).map(|(i, block)| (i, block.normal))
     }
 
     /// Gives what borrows its first number that of the block it borrows from.

@@ -177,8 +177,8 @@ impl SmoothedContact {
                 support => {
                     let x = z[first] - slack * scale;
                     h[first] = z[first]
-                        - match (support, self.laws[i].borrows_from()) {
-                            (Support::Borrowed, Some(of)) => z[data.blocks()[of].first],
+                        - match support {
+                            Support::Borrowed => z[data.blocks()[block.normal].first],
                             _ => (x + root(x, product)) * 0.5,
                         };
                     if block.rows == 1 {
@@ -344,11 +344,11 @@ impl Newton<'_> {
                         _ => (1.0 + x / root(x, product)) * 0.5,
                     };
                     let own = 1.0 - slope * (1.0 - c * scale);
-                    match self.node.laws[i].borrows_from() {
-                        Some(of) => {
-                            add(first, &[(first, 1.0), (data.blocks()[of].first, -1.0)], &[])
-                        }
-                        None => add(first, &[(first, own)], &[(first, slope * scale)]),
+                    if support == Support::Borrowed {
+                        let normal = data.blocks()[block.normal].first;
+                        add(first, &[(first, 1.0), (normal, -1.0)], &[]);
+                    } else {
+                        add(first, &[(first, own)], &[(first, slope * scale)]);
                     }
                     if block.rows == 1 {
                         continue;

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::geom_friction::Friction;
+use super::geom_friction::{Friction, NO_TORSION};
 use super::reader::Reader;
-use super::tree::{Place, Tree};
+use super::tree::{Place, Surface, Tree};
 use crate::Error;
 use crate::assemble::{ContactDescription, Description, Material};
 use crate::formats::xml::{Element, Unfollowed};
@@ -100,6 +100,9 @@ fn pair<'a>(
                        rolling, are one";
         reader.remarks.add(given.at("friction"), "friction", message);
     }
+    if friction.lacks_torsion() {
+        reader.remarks.add(given.at("friction"), "friction", NO_TORSION);
+    }
     let [first, second] = [geoms[0].place, geoms[1].place];
     let material = Some(friction.material_alone());
     // What is fixed to each other does not move by touching.
@@ -170,7 +173,9 @@ fn exclude_neighbors(reader: &Reader, tree: &Tree, excluded: &mut HashSet<[Strin
 /// Pairs of geoms of different priorities at most.
 const MOST_PAIRS: usize = 20_000;
 
-/// Where one of two geoms has the higher priority, how they rub is what it says: a pair with a friction of its own.
+/// Where one of two geoms has the higher priority, how they rub is what it says; and where one has friction about the normal or
+/// against rolling, of the numbers of both each larger one counts, which surfaces by themselves would not come to: pairs with a
+/// friction of their own.
 fn prioritise(
     reader: &mut Reader,
     tree: &Tree,
@@ -202,26 +207,35 @@ fn prioritise(
         first != second && meet && !apart && !(hang && reader.flags.filter_parent)
     };
     let mut added = Vec::new();
-    let ranked = tree.surfaces.iter().filter(|surface| surface.priority != 0).count();
-    if ranked == 0 || !reader.flags.contact {
+    let special = |surface: &Surface| surface.priority != 0 || surface.friction.has_couples();
+    if !tree.surfaces.iter().any(special) || !reader.flags.contact {
         return;
     }
     for (k, first) in tree.surfaces.iter().enumerate() {
         for second in &tree.surfaces[k + 1..] {
-            if first.priority == second.priority || !touch(first.place, second.place) {
+            let together = first.friction.with(second.friction);
+            let alike = first.priority == second.priority;
+            let plain = || {
+                let [a, b] = [first, second].map(|surface| surface.friction.material());
+                let both = together.material_alone();
+                a.mu.max(b.mu) == both.mu && a.terms.with(b.terms) == both.terms
+            };
+            if alike && (!together.has_couples() || plain()) || !touch(first.place, second.place) {
                 continue;
             }
             let counts = if first.priority > second.priority { first } else { second };
+            let friction = if alike { together } else { counts.friction };
             let [a, b] = [first, second].map(|surface| tree.collider_name(surface.place));
             let pair = format!("{a}-{b}");
             if named.contains(&pair) || named.contains(&format!("{b}-{a}")) {
                 continue;
             }
-            let material = Some(counts.friction.material_alone());
+            let material = Some(friction.material_alone());
             added.push(ContactDescription { line: Some(counts.line), pair, material, grain: None });
             if added.len() > MOST_PAIRS {
-                let message = "is not followed, as it makes too many pairs: of two geoms the larger friction counts";
-                reader.remarks.add_at(&counts.file, counts.line, "geom.priority", message);
+                let message = "is not followed pair by pair, as these are too many: of two geoms the larger friction counts";
+                let field = if alike { "geom.condim" } else { "geom.priority" };
+                reader.remarks.add_at(&counts.file, counts.line, field, message);
                 return;
             }
         }

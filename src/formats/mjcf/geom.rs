@@ -6,7 +6,7 @@ use nalgebra::{Isometry3, Matrix3, Point3, UnitQuaternion, Vector3};
 
 use super::defaults::Given;
 use super::ellipsoid;
-use super::geom_friction::Friction;
+use super::geom_friction::{Friction, NO_TORSION};
 use super::orientation::{direction, from_z, given_pose};
 use super::reader::Reader;
 use crate::Error;
@@ -128,6 +128,9 @@ impl<'a> Reader<'a> {
         let filter = filter(&given)?;
         let touches = touches || self.flags.contact && (filter.contype | filter.conaffinity) != 0;
         let friction = Friction::of_geom(&given)?;
+        if friction.lacks_torsion() && touches {
+            self.remarks.add(given.at("friction"), "friction", NO_TORSION);
+        }
         let priority = given.at("priority").integer("priority")?.unwrap_or(0);
         let group = given.at("group").number("group")?.unwrap_or(0.0);
         let [first, last] = self.compiler.inertia_groups;

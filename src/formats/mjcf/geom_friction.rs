@@ -5,6 +5,9 @@ use crate::Error;
 use crate::assemble::Material;
 use crate::model::{SurfaceNumbers, SurfaceTerm};
 
+/// What is said of friction about the normal without friction.
+pub(super) const NO_TORSION: &str = "has torsional friction without sliding friction, and is followed without it: what does not rub twists nothing";
+
 /// Friction of a geom or of a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Friction {
@@ -68,11 +71,22 @@ impl Friction {
         }
     }
 
+    /// Whether turns meet friction.
+    pub fn has_couples(self) -> bool {
+        self.condim > 3
+    }
+
+    /// Whether friction about the normal is left out, as it is that of a patch that rubs, where nothing does.
+    pub fn lacks_torsion(self) -> bool {
+        let [torsion, _] = self.couples;
+        self.has_couples() && torsion > 0.0 && !(torsion / self.mu).is_finite()
+    }
+
     /// Of a surface, whatever it touches.
     pub fn material(self) -> Material {
         let mut terms = SurfaceNumbers::default();
         let [torsion, rolling] = self.couples;
-        if self.condim > 3 && self.mu > 0.0 && torsion > 0.0 {
+        if self.has_couples() && torsion > 0.0 && (torsion / self.mu).is_finite() {
             terms.set(SurfaceTerm::TorsionRadius, Some(torsion / self.mu));
         }
         if self.condim > 4 && rolling > 0.0 {
@@ -105,5 +119,6 @@ fn check(given: &Given, numbers: &[f64]) -> Result<(), Error> {
     if numbers.iter().all(|x| *x >= 0.0 && x.is_finite()) {
         return Ok(());
     }
-    Err(given.at("friction").error("friction", "must be numbers that are not negative"))
+    let message = "must be finite numbers that are not negative";
+    Err(given.at("friction").error("friction", message))
 }

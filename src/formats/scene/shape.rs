@@ -174,7 +174,21 @@ pub(super) fn read_material(table: &Table) -> Result<Option<Material>, Error> {
     table.demand("restitution", met, "must be between 0 and 1", restitution, "")?;
     let mut terms = SurfaceNumbers::default();
     for term in SurfaceTerm::ALL {
-        terms.set(term, table.number(term.name())?);
+        let Some(found) = table.number(term.name())? else { continue };
+        let (met, demand) = match term.is_positive() {
+            true => (found > 0.0, "must be positive"),
+            false => (found >= 0.0, "must not be negative"),
+        };
+        table.demand(term.name(), met, demand, found, "")?;
+        terms.set(term, Some(found));
+    }
+    if table.has("stribeck_speed") && mu_static.is_none() {
+        let message = "has no meaning without mu_static, which friction goes over from";
+        return Err(table.error("stribeck_speed", message));
+    }
+    if table.has("mu_across") && !table.has("pair") {
+        let message = "is for a [[contact]] with a `pair` and a `grain`";
+        return Err(table.error("mu_across", message));
     }
     Ok(Some(Material { mu, mu_static, restitution, terms }))
 }

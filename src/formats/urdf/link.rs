@@ -53,7 +53,13 @@ impl<'a> Link<'a> {
             }
         }
         gazebo.iter().try_for_each(|gazebo| friction.read_gazebo(gazebo))?;
-        colliders.iter_mut().for_each(|collider| collider.on_ground = friction.stated());
+        let stated = friction.stated();
+        if stated.mu == Some(0.0) && stated.spinning.is_some_and(|spinning| spinning > 0.0) {
+            let message =
+                "is not followed without lateral friction: what does not rub twists nothing";
+            remarks.add(element, "spinning_friction", message);
+        }
+        colliders.iter_mut().for_each(|collider| collider.on_ground = stated);
         let mass = element.child("inertial").map(mass_of).transpose()?;
         let mass = mass.unwrap_or_else(MassProperties::zero);
         Ok(Link { element, mass, colliders, visuals })

@@ -123,12 +123,11 @@ pub struct Experiment {
 impl Experiment {
     /// The same on a scene with more terms.
     pub(crate) fn with_terms(&self, added: &[AddedTerm]) -> Experiment {
-        let before = self.scene.model.parameter_count();
-        let scene = self.scene.with_terms(added);
-        let more = scene.model.parameter_count() - before;
+        let (scene, places) = self.scene.with_terms(added);
+        let more = scene.model.parameter_count() - places.len();
         let mut experiment = Experiment { scene, ..self.clone() };
         for slot in experiment.parameters.iter_mut().flat_map(|p| &mut p.slots.slots) {
-            *slot += if *slot >= before { more } else { 0 };
+            *slot = places.get(*slot).copied().unwrap_or(*slot + more);
         }
         experiment.sensors.iter_mut().for_each(|sensor| sensor.shift(more));
         experiment.inputs.iter_mut().for_each(|input| input.shift(more));

@@ -79,14 +79,20 @@ impl ScoreTest {
         self.adjusted_p_value < LEVEL
     }
 
-    /// The experiment with these numbers free, starting at what they are held at; on a scene that has them.
-    pub fn freed(&self, experiment: &Experiment) -> Experiment {
-        let all = absent_terms(experiment, &experiment.scene.parameters);
+    /// The experiment with these numbers free, starting at what they are held at, or, where the scene has no such numbers, at
+    /// what is proposed; on a scene that has them. `now`: what the test was made at.
+    pub fn freed(&self, experiment: &Experiment, now: &Parameters<f64>) -> Experiment {
+        let all = absent_terms(experiment, now);
         let own = all.iter().filter(|term| self.members.contains(&term.name));
         let mut freed = experiment.with_terms(&together(own));
-        let named = self.members.iter().zip(&self.held);
-        let found: Vec<FreeParameter> =
-            named.filter_map(|(name, &held)| candidate(&freed, name, held)).collect();
+        let starts = if self.absent { &self.proposed } else { &self.held };
+        let named = self.members.iter().zip(&self.held).zip(starts);
+        let found: Vec<FreeParameter> = named
+            .filter_map(|((name, &held), &start)| {
+                let found = candidate(&freed, name, held)?;
+                Some(if self.absent { FreeParameter { start, ..found } } else { found })
+            })
+            .collect();
         freed.parameters.extend(found);
         freed
     }
@@ -110,23 +116,26 @@ pub fn score_tests(
     if !ended || fit.is_exact() {
         return Vec::new();
     }
-    // What is off is there, and does nothing.
-    let absent = absent_terms(experiment, &fit.identified);
-    let mut extended = experiment.clone();
-    extended.scene.parameters.clone_from(&fit.identified);
-    let mut extended = extended.with_terms(&together(absent.iter()));
-    let now = extended.scene.parameters.clone();
-    let groups = groups(&extended, &now);
-    let numbers: usize = groups.iter().map(|group| group.members.len()).sum();
     let free = experiment.parameters.iter().filter(|p| !p.fixed).count();
-    if numbers == 0 || numbers > MOST {
-        return Vec::new();
-    }
-    let passes = (numbers + free).div_ceil(crate::ad::LANES);
     let spent = fit.effort.steps.max(fit.effort.derivative_steps);
     let spent = spent.max(SHORT * dataset.simulated());
+    let count = |groups: &[Group]| groups.iter().map(|group| group.members.len()).sum::<usize>();
     // Parts of windows take as much again at most.
-    if passes * dataset.simulated() > EFFORT * spent {
+    let affordable = |numbers: usize| {
+        let passes = (numbers + free).div_ceil(crate::ad::LANES);
+        numbers <= MOST && passes * dataset.simulated() <= EFFORT * spent
+    };
+    // What is off is there, and does nothing; it is left out first where all would be too much.
+    let absent = absent_terms(experiment, &fit.identified);
+    let mut held = experiment.clone();
+    held.scene.parameters.clone_from(&fit.identified);
+    let mut extended = held.with_terms(&together(absent.iter()));
+    let mut groups = self::groups(&extended, &extended.scene.parameters);
+    if !affordable(count(&groups)) {
+        extended = held;
+        groups = self::groups(&extended, &extended.scene.parameters);
+    }
+    if groups.is_empty() || !affordable(count(&groups)) {
         return Vec::new();
     }
     // Each for itself: sets of an inertia are log-Cholesky coordinates only where all are free.
@@ -224,22 +233,7 @@ fn groups(experiment: &Experiment, now: &Parameters<f64>) -> Vec<Group> {
         let held = now.values[slots.slots[0]];
         let Some(candidate) = candidate(experiment, &name, held) else { continue };
         let part = name.rsplit_once('/').filter(|(_, last)| {
-            [
-                "x",
-                "y",
-                "z",
-                "xx",
-                "yy",
-                "zz",
-                "xy",
-                "xz",
-                "yz",
-                "lower",
-                "upper",
-                "linear",
-                "quadratic",
-            ]
-            .contains(last)
+            ["x", "y", "z", "xx", "yy", "zz", "xy", "xz", "yz", "lower", "upper"].contains(last)
         });
         let whole = part.map_or(name.as_str(), |(whole, _)| whole);
         groups.entry(whole.to_string()).or_default().push(candidate);

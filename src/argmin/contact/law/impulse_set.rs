@@ -23,7 +23,7 @@ pub(crate) fn project(law: Law, limit: f64, p: [f64; 3]) -> [f64; 3] {
         Law::Equality => [p[0], 0.0, 0.0],
         Law::NonNegative => [normal, 0.0, 0.0],
         Law::Interval => [within(p[0], limit), 0.0, 0.0],
-        Law::Coulomb | Law::Couple { .. } => {
+        Law::Coulomb | Law::Couple => {
             let (radius, size) = (limit * normal, length([p[1], p[2]]));
             let shrink = if size > radius { radius / size } else { 1.0 };
             [normal, shrink * p[1], shrink * p[2]]
@@ -102,7 +102,7 @@ pub(crate) fn margin(
         (Law::Relaxed, Mode::Break) => (v[0] - limit * length([v[1], v[2]])) / scale,
         (Law::RelaxedPyramid, Mode::Break) => (v[0] - limit * (v[1].abs() + v[2].abs())) / scale,
         // Whether it is apart is for the block to say that it borrows from.
-        (Law::Couple { .. }, Mode::Break) => f64::INFINITY,
+        (Law::Couple, Mode::Break) => f64::INFINITY,
         (_, Mode::Break) => v[0] / scale,
         (Law::NonNegative, _) => normal,
         (Law::Pyramid | Law::RelaxedPyramid, _) => {

@@ -31,13 +31,10 @@ pub enum Law {
     /// The same over the pyramid |lambda_k| <= mu lambda_n, a quadratic program: what slips separates by
     /// mu (|u_1| + |u_2|). `Anitescu06`
     RelaxedPyramid,
-    /// The friction of a couple at the contact that is block `of`, an earlier one: three rows, of which the first moves
-    /// nothing and has the impulse lambda_n of that contact; along the others |lambda_t| <= limit lambda_n, opposed to u_t
-    /// and on the disk where u_t != 0. Of one row (torsion) the third moves nothing either.
-    Couple {
-        /// The block that has the normal impulse.
-        of: usize,
-    },
+    /// The friction of a couple at a contact, the [block](crate::argmin::RowBlock::normal) before whose normal impulse it has:
+    /// three rows, of which the first moves nothing and has that impulse lambda_n; along the others |lambda_t| <= limit
+    /// lambda_n, opposed to u_t and on the disk where u_t != 0. Of one row (torsion) the third moves nothing either.
+    Couple,
 }
 
 /// What the first row of a block asks.
@@ -89,8 +86,7 @@ impl Law {
     pub fn rows(self) -> usize {
         match self {
             Law::Equality | Law::NonNegative | Law::Interval => 1,
-            Law::Coulomb | Law::Pyramid | Law::Relaxed | Law::RelaxedPyramid => 3,
-            Law::Couple { .. } => 3,
+            Law::Coulomb | Law::Pyramid | Law::Relaxed | Law::RelaxedPyramid | Law::Couple => 3,
         }
     }
 
@@ -101,21 +97,18 @@ impl Law {
             Law::Interval => Support::Limited,
             Law::NonNegative => Support::Unilateral,
             Law::Coulomb | Law::Pyramid | Law::Relaxed | Law::RelaxedPyramid => Support::Unilateral,
-            Law::Couple { .. } => Support::Borrowed,
+            Law::Couple => Support::Borrowed,
         }
     }
 
-    /// The law of a couple at the contact that is block `of`.
-    pub fn couple(of: usize) -> Law {
-        Law::Couple { of }
+    /// That of the friction of a couple.
+    pub(super) fn of_couple() -> Law {
+        Law::Couple
     }
 
-    /// The block that has its normal impulse, if that is another.
-    pub(crate) fn borrows_from(self) -> Option<usize> {
-        match self {
-            Law::Couple { of } => Some(of),
-            _ => None,
-        }
+    /// Whether its normal impulse is that of another block.
+    pub(crate) fn borrows(self) -> bool {
+        self.support() == Support::Borrowed
     }
 
     /// Whether the first row only pushes.
@@ -131,7 +124,7 @@ impl Law {
 
     /// Whether friction is in a disk, so that its direction turns with the slip. It is data otherwise.
     pub(super) fn turns(self) -> bool {
-        matches!(self, Law::Coulomb | Law::Relaxed | Law::Couple { .. })
+        matches!(self, Law::Coulomb | Law::Relaxed | Law::Couple)
     }
 
     /// Whether a contact that others hold can have its friction anywhere in the disk, and on its edge is a

@@ -23,10 +23,10 @@ pub(in crate::argmin::contact) fn sweep(
             old[r] = lambda[block.first + r];
         }
         let law = data.laws[i];
-        let new = if let Some(of) = law.borrows_from() {
-            let normal = lambda[data.blocks()[of].first];
+        let new = if law.borrows() {
+            let normal = lambda[data.blocks()[block.normal].first];
             // Nothing asks for another normal impulse.
-            u[0] = -data.give(i) * normal;
+            u[0] = -data.compliance[i] * normal;
             by_projection(data, delassus, i, u, [normal, old[1], old[2]])
         } else if law.clamps() {
             let g = &delassus.diagonal[i];

@@ -260,7 +260,8 @@ impl ProximalPoint {
                 anchor[r] = self.anchor[k];
             }
             let rho = self.scales[i].map(|scale| scale * self.weight);
-            let (delta, slope) = soften(data.laws[i], data.limit[i], data.give(i), rho, anchor, u);
+            let (delta, slope) =
+                soften(data.laws[i], data.limit[i], data.compliance[i], rho, anchor, u);
             self.delta.extend_from_slice(&delta[..block.rows]);
             self.slopes.push(slope);
         }
@@ -284,8 +285,8 @@ impl ProximalPoint {
                 self.matrix[k * (velocities + 1)] = 1.0;
             }
         }
-        for (i, (block, slope)) in data.blocks().iter().zip(&self.slopes).enumerate() {
-            let normal = &data.blocks()[data.laws[i].borrows_from().unwrap_or(i)];
+        for (block, slope) in data.blocks().iter().zip(&self.slopes) {
+            let normal = &data.blocks()[block.normal];
             let width = block.width();
             self.sloped.clear();
             self.sloped.resize(block.rows * width, 0.0);
