@@ -187,7 +187,7 @@ fn numbers_stay_with_their_names_where_terms_are_added() {
         let added = &freed.parameters[names.len()..];
         assert_eq!(added.len(), members.len());
         for (p, member) in added.iter().zip(members) {
-            assert_eq!((p.name.as_str(), p.start), (*member, 0.5));
+            assert_eq!((p.name.as_str(), p.start), (*member, 0.0));
             assert_eq!(model.parameter(member).unwrap(), p.slots);
         }
     }

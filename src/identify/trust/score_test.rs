@@ -79,20 +79,15 @@ impl ScoreTest {
         self.adjusted_p_value < LEVEL
     }
 
-    /// The experiment with these numbers free, starting at what they are held at, or, where the scene has no such numbers, at
-    /// what is proposed; on a scene that has them. `now`: what the test was made at.
+    /// The experiment with these numbers free, starting at what they are held at, on a scene that has them. `now`: what the
+    /// test was made at.
     pub fn freed(&self, experiment: &Experiment, now: &Parameters<f64>) -> Experiment {
         let all = absent_terms(experiment, now);
         let own = all.iter().filter(|term| self.members.contains(&term.name));
         let mut freed = experiment.with_terms(&together(own));
-        let starts = if self.absent { &self.proposed } else { &self.held };
-        let named = self.members.iter().zip(&self.held).zip(starts);
-        let found: Vec<FreeParameter> = named
-            .filter_map(|((name, &held), &start)| {
-                let found = candidate(&freed, name, held)?;
-                Some(if self.absent { FreeParameter { start, ..found } } else { found })
-            })
-            .collect();
+        let named = self.members.iter().zip(&self.held);
+        let found: Vec<FreeParameter> =
+            named.filter_map(|(name, &held)| candidate(&freed, name, held)).collect();
         freed.parameters.extend(found);
         freed
     }
