@@ -131,16 +131,23 @@ fn bodies_that_touch_each_other_allocate_nothing() {
         shape = { sphere = 0.05 }
         position = [0, 0, 0.4]
         angular_velocity = [0, 5, 2]";
-    for simulation in [
-        "",
-        "split_impacts = true",
-        "compliance = 0",
-        "solver = 'pyramid'",
-        "solver = 'convex_relaxation'",
-        "solver = 'convex_pyramid'",
-        "solver = 'staggered'\nderivative = 'implicit'",
+    let terms = BODIES.replace(
+        "restitution = 0.4",
+        "restitution = 0.4\nrestitution_falloff = 0.3\nstribeck_speed = 0.2\ntorsion_radius = 0.01\nrolling_resistance = 0.001",
+    );
+    for (simulation, bodies) in [
+        ("", BODIES),
+        ("split_impacts = true", BODIES),
+        ("compliance = 0", BODIES),
+        ("solver = 'pyramid'", BODIES),
+        ("solver = 'convex_relaxation'", BODIES),
+        ("solver = 'convex_pyramid'", BODIES),
+        ("solver = 'staggered'\nderivative = 'implicit'", BODIES),
+        ("", &terms),
+        ("split_impacts = true", &terms),
+        ("solver = 'pyramid'", &terms),
     ] {
-        let text = format!("[simulation]\ntime_step = 0.01\n{simulation}\n{FLOOR}{BODIES}");
+        let text = format!("[simulation]\ntime_step = 0.01\n{simulation}\n{FLOOR}{bodies}");
         let scene = Scene::parse(&text, "scene.toml").unwrap();
         let (count, _, most) = allocations::<f64>(&scene, |x, _| x);
         assert_eq!(count, 0, "{simulation}");

@@ -180,7 +180,8 @@ fn read_obstacles(root: &Table, names: &mut Taken, scene: &mut SoftScene) -> Res
     let mut poses = Vec::new();
     for table in &mut tables {
         let name = read_name(table, "shape", names)?;
-        if let Some(field) = shape::SURFACE.iter().find(|field| table.has(field)) {
+        let mut fields = shape::SURFACE.into_iter().chain(shape::surface_fields());
+        if let Some(field) = fields.find(|field| table.has(field)) {
             let message =
                 "is of rigid bodies: [[contact]] says how soft ones rub, of all pairs or of one";
             return Err(table.error(field, message));
