@@ -130,10 +130,14 @@ fn a_grain_turns_with_its_body() {
 
 #[test]
 fn restitution_falls_with_the_speed_of_the_approach() {
-    for (approach, falloff) in [(0.5_f64, 0.0), (0.5, 2.0), (3.0, 2.0), (20.0, 0.7)] {
+    let cases = [(0.5_f64, 0.0), (0.5, 2.0), (3.0, 2.0), (20.0, 0.7)];
+    for ((approach, falloff), split) in cases.into_iter().flat_map(|x| [(x, false), (x, true)]) {
+        let height = 0.1 + 0.4e-3 * approach;
         let text = format!(
-            "gravity = [0, 0, 0]\n[simulation]\ntime_step = 0.001\ncompliance = 0\n{FLOOR}
-             [[body]]\nname = 'ball'\nmass = 2\nshape = {{ sphere = 0.1 }}\nposition = [0, 0, 0.1]
+            "gravity = [0, 0, 0]\n[simulation]\ntime_step = 0.001\ncompliance = 0
+             split_impacts = {split}\n{FLOOR}
+             [[body]]\nname = 'ball'\nmass = 2\nshape = {{ sphere = 0.1 }}
+             position = [0, 0, {height:?}]
              velocity = [0, 0, {:?}]
              [[contact]]\nmu = 0.3\nrestitution = 0.8\nrestitution_falloff = {falloff:?}",
             -approach

@@ -459,7 +459,7 @@ pub(super) fn target<T: Real>(
 }
 
 /// The speed at which something rebounds that approaches at another.
-fn rebound_speed<T: Real>(system: &System<T>, pair: usize, approach: T) -> T {
+pub(crate) fn rebound_speed<T: Real>(system: &System<T>, pair: usize, approach: T) -> T {
     let System { model, parameters, .. } = *system;
     let rebound = parameters.restitution(model, pair) * approach;
     match parameters.surface_term(model, pair, SurfaceTerm::RestitutionFalloff) {

@@ -20,7 +20,7 @@ mod staggered_projections;
 pub use conflict::Conflict;
 pub use constraint::{Decisions, Regime, Target, contact_frame};
 pub(crate) use constraint::{
-    ReboundSlopes, closing, closing_share, contact_frame_vjp, friction_heights,
+    ReboundSlopes, closing, closing_share, contact_frame_vjp, friction_heights, rebound_speed,
 };
 pub(crate) use contact_problem::ContactProblem;
 pub(crate) use contacts::Constraint;

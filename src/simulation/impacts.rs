@@ -26,7 +26,7 @@ use super::flight::Flight;
 use super::splits::Splits;
 use crate::ad::Real;
 use crate::argmin::Mode;
-use crate::contact::{ContactRecord, Contacts, IslandReport, Target};
+use crate::contact::{ContactRecord, Contacts, IslandReport, Target, rebound_speed};
 use crate::dynamics::{FreeBody, FreeMotion};
 use crate::model::{Parameters, System};
 use crate::state::{NV, State};
@@ -171,8 +171,8 @@ impl<T: Real> Impacts<T> {
                         Some(pose.linear_speed + pose.angular_speed * arm)
                     })
                     .sum();
-                let rebound = parameters.restitution(model, point.pair).value() * speed;
-                if rebound > weight && !group.apart.contains(&point.pair) {
+                let rebound = rebound_speed(system, point.pair, T::constant(speed));
+                if rebound.value() > weight && !group.apart.contains(&point.pair) {
                     group.apart.push(point.pair);
                 }
             }

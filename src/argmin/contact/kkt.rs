@@ -113,7 +113,7 @@ pub(super) struct ContactModes<T> {
     limit: Vec<T>,
     laws: Vec<Law>,
     modes: Vec<Mode>,
-    /// Of each normal unknown that others borrow: itself, the block that does, and its first row.
+    /// Of each normal unknown that others borrow, in their order: itself, the block that does, and its first row.
     borrowers: Vec<Borrower>,
     matrix: ContactMatrix<T>,
     /// The conditions that share the least-norm rule.
@@ -241,7 +241,7 @@ impl<T: Real> ContactModes<T> {
             for (spread, b) in [&mut *test, &mut *motion].into_iter().zip(combinations) {
                 add_rows(block, &delassus.w, b, spread);
             }
-            for borrower in self.borrowers.iter().filter(|borrower| borrower.unknown == k) {
+            for borrower in Borrower::of(&self.borrowers, k) {
                 // The same trees in the same order.
                 let block = &data.blocks()[borrower.block];
                 add_rows(block, &delassus.w, borrower.motion(of), motion);

@@ -76,6 +76,10 @@ impl CoupledContact {
     }
 
     /// Adds the friction of a couple at the contact that is block `of`, on the same trees.
+    ///
+    /// # Panics
+    ///
+    /// If there is no block `of` yet.
     pub fn add_couple(&mut self, of: usize) {
         self.rows.add_couple(of);
         self.laws.push(Law::of_couple());
