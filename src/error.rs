@@ -5,6 +5,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use crate::packed::Packed;
+
 /// Which sort of thing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -153,3 +155,28 @@ fn without_middle(text: &str, most: usize) -> Cow<'_, str> {
 }
 
 impl std::error::Error for Error {}
+
+impl Packed for Error {
+    fn pack(&self, to: &mut Vec<u8>) {
+        let kind: u8 = match self.kind {
+            ErrorKind::Input => 0,
+            ErrorKind::Io(_) => 1,
+            ErrorKind::Undefined => 2,
+        };
+        (kind, self.file.clone(), self.line).pack(to);
+        (self.field.clone(), self.message.clone()).pack(to);
+    }
+
+    /// Of what went wrong with a file, which sort it was is lost.
+    fn unpack(from: &mut &[u8]) -> Option<Self> {
+        let (kind, file, line) = Packed::unpack(from)?;
+        let (field, message) = Packed::unpack(from)?;
+        let kind = match kind {
+            0u8 => ErrorKind::Input,
+            1 => ErrorKind::Io(io::ErrorKind::Other),
+            2 => ErrorKind::Undefined,
+            _ => return None,
+        };
+        Some(Error { kind, file, line, field, message })
+    }
+}

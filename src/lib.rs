@@ -246,6 +246,7 @@ pub mod contact;
 pub mod dynamics;
 pub mod error;
 pub mod fem;
+mod fnv;
 pub mod formats;
 mod gradient;
 pub mod identify;
@@ -259,6 +260,7 @@ pub mod model;
 pub mod network;
 mod npz;
 pub mod optimize;
+mod packed;
 mod parallel;
 #[cfg(feature = "python")]
 pub mod python;

@@ -4,6 +4,7 @@ use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
 use crate::ad::Real;
+use crate::packed::packed;
 use crate::spatial::{conjugate, exp, log, normalized, product};
 
 /// Numbers a free body has in [`State::q`].
@@ -240,3 +241,5 @@ pub(crate) fn unit_quaternion(q: [f64; 4]) -> Result<[f64; 4], f64> {
     let norm = square.sqrt();
     if (norm - 1.0).abs() <= 1e-3 { Ok(q.map(|x| x / norm)) } else { Err(norm) }
 }
+
+packed!(State<f64> { q, v });

@@ -73,4 +73,6 @@ mod truth;
 
 #[cfg(feature = "cli")]
 use fixtures::program;
-use fixtures::{agreement, cases, differences, folder, random, scenes, shared, skipped, soft};
+use fixtures::{
+    agreement, cases, differences, folder, processes, random, scenes, shared, skipped, soft,
+};

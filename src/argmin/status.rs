@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::packed::{packed, packed_names};
+
 /// How an iterative solve ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Status {
@@ -73,6 +75,9 @@ impl Stage {
     }
 }
 
+packed_names!(Status { Solved, Stalled, IterationLimit, InvalidInput });
+packed_names!(Stage { WarmStart, Sweeps, InteriorPoint, ProximalPoint, Rounds });
+
 /// What every iterative solve reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
@@ -88,3 +93,5 @@ pub struct Report {
     /// constraints.
     pub margin: f64,
 }
+
+packed!(Report { status, iterations, stage, residual, margin });

@@ -36,27 +36,33 @@ pub(super) fn description(comparison: &Comparison) -> Value {
     })
 }
 
-/// Compares a fit with the result in `file`, if that is one of the same experiment that fits the scene: whole
-/// rollouts of all recordings from their recorded states, or, where the experiment fits or smooths these, from
-/// the motion before the first contact. Reads before anything is written there.
-pub(super) fn with_previous(
-    file: &Path,
-    experiment: &Experiment,
-    dataset: &Dataset,
-    fit: &Fit,
-    threads: usize,
-) -> Option<Comparison> {
+/// The parameters of the result in `file`, if that is one of the same experiment that fits the scene. Reads before anything is
+/// written there.
+pub(super) fn previous(file: &Path, experiment: &Experiment) -> Option<Vec<f64>> {
     // A device, to which a result can be written, may have no end.
     let text = file.is_file().then(|| text::read(file, text::MOST_BYTES).ok()).flatten()?;
     let previous: Value = serde_json::from_str(&text).ok()?;
     if previous.get("experiment")?.as_str()? != experiment.name {
         return None;
     }
-    let parameters = read_parameters(file, experiment).ok()?;
+    read_parameters(file, experiment).ok().map(|parameters| parameters.values)
+}
+
+/// Compares a fit with one that had the parameters `before`: whole rollouts of all recordings from their recorded states, or,
+/// where the experiment fits or smooths these, from the motion before the first contact.
+pub(super) fn with_previous(
+    before: Vec<f64>,
+    experiment: &Experiment,
+    dataset: &Dataset,
+    fit: &Fit,
+    threads: usize,
+) -> Comparison {
+    let mut parameters = experiment.scene.parameters.clone();
+    parameters.values = before;
     let start = match experiment.initial_state {
         InitialState::Recorded => RolloutStart::Recorded,
         InitialState::Flight | InitialState::Fitted => RolloutStart::Flight,
     };
     let evaluate = |parameters| evaluate_from(experiment, dataset, parameters, start, threads);
-    Some(Comparison::new(&evaluate(&parameters), &evaluate(&fit.identified)))
+    Comparison::new(&evaluate(&parameters), &evaluate(&fit.identified))
 }

@@ -3,42 +3,20 @@
 //! `-o` writes a folder: `result.json`, `scene.toml` (the scene with the identified parameters) and
 //! `report.html`; or one file, the result, where its name ends in `.json`.
 //!
-//! The result, by `-o` or `--json`, is one JSON object:
-//!
-//! | key | what it holds |
-//! |---|---|
-//! | `program`, `version`, `command`, `seed`, `threads` | what made it |
-//! | `experiment` | the experiment file as it was given |
-//! | `status` | `converged`, `stalled`, `iteration_limit`, `stopped`, `unobservable` or `infeasible` |
-//! | `loss`, `loss_at_start`, `loss_of_scene` | mean of the squared residuals over their standard deviations: at the result, at the start, and with the scene's own parameters |
-//! | `iterations` | of the search |
-//! | `rollouts` | the work done, in simulations of one recording without derivatives; measured, so it varies from run to run |
-//! | `seconds` | wall time until all was found, before it was written |
-//! | `parameters` | a list: `name`, `initial` (start of the search), `value`, `lower`, `upper`, `observable` (whether any recording depends on it), `at_bound`, `fixed` (not searched for), `standard_error` and `interval` (95 %; left out where there are none), `tied` (others that have its value) |
-//! | `starts` | where the first stage of the search led from each start: `start` and `values` of the parameters, `loss` |
-//! | `correlations` | of the estimates: `names`, and a row of `matrix` for each |
-//! | `profiles` | how the loss of all recordings depends on each parameter (an empty list where that would take far longer than the search, or with `--no-profiles`): `name`, `values` with the `loss` at each, `others`, the other parameters and initial states: `fitted` anew at each value, or `held`; and `profile_rollouts`, the work, measured |
-//! | `errors_from` | what standard errors are taken from: `linearisation`, or `halves` of the recordings (with `half_rollouts`, their work) |
-//! | `holdout` | of recordings that were held out: `recordings`, `position_error_percent`, `rotation_error_deg`, and the same of the scene's own parameters with `_of_scene`; `null` where nothing of the kind is recorded |
-//! | `learned` | learned terms as functions: `name`, `kind`, `of`; `axes`, the values of one or two of `of`; `outputs`, and of each its `values`, along the first axis for each value of the second, and `half_widths` of their 95 % band (an empty list where that is not known) |
-//! | `truth` | true values by name, where the experiment states them |
-//! | `solver` | contact problems of all windows at the result: `steps`, `unsolved`, `iterations` (sum), `worst_residual`, `least_margin` (distance to the nearest change of mode), `implausible` (how many steps are not plausible) |
-//! | `score_tests` | what the fit would gain by numbers of the scene that it held, those that are claims first (an empty list where that would take far longer than the search): see `cli/lacking.rs` |
-//! | `improvement` | with `--improve`: what was tried and adopted, and the improved fit: see `cli/lacking.rs` |
-//! | `comparison` | with the result of the same experiment that stood where this one is written, if there was one: see `cli/comparison.rs` |
-//! | `warnings` | sentences: questions about the recordings first, whether the model explains them, masses that show only over an inertia that is held fixed |
-//!
-//! Numbers that are not finite are `null`. `stiction evaluate --parameters` reads `parameters`.
+//! What it holds: see `fit_result`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
+use super::fit_result::{derivative_cost, report, result_json};
 use super::given_recordings::RecordingArguments;
 use super::held_out::HeldOut;
 use super::outcome::Outcome;
-use super::output::{UNSOLVED_SHARE, json_head, json_text, number, print, threads, warn};
+use super::output::{UNSOLVED_SHARE, json_text, number, print, threads, warn};
+use super::processes::options;
 use super::report_folder::Destination;
 use super::resume::CheckpointFile;
 use super::stages::Stages;
@@ -51,8 +29,9 @@ use super::{
 };
 use crate::Error;
 use crate::identify::{
-    Comparison, Conclusion, Dataset, Doing, Effort, Experiment, Fit, FitStatus, Others, Problem,
-    conclude, hold_out, improve, is_weight, masses_over_inertia, score_tests, unexplained,
+    Checkpoint, Comparison, Conclusion, Dataset, Doing, Effort, Experiment, FitStatus, Gathered,
+    Group, Others, compare, conclude, hold_out, improve, introduce, masses_over_inertia,
+    score_tests, unexplained,
 };
 use crate::markers::MarkerExperiment;
 use crate::simulation::Plausibility;
@@ -138,14 +117,18 @@ fn soft_experiment(arguments: &Arguments) -> Result<Option<MarkerExperiment>, Er
     Ok(Some(experiment))
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
+/// Of several processes, all of which run this, the first one alone looks at places for results, writes and prints.
+pub(super) fn run(arguments: &Arguments, group: &Arc<Group>) -> Result<Outcome, Error> {
     let begin = Instant::now();
-    let threads = threads(arguments.threads)?;
+    introduce(group, options())?;
+    let threads = group.together(threads(arguments.threads))?;
     #[cfg(feature = "plots")]
-    if let Some(path) = &arguments.plot {
-        check_place(path)?;
-    }
-    if let Some(experiment) = soft_experiment(arguments)? {
+    group.at_first(|| arguments.plot.as_deref().map_or(Ok(()), check_place))?;
+    if let Some(experiment) = group.together(soft_experiment(arguments))? {
+        if !group.is_alone() {
+            let message = "a soft body is identified by one process";
+            return Err(Error::input("processes", None, "", message));
+        }
         return identify_soft::run(
             &experiment,
             arguments.output.as_deref(),
@@ -153,27 +136,42 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
             threads,
         );
     }
-    let destination = arguments.output.as_deref().map(Destination::new).transpose()?;
-    #[cfg(feature = "plots")]
-    if let (Some(path), Some(destination)) = (&arguments.plot, &destination) {
-        let files = destination.files();
-        let there = files.iter().filter(|file| folder(file).is_dir());
-        check_places(there.chain([path]).map(PathBuf::as_path))?;
-    }
+    // Nothing at the others.
+    let destination = group.at_first(|| {
+        let destination = arguments.output.as_deref().map(Destination::new).transpose()?;
+        #[cfg(feature = "plots")]
+        if let (Some(path), Some(destination)) = (&arguments.plot, &destination) {
+            let files = destination.files();
+            let there = files.iter().filter(|file| folder(file).is_dir());
+            check_places(there.chain([path]).map(PathBuf::as_path))?;
+        }
+        Ok(destination)
+    })?;
+    let destination = destination.flatten();
     let (path, data) = arguments.recordings.split(false)?;
     let (mut experiment, mut dataset);
     match &path {
         Some(path) => {
-            experiment = Experiment::load(path, &data)?;
+            let read = || {
+                let experiment = Experiment::load(path, &data)?;
+                let solver = experiment.scene.settings.solver;
+                solver.demand_derivatives(&path.display().to_string())?;
+                Ok(experiment)
+            };
+            experiment = group.together(read())?;
             scene_options::warn(&experiment.scene);
-            let solver = experiment.scene.settings.solver;
-            solver.demand_derivatives(&path.display().to_string())?;
-            dataset = Dataset::load_on(&experiment, threads)?;
+            compare(group, &experiment)?.iter().for_each(|warning| warn(warning));
+            dataset = Dataset::load_shares(&experiment, group, threads)?;
         }
         None => {
             if arguments.improve.is_some() {
                 let message = "needs an experiment; that of the built-in slides lacks nothing";
                 return Err(Error::input("--improve", None, "", message));
+            }
+            if !group.is_alone() {
+                let message =
+                    "the built-in slides are too few for several processes: give an experiment";
+                return Err(Error::input("processes", None, "", message));
             }
             experiment = Experiment::builtin()?;
             dataset = Dataset::builtin(&experiment)?;
@@ -189,7 +187,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         experiment.seed = seed;
         experiment.draw_weights();
     }
-    experiment.take_ranges(dataset.states());
+    dataset.give_ranges(&mut experiment);
     let mut held_out = None;
     if let Some(share) = arguments.holdout {
         if !(share > 0.0 && share < 1.0) || dataset.trajectories.len() < 2 {
@@ -200,19 +198,23 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         dataset = kept;
         held_out = Some(out);
     }
-    let lock = destination.as_ref().map(Destination::lock).transpose()?;
+    let lock = group.at_first(|| destination.as_ref().map(Destination::lock).transpose())?;
     let file = destination.as_ref().and_then(CheckpointFile::of);
-    let checkpoint = match &file {
-        Some(file) if arguments.resume => file.load(&experiment, &dataset)?,
-        _ => None,
+    let is_kept = group.from_first("checkpoints", || file.is_some());
+    let checkpoint = match arguments.resume {
+        true => resumed(group, file.as_ref(), (&experiment, &dataset))?,
+        false => None,
     };
     if !arguments.json {
+        let processes = match group.count() {
+            1 => String::new(),
+            count => format!("{count} processes, each with "),
+        };
         print(&format!(
-            "{}: {} recordings, {} windows, {} threads",
+            "{}: {} recordings, {} windows, {processes}{threads} threads",
             experiment.name,
             dataset.trajectories.len(),
             dataset.windows.len(),
-            threads
         ));
     }
     // Before anything that takes long.
@@ -235,8 +237,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     let found = conclude(&experiment, &dataset, threads, checkpoint, &mut |doing| {
         match doing {
             Doing::Search(progress) => {
-                if let Some(file) = &file
-                    && let Err(error) = file.save(&progress.checkpoint())
+                // All gather it, the first one keeps it.
+                let checkpoint = is_kept.then(|| progress.checkpoint());
+                if let (Some(file), Some(checkpoint)) = (&file, &checkpoint)
+                    && let Err(error) = file.save(checkpoint)
                 {
                     lost.get_or_insert(error);
                 }
@@ -261,16 +265,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     if let Some(error) = lost {
         warn(&format!("this search cannot be resumed: {error}"));
     }
-    let found =
-        found.map_err(|error| Error::input(&experiment.name, None, "method", error.to_string()))?;
-    let Conclusion { fit: mut result, halves, profiles, profile_effort, complete } = found;
-    let cost = derivative_cost(&experiment, &dataset, &result);
+    let Conclusion { fit: mut result, halves, profiles, profile_effort, complete } = found?;
+    let first = dataset.only(0);
+    // What it measures is told by the first process alone.
+    let cost = if group.is_first() { derivative_cost(&experiment, &first, &result) } else { 1.0 };
     let steps_per_rollout = result.steps_per_rollout;
     let in_rollouts = |Effort { steps, derivative_steps }: Effort| {
         (steps as f64 + cost * derivative_steps as f64) / steps_per_rollout
     };
     let rollouts = in_rollouts(result.effort);
-    let ended = complete && !interrupt::interrupted();
+    let ended = group.agreed(complete && !interrupt::interrupted());
     let mut tests = Vec::new();
     if ended {
         stages.enter("what the fit would gain by what it held", None);
@@ -288,9 +292,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         };
         improve(&experiment, &dataset, &result, rounds, threads, &mut tell)
     });
-    let improved = improved.transpose();
-    let improved = improved
-        .map_err(|error| Error::input(&experiment.name, None, "method", error.to_string()))?;
+    let improved = improved.transpose()?;
     let mut doubts = masses_over_inertia(&experiment, &dataset, &result, threads);
     doubts.splice(0..0, unexplained(&experiment, &dataset, &result, threads));
     drop(stages);
@@ -311,6 +313,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
     }
     let seconds = begin.elapsed().as_secs_f64();
     let mut object = result_json(&experiment, &result, threads, rollouts, seconds);
+    object.insert("processes".into(), group.count().into());
+    if !group.is_alone() {
+        let Gathered { calls, bytes, seconds } = group.gathered();
+        let gathered = json!({ "calls": calls, "bytes": bytes, "seconds": number(seconds) });
+        object.insert("gathered".into(), gathered);
+    }
     let from = if half_rollouts.is_some() { "halves" } else { "linearisation" };
     object.insert("errors_from".into(), from.into());
     if let Some(half_rollouts) = half_rollouts {
@@ -336,46 +344,64 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         object.insert("holdout".into(), held_out.json());
     }
     // What a resumed search replaces is its own result so far.
-    let previous = destination.as_ref().filter(|_| !arguments.resume).and_then(|destination| {
-        let file = destination.result();
-        comparison::with_previous(&file, &experiment, &dataset, &result, threads)
+    let before = group.from_first("the previous result", || {
+        let destination = destination.as_ref().filter(|_| !arguments.resume)?;
+        comparison::previous(&destination.result(), &experiment)
     });
+    let previous = before
+        .map(|before| comparison::with_previous(before, &experiment, &dataset, &result, threads));
     if let Some(comparison) = &previous {
         object.insert("comparison".into(), comparison::description(comparison));
     }
-    let mut written = None;
-    if let Some(destination) = &destination {
+    let has_report =
+        group.from_first("reports", || destination.as_ref().is_some_and(Destination::has_report));
+    let page = has_report.then(|| {
         let mut stages = Stages::new(arguments.json);
         stages.enter("the report", None);
-        let text = json_text(object.clone()) + "\n";
-        written = Some(destination.write(&experiment, &result, &text, || {
-            let found = FitReport::new(&experiment, &dataset, &result, threads);
-            let held_out = held_out.as_ref().and_then(HeldOut::sentence);
-            FitReport {
-                seconds: Some(seconds),
-                rollouts: Some(rollouts),
-                result: found.result.iter().cloned().chain(held_out).collect(),
-                ..found
-                    .trusted(&experiment, &dataset, &result, &profiles, threads)
-                    .tested(&tests, &dataset)
-                    .improved(improved.iter().flat_map(|found| lacking::told(found, result.loss)))
-            }
-        })?);
-    }
-    let mut beside = None;
-    if let (Some(improved), Some(file)) = (&improved, &path)
-        && improved.adopted().next().is_some()
-    {
-        if let Some(Destination::Folder(folder)) = &destination {
-            beside = lacking::write_improved(folder, file, (&experiment, improved), &data)?;
-        } else {
-            warn("the improved experiment is written into a folder only: give -o DIR");
+        let found = FitReport::new(&experiment, &dataset, &result, threads);
+        let held_out = held_out.as_ref().and_then(HeldOut::sentence);
+        FitReport {
+            seconds: Some(seconds),
+            rollouts: Some(rollouts),
+            result: found.result.iter().cloned().chain(held_out).collect(),
+            ..found
+                .trusted(&experiment, &dataset, &result, &profiles, threads)
+                .tested(&tests, &dataset)
+                .improved(improved.iter().flat_map(|found| lacking::told(found, result.loss)))
         }
-    }
+    });
     #[cfg(feature = "plots")]
-    if let Some(path) = &arguments.plot {
-        write_file(path, crate::view::fit_plot(&experiment, &dataset, &result)?.as_bytes())?;
-    }
+    let plot = match &arguments.plot {
+        Some(_) => Some(crate::view::fit_plot(&experiment, &dataset, &result)?),
+        None => None,
+    };
+    dataset.demand_agreement()?;
+    let written = group.at_first(|| {
+        let Some(destination) = &destination else { return Ok(None) };
+        let text = json_text(object.clone()) + "\n";
+        destination.write(&experiment, &result, &text, page).map(Some)
+    })?;
+    let written = written.flatten();
+    let beside = group.at_first(|| {
+        let Some(improved) = improved.as_ref().filter(|all| all.adopted().next().is_some()) else {
+            return Ok(None);
+        };
+        match (&destination, &path) {
+            (Some(Destination::Folder(folder)), Some(file)) => {
+                lacking::write_improved(folder, file, (&experiment, improved), &data)
+            }
+            _ => {
+                warn("the improved experiment is written into a folder only: give -o DIR");
+                Ok(None)
+            }
+        }
+    })?;
+    let beside = beside.flatten();
+    #[cfg(feature = "plots")]
+    group.at_first(|| match (&arguments.plot, &plot) {
+        (Some(path), Some(plot)) => write_file(path, plot.as_bytes()),
+        _ => Ok(()),
+    })?;
     if let Some(file) = &file
         && result.status != FitStatus::Stopped
     {
@@ -437,137 +463,16 @@ fn set_start(experiment: &mut Experiment, text: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a step with derivatives costs in steps without, measured on one window.
-fn derivative_cost(experiment: &Experiment, dataset: &Dataset, result: &Fit) -> f64 {
-    use crate::identify::LeastSquares;
-    let x: Vec<f64> = result.parameters.iter().map(|p| p.value).collect();
-    let mut problem = Problem::new(experiment, dataset, 1);
-    problem.select(|trajectory| trajectory == 0);
-    let x = problem.space.variables(&x);
-    // A warm-up of each, then the faster of three.
-    let mut time = |with_derivatives: bool| {
-        (0..4)
-            .map(|_| {
-                let before = problem.effort;
-                let begin = Instant::now();
-                if with_derivatives {
-                    match experiment.method {
-                        crate::identify::Method::Adam(_) | crate::identify::Method::Lbfgsb => {
-                            drop(problem.gradient(&x));
-                        }
-                        crate::identify::Method::LevenbergMarquardt => {
-                            problem.linearize(&x);
-                        }
-                    }
-                } else {
-                    problem.cost(&x);
-                }
-                let steps = problem.effort.steps - before.steps + problem.effort.derivative_steps
-                    - before.derivative_steps;
-                begin.elapsed().as_secs_f64() / steps.max(1) as f64
-            })
-            .fold(f64::INFINITY, f64::min)
-    };
-    (time(true) / time(false)).max(1.0)
-}
-
-fn result_json(
-    experiment: &Experiment,
-    result: &Fit,
-    threads: usize,
-    rollouts: f64,
-    seconds: f64,
-) -> Map<String, Value> {
-    let mut object = json_head("identify", experiment.seed, threads);
-    let tied = experiment.parameters.iter().map(|p| experiment.tied(p));
-    let parameters: Vec<Value> = result
-        .parameters
-        .iter()
-        .zip(tied)
-        .map(|(p, tied)| {
-            let mut row = json!({
-                "name": p.name,
-                "initial": number(p.initial),
-                "value": number(p.value),
-                "lower": number(p.lower),
-                "upper": number(p.upper),
-                "observable": p.observable,
-                "at_bound": p.at_bound,
-                "fixed": p.fixed,
-                "tied": tied,
-            });
-            if let Some(error) = p.standard_error {
-                row["standard_error"] = number(error);
-            }
-            if let Some(interval) = p.interval {
-                row["interval"] = interval.map(number).to_vec().into();
-            }
-            row
-        })
-        .collect();
-    let truth: Map<String, Value> =
-        experiment.truth.iter().map(|(name, &x)| (name.clone(), number(x))).collect();
-    object.insert("experiment".into(), experiment.name.clone().into());
-    object.insert("status".into(), result.status.name().into());
-    object.insert("loss".into(), number(result.loss));
-    object.insert("loss_at_start".into(), number(result.loss_at_start));
-    object.insert("loss_of_scene".into(), number(result.loss_of_scene));
-    object.insert("iterations".into(), result.iterations.into());
-    object.insert("rollouts".into(), number(rollouts));
-    object.insert("seconds".into(), number(seconds));
-    object.insert("parameters".into(), parameters.into());
-    let starts = result
-        .starts
-        .iter()
-        .map(|start| json!({ "start": start.start, "values": start.values, "loss": start.loss }));
-    object.insert("starts".into(), starts.collect());
-    let told: Vec<&str> = result.told.iter().map(|&i| result.parameters[i].name.as_str()).collect();
-    let rows = result.correlations.row_iter();
-    let matrix: Vec<Vec<Value>> =
-        rows.map(|row| row.iter().map(|&x| number(x)).collect()).collect();
-    object.insert("correlations".into(), json!({ "names": told, "matrix": matrix }));
-    object.insert("truth".into(), truth.into());
-    object.insert(
-        "solver".into(),
-        json!({
-            "steps": result.report.steps,
-            "unsolved": result.report.unsolved,
-            "iterations": result.report.worst.iterations,
-            "worst_residual": number(result.report.worst.residual),
-            "least_margin": number(result.report.worst.margin),
-            "implausible": result.report.plausibility.steps,
-        }),
-    );
-    object.insert("warnings".into(), result.warnings.clone().into());
-    object
-}
-
-fn report(experiment: &Experiment, result: &Fit, seconds: f64) {
-    print(&format!("{} after {} iterations, {seconds:.2} s", result.status, result.iterations));
-    print(&format!(
-        "loss {:.6}  (start {:.6}, scene's own parameters {:.6}; mean square in standard \
-         deviations, 1 is noise alone)",
-        result.loss, result.loss_at_start, result.loss_of_scene
-    ));
-    print(&format!(
-        "{:32} {:>12} {:>12} {:>12} {:>12}",
-        "parameter", "start", "value", "std error", "truth"
-    ));
-    for (name, count, known) in learned::weights(result) {
-        print(&format!("{name:32} {count} numbers{known}"));
-    }
-    for p in result.parameters.iter().filter(|p| !is_weight(&p.name)) {
-        let truth = experiment.truth.get(&p.name).map_or(String::new(), |x| format!("{x:.6}"));
-        let note = match (p.fixed, p.observable, p.at_bound) {
-            (true, ..) => "  fixed",
-            (_, false, _) => "  unobservable",
-            (_, _, true) => "  at its bound",
-            _ => "",
-        };
-        let error = p.standard_error.map_or(String::new(), |x| format!("{x:.6}"));
-        print(&format!(
-            "{:32} {:12.6} {:12.6} {error:>12} {truth:>12}{note}",
-            p.name, p.initial, p.value
-        ));
-    }
+/// Where a search of the same experiment and recordings stood that is to go on, as the first process has it in a file; nothing where
+/// there is none.
+fn resumed(
+    group: &Group,
+    file: Option<&CheckpointFile>,
+    (experiment, dataset): (&Experiment, &Dataset),
+) -> Result<Option<Checkpoint>, Error> {
+    let read = group.at_first(|| file.map_or(Ok(None), CheckpointFile::text))?.flatten();
+    let name = file.map(|file| file.path().display().to_string());
+    let found = group.from_first("a checkpoint", || name.zip(read));
+    let Some((name, text)) = found else { return Ok(None) };
+    CheckpointFile::understood(&name, &text, experiment, dataset).map(Some)
 }

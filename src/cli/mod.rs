@@ -11,6 +11,7 @@ mod design;
 mod drive;
 mod evaluate;
 mod export;
+mod fit_result;
 mod given_recordings;
 mod gradcheck;
 mod held_out;
@@ -31,6 +32,7 @@ mod optimize;
 mod outcome;
 mod output;
 mod plausibility;
+mod processes;
 mod progress;
 mod render;
 mod report_folder;
@@ -50,6 +52,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use outcome::Outcome;
+use processes::Processes;
+
+use crate::Error;
 
 /// Differentiable simulation of rigid contact with friction.
 #[derive(Parser)]
@@ -84,13 +89,46 @@ enum Command {
 /// Runs the program on the arguments of the process.
 pub fn main() -> ExitCode {
     interrupt::catch_limits();
-    let program = Program::parse();
+    let program = Program::try_parse().unwrap_or_else(|error| {
+        processes::leave_words_to_first();
+        if output::is_silent() {
+            std::process::exit(error.exit_code());
+        }
+        error.exit()
+    });
     if program.verbose {
         output::be_verbose();
     }
-    let result = match program.command {
+    // Processes that were started together end together, when all is said.
+    let joined = match &program.command {
+        Command::Identify(_) => Processes::join(),
+        _ => Ok(Processes::alone()),
+    };
+    let (processes, result) = match joined {
+        Ok(processes) => {
+            let result = run(program.command, &processes);
+            (Some(processes), result)
+        }
+        Err(error) => (None, Err(error)),
+    };
+    let code = match result {
+        Ok(_) if output::lost() => ExitCode::from(2),
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::from(1),
+        Ok(Outcome::Implausible) => ExitCode::from(3),
+        Err(error) => {
+            output::say(&format!("error: {error}"));
+            ExitCode::from(2)
+        }
+    };
+    drop(processes);
+    code
+}
+
+fn run(command: Command, processes: &Processes) -> Result<Outcome, Error> {
+    match command {
         Command::Simulate(arguments) => simulate::run(&arguments),
-        Command::Identify(arguments) => identify::run(&arguments),
+        Command::Identify(arguments) => identify::run(&arguments, &processes.group),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Design(arguments) => design::run(&arguments),
         Command::Optimize(arguments) => optimize::run(&arguments),
@@ -103,15 +141,5 @@ pub fn main() -> ExitCode {
         Command::Export(arguments) => export::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
         Command::Help(arguments) => help::run(&Program::command(), &arguments),
-    };
-    match result {
-        Ok(_) if output::lost() => ExitCode::from(2),
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Failed) => ExitCode::from(1),
-        Ok(Outcome::Implausible) => ExitCode::from(3),
-        Err(error) => {
-            output::say(&format!("error: {error}"));
-            ExitCode::from(2)
-        }
     }
 }

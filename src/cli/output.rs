@@ -193,8 +193,24 @@ pub(super) fn note(note: &str) {
     say(&format!("note: {note}"));
 }
 
+/// Whether another process says and prints everything.
+static SILENT: AtomicBool = AtomicBool::new(false);
+
+/// Says and prints nothing from now on: another process does.
+pub(super) fn be_silent() {
+    SILENT.store(true, Ordering::Relaxed);
+}
+
+/// Whether another process says and prints everything.
+pub(super) fn is_silent() -> bool {
+    SILENT.load(Ordering::Relaxed)
+}
+
 /// Says a line on standard error. Where nobody listens, as on a full disk, nothing can be said about that.
 pub(super) fn say(line: &str) {
+    if is_silent() {
+        return;
+    }
     // `eprintln!` would panic.
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
@@ -209,6 +225,9 @@ static LOST: AtomicBool = AtomicBool::new(false);
 /// Prints text on standard output. A reader that has closed the pipe is not an error; anything else
 /// is remembered, see [`lost`].
 pub(super) fn print(text: &str) {
+    if is_silent() {
+        return;
+    }
     let mut out = std::io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n"));
     if let Err(error) = written.and_then(|()| out.flush())

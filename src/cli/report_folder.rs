@@ -83,6 +83,11 @@ impl Destination {
         }
     }
 
+    /// Whether there is a report in it.
+    pub fn has_report(&self) -> bool {
+        matches!(self, Destination::Folder(_))
+    }
+
     /// Writes `result` (JSON) and, into a folder, the identified scene and the report; returns the
     /// file to look at.
     pub fn write(
@@ -90,7 +95,7 @@ impl Destination {
         experiment: &Experiment,
         fit: &Fit,
         result: &str,
-        report: impl FnOnce() -> FitReport,
+        report: Option<FitReport>,
     ) -> Result<PathBuf, Error> {
         let folder = match self {
             Destination::File(path) => {
@@ -100,7 +105,7 @@ impl Destination {
             Destination::Folder(folder) => folder,
         };
         // All is made before anything is written.
-        let page = report().html()?;
+        let page = report.unwrap_or_default().html()?;
         let (scene, archives) = identified_scene(experiment, fit, (folder, ""))?;
         let file = folder.join(REPORT);
         let archives: Vec<(PathBuf, Vec<u8>)> =

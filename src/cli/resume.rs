@@ -28,35 +28,42 @@ impl CheckpointFile {
         &self.0
     }
 
-    /// Where the search stood; nothing if there is no file.
+    /// Where the search stood, as text; nothing if there is no file.
     ///
     /// # Errors
-    /// If it cannot be read, or is of another experiment.
-    pub fn load(
-        &self,
+    /// If it cannot be read.
+    pub fn text(&self) -> Result<Option<String>, Error> {
+        match text::read(&self.0, text::MOST_BYTES) {
+            Err(error) if error.kind() == ErrorKind::Io(NotFound) => Ok(None),
+            text => text.map(Some),
+        }
+    }
+
+    /// Where the search stood, of what the file `name` says.
+    ///
+    /// # Errors
+    /// If it is not whole, or of another experiment.
+    pub fn understood(
+        name: &str,
+        text: &str,
         experiment: &Experiment,
         dataset: &Dataset,
-    ) -> Result<Option<Checkpoint>, Error> {
-        let text = match text::read(&self.0, text::MOST_BYTES) {
-            Err(error) if error.kind() == ErrorKind::Io(NotFound) => return Ok(None),
-            text => text?,
-        };
-        let name = self.0.display().to_string();
-        let checkpoint: Checkpoint = serde_json::from_str(&text).map_err(|error| {
+    ) -> Result<Checkpoint, Error> {
+        let checkpoint: Checkpoint = serde_json::from_str(text).map_err(|error| {
             let message = format!("is no checkpoint of this version: {error}; remove it");
-            Error::input(&name, error.line(), "", message)
+            Error::input(name, error.line(), "", message)
         })?;
         if !checkpoint.is_whole() {
             let message =
                 "is not as it was written: a number is another, or something is missing; remove it";
-            return Err(Error::input(&name, None, "", message));
+            return Err(Error::input(name, None, "", message));
         }
         if !checkpoint.is_of(experiment, dataset) {
             let message = "is of another experiment, other recordings, starts or options; give those it \
                            was made with, or remove it";
-            return Err(Error::input(&name, None, "", message));
+            return Err(Error::input(name, None, "", message));
         }
-        Ok(Some(checkpoint))
+        Ok(checkpoint)
     }
 
     /// Keeps where the search stands.

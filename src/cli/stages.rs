@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::output::{note, print};
+use super::output::{is_silent, note, print};
 
 /// How often a line tells of a stage where there is no bar.
 const INTERVAL: Duration = Duration::from_secs(15);
@@ -24,7 +24,7 @@ impl Stages {
     /// `quiet`: standard output is for something else.
     pub fn new(quiet: bool) -> Stages {
         let terminal = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
-        let bar = (!quiet && terminal).then(ProgressBar::no_length);
+        let bar = (!quiet && terminal && !is_silent()).then(ProgressBar::no_length);
         Stages { quiet, bar, stage: "", begun: Instant::now(), told: Instant::now() }
     }
 

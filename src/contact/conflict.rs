@@ -2,6 +2,7 @@
 
 use super::joint_constraints::joint_condition_name;
 use crate::model::Model;
+use crate::packed::packed;
 
 /// How many are named.
 const MOST_NAMED: usize = 6;
@@ -58,3 +59,5 @@ impl Conflict {
         self.count.saturating_sub(MOST_NAMED)
     }
 }
+
+packed!(Conflict { conditions, count, open });

@@ -12,7 +12,7 @@ use super::trust::{
     DERIVATIVE, HalfSampling, LossProfile, Lower, Others, SAME, Walk, half_sampling, loss_profile,
     point_cost, reach,
 };
-use crate::ad;
+use crate::Error;
 
 /// The result of an identification with all that says how far it can be trusted.
 #[derive(Clone, Debug)]
@@ -57,18 +57,24 @@ const SIDES: std::ops::RangeInclusive<usize> = 3..=10;
 /// point. `watch` may end it by returning false. The same bits on any number of `threads`.
 ///
 /// # Errors
-/// Those of reverse mode ([`ad::Error`]), with methods that need it.
+/// Those of [`fit_from`].
 pub fn conclude(
     experiment: &Experiment,
     dataset: &Dataset,
     threads: usize,
     checkpoint: Option<Checkpoint>,
     watch: &mut dyn FnMut(Doing) -> bool,
-) -> Result<Conclusion, ad::Error> {
+) -> Result<Conclusion, Error> {
     let search = |checkpoint, watch: &mut dyn FnMut(Doing) -> bool| {
         let mut tell = |progress: Progress| watch(Doing::Search(progress));
         fit_from(experiment, dataset, threads, checkpoint, &mut tell)
     };
+    let mut agreed = |doing: Doing| {
+        let go_on = watch(doing);
+        // The search asks all processes by itself.
+        matches!(doing, Doing::Search(_)) && go_on || dataset.group().agreed(go_on)
+    };
+    let watch: &mut dyn FnMut(Doing) -> bool = &mut agreed;
     let mut fit = search(checkpoint, watch)?;
     let mut profile_effort = Effort::default();
     loop {

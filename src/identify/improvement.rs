@@ -7,7 +7,7 @@ use super::search::{
 };
 use super::statistics::quantile_95;
 use super::trust::{PairedDifference, ScoreTest, score_tests};
-use crate::ad;
+use crate::Error;
 use crate::state::State;
 
 /// What is tried in a round at most.
@@ -76,7 +76,8 @@ pub fn improve(
     rounds: usize,
     threads: usize,
     watch: &mut dyn FnMut(usize, &str) -> bool,
-) -> Result<Improvement, ad::Error> {
+) -> Result<Improvement, Error> {
+    let mut watch = |round: usize, name: &str| dataset.group().agreed(watch(round, name));
     let mut improvement = Improvement {
         rounds: Vec::new(),
         experiment: started_at(experiment, found),

@@ -10,6 +10,7 @@ mod conclusion;
 mod data;
 mod experiment;
 mod improvement;
+mod peers;
 mod residuals;
 mod search;
 mod statistics;
@@ -30,6 +31,10 @@ pub use experiment::{
     Prior, Reading, RecordedInput, RobustLoss, Sensor, StateNumber, Transform, WindowLength,
 };
 pub use improvement::{Improvement, Tried, improve};
+#[cfg(feature = "mpi")]
+pub use peers::World;
+pub use peers::{Alone, Gathered, Peers};
+pub(crate) use peers::{Group, compare, introduce};
 pub(crate) use residuals::StepInputs;
 pub use residuals::{Measurement, initial_state, replay, residuals};
 pub(crate) use search::{AdamStanding, Descent, LbfgsbStanding, adam, lbfgsb, minimize_over_kinks};

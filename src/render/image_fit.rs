@@ -18,6 +18,7 @@ use super::{Picture, Sampling, Silhouette, SilhouetteInputs, Solids};
 use crate::ad::Real;
 use crate::dynamics::Kinematics;
 use crate::model::{Model, Parameters};
+use crate::packed::packed;
 
 /// A recorded mask: of each row from the first to the last covered pixel.
 #[derive(Clone, Debug, PartialEq)]
@@ -465,3 +466,5 @@ fn value<T: Real>(at: &SilhouetteInputs<T>) -> SilhouetteInputs<f64> {
         },
     }
 }
+
+packed!(RecordedMask { size, spans, first_row, values, borders });

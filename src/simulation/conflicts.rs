@@ -2,6 +2,7 @@
 
 use crate::contact::Conflict;
 use crate::model::Model;
+use crate::packed::packed;
 
 /// The steps in which conditions contradict each other, of some.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -53,3 +54,5 @@ impl Conflicts {
         })
     }
 }
+
+packed!(Conflicts { steps, first });

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::model::Model;
+use crate::packed::{Packed, packed};
 
 /// What no body does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,5 +94,33 @@ impl fmt::Display for Oddity {
                 write!(f, "it is {depth:.1e} m deep in something, more than the thinner is thick")
             }
         }
+    }
+}
+
+packed!(Plausibility { steps, first });
+packed!(Implausible { body, oddity });
+
+impl Packed for Oddity {
+    fn pack(&self, to: &mut Vec<u8>) {
+        let (kind, numbers) = match *self {
+            Oddity::NotFinite => (0u8, [0.0; 2]),
+            Oddity::Impulse => (1, [0.0; 2]),
+            Oddity::Speed(speed) => (2, [speed, 0.0]),
+            Oddity::Energy { left, given } => (3, [left, given]),
+            Oddity::Depth(depth) => (4, [depth, 0.0]),
+        };
+        (kind, numbers).pack(to);
+    }
+
+    fn unpack(from: &mut &[u8]) -> Option<Self> {
+        let (kind, [first, second]) = <(u8, [f64; 2])>::unpack(from)?;
+        Some(match kind {
+            0 => Oddity::NotFinite,
+            1 => Oddity::Impulse,
+            2 => Oddity::Speed(first),
+            3 => Oddity::Energy { left: first, given: second },
+            4 => Oddity::Depth(first),
+            _ => return None,
+        })
     }
 }

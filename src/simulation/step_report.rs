@@ -4,6 +4,7 @@ use super::conflicts::Conflicts;
 use super::oddity::Plausibility;
 use crate::argmin::{ContactResiduals, Report, Status};
 use crate::model::{ContactSolver, Settings};
+use crate::packed::packed;
 
 /// How the contact problems of a step, or of several, were solved: worst status and residual, least
 /// margin, sum of the iterations.
@@ -109,3 +110,5 @@ impl StepReport {
         self.worst.margin = self.worst.margin.min(other.worst.margin);
     }
 }
+
+packed!(StepReport { worst, unsolved, residuals, steps, plausibility, conflicts });

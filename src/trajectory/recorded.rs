@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{Joint, Model};
+use crate::packed::packed;
 
 /// Which numbers of the states of a [`Trajectory`](super::Trajectory) are recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -136,3 +137,6 @@ impl Known<'_> {
         self.gap.is_none()
     }
 }
+
+packed!(Recorded { q, v, gaps });
+packed!(Gap { q, v });

@@ -13,6 +13,7 @@ use super::recording_file::{RecordingFile, Row, csv_error};
 use super::{ColumnMap, Recorded};
 use crate::Error;
 use crate::model::{Joint, Model};
+use crate::packed::packed;
 use crate::state::{Coordinates, State, unit_quaternion};
 
 /// A motion sampled over time, kept in a CSV file.
@@ -397,3 +398,5 @@ fn rotation_vector([a0, a1, a2, a3]: [f64; 4], [b0, b1, b2, b3]: [f64; 4]) -> [f
     let scale = if sine > 0.0 { 2.0 * sine.atan2(w) / sine } else { 2.0 };
     axis.map(|x| scale * x)
 }
+
+packed!(Trajectory { name, times, states, recorded });

@@ -1,6 +1,7 @@
 //! A number over time, known at some times.
 
 use crate::ad::Real;
+use crate::packed::{packed, packed_names};
 
 /// What a [`Signal`] is between the times at which it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,3 +131,6 @@ impl Signal {
         }
     }
 }
+
+packed_names!(Between { Held, Linear });
+packed!(Signal { times, values, between });

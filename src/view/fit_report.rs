@@ -13,6 +13,7 @@ use crate::Error;
 use crate::identify::{Dataset, Evaluation, Experiment, Fit, Window, evaluate_with, is_weight};
 use crate::model::Model;
 use crate::state::State;
+use crate::trajectory::Trajectory;
 
 /// Everything the report of an identification shows. A section without data is left out of the page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -233,7 +234,8 @@ const POINTS: usize = 400;
 const FEWEST: usize = 2;
 
 impl FitReport {
-    /// What can be said from a fit alone. Simulates all recordings once, on `threads` threads.
+    /// What can be said from a fit alone. Simulates all recordings once, on `threads` threads. Of several processes all have to ask,
+    /// and the first one gets it; with five recordings to look at.
     ///
     /// `profiles`, `phases`, the remarks of `correlations`, `seconds` and `rollouts` are left for whoever knows
     /// them.
@@ -243,6 +245,14 @@ impl FitReport {
             evaluate_with(experiment, dataset, &fit.identified, threads, |k| starts[k].clone());
         let mut recordings = recording_errors(dataset, &evaluation);
         let shown = shown(experiment, dataset, &recordings);
+        let numbers: Vec<usize> = shown.iter().map(|(recording, _)| *recording).collect();
+        let learned = reported(experiment, dataset, fit);
+        let some = dataset.with_recordings(&numbers);
+        // Of several processes the first one draws.
+        if !dataset.group().is_first() {
+            return FitReport::default();
+        }
+        let dataset = &*some;
         for (clip, &(recording, _)) in shown.iter().enumerate() {
             recordings[recording].clip = Some(clip);
         }
@@ -263,7 +273,7 @@ impl FitReport {
             length_scale: experiment.length_scale,
             parameters: parameters(experiment, fit),
             warnings: fit.warnings.clone(),
-            learned: reported(experiment, dataset, fit),
+            learned,
             convergence: convergence(fit),
             starts: starts_tried(fit),
             correlations: correlations(fit),
@@ -336,14 +346,15 @@ fn result(experiment: &Experiment, fit: &Fit) -> Vec<String> {
 
 /// Where the first window of each recording starts at the result; the recorded state where there is none.
 fn starts(dataset: &Dataset, fit: &Fit) -> Vec<State<f64>> {
-    let mut starts: Vec<State<f64>> =
-        dataset.trajectories.iter().map(|t| t.states[t.first_complete()].clone()).collect();
+    let recorded = |t: &Trajectory| t.states.get(t.first_complete()).cloned().unwrap_or_default();
+    let mut starts: Vec<State<f64>> = dataset.trajectories.iter().map(recorded).collect();
     let windows = dataset.windows.iter().zip(&fit.initial_states);
     let first = |window: &Window| dataset.trajectories[window.trajectory].first_complete();
     for (window, state) in windows.filter(|(window, _)| window.first == first(window)) {
         starts[window.trajectory].clone_from(state);
     }
-    starts
+    let own = dataset.own_recordings().into_iter().map(|k| starts[k].clone()).collect();
+    dataset.shares.all("starts of recordings", own, starts.len())
 }
 
 fn parameters(experiment: &Experiment, fit: &Fit) -> Vec<ReportedParameter> {

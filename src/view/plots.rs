@@ -58,7 +58,9 @@ struct Panel {
 /// # Errors
 /// If the picture cannot be drawn.
 pub fn fit_plot(experiment: &Experiment, dataset: &Dataset, fit: &Fit) -> Result<String, Error> {
-    let panels = panels(experiment, dataset, fit);
+    let first: Vec<usize> = (0..dataset.trajectories.len().min(PANELS)).collect();
+    let states = dataset.all_states(&fit.initial_states);
+    let panels = panels(experiment, &dataset.with_recordings(&first), fit, &states);
     let found = |p: &FittedParameter| format!("{} {} → {:.4}", p.name, p.initial, p.value);
     let mut named: Vec<String> = fit.parameters.iter().take(NAMED).map(found).collect();
     if fit.parameters.len() > NAMED {
@@ -71,7 +73,12 @@ pub fn fit_plot(experiment: &Experiment, dataset: &Dataset, fit: &Fit) -> Result
     Ok(svg)
 }
 
-fn panels(experiment: &Experiment, dataset: &Dataset, fit: &Fit) -> Vec<Panel> {
+fn panels(
+    experiment: &Experiment,
+    dataset: &Dataset,
+    fit: &Fit,
+    states: &[State<f64>],
+) -> Vec<Panel> {
     let mut start = experiment.scene.parameters.clone();
     for (parameter, fitted) in experiment.parameters.iter().zip(&fit.parameters) {
         parameter.set(fitted.initial, &mut start);
@@ -94,7 +101,7 @@ fn panels(experiment: &Experiment, dataset: &Dataset, fit: &Fit) -> Vec<Panel> {
                 .filter(moving)
                 .max_by(|&a, &b| farthest(a).total_cmp(&farthest(b)))
                 .unwrap_or(0);
-            let windows = dataset.windows.iter().zip(&fit.initial_states);
+            let windows = dataset.windows.iter().zip(states);
             let windows = windows.filter(|(w, _)| w.trajectory == index);
             let windows: Vec<_> = windows
                 .map(|(w, fitted)| (w, initial_state(experiment, dataset, w), fitted))

@@ -87,10 +87,12 @@ pub(super) fn shown(
         }
     }
     let size = |recording: usize| {
-        let frames = dataset.trajectories[recording].states.len().min(MOST_FRAMES as usize);
+        let frames = dataset.trajectories[recording].times.len().min(MOST_FRAMES as usize);
         frames * experiment.scene.model.bodies.len()
     };
     let mut poses: usize = shown.iter().map(|&(recording, _)| size(recording)).sum();
+    // Of several processes the first would have to fetch all others.
+    let order = if dataset.group().is_alone() { order } else { Vec::new() };
     for recording in order {
         let known = shown.iter().any(|&(known, _)| known == recording);
         poses += if known { 0 } else { size(recording) };

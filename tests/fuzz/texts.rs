@@ -6,7 +6,7 @@ pub const SCENES: [&str; 8] = [
     include_str!("../../examples/ilqr/hopper.toml"),
     include_str!("../../examples/cube_tosses/scene.toml"),
     include_str!("../../examples/elbow_tosses/scene.toml"),
-    include_str!("../../examples/many.toml"),
+    include_str!("../../examples/many/scene.toml"),
     include_str!("../../src/cli/init/scene.toml"),
     LOOP,
     SHAPES,

@@ -11,7 +11,10 @@ mod fit;
 mod joint_questions;
 mod mass_over_inertia;
 mod measurements;
+#[cfg(all(feature = "cli", unix))]
+mod mpi;
 mod parameters;
+mod peers;
 mod questions;
 #[cfg(feature = "cli")]
 mod resume;

@@ -14,7 +14,7 @@ use crate::folder::Folder;
 use crate::random::Random;
 use crate::scenes::on_floor;
 
-const EXPERIMENT: &str = "scene = \"scene.toml\"
+pub const EXPERIMENT: &str = "scene = \"scene.toml\"
 data = [\"throws\"]
 starts = 3
 half_samples = 4
@@ -37,7 +37,7 @@ const COMMAND: [&str; 7] =
     ["identify", "experiment.toml", "--resume", "--holdout", "0.2", "--threads", "2"];
 
 /// A folder with an experiment and twelve noisy recordings of a ball.
-fn prepared(name: &str) -> Folder {
+pub fn prepared(name: &str) -> Folder {
     let folder = Folder::new(name);
     folder.write("scene.toml", &on_floor(BALL));
     folder.write("experiment.toml", EXPERIMENT);

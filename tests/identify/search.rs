@@ -438,7 +438,8 @@ fn recordings_held_out_are_a_partition() {
     }
     let readings: Vec<_> = (0..9).map(|k| vec![vec![Some(k as f64)]; 49]).collect();
     let dataset = Dataset::new(&experiment, recordings).unwrap();
-    let dataset = Dataset { readings, ..dataset };
+    let mut dataset = dataset;
+    dataset.readings = readings;
     let names = |part: &Dataset| -> Vec<String> {
         part.trajectories.iter().map(|trajectory| trajectory.name.clone()).collect()
     };

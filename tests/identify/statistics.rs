@@ -17,7 +17,7 @@ use crate::shared::shared;
 const POSITION_NOISE: f64 = 0.002;
 
 /// A ball that slides and bounces.
-const BALL: &str = include_str!("../../examples/many.toml");
+const BALL: &str = include_str!("../../examples/many/scene.toml");
 const BALL_PARAMETERS: [&str; 2] = ["floor-ball/mu", "floor-ball/restitution"];
 
 /// A block that slides down on a floor and one that swings, with a damped hinge.

@@ -3,6 +3,7 @@
 
 use super::law::{self, Mode, length, project};
 use super::problem::{ContactData, Delassus};
+use crate::packed::packed;
 
 /// Slip below this fraction of the velocity scale counts as none. Rounding leaves 1e-15.
 pub(crate) const SLIP_TOLERANCE: f64 = 1e-11;
@@ -206,3 +207,5 @@ pub(super) fn contact_residuals(
     }
     worst
 }
+
+packed!(ContactResiduals { complementarity, cone, dissipation });

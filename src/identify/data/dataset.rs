@@ -1,6 +1,7 @@
 //! Recordings, cut into windows.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use nalgebra::Vector3;
 
@@ -10,11 +11,13 @@ use crate::ad::Real;
 use crate::identify::experiment::{
     Calibration, Experiment, MaskSensor, Reading, Sensor, WindowLength,
 };
+use crate::identify::peers::{Alone, Group, Peers, Shares};
 use crate::model::{Parameters, Scene, Settings, System};
+use crate::packed::packed;
 use crate::parallel::parallel;
 use crate::render::{Picture, RecordedMask};
 use crate::state::State;
-use crate::trajectory::{NamedFile, RecordingFile, Trajectory, input_named};
+use crate::trajectory::{NamedFile, Recorded, RecordingFile, Trajectory, input_named};
 
 /// A stretch of a trajectory that is simulated from a state of its own ([`initial_state`]).
 ///
@@ -30,6 +33,10 @@ pub struct Window {
 }
 
 /// The recordings of an experiment.
+///
+/// Where several processes work together ([`load_among`](Self::load_among)), each holds some of the recordings: of the others it
+/// knows names, times and what is recorded, and has neither states nor readings, masks and inputs. What is asked of such a
+/// dataset has to be asked by all processes.
 #[derive(Clone, Debug)]
 pub struct Dataset {
     /// The recordings.
@@ -55,6 +62,8 @@ pub struct Dataset {
     pub settings: Settings,
     /// A recorded velocity belongs to this long before its frame, s.
     pub velocity_lag: f64,
+    /// Who holds what.
+    pub(crate) shares: Shares,
 }
 
 /// More steps in a recording are taken for a mistake.
@@ -73,14 +82,7 @@ fn demand_steps(name: &str, steps: f64, most: f64, what: &str) -> Result<(), Err
 }
 
 impl Dataset {
-    /// Of each recording the first one that is the same: copies say no more than it.
-    pub(crate) fn originals(&self) -> Vec<usize> {
-        let all = &self.trajectories;
-        let first = |k: usize| (0..k).find(|&other| all[other].states == all[k].states);
-        (0..all.len()).map(|k| first(k).unwrap_or(k)).collect()
-    }
-
-    /// All recorded states.
+    /// All recorded states that are held here.
     pub fn states(&self) -> impl Iterator<Item = &State<f64>> + Clone {
         self.trajectories.iter().flat_map(|recording| &recording.states)
     }
@@ -95,35 +97,87 @@ impl Dataset {
     /// # Errors
     /// Those of the first recording that has any.
     pub fn load_on(experiment: &Experiment, threads: usize) -> Result<Dataset, Error> {
-        let read = parallel(threads, experiment.data.len(), |k| {
-            ReadRecording::load(experiment, &experiment.data[k])
+        Dataset::load_among(experiment, Box::new(Alone), threads)
+    }
+
+    /// The recordings of an experiment, of which each of several processes reads and holds its share. All have to call it, with the same
+    /// experiment, as everything that takes the dataset then.
+    ///
+    /// # Errors
+    /// Those of the first recording that has any, at all processes.
+    pub fn load_among(
+        experiment: &Experiment,
+        peers: Box<dyn Peers>,
+        threads: usize,
+    ) -> Result<Dataset, Error> {
+        Dataset::load_shares(experiment, &Arc::new(Group::new(peers)), threads)
+    }
+
+    /// [`load_among`](Self::load_among) a group that has come together.
+    pub(crate) fn load_shares(
+        experiment: &Experiment,
+        group: &Arc<Group>,
+        threads: usize,
+    ) -> Result<Dataset, Error> {
+        let count = experiment.data.len();
+        let shares = Shares::new(group.clone(), count);
+        let own: Vec<usize> = (0..count).filter(|&k| shares.holds(k)).collect();
+        let read = parallel(threads, own.len(), |k| {
+            ReadRecording::load(experiment, &experiment.data[own[k]])
         });
-        let mut trajectories = Vec::new();
+        let read: Result<Vec<ReadRecording>, (usize, Error)> =
+            own.iter().zip(read).map(|(&k, read)| read.map_err(|error| (k, error))).collect();
+        group.first_error(read.as_ref().err().cloned())?;
+        let mut read = read.unwrap_or_default();
+        let told: Vec<Told> = read.iter().map(ReadRecording::told).collect();
+        let told = match group.is_alone() {
+            true => told,
+            false => shares.all("recordings", told, count),
+        };
+        let mut trajectories = Vec::with_capacity(count);
         let (mut readings, mut masks, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
         let mut notes = Vec::new();
-        for recording in read {
-            let recording = recording?;
-            notes.extend(recording.note);
+        let mut driven: Vec<Vec<usize>> = Vec::with_capacity(count);
+        let mut own = read.drain(..);
+        for (k, told) in told.into_iter().enumerate() {
+            notes.extend(told.note);
+            driven.push(told.driven);
+            let recording = match shares.holds(k) {
+                true => own.next(),
+                false => None,
+            };
+            let elsewhere = || ReadRecording {
+                trajectory: Trajectory {
+                    name: told.name,
+                    times: told.times,
+                    states: Vec::new(),
+                    recorded: told.recorded,
+                },
+                readings: (!experiment.sensors.is_empty()).then(Vec::new),
+                masks: (!experiment.masks.is_empty()).then(Vec::new),
+                driven: Vec::new(),
+                note: None,
+            };
+            let recording = recording.unwrap_or_else(elsewhere);
             trajectories.push(recording.trajectory);
             readings.extend(recording.readings);
             masks.extend(recording.masks);
             inputs.push(recording.driven);
         }
         let scene = &experiment.scene;
-        let mut dataset = Dataset::with_readings(experiment, trajectories, readings)?;
+        let mut dataset = Dataset::cut(experiment, trajectories, readings, shares)?;
         dataset.masks = masks;
         let names = scene.model.input_names();
         for (place, name) in names.iter().enumerate() {
-            let has = |driven: &&Vec<DrivenInput>| driven.iter().any(|input| input.place == place);
-            let count = inputs.iter().filter(has).count();
-            if count > 0 && count < inputs.len() {
+            let count = driven.iter().filter(|driven| driven.contains(&place)).count();
+            if count > 0 && count < driven.len() {
                 notes.push(format!(
                     "{name} is driven in {count} of {} recordings, and in the others what the scene has",
-                    inputs.len()
+                    driven.len()
                 ));
             }
         }
-        if inputs.iter().any(|driven| !driven.is_empty()) {
+        if driven.iter().any(|driven| !driven.is_empty()) {
             let retimed = |(k, driven): (usize, Vec<DrivenInput>)| {
                 let times = &dataset.trajectories[k].times;
                 let clock: Vec<f64> =
@@ -154,8 +208,18 @@ impl Dataset {
         trajectories: Vec<Trajectory>,
         readings: Vec<Vec<Vec<Option<f64>>>>,
     ) -> Result<Dataset, Error> {
+        let shares = Shares::new(Arc::default(), trajectories.len());
+        Dataset::cut(experiment, trajectories, readings, shares)
+    }
+
+    fn cut(
+        experiment: &Experiment,
+        trajectories: Vec<Trajectory>,
+        readings: Vec<Vec<Vec<Option<f64>>>>,
+        shares: Shares,
+    ) -> Result<Dataset, Error> {
         let mut settings = experiment.scene.settings;
-        check_readings(experiment, &trajectories, &readings)?;
+        check_readings(experiment, &trajectories, &readings, &shares)?;
         let blame = |message: String| {
             let line = experiment.substeps_line;
             Err(Error::input(&experiment.name, line, "substeps", message))
@@ -232,6 +296,7 @@ impl Dataset {
             substeps,
             settings,
             velocity_lag,
+            shares,
         })
     }
 
@@ -401,15 +466,18 @@ fn check_readings(
     experiment: &Experiment,
     trajectories: &[Trajectory],
     readings: &[Vec<Vec<Option<f64>>>],
+    shares: &Shares,
 ) -> Result<(), Error> {
     if readings.is_empty() {
         return Ok(());
     }
     let channels: usize = experiment.sensors.iter().map(Sensor::channels).sum();
-    let fit = |(trajectory, frames): (&Trajectory, &Vec<Vec<Option<f64>>>)| {
-        frames.len() == trajectory.times.len() && frames.iter().all(|all| all.len() == channels)
+    let fit = |(k, (trajectory, frames)): (usize, (&Trajectory, &Vec<Vec<Option<f64>>>))| {
+        let whole = |frames: &[Vec<Option<f64>>]| frames.iter().all(|all| all.len() == channels);
+        !shares.holds(k) || (frames.len() == trajectory.times.len() && whole(frames))
     };
-    if readings.len() == trajectories.len() && trajectories.iter().zip(readings).all(fit) {
+    let mut all = trajectories.iter().zip(readings).enumerate();
+    if readings.len() == trajectories.len() && all.all(fit) {
         return Ok(());
     }
     let message = format!("must be {channels} numbers for each frame of each recording");
@@ -459,7 +527,31 @@ struct ReadRecording {
     note: Option<String>,
 }
 
+/// What all processes know of a recording.
+#[derive(Clone, Default)]
+struct Told {
+    name: String,
+    times: Vec<f64>,
+    recorded: Recorded,
+    note: Option<String>,
+    /// The inputs that are driven.
+    driven: Vec<usize>,
+}
+
+packed!(Told { name, times, recorded, note, driven });
+
 impl ReadRecording {
+    fn told(&self) -> Told {
+        let Trajectory { name, times, recorded, .. } = &self.trajectory;
+        Told {
+            name: name.clone(),
+            times: times.clone(),
+            recorded: recorded.clone(),
+            note: self.note.clone(),
+            driven: self.driven.iter().map(|input| input.place).collect(),
+        }
+    }
+
     fn load(experiment: &Experiment, path: &Path) -> Result<ReadRecording, Error> {
         let Experiment { scene, columns, excerpt, sensors, .. } = experiment;
         let names: Vec<&str> =

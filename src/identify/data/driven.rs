@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::identify::experiment::{Calibration, Experiment};
+use crate::packed::packed;
 use crate::trajectory::{Between, ColumnMap, RecordingFile, Signal};
 
 /// An input of the steps, over the time of a recording.
@@ -94,3 +95,5 @@ fn known(
     let known = rows.filter_map(|(time, row)| Some((time, factor * row[0]?)));
     Ok(Signal::new(known, between))
 }
+
+packed!(DrivenInput { place, signal, calibration });

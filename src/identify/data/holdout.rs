@@ -22,6 +22,9 @@ pub fn hold_out(dataset: Dataset, share: f64, mut seed: u64) -> (Dataset, Datase
     let inputs = std::mem::take(&mut dataset.inputs);
     let empty = dataset;
     let mut parts = [empty.clone(), empty];
+    for (part, kept) in parts.iter_mut().zip([false, true]) {
+        part.shares = part.shares.of(|k| out[k] == kept);
+    }
     let mut place = Vec::with_capacity(count);
     for (trajectory, &out) in trajectories.into_iter().zip(&out) {
         let part = &mut parts[usize::from(out)];

@@ -3,6 +3,7 @@
 mod builtin;
 mod dataset;
 mod driven;
+mod held;
 mod holdout;
 mod questions;
 

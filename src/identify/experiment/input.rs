@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::model::{Model, Parameters};
+use crate::packed::packed;
 use crate::table::Table;
 use crate::trajectory::{Between, in_si, input_named, known_inputs, quantity_of};
 
@@ -163,3 +164,5 @@ pub(super) fn between(table: &Table) -> Result<Between, Error> {
 fn unknown(table: &Table, model: &Model, name: &str) -> Error {
     table.error("drives", format!("{name} is no input of the scene; {}", known_inputs(model)))
 }
+
+packed!(Calibration { delay, gain, bias });

@@ -117,6 +117,15 @@ impl Experiment {
     /// Takes what these recorded `states` visit for the range of terms without weights whose scene says none, and lets these start
     /// accordingly.
     pub fn take_ranges<'a>(&mut self, states: impl Iterator<Item = &'a State<f64>> + Clone) {
+        self.take_ranges_among(states, |range| range);
+    }
+
+    /// [`take_ranges`](Self::take_ranges) of what several processes have, each its `states`: `among` makes ranges of all of what one has.
+    pub(crate) fn take_ranges_among<'a>(
+        &mut self,
+        states: impl Iterator<Item = &'a State<f64>> + Clone,
+        among: impl Fn(Vec<[f64; 2]>) -> Vec<[f64; 2]>,
+    ) {
         for term in 0..self.scene.model.learned.len() {
             if !is_blank(&self.scene, term) || !self.scene.model.learned[term].range.is_empty() {
                 continue;
@@ -131,6 +140,7 @@ impl Experiment {
                 });
                 range.push(ends);
             }
+            let range = among(range);
             // What no recording says, or what never changes, has no range.
             let varies = |&[least, most]: &[f64; 2]| {
                 LearnedTerm::is_range([least, most]) && most - least > LEAST_WIDTH

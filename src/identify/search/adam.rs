@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::descent::Descent;
 use super::levenberg_marquardt::{Minimum, Outcome, Variables};
+use super::window_states::WindowStates;
 use crate::ad;
 use crate::adaptive_moments::Moments;
 use crate::identify::experiment::AdamSettings;
-use crate::state::State;
 
 /// Change over the last tenth of the iterations, relative to the scales, that counts as converged.
 const TOLERANCE: f64 = 1e-2;
@@ -24,7 +24,7 @@ pub(crate) struct AdamStanding {
     square: Vec<f64>,
     pub iterations: usize,
     /// The best point so far: cost, variables, initial states.
-    best: Option<(f64, Vec<f64>, Vec<State<f64>>)>,
+    pub(super) best: Option<(f64, Vec<f64>, WindowStates)>,
     /// The variables when the last tenth of the iterations began.
     earlier: Option<Vec<f64>>,
 }
@@ -70,7 +70,9 @@ pub(crate) fn adam<P: Descent>(
             break;
         }
         if at.best.as_ref().is_none_or(|(best, ..)| cost < *best) {
-            at.best = Some((cost, at.x.clone(), problem.initial().to_vec()));
+            let initial = problem.initial().to_vec();
+            let states = WindowStates { initial, ..WindowStates::default() };
+            at.best = Some((cost, at.x.clone(), states));
         }
         if at.iterations == max_iterations - max_iterations / 10 {
             at.earlier = Some(at.x.clone());
@@ -106,8 +108,8 @@ pub(crate) fn adam<P: Descent>(
     }
     let iterations = at.iterations;
     Ok(match at.best {
-        Some((cost, x, initial)) => {
-            problem.set_initial(&initial);
+        Some((cost, x, states)) => {
+            problem.set_initial(&states.initial);
             Minimum { x, cost, iterations, outcome }
         }
         None => Minimum { x: at.x, cost: f64::INFINITY, iterations, outcome },

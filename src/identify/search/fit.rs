@@ -7,9 +7,10 @@ use nalgebra::{DMatrix, DVector};
 use super::levenberg_marquardt::{LeastSquares, Outcome};
 use super::staged::{Found, search};
 use super::{Checkpoint, Effort, Iteration, Problem, Progress, StartResult};
-use crate::ad;
+use crate::Error;
 use crate::identify::data::Dataset;
 use crate::identify::experiment::{Experiment, FreeParameter, is_weight};
+use crate::identify::peers::Group;
 use crate::identify::statistics::{Covariance, LEAST_OF_WEIGHTS, UNTELLABLE};
 use crate::model::{Parameters, Settings};
 use crate::simulation::StepReport;
@@ -156,7 +157,7 @@ pub struct Fit {
     pub warnings: Vec<String>,
     /// All parameters of the scene, with the identified values.
     pub identified: Parameters<f64>,
-    /// Starts of the windows at the result.
+    /// Starts of the windows at the result, of those that are held here.
     pub initial_states: Vec<crate::state::State<f64>>,
     /// The parameters that have a standard error, by their places.
     pub told: Vec<usize>,
@@ -224,13 +225,13 @@ pub(crate) const OBSERVABLE: f64 = 1e-3;
 /// by returning false.
 ///
 /// # Errors
-/// Those of reverse mode ([`ad::Error`]), with methods that need it.
+/// Those of reverse mode, with methods that need it; and what ends the work of several processes.
 pub fn fit(
     experiment: &Experiment,
     dataset: &Dataset,
     threads: usize,
     watch: &mut dyn FnMut(Progress) -> bool,
-) -> Result<Fit, ad::Error> {
+) -> Result<Fit, Error> {
     fit_from(experiment, dataset, threads, None, watch)
 }
 
@@ -245,15 +246,17 @@ pub fn fit_from(
     threads: usize,
     checkpoint: Option<Checkpoint>,
     watch: &mut dyn FnMut(Progress) -> bool,
-) -> Result<Fit, ad::Error> {
+) -> Result<Fit, Error> {
     let parameters = &experiment.parameters;
     let mut problem = Problem::new(experiment, dataset, threads);
     let space = problem.space.clone();
     let start = space.start();
     let count = problem.residual_count().max(1) as f64;
     let mean = |cost: f64| 2.0 * cost / count;
+    let found = search(experiment, dataset, &mut problem, checkpoint, watch);
     let Found { minimum, stopped, at } =
-        search(experiment, dataset, &mut problem, checkpoint, watch)?;
+        found.map_err(|error| Error::input(&experiment.name, None, "method", error.to_string()))?;
+    dataset.demand_agreement()?;
     let cost = problem.linearize_anew(&minimum.x, minimum.cost);
     let (report, is_rough) = (problem.report, problem.is_rough());
     let implausible = implausible(experiment, dataset, &problem);
@@ -265,7 +268,7 @@ pub fn fit_from(
     let told: Vec<f64> = space.free().iter().map(|&i| told[i]).collect();
     let (h, _) = problem.normal_equations();
     let (h, _) = space.in_parameters(&minimum.x, h, Vec::new());
-    let recordings = problem.recordings().into_iter().map(|(own, g)| {
+    let recordings = dataset.shares.by_block(problem.recordings()).into_iter().map(|(own, g)| {
         let (own, mut g) = space.in_parameters(&minimum.x, own, vec![g]);
         (own, g.swap_remove(0))
     });
@@ -311,7 +314,8 @@ pub fn fit_from(
         .collect();
     let freedom = problem.residual_count().saturating_sub(start.len()).max(1);
     let variance = (2.0 * cost / freedom as f64, freedom);
-    let (told, correlations) = estimate_errors(&mut fitted, &h, &known, &recordings, variance);
+    let (told, correlations) =
+        estimate_errors(&mut fitted, [&h, &known], (&recordings, dataset.group()), variance);
     let told = told.iter().map(|&i| space.free()[i]).collect();
     let mut warnings = warnings(&fitted, &h, &report, &experiment.scene.settings);
     warnings.extend(implausible);
@@ -331,6 +335,7 @@ pub fn fit_from(
     for (parameter, fitted) in parameters.iter().zip(&fitted) {
         parameter.set(fitted.value, &mut identified);
     }
+    dataset.demand_agreement()?;
     Ok(Fit {
         status,
         loss: mean(cost),
@@ -354,20 +359,19 @@ pub fn fit_from(
 }
 
 /// Fills in standard errors: see [`Fit::parameters`]; returns which parameters have one, and the correlations of
-/// these. `known`: the part of H that is of the priors; `recordings`: those of the recordings, with gradients;
+/// these. `known`: the part of H that is of the priors; `recordings`: those of the recordings held here, with gradients;
 /// `variance`: mean square of the residuals, and of how many beyond the unknowns.
 fn estimate_errors(
     fitted: &mut [FittedParameter],
-    h: &DMatrix<f64>,
-    known: &DMatrix<f64>,
-    recordings: &[(DMatrix<f64>, DVector<f64>)],
+    [h, known]: [&DMatrix<f64>; 2],
+    (recordings, group): (&[(DMatrix<f64>, DVector<f64>)], &Group),
     variance: (f64, usize),
 ) -> (Vec<usize>, DMatrix<f64>) {
     let mut free = told(fitted, h);
     free.retain(|&i| !fitted[i].at_bound);
     let any_weight = free.iter().any(|&i| is_weight(&fitted[i].name));
     let least = if any_weight { LEAST_OF_WEIGHTS } else { UNTELLABLE };
-    let covariance = Covariance::of_recordings(h, known, recordings, &free, least)
+    let covariance = Covariance::of_recordings([h, known], (recordings, group), &free, least)
         .or_else(|| Covariance::of_residuals(h, known, variance, &free, least));
     let Some(covariance) = covariance else { return (Vec::new(), DMatrix::zeros(0, 0)) };
     for (a, &i) in free.iter().enumerate() {
@@ -388,8 +392,9 @@ fn told(fitted: &[FittedParameter], h: &DMatrix<f64>) -> Vec<usize> {
 
 /// What to know of windows whose steps no body makes, in a sentence.
 fn implausible(experiment: &Experiment, dataset: &Dataset, problem: &Problem) -> Option<String> {
-    let (window, plausibility) = problem.implausible().next()?;
-    let more = match problem.implausible().count() {
+    let all = problem.implausible();
+    let (window, plausibility) = all.first()?;
+    let more = match all.len() {
         1 => String::new(),
         count => format!(" ({count} windows have such steps)"),
     };

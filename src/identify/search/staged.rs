@@ -4,12 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use super::adam::{self, AdamStanding};
 use super::continuation::{SearchStage, stages, starts};
+use super::fingerprint::fingerprint;
 use super::lbfgsb::{LbfgsbStanding, lbfgsb};
 use super::levenberg_marquardt::{Minimum, Outcome, Standing, Variables, proceed};
+use super::window_states::WindowStates;
 use super::{Effort, Problem, SearchSpace};
 use crate::ad;
+use crate::fnv::Fnv;
 use crate::identify::data::Dataset;
-use crate::identify::experiment::{Experiment, MaskSensor, Method, WindowLength};
+use crate::identify::experiment::{Experiment, Method, WindowLength};
 use crate::state::State;
 
 /// An iteration of a search.
@@ -55,7 +58,8 @@ pub struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    /// All that it takes to go on from here, see [`fit_from`](super::fit_from).
+    /// All that it takes to go on from here, see [`fit_from`](super::fit_from). Of several processes all have to ask, and the first
+    /// one gets it; what the others get is theirs alone.
     pub fn checkpoint(&self) -> Checkpoint {
         (self.checkpoint)()
     }
@@ -77,6 +81,15 @@ impl MethodStanding {
             Method::Adam(_) => MethodStanding::Adam(AdamStanding::new(x)),
             Method::Lbfgsb => MethodStanding::Lbfgsb(LbfgsbStanding::new(x)),
         }
+    }
+
+    /// With the states of all processes, at the first.
+    fn at_first(&self, dataset: &Dataset) -> MethodStanding {
+        let mut all = self.clone();
+        if let MethodStanding::Adam(AdamStanding { best: Some((.., states)), .. }) = &mut all {
+            *states = states.at_first(dataset);
+        }
+        all
     }
 }
 
@@ -101,8 +114,7 @@ pub struct Checkpoint {
     stage: usize,
     start: usize,
     standing: MethodStanding,
-    initial: Vec<State<f64>>,
-    damping: Vec<f64>,
+    windows: WindowStates,
     effort: Effort,
     /// What the recordings told about each variable where the stage began (the diagonal of J'J).
     information: Vec<f64>,
@@ -136,7 +148,7 @@ impl Checkpoint {
     fn hash(&self) -> u64 {
         let mut hash = Fnv::default();
         hash.add(format!("{:?}", Checkpoint { seal: 0, ..self.clone() }).as_bytes());
-        hash.0
+        hash.value()
     }
 
     /// Iterations so far.
@@ -146,7 +158,7 @@ impl Checkpoint {
 
     /// Damping of the initial state of each window.
     pub(crate) fn damping(&self) -> &[f64] {
-        &self.damping
+        &self.windows.damping
     }
 
     /// What was found around its first end; nothing before that.
@@ -167,8 +179,8 @@ impl Checkpoint {
             Some(outcome) => MethodStanding::LevenbergMarquardt(Standing::ended(x, outcome)),
             None => MethodStanding::new(method, x),
         };
-        let initial = initial.to_vec();
-        Checkpoint { standing, initial, around: Some(around), ..self.clone() }.sealed()
+        let windows = WindowStates { initial: initial.to_vec(), ..self.windows.clone() };
+        Checkpoint { standing, windows, around: Some(around), ..self.clone() }.sealed()
     }
 }
 
@@ -203,8 +215,8 @@ pub(crate) fn search(
     let begun = checkpoint.filter(|checkpoint| checkpoint.is_of(experiment, dataset));
     let mut resumed = begun.is_some();
     let mut at = begun.unwrap_or_else(|| begin(experiment, dataset, problem, &space));
-    problem.initial.clone_from(&at.initial);
-    problem.set_damping(&at.damping);
+    problem.initial.clone_from(&at.windows.initial);
+    problem.set_damping(&at.windows.damping);
     problem.effort = at.effort;
     loop {
         let stage = &plan[at.stage.min(plan.len() - 1)];
@@ -219,37 +231,36 @@ pub(crate) fn search(
         let numbers = ((at.stage, plan.len()), (at.start, points.len()));
         let standing = at.standing.clone();
         let point = points[at.start.min(points.len() - 1)].clone();
-        let mut tell =
-            |standing: MethodStanding, x: &[f64], cost: Option<f64>, problem: &Problem| {
-                let values = space.told(x);
-                let loss = cost.map(|cost| 2.0 * cost / counted);
-                let (stage, start) = (at.stage, at.start);
-                if matches!(&standing, MethodStanding::LevenbergMarquardt(at) if at.iterations == 1)
-                {
-                    let finite = |told: f64| if told.is_finite() { told } else { 0.0 };
-                    at.information = problem.information().into_iter().map(finite).collect();
-                }
-                at.history.push(Iteration { stage, start, loss, values: values.clone() });
-                at.standing = standing;
-                let checkpoint = || {
-                    let now = Checkpoint {
-                        initial: problem.initial.clone(),
-                        damping: problem.damping().to_vec(),
-                        effort: problem.effort,
-                        ..at.clone()
-                    };
-                    now.sealed()
-                };
-                stopped = !watch(Progress {
-                    iteration: at.history.len(),
-                    stage: numbers.0,
-                    start: numbers.1,
-                    loss: loss.unwrap_or(f64::INFINITY),
-                    values: &values,
-                    checkpoint: &checkpoint,
-                });
-                !stopped
+        let mut tell = |standing: MethodStanding,
+                        x: &[f64],
+                        cost: Option<f64>,
+                        problem: &Problem| {
+            let values = space.told(x);
+            let loss = cost.map(|cost| 2.0 * cost / counted);
+            let (stage, start) = (at.stage, at.start);
+            if matches!(&standing, MethodStanding::LevenbergMarquardt(at) if at.iterations == 1) {
+                let finite = |told: f64| if told.is_finite() { told } else { 0.0 };
+                at.information = problem.information().into_iter().map(finite).collect();
+            }
+            at.history.push(Iteration { stage, start, loss, values: values.clone() });
+            at.standing = standing;
+            let checkpoint = || {
+                let windows = problem.window_states().at_first(dataset);
+                let standing = at.standing.at_first(dataset);
+                let now = Checkpoint { windows, standing, effort: problem.effort, ..at.clone() };
+                now.sealed()
             };
+            let go_on = watch(Progress {
+                iteration: at.history.len(),
+                stage: numbers.0,
+                start: numbers.1,
+                loss: loss.unwrap_or(f64::INFINITY),
+                values: &values,
+                checkpoint: &checkpoint,
+            });
+            stopped = !dataset.group().agreed(go_on);
+            !stopped
+        };
         let minimum = match (standing, experiment.method) {
             (MethodStanding::Adam(standing), Method::Adam(settings)) => {
                 let most = experiment.max_iterations;
@@ -285,8 +296,7 @@ pub(crate) fn search(
                 problem.blur(usize::MAX);
                 problem.hold_initial = false;
             }
-            at.initial.clone_from(&problem.initial);
-            at.damping = problem.damping().to_vec();
+            at.windows = problem.window_states();
             (at.effort, at.seal) = (problem.effort, 0);
             return Ok(Found { minimum, stopped, at });
         }
@@ -360,8 +370,7 @@ fn begin(
         stage: 0,
         start: 0,
         standing,
-        initial: problem.initial.clone(),
-        damping: problem.damping().to_vec(),
+        windows: problem.window_states(),
         effort: problem.effort,
         information: Vec::new(),
         starts: Vec::new(),
@@ -371,68 +380,4 @@ fn begin(
         around: None,
         seal: 0,
     }
-}
-
-/// The hash FNV-1a.
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Fnv {
-        Fnv(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Fnv {
-    fn add(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-}
-
-/// A number that tells one identification from another: a hash of all that decides it.
-fn fingerprint(experiment: &Experiment, dataset: &Dataset) -> u64 {
-    let mut hash = Fnv::default();
-    let mut add = |bytes: &[u8]| hash.add(bytes);
-    let Experiment { parameters, noise, joint_noise, robust, method, .. } = experiment;
-    let Experiment { initial_state, window, continuation, starts, seed, .. } = experiment;
-    let options = (initial_state, window, continuation, starts, seed, experiment.max_iterations);
-    add(format!("{parameters:?}{noise:?}{joint_noise:?}{robust:?}{method:?}{options:?}").as_bytes());
-    add(format!("{:?}{}{}", dataset.settings, dataset.substeps, dataset.even).as_bytes());
-    if !dataset.readings.is_empty() {
-        add(format!("{:?}{:?}", experiment.sensors, dataset.readings).as_bytes());
-    }
-    if !dataset.inputs.is_empty() {
-        add(format!("{:?}", dataset.inputs).as_bytes());
-    }
-    if !dataset.masks.is_empty() {
-        let named = |sensor: &MaskSensor| {
-            format!("{}{}{:?}{}", sensor.name, sensor.noise, sensor.blur, sensor.fit.identity())
-        };
-        experiment.masks.iter().for_each(|sensor| add(named(sensor).as_bytes()));
-        for mask in dataset.masks.iter().flatten().flatten() {
-            add(&[u8::from(mask.is_some())]);
-            mask.iter().for_each(|mask| mask.bytes(&mut add));
-        }
-    }
-    let numbers = |list: &[f64], add: &mut dyn FnMut(&[u8])| {
-        list.iter().for_each(|x| add(&x.to_bits().to_le_bytes()));
-    };
-    add(format!("{:?}", experiment.scene.model).as_bytes());
-    numbers(&experiment.scene.parameters.values, &mut add);
-    numbers(&experiment.scene.inputs, &mut add);
-    for trajectory in &dataset.trajectories {
-        numbers(&trajectory.times, &mut add);
-        add(format!("{:?}", trajectory.recorded).as_bytes());
-        for state in &trajectory.states {
-            numbers(&state.q, &mut add);
-            numbers(&state.v, &mut add);
-        }
-    }
-    for window in &dataset.windows {
-        add(&window.first.to_le_bytes());
-        add(&window.steps.to_le_bytes());
-    }
-    add(&dataset.velocity_lag.to_bits().to_le_bytes());
-    hash.0
 }

@@ -1,5 +1,6 @@
 //! Covariance of parameters.
 use super::student::quantile_95;
+use crate::identify::peers::Group;
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
@@ -24,31 +25,36 @@ pub(crate) struct Covariance {
 impl Covariance {
     /// The jackknife over recordings for the parameters `free`: (n - 1) / n times the sum of the squares of the
     /// changes (H - H_c)^-1 g_c that the estimate undergoes without each recording c, where H = `h` = J'J, and
-    /// H_c and the gradient g_c of `recordings` are its share. Holds for any errors that are independent from one
+    /// H_c and the gradient g_c of `recordings`, those held here, are its share. Holds for any errors that are independent from one
     /// recording to another, those of the model included. H^-1 (sum g_c g_c') H^-1, to which it tends with
     /// many recordings, is too small with few: each draws the estimate to itself (`MacKinnon23`, CV3). `known`: the
     /// part of H that is of the priors, which hold as stated. Nothing with fewer than [`LEAST_RECORDINGS`], if H is not definite, or if
     /// one recording alone tells of a combination, so that none disagrees with it. H is definite where all combinations have `least` of
     /// their own, in units that make its diagonal 1.
     pub fn of_recordings(
-        h: &DMatrix<f64>,
-        known: &DMatrix<f64>,
-        recordings: &[(DMatrix<f64>, DVector<f64>)],
+        [h, known]: [&DMatrix<f64>; 2],
+        (recordings, group): (&[(DMatrix<f64>, DVector<f64>)], &Group),
         free: &[usize],
         least: f64,
     ) -> Option<Covariance> {
+        let (unit, inverse) = inverse(h, free, least)?;
+        let whole = part(h, free, &unit);
         let tells = |(_, g): &&(DMatrix<f64>, DVector<f64>)| free.iter().any(|&i| g[i] != 0.0);
-        let count = recordings.iter().filter(tells).count();
+        // Of each recording that is held here; nothing where it alone tells of something.
+        let changes = recordings.iter().filter(tells).map(|(own, g)| {
+            let others = definite(&whole - part(own, free, &unit), least)?;
+            let g = DVector::from_fn(free.len(), |a, _| g[free[a]] / unit[a]);
+            Some(others.solve(&g).as_slice().to_vec())
+        });
+        let all = group.gather("changes", 0, changes.collect::<Vec<_>>()).into_iter().flatten();
+        let changes: Vec<Option<Vec<f64>>> = all.collect();
+        let count = changes.len();
         if count < LEAST_RECORDINGS {
             return None;
         }
-        let (unit, inverse) = inverse(h, free, least)?;
-        let whole = part(h, free, &unit);
         let mut scaled = DMatrix::zeros(free.len(), free.len());
-        for (own, g) in recordings.iter().filter(tells) {
-            let others = definite(&whole - part(own, free, &unit), least)?;
-            let g = DVector::from_fn(free.len(), |a, _| g[free[a]] / unit[a]);
-            let change = others.solve(&g);
+        for change in changes {
+            let change = DVector::from_vec(change?);
             scaled += &change * change.transpose();
         }
         scaled *= (count as f64 - 1.0) / count as f64;

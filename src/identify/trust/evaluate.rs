@@ -6,6 +6,7 @@ use crate::identify::parallel;
 use crate::identify::residuals::{in_flight, recorded, replay, whole_turns};
 use crate::linalg::norm;
 use crate::model::{Joint, Model, Parameters};
+use crate::packed::packed;
 use crate::simulation::StepReport;
 use crate::state::State;
 use crate::trajectory::Known;
@@ -22,7 +23,7 @@ pub enum RolloutStart {
 }
 
 /// The error of one trajectory, over bodies and time (the first frame included).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrajectoryError {
     /// Where it comes from.
     pub name: String,
@@ -38,7 +39,7 @@ pub struct TrajectoryError {
     pub joint_error_deg: Option<f64>,
     /// How its contact problems were solved.
     pub report: StepReport,
-    /// How far the simulation is off at each frame.
+    /// How far the simulation is off at each frame; of several processes the first one knows.
     pub over_time: Vec<FrameError>,
 }
 
@@ -105,7 +106,9 @@ pub fn evaluate_with(
     threads: usize,
     start: impl Fn(usize) -> State<f64> + Sync,
 ) -> Evaluation {
-    let trajectories = parallel(threads, dataset.trajectories.len(), |k| {
+    let own = dataset.own_recordings();
+    let found = parallel(threads, own.len(), |at| {
+        let k = own[at];
         let trajectory = &dataset.trajectories[k];
         let model = &experiment.scene.model;
         let system = dataset.system(&experiment.scene, parameters);
@@ -134,6 +137,7 @@ pub fn evaluate_with(
             over_time,
         }
     });
+    let trajectories = gathered(dataset, found);
     let mean = |error: fn(&TrajectoryError) -> Option<f64>| {
         let errors: Vec<f64> = trajectories.iter().filter_map(error).collect();
         (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
@@ -232,6 +236,18 @@ impl Errors {
         }
     }
 
+    /// Numbers of one.
+    pub(crate) const NUMBERS: usize = 6;
+
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = f64> {
+        self.sums.into_iter().chain(self.counts.map(|count| count as f64))
+    }
+
+    pub(crate) fn of(numbers: &[f64]) -> Errors {
+        let number = |k: usize| numbers.get(k).copied().unwrap_or_default();
+        Errors { sums: [0, 1, 2].map(number), counts: [3, 4, 5].map(|k| number(k) as usize) }
+    }
+
     pub(crate) fn merge(&mut self, other: &Errors) {
         for kind in 0..3 {
             self.sums[kind] += other.sums[kind];
@@ -252,3 +268,28 @@ fn recorded_directions(known: Known, joint: &Joint) -> [Vec<usize>; 2] {
     let (moves, turns): (Vec<usize>, Vec<usize>) = recorded.partition(|&k| k < linear);
     [moves, turns].map(|directions| directions.into_iter().map(|k| joint.v + k).collect())
 }
+
+/// The errors of all recordings at all processes; over time at the first alone, which draws them.
+fn gathered(dataset: &Dataset, mut own: Vec<TrajectoryError>) -> Vec<TrajectoryError> {
+    let group = dataset.group();
+    if group.is_alone() {
+        return own;
+    }
+    let over_time: Vec<Vec<FrameError>> =
+        own.iter_mut().map(|error| std::mem::take(&mut error.over_time)).collect();
+    let mut all = dataset.shares.all("errors of recordings", own, dataset.trajectories.len());
+    let over_time = group.gather_at_first("errors over time", over_time).into_iter().flatten();
+    all.iter_mut().zip(over_time).for_each(|(error, own)| error.over_time = own);
+    all
+}
+
+packed!(FrameError { position, rotation });
+packed!(TrajectoryError {
+    name,
+    frames,
+    position_error_percent,
+    rotation_error_deg,
+    joint_error_deg,
+    report,
+    over_time,
+});

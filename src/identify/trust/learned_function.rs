@@ -126,13 +126,22 @@ fn learned_function(
 
 /// Points that recordings visited, in all quantities; none of places on a surface.
 fn visited(term: &LearnedTerm, dataset: &Dataset) -> Vec<Vec<f64>> {
-    let count = dataset.states().count();
-    let chosen = dataset.states().step_by(count.div_ceil(VISITED).max(1));
+    let frames = |k: usize| dataset.trajectories[k].times.len();
+    let count: usize = (0..dataset.trajectories.len()).map(frames).sum();
+    let every = count.div_ceil(VISITED).max(1);
     let point = |state| -> Option<Vec<f64>> {
         let quantities = 0..term.of.len();
         quantities.map(|place| term.quantity_in(place, state).filter(|x| x.is_finite())).collect()
     };
-    chosen.filter_map(point).collect()
+    let mut own = Vec::new();
+    let mut begin = 0;
+    for (k, recording) in dataset.trajectories.iter().enumerate() {
+        let states = recording.states.iter().enumerate();
+        let chosen = states.filter(|(frame, _)| (begin + frame).is_multiple_of(every));
+        own.extend(chosen.filter_map(|(_, state)| point(state)));
+        begin += frames(k);
+    }
+    dataset.group().gather("visited", 0, own).into_iter().flatten().collect()
 }
 
 /// Over what a quantity is drawn.

@@ -15,6 +15,7 @@ mod outliers;
 mod phases;
 mod profile;
 mod score_test;
+mod scores;
 mod traces;
 mod unexplained;
 

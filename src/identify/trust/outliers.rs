@@ -2,7 +2,6 @@
 
 use crate::identify::data::Dataset;
 use crate::identify::experiment::Experiment;
-use crate::identify::parallel;
 use crate::identify::residuals::{Measurement, residuals};
 use crate::model::Parameters;
 use crate::state::State;
@@ -42,15 +41,13 @@ pub fn misfits(
     threads: usize,
 ) -> Vec<Option<f64>> {
     let measurement = Measurement { robust: None, ..Measurement::new(experiment, dataset) };
-    let windows: Vec<_> = dataset.windows.iter().zip(initial).collect();
-    let parts = parallel(threads, windows.len(), |k| {
-        let (window, initial) = windows[k];
+    let parts = dataset.each_window("misfits", threads, |k| {
         let mut r = Vec::new();
-        residuals(&measurement, window, parameters, initial, &mut r);
+        residuals(&measurement, &dataset.windows[k], parameters, &initial[k], &mut r);
         (r.iter().map(|r| r * r).sum::<f64>(), r.len())
     });
     let mut sums = vec![(0.0, 0); dataset.trajectories.len()];
-    for ((window, _), (square, count)) in windows.iter().zip(parts) {
+    for (window, (square, count)) in dataset.windows.iter().zip(parts) {
         let sum = &mut sums[window.trajectory];
         *sum = (sum.0 + square, sum.1 + count);
     }

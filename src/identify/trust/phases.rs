@@ -8,6 +8,7 @@ use crate::contact::{ContactRecord, Target};
 use crate::identify::data::{Dataset, Window};
 use crate::identify::experiment::Experiment;
 use crate::identify::parallel;
+use crate::identify::peers::Sum as TermSum;
 use crate::identify::residuals::{
     Measurement, ROUNDING, StepInputs, replay, residual_count_at, residuals,
 };
@@ -93,15 +94,12 @@ pub fn errors_by_phase(
     fit: &Fit,
     threads: usize,
 ) -> Vec<PhaseErrors> {
-    let windows = parallel(threads, dataset.windows.len(), |k| {
+    let own = dataset.own_windows();
+    let found = parallel(threads, own.len(), |at| {
+        let k = own[at];
         window_sums(experiment, dataset, &fit.identified, &fit.initial_states[k], k)
     });
-    let mut sums = Sums::default();
-    for window in &windows {
-        for (sum, own) in sums.iter_mut().zip(window) {
-            sum.merge(own);
-        }
-    }
+    let sums = gathered(dataset, &own, &found);
     let total: f64 = sums.iter().map(|sum| sum.square_sum).sum();
     let phases = Phase::ALL.iter().zip(&sums).filter(|(_, sum)| sum.frames > 0);
     let phases = phases.map(|(&phase, sum)| {
@@ -132,12 +130,42 @@ struct Sum {
 type Sums = [Sum; Phase::ALL.len()];
 
 impl Sum {
+    /// Numbers of one.
+    const NUMBERS: usize = 3 + Errors::NUMBERS;
+
+    fn numbers(&self) -> impl Iterator<Item = f64> {
+        let own = [self.frames as f64, self.residuals as f64, self.square_sum];
+        own.into_iter().chain(self.errors.numbers())
+    }
+
+    fn of(numbers: &[f64]) -> Sum {
+        let &[frames, residuals, square_sum, ref errors @ ..] = numbers else {
+            return Sum::default();
+        };
+        let (frames, residuals) = (frames as usize, residuals as usize);
+        Sum { frames, residuals, square_sum, errors: Errors::of(errors) }
+    }
+
     fn merge(&mut self, other: &Sum) {
         self.frames += other.frames;
         self.residuals += other.residuals;
         self.square_sum += other.square_sum;
         self.errors.merge(&other.errors);
     }
+}
+
+/// The sums over all windows, of those of each of `own`.
+fn gathered(dataset: &Dataset, own: &[usize], found: &[Sums]) -> Sums {
+    let recordings: Vec<usize> = own.iter().map(|&k| dataset.windows[k].trajectory).collect();
+    let begin = [0.0; Phase::ALL.len() * Sum::NUMBERS];
+    let places: Vec<usize> = (0..begin.len()).collect();
+    let terms = dataset.windows.len();
+    let sum = TermSum { what: "phases", alike: 0, terms, places: &places, begin: &begin };
+    let sums = dataset.shares.sum(&sum, &recordings, |k, to| {
+        found[k].iter().for_each(|sum| to.extend(sum.numbers()));
+    });
+    let mut numbers = sums.chunks_exact(Sum::NUMBERS);
+    Sums::default().map(|_| Sum::of(numbers.next().unwrap_or_default()))
 }
 
 fn window_sums(

@@ -40,15 +40,26 @@ impl Dataset {
     /// recorded inputs move.
     pub fn questions(&self, scene: &Scene) -> Vec<String> {
         let driven = self.inputs.iter().flatten().map(|input| input.place);
-        let driven: Vec<usize> = driven.collect();
-        let asked = questions_beside(scene, &self.trajectories, &driven);
+        let mut driven: Vec<usize> = driven.collect();
+        driven.sort_unstable();
+        driven.dedup();
+        let driven = self.group().gather("driven inputs", 0, driven);
+        let driven: Vec<usize> = driven.into_iter().flatten().collect();
+        let wanted = (0..self.trajectories.len()).step_by(every(self.trajectories.len()));
+        let some = self.with_recordings(&wanted.collect::<Vec<usize>>());
+        let asked = questions_beside(scene, &some.trajectories, &driven);
         self.notes.iter().cloned().chain(asked).collect()
     }
 }
 
+/// Every so many-th recording is looked at.
+fn every(recordings: usize) -> usize {
+    recordings.div_ceil(RECORDINGS).max(1)
+}
+
 /// [`questions`] about what none of the inputs `driven` moves.
 fn questions_beside(scene: &Scene, recordings: &[Trajectory], driven: &[usize]) -> Vec<String> {
-    let every = recordings.len().div_ceil(RECORDINGS).max(1);
+    let every = every(recordings.len());
     let mut found = Vec::new();
     for subject in Subject::all(scene, driven).iter().take(BODIES) {
         let some = recordings.iter().step_by(every);

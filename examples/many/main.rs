@@ -1,15 +1,20 @@
 //! An identification from many recordings: memory, and time over their number and over threads.
 //!
 //! `cargo run --release --example many [TRAJECTORIES]`
+//! `cargo run --release --example many write FOLDER [TRAJECTORIES]`
 //!
 //! Balls are thrown over a floor at speeds of their own, on which they slide and bounce, and recorded for 100 steps
 //! with 1 mm of noise; friction and restitution are identified from a tenth, a fifth, a half and all of the
 //! recordings (10,000, or as many as are given), and from all of them with two threads. Time is that of the
 //! processor where the system tells it, which others at work on the machine hardly change; the two
 //! threads are compared by the clock.
+//!
+//! `write` keeps the recordings as CSV in a folder, with an experiment that finds where each began, too: for the program, by one process
+//! or several. The README has what it measures.
 
 use std::error::Error;
-use std::fs::read_to_string;
+use std::fs::{self, read_to_string};
+use std::path::Path;
 use std::time::Instant;
 
 use stiction::identify::{Dataset, Experiment, Fit, FreeParameter, Noise, fit};
@@ -19,7 +24,8 @@ use stiction::trajectory::{Recorded, Trajectory};
 
 const STEPS: usize = 100;
 const NOISE: f64 = 1e-3;
-const SCENE: &str = include_str!("many.toml");
+const SCENE: &str = include_str!("scene.toml");
+const EXPERIMENT: &str = include_str!("experiment.toml");
 
 /// Numbers between -1 and 1 (SplitMix64).
 struct Random(u64);
@@ -64,7 +70,7 @@ fn throw(scene: &Scene, random: &mut Random) -> Trajectory {
 }
 
 fn experiment() -> Result<Experiment, Box<dyn Error>> {
-    let scene = Scene::parse(SCENE, "many.toml")?;
+    let scene = Scene::parse(SCENE, "scene.toml")?;
     let mut parameters = Vec::new();
     for (name, start, bounds) in
         [("floor-ball/mu", 0.3, [0.01, 1.0]), ("floor-ball/restitution", 0.4, [0.0, 0.95])]
@@ -132,11 +138,37 @@ fn identify(
     Ok((fit, clock, processor))
 }
 
+/// Writes the recordings, the scene and the experiment into a folder.
+fn write(folder: &Path, count: usize) -> Result<(), Box<dyn Error>> {
+    let scene = Scene::parse(SCENE, "scene.toml")?;
+    fs::create_dir_all(folder.join("throws"))?;
+    fs::write(folder.join("scene.toml"), SCENE)?;
+    fs::write(folder.join("experiment.toml"), EXPERIMENT)?;
+    let mut random = Random(1);
+    for k in 0..count {
+        let throw = throw(&scene, &mut random);
+        let mut text = Vec::new();
+        throw.write(&scene.model, &mut text)?;
+        fs::write(folder.join(format!("throws/{k:06}.csv")), text)?;
+    }
+    println!("{count} recordings in {}", folder.display());
+    Ok(())
+}
+
+/// How many recordings there are to be.
+fn count(given: Option<String>) -> Result<usize, Box<dyn Error>> {
+    let Some(text) = given else { return Ok(10_000) };
+    Ok(text.parse::<usize>().map_err(|e| format!("{text:?} is no number: {e}"))?)
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let most = match std::env::args().nth(1) {
-        Some(text) => text.parse::<usize>().map_err(|e| format!("{text:?} is no number: {e}"))?,
-        None => 10_000,
-    };
+    let mut arguments = std::env::args().skip(1);
+    let first = arguments.next();
+    if first.as_deref() == Some("write") {
+        let folder = arguments.next().ok_or("write: into which folder?")?;
+        return write(Path::new(&folder), count(arguments.next())?);
+    }
+    let most = count(first)?;
     let experiment = experiment()?;
     let mut random = Random(1);
     println!(

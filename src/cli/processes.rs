@@ -1,0 +1,121 @@
+//! The processes that `mpirun` or a job scheduler started together, and whether they are fit to work together.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::output::be_silent;
+use crate::Error;
+use crate::identify::{Alone, Group, Peers};
+
+/// What starters of processes say of each: its number and how many there are.
+const STARTERS: [[&str; 2]; 3] = [
+    ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"],
+    ["PMI_RANK", "PMI_SIZE"],
+    ["SLURM_PROCID", "SLURM_STEP_NUM_TASKS"],
+];
+/// Names of variables by which processes know that something started them begin with one of these.
+#[cfg(feature = "mpi")]
+const STARTED: [&str; 9] =
+    ["OMPI_", "PMI_", "PMIX_", "PRTE_", "SLURM_", "MPI_", "HYDRA_", "JSM_", "ALPS_"];
+/// How long a process that has nothing to say waits for the one that has: a starter ends all when one fails.
+const LAST_WORDS: Duration = Duration::from_millis(1500);
+
+/// The processes of this run. What `mpirun` started ends together when this is dropped.
+pub(super) struct Processes {
+    pub group: Arc<Group>,
+    #[cfg(feature = "mpi")]
+    _world: Option<crate::identify::World>,
+}
+
+/// The number of this process and how many were started, by whoever started it; nothing where it was started alone.
+fn started() -> Option<(usize, usize)> {
+    let number = |name: &str| std::env::var(name).ok()?.trim().parse().ok();
+    let known = STARTERS.iter().filter_map(|[rank, size]| Some((number(rank)?, number(size)?)));
+    known.filter(|(_, count)| *count > 1).max_by_key(|(_, count)| *count)
+}
+
+/// Leaves what there is to say of the command line to the first process.
+pub(super) fn leave_words_to_first() {
+    if started().is_some_and(|(rank, _)| rank > 0) {
+        be_silent();
+        std::thread::sleep(LAST_WORDS);
+    }
+}
+
+impl Processes {
+    /// One process.
+    pub fn alone() -> Processes {
+        Processes {
+            group: Arc::default(),
+            #[cfg(feature = "mpi")]
+            _world: None,
+        }
+    }
+
+    /// The processes that were started together; all but the first are silent from here on.
+    ///
+    /// # Errors
+    /// If several were started of which each knows of itself alone: they would all make the same fit in one place.
+    pub fn join() -> Result<Processes, Error> {
+        let found = Processes::find()?;
+        let count = found.group.count();
+        if let (1, Some((rank, started))) = (count, started()) {
+            if rank > 0 {
+                be_silent();
+                std::thread::sleep(LAST_WORDS);
+            }
+            let why = match cfg!(feature = "mpi") {
+                true => {
+                    "this program was built for another MPI than the one that started it: build it with the `mpicc` that \
+                     belongs to that `mpirun`, or start it by the `mpirun` that it was built for"
+                }
+                false => {
+                    "this program was built without MPI: build it with --features mpi, or start one process"
+                }
+            };
+            let message = format!(
+                "{started} processes were started, but each knows of itself alone, and they would make the same fit \
+                 {started} times: {why}"
+            );
+            return Err(Error::input("processes", None, "", message));
+        }
+        if !found.group.is_first() {
+            be_silent();
+        }
+        Ok(found)
+    }
+
+    #[cfg(feature = "mpi")]
+    fn find() -> Result<Processes, Error> {
+        // Where nobody started several, MPI need not be begun, which takes half a second.
+        let named = |name: &std::ffi::OsStr| {
+            STARTED.iter().any(|prefix| name.to_string_lossy().starts_with(prefix))
+        };
+        if !std::env::vars_os().any(|(name, _)| named(&name)) {
+            return Ok(Processes::alone());
+        }
+        let world = crate::identify::World::join()
+            .map_err(|message| Error::input("processes", None, "", message))?;
+        let peers: Box<dyn Peers> = match world.count() {
+            1 => Box::new(Alone),
+            _ => Box::new(world.peers()),
+        };
+        Ok(Processes { group: Arc::new(Group::new(peers)), _world: Some(world) })
+    }
+
+    #[cfg(not(feature = "mpi"))]
+    fn find() -> Result<Processes, Error> {
+        let alone: Box<dyn Peers> = Box::new(Alone);
+        Ok(Processes { group: Arc::new(Group::new(alone)) })
+    }
+}
+
+/// What this process was asked for; how many threads it has may differ from process to process.
+pub(super) fn options() -> String {
+    let mut options: Vec<String> = std::env::args().skip(1).collect();
+    while let Some(place) = options.iter().position(|option| option == "--threads") {
+        options.drain(place..(place + 2).min(options.len()));
+    }
+    options.retain(|option| !option.starts_with("--threads="));
+    options.join(" ")
+}

@@ -1,0 +1,16 @@
+//! Several processes that work on one identification: who holds which recordings, and what they tell each other.
+
+mod collective;
+mod group;
+mod introduction;
+mod shares;
+#[cfg(feature = "mpi")]
+mod world;
+
+pub use collective::{Alone, Peers};
+pub use group::Gathered;
+pub(crate) use group::Group;
+pub(crate) use introduction::{compare, introduce};
+pub(crate) use shares::{Equations, Shares, Sum};
+#[cfg(feature = "mpi")]
+pub use world::World;

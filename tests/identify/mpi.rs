@@ -1,0 +1,382 @@
+//! `stiction identify` by several processes that MPI started: the same result, whatever happens to them, and one message where
+//! something is wrong.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use stiction::identify::Checkpoint;
+
+use super::resume::{EXPERIMENT, prepared};
+use crate::cases;
+use crate::folder::Folder;
+use crate::skipped::skip;
+
+/// Whether there are processes to be had; if not, that is said.
+fn there_is_mpi() -> bool {
+    let required = "STICTION_REQUIRE_MPI";
+    if !cfg!(feature = "mpi") {
+        skip("the program is built without MPI (--features mpi)", required);
+        return false;
+    }
+    let there = Command::new("mpirun").arg("--version").output().is_ok();
+    if !there {
+        skip("there is no mpirun", required);
+    }
+    there
+}
+
+/// What starts programs in a folder, as many as the machine has cores or not, as any user.
+fn mpirun(folder: &Folder) -> Command {
+    let mut command = Command::new("mpirun");
+    command.arg("--oversubscribe").current_dir(folder.path("."));
+    for variable in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
+        command.env(variable, "1");
+    }
+    // A shared memory segment of its own size for each process is more than small machines have.
+    command.env("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
+    command
+}
+
+fn processes(folder: &Folder, count: usize, arguments: &[&str]) -> Command {
+    let mut command = mpirun(folder);
+    command.args(["-n", &count.to_string(), env!("CARGO_BIN_EXE_stiction"), "identify"]);
+    command.args(arguments);
+    command
+}
+
+/// A result without clocks, counts of processes and threads, and what was gathered.
+fn result(folder: &Folder, output: &str) -> Value {
+    let mut value: Value =
+        serde_json::from_str(&folder.read(&format!("{output}/result.json"))).unwrap();
+    for measured in [
+        "seconds",
+        "rollouts",
+        "half_rollouts",
+        "profile_rollouts",
+        "threads",
+        "processes",
+        "gathered",
+    ] {
+        value.as_object_mut().unwrap().remove(measured);
+    }
+    value
+}
+
+#[track_caller]
+fn succeeds(output: &Output) {
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn results_are_the_same_by_any_number_of_processes() {
+    if !there_is_mpi() {
+        return;
+    }
+    let folder = prepared("mpi-same");
+    let short = "profiles = false\nmax_iterations = 10\n";
+    let of = |head: &str, first: &str| EXPERIMENT.replacen(first, &format!("{head}{first}"), 1);
+    let variants = [
+        ("starts", EXPERIMENT.to_string(), vec!["--holdout", "0.2"], vec![[2, 1], [3, 2], [5, 1]]),
+        (
+            "fitted",
+            of(&format!("{short}initial_state = \"fitted\"\nwindow = 20\n"), "[noise]")
+                .replace("half_samples = 4\n", ""),
+            vec![],
+            vec![[2, 2], [8, 1]],
+        ),
+        (
+            "adam",
+            of(&format!("{short}method = \"adam\"\ninitial_state = \"fitted\"\n"), "[noise]")
+                .replace("half_samples = 4\n", ""),
+            vec![],
+            vec![[3, 1]],
+        ),
+        (
+            "lbfgsb",
+            of(&format!("{short}method = \"l-bfgs-b\"\n"), "[noise]")
+                .replace("half_samples = 4\n", ""),
+            vec![],
+            vec![[2, 1]],
+        ),
+    ];
+    for (name, text, options, counts) in variants {
+        let file = format!("{name}.toml");
+        folder.write(&file, &text);
+        let alone = format!("{name}-alone");
+        let arguments = [&[&file[..], "-o", &alone, "--threads", "2"], &options[..]].concat();
+        let output = folder.run(&[&["identify"], &arguments[..]].concat());
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
+        let expected = result(&folder, &alone);
+        for [count, threads] in counts {
+            let place = format!("{name}-{count}");
+            let threads = threads.to_string();
+            let arguments = [&[&file[..], "-o", &place, "--threads", &threads], &options[..]];
+            let found = processes(&folder, count, &arguments.concat()).output().unwrap();
+            assert!(matches!(found.status.code(), Some(0 | 1)), "{found:?}");
+            assert_eq!(result(&folder, &place), expected, "{name} by {count} processes");
+            // One process says it all.
+            let text = String::from_utf8(found.stdout).unwrap();
+            assert_eq!(text.matches("written to").count(), 1, "{text}");
+            let report = folder.read(&format!("{place}/report.html"));
+            assert!(report.trim_end().ends_with("</html>"));
+        }
+    }
+}
+
+/// Fewer recordings than processes: some have nothing to do, which is told.
+#[test]
+fn more_processes_than_recordings_are_told() {
+    if !there_is_mpi() {
+        return;
+    }
+    let folder = prepared("mpi-few");
+    let text = EXPERIMENT.replace("half_samples = 4\n", "profiles = false\n");
+    folder.write(
+        "few.toml",
+        &text.replace("[\"throws\"]", "[\"throws/00.csv\", \"throws/0[12].csv\"]"),
+    );
+    succeeds(&folder.run(&["identify", "few.toml", "-o", "alone"]));
+    let found =
+        processes(&folder, 5, &["few.toml", "-o", "five", "--threads", "1"]).output().unwrap();
+    succeeds(&found);
+    let said = String::from_utf8(found.stderr).unwrap();
+    assert_eq!(said.matches("5 processes for 3 recordings").count(), 1, "{said}");
+    assert_eq!(result(&folder, "five"), result(&folder, "alone"));
+}
+
+/// The processes that `mpirun` started, by their numbers.
+fn members(starter: &Child) -> Vec<(usize, u32)> {
+    let mut found = Vec::new();
+    let tasks = fs::read_dir(format!("/proc/{}/task", starter.id())).into_iter().flatten();
+    for task in tasks.flatten() {
+        let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+        for child in children.split_whitespace() {
+            let environment = fs::read(format!("/proc/{child}/environ")).unwrap_or_default();
+            let variables = String::from_utf8_lossy(&environment);
+            let mut rank =
+                variables.split('\0').filter_map(|v| v.strip_prefix("OMPI_COMM_WORLD_RANK="));
+            if let Some(rank) = rank.next() {
+                found.push((rank.parse().unwrap(), child.parse().unwrap()));
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+fn signal(name: &str, process: u32) {
+    let done = Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status();
+    assert!(done.unwrap().success());
+}
+
+/// Whether a process is at work.
+fn lives(process: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    status
+        .rsplit(')')
+        .next()
+        .is_some_and(|rest| !rest.trim().is_empty() && !rest.trim().starts_with('Z'))
+}
+
+/// The end of a program that has `seconds` to end; nothing if it does not.
+fn ended_within(child: &mut Child, seconds: u32) -> Option<std::process::ExitStatus> {
+    for _ in 0..20 * seconds {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(status);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    None
+}
+
+/// Several processes at work up to the end of an iteration, and the rest of what they print.
+fn at_iteration(
+    folder: &Folder,
+    output: &str,
+    count: usize,
+    iteration: usize,
+) -> (Child, impl Iterator<Item = String> + use<>) {
+    let arguments = ["experiment.toml", "-o", output, "--threads", "1"];
+    let mut command = processes(folder, count, &arguments);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let told = |line: &String| {
+        let number = line.split_once("  loss ").and_then(|(number, _)| number.trim().parse().ok());
+        number.is_some_and(|number: usize| number >= iteration)
+    };
+    assert!(lines.any(|line| told(&line)), "iteration {iteration} was not reached");
+    (child, lines)
+}
+
+/// A process of three is killed after one of the first iterations: all end, soon and not with success, and what goes on from
+/// there, by any number of processes, comes to what would have been found.
+#[test]
+fn what_a_killed_process_leaves_goes_on() {
+    if !there_is_mpi() {
+        return;
+    }
+    let folder = prepared("mpi-killed");
+    folder
+        .write("experiment.toml", &EXPERIMENT.replace("half_samples = 4\n", "profiles = false\n"));
+    succeeds(&folder.run(&["identify", "experiment.toml", "-o", "whole", "--threads", "2"]));
+    let expected = result(&folder, "whole");
+    let all: Vec<(usize, usize)> =
+        (0..3).flat_map(|rank| (1..=5).map(move |k| (rank, k))).collect();
+    let every = all.len().div_ceil(cases::count(15, 0.27));
+    for (number, &(rank, iteration)) in all.iter().step_by(every).enumerate() {
+        let place = format!("killed-{rank}-{iteration}");
+        let (mut child, lines) = at_iteration(&folder, &place, 3, iteration);
+        let members = members(&child);
+        assert_eq!(members.len(), 3, "{members:?}");
+        signal("KILL", members[rank].1);
+        let status = ended_within(&mut child, 10);
+        drop(lines);
+        let status = status.unwrap_or_else(|| panic!("process {rank} killed: mpirun goes on"));
+        assert!(!status.success());
+        assert!(!members.iter().any(|(_, process)| lives(*process)), "{members:?}");
+        let count = [1, 2, 4][number % 3];
+        let arguments = ["experiment.toml", "--resume", "-o", &place, "--threads", "1"];
+        succeeds(&processes(&folder, count, &arguments).output().unwrap());
+        assert_eq!(
+            result(&folder, &place),
+            expected,
+            "{rank} killed after {iteration}, by {count}"
+        );
+        assert!(!folder.path(&place).join("checkpoint.json").exists());
+    }
+}
+
+/// Told to stop, by Ctrl-C or a job scheduler, all stop after the same iteration, with what there is.
+#[test]
+fn processes_that_are_told_to_stop_keep_one_iteration() {
+    if !there_is_mpi() {
+        return;
+    }
+    let folder = prepared("mpi-stopped");
+    folder
+        .write("experiment.toml", &EXPERIMENT.replace("half_samples = 4\n", "profiles = false\n"));
+    for (name, ranks) in [("INT", vec![1]), ("TERM", vec![0, 1, 2])] {
+        let place = format!("stopped-{name}");
+        let (mut child, lines) = at_iteration(&folder, &place, 3, 2);
+        let members = members(&child);
+        ranks.iter().for_each(|&rank| signal(name, members[rank].1));
+        let rest: Vec<String> = lines.collect();
+        let status = ended_within(&mut child, 20).unwrap();
+        assert_eq!(status.code(), Some(1), "{rest:?}");
+        assert!(rest.iter().any(|line| line.contains("--resume goes on")), "{rest:?}");
+        let text = folder.read(&format!("{place}/checkpoint.json"));
+        let kept: Checkpoint = serde_json::from_str(&text).unwrap();
+        assert!(kept.is_whole());
+        assert_eq!(result(&folder, &place)["iterations"], kept.iterations());
+    }
+}
+
+/// What several processes say of something wrong: one message, and exit code 2.
+#[track_caller]
+fn refused(command: &mut Command, expected: &str) -> String {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let status = ended_within(&mut child, 10);
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(status.and_then(|status| status.code()), Some(2), "{said}");
+    let errors: Vec<&str> = said.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(errors.len(), 1, "{said}");
+    assert!(errors[0].contains(expected), "{} says nothing of {expected:?}", errors[0]);
+    errors[0].to_string()
+}
+
+#[test]
+fn what_is_wrong_is_said_once() {
+    if !there_is_mpi() {
+        return;
+    }
+    let folder = prepared("mpi-wrong");
+    let spoil = |name: &str| {
+        let text = folder.read(name);
+        let lines: Vec<&str> = text.lines().collect();
+        folder.write(name, &[&lines[..5], &["0.1,x"], &lines[6..]].concat().join("\n"));
+    };
+    // A recording that the last process has, then one before it.
+    for name in ["throws/10.csv", "throws/04.csv"] {
+        spoil(name);
+        let alone = folder.run(&["identify", "experiment.toml"]);
+        let alone = String::from_utf8(alone.stderr).unwrap();
+        let alone = alone.lines().find(|line| line.starts_with("error: ")).unwrap().to_string();
+        for count in [2, 5] {
+            let said = refused(&mut processes(&folder, count, &["experiment.toml"]), name);
+            assert_eq!(said, alone);
+        }
+    }
+    refused(&mut processes(&folder, 3, &["nowhere.toml"]), "nowhere.toml");
+    refused(&mut processes(&folder, 2, &["--threads", "0"]), "--threads");
+    refused(&mut processes(&folder, 2, &["experiment.toml", "-o", "no/such/place"]), "place");
+    refused(&mut processes(&folder, 2, &[]), "give an experiment");
+}
+
+/// Processes that would part ways are told which differs, and in what.
+#[test]
+fn processes_that_differ_are_refused() {
+    if !there_is_mpi() {
+        return;
+    }
+    let folder = prepared("mpi-differ");
+    let program = env!("CARGO_BIN_EXE_stiction");
+    let two = |first: &[&str], second: &[&str]| {
+        let mut command = mpirun(&folder);
+        command.args(["-n", "1"]).args(first).arg(":").args(["-n", "1"]).args(second);
+        command
+    };
+    let plain = [program, "identify", "experiment.toml"];
+    let said = refused(&mut two(&plain, &[&plain[..], &["--seed", "3"]].concat()), "--seed 3");
+    assert!(said.contains("process 1"), "{said}");
+    // Other files of the same names.
+    fs::create_dir(folder.path("other")).unwrap();
+    let other = EXPERIMENT
+        .replace("[\"throws\"]", "[\"../throws\"]")
+        .replace("start = 0.05", "start = 0.06");
+    folder.write("other/experiment.toml", &other);
+    fs::copy(folder.path("scene.toml"), folder.path("other/scene.toml")).unwrap();
+    let elsewhere = ["-wdir", "other", program, "identify", "experiment.toml"];
+    refused(&mut two(&plain, &elsewhere), "process 1 reads another experiment or scene");
+    fs::create_dir(folder.path("other/throws")).unwrap();
+    folder.write("other/experiment.toml", EXPERIMENT);
+    fs::copy(folder.path("throws/00.csv"), folder.path("other/throws/00.csv")).unwrap();
+    refused(&mut two(&plain, &elsewhere), "process 1 finds 1 recordings, process 0 12");
+    // A machine that rounds otherwise, where this one can be made to.
+    let flags = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    if flags.contains(" fma ") && flags.contains(" avx2 ") {
+        let tunables = "GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2";
+        let masked = [&["-x", tunables][..], &plain[..]].concat();
+        refused(&mut two(&plain, &masked), "process 1 (on ");
+    }
+}
+
+/// Several processes of which each knows of itself alone.
+#[test]
+fn processes_that_do_not_know_of_each_other_are_refused() {
+    let folder = prepared("mpi-strangers");
+    for [rank, size] in [
+        ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"],
+        ["PMI_RANK", "PMI_SIZE"],
+        ["SLURM_PROCID", "SLURM_STEP_NUM_TASKS"],
+    ] {
+        let stranger = |number: &str| {
+            let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_stiction")));
+            command
+                .args(["identify", "experiment.toml", "-o", "fit"])
+                .current_dir(folder.path("."));
+            command.env(rank, number).env(size, "3").output().unwrap()
+        };
+        let first = stranger("0");
+        let said = String::from_utf8(first.stderr).unwrap();
+        assert_eq!(first.status.code(), Some(2), "{said}");
+        assert!(said.contains("3 processes were started") && said.contains("MPI"), "{said}");
+        let second = stranger("1");
+        assert_eq!((second.status.code(), &second.stderr[..]), (Some(2), &b""[..]));
+        assert!(!folder.path("fit").exists());
+    }
+}
