@@ -12,6 +12,7 @@ use super::arguments::{Given, threads as number_of_threads};
 use super::calls::{say, warn, watched_apart};
 use super::exceptions::Error;
 use super::numpy_arrays::output;
+use super::reduced::{Reduced, reduced_to_fields};
 use super::scene::Scene;
 use crate::identify::{
     Conclusion, Dataset, Effort, Experiment, Fit, LossProfile, ScoreTest, conclude,
@@ -23,7 +24,7 @@ use crate::text;
 #[pyclass(frozen, get_all, module = "stiction")]
 pub struct Identification {
     /// "converged", "stalled", "iteration_limit", "unobservable" or "infeasible".
-    pub status: &'static str,
+    pub status: String,
     /// The names, in the order of the experiment.
     pub names: Vec<String>,
     /// The values.
@@ -56,12 +57,34 @@ pub struct Identification {
     pub warnings: Vec<String>,
 }
 
+/// All of them, as pickles have them.
+const FIELDS: [&str; 14] = [
+    "status",
+    "names",
+    "values",
+    "standard_errors",
+    "intervals",
+    "correlated",
+    "correlations",
+    "loss",
+    "loss_at_start",
+    "profiles",
+    "score_tests",
+    "iterations",
+    "rollouts",
+    "warnings",
+];
+
 #[pymethods]
 impl Identification {
     /// Whether the search converged.
     #[getter]
     fn converged(&self) -> bool {
         self.status == "converged"
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduced_to_fields(slf, "_restored_identification", &FIELDS)
     }
 
     fn __repr__(&self) -> String {
@@ -101,7 +124,7 @@ impl Identification {
         Ok(Identification {
             score_tests: tests.collect::<PyResult<_>>()?,
             profiles,
-            status: fit.status.name(),
+            status: fit.status.name().to_string(),
             names: parameters.iter().map(|p| p.name.clone()).collect(),
             standard_errors: errors.filter_map(|(name, x)| Some((name, x?))).collect(),
             intervals: intervals.filter_map(|(name, x)| Some((name, x?.into()))).collect(),
