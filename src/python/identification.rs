@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use numpy::PyArrayDyn;
+use numpy::{PyArrayDyn, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -19,6 +19,7 @@ use crate::identify::{
     masses_over_inertia, score_tests, unexplained,
 };
 use crate::text;
+use crate::trajectory::RecordingFile;
 
 /// What an identification found; numbers by the names of the parameters, SI units.
 #[pyclass(frozen, get_all, module = "stiction")]
@@ -156,9 +157,22 @@ fn described(py: Python, test: &ScoreTest) -> PyResult<Py<PyDict>> {
     Ok(dict.unbind())
 }
 
+/// Arrays by the names of columns.
+type Columns<'py> = Vec<(String, PyReadonlyArray1<'py, f64>)>;
+
+/// Recordings that are arrays; messages call them by their places in the list.
+fn in_memory(recordings: Vec<Columns>) -> PyResult<Vec<RecordingFile>> {
+    let file = |(k, columns): (usize, Columns)| {
+        let numbers = |column: PyReadonlyArray1<f64>| column.as_array().iter().copied().collect();
+        let columns = columns.into_iter().map(|(name, column)| (name, numbers(column)));
+        Ok(RecordingFile::of_columns(&format!("recording {k}"), columns)?)
+    };
+    recordings.into_iter().enumerate().map(file).collect()
+}
+
 /// Parameters of an experiment, the file `path` or its `text`. See `stiction.identify`.
 #[pyfunction]
-#[pyo3(signature = (path, text=None, data=None, scene=None, threads=None))]
+#[pyo3(signature = (path, text=None, data=None, scene=None, threads=None, recordings=None))]
 pub fn identify(
     py: Python,
     path: PathBuf,
@@ -166,7 +180,9 @@ pub fn identify(
     data: Option<&str>,
     scene: Option<&Scene>,
     threads: Option<Given>,
+    recordings: Option<Vec<Columns>>,
 ) -> PyResult<Identification> {
+    let recordings = recordings.map(in_memory).transpose()?;
     let scene = scene.map(|scene| scene.description(py));
     let threads = number_of_threads(threads)?;
     let data: Vec<String> = data.map(str::to_string).into_iter().collect();
@@ -174,10 +190,17 @@ pub fn identify(
         // Whether to go on.
         let watch = || !stop.load(Ordering::Relaxed);
         let text = text.map_or_else(|| text::read(&path, text::MOST_BYTES), Ok)?;
-        let (mut experiment, missing) = Experiment::parse(&text, &path, &data, scene)?;
-        missing.map_or(Ok(()), Err)?;
+        let mut experiment = if recordings.is_some() {
+            Experiment::parse_without_data(&text, &path, scene)?
+        } else {
+            let (experiment, missing) = Experiment::parse(&text, &path, &data, scene)?;
+            missing.map_or(Ok(experiment), Err)?
+        };
         experiment.scene.settings.solver.demand_derivatives(&experiment.name)?;
-        let dataset = Dataset::load(&experiment)?;
+        let dataset = match recordings {
+            Some(files) => Dataset::of_files(&experiment, &files, threads)?,
+            None => Dataset::load(&experiment)?,
+        };
         experiment.take_ranges(dataset.states());
         let mut warnings = dataset.questions(&experiment.scene);
         Python::attach(|py| say(py, &warnings))?;

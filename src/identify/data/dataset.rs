@@ -98,6 +98,32 @@ impl Dataset {
         let read = parallel(threads, experiment.data.len(), |k| {
             ReadRecording::load(experiment, &experiment.data[k])
         });
+        Dataset::of_recordings(experiment, read)
+    }
+
+    /// Recordings that are there already, in the place of those that an experiment names; on so many threads, as
+    /// [`load_on`](Self::load_on).
+    ///
+    /// # Errors
+    /// Those of the first recording that has any; and if there are none.
+    pub fn of_files(
+        experiment: &Experiment,
+        files: &[RecordingFile],
+        threads: usize,
+    ) -> Result<Dataset, Error> {
+        if files.is_empty() {
+            return Err(Error::input(&experiment.name, None, "data", "there are no recordings"));
+        }
+        let read = parallel(threads, files.len(), |k| {
+            ReadRecording::of_file(experiment, files[k].clone())
+        });
+        Dataset::of_recordings(experiment, read)
+    }
+
+    fn of_recordings(
+        experiment: &Experiment,
+        read: Vec<Result<ReadRecording, Error>>,
+    ) -> Result<Dataset, Error> {
         let mut trajectories = Vec::new();
         let (mut readings, mut masks, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
         let mut notes = Vec::new();
@@ -461,16 +487,19 @@ struct ReadRecording {
 
 impl ReadRecording {
     fn load(experiment: &Experiment, path: &Path) -> Result<ReadRecording, Error> {
+        ReadRecording::of_file(experiment, RecordingFile::load(path)?)
+    }
+
+    fn of_file(experiment: &Experiment, mut file: RecordingFile) -> Result<ReadRecording, Error> {
         let Experiment { scene, columns, excerpt, sensors, .. } = experiment;
         let names: Vec<&str> =
             sensors.iter().flat_map(|sensor| &sensor.columns).map(String::as_str).collect();
         let images: Vec<&str> = experiment.masks.iter().map(|mask| mask.column.as_str()).collect();
-        let mut file = RecordingFile::load(path)?;
         let others = file.merge_times(columns)?;
         let note = (others > 0).then(|| {
             format!(
                 "{}: {others} rows have the time of the row before and other numbers: only the first of each time counts",
-                path.display()
+                file.name()
             )
         });
         let driven = DrivenInput::find(experiment, &file)?;
