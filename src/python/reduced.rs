@@ -43,14 +43,14 @@ pub(super) fn demand_version(what: &str, version: &str) -> PyResult<()> {
     }
     let version: String = version.chars().filter(|c| !c.is_control()).take(40).collect();
     Err(Error::new_err(format!(
-        "the pickle is of a {what} of stiction {version}, and this is stiction {VERSION}: make it anew here, or have the same \
-         version on both sides"
+        "the pickle ({what}) is of stiction {version}, and this is stiction {VERSION}: make it anew here, or have the same version \
+         on both sides"
     )))
 }
 
 /// What is said of a pickle that cannot be used.
 pub(super) fn damaged(what: &str) -> PyErr {
-    Error::new_err(format!("the pickle of a {what} is damaged: pickle it anew"))
+    Error::new_err(format!("the pickle ({what}) is damaged: pickle it anew"))
 }
 
 /// The fields that a pickle of a `what` holds.

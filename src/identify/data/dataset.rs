@@ -456,10 +456,9 @@ fn interval(trajectories: &[Trajectory]) -> Result<Option<f64>, (f64, String)> {
         for (k, pair) in trajectory.times.windows(2).enumerate() {
             let step = pair[1] - pair[0];
             if (step / mean - 1.0).abs() > 0.05 {
-                // Line 1 is the header.
-                let line = k + 3;
+                let frame = k + 1;
                 let why = format!(
-                    "{name}:{line} comes {step} s after the line before, the mean is {mean} s"
+                    "frame {frame} of {name} comes {step} s after the one before, the mean is {mean} s"
                 );
                 return Err((overall, why));
             }
