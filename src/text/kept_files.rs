@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// let files = KeptFiles::from_entries(entries);
 /// assert_eq!(files.read(|| Scene::load(path))?, scene?);
 /// // Nothing else is there then.
-/// assert!(files.read(|| Scene::load("examples/learned_cam/scene.toml")).is_err());
+/// assert!(files.read(|| Scene::load("examples/learned_cam/true.toml")).is_err());
 /// # Ok::<(), stiction::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -26,7 +26,7 @@ def identify(
 
     recordings: in place of the files it names, a folder, file or pattern of CSV files; or one recording or a sequence, each
     a pair (t, X) of times (N), s, and states (N, nq + nv), or (N, nq) without velocities; or a mapping from names of
-    columns to arrays. NaN is what was not measured.
+    columns to arrays. NaN is what was not measured. Arrays are handed over as they are.
     scene: a `Scene` in place of the file that the experiment names, with the parameters it has now.
 
     The same bits come out on any number of threads.
