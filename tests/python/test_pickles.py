@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import gzip
 import multiprocessing
 import pickle
 import shutil
@@ -240,6 +241,9 @@ def test_processes_map_a_rollout_and_an_identification(cube, random):
         rollouts = list(executor.map(cube.rollout, batches, inputs))
         found = list(executor.map(find, experiments))
         jacobians = list(executor.map(cube.linearize, batches[:2]))
+        # What is wrong there is told here.
+        with pytest.raises(stiction.Error, match="x0: must have shape"):
+            executor.submit(cube.rollout, [1.0, 2.0], steps=3).result()
     assert all(map(same_bits, rollouts, map(cube.rollout, batches, inputs)))
     for own, other in zip(found, map(find, experiments)):
         assert_same_findings(own, other)
@@ -320,8 +324,6 @@ def test_damaged_findings_are_an_error(cube, fields):
 
 
 def test_values_that_no_scene_has_are_refused(cube):
-    import gzip
-
     function, (version, source, own) = cube.__reduce__()
     parts = gzip.decompress(own)
     numbers = np.frombuffer(parts[-8 * 40 :], dtype="<f8")
