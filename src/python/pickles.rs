@@ -18,7 +18,10 @@ use crate::soft::SoftScene as SoftDescription;
 use crate::transition::Transition;
 
 /// Scenes that were made last: executors send the same one with every task.
-struct Recent<T>(Mutex<VecDeque<(Arc<Source>, T)>>);
+struct Recent<T>(Mutex<Made<T>>);
+
+/// What was made of which source, the last one first.
+type Made<T> = VecDeque<(Arc<Source>, T)>;
 
 /// As many of them are kept.
 const MOST_KEPT: usize = 4;
@@ -28,7 +31,7 @@ static SOFT_SCENES: Recent<Arc<SoftDescription>> = Recent(Mutex::new(VecDeque::n
 
 impl<T: Clone> Recent<T> {
     /// Nothing is worth waiting for.
-    fn kept(&self) -> Option<MutexGuard<'_, VecDeque<(Arc<Source>, T)>>> {
+    fn kept(&self) -> Option<MutexGuard<'_, Made<T>>> {
         match self.0.try_lock() {
             Ok(kept) => Some(kept),
             Err(TryLockError::Poisoned(kept)) => Some(kept.into_inner()),
@@ -42,7 +45,7 @@ impl<T: Clone> Recent<T> {
         packed: &[u8],
         make: impl FnOnce(&Source) -> Result<T, InputError>,
     ) -> Result<(Arc<Source>, T), Unsound> {
-        let known = |kept: MutexGuard<VecDeque<(Arc<Source>, T)>>| {
+        let known = |kept: MutexGuard<Made<T>>| {
             kept.iter().find(|(source, _)| source.packed() == packed).cloned()
         };
         if let Some(found) = self.kept().and_then(known) {
