@@ -12,6 +12,7 @@ mod urdf;
 mod weights_file;
 mod xml;
 
+pub use crate::text::KeptFiles;
 pub use load::LoadOptions;
 pub(crate) use mesh::hull_limit;
 #[cfg(feature = "cli")]

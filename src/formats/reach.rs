@@ -3,6 +3,8 @@
 use std::env;
 use std::path::{Component, Path, PathBuf};
 
+use crate::text;
+
 /// The variable of the environment that lists further folders to read from.
 const VARIABLE: &str = "STICTION_PATH";
 
@@ -21,6 +23,10 @@ const INNER: [&str; 9] =
 /// [`PYTHON`]; without that, `directory` itself, or, where that has one of the names [`INNER`], the one above. Names
 /// count as they are written: links lead where they were made to lead.
 pub(super) fn check(file: &Path, directory: &Path) -> Result<(), String> {
+    text::reach(file, directory, || check_on_disk(file, directory))
+}
+
+fn check_on_disk(file: &Path, directory: &Path) -> Result<(), String> {
     let (Some(file), Some(directory)) = (whole(file), whole(directory)) else { return Ok(()) };
     let package = package(&directory);
     let listed = env::var_os(VARIABLE).unwrap_or_default();

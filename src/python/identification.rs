@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use numpy::PyArrayDyn;
+use numpy::{PyArrayDyn, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -12,18 +12,20 @@ use super::arguments::{Given, threads as number_of_threads};
 use super::calls::{say, warn, watched_apart};
 use super::exceptions::Error;
 use super::numpy_arrays::output;
+use super::reduced::{Reduced, reduced_to_fields};
 use super::scene::Scene;
 use crate::identify::{
     Conclusion, Dataset, Effort, Experiment, Fit, LossProfile, ScoreTest, conclude,
     masses_over_inertia, score_tests, unexplained,
 };
 use crate::text;
+use crate::trajectory::RecordingFile;
 
 /// What an identification found; numbers by the names of the parameters, SI units.
 #[pyclass(frozen, get_all, module = "stiction")]
 pub struct Identification {
     /// "converged", "stalled", "iteration_limit", "unobservable" or "infeasible".
-    pub status: &'static str,
+    pub status: String,
     /// The names, in the order of the experiment.
     pub names: Vec<String>,
     /// The values.
@@ -56,12 +58,34 @@ pub struct Identification {
     pub warnings: Vec<String>,
 }
 
+/// All of them, as pickles have them.
+const FIELDS: [&str; 14] = [
+    "status",
+    "names",
+    "values",
+    "standard_errors",
+    "intervals",
+    "correlated",
+    "correlations",
+    "loss",
+    "loss_at_start",
+    "profiles",
+    "score_tests",
+    "iterations",
+    "rollouts",
+    "warnings",
+];
+
 #[pymethods]
 impl Identification {
     /// Whether the search converged.
     #[getter]
     fn converged(&self) -> bool {
         self.status == "converged"
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduced_to_fields(slf, "_restored_identification", &FIELDS)
     }
 
     fn __repr__(&self) -> String {
@@ -101,7 +125,7 @@ impl Identification {
         Ok(Identification {
             score_tests: tests.collect::<PyResult<_>>()?,
             profiles,
-            status: fit.status.name(),
+            status: fit.status.name().to_string(),
             names: parameters.iter().map(|p| p.name.clone()).collect(),
             standard_errors: errors.filter_map(|(name, x)| Some((name, x?))).collect(),
             intervals: intervals.filter_map(|(name, x)| Some((name, x?.into()))).collect(),
@@ -133,9 +157,22 @@ fn described(py: Python, test: &ScoreTest) -> PyResult<Py<PyDict>> {
     Ok(dict.unbind())
 }
 
+/// Arrays by the names of columns.
+type Columns<'py> = Vec<(String, PyReadonlyArray1<'py, f64>)>;
+
+/// Recordings that are arrays; messages call them by their places in the list.
+fn in_memory(recordings: Vec<Columns>) -> PyResult<Vec<RecordingFile>> {
+    let file = |(k, columns): (usize, Columns)| {
+        let numbers = |column: PyReadonlyArray1<f64>| column.as_array().iter().copied().collect();
+        let columns = columns.into_iter().map(|(name, column)| (name, numbers(column)));
+        Ok(RecordingFile::of_columns(&format!("recording {k}"), columns)?)
+    };
+    recordings.into_iter().enumerate().map(file).collect()
+}
+
 /// Parameters of an experiment, the file `path` or its `text`. See `stiction.identify`.
 #[pyfunction]
-#[pyo3(signature = (path, text=None, data=None, scene=None, threads=None))]
+#[pyo3(signature = (path, text=None, data=None, scene=None, threads=None, recordings=None))]
 pub fn identify(
     py: Python,
     path: PathBuf,
@@ -143,7 +180,9 @@ pub fn identify(
     data: Option<&str>,
     scene: Option<&Scene>,
     threads: Option<Given>,
+    recordings: Option<Vec<Columns>>,
 ) -> PyResult<Identification> {
+    let recordings = recordings.map(in_memory).transpose()?;
     let scene = scene.map(|scene| scene.description(py));
     let threads = number_of_threads(threads)?;
     let data: Vec<String> = data.map(str::to_string).into_iter().collect();
@@ -151,10 +190,17 @@ pub fn identify(
         // Whether to go on.
         let watch = || !stop.load(Ordering::Relaxed);
         let text = text.map_or_else(|| text::read(&path, text::MOST_BYTES), Ok)?;
-        let (mut experiment, missing) = Experiment::parse(&text, &path, &data, scene)?;
-        missing.map_or(Ok(()), Err)?;
+        let mut experiment = if recordings.is_some() {
+            Experiment::parse_without_data(&text, &path, scene)?
+        } else {
+            let (experiment, missing) = Experiment::parse(&text, &path, &data, scene)?;
+            missing.map_or(Ok(experiment), Err)?
+        };
         experiment.scene.settings.solver.demand_derivatives(&experiment.name)?;
-        let dataset = Dataset::load(&experiment)?;
+        let dataset = match recordings {
+            Some(files) => Dataset::of_files(&experiment, &files, threads)?,
+            None => Dataset::load(&experiment)?,
+        };
         experiment.take_ranges(dataset.states());
         let mut warnings = dataset.questions(&experiment.scene);
         Python::attach(|py| say(py, &warnings))?;

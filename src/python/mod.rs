@@ -9,9 +9,12 @@ mod free_memory;
 mod identification;
 mod numpy_arrays;
 mod pages;
+mod pickles;
+mod reduced;
 mod scene;
 mod scene_arguments;
 mod scene_files;
+mod scene_source;
 mod soft_scene;
 mod step_jacobian;
 
@@ -25,6 +28,10 @@ mod _stiction {
     use crate::python::identification::{Identification, identify};
     #[pymodule_export]
     use crate::python::pages::_page;
+    #[pymodule_export]
+    use crate::python::pickles::{
+        _restored_identification, _restored_jacobian, _restored_scene, _restored_soft_scene,
+    };
     #[pymodule_export]
     use crate::python::scene::Scene;
     #[pymodule_export]

@@ -1,20 +1,22 @@
 //! A scene, as Python sees it.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use super::arguments::{Given, Sizes, count, part};
 use super::calls::{Interrupt, evaluate, lock};
 use super::contact_dict::contact_dict;
 use super::exceptions::Error;
 use super::numpy_arrays::{Argument, Cases, concatenated, joined, output};
+use super::reduced::{Reduced, reduced};
+use super::scene_source::{Parts, Source};
 use super::step_jacobian::{Jacobian, Linearized};
 use crate::Error as InputError;
-use crate::model::{Keyframe, Scene as Description};
+use crate::model::Keyframe;
 use crate::transition::Transition;
 
 type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
@@ -35,6 +37,7 @@ pub struct Scene {
     pub(super) name: String,
     pub(super) sizes: Sizes,
     pub(super) transition: Mutex<Transition>,
+    pub(super) source: Arc<Source>,
 }
 
 impl Scene {
@@ -51,30 +54,6 @@ impl Scene {
         let each = shape.iter().try_fold(1_usize, |product, &n| product.checked_mul(n));
         let found = evaluate(py, &self.transition, &cases, 0, None, each, |of, [x], _| f(of, x))?;
         output(py, &cases.shape, shape, joined(found)?)
-    }
-
-    /// The scene with the values of its parameters that are set.
-    pub(super) fn description(&self, py: Python) -> Description {
-        let transition = lock(py, &self.transition);
-        let parameters = transition.values().clone();
-        Description { parameters, ..Description::clone(transition.scene()) }
-    }
-
-    pub(super) fn of(
-        name: String,
-        mut transition: Transition,
-        inputs: Option<Vec<String>>,
-        parameters: Option<Vec<String>>,
-    ) -> PyResult<Self> {
-        if let Some(inputs) = inputs {
-            transition.select_inputs(&inputs)?;
-        }
-        if let Some(parameters) = parameters {
-            transition.select_parameters(&parameters)?;
-        }
-        let (nq, nv) = (transition.nq(), transition.nv());
-        let sizes = Sizes { nq, nv, nu: transition.nu(), np: transition.np() };
-        Ok(Scene { name, sizes, transition: Mutex::new(transition) })
     }
 }
 
@@ -212,7 +191,7 @@ impl Scene {
         parameters: Option<Vec<String>>,
     ) -> PyResult<Scene> {
         let transition = lock(py, &self.transition).clone();
-        Scene::of(self.name.clone(), transition, inputs, parameters)
+        Scene::of(self.source.clone(), transition, inputs, parameters)
     }
 
     /// The value of a parameter.
@@ -562,6 +541,28 @@ impl Scene {
         let scene = lock(py, &self.transition).scene().clone();
         let all = found.into_iter().flatten();
         all.map(|(contact, position)| contact_dict(py, &scene, &contact, position)).collect()
+    }
+
+    /// A scene whose values are its own.
+    fn __copy__(&self, py: Python) -> PyResult<Scene> {
+        self.select(py, None, None)
+    }
+
+    fn __deepcopy__(&self, py: Python, _memo: &Bound<PyAny>) -> PyResult<Scene> {
+        self.select(py, None, None)
+    }
+
+    /// As the contents of the files that it was read from, with what is selected and all values.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let mut own = Parts::default();
+        let transition = lock(py, &self.transition);
+        own.put_texts(&transition.input_names());
+        own.put_texts(transition.parameter_names());
+        own.put_numbers(&transition.values().values);
+        drop(transition);
+        let parts =
+            [self.source.packed(), &own.packed()].map(|part| PyBytes::new(py, part).into_any());
+        reduced(py, "_restored_scene", parts)
     }
 
     fn __repr__(&self) -> String {

@@ -1,14 +1,15 @@
 //! Scenes from files and texts.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
 
-use super::arguments::{Given, count};
+use super::arguments::{Given, Sizes, count};
+use super::calls::lock;
 use super::exceptions::Error;
 use super::scene::Scene;
-use crate::formats::LoadOptions;
+use super::scene_source::{Request, Source};
 use crate::model::Scene as Description;
 use crate::transition::Transition;
 
@@ -26,18 +27,14 @@ pub fn load(
     path: PathBuf,
     inputs: Option<Vec<String>>,
     parameters: Option<Vec<String>>,
-    keyframe: Option<&str>,
+    keyframe: Option<String>,
     floating_base: bool,
     max_hull_vertices: Option<Given>,
 ) -> PyResult<Scene> {
-    let name = path.display().to_string();
     let max_hull_vertices = count("max_hull_vertices", max_hull_vertices, 0)?;
-    let options = LoadOptions { floating_base, max_hull_vertices, ..LoadOptions::default() };
-    let mut scene = py.detach(|| Description::load_with(&path, options))?;
-    if let Some(keyframe) = keyframe {
-        scene.start_at(keyframe, &name)?;
-    }
-    Scene::new(py, name, scene, inputs, parameters)
+    let request = Request { floating_base, max_hull_vertices, keyframe, ..Request::of_file(&path) };
+    let made = py.detach(|| Source::read_scene(request, &path))?;
+    Scene::new(py, made, inputs, parameters)
 }
 
 /// Reads a scene from the text of a TOML file; `name` stands for the file in messages.
@@ -50,14 +47,14 @@ pub fn parse(
     inputs: Option<Vec<String>>,
     parameters: Option<Vec<String>>,
 ) -> PyResult<Scene> {
-    Scene::new(py, name.to_string(), Description::parse(text, name)?, inputs, parameters)
+    let made = Source::read_scene(Request::of_text(text, name), Path::new(name))?;
+    Scene::new(py, made, inputs, parameters)
 }
 
 impl Scene {
     fn new(
         py: Python,
-        name: String,
-        scene: Description,
+        (scene, source): (Description, Source),
         inputs: Option<Vec<String>>,
         parameters: Option<Vec<String>>,
     ) -> PyResult<Self> {
@@ -65,7 +62,32 @@ impl Scene {
             let text = std::ffi::CString::new(warning.to_string()).map_err(Error::new_err)?;
             PyErr::warn(py, &py.get_type::<pyo3::exceptions::PyUserWarning>(), &text, 1)?;
         }
-        let transition = Transition::new(&name, Arc::new(scene))?;
-        Scene::of(name, transition, inputs, parameters)
+        let transition = Transition::new(source.name(), Arc::new(scene))?;
+        Scene::of(Arc::new(source), transition, inputs, parameters)
+    }
+
+    /// The scene with the values of its parameters that are set.
+    pub(super) fn description(&self, py: Python) -> Description {
+        let transition = lock(py, &self.transition);
+        let parameters = transition.values().clone();
+        Description { parameters, ..Description::clone(transition.scene()) }
+    }
+
+    pub(super) fn of(
+        source: Arc<Source>,
+        mut transition: Transition,
+        inputs: Option<Vec<String>>,
+        parameters: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        if let Some(inputs) = inputs {
+            transition.select_inputs(&inputs)?;
+        }
+        if let Some(parameters) = parameters {
+            transition.select_parameters(&parameters)?;
+        }
+        let (nq, nv) = (transition.nq(), transition.nv());
+        let sizes = Sizes { nq, nv, nu: transition.nu(), np: transition.np() };
+        let name = source.name().to_string();
+        Ok(Scene { name, sizes, transition: Mutex::new(transition), source })
     }
 }

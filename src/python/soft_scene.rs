@@ -1,15 +1,18 @@
 //! A scene of soft bodies, as Python sees it.
 
 use std::ffi::CString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyBytes, PyType};
 
 use super::arguments::{Given, count};
 use super::exceptions::{Error, UnsolvedWarning};
 use super::numpy_arrays::{Argument, output};
+use super::reduced::{Reduced, reduced};
+use super::scene_source::{Parts, Request, Source};
 use crate::soft::{SoftParameter, SoftRecord, SoftScene as Description, SoftTangents};
 
 type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
@@ -19,47 +22,55 @@ type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
 /// The N nodes of all bodies stand one after the other: see `nodes`. Lengths in m, all else in SI units too.
 #[pyclass(frozen, module = "stiction")]
 pub struct SoftScene {
-    scene: Description,
+    scene: Arc<Description>,
     parameters: Vec<(String, SoftParameter)>,
+    source: Arc<Source>,
 }
 
 /// Reads a scene of soft bodies (TOML). parameters: names of p, see `all_parameter_names`.
 #[pyfunction]
 #[pyo3(signature = (path, parameters=None))]
 pub fn load_soft(path: PathBuf, parameters: Option<Vec<String>>) -> PyResult<SoftScene> {
-    let name = path.display().to_string();
-    let scene = Description::load(&path)?;
-    SoftScene::new(&name, scene, parameters)
+    SoftScene::new(Source::read_soft_scene(Request::of_file(&path), &path)?, parameters)
 }
 
 /// Reads a scene of soft bodies from the text of a TOML file; `name` stands for the file in messages.
 #[pyfunction]
 #[pyo3(signature = (text, name="scene.toml", parameters=None))]
 pub fn parse_soft(text: &str, name: &str, parameters: Option<Vec<String>>) -> PyResult<SoftScene> {
-    SoftScene::new(name, Description::parse(text, name)?, parameters)
+    let made = Source::read_soft_scene(Request::of_text(text, name), Path::new(name))?;
+    SoftScene::new(made, parameters)
 }
 
 impl SoftScene {
     fn new(
-        name: &str,
-        scene: Option<Description>,
+        (scene, source): (Option<Description>, Source),
         names: Option<Vec<String>>,
     ) -> PyResult<SoftScene> {
         let none = || {
             Error::new_err(format!(
-                "{name}: has no [[soft]] bodies; stiction.load reads rigid ones"
+                "{}: has no [[soft]] bodies; stiction.load reads rigid ones",
+                source.name()
             ))
         };
         let scene = scene.ok_or_else(none)?;
+        SoftScene::of(Arc::new(source), Arc::new(scene), names.unwrap_or_default())
+    }
+
+    pub(super) fn of(
+        source: Arc<Source>,
+        scene: Arc<Description>,
+        names: Vec<String>,
+    ) -> PyResult<SoftScene> {
         let mut parameters = Vec::new();
-        for own in names.unwrap_or_default() {
+        for own in names {
             let parameter = scene.parameter(&own).ok_or_else(|| {
                 let all: Vec<String> = scene.parameters().into_iter().map(|(own, _)| own).collect();
                 Error::new_err(format!("{own}: is no parameter; there are {}", all.join(", ")))
             })?;
             parameters.push((own, parameter));
         }
-        Ok(SoftScene { scene, parameters })
+        Ok(SoftScene { scene, parameters, source })
     }
 
     fn node_count(&self) -> usize {
@@ -68,7 +79,7 @@ impl SoftScene {
 
     /// The scene with values of p; what is not given is that of the scene.
     fn with(&self, p: Option<Given>) -> PyResult<Description> {
-        let mut scene = self.scene.clone();
+        let mut scene = Description::clone(&self.scene);
         let Some(p) = p else { return Ok(scene) };
         let p = Argument::new("p", p, &[self.parameters.len()])?;
         let values = p.only()?;
@@ -275,5 +286,14 @@ impl SoftScene {
         let gradient = gradient.map_err(|error| Error::new_err(error.to_string()))?;
         let gradient = output(py, &[], &[self.parameters.len()], gradient)?;
         Ok((gradient, output(py, &[], &[steps + 1, nodes, 3], x)?))
+    }
+
+    /// As the contents of the files that it was read from, with what is selected.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let mut own = Parts::default();
+        own.put_texts(&self.parameter_names());
+        let parts =
+            [self.source.packed(), &own.packed()].map(|part| PyBytes::new(py, part).into_any());
+        reduced(py, "_restored_soft_scene", parts)
     }
 }

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 use super::arguments::Sizes;
 use super::numpy_arrays::{joined, output};
+use super::reduced::{Reduced, reduced_to_fields};
 use crate::contact::ContactRecord;
 use crate::linearize::StepJacobian;
 use crate::model::Model;
@@ -32,6 +33,14 @@ pub struct Jacobian {
     pub margin: Py<PyArrayDyn<f64>>,
     /// "solved", or how the contact problem was left.
     pub status: Py<PyAny>,
+}
+
+#[pymethods]
+impl Jacobian {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        let fields = ["A", "B", "C", "x_next", "modes", "margin", "status"];
+        reduced_to_fields(slf, "_restored_jacobian", &fields)
+    }
 }
 
 /// The derivatives of one step.

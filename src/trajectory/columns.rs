@@ -162,7 +162,7 @@ impl Columns {
              to be; it takes all 4, or none",
             body.name
         );
-        Err(Error::input(&file.name, 1, "", message))
+        Err(file.wrong(1, "", message))
     }
 
     /// If one component of a vector is there, the absence of another is a mistake, unless it is said
@@ -209,7 +209,7 @@ impl Columns {
                 let message =
                     format!("stands for both {other} and {name}; give each its own column");
                 let column = header.file.header.get(place).unwrap_or("");
-                Err(Error::input(&header.file.name, 1, column, message))
+                Err(header.file.wrong(1, column, message))
             }
         };
         for column in all(model) {
@@ -243,7 +243,7 @@ impl Header<'_> {
         let mut found = self.file.columns().enumerate().filter(|(_, column)| is(column));
         let first = found.next();
         match found.next() {
-            Some((_, column)) => Err(Error::input(&self.file.name, 1, column, "is given twice")),
+            Some((_, column)) => Err(self.file.wrong(1, column, "is given twice")),
             None => Ok(first.map(|(index, _)| index)),
         }
     }
@@ -283,6 +283,6 @@ impl Header<'_> {
              recorded",
             self.file.begins_with()
         );
-        Error::input(&self.file.name, 1, name, message)
+        self.file.wrong(1, name, message)
     }
 }

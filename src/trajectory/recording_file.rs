@@ -21,6 +21,8 @@ pub struct RecordingFile {
     pub(super) name: String,
     pub(super) header: StringRecord,
     rows: Rows,
+    /// Whether it is no file, but arrays in memory: messages count frames then, not lines.
+    in_memory: bool,
     /// Whether numbers may have a decimal comma.
     decimal_comma: bool,
     /// The first row that is not as long as the header: its line, and how many fields it has.
@@ -33,7 +35,8 @@ pub struct RecordingFile {
 enum Rows {
     /// With the line of each.
     Text(Vec<(usize, StringRecord)>),
-    Numbers(Vec<Vec<f64>>),
+    /// Likewise, as if it were CSV.
+    Numbers(Vec<(usize, Vec<f64>)>),
 }
 
 /// Times beyond this, s, three years, are dates.
@@ -81,6 +84,7 @@ impl RecordingFile {
             name: name.to_string(),
             header,
             rows: Rows::Text(Vec::new()),
+            in_memory: false,
             decimal_comma,
             ragged: None,
             epoch: None,
@@ -133,18 +137,55 @@ impl RecordingFile {
         if columns.is_empty() {
             return Err("has no array with an index: there are no columns".to_string());
         }
+        Ok(RecordingFile::of_numbers(name, header, &columns, most))
+    }
+
+    /// The columns of arrays in memory, by their names; NaN is what was not measured. `name` stands for them in messages.
+    ///
+    /// # Errors
+    /// If there are none, or they are of different lengths.
+    pub fn of_columns(
+        name: &str,
+        columns: impl IntoIterator<Item = (String, Vec<f64>)>,
+    ) -> Result<RecordingFile, Error> {
+        let (names, columns): (Vec<String>, Vec<Vec<f64>>) = columns.into_iter().unzip();
+        let wrong = |field: &str, message: String| Err(Error::input(name, None, field, message));
+        let Some(first) = columns.first() else {
+            return wrong("", "has no columns".to_string());
+        };
+        if let Some(k) = columns.iter().position(|column| column.len() != first.len()) {
+            let (found, expected) = (columns[k].len(), first.len());
+            return wrong(&names[k], format!("has {found} numbers, {} has {expected}", names[0]));
+        }
+        // As they are read from a file.
+        let names = names.iter().map(|name| name.trim().to_string()).collect();
+        let made = RecordingFile::of_numbers(name, names, &columns, first.len());
+        Ok(RecordingFile { in_memory: true, ..made })
+    }
+
+    fn of_numbers(name: &str, header: Vec<String>, columns: &[Vec<f64>], count: usize) -> Self {
         let row = |k: usize| {
             let field = |column: &Vec<f64>| column.get(k).copied().unwrap_or(f64::NAN);
-            columns.iter().map(field).collect()
+            (k + 2, columns.iter().map(field).collect())
         };
-        Ok(RecordingFile {
+        RecordingFile {
             name: name.to_string(),
             header: StringRecord::from(header),
-            rows: Rows::Numbers((0..most).map(row).collect()),
+            rows: Rows::Numbers((0..count).map(row).collect()),
+            in_memory: false,
             decimal_comma: false,
             ragged: None,
             epoch: None,
-        })
+        }
+    }
+
+    /// An error about a column, at a line or in the frame that stands there.
+    pub(super) fn wrong(&self, line: usize, column: &str, message: impl Into<String>) -> Error {
+        if !self.in_memory {
+            return Error::input(&self.name, line, column, message);
+        }
+        let frame = line.checked_sub(2).map(|frame| format!(", frame {frame}"));
+        Error::input(self.name.clone() + &frame.unwrap_or_default(), None, column, message)
     }
 
     /// An error unless all rows have as many fields as the header. That a column is missing is said before that.
@@ -164,8 +205,9 @@ impl RecordingFile {
         };
         (0..count).map(|k| match &self.rows {
             Rows::Text(rows) => Row { file: self, cells: Cells::Text(&rows[k].1), line: rows[k].0 },
-            // As if it were CSV.
-            Rows::Numbers(rows) => Row { file: self, cells: Cells::Numbers(&rows[k]), line: k + 2 },
+            Rows::Numbers(rows) => {
+                Row { file: self, cells: Cells::Numbers(&rows[k].1), line: rows[k].0 }
+            }
         })
     }
 
@@ -240,10 +282,10 @@ impl RecordingFile {
                 rows[into].1 = merged;
             }
             Rows::Numbers(rows) => {
-                for k in (0..rows[into].len()).filter(|&k| k != except) {
-                    let (own, other) = (rows[into][k], rows[from][k]);
+                for k in (0..rows[into].1.len()).filter(|&k| k != except) {
+                    let (own, other) = (rows[into].1[k], rows[from].1[k]);
                     if own.is_nan() {
-                        rows[into][k] = other;
+                        rows[into].1[k] = other;
                     } else {
                         differs |= !other.is_nan() && own != other;
                     }
@@ -273,22 +315,23 @@ impl RecordingFile {
             (Some((place, _)), None) => Ok(place),
             (None, _) => {
                 let message = format!("the column is missing{needed}; {}", self.begins_with());
-                Err(Error::input(&self.name, 1, name, message))
+                Err(self.wrong(1, name, message))
             }
-            _ => Err(Error::input(&self.name, 1, name, "is given twice")),
+            _ => Err(self.wrong(1, name, "is given twice")),
         }
     }
 
     /// What columns there are, for messages.
     pub(super) fn begins_with(&self) -> String {
         let columns: Vec<&str> = self.header.iter().take(20).collect();
-        format!("the file begins with {}", columns.join(","))
+        let what = if self.in_memory { "recording" } else { "file" };
+        format!("the {what} begins with {}", columns.join(","))
     }
 
     /// An error if there is nothing in it.
     pub(super) fn demand_header(&self) -> Result<(), Error> {
         match self.header.iter().all(str::is_empty) {
-            true => Err(Error::input(&self.name, 1, TIME, "is missing: the file is empty")),
+            true => Err(self.wrong(1, TIME, "is missing: the file is empty")),
             false => Ok(()),
         }
     }
@@ -364,7 +407,7 @@ impl<'a> Row<'a> {
     /// An error about a field of this row.
     pub fn error(&self, column: usize, message: String) -> Error {
         let name = self.file.header.get(column).unwrap_or("");
-        Error::input(&self.file.name, self.line, name, message)
+        self.file.wrong(self.line, name, message)
     }
 }
 

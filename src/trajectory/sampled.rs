@@ -103,7 +103,7 @@ impl Trajectory {
         let frames = trajectory.times.len();
         if frames < 2 {
             let message = format!("at least 2 frames are needed, found {frames}");
-            return Err(Error::input(name, line, &map.time.0, message));
+            return Err(file.wrong(line, &map.time.0, message));
         }
         let Trajectory { states, recorded, .. } = &mut trajectory;
         map.frames.apply(model, states, recorded).map_err(|(body, message)| {

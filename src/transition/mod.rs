@@ -187,6 +187,28 @@ impl Transition {
         Ok(())
     }
 
+    /// Takes other values of all parameters, such as [those](Self::values) of another transition of the same scene.
+    ///
+    /// # Errors
+    /// As [`set_parameters`](Self::set_parameters), and if a number that has no name is another than that of the scene. Nothing
+    /// changes then.
+    pub fn set_values(&mut self, values: Parameters<f64>) -> Result<(), Error> {
+        let Parameters { values } = values;
+        self.check("parameter vector", values.len(), self.values.values.len())?;
+        let mut own = self.scene.parameters.values.clone();
+        for (name, slot) in self.scene.model.named_slots() {
+            self.check_value(&name, &ParameterRef { slots: vec![slot] }, values[slot])?;
+            own[slot] = values[slot];
+        }
+        if values.iter().zip(&own).any(|(found, own)| found.to_bits() != own.to_bits()) {
+            return Err(
+                self.error("", "a number without a name is not that of the scene".to_string())
+            );
+        }
+        self.values.values = own;
+        Ok(())
+    }
+
     /// How the contact problems of all calls were solved since this was last asked.
     pub fn take_report(&mut self) -> StepReport {
         std::mem::take(&mut self.report)

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 use crate::formats::reach;
 use crate::formats::xml::{self, Element};
+use crate::text;
 
 /// How deep files include each other.
 const MOST_LEVELS: usize = 16;
@@ -66,8 +67,8 @@ impl Files<'_> {
             element.error("file", format!("cannot read {}: {error}", path.display()))
         };
         // One name for one file, so that cycles are found.
-        let file = std::fs::canonicalize(&path).map_err(message)?;
-        if !file.is_file() {
+        let file = text::canonical(&path).map_err(message)?;
+        if !text::is_file(&file) {
             return Err(element.error("file", format!("{} is not a file", path.display())));
         }
         if self.open.contains(&file) {

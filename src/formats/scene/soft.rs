@@ -56,7 +56,7 @@ impl SoftScene {
         let path = path.as_ref();
         let is_toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
         // What is no file, such as a pipe, can be read only once: as what most scenes are.
-        if !is_toml || !path.is_file() {
+        if !is_toml || !crate::text::is_file(path) {
             return Ok(None);
         }
         let text = crate::text::read(path, crate::text::MOST_BYTES)?;

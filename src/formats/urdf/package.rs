@@ -3,11 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use crate::formats::reach;
+use crate::text;
 
 /// Finds `package://name/file` in the directories of `ROS_PACKAGE_PATH` and in those above the URDF;
 /// `file://` is a path, all others are relative to the directory of the URDF. An error if that is a file which the
 /// model may not read.
 pub(super) fn find(name: &str, directory: &Path) -> Result<Option<PathBuf>, String> {
+    // Further folders are looked through, which only this machine has.
+    text::place(name, directory, || find_on_disk(name, directory))
+}
+
+fn find_on_disk(name: &str, directory: &Path) -> Result<Option<PathBuf>, String> {
     let package = name.strip_prefix("package://").or(name.strip_prefix("model://"));
     let Some(path) = package else {
         let path = directory.join(name.strip_prefix("file://").unwrap_or(name));

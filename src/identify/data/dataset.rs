@@ -121,16 +121,59 @@ impl Dataset {
     ) -> Result<Dataset, Error> {
         let count = experiment.data.len();
         let shares = Shares::new(group.clone(), count);
-        let own: Vec<usize> = (0..count).filter(|&k| shares.holds(k)).collect();
+        let own = shares.held(count);
         let read = parallel(threads, own.len(), |k| {
-            ReadRecording::load(experiment, &experiment.data[own[k]])
+            ReadRecording::load(experiment, &experiment.data[own.start + k])
         });
+        Dataset::of_recordings(experiment, read, shares, count)
+    }
+
+    /// Recordings that are there already, in the place of those that an experiment names; on so many threads, as
+    /// [`load_on`](Self::load_on).
+    ///
+    /// # Errors
+    /// Those of the first recording that has any; and if there are none.
+    pub fn of_files(
+        experiment: &Experiment,
+        files: &[RecordingFile],
+        threads: usize,
+    ) -> Result<Dataset, Error> {
+        Dataset::of_files_shares(experiment, files, &Arc::default(), threads)
+    }
+
+    /// [`of_files`](Self::of_files), all of which every process of a group has.
+    pub(crate) fn of_files_shares(
+        experiment: &Experiment,
+        files: &[RecordingFile],
+        group: &Arc<Group>,
+        threads: usize,
+    ) -> Result<Dataset, Error> {
+        let shares = Shares::new(group.clone(), files.len());
+        if files.is_empty() {
+            return Err(Error::input(&experiment.name, None, "data", "there are no recordings"));
+        }
+        let own = shares.held(files.len());
+        let read = parallel(threads, own.len(), |k| {
+            ReadRecording::of_file(experiment, files[own.start + k].clone())
+        });
+        Dataset::of_recordings(experiment, read, shares, files.len())
+    }
+
+    /// The recordings that were read here, the first of them that of number `shares.held(count).start`, and those that others hold.
+    fn of_recordings(
+        experiment: &Experiment,
+        read: Vec<Result<ReadRecording, Error>>,
+        shares: Shares,
+        count: usize,
+    ) -> Result<Dataset, Error> {
+        let first = shares.held(count).start;
+        let numbered = read.into_iter().enumerate();
         let read: Result<Vec<ReadRecording>, (usize, Error)> =
-            own.iter().zip(read).map(|(&k, read)| read.map_err(|error| (k, error))).collect();
-        group.first_error(read.as_ref().err().cloned())?;
+            numbered.map(|(k, read)| read.map_err(|error| (first + k, error))).collect();
+        shares.group.first_error(read.as_ref().err().cloned())?;
         let mut read = read.unwrap_or_default();
         let told: Vec<Told> = read.iter().map(ReadRecording::told).collect();
-        let told = match group.is_alone() {
+        let told = match shares.group.is_alone() {
             true => told,
             false => shares.all("recordings", told, count),
         };
@@ -498,10 +541,9 @@ fn interval(trajectories: &[Trajectory]) -> Result<Option<f64>, (f64, String)> {
         for (k, pair) in trajectory.times.windows(2).enumerate() {
             let step = pair[1] - pair[0];
             if (step / mean - 1.0).abs() > 0.05 {
-                // Line 1 is the header.
-                let line = k + 3;
+                let frame = k + 1;
                 let why = format!(
-                    "{name}:{line} comes {step} s after the line before, the mean is {mean} s"
+                    "frame {frame} of {name} comes {step} s after the one before, the mean is {mean} s"
                 );
                 return Err((overall, why));
             }
@@ -553,16 +595,19 @@ impl ReadRecording {
     }
 
     fn load(experiment: &Experiment, path: &Path) -> Result<ReadRecording, Error> {
+        ReadRecording::of_file(experiment, RecordingFile::load(path)?)
+    }
+
+    fn of_file(experiment: &Experiment, mut file: RecordingFile) -> Result<ReadRecording, Error> {
         let Experiment { scene, columns, excerpt, sensors, .. } = experiment;
         let names: Vec<&str> =
             sensors.iter().flat_map(|sensor| &sensor.columns).map(String::as_str).collect();
         let images: Vec<&str> = experiment.masks.iter().map(|mask| mask.column.as_str()).collect();
-        let mut file = RecordingFile::load(path)?;
         let others = file.merge_times(columns)?;
         let note = (others > 0).then(|| {
             format!(
                 "{}: {others} rows have the time of the row before and other numbers: only the first of each time counts",
-                path.display()
+                file.name()
             )
         });
         let driven = DrivenInput::find(experiment, &file)?;

@@ -164,16 +164,26 @@ impl Experiment {
         let name = path.display().to_string();
         let document = table::parse(text, &name)?;
         let root = Table::root(text, &name, &document);
-        let scene = match scene {
-            None => load_scene(&root, path)?,
-            Some(scene) => {
-                if let Some(field) = SCENE_FIELDS.into_iter().find(|field| root.has(field)) {
-                    return Err(root.error(field, "is given twice: the scene is given by itself"));
-                }
-                scene
-            }
-        };
+        let scene = scene_of(&root, path, scene)?;
         Experiment::read_with_recordings(&root, path, data, scene)
+    }
+
+    /// [`parse`](Self::parse) of an experiment whose recordings are not in files: those that it names are not looked for. See
+    /// [`Dataset::of_files`](crate::identify::Dataset::of_files).
+    ///
+    /// # Errors
+    /// With file, line and field.
+    pub fn parse_without_data(
+        text: &str,
+        path: &Path,
+        scene: Option<Scene>,
+    ) -> Result<Experiment, Error> {
+        let name = path.display().to_string();
+        let document = table::parse(text, &name)?;
+        let root = Table::root(text, &name, &document);
+        let scene = scene_of(&root, path, scene)?;
+        let experiment = Experiment::read(&root, &name, scene)?;
+        root.strings("data").map(|_| experiment)
     }
 
     fn read_with_recordings(
@@ -408,6 +418,15 @@ const SCENE_FIELDS: [&str; 4] = ["scene", "floating_base", "max_hull_vertices", 
 /// Where the files are that an experiment names.
 fn folder_of(experiment: &Path) -> &Path {
     experiment.parent().unwrap_or(Path::new("."))
+}
+
+/// The scene that is given, or the one that the file names.
+fn scene_of(root: &Table, path: &Path, given: Option<Scene>) -> Result<Scene, Error> {
+    let Some(scene) = given else { return load_scene(root, path) };
+    match SCENE_FIELDS.into_iter().find(|field| root.has(field)) {
+        Some(field) => Err(root.error(field, "is given twice: the scene is given by itself")),
+        None => Ok(scene),
+    }
 }
 
 /// The scene that an experiment names.

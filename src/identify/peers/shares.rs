@@ -75,6 +75,12 @@ impl Shares {
         self.group.is_alone() || self.holder(recording) == self.group.rank()
     }
 
+    /// The numbers of those of `count` recordings, not chosen among others, that this process holds: consecutive ones.
+    pub fn held(&self, count: usize) -> std::ops::Range<usize> {
+        let first = (0..count).find(|&k| self.holds(k)).unwrap_or(0);
+        first..first + (first..count).take_while(|&k| self.holds(k)).count()
+    }
+
     /// The same of some of the recordings.
     pub fn of(&self, kept: impl Fn(usize) -> bool) -> Shares {
         let block = self.block.iter().enumerate().filter(|(k, _)| kept(*k));

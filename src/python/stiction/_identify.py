@@ -1,11 +1,8 @@
 """Identification from files, or from what is in memory."""
 
-import csv
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 import numpy as np
 
@@ -29,7 +26,7 @@ def identify(
 
     recordings: in place of the files it names, a folder, file or pattern of CSV files; or one recording or a sequence, each
     a pair (t, X) of times (N), s, and states (N, nq + nv), or (N, nq) without velocities; or a mapping from names of
-    columns to arrays. NaN is what was not measured.
+    columns to arrays. NaN is what was not measured. Arrays are handed over as they are.
     scene: a `Scene` in place of the file that the experiment names, with the parameters it has now.
 
     The same bits come out on any number of threads.
@@ -44,10 +41,8 @@ def identify(
         return _stiction.identify(path, text, data, scene, threads)
     if isinstance(recordings, Mapping) or _is_pair(recordings):
         recordings = [recordings]
-    with tempfile.TemporaryDirectory(prefix="stiction-") as folder:
-        for k, recording in enumerate(recordings):
-            _write(Path(folder) / f"recording_{k:06}.csv", _columns(k, recording, scene))
-        return _stiction.identify(path, text, folder, scene, threads)
+    arrays = [_of_one_length(k, _columns(k, recording, scene)) for k, recording in enumerate(recordings)]
+    return _stiction.identify(path, text, None, scene, threads, arrays)
 
 
 def _is_pair(recordings):
@@ -88,14 +83,13 @@ def _numbers(name, given):
     return array.astype(float)
 
 
-def _write(path, columns):
+def _of_one_length(k, columns):
+    """Pairs of names and arrays of one index."""
     values = list(columns.values())
     if not values or any(column.shape != values[0].shape or column.ndim != 1 for column in values):
         shapes = ", ".join(f"{name} {column.shape}" for name, column in columns.items()) or "none"
-        raise _stiction.Error(f"the columns of a recording must be of one length, found {shapes}")
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerow(columns)
-        np.savetxt(file, np.column_stack(values), fmt="%.17g", delimiter=",")
+        raise _stiction.Error(f"recording {k}: columns must be of one length, found {shapes}")
+    return list(columns.items())
 
 
 def _toml(value):

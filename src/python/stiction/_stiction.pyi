@@ -205,4 +205,5 @@ def identify(
     data: str | None = None,
     scene: Scene | None = None,
     threads: int | None = None,
+    recordings: Sequence[Sequence[tuple[str, Array]]] | None = None,
 ) -> Identification: ...
