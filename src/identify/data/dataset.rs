@@ -1,7 +1,5 @@
 //! Recordings, cut into windows.
 
-use std::path::Path;
-
 use nalgebra::Vector3;
 
 use super::driven::DrivenInput;
@@ -11,10 +9,9 @@ use crate::identify::experiment::{
     Calibration, Experiment, MaskSensor, Reading, Sensor, WindowLength,
 };
 use crate::model::{Parameters, Scene, Settings, System};
-use crate::parallel::parallel;
 use crate::render::{Picture, RecordedMask};
 use crate::state::State;
-use crate::trajectory::{NamedFile, RecordingFile, Trajectory, input_named};
+use crate::trajectory::{NamedFile, RecordingFile, Trajectory, input_named, load_recordings};
 
 /// A stretch of a trajectory that is simulated from a state of its own ([`initial_state`]).
 ///
@@ -95,8 +92,9 @@ impl Dataset {
     /// # Errors
     /// Those of the first recording that has any.
     pub fn load_on(experiment: &Experiment, threads: usize) -> Result<Dataset, Error> {
-        let read = parallel(threads, experiment.data.len(), |k| {
-            ReadRecording::load(experiment, &experiment.data[k])
+        let wanted = |column: &str| experiment.reads(column);
+        let read = load_recordings(&experiment.data, threads, &wanted, |file| {
+            ReadRecording::of(experiment, file)
         });
         let mut trajectories = Vec::new();
         let (mut readings, mut masks, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
@@ -448,7 +446,7 @@ fn interval(trajectories: &[Trajectory]) -> Result<Option<f64>, (f64, String)> {
     Ok(first)
 }
 
-/// What a file of a recording holds.
+/// What the rows of a recording hold.
 struct ReadRecording {
     trajectory: Trajectory,
     /// Of sensors, if the experiment has any.
@@ -460,17 +458,16 @@ struct ReadRecording {
 }
 
 impl ReadRecording {
-    fn load(experiment: &Experiment, path: &Path) -> Result<ReadRecording, Error> {
+    fn of(experiment: &Experiment, mut file: RecordingFile) -> Result<ReadRecording, Error> {
         let Experiment { scene, columns, excerpt, sensors, .. } = experiment;
         let names: Vec<&str> =
             sensors.iter().flat_map(|sensor| &sensor.columns).map(String::as_str).collect();
         let images: Vec<&str> = experiment.masks.iter().map(|mask| mask.column.as_str()).collect();
-        let mut file = RecordingFile::load(path)?;
         let others = file.merge_times(columns)?;
         let note = (others > 0).then(|| {
             format!(
                 "{}: {others} rows have the time of the row before and other numbers: only the first of each time counts",
-                path.display()
+                file.name()
             )
         });
         let driven = DrivenInput::find(experiment, &file)?;
