@@ -326,6 +326,11 @@ impl RecordingFile {
         &self.name
     }
 
+    /// Whether it is a part of a table of recordings.
+    pub(super) fn is_of_table(&self) -> bool {
+        self.table.is_some()
+    }
+
     /// The names of its columns.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.header.iter()

@@ -11,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
@@ -25,7 +26,7 @@ use crate::Error;
 use number_column::{
     ColumnKind, NumberColumn, NumbersRead, first_length, kind_of, read_numbers, unreadable,
 };
-use page_guard::PageGuard;
+use page_guard::{PageGuard, bytes_at};
 use recording_column::{Runs, Unclear, demand_keys};
 
 /// Numbers that are read at once, and rows of a file, at most.
@@ -162,7 +163,7 @@ impl ParquetTable {
         for (group, rows) in self.starts.windows(2).enumerate() {
             let count = rows[1] - rows[0];
             let length = guarded(|| {
-                let pages = self.pages(file, (group, leaf), 1)?;
+                let pages = self.pages(file, (group, leaf), 1, None)?;
                 first_length(self.description(leaf), kind, pages, count)
             })?;
             if length.is_some() {
@@ -176,20 +177,39 @@ impl ParquetTable {
         self.metadata.file_metadata().schema_descr().column(leaf)
     }
 
-    /// The pages of a column of a row group, of which so many rows are wanted.
+    /// The bytes of columns of a row group, and where they begin, if they are few: then they are read at once.
+    fn few_bytes(
+        &self,
+        file: &File,
+        group: usize,
+        columns: &[&NumberColumn],
+    ) -> Result<Option<(u64, Bytes)>, ParquetError> {
+        let row_group = self.metadata.row_group(group);
+        let ranges = columns.iter().map(|column| row_group.column(column.leaf).byte_range());
+        let ends = |(first, last): (u64, u64), (start, length): (u64, u64)| {
+            (first.min(start), last.max(start + length))
+        };
+        let (first, last) = ranges.fold((u64::MAX, 0), ends);
+        match last.checked_sub(first).filter(|&length| length <= SHORT) {
+            Some(_) => Ok(Some((first, bytes_at(file, first..last)?))),
+            None => Ok(None),
+        }
+    }
+
+    /// The pages of a column of a row group, of which so many rows are wanted, and `bytes` may have been read already.
     fn pages(
         &self,
         file: &File,
         (group, leaf): (usize, usize),
         wanted: usize,
+        bytes: Option<&(u64, Bytes)>,
     ) -> Result<Box<dyn PageReader>, ParquetError> {
         let rows = self.starts[group + 1] - self.starts[group];
         let chunk = self.metadata.row_group(group).column(leaf);
         let (start, length) = chunk.byte_range();
         let whole = length <= SHORT || (2 * wanted >= rows && length <= LONG);
-        let most_values = u64::try_from(chunk.num_values())?;
-        let range = start..start + length;
-        let guard = PageGuard::new(file, range, chunk.compression(), most_values, whole)?;
+        let of = (chunk.compression(), u64::try_from(chunk.num_values())?);
+        let guard = PageGuard::new(file, start..start + length, of, bytes, whole)?;
         Ok(Box::new(SerializedPageReader::new(Arc::new(guard), chunk, rows, None)?))
     }
 
@@ -232,7 +252,7 @@ impl ParquetTable {
                 return Err(error(None, message));
             }
             guarded(|| {
-                let pages = self.pages(&file, (group, leaf), count)?;
+                let pages = self.pages(&file, (group, leaf), count, None)?;
                 runs.read(description.clone(), pages, count)
             })
             .map_err(|unclear| match unclear {
@@ -285,10 +305,7 @@ impl ParquetTable {
             return Err(Error::input(&self.name, None, RECORDING, message));
         }
         let file = File::open(&self.path).map_err(|error| Error::io(&self.path, error))?;
-        let read: Vec<NumbersRead> = columns
-            .iter()
-            .map(|column| self.read_column(&file, column, recordings))
-            .collect::<Result<_, _>>()?;
+        let read = self.read_columns(&file, &columns, recordings)?;
         let mut files = Vec::new();
         let mut first = 0;
         let mut whole: Vec<_> = read.iter().map(|column| column.whole.iter().peekable()).collect();
@@ -319,14 +336,14 @@ impl ParquetTable {
         Ok(files)
     }
 
-    /// The rows of some recordings in a column, one after the other.
-    fn read_column(
+    /// The rows of some recordings in each column, one after the other.
+    fn read_columns(
         &self,
         file: &File,
-        column: &NumberColumn,
+        columns: &[&NumberColumn],
         recordings: &[(&str, Range<usize>)],
-    ) -> Result<NumbersRead, Error> {
-        let mut read = NumbersRead::default();
+    ) -> Result<Vec<NumbersRead>, Error> {
+        let mut read: Vec<NumbersRead> = columns.iter().map(|_| NumbersRead::default()).collect();
         for (group, rows) in self.starts.windows(2).enumerate() {
             let first = recordings.partition_point(|(_, own)| own.end <= rows[0]);
             let inside = recordings[first..].iter().take_while(|(_, own)| own.start < rows[1]);
@@ -342,15 +359,19 @@ impl ParquetTable {
             if wanted == 0 {
                 continue;
             }
-            guarded(|| {
-                let pages = self.pages(file, (group, column.leaf), wanted)?;
-                let kind = (column.kind, column.width);
-                read_numbers(self.description(column.leaf), kind, pages, &ranges, &mut read)
-            })
-            .map_err(|why: ParquetError| {
+            let error = |column: &str, why: ParquetError| {
                 let message = format!("cannot be read from here on: {why}");
-                Error::input(&self.name, rows[0] + 1, &column.name, message)
-            })?;
+                Error::input(&self.name, rows[0] + 1, column, message)
+            };
+            let bytes = self.few_bytes(file, group, columns).map_err(|why| error("", why))?;
+            for (column, read) in columns.iter().zip(&mut read) {
+                guarded(|| {
+                    let pages = self.pages(file, (group, column.leaf), wanted, bytes.as_ref())?;
+                    let kind = (column.kind, column.width);
+                    read_numbers(self.description(column.leaf), kind, pages, &ranges, read)
+                })
+                .map_err(|why| error(&column.name, why))?;
+            }
         }
         Ok(read)
     }

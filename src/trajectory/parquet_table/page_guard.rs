@@ -4,7 +4,7 @@
 //! sizes and counts are read here first.
 
 use std::fs::File;
-use std::io::{Cursor, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -20,10 +20,16 @@ pub(super) struct PageGuard {
     pages: Pages,
     /// Where they are in the file.
     range: Range<u64>,
+    limits: Limits,
+}
+
+/// What a page may claim.
+#[derive(Clone, Copy)]
+struct Limits {
     /// How many times longer what is unpacked may be.
-    most_packed: u64,
+    packed: u64,
     /// How many values a page may have.
-    most_values: u64,
+    values: u64,
 }
 
 /// Where pages are taken from.
@@ -35,26 +41,31 @@ enum Pages {
 }
 
 impl PageGuard {
-    /// `whole`: all bytes are read now, else page by page.
+    /// `bytes`: those that were read of the file already, and where they begin; else all of the column are read now if it is to be
+    /// `whole`, or page by page.
     pub fn new(
         file: &File,
         range: Range<u64>,
-        compression: Compression,
-        most_values: u64,
+        (compression, values): (Compression, u64),
+        bytes: Option<&(u64, Bytes)>,
         whole: bool,
     ) -> Result<PageGuard, ParquetError> {
-        let most_packed = match compression {
+        let packed = match compression {
             Compression::UNCOMPRESSED => 1,
             // A copy of 64 bytes takes 3.
             Compression::SNAPPY => 32,
             // Deflate: 258 bytes in 2 bits.
             _ => 1100,
         };
-        let pages = match whole {
-            true => Pages::Whole(bytes_at(file, range.start, range.end - range.start)?),
-            false => Pages::File(file.try_clone()?),
+        let pages = match bytes {
+            Some((first, bytes)) => {
+                let inside = (range.start - first) as usize..(range.end - first) as usize;
+                Pages::Whole(bytes.slice(inside))
+            }
+            None if whole => Pages::Whole(bytes_at(file, range.clone())?),
+            None => Pages::File(file.try_clone()?),
         };
-        Ok(PageGuard { pages, range, most_packed, most_values })
+        Ok(PageGuard { pages, range, limits: Limits { packed, values } })
     }
 
     fn read(&self, start: u64, length: u64) -> Result<Bytes, ParquetError> {
@@ -67,10 +78,12 @@ impl PageGuard {
                 let first = (start - self.range.start) as usize;
                 Ok(bytes.slice(first..first + length as usize))
             }
-            Pages::File(file) => bytes_at(file, start, length),
+            Pages::File(file) => bytes_at(file, start..start + length),
         }
     }
+}
 
+impl Limits {
     /// An error unless the header of a page may be true.
     fn check(&self, header: &[u8]) -> Result<(), ParquetError> {
         let wrong = |what: &str| Err(ParquetError::General(format!("a page {what}")));
@@ -81,7 +94,7 @@ impl PageGuard {
         else {
             return wrong("has no sizes");
         };
-        let most = (packed.max(0) as u64).saturating_mul(self.most_packed);
+        let most = (packed.max(0) as u64).saturating_mul(self.packed);
         if unpacked < 0 || unpacked as u64 > most.saturating_add(64) {
             return wrong("claims to be longer than it can be");
         }
@@ -96,7 +109,7 @@ impl PageGuard {
             Some(INDEX) => return Ok(()),
             // Each takes a byte, at least.
             Some(DICTIONARY) => unpacked as u64,
-            Some(_) => self.most_values,
+            Some(_) => self.values,
             None => return wrong("is of no kind"),
         };
         match header.integer() {
@@ -106,9 +119,10 @@ impl PageGuard {
     }
 }
 
-fn bytes_at(mut file: &File, start: u64, length: u64) -> Result<Bytes, ParquetError> {
-    let mut bytes = vec![0; length as usize];
-    file.seek(SeekFrom::Start(start))?;
+/// Some of the bytes of a file.
+pub(super) fn bytes_at(mut file: &File, range: Range<u64>) -> Result<Bytes, ParquetError> {
+    let mut bytes = vec![0; (range.end - range.start) as usize];
+    file.seek(SeekFrom::Start(range.start))?;
     file.read_exact(&mut bytes)?;
     Ok(bytes.into())
 }
@@ -155,17 +169,31 @@ impl Length for PageGuard {
 }
 
 impl ChunkReader for PageGuard {
-    type T = Cursor<Bytes>;
+    type T = HeaderBytes;
 
-    // What is read this way is the header of a page.
-    fn get_read(&self, start: u64) -> Result<Cursor<Bytes>, ParquetError> {
+    // What is read this way, if it is, is the header of a page.
+    fn get_read(&self, start: u64) -> Result<HeaderBytes, ParquetError> {
         let rest = self.range.end.saturating_sub(start);
-        let header = self.read(start, rest.min(LONGEST_HEADER))?;
-        self.check(&header)?;
-        Ok(Cursor::new(header))
+        let bytes = Cursor::new(self.read(start, rest.min(LONGEST_HEADER))?);
+        Ok(HeaderBytes { bytes, unchecked: Some(self.limits) })
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         self.read(start, length as u64)
+    }
+}
+
+/// The header of a page, which is looked at before anyone reads it.
+pub(super) struct HeaderBytes {
+    bytes: Cursor<Bytes>,
+    unchecked: Option<Limits>,
+}
+
+impl Read for HeaderBytes {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if let Some(limits) = self.unchecked.take() {
+            limits.check(self.bytes.get_ref()).map_err(io::Error::other)?;
+        }
+        self.bytes.read(into)
     }
 }
