@@ -34,7 +34,7 @@ use crate::identify::{
     evaluate_from,
 };
 use crate::simulation::{Plausibility, StepReport};
-use crate::trajectory::expand_all;
+use crate::trajectory::{expand_all, recordings_of};
 
 /// Simulate whole recordings from their first frame and measure the distance.
 ///
@@ -200,7 +200,7 @@ impl Arguments {
         let name = scene.display().to_string();
         let mut experiment = Experiment::new(&name, loaded, Vec::new(), Noise::default());
         experiment.columns.fill.clone_from(&experiment.scene.state);
-        experiment.data = expand_all(&data)?;
+        experiment.data = recordings_of(expand_all(&data)?, None)?;
         Ok(experiment)
     }
 }

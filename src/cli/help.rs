@@ -44,8 +44,8 @@ const TOPICS: &[Topic] = &[
     ("trajectory", "motions, as CSV and NPZ", &[(FORMATS, "Trajectories")]),
     (
         "recordings",
-        "columns, units, frames, inputs over time, masks",
-        &[(FORMATS, "Recordings as they are")],
+        "columns, units, frames, inputs over time, masks, Parquet",
+        &[(FORMATS, "Recordings as they are"), (FORMATS, "Parquet")],
     ),
     ("controls", "forces and motors over time", &[(FORMATS, "Controls")]),
     (

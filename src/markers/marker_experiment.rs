@@ -122,6 +122,10 @@ fn read(
     }
     let mut recordings = Vec::new();
     for file in expand_all(&patterns)? {
+        if file.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("parquet")) {
+            let message = "is Parquet: recordings of markers are read from CSV";
+            return Err(Error::input(file.display().to_string(), None, "", message));
+        }
         let text = crate::text::read(&file, crate::text::MOST_BYTES)?;
         let file = file.display().to_string();
         recordings.push(MarkerRecording::parse(&text, &file, body, &columns)?);

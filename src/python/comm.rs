@@ -35,7 +35,8 @@ impl Comm {
         };
         let (rank, count) = (number("Get_rank")?, number("Get_size")?);
         if rank >= count {
-            let message = format!("comm: Get_rank() is {rank}, which is not below Get_size(), {count}");
+            let message =
+                format!("comm: Get_rank() is {rank}, which is not below Get_size(), {count}");
             return Err(Error::new_err(message));
         }
         Ok(Comm { own: given.clone().unbind(), rank, count })

@@ -3,21 +3,23 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::{PyArrayDyn, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::arguments::{Given, threads as number_of_threads};
+use super::arguments::threads as number_of_threads;
 use super::calls::{say, warn, watched_apart};
-use super::exceptions::Error;
+use super::comm::Comm;
 use super::numpy_arrays::output;
 use super::reduced::{Reduced, reduced_to_fields};
 use super::scene::Scene;
 use crate::identify::{
-    Conclusion, Dataset, Effort, Experiment, Fit, LossProfile, ScoreTest, conclude,
-    masses_over_inertia, score_tests, unexplained,
+    Conclusion, Dataset, Effort, Experiment, Fit, Group, LossProfile, ScoreTest, compare, conclude,
+    introduce, masses_over_inertia, score_tests, unexplained,
 };
+use crate::model::Scene as SceneDescription;
 use crate::text;
 use crate::trajectory::RecordingFile;
 
@@ -170,55 +172,113 @@ fn in_memory(recordings: Vec<Columns>) -> PyResult<Vec<RecordingFile>> {
     recordings.into_iter().enumerate().map(file).collect()
 }
 
-/// Parameters of an experiment, the file `path` or its `text`. See `stiction.identify`.
+/// What is to be identified, from what, and by whom.
+struct Work {
+    path: PathBuf,
+    text: Option<String>,
+    data: Vec<String>,
+    scene: Option<SceneDescription>,
+    recordings: Option<Vec<RecordingFile>>,
+    threads: usize,
+    group: Arc<Group>,
+}
+
+/// What came of it.
+type Found = (Experiment, Fit, Vec<LossProfile>, Vec<ScoreTest>);
+
+impl Work {
+    /// `watch` says whether to go on.
+    fn run(self, watch: &dyn Fn() -> bool) -> PyResult<Found> {
+        let Work { path, text, data, scene, recordings, threads, group } = self;
+        introduce(&group, String::new())?;
+        let read = || {
+            let text = text.map_or_else(|| text::read(&path, text::MOST_BYTES), Ok)?;
+            let experiment = match &recordings {
+                Some(_) => Experiment::parse_without_data(&text, &path, scene)?,
+                None => {
+                    let (experiment, missing) = Experiment::parse(&text, &path, &data, scene)?;
+                    missing.map_or(Ok(experiment), Err)?
+                }
+            };
+            experiment.scene.settings.solver.demand_derivatives(&experiment.name)?;
+            Ok(experiment)
+        };
+        let mut experiment = group.together(read())?;
+        let few = compare(&group, &experiment)?;
+        let dataset = match recordings {
+            Some(files) => Dataset::of_files_shares(&experiment, &files, &group, threads)?,
+            None => Dataset::load_shares(&experiment, &group, threads)?,
+        };
+        dataset.give_ranges(&mut experiment);
+        // Of several processes the first one warns.
+        let say = |sentences: &[String]| match group.is_first() {
+            true => Python::attach(|py| say(py, sentences)),
+            false => Ok(()),
+        };
+        let mut warnings = dataset.questions(&experiment.scene);
+        warnings.extend(few);
+        say(&warnings)?;
+        let found = conclude(&experiment, &dataset, threads, None, &mut |_| watch())?;
+        let Conclusion { fit: mut result, profiles, .. } = found;
+        let mut tests = Vec::new();
+        if group.agreed(watch()) {
+            tests = score_tests(&experiment, &dataset, &result, threads);
+            let mut doubts = masses_over_inertia(&experiment, &dataset, &result, threads);
+            doubts.splice(0..0, unexplained(&experiment, &dataset, &result, threads));
+            say(&doubts)?;
+            warnings.extend(doubts);
+        }
+        dataset.demand_agreement()?;
+        result.warnings.splice(0..0, warnings);
+        Ok((experiment, result, profiles, tests))
+    }
+}
+
+/// Parameters of an experiment, the file `path` or its `text`, by so many threads of each of the processes that work together. See
+/// `stiction.identify`.
 #[pyfunction]
-#[pyo3(signature = (path, text=None, data=None, scene=None, threads=None, recordings=None))]
+#[pyo3(signature = (path, text=None, data=None, scene=None, workers=(None, None), recordings=None))]
 pub fn identify(
     py: Python,
     path: PathBuf,
     text: Option<String>,
     data: Option<&str>,
     scene: Option<&Scene>,
-    threads: Option<Given>,
+    workers: (Option<Bound<PyAny>>, Option<Bound<PyAny>>),
     recordings: Option<Vec<Columns>>,
 ) -> PyResult<Identification> {
-    let recordings = recordings.map(in_memory).transpose()?;
-    let scene = scene.map(|scene| scene.description(py));
-    let threads = number_of_threads(threads)?;
-    let data: Vec<String> = data.map(str::to_string).into_iter().collect();
-    let (experiment, result, profiles, tests) = watched_apart(py, move |stop| {
-        // Whether to go on.
-        let watch = || !stop.load(Ordering::Relaxed);
-        let text = text.map_or_else(|| text::read(&path, text::MOST_BYTES), Ok)?;
-        let mut experiment = if recordings.is_some() {
-            Experiment::parse_without_data(&text, &path, scene)?
-        } else {
-            let (experiment, missing) = Experiment::parse(&text, &path, &data, scene)?;
-            missing.map_or(Ok(experiment), Err)?
+    let (threads, comm) = workers;
+    let comm = comm.as_ref().map(Comm::new).transpose()?;
+    let several = comm.is_some();
+    let group = comm.map_or_else(Group::default, |comm| Group::new(Box::new(comm)));
+    let work = Work {
+        path,
+        text,
+        data: data.map(str::to_string).into_iter().collect(),
+        scene: scene.map(|scene| scene.description(py)),
+        recordings: recordings.map(in_memory).transpose()?,
+        threads: number_of_threads(threads.as_ref())?,
+        group: Arc::new(group),
+    };
+    let is_first = work.group.is_first();
+    let (experiment, result, profiles, tests) = if several {
+        // On this thread: a communicator may know no other.
+        let raised = Mutex::new(None);
+        let watch = || match Python::attach(|py| py.check_signals()) {
+            Ok(()) => true,
+            Err(error) => {
+                raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                false
+            }
         };
-        experiment.scene.settings.solver.demand_derivatives(&experiment.name)?;
-        let dataset = match recordings {
-            Some(files) => Dataset::of_files(&experiment, &files, threads)?,
-            None => Dataset::load(&experiment)?,
-        };
-        experiment.take_ranges(dataset.states());
-        let mut warnings = dataset.questions(&experiment.scene);
-        Python::attach(|py| say(py, &warnings))?;
-        let found = conclude(&experiment, &dataset, threads, None, &mut |_| watch());
-        let found =
-            found.map_err(|error| Error::new_err(format!("{}: {error}", experiment.name)))?;
-        let Conclusion { fit: mut result, profiles, .. } = found;
-        let mut tests = Vec::new();
-        if watch() {
-            tests = score_tests(&experiment, &dataset, &result, threads);
-            let mut doubts = masses_over_inertia(&experiment, &dataset, &result, threads);
-            doubts.splice(0..0, unexplained(&experiment, &dataset, &result, threads));
-            Python::attach(|py| say(py, &doubts))?;
-            warnings.extend(doubts);
-        }
-        result.warnings.splice(0..0, warnings);
-        PyResult::Ok((experiment, result, profiles, tests))
-    })?;
-    warn(py, &result.report, &experiment.scene)?;
+        let found = py.detach(|| work.run(&watch));
+        let raised = raised.into_inner().unwrap_or_else(PoisonError::into_inner);
+        raised.map_or(found, Err)?
+    } else {
+        watched_apart(py, move |stop| work.run(&|| !stop.load(Ordering::Relaxed)))?
+    };
+    if is_first {
+        warn(py, &result.report, &experiment.scene)?;
+    }
     Identification::new(py, &experiment, result, profiles, &tests)
 }

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod calls;
+mod comm;
 mod contact_dict;
 mod exceptions;
 mod free_memory;

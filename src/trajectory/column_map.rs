@@ -1,7 +1,7 @@
 //! Recordings that name their columns otherwise, write numbers otherwise, or do not have all of them.
 
 use super::Recorded;
-use super::column_names::{self, Column, Number, TIME};
+use super::column_names::{self, Column, Number, RECORDING, TIME};
 use super::recorded_frames::RecordedFrames;
 use super::rotation_form::RotationForm;
 use super::units::{Quantity, in_si};
@@ -79,6 +79,8 @@ pub struct ColumnSource {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnMap {
     pub(super) time: (String, Scale),
+    /// What tells the recordings of a table apart, if that is said.
+    pub(super) recording: Option<String>,
     pub(super) q: Vec<Source>,
     pub(super) v: Vec<Source>,
     pub(super) rotations: Vec<Rotation>,
@@ -93,6 +95,7 @@ impl ColumnMap {
     pub fn new(model: &Model) -> ColumnMap {
         ColumnMap {
             time: (TIME.to_string(), Scale::ONE),
+            recording: None,
             q: vec![Source::Own(Scale::ONE); model.nq()],
             v: vec![Source::Own(Scale::ONE); model.nv()],
             rotations: Vec::new(),
@@ -101,7 +104,7 @@ impl ColumnMap {
         }
     }
 
-    /// Says where `ours` (`body/q`, or `t`) stands: in the column `theirs`, or nowhere. `body/*` stands
+    /// Says where `ours` (`body/q`, `t`, or `recording`, by which the recordings of a table are told apart) stands: in the column `theirs`, or nowhere. `body/*` stands
     /// for all numbers of a body; the column is then a pattern, in which `*` stands for our name
     /// without the body: `*` or `object_*`. `body/position`, `body/orientation`, `body/velocity` and
     /// `body/angular_velocity` stand for those of a free body or ball joint. What is said later counts.
@@ -115,6 +118,11 @@ impl ColumnMap {
         if ours == TIME {
             let missing = || "cannot be left out: the frames of a recording have times".to_string();
             self.time.0 = theirs.ok_or_else(missing)?.to_string();
+            return Ok(());
+        }
+        if ours == RECORDING {
+            let missing = || "must be the name of a column".to_string();
+            self.recording = Some(theirs.ok_or_else(missing)?.to_string());
             return Ok(());
         }
         let (found, pattern) = match ours.strip_suffix("/*") {
@@ -160,6 +168,9 @@ impl ColumnMap {
         source: &ColumnSource,
     ) -> Result<(), (&'static str, String)> {
         let wrong = |field: &'static str| move |message: String| (field, message);
+        if ours == RECORDING {
+            return Err(("", "must be the name of a column".into()));
+        }
         let found = column_names::named(model, ours);
         let is_time = ours == TIME;
         if found.is_empty() && !is_time {
@@ -247,6 +258,29 @@ impl ColumnMap {
             Number::V(k) => self.v[k] = source,
             Number::Time => {}
         }
+    }
+
+    /// The column that tells the recordings of a table apart, if it is said.
+    pub fn recording(&self) -> Option<&str> {
+        self.recording.as_deref()
+    }
+
+    /// Whether a column of this name may hold a time or a number of the state.
+    pub fn reads(&self, model: &Model, name: &str) -> bool {
+        let alone = column_names::alone(model);
+        let is = |source: &Source, column: &Column| match source {
+            Source::Own(_) => column.is(name, alone),
+            Source::Column(theirs, _) | Source::Shared(theirs) => theirs == name,
+            Source::Rotation | Source::Unrecorded => false,
+        };
+        let mut rotations = self.rotations.iter().flat_map(|rotation| &rotation.columns);
+        self.time.0 == name
+            || rotations.any(|column| column == name)
+            || column_names::all(model).any(|column| match column.number {
+                Number::Time => false,
+                Number::Q(k) => is(&self.q[k], &column),
+                Number::V(k) => is(&self.v[k], &column),
+            })
     }
 
     /// Which numbers a recording with these columns has.

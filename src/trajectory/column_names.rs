@@ -5,6 +5,8 @@ use crate::model::{Body, Model};
 use crate::state::{Coordinates, NQ, NV};
 
 pub(super) const TIME: &str = "t";
+/// What tells the recordings of a table apart.
+pub(super) const RECORDING: &str = "recording";
 const Q: [&str; NQ] = ["px", "py", "pz", "qw", "qx", "qy", "qz"];
 const V: [&str; NV] = ["vx", "vy", "vz", "wx", "wy", "wz"];
 

@@ -162,7 +162,7 @@ impl Columns {
              to be; it takes all 4, or none",
             body.name
         );
-        Err(file.wrong(1, "", message))
+        Err(file.header_error("", message))
     }
 
     /// If one component of a vector is there, the absence of another is a mistake, unless it is said
@@ -209,7 +209,7 @@ impl Columns {
                 let message =
                     format!("stands for both {other} and {name}; give each its own column");
                 let column = header.file.header.get(place).unwrap_or("");
-                Err(header.file.wrong(1, column, message))
+                Err(header.file.header_error(column, message))
             }
         };
         for column in all(model) {
@@ -240,10 +240,11 @@ struct Header<'a> {
 impl Header<'_> {
     /// The column of a name.
     fn find(&self, is: impl Fn(&str) -> bool) -> Result<Option<usize>, Error> {
+        self.file.demand_numbers(&is)?;
         let mut found = self.file.columns().enumerate().filter(|(_, column)| is(column));
         let first = found.next();
         match found.next() {
-            Some((_, column)) => Err(self.file.wrong(1, column, "is given twice")),
+            Some((_, column)) => Err(self.file.header_error(column, "is given twice")),
             None => Ok(first.map(|(index, _)| index)),
         }
     }
@@ -256,6 +257,9 @@ impl Header<'_> {
         required: bool,
     ) -> Result<Option<Place>, Error> {
         let ours = column.name(self.alone);
+        if let Source::Column(name, _) | Source::Shared(name) = source {
+            self.file.demand_numbers_in(name)?;
+        }
         let place =
             |found: Option<usize>, scale: Scale| found.map(|column| Place { column, scale });
         match source {
@@ -283,6 +287,6 @@ impl Header<'_> {
              recorded",
             self.file.begins_with()
         );
-        self.file.wrong(1, name, message)
+        self.file.header_error(name, message)
     }
 }

@@ -90,7 +90,7 @@ fn find(file: &RecordingFile, model: &Model) -> Result<(usize, Vec<(usize, usize
     file.demand_header()?;
     let (mut time, mut columns) = (None, Vec::<(usize, usize)>::new());
     for (column, name) in file.columns().enumerate() {
-        let twice = || Error::input(&file.name, 1, name, "is given twice");
+        let twice = || file.header_error(name, "is given twice");
         if name == TIME {
             if time.replace(column).is_some() {
                 return Err(twice());
@@ -103,7 +103,7 @@ fn find(file: &RecordingFile, model: &Model) -> Result<(usize, Vec<(usize, usize
         }
         let place = input_named(model, name).ok_or_else(|| {
             let message = format!("is no input of the scene; {}", known_inputs(model));
-            Error::input(&file.name, 1, name, message)
+            file.header_error(name, message)
         })?;
         if columns.iter().any(|&(_, other)| other == place) {
             return Err(twice());
@@ -116,7 +116,7 @@ fn find(file: &RecordingFile, model: &Model) -> Result<(usize, Vec<(usize, usize
     };
     if columns.is_empty() {
         let message = "there is no column beside t: name an actuator";
-        return Err(Error::input(&file.name, 1, "", message));
+        return Err(file.header_error("", message));
     }
     Ok((time, columns))
 }

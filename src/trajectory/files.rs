@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 
-/// The files a pattern stands for, sorted: a file, all `*.csv` of a directory or, if there are none, all `*.npz`, or the
-/// matches of a glob such as `tosses/*.csv`. Nothing found is an error.
+/// Kinds of recordings; of the first that a directory has all are meant. Beside tables, archives may be anything.
+const KINDS: [&str; 3] = ["csv", "parquet", "npz"];
+
+/// The files a pattern stands for, sorted: a file, all `*.csv` of a directory or, if there are none, all `*.parquet`, then all
+/// `*.npz`, or the matches of a glob such as `tosses/*.csv`. Nothing found is an error.
 pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, Error> {
     let path = Path::new(pattern);
     if path.is_file() {
@@ -27,20 +30,21 @@ pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, Error> {
             let file = error.path().to_path_buf();
             Error::io(file, error.into())
         })?;
-        let known = |kind: &OsStr| kind == "csv" || kind == "npz";
+        let known = |kind: &OsStr| KINDS.iter().any(|known| kind == *known);
         if file.is_file() && (!path.is_dir() || file.extension().is_some_and(known)) {
             files.push(file);
         }
     }
-    // Beside tables, archives may be anything.
-    let is_csv = |file: &PathBuf| file.extension().is_some_and(|kind| kind == "csv");
-    if path.is_dir() && files.iter().any(is_csv) {
-        files.retain(is_csv);
+    if path.is_dir() {
+        let is = |file: &PathBuf, kind: &str| file.extension().is_some_and(|own| own == kind);
+        if let Some(kind) = KINDS.iter().find(|kind| files.iter().any(|file| is(file, kind))) {
+            files.retain(|file| is(file, kind));
+        }
     }
     files.sort();
     if files.is_empty() {
         let message = if path.is_dir() {
-            "the directory has no *.csv or *.npz file; give the directory that holds the trajectories, or \
+            "the directory has no *.csv, *.parquet or *.npz file; give the directory that holds the trajectories, or \
              a pattern in quotes such as 'tosses/*.csv'"
         } else {
             "no such file, and no file matches; give a file, a directory of recordings, or a \

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::RecordingFile;
-use super::column_names::{Column, all, joints};
+use super::column_names::{Column, RECORDING, all, joints};
 use super::input_names::input_named;
 use crate::model::Model;
 
@@ -260,6 +260,16 @@ pub fn understand(file: &RecordingFile, model: &Model) -> Understood {
             entries = vec![(format!("{}/*", body.name), "false".into())];
         }
         found.entries.extend(entries);
+    }
+    if file.is_of_table() {
+        // What tells its recordings apart.
+        let named = |name: &str| columns.iter().position(|(column, _)| *column == name);
+        if let Some(k) = named(RECORDING) {
+            taken.insert(k);
+        } else if let Some(k) = ["episode_index", "episode"].into_iter().find_map(named) {
+            taken.insert(k);
+            found.entries.insert(0, (RECORDING.into(), entry(columns[k].0, None)));
+        }
     }
     for (k, (name, _)) in columns.iter().enumerate() {
         if !taken.contains(&k) && input_named(model, name).is_none() {

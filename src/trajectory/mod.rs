@@ -9,9 +9,14 @@ mod file_columns;
 mod files;
 mod header;
 mod input_names;
+#[cfg(not(feature = "parquet"))]
+mod no_parquet;
+#[cfg(feature = "parquet")]
+mod parquet_table;
 mod recorded;
 mod recorded_frames;
 mod recording_file;
+mod recording_source;
 mod rotation_form;
 mod sampled;
 mod signal;
@@ -28,6 +33,7 @@ pub use input_names::{input_named, known_inputs, quantity_of};
 pub use recorded::{Known, Recorded};
 pub use recorded_frames::RecordedFrames;
 pub use recording_file::RecordingFile;
+pub use recording_source::{RecordingSource, load_recordings, recordings_of};
 pub use rotation_form::RotationForm;
 pub use sampled::Trajectory;
 pub use signal::{Between, Signal};

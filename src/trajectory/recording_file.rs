@@ -1,6 +1,7 @@
-//! A file of numbers over time: a header that names the columns, and rows. CSV, or an archive of NumPy.
+//! A file of numbers over time: a header that names the columns, and rows. CSV, an archive of NumPy, or rows of a table.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use csv::StringRecord;
 use serde_json::Value;
@@ -15,7 +16,8 @@ use crate::npz::{self, Array};
 /// CSV: names in the first line; between fields are commas, semicolons or tabs, as in that line, and with semicolons or tabs numbers may
 /// have a decimal comma. An archive of NumPy (`.npz`): arrays of one index are columns by their names; those of several have
 /// columns `name/0`, `name/1`, .., or the names that the JSON text `meta` lists as `name_names`, as `stiction simulate` writes
-/// it. All begin at the first row; those that end before the last are empty from there on.
+/// it. All begin at the first row; those that end before the last are empty from there on. Parquet (`.parquet`, in a build that
+/// reads it): columns of numbers by their names, and `name[0]`, `name[1]`, .. of lists of one length.
 #[derive(Clone, Debug)]
 pub struct RecordingFile {
     pub(super) name: String,
@@ -29,14 +31,60 @@ pub struct RecordingFile {
     ragged: Option<(usize, usize)>,
     /// What times count from, as it stands there; as a whole number, if it is one.
     epoch: Option<(f64, Option<i64>)>,
+    /// The table that it is a part of, if it is of one.
+    table: Option<TableColumns>,
 }
 
 #[derive(Clone, Debug)]
 enum Rows {
     /// With the line of each.
     Text(Vec<(usize, StringRecord)>),
-    /// Likewise, as if it were CSV.
-    Numbers(Vec<(usize, Vec<f64>)>),
+    Numbers(Vec<NumberRow>),
+}
+
+/// A row of numbers.
+#[derive(Clone, Debug)]
+pub(super) struct NumberRow {
+    /// For messages.
+    pub line: usize,
+    pub numbers: Vec<f64>,
+    /// Whole numbers with more digits than `numbers` have, by their columns.
+    pub whole: Vec<(usize, i64)>,
+}
+
+/// What a table has beside the columns that are read.
+#[derive(Clone, Debug)]
+pub(super) struct TableColumns {
+    /// The file.
+    pub path: String,
+    /// All of its columns.
+    pub names: Arc<[String]>,
+    /// Those that are no numbers.
+    pub unusable: Arc<[UnusableColumn]>,
+    /// Those that are none in this recording.
+    pub here: Vec<UnusableColumn>,
+}
+
+/// A column that cannot be asked for.
+#[derive(Clone, Debug)]
+pub(super) struct UnusableColumn {
+    pub name: String,
+    /// The row that is wrong, from 1, if it is one.
+    pub row: Option<usize>,
+    /// What it is, in words.
+    pub message: String,
+}
+
+impl UnusableColumn {
+    /// Whether this is the column of a name, or the list that the name is an entry of.
+    fn has(&self, name: &str) -> bool {
+        let rest = name.strip_prefix(self.name.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('[') && rest.ends_with(']'))
+    }
+
+    fn error(&self, table: &TableColumns, asked: &str) -> Error {
+        Error::input(&table.path, self.row, asked, &self.message)
+    }
 }
 
 /// Times beyond this, s, three years, are dates.
@@ -45,12 +93,8 @@ const DATES: f64 = 1e8;
 const MOST_NUMBERS: u64 = crate::text::MOST_BYTES / 8;
 
 impl RecordingFile {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// If it cannot be read.
-    pub fn load(path: impl AsRef<Path>) -> Result<RecordingFile, Error> {
-        let path = path.as_ref();
+    /// Reads a CSV file or an archive of NumPy.
+    pub(super) fn load_rows(path: &Path) -> Result<RecordingFile, Error> {
         let name = path.display().to_string();
         if path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("npz")) {
             let bytes = crate::text::read_bytes(path, crate::text::MOST_BYTES)?;
@@ -88,6 +132,7 @@ impl RecordingFile {
             decimal_comma,
             ragged: None,
             epoch: None,
+            table: None,
         };
         let (mut rows, mut line) = (Vec::new(), 1);
         for record in reader.records() {
@@ -166,7 +211,9 @@ impl RecordingFile {
     fn of_numbers(name: &str, header: Vec<String>, columns: &[Vec<f64>], count: usize) -> Self {
         let row = |k: usize| {
             let field = |column: &Vec<f64>| column.get(k).copied().unwrap_or(f64::NAN);
-            (k + 2, columns.iter().map(field).collect())
+            let numbers = columns.iter().map(field).collect();
+            // As if it were CSV.
+            NumberRow { line: k + 2, numbers, whole: Vec::new() }
         };
         RecordingFile {
             name: name.to_string(),
@@ -176,16 +223,43 @@ impl RecordingFile {
             decimal_comma: false,
             ragged: None,
             epoch: None,
+            table: None,
         }
     }
 
     /// An error about a column, at a line or in the frame that stands there.
     pub(super) fn wrong(&self, line: usize, column: &str, message: impl Into<String>) -> Error {
-        if !self.in_memory {
-            return Error::input(&self.name, line, column, message);
+        if self.in_memory {
+            let frame = line.checked_sub(2).map(|frame| format!(", frame {frame}"));
+            return Error::input(
+                self.name.clone() + &frame.unwrap_or_default(),
+                None,
+                column,
+                message,
+            );
         }
-        let frame = line.checked_sub(2).map(|frame| format!(", frame {frame}"));
-        Error::input(self.name.clone() + &frame.unwrap_or_default(), None, column, message)
+        let file = self.table.as_ref().map_or(&self.name, |table| &table.path);
+        Error::input(file, line, column, message)
+    }
+
+    /// Rows of a table; `name` stands for the recording in results.
+    #[cfg(feature = "parquet")]
+    pub(super) fn of_table(
+        name: String,
+        header: &[String],
+        rows: Vec<NumberRow>,
+        table: TableColumns,
+    ) -> RecordingFile {
+        RecordingFile {
+            name,
+            header: StringRecord::from(header),
+            rows: Rows::Numbers(rows),
+            in_memory: false,
+            decimal_comma: false,
+            ragged: None,
+            epoch: None,
+            table: Some(table),
+        }
     }
 
     /// An error unless all rows have as many fields as the header. That a column is missing is said before that.
@@ -206,7 +280,7 @@ impl RecordingFile {
         (0..count).map(|k| match &self.rows {
             Rows::Text(rows) => Row { file: self, cells: Cells::Text(&rows[k].1), line: rows[k].0 },
             Rows::Numbers(rows) => {
-                Row { file: self, cells: Cells::Numbers(&rows[k].1), line: rows[k].0 }
+                Row { file: self, cells: Cells::Numbers(&rows[k]), line: rows[k].line }
             }
         })
     }
@@ -282,10 +356,10 @@ impl RecordingFile {
                 rows[into].1 = merged;
             }
             Rows::Numbers(rows) => {
-                for k in (0..rows[into].1.len()).filter(|&k| k != except) {
-                    let (own, other) = (rows[into].1[k], rows[from].1[k]);
+                for k in (0..rows[into].numbers.len()).filter(|&k| k != except) {
+                    let (own, other) = (rows[into].numbers[k], rows[from].numbers[k]);
                     if own.is_nan() {
-                        rows[into].1[k] = other;
+                        rows[into].numbers[k] = other;
                     } else {
                         differs |= !other.is_nan() && own != other;
                     }
@@ -300,6 +374,11 @@ impl RecordingFile {
         &self.name
     }
 
+    /// Whether it is a part of a table of recordings.
+    pub(super) fn is_of_table(&self) -> bool {
+        self.table.is_some()
+    }
+
     /// The names of its columns.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.header.iter()
@@ -310,28 +389,62 @@ impl RecordingFile {
     /// # Errors
     /// If it is missing, with what it is `needed` for, or there twice.
     pub fn column(&self, name: &str, needed: &str) -> Result<usize, Error> {
+        self.demand_numbers_in(name)?;
         let mut found = self.header.iter().enumerate().filter(|(_, column)| *column == name);
         match (found.next(), found.next()) {
             (Some((place, _)), None) => Ok(place),
             (None, _) => {
                 let message = format!("the column is missing{needed}; {}", self.begins_with());
-                Err(self.wrong(1, name, message))
+                Err(self.header_error(name, message))
             }
-            _ => Err(self.wrong(1, name, "is given twice")),
+            _ => Err(self.header_error(name, "is given twice")),
+        }
+    }
+
+    /// An error if a column of such a name is there, but is none of numbers.
+    pub(super) fn demand_numbers(&self, is: impl Fn(&str) -> bool) -> Result<(), Error> {
+        let Some(table) = &self.table else { return Ok(()) };
+        match table.here.iter().chain(table.unusable.iter()).find(|column| is(&column.name)) {
+            Some(column) => Err(column.error(table, &column.name)),
+            None => Ok(()),
+        }
+    }
+
+    /// An error if the column of a name, or the list that the name is an entry of, is there, but is none of numbers.
+    pub(super) fn demand_numbers_in(&self, name: &str) -> Result<(), Error> {
+        let Some(table) = &self.table else { return Ok(()) };
+        let here = table.here.iter().find(|column| column.name == name);
+        let unusable = || match self.columns().any(|column| column == name) {
+            true => None,
+            false => table.unusable.iter().find(|column| column.has(name)),
+        };
+        here.or_else(unusable).map_or(Ok(()), |column| Err(column.error(table, name)))
+    }
+
+    /// An error about a column as such.
+    pub(super) fn header_error(&self, column: &str, message: impl Into<String>) -> Error {
+        match &self.table {
+            // It has no line of names.
+            Some(table) => Error::input(&table.path, None, column, message),
+            None => self.wrong(1, column, message),
         }
     }
 
     /// What columns there are, for messages.
     pub(super) fn begins_with(&self) -> String {
-        let columns: Vec<&str> = self.header.iter().take(20).collect();
         let what = if self.in_memory { "recording" } else { "file" };
+        const MOST: usize = 20;
+        let columns: Vec<&str> = match &self.table {
+            Some(table) => table.names.iter().map(String::as_str).take(MOST).collect(),
+            None => self.header.iter().take(MOST).collect(),
+        };
         format!("the {what} begins with {}", columns.join(","))
     }
 
     /// An error if there is nothing in it.
     pub(super) fn demand_header(&self) -> Result<(), Error> {
-        match self.header.iter().all(str::is_empty) {
-            true => Err(self.wrong(1, TIME, "is missing: the file is empty")),
+        match self.table.is_none() && self.header.iter().all(str::is_empty) {
+            true => Err(self.header_error(TIME, "is missing: the file is empty")),
             false => Ok(()),
         }
     }
@@ -348,7 +461,7 @@ pub(super) struct Row<'a> {
 #[derive(Clone, Copy)]
 enum Cells<'a> {
     Text(&'a StringRecord),
-    Numbers(&'a [f64]),
+    Numbers(&'a NumberRow),
 }
 
 impl<'a> Row<'a> {
@@ -363,8 +476,8 @@ impl<'a> Row<'a> {
     /// A finite number; never -0.
     pub fn number(&self, column: usize) -> Result<f64, Error> {
         let (found, text) = match self.cells {
-            Cells::Numbers(numbers) => {
-                let number = numbers.get(column).copied().unwrap_or(f64::NAN);
+            Cells::Numbers(row) => {
+                let number = row.numbers.get(column).copied().unwrap_or(f64::NAN);
                 (Some(number), number.to_string())
             }
             Cells::Text(record) => {
@@ -387,7 +500,9 @@ impl<'a> Row<'a> {
     fn whole(&self, column: usize) -> Option<i64> {
         match self.cells {
             Cells::Text(record) => record.get(column)?.parse().ok(),
-            Cells::Numbers(_) => None,
+            Cells::Numbers(row) => {
+                row.whole.iter().find(|(place, _)| *place == column).map(|(_, whole)| *whole)
+            }
         }
     }
 
@@ -400,7 +515,7 @@ impl<'a> Row<'a> {
     pub fn is_empty(&self, column: usize) -> bool {
         match self.cells {
             Cells::Text(record) => is_missing(record.get(column).unwrap_or_default()),
-            Cells::Numbers(numbers) => numbers.get(column).is_none_or(|number| number.is_nan()),
+            Cells::Numbers(row) => row.numbers.get(column).is_none_or(|number| number.is_nan()),
         }
     }
 

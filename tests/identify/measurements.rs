@@ -538,7 +538,7 @@ fn mistakes_in_sensors_and_parameters_are_told_with_their_place() {
     let (experiment, _) = sensed("missing", &even(10, 0.02), "recorded");
     let folder = Folder::new("missing-column");
     folder.write("motion.csv", &poses(&even(10, 0.02), |_, _| false));
-    let data = vec![folder.path("motion.csv")];
+    let data = vec![folder.path("motion.csv").into()];
     let error = Dataset::load(&Experiment { data, ..experiment }).unwrap_err().to_string();
     assert!(
         error.contains("motion.csv:1: mx: the column is missing, which a [[sensor]] reads"),
@@ -558,7 +558,7 @@ fn recordings_are_read_alike_on_any_number_of_threads() {
     };
     let good: String = lines.lines().enumerate().map(beside).collect();
     let names: Vec<String> = (0..9).map(|k| format!("{k}.csv")).collect();
-    let data: Vec<_> = names.iter().map(|name| folder.path(name)).collect();
+    let data: Vec<_> = names.iter().map(|name| folder.path(name).into()).collect();
     let several = Experiment { data, ..experiment };
     for (k, name) in names.iter().enumerate() {
         // Each has as many rows as its number says.

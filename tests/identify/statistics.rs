@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use stiction::identify::{Dataset, Experiment, Fit, FreeParameter, Noise, fit, half_sampling};
 use stiction::model::Scene;
 use stiction::simulation::Rollout;
-use stiction::trajectory::{Recorded, Trajectory};
+use stiction::trajectory::{Recorded, RecordingSource, Trajectory};
 
 use crate::cases;
 use crate::random::Random;
@@ -235,8 +235,8 @@ pub(super) fn tosses(file: &str) -> Option<(Experiment, Vec<BTreeMap<String, Str
     Some((experiment, rows))
 }
 
-pub(super) fn path(row: &BTreeMap<String, String>) -> std::path::PathBuf {
-    shared("data/cube_tosses").unwrap().join(&row["file"])
+pub(super) fn path(row: &BTreeMap<String, String>) -> RecordingSource {
+    shared("data/cube_tosses").unwrap().join(&row["file"]).into()
 }
 
 #[test]

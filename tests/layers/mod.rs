@@ -32,7 +32,7 @@ const LAYERS: [(&str, &[&str]); 37] = [
     ("spatial", &["ad linalg"]),
     ("state", &["ad linalg spatial"]),
     ("model", &["error text ad linalg network spatial state"]),
-    ("trajectory", &["error npz ad text state model"]),
+    ("trajectory", &["error npz parallel ad text state model"]),
     ("dynamics", &["ad linalg network spatial state model"]),
     ("collision", &["ad linalg spatial state model dynamics"]),
     ("contact", &["parallel ad linalg network argmin spatial state model dynamics collision"]),

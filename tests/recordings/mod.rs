@@ -3,6 +3,9 @@
 mod headers;
 mod inertial;
 mod inputs;
+mod parquet_damaged;
+mod parquet_files;
+mod parquet_writer;
 mod pushed_box;
 mod signals;
 mod written_otherwise;

@@ -1,23 +1,16 @@
 //! Recordings, cut into windows.
 
-use std::path::Path;
 use std::sync::Arc;
-
-use nalgebra::Vector3;
 
 use super::driven::DrivenInput;
 use crate::Error;
 use crate::ad::Real;
-use crate::identify::experiment::{
-    Calibration, Experiment, MaskSensor, Reading, Sensor, WindowLength,
-};
-use crate::identify::peers::{Alone, Group, Peers, Shares};
+use crate::identify::experiment::{Calibration, Experiment, Sensor, WindowLength};
+use crate::identify::peers::Shares;
 use crate::model::{Parameters, Scene, Settings, System};
-use crate::packed::packed;
-use crate::parallel::parallel;
-use crate::render::{Picture, RecordedMask};
+use crate::render::RecordedMask;
 use crate::state::State;
-use crate::trajectory::{NamedFile, Recorded, RecordingFile, Trajectory, input_named};
+use crate::trajectory::Trajectory;
 
 /// A stretch of a trajectory that is simulated from a state of its own ([`initial_state`]).
 ///
@@ -87,152 +80,6 @@ impl Dataset {
         self.trajectories.iter().flat_map(|recording| &recording.states)
     }
 
-    /// Reads the recordings of an experiment.
-    pub fn load(experiment: &Experiment) -> Result<Dataset, Error> {
-        Dataset::load_on(experiment, 1)
-    }
-
-    /// [`load`](Self::load) on so many threads, on which the result does not depend.
-    ///
-    /// # Errors
-    /// Those of the first recording that has any.
-    pub fn load_on(experiment: &Experiment, threads: usize) -> Result<Dataset, Error> {
-        Dataset::load_among(experiment, Box::new(Alone), threads)
-    }
-
-    /// The recordings of an experiment, of which each of several processes reads and holds its share. All have to call it, with the same
-    /// experiment, as everything that takes the dataset then.
-    ///
-    /// # Errors
-    /// Those of the first recording that has any, at all processes.
-    pub fn load_among(
-        experiment: &Experiment,
-        peers: Box<dyn Peers>,
-        threads: usize,
-    ) -> Result<Dataset, Error> {
-        Dataset::load_shares(experiment, &Arc::new(Group::new(peers)), threads)
-    }
-
-    /// [`load_among`](Self::load_among) a group that has come together.
-    pub(crate) fn load_shares(
-        experiment: &Experiment,
-        group: &Arc<Group>,
-        threads: usize,
-    ) -> Result<Dataset, Error> {
-        let count = experiment.data.len();
-        let shares = Shares::new(group.clone(), count);
-        let own = shares.held(count);
-        let read = parallel(threads, own.len(), |k| {
-            ReadRecording::load(experiment, &experiment.data[own.start + k])
-        });
-        Dataset::of_recordings(experiment, read, shares, count)
-    }
-
-    /// Recordings that are there already, in the place of those that an experiment names; on so many threads, as
-    /// [`load_on`](Self::load_on).
-    ///
-    /// # Errors
-    /// Those of the first recording that has any; and if there are none.
-    pub fn of_files(
-        experiment: &Experiment,
-        files: &[RecordingFile],
-        threads: usize,
-    ) -> Result<Dataset, Error> {
-        Dataset::of_files_shares(experiment, files, &Arc::default(), threads)
-    }
-
-    /// [`of_files`](Self::of_files), all of which every process of a group has.
-    pub(crate) fn of_files_shares(
-        experiment: &Experiment,
-        files: &[RecordingFile],
-        group: &Arc<Group>,
-        threads: usize,
-    ) -> Result<Dataset, Error> {
-        let shares = Shares::new(group.clone(), files.len());
-        if files.is_empty() {
-            return Err(Error::input(&experiment.name, None, "data", "there are no recordings"));
-        }
-        let own = shares.held(files.len());
-        let read = parallel(threads, own.len(), |k| {
-            ReadRecording::of_file(experiment, files[own.start + k].clone())
-        });
-        Dataset::of_recordings(experiment, read, shares, files.len())
-    }
-
-    /// The recordings that were read here, the first of them that of number `shares.held(count).start`, and those that others hold.
-    fn of_recordings(
-        experiment: &Experiment,
-        read: Vec<Result<ReadRecording, Error>>,
-        shares: Shares,
-        count: usize,
-    ) -> Result<Dataset, Error> {
-        let first = shares.held(count).start;
-        let numbered = read.into_iter().enumerate();
-        let read: Result<Vec<ReadRecording>, (usize, Error)> =
-            numbered.map(|(k, read)| read.map_err(|error| (first + k, error))).collect();
-        shares.group.first_error(read.as_ref().err().cloned())?;
-        let mut read = read.unwrap_or_default();
-        let told: Vec<Told> = read.iter().map(ReadRecording::told).collect();
-        let told = match shares.group.is_alone() {
-            true => told,
-            false => shares.all("recordings", told, count),
-        };
-        let mut trajectories = Vec::with_capacity(count);
-        let (mut readings, mut masks, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
-        let mut notes = Vec::new();
-        let mut driven: Vec<Vec<usize>> = Vec::with_capacity(count);
-        let mut own = read.drain(..);
-        for (k, told) in told.into_iter().enumerate() {
-            notes.extend(told.note);
-            driven.push(told.driven);
-            let recording = match shares.holds(k) {
-                true => own.next(),
-                false => None,
-            };
-            let elsewhere = || ReadRecording {
-                trajectory: Trajectory {
-                    name: told.name,
-                    times: told.times,
-                    states: Vec::new(),
-                    recorded: told.recorded,
-                },
-                readings: (!experiment.sensors.is_empty()).then(Vec::new),
-                masks: (!experiment.masks.is_empty()).then(Vec::new),
-                driven: Vec::new(),
-                note: None,
-            };
-            let recording = recording.unwrap_or_else(elsewhere);
-            trajectories.push(recording.trajectory);
-            readings.extend(recording.readings);
-            masks.extend(recording.masks);
-            inputs.push(recording.driven);
-        }
-        let scene = &experiment.scene;
-        let mut dataset = Dataset::cut(experiment, trajectories, readings, shares)?;
-        dataset.masks = masks;
-        let names = scene.model.input_names();
-        for (place, name) in names.iter().enumerate() {
-            let count = driven.iter().filter(|driven| driven.contains(&place)).count();
-            if count > 0 && count < driven.len() {
-                notes.push(format!(
-                    "{name} is driven in {count} of {} recordings, and in the others what the scene has",
-                    driven.len()
-                ));
-            }
-        }
-        if driven.iter().any(|driven| !driven.is_empty()) {
-            let retimed = |(k, driven): (usize, Vec<DrivenInput>)| {
-                let times = &dataset.trajectories[k].times;
-                let clock: Vec<f64> =
-                    (0..times.len()).map(|frame| dataset.clock(k, frame)).collect();
-                driven.into_iter().map(|input| input.retimed(times, &clock)).collect()
-            };
-            dataset.inputs = inputs.into_iter().enumerate().map(retimed).collect();
-        }
-        dataset.notes = notes;
-        Ok(dataset)
-    }
-
     /// Cuts `trajectories` into windows.
     ///
     /// Where frames are not evenly spaced, or not alike in all of them, the simulation keeps the scene's time step
@@ -255,7 +102,7 @@ impl Dataset {
         Dataset::cut(experiment, trajectories, readings, shares)
     }
 
-    fn cut(
+    pub(super) fn cut(
         experiment: &Experiment,
         trajectories: Vec<Trajectory>,
         readings: Vec<Vec<Vec<Option<f64>>>>,
@@ -441,69 +288,6 @@ impl Dataset {
     }
 }
 
-/// Readings of the sensors in our units, and of markers in the world of the scene: where one of x, y and z is missing, all are if that is
-/// turned.
-fn in_our_units(experiment: &Experiment, mut rows: Vec<Vec<Option<f64>>>) -> Vec<Vec<Option<f64>>> {
-    let frames = &experiment.columns.frames;
-    for row in &mut rows {
-        let mut rest = row.as_mut_slice();
-        for sensor in &experiment.sensors {
-            let (own, others) = rest.split_at_mut(sensor.channels());
-            rest = others;
-            own.iter_mut().flatten().for_each(|x| *x *= sensor.factor);
-            if frames.world.is_some() && matches!(sensor.reads, Reading::Marker { .. }) {
-                let place = match *own {
-                    [Some(x), Some(y), Some(z)] => Some(frames.point(Vector3::new(x, y, z))),
-                    _ => None,
-                };
-                own.iter_mut().enumerate().for_each(|(k, x)| *x = place.map(|place| place[k]));
-            }
-        }
-    }
-    rows
-}
-
-/// The masks that a recording names.
-fn masks_of(
-    experiment: &Experiment,
-    file: &RecordingFile,
-    names: &[&str],
-) -> Result<Vec<Vec<Option<RecordedMask>>>, Error> {
-    let sensors = &experiment.masks;
-    let mask = |(sensor, named): (&MaskSensor, Option<NamedFile>)| {
-        let Some(NamedFile { path, line }) = named else { return Ok(None) };
-        let place =
-            |message: String| Error::input(file.name(), line, sensor.column.as_str(), message);
-        let picture = Picture::load_mask(&path).map_err(|error| place(error.to_string()))?;
-        let (found, expected) = (picture.size, sensor.fit.size());
-        if found != expected {
-            let message = format!(
-                "{} has {} x {} pixels, and the camera {} x {}: `size` of the [[camera]] must be that of its images",
-                path.display(),
-                found[0],
-                found[1],
-                expected[0],
-                expected[1]
-            );
-            return Err(place(message));
-        }
-        Ok(Some(RecordedMask::of(&picture)))
-    };
-    let frame = |row: Vec<Option<NamedFile>>| sensors.iter().zip(row).map(mask).collect();
-    let frames = file.files(names)?.into_iter().map(frame);
-    let frames = frames.collect::<Result<Vec<Vec<Option<RecordedMask>>>, Error>>()?;
-    for (k, sensor) in sensors.iter().enumerate() {
-        let seen = |frame: &Vec<Option<RecordedMask>>| {
-            frame[k].as_ref().is_some_and(|mask| !mask.is_empty())
-        };
-        if !frames.iter().any(seen) {
-            let message = "has no mask, or all of its masks are empty: nothing was seen";
-            return Err(Error::input(file.name(), None, &sensor.column, message));
-        }
-    }
-    Ok(frames)
-}
-
 /// The readings have as many trajectories, frames and channels as they should.
 fn check_readings(
     experiment: &Experiment,
@@ -556,82 +340,4 @@ fn interval(trajectories: &[Trajectory]) -> Result<Option<f64>, (f64, String)> {
         }
     }
     Ok(first)
-}
-
-/// What a file of a recording holds.
-struct ReadRecording {
-    trajectory: Trajectory,
-    /// Of sensors, if the experiment has any.
-    readings: Option<Vec<Vec<Option<f64>>>>,
-    /// Likewise of cameras.
-    masks: Option<Vec<Vec<Option<RecordedMask>>>>,
-    driven: Vec<DrivenInput>,
-    note: Option<String>,
-}
-
-/// What all processes know of a recording.
-#[derive(Clone, Default)]
-struct Told {
-    name: String,
-    times: Vec<f64>,
-    recorded: Recorded,
-    note: Option<String>,
-    /// The inputs that are driven.
-    driven: Vec<usize>,
-}
-
-packed!(Told { name, times, recorded, note, driven });
-
-impl ReadRecording {
-    fn told(&self) -> Told {
-        let Trajectory { name, times, recorded, .. } = &self.trajectory;
-        Told {
-            name: name.clone(),
-            times: times.clone(),
-            recorded: recorded.clone(),
-            note: self.note.clone(),
-            driven: self.driven.iter().map(|input| input.place).collect(),
-        }
-    }
-
-    fn load(experiment: &Experiment, path: &Path) -> Result<ReadRecording, Error> {
-        ReadRecording::of_file(experiment, RecordingFile::load(path)?)
-    }
-
-    fn of_file(experiment: &Experiment, mut file: RecordingFile) -> Result<ReadRecording, Error> {
-        let Experiment { scene, columns, excerpt, sensors, .. } = experiment;
-        let names: Vec<&str> =
-            sensors.iter().flat_map(|sensor| &sensor.columns).map(String::as_str).collect();
-        let images: Vec<&str> = experiment.masks.iter().map(|mask| mask.column.as_str()).collect();
-        let others = file.merge_times(columns)?;
-        let note = (others > 0).then(|| {
-            format!(
-                "{}: {others} rows have the time of the row before and other numbers: only the first of each time counts",
-                file.name()
-            )
-        });
-        let driven = DrivenInput::find(experiment, &file)?;
-        for (columns, needed) in [
-            (&names, ", which a [[sensor]] reads"),
-            (&images, ", which names the image of each frame"),
-        ] {
-            columns.iter().try_for_each(|name| file.column(name, needed).map(|_| ()))?;
-        }
-        let beside = [&names[..], &images[..]].concat();
-        let model = &scene.model;
-        excerpt.cut(&mut file, columns)?;
-        let named = file.columns().any(|column| input_named(model, column).is_some());
-        let sparse = named || !experiment.inputs.is_empty();
-        excerpt.thin(&mut file, (model, columns), &beside, sparse)?;
-        let trajectory = Trajectory::of_file(&file, model, columns)?;
-        let readings = match sensors.is_empty() {
-            true => None,
-            false => Some(in_our_units(experiment, file.numbers(&names)?)),
-        };
-        let masks = match images.is_empty() {
-            true => None,
-            false => Some(masks_of(experiment, &file, &images)?),
-        };
-        Ok(ReadRecording { trajectory, readings, masks, driven, note })
-    }
 }

@@ -5,6 +5,7 @@ mod dataset;
 mod driven;
 mod held;
 mod holdout;
+mod loading;
 mod questions;
 
 pub use dataset::{Dataset, Window};

@@ -14,7 +14,7 @@ use crate::Error;
 use crate::formats::{LoadOptions, hull_limit};
 use crate::model::Scene;
 use crate::table::{self, Table};
-use crate::trajectory::{expand, expand_all};
+use crate::trajectory::{expand, expand_all, recordings_of};
 
 impl Experiment {
     /// Reads an experiment file. `data`, where given, replaces the file's own list of recordings.
@@ -94,6 +94,7 @@ impl Experiment {
     /// "lid/q" = "angle"                # one number
     /// "lid/v" = false                  # not recorded, or not to be used: differenced
     /// "base/*" = false                 # nothing of this body is recorded
+    /// recording = "episode_index"      # of Parquet files: what tells their recordings apart ("recording")
     /// ```
     ///
     /// By default, the search is for the logarithms of masses, single inertias and sizes, and of damping,
@@ -197,12 +198,13 @@ impl Experiment {
         if patterns.is_none() && data.is_empty() {
             return Ok((experiment, root.required("data", patterns).err()));
         }
-        experiment.data = expand_all(data)?;
+        let mut files = expand_all(data)?;
         for pattern in patterns.into_iter().flatten().filter(|_| data.is_empty()) {
             let pattern = folder_of(path).join(pattern).display().to_string();
             let found = expand(&pattern).map_err(|error| root.error("data", error.to_string()))?;
-            experiment.data.extend(found);
+            files.extend(found);
         }
+        experiment.data = recordings_of(files, experiment.columns.recording())?;
         if experiment.data.is_empty() {
             let message = "names no recordings; list files here, or give them by --data";
             return Ok((experiment, Some(root.error("data", message))));

@@ -16,10 +16,9 @@ mod sensor;
 mod weights;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use crate::model::{AddedTerm, ParameterRef, Parameters, Scene};
-use crate::trajectory::{ColumnMap, Excerpt};
+use crate::trajectory::{ColumnMap, Excerpt, RecordingSource, input_named};
 use calibrations::Calibrations;
 
 pub use input::{Calibration, RecordedInput};
@@ -69,8 +68,8 @@ pub struct Experiment {
     pub columns: ColumnMap,
     /// Which part of the recordings is used.
     pub excerpt: Excerpt,
-    /// Trajectory files.
-    pub data: Vec<PathBuf>,
+    /// Where the recordings are.
+    pub data: Vec<RecordingSource>,
     /// What measures other than the columns of the state. Their parameters stand behind those of the scene.
     pub sensors: Vec<Sensor>,
     /// Cameras that recorded masks.
@@ -193,6 +192,16 @@ impl Experiment {
         let mut names = self.scene.model.parameter_names();
         names.extend(self.calibrations().parameters().map(|(name, _)| name));
         names
+    }
+
+    /// Whether a column of this name in a recording may be used.
+    pub fn reads(&self, column: &str) -> bool {
+        let sensors = self.sensors.iter().flat_map(|sensor| &sensor.columns);
+        let inputs = self.inputs.iter().flat_map(|input| &input.columns);
+        let masks = self.masks.iter().map(|mask| &mask.column);
+        self.columns.reads(&self.scene.model, column)
+            || input_named(&self.scene.model, column).is_some()
+            || sensors.chain(inputs).chain(masks).any(|name| name == column)
     }
 
     fn calibrations(&self) -> Calibrations<'_> {

@@ -68,9 +68,9 @@ pub(crate) fn compare(group: &Group, experiment: &Experiment) -> Result<Option<S
         return Ok(None);
     }
     let mut files = Fnv::default();
-    for file in &experiment.data {
-        files.add(file.display().to_string().as_bytes());
-        files.add(&std::fs::metadata(file).map_or(0, |there| there.len()).to_le_bytes());
+    for source in &experiment.data {
+        files.add(source.name().as_bytes());
+        files.add(&std::fs::metadata(source.path()).map_or(0, |there| there.len()).to_le_bytes());
     }
     let own = (experiment.digest(), files.value(), experiment.data.len());
     let all = group.gather("experiments", 0, own);

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ def identify(
     *,
     scene: Scene | None = None,
     threads: int | None = None,
+    comm: Any = None,
 ) -> Identification:
     """Finds parameters of a scene from recorded motion; an `Identification`.
 
@@ -29,7 +31,11 @@ def identify(
     columns to arrays. NaN is what was not measured. Arrays are handed over as they are.
     scene: a `Scene` in place of the file that the experiment names, with the parameters it has now.
 
-    The same bits come out on any number of threads.
+    comm: processes that work together, such as `mpi4py.MPI.COMM_WORLD`, or anything with `Get_rank`, `Get_size` and `allgather`
+    (which is called with bytes). All of them call this with the same arguments; each works on its share of the recordings,
+    and all get the result. The first one warns.
+
+    The same bits come out on any number of threads and processes.
     """
     if isinstance(experiment, Mapping):
         fields = (f"{json.dumps(key)} = {_toml(value)}" for key, value in experiment.items())
@@ -38,11 +44,11 @@ def identify(
         text, path = None, os.fspath(experiment)
     if recordings is None or isinstance(recordings, (str, os.PathLike)):
         data = None if recordings is None else os.fspath(recordings)
-        return _stiction.identify(path, text, data, scene, threads)
+        return _stiction.identify(path, text, data, scene, (threads, comm))
     if isinstance(recordings, Mapping) or _is_pair(recordings):
         recordings = [recordings]
     arrays = [_of_one_length(k, _columns(k, recording, scene)) for k, recording in enumerate(recordings)]
-    return _stiction.identify(path, text, None, scene, threads, arrays)
+    return _stiction.identify(path, text, None, scene, (threads, comm), arrays)
 
 
 def _is_pair(recordings):
