@@ -72,7 +72,10 @@ pub fn conclude(
     let mut agreed = |doing: Doing| {
         let go_on = watch(doing);
         // The search asks all processes by itself.
-        matches!(doing, Doing::Search(_)) && go_on || dataset.group().agreed(go_on)
+        match doing {
+            Doing::Search(_) => go_on,
+            _ => dataset.group().agreed(go_on),
+        }
     };
     let watch: &mut dyn FnMut(Doing) -> bool = &mut agreed;
     let mut fit = search(checkpoint, watch)?;

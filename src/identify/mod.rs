@@ -25,16 +25,17 @@ pub mod internals {
 pub use crate::parallel::parallel;
 pub use conclusion::{Conclusion, Doing, conclude};
 pub use data::{Dataset, DrivenInput, Window, hold_out, questions};
+pub(crate) use data::{compare, introduce};
 pub(crate) use experiment::is_weight;
 pub use experiment::{
     AdamSettings, Calibration, Experiment, FreeParameter, InitialState, MaskSensor, Method, Noise,
     Prior, Reading, RecordedInput, RobustLoss, Sensor, StateNumber, Transform, WindowLength,
 };
 pub use improvement::{Improvement, Tried, improve};
+pub(crate) use peers::Group;
 #[cfg(feature = "mpi")]
 pub use peers::World;
 pub use peers::{Alone, Gathered, Peers};
-pub(crate) use peers::{Group, compare, introduce};
 pub(crate) use residuals::StepInputs;
 pub use residuals::{Measurement, initial_state, replay, residuals};
 pub(crate) use search::{AdamStanding, Descent, LbfgsbStanding, adam, lbfgsb, minimize_over_kinks};

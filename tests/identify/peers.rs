@@ -2,7 +2,7 @@
 //! work. Threads stand for them here; `mpi` starts real ones.
 
 use stiction::identify::{
-    AdamSettings, Checkpoint, Conclusion, Dataset, Experiment, FitStatus, FreeParameter,
+    AdamSettings, Checkpoint, Conclusion, Dataset, Doing, Experiment, FitStatus, FreeParameter,
     InitialState, Method, Noise, Observability, ShortFit, WindowLength, conclude, errors_by_phase,
     evaluate, fit_from, hold_out, improve, masses_over_inertia, misfits, score_tests, unexplained,
 };
@@ -266,6 +266,18 @@ fn what_is_stopped_goes_on_among_other_processes() {
             assert_eq!((found.status, found.iterations), (FitStatus::Stopped, 4));
             kept.unwrap()
         });
+        // The same of all that follows a search.
+        let ended = on_processes(3, |peers| {
+            let rank = peers.rank();
+            let own = dataset().among(peers);
+            let found = conclude(&experiment, &own, 1, None, &mut |doing| match doing {
+                Doing::Search(progress) => rank != 2 || progress.iteration < 3,
+                _ => true,
+            });
+            let found = found.unwrap();
+            (found.fit.status, found.fit.iterations, found.complete)
+        });
+        assert_eq!(ended, [(FitStatus::Stopped, 3, false); 3]);
         let begin: Checkpoint = serde_json::from_str(&stopped[0]).unwrap();
         assert!(begin.is_whole());
         for processes in [1, 2, 4] {

@@ -15,9 +15,11 @@ const PHYSICS: &str =
 const FILES: &str = "assemble formats trajectory";
 
 /// Each module of `src`, and what it may name. From low to high.
-const LAYERS: [(&str, &[&str]); 37] = [
+const LAYERS: [(&str, &[&str]); 39] = [
     ("adaptive_moments", &[]),
-    ("error", &[]),
+    ("fnv", &[]),
+    ("packed", &[]),
+    ("error", &["packed"]),
     ("npz", &[]),
     ("parallel", &[]),
     ("table", &["error"]),
@@ -26,16 +28,19 @@ const LAYERS: [(&str, &[&str]); 37] = [
     ("linalg", &["ad"]),
     ("fem", &["ad linalg"]),
     ("network", &["ad linalg"]),
-    ("argmin", &["ad linalg"]),
+    ("argmin", &["packed ad linalg"]),
     ("maximal", &["ad linalg argmin"]),
     ("learn", &["adaptive_moments parallel ad linalg network maximal"]),
     ("spatial", &["ad linalg"]),
-    ("state", &["ad linalg spatial"]),
+    ("state", &["packed ad linalg spatial"]),
     ("model", &["error text ad linalg network spatial state"]),
-    ("trajectory", &["error npz parallel ad text state model"]),
+    ("trajectory", &["error npz packed parallel ad text state model"]),
     ("dynamics", &["ad linalg network spatial state model"]),
     ("collision", &["ad linalg spatial state model dynamics"]),
-    ("contact", &["parallel ad linalg network argmin spatial state model dynamics collision"]),
+    (
+        "contact",
+        &["packed parallel ad linalg network argmin spatial state model dynamics collision"],
+    ),
     ("implicit", &["ad linalg argmin fem contact"]),
     ("assemble", &["error network spatial state model dynamics collision contact"]),
     ("soft", &["ad argmin fem implicit model collision"]),
@@ -45,13 +50,16 @@ const LAYERS: [(&str, &[&str]); 37] = [
             "error npz table text network fem maximal implicit spatial state model collision assemble soft",
         ],
     ),
-    ("simulation", &[PHYSICS]),
+    ("simulation", &[PHYSICS, "packed"]),
     ("gradient", &["error ad model simulation"]),
-    ("render", &["error text ad spatial model dynamics"]),
+    ("render", &["error packed text ad spatial model dynamics"]),
     ("linearize", &[PHYSICS, "npz trajectory simulation"]),
     (
         "identify",
-        &[PHYSICS, "adaptive_moments parallel formats trajectory simulation linearize render"],
+        &[
+            PHYSICS,
+            "adaptive_moments fnv packed parallel formats trajectory simulation linearize render",
+        ],
     ),
     ("markers", &["error parallel table text trajectory identify soft"]),
     ("optimize", &["error parallel table text ad model simulation identify soft"]),

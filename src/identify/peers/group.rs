@@ -278,7 +278,7 @@ fn peers_error(message: impl Into<String>) -> Error {
 
 /// A hash of how this machine rounds: elementary functions at many points, and a product of matrices. Where two machines
 /// differ, processes on them part ways.
-pub(super) fn fingerprint_of_rounding() -> u64 {
+pub(crate) fn fingerprint_of_rounding() -> u64 {
     let mut hash = Fnv::default();
     let mut add = |x: f64| hash.add(&x.to_bits().to_le_bytes());
     for k in 0..4000 {

@@ -2,7 +2,6 @@
 
 mod collective;
 mod group;
-mod introduction;
 mod shares;
 #[cfg(feature = "mpi")]
 mod world;
@@ -10,7 +9,7 @@ mod world;
 pub use collective::{Alone, Peers};
 pub use group::Gathered;
 pub(crate) use group::Group;
-pub(crate) use introduction::{compare, introduce};
+pub(crate) use group::fingerprint_of_rounding;
 pub(crate) use shares::{Equations, Shares, Sum};
 #[cfg(feature = "mpi")]
 pub use world::World;

@@ -266,7 +266,7 @@ pub fn fit_from(
     let free: Vec<&FreeParameter> = space.free().iter().map(|&i| &parameters[i]).collect();
     let told = space.told(&minimum.x);
     let told: Vec<f64> = space.free().iter().map(|&i| told[i]).collect();
-    let (h, _) = problem.normal_equations();
+    let (h, _) = problem.whole_equations();
     let (h, _) = space.in_parameters(&minimum.x, h, Vec::new());
     let recordings = dataset.shares.by_block(problem.recordings()).into_iter().map(|(own, g)| {
         let (own, mut g) = space.in_parameters(&minimum.x, own, vec![g]);
@@ -285,7 +285,7 @@ pub fn fit_from(
     if observable.contains(&false) {
         // What was moved to where it has no effect any more, as a restitution to 0, left a trace on the way.
         problem.linearize(&start);
-        let (h, _) = space.in_parameters(&start, problem.normal_equations().0, Vec::new());
+        let (h, _) = space.in_parameters(&start, problem.whole_equations().0, Vec::new());
         for (i, observable) in observable.iter_mut().enumerate() {
             *observable |= told[i] != free[i].start && leaves_trace(&h, i);
         }

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nalgebra::{DMatrix, DVector};
 
-use super::Problem;
 use super::window_equations::Reduced;
+use super::Problem;
 use crate::fnv::Fnv;
-use crate::identify::peers::Sum;
+use crate::identify::peers::{Equations, Sum};
 use crate::simulation::StepReport;
 
 /// Information of a trajectory on a variable beyond this many times the median is capped, if there are as many
@@ -69,7 +69,7 @@ impl Problem<'_> {
     /// J'J and J'r of each trajectory that is held here in the variables at the last linearised point, initial states
     /// eliminated: the terms of the sums that [`normal_equations`] gives, but for the priors'.
     ///
-    /// [`normal_equations`]: LeastSquares::normal_equations
+    /// [`normal_equations`]: super::LeastSquares::normal_equations
     pub(crate) fn recordings(&self) -> BTreeMap<usize, (DMatrix<f64>, DVector<f64>)> {
         let n = self.space.len();
         let nothing = (DMatrix::zeros(n, n), DVector::zeros(n));
@@ -148,5 +148,47 @@ impl Problem<'_> {
             last.then(|| std::mem::take(&mut sum))
         });
         changes.collect()
+    }
+
+    /// [`normal_equations`](super::LeastSquares::normal_equations) with both halves of J'J added up, which rounding makes differ where
+    /// initial states were eliminated: for whoever looks at both.
+    pub(crate) fn whole_equations(&self) -> Equations {
+        self.summed_equations(|_| 0)
+    }
+
+    /// J'J, of its column j from row `first(j)` on, and J'r, those of the priors among them.
+    pub(super) fn summed_equations(&self, first: impl Fn(usize) -> usize) -> Equations {
+        let n = self.space.len();
+        let count = (0..n).map(|j| n - first(j)).sum::<usize>() + n;
+        let places: Vec<usize> = (0..count).collect();
+        let sum = Sum {
+            what: "normal equations",
+            alike: self.alike(&self.linearized_at),
+            terms: self.active.len(),
+            places: &places,
+            begin: &vec![0.0; count],
+        };
+        let mut terms = self.reduced_blocks().zip(self.own_weights());
+        let shares = &self.measurement.dataset.shares;
+        let mut sums = shares.sum(&sum, &self.own_recordings(), |_, to| {
+            let Some(((own, _), weight)) = terms.next() else { return };
+            for j in 0..n {
+                to.extend(own.0.view((first(j), j), (n - first(j), 1)).iter().map(|x| x * weight));
+            }
+            to.extend(own.1.iter().map(|x| x * weight));
+        });
+        let mut g = DVector::from_vec(sums.split_off(count - n));
+        let (mut h, mut begin) = (DMatrix::zeros(n, n), 0);
+        for j in 0..n {
+            let column = &sums[begin..begin + n - first(j)];
+            h.view_mut((first(j), j), (n - first(j), 1)).copy_from_slice(column);
+            begin += column.len();
+        }
+        if !self.prior.0.is_empty() {
+            let (own_h, own_g) = self.prior_equations();
+            h += own_h;
+            g += own_g;
+        }
+        (h, g)
     }
 }

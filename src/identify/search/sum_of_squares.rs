@@ -349,41 +349,10 @@ impl LeastSquares for Problem<'_> {
         few as f64 > ROUGH * self.weights.len() as f64
     }
 
+    /// Of J'J the lower half is added up, which is all that factors look at; the upper one is its mirror.
     fn normal_equations(&self) -> (DMatrix<f64>, DVector<f64>) {
-        let n = self.space.len();
-        // The lower half of J'J, column by column, and J'r.
-        let count = n * (n + 1) / 2 + n;
-        let places: Vec<usize> = (0..count).collect();
-        let sum = Sum {
-            what: "normal equations",
-            alike: self.alike(&self.linearized_at),
-            terms: self.active.len(),
-            places: &places,
-            begin: &vec![0.0; count],
-        };
-        let mut terms = self.reduced_blocks().zip(self.own_weights());
-        let shares = &self.measurement.dataset.shares;
-        let mut sums = shares.sum(&sum, &self.own_recordings(), |_, to| {
-            let Some(((own, _), weight)) = terms.next() else { return };
-            for j in 0..n {
-                to.extend(own.0.view((j, j), (n - j, 1)).iter().map(|x| x * weight));
-            }
-            to.extend(own.1.iter().map(|x| x * weight));
-        });
-        let g = DVector::from_vec(sums.split_off(count - n));
-        let mut sums = sums.into_iter();
-        let (mut h, mut g) = (DMatrix::zeros(n, n), g);
-        for j in 0..n {
-            for i in j..n {
-                h[(i, j)] = sums.next().unwrap_or_default();
-                h[(j, i)] = h[(i, j)];
-            }
-        }
-        if !self.prior.0.is_empty() {
-            let (own_h, own_g) = self.prior_equations();
-            h += own_h;
-            g += own_g;
-        }
+        let (mut h, g) = self.summed_equations(|j| j);
+        h.fill_upper_triangle_with_lower_triangle();
         (h, g)
     }
 

@@ -90,7 +90,7 @@ impl Information {
         let space = problem.space.clone();
         let x = space.variables(&values);
         let cost = problem.linearize(&x);
-        let (h, _) = problem.normal_equations();
+        let (h, _) = problem.whole_equations();
         let (recordings, _) = space.in_parameters(&x, h, Vec::new());
         let free: Vec<usize> = space.free().to_vec();
         let known = |&i: &usize| parameters[i].prior.map_or(0.0, |prior| prior.sd.powi(-2));

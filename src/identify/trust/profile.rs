@@ -281,7 +281,7 @@ impl<'a> Along<'a> {
     /// Where the others go, to first order, while the variable moves by `change`: along the path of their minima, and
     /// what was left to go before. They stay within their bounds.
     fn tangent(&self, x: &[f64], change: f64, lower: &[f64], upper: &[f64]) -> Vec<f64> {
-        let (h, g) = self.problem.normal_equations();
+        let (h, g) = self.problem.whole_equations();
         let others: Vec<usize> =
             (0..x.len()).filter(|&i| i != self.variable && h[(i, i)] > 0.0).collect();
         let unit: Vec<f64> = others.iter().map(|&i| h[(i, i)].sqrt()).collect();

@@ -1,10 +1,9 @@
 //! What processes tell each other when they meet, so that those which would part ways are told before.
 
-use super::Group;
-use super::group::fingerprint_of_rounding;
 use crate::Error;
 use crate::fnv::Fnv;
 use crate::identify::experiment::Experiment;
+use crate::identify::peers::{Group, fingerprint_of_rounding};
 use crate::packed::packed;
 
 #[derive(Clone)]
