@@ -380,3 +380,96 @@ fn processes_that_do_not_know_of_each_other_are_refused() {
         assert!(!folder.path("fit").exists());
     }
 }
+
+/// Two hosts of their own on this machine: network namespaces with a cable between them, gone at the end.
+struct Hosts([String; 2]);
+
+impl Hosts {
+    /// Nothing where they may not be made.
+    fn new() -> Option<Hosts> {
+        let names = ["a", "b"].map(|side| format!("stiction-{side}-{}", std::process::id()));
+        let ip = |arguments: &str| {
+            let done = Command::new("ip").args(arguments.split(' ')).stderr(Stdio::null()).status();
+            done.is_ok_and(|status| status.success()).then_some(())
+        };
+        let hosts = Hosts(names);
+        let [a, b] = &hosts.0;
+        let ends = [format!("sa{}", std::process::id()), format!("sb{}", std::process::id())];
+        ip(&format!("netns add {a}"))?;
+        ip(&format!("netns add {b}"))?;
+        ip(&format!("link add {} type veth peer name {}", ends[0], ends[1]))?;
+        for (k, (host, end)) in [a, b].into_iter().zip(&ends).enumerate() {
+            ip(&format!("link set {end} netns {host}"))?;
+            ip(&format!("-n {host} addr add 10.77.0.{}/24 dev {end}", k + 1))?;
+            ip(&format!("-n {host} link set lo up"))?;
+            ip(&format!("-n {host} link set {end} up"))?;
+        }
+        Some(hosts)
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        for host in &self.0 {
+            let _ = Command::new("ip").args(["netns", "del", host]).stderr(Stdio::null()).status();
+        }
+    }
+}
+
+/// Over TCP, between two hosts.
+#[test]
+fn results_cross_a_network() {
+    if !there_is_mpi() {
+        return;
+    }
+    let Some(hosts) = Hosts::new() else {
+        return skip("no network namespaces may be made here", "STICTION_REQUIRE_NAMESPACES");
+    };
+    let [first, second] = &hosts.0;
+    let folder = prepared("mpi-network");
+    folder
+        .write("experiment.toml", &EXPERIMENT.replace("half_samples = 4\n", "profiles = false\n"));
+    succeeds(&folder.run(&["identify", "experiment.toml", "-o", "alone", "--threads", "1"]));
+    // What `mpirun` starts programs on other hosts by, in the place of ssh; a host has a name of its own.
+    folder.write(
+        "agent",
+        &format!(
+            "#!/bin/sh\nshift\nexec ip netns exec {second} unshare --uts sh -c \"hostname second; $*\"\n"
+        ),
+    );
+    let agent = folder.path("agent");
+    succeeds(&Command::new("chmod").arg("+x").arg(&agent).output().unwrap());
+    let mut command = mpirun(&folder);
+    command.args(["--host", "10.77.0.1:1,10.77.0.2:1", "-n", "2"]);
+    for (name, value) in [
+        ("plm", "rsh"),
+        ("plm_rsh_agent", agent.to_str().unwrap()),
+        ("btl", "tcp,self"),
+        ("btl_tcp_if_include", "10.77.0.0/24"),
+        ("oob_tcp_if_include", "10.77.0.0/24"),
+    ] {
+        command.args(["--mca", name, value]);
+    }
+    let program = env!("CARGO_BIN_EXE_stiction");
+    command.args([program, "identify", "experiment.toml", "-o", "two", "--threads", "1"]);
+    let arguments = command.get_args().map(|argument| argument.to_str().unwrap().to_string());
+    let inside = [
+        &["sh".to_string(), "-c".into(), "hostname first; exec mpirun \"$@\"".into(), "sh".into()]
+            [..],
+        &arguments.collect::<Vec<_>>(),
+    ]
+    .concat();
+    let mut outer = Command::new("ip");
+    outer.args(["netns", "exec", first, "unshare", "--uts"]).args(&inside);
+    outer.current_dir(folder.path("."));
+    for (name, value) in command.get_envs() {
+        outer.env(name, value.unwrap());
+    }
+    let found = outer.output().unwrap();
+    succeeds(&found);
+    assert_eq!(result(&folder, "two"), result(&folder, "alone"));
+    assert_eq!(
+        serde_json::from_str::<Value>(&folder.read("two/result.json")).unwrap()["processes"],
+        2
+    );
+}

@@ -325,10 +325,13 @@ fn interval(trajectories: &[Trajectory]) -> Result<Option<f64>, (f64, String)> {
         for (k, pair) in trajectory.times.windows(2).enumerate() {
             let step = pair[1] - pair[0];
             if (step / mean - 1.0).abs() > 0.05 {
-                let frame = k + 1;
-                let why = format!(
-                    "frame {frame} of {name} comes {step} s after the one before, the mean is {mean} s"
-                );
+                // Line 1 of a table is its header.
+                let (frame, line) = (k + 1, k + 3);
+                let why = match name.ends_with(".csv") {
+                    true => format!("{name}:{line} comes {step} s after the line before"),
+                    false => format!("frame {frame} of {name} comes {step} s after the one before"),
+                };
+                let why = format!("{why}, the mean is {mean} s");
                 return Err((overall, why));
             }
         }

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nalgebra::{DMatrix, DVector};
 
-use super::window_equations::Reduced;
 use super::Problem;
+use super::window_equations::Reduced;
 use crate::fnv::Fnv;
 use crate::identify::peers::{Equations, Sum};
 use crate::simulation::StepReport;

@@ -4,17 +4,56 @@ use std::collections::BTreeMap;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::score_test::{Group, ScoreTest, held};
+use super::held_numbers::{Group, held};
 use crate::identify::data::Dataset;
 use crate::identify::experiment::{Experiment, FreeParameter};
 use crate::identify::peers::{Equations, Shares, Sum};
 use crate::identify::search::{Fit, LeastSquares, OBSERVABLE, Problem};
 use crate::identify::statistics::{UNTELLABLE, beta_below};
 
+/// A claim is made where chance would make it in one of so many fits of right models, all numbers together.
+const LEVEL: f64 = 0.05;
 /// A step that can be made by less than this part is out of what such numbers can be.
 const BARRED: f64 = 1e-3;
 /// Recordings that say this part of what the most telling one says of numbers say nothing.
 const UNTOLD: f64 = 1e-9;
+
+/// What would be gained by numbers that a fit held.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoreTest {
+    /// What they are together: `cube/center_of_mass`; of one number its name.
+    pub name: String,
+    /// Their names.
+    pub members: Vec<String>,
+    /// Whether the scene has no such numbers: a term of contact, or drag, that is off.
+    pub absent: bool,
+    /// What they are held at.
+    pub held: Vec<f64>,
+    /// Where a Newton step would lead, within what such numbers can be.
+    pub proposed: Vec<f64>,
+    /// The share of the loss that it would take off, as far as the linearisation says; of the first part of the recordings where
+    /// that tells more.
+    pub gain: f64,
+    /// The part of the recordings, from their first frames on, over which it shows most: 1, a half or a quarter.
+    pub part: f64,
+    /// How likely chance makes as much of them if what they are held at is right.
+    pub p_value: f64,
+    /// The same for all that was tested together: below 0.05 it is a claim.
+    pub adjusted_p_value: f64,
+    /// How many recordings would be better explained, of those that say something.
+    pub better: usize,
+    /// How many say something.
+    pub recordings: usize,
+    /// The recordings that gain most, by their numbers, the first the most.
+    pub strongest: Vec<usize>,
+}
+
+impl ScoreTest {
+    /// Whether chance would hardly make as much of what is right.
+    pub fn is_significant(&self) -> bool {
+        self.adjusted_p_value < LEVEL
+    }
+}
 
 /// Normal equations at a fit in all numbers that are asked for, the free ones first.
 pub(super) struct Scores<'a> {
