@@ -160,7 +160,7 @@ pub(super) fn run(arguments: &Arguments, group: &Arc<Group>) -> Result<Outcome, 
             };
             experiment = group.together(read())?;
             scene_options::warn(&experiment.scene);
-            compare(group, &experiment)?.iter().for_each(|warning| warn(warning));
+            compare(group, &experiment, None)?.iter().for_each(|warning| warn(warning));
             dataset = Dataset::load_shares(&experiment, group, threads)?;
         }
         None => {
@@ -200,7 +200,7 @@ pub(super) fn run(arguments: &Arguments, group: &Arc<Group>) -> Result<Outcome, 
     }
     let lock = group.at_first(|| destination.as_ref().map(Destination::lock).transpose())?;
     let file = destination.as_ref().and_then(CheckpointFile::of);
-    let is_kept = group.from_first("checkpoints", || file.is_some());
+    let is_kept = group.of_first("checkpoints", || file.is_some());
     let checkpoint = match arguments.resume {
         true => resumed(group, file.as_ref(), (&experiment, &dataset))?,
         false => None,
@@ -344,7 +344,7 @@ pub(super) fn run(arguments: &Arguments, group: &Arc<Group>) -> Result<Outcome, 
         object.insert("holdout".into(), held_out.json());
     }
     // What a resumed search replaces is its own result so far.
-    let before = group.from_first("the previous result", || {
+    let before = group.of_first("the previous result", || {
         let destination = destination.as_ref().filter(|_| !arguments.resume)?;
         comparison::previous(&destination.result(), &experiment)
     });
@@ -354,7 +354,7 @@ pub(super) fn run(arguments: &Arguments, group: &Arc<Group>) -> Result<Outcome, 
         object.insert("comparison".into(), comparison::description(comparison));
     }
     let has_report =
-        group.from_first("reports", || destination.as_ref().is_some_and(Destination::has_report));
+        group.of_first("reports", || destination.as_ref().is_some_and(Destination::has_report));
     let page = has_report.then(|| {
         let mut stages = Stages::new(arguments.json);
         stages.enter("the report", None);
@@ -472,7 +472,7 @@ fn resumed(
 ) -> Result<Option<Checkpoint>, Error> {
     let read = group.at_first(|| file.map_or(Ok(None), CheckpointFile::text))?.flatten();
     let name = file.map(|file| file.path().display().to_string());
-    let found = group.from_first("a checkpoint", || name.zip(read));
+    let found = group.of_first("a checkpoint", || name.zip(read));
     let Some((name, text)) = found else { return Ok(None) };
     CheckpointFile::understood(&name, &text, experiment, dataset).map(Some)
 }

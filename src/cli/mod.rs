@@ -90,10 +90,7 @@ enum Command {
 pub fn main() -> ExitCode {
     interrupt::catch_limits();
     let program = Program::try_parse().unwrap_or_else(|error| {
-        processes::leave_words_to_first();
-        if output::is_silent() {
-            std::process::exit(error.exit_code());
-        }
+        processes::let_first_speak();
         error.exit()
     });
     if program.verbose {

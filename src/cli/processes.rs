@@ -30,14 +30,15 @@ pub(super) struct Processes {
 /// The number of this process and how many were started, by whoever started it; nothing where it was started alone.
 fn started() -> Option<(usize, usize)> {
     let number = |name: &str| std::env::var(name).ok()?.trim().parse().ok();
-    let known = STARTERS.iter().filter_map(|[rank, size]| Some((number(rank)?, number(size)?)));
+    let known =
+        STARTERS.iter().filter_map(|[rank, size]| Some((number(rank).unwrap_or(0), number(size)?)));
     known.filter(|(_, count)| *count > 1).max_by_key(|(_, count)| *count)
 }
 
-/// Leaves what there is to say of the command line to the first process.
-pub(super) fn leave_words_to_first() {
+/// Lets the first process say first what there is to say of the command line: of others that have the same to say nothing is heard then,
+/// as their starter ends them.
+pub(super) fn let_first_speak() {
     if started().is_some_and(|(rank, _)| rank > 0) {
-        be_silent();
         std::thread::sleep(LAST_WORDS);
     }
 }

@@ -25,6 +25,7 @@ pub mod internals {
 pub use crate::parallel::parallel;
 pub use conclusion::{Conclusion, Doing, conclude};
 pub use data::{Dataset, DrivenInput, Window, hold_out, questions};
+#[cfg(any(feature = "cli", feature = "python"))]
 pub(crate) use data::{compare, introduce};
 pub(crate) use experiment::is_weight;
 pub use experiment::{
@@ -32,6 +33,7 @@ pub use experiment::{
     Prior, Reading, RecordedInput, RobustLoss, Sensor, StateNumber, Transform, WindowLength,
 };
 pub use improvement::{Improvement, Tried, improve};
+#[cfg(any(feature = "cli", feature = "python"))]
 pub(crate) use peers::Group;
 #[cfg(feature = "mpi")]
 pub use peers::World;

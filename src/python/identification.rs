@@ -12,12 +12,13 @@ use pyo3::types::PyDict;
 use super::arguments::threads as number_of_threads;
 use super::calls::{say, warn, watched_apart};
 use super::comm::Comm;
+use super::exceptions::Error;
 use super::numpy_arrays::output;
 use super::reduced::{Reduced, reduced_to_fields};
 use super::scene::Scene;
 use crate::identify::{
-    Conclusion, Dataset, Effort, Experiment, Fit, Group, LossProfile, ScoreTest, compare, conclude,
-    introduce, masses_over_inertia, score_tests, unexplained,
+    Conclusion, Dataset, Effort, Experiment, Fit, FitStatus, Group, LossProfile, ScoreTest,
+    compare, conclude, introduce, masses_over_inertia, score_tests, unexplained,
 };
 use crate::model::Scene as SceneDescription;
 use crate::text;
@@ -184,7 +185,14 @@ struct Work {
 }
 
 /// What came of it.
-type Found = (Experiment, Fit, Vec<LossProfile>, Vec<ScoreTest>);
+struct Found {
+    experiment: Experiment,
+    result: Fit,
+    profiles: Vec<LossProfile>,
+    tests: Vec<ScoreTest>,
+    /// What is still to be said.
+    later: Vec<String>,
+}
 
 impl Work {
     /// `watch` says whether to go on.
@@ -204,16 +212,20 @@ impl Work {
             Ok(experiment)
         };
         let mut experiment = group.together(read())?;
-        let few = compare(&group, &experiment)?;
+        let few = compare(&group, &experiment, recordings.as_deref())?;
         let dataset = match recordings {
             Some(files) => Dataset::of_files_shares(&experiment, &files, &group, threads)?,
             None => Dataset::load_shares(&experiment, &group, threads)?,
         };
         dataset.give_ranges(&mut experiment);
-        // Of several processes the first one warns.
-        let say = |sentences: &[String]| match group.is_first() {
+        // Of several processes the first one warns, in the end: a warning may be an error, for which the others would wait.
+        let mut later = Vec::new();
+        let mut say = |sentences: &[String]| match group.is_alone() {
             true => Python::attach(|py| say(py, sentences)),
-            false => Ok(()),
+            false => {
+                later.extend_from_slice(sentences);
+                Ok(())
+            }
         };
         let mut warnings = dataset.questions(&experiment.scene);
         warnings.extend(few);
@@ -230,7 +242,7 @@ impl Work {
         }
         dataset.demand_agreement()?;
         result.warnings.splice(0..0, warnings);
-        Ok((experiment, result, profiles, tests))
+        Ok(Found { experiment, result, profiles, tests, later })
     }
 }
 
@@ -261,7 +273,7 @@ pub fn identify(
         group: Arc::new(group),
     };
     let is_first = work.group.is_first();
-    let (experiment, result, profiles, tests) = if several {
+    let found = if several {
         // On this thread: a communicator may know no other.
         let raised = Mutex::new(None);
         let watch = || match Python::attach(|py| py.check_signals()) {
@@ -273,11 +285,17 @@ pub fn identify(
         };
         let found = py.detach(|| work.run(&watch));
         let raised = raised.into_inner().unwrap_or_else(PoisonError::into_inner);
-        raised.map_or(found, Err)?
+        let found = raised.map_or(found, Err)?;
+        if found.result.status == FitStatus::Stopped {
+            return Err(Error::new_err("another process was interrupted"));
+        }
+        found
     } else {
         watched_apart(py, move |stop| work.run(&|| !stop.load(Ordering::Relaxed)))?
     };
+    let Found { experiment, result, profiles, tests, later } = found;
     if is_first {
+        say(py, &later)?;
         warn(py, &result.report, &experiment.scene)?;
     }
     Identification::new(py, &experiment, result, profiles, &tests)

@@ -2,7 +2,7 @@
 //! something is wrong.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -80,7 +80,12 @@ fn results_are_the_same_by_any_number_of_processes() {
     let short = "profiles = false\nmax_iterations = 10\n";
     let of = |head: &str, first: &str| EXPERIMENT.replacen(first, &format!("{head}{first}"), 1);
     let variants = [
-        ("starts", EXPERIMENT.to_string(), vec!["--holdout", "0.2"], vec![[2, 1], [3, 2], [5, 1]]),
+        (
+            "starts",
+            EXPERIMENT.to_string(),
+            vec!["--holdout", "0.2"],
+            vec![[1, 1], [2, 1], [3, 2], [5, 1]],
+        ),
         (
             "fitted",
             of(&format!("{short}initial_state = \"fitted\"\nwindow = 20\n"), "[noise]")
@@ -100,7 +105,7 @@ fn results_are_the_same_by_any_number_of_processes() {
             of(&format!("{short}method = \"l-bfgs-b\"\n"), "[noise]")
                 .replace("half_samples = 4\n", ""),
             vec![],
-            vec![[2, 1]],
+            vec![[5, 2]],
         ),
     ];
     for (name, text, options, counts) in variants {
@@ -146,6 +151,63 @@ fn more_processes_than_recordings_are_told() {
     let said = String::from_utf8(found.stderr).unwrap();
     assert_eq!(said.matches("5 processes for 3 recordings").count(), 1, "{said}");
     assert_eq!(result(&folder, "five"), result(&folder, "alone"));
+}
+
+/// What is written and said beside a fit is the same, and from one process.
+#[test]
+fn what_is_said_beside_a_fit_is_the_same() {
+    if !there_is_mpi() {
+        return;
+    }
+    let folder = prepared("mpi-beside");
+    folder
+        .write("experiment.toml", &EXPERIMENT.replace("half_samples = 4\n", "profiles = false\n"));
+    for arguments in [vec!["--check"], vec!["--improve", "1", "--json"]] {
+        let all = [&["experiment.toml"], &arguments[..]].concat();
+        let alone = folder.run(&[&["identify"], &all[..]].concat());
+        let found = processes(&folder, 3, &all).output().unwrap();
+        let text = |output: &Output| {
+            let text = String::from_utf8(output.stdout.clone()).unwrap();
+            let Ok(mut value) = serde_json::from_str::<Value>(&text) else { return text };
+            for measured in [
+                "seconds",
+                "rollouts",
+                "processes",
+                "gathered",
+                "threads",
+                "half_rollouts",
+                "profile_rollouts",
+            ] {
+                value.as_object_mut().unwrap().remove(measured);
+            }
+            value.to_string()
+        };
+        assert_eq!(text(&found), text(&alone), "{arguments:?}");
+    }
+    #[cfg(feature = "plots")]
+    {
+        let plot = ["experiment.toml", "-o", "fit.json", "--plot", "alone.svg"];
+        succeeds(&folder.run(&[&["identify"], &plot[..]].concat()));
+        succeeds(&processes(&folder, 3, &[&plot[..4], &["three.svg"]].concat()).output().unwrap());
+        assert_eq!(folder.read("alone.svg"), folder.read("three.svg"));
+    }
+}
+
+/// The scripts beside the program have no mistakes of spelling.
+#[test]
+fn scripts_for_clusters_can_be_read() {
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/cluster");
+    for script in ["slurm.sh", "array.sh", "parallel.sh"] {
+        succeeds(&Command::new("bash").arg("-n").arg(scripts.join(script)).output().unwrap());
+    }
+    for script in ["scenes_dask.py", "tosses_ddp.py"] {
+        let text = fs::read_to_string(scripts.join(script)).unwrap();
+        let mut command = Command::new("python3");
+        command.args(["-c", "import sys; compile(sys.stdin.read(), 'script', 'exec')"]);
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success(), "{script}");
+    }
 }
 
 /// The processes that `mpirun` started, by their numbers.
@@ -333,6 +395,21 @@ fn processes_that_differ_are_refused() {
     let plain = [program, "identify", "experiment.toml"];
     let said = refused(&mut two(&plain, &[&plain[..], &["--seed", "3"]].concat()), "--seed 3");
     assert!(said.contains("process 1"), "{said}");
+    // One option that only another process has, and one that there is not.
+    let odd = [&plain[..], &["--nonsense"]].concat();
+    let found = two(&plain, &odd).output().unwrap();
+    assert_eq!(found.status.code(), Some(2), "{found:?}");
+    assert!(String::from_utf8(found.stderr).unwrap().contains("--nonsense"));
+    // What recordings are read by.
+    fs::create_dir(folder.path("lagging")).unwrap();
+    let text = EXPERIMENT.replace("[\"throws\"]", "[\"../throws\"]");
+    folder.write(
+        "lagging/experiment.toml",
+        &text.replacen("[noise]", "velocity_lag = 0.001\n[noise]", 1),
+    );
+    fs::copy(folder.path("scene.toml"), folder.path("lagging/scene.toml")).unwrap();
+    let lagging = ["-wdir", "lagging", program, "identify", "experiment.toml"];
+    refused(&mut two(&plain, &lagging), "process 1 reads another experiment or scene");
     // Other files of the same names.
     fs::create_dir(folder.path("other")).unwrap();
     let other = EXPERIMENT

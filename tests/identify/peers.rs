@@ -3,8 +3,9 @@
 
 use stiction::identify::{
     AdamSettings, Checkpoint, Conclusion, Dataset, Doing, Experiment, FitStatus, FreeParameter,
-    InitialState, Method, Noise, Observability, ShortFit, WindowLength, conclude, errors_by_phase,
-    evaluate, fit_from, hold_out, improve, masses_over_inertia, misfits, score_tests, unexplained,
+    InitialState, Method, Noise, Observability, Problem, ShortFit, WindowLength, conclude,
+    errors_by_phase, evaluate, fit_from, hold_out, improve, masses_over_inertia, misfits,
+    score_tests, unexplained,
 };
 use stiction::model::Scene;
 use stiction::trajectory::Trajectory;
@@ -185,9 +186,8 @@ fn recordings_are_held_out_alike() {
     }
 }
 
-/// Beyond 4096 recordings sums are those of blocks, on any number of processes.
-#[test]
-fn thousands_of_recordings_have_one_result() {
+/// Many short falls, from which gravity is found.
+fn falls(count: usize) -> (Experiment, Vec<Trajectory>) {
     let scene = ball();
     let parameters = vec![free(&scene, "gravity/z", -8.0, [-12.0, -5.0])];
     let experiment =
@@ -198,7 +198,39 @@ fn thousands_of_recordings_have_one_result() {
         start.q[2] = random.uniform(1.0, 2.0);
         motion(&experiment.scene, start, 2, 1.0, &mut random)
     };
-    let recordings: Vec<Trajectory> = (0..5000).map(|_| fall()).collect();
+    let recordings: Vec<Trajectory> = (0..count).map(|_| fall()).collect();
+    (experiment, recordings)
+}
+
+/// Sums are those of recordings in their order, as one process always had them; beyond 4096, of blocks.
+#[test]
+fn sums_are_added_in_order() {
+    for (count, blocks) in [(300, 300), (5000, 4096)] {
+        let (experiment, recordings) = falls(count);
+        let dataset = || Dataset::new(&experiment, recordings.clone()).unwrap();
+        let whole = dataset();
+        let mut problem = Problem::new(&experiment, &whole, 1);
+        let own = (0..count).map(|recording| {
+            problem.select(|other| other == recording);
+            problem.cost(&[-8.5])
+        });
+        let own: Vec<f64> = own.collect();
+        let block = |b: usize| {
+            own[b * count / blocks..(b + 1) * count / blocks].iter().fold(0.0, |sum, x| sum + x)
+        };
+        let expected: f64 = (0..blocks).map(block).fold(0.0, |sum, x| sum + x);
+        let cost = |dataset: &Dataset| Problem::new(&experiment, dataset, 1).cost(&[-8.5]);
+        assert_eq!(cost(&whole).to_bits(), expected.to_bits());
+        for found in on_processes(3, |peers| cost(&dataset().among(peers))) {
+            assert_eq!(found.to_bits(), expected.to_bits());
+        }
+    }
+}
+
+/// Beyond 4096 recordings, too, on any number of processes.
+#[test]
+fn thousands_of_recordings_have_one_result() {
+    let (experiment, recordings) = falls(5000);
     let found =
         |dataset: Dataset| said(&conclude(&experiment, &dataset, 1, None, &mut |_| true).unwrap());
     let dataset = || Dataset::new(&experiment, recordings.clone()).unwrap();

@@ -52,7 +52,8 @@ def on_processes(count, work):
 
 
 def numbers(found):
-    return found.values, found.standard_errors, found.intervals, found.loss, found.iterations, found.profiles
+    spread = found.standard_errors, found.intervals, found.profiles
+    return found.values, *spread, found.loss, found.iterations, found.score_tests
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
@@ -62,6 +63,9 @@ def test_the_same_bits_by_any_number_of_processes(cube, random, count):
     alone = stiction.identify(experiment, arrays, scene=cube)
     for found in on_processes(count, lambda comm: stiction.identify(experiment, arrays, scene=cube, comm=comm)):
         assert numbers(found) == numbers(alone)
+        # Five processes for three recordings are told.
+        few = [warning for warning in found.warnings if "nothing to do" in warning]
+        assert len(few) == (count > 3) and [w for w in found.warnings if w not in few] == alone.warnings
 
 
 def test_what_is_no_communicator_is_refused():
@@ -99,12 +103,19 @@ def test_processes_that_differ_and_gathers_that_fail_are_told(cube, random):
     for found in on_processes(2, differing):
         assert isinstance(found, stiction.Error) and "another experiment" in str(found)
 
+    def fewer(comm):
+        return stiction.identify(EXPERIMENT, arrays[comm.rank :], scene=cube, comm=comm)
+
+    for found in on_processes(2, fewer):
+        assert isinstance(found, stiction.Error) and "process 1 finds 2 recordings, process 0 3" in str(found)
+
     def failing(comm):
         whole, calls = comm.allgather, []
 
         def allgather(own):
             calls.append(own)
-            if len(calls) > 12:
+            # Of one process only, and once: the others are told with what comes next.
+            if len(calls) == 13 and comm.rank == 1:
                 raise RuntimeError("the cable is out")
             return whole(own)
 

@@ -299,12 +299,12 @@ fn check_readings(
         return Ok(());
     }
     let channels: usize = experiment.sensors.iter().map(Sensor::channels).sum();
-    let fit = |(k, (trajectory, frames)): (usize, (&Trajectory, &Vec<Vec<Option<f64>>>))| {
-        let whole = |frames: &[Vec<Option<f64>>]| frames.iter().all(|all| all.len() == channels);
-        !shares.holds(k) || (frames.len() == trajectory.times.len() && whole(frames))
+    let fit = |k: usize| {
+        let (trajectory, frames) = (&trajectories[k], &readings[k]);
+        let whole = || frames.iter().all(|all| all.len() == channels);
+        !shares.holds(k) || (frames.len() == trajectory.times.len() && whole())
     };
-    let mut all = trajectories.iter().zip(readings).enumerate();
-    if readings.len() == trajectories.len() && all.all(fit) {
+    if readings.len() == trajectories.len() && (0..readings.len()).all(fit) {
         return Ok(());
     }
     let message = format!("must be {channels} numbers for each frame of each recording");

@@ -118,7 +118,7 @@ impl Dataset {
 
     /// Lets learned terms whose scene says nothing range over what was recorded, wherever it is
     /// ([`Experiment::take_ranges`]).
-    pub(crate) fn give_ranges(&self, experiment: &mut Experiment) {
+    pub fn give_ranges(&self, experiment: &mut Experiment) {
         experiment.take_ranges_among(self.states(), |own| {
             let mut all = self.group().gather("ranges", 0, own).into_iter();
             let first = all.next().unwrap_or_default();
@@ -130,13 +130,13 @@ impl Dataset {
     }
 
     /// States of windows, each where its recording is, at all processes.
-    pub(crate) fn all_states(&self, states: &[State<f64>]) -> Vec<State<f64>> {
+    pub fn all_states(&self, states: &[State<f64>]) -> Vec<State<f64>> {
         let own = self.own_windows().into_iter().map(|k| states[k].clone()).collect();
         self.shares.all("states", own, self.windows.len())
     }
 
-    /// One recording alone, at all processes.
-    pub(crate) fn only(&self, recording: usize) -> Dataset {
+    /// One recording alone, at all processes, each of which then works on it by itself.
+    pub fn only(&self, recording: usize) -> Dataset {
         let some = self.with_recordings(&[recording]);
         let one = |window: &&Window| window.trajectory == recording;
         let windows = some.windows.iter().filter(one).map(|w| Window { trajectory: 0, ..*w });

@@ -5,16 +5,28 @@ use crate::fnv::Fnv;
 use crate::identify::experiment::Experiment;
 use crate::identify::peers::{Group, fingerprint_of_rounding};
 use crate::packed::packed;
+use crate::trajectory::RecordingFile;
 
 #[derive(Clone)]
 struct Introduction {
     version: String,
+    build: u64,
     rounding: u64,
     options: String,
     machine: String,
 }
 
-packed!(Introduction { version, rounding, options, machine });
+packed!(Introduction { version, build, rounding, options, machine });
+
+/// A hash of the program that runs; 0 where it cannot be read.
+fn build() -> u64 {
+    let mut hash = Fnv::default();
+    let program = std::env::current_exe().and_then(std::fs::read);
+    program.map_or(0, |bytes| {
+        hash.add(&bytes);
+        hash.value()
+    })
+}
 
 /// Compares versions, machines and options, which are text.
 ///
@@ -27,6 +39,7 @@ pub(crate) fn introduce(group: &Group, options: String) -> Result<(), Error> {
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let own = Introduction {
         version: env!("CARGO_PKG_VERSION").to_string(),
+        build: build(),
         rounding: fingerprint_of_rounding(),
         options,
         machine: machine.trim().to_string(),
@@ -41,6 +54,8 @@ pub(crate) fn introduce(group: &Group, options: String) -> Result<(), Error> {
         };
         let message = if other.version != first.version {
             format!("{who} is stiction {}, process 0 {}", other.version, first.version)
+        } else if other.build != first.build {
+            format!("{who} runs another build of stiction {} than process 0", first.version)
         } else if other.rounding != first.rounding {
             format!(
                 "{who} rounds elementary functions or products otherwise than process 0 (on {}), so that they would part \
@@ -57,12 +72,16 @@ pub(crate) fn introduce(group: &Group, options: String) -> Result<(), Error> {
     Ok(())
 }
 
-/// Compares the experiment as each process read it, and which recordings it found. Returns what to know of how they are shared, in
+/// Compares the experiment as each process read it, and which recordings it found (by names and sizes), or was `given`. Returns what to know of how they are shared, in
 /// words.
 ///
 /// # Errors
 /// Which process differs from the first, and in what.
-pub(crate) fn compare(group: &Group, experiment: &Experiment) -> Result<Option<String>, Error> {
+pub(crate) fn compare(
+    group: &Group,
+    experiment: &Experiment,
+    given: Option<&[RecordingFile]>,
+) -> Result<Option<String>, Error> {
     if group.is_alone() {
         return Ok(None);
     }
@@ -71,7 +90,17 @@ pub(crate) fn compare(group: &Group, experiment: &Experiment) -> Result<Option<S
         files.add(source.name().as_bytes());
         files.add(&std::fs::metadata(source.path()).map_or(0, |there| there.len()).to_le_bytes());
     }
-    let own = (experiment.digest(), files.value(), experiment.data.len());
+    given.iter().copied().flatten().for_each(|file| files.add(format!("{file:?}").as_bytes()));
+    let count = given.map_or(experiment.data.len(), <[RecordingFile]>::len);
+    // What recordings are read by, and what is made of the result.
+    let Experiment { columns, excerpt, inputs, unused_inputs, velocity_lag, .. } = experiment;
+    let Experiment { length_scale, substeps, half_samples, profiles, .. } = experiment;
+    let reading = (columns, excerpt, inputs, unused_inputs, velocity_lag);
+    let making = (length_scale, substeps, half_samples, profiles);
+    let mut whole = Fnv::default();
+    whole.add(&experiment.digest().to_le_bytes());
+    whole.add(format!("{reading:?}{making:?}").as_bytes());
+    let own = (whole.value(), files.value(), count);
     let all = group.gather("experiments", 0, own);
     group.failure().map_or(Ok(()), Err)?;
     let (digest, files, count) = all[0];
@@ -81,7 +110,7 @@ pub(crate) fn compare(group: &Group, experiment: &Experiment) -> Result<Option<S
         } else if own_count != count {
             format!("process {rank} finds {own_count} recordings, process 0 {count}")
         } else if own_files != files {
-            format!("process {rank} finds recordings of other names or sizes than process 0")
+            format!("process {rank} has other recordings than process 0, by their names and sizes")
         } else {
             continue;
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nalgebra::Vector3;
 
-use super::{Dataset, DrivenInput};
+use super::{Dataset, DrivenInput, compare, introduce};
 use crate::Error;
 use crate::identify::experiment::{Experiment, MaskSensor, Reading};
 use crate::identify::peers::{Alone, Group, Peers, Shares};
@@ -33,13 +33,19 @@ impl Dataset {
     /// experiment, as everything that takes the dataset then.
     ///
     /// # Errors
-    /// Those of the first recording that has any, at all processes.
+    /// Those of the first recording that has any, at all processes; and which process has another version, experiment or list of
+    /// recordings, or rounds otherwise.
     pub fn load_among(
         experiment: &Experiment,
         peers: Box<dyn Peers>,
         threads: usize,
     ) -> Result<Dataset, Error> {
-        Dataset::load_shares(experiment, &Arc::new(Group::new(peers)), threads)
+        let group = Arc::new(Group::new(peers));
+        introduce(&group, String::new())?;
+        let few = compare(&group, experiment, None)?;
+        let mut dataset = Dataset::load_shares(experiment, &group, threads)?;
+        dataset.notes.extend(few);
+        Ok(dataset)
     }
 
     /// [`load_among`](Self::load_among) a group that has come together.

@@ -30,6 +30,8 @@ pub(crate) struct Group {
 #[derive(Default)]
 struct Standing {
     gathered: Gathered,
+    /// A hash of what all should have alike, so far.
+    alike: u64,
     failure: Option<Failure>,
 }
 
@@ -47,7 +49,7 @@ struct Head {
     number: u64,
     /// What it is.
     what: String,
-    /// A hash of what all should have alike.
+    /// A hash of what all should have alike, from the beginning on.
     alike: u64,
     /// What went wrong at this process.
     failure: Option<Error>,
@@ -130,11 +132,8 @@ impl Group {
     }
 
     /// What the first process has.
-    pub fn from_first<T: Packed + Clone + Default>(
-        &self,
-        what: &str,
-        own: impl FnOnce() -> T,
-    ) -> T {
+    #[cfg(feature = "cli")]
+    pub fn of_first<T: Packed + Clone + Default>(&self, what: &str, own: impl FnOnce() -> T) -> T {
         let own = if self.is_first() { own() } else { T::default() };
         self.gather(what, 0, own).swap_remove(0)
     }
@@ -143,6 +142,7 @@ impl Group {
     ///
     /// # Errors
     /// That of the first process.
+    #[cfg(feature = "cli")]
     pub fn at_first<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<Option<T>, Error> {
         let (mut done, mut error) = (None, None);
         if self.is_first() {
@@ -151,7 +151,8 @@ impl Group {
                 Err(found) => error = Some(found),
             }
         }
-        match self.gather("what the first did", 0, error).swap_remove(0) {
+        let error = self.gather("what the first did", 0, error).swap_remove(0);
+        match error.or_else(|| self.failure()) {
             Some(error) => Err(error),
             None => Ok(done),
         }
@@ -161,6 +162,7 @@ impl Group {
     ///
     /// # Errors
     /// That of the first process that has one.
+    #[cfg(any(feature = "cli", feature = "python"))]
     pub fn together<T>(&self, own: Result<T, Error>) -> Result<T, Error> {
         let error = own.as_ref().err().map(|error| (self.rank(), error.clone()));
         self.first_error(error)?;
@@ -184,8 +186,9 @@ impl Group {
     /// It.
     pub fn first_error(&self, own: Option<(usize, Error)>) -> Result<(), Error> {
         let errors = self.gather("errors", 0, own).into_iter().flatten();
-        match errors.min_by_key(|(number, _)| *number) {
-            Some((_, error)) => Err(error),
+        let first = errors.min_by_key(|(number, _)| *number).map(|(_, error)| error);
+        match first.or_else(|| self.failure()) {
+            Some(error) => Err(error),
             None => Ok(()),
         }
     }
@@ -198,6 +201,12 @@ impl Group {
         }
         let number = standing.gathered.calls;
         let failure = failure.map(|failure| failure.error);
+        // Of all that should have been alike so far.
+        let mut sum = Fnv::default();
+        sum.add(&standing.alike.to_le_bytes());
+        sum.add(&alike.to_le_bytes());
+        standing.alike = sum.value();
+        let alike = standing.alike;
         let head = Head { number, what: what.to_string(), alike, failure };
         let mut bytes = head.packed();
         own.pack(&mut bytes);
@@ -214,15 +223,18 @@ impl Group {
         }
         // What only the first one got, only the first one can compare: it tells with the next gather.
         let unseen = !at_all && !self.is_first();
-        let outcome =
-            found.map_err(|message| peers_error(message)).and_then(|found| match unseen {
-                true => Ok(None),
-                false => self.compared(&head, &found).map(Some),
-            });
+        let outcome = match found {
+            // The others may not know.
+            Err(message) => Err((peers_error(message), false)),
+            Ok(_) if unseen => Ok(None),
+            Ok(found) => self.compared(&head, &found).map(Some).map_err(|error| (error, at_all)),
+        };
         match outcome {
             Ok(values) => values,
-            Err(error) => {
-                standing.failure = Some(Failure { error, told: at_all });
+            Err((error, told)) => {
+                // What cannot even be told is left at that.
+                let told = told || standing.failure.is_some();
+                standing.failure.get_or_insert(Failure { error, told }).told = told;
                 None
             }
         }

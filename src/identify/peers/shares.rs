@@ -1,7 +1,7 @@
 //! Which process holds which recordings, and sums over all of them whose bits do not depend on it.
 //!
-//! Recordings are cut into blocks, each of which one process holds. A sum is that of each block in order, then of the blocks
-//! in order; while there are no more terms than there can be blocks, simply of all terms in order. So it has the same bits
+//! Recordings are cut into blocks, each of which one process holds. Up to as many recordings as there can be blocks a sum is that
+//! of all terms in order; of more recordings that of each block in order, then of the blocks in order. So it has the same bits
 //! on any number of processes, where adding what each process has would give other ones for each number.
 
 use std::collections::BTreeMap;
@@ -29,6 +29,8 @@ pub(crate) struct Shares {
     blocks: usize,
     /// The block of each recording, never falling.
     block: Vec<usize>,
+    /// Whether blocks have more than one recording.
+    are_many: bool,
 }
 
 /// Sums over windows or recordings: of each term the block it is in, and the numbers that are added.
@@ -37,8 +39,6 @@ pub(crate) struct Sum<'a> {
     pub what: &'a str,
     /// A hash of what all processes should have alike.
     pub alike: u64,
-    /// How many terms there are at all processes together.
-    pub terms: usize,
     /// To which sum each number of a term is added, in this order.
     pub places: &'a [usize],
     /// What the sums begin with.
@@ -53,7 +53,7 @@ impl Shares {
             let end = |b: usize| b * count / blocks;
             std::iter::repeat_n(b, end(b + 1) - end(b))
         });
-        Shares { group, blocks, block: block.collect() }
+        Shares { group, blocks, block: block.collect(), are_many: count > blocks }
     }
 
     /// The block of a recording.
@@ -126,7 +126,7 @@ impl Shares {
         own: &[usize],
         mut term: impl FnMut(usize, &mut Vec<f64>),
     ) -> Vec<f64> {
-        let single = sum.terms <= MOST_BLOCKS;
+        let single = !self.are_many;
         let mut numbers = Vec::with_capacity(sum.places.len());
         let add = |to: &mut [f64], numbers: &[f64]| {
             sum.places.iter().zip(numbers).for_each(|(&place, x)| to[place] += x);

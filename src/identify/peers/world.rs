@@ -19,6 +19,15 @@ pub struct World {
     count: usize,
 }
 
+/// A panic at one process leaves the others waiting, and MPI cannot end: then all are ended.
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            std::process::abort();
+        }
+    }
+}
+
 impl World {
     /// Begins MPI. It is called from the thread that called this, and from no other.
     ///
@@ -60,11 +69,18 @@ fn part(own: &[u8], round: usize, most: usize) -> &[u8] {
 }
 
 impl MpiPeers {
-    /// How many bytes each has, and how many of them go at once.
-    fn lengths(self, own: &[u8]) -> (Vec<u64>, usize) {
-        let mut lengths = vec![0; self.count()];
-        world().all_gather_into(&(own.len() as u64), &mut lengths[..]);
-        (lengths, (MOST_BYTES / self.count()).max(1))
+    /// How many bytes each has, and how many of them go at once; an error unless all gather alike, `at_first` or everywhere.
+    fn lengths(self, own: &[u8], at_first: bool) -> Result<(Vec<u64>, usize), String> {
+        let mut said = vec![0; 2 * self.count()];
+        world().all_gather_into(&[own.len() as u64, u64::from(at_first)][..], &mut said[..]);
+        if let Some(other) = said.chunks_exact(2).position(|one| one[1] != u64::from(at_first)) {
+            return Err(format!(
+                "process {other} gathers something else than process {}",
+                self.rank()
+            ));
+        }
+        let lengths = said.chunks_exact(2).map(|one| one[0]).collect();
+        Ok((lengths, (MOST_BYTES / self.count()).max(1)))
     }
 }
 
@@ -93,7 +109,7 @@ impl Peers for MpiPeers {
     }
 
     fn gather(&self, own: &[u8]) -> Result<Vec<Vec<u8>>, String> {
-        let (lengths, most) = self.lengths(own);
+        let (lengths, most) = self.lengths(own, false)?;
         let rounds = lengths.iter().max().map_or(0, |&longest| (longest as usize).div_ceil(most));
         let mut all = vec![Vec::new(); lengths.len()];
         for round in 0..rounds {
@@ -107,7 +123,7 @@ impl Peers for MpiPeers {
     }
 
     fn gather_at_first(&self, own: &[u8]) -> Result<Vec<Vec<u8>>, String> {
-        let (lengths, most) = self.lengths(own);
+        let (lengths, most) = self.lengths(own, true)?;
         let rounds = lengths.iter().max().map_or(0, |&longest| (longest as usize).div_ceil(most));
         let (communicator, mut all) = (world(), vec![Vec::new(); lengths.len()]);
         let first = communicator.process_at_rank(0);

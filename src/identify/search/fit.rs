@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
 
 use super::levenberg_marquardt::{LeastSquares, Outcome};
 use super::staged::{Found, search};
@@ -10,7 +10,7 @@ use super::{Checkpoint, Effort, Iteration, Problem, Progress, StartResult};
 use crate::Error;
 use crate::identify::data::Dataset;
 use crate::identify::experiment::{Experiment, FreeParameter, is_weight};
-use crate::identify::peers::Group;
+use crate::identify::peers::{Equations, Group};
 use crate::identify::statistics::{Covariance, LEAST_OF_WEIGHTS, UNTELLABLE};
 use crate::model::{Parameters, Settings};
 use crate::simulation::StepReport;
@@ -272,7 +272,7 @@ pub fn fit_from(
         let (own, mut g) = space.in_parameters(&minimum.x, own, vec![g]);
         (own, g.swap_remove(0))
     });
-    let recordings: Vec<(DMatrix<f64>, DVector<f64>)> = recordings.collect();
+    let recordings: Vec<Equations> = recordings.collect();
     let (known, _) = space.in_parameters(&minimum.x, problem.prior_equations().0, Vec::new());
     let leaves_trace = |h: &DMatrix<f64>, i: usize| {
         let width = free[i].upper - free[i].lower;
@@ -364,7 +364,7 @@ pub fn fit_from(
 fn estimate_errors(
     fitted: &mut [FittedParameter],
     [h, known]: [&DMatrix<f64>; 2],
-    (recordings, group): (&[(DMatrix<f64>, DVector<f64>)], &Group),
+    (recordings, group): (&[Equations], &Group),
     variance: (f64, usize),
 ) -> (Vec<usize>, DMatrix<f64>) {
     let mut free = told(fitted, h);

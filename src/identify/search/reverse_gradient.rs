@@ -45,7 +45,6 @@ impl Problem<'_> {
         let sum = Sum {
             what: "gradient",
             alike: self.alike(x),
-            terms: self.active.len(),
             places: &places,
             begin: &vec![0.0; places.len()],
         };

@@ -55,13 +55,7 @@ impl Problem<'_> {
 
     /// The sum over the windows that count of a number of each of those held here.
     pub(super) fn sum(&self, what: &str, x: &[f64], own: &[f64]) -> f64 {
-        let sum = Sum {
-            what,
-            alike: self.alike(x),
-            terms: self.active.len(),
-            places: &[0],
-            begin: &[0.0],
-        };
+        let sum = Sum { what, alike: self.alike(x), places: &[0], begin: &[0.0] };
         let shares = &self.measurement.dataset.shares;
         shares.sum(&sum, &self.own_recordings(), |k, to| to.push(own[k]))[0]
     }
@@ -118,6 +112,9 @@ impl Problem<'_> {
             information.into_iter().map(|(k, own)| (k, own.iter().copied().collect())).collect();
         let all = self.measurement.dataset.group().gather("sensitivities", 0, own);
         let information: BTreeMap<usize, Vec<f64>> = all.into_iter().flatten().collect();
+        if information.is_empty() {
+            return weights;
+        }
         for i in 0..self.space.len() {
             let mut sizes: Vec<f64> = information.values().map(|own| own[i]).collect();
             sizes.sort_by(f64::total_cmp);
@@ -164,7 +161,6 @@ impl Problem<'_> {
         let sum = Sum {
             what: "normal equations",
             alike: self.alike(&self.linearized_at),
-            terms: self.active.len(),
             places: &places,
             begin: &vec![0.0; count],
         };

@@ -411,14 +411,13 @@ impl LeastSquares for Problem<'_> {
         let sum = Sum {
             what: "trial",
             alike: self.alike(&target),
-            terms: self.active.len(),
-            places: &[0, 0, 1, 2, 3],
+            places: if fitted { &[0, 0, 1, 2, 3] } else { &[0, 1, 2, 3] },
             begin: &[0.0; 4],
         };
         let shares = &self.measurement.dataset.shares;
         let sums = shares.sum(&sum, &self.own_recordings(), |k, to| {
             let change = changes[k].unwrap_or_default();
-            to.extend(predicted[k]);
+            to.extend(&predicted[k][..if fitted { 2 } else { 1 }]);
             to.extend([costs[k], change, change * change]);
         });
         let [mut predicted, cost, change, square] = [sums[0], sums[1], sums[2], sums[3]];

@@ -1,6 +1,6 @@
 //! Covariance of parameters.
 use super::student::quantile_95;
-use crate::identify::peers::Group;
+use crate::identify::peers::{Equations, Group};
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
@@ -33,13 +33,13 @@ impl Covariance {
     /// their own, in units that make its diagonal 1.
     pub fn of_recordings(
         [h, known]: [&DMatrix<f64>; 2],
-        (recordings, group): (&[(DMatrix<f64>, DVector<f64>)], &Group),
+        (recordings, group): (&[Equations], &Group),
         free: &[usize],
         least: f64,
     ) -> Option<Covariance> {
         let (unit, inverse) = inverse(h, free, least)?;
         let whole = part(h, free, &unit);
-        let tells = |(_, g): &&(DMatrix<f64>, DVector<f64>)| free.iter().any(|&i| g[i] != 0.0);
+        let tells = |(_, g): &&Equations| free.iter().any(|&i| g[i] != 0.0);
         // Of each recording that is held here; nothing where it alone tells of something.
         let changes = recordings.iter().filter(tells).map(|(own, g)| {
             let others = definite(&whole - part(own, free, &unit), least)?;

@@ -159,8 +159,7 @@ fn gathered(dataset: &Dataset, own: &[usize], found: &[Sums]) -> Sums {
     let recordings: Vec<usize> = own.iter().map(|&k| dataset.windows[k].trajectory).collect();
     let begin = [0.0; Phase::ALL.len() * Sum::NUMBERS];
     let places: Vec<usize> = (0..begin.len()).collect();
-    let terms = dataset.windows.len();
-    let sum = TermSum { what: "phases", alike: 0, terms, places: &places, begin: &begin };
+    let sum = TermSum { what: "phases", alike: 0, places: &places, begin: &begin };
     let sums = dataset.shares.sum(&sum, &recordings, |k, to| {
         found[k].iter().for_each(|sum| to.extend(sum.numbers()));
     });

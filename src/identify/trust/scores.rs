@@ -105,8 +105,7 @@ impl<'a> Scores<'a> {
         let own: Vec<usize> = recordings.keys().copied().collect();
         let begin: Vec<f64> = known.iter().chain(&g).copied().collect();
         let places: Vec<usize> = (0..begin.len()).collect();
-        let terms = dataset.trajectories.len();
-        let sum = Sum { what: "scores", alike: 0, terms, places: &places, begin: &begin };
+        let sum = Sum { what: "scores", alike: 0, places: &places, begin: &begin };
         let sums = shares.sum(&sum, &own, |k, to| {
             let (h, g) = &recordings[&own[k]];
             to.extend(h.iter().chain(g));
@@ -222,7 +221,7 @@ impl<'a> Scores<'a> {
         let of_terms = |what, begin: &[f64], term: &mut dyn FnMut(usize, &mut Vec<f64>)| {
             let own_places: Vec<usize> = (0..begin.len()).collect();
             let places = &own_places[..];
-            let sum = Sum { what, alike: 0, terms: weights.len(), places, begin };
+            let sum = Sum { what, alike: 0, places, begin };
             self.shares.sum(&sum, &numbers, term)
         };
         let begin: Vec<f64> = own_score.iter().chain(&own_curvature).copied().collect();

@@ -4,12 +4,13 @@ mod number_column;
 mod page_guard;
 mod recording_column;
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use bytes::Bytes;
 use parquet::column::page::PageReader;
@@ -463,9 +464,34 @@ fn starts(
     Ok(starts)
 }
 
+thread_local! {
+    /// Whether this thread is inside the crate.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keeps panics of the crate off standard error: they become errors. Others are told as before.
+fn quieten() {
+    static ONCE: Once = Once::new();
+    if std::thread::panicking() {
+        return;
+    }
+    ONCE.call_once(|| {
+        let others = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !INSIDE.get() {
+                others(panic);
+            }
+        }));
+    });
+}
+
 /// What the crate makes of a file. On damaged ones its readers may panic, of which more can be wrong than is checked here.
 fn guarded<R, E: From<ParquetError>>(read: impl FnOnce() -> Result<R, E>) -> Result<R, E> {
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
+    quieten();
+    let before = INSIDE.replace(true);
+    let found = catch_unwind(AssertUnwindSafe(read));
+    INSIDE.set(before);
+    found.unwrap_or_else(|_| {
         Err(ParquetError::General("a page is not what its header says".into()).into())
     })
 }

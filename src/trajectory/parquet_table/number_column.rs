@@ -208,7 +208,8 @@ pub(super) fn first_length(
 ) -> Result<Option<usize>, ParquetError> {
     let mut found = None;
     // The first row has it nearly always.
-    each_batch(column, kind, pages, &[0..rows], 64, &mut |batch| {
+    let all = 0..rows;
+    each_batch(column, kind, pages, std::slice::from_ref(&all), 64, &mut |batch| {
         found = batch.lengths().find_map(|length| length);
         found.is_none()
     })?;
