@@ -98,19 +98,29 @@ pub fn load_recordings<R: Send>(
         };
         let parts = own.iter().filter_map(|source| source.part.as_ref());
         let parts: Vec<_> = parts.map(|part| (part.name.as_str(), part.rows.clone())).collect();
-        match table.read(&parts, wanted) {
-            Ok(files) => files.into_iter().map(&each).collect(),
-            // Each by itself, for which of them is at fault.
-            Err(_) => {
-                let alone = |part| match table.read(std::slice::from_ref(part), wanted) {
-                    Ok(files) => files.into_iter().map(&each).collect(),
-                    Err(error) => vec![Err(error)],
-                };
-                parts.iter().flat_map(alone).collect()
-            }
-        }
+        read_parts(table, &parts, wanted, &each)
     });
     read.into_iter().flat_map(|results: Vec<Result<R, Error>>| results).collect()
+}
+
+/// What `each` makes of some recordings of a table; where one is wrong, those before and after it all the same.
+fn read_parts<R>(
+    table: &ParquetTable,
+    parts: &[(&str, Range<usize>)],
+    wanted: &(dyn Fn(&str) -> bool + Sync),
+    each: &(impl Fn(RecordingFile) -> Result<R, Error> + Sync),
+) -> Vec<Result<R, Error>> {
+    match table.read(parts, wanted) {
+        Ok(files) => files.into_iter().map(each).collect(),
+        Err(error) if parts.len() < 2 => vec![Err(error)],
+        // Half by half, for which of them is at fault.
+        Err(_) => {
+            let (first, second) = parts.split_at(parts.len() / 2);
+            let mut found = read_parts(table, first, wanted, each);
+            found.extend(read_parts(table, second, wanted, each));
+            found
+        }
+    }
 }
 
 /// Which sources are read together: those of a table that follow each other there, in about as many groups as there are threads.

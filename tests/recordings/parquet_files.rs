@@ -10,6 +10,7 @@ use stiction::trajectory::{RecordingFile, Trajectory};
 
 use super::parquet_writer::{Cells, write};
 use crate::fixtures::folder::Folder;
+use crate::fixtures::processes::on_processes;
 use crate::fixtures::scenes::scene;
 
 const ARM: &str = "[simulation]
@@ -148,6 +149,38 @@ fn the_same_numbers_as_in_csv_give_the_same_bits() {
             let lengths = dataset.trajectories.iter().map(|t| t.times.len());
             assert_eq!(lengths.collect::<Vec<_>>(), [FRAMES[0], FRAMES[2]]);
         }
+    }
+}
+
+/// Each process reads its own rows, and all come to the same.
+#[test]
+fn several_processes_read_their_rows() {
+    let folder = Folder::new("parquet-processes");
+    folder.write("scene.toml", ARM);
+    write(&folder.path("all.parquet"), &doubles(true), 16, plain());
+    let experiment = folder.experiment(&experiment_text("'all.parquet'", "")).unwrap();
+    let expected = found(&experiment, 1).1;
+    for count in [2, 3, 4] {
+        let all = on_processes(count, |peers| {
+            let dataset = Dataset::load_among(&experiment, peers, 1).unwrap();
+            let own = dataset.trajectories.iter().filter(|t| !t.states.is_empty()).count();
+            let fit = fit(&experiment, &dataset, 1, &mut |_| true).unwrap();
+            let values = fit.parameters.iter().flat_map(|p| [p.value, p.standard_error.unwrap()]);
+            (own, values.map(f64::to_bits).collect::<Vec<u64>>())
+        });
+        assert_eq!(all.iter().map(|(own, _)| own).sum::<usize>(), FRAMES.len());
+        assert!(all.iter().all(|(_, values)| *values == expected), "{count}");
+    }
+    // Its rows are wrong: all are told, in the same words as one process.
+    let mut wrong = doubles(false);
+    let times = rows().into_iter().enumerate();
+    wrong[0].1 = Cells::numbers(times.map(|(k, (.., [t, ..]))| if k == 100 { -1.0 } else { t }));
+    write(&folder.path("all.parquet"), &wrong, 16, plain());
+    let experiment = folder.experiment(&experiment_text("'all.parquet'", "")).unwrap();
+    let alone = Dataset::load(&experiment).unwrap_err();
+    assert!(alone.to_string().contains(":101"), "{alone}");
+    for error in on_processes(3, |peers| Dataset::load_among(&experiment, peers, 1).unwrap_err()) {
+        assert_eq!(error, alone);
     }
 }
 
