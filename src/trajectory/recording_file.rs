@@ -475,24 +475,25 @@ impl<'a> Row<'a> {
 
     /// A finite number; never -0.
     pub fn number(&self, column: usize) -> Result<f64, Error> {
-        let (found, text) = match self.cells {
-            Cells::Numbers(row) => {
-                let number = row.numbers.get(column).copied().unwrap_or(f64::NAN);
-                (Some(number), number.to_string())
-            }
+        // What stands there is put into words only where it is wrong.
+        let found = match self.cells {
+            Cells::Numbers(row) => Some(row.numbers.get(column).copied().unwrap_or(f64::NAN)),
             Cells::Text(record) => {
                 let text = record.get(column).unwrap_or_default();
-                let found = match text.parse() {
+                match text.parse() {
                     Err(_) if self.file.decimal_comma => text.replacen(',', ".", 1).parse().ok(),
                     found => found.ok(),
-                };
-                (found, text.to_string())
+                }
             }
+        };
+        let text = || match (self.cells, found) {
+            (Cells::Numbers(_), Some(number)) => number.to_string(),
+            _ => self.text(column).to_string(),
         };
         match found {
             Some(number) if number.is_finite() => Ok(number + 0.0),
-            Some(_) => Err(self.error(column, format!("must be finite, found {text}"))),
-            None => Err(self.error(column, format!("must be a number, found {text:?}"))),
+            Some(_) => Err(self.error(column, format!("must be finite, found {}", text()))),
+            None => Err(self.error(column, format!("must be a number, found {:?}", text()))),
         }
     }
 
