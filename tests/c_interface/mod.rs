@@ -35,7 +35,8 @@ fn library() -> Option<PathBuf> {
         std::fs::create_dir_all(&folder).unwrap();
         let whole = ["-Wl,--whole-archive".as_ref(), archive.as_os_str()];
         let rest = ["-Wl,--no-whole-archive", "-lpthread", "-ldl", "-lm"].map(OsStr::new);
-        let mut link = Command::new("cc");
+        // What MPI needs, its own compiler knows.
+        let mut link = Command::new(if cfg!(feature = "mpi") { "mpicc" } else { "cc" });
         succeeds(link.arg("-shared").args(whole).args(rest).arg("-o").arg(folder.join("new.so")));
         std::fs::rename(folder.join("new.so"), folder.join("libstiction.so")).unwrap();
         Ok(folder)
