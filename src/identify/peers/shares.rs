@@ -17,6 +17,8 @@ const MOST_BLOCKS: usize = 4096;
 /// Sums of more numbers are handed on from process to process instead of gathered: that takes as many messages, but each is of
 /// one sum.
 const MOST_GATHERED: usize = 64 * 65 / 2 + 64 + 1;
+/// The same where all blocks together have more numbers: all of them would be in the memory of each process.
+const MOST_NUMBERS: usize = 1 << 19;
 
 /// J'J and J'r.
 pub(crate) type Equations = (DMatrix<f64>, DVector<f64>);
@@ -133,7 +135,8 @@ impl Shares {
         };
         let count = sum.begin.len();
         let mut totals = sum.begin.to_vec();
-        if self.group.is_alone() || count > MOST_GATHERED {
+        let is_large = count > MOST_GATHERED || count * self.blocks > MOST_NUMBERS;
+        if self.group.is_alone() || is_large {
             // Handed on: what is added to is what the processes before have.
             let mut add_own = |totals: &mut Vec<f64>| {
                 let mut block = vec![0.0; count];
