@@ -173,6 +173,9 @@ fn in_memory(recordings: Vec<Columns>) -> PyResult<Vec<RecordingFile>> {
     recordings.into_iter().enumerate().map(file).collect()
 }
 
+/// How many threads, and the processes that work together.
+type Workers<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
+
 /// What is to be identified, from what, and by whom.
 struct Work {
     path: PathBuf,
@@ -249,17 +252,17 @@ impl Work {
 /// Parameters of an experiment, the file `path` or its `text`, by so many threads of each of the processes that work together. See
 /// `stiction.identify`.
 #[pyfunction]
-#[pyo3(signature = (path, text=None, data=None, scene=None, workers=(None, None), recordings=None))]
+#[pyo3(signature = (path, text=None, data=None, scene=None, workers=None, recordings=None))]
 pub fn identify(
     py: Python,
     path: PathBuf,
     text: Option<String>,
     data: Option<&str>,
     scene: Option<&Scene>,
-    workers: (Option<Bound<PyAny>>, Option<Bound<PyAny>>),
+    workers: Option<Workers>,
     recordings: Option<Vec<Columns>>,
 ) -> PyResult<Identification> {
-    let (threads, comm) = workers;
+    let (threads, comm) = workers.unwrap_or_default();
     let comm = comm.as_ref().map(Comm::new).transpose()?;
     let several = comm.is_some();
     let group = comm.map_or_else(Group::default, |comm| Group::new(Box::new(comm)));

@@ -12,7 +12,7 @@ use crate::simulation::StepReport;
 
 impl Problem<'_> {
     /// The cost and its gradient in [variables..., initial-state tangents of the windows that count], backwards over
-    /// the steps of each window (see [`RolloutAdjoint`]).
+    /// the steps of each window (see [`RolloutAdjoint`](crate::linearize::RolloutAdjoint)).
     ///
     /// # Errors
     /// Those of [`ad::gradient`].

@@ -204,6 +204,6 @@ def identify(
     text: str | None = None,
     data: str | None = None,
     scene: Scene | None = None,
-    workers: tuple[int | None, Any] = (None, None),
+    workers: tuple[int | None, Any] | None = None,
     recordings: Sequence[Sequence[tuple[str, Array]]] | None = None,
 ) -> Identification: ...
