@@ -72,8 +72,8 @@ pub(crate) fn introduce(group: &Group, options: String) -> Result<(), Error> {
     Ok(())
 }
 
-/// Compares the experiment as each process read it, and which recordings it found (by names and sizes), or was `given`. Returns what to know of how they are shared, in
-/// words.
+/// Compares the experiment as each process read it, and which recordings it found (by names and sizes), or was `given`. Returns
+/// what to know of how they are shared, in words.
 ///
 /// # Errors
 /// Which process differs from the first, and in what.

@@ -50,13 +50,16 @@ impl World {
 
     /// What they are for each other.
     pub fn peers(&self) -> impl Peers + use<> {
-        MpiPeers
+        MpiPeers { rank: world().rank().max(0) as usize, count: self.count }
     }
 }
 
-/// The processes of the communicator that all are in.
+/// The processes of the communicator that all are in. Who they are is asked on any thread, which MPI must not be.
 #[derive(Clone, Copy, Debug)]
-struct MpiPeers;
+struct MpiPeers {
+    rank: usize,
+    count: usize,
+}
 
 fn world() -> SimpleCommunicator {
     SimpleCommunicator::world()
@@ -101,11 +104,11 @@ fn append(all: &mut [Vec<u8>], bytes: &[u8], counts: &[Count], places: &[Count])
 
 impl Peers for MpiPeers {
     fn rank(&self) -> usize {
-        world().rank().max(0) as usize
+        self.rank
     }
 
     fn count(&self) -> usize {
-        world().size().max(1) as usize
+        self.count
     }
 
     fn gather(&self, own: &[u8]) -> Result<Vec<Vec<u8>>, String> {
