@@ -71,6 +71,8 @@ mod trajectory;
 mod transition;
 mod truth;
 
+#[cfg(all(feature = "cli", unix))]
+use fixtures::mpirun;
 #[cfg(feature = "cli")]
 use fixtures::program;
 use fixtures::{

@@ -260,7 +260,7 @@ impl LeastSquares for MarkerProblem<'_> {
         let tried = self.linearized(&there);
         let cost = tried.cost;
         self.tried = Some(tried);
-        Trial { cost, predicted, eliminated_step: 0.0, significance: None }
+        Trial { cost, predicted, eliminated_step: 0.0 }
     }
 
     fn accept(&mut self) {}

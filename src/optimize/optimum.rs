@@ -160,7 +160,7 @@ impl LeastSquares for Problem<'_> {
         let predicted = self.cost - 0.5 * linear.norm_squared();
         let cost = evaluated.cost;
         self.tried = Some((there, evaluated, jacobian));
-        Trial { cost, predicted, eliminated_step: 0.0, significance: None }
+        Trial { cost, predicted, eliminated_step: 0.0 }
     }
 
     fn accept(&mut self) {}

@@ -52,8 +52,10 @@ pub(crate) fn read(path: &Path, most: u64) -> Result<String, Error> {
         path,
         || lost(path),
         || {
-            let mut bytes = Vec::new();
             let file = File::open(path).map_err(io)?;
+            // A file is read at once; a pipe says it is of no length.
+            let length = file.metadata().map_or(0, |there| there.len().min(most));
+            let mut bytes = Vec::with_capacity(length as usize + 1);
             file.take(most + 1).read_to_end(&mut bytes).map_err(io)?;
             if bytes.len() as u64 > most {
                 return Err(bad(

@@ -20,6 +20,7 @@ mod recording_source;
 mod rotation_form;
 mod sampled;
 mod signal;
+mod text_rows;
 mod units;
 
 pub use column_map::{ColumnMap, ColumnSource};

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::column_map::Place;
 use super::column_names::TIME;
+use super::text_rows::{TextRow, TextRows};
 use crate::Error;
 use crate::npz::{self, Array};
 
@@ -37,8 +38,7 @@ pub struct RecordingFile {
 
 #[derive(Clone, Debug)]
 enum Rows {
-    /// With the line of each.
-    Text(Vec<(usize, StringRecord)>),
+    Text(TextRows),
     Numbers(Vec<NumberRow>),
 }
 
@@ -120,28 +120,29 @@ impl RecordingFile {
             _ => ',',
         };
         let mut reader = csv::ReaderBuilder::new();
-        let reader = reader.flexible(true).trim(csv::Trim::All).delimiter(delimiter as u8);
+        let reader = reader.flexible(true).delimiter(delimiter as u8);
         let mut reader = reader.from_reader(text.as_bytes());
-        let header = reader.headers().map_err(|error| csv_error(name, error))?.clone();
+        let mut header = reader.headers().map_err(|error| csv_error(name, error))?.clone();
+        header.trim();
         let decimal_comma = delimiter != ',';
         let mut file = RecordingFile {
             name: name.to_string(),
             header,
-            rows: Rows::Text(Vec::new()),
+            rows: Rows::Text(TextRows::default()),
             in_memory: false,
             decimal_comma,
             ragged: None,
             epoch: None,
             table: None,
         };
-        let (mut rows, mut line) = (Vec::new(), 1);
-        for record in reader.records() {
-            let record = record.map_err(|error| csv_error(name, error))?;
+        let (mut rows, mut line) = (TextRows::with_room(text.len()), 1);
+        let mut record = StringRecord::new();
+        while reader.read_record(&mut record).map_err(|error| csv_error(name, error))? {
             line = record.position().map_or(line, |position| line_of(text, position));
             if record.len() != file.header.len() {
                 file.ragged.get_or_insert((line, record.len()));
             }
-            rows.push((line, record));
+            rows.push(line, record.iter().map(str::trim));
         }
         file.rows = Rows::Text(rows);
         Ok(file)
@@ -278,7 +279,10 @@ impl RecordingFile {
             Rows::Numbers(rows) => rows.len(),
         };
         (0..count).map(|k| match &self.rows {
-            Rows::Text(rows) => Row { file: self, cells: Cells::Text(&rows[k].1), line: rows[k].0 },
+            Rows::Text(rows) => {
+                let row = rows.row(k);
+                Row { file: self, cells: Cells::Text(row), line: row.line }
+            }
             Rows::Numbers(rows) => {
                 Row { file: self, cells: Cells::Numbers(&rows[k]), line: rows[k].line }
             }
@@ -329,7 +333,7 @@ impl RecordingFile {
         let mut keep = keep.iter();
         let mut kept = || keep.next().copied().unwrap_or(false);
         match &mut self.rows {
-            Rows::Text(rows) => rows.retain(|_| kept()),
+            Rows::Text(rows) => rows.retain(kept),
             Rows::Numbers(rows) => rows.retain(|_| kept()),
         }
     }
@@ -344,16 +348,16 @@ impl RecordingFile {
         };
         match &mut self.rows {
             Rows::Text(rows) => {
-                let fields = rows[into].1.iter().zip(&rows[from].1).enumerate();
+                let fields = rows.row(into).fields().zip(rows.row(from).fields()).enumerate();
                 let merged = fields.map(|(k, (own, other))| {
                     let fill = is_missing(own) && !is_missing(other);
                     let same =
                         || own == other || number(own).is_some_and(|x| number(other) == Some(x));
                     differs |= k != except && !fill && !is_missing(other) && !same();
-                    if fill { other } else { own }
+                    String::from(if fill { other } else { own })
                 });
-                let merged: StringRecord = merged.collect();
-                rows[into].1 = merged;
+                let merged: Vec<String> = merged.collect();
+                rows.replace(into, merged.iter().map(String::as_str));
             }
             Rows::Numbers(rows) => {
                 for k in (0..rows[into].numbers.len()).filter(|&k| k != except) {
@@ -460,7 +464,7 @@ pub(super) struct Row<'a> {
 
 #[derive(Clone, Copy)]
 enum Cells<'a> {
-    Text(&'a StringRecord),
+    Text(TextRow<'a>),
     Numbers(&'a NumberRow),
 }
 
@@ -468,7 +472,7 @@ impl<'a> Row<'a> {
     /// What stands there; nothing of an archive of numbers.
     pub fn text(&self, column: usize) -> &'a str {
         match self.cells {
-            Cells::Text(record) => record.get(column).unwrap_or_default(),
+            Cells::Text(row) => row.field(column),
             Cells::Numbers(_) => "",
         }
     }
@@ -478,8 +482,8 @@ impl<'a> Row<'a> {
         // What stands there is put into words only where it is wrong.
         let found = match self.cells {
             Cells::Numbers(row) => Some(row.numbers.get(column).copied().unwrap_or(f64::NAN)),
-            Cells::Text(record) => {
-                let text = record.get(column).unwrap_or_default();
+            Cells::Text(row) => {
+                let text = row.field(column);
                 match text.parse() {
                     Err(_) if self.file.decimal_comma => text.replacen(',', ".", 1).parse().ok(),
                     found => found.ok(),
@@ -500,7 +504,7 @@ impl<'a> Row<'a> {
     /// A whole number, if that is what stands there.
     fn whole(&self, column: usize) -> Option<i64> {
         match self.cells {
-            Cells::Text(record) => record.get(column)?.parse().ok(),
+            Cells::Text(row) => row.field(column).parse().ok(),
             Cells::Numbers(row) => {
                 row.whole.iter().find(|(place, _)| *place == column).map(|(_, whole)| *whole)
             }
@@ -515,7 +519,7 @@ impl<'a> Row<'a> {
     /// Whether a field is empty or not a number (`nan`).
     pub fn is_empty(&self, column: usize) -> bool {
         match self.cells {
-            Cells::Text(record) => is_missing(record.get(column).unwrap_or_default()),
+            Cells::Text(row) => is_missing(row.field(column)),
             Cells::Numbers(row) => row.numbers.get(column).is_none_or(|number| number.is_nan()),
         }
     }

@@ -5,7 +5,6 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
 
 use serde_json::Value;
 use stiction::identify::Checkpoint;
@@ -13,40 +12,8 @@ use stiction::identify::Checkpoint;
 use super::resume::{EXPERIMENT, prepared};
 use crate::cases;
 use crate::folder::Folder;
+use crate::mpirun::{ended_within, mpirun, processes, refused, there_is_mpi};
 use crate::skipped::skip;
-
-/// Whether there are processes to be had; if not, that is said.
-fn there_is_mpi() -> bool {
-    let required = "STICTION_REQUIRE_MPI";
-    if !cfg!(feature = "mpi") {
-        skip("the program is built without MPI (--features mpi)", required);
-        return false;
-    }
-    let there = Command::new("mpirun").arg("--version").output().is_ok();
-    if !there {
-        skip("there is no mpirun", required);
-    }
-    there
-}
-
-/// What starts programs in a folder, as many as the machine has cores or not, as any user.
-fn mpirun(folder: &Folder) -> Command {
-    let mut command = Command::new("mpirun");
-    command.arg("--oversubscribe").current_dir(folder.path("."));
-    for variable in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
-        command.env(variable, "1");
-    }
-    // A shared memory segment of its own size for each process is more than small machines have.
-    command.env("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
-    command
-}
-
-fn processes(folder: &Folder, count: usize, arguments: &[&str]) -> Command {
-    let mut command = mpirun(folder);
-    command.args(["-n", &count.to_string(), env!("CARGO_BIN_EXE_stiction"), "identify"]);
-    command.args(arguments);
-    command
-}
 
 /// A result without clocks, counts of processes and threads, and what was gathered.
 fn result(folder: &Folder, output: &str) -> Value {
@@ -247,17 +214,6 @@ fn lives(process: u32) -> bool {
         .is_some_and(|rest| !rest.trim().is_empty() && !rest.trim().starts_with('Z'))
 }
 
-/// The end of a program that has `seconds` to end; nothing if it does not.
-fn ended_within(child: &mut Child, seconds: u32) -> Option<std::process::ExitStatus> {
-    for _ in 0..20 * seconds {
-        if let Some(status) = child.try_wait().unwrap() {
-            return Some(status);
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    None
-}
-
 /// Several processes at work up to the end of an iteration, and the rest of what they print.
 fn at_iteration(
     folder: &Folder,
@@ -340,18 +296,25 @@ fn processes_that_are_told_to_stop_keep_one_iteration() {
     }
 }
 
-/// What several processes say of something wrong: one message, and exit code 2.
-#[track_caller]
-fn refused(command: &mut Command, expected: &str) -> String {
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+/// Ctrl-C goes to mpirun, which tells its processes to end, and kills those that take longer than a second.
+#[test]
+fn what_mpirun_ends_keeps_an_iteration() {
+    if !there_is_mpi() {
+        return;
+    }
+    let folder = prepared("mpi-ended");
+    let long = EXPERIMENT.replace("half_samples = 4\n", "profiles = false\n");
+    folder.write("experiment.toml", &long.replace("starts = 3", "starts = 100"));
+    let (mut child, lines) = at_iteration(&folder, "ended", 3, 2);
+    let members = members(&child);
+    signal("INT", child.id());
     let status = ended_within(&mut child, 10);
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(status.and_then(|status| status.code()), Some(2), "{said}");
-    let errors: Vec<&str> = said.lines().filter(|line| line.starts_with("error: ")).collect();
-    assert_eq!(errors.len(), 1, "{said}");
-    assert!(errors[0].contains(expected), "{} says nothing of {expected:?}", errors[0]);
-    errors[0].to_string()
+    drop(lines);
+    let status = status.unwrap_or_else(|| panic!("mpirun goes on"));
+    assert_eq!(status.code(), Some(1));
+    assert!(!members.iter().any(|(_, process)| lives(*process)), "{members:?}");
+    let kept: Checkpoint = serde_json::from_str(&folder.read("ended/checkpoint.json")).unwrap();
+    assert!(kept.is_whole() && kept.iterations() >= 2);
 }
 
 #[test]
@@ -426,6 +389,15 @@ fn processes_that_differ_are_refused() {
     folder.write("other/experiment.toml", EXPERIMENT);
     fs::copy(folder.path("throws/00.csv"), folder.path("other/throws/00.csv")).unwrap();
     refused(&mut two(&plain, &elsewhere), "process 1 finds 1 recordings, process 0 12");
+    // Another build: the same program and a byte.
+    let copy = folder.path("copy");
+    let mut bytes = fs::read(program).unwrap();
+    bytes.push(0);
+    fs::write(&copy, bytes).unwrap();
+    fs::set_permissions(&copy, fs::metadata(program).unwrap().permissions()).unwrap();
+    let other = [&[copy.to_str().unwrap()][..], &plain[1..]].concat();
+    let said = refused(&mut two(&plain, &other), "another build of stiction");
+    assert!(said.contains("process 1"), "{said}");
     // A machine that rounds otherwise, where this one can be made to.
     let flags = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     if flags.contains(" fma ") && flags.contains(" avx2 ") {

@@ -3,9 +3,9 @@
 
 use stiction::identify::{
     AdamSettings, Checkpoint, Conclusion, Dataset, Doing, Experiment, FitStatus, FreeParameter,
-    InitialState, Method, Noise, Observability, Problem, ShortFit, WindowLength, conclude,
-    errors_by_phase, evaluate, fit_from, hold_out, improve, masses_over_inertia, misfits,
-    score_tests, unexplained,
+    InitialState, Method, Noise, Observability, Peers, Problem, SearchSpace, ShortFit, Variables,
+    WindowLength, conclude, errors_by_phase, evaluate, fit_from, hold_out, improve,
+    masses_over_inertia, minimize, misfits, score_tests, unexplained,
 };
 use stiction::model::Scene;
 use stiction::trajectory::Trajectory;
@@ -243,6 +243,71 @@ fn thousands_of_recordings_have_one_result() {
         for own in on_processes(processes, |peers| found(dataset().among(peers))) {
             assert_eq!(own, expected);
         }
+    }
+}
+
+/// An iteration sends no more than J'J, its J'r and a cost of each block.
+#[test]
+fn an_iteration_gathers_little() {
+    let (mut experiment, recordings) = falls(5000);
+    for name in ["gravity/x", "gravity/y"] {
+        experiment.parameters.push(free(&experiment.scene, name, 0.1, [-1.0, 1.0]));
+    }
+    let gathered = |processes: usize, iterations: usize| {
+        let found = on_processes(processes, |peers| {
+            let dataset = Dataset::new(&experiment, recordings.clone()).unwrap().among(peers);
+            let mut problem = Problem::new(&experiment, &dataset, 1);
+            let [start, lower, upper, scale] =
+                [SearchSpace::start, SearchSpace::lower, SearchSpace::upper, SearchSpace::scale]
+                    .map(|of| of(&problem.space));
+            let variables = Variables { lower: &lower, upper: &upper, scale: &scale };
+            let found = minimize(&mut problem, &start, variables, iterations, &mut |_, _, _| true);
+            assert_eq!(found.iterations, iterations);
+            dataset.gathered().bytes
+        });
+        found[0]
+    };
+    let n = experiment.parameters.len() as u64;
+    for processes in [2, 3, 8] {
+        let one = gathered(processes, 3) - gathered(processes, 2);
+        let most = 4096 * (1 + n + n * (n + 1) / 2) * 8;
+        assert!(one > 0 && one <= most, "{processes} processes: {one} of {most} bytes");
+    }
+}
+
+/// A process that is of another version.
+struct Older(Box<dyn Peers>);
+
+impl Peers for Older {
+    fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    fn gather(&self, own: &[u8]) -> Result<Vec<Vec<u8>>, String> {
+        let version = env!("CARGO_PKG_VERSION").as_bytes();
+        let mut own = own.to_vec();
+        if let Some(place) = own.windows(version.len()).position(|part| part == version) {
+            own[place + version.len() - 1] = b'9';
+        }
+        self.0.gather(&own)
+    }
+}
+
+#[test]
+fn processes_of_other_versions_are_refused() {
+    let (experiment, _) = falls(1);
+    let found = on_processes(3, |peers| {
+        let peers = if peers.rank() == 2 { Box::new(Older(peers)) } else { peers };
+        Dataset::load_among(&experiment, peers, 1).map(|_| ()).unwrap_err().to_string()
+    });
+    let version = env!("CARGO_PKG_VERSION");
+    for said in found {
+        assert!(said.contains("process 2") && said.contains("is stiction"), "{said}");
+        assert!(said.ends_with(&format!(", process 0 {version}")), "{said}");
     }
 }
 

@@ -158,3 +158,12 @@ def test_mpi4py(tmp_path, count):
     values, intervals, loss = json.loads(done.stdout.strip().splitlines()[-1])
     assert values == alone.values and loss == alone.loss.hex()
     assert {name: tuple(ends) for name, ends in intervals.items()} == alone.intervals
+    program = os.environ.get("STICTION_PROGRAM")
+    if not program:
+        pytest.skip("compared with the module alone: STICTION_PROGRAM names no program")
+    command = [program, "identify", str(experiment), "-o", str(tmp_path / "fit"), "--threads", "1"]
+    command = ["mpirun", "--oversubscribe", "-n", str(count), *command] if count > 1 else command
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, **root}, timeout=300)
+    written = json.loads((tmp_path / "fit" / "result.json").read_text())
+    assert {each["name"]: each["value"] for each in written["parameters"]} == values
+    assert written["loss"].hex() == loss

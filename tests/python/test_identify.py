@@ -49,6 +49,22 @@ def test_friction_from_arrays(cube, random):
     assert again.values == found.values
 
 
+def test_parquet_is_told_where_it_is_not_read(tmp_path, cube):
+    (tmp_path / "all.parquet").write_bytes(b"PAR1....PAR1")
+    experiment = tmp_path / "e.toml"
+    experiment.write_text("""data = ['all.parquet']
+[noise]
+position = 0.001
+[[parameter]]
+name = 'floor-cube/mu'
+start = 0.6
+lower = 0.01
+upper = 1.5
+""")
+    with pytest.raises(stiction.Error, match="built without.*--features parquet"):
+        stiction.identify(experiment, scene=cube)
+
+
 def test_what_is_held_wrong_is_named(random):
     text = """
 simulation.time_step = 0.01

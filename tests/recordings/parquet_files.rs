@@ -107,7 +107,7 @@ fn packed(compression: Compression, version: WriterVersion, page: usize) -> Writ
 }
 
 /// Numbers of double precision in columns of our names, and `recording`.
-fn doubles(gaps: bool) -> Vec<(&'static str, Cells)> {
+fn doubles(gaps: bool) -> Named {
     let rows = rows();
     let hand = |&(k, frame, [.., hand]): &(usize, usize, [f64; 3])| {
         (!gaps || !lost(k, frame)).then_some(hand)
@@ -292,10 +292,11 @@ fn a_file_without_recordings_is_one_and_folders_have_parquet() {
     );
 }
 
-#[test]
-fn what_cannot_be_meant_is_one_message() {
-    let folder = Folder::new("parquet-wrong");
-    folder.write("scene.toml", ARM);
+/// Columns by their names.
+type Named = Vec<(&'static str, Cells)>;
+
+/// Columns that cannot be meant, what an experiment names beside our names, and what is said of them.
+fn wrong() -> Vec<(Named, &'static str, &'static str)> {
     let count = rows().len();
     let cells = |of: usize, row: usize, x: Option<f64>| {
         let mut columns = doubles(false);
@@ -318,7 +319,7 @@ fn what_cannot_be_meant_is_one_message() {
     };
     let listed = "'hand/q' = 'state[1]'\n";
     let text = || Cells::Text(vec![Some("x".to_string()); count]);
-    for (columns, named, says) in [
+    vec![
         (
             replaced(4, "recording", twice),
             "",
@@ -371,7 +372,14 @@ fn what_cannot_be_meant_is_one_message() {
             listed,
             "all.parquet:81: state[1]: is a list of 3 numbers, and the first of the file has 2",
         ),
-    ] {
+    ]
+}
+
+#[test]
+fn what_cannot_be_meant_is_one_message() {
+    let folder = Folder::new("parquet-wrong");
+    folder.write("scene.toml", ARM);
+    for (columns, named, says) in wrong() {
         write(&folder.path("all.parquet"), &columns, 64, plain());
         let experiment = folder.experiment(&experiment_text("'all.parquet'", named));
         for threads in [1, 3] {
@@ -391,6 +399,30 @@ fn what_cannot_be_meant_is_one_message() {
     );
     let error = folder.experiment(&experiment_text("'none.parquet'", "")).unwrap_err();
     assert!(error.contains("none.parquet: no such file"), "{error}");
+}
+
+/// From one of several processes, too, whichever has it.
+#[cfg(all(feature = "cli", unix))]
+#[test]
+fn what_cannot_be_meant_is_said_by_one_process() {
+    use crate::fixtures::mpirun::{processes, refused, there_is_mpi};
+    if !there_is_mpi() {
+        return;
+    }
+    let folder = Folder::new("parquet-wrong-mpi");
+    folder.write("scene.toml", ARM);
+    let refused = |count: usize, named: &str, says: &str| {
+        folder.write("e.toml", &experiment_text("'all.parquet'", named));
+        refused(&mut processes(&folder, count, &["e.toml", "--threads", "1"]), says);
+    };
+    for (k, (columns, named, says)) in wrong().into_iter().enumerate() {
+        write(&folder.path("all.parquet"), &columns, 64, plain());
+        refused([2, 3, 5][k % 3], named, says);
+    }
+    folder.write("all.parquet", "t,arm/q\n0,1\n0.1,1\n");
+    refused(3, "", "all.parquet: is not Parquet");
+    std::fs::remove_file(folder.path("all.parquet")).unwrap();
+    refused(3, "", "all.parquet: no such file");
 }
 
 #[cfg(feature = "cli")]

@@ -29,6 +29,11 @@ pub trait LeastSquares {
         false
     }
 
+    /// The change of the cost by the last trial in standard errors of it, where the problem knows how its parts disagree.
+    fn significance(&self) -> Option<f64> {
+        None
+    }
+
     /// Whether it is worth a look over kinks where the search ends, two simulations a variable and length.
     fn has_kinks(&self) -> bool {
         true
@@ -44,8 +49,6 @@ pub struct Trial {
     pub predicted: f64,
     /// The largest step of an eliminated unknown, relative to its scale.
     pub eliminated_step: f64,
-    /// The change of the cost in standard errors of it, where the problem knows how its parts disagree.
-    pub significance: Option<f64>,
 }
 
 /// How a search ended.
@@ -269,7 +272,8 @@ pub(crate) fn proceed<P: LeastSquares>(
         let rough = search.problem.is_rough();
         let slow = if rough { limits.enough.max(ROUGH) } else { limits.enough };
         let enough = (limits.is_coarse() || rough) && attempt.accepted && fell <= slow * before;
-        if enough || (rough && attempt.insignificant) {
+        let significance = |problem: &P| problem.significance().unwrap_or(f64::INFINITY);
+        if enough || (rough && significance(search.problem) <= INSIGNIFICANT) {
             ended = Some(Outcome::Converged);
         } else if ended.is_some()
             && !(limits.is_coarse() || rough)
@@ -309,8 +313,6 @@ struct Attempt {
     predicted: f64,
     /// Whether it was too short to matter.
     short: bool,
-    /// Whether what the recordings disagree about hides it.
-    insignificant: bool,
 }
 
 impl<P: LeastSquares> Search<'_, P> {
@@ -336,8 +338,7 @@ impl<P: LeastSquares> Search<'_, P> {
         if accepted {
             self.accept(&step);
         }
-        let insignificant = trial.significance.is_some_and(|size| size <= INSIGNIFICANT);
-        Some(Attempt { accepted, predicted: trial.predicted, short, insignificant })
+        Some(Attempt { accepted, predicted: trial.predicted, short })
     }
 
     /// Tries steps along each variable, shorter and shorter; whether one lowered the cost by enough.

@@ -49,6 +49,8 @@ pub struct Problem<'a> {
     /// window at a kink must not shorten the steps of the others.
     pub(super) damping: Vec<f64>,
     pub(super) moved: Vec<bool>,
+    /// By how much the last trial changed the cost of each recording that counts and is held here: at its last window.
+    pub(super) changes: Vec<Option<f64>>,
     /// The windows that count, and how many of their steps at most.
     pub(super) active: Vec<usize>,
     pub(super) horizon: usize,
@@ -106,6 +108,7 @@ impl<'a> Problem<'a> {
             trial: initial.clone(),
             damping: vec![DAMPING; initial.len()],
             moved: vec![false; initial.len()],
+            changes: Vec::new(),
             active: (0..initial.len()).collect(),
             own: dataset.own_windows(),
             horizon: usize::MAX,
@@ -407,29 +410,45 @@ impl LeastSquares for Problem<'_> {
             let all = self.measurement.dataset.group().gather("lengths", 0, eliminated_step);
             eliminated_step = all.into_iter().fold(0.0, f64::max);
         }
-        let changes = self.changes(&costs);
+        self.changes = self.changes(&costs);
         let sum = Sum {
             what: "trial",
             alike: self.alike(&target),
-            places: if fitted { &[0, 0, 1, 2, 3] } else { &[0, 1, 2, 3] },
-            begin: &[0.0; 4],
+            places: if fitted { &[0, 0, 1] } else { &[0, 1] },
+            begin: &[0.0; 2],
         };
         let shares = &self.measurement.dataset.shares;
         let sums = shares.sum(&sum, &self.own_recordings(), |k, to| {
-            let change = changes[k].unwrap_or_default();
             to.extend(&predicted[k][..if fitted { 2 } else { 1 }]);
-            to.extend([costs[k], change, change * change]);
+            to.push(costs[k]);
         });
-        let [mut predicted, cost, change, square] = [sums[0], sums[1], sums[2], sums[3]];
+        let [mut predicted, cost] = [sums[0], sums[1]];
         let (r, j) = &self.prior;
         let moves = j * &step;
         predicted -= moves.dot(r) + 0.5 * moves.norm_squared();
         let cost = cost + self.prior_cost(&target);
         let cost = if cost.is_finite() { cost } else { f64::INFINITY };
-        let told = self.recording_count() >= LEAST_RECORDINGS;
-        let told = told && square > 0.0 && square.is_finite();
-        let significance = told.then(|| change.abs() / square.sqrt());
-        Trial { cost, predicted, eliminated_step, significance }
+        Trial { cost, predicted, eliminated_step }
+    }
+
+    // Of the trial, and not with it: it is asked for where the cost is rough alone.
+    fn significance(&self) -> Option<f64> {
+        if self.recording_count() < LEAST_RECORDINGS {
+            return None;
+        }
+        let sum = Sum {
+            what: "significance",
+            alike: self.alike(&self.linearized_at),
+            places: &[0, 1],
+            begin: &[0.0; 2],
+        };
+        let shares = &self.measurement.dataset.shares;
+        let sums = shares.sum(&sum, &self.own_recordings(), |k, to| {
+            let change = self.changes[k].unwrap_or_default();
+            to.extend([change, change * change]);
+        });
+        let [change, square] = [sums[0], sums[1]];
+        (square > 0.0 && square.is_finite()).then(|| change.abs() / square.sqrt())
     }
 
     fn accept(&mut self) {
