@@ -65,6 +65,13 @@ impl Error {
         }
     }
 
+    /// The same with more to its message.
+    #[cfg(any(feature = "cli", feature = "python"))]
+    pub(crate) fn with_remark(mut self, remark: &str) -> Error {
+        self.message.push_str(remark);
+        self
+    }
+
     /// Which sort of thing went wrong.
     pub fn kind(&self) -> ErrorKind {
         self.kind

@@ -1,6 +1,6 @@
 """A network trained through the simulation on several processes, by PyTorch's DistributedDataParallel.
 
-    torchrun --nproc-per-node 2 tosses_ddp.py scene.toml
+    torchrun --nproc_per_node 2 tosses_ddp.py scene.toml
 
 The network maps a target to the start velocity of the first body, and learns from how far the simulated body ends from it. Each
 process has its own targets; gradients are averaged, and go through `stiction.torch`.

@@ -120,7 +120,7 @@ fn soft_experiment(arguments: &Arguments) -> Result<Option<MarkerExperiment>, Er
 /// Of several processes, all of which run this, the first one alone looks at places for results, writes and prints.
 pub(super) fn run(arguments: &Arguments, group: &Arc<Group>) -> Result<Outcome, Error> {
     let begin = Instant::now();
-    introduce(group, options())?;
+    introduce(group, if group.is_alone() { String::new() } else { options() })?;
     let threads = group.together(threads(arguments.threads))?;
     #[cfg(feature = "plots")]
     group.at_first(|| arguments.plot.as_deref().map_or(Ok(()), check_place))?;

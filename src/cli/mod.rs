@@ -89,10 +89,11 @@ enum Command {
 /// Runs the program on the arguments of the process.
 pub fn main() -> ExitCode {
     interrupt::catch_limits();
-    let program = Program::try_parse().unwrap_or_else(|error| {
-        processes::let_first_speak();
-        error.exit()
-    });
+    let program = match Program::try_parse() {
+        Ok(program) => program,
+        Err(error) if processes::first_speaks(&error) => error.exit(),
+        Err(error) => return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+    };
     if program.verbose {
         output::be_verbose();
     }
@@ -103,7 +104,7 @@ pub fn main() -> ExitCode {
     };
     let (processes, result) = match joined {
         Ok(processes) => {
-            let result = run(program.command, &processes);
+            let result = processes.group.end(run(program.command, &processes));
             (Some(processes), result)
         }
         Err(error) => (None, Err(error)),

@@ -35,12 +35,23 @@ fn started() -> Option<(usize, usize)> {
     known.filter(|(_, count)| *count > 1).max_by_key(|(_, count)| *count)
 }
 
-/// Lets the first process say first what there is to say of the command line: of others that have the same to say nothing is heard then,
-/// as their starter ends them.
-pub(super) fn let_first_speak() {
-    if started().is_some_and(|(rank, _)| rank > 0) {
+/// Lets the first process say what is wrong with the command line of any of those that were started together to identify. False if this one
+/// is not to speak.
+pub(super) fn first_speaks(error: &clap::Error) -> bool {
+    let Some((rank, _)) = started() else { return true };
+    let identifies = std::env::args_os().any(|argument| argument == "identify");
+    if identifies && let Ok(processes) = Processes::join() {
+        // Of what clap says the first line tells what is wrong.
+        let said = error.to_string();
+        let line = said.lines().next().unwrap_or_default();
+        let message = format!("{} (at process {rank})", line.trim_start_matches("error: "));
+        let error = Error::input("the command line", None, "", message);
+        return processes.group.end(Err(error)).unwrap_or(processes.group.is_first());
+    }
+    if rank > 0 {
         std::thread::sleep(LAST_WORDS);
     }
+    true
 }
 
 impl Processes {
@@ -92,7 +103,9 @@ impl Processes {
         let named = |name: &std::ffi::OsStr| {
             STARTED.iter().any(|prefix| name.to_string_lossy().starts_with(prefix))
         };
-        if !std::env::vars_os().any(|(name, _)| named(&name)) {
+        let several = started().is_some() || std::env::var_os("PMIX_RANK").is_some();
+        let single = !several && STARTERS.iter().any(|[_, size]| std::env::var_os(size).is_some());
+        if single || !std::env::vars_os().any(|(name, _)| named(&name)) {
             return Ok(Processes::alone());
         }
         let world = crate::identify::World::join()
@@ -113,7 +126,8 @@ impl Processes {
 
 /// What this process was asked for; how many threads it has may differ from process to process.
 pub(super) fn options() -> String {
-    let mut options: Vec<String> = std::env::args().skip(1).collect();
+    let options = std::env::args_os().skip(1);
+    let mut options: Vec<String> = options.map(|x| x.to_string_lossy().into_owned()).collect();
     while let Some(place) = options.iter().position(|option| option == "--threads") {
         options.drain(place..(place + 2).min(options.len()));
     }

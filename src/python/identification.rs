@@ -249,6 +249,25 @@ impl Work {
     }
 }
 
+/// What this process came to, if no other has an error; all come here.
+fn together<T>(py: Python, group: &Group, own: PyResult<T>) -> PyResult<T> {
+    let told = own.as_ref().map(|_| ()).map_err(|error| {
+        let message = format!("{} (at process {})", error.value(py), group.rank());
+        crate::Error::input("comm", None, "", message)
+    });
+    let end = py.detach(|| group.end(told));
+    let found = own?;
+    end?;
+    Ok(found)
+}
+
+/// Tells the processes that work together that this one has no arguments to do that with: why, in words.
+#[pyfunction]
+pub fn _gave_up(py: Python, comm: &Bound<PyAny>, message: String) -> PyResult<()> {
+    let group = Group::new(Box::new(Comm::new(comm)?));
+    together(py, &group, Err::<(), _>(Error::new_err(message))).or(Ok(()))
+}
+
 /// Parameters of an experiment, the file `path` or its `text`, by so many threads of each of the processes that work together. See
 /// `stiction.identify`.
 #[pyfunction]
@@ -265,17 +284,23 @@ pub fn identify(
     let (threads, comm) = workers.unwrap_or_default();
     let comm = comm.as_ref().map(Comm::new).transpose()?;
     let several = comm.is_some();
-    let group = comm.map_or_else(Group::default, |comm| Group::new(Box::new(comm)));
-    let work = Work {
-        path,
-        text,
-        data: data.map(str::to_string).into_iter().collect(),
-        scene: scene.map(|scene| scene.description(py)),
-        recordings: recordings.map(in_memory).transpose()?,
-        threads: number_of_threads(threads.as_ref())?,
-        group: Arc::new(group),
+    let group = Arc::new(comm.map_or_else(Group::default, |comm| Group::new(Box::new(comm))));
+    let work = || -> PyResult<Work> {
+        Ok(Work {
+            path,
+            text,
+            data: data.map(str::to_string).into_iter().collect(),
+            scene: scene.map(|scene| scene.description(py)),
+            recordings: recordings.map(in_memory).transpose()?,
+            threads: number_of_threads(threads.as_ref())?,
+            group: Arc::clone(&group),
+        })
     };
-    let is_first = work.group.is_first();
+    let work = match work() {
+        Ok(work) => work,
+        Err(error) => return together(py, &group, Err(error)),
+    };
+    let is_first = group.is_first();
     let found = if several {
         // On this thread: a communicator may know no other.
         let raised = Mutex::new(None);
@@ -287,6 +312,7 @@ pub fn identify(
             }
         };
         let found = py.detach(|| work.run(&watch));
+        let found = together(py, &group, found);
         let raised = raised.into_inner().unwrap_or_else(PoisonError::into_inner);
         let found = raised.map_or(found, Err)?;
         if found.result.status == FitStatus::Stopped {

@@ -26,7 +26,7 @@ mod _stiction {
     #[pymodule_export]
     use crate::python::exceptions::{Error, ImplausibleWarning, UnsolvedWarning};
     #[pymodule_export]
-    use crate::python::identification::{Identification, identify};
+    use crate::python::identification::{_gave_up, Identification, identify};
     #[pymodule_export]
     use crate::python::pages::_page;
     #[pymodule_export]

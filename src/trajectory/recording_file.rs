@@ -6,6 +6,7 @@ use std::sync::Arc;
 use csv::StringRecord;
 use serde_json::Value;
 
+use super::ColumnMap;
 use super::column_map::Place;
 use super::column_names::TIME;
 use super::text_rows::{TextRow, TextRows};
@@ -297,6 +298,11 @@ impl RecordingFile {
             self.epoch = Some((time, whole));
         }
         Ok(())
+    }
+
+    /// What is written as the time from which times count, s: 0 but where they are dates.
+    pub(crate) fn begin(&self, map: &ColumnMap) -> f64 {
+        self.epoch.map_or(0.0, |(epoch, _)| map.time.1.of(epoch))
     }
 
     /// The time of a row, s.

@@ -34,6 +34,13 @@ impl RecordingSource {
         &self.path
     }
 
+    /// Which of the recordings of its file it is, in words, if that has many.
+    pub(crate) fn place(&self) -> Option<&str> {
+        let part = self.part.as_ref()?;
+        let path = self.path.display().to_string();
+        part.name.strip_prefix(&path).filter(|rest| !rest.is_empty())
+    }
+
     /// What it is called in results and messages: the file and, if that has many recordings, which of them.
     pub fn name(&self) -> String {
         self.part.as_ref().map_or_else(|| self.path.display().to_string(), |part| part.name.clone())

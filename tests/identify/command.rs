@@ -439,3 +439,16 @@ fn mistakes_on_the_command_line_are_refused() {
         refuses(&folder.run(&[command, "no.toml"]), &["no.toml", "No such file"]);
     }
 }
+
+/// Names that are no text are told like others.
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_no_text_is_told() {
+    use std::os::unix::ffi::OsStrExt;
+    let name = std::ffi::OsStr::from_bytes(b"no\xfftext.toml");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_stiction"));
+    let output = command.arg("identify").arg(name).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("error: no") && said.contains("text.toml"), "{said}");
+}

@@ -376,6 +376,26 @@ fn processes_that_differ_are_refused() {
     fs::copy(folder.path("scene.toml"), folder.path("lagging/scene.toml")).unwrap();
     let lagging = ["-wdir", "lagging", program, "identify", "experiment.toml"];
     refused(&mut two(&plain, &lagging), "process 1 reads another experiment or scene");
+    // What is simulated otherwise, and what is wrong at one of them alone.
+    fs::create_dir(folder.path("physics")).unwrap();
+    folder.write("physics/experiment.toml", &EXPERIMENT.replace("[\"throws\"]", "[\"../throws\"]"));
+    let there = ["-wdir", "physics", program, "identify", "experiment.toml"];
+    let here = ["-wdir", "same", program, "identify", "experiment.toml"];
+    fs::create_dir(folder.path("same")).unwrap();
+    fs::copy(folder.path("physics/experiment.toml"), folder.path("same/experiment.toml")).unwrap();
+    let scene = folder.read("scene.toml");
+    folder.write("same/scene.toml", &scene);
+    let said = refused(&mut two(&here, &there), "scene.toml: ");
+    assert!(said.ends_with("(at process 1 of 2)"), "{said}");
+    let step = "simulation.time_step = 0.01\n";
+    assert!(scene.starts_with(step));
+    for setting in
+        ["0.01\nsimulation.baumgarte = 0.3", "0.01\nsimulation.compliance = 1e-2", "0.005"]
+    {
+        let text = format!("simulation.time_step = {setting}\n{}", &scene[step.len()..]);
+        folder.write("physics/scene.toml", &text);
+        refused(&mut two(&here, &there), "process 1 reads another experiment or scene");
+    }
     // Other files of the same names.
     fs::create_dir(folder.path("other")).unwrap();
     let other = EXPERIMENT
@@ -389,6 +409,17 @@ fn processes_that_differ_are_refused() {
     folder.write("other/experiment.toml", EXPERIMENT);
     fs::copy(folder.path("throws/00.csv"), folder.path("other/throws/00.csv")).unwrap();
     refused(&mut two(&plain, &elsewhere), "process 1 finds 1 recordings, process 0 12");
+    // And of the same sizes.
+    let own = folder.read("throws/05.csv");
+    for name in (0..12).map(|k| format!("{k:02}.csv")) {
+        fs::copy(folder.path("throws").join(&name), folder.path("other/throws").join(&name))
+            .unwrap();
+    }
+    let last = own.trim_end().rfind(|c: char| c.is_ascii_digit()).unwrap();
+    let mut changed = own.clone();
+    changed.replace_range(last..=last, if &own[last..=last] == "7" { "8" } else { "7" });
+    folder.write("other/throws/05.csv", &changed);
+    refused(&mut two(&plain, &elsewhere), "process 1 has other recordings than process 0");
     // Another build: the same program and a byte.
     let copy = folder.path("copy");
     let mut bytes = fs::read(program).unwrap();

@@ -103,6 +103,20 @@ def test_processes_that_differ_and_gathers_that_fail_are_told(cube, random):
     for found in on_processes(2, differing):
         assert isinstance(found, stiction.Error) and "another experiment" in str(found)
 
+    def wrong(comm):
+        return stiction.identify(EXPERIMENT, arrays, scene=cube, comm=comm, threads=comm.rank + 1 if comm.rank else 0)
+
+    found = on_processes(3, wrong)
+    assert all(isinstance(each, stiction.Error) and "threads" in str(each) for each in found)
+    assert "at process 0" in str(found[1])
+
+    def odd(comm):
+        own = [{"t": "what"}] if comm.rank == 1 else arrays
+        return stiction.identify(EXPERIMENT, own, scene=cube, comm=comm)
+
+    found = on_processes(2, odd)
+    assert all(isinstance(each, stiction.Error) and "real numbers" in str(each) for each in found)
+
     def fewer(comm):
         return stiction.identify(EXPERIMENT, arrays[comm.rank :], scene=cube, comm=comm)
 

@@ -401,6 +401,36 @@ fn what_cannot_be_meant_is_one_message() {
     assert!(error.contains("none.parquet: no such file"), "{error}");
 }
 
+/// A recording that is cut in two by files is told; recordings of one name in two files are two.
+#[test]
+fn a_recording_in_two_files_is_refused() {
+    let folder = Folder::new("parquet-cut");
+    folder.write("scene.toml", ARM);
+    let whole = doubles(false);
+    let rows = |first: usize, last: usize| -> Named {
+        let part = |cells: &Cells| match cells {
+            Cells::Double(x) => Cells::Double(x[first..last].to_vec()),
+            Cells::Whole(x) => Cells::Whole(x[first..last].to_vec()),
+            Cells::Text(x) => Cells::Text(x[first..last].to_vec()),
+            _ => unreachable!(),
+        };
+        whole.iter().map(|(name, cells)| (*name, part(cells))).collect()
+    };
+    let count = self::rows().len();
+    let read = |place: usize, end: usize| {
+        write(&folder.path("a.parquet"), &rows(0, place), 64, plain());
+        write(&folder.path("b.parquet"), &rows(end, count), 64, plain());
+        let experiment = folder.experiment(&experiment_text("'a.parquet', 'b.parquet'", ""));
+        Dataset::load_on(&experiment.unwrap(), 1).map(|dataset| dataset.trajectories.len())
+    };
+    // In the middle of the second recording; between two; and with the first one in both.
+    let said = read(FRAMES[0] + 10, FRAMES[0] + 10).unwrap_err().to_string();
+    let expected = "b.parquet: recording 6: goes on where a.parquet: recording 6 ends";
+    assert!(said.contains(expected), "{said}");
+    assert_eq!(read(FRAMES[0], FRAMES[0]).unwrap(), 3);
+    assert_eq!(read(FRAMES[0], 0).unwrap(), 4);
+}
+
 /// From one of several processes, too, whichever has it.
 #[cfg(all(feature = "cli", unix))]
 #[test]

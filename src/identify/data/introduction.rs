@@ -1,11 +1,16 @@
 //! What processes tell each other when they meet, so that those which would part ways are told before.
 
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
 use crate::Error;
 use crate::fnv::Fnv;
 use crate::identify::experiment::Experiment;
 use crate::identify::peers::{Group, fingerprint_of_rounding};
+use crate::model::Scene;
 use crate::packed::packed;
-use crate::trajectory::RecordingFile;
+use crate::trajectory::{RecordingFile, RecordingSource};
 
 #[derive(Clone)]
 struct Introduction {
@@ -72,8 +77,40 @@ pub(crate) fn introduce(group: &Group, options: String) -> Result<(), Error> {
     Ok(())
 }
 
-/// Compares the experiment as each process read it, and which recordings it found (by names and sizes), or was `given`. Returns
-/// what to know of how they are shared, in words.
+/// Bytes at either end of a file that are compared.
+const ENDS: usize = 4096;
+
+/// A hash of the names of recordings, and of the lengths and both ends of their files: to read all of them would be to do the work of all.
+fn hash_of_files(sources: &[RecordingSource]) -> u64 {
+    let mut hash = Fnv::default();
+    let mut last = None;
+    for source in sources {
+        hash.add(source.name().as_bytes());
+        if last.replace(source.path()) != Some(source.path()) {
+            // What cannot be read is said when it is to be.
+            if let Ok(ends) = ends_of(source.path()) {
+                hash.add(&ends);
+            }
+        }
+    }
+    hash.value()
+}
+
+/// The length of a file and its bytes at either end.
+fn ends_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut bytes = length.to_le_bytes().to_vec();
+    file.by_ref().take(ENDS as u64).read_to_end(&mut bytes)?;
+    if length > ENDS as u64 {
+        file.seek(SeekFrom::Start(length.saturating_sub(ENDS as u64)))?;
+        file.take(ENDS as u64).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// Compares the experiment as each process read it, and which recordings it found (by names, sizes and the ends of files), or was
+/// `given`. Returns what to know of how they are shared, in words.
 ///
 /// # Errors
 /// Which process differs from the first, and in what.
@@ -86,10 +123,7 @@ pub(crate) fn compare(
         return Ok(None);
     }
     let mut files = Fnv::default();
-    for source in &experiment.data {
-        files.add(source.name().as_bytes());
-        files.add(&std::fs::metadata(source.path()).map_or(0, |there| there.len()).to_le_bytes());
-    }
+    files.add(&hash_of_files(&experiment.data).to_le_bytes());
     given.iter().copied().flatten().for_each(|file| files.add(format!("{file:?}").as_bytes()));
     let count = given.map_or(experiment.data.len(), <[RecordingFile]>::len);
     // What recordings are read by, and what is made of the result.
@@ -100,6 +134,9 @@ pub(crate) fn compare(
     let mut whole = Fnv::default();
     whole.add(&experiment.digest().to_le_bytes());
     whole.add(format!("{reading:?}{making:?}").as_bytes());
+    // What is simulated, beside what the digest has.
+    let Scene { settings, state, keyframes, .. } = &experiment.scene;
+    whole.add(format!("{settings:?}{state:?}{keyframes:?}").as_bytes());
     let own = (whole.value(), files.value(), count);
     let all = group.gather("experiments", 0, own);
     group.failure().map_or(Ok(()), Err)?;
@@ -110,7 +147,9 @@ pub(crate) fn compare(
         } else if own_count != count {
             format!("process {rank} finds {own_count} recordings, process 0 {count}")
         } else if own_files != files {
-            format!("process {rank} has other recordings than process 0, by their names and sizes")
+            format!(
+                "process {rank} has other recordings than process 0, by the names, sizes and ends of their files"
+            )
         } else {
             continue;
         };

@@ -1,5 +1,6 @@
 //! Recordings read from files, by one process or by several, each its share.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use nalgebra::Vector3;
@@ -12,7 +13,7 @@ use crate::packed::packed;
 use crate::parallel::parallel;
 use crate::render::{Picture, RecordedMask};
 use crate::trajectory::{
-    NamedFile, Recorded, RecordingFile, Trajectory, input_named, load_recordings,
+    NamedFile, Recorded, RecordingFile, RecordingSource, Trajectory, input_named, load_recordings,
 };
 
 impl Dataset {
@@ -61,7 +62,7 @@ impl Dataset {
         let read = load_recordings(&experiment.data[own], threads, &wanted, |file| {
             ReadRecording::of_file(experiment, file)
         });
-        Dataset::of_recordings(experiment, read, shares, count)
+        Dataset::of_recordings(experiment, read, shares, (&experiment.data, count))
     }
 
     /// Recordings that are there already, in the place of those that an experiment names; on so many threads, as
@@ -92,7 +93,7 @@ impl Dataset {
         let read = parallel(threads, own.len(), |k| {
             ReadRecording::of_file(experiment, files[own.start + k].clone())
         });
-        Dataset::of_recordings(experiment, read, shares, files.len())
+        Dataset::of_recordings(experiment, read, shares, (&[], files.len()))
     }
 
     /// The recordings that were read here, the first of them that of number `shares.held(count).start`, and those that others hold.
@@ -100,7 +101,7 @@ impl Dataset {
         experiment: &Experiment,
         read: Vec<Result<ReadRecording, Error>>,
         shares: Shares,
-        count: usize,
+        (sources, count): (&[RecordingSource], usize),
     ) -> Result<Dataset, Error> {
         let first = shares.held(count).start;
         let numbered = read.into_iter().enumerate();
@@ -113,6 +114,7 @@ impl Dataset {
             true => told,
             false => shares.all("recordings", told, count),
         };
+        in_one_place(sources, &told)?;
         let mut trajectories = Vec::with_capacity(count);
         let (mut readings, mut masks, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
         let mut notes = Vec::new();
@@ -136,6 +138,7 @@ impl Dataset {
                 masks: (!experiment.masks.is_empty()).then(Vec::new),
                 driven: Vec::new(),
                 note: None,
+                begin: told.begin,
             };
             let recording = recording.unwrap_or_else(elsewhere);
             trajectories.push(recording.trajectory);
@@ -242,12 +245,37 @@ struct ReadRecording {
     masks: Option<Vec<Vec<Option<RecordedMask>>>>,
     driven: Vec<DrivenInput>,
     note: Option<String>,
+    /// What times count from, s.
+    begin: f64,
+}
+
+/// An error if a recording of a table goes on in another file, as its times do. Others of one name in two files are two recordings.
+fn in_one_place(sources: &[RecordingSource], told: &[Told]) -> Result<(), Error> {
+    let mut before: BTreeMap<&str, usize> = BTreeMap::new();
+    for (k, source) in sources.iter().enumerate() {
+        let Some(place) = source.place() else { continue };
+        let Some(other) = before.insert(place, k) else { continue };
+        let [(first, begin), (times, next)] = [other, k].map(|k| (&told[k].times, told[k].begin));
+        let (Some(last), Some(start)) = (first.last(), times.first()) else { continue };
+        let step = first.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
+        let between = (next + start) - (begin + last);
+        if between > 0.0 && between <= 2.0 * step {
+            let message = format!(
+                "goes on where {} ends: a recording is to be in one file, or under another name",
+                told[other].name
+            );
+            return Err(Error::input(&told[k].name, None, "", message));
+        }
+    }
+    Ok(())
 }
 
 /// What all processes know of a recording.
 #[derive(Clone, Default)]
 struct Told {
     name: String,
+    /// What times count from, s.
+    begin: f64,
     times: Vec<f64>,
     recorded: Recorded,
     note: Option<String>,
@@ -255,13 +283,14 @@ struct Told {
     driven: Vec<usize>,
 }
 
-packed!(Told { name, times, recorded, note, driven });
+packed!(Told { name, begin, times, recorded, note, driven });
 
 impl ReadRecording {
     fn told(&self) -> Told {
         let Trajectory { name, times, recorded, .. } = &self.trajectory;
         Told {
             name: name.clone(),
+            begin: self.begin,
             times: times.clone(),
             recorded: recorded.clone(),
             note: self.note.clone(),
@@ -303,6 +332,7 @@ impl ReadRecording {
             true => None,
             false => Some(masks_of(experiment, &file, &images)?),
         };
-        Ok(ReadRecording { trajectory, readings, masks, driven, note })
+        let begin = file.begin(columns);
+        Ok(ReadRecording { trajectory, readings, masks, driven, note, begin })
     }
 }

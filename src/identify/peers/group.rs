@@ -161,12 +161,42 @@ impl Group {
     /// What each process came to, if none has an error.
     ///
     /// # Errors
-    /// That of the first process that has one.
+    /// That of the first process that has one; with its number, unless all have it.
     #[cfg(any(feature = "cli", feature = "python"))]
     pub fn together<T>(&self, own: Result<T, Error>) -> Result<T, Error> {
-        let error = own.as_ref().err().map(|error| (self.rank(), error.clone()));
-        self.first_error(error)?;
-        own
+        if self.is_alone() {
+            return own;
+        }
+        let error = own.as_ref().err().cloned();
+        let all = self.gather("what each came to", 0, error);
+        self.failure().map_or(Ok(()), Err)?;
+        let alike = all.iter().all(|error| *error == all[0]);
+        let mut found =
+            all.into_iter().enumerate().filter_map(|(rank, error)| Some((rank, error?)));
+        match found.next() {
+            Some((_, error)) if alike => Err(error),
+            Some((rank, error)) => {
+                Err(error.with_remark(&format!(" (at process {rank} of {})", self.count())))
+            }
+            None => own,
+        }
+    }
+
+    /// The end of all work together, to which every process comes: one that comes with an error, and earlier than the others, tells
+    /// them, who would wait for it.
+    ///
+    /// # Errors
+    /// That of this process, or of another.
+    #[cfg(any(feature = "cli", feature = "python"))]
+    pub fn end<T>(&self, own: Result<T, Error>) -> Result<T, Error> {
+        if self.is_alone() {
+            return own;
+        }
+        if let Err(error) = &own {
+            self.fail(error.clone());
+        }
+        self.exchange("the end", 0, &false, true);
+        own.and_then(|found| self.failure().map_or(Ok(found), Err))
     }
 
     /// Whether all go on, and nothing went wrong.

@@ -37,6 +37,18 @@ def identify(
 
     The same bits come out on any number of threads and processes.
     """
+    try:
+        arguments = _arguments(experiment, recordings, scene, threads, comm)
+    except Exception as error:
+        # The others wait for this process.
+        if comm is not None:
+            _stiction._gave_up(comm, str(error))
+        raise
+    return _stiction.identify(*arguments)
+
+
+def _arguments(experiment, recordings, scene, threads, comm):
+    """What the compiled part takes."""
     if isinstance(experiment, Mapping):
         fields = (f"{json.dumps(key)} = {_toml(value)}" for key, value in experiment.items())
         text, path = "\n".join(fields), "experiment"
@@ -44,11 +56,11 @@ def identify(
         text, path = None, os.fspath(experiment)
     if recordings is None or isinstance(recordings, (str, os.PathLike)):
         data = None if recordings is None else os.fspath(recordings)
-        return _stiction.identify(path, text, data, scene, (threads, comm))
+        return path, text, data, scene, (threads, comm)
     if isinstance(recordings, Mapping) or _is_pair(recordings):
         recordings = [recordings]
     arrays = [_of_one_length(k, _columns(k, recording, scene)) for k, recording in enumerate(recordings)]
-    return _stiction.identify(path, text, None, scene, (threads, comm), arrays)
+    return path, text, None, scene, (threads, comm), arrays
 
 
 def _is_pair(recordings):

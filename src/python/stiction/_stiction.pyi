@@ -199,6 +199,7 @@ def load(
 def parse(
     text: str, name: str = "scene.toml", inputs: Sequence[str] | None = None, parameters: Sequence[str] | None = None
 ) -> Scene: ...
+def _gave_up(comm: Any, message: str) -> None: ...
 def identify(
     path: str | PathLike[str],
     text: str | None = None,

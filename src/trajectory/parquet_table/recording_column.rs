@@ -31,6 +31,10 @@ impl fmt::Display for RecordingKey {
         match self {
             RecordingKey::Whole(number) => number.fmt(f),
             RecordingKey::Unsigned(number) => number.fmt(f),
+            // What a terminal would take for a command is not.
+            RecordingKey::Text(text) if text.chars().any(char::is_control) => {
+                text.escape_debug().fmt(f)
+            }
             RecordingKey::Text(text) => text.fmt(f),
         }
     }
