@@ -13,6 +13,7 @@ use crate::cases;
 use crate::folder::Folder;
 use crate::random::Random;
 use crate::scenes::on_floor;
+use crate::skipped::skip;
 
 pub const EXPERIMENT: &str = "scene = \"scene.toml\"
 data = [\"throws\"]
@@ -275,4 +276,42 @@ fn recordings_held_out_are_measured() {
     let output = run(&["--json", "-o", "/dev/null"]);
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     assert!(!Path::new("/dev/null.checkpoint.json").exists());
+}
+
+/// What the program found before recordings were shared among processes: loss, friction and restitution, on machines whose
+/// sine has these bits.
+const BEFORE: [(&str, [u64; 3]); 5] = [
+    ("", [0x3fedfe938a926b38, 0x3fc561679728ea95, 0x3fe3316952abc144]),
+    ("initial_state = 'fitted'", [0x3fec255d15a528d3, 0x3fc55fd48247bc74, 0x3fe334249c78abe4]),
+    (
+        "initial_state = 'fitted'\nwindow = 20",
+        [0x40036383dde8b7bf, 0x3fc5224944714f2c, 0x3fe37153f8b81d5f],
+    ),
+    ("method = 'adam'", [0x40b14f2ea37a0f4b, 0x3fb3a440cc15e434, 0x3fd6acd8c8962389]),
+    ("method = 'l-bfgs-b'", [0x3fee12fccbf1db42, 0x3fca6873cae2a152, 0x3fe32e70b33991a4]),
+];
+const SINES: u64 = 0x864f520cf5e4c541;
+
+/// Sums of few recordings are added as they always were.
+#[test]
+fn results_have_the_bits_they_had() {
+    let sines = (0..4000).map(|k| (0.01 + 7.31e-3 * f64::from(k)).sin().to_bits());
+    if sines.fold(0, |sum: u64, bits| sum.rotate_left(1) ^ bits) != SINES {
+        return skip(
+            "the bits of results from before are those of other machines",
+            "STICTION_REQUIRE_BITS",
+        );
+    }
+    let folder = prepared("bits");
+    for (more, expected) in BEFORE {
+        let text = EXPERIMENT
+            .replace("half_samples = 4\n", "")
+            .replace("starts = 3\n", &format!("profiles = false\nmax_iterations = 10\n{more}\n"));
+        folder.write("experiment.toml", &text);
+        assert!(folder.run(&["identify", "experiment.toml", "-o", "fit"]).status.code() < Some(2));
+        let found: Value = serde_json::from_str(&folder.read("fit/result.json")).unwrap();
+        let value = |k: usize| found["parameters"][k]["value"].as_f64().unwrap().to_bits();
+        let found = [found["loss"].as_f64().unwrap().to_bits(), value(0), value(1)];
+        assert_eq!(found, expected, "{more}");
+    }
 }

@@ -425,8 +425,8 @@ fn a_recording_in_two_files_is_refused() {
     };
     // In the middle of the second recording; between two; and with the first one in both.
     let said = read(FRAMES[0] + 10, FRAMES[0] + 10).unwrap_err().to_string();
-    let expected = "b.parquet: recording 6: goes on where a.parquet: recording 6 ends";
-    assert!(said.contains(expected), "{said}");
+    assert!(said.contains("b.parquet: recording 6: goes on where"), "{said}");
+    assert!(said.contains("a.parquet: recording 6 ends"), "{said}");
     assert_eq!(read(FRAMES[0], FRAMES[0]).unwrap(), 3);
     assert_eq!(read(FRAMES[0], 0).unwrap(), 4);
 }
