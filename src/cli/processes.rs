@@ -13,10 +13,11 @@ const STARTERS: [[&str; 2]; 3] = [
     ["PMI_RANK", "PMI_SIZE"],
     ["SLURM_PROCID", "SLURM_STEP_NUM_TASKS"],
 ];
-/// Names of variables by which processes know that something started them begin with one of these.
+/// Names of variables by which processes know that something started them begin with one of these. What users set for Open MPI
+/// begins otherwise.
 #[cfg(feature = "mpi")]
 const STARTED: [&str; 9] =
-    ["OMPI_", "PMI_", "PMIX_", "PRTE_", "SLURM_", "MPI_", "HYDRA_", "JSM_", "ALPS_"];
+    ["OMPI_COMM_WORLD_", "PMI_", "PMIX_", "PRTE_", "SLURM_", "MPI_", "HYDRA_", "JSM_", "ALPS_"];
 /// How long a process that has nothing to say waits for the one that has: a starter ends all when one fails.
 const LAST_WORDS: Duration = Duration::from_millis(1500);
 
