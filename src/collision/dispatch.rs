@@ -69,15 +69,29 @@ pub fn witnesses_from<T: Real>(
     reach: f64,
     out: &mut Vec<Witness<T>>,
 ) {
-    if in_order(warm, shapes, poses, sizes, reach, out) {
-        return;
+    near_witnesses(warm, shapes, poses, sizes, [reach; 2], out);
+}
+
+/// The same, but nothing of polyhedra that are more than `near` apart (m, at most `reach`), which is sooner found. Returns
+/// how far they are apart at least then, and else 0.
+pub(super) fn near_witnesses<T: Real>(
+    warm: &mut WarmStart,
+    shapes: [&Shape; 2],
+    poses: [&Pose<T>; 2],
+    sizes: [Vector3<T>; 2],
+    reaches: [f64; 2],
+    out: &mut Vec<Witness<T>>,
+) -> f64 {
+    if let Some(apart) = in_order(warm, shapes, poses, sizes, reaches, out) {
+        return apart;
     }
     let start = out.len();
     let ([a, b], [p, q], [s, t]) = (shapes, poses, sizes);
-    in_order(warm, [b, a], [q, p], [t, s], reach, out);
+    let apart = in_order(warm, [b, a], [q, p], [t, s], reaches, out);
     for witness in &mut out[start..] {
         *witness = witness.flipped();
     }
+    apart.unwrap_or(0.0)
 }
 
 /// Pushes the contact of a shape, the first, and a point within `reach` (m) of it; a height field may have several. `size`: what
@@ -94,16 +108,17 @@ pub fn point_witnesses<T: Real>(
     witnesses([shape, &Shape::Sphere], [pose, &at], [size, Vector3::zeros()], reach, out);
 }
 
-/// Pushes the contacts if there is an algorithm for the shapes in this order; false if not.
+/// Pushes the contacts if there is an algorithm for the shapes in this order, and says how far they are apart, as
+/// [`near_witnesses`] does; nothing if there is none.
 #[inline(never)]
 fn in_order<T: Real>(
     warm: &mut WarmStart,
     shapes: [&Shape; 2],
     poses: [&Pose<T>; 2],
     sizes: [Vector3<T>; 2],
-    reach: f64,
+    [near, reach]: [f64; 2],
     out: &mut Vec<Witness<T>>,
-) -> bool {
+) -> Option<f64> {
     let [first, second] = poses;
     match shapes {
         [Shape::Sphere, Shape::Sphere] => {
@@ -131,12 +146,17 @@ fn in_order<T: Real>(
                 _ => {}
             }
         }
-        [Shape::Box, Shape::Sphere] => return false,
+        [Shape::Box, Shape::Sphere] => return None,
         [one, other] => match (hull(one, sizes[0]), other, hull(other, sizes[1])) {
             (Some(a), _, Some(b)) => {
                 let start = out.len();
-                let reference = convex_convex([&a, &b], poses, reach, warm, out);
-                let Some(&Witness { normal, feature, .. }) = out.get(start) else { return true };
+                let reference = match convex_convex([&a, &b], poses, [near, reach], warm, out) {
+                    Ok(reference) => reference,
+                    Err(apart) => return Some(apart),
+                };
+                let Some(&Witness { normal, feature, .. }) = out.get(start) else {
+                    return Some(0.0);
+                };
                 let count = a.polyhedron.features();
                 let turned = |body: usize, outward: Vector3<T>| {
                     let own = if body == 0 { feature % count } else { feature / count };
@@ -148,7 +168,7 @@ fn in_order<T: Real>(
                 if turned.iter().any(Option::is_some) {
                     out.truncate(start);
                     let pose = |body: usize| turned[body].as_ref().unwrap_or(poses[body]);
-                    convex_convex([&a, &b], [pose(0), pose(1)], reach, warm, out);
+                    let _apart = convex_convex([&a, &b], [pose(0), pose(1)], [reach; 2], warm, out);
                 }
             }
             (Some(a), Shape::Sphere, _) => {
@@ -157,17 +177,19 @@ fn in_order<T: Real>(
             (Some(a), Shape::Capsule, _) => {
                 let start = out.len();
                 let face = convex_capsule(&a, first, second, sizes[1], reach, out);
-                let (Shape::Cylinder, Some(witness)) = (one, out.get(start)) else { return true };
+                let (Shape::Cylinder, Some(witness)) = (one, out.get(start)) else {
+                    return Some(0.0);
+                };
                 let towards = towards_capsule(witness, poses, sizes, face);
                 if let Some(turned) = towards.and_then(|way| facing(first, &way)) {
                     out.truncate(start);
                     convex_capsule(&a, &turned, second, sizes[1], reach, out);
                 }
             }
-            _ => return false,
+            _ => return None,
         },
     }
-    true
+    Some(0.0)
 }
 
 /// Whether contacts of two shapes are found: all but those of two height fields.

@@ -20,15 +20,17 @@
 mod box_box;
 mod capsule_capsule;
 mod capsule_convex;
+mod contact_point;
 mod convex_convex;
 mod cylinder;
+mod detection;
 mod dispatch;
 mod half_space;
 mod height_field;
 mod hull;
 mod lowest;
 mod nearest;
-mod point;
+mod pair_detection;
 mod rod;
 mod sphere_box;
 mod sphere_convex;
@@ -39,12 +41,13 @@ mod witness;
 
 pub use box_box::box_box;
 pub use capsule_capsule::{capsule_capsule, sphere_capsule};
+pub use contact_point::ContactPoint;
 pub use convex_convex::WarmStart;
+pub use detection::Detection;
 pub use dispatch::{
     features, half_space_points, point_witnesses, supports, witnesses, witnesses_from,
 };
-pub(crate) use point::PairDetection;
-pub use point::{ContactPoint, Detection};
+pub(crate) use pair_detection::PairDetection;
 pub use sphere_box::sphere_box;
 pub use sphere_sphere::sphere_sphere;
 pub use sweep_and_prune::{Bounds, SweepAndPrune};

@@ -171,7 +171,7 @@ impl<T: Real> Contacts<T> {
         system: &System<T>,
         motion: &FreeMotion<T>,
     ) -> (impl Iterator<Item = Island<'_>>, &[ContactPoint<T>]) {
-        self.detection.points(system, motion, &mut self.points);
+        self.detection.points_at_hand(system, motion, &mut self.points);
         self.joints.clear();
         self.group(motion);
         (self.islands.iter(), &self.points)
@@ -195,12 +195,13 @@ impl<T: Real> Contacts<T> {
         impulses: &mut Vec<Impulses<T>>,
     ) {
         impulses.resize_with(motion.trees(), Impulses::default);
-        self.detection.points(system, motion, &mut self.points);
+        self.detection.points_at_hand(system, motion, &mut self.points);
         self.joints.collect(system, state, motion);
         self.start(motion);
         self.unfinished = true;
         for _ in 0..ROUNDS {
             self.solve_islands(system, motion, impulses, Event::Step);
+            self.look_further(system, motion);
             if !self.admit_escapes(system, motion) {
                 self.unfinished = false;
                 break;
@@ -391,7 +392,8 @@ impl<T: Real> Contacts<T> {
         motion: &FreeMotion<T>,
         solved: &Contacts<f64>,
     ) -> bool {
-        self.detection.points(system, motion, &mut self.points);
+        self.detection.points_at_hand(system, motion, &mut self.points);
+        self.detection.add_reached_there(system, motion, &solved.detection, &mut self.points);
         self.joints.collect(system, state, motion);
         let points = self.points.iter().map(|point| (point.pair, point.feature));
         let joints = self.joints.list.iter().map(|joint| joint.id);
@@ -487,6 +489,25 @@ impl<T: Real> Contacts<T> {
             self.reports[island.trees[0]] = Some(report);
         }
         self.dirty.fill(false);
+    }
+
+    /// Lists the points of what was left out of detection and is reached at the velocities: an impact throws further than what
+    /// was expected.
+    fn look_further(&mut self, system: &System<T>, motion: &FreeMotion<T>) {
+        if !self.detection.leaves_out() {
+            return;
+        }
+        let (velocities, outcomes) = (&self.velocities, &mut self.outcomes);
+        let speeds = |body| motion.speeds(system, body, velocities);
+        let mut more = 0;
+        self.detection.add_reached(system, motion, speeds, &mut self.points, |place, count| {
+            outcomes.splice(place..place, std::iter::repeat_with(|| None).take(count));
+            more += count;
+        });
+        if more > 0 {
+            // Constraints have other numbers now.
+            self.group(motion);
+        }
     }
 
     /// Makes points near that the velocities take through each other, with the rest of their pair, and

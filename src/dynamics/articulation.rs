@@ -238,23 +238,28 @@ impl<T: Real> Articulation<T> {
 
     /// How fast bodies go without contact.
     fn find_speeds(&mut self, system: &System<T>) {
-        let System { model, parameters, .. } = *system;
-        self.speeds.clear();
-        for index in 0..model.bodies.len() {
-            let body = &self.kinematics.bodies[index];
-            let center = parameters.center_of_mass(model, index);
-            let at = (body.position - body.origin + body.rotation * center).map(|x| x.value());
-            let (mut linear, mut angular) = (Vector3::zeros(), Vector3::zeros());
-            for &k in self.kinematics.path(index) {
-                let motion = &self.kinematics.axes[k].motion;
-                let (v, w) = (motion.linear, motion.angular);
-                let rate = self.free_velocity[k].value();
-                linear += v.map(|x| x.value()) * rate;
-                angular += w.map(|x| x.value()) * rate;
-            }
-            let linear = linear + angular.cross(&at);
-            self.speeds.push([norm(linear.as_slice()), norm(angular.as_slice())]);
+        let mut speeds = std::mem::take(&mut self.speeds);
+        speeds.clear();
+        let bodies = 0..system.model.bodies.len();
+        speeds.extend(bodies.map(|body| self.speeds_of(system, body, &self.free_velocity)));
+        self.speeds = speeds;
+    }
+
+    /// The speed of the centre of mass of a body, m/s, and its angular one, rad/s, at some velocities of all trees.
+    pub(super) fn speeds_of(&self, system: &System<T>, index: usize, velocities: &[T]) -> [f64; 2] {
+        let body = &self.kinematics.bodies[index];
+        let center = system.parameters.center_of_mass(system.model, index);
+        let at = (body.position - body.origin + body.rotation * center).map(|x| x.value());
+        let (mut linear, mut angular) = (Vector3::zeros(), Vector3::zeros());
+        for &k in self.kinematics.path(index) {
+            let motion = &self.kinematics.axes[k].motion;
+            let (v, w) = (motion.linear, motion.angular);
+            let rate = velocities[k].value();
+            linear += v.map(|x| x.value()) * rate;
+            angular += w.map(|x| x.value()) * rate;
         }
+        let linear = linear + angular.cross(&at);
+        [norm(linear.as_slice()), norm(angular.as_slice())]
     }
 
     /// Everything stays where it is if nothing touches it.

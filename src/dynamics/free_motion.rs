@@ -130,6 +130,16 @@ impl<T: Real> FreeMotion<T> {
         }
     }
 
+    /// The speed of the centre of mass of a body, m/s, and its angular one, rad/s, at some velocities of all trees: those without
+    /// contact are in its [pose](BodyPose).
+    pub fn speeds(&self, system: &System<T>, body: usize, velocities: &[T]) -> [f64; 2] {
+        let Some(tree) = self.bodies[body].tree else { return [0.0; 2] };
+        match &self.trees[tree] {
+            (Some(_), range) => lone_speeds(&velocities[range.clone()]),
+            (None, _) => self.articulation.speeds_of(system, body, velocities),
+        }
+    }
+
     /// Adds the adjoints of the positions of bodies that do not move, `body` and those that it hangs on, where
     /// displacements of it in the world count by `displacement`.
     pub(crate) fn add_fixed_places(
@@ -280,14 +290,19 @@ impl<T: Real> FreeMotion<T> {
     }
 }
 
+/// How fast a free body goes and turns at its velocities.
+fn lone_speeds<T: Real>(velocities: &[T]) -> [f64; 2] {
+    [0, 3].map(|k| norm(&[0, 1, 2].map(|i| velocities[k + i].value())))
+}
+
 fn lone_pose<T: Real>(free: &FreeBody<T>, tree: usize) -> BodyPose<T> {
-    let speed = |k: usize| norm(&[0, 1, 2].map(|i| free.free_velocity[k + i].value()));
+    let [linear_speed, angular_speed] = lone_speeds(&free.free_velocity);
     BodyPose {
         rotation: free.rotation,
         position: free.position,
         center_of_mass: free.center_of_mass,
         tree: Some(tree),
-        linear_speed: speed(0),
-        angular_speed: speed(3),
+        linear_speed,
+        angular_speed,
     }
 }

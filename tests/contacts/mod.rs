@@ -12,6 +12,7 @@ mod rest;
 mod scenes;
 mod solvers;
 mod threads;
+mod thrown;
 
 use stiction::ad::Real;
 use stiction::model::{Parameters, Scene};

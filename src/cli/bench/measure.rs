@@ -175,7 +175,7 @@ impl Bench<'_> {
             let (state, inputs) = (&rollout.state, &drive.inputs);
             let dt = system.settings.time_step;
             timed(&mut times.free_motion, || motion.start(&system, state, inputs, dt));
-            timed(&mut times.detection, || detection.points(&system, &motion, &mut points));
+            timed(&mut times.detection, || detection.points_at_hand(&system, &motion, &mut points));
             timed(&mut times.contact, || {
                 contacts.resolve(&system, state, &motion, &mut impulses);
             });

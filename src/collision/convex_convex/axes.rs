@@ -62,18 +62,18 @@ impl Default for WarmStart {
     }
 }
 
-/// The axes of largest separation, or nothing if one separates the polyhedra by more than `reach`;
-/// `second` is the second as the first one sees it.
+/// The axes of largest separation, or, if one separates the polyhedra by more than `reach`, how far they are apart
+/// along it; `second` is the second as the first one sees it.
 pub(super) fn separating(
     hulls: &[Hull<f64>; 2],
     second: &Pose<f64>,
     reach: f64,
     warm: &mut WarmStart,
-) -> Option<Axes> {
+) -> Result<Axes, f64> {
     // What is nowhere touches nothing, wherever the search begins.
     let numbers = second.position.iter().chain(second.rotation.iter());
     if !numbers.copied().all(f64::is_finite) {
-        return None;
+        return Err(f64::INFINITY);
     }
     let seen = [*second, second.inverse()];
     let cuts =
@@ -89,7 +89,7 @@ fn search<'a>(
     second: &'a Pose<f64>,
     reach: f64,
     warm: &mut WarmStart,
-) -> Option<Axes> {
+) -> Result<Axes, f64> {
     let hulls = [0, 1].map(|body| cuts[body].hull);
     let thickness = hulls[0].thickness().min(hulls[1].thickness());
     let margin = |best: f64| MARGIN * (thickness + best.abs());
@@ -103,15 +103,16 @@ fn search<'a>(
         search.begin(face);
     }
     if pairs.apart || faces.iter().any(|search| search.apart) {
-        return None;
+        return Err(faces.iter().map(|search| search.most).fold(pairs.most, f64::max));
     }
-    let mut best = [None; 2];
     for (body, search) in faces.iter_mut().enumerate() {
-        best[body] = search.run();
+        search.run();
         warm.faces[body] = search.best.0 as u32;
-        best[body]?;
+        if search.apart {
+            return Err(search.most);
+        }
     }
-    let (first, other) = (best[0]?, best[1]?);
+    let [first, other] = faces.map(|search| search.best);
     let (face, best) = if other.1 > first.1 + margin(first.1) {
         (Face { body: 1, face: other.0 }, other.1)
     } else {
@@ -125,7 +126,7 @@ fn search<'a>(
     let pairs = best_edges(cuts, pairs);
     warm.edges = pairs.best.0.map(|edge| edge as u32);
     if pairs.apart {
-        return None;
+        return Err(pairs.most);
     }
     let pair = pairs.best;
     let better = pair.1 > enough;
@@ -137,7 +138,7 @@ fn search<'a>(
     // What is apart has no points below a face, but by the margin with which it was chosen.
     let most = if better { pair.1 } else { best };
     let floor = if most > 0.0 { -margin(most) } else { f64::NEG_INFINITY };
-    Some(Axes { face, edges, most: most + 2.0 * margin(most), floor })
+    Ok(Axes { face, edges, most: most + 2.0 * margin(most), floor })
 }
 
 /// Looks for the face of the hull of the cuts that the other one is furthest above of, of those within [`TIE`] the first.
@@ -169,8 +170,8 @@ impl<'a, 'b> BestFace<'a, 'b> {
         }
     }
 
-    /// Searches all, but nothing if they are apart.
-    fn run(&mut self) -> Option<(usize, f64)> {
+    /// Searches all, unless they are apart.
+    fn run(&mut self) {
         let polyhedron = self.cuts.hull.polyhedron;
         polyhedron.search(self);
         if self.tied && !self.apart {
@@ -181,7 +182,6 @@ impl<'a, 'b> BestFace<'a, 'b> {
                 self.best.0 = found;
             }
         }
-        (!self.apart).then_some(self.best)
     }
 
     fn take_all(&mut self, batch: &mut Batch) {

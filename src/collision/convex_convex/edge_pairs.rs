@@ -71,7 +71,7 @@ pub(super) struct Pairs<'a> {
     slack: f64,
     pub best: Pair,
     /// The largest separation so far.
-    most: f64,
+    pub most: f64,
     /// Whether others are nearly as good.
     tied: bool,
     /// Whether that is more than `reach`.

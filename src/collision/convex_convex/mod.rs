@@ -32,23 +32,24 @@ use feature::feature;
 /// How far beyond the end of an edge its point may be by rounding, as a fraction of its half length.
 const BEYOND: f64 = 1e-6;
 
-/// Pushes the points where two polyhedra may touch, those with gaps of at most `reach` (m): none if they
-/// are further apart than that, up to nine else.
+/// Pushes the points where two polyhedra may touch, those with gaps of at most `reach` (m), up to nine; none if the polyhedra are
+/// more than `near` apart (m, at most `reach`).
 ///
 /// Feature: that of the first (vertices, edges, faces) plus that of the second times the number of
 /// features of the first.
 ///
-/// Returns the body whose face is the reference, if one is.
+/// Returns the body whose face is the reference, if one is; or how far the polyhedra are apart at least, if that is more than
+/// `near`.
 pub(super) fn convex_convex<T: Real>(
     hulls: [&Hull<T>; 2],
     poses: [&Pose<T>; 2],
-    reach: f64,
+    [near, reach]: [f64; 2],
     warm: &mut WarmStart,
     out: &mut Vec<Witness<T>>,
-) -> Option<usize> {
+) -> Result<Option<usize>, f64> {
     let values = hulls.map(Hull::value);
     let relative = poses[0].relative(poses[1]);
-    let axes = axes::separating(&values, &relative.value(), reach, warm)?;
+    let axes = axes::separating(&values, &relative.value(), near, warm)?;
     let start = out.len();
     let (reference, most) = (axes.face, axes.most);
     let face = |above, out: &mut _| {
@@ -72,7 +73,7 @@ pub(super) fn convex_convex<T: Real>(
     for witness in &mut out[start..] {
         *witness = witness.moved(poses[0]);
     }
-    (!by_edges).then_some(reference.body)
+    Ok((!by_edges).then_some(reference.body))
 }
 
 /// Pushes the point of two edges, in the frame of the first. False if the nearest points of their lines

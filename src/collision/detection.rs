@@ -1,38 +1,13 @@
-//! A possible contact, and the list of all there are.
+//! The list of all points where bodies may touch.
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::{
-    Bounds, Pose, SurfacePoint, SweepAndPrune, WarmStart, Witness, half_space_points,
-    witnesses_from,
-};
+use super::contact_point::ContactPoint;
+use super::pair_detection::{PairDetection, pose};
+use super::{Bounds, Pose, SweepAndPrune, WarmStart};
 use crate::ad::Real;
 use crate::dynamics::{BodyPose, FreeMotion};
 use crate::model::{Model, Plane, Solid, System};
-use crate::spatial::rotation_matrix;
-
-/// A point of a body that may touch a half-space or another body.
-#[derive(Clone, Copy, Debug)]
-pub struct ContactPoint<T> {
-    /// The contact pair, see [`Model::pair`](crate::model::Model::pair).
-    pub pair: usize,
-    /// The two bodies; nothing is the world, or a body fixed to it. The contact impulse acts on the
-    /// second, its opposite on the first.
-    pub bodies: [Option<usize>; 2],
-    /// Which point. Against a half-space: the corner of a box (bits 0, 1, 2: the upper side in x, y,
-    /// z), 0 for a sphere. Of two shapes: see [`Witness::feature`].
-    pub feature: usize,
-    /// Distance along the normal, m; negative if it penetrates.
-    pub gap: T,
-    /// Gap of the lowest point of the pair, m.
-    pub lowest: T,
-    /// Unit normal in the world, out of the first solid.
-    pub normal: Vector3<T>,
-    /// From the centre of mass of each body to its own point, in that body, m. Zero for the world.
-    pub arms: [Vector3<T>; 2],
-    /// Whether the bodies may touch here without being thrown at each other in the same step.
-    pub near: bool,
-}
 
 /// Finds all points of all bodies that may touch something. Holds memory for reuse, and where each search began last time,
 /// which is where the next one begins: see [`WarmStart`].
@@ -46,10 +21,19 @@ pub struct Detection<T> {
     warm: Vec<((usize, usize), WarmStart)>,
     /// Those of the step before.
     earlier: Vec<((usize, usize), WarmStart)>,
+    /// Colliders that were left out of the last step, since they are apart by more than they go without contact, and by how much
+    /// at least, m; in the order of the candidates.
+    apart: Vec<((usize, usize), f64)>,
+    /// Those of them that were looked at after all.
+    reached: Vec<(usize, usize)>,
+    /// The points of one of them.
+    added: Vec<ContactPoint<T>>,
     furthest: f64,
     smoothing: f64,
     poses: Vec<Pose<T>>,
     planes: Vec<Plane<T>>,
+    /// How far colliders go at most without contact, m.
+    ways: Vec<f64>,
     /// Colliders of a few bodies, ascending.
     few: Vec<usize>,
 }
@@ -63,10 +47,14 @@ impl<T> Default for Detection<T> {
             pair: PairDetection::default(),
             warm: Vec::new(),
             earlier: Vec::new(),
+            apart: Vec::new(),
+            reached: Vec::new(),
+            added: Vec::new(),
             furthest: 0.0,
             smoothing: 0.0,
             poses: Vec::new(),
             planes: Vec::new(),
+            ways: Vec::new(),
             few: Vec::new(),
         }
     }
@@ -101,7 +89,30 @@ impl<T: Real> Detection<T> {
         motion: &FreeMotion<T>,
         points: &mut Vec<ContactPoint<T>>,
     ) {
+        self.list(system, motion, false, points);
+    }
+
+    /// Lists the same, but leaves out polyhedra that are further apart than [near](ContactPoint::near) points of theirs can be. Whoever
+    /// solves the contacts asks for those that are [reached](Self::add_reached) all the same.
+    pub(crate) fn points_at_hand(
+        &mut self,
+        system: &System<T>,
+        motion: &FreeMotion<T>,
+        points: &mut Vec<ContactPoint<T>>,
+    ) {
+        self.list(system, motion, true, points);
+    }
+
+    fn list(
+        &mut self,
+        system: &System<T>,
+        motion: &FreeMotion<T>,
+        at_hand: bool,
+        points: &mut Vec<ContactPoint<T>>,
+    ) {
         points.clear();
+        self.apart.clear();
+        self.reached.clear();
         let model = system.model;
         if !model.has_contacts() {
             return;
@@ -112,8 +123,81 @@ impl<T: Real> Detection<T> {
             self.half_space_points(system, motion, index, half_space, points);
         }
         if model.colliders_touch() {
-            self.collider_pairs(system, motion, points);
+            self.collider_pairs(system, motion, at_hand, points);
         }
+    }
+
+    /// Whether colliders were left out of the last step.
+    pub(crate) fn leaves_out(&self) -> bool {
+        !self.apart.is_empty()
+    }
+
+    /// Lists also the points of those that were left out which `speeds` of bodies (linear, m/s, and angular, rad/s) bring together in
+    /// the step; `inserted` is told where points come in between, and how many.
+    pub(crate) fn add_reached(
+        &mut self,
+        system: &System<T>,
+        motion: &FreeMotion<T>,
+        speeds: impl Fn(usize) -> [f64; 2],
+        points: &mut Vec<ContactPoint<T>>,
+        mut inserted: impl FnMut(usize, usize),
+    ) {
+        let way = |collider: usize| match system.model.colliders[collider].body {
+            Some(body) => way_at_speeds(system, motion, collider, speeds(body)),
+            None => 0.0,
+        };
+        for k in 0..self.apart.len() {
+            let ((first, second), least) = self.apart[k];
+            if way(first) + way(second) < least {
+                continue;
+            }
+            self.apart[k].1 = f64::INFINITY;
+            self.reached.push((first, second));
+            let (place, count) = self.add(system, motion, (first, second), points);
+            inserted(place, count);
+        }
+    }
+
+    /// Lists also the points of those left out that were reached in another listing of the same step.
+    pub(crate) fn add_reached_there<U>(
+        &mut self,
+        system: &System<T>,
+        motion: &FreeMotion<T>,
+        there: &Detection<U>,
+        points: &mut Vec<ContactPoint<T>>,
+    ) {
+        for &pair in &there.reached {
+            self.reached.push(pair);
+            self.add(system, motion, pair, points);
+        }
+    }
+
+    /// Puts the points of two colliders where they are in order; where that is, and how many.
+    fn add(
+        &mut self,
+        system: &System<T>,
+        motion: &FreeMotion<T>,
+        pair: (usize, usize),
+        points: &mut Vec<ContactPoint<T>>,
+    ) -> (usize, usize) {
+        let known = self.warm.binary_search_by_key(&pair, |(pair, _)| *pair);
+        let mut warm = known.map_or(WarmStart::default(), |k| self.warm[k].1);
+        let mut added = std::mem::take(&mut self.added);
+        added.clear();
+        self.collider_pair(
+            system,
+            motion,
+            pair,
+            [f64::INFINITY, self.furthest],
+            &mut warm,
+            &mut added,
+        );
+        let solids = (Solid::Collider(pair.0), pair.1);
+        let place = points.partition_point(|point| system.model.solids(point.pair) < solids);
+        let count = added.len();
+        points.splice(place..place, added.drain(..));
+        self.added = added;
+        (place, count)
     }
 
     /// Lists the points of the colliders of `bodies` alone, and only between them and half-spaces.
@@ -147,8 +231,9 @@ impl<T: Real> Detection<T> {
         let furthest = 2.0 * ways.fold(0.0, f64::max) + self.smoothing;
         for (k, &first) in few.iter().enumerate() {
             for &second in &few[k + 1..] {
-                let warm = &mut WarmStart::default();
-                self.collider_pair(system, motion, (first, second), furthest, warm, points);
+                let (pair, warm) = ((first, second), &mut WarmStart::default());
+                let reach = [f64::INFINITY, furthest];
+                self.collider_pair(system, motion, pair, reach, warm, points);
             }
         }
         self.few = few;
@@ -173,11 +258,14 @@ impl<T: Real> Detection<T> {
         &mut self,
         system: &System<T>,
         motion: &FreeMotion<T>,
+        at_hand: bool,
         points: &mut Vec<ContactPoint<T>>,
     ) {
         let System { model, parameters, .. } = *system;
-        let ways = (0..model.colliders.len()).map(|collider| way(system, motion, collider));
-        let furthest = 2.0 * ways.fold(0.0, f64::max) + self.smoothing;
+        self.ways.clear();
+        let colliders = 0..model.colliders.len();
+        self.ways.extend(colliders.map(|collider| way(system, motion, collider)));
+        let furthest = 2.0 * self.ways.iter().copied().fold(0.0, f64::max) + self.smoothing;
         self.furthest = furthest;
         self.bounds.clear();
         self.bounds.extend(self.poses.iter().enumerate().map(|(collider, pose)| {
@@ -196,7 +284,15 @@ impl<T: Real> Detection<T> {
             }
             let kept = self.earlier.get(next).filter(|(earlier, _)| *earlier == pair);
             let mut warm = kept.map_or(WarmStart::default(), |&(_, warm)| warm);
-            self.collider_pair(system, motion, pair, furthest, &mut warm, points);
+            let near = match at_hand {
+                true => 2.0 * (self.ways[pair.0] + self.ways[pair.1]) + self.smoothing,
+                false => f64::INFINITY,
+            };
+            let apart =
+                self.collider_pair(system, motion, pair, [near, furthest], &mut warm, points);
+            if at_hand && apart > 0.0 {
+                self.apart.push((pair, apart));
+            }
             self.warm.push((pair, warm));
         }
         self.candidates = candidates;
@@ -205,9 +301,10 @@ impl<T: Real> Detection<T> {
         self.earlier.reserve(self.warm.capacity());
     }
 
-    /// Looks as far as another one did in its last step, to say what [`reach`](Self::reach) does.
+    /// Looks as far as another one did in its last step, to say what [`reach`](Self::reach) does, and to what was reached there.
     pub(crate) fn keep_reach(&mut self, other: &Detection<T>) {
         (self.furthest, self.smoothing) = (other.furthest, other.smoothing);
+        self.reached.clone_from(&other.reached);
     }
 
     /// Up to which distance the points of a pair were looked for in the last step, m.
@@ -218,26 +315,28 @@ impl<T: Real> Detection<T> {
         }
     }
 
-    /// The points of two colliders, of which none goes further than half of `furthest` in the step.
+    /// The points of two colliders, of which none goes further than half of `furthest` in the step; of polyhedra none, if they are more
+    /// than `near` apart: then how far at least.
     fn collider_pair(
         &mut self,
         system: &System<T>,
         motion: &FreeMotion<T>,
         (first, second): (usize, usize),
-        furthest: f64,
+        [near, furthest]: [f64; 2],
         warm: &mut WarmStart,
         points: &mut Vec<ContactPoint<T>>,
-    ) {
+    ) -> f64 {
         let model = system.model;
-        let Some(pair) = model.pair(Solid::Collider(first), second) else { return };
+        let Some(pair) = model.pair(Solid::Collider(first), second) else { return 0.0 };
         let bodies = model.moving_bodies(Solid::Collider(first), second);
         let start = points.len();
-        self.pair.collide(
+        let reach = 2.0 * furthest;
+        let apart = self.pair.collide(
             system,
             pair,
             [first, second].map(|k| model.colliders[k].body.map(|body| &motion.bodies[body])),
             [&self.poses[first], &self.poses[second]],
-            (2.0 * furthest, warm),
+            ([near.min(reach), reach], warm),
             points,
         );
         for point in &mut points[start..] {
@@ -246,6 +345,7 @@ impl<T: Real> Detection<T> {
             };
             point.near = point.gap.value() <= 2.0 * (way(0) + way(1)) + self.smoothing;
         }
+        apart
     }
 
     /// The points of the collider of a pair over its half-space.
@@ -277,142 +377,10 @@ impl<T: Real> Detection<T> {
     }
 }
 
-/// Finds the points of one pair. Holds memory for reuse and nothing else.
-#[derive(Clone, Debug)]
-pub(crate) struct PairDetection<T> {
-    witnesses: Vec<Witness<T>>,
-    surface: Vec<SurfacePoint<T>>,
-}
-
-impl<T> Default for PairDetection<T> {
-    fn default() -> Self {
-        PairDetection { witnesses: Vec::new(), surface: Vec::new() }
-    }
-}
-
-impl<T: Real> PairDetection<T> {
-    /// The points of a pair at the poses of the bodies of its two solids (nothing for the world), with
-    /// `reach` as for [`witnesses`] and [`half_space_points`]. None of them counts as near. Points over a
-    /// half-space whose gap is more than `most` are left out.
-    pub fn points(
-        &mut self,
-        system: &System<T>,
-        pair: usize,
-        bodies: [Option<&BodyPose<T>>; 2],
-        (reach, most): (f64, f64),
-        points: &mut Vec<ContactPoint<T>>,
-    ) {
-        let System { model, parameters, .. } = *system;
-        let (first, second) = model.solids(pair);
-        let second_pose = pose(system, bodies[1], second);
-        match first {
-            Solid::HalfSpace(half_space) => {
-                let plane = parameters.plane(model, half_space);
-                if let Some(body) = bodies[1] {
-                    self.land(system, pair, body, &second_pose, &plane, (reach, most), points);
-                }
-            }
-            Solid::Collider(first) => {
-                let poses = [&pose(system, bodies[0], first), &second_pose];
-                let from = (reach, &mut WarmStart::default());
-                self.collide(system, pair, bodies, poses, from, points);
-            }
-        }
-    }
-
-    /// The points of two colliders.
-    fn collide(
-        &mut self,
-        system: &System<T>,
-        pair: usize,
-        poses: [Option<&BodyPose<T>>; 2],
-        places: [&Pose<T>; 2],
-        (reach, warm): (f64, &mut WarmStart),
-        points: &mut Vec<ContactPoint<T>>,
-    ) {
-        let System { model, parameters, .. } = *system;
-        let (Solid::Collider(first), second) = model.solids(pair) else { return };
-        let colliders = [first, second];
-        self.witnesses.clear();
-        witnesses_from(
-            warm,
-            colliders.map(|collider| &model.colliders[collider].shape),
-            places,
-            colliders.map(|collider| parameters.size(model, collider)),
-            reach,
-            &mut self.witnesses,
-        );
-        let bodies = model.moving_bodies(Solid::Collider(first), second);
-        for &Witness { feature, gap, normal, points: at, lowest } in &self.witnesses {
-            let arm = |side: usize| {
-                let (Some(_), Some(pose)) = (bodies[side], poses[side]) else {
-                    return Vector3::zeros();
-                };
-                pose.rotation.transpose() * (at[side] - pose.position) - pose.center_of_mass
-            };
-            let arms = [arm(0), arm(1)];
-            let near = false;
-            points.push(ContactPoint { pair, bodies, feature, gap, lowest, normal, arms, near });
-        }
-    }
-
-    /// The points of a collider over a half-space.
-    #[expect(clippy::too_many_arguments, reason = "a pair, its two solids and how far to look")]
-    fn land(
-        &mut self,
-        system: &System<T>,
-        pair: usize,
-        body: &BodyPose<T>,
-        place: &Pose<T>,
-        plane: &Plane<T>,
-        (reach, most): (f64, f64),
-        points: &mut Vec<ContactPoint<T>>,
-    ) {
-        let System { model, parameters, .. } = *system;
-        let (_, second) = model.solids(pair);
-        let (collider, size) = (&model.colliders[second], parameters.size(model, second));
-        let surface = &mut self.surface;
-        surface.clear();
-        half_space_points(&collider.shape, size, place, plane, reach, surface);
-        let normal = plane.normal;
-        let turned = collider.orientation != [1.0, 0.0, 0.0, 0.0];
-        let turn = rotation_matrix(collider.orientation).map(T::constant);
-        for &SurfacePoint { feature, gap, at, lowest } in surface.iter() {
-            if gap.value() > most {
-                continue;
-            }
-            let at = if turned { turn * at } else { at };
-            let at = match collider.placed {
-                true => at + parameters.collider_position(model, second),
-                false => at,
-            };
-            let arms = [Vector3::zeros(), at - body.center_of_mass];
-            let (bodies, near) = ([None, collider.body], false);
-            points.push(ContactPoint { pair, bodies, feature, gap, lowest, normal, arms, near });
-        }
-    }
-}
-
 /// Where a collider is.
 fn place<T: Real>(system: &System<T>, motion: &FreeMotion<T>, collider: usize) -> Pose<T> {
     let body = system.model.colliders[collider].body;
     pose(system, body.map(|body| &motion.bodies[body]), collider)
-}
-
-/// Where a collider of a body is, or of the world.
-fn pose<T: Real>(system: &System<T>, body: Option<&BodyPose<T>>, collider: usize) -> Pose<T> {
-    let System { model, parameters, .. } = *system;
-    let entry = &model.colliders[collider];
-    let turned = entry.orientation != [1.0, 0.0, 0.0, 0.0];
-    let turn = || rotation_matrix(entry.orientation).map(T::constant);
-    let at = || parameters.collider_position(model, collider);
-    let Some(&BodyPose { rotation, position, .. }) = body else {
-        return Pose { rotation: turn(), position: at() };
-    };
-    Pose {
-        rotation: if turned { rotation * turn() } else { rotation },
-        position: if entry.placed { position + rotation * at() } else { position },
-    }
 }
 
 /// The radius of a ball about the centre of a collider that contains it, m.
@@ -424,9 +392,19 @@ fn radius<T: Real>(system: &System<T>, collider: usize) -> f64 {
 /// How far a point of a body at `distance` from its centre of mass goes at most in the step without
 /// contact, m.
 fn way_at<T: Real>(motion: &FreeMotion<T>, body: usize, distance: f64) -> f64 {
-    let BodyPose { linear_speed, angular_speed, tree, .. } = motion.bodies[body];
-    let Some(tree) = tree else { return 0.0 };
-    motion.duration(tree).value() * (linear_speed + angular_speed * distance)
+    let BodyPose { linear_speed, angular_speed, .. } = motion.bodies[body];
+    way_at_speed(motion, body, [linear_speed, angular_speed], distance)
+}
+
+/// The same at a speed of the centre of mass and an angular one.
+fn way_at_speed<T: Real>(
+    motion: &FreeMotion<T>,
+    body: usize,
+    [linear, angular]: [f64; 2],
+    distance: f64,
+) -> f64 {
+    let Some(tree) = motion.bodies[body].tree else { return 0.0 };
+    motion.duration(tree).value() * (linear + angular * distance)
 }
 
 fn way_of<T: Real>(motion: &FreeMotion<T>, body: usize, arm: &Vector3<T>) -> f64 {
@@ -434,45 +412,21 @@ fn way_of<T: Real>(motion: &FreeMotion<T>, body: usize, arm: &Vector3<T>) -> f64
 }
 
 fn way<T: Real>(system: &System<T>, motion: &FreeMotion<T>, collider: usize) -> f64 {
+    let Some(body) = system.model.colliders[collider].body else { return 0.0 };
+    let BodyPose { linear_speed, angular_speed, .. } = motion.bodies[body];
+    way_at_speeds(system, motion, collider, [linear_speed, angular_speed])
+}
+
+/// How far a collider of a body goes at most in the step at these speeds of the body, m.
+fn way_at_speeds<T: Real>(
+    system: &System<T>,
+    motion: &FreeMotion<T>,
+    collider: usize,
+    speeds: [f64; 2],
+) -> f64 {
     let model: &Model = system.model;
     let Some(body) = model.colliders[collider].body else { return 0.0 };
     let offset = system.parameters.collider_position(model, collider);
     let offset = (offset - motion.bodies[body].center_of_mass).map(|x| x.value());
-    way_at(motion, body, radius(system, collider) + offset.norm())
-}
-
-impl<T: Real> ContactPoint<T> {
-    /// The trees it is a point of, one twice if both sides are of it.
-    pub fn trees(&self, motion: &FreeMotion<T>) -> [Option<usize>; 2] {
-        self.bodies.map(|body| body.and_then(|body| motion.bodies[body].tree))
-    }
-
-    /// Whether velocities of all trees at the end of a step, one tree after the other as in the state, move the
-    /// point through the surface it may touch; `row` is scratch.
-    pub fn escapes(
-        &self,
-        model: &Model,
-        motion: &FreeMotion<T>,
-        velocities: &[T],
-        row: &mut Vec<T>,
-    ) -> bool {
-        let (mut closing, mut duration) = (0.0, f64::INFINITY);
-        for (side, sign) in [(0, -1.0), (1, 1.0)] {
-            let Some(body) = self.bodies[side] else { continue };
-            let Some(tree) = motion.bodies[body].tree else { continue };
-            let range = model.trees[tree].v.clone();
-            row.clear();
-            row.resize(range.len(), T::zero());
-            motion.add_row(body, self.arms[side], self.normal, sign, row);
-            let velocity = &velocities[range];
-            closing += row.iter().zip(velocity).map(|(a, b)| a.value() * b.value()).sum::<f64>();
-            duration = duration.min(motion.duration(tree).value());
-        }
-        self.gap.value() + duration * closing < 0.0
-    }
-
-    /// The bodies it is a point of.
-    pub fn moving(&self) -> impl Iterator<Item = usize> + use<T> {
-        self.bodies.into_iter().flatten()
-    }
+    way_at_speed(motion, body, speeds, radius(system, collider) + offset.norm())
 }
