@@ -45,7 +45,7 @@ pub(super) fn first_speaks(error: &clap::Error) -> bool {
         // Of what clap says the first line tells what is wrong.
         let said = error.to_string();
         let line = said.lines().next().unwrap_or_default();
-        let message = format!("{} (at process {rank})", line.trim_start_matches("error: "));
+        let message = line.trim_start_matches("error: ");
         let error = Error::input("the command line", None, "", message);
         return processes.group.end(Err(error)).unwrap_or(processes.group.is_first());
     }
@@ -104,9 +104,7 @@ impl Processes {
         let named = |name: &std::ffi::OsStr| {
             STARTED.iter().any(|prefix| name.to_string_lossy().starts_with(prefix))
         };
-        let several = started().is_some() || std::env::var_os("PMIX_RANK").is_some();
-        let single = !several && STARTERS.iter().any(|[_, size]| std::env::var_os(size).is_some());
-        if single || !std::env::vars_os().any(|(name, _)| named(&name)) {
+        if !std::env::vars_os().any(|(name, _)| named(&name)) {
             return Ok(Processes::alone());
         }
         let world = crate::identify::World::join()

@@ -15,7 +15,7 @@ pub struct ContactPoint<T> {
     /// second, its opposite on the first.
     pub bodies: [Option<usize>; 2],
     /// Which point. Against a half-space: the corner of a box (bits 0, 1, 2: the upper side in x, y,
-    /// z), 0 for a sphere. Of two shapes: see [`Witness::feature`].
+    /// z), 0 for a sphere. Of two shapes: see [`Witness::feature`](super::Witness::feature).
     pub feature: usize,
     /// Distance along the normal, m; negative if it penetrates.
     pub gap: T,

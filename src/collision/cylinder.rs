@@ -6,6 +6,8 @@
 //! of a polyhedron meets the side, an edge a rim, and for the outline of the caps, the prism is up to 0.5 %
 //! of the radius too small.
 
+use std::f64::consts::PI;
+
 use nalgebra::{Matrix3, Vector3};
 
 use super::nearest::Line;
@@ -13,10 +15,15 @@ use super::rod::Part;
 use super::{Pose, Witness};
 use crate::ad::Real;
 use crate::linalg::norm;
-use crate::model::Polyhedron;
+use crate::model::{CYLINDER_SIDES, Polyhedron};
 
 /// Contacts nearer than this (rad) to the axis are those of a cap, which has no direction to turn to.
 const UPRIGHT: f64 = 1e-3;
+
+/// How far the sides of the prism are within a cylinder of a radius, m.
+pub(super) fn shortfall(radius: f64) -> f64 {
+    (1.0 - (PI / CYLINDER_SIDES as f64).cos()) * radius
+}
 
 /// The pose of a prism that has its first edge towards `way`, which is in the world and away from the
 /// cylinder.

@@ -92,8 +92,7 @@ impl<T: Real> Detection<T> {
         self.list(system, motion, false, points);
     }
 
-    /// Lists the same, but leaves out polyhedra that are further apart than [near](ContactPoint::near) points of theirs can be. Whoever
-    /// solves the contacts asks for those that are [reached](Self::add_reached) all the same.
+    /// Lists the same, but leaves out polyhedra that have no [near](ContactPoint::near) points. Whoever solves the contacts asks for those that are [reached](Self::add_reached) all the same.
     pub(crate) fn points_at_hand(
         &mut self,
         system: &System<T>,
@@ -148,7 +147,7 @@ impl<T: Real> Detection<T> {
         };
         for k in 0..self.apart.len() {
             let ((first, second), least) = self.apart[k];
-            if way(first) + way(second) < least {
+            if way(first) + way(second) < least || least == f64::INFINITY {
                 continue;
             }
             self.apart[k].1 = f64::INFINITY;
@@ -194,6 +193,8 @@ impl<T: Real> Detection<T> {
         );
         let solids = (Solid::Collider(pair.0), pair.1);
         let place = points.partition_point(|point| system.model.solids(point.pair) < solids);
+        // Whoever solved without them asks whether they are passed.
+        added.iter_mut().for_each(|point| point.near = false);
         let count = added.len();
         points.splice(place..place, added.drain(..));
         self.added = added;

@@ -4,7 +4,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::capsule_convex::convex_capsule;
 use super::convex_convex::{WarmStart, convex_convex};
-use super::cylinder::{facing, is_along, towards_capsule};
+use super::cylinder::{facing, is_along, shortfall, towards_capsule};
 use super::half_space::{self, Ground};
 use super::height_field::{Terrain, field_capsule, field_convex, field_sphere};
 use super::hull::Hull;
@@ -72,8 +72,8 @@ pub fn witnesses_from<T: Real>(
     near_witnesses(warm, shapes, poses, sizes, [reach; 2], out);
 }
 
-/// The same, but nothing of polyhedra that are more than `near` apart (m, at most `reach`), which is sooner found. Returns
-/// how far they are apart at least then, and else 0.
+/// The same, but nothing of polyhedra that have no point with a gap of less than `near` (m, at most `reach`), where that is sooner found.
+/// Returns how large gaps are at least then, and else 0.
 pub(super) fn near_witnesses<T: Real>(
     warm: &mut WarmStart,
     shapes: [&Shape; 2],
@@ -150,8 +150,16 @@ fn in_order<T: Real>(
         [one, other] => match (hull(one, sizes[0]), other, hull(other, sizes[1])) {
             (Some(a), _, Some(b)) => {
                 let start = out.len();
-                let reference = match convex_convex([&a, &b], poses, [near, reach], warm, out) {
+                // A prism that is not turned to the contact yet falls short of it.
+                let short = |body: usize| match shapes[body] {
+                    Shape::Cylinder => shortfall(sizes[body].x.value()),
+                    _ => 0.0,
+                };
+                let short = short(0) + short(1);
+                let reaches = if short > 0.0 { [reach + short; 2] } else { [near, reach] };
+                let reference = match convex_convex([&a, &b], poses, reaches, warm, out) {
                     Ok(reference) => reference,
+                    Err(_) if short > 0.0 => return Some(0.0),
                     Err(apart) => return Some(apart),
                 };
                 let Some(&Witness { normal, feature, .. }) = out.get(start) else {
@@ -169,6 +177,15 @@ fn in_order<T: Real>(
                     out.truncate(start);
                     let pose = |body: usize| turned[body].as_ref().unwrap_or(poses[body]);
                     let _apart = convex_convex([&a, &b], [pose(0), pose(1)], [reach; 2], warm, out);
+                } else if short > 0.0 {
+                    let mut end = start;
+                    for k in start..out.len() {
+                        if out[k].gap.value() <= reach {
+                            out[end] = out[k];
+                            end += 1;
+                        }
+                    }
+                    out.truncate(end);
                 }
             }
             (Some(a), Shape::Sphere, _) => {

@@ -251,10 +251,10 @@ impl Work {
 
 /// What this process came to, if no other has an error; all come here.
 fn together<T>(py: Python, group: &Group, own: PyResult<T>) -> PyResult<T> {
-    let told = own.as_ref().map(|_| ()).map_err(|error| {
-        let message = format!("{} (at process {})", error.value(py), group.rank());
-        crate::Error::input("comm", None, "", message)
-    });
+    let told = own
+        .as_ref()
+        .map(|_| ())
+        .map_err(|error| crate::Error::input("comm", None, "", error.value(py).to_string()));
     let end = py.detach(|| group.end(told));
     let found = own?;
     end?;

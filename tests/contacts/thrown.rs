@@ -7,6 +7,8 @@ use stiction::simulation::Rollout;
 
 use super::scene;
 use crate::agreement::step_derivatives_agree;
+use crate::cases;
+use crate::random::Random;
 
 const HALF: f64 = 0.1;
 
@@ -76,4 +78,76 @@ fn its_derivatives_are_those_of_all_that_meet() {
     {
         step_derivatives_agree(&format!("row {k}"), &row(&hull(), gaps, 0.013), 0);
     }
+}
+
+/// Hulls that begin to touch others that stand still, beside or above their edges, by less than what is beside a face counts for,
+/// and a cylinder that lies; with something fast far away or not.
+fn beginnings(random: &mut Random, fast: bool) -> Scene {
+    let mut text = String::from(
+        "gravity = [0, 0, 0]\nsimulation.time_step = 0.001\ncontact = [{ mu = 0.3, restitution = 0 }]\n",
+    );
+    let hull = hull();
+    let small = |random: &mut Random, from: f64, to: f64| {
+        10.0_f64.powf(random.uniform(from, to)) * random.uniform(-1.0, 1.0)
+    };
+    for k in 0..8 {
+        let aside = [0, 1].map(|_| match random.uniform(0.0, 1.0) < 0.5 {
+            true => random.uniform(-HALF, HALF),
+            false => 2.0 * HALF + small(random, -6.0, -4.7),
+        });
+        let height = 2.0 * HALF + small(random, -7.0, -4.0);
+        let [tx, ty, tz] = [0; 3].map(|_| small(random, -6.0, -3.0));
+        let length = (1.0 + tx * tx + ty * ty + tz * tz).sqrt();
+        let turn = [1.0, tx, ty, tz].map(|x| x / length);
+        let velocity = [0; 3].map(|_| small(random, -5.0, -2.0));
+        let x = 3.0 * f64::from(k);
+        writeln!(
+            text,
+            "[[shape]]\nname = \"s{k}\"\n{hull}\nposition = [{x}, 0, 0]\n\
+             [[body]]\nname = \"b{k}\"\nmass = 1\ninertia = 0.01\nshape = {{ {hull} }}\n\
+             position = [{}, {}, {height}]\norientation = {turn:?}\nvelocity = {velocity:?}",
+            x + aside[0],
+            aside[1]
+        )
+        .unwrap();
+    }
+    let turn = random.uniform(0.0, 0.2);
+    let [w, z] = [turn.cos() / 2.0_f64.sqrt(), turn.sin() / 2.0_f64.sqrt()];
+    writeln!(
+        text,
+        "[[shape]]\nname = \"slab\"\nbox = [5, 5, 0.5]\nposition = [0, 20, -0.5]\n\
+         [[body]]\nname = \"roll\"\nmass = 1\ninertia = [0.1, 0.1, 0.125]\nshape = {{ cylinder = [0.5, 0.3] }}\n\
+         position = [0, 20, {}]\norientation = [{w}, {w}, {}, {z}]\nvelocity = [0, 0, -1e-4]",
+        0.5 + small(random, -9.0, -7.0),
+        -z
+    )
+    .unwrap();
+    if fast {
+        text += "[[body]]\nname = \"fast\"\nmass = 1\ninertia = 0.01\nshape = { sphere = 0.1 }\n\
+                 position = [-20, 0, 5]\nvelocity = [0, 0, 20]\n";
+    }
+    scene(&text)
+}
+
+#[test]
+fn what_is_fast_far_away_changes_nothing() {
+    let mut touching = 0;
+    for seed in 0..cases::count(200, 0.1) {
+        let [with, without] = [true, false].map(|fast| {
+            let scene = beginnings(&mut Random(seed as u64), fast);
+            let mut rollout = Rollout::new(scene.system(), scene.state.clone());
+            rollout.advance(20, &scene.inputs);
+            assert_eq!(rollout.report.unsolved, 0);
+            let of = |body| (rollout.state.velocity(body), rollout.state.angular_velocity(body));
+            let start = |body| (scene.state.velocity(body), scene.state.angular_velocity(body));
+            let found: Vec<_> = (0..9).map(of).collect();
+            // What lies has not sunk.
+            let sunk = 0.5 - rollout.state.position(8).z;
+            assert!(sunk < 3e-7, "{seed}: {sunk}");
+            (found.clone(), (0..9).filter(|&body| found[body] != start(body)).count())
+        });
+        assert_eq!(with, without, "{seed}");
+        touching += with.1;
+    }
+    assert!(touching > 20, "{touching}");
 }

@@ -108,14 +108,21 @@ def test_processes_that_differ_and_gathers_that_fail_are_told(cube, random):
 
     found = on_processes(3, wrong)
     assert all(isinstance(each, stiction.Error) and "threads" in str(each) for each in found)
-    assert "at process 0" in str(found[1])
+    assert "at process 0 of 3" in str(found[1])
 
     def odd(comm):
         own = [{"t": "what"}] if comm.rank == 1 else arrays
         return stiction.identify(EXPERIMENT, own, scene=cube, comm=comm)
 
     found = on_processes(2, odd)
+    assert "at process 1 of 2" in str(found[0])
     assert all(isinstance(each, stiction.Error) and "real numbers" in str(each) for each in found)
+
+    def strange(comm):
+        return stiction.identify(EXPERIMENT, arrays, scene=3 if comm.rank else cube, comm=comm)
+
+    found = on_processes(2, strange)
+    assert "at process 1 of 2" in str(found[0]) and isinstance(found[1], (TypeError, AttributeError))
 
     def fewer(comm):
         return stiction.identify(EXPERIMENT, arrays[comm.rank :], scene=cube, comm=comm)

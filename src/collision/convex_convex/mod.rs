@@ -32,14 +32,18 @@ use feature::feature;
 /// How far beyond the end of an edge its point may be by rounding, as a fraction of its half length.
 const BEYOND: f64 = 1e-6;
 
+/// By how much the gap of a point may be less than what separates the polyhedra, as a fraction of the thickness: points count that are
+/// beside a face by a hundredth of that, or further at acute corners.
+const BESIDE: f64 = 1e-2;
+
 /// Pushes the points where two polyhedra may touch, those with gaps of at most `reach` (m), up to nine; none if the polyhedra are
 /// more than `near` apart (m, at most `reach`).
 ///
 /// Feature: that of the first (vertices, edges, faces) plus that of the second times the number of
 /// features of the first.
 ///
-/// Returns the body whose face is the reference, if one is; or how far the polyhedra are apart at least, if that is more than
-/// `near`.
+/// Returns the body whose face is the reference, if one is; or, if there are none, how large all gaps are at least: the polyhedra are
+/// more than `near` apart.
 pub(super) fn convex_convex<T: Real>(
     hulls: [&Hull<T>; 2],
     poses: [&Pose<T>; 2],
@@ -49,7 +53,9 @@ pub(super) fn convex_convex<T: Real>(
 ) -> Result<Option<usize>, f64> {
     let values = hulls.map(Hull::value);
     let relative = poses[0].relative(poses[1]);
-    let axes = axes::separating(&values, &relative.value(), near, warm)?;
+    let beside = BESIDE * values[0].thickness().min(values[1].thickness());
+    let axes = axes::separating(&values, &relative.value(), near + beside, warm)
+        .map_err(|apart| (apart - beside).max(0.0))?;
     let start = out.len();
     let (reference, most) = (axes.face, axes.most);
     let face = |above, out: &mut _| {

@@ -257,7 +257,7 @@ fn in_one_place(sources: &[RecordingSource], told: &[Told]) -> Result<(), Error>
         let Some(other) = before.insert(place, k) else { continue };
         let [(first, begin), (times, next)] = [other, k].map(|k| (&told[k].times, told[k].begin));
         let (Some(last), Some(start)) = (first.last(), times.first()) else { continue };
-        let step = first.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
+        let step = (last - first[0]) / (first.len() - 1).max(1) as f64;
         let between = (next + start) - (begin + last);
         if between > 0.0 && between <= 2.0 * step {
             let message = format!(

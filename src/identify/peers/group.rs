@@ -21,6 +21,10 @@ pub struct Gathered {
     pub seconds: f64,
 }
 
+/// How often a process that ends tries to be heard.
+#[cfg(any(feature = "cli", feature = "python"))]
+const LAST_TRIES: usize = 3;
+
 /// The processes that work on an identification, and whether they still agree.
 pub(crate) struct Group {
     peers: Box<dyn Peers>,
@@ -33,6 +37,8 @@ struct Standing {
     /// A hash of what all should have alike, so far.
     alike: u64,
     failure: Option<Failure>,
+    /// Whether the last gather was not one of all: some may not know what it carried.
+    is_unheard: bool,
 }
 
 /// What went wrong.
@@ -49,13 +55,15 @@ struct Head {
     number: u64,
     /// What it is.
     what: String,
+    /// Whether all get it, or the first one alone.
+    at_all: bool,
     /// A hash of what all should have alike, from the beginning on.
     alike: u64,
     /// What went wrong at this process.
     failure: Option<Error>,
 }
 
-packed!(Head { number, what, alike, failure });
+packed!(Head { number, what, at_all, alike, failure });
 
 impl Default for Group {
     fn default() -> Self {
@@ -193,9 +201,19 @@ impl Group {
             return own;
         }
         if let Err(error) = &own {
-            self.fail(error.clone());
+            let place = format!(" (at process {} of {})", self.rank(), self.count());
+            self.fail(error.clone().with_remark(&place));
         }
-        self.exchange("the end", 0, &false, true);
+        // Again, where others were about to give something to the first alone: they have not heard.
+        for _ in 0..LAST_TRIES {
+            self.standing().is_unheard = false;
+            self.exchange("the end", 0, &false, true);
+            let mut standing = self.standing();
+            if !std::mem::take(&mut standing.is_unheard) {
+                break;
+            }
+            standing.failure.iter_mut().for_each(|failure| failure.told = false);
+        }
         own.and_then(|found| self.failure().map_or(Ok(found), Err))
     }
 
@@ -237,7 +255,7 @@ impl Group {
         sum.add(&alike.to_le_bytes());
         standing.alike = sum.value();
         let alike = standing.alike;
-        let head = Head { number, what: what.to_string(), alike, failure };
+        let head = Head { number, what: what.to_string(), at_all, alike, failure };
         let mut bytes = head.packed();
         own.pack(&mut bytes);
         let begin = Instant::now();
@@ -251,6 +269,10 @@ impl Group {
         if let Ok(found) = &found {
             *bytes += found.iter().map(|part| part.len() as u64).sum::<u64>();
         }
+        standing.is_unheard = match &found {
+            Ok(found) => at_all && !self.is_of_all(found),
+            Err(_) => true,
+        };
         // What only the first one got, only the first one can compare: it tells with the next gather.
         let unseen = !at_all && !self.is_first();
         let outcome = match found {
@@ -268,6 +290,12 @@ impl Group {
                 None
             }
         }
+    }
+
+    /// Whether all that gathered this get it.
+    fn is_of_all(&self, found: &[Vec<u8>]) -> bool {
+        let heads = found.iter().map(|bytes| Head::unpack(&mut bytes.as_slice()));
+        heads.flatten().all(|head| head.at_all)
     }
 
     /// What was gathered, if all gathered the same.

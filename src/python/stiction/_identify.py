@@ -1,5 +1,6 @@
 """Identification from files, or from what is in memory."""
 
+import contextlib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -39,12 +40,22 @@ def identify(
     """
     try:
         arguments = _arguments(experiment, recordings, scene, threads, comm)
-    except Exception as error:
-        # The others wait for this process.
-        if comm is not None:
-            _stiction._gave_up(comm, str(error))
+    except BaseException as error:
+        _give_up(comm, error)
         raise
-    return _stiction.identify(*arguments)
+    try:
+        return _stiction.identify(*arguments)
+    except TypeError as error:
+        # Of what the compiled part does not even take.
+        _give_up(comm, error)
+        raise
+
+
+def _give_up(comm, error):
+    """Tells the others, who wait for this process."""
+    if comm is not None:
+        with contextlib.suppress(Exception):
+            _stiction._gave_up(comm, str(error) or type(error).__name__)
 
 
 def _arguments(experiment, recordings, scene, threads, comm):
