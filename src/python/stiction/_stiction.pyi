@@ -199,7 +199,6 @@ def load(
 def parse(
     text: str, name: str = "scene.toml", inputs: Sequence[str] | None = None, parameters: Sequence[str] | None = None
 ) -> Scene: ...
-def _gave_up(comm: Any, message: str) -> None: ...
 def identify(
     path: str | PathLike[str],
     text: str | None = None,
