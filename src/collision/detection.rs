@@ -7,7 +7,7 @@ use super::pair_detection::{PairDetection, pose};
 use super::{Bounds, Pose, SweepAndPrune, WarmStart};
 use crate::ad::Real;
 use crate::dynamics::{BodyPose, FreeMotion};
-use crate::model::{Model, Plane, Solid, System};
+use crate::model::{Collider, Model, Plane, Solid, System};
 
 /// Finds all points of all bodies that may touch something. Holds memory for reuse, and where each search began last time,
 /// which is where the next one begins: see [`WarmStart`].
@@ -32,7 +32,7 @@ pub struct Detection<T> {
     smoothing: f64,
     poses: Vec<Pose<T>>,
     planes: Vec<Plane<T>>,
-    /// How far colliders go at most without contact, m.
+    /// How far colliders go at most, m: without contact, or at velocities that were found since.
     ways: Vec<f64>,
     /// Colliders of a few bodies, ascending.
     few: Vec<usize>,
@@ -92,7 +92,8 @@ impl<T: Real> Detection<T> {
         self.list(system, motion, false, points);
     }
 
-    /// Lists the same, but leaves out polyhedra that have no [near](ContactPoint::near) points. Whoever solves the contacts asks for those that are [reached](Self::add_reached) all the same.
+    /// Lists the same, but leaves out polyhedra that have no [near](ContactPoint::near) points. Whoever solves the contacts asks for
+    /// those that are [reached](Self::add_reached) all the same.
     pub(crate) fn points_at_hand(
         &mut self,
         system: &System<T>,
@@ -141,13 +142,16 @@ impl<T: Real> Detection<T> {
         points: &mut Vec<ContactPoint<T>>,
         mut inserted: impl FnMut(usize, usize),
     ) {
-        let way = |collider: usize| match system.model.colliders[collider].body {
+        // Once of each: a collider is in many pairs.
+        let way = |(collider, own): (usize, &Collider)| match own.body {
             Some(body) => way_at_speeds(system, motion, collider, speeds(body)),
             None => 0.0,
         };
+        self.ways.clear();
+        self.ways.extend(system.model.colliders.iter().enumerate().map(way));
         for k in 0..self.apart.len() {
             let ((first, second), least) = self.apart[k];
-            if way(first) + way(second) < least || least == f64::INFINITY {
+            if self.ways[first] + self.ways[second] < least || least == f64::INFINITY {
                 continue;
             }
             self.apart[k].1 = f64::INFINITY;
@@ -316,8 +320,8 @@ impl<T: Real> Detection<T> {
         }
     }
 
-    /// The points of two colliders, of which none goes further than half of `furthest` in the step; of polyhedra none, if they are more
-    /// than `near` apart: then how far at least.
+    /// The points of two colliders, of which none goes further than half of `furthest` in the step; of polyhedra none, if their gaps are
+    /// all more than `near`: then how large at least.
     fn collider_pair(
         &mut self,
         system: &System<T>,

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use stiction::model::Scene;
-use stiction::simulation::Rollout;
+use stiction::simulation::{Rollout, Workspace, step};
+use stiction::state::State;
 
 use super::scene;
 use crate::agreement::step_derivatives_agree;
@@ -14,6 +15,10 @@ const HALF: f64 = 0.1;
 
 /// Cubes in a row along x with gaps of these sizes, m, the first of which comes with 10 m/s, a step of 0.1 m; each beside the last by `aside`, m.
 fn row(shape: &str, gaps: &[f64], aside: f64) -> Scene {
+    scene(&text_of_row(shape, gaps, aside))
+}
+
+fn text_of_row(shape: &str, gaps: &[f64], aside: f64) -> String {
     let mut text = String::from(
         "gravity = [0, 0, 0]\nsimulation.time_step = 0.01\ncontact = [{ mu = 0, restitution = 0 }]\n",
     );
@@ -28,7 +33,7 @@ fn row(shape: &str, gaps: &[f64], aside: f64) -> Scene {
         )
         .unwrap();
     }
-    scene(&text)
+    text
 }
 
 fn hull() -> String {
@@ -70,6 +75,42 @@ fn a_row_is_pushed_on_in_the_step_in_which_it_is_struck() {
     }
     // And on, until nothing meets anything any more.
     speeds(&row(&hull(), &[0.01, 0.03, 0.06, 0.2, 0.001, 0.3], 0.0), 40);
+}
+
+/// Dry friction of a slider beside the row, which is counted behind all points, stays its own.
+#[test]
+fn joints_beside_it_keep_their_impulses() {
+    let slider = "[[body]]\nname = \"slider\"\nmass = 2\ninertia = 0.01\nposition = [0, 9, 0]\n\
+                  joint = { type = \"prismatic\", axis = [1, 0, 0], v = 1, friction = 3 }\n";
+    let of = |gaps: &[f64]| {
+        let text = format!("{}{slider}", text_of_row(&hull(), gaps, 0.0));
+        let scene = scene(&text);
+        let (mut workspace, mut next) = (Workspace::default(), State::default());
+        let mut memory = Rollout::new(scene.system(), scene.state.clone()).memory;
+        let (system, inputs) = (scene.system(), &scene.inputs);
+        step(&system, &scene.state, inputs, &mut memory, &mut workspace, &mut next);
+        let joints: Vec<f64> = workspace.joints().iter().map(|joint| joint.impulse).collect();
+        let pushed: Vec<f64> = (1..=gaps.len())
+            .map(|body| {
+                let own =
+                    workspace.contacts().filter(|contact| contact.bodies.contains(&Some(body)));
+                own.map(|contact| {
+                    let sign = if contact.bodies[1] == Some(body) { 1.0 } else { -1.0 };
+                    sign * contact.world_impulse().x
+                })
+                .sum()
+            })
+            .collect();
+        let speeds: Vec<f64> = (1..=gaps.len()).map(|body| next.velocity(body).x).collect();
+        (joints, pushed, speeds)
+    };
+    // 3 N over 0.01 s, against the motion; each cube of 1 kg has the impulses of its contacts.
+    let (joints, pushed, speeds) = of(&[0.01, 0.01, 0.005, 0.005]);
+    assert_eq!(joints.len(), 1);
+    assert!((joints[0].abs() - 0.03).abs() < 1e-12, "{joints:?}");
+    for (impulse, speed) in pushed.iter().zip(&speeds) {
+        assert!((impulse - speed).abs() < 1e-9 && *speed > 1e-3, "{pushed:?} {speeds:?}");
+    }
 }
 
 #[test]
