@@ -262,7 +262,8 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
         }
     }
     settings.split_impacts = table.boolean("split_impacts")?.unwrap_or(false);
-    settings.keep_impulses = table.boolean("keep_impulses")?.unwrap_or(false);
+    // What it asked for is how all steps are now.
+    table.boolean("keep_impulses")?;
     let Settings {
         compliance,
         baumgarte,
