@@ -156,3 +156,37 @@ fn a_tree_that_cannot_be_moved_is_told() {
     assert_eq!(report.worst.status, stiction::argmin::Status::InvalidInput);
     assert!(rollout.state.q.iter().all(|q| q.is_finite()));
 }
+
+/// Friction that slips has the impulse of the step before, which is taken as it is, without an iteration; the motion is that
+/// of steps that remember nothing.
+#[test]
+fn dry_friction_at_its_limit_costs_no_search() {
+    let hinge = |name: &str, rest: &str| {
+        format!(
+            "[[body]]
+             name = '{name}'
+             {rest}
+             joint = {{ type = 'revolute', axis = [0, 1, 0], friction = 0.05, q = 0.6 }}
+             mass = 1
+             center_of_mass = [0, 0, -0.2]
+             inertia = 0.01\n"
+        )
+    };
+    let text = "[simulation]\ntime_step = 0.002\n".to_string()
+        + &hinge("upper", "")
+        + &hinge("lower", "parent = 'upper'\nposition = [0, 0, -0.4]");
+    let scene = parse(&text);
+    let (mut known, mut cold) = (rollout(&scene), rollout(&scene));
+    let mut searched = 0;
+    for step in 0..300 {
+        let report = known.step(&scene.inputs);
+        searched += usize::from(report.worst.iterations > 0);
+        cold.memory.clear();
+        assert!(cold.step(&scene.inputs).worst.iterations > 0, "step {step}");
+        for (one, other) in known.state.q.iter().zip(&cold.state.q) {
+            assert_relative_eq!(one, other, epsilon = 1e-12);
+        }
+    }
+    // The first step, and those in which a hinge turns back.
+    assert!((1..10).contains(&searched), "{searched}");
+}

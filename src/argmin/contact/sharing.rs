@@ -8,7 +8,7 @@ pub struct Sharing {
     pub unique: bool,
     /// y, one number a velocity; empty where the impulses are unique, or chosen by another rule.
     pub y: Vec<f64>,
-    /// How many contacts hold.
+    /// How many contacts hold, and rows without compliance.
     pub contacts: usize,
     /// How many of the conditions that share are independent, where that is known.
     pub independent: Option<usize>,

@@ -10,7 +10,7 @@
 //! Where y is long, rounding of v / w is more than such a small w leaves: w is then chosen to leave as much of both.
 
 use super::super::kkt::{DEPENDENT, Iterate};
-use super::super::law::{Mode, length};
+use super::super::law::{Mode, Support, length};
 use super::super::problem::ContactData;
 use super::super::rule::PROXIMAL;
 use super::super::sharing::Sharing;
@@ -50,8 +50,9 @@ const LONGEST: f64 = 1e3;
 
 impl Search {
     /// Whether the impulses that were passed in, with friction shared as in the solution that they are of, solve the
-    /// problem, or do after a few steps; then they are in `state.lambda`, and their modes are decided. Only of contacts
-    /// by Coulomb's law that do not slip where they share, where what is closed has a compliance.
+    /// problem, or do after a few steps; then they are in `state.lambda`, and their modes are decided. Of contacts by
+    /// Coulomb's law, and where impulses are shared only of those that do not slip, where what is closed has a compliance
+    /// and the dry friction of joints is at its limit.
     pub(super) fn carries_on(
         &mut self,
         data: &ContactData<f64>,
@@ -62,9 +63,14 @@ impl Search {
         let ContactSolution { sharing, impulses, .. } = &mut *solution;
         let shares = sharing.y.len() == data.rows.velocities();
         let closed = |i: usize| impulses[data.blocks()[i].first] != 0.0;
-        let of_law = |i: usize| data.laws[i].is_one_sided() && !(data.is_rigid(i) && closed(i));
-        let clamps = |i: usize| data.laws[i].rows() == 1 || data.laws[i].clamps();
-        if !(sharing.unique || shares) || !(0..data.laws.len()).all(|i| of_law(i) && clamps(i)) {
+        let shares_only_friction = |i: usize| match data.laws[i].support() {
+            Support::Unilateral => !(data.is_rigid(i) && closed(i)),
+            Support::Limited => impulses[data.blocks()[i].first].abs() == data.limit[i],
+            Support::Bilateral | Support::Borrowed => false,
+        };
+        let of_law = |i: usize| data.laws[i].rows() == 1 || data.laws[i].clamps();
+        let known = |i: usize| of_law(i) && (sharing.unique || shares_only_friction(i));
+        if !(sharing.unique || shares) || !(0..data.laws.len()).all(known) {
             return false;
         }
         self.state.lambda.copy_from_slice(impulses);
@@ -212,18 +218,19 @@ impl Search {
         solution: &mut ContactSolution,
     ) -> bool {
         self.classify(data, scale, false, solution);
-        let carries = |&i: &usize| solution.modes[i] != Mode::Break;
-        let rigid = |&i: &usize| data.is_rigid(i);
-        if (0..data.laws.len())
-            .filter(rigid)
-            .any(|i| carries(&i) || self.only_touches(data, i, scale))
-        {
+        if (0..data.laws.len()).any(|i| self.only_touches(data, i, scale)) {
             return false;
         }
         let ContactSolution { modes, directions, sharing, dependent, independent, held, .. } =
             solution;
         let mut holding = 0;
         for i in 0..data.laws.len() {
+            if holds_rigidly(data, i, modes[i]) {
+                if !sharing.unique {
+                    return false;
+                }
+                holding += 1;
+            }
             if data.blocks()[i].rows == 1 || modes[i] == Mode::Break || data.limit[i] == 0.0 {
                 continue;
             }
@@ -260,7 +267,9 @@ impl Search {
             let mode = matches!(solution.modes[*i], Mode::Stick | Mode::Clamp);
             mode && data.laws[*i].clamps() && data.limit[*i] > 0.0
         };
-        let contacts = (0..data.laws.len()).filter(holds).count();
+        let rigid = |i: &usize| holds_rigidly(data, *i, solution.modes[*i]);
+        let blocks = 0..data.laws.len();
+        let contacts = blocks.clone().filter(holds).count() + blocks.filter(rigid).count();
         let (independent, dependent) = (solution.independent, solution.dependent);
         let sharing = &mut solution.sharing;
         sharing.clear();
@@ -280,6 +289,17 @@ impl Search {
             sharing.y.extend_from_slice(known);
         }
     }
+}
+
+/// Whether the first row of a block holds without compliance: its impulse may be one of many.
+fn holds_rigidly(data: &ContactData<f64>, i: usize, mode: Mode) -> bool {
+    let holds = match data.laws[i].support() {
+        Support::Bilateral => true,
+        Support::Unilateral => mode != Mode::Break,
+        Support::Limited => mode == Mode::Stick,
+        Support::Borrowed => false,
+    };
+    holds && data.is_rigid(i)
 }
 
 fn size(x: &[f64]) -> f64 {
