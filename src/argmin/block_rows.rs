@@ -12,8 +12,10 @@ use crate::linalg::{Elimination, dot};
 /// orthonormal basis drops) blocks leave 1e-7 m/s at residuals of 1e-12: differences of Jacobians show it.
 const MANY_TREES: usize = 12;
 /// Or from this many entries of the mass matrix on, which are those of as many free bodies: what large trees lie on goes by
-/// the same rules. A chain of 50 links on the floor takes a tenth of the time, and 4 iterations a step instead of 18.
+/// the same rules. A chain of 50 links on the floor takes a tenth of the time, and 4 iterations a step instead of 18. Not
+/// where rows are few, as those of a humanoid on its feet: dense matrices of rows take a quarter of the time.
 const MANY_SQUARES: usize = 36 * MANY_TREES;
+const FEW_ROWS: usize = 72;
 
 /// Which velocities a block of rows acts on. Velocities come in *trees* (a free body, a tree of
 /// bodies held by joints) that only contacts couple: the mass matrix is block diagonal in them.
@@ -225,7 +227,8 @@ impl BlockRows {
 
     /// Whether there are so many trees, or so large ones, that matrices of velocities are factorised by blocks.
     pub(crate) fn is_large(&self) -> bool {
-        self.trees.len() >= MANY_TREES || self.squares >= MANY_SQUARES
+        let has_many_rows = self.rows > self.velocities.min(FEW_ROWS);
+        self.trees.len() >= MANY_TREES || self.squares >= MANY_SQUARES && has_many_rows
     }
 
     /// Decides the pattern of matrices A'DA, D block diagonal, unless it is that of the same trees and blocks already.
