@@ -1,7 +1,7 @@
 //! Jacobians of the step beside the step itself: `linearize/<scene>/step` and `linearize/<scene>/jacobian` (A and B,
 //! B in the controls), of the shared MJCF scenes in the state in which `time_mujoco.py` beside them times
-//! `mjd_transitionFD`; `linearize/<scene>/lanes`, the same Jacobians by duals through the whole step. With
-//! `keep_impulses`, as the peer keeps its warm start.
+//! `mjd_transitionFD`; `linearize/<scene>/lanes`, the same Jacobians by duals through the whole step. Of
+//! `quad12` by the other integrators, too.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -10,15 +10,28 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use stiction::linearize::{
     JacobianWorkspace, Selection, StepJacobian, step_jacobian, step_jacobian_by_lanes,
 };
-use stiction::model::{Scene, System};
+use stiction::model::{Integrator, Scene, System};
 use stiction::simulation::{Workspace, step};
 
 mod scenes;
 
 fn linearize(c: &mut Criterion) {
     let mut group = c.benchmark_group("linearize");
-    for name in ["cube", "arm7", "quad12", "tower10", "pyramid10"] {
-        let Some((scene, memory)) = scenes::shared(name) else { return };
+    for (name, integrator) in [
+        ("cube", Integrator::SemiImplicit),
+        ("arm7", Integrator::SemiImplicit),
+        ("quad12", Integrator::SemiImplicit),
+        ("quad12", Integrator::Implicit),
+        ("quad12", Integrator::RungeKutta),
+        ("tower10", Integrator::SemiImplicit),
+        ("pyramid10", Integrator::SemiImplicit),
+    ] {
+        let Some((mut scene, memory)) = scenes::shared(name) else { return };
+        scene.settings.integrator = integrator;
+        let name = match integrator {
+            Integrator::SemiImplicit => name.to_string(),
+            _ => format!("{name}-{}", integrator.name()),
+        };
         let Scene { model, state, inputs, .. } = &scene;
         let system = scene.system();
         let (nv, nu) = (model.nv(), model.nu());

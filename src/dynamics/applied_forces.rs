@@ -257,7 +257,7 @@ fn clamped<T: Real>(x: T, [least, most]: [T; 2]) -> T {
 
 /// Writes how each applied force falls with its own velocity: damping, and with `motors` the gains of
 /// actuators that are not at the limit of their force.
-pub(super) fn damping<T: Real>(
+pub(crate) fn damping<T: Real>(
     model: &Model,
     parameters: &Parameters<T>,
     state: &State<T>,

@@ -64,12 +64,12 @@ mod regressor;
 mod rnea;
 mod rnea_adjoint;
 mod rnea_tangent;
-mod runge_kutta;
+pub(crate) mod runge_kutta;
 mod state_forces;
 mod tree_motion;
 
 pub use aba::{Aba, forward_dynamics};
-pub(crate) use applied_forces::{AppliedForceDerivatives, applied_forces_vjp};
+pub(crate) use applied_forces::{AppliedForceDerivatives, applied_forces_vjp, damping};
 pub use applied_forces::{actuator_force, applied_forces};
 pub use articulation::Articulation;
 pub use block_diagonal::BlockDiagonal;

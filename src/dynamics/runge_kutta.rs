@@ -25,6 +25,10 @@ pub struct RungeKutta<T> {
     mean_acceleration: Vec<T>,
 }
 
+/// b_i, and c of the stage after it.
+pub(crate) const STAGES: [(f64, f64); 4] =
+    [(1.0 / 6.0, 0.5), (1.0 / 3.0, 0.5), (1.0 / 3.0, 1.0), (1.0 / 6.0, 0.0)];
+
 /// One step of `dt` seconds without contact, of fourth order: `next` is the state after it. `forces`
 /// writes the generalised forces in a state.
 ///
@@ -42,9 +46,6 @@ pub fn runge_kutta<T: Real>(
     scratch: &mut RungeKutta<T>,
     next: &mut State<T>,
 ) -> Result<(), FactorError> {
-    // b_i, and c of the stage after it.
-    const STAGES: [(f64, f64); 4] =
-        [(1.0 / 6.0, 0.5), (1.0 / 3.0, 0.5), (1.0 / 3.0, 1.0), (1.0 / 6.0, 0.0)];
     let s = scratch;
     let n = state.v.len();
     for buffer in [&mut s.mean_rate, &mut s.mean_acceleration, &mut s.acceleration] {
@@ -82,7 +83,7 @@ pub fn runge_kutta<T: Real>(
 }
 
 /// `to` = `from` moved by `offset` = dt `rate`, and with dt `acceleration` more velocity.
-fn advance<T: Real>(
+pub(crate) fn advance<T: Real>(
     model: &Model,
     from: &State<T>,
     rate: &[T],
@@ -107,7 +108,7 @@ fn advance<T: Real>(
 }
 
 /// x' at the offset x with the velocities `velocity`.
-fn find_rate<T: Real>(model: &Model, offset: &[T], velocity: &[T], rate: &mut [T]) {
+pub(crate) fn find_rate<T: Real>(model: &Model, offset: &[T], velocity: &[T], rate: &mut [T]) {
     rate.copy_from_slice(velocity);
     for body in &model.bodies {
         let coordinates = body.joint.kind.coordinates();

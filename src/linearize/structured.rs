@@ -45,15 +45,16 @@ struct Closed {
     column: DVector<f64>,
 }
 
-/// Whether the motion without contact has analytic derivatives: lone bodies, and trees by the default integrator, with
-/// forces that are given. Those that are learned come afterwards.
+/// Whether the motion without contact has analytic derivatives: lone bodies, and trees with forces that are given. Those that
+/// are learned come afterwards, but in the stages of Runge and Kutta, after which no displacement closes loops.
 fn applies(system: &System<f64>) -> bool {
     let System { model, settings, .. } = system;
     if !are_forces(model) {
         return false;
     }
     let lone = model.trees.iter().all(|tree| tree.lone);
-    lone || settings.integrator == Integrator::SemiImplicit
+    let staged = settings.integrator == Integrator::RungeKutta;
+    lone || !staged || model.learned.is_empty() && model.equalities.is_empty()
 }
 
 impl Structured {

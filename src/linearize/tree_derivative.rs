@@ -6,11 +6,12 @@ use std::ops::Range;
 use nalgebra::{DMatrix, Matrix3, Vector3};
 
 use super::displacement::Point;
+use super::free_velocity::FreeVelocities;
 use crate::dynamics::{
     AppliedForceDerivatives, FreeBodyDerivatives, FreeBodyEnd, FreeMotion,
     InverseDynamicsDerivatives, inverse_dynamics_derivatives,
 };
-use crate::model::{Joint, System};
+use crate::model::{Integrator, Joint, System};
 use crate::spatial::{exp, left_jacobian, rotation_matrix};
 use crate::state::Coordinates;
 
@@ -93,6 +94,13 @@ pub(super) struct TreeDerivatives {
     forces: AppliedForceDerivatives<f64>,
     acceleration: Vec<f64>,
     inverse: InverseDynamicsDerivatives<f64>,
+    /// By other integrators than the default.
+    free: FreeVelocities,
+}
+
+/// Whether velocities without contact come from elsewhere than the inverse dynamics at the end.
+fn has_own_integrator(at: &Point) -> bool {
+    at.system.settings.integrator != Integrator::SemiImplicit && !at.closes
 }
 
 impl TreeDerivatives {
@@ -134,7 +142,7 @@ impl TreeDerivatives {
             acceleration,
             &mut self.inverse,
         );
-        true
+        !has_own_integrator(at) || self.free.update(at, motion, &self.inverse)
     }
 
     /// Writes the change of M v_p less dM (v+ - v_p), which is that of M v+ at fixed impulses and M, into the rows of
@@ -172,6 +180,19 @@ impl TreeDerivatives {
                 x[(first + k) * m + column] = dt;
                 for i in (0..3).filter(|_| k < 3) {
                     x[(first + 3 + i) * m + column] = lone.angular_force[(i, k)];
+                }
+            }
+            return;
+        }
+        if has_own_integrator(at) {
+            let change = self.free.of(tree);
+            let (width, own) = (rows.len(), change.columns());
+            for (i, changes) in change.momenta.chunks_exact(own).enumerate() {
+                let row = &mut x[(first + i) * m..(first + i + 1) * m];
+                row[first..first + width].copy_from_slice(&changes[..width]);
+                row[n + first..n + first + width].copy_from_slice(&changes[width..2 * width]);
+                for (column, input) in inputs.clone() {
+                    row[column] = change.column_of(model, input).map_or(0.0, |k| changes[k]);
                 }
             }
             return;
@@ -259,6 +280,27 @@ impl TreeDerivatives {
             if let Some(own) = c.checked_sub(first).filter(|&k| k < width) {
                 positions[start + own] += 1.0;
             }
+        }
+        let untouched = end[entry.v.clone()] == *motion.tree(tree).free_velocity;
+        if at.system.settings.integrator == Integrator::RungeKutta && untouched {
+            let change = self.free.of(tree);
+            let own = change.columns();
+            for c in 0..m {
+                let known = match c.checked_sub(2 * columns.velocities) {
+                    Some(place) => {
+                        change.column_of(model, at.selection.inputs[columns.inputs[place]])
+                    }
+                    None => {
+                        let (half, c) = (c / columns.velocities, c % columns.velocities);
+                        c.checked_sub(first).filter(|&k| k < width).map(|k| half * width + k)
+                    }
+                };
+                let positions = &mut columns.of(c, a, b)[start..start + width];
+                for (q, changes) in positions.iter_mut().zip(change.places.chunks_exact(own)) {
+                    *q = known.map_or(0.0, |k| changes[k]);
+                }
+            }
+            return;
         }
         for &body in &entry.bodies {
             let Joint { kind, v, .. } = model.bodies[body].joint;

@@ -17,7 +17,7 @@ use crate::differences::central;
 use crate::random::Random;
 use crate::scenes::scene;
 
-const SETTINGS: &str = "[simulation]
+pub const SETTINGS: &str = "[simulation]
 time_step = 0.005
 tolerance = 1e-12
 ";
@@ -39,7 +39,7 @@ fn bar(name: &str, parent: &str, joint: &str, length: f64) -> String {
 
 /// A four-bar linkage closed by a spatial pin, whose condition out of the plane nothing can break: crank 0.5, coupler
 /// 1.2, rocker 0.9, ground 1.
-fn four_bar(more: &str) -> String {
+pub fn four_bar(more: &str) -> String {
     let (crank, coupler, rocker, ground): (f64, f64, f64, f64) = (0.5, 1.2, 0.9, 1.0);
     let d = ground - crank;
     let x = (coupler * coupler - rocker * rocker + d * d) / (2.0 * d);

@@ -4,6 +4,7 @@ pub mod adjoint;
 mod conventions;
 #[cfg(feature = "cli")]
 mod files;
+mod integrators;
 mod kinks;
 mod loops;
 mod products;

@@ -9,7 +9,7 @@ use stiction::formats::LoadOptions;
 use stiction::linearize::{
     JacobianWorkspace, Selection, StepJacobian, step_jacobian, step_jacobian_by_lanes,
 };
-use stiction::model::{JointKind, ParameterRef, Scene, System};
+use stiction::model::{Integrator, JointKind, ParameterRef, Scene, System};
 use stiction::simulation::{JointFeedback, Rollout, StepMemory, Workspace, step};
 use stiction::state::State;
 
@@ -430,8 +430,16 @@ pub type Linearize = fn(
 
 #[test]
 fn jacobians_allocate_nothing_after_the_first_call() {
-    for name in ["arm7", "cube", "quad12", "tower10"] {
-        let Some(scene) = load(name) else { return };
+    for (name, integrator) in [
+        ("arm7", Integrator::SemiImplicit),
+        ("cube", Integrator::SemiImplicit),
+        ("quad12", Integrator::SemiImplicit),
+        ("quad12", Integrator::Implicit),
+        ("quad12", Integrator::RungeKutta),
+        ("tower10", Integrator::SemiImplicit),
+    ] {
+        let Some(mut scene) = load(name) else { return };
+        scene.settings.integrator = integrator;
         let model = &scene.model;
         let system = scene.system();
         let inputs: Vec<usize> = (0..model.nv() + model.nu()).collect();
@@ -450,7 +458,8 @@ fn jacobians_allocate_nothing_after_the_first_call() {
             };
             (0..2).for_each(|_| linearize());
             let info = allocation_counter::measure(&mut linearize);
-            assert_eq!(info.count_total, 0, "{name}, {} parameters", parameters.len());
+            let case = format!("{name}, {integrator:?}, {} parameters", parameters.len());
+            assert_eq!(info.count_total, 0, "{case}");
         }
     }
 }
