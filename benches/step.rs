@@ -60,7 +60,7 @@ fn cubes(columns: usize, levels: usize, speed: f64) -> Scene {
     Scene::parse(&text, "cubes.toml").expect("a scene")
 }
 
-/// `step/<scene>/coupled`: steps of the shared scenes from the settled state; `perturbed` ones from a state with
+/// `step/<scene>/coupled`, with `keep_impulses`: steps of the shared scenes from the settled state; `perturbed` ones from a state with
 /// other velocities and nothing remembered.
 fn scenes(c: &mut Criterion) {
     let mut group = c.benchmark_group("step");

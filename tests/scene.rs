@@ -391,19 +391,6 @@ fn bad_scenes_are_refused_with_their_place() {
     assert_message(&absent.to_string(), "no/such.toml", "");
 }
 
-/// Settings that there were once do nothing, and are read, but not anything in their place.
-#[test]
-fn settings_of_before_are_read() {
-    let with =
-        |value: &str| SCENE.replace("n_step = 7", &format!("n_step = 7\nkeep_impulses = {value}"));
-    for value in ["true", "false"] {
-        let found = Scene::parse(&with(value), "scene.toml").unwrap();
-        assert_eq!(found.settings, scene().settings);
-    }
-    let error = Scene::parse(&with("3"), "scene.toml").unwrap_err();
-    assert_message(&error.to_string(), "scene.toml:6: simulation.keep_impulses", "must be");
-}
-
 #[test]
 fn flat_plates_and_shallow_contact_are_allowed() {
     let plate = "[1e-3, 3e-3, 4e-3]";

@@ -17,6 +17,7 @@ pub fn shared(name: &str) -> Option<(Scene, StepMemory<f64>)> {
         return None;
     };
     let mut scene = description.scene().expect("a scene");
+    scene.settings.keep_impulses = true;
     if let Some(keyframe) = scene.keyframes.first().cloned() {
         scene.start_at(&keyframe.name, &path).expect("a keyframe");
     }

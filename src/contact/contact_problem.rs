@@ -353,6 +353,7 @@ impl<T: Real> ContactProblem<T> {
             ContactSolver::GaussSeidel => ContactMethod::GaussSeidel,
             _ => ContactMethod::Newton,
         };
+        node.keep = T::ORDER == 0 && system.settings.keep_impulses;
         let law = match system.settings.solver {
             ContactSolver::ConvexRelaxation => Law::Relaxed,
             ContactSolver::Pyramid => Law::Pyramid,

@@ -138,7 +138,7 @@ impl Posed {
     pub fn pose(&mut self, condensation: &Condensation, free: &[f64]) {
         let n = free.len();
         self.node.clear();
-        self.node.tolerance = CONTACT_TOLERANCE;
+        (self.node.tolerance, self.node.keep) = (CONTACT_TOLERANCE, self.is_unique());
         let tree = self.node.rows.add_tree(n);
         let width = n + if self.bristles { TANGENTS } else { 0 };
         self.inputs.clear();

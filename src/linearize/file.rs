@@ -58,6 +58,7 @@ impl Linearization {
                 "restitution_threshold": settings.restitution_threshold,
                 "static_speed": settings.static_speed,
                 "split_impacts": settings.split_impacts,
+                "keep_impulses": settings.keep_impulses,
                 "smoothing": settings.smoothing,
                 "tolerance": settings.tolerance,
             }),

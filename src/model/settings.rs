@@ -148,6 +148,12 @@ pub struct Settings {
     /// Their motion and its derivatives are then those of the continuous motion, at every step. Other
     /// impacts stay resolved to the step.
     pub split_impacts: bool,
+    /// Whether steps without derivatives take the impulses of the last step, after as many Newton steps as it
+    /// takes for them to solve the problem to the tolerance, as they are. That is faster where things move slowly (what rests
+    /// is as fast without). Velocities are the same to the tolerance; impulses
+    /// that are not unique are then not those of least norm, so that modes can differ from those of
+    /// steps with derivatives.
+    pub keep_impulses: bool,
     /// By how much contacts are smoothed, for planning through contact, J: the product of impulse and normal
     /// velocity that takes the place of complementarity, and that of friction and slip (see
     /// [`SmoothedContact`](crate::argmin::SmoothedContact)). Bodies that do not touch then push each other a
@@ -170,6 +176,7 @@ impl Settings {
             restitution_threshold: 0.0,
             static_speed: 1e-3,
             split_impacts: false,
+            keep_impulses: false,
             smoothing: 0.0,
             tolerance: 1e-10,
         }

@@ -11,13 +11,13 @@ use stiction::verify::{Gradcheck, StepProgram};
 use super::adjoint::compare_rollouts;
 
 /// A weight of 9.81 N on a slider with dry friction that rests at its lower limit 0, or at its upper one.
-fn slider(friction: f64, upper: bool, height: f64) -> Scene {
+fn slider(friction: f64, upper: bool, height: f64, keep: bool) -> Scene {
     let (axis, limits, q) = match upper {
         false => ("[0, 0, 1]", "[0, 1]", height),
         true => ("[0, 0, -1]", "[-1, 0]", -height),
     };
     let text = format!(
-        "simulation = {{ time_step = 0.01, tolerance = 1e-12 }}
+        "simulation = {{ time_step = 0.01, tolerance = 1e-12, keep_impulses = {keep} }}
          [[body]]
          name = 'weight'
          mass = 1
@@ -34,9 +34,9 @@ fn slider(friction: f64, upper: bool, height: f64) -> Scene {
 fn at_a_limit_with_dry_friction_the_derivative_is_that_of_one_side() {
     let cases = [(20.0, 0.0), (5.0, 0.0), (5.0, 1e-3)];
     for (k, (friction, height)) in cases.into_iter().enumerate() {
-        for upper in [false, true] {
-            let case = format!("case {k}, upper {upper}");
-            let scene = slider(friction, upper, height);
+        for (upper, keep) in [(false, false), (true, false), (false, true), (true, true)] {
+            let case = format!("case {k}, upper {upper}, keep {keep}");
+            let scene = slider(friction, upper, height, keep);
             let Scene { model, settings, .. } = &scene;
             let system = scene.system();
             let mut rollout = Rollout::new(system, scene.state.clone());

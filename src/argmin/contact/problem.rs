@@ -22,6 +22,10 @@ pub struct CoupledContact {
     pub tolerance: f64,
     /// How it is solved.
     pub method: ContactMethod,
+    /// Whether impulses passed in that solve the problem, or do after a few Newton steps, are taken as they
+    /// are: where little changes from step to step that saves most of the work. Not for solutions that are
+    /// differentiated: of impulses that are not unique these need not be those of least norm.
+    pub keep: bool,
 }
 
 /// How a [`CoupledContact`] is solved.
@@ -48,7 +52,7 @@ impl Clone for CoupledContact {
     fn clone_from(&mut self, other: &Self) {
         self.rows.clone_from(&other.rows);
         self.laws.clone_from(&other.laws);
-        (self.tolerance, self.method) = (other.tolerance, other.method);
+        (self.tolerance, self.method, self.keep) = (other.tolerance, other.method, other.keep);
     }
 }
 

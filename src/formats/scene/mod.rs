@@ -262,8 +262,7 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
         }
     }
     settings.split_impacts = table.boolean("split_impacts")?.unwrap_or(false);
-    // What it asked for is how all steps are now.
-    table.boolean("keep_impulses")?;
+    settings.keep_impulses = table.boolean("keep_impulses")?.unwrap_or(false);
     let Settings {
         compliance,
         baumgarte,

@@ -109,6 +109,9 @@ impl Description {
         if self.settings.split_impacts {
             field(text, "split_impacts", "true");
         }
+        if self.settings.keep_impulses {
+            field(text, "keep_impulses", "true");
+        }
         let settings = |settings: &Settings| {
             [
                 ("compliance", settings.compliance),

@@ -135,7 +135,7 @@ impl Search {
     fn run(
         &mut self,
         data: &ContactData<f64>,
-        &CoupledContact { tolerance, method, .. }: &CoupledContact,
+        &CoupledContact { tolerance, method, keep, .. }: &CoupledContact,
         solution: &mut ContactSolution,
     ) {
         self.state.start(data);
@@ -157,11 +157,20 @@ impl Search {
         self.least_norm.start.clone_from(&solution.sharing.y);
         self.stage =
             if method == ContactMethod::GaussSeidel { Stage::Sweeps } else { Stage::WarmStart };
-        if newton && warm && self.carries_on(data, scale, tolerance, (solution, &mut iterations)) {
+        if newton && keep && warm && self.follows(data, scale, tolerance, &mut iterations) {
+            self.classify(data, scale, false, solution);
+            solution.held.clear();
+            solution.held.resize(data.rows.rows(), 0.0);
+            solution.sharing.clear();
+        } else if newton
+            && warm
+            && !keep
+            && self.carries_on(data, scale, tolerance, (solution, &mut iterations))
+        {
             // Nothing is left to do.
         } else if newton {
             solution.sharing.clear();
-            if warm {
+            if warm && !keep {
                 self.state.lambda.copy_from_slice(&solution.impulses);
             }
             let reached = self.search_with_restarts(data, scale, tolerance, warm, &mut iterations);
@@ -209,6 +218,27 @@ impl Search {
         solution.held_slip = slip.min(SLIP_TOLERANCE * scale);
         solution.impulses.clear();
         solution.impulses.extend_from_slice(&state.lambda);
+    }
+
+    /// Whether the impulses that were passed in solve the problem, or do after a few Newton steps. Of
+    /// impulses that are not unique these are then the ones nearby, and not those of least norm.
+    fn follows(
+        &mut self,
+        data: &ContactData<f64>,
+        scale: f64,
+        tolerance: f64,
+        iterations: &mut usize,
+    ) -> bool {
+        self.state.follow(data);
+        let mut best = self.residual(data, scale);
+        if best > tolerance {
+            self.best.clone_from(&self.state.lambda);
+            self.hasty = false;
+            self.newton(data, scale, 1e-2 * tolerance, &mut best, iterations);
+            self.state.lambda.copy_from_slice(&self.best);
+            self.state.follow(data);
+        }
+        best <= tolerance
     }
 
     pub(in crate::argmin::contact) fn residual(&self, data: &ContactData<f64>, scale: f64) -> f64 {
