@@ -1,7 +1,7 @@
 //! Jacobians of the step beside the step itself: `linearize/<scene>/step` and `linearize/<scene>/jacobian` (A and B,
 //! B in the controls), of the shared MJCF scenes in the state in which `time_mujoco.py` beside them times
-//! `mjd_transitionFD`; `linearize/<scene>/lanes`, the same Jacobians by duals through the whole step. Of
-//! `quad12` by the other integrators, too.
+//! `mjd_transitionFD`; `linearize/<scene>/lanes`, the same Jacobians by duals through the whole step. With
+//! `keep_impulses`, as the peer keeps its warm start; of `quad12` by the other integrators, too.
 
 use std::hint::black_box;
 use std::time::Duration;

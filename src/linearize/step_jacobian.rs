@@ -98,11 +98,12 @@ pub struct JacobianWorkspace {
 ///
 /// All columns come from the solved step, with one factorisation of each of its contact problems: A and B from the structure
 /// of the step, and of the displacements that close its loops; C by duals through all but the solution, as A and B where
-/// contact is smoothed, the step was split at an impact (which is made again on duals, at the time that is known) or forces
-/// are learned within the stages of Runge and Kutta, or loops closed after them. Where the contacts determine no derivative (rigid contacts that are
-/// redundant and slide, problems that were not solved) it is NaN. Only where it is to be that of the passes of the staggered
-/// solver, and at a kink that rounding decides otherwise, the whole step runs on duals;
-/// [`step_jacobian_by_lanes`] always does that.
+/// contact is smoothed, the step was split at an impact (which is made again on duals, at the time that is known), something
+/// is pushed or dragged or has terms of contact beyond friction and restitution, or, by Runge and Kutta, forces are learned or
+/// loops are closed. Where the contacts determine no derivative (rigid contacts that are redundant and slide, problems that
+/// were not solved) it is NaN. Only where it is to be that of the passes of the staggered solver, and at a kink that rounding
+/// decides otherwise, the whole step runs on duals (whose modes are those of impulses of least norm, also with
+/// `keep_impulses`); [`step_jacobian_by_lanes`] always does that.
 ///
 /// # Panics
 /// If state, inputs or what is selected are not those of the model.
