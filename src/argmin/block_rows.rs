@@ -13,8 +13,10 @@ use crate::linalg::{Elimination, dot};
 const MANY_TREES: usize = 12;
 /// Or from this many entries of the mass matrix on, which are those of as many free bodies: what large trees lie on goes by
 /// the same rules. A chain of 50 links on the floor takes a tenth of the time, and 4 iterations a step instead of 18. Not
-/// where rows are few, as those of a humanoid on its feet: dense matrices of rows take a quarter of the time.
+/// where rows are [few](FEW_ROWS).
 const MANY_SQUARES: usize = 36 * MANY_TREES;
+/// Of a large tree, rows up to this many, and no more than velocities, as those of a humanoid on its feet: dense matrices of
+/// rows take a quarter to half of the time.
 const FEW_ROWS: usize = 72;
 
 /// Which velocities a block of rows acts on. Velocities come in *trees* (a free body, a tree of

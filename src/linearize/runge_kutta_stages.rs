@@ -103,12 +103,17 @@ impl Stages {
             advance(model, at.state, rate, acceleration, h, offset, &mut self.state);
             find_rate(model, &self.offset, &self.state.v, &mut self.rate);
             for (index, (stage, change)) in self.trees.iter_mut().zip(&*trees).enumerate() {
-                stage.advance((model, index), change, h, (&self.offset, &self.state.v));
+                if !change.velocities.is_empty() {
+                    stage.advance((model, index), change, h, (&self.offset, &self.state.v));
+                }
             }
         }
         self.offset.fill(0.0);
         add_scaled(&mut self.offset, dt, &self.mean_rate);
         for (index, (stage, change)) in self.trees.iter_mut().zip(trees).enumerate() {
+            if change.velocities.is_empty() {
+                continue;
+            }
             let StageChange { offset, mean_rate, mean_acceleration, .. } = stage;
             offset.fill(0.0);
             add_scaled(offset, dt, mean_rate);

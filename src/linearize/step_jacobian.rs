@@ -37,6 +37,8 @@ pub struct StepJacobian {
     pub report: StepReport,
     /// How many whole steps on duals it took besides the nominal one: none where all columns come from its solution.
     pub dual_steps: usize,
+    /// How many columns of A, B and C had what comes before the contact problems, or all of the step, on duals.
+    pub dual_columns: usize,
     /// The touching contacts: what each did, which is what the derivatives hold for.
     pub modes: Vec<ContactRecord>,
 }
@@ -51,6 +53,7 @@ impl Default for StepJacobian {
             next: State::default(),
             report: StepReport::default(),
             dual_steps: 0,
+            dual_columns: 0,
             modes: Vec::new(),
         }
     }
@@ -168,7 +171,7 @@ fn columns(
         }
         if lanes.posed(&at, known..at.dimension(), (nominal, conditions), [a, b, c]) {
             take_modes(nominal, modes);
-            result.dual_steps = 0;
+            (result.dual_steps, result.dual_columns) = (0, at.dimension() - known);
             return;
         }
     }
@@ -202,8 +205,9 @@ fn finish_by_lanes(
     result: &mut StepJacobian,
 ) {
     let JacobianWorkspace { nominal, lanes, before, .. } = workspace;
-    let StepJacobian { a, b, c, next, modes, report, dual_steps } = result;
+    let StepJacobian { a, b, c, next, modes, report, dual_steps, dual_columns } = result;
     let at = Point { system, state, inputs, selection, memory: before, next, closes: false };
+    *dual_columns = at.dimension();
     let Some(last) = lanes.whole(&at, [a, b, c]) else {
         *dual_steps = 0;
         return take_modes(nominal, modes);

@@ -57,7 +57,7 @@ impl TreeChange {
         (0..n).for_each(|i| matrix[i * columns + first + i] = 1.0);
     }
 
-    /// `right` <- d(tau - D v) - by_q dq - by_v dv, of `changes` dq and dv and `slopes` by_q and by_v.
+    /// `right` <- d(tau - D v) - by_q dq - by_v dv, of the changes dq and dv and the `slopes` by_q and by_v: N and N m.
     pub fn forces(
         &self,
         model: &Model,

@@ -191,9 +191,13 @@ impl TreeDerivatives {
                 let row = &mut x[(first + i) * m..(first + i + 1) * m];
                 row[first..first + width].copy_from_slice(&changes[..width]);
                 row[n + first..n + first + width].copy_from_slice(&changes[width..2 * width]);
-                for (column, input) in inputs.clone() {
-                    row[column] = change.column_of(model, input).map_or(0.0, |k| changes[k]);
-                }
+            }
+            for (column, input) in inputs {
+                // Of other trees of the island: nothing.
+                let Some(k) = change.column_of(model, input) else { continue };
+                let changes = change.momenta[k..].iter().step_by(own);
+                let rows = x[first * m + column..].iter_mut().step_by(m);
+                rows.zip(changes).for_each(|(x, &change)| *x = change);
             }
             return;
         }

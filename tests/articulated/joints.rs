@@ -55,8 +55,10 @@ fn dry_friction_stops_a_joint_and_holds_it() {
     for (force, speed) in [(3.9, 0.0), (-3.9, 0.0), (5.0, 0.5), (-6.0, -1.0)] {
         let motor = format!("[[actuator]]\nname = 'm'\njoint = 'slider'\ncontrol = {force:?}");
         let scene = parse(&slider("friction = 4", &motor));
-        let end = run(&scene, 100);
+        let mut end = run(&scene, 100);
         assert_relative_eq!(end.state.v[0], speed, epsilon = 1e-9);
+        // Where nothing changes any more, friction that holds is taken as it was, too.
+        assert_eq!(end.step(&scene.inputs).worst.iterations, 0, "{force}");
         let [record] = end.workspace.joints() else { panic!("one friction") };
         assert_eq!(record.mode == Mode::Stick, speed == 0.0, "{record:?}");
         assert!(record.impulse.abs() <= 4.0 * 0.01 * (1.0 + 1e-12), "{record:?}");
