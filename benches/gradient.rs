@@ -1,5 +1,5 @@
 //! The rollout, and the gradient of its way in all parameters, for a cube that slides for 100 steps and for a quadruped
-//! that stands for as many: `gradient/<slide100|quad100>/<primal|adjoint|tape|dual1|dual8>`.
+//! that stands for as many, by each integrator: `gradient/<slide100|quad100|quad100_implicit|quad100_runge_kutta>/<primal|adjoint|tape|dual1|dual8>`.
 
 mod scenes;
 
@@ -9,7 +9,7 @@ use std::time::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use stiction::ad::{self, Real};
 use stiction::linearize::RolloutAdjoint;
-use stiction::model::{Parameters, Scene};
+use stiction::model::{Integrator, Parameters, Scene};
 use stiction::simulation::{Rollout, StepMemory};
 
 const SCENE: &str = "[simulation]
@@ -93,8 +93,14 @@ fn slide100(c: &mut Criterion) {
 }
 
 fn quad100(c: &mut Criterion) {
-    if let Some((scene, memory)) = scenes::shared("quad12") {
-        compare(c, "quad100", &scene, &memory);
+    let Some((mut scene, memory)) = scenes::shared("quad12") else { return };
+    compare(c, "quad100", &scene, &memory);
+    for (name, integrator) in [
+        ("quad100_implicit", Integrator::Implicit),
+        ("quad100_runge_kutta", Integrator::RungeKutta),
+    ] {
+        scene.settings.integrator = integrator;
+        compare(c, name, &scene, &memory);
     }
 }
 

@@ -271,17 +271,56 @@ pub(crate) fn damping<T: Real>(
         damping.extend(std::iter::repeat_n(own, body.joint.kind.nv()));
     }
     for (index, &control) in controls(model, inputs).filter(|_| motors) {
-        let actuator = &model.actuators[index];
-        if actuator.kind == ActuatorKind::Motor {
-            continue;
-        }
-        let joint = &model.bodies[actuator.body].joint;
-        let (q, v) = (state.q[joint.q], state.v[joint.v]);
-        let force = motor_force(model, parameters, index, control, q, v).value();
-        let [least, most] = parameters.force_range(model, index).map(|x| x.value());
-        if !actuator.limits_force || least < force && force < most {
+        if damps(model, parameters, state, index, control) {
             let gear = parameters.gear(model, index);
+            let joint = &model.bodies[model.actuators[index].body].joint;
             damping[joint.v] += gear * gear * parameters.kd(model, index);
         }
     }
+}
+
+/// The gradient of `weights . damping` of [`damping`], added to the adjoints of all parameters.
+pub(crate) fn damping_vjp<T: Real>(
+    (model, parameters): (&Model, &Parameters<T>),
+    (state, inputs): (&State<T>, &[T]),
+    motors: bool,
+    weights: &[T],
+    to_parameters: &mut [T],
+) {
+    for (index, body) in model.bodies.iter().enumerate() {
+        let (joint, slots) = (&body.joint, model.joint_slots(index));
+        let Some(slots) = slots.filter(|_| body.tree.is_some()) else { continue };
+        for &weight in &weights[joint.v..joint.v + joint.kind.nv()] {
+            to_parameters[slots.damping] += weight;
+        }
+    }
+    for (index, &control) in controls(model, inputs).filter(|_| motors) {
+        if !damps(model, parameters, state, index, control) {
+            continue;
+        }
+        let weight = weights[model.bodies[model.actuators[index].body].joint.v];
+        let slots = model.actuator_slots(index);
+        let (gear, kd) = (parameters.gear(model, index), parameters.kd(model, index));
+        to_parameters[slots.kd] += weight * gear * gear;
+        to_parameters[slots.gear] += weight * (gear + gear) * kd;
+    }
+}
+
+/// Whether an actuator damps its joint: it has a gain for that, and its force is not at its limit.
+fn damps<T: Real>(
+    model: &Model,
+    parameters: &Parameters<T>,
+    state: &State<T>,
+    index: usize,
+    control: T,
+) -> bool {
+    let actuator = &model.actuators[index];
+    if actuator.kind == ActuatorKind::Motor {
+        return false;
+    }
+    let joint = &model.bodies[actuator.body].joint;
+    let (q, v) = (state.q[joint.q], state.v[joint.v]);
+    let force = motor_force(model, parameters, index, control, q, v).value();
+    let [least, most] = parameters.force_range(model, index).map(|x| x.value());
+    !actuator.limits_force || least < force && force < most
 }

@@ -72,6 +72,11 @@ impl<T: Real> EnergyAdjoint<T> {
         self.squares.clear();
         self.squares.resize(model.nv(), T::zero());
     }
+
+    /// The sum of `scale` v² of each velocity: how what was added changes with the diagonal of M.
+    pub fn squares(&self) -> &[T] {
+        &self.squares
+    }
 }
 
 impl<T: Real> Kinematics<T> {
@@ -155,12 +160,12 @@ impl<T: Real> Kinematics<T> {
         }
     }
 
-    /// Adds the gradient of the energies that were added, M being that of a step of `duration` (with armature and damping), to
-    /// the adjoints of coordinates and of all parameters.
+    /// Adds the gradient of the energies that were added, M with armature, to the adjoints of coordinates and of all parameters. See
+    /// [`EnergyAdjoint::squares`] for what is of damping.
     pub(crate) fn finish_kinetic_energy(
         &self,
         (model, parameters): (&Model, &Parameters<T>),
-        (bodies, duration): (&[usize], T),
+        bodies: &[usize],
         sums: &EnergyAdjoint<T>,
         (to_q, to_parameters): (&mut [T], &mut [T]),
     ) {
@@ -182,7 +187,6 @@ impl<T: Real> Kinematics<T> {
             let Some(slots) = model.joint_slots(body) else { continue };
             for &square in &sums.squares[link.range()] {
                 to_parameters[slots.armature] += square;
-                to_parameters[slots.damping] += duration * square;
             }
             if link.fixed_axes == 0 {
                 let shifts = (&own.carried.linear, &own.after);

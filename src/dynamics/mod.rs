@@ -69,7 +69,9 @@ mod state_forces;
 mod tree_motion;
 
 pub use aba::{Aba, forward_dynamics};
-pub(crate) use applied_forces::{AppliedForceDerivatives, applied_forces_vjp, damping};
+pub(crate) use applied_forces::{
+    AppliedForceDerivatives, applied_forces_vjp, damping, damping_vjp,
+};
 pub use applied_forces::{actuator_force, applied_forces};
 pub use articulation::Articulation;
 pub use block_diagonal::BlockDiagonal;

@@ -124,7 +124,7 @@ impl<T: Real> StateForces<T> {
     }
 
     /// Adds the forces, without viscous friction.
-    pub(super) fn act(&self, forces: &mut [T]) {
+    pub(crate) fn act(&self, forces: &mut [T]) {
         forces.iter_mut().zip(&self.forces).for_each(|(force, &own)| *force += own);
     }
 }

@@ -81,17 +81,6 @@ impl<T: Real> Displaced<T> {
         &self.workspace
     }
 
-    /// How far a tree on which nothing acts but its own forces ends from its nominal end.
-    pub fn end_alone(&mut self, at: &Point, tree: usize) -> &[T] {
-        self.next.q.clone_from(&self.state.q);
-        self.next.v.clone_from(&self.state.v);
-        let (motion, _) = self.workspace.parts();
-        let free = motion.tree(tree).free_velocity;
-        // Only rotations of lone bodies may not be found.
-        let _found = motion.advance(at.system.model, tree, free, true, &mut self.next);
-        self.difference(at)
-    }
-
     /// Poses the contact problems of the displaced step, which `solved` has solved where it is not displaced. False
     /// if what is found is not what was found there.
     #[must_use]

@@ -42,6 +42,7 @@ mod products;
 mod runge_kutta_stages;
 mod selection;
 mod solved;
+mod stage_motions;
 mod step_jacobian;
 mod structured;
 mod trajectory;

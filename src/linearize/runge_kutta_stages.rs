@@ -5,41 +5,25 @@ use nalgebra::Vector3;
 
 use super::displacement::Point;
 use super::pose_lanes::Lanes;
+use super::stage_motions::StageMotions;
 use super::tree_change::TreeChange;
-use crate::dynamics::runge_kutta::{STAGES, advance, find_rate};
+use crate::dynamics::runge_kutta::STAGES;
 use crate::dynamics::{
-    AppliedForceDerivatives, BlockDiagonal, Crba, FreeMotion, InverseDynamicsDerivatives,
-    Kinematics, MassMatrix, Rnea, applied_forces, bias, damping, inverse_dynamics_derivatives,
-    mass_matrix,
+    AppliedForceDerivatives, FreeMotion, InverseDynamicsDerivatives, damping,
+    inverse_dynamics_derivatives,
 };
-use crate::linalg::{
-    add_scaled, cholesky, solve_lower, solve_lower_rows, solve_lower_transpose,
-    solve_lower_transpose_rows,
-};
+use crate::linalg::{add_scaled, solve_lower_rows, solve_lower_transpose_rows};
 use crate::model::{Model, System};
 use crate::spatial::{exp, left_jacobian, rotation_matrix, rotation_vector_rate};
-use crate::state::{Coordinates, State};
+use crate::state::Coordinates;
 
 /// Scratch memory.
 #[derive(Default)]
 pub(super) struct Stages {
-    state: State<f64>,
-    /// The place of a stage in the chart, and how fast it goes there.
-    offset: Vec<f64>,
-    rate: Vec<f64>,
-    acceleration: Vec<f64>,
-    mean_rate: Vec<f64>,
-    mean_acceleration: Vec<f64>,
-    kinematics: Kinematics<f64>,
-    crba: Crba<f64>,
-    mass: MassMatrix<f64>,
-    blocks: BlockDiagonal<f64>,
-    rnea: Rnea<f64>,
-    bias: Vec<f64>,
+    motions: StageMotions,
     inverse: InverseDynamicsDerivatives<f64>,
     forces: AppliedForceDerivatives<f64>,
     damping: Vec<f64>,
-    factor: Vec<f64>,
     trees: Vec<StageChange>,
 }
 
@@ -64,52 +48,26 @@ impl Stages {
         trees: &mut [TreeChange],
     ) -> bool {
         let System { model, parameters, .. } = *at.system;
-        let nv = model.nv();
-        at.state.cast_into(&mut self.state);
-        self.rate.clone_from(&at.state.v);
-        for buffer in [
-            &mut self.acceleration,
-            &mut self.mean_rate,
-            &mut self.mean_acceleration,
-            &mut self.offset,
-            &mut self.bias,
-        ] {
-            buffer.clear();
-            buffer.resize(nv, 0.0);
+        let articulated = model.trees.iter().position(|tree| !tree.lone);
+        let dt = articulated.map_or(0.0, |tree| motion.duration(tree));
+        if !self.motions.update(at.system, at.state, at.inputs, dt) {
+            return false;
         }
         damping(model, parameters, at.state, at.inputs, false, &mut self.damping);
         self.trees.resize_with(trees.len(), StageChange::default);
         for (stage, change) in self.trees.iter_mut().zip(&*trees) {
             stage.start(change);
         }
-        let articulated = model.trees.iter().position(|tree| !tree.lone);
-        let dt = articulated.map_or(0.0, |tree| motion.duration(tree));
-        for (weight, ahead) in STAGES {
-            self.forces.update(model, parameters, &self.state, at.inputs);
-            if !self.accelerate(at, motion, weight, trees) {
-                return false;
-            }
-            for (mean, x) in [
-                (&mut self.mean_rate, &self.rate),
-                (&mut self.mean_acceleration, &self.acceleration),
-            ] {
-                add_scaled(mean, weight, x);
-            }
-            if ahead == 0.0 {
-                break;
-            }
-            let (h, offset) = (dt * ahead, &mut self.offset);
-            let (rate, acceleration) = (&self.rate, &self.acceleration);
-            advance(model, at.state, rate, acceleration, h, offset, &mut self.state);
-            find_rate(model, &self.offset, &self.state.v, &mut self.rate);
+        for (k, (weight, ahead)) in STAGES.into_iter().enumerate() {
+            self.accelerate(at, (k, weight), trees);
+            let Some(next) = self.motions.stages.get(k + 1) else { break };
             for (index, (stage, change)) in self.trees.iter_mut().zip(&*trees).enumerate() {
                 if !change.velocities.is_empty() {
-                    stage.advance((model, index), change, h, (&self.offset, &self.state.v));
+                    let at = (&next.offset[..], &next.state.v[..]);
+                    stage.advance((model, index), change, dt * ahead, at);
                 }
             }
         }
-        self.offset.fill(0.0);
-        add_scaled(&mut self.offset, dt, &self.mean_rate);
         for (index, (stage, change)) in self.trees.iter_mut().zip(trees).enumerate() {
             if change.velocities.is_empty() {
                 continue;
@@ -121,59 +79,27 @@ impl Stages {
             change.v.clone_from(&stage.v);
             add_scaled(&mut change.v, dt, mean_acceleration);
             let mut places = std::mem::take(&mut change.places);
-            place(model, index, change, (&self.offset, offset), &mut places);
+            place(model, index, change, (&self.motions.end, offset), &mut places);
             change.places = places;
         }
         true
     }
 
-    /// The accelerations of a stage and how they change.
-    fn accelerate(
-        &mut self,
-        at: &Point,
-        motion: &FreeMotion<f64>,
-        weight: f64,
-        trees: &[TreeChange],
-    ) -> bool {
+    /// How the accelerations of a stage change.
+    fn accelerate(&mut self, at: &Point, (stage, weight): (usize, f64), trees: &[TreeChange]) {
         let System { model, parameters, .. } = *at.system;
-        applied_forces(model, parameters, &self.state, &motion.inputs, &mut self.acceleration);
-        self.kinematics.update(model, parameters, &self.state);
-        mass_matrix(model, parameters, &self.kinematics, &mut self.crba, &mut self.mass);
-        self.mass.blocks(model, &mut self.blocks);
-        bias(parameters, &self.kinematics, &mut self.rnea, &mut self.bias);
-        self.factor.clear();
-        for (index, tree) in model.trees.iter().enumerate() {
-            let own = &mut self.acceleration[tree.v.clone()];
-            if tree.lone {
-                own.fill(0.0);
-                continue;
-            }
-            let (n, start) = (tree.v.len(), self.factor.len());
-            self.factor.extend_from_slice(self.blocks.block(index).1);
-            let factor = &mut self.factor[start..];
-            (0..n).for_each(|i| factor[i * n + i + 1..(i + 1) * n].fill(0.0));
-            if !cholesky(factor, n) {
-                return false;
-            }
-            own.iter_mut().zip(&self.bias[tree.v.clone()]).for_each(|(a, h)| *a -= h);
-            solve_lower(factor, n, own);
-            solve_lower_transpose(factor, n, own);
-        }
-        let (kinematics, acceleration) = (&self.kinematics, &self.acceleration);
-        inverse_dynamics_derivatives(
-            model,
-            parameters,
-            kinematics,
-            acceleration,
-            &mut self.inverse,
-        );
+        let motion = &self.motions.stages[stage];
+        self.forces.update(model, parameters, &motion.state, at.inputs);
+        let (kinematics, acceleration) = (&motion.kinematics, &motion.acceleration);
+        let inverse = &mut self.inverse;
+        inverse_dynamics_derivatives(model, parameters, kinematics, acceleration, inverse);
         let mut start = 0;
         for (index, (stage, change)) in self.trees.iter_mut().zip(trees).enumerate() {
             let (n, columns) = (change.velocities.len(), change.columns());
             if n == 0 {
                 continue;
             }
-            let factor = &self.factor[start..start + n * n];
+            let factor = &motion.factor[start..start + n * n];
             start += n * n;
             let slopes = [&self.inverse.dq, &self.inverse.dv].map(|by| by.block(index).1);
             let slopes = slopes.map(|by| move |entry: usize| by[entry]);
@@ -185,7 +111,6 @@ impl Stages {
             add_scaled(mean_rate, weight, rate);
             add_scaled(mean_acceleration, weight, acceleration);
         }
-        true
     }
 }
 
@@ -238,7 +163,7 @@ impl StageChange {
 }
 
 /// Where quaternions are in the velocities of a tree.
-fn turns(model: &Model, tree: usize) -> impl Iterator<Item = usize> {
+pub(super) fn turns(model: &Model, tree: usize) -> impl Iterator<Item = usize> {
     model.trees[tree].bodies.iter().filter_map(|&body| {
         let joint = &model.bodies[body].joint;
         let (_, k) = joint.kind.coordinates().and_then(Coordinates::quaternion)?;

@@ -163,6 +163,7 @@ fn adjoints_of_a_tossed_box_are_products_with_its_jacobians() {
 
 #[test]
 fn adjoints_of_trees_and_crates_are_products_with_their_jacobians() {
+    // Gains of motors are damping by the linearly implicit step alone.
     for (line, more) in [
         ("", ""),
         ("solver = 'pyramid'", ""),
@@ -170,6 +171,8 @@ fn adjoints_of_trees_and_crates_are_products_with_their_jacobians() {
         ("solver = 'convex_pyramid'", ""),
         ("compliance = 1e-2", ""),
         ("compliance = 0", ""),
+        ("compliance = 1e-2\nintegrator = 'implicit'", ""),
+        ("compliance = 1e-2\nintegrator = 'runge_kutta'", ""),
         ("static_speed = 0.05", "\nmu_static = 0.5"),
     ] {
         let text = MIXED.replace("tolerance = 1e-12", &format!("tolerance = 1e-12\n{line}"));
@@ -380,7 +383,8 @@ fn steps_go_by_the_tape_only_where_they_are_not_structured() {
         ("staggered", staggered("implicit"), 25, true),
         ("split", with("split_impacts = true", TOSS), 40, true),
         ("passes", staggered("unrolled"), 25, false),
-        ("geared, implicit", geared.replace("005", "005\nintegrator = 'implicit'"), 10, false),
+        ("geared, implicit", geared.replace("005", "005\nintegrator = 'implicit'"), 10, true),
+        ("geared, RK", geared.replace("005", "005\nintegrator = 'runge_kutta'"), 10, true),
         ("implicit", with("integrator = 'implicit'", MIXED), 20, true),
         ("runge_kutta", with("integrator = 'runge_kutta'", MIXED), 20, true),
     ] {
@@ -444,7 +448,9 @@ fn rollouts_and_their_adjoints_allocate_nothing_after_the_first() {
     // Of many bodies by sparse blocks.
     let settings = "[simulation]\ntime_step = 0.005\n[[contact]]\nmu = 0.3\n";
     let pile = on_floor(&(settings.to_string() + &slabs(34, 0.02, |_| [0.0; 3])));
-    for text in [TOSS, MIXED, &pile] {
+    let by = |name: &str| MIXED.replace("tolerance", &format!("integrator = '{name}'\ntolerance"));
+    let (implicit, staged) = (by("implicit"), by("runge_kutta"));
+    for text in [TOSS, MIXED, &pile, &implicit, &staged] {
         let scene = scene(text);
         let Scene { model, parameters, settings, state, inputs, .. } = &scene;
         let system = System { model, parameters, settings };

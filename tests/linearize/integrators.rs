@@ -5,6 +5,7 @@ use stiction::linearize::{JacobianWorkspace, Selection, StepJacobian, step_jacob
 use stiction::model::{Integrator, Scene};
 use stiction::simulation::Rollout;
 
+use super::adjoint;
 use super::loops::{SETTINGS, four_bar};
 use super::scenes::{MIXED, compare};
 
@@ -58,6 +59,8 @@ fn a_robot_that_is_thrown() {
             assert!(compared > 20, "{integrator:?} {k}: {compared}, {seen:?}");
             assert!(!seen.is_empty(), "{integrator:?} {k}: nothing touched");
             assert_eq!(dual_columns(&scene, 30), 0, "{integrator:?} {k}");
+            let tally = adjoint::compare(motor, &scene, 30, 0.2);
+            assert!(tally.recorded == 0 && tally.structured > 20, "{tally:?}");
         }
     }
 }
@@ -73,6 +76,8 @@ fn a_loop_that_is_closed() {
         assert!(compared > 20, "{integrator:?}: {compared}");
         let columns = if integrator == Integrator::Implicit { 0 } else { 3 * 3 * scene.model.nv() };
         assert_eq!(dual_columns(&scene, 3), columns, "{integrator:?}");
+        let tally = adjoint::compare("loop", &scene, 30, 0.2);
+        assert!(tally.recorded == 0 && tally.structured > 20, "{tally:?}");
     }
 }
 
@@ -127,5 +132,7 @@ fn mixed_trees() {
         println!("{integrator:?}: {compared} steps, {seen:?}");
         assert!(compared > 50 && seen.len() > 1, "{integrator:?}: {compared}, {seen:?}");
         assert_eq!(dual_columns(&scene, 100), 0, "{integrator:?}");
+        let tally = adjoint::compare("mixed", &scene, 50, 0.2);
+        assert!(tally.recorded == 0 && tally.structured > 45, "{tally:?}");
     }
 }

@@ -11,7 +11,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::body_adjoint::{BodyAdjoints, SHARES, START, add_twist, twist};
 use super::equality_adjoint::add_equality;
-use super::parts::{Adjoints, Before, IslandAdjoint};
+use super::parts::{Adjoints, IslandAdjoint};
 use crate::argmin::RowBlock;
 use crate::collision::ContactPoint;
 use crate::contact::{
@@ -38,9 +38,6 @@ pub(super) struct ContactAdjoint {
     /// Of compliances, and whether there are any.
     energy: EnergyAdjoint<f64>,
     softened: bool,
-    /// Of trees whose mass matrix is recorded: the tree, how many numbers its motion has, and the weight; the motions.
-    held_energies: Vec<(usize, usize, f64)>,
-    held_motions: Vec<f64>,
 }
 
 impl ContactAdjoint {
@@ -49,18 +46,11 @@ impl ContactAdjoint {
         self.geometry.start(system);
         self.bodies.start(system.model);
         self.energy.start(system.model);
-        self.held_energies.clear();
-        self.held_motions.clear();
     }
 
-    /// What compliances have of mass matrices that are recorded: tree, weight w and motion p of each -w p'M p.
-    pub fn held_energies(&self) -> impl Iterator<Item = (usize, f64, &[f64])> {
-        let mut rest = &self.held_motions[..];
-        self.held_energies.iter().map(move |&(tree, size, weight)| {
-            let (moved, others) = rest.split_at(size);
-            rest = others;
-            (tree, weight, moved)
-        })
+    /// What compliances have of the diagonal of the mass matrix, of each velocity of the joints.
+    pub fn squares(&self) -> &[f64] {
+        self.energy.squares()
     }
 
     /// Adds what the constraints of an island say. False if the points that the duals find are others.
@@ -273,11 +263,6 @@ impl ContactAdjoint {
                 lone[tree].add_momentum(-weight, own, own);
                 continue;
             }
-            if of.before(tree) != Before::ByHand {
-                self.held_energies.push((tree, own.len(), weight));
-                self.held_motions.extend_from_slice(own);
-                continue;
-            }
             let Tree { bodies, v, .. } = &of.system.model.trees[tree];
             let kinematics = &of.motion.articulation.kinematics;
             kinematics.add_kinetic_energy(bodies, (v.start, own), -weight, &mut self.energy);
@@ -294,10 +279,10 @@ impl ContactAdjoint {
         let kinematics = &of.motion.articulation.kinematics;
         let Adjoints { state, parameters: to_parameters, .. } = adjoints;
         for &tree in of.island.trees {
-            if of.motion.lone_of(tree).is_none() && of.before(tree) == Before::ByHand {
+            if of.motion.lone_of(tree).is_none() {
                 kinematics.finish_kinetic_energy(
                     (model, parameters),
-                    (&model.trees[tree].bodies, of.motion.duration(tree)),
+                    &model.trees[tree].bodies,
                     &self.energy,
                     (&mut *state, &mut *to_parameters),
                 );

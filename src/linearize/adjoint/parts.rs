@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::argmin::{Mode, Perturbation, RowBlock};
 use crate::contact::{ContactProblem, Contacts, Island};
 use crate::dynamics::FreeMotion;
-use crate::model::{Model, System};
+use crate::model::{Integrator, Model, System};
 use crate::state::State;
 
 /// Adjoints of what a step depends on: the derivatives of one number.
@@ -60,12 +60,12 @@ impl Adjoints {
 /// What differentiates what a tree does before its contact problem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Before {
-    /// It is done here.
+    /// Formulas.
     #[default]
     ByHand,
-    /// Its motion without contact is recorded.
+    /// A recording of it: of a lone body whose step was split.
     Recorded,
-    /// Its whole step is recorded, in which nothing acted on it but its own forces.
+    /// Formulas, where nothing but its own forces acted on a tree whose step ends where the stages of Runge and Kutta do.
     Alone,
 }
 
@@ -76,8 +76,6 @@ pub(super) struct IslandAdjoint<'a> {
     pub state: &'a State<f64>,
     /// Whether it closes loops: see [`Point`](crate::linearize::displacement::Point).
     pub closes: bool,
-    /// As of the step.
-    pub before: &'a [Before],
     pub motion: &'a FreeMotion<f64>,
     pub contacts: &'a Contacts<f64>,
     pub island: &'a Island<'a>,
@@ -108,11 +106,6 @@ impl IslandAdjoint<'_> {
         Some((tree, node.rows.tree(place)))
     }
 
-    /// What differentiates the motion of a tree without contact.
-    pub fn before(&self, tree: usize) -> Before {
-        self.before.get(tree).copied().unwrap_or_default()
-    }
-
     /// Whether a condition acts.
     pub fn acts(&self, block: usize) -> bool {
         let (_, _, _, solution) = self.problem.solved();
@@ -122,5 +115,33 @@ impl IslandAdjoint<'_> {
     /// The trees of a block, as many as it has segments.
     pub fn trees(&self, entry: &RowBlock) -> impl Iterator<Item = usize> {
         entry.trees.map(|place| self.island.trees[place]).into_iter()
+    }
+}
+
+/// A step that was taken.
+#[derive(Clone, Copy)]
+pub(super) struct StepOf<'a> {
+    pub system: &'a System<'a, f64>,
+    pub state: &'a State<f64>,
+    pub inputs: &'a [f64],
+    pub motion: &'a FreeMotion<f64>,
+    /// Velocities at the end, in the coordinates of the contact problems.
+    pub velocities: &'a [f64],
+    /// Of each tree what differentiates its motion without contact; nothing where all of them are like most.
+    pub before: &'a [Before],
+    /// Whether it closes loops: see [`Point`](crate::linearize::displacement::Point).
+    pub closes: bool,
+}
+
+impl StepOf<'_> {
+    /// What differentiates the motion of a tree without contact.
+    pub fn before(&self, tree: usize) -> Before {
+        self.before.get(tree).copied().unwrap_or_default()
+    }
+
+    /// By what joints move without contact. Displacements that close loops begin at rest, where one is like the other but for
+    /// the mass matrix.
+    pub fn integrator(&self) -> Integrator {
+        if self.closes { Integrator::SemiImplicit } else { self.system.settings.integrator }
     }
 }

@@ -1,10 +1,10 @@
 //! One step backwards.
 
 use super::contact_adjoint::ContactAdjoint;
-use super::parts::{Adjoints, Before, IslandAdjoint};
+use super::parts::{Adjoints, Before, IslandAdjoint, StepOf};
 use super::recorded_motion::pull_back_recorded;
 use super::smoothed_response::SmoothedResponse;
-use super::tree_adjoint::{StepOf, TreeAdjoint};
+use super::tree_adjoint::TreeAdjoint;
 use crate::ad::{self, Node, Var};
 use crate::argmin::{ContactFactor, Perturbation};
 use crate::contact::Contacts;
@@ -38,8 +38,7 @@ pub struct TakenStep<'a> {
 /// How a step was differentiated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// By the transpose of its structured Jacobian, but for what comes before its contact problems where the step was split or
-    /// its joints have another integrator than the semi-implicit one.
+    /// By the transpose of its structured Jacobian, but for flight and impact of bodies at which the step was split.
     Structured,
     /// By a recording of the whole step on the tape.
     Tape,
@@ -78,12 +77,11 @@ struct Recorded {
 impl StepAdjoint {
     /// Adds the derivatives of `end . dx+` to `adjoints`, `dx+` being the tangent vector by which the end of the step moves.
     ///
-    /// By the transpose of the structured Jacobian, by any law of friction, smoothed or not, with closed loops; what comes
-    /// before the contact problems is recorded by itself where the step was split at an impact or joints have another
-    /// integrator than the semi-implicit one. The whole step goes by the tape, with the memory of the step before as data,
-    /// where the passes of the staggered solver are to be differentiated, with loops under another integrator, with masses that
-    /// are not positive, and where points of contact are not found again with derivatives. Where the contacts determine no
-    /// derivative, adjoints are NaN.
+    /// By the transpose of the structured Jacobian, by any integrator and any law of friction, smoothed or not, with closed loops;
+    /// flight and impact of bodies are recorded by themselves where the step was split. The whole step goes by the tape, with the memory
+    /// of the step before as data, where the passes of the staggered solver are to be differentiated, with pushes, drag, learned
+    /// friction and the terms of friction beyond Coulomb's, with masses that are not positive, and where points of contact are not
+    /// found again with derivatives. Where the contacts determine no derivative, adjoints are NaN.
     ///
     /// # Errors
     /// Those of [`ad::gradient`](ad::gradient()), where the tape is used.
@@ -119,12 +117,9 @@ impl StepAdjoint {
         let TakenStep { system, state, inputs, solved, .. } = *step;
         let System { model, settings, .. } = *system;
         let (motion, contacts) = step.solved.parts();
-        let by_hand = settings.integrator == Integrator::SemiImplicit;
-        let articulated = model.trees.iter().any(|tree| !tree.lone);
-        // Displacements that close loops have the mass matrix of the integrator.
-        let mass_is_recorded = articulated && !by_hand && !model.equalities.is_empty();
+        let staged = settings.integrator == Integrator::RungeKutta;
         let admissible = (0..motion.trees()).all(|tree| motion.is_admissible(tree));
-        if mass_is_recorded || !are_forces(model) || !admissible || !are_by_conditions(settings) {
+        if !are_forces(model) || !admissible || !are_by_conditions(settings) {
             return false;
         }
         let mut before = std::mem::take(&mut self.before);
@@ -135,32 +130,26 @@ impl StepAdjoint {
         ways.clear();
         ways.extend(model.trees.iter().enumerate().map(|(tree, entry)| match entry.lone {
             true if solved.splits().trees.contains(&tree) => Before::Recorded,
-            false if !by_hand => match settings.integrator == Integrator::RungeKutta
-                && solved.is_untouched(model, tree)
-            {
-                true => Before::Alone,
-                false => Before::Recorded,
-            },
+            false if staged && solved.is_untouched(model, tree) => Before::Alone,
             _ => Before::ByHand,
         }));
         let velocities = &contacts.velocities[..];
         let of = StepOf { system, state, inputs, motion, velocities, before: &ways, closes: false };
         let mut done = closed && self.sweep(&of, contacts, &before, adjoints);
         if done && !model.learned.is_empty() {
-            // Of trees that are recorded, forces that are learned are recorded too.
+            // Of bodies that are recorded, forces that are learned are recorded too; stages have their own.
             let mut forces = adjoints.inputs[..model.nv()].to_vec();
-            for (entry, _) in
-                model.trees.iter().zip(&ways).filter(|(_, way)| **way != Before::ByHand)
-            {
-                forces[entry.v.clone()].fill(0.0);
+            for (entry, way) in model.trees.iter().zip(&ways) {
+                if *way == Before::Recorded || staged && !entry.lone {
+                    forces[entry.v.clone()].fill(0.0);
+                }
             }
             let Adjoints { state: to_state, parameters, .. } = &mut *adjoints;
             done = pull_back_learned(system, state, &forces, [to_state, parameters]).is_ok();
         }
-        if done && ways.iter().any(|&way| way != Before::ByHand) {
+        if done && ways.contains(&Before::Recorded) {
             let at = (&self.recorded.point(step), &of, solved);
-            let found = (&self.trees, &self.contacts);
-            done = pull_back_recorded(at, found, &before, adjoints).is_ok();
+            done = pull_back_recorded(at, &self.trees, &before, adjoints).is_ok();
         }
         self.ways = ways;
         self.before = before;
@@ -263,7 +252,6 @@ impl StepAdjoint {
                 system,
                 state,
                 closes,
-                before: of.before,
                 motion,
                 contacts,
                 island: &island,
@@ -295,8 +283,7 @@ impl StepAdjoint {
             solve_lower_transpose(motion.tree(tree).mass_factor, a.len(), a);
             self.trees.momenta(of, tree, a);
         }
-        self.trees.finish(of, adjoints);
-        true
+        self.trees.finish(of, (self.contacts.squares(), end), adjoints)
     }
 }
 

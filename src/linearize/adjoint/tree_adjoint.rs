@@ -3,36 +3,17 @@
 
 use nalgebra::Vector3;
 
-use super::parts::{Adjoints, Before};
+use super::implicit_adjoint::ImplicitAdjoint;
+use super::parts::{Adjoints, Before, StepOf};
+use super::stages_adjoint::StagesAdjoint;
 use crate::dynamics::{
-    AppliedForceDerivatives, FreeBodyAdjoint, FreeMotion, Gradient, RneaAdjoint,
-    applied_forces_vjp, inverse_dynamics_vjp,
+    AppliedForceDerivatives, FreeBodyAdjoint, Gradient, RneaAdjoint, applied_forces_vjp,
+    damping_vjp, inverse_dynamics_vjp,
 };
-use crate::model::{Joint, System, Tree};
+use crate::linalg::{dot, times_lower_transpose};
+use crate::model::{Integrator, Joint, System};
 use crate::spatial::{exp, left_jacobian, rotation_matrix};
-use crate::state::{Coordinates, State};
-
-/// A step that was taken.
-#[derive(Clone, Copy)]
-pub(super) struct StepOf<'a> {
-    pub system: &'a System<'a, f64>,
-    pub state: &'a State<f64>,
-    pub inputs: &'a [f64],
-    pub motion: &'a FreeMotion<f64>,
-    /// Velocities at the end, in the coordinates of the contact problems.
-    pub velocities: &'a [f64],
-    /// Of each tree what differentiates its motion without contact; nothing where all is by hand.
-    pub before: &'a [Before],
-    /// Whether it closes loops: see [`Point`](crate::linearize::displacement::Point).
-    pub closes: bool,
-}
-
-impl StepOf<'_> {
-    /// What differentiates the motion of a tree without contact.
-    pub fn before(&self, tree: usize) -> Before {
-        self.before.get(tree).copied().unwrap_or_default()
-    }
-}
+use crate::state::Coordinates;
 
 /// Scratch memory.
 #[derive(Default)]
@@ -40,14 +21,19 @@ pub(super) struct TreeAdjoint {
     /// Of each tree of the model; nothing of those that are no lone bodies.
     pub lone: Vec<FreeBodyAdjoint<f64>>,
     forces: AppliedForceDerivatives<f64>,
+    /// Of each velocity of the articulated trees (v+ - v) / dt, and the weight of its momentum, times dt and as it is.
     acceleration: Vec<f64>,
-    /// Of each velocity of the articulated trees the weight of its momentum times dt.
     weights: Vec<f64>,
+    momenta: Vec<f64>,
     by_acceleration: Vec<f64>,
-    /// Of trees whose motion without contact is recorded: of lone bodies the adjoint of their velocities there, of others the
-    /// weights of their momenta.
+    by_damping: Vec<f64>,
+    /// Of lone bodies whose motion without contact is recorded the adjoint of their velocities there.
     pub before: Vec<f64>,
     rnea: RneaAdjoint<f64>,
+    implicit: ImplicitAdjoint,
+    stages: StagesAdjoint,
+    /// Of places and velocities without contact.
+    free: [Vec<f64>; 2],
 }
 
 impl TreeAdjoint {
@@ -55,8 +41,8 @@ impl TreeAdjoint {
         let nv = of.system.model.nv();
         self.lone.clear();
         self.lone.resize(of.motion.trees(), FreeBodyAdjoint::default());
-        let TreeAdjoint { acceleration, weights, by_acceleration, before, .. } = self;
-        for numbers in [acceleration, weights, by_acceleration, before] {
+        let Self { acceleration, weights, momenta, by_acceleration, by_damping, before, .. } = self;
+        for numbers in [acceleration, weights, momenta, by_acceleration, by_damping, before] {
             numbers.clear();
             numbers.resize(nv, 0.0);
         }
@@ -139,20 +125,27 @@ impl TreeAdjoint {
             free.momentum_vjp(body, parameters, (velocity, load), a, own);
             return;
         }
-        if of.before(tree) != Before::ByHand {
-            self.before[entry.v.clone()].copy_from_slice(a);
+        if of.before(tree) == Before::Alone {
             return;
         }
         let dt = of.motion.duration(tree);
         for (i, k) in entry.v.clone().enumerate() {
             self.weights[k] = dt * a[i];
+            self.momenta[k] = a[i];
             self.acceleration[k] = (velocity[i] - of.state.v[k]) / dt;
         }
     }
 
-    /// Adds what all trees say.
-    pub fn finish(&mut self, of: &StepOf, adjoints: &mut Adjoints) {
-        let System { model, parameters, .. } = *of.system;
+    /// Adds what all trees say. `squares` is what the conditions say of the diagonal of their mass matrices, `end` the adjoint of
+    /// where the step ends. False if a tree has no derivative.
+    #[must_use]
+    pub fn finish(
+        &mut self,
+        of: &StepOf,
+        (squares, end): (&[f64], &[f64]),
+        adjoints: &mut Adjoints,
+    ) -> bool {
+        let System { model, parameters, settings } = *of.system;
         let nv = model.nv();
         for (tree, entry) in model.trees.iter().enumerate().filter(|(_, tree)| tree.lone) {
             let own = &self.lone[tree];
@@ -172,51 +165,120 @@ impl TreeAdjoint {
                 add(&mut inputs[start..], x);
             }
         }
-        // The others have one integrator.
-        let by_hand =
-            |(tree, entry): (usize, &Tree)| !entry.lone && of.before(tree) == Before::ByHand;
-        if !model.trees.iter().enumerate().any(by_hand) {
-            return;
+        let Some(first) = model.trees.iter().position(|tree| !tree.lone) else { return true };
+        // M v+ = M v_p + impulses, M with damping: of what is of M the part that v+ is, -dM v+ (by `SemiImplicit` all there is,
+        // but for the forces, as M v_p = M v + dt (forces - inverse dynamics at (v+ - v) / dt - damping v+)).
+        let dt = of.motion.duration(first);
+        for (k, sum) in self.by_damping.iter_mut().enumerate() {
+            *sum = dt * squares[k] - self.weights[k] * of.velocities[k];
         }
-        // M v+ = M v + dt (forces - inverse dynamics at (v+ - v) / dt - damping v+) + impulses
-        let Adjoints { state, inputs, parameters: to_parameters } = adjoints;
-        let (to_q, to_v) = state.split_at_mut(nv);
-        if !of.closes {
-            self.forces.update(model, parameters, of.state, of.inputs);
-            applied_forces_vjp(
-                (model, parameters),
-                (of.state, of.inputs),
-                &self.forces,
-                &self.weights,
-                [to_q, to_v, inputs, to_parameters],
-            );
-        }
-        for (index, body) in model.bodies.iter().enumerate() {
-            let (joint, slots) = (&body.joint, model.joint_slots(index));
-            let Some(slots) = slots.filter(|_| body.tree.is_some()) else { continue };
-            for k in joint.v..joint.v + joint.kind.nv() {
-                to_parameters[slots.damping] -= self.weights[k] * of.velocities[k];
+        let free = match of.integrator() {
+            Integrator::SemiImplicit => {
+                self.semi_implicit(of, adjoints);
+                true
             }
+            Integrator::Implicit => {
+                let by_damping = &mut self.by_damping;
+                self.implicit.add(of, &self.momenta, by_damping, adjoints)
+            }
+            Integrator::RungeKutta => self.staged(of, end, adjoints),
+        };
+        let Adjoints { state, parameters: to_parameters, .. } = adjoints;
+        let system = (model, parameters);
+        // That of Runge and Kutta has no damping.
+        if settings.integrator != Integrator::RungeKutta {
+            let motors = settings.integrator == Integrator::Implicit;
+            let at = (of.state, of.inputs);
+            damping_vjp(system, at, motors, &self.by_damping, to_parameters);
         }
         self.weights.iter_mut().for_each(|weight| *weight = -*weight);
+        let (to_q, to_v) = state.split_at_mut(nv);
+        let accelerations = std::mem::take(&mut self.acceleration);
+        self.inverse_dynamics(of, &accelerations, [to_q, to_v, to_parameters]);
+        self.acceleration = accelerations;
+        if of.integrator() == Integrator::SemiImplicit {
+            for entry in model.trees.iter().filter(|tree| !tree.lone) {
+                for k in entry.v.clone() {
+                    to_v[k] -= self.by_acceleration[k] / dt;
+                }
+            }
+        }
+        free
+    }
+
+    /// Adds the inverse dynamics at these accelerations, backwards.
+    fn inverse_dynamics(
+        &mut self,
+        of: &StepOf,
+        accelerations: &[f64],
+        [q, v, to_parameters]: [&mut [f64]; 3],
+    ) {
+        let System { model, parameters, .. } = *of.system;
         let kinematics = &of.motion.articulation.kinematics;
-        let gradient =
-            Gradient { q: to_q, v: to_v, a: &mut self.by_acceleration, parameters: to_parameters };
+        let (weights, scratch) = (&self.weights, &mut self.rnea);
+        let gradient = Gradient { q, v, a: &mut self.by_acceleration, parameters: to_parameters };
         inverse_dynamics_vjp(
             model,
             parameters,
             kinematics,
-            &self.acceleration,
-            &self.weights,
-            &mut self.rnea,
+            accelerations,
+            weights,
+            scratch,
             gradient,
         );
+    }
+
+    /// What drives the joints, by the default.
+    fn semi_implicit(&mut self, of: &StepOf, adjoints: &mut Adjoints) {
+        if of.closes {
+            return;
+        }
+        let System { model, parameters, .. } = *of.system;
+        let Adjoints { state, inputs, parameters: to_parameters } = adjoints;
+        let (to_q, to_v) = state.split_at_mut(model.nv());
+        self.forces.update(model, parameters, of.state, of.inputs);
+        applied_forces_vjp(
+            (model, parameters),
+            (of.state, of.inputs),
+            &self.forces,
+            &self.weights,
+            [to_q, to_v, inputs, to_parameters],
+        );
+    }
+
+    /// Runge and Kutta: M dv_p by the stages, and dM v_p.
+    fn staged(&mut self, of: &StepOf, end: &[f64], adjoints: &mut Adjoints) -> bool {
+        let model = of.system.model;
+        let nv = model.nv();
+        let [mut places, mut velocities] = std::mem::take(&mut self.free);
+        let mut accelerations = std::mem::take(&mut self.by_damping);
+        for numbers in [&mut places, &mut velocities, &mut accelerations] {
+            numbers.clear();
+            numbers.resize(nv, 0.0);
+        }
         for (tree, entry) in model.trees.iter().enumerate().filter(|(_, tree)| !tree.lone) {
-            let dt = of.motion.duration(tree);
-            for k in entry.v.clone() {
-                adjoints.state[nv + k] -= self.by_acceleration[k] / dt;
+            let (own, n) = (entry.v.clone(), entry.v.len());
+            let motion = of.motion.tree(tree);
+            if of.before(tree) == Before::Alone {
+                places[own.clone()].copy_from_slice(&end[own.clone()]);
+                velocities[own.clone()].copy_from_slice(&end[nv..][own]);
+                continue;
+            }
+            let half = &mut accelerations[own.clone()];
+            times_lower_transpose(motion.mass_factor, n, &self.momenta[own.clone()], half);
+            for (i, velocity) in velocities[own.clone()].iter_mut().enumerate() {
+                *velocity = dot(&motion.mass_factor[i * n..=i * n + i], &half[..=i]);
+            }
+            for (i, k) in own.enumerate() {
+                accelerations[k] = (motion.free_velocity[i] - of.state.v[k]) / motion.duration;
             }
         }
+        let done = self.stages.add(of, [&places, &velocities], adjoints);
+        let Adjoints { state, parameters: to_parameters, .. } = adjoints;
+        let (to_q, to_v) = state.split_at_mut(nv);
+        self.inverse_dynamics(of, &accelerations, [to_q, to_v, to_parameters]);
+        (self.free, self.by_damping) = ([places, velocities], accelerations);
+        done
     }
 }
 
