@@ -2,22 +2,19 @@
 //! default.
 //!
 //! By `Implicit` a = (v_p - v) / dt solves S a = tau - h - D v, S = M + dt (D + dh/dv). So S da is the change of
-//! tau - h - D v - M a - dt (dh/dv) a at fixed a, whose last term is how the derivatives of the inverse dynamics change while v
-//! goes along a: one pass of duals. For `RungeKutta` see [`runge_kutta_stages`](super::runge_kutta_stages).
+//! tau - h - D v - M a - dt (dh/dv) a at fixed a. As h is of second degree in v, dt (dh/dv) a is half of h(v + dt a) - h(v - dt a).
+//! For `RungeKutta` see [`runge_kutta_stages`](super::runge_kutta_stages).
 
 use super::displacement::Point;
 use super::runge_kutta_stages::Stages;
 use super::tree_change::TreeChange;
-use crate::ad::{Dual, LANES, Real};
 use crate::dynamics::{
     AppliedForceDerivatives, FreeMotion, InverseDynamicsDerivatives, Kinematics, damping,
     inverse_dynamics_derivatives,
 };
 use crate::linalg::{Lu, add_scaled};
-use crate::model::{Integrator, Parameters, System};
+use crate::model::{Integrator, System};
 use crate::state::State;
-
-type Lanes = Dual<f64, LANES>;
 
 /// The changes of all trees that are no lone bodies.
 #[derive(Default)]
@@ -61,7 +58,7 @@ impl FreeVelocities {
             let masses = motion.articulation.masses().block(index).1;
             let at_end = inverse.dq.block(index).1;
             let free = |entry: usize| match implicit {
-                true => self.linear.inverse.dq.block(index).1[entry].value,
+                true => self.linear.inverse[0].dq.block(index).1[entry],
                 false => self.inverse.dq.block(index).1[entry],
             };
             let TreeChange { momenta, v, velocities, .. } = change;
@@ -103,12 +100,11 @@ impl FreeVelocities {
 /// The linearly implicit step.
 #[derive(Default)]
 struct LinearlyImplicit {
-    parameters: Parameters<Lanes>,
-    state: State<Lanes>,
-    kinematics: Kinematics<Lanes>,
-    acceleration: Vec<Lanes>,
-    /// At a, and how it changes while v goes along a.
-    inverse: InverseDynamicsDerivatives<Lanes>,
+    state: State<f64>,
+    kinematics: Kinematics<f64>,
+    still: Vec<f64>,
+    /// At v and a, and without accelerations at v + dt a and v - dt a.
+    inverse: [InverseDynamicsDerivatives<f64>; 3],
     forces: AppliedForceDerivatives<f64>,
     /// D of the joints, without motors.
     damping: Vec<f64>,
@@ -129,23 +125,29 @@ impl LinearlyImplicit {
         let System { model, parameters, .. } = *at.system;
         self.forces.update(model, parameters, at.state, at.inputs);
         damping(model, parameters, at.state, at.inputs, false, &mut self.damping);
-        parameters.cast_into(&mut self.parameters);
+        let [own, ahead, behind] = &mut self.inverse;
+        let kinematics = &motion.articulation.kinematics;
+        inverse_dynamics_derivatives(model, parameters, kinematics, acceleration, own);
+        let dt = model.trees.iter().position(|tree| !tree.lone);
+        let dt = dt.map_or(0.0, |tree| motion.duration(tree));
+        self.still.resize(model.nv(), 0.0);
         at.state.cast_into(&mut self.state);
-        self.state.v.iter_mut().zip(acceleration).for_each(|(v, &a)| v.tangent[0] = a);
-        self.kinematics.update(model, &self.parameters, &self.state);
-        self.acceleration.clear();
-        self.acceleration.extend(acceleration.iter().map(|&a| Lanes::constant(a)));
-        let (kinematics, own) = (&self.kinematics, &mut self.inverse);
-        inverse_dynamics_derivatives(model, &self.parameters, kinematics, &self.acceleration, own);
+        for (dt, own) in [(dt, ahead), (-dt, behind)] {
+            self.state.v.clone_from(&at.state.v);
+            add_scaled(&mut self.state.v, dt, acceleration);
+            self.kinematics.update(model, parameters, &self.state);
+            inverse_dynamics_derivatives(model, parameters, &self.kinematics, &self.still, own);
+        }
         for (index, change) in trees.iter_mut().enumerate() {
             let (dt, n) = (motion.duration(index), change.velocities.len());
             if n == 0 {
                 continue;
             }
-            let [by_q, by_v] = [&self.inverse.dq, &self.inverse.dv].map(|d| d.block(index).1);
+            let by_q = self.inverse.each_ref().map(|inverse| inverse.dq.block(index).1);
+            let by_v = self.inverse.each_ref().map(|inverse| inverse.dv.block(index).1);
             let masses = motion.articulation.masses().block(index).1;
             self.system.clear();
-            self.system.extend(masses.iter().zip(by_v).map(|(m, rate)| m + dt * rate.value));
+            self.system.extend(masses.iter().zip(by_v[0]).map(|(m, rate)| m + dt * rate));
             for (i, k) in change.velocities.clone().enumerate() {
                 self.system[i * (n + 1)] += dt * damped[k];
             }
@@ -155,8 +157,9 @@ impl LinearlyImplicit {
             let [q, v] = &mut self.units;
             change.unit(0, q);
             change.unit(n, v);
-            let slopes = [by_q, by_v]
-                .map(|by| move |entry: usize| by[entry].value + dt * by[entry].tangent[0]);
+            let slopes = [by_q, by_v].map(|[own, ahead, behind]| {
+                move |entry: usize| own[entry] + 0.5 * (ahead[entry] - behind[entry])
+            });
             let forces = (&self.forces, &self.damping[..]);
             change.forces(model, forces, slopes, [q, v], &mut self.right);
             self.lu.solve_rows(change.columns(), &mut self.right);

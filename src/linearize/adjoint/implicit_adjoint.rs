@@ -1,19 +1,16 @@
 //! The linearly implicit step without contact backwards: the transpose of [`free_velocity`](crate::linearize::free_velocity).
 //!
 //! With a = (v_p - v) / dt and S a = tau - h - D v, S = M + dt D + dt dh/dv, what M dv_p counts by weights w is M w on v and
-//! dt b = dt S^-T M w on the change of tau - h - D v - M a - dt D a - dt (dh/dv) a at fixed a.
+//! dt b = dt S^-T M w on the change of tau - h - D v - M a - dt D a - (h(v + dt a) - h(v - dt a)) / 2 at fixed a.
 
 use super::parts::{Adjoints, StepOf};
-use crate::ad::{Dual, LANES, Real};
 use crate::dynamics::{
     AppliedForceDerivatives, Gradient, InverseDynamicsDerivatives, Kinematics, RneaAdjoint,
     applied_forces_vjp, damping_vjp, inverse_dynamics_derivatives, inverse_dynamics_vjp,
 };
-use crate::linalg::{Lu, dot, times_lower_transpose};
-use crate::model::{Parameters, System};
+use crate::linalg::{Lu, add_scaled, dot, times_lower_transpose};
+use crate::model::System;
 use crate::state::State;
-
-type Lanes = Dual<f64, LANES>;
 
 /// Scratch memory.
 #[derive(Default)]
@@ -26,15 +23,13 @@ pub(super) struct ImplicitAdjoint {
     momenta: Vec<f64>,
     b: Vec<f64>,
     numbers: Vec<f64>,
-    /// What the inverse dynamics are at a, and how they change while v goes along a.
-    parameters: Parameters<Lanes>,
-    state: State<Lanes>,
-    kinematics: Kinematics<Lanes>,
-    acceleration: Vec<Lanes>,
-    weights: Vec<Lanes>,
-    adjoint: RneaAdjoint<Lanes>,
-    /// In q, v, a and parameters.
-    gradient: [Vec<Lanes>; 4],
+    state: State<f64>,
+    kinematics: Kinematics<f64>,
+    acceleration: Vec<f64>,
+    still: Vec<f64>,
+    weights: Vec<f64>,
+    rnea: RneaAdjoint<f64>,
+    unused: Vec<f64>,
 }
 
 impl ImplicitAdjoint {
@@ -51,16 +46,11 @@ impl ImplicitAdjoint {
         let System { model, parameters, .. } = *of.system;
         let nv = model.nv();
         let kinematics = &of.motion.articulation.kinematics;
-        for numbers in [&mut self.momenta, &mut self.b, &mut self.numbers] {
+        let Self { momenta, b, numbers, acceleration, still, weights, unused, .. } = self;
+        for numbers in [momenta, b, numbers, acceleration, still, weights, unused] {
             numbers.clear();
             numbers.resize(nv, 0.0);
         }
-        self.acceleration.clear();
-        self.acceleration.resize(nv, Lanes::constant(0.0));
-        self.weights.clear();
-        self.weights.resize(nv, Lanes::constant(0.0));
-        parameters.cast_into(&mut self.parameters);
-        of.state.cast_into(&mut self.state);
         // At any accelerations.
         inverse_dynamics_derivatives(model, parameters, kinematics, w, &mut self.inverse);
         let trees = || model.trees.iter().enumerate().filter(|(_, tree)| !tree.lone);
@@ -95,10 +85,8 @@ impl ImplicitAdjoint {
                 by_damping[k] += dt * (w[k] * motion.free_velocity[i] - dt * b[i] * a);
                 b[i] *= dt;
                 self.numbers[k] = -b[i] * of.state.v[k];
-                self.acceleration[k] = Lanes::constant(a);
-                self.state.v[k].tangent[0] = a;
-                self.weights[k] = Lanes::constant(-b[i]);
-                self.weights[k].tangent[0] = w[k];
+                self.acceleration[k] = a;
+                self.weights[k] = dt * w[k] - b[i];
             }
         }
         let Adjoints { state, inputs, parameters: to_parameters } = &mut *adjoints;
@@ -119,27 +107,28 @@ impl ImplicitAdjoint {
         true
     }
 
-    /// The inverse dynamics at a and how they change while v goes along a, backwards in one pass of duals.
+    /// The inverse dynamics backwards: with dt (w - b) at v and a, and with half of -dt b and dt b at v + dt a and v - dt a.
     fn pull_back_inverse(&mut self, of: &StepOf, adjoints: &mut Adjoints) {
-        let model = of.system.model;
-        let Self { parameters, state, kinematics, acceleration, weights, adjoint, .. } = self;
-        kinematics.update(model, parameters, state);
-        let sizes = [model.nv(), model.nv(), model.nv(), model.parameter_count()];
-        for (numbers, size) in self.gradient.iter_mut().zip(sizes) {
-            numbers.clear();
-            numbers.resize(size, Lanes::constant(0.0));
-        }
-        let [q, v, a, of_parameters] = &mut self.gradient;
-        let gradient = Gradient { q, v, a, parameters: of_parameters };
-        let at = (&*acceleration, &*weights);
-        inverse_dynamics_vjp(model, parameters, kinematics, at.0, at.1, adjoint, gradient);
+        let System { model, parameters, .. } = *of.system;
+        let Adjoints { state, parameters: to_parameters, .. } = adjoints;
+        let (to_q, to_v) = state.split_at_mut(model.nv());
         let dt = model.trees.iter().position(|tree| !tree.lone);
         let dt = dt.map_or(0.0, |tree| of.motion.duration(tree));
-        let [q, v, _, of_parameters] = &self.gradient;
-        let Adjoints { state, parameters, .. } = adjoints;
-        let found = q.iter().chain(v).chain(of_parameters);
-        for (to, x) in state.iter_mut().chain(parameters).zip(found) {
-            *to += x.value + dt * x.tangent[0];
+        let mut add = |kinematics: &Kinematics<f64>, acceleration: &[f64], weights: &[f64]| {
+            let (q, v, a) = (&mut *to_q, &mut *to_v, &mut self.unused[..]);
+            let gradient = Gradient { q, v, a, parameters: &mut *to_parameters };
+            let (scratch, a) = (&mut self.rnea, acceleration);
+            inverse_dynamics_vjp(model, parameters, kinematics, a, weights, scratch, gradient);
+        };
+        add(&of.motion.articulation.kinematics, &self.acceleration, &self.weights);
+        of.state.cast_into(&mut self.state);
+        for (dt, half) in [(dt, -0.5), (-dt, 0.5)] {
+            self.state.v.clone_from(&of.state.v);
+            add_scaled(&mut self.state.v, dt, &self.acceleration);
+            self.kinematics.update(model, parameters, &self.state);
+            self.weights.clear();
+            self.weights.extend(self.b.iter().map(|b| half * b));
+            add(&self.kinematics, &self.still, &self.weights);
         }
     }
 }
