@@ -67,6 +67,7 @@ mod simulate;
 mod smoothed_contact;
 mod staggered;
 mod surface_terms;
+mod tendons;
 mod trajectory;
 mod transition;
 mod truth;

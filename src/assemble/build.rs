@@ -6,12 +6,13 @@ use nalgebra::Vector3;
 
 use super::fault::{Fault, Owner, unit};
 use super::{
-    ActuatorDescription, BodyDescription, ColliderDescription, Description, EqualityDescription,
+    ActuatorDescription, BodyDescription, ColliderDescription, Description, Driven,
+    EqualityDescription,
 };
 use crate::Error;
 use crate::model::{
     Actuator, Body, Collider, Equality, EqualityKind, HalfSpace, Integrator, Joint, JointKind,
-    Model, Scene, Visual, VisualForm,
+    Model, Scene, Transmission, Visual, VisualForm,
 };
 
 /// The largest number of bodies.
@@ -75,6 +76,7 @@ impl Description {
             self.check_inertia(&model, (place, index), carries, &mut warnings)?;
         }
         let materials = self.pairs(&mut model, order, &described, apart)?;
+        model.tendons = self.tendons(&model)?;
         for (index, actuator) in self.actuators.iter().enumerate() {
             let actuator = self.actuator(&model, index, actuator)?;
             model.actuators.push(actuator);
@@ -105,6 +107,7 @@ impl Description {
         scene.inputs.extend(self.actuators.iter().map(|actuator| actuator.control));
         scene.inputs.extend(self.pushes.iter().map(|_| 1.0));
         scene.keyframes = self.keyframes(&scene, order)?;
+        self.rest_tendons(&mut scene);
         Ok(scene)
     }
 
@@ -271,6 +274,24 @@ impl Description {
         Ok(by_joint.or(by_body))
     }
 
+    /// The body whose joint has this name, or that has it, of joints with one coordinate.
+    pub(super) fn find_axis(
+        &self,
+        model: &Model,
+        (owner, field): (Owner, &'static str),
+        name: &str,
+    ) -> Result<usize, Fault> {
+        let body = self
+            .find_joint(model, (owner, field), name)?
+            .ok_or_else(|| Fault::new(owner, field, format!("there is no joint {name:?}")))?;
+        if !model.bodies[body].joint.kind.has_axis() {
+            let kind = model.bodies[body].joint.kind.name();
+            let message = format!("must be a joint with one coordinate, found a {kind} one");
+            return Err(Fault::new(owner, field, message));
+        }
+        Ok(body)
+    }
+
     fn actuator(
         &self,
         model: &Model,
@@ -278,20 +299,23 @@ impl Description {
         actuator: &ActuatorDescription,
     ) -> Result<Actuator, Fault> {
         let owner = Owner::Actuator(index);
-        let body = self.find_joint(model, (owner, "joint"), &actuator.joint)?.ok_or_else(|| {
-            Fault::new(owner, "joint", format!("there is no joint {:?}", actuator.joint))
-        })?;
-        if !model.bodies[body].joint.kind.has_axis() {
-            let kind = model.bodies[body].joint.kind.name();
-            let message = format!("must be a joint with one coordinate, found a {kind} one");
-            return Err(Fault::new(owner, "joint", message));
-        }
+        let drives = match &actuator.drives {
+            Driven::Joint(name) => {
+                Transmission::Joint(self.find_axis(model, (owner, "joint"), name)?)
+            }
+            Driven::Tendon(name) => {
+                let found = model.tendons.iter().position(|tendon| tendon.name == *name);
+                Transmission::Tendon(found.ok_or_else(|| {
+                    Fault::new(owner, "tendon", format!("there is no tendon {name:?}"))
+                })?)
+            }
+        };
         for (field, gain) in [("kp", actuator.kp), ("kd", actuator.kd)] {
             Fault::unless(gain >= 0.0, (owner, field), "must not be negative", gain, "")?;
         }
         Ok(Actuator {
             name: actuator.name.clone(),
-            body,
+            drives,
             kind: actuator.kind,
             limits_control: actuator.control_range.is_some(),
             limits_force: actuator.force_range.is_some(),

@@ -87,6 +87,7 @@ impl Description {
                 Fault::unless(met, (owner, field), demand, range[0], "")?;
             }
         }
+        self.check_tendons()?;
         for (k, equality) in self.equalities.iter().enumerate() {
             let owner = Owner::Equality(k);
             check(owner, "anchors", equality.anchors.as_flattened())?;

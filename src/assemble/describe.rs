@@ -2,12 +2,13 @@
 
 use super::{
     ActuatorDescription, BodyDescription, CameraDescription, ColliderDescription,
-    ContactDescription, Description, EqualityDescription, GrainDescription, HalfSpaceDescription,
-    JointDescription, LearnedDescription, Material, NamedMaterial, OnGround, PushDescription,
+    ContactDescription, Description, Driven, EqualityDescription, GrainDescription,
+    HalfSpaceDescription, JointDescription, LearnedDescription, Material, NamedMaterial, OnGround,
+    PushDescription, TendonDescription,
 };
 use crate::model::{
     EqualityKind, Filter, Grain, JointKind, Model, PairSlots, Parameters, Scene, SharedContacts,
-    Solid, SurfaceKind, SurfaceNumbers, SurfaceTerm,
+    Solid, SurfaceKind, SurfaceNumbers, SurfaceTerm, Transmission,
 };
 
 impl Description {
@@ -95,7 +96,10 @@ impl Description {
             description.actuators.push(ActuatorDescription {
                 line: None,
                 name: actuator.name.clone(),
-                joint: joint_name(scene, actuator.body),
+                drives: match actuator.drives {
+                    Transmission::Joint(body) => Driven::Joint(joint_name(scene, body)),
+                    Transmission::Tendon(k) => Driven::Tendon(model.tendons[k].name.clone()),
+                },
                 kind: actuator.kind,
                 gear: parameters.gear(model, index),
                 kp: parameters.kp(model, index),
@@ -135,6 +139,10 @@ impl Description {
                 force,
                 time: [push.from, push.until],
             });
+        }
+        for index in 0..model.tendons.len() {
+            let tendon = TendonDescription::of(scene, index, |body| joint_name(scene, body));
+            description.tendons.push(tendon);
         }
         for (index, camera) in model.cameras.iter().enumerate() {
             description.cameras.push(CameraDescription {

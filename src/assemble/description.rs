@@ -49,6 +49,8 @@ pub struct Description {
     pub equalities: Vec<EqualityDescription>,
     /// Known forces that act for a while.
     pub pushes: Vec<PushDescription>,
+    /// Springs, cables and tendons.
+    pub tendons: Vec<TendonDescription>,
     /// What looks at it.
     pub cameras: Vec<CameraDescription>,
     /// Terms that are learned.
@@ -296,6 +298,49 @@ pub struct GrainDescription {
     pub axis: [f64; 3],
 }
 
+/// What a motor drives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Driven {
+    /// A joint, by its name or that of its body.
+    Joint(String),
+    /// A tendon.
+    Tendon(String),
+}
+
+/// A spring, a cable, or a tendon of joints.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TendonDescription {
+    /// The line it stands in.
+    pub line: Option<usize>,
+    /// Its name.
+    pub name: String,
+    /// What its length is.
+    pub path: TendonPathDescription,
+    /// N/m, or N m/rad.
+    pub stiffness: f64,
+    /// N s/m, or N m s/rad.
+    pub damping: f64,
+    /// The length at rest, m or rad; nothing is as long as it is at the start.
+    pub rest: Option<f64>,
+    /// How much longer it may be without a pull, m or rad.
+    pub slack: f64,
+    /// Whether spring and damper only pull.
+    pub pulls_only: bool,
+    /// Least and largest length, m or rad.
+    pub range: Option<[f64; 2]>,
+    /// Dry friction, N or N m.
+    pub friction: f64,
+}
+
+/// What the length of a tendon is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TendonPathDescription {
+    /// A sum of coordinates of joints, by their names or those of their bodies, each times a coefficient.
+    Joints(Vec<(String, f64)>),
+    /// That of the line through points, each of a body (nothing is the world), in its frame, m.
+    Points(Vec<(Option<String>, [f64; 3])>),
+}
+
 /// A motor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActuatorDescription {
@@ -303,8 +348,8 @@ pub struct ActuatorDescription {
     pub line: Option<usize>,
     /// Its name.
     pub name: String,
-    /// The joint it drives, by its name or that of its body.
-    pub joint: String,
+    /// What it drives.
+    pub drives: Driven,
     /// What its control means.
     pub kind: ActuatorKind,
     /// Force of the joint per force of the actuator.
@@ -428,6 +473,7 @@ impl Description {
             actuators: Vec::new(),
             equalities: Vec::new(),
             pushes: Vec::new(),
+            tendons: Vec::new(),
             cameras: Vec::new(),
             learned: Vec::new(),
             visuals: Vec::new(),

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use nalgebra::{Rotation3, UnitQuaternion, Vector3};
 
 use super::{
-    ActuatorDescription, ContactDescription, Description, HalfSpaceDescription, Material, OnGround,
+    ActuatorDescription, ContactDescription, Description, Driven, HalfSpaceDescription, Material,
+    OnGround,
 };
 use crate::Error;
 use crate::collision::{Pose, half_space_points};
@@ -258,7 +259,10 @@ impl Description {
             let joint = &body.joint;
             let is_called =
                 |name: &String| *name == body.name || !joint.name.is_empty() && *name == joint.name;
-            let driven = self.actuators.iter().any(|actuator| is_called(&actuator.joint));
+            let driven = self.actuators.iter().any(|actuator| match &actuator.drives {
+                Driven::Joint(name) => is_called(name),
+                Driven::Tendon(_) => false,
+            });
             let follows = self.equalities.iter().any(|equality| is_called(&equality.joints[0]));
             if !joint.kind.has_axis() || joint.passive || driven || follows {
                 continue;
@@ -273,7 +277,7 @@ impl Description {
             self.actuators.push(ActuatorDescription {
                 line: None,
                 name: name.clone(),
-                joint: name.clone(),
+                drives: Driven::Joint(name.clone()),
                 kind,
                 gear: 1.0,
                 kp: digits(kp),

@@ -18,6 +18,7 @@ pub enum Owner {
     Push(usize),
     Camera(usize),
     Learned(usize),
+    Tendon(usize),
     Keyframe,
 }
 
@@ -54,6 +55,10 @@ impl Owner {
             Owner::Push(k) => {
                 let push = &description.pushes[k];
                 named(push.line, "push", &push.name)
+            }
+            Owner::Tendon(k) => {
+                let tendon = &description.tendons[k];
+                named(tendon.line, "tendon", &tendon.name)
             }
             Owner::Camera(k) => {
                 let camera = &description.cameras[k];

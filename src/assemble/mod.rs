@@ -18,12 +18,14 @@ mod pairs;
 mod pushes;
 mod separation;
 mod start;
+mod tendons;
 
 pub use crate::model::Filter;
 pub use description::{
     ActuatorDescription, BodyDescription, CameraDescription, ColliderDescription,
-    ContactDescription, Description, EqualityDescription, GrainDescription, HalfSpaceDescription,
-    JointDescription, LearnedDescription, Material, NamedMaterial, OnGround, PushDescription,
+    ContactDescription, Description, Driven, EqualityDescription, GrainDescription,
+    HalfSpaceDescription, JointDescription, LearnedDescription, Material, NamedMaterial, OnGround,
+    PushDescription, TendonDescription, TendonPathDescription,
 };
 pub use equipment::{BaseHeight, Equipment};
 pub(crate) use fault::Owner;

@@ -1,7 +1,7 @@
 //! The numbers of a scene: parameters, start, inputs and keyframes.
 
 use super::fault::{Fault, Owner, unit};
-use super::{ColliderDescription, Description, JointDescription, Material};
+use super::{ColliderDescription, Description, JointDescription, Material, TendonPathDescription};
 use crate::model::{EqualityKind, JointKind, Keyframe, Model, Parameters, Scene};
 use crate::state::{Coordinates, State, unit_quaternion};
 
@@ -62,6 +62,21 @@ impl Description {
         for push in &self.pushes {
             values.extend(push.point);
             values.extend(push.force);
+        }
+        for tendon in &self.tendons {
+            values.extend([tendon.stiffness, tendon.damping]);
+            // What is as long as at the start is known later.
+            values.extend([tendon.rest.unwrap_or(0.0), tendon.slack]);
+            values.extend(tendon.range.unwrap_or_default());
+            values.push(tendon.friction);
+            match &tendon.path {
+                TendonPathDescription::Joints(joints) => {
+                    values.extend(joints.iter().map(|(_, coefficient)| coefficient));
+                }
+                TendonPathDescription::Points(points) => {
+                    values.extend(points.iter().flat_map(|(_, point)| point));
+                }
+            }
         }
         values.extend(self.cameras.iter().flat_map(|camera| camera.numbers.flat()));
         for (term, described) in model.learned.iter().zip(&self.learned) {

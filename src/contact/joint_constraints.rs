@@ -6,6 +6,9 @@
 //! | upper limit, gap phi = upper - q | -1 | the same | the same |
 //! | dry friction f | 1, each velocity of the joint | abs(lambda) <= f dt | 0 |
 //! | closed loop, violation phi | how phi grows | equality | 0 |
+//! | limits of the length of a tendon | how it grows, +1 or -1 times | as of joints | as of joints |
+//! | length of a tendon that is held | how it grows | equality | as of a limit that is touched |
+//! | dry friction f of a tendon | how it grows | as of joints | 0 |
 //!
 //! Limits are contacts with restitution 0: the joint may come to the limit within
 //! the step and no further. Loops are closed again after each step, by displacements that leave no
@@ -14,11 +17,12 @@
 use nalgebra::Vector3;
 
 use super::constraint::{Target, closing};
+use super::tendon_rows::tendon_row;
 use crate::ad::Real;
 use crate::argmin::Law;
 use crate::dynamics::FreeMotion;
 use crate::linalg::norm;
-use crate::model::{Body, EqualityKind, JointKind, Model, System};
+use crate::model::{Body, EqualityKind, JointKind, Model, System, Tendon};
 use crate::spatial::{Quaternion, conjugate, log, product};
 use crate::state::State;
 
@@ -63,12 +67,53 @@ impl<T> Default for JointConstraints<T> {
 const MOST_ROWS: usize = 6;
 
 /// How many conditions the joints of a model can pose; ids are below: lower and upper limit of each
-/// velocity, dry friction of each, six rows an equality. None if there are only lone bodies.
+/// velocity, dry friction of each, six rows an equality, limits and friction of each tendon. None if there are only lone bodies.
 pub fn joint_conditions(model: &Model) -> usize {
-    match model.trees.iter().all(|tree| tree.lone) && model.equalities.is_empty() {
+    let lone = model.trees.iter().all(|tree| tree.lone);
+    match lone && model.equalities.is_empty() && model.tendons.is_empty() {
         true => 0,
-        false => 3 * model.nv() + MOST_ROWS * model.equalities.len(),
+        false => first_of_tendons(model) + TENDON_ROWS * model.tendons.len(),
     }
+}
+
+/// Where the ids of conditions of tendons begin.
+fn first_of_tendons(model: &Model) -> usize {
+    3 * model.nv() + MOST_ROWS * model.equalities.len()
+}
+
+/// Of a tendon.
+const TENDON_ROWS: usize = 3;
+
+/// What a condition on the length of a tendon is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TendonRow {
+    /// Its least length, or the one that it is held at.
+    Lower,
+    /// Its largest length.
+    Upper,
+    /// Its dry friction.
+    Friction,
+}
+
+/// The tendon that a condition is of, and what it is.
+pub(crate) fn row_of_tendon(model: &Model, id: usize) -> Option<(usize, TendonRow)> {
+    let row = id.checked_sub(first_of_tendons(model))?;
+    let rows = [TendonRow::Lower, TendonRow::Upper, TendonRow::Friction];
+    Some((row / TENDON_ROWS, rows[row % TENDON_ROWS]))
+}
+
+/// The trees that a tendon pulls, of those that conditions are on.
+pub(crate) fn tendon_trees(model: &Model, tendon: usize) -> [Option<usize>; 2] {
+    let bodies = model.tendons[tendon].path.bodies();
+    let mut trees = [None; 2];
+    for tree in bodies.filter_map(|body| model.bodies[body].tree) {
+        if trees[0].is_none() || trees[0] == Some(tree) {
+            trees[0] = Some(tree);
+        } else {
+            trees[1] = Some(tree);
+        }
+    }
+    trees
 }
 
 /// What a condition is called: `upper limit of thigh`.
@@ -83,7 +128,17 @@ pub fn joint_condition_name(model: &Model, id: usize) -> String {
         id if id < 2 * nv && id % 2 == 0 => format!("lower limit of {}", of(id / 2)),
         id if id < 2 * nv => format!("upper limit of {}", of(id / 2)),
         id if id < 3 * nv => format!("dry friction of {}", of(id - 2 * nv)),
-        id => format!("equality {}", model.equalities[(id - 3 * nv) / MOST_ROWS].name),
+        id => match row_of_tendon(model, id) {
+            None => format!("equality {}", model.equalities[(id - 3 * nv) / MOST_ROWS].name),
+            Some((tendon, row)) => {
+                let what = match row {
+                    TendonRow::Lower => "least length",
+                    TendonRow::Upper => "largest length",
+                    TendonRow::Friction => "dry friction",
+                };
+                format!("{what} of {}", model.tendons[tendon].name)
+            }
+        },
     }
 }
 
@@ -95,7 +150,10 @@ pub fn joint_owner(model: &Model, id: usize) -> Option<usize> {
         id if id < 2 * nv => of_velocity(id / 2),
         id if id < 3 * nv => of_velocity(id - 2 * nv),
         id => {
-            let [first, second] = equality_trees(model, (id - 3 * nv) / MOST_ROWS);
+            let [first, second] = match row_of_tendon(model, id) {
+                None => equality_trees(model, (id - 3 * nv) / MOST_ROWS),
+                Some((tendon, _)) => tendon_trees(model, tendon),
+            };
             second.or(first)
         }
     }
@@ -104,7 +162,7 @@ pub fn joint_owner(model: &Model, id: usize) -> Option<usize> {
 /// The equality that a condition is of, and which of its rows; nothing of limits and dry friction.
 pub(crate) fn equality_row(model: &Model, id: usize) -> Option<(usize, usize)> {
     let row = id.checked_sub(3 * model.nv())?;
-    Some((row / MOST_ROWS, row % MOST_ROWS))
+    (id < first_of_tendons(model)).then_some((row / MOST_ROWS, row % MOST_ROWS))
 }
 
 /// The trees that an equality ties together; the second is nothing if both are one.
@@ -138,6 +196,9 @@ impl<T: Real> JointConstraints<T> {
             }
         }
         self.equalities(system, state, motion, 0.0);
+        for tendon in 0..system.model.tendons.len() {
+            self.tendon(system, state, motion, tendon);
+        }
     }
 
     /// The closed loops alone, with targets that remove the share `factor` of their violations in the step.
@@ -168,13 +229,15 @@ impl<T: Real> JointConstraints<T> {
         mut found: impl FnMut(usize),
     ) {
         for constraint in self.list.iter_mut().filter(|constraint| !constraint.near) {
-            let [Some(tree), None] = constraint.trees else { continue };
             let row = &self.rows[constraint.first..constraint.first + constraint.columns];
-            let velocity = &velocities[model.trees[tree].v.clone()];
-            let speed: f64 = row.iter().zip(velocity).map(|(a, b)| a.value() * b.value()).sum();
-            if constraint.gap + motion.duration(tree).value() * speed < 0.0 {
+            let trees = || super::constraint::distinct(constraint.trees);
+            let moved = trees().flat_map(|tree| &velocities[model.trees[tree].v.clone()]);
+            let speed: f64 = row.iter().zip(moved).map(|(a, b)| a.value() * b.value()).sum();
+            let durations = trees().map(|tree| motion.duration(tree).value());
+            let dt = durations.fold(f64::INFINITY, f64::min);
+            if constraint.gap + dt * speed < 0.0 {
                 constraint.near = true;
-                found(tree);
+                trees().for_each(&mut found);
             }
         }
     }
@@ -256,6 +319,83 @@ impl<T: Real> JointConstraints<T> {
             };
             let place = joint.v + k - model.trees[tree].v.start;
             self.add(model, constraint)[place] = T::one();
+        }
+    }
+
+    /// Limits and dry friction of a tendon.
+    fn tendon(
+        &mut self,
+        system: &System<T>,
+        state: &State<T>,
+        motion: &FreeMotion<T>,
+        tendon: usize,
+    ) {
+        let System { model, parameters, settings } = *system;
+        let Tendon { limited, has_conditions, .. } = model.tendons[tendon];
+        if !has_conditions {
+            return;
+        }
+        let friction = parameters.tendon_friction(model, tendon);
+        let trees = tendon_trees(model, tendon);
+        let durations = super::constraint::distinct(trees).map(|tree| motion.duration(tree));
+        let Some(dt) = durations.reduce(|a, b| if a.value() < b.value() { a } else { b }) else {
+            return;
+        };
+        let at = (motion, state);
+        let condition = |row: TendonRow| JointConstraint {
+            id: first_of_tendons(model) + TENDON_ROWS * tendon + row as usize,
+            law: Law::Interval,
+            trees,
+            first: 0,
+            columns: 0,
+            target: T::zero(),
+            limit: friction * dt,
+            decided_by: Target::Gap,
+            kink: f64::INFINITY,
+            gap: 0.0,
+            near: true,
+        };
+        if limited {
+            let [lower, upper] = parameters.tendon_range(model, tendon);
+            let held = lower.value() == upper.value();
+            let rows = [(TendonRow::Lower, 1.0), (TendonRow::Upper, -1.0)];
+            for (which, sign) in rows.into_iter().take(if held { 1 } else { 2 }) {
+                let row = self.add(model, condition(which));
+                let length = tendon_row(model, parameters, at, (tendon, trees), row);
+                row.iter_mut().for_each(|x| *x *= T::constant(sign));
+                let mut speeds = [0.0; 2];
+                let mut rest = &row[..];
+                for tree in super::constraint::distinct(trees) {
+                    let part = motion.tree(tree);
+                    let (own, others) = rest.split_at(part.velocity.len());
+                    rest = others;
+                    for (speed, velocity) in
+                        speeds.iter_mut().zip([part.velocity, part.free_velocity])
+                    {
+                        let both = own.iter().zip(velocity);
+                        *speed += both.map(|(a, b)| a.value() * b.value()).sum::<f64>();
+                    }
+                }
+                let gap = if sign > 0.0 { length - lower } else { upper - length };
+                let closing = closing(settings, gap.value(), dt.value());
+                let reach = 2.0 * dt.value() * speeds[0].abs().max(speeds[1].abs());
+                let Some(constraint) = self.list.last_mut() else { continue };
+                constraint.limit = T::zero();
+                constraint.gap = gap.value();
+                if held {
+                    constraint.target = -gap / dt;
+                    constraint.law = Law::Equality;
+                    continue;
+                }
+                constraint.target = -gap * closing.share / dt + T::constant(closing.speed);
+                (constraint.decided_by, constraint.kink) = (closing.decided_by, closing.kink);
+                constraint.law = Law::NonNegative;
+                constraint.near = gap.value() <= reach || settings.smoothing > 0.0;
+            }
+        }
+        if friction.value() > 0.0 {
+            let row = self.add(model, condition(TendonRow::Friction));
+            tendon_row(model, parameters, at, (tendon, trees), row);
         }
     }
 

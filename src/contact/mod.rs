@@ -16,6 +16,7 @@ mod parallel_islands;
 mod point_action;
 mod problems;
 mod staggered_projections;
+mod tendon_rows;
 
 pub use conflict::Conflict;
 pub use constraint::{Decisions, Regime, Target, contact_frame};
@@ -29,6 +30,6 @@ pub use couple::{CoupleKind, CoupleRecord};
 pub use impulses::Impulses;
 pub use island_report::IslandReport;
 pub use islands::Island;
-pub(crate) use joint_constraints::equality_row;
+pub(crate) use joint_constraints::{TendonRow, equality_row, row_of_tendon, tendon_trees};
 pub use joint_constraints::{joint_condition_name, joint_conditions, joint_owner};
 pub(crate) use point_action::{PointAction, Twist, point_action};

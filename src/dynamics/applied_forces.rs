@@ -1,7 +1,7 @@
 //! What drives joints besides gravity: inputs, motors, springs, damping.
 
 use crate::ad::Real;
-use crate::model::{ActuatorKind, Model, Parameters};
+use crate::model::{ActuatorKind, Joint, Model, Parameters};
 use crate::state::State;
 
 /// Writes the generalised forces in a state: what `inputs` add, directly and by motors (see
@@ -27,36 +27,24 @@ pub fn applied_forces<T: Real>(
             forces[joint.v] -= parameters.stiffness(model, index) * stretch;
         }
     }
-    for (index, &control) in controls(model, inputs) {
-        let joint = &model.bodies[model.actuators[index].body].joint;
+    for (index, joint, control) in controls(model, inputs) {
         let (q, v) = (state.q[joint.q], state.v[joint.v]);
         forces[joint.v] +=
             parameters.gear(model, index) * motor_force(model, parameters, index, control, q, v);
     }
 }
 
-/// The force or torque of an actuator on its joint, in a state under inputs of a step.
-pub fn actuator_force<T: Real>(
-    model: &Model,
-    parameters: &Parameters<T>,
-    state: &State<T>,
-    inputs: &[T],
-    actuator: usize,
-) -> T {
-    let joint = &model.bodies[model.actuators[actuator].body].joint;
-    let control = inputs[model.nv() + actuator];
-    let (q, v) = (state.q[joint.q], state.v[joint.v]);
-    parameters.gear(model, actuator) * motor_force(model, parameters, actuator, control, q, v)
+/// The actuators of joints, each with its joint and its control among the inputs of a step.
+fn controls<'a, T: Real>(
+    model: &'a Model,
+    inputs: &'a [T],
+) -> impl Iterator<Item = (usize, &'a Joint, T)> {
+    let controls = inputs[model.nv()..].iter().enumerate().take(model.actuators.len());
+    controls.filter_map(|(index, &control)| Some((index, model.driven_joint(index)?, control)))
 }
 
-/// The control of each actuator, among the inputs of a step.
-fn controls<'a, T>(model: &Model, inputs: &'a [T]) -> impl Iterator<Item = (usize, &'a T)> {
-    let first = model.nv();
-    inputs[first..first + model.actuators.len()].iter().enumerate()
-}
-
-/// The force of an actuator at its joint's coordinate and rate.
-fn motor_force<T: Real>(
+/// The force of an actuator at its joint's coordinate and rate, or at the length of its tendon and its rate.
+pub(super) fn motor_force<T: Real>(
     model: &Model,
     parameters: &Parameters<T>,
     index: usize,
@@ -132,9 +120,8 @@ impl<T: Real> AppliedForceDerivatives<T> {
                 self.by_q[joint.v] = -parameters.stiffness(model, index);
             }
         }
-        for (index, &control) in controls(model, inputs) {
+        for (index, joint, control) in controls(model, inputs) {
             let actuator = &model.actuators[index];
-            let joint = &model.bodies[actuator.body].joint;
             let (q, v) = (state.q[joint.q], state.v[joint.v]);
             let inside = |x: T, [least, most]: [T; 2]| {
                 least.value() <= x.value() && x.value() <= most.value()
@@ -189,9 +176,8 @@ pub(crate) fn applied_forces_vjp<T: Real>(
             weight * (state.q[joint.q] - parameters.rest(model, index));
         to_parameters[slots.rest] += weight * parameters.stiffness(model, index);
     }
-    for (index, &control) in controls(model, inputs) {
+    for (index, joint, control) in controls(model, inputs) {
         let actuator = &model.actuators[index];
-        let joint = &model.bodies[actuator.body].joint;
         let slots = model.actuator_slots(index);
         let (q, v, weight) = (state.q[joint.q], state.v[joint.v], weights[joint.v]);
         to_inputs[nv + index] += derivatives.by_control[index] * weight;
@@ -270,10 +256,9 @@ pub(crate) fn damping<T: Real>(
         let own = parameters.damping(model, index);
         damping.extend(std::iter::repeat_n(own, body.joint.kind.nv()));
     }
-    for (index, &control) in controls(model, inputs).filter(|_| motors) {
-        if damps(model, parameters, state, index, control) {
+    for (index, joint, control) in controls(model, inputs).filter(|_| motors) {
+        if damps(model, parameters, state, (index, joint), control) {
             let gear = parameters.gear(model, index);
-            let joint = &model.bodies[model.actuators[index].body].joint;
             damping[joint.v] += gear * gear * parameters.kd(model, index);
         }
     }
@@ -294,11 +279,11 @@ pub(crate) fn damping_vjp<T: Real>(
             to_parameters[slots.damping] += weight;
         }
     }
-    for (index, &control) in controls(model, inputs).filter(|_| motors) {
-        if !damps(model, parameters, state, index, control) {
+    for (index, joint, control) in controls(model, inputs).filter(|_| motors) {
+        if !damps(model, parameters, state, (index, joint), control) {
             continue;
         }
-        let weight = weights[model.bodies[model.actuators[index].body].joint.v];
+        let weight = weights[joint.v];
         let slots = model.actuator_slots(index);
         let (gear, kd) = (parameters.gear(model, index), parameters.kd(model, index));
         to_parameters[slots.kd] += weight * gear * gear;
@@ -311,14 +296,13 @@ fn damps<T: Real>(
     model: &Model,
     parameters: &Parameters<T>,
     state: &State<T>,
-    index: usize,
+    (index, joint): (usize, &Joint),
     control: T,
 ) -> bool {
     let actuator = &model.actuators[index];
     if actuator.kind == ActuatorKind::Motor {
         return false;
     }
-    let joint = &model.bodies[actuator.body].joint;
     let (q, v) = (state.q[joint.q], state.v[joint.v]);
     let force = motor_force(model, parameters, index, control, q, v).value();
     let [least, most] = parameters.force_range(model, index).map(|x| x.value());

@@ -43,6 +43,7 @@
 //! ```
 
 mod aba;
+mod actuator_force;
 mod applied_forces;
 mod articulation;
 mod block_diagonal;
@@ -66,13 +67,15 @@ mod rnea_adjoint;
 mod rnea_tangent;
 pub(crate) mod runge_kutta;
 mod state_forces;
+mod tendon_pull;
 mod tree_motion;
 
 pub use aba::{Aba, forward_dynamics};
+pub use actuator_force::actuator_force;
+pub use applied_forces::applied_forces;
 pub(crate) use applied_forces::{
     AppliedForceDerivatives, applied_forces_vjp, damping, damping_vjp,
 };
-pub use applied_forces::{actuator_force, applied_forces};
 pub use articulation::Articulation;
 pub use block_diagonal::BlockDiagonal;
 pub use crba::{Crba, MassMatrix, mass_matrix};
@@ -97,4 +100,5 @@ pub use rnea_adjoint::{Gradient, RneaAdjoint, inverse_dynamics_vjp};
 pub use rnea_tangent::{Direction, RneaTangent, inverse_dynamics_jvp};
 pub use runge_kutta::{RungeKutta, runge_kutta};
 pub use state_forces::StateForces;
+pub(crate) use tendon_pull::{tendon_length, tendon_line, tendon_mobility};
 pub use tree_motion::{BodyPose, TreeMotion};

@@ -1,8 +1,9 @@
-//! Forces that are functions of the state: what learned terms do, their viscous friction, pushes, and drag.
+//! Forces that are functions of the state: what learned terms do, their viscous friction, pushes, drag, and tendons.
 
 use nalgebra::Vector3;
 
 use super::Kinematics;
+use super::tendon_pull::pull_tendons;
 use crate::ad::Real;
 use crate::linalg::norm;
 use crate::model::{Drag, Feature, LearnedKind, LearnedTerm, Model, Parameters};
@@ -10,14 +11,15 @@ use crate::network::Pass;
 use crate::spatial::{conjugate, product};
 use crate::state::State;
 
-/// The generalised forces of all learned terms, pushes and drags in a state. Reused, it allocates nothing.
+/// The generalised forces of all learned terms, pushes, drags and tendons in a state. Reused, it allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct StateForces<T> {
     /// Of each term, since they have layers of their own.
     passes: Vec<Pass<T>>,
     inputs: Vec<T>,
-    /// Of scenes with pushes or drags.
+    /// Of scenes with pushes, drags or tendons.
     kinematics: Kinematics<T>,
+    slopes: Vec<(usize, T)>,
     /// Along each velocity; empty where there are none.
     pub forces: Vec<T>,
     /// Of each velocity how its force falls with it.
@@ -37,11 +39,18 @@ impl<T: Real> StateForces<T> {
     ) {
         self.forces.clear();
         self.damping.clear();
-        if model.learned.is_empty() && model.pushes.is_empty() && model.drags.is_empty() {
+        if !model.has_state_forces() {
             return;
         }
         self.forces.resize(model.nv(), T::zero());
-        self.push(model, parameters, state, inputs);
+        if model.has_geometric_forces() {
+            self.kinematics.update(model, parameters, state);
+        }
+        if !model.tendons.is_empty() {
+            let Self { kinematics, slopes, forces, .. } = self;
+            pull_tendons(model, parameters, (kinematics, state), inputs, slopes, forces);
+        }
+        self.push(model, parameters, inputs);
         self.brake(model, parameters, state, duration);
         if model.learned.is_empty() {
             return;
@@ -58,12 +67,11 @@ impl<T: Real> StateForces<T> {
     }
 
     /// Adds the pushes: J' f of the points they act on.
-    fn push(&mut self, model: &Model, parameters: &Parameters<T>, state: &State<T>, inputs: &[T]) {
+    fn push(&mut self, model: &Model, parameters: &Parameters<T>, inputs: &[T]) {
         let acting = &inputs[model.nv() + model.actuators.len()..];
         if acting.iter().all(|share| share.vanishes()) {
             return;
         }
-        self.kinematics.update(model, parameters, state);
         for (index, (push, &share)) in model.pushes.iter().zip(acting).enumerate() {
             let [point, force] = parameters.push(model, index);
             let point = self.kinematics.point(push.body, &point);
@@ -80,7 +88,6 @@ impl<T: Real> StateForces<T> {
         if model.drags.is_empty() {
             return;
         }
-        self.kinematics.update(model, parameters, state);
         for (index, &Drag { body }) in model.drags.iter().enumerate() {
             let center = self.kinematics.point(body, &parameters.center_of_mass(model, body));
             let mut velocity = Vector3::zeros();

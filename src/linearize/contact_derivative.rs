@@ -15,6 +15,7 @@ use super::pair_geometry::{PairGeometry, PairOf};
 use super::point_frame::PointFrame;
 use super::pose_lanes::{Lanes, along};
 use super::solved::Solved;
+use super::tendon_condition::tendon_limit;
 use super::tree_derivative::start_velocity;
 use crate::ad::Real;
 use crate::argmin::{CoupledContact, Mode, Perturbation};
@@ -68,6 +69,9 @@ impl ContactDerivatives {
                     let is_limit = joint.id < 2 * model.nv();
                     if is_limit && solution.modes[block] != Mode::Break {
                         limit(solved, joint.id, joint.gap, block, perturbation);
+                    }
+                    if solution.modes[block] != Mode::Break {
+                        tendon_limit(solved, (joint.id, joint.gap), block, perturbation);
                     }
                     // All rows of an equality go with the first of them.
                     let Some((equality, 0)) = equality_row(model, joint.id) else { continue };

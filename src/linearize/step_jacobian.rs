@@ -5,9 +5,9 @@ use nalgebra::DMatrix;
 use super::column_lanes::ColumnLanes;
 use super::conditions::Conditions;
 use super::displacement::Point;
-use super::learned_response::LearnedResponse;
 use super::loop_closure::LoopClosure;
 use super::selection::Selection;
+use super::state_force_response::StateForceResponse;
 use super::structured::Structured;
 use crate::ad::Real;
 use crate::argmin::Mode;
@@ -90,7 +90,7 @@ pub struct JacobianWorkspace {
     /// Conditions of what closed loops.
     loops: Conditions,
     lanes: ColumnLanes,
-    learned: LearnedResponse,
+    of_state: StateForceResponse,
     inputs: Vec<usize>,
     before: StepMemory<f64>,
 }
@@ -102,8 +102,8 @@ pub struct JacobianWorkspace {
 /// All columns come from the solved step, with one factorisation of each of its contact problems: A and B from the structure
 /// of the step, and of the displacements that close its loops; C by duals through all but the solution, as A and B where
 /// contact is smoothed, the step was split at an impact (which is made again on duals, at the time that is known), something
-/// is pushed or dragged or has terms of contact beyond friction and restitution, or, by Runge and Kutta, forces are learned or
-/// loops are closed. Where the contacts determine no derivative (rigid contacts that are redundant and slide, problems that
+/// has terms of contact beyond friction and restitution, or, by Runge and Kutta, forces depend on the state or loops are
+/// closed. Where the contacts determine no derivative (rigid contacts that are redundant and slide, problems that
 /// were not solved) it is NaN. Only where it is to be that of the passes of the staggered solver, and at a kink that rounding
 /// decides otherwise, the whole step runs on duals (whose modes are those of impulses of least norm, also with
 /// `keep_impulses`); [`step_jacobian_by_lanes`] always does that.
@@ -119,21 +119,24 @@ pub fn step_jacobian(
     workspace: &mut JacobianWorkspace,
     result: &mut StepJacobian,
 ) {
-    // Forces that are learned act as inputs do.
+    // Forces that depend on the state act as inputs do.
     let mut all = std::mem::take(&mut workspace.inputs);
     all.clear();
     all.extend_from_slice(selection.inputs);
-    workspace.learned.start(system.model, &mut all);
+    workspace.of_state.start(system.model, &mut all);
     let Selection { inputs: asked, parameters } = selection;
     let selection = Selection { inputs: &all, parameters };
     columns(system, state, inputs, selection, memory, workspace, result);
     if all.len() > asked.len() {
+        if result.dual_columns > parameters.len() {
+            result.dual_columns -= all.len() - asked.len();
+        }
         result.b = result.b.columns(0, asked.len()).into_owned();
     }
     workspace.inputs = all;
 }
 
-/// All columns, of inputs that learned forces act as, too.
+/// All columns, of inputs that forces of the state act as, too.
 fn columns(
     system: &System<f64>,
     state: &State<f64>,
@@ -151,7 +154,7 @@ fn columns(
         closing,
         loops,
         lanes,
-        learned,
+        of_state,
         before,
         ..
     } = &mut *workspace;
@@ -165,7 +168,7 @@ fn columns(
         {
             closing.find(system, state, nominal.parts());
             if structured.close(&at, (closing, loops), (a, b)) {
-                learned.add(&at, a, b);
+                of_state.add(&at, a, b);
                 known = a.ncols() + b.ncols();
             }
         }

@@ -14,10 +14,10 @@ use nalgebra::{DMatrix, DVector};
 use super::conditions::{Condition, Conditions};
 use super::contact_derivative::ContactDerivatives;
 use super::displacement::Point;
-use super::learned_response::are_forces;
 use super::loop_closure::LoopClosure;
 use super::selection::Selection;
 use super::solved::Solved;
+use super::state_force_response::are_forces;
 use super::tree_derivative::{Columns, TreeDerivatives};
 use crate::argmin::Perturbation;
 use crate::contact::Contacts;
@@ -45,8 +45,8 @@ struct Closed {
     column: DVector<f64>,
 }
 
-/// Whether the motion without contact has analytic derivatives: lone bodies, and trees with forces that are given. Those that
-/// are learned come afterwards, but in the stages of Runge and Kutta, after which no displacement closes loops.
+/// Whether the motion without contact has analytic derivatives: lone bodies, and trees with forces that are given. Those of the
+/// state come afterwards, but in the stages of Runge and Kutta, after which no displacement closes loops.
 fn applies(system: &System<f64>) -> bool {
     let System { model, settings, .. } = system;
     if !are_forces(model) {
@@ -54,7 +54,7 @@ fn applies(system: &System<f64>) -> bool {
     }
     let lone = model.trees.iter().all(|tree| tree.lone);
     let staged = settings.integrator == Integrator::RungeKutta;
-    lone || !staged || model.learned.is_empty() && model.equalities.is_empty()
+    lone || !staged || !model.has_state_forces() && model.equalities.is_empty()
 }
 
 impl Structured {

@@ -24,7 +24,7 @@ impl TreeChange {
     /// No change of a tree yet; no velocities of a lone body.
     pub fn start(&mut self, model: &Model, index: usize) {
         let tree = &model.trees[index];
-        let own = |c: &usize| model.bodies[model.actuators[*c].body].tree == Some(index);
+        let own = |c: &usize| model.driven_tree(*c) == Some(index);
         self.velocities = if tree.lone { 0..0 } else { tree.v.clone() };
         self.controls.clear();
         self.controls.extend((0..model.actuators.len()).filter(own).filter(|_| !tree.lone));
@@ -80,7 +80,7 @@ impl TreeChange {
             }
         }
         for (place, &control) in self.controls.iter().enumerate() {
-            let joint = &model.bodies[model.actuators[control].body].joint;
+            let Some(joint) = model.driven_joint(control) else { continue };
             right[(joint.v - start) * columns + 3 * n + place] += applied.by_control[control];
         }
     }

@@ -54,10 +54,8 @@ impl Columns {
         for (place, &input) in at.selection.inputs.iter().enumerate() {
             let tree = match input.checked_sub(model.nv()) {
                 None => model.trees.iter().position(|tree| tree.v.contains(&input)),
-                // Of scenes with pushes, this is not asked for.
-                Some(control) => {
-                    model.actuators.get(control).and_then(|a| model.bodies[a.body].tree)
-                }
+                // What pushes and motors of tendons do comes afterwards.
+                Some(control) => model.driven_tree(control),
             };
             if tree.is_some_and(|tree| self.first[tree].is_some()) {
                 self.inputs.push(place);
@@ -226,8 +224,8 @@ impl TreeDerivatives {
             let (k, gain) = match input.checked_sub(model.nv()) {
                 None => (input, 1.0),
                 Some(control) => {
-                    let body = model.actuators[control].body;
-                    (model.bodies[body].joint.v, self.forces.by_control[control])
+                    let Some(joint) = model.driven_joint(control) else { continue };
+                    (joint.v, self.forces.by_control[control])
                 }
             };
             if let Some(i) = k.checked_sub(entry.v.start).filter(|&i| i < width) {

@@ -22,14 +22,23 @@ impl ActuatorKind {
     }
 }
 
-/// A motor at a joint with one coordinate. Its force is gear times what its kind says, the control and the
+/// What a motor pulls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transmission {
+    /// The joint of a body, which has one coordinate q.
+    Joint(usize),
+    /// A tendon, whose length q is here; a positive force makes it longer.
+    Tendon(usize),
+}
+
+/// A motor at a joint with one coordinate, or at a tendon. Its force is gear times what its kind says, the control and the
 /// force clamped to their ranges.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Actuator {
     /// Its name.
     pub name: String,
-    /// The body whose joint it drives.
-    pub body: usize,
+    /// What it drives.
+    pub drives: Transmission,
     /// What its control means.
     pub kind: ActuatorKind,
     /// Whether the control is clamped.

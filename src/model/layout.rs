@@ -2,9 +2,9 @@
 
 use super::slots::{
     ACTUATOR, BODY, CAMERA, DRAG, EQUALITY, GRAVITY, HALF_SPACE, JOINT, PAIR, PLACE, PUSH, SIZE,
-    Slots,
+    Slots, TENDON,
 };
-use super::{Body, Collider, HalfSpace, Joint, JointKind, Model, Pair, SurfaceTerms, Tree};
+use super::{Body, Collider, HalfSpace, Joint, JointKind, Model, Pair, SurfaceTerms, Tendon, Tree};
 
 impl Model {
     /// A model of bodies, of which `numbers[i]` says whether the joint of body i has numbers of its own
@@ -49,7 +49,7 @@ impl Model {
 
 impl Slots {
     /// Gravity; each body, with its joint and its colliders; the colliders of the world; pairs, surfaces, actuators,
-    /// equalities, half-spaces, the compliance, pushes, cameras, weights; terms of pairs and surfaces, drags.
+    /// equalities, half-spaces, the compliance, pushes, tendons, cameras, weights; terms of pairs and surfaces, drags.
     fn of(model: &Model) -> Slots {
         let mut slots = Slots { colliders: vec![0; model.colliders.len()], ..Slots::default() };
         let mut next = GRAVITY;
@@ -79,6 +79,8 @@ impl Slots {
         slots.half_spaces = take(HALF_SPACE * model.half_spaces.len());
         slots.compliance = take(1);
         slots.pushes = take(PUSH * model.pushes.len());
+        let tendon = |tendon: &Tendon| TENDON + tendon.path.numbers();
+        slots.tendons = model.tendons.iter().map(|own| take(tendon(own))).collect();
         slots.cameras = take(CAMERA * model.cameras.len());
         slots.learned = model.learned.iter().map(|term| take(term.network.weights())).collect();
         let terms = |pair: &Pair| if pair.surfaces.is_none() { pair.terms.count() } else { 0 };

@@ -26,13 +26,14 @@ mod shared_contacts;
 mod slots;
 mod surface_terms;
 mod system;
+mod tendon;
 mod tetrahedra;
 mod topology;
 mod touching;
 mod visual;
 mod volume;
 
-pub use actuator::{Actuator, ActuatorKind};
+pub use actuator::{Actuator, ActuatorKind, Transmission};
 pub(crate) use added_terms::AddedTerm;
 pub use camera::{Camera, CameraNumbers};
 pub use convex_hull::HullError;
@@ -55,6 +56,7 @@ pub use shared_contacts::Filter;
 pub(crate) use shared_contacts::{Filters, MOST_OWN, SharedContacts, Surface, SurfaceKind};
 pub use surface_terms::{SurfaceNumbers, SurfaceTerm, SurfaceTerms};
 pub use system::System;
+pub use tendon::{Tendon, TendonPath, TendonSlots};
 pub use tetrahedra::{CellSplit, TetrahedralMesh};
 pub use topology::{
     ActuatorSlots, Body, Collider, HalfSpace, JointSlots, Model, Pair, PairSlots, Plane, Solid,

@@ -9,6 +9,7 @@ use super::slots::{
 };
 use super::{
     ActuatorKind, Body, Collider, EqualityKind, JointKind, Model, SurfaceTerm, SurfaceTerms,
+    Tendon, TendonPath,
 };
 use crate::state::Coordinates;
 
@@ -27,7 +28,7 @@ pub fn domain(name: &str) -> (f64, f64) {
         | [.., "half_extents", _] => (1e-9, f64::INFINITY),
         ["contact", "relative_compliance"] => (1e-9, f64::INFINITY),
         [.., "inertia"] | [.., "inertia", "xx" | "yy" | "zz"] => (1e-12, f64::INFINITY),
-        [.., "mu" | "mu_static" | "armature" | "damping" | "friction" | "stiffness"] => {
+        [.., "mu" | "mu_static" | "armature" | "damping" | "friction" | "stiffness" | "slack"] => {
             (0.0, f64::INFINITY)
         }
         [.., "drag", "linear" | "quadratic"] => (0.0, f64::INFINITY),
@@ -54,7 +55,7 @@ impl Model {
     /// Of materials `steel/mu`. Where colliders are so many that not every two are a pair with numbers of its own, those of
     /// surfaces: `cube/mu`, and `contact/mu` of all that have none of their own. Then `floor/offset` and `floor/tilt/x` of
     /// half-spaces, and `contact/relative_compliance`, in units of [`Settings::compliance`](super::Settings::compliance);
-    /// `shove/point/x` and `shove/force/x` of pushes; `cube/drag/linear`; `front/eye/x` and `front/fov_y` of cameras. Last the weights of learned terms, `cam/weights/0`. Unused slots have none.
+    /// `shove/point/x` and `shove/force/x` of pushes; `cable/stiffness`, `cable/point0/x` and `tendon/coefficient/knee` of tendons; `cube/drag/linear`; `front/eye/x` and `front/fov_y` of cameras. Last the weights of learned terms, `cam/weights/0`. Unused slots have none.
     pub fn parameter_names(&self) -> Vec<String> {
         self.named_slots().into_iter().map(|(name, _)| name).collect()
     }
@@ -178,6 +179,29 @@ impl Model {
             let (name, first) = (&push.name, self.push_slot(index));
             names.add(&format!("{name}/point"), &XYZ, first);
             names.add(&format!("{name}/force"), &XYZ, first + 3);
+        }
+        for (index, Tendon { name, path, limited, has_conditions, .. }) in
+            self.tendons.iter().enumerate()
+        {
+            let slots = self.tendon_slots(index);
+            names.add(name, &["stiffness", "damping", "rest", "slack"], slots.stiffness);
+            if *limited {
+                names.add(name, &RANGE, slots.lower);
+            }
+            if *has_conditions {
+                names.add(name, &["friction"], slots.friction);
+            }
+            match path {
+                TendonPath::Joints(bodies) => {
+                    let own = bodies.iter().map(|&body| &self.bodies[body].name[..]);
+                    names.add(&format!("{name}/coefficient"), &own.collect::<Vec<_>>(), slots.path);
+                }
+                TendonPath::Points(bodies) => {
+                    for k in 0..bodies.len() {
+                        names.add(&format!("{name}/point{k}"), &XYZ, slots.path + 3 * k);
+                    }
+                }
+            }
         }
         for (index, camera) in self.cameras.iter().enumerate() {
             let (name, first) = (&camera.name, self.camera_slots(index).start);

@@ -21,7 +21,7 @@ use crate::spatial::{exp, rotation_matrix};
 /// regimes), of pairs that share the numbers of materials nothing; the same of materials, and of the surfaces of colliders
 /// where these are so many that not every two are a pair with numbers of its own; actuators; equalities; for each half-space its offset, and the angles in rad by which its
 /// normal is tilted; the compliance of contacts in units of [`Settings::compliance`](super::Settings::compliance);
-/// of each [push](super::Push) its point and its force; the [numbers of cameras](super::CameraNumbers); the weights of [learned terms](super::LearnedTerm), layer by layer the matrix row by row and the biases; the [terms](SurfaceTerm) of pairs and
+/// of each [push](super::Push) its point and its force; the numbers of [tendons](super::Tendon); the [numbers of cameras](super::CameraNumbers); the weights of [learned terms](super::LearnedTerm), layer by layer the matrix row by row and the biases; the [terms](SurfaceTerm) of pairs and
 /// surfaces, and of each [drag](super::Drag) its linear and its quadratic coefficient.
 /// [`Model::parameter`] finds the slots by name.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -210,6 +210,43 @@ impl<T: Real> Parameters<T> {
     /// How far a joint moves for each unit of another.
     pub fn ratio(&self, model: &Model, equality: usize) -> T {
         self.values[model.slots.equality(equality) + RATIO]
+    }
+
+    /// The stiffness of a tendon, N/m or N m/rad.
+    pub fn tendon_stiffness(&self, model: &Model, tendon: usize) -> T {
+        self.values[model.tendon_slots(tendon).stiffness]
+    }
+
+    /// The damping of a tendon, N s/m or N m s/rad.
+    pub fn tendon_damping(&self, model: &Model, tendon: usize) -> T {
+        self.values[model.tendon_slots(tendon).damping]
+    }
+
+    /// Between which lengths a tendon is at rest, m or rad.
+    pub fn tendon_rest(&self, model: &Model, tendon: usize) -> [T; 2] {
+        let slots = model.tendon_slots(tendon);
+        let rest = self.values[slots.rest];
+        [rest, rest + self.values[slots.slack]]
+    }
+
+    /// The least and the largest length of a tendon that is limited, m or rad.
+    pub fn tendon_range(&self, model: &Model, tendon: usize) -> [T; 2] {
+        self.range(model.tendon_slots(tendon).lower)
+    }
+
+    /// The dry friction of a tendon, N or N m.
+    pub fn tendon_friction(&self, model: &Model, tendon: usize) -> T {
+        self.values[model.tendon_slots(tendon).friction]
+    }
+
+    /// How much a coordinate of a joint counts in the length of a tendon: of the joint in this place of its path.
+    pub fn tendon_coefficient(&self, model: &Model, tendon: usize, place: usize) -> T {
+        self.values[model.tendon_slots(tendon).path + place]
+    }
+
+    /// The point of a tendon in this place of its path, in its body, m.
+    pub fn tendon_point(&self, model: &Model, tendon: usize, place: usize) -> Vector3<T> {
+        self.vector(model.tendon_slots(tendon).path + 3 * place)
     }
 
     /// The surface of a half-space, tilted about its [axes of tilt](super::HalfSpace::tilt_axes).

@@ -55,6 +55,16 @@ pub(super) const HALF_SPACE: usize = 3;
 // Of a push.
 pub(super) const PUSH: usize = 6;
 
+// Of a tendon; those of its path follow.
+pub(super) const TENDON_STIFFNESS: usize = 0;
+pub(super) const TENDON_DAMPING: usize = 1;
+pub(super) const TENDON_REST: usize = 2;
+pub(super) const SLACK: usize = 3;
+pub(super) const SHORTEST: usize = 4;
+pub(super) const LONGEST: usize = 5;
+pub(super) const TENDON_FRICTION: usize = 6;
+pub(super) const TENDON: usize = 7;
+
 // Of what the air brakes.
 pub(super) const DRAG: usize = 2;
 
@@ -78,6 +88,7 @@ pub(super) struct Slots {
     /// Of the compliance of contacts.
     pub compliance: usize,
     pub pushes: usize,
+    pub tendons: Vec<usize>,
     pub cameras: usize,
     /// Of the weights of learned terms.
     pub learned: Vec<usize>,

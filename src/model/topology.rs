@@ -9,12 +9,13 @@ use nalgebra::Vector3;
 use super::shared_contacts::SharedContacts;
 use super::slots::{
     ANCHOR, ANCHORS, ARMATURE, CAMERA, CONTROL_RANGE, DAMPING, DRAG, FORCE_RANGE, FRICTION, GEAR,
-    KD, KP, LOWER, MU, MU_STATIC, OFFSET, POSITION, PUSH, RATIO, REST, RESTITUTION, STIFFNESS,
-    Slots, UPPER,
+    KD, KP, LONGEST, LOWER, MU, MU_STATIC, OFFSET, POSITION, PUSH, RATIO, REST, RESTITUTION,
+    SHORTEST, SLACK, STIFFNESS, Slots, TENDON, TENDON_DAMPING, TENDON_FRICTION, TENDON_REST,
+    TENDON_STIFFNESS, UPPER,
 };
 use super::{
     Actuator, Camera, Color, Drag, Equality, Grain, Joint, LearnedTerm, Push, Shape, SurfaceTerm,
-    SurfaceTerms, Triangulation, Visual,
+    SurfaceTerms, Tendon, TendonPath, TendonSlots, Transmission, Triangulation, Visual,
 };
 use crate::ad::Real;
 use crate::state::Coordinates;
@@ -44,6 +45,8 @@ pub struct Model {
     pub pushes: Vec<Push>,
     /// What the air brakes.
     pub drags: Vec<Drag>,
+    /// Springs, cables and tendons.
+    pub tendons: Vec<Tendon>,
     /// What looks at it.
     pub cameras: Vec<Camera>,
     /// Terms that are learned.
@@ -250,6 +253,25 @@ impl Model {
         self.actuators.len() + self.pushes.len()
     }
 
+    /// Whether forces act that depend on the state beyond springs, damping and motors of joints.
+    pub(crate) fn has_state_forces(&self) -> bool {
+        !self.learned.is_empty() || self.has_geometric_forces()
+    }
+
+    /// Whether there are such forces that depend on where bodies are.
+    pub(crate) fn has_geometric_forces(&self) -> bool {
+        !(self.pushes.is_empty() && self.drags.is_empty() && self.tendons.is_empty())
+    }
+
+    /// The velocities that move a body: those of its joint and of the joints it hangs on.
+    pub(crate) fn path(&self, body: usize) -> impl Iterator<Item = usize> {
+        let up = std::iter::successors(Some(body), |&body| self.bodies[body].parent);
+        up.flat_map(|body| {
+            let joint = &self.bodies[body].joint;
+            joint.v..joint.v + joint.kind.nv()
+        })
+    }
+
     /// Scales how much of each push acts in a step from `time` on over `duration` (s) by the share of it in which it does.
     pub fn schedule<T: Real>(&self, time: f64, duration: f64, inputs: &mut [T]) {
         let first = self.nv() + self.actuators.len();
@@ -261,6 +283,46 @@ impl Model {
     /// Where the point of a push, and behind it its force, are among the [parameters](super::Parameters).
     pub fn push_slot(&self, push: usize) -> usize {
         self.slots.pushes + PUSH * push
+    }
+
+    /// The joint that an actuator drives, if it is one.
+    pub fn driven_joint(&self, actuator: usize) -> Option<&Joint> {
+        match self.actuators[actuator].drives {
+            Transmission::Joint(body) => Some(&self.bodies[body].joint),
+            Transmission::Tendon(_) => None,
+        }
+    }
+
+    /// The tree whose joint an actuator drives, if it is a joint.
+    pub(crate) fn driven_tree(&self, actuator: usize) -> Option<usize> {
+        match self.actuators.get(actuator)?.drives {
+            Transmission::Joint(body) => self.bodies[body].tree,
+            Transmission::Tendon(_) => None,
+        }
+    }
+
+    /// The bodies that an actuator pulls.
+    pub fn driven_bodies(&self, actuator: usize) -> impl Iterator<Item = usize> {
+        let (joint, tendon) = match self.actuators[actuator].drives {
+            Transmission::Joint(body) => (Some(body), None),
+            Transmission::Tendon(tendon) => (None, Some(&self.tendons[tendon].path)),
+        };
+        joint.into_iter().chain(tendon.into_iter().flat_map(TendonPath::bodies))
+    }
+
+    /// Where the numbers of a tendon are among the [parameters](super::Parameters).
+    pub fn tendon_slots(&self, tendon: usize) -> TendonSlots {
+        let slot = self.slots.tendons[tendon];
+        TendonSlots {
+            stiffness: slot + TENDON_STIFFNESS,
+            damping: slot + TENDON_DAMPING,
+            rest: slot + TENDON_REST,
+            slack: slot + SLACK,
+            lower: slot + SHORTEST,
+            upper: slot + LONGEST,
+            friction: slot + TENDON_FRICTION,
+            path: slot + TENDON,
+        }
     }
 
     /// Where the linear, and behind it the quadratic drag of a body is among the [parameters](super::Parameters).

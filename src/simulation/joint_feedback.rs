@@ -1,7 +1,7 @@
 //! Motors that hold a configuration.
 
 use crate::ad::Real;
-use crate::model::{Actuator, ActuatorKind, Model};
+use crate::model::{Actuator, ActuatorKind, Model, Transmission};
 use crate::state::State;
 
 /// Proportional and derivative gains of all motors about a configuration, taken at the start of each
@@ -22,16 +22,17 @@ pub struct JointFeedback {
 impl JointFeedback {
     /// Whether an actuator is driven: a motor, at a joint with one coordinate.
     pub fn drives(model: &Model, actuator: &Actuator) -> bool {
-        actuator.kind == ActuatorKind::Motor && model.bodies[actuator.body].joint.kind.has_axis()
+        let Transmission::Joint(body) = actuator.drives else { return false };
+        actuator.kind == ActuatorKind::Motor && model.bodies[body].joint.kind.has_axis()
     }
 
     /// Adds to the control of each motor among the inputs of a step.
     pub fn add<T: Real>(&self, model: &Model, state: &State<T>, inputs: &mut [T]) {
         for (index, actuator) in model.actuators.iter().enumerate() {
-            if !JointFeedback::drives(model, actuator) {
+            let driven = model.driven_joint(index);
+            let Some(joint) = driven.filter(|_| JointFeedback::drives(model, actuator)) else {
                 continue;
-            }
-            let joint = &model.bodies[actuator.body].joint;
+            };
             // u = kp (q0 - q) - kd v
             let away = T::constant(self.target[joint.q]) - state.q[joint.q];
             inputs[model.nv() + index] += away * self.kp - state.v[joint.v] * self.kd;

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::appearance::{Appearance, PackedTriangles};
 use crate::dynamics::Kinematics;
-use crate::model::{Color, Model, Parameters, Triangulation};
+use crate::model::{Color, Model, Parameters, TendonPath, Triangulation};
 use crate::spatial::rotation_matrix;
 use crate::state::State;
 
@@ -101,6 +101,15 @@ pub struct DrawnAxis {
     pub direction: [f64; 3],
 }
 
+/// A tendon that is a line through points.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DrawnTendon {
+    /// Its name.
+    pub name: String,
+    /// Of each point an index into [`Drawing::bodies`] (nothing if it does not move), and where it is in that, m.
+    pub points: Vec<(Option<usize>, [f64; 3])>,
+}
+
 /// What a model looks like. Bodies of trees without a shape are drawn as their frames.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Drawing {
@@ -124,6 +133,9 @@ pub struct Drawing {
     /// The axes of all hinges and slides of bodies that move.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub axes: Vec<DrawnAxis>,
+    /// The tendons that are lines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tendons: Vec<DrawnTendon>,
     /// All half-spaces.
     pub grounds: Vec<DrawnGround>,
     /// All soft bodies.
@@ -220,6 +232,18 @@ impl Drawing {
                 let point = [0, 1, 2].map(|i| parameters.values[slots.anchor + i]);
                 drawing.axes.push(DrawnAxis { body: place, point, direction: joint.axis.into() });
             }
+        }
+        for (index, tendon) in model.tendons.iter().enumerate() {
+            let TendonPath::Points(bodies) = &tendon.path else { continue };
+            let point = |(k, &body): (usize, &Option<usize>)| {
+                let point = parameters.tendon_point(model, index, k);
+                match fixed(body) {
+                    Some((rotation, position)) => (None, (rotation * point + position).into()),
+                    None => (body.and_then(place), point.into()),
+                }
+            };
+            let points = bodies.iter().enumerate().map(point).collect();
+            drawing.tendons.push(DrawnTendon { name: tendon.name.clone(), points });
         }
         // Where nothing has a shape that moves, inertias say how large things are.
         let reaches = drawing.bare.iter().map(|&k| inertia_reach(model, parameters, moving[k]));

@@ -11,7 +11,7 @@ use super::drawing::{Drawing, moving_bodies};
 use super::playback::poses;
 use crate::argmin::Status;
 use crate::dynamics::{Crba, Kinematics, MassFactor, MassMatrix, mass_matrix};
-use crate::model::{ActuatorKind, Body, Parameters, Scene, System, domain};
+use crate::model::{ActuatorKind, Body, Parameters, Scene, System, Transmission, domain};
 use crate::simulation::{StepMemory, StepReport, Workspace, step};
 use crate::state::State;
 
@@ -474,15 +474,23 @@ impl Live {
         }
         let forces = parameters.force_range(model, control);
         let gear = parameters.gear(model, control).abs();
-        let joint = &model.bodies[actuator.body].joint;
-        let limits = model.joint_slots(actuator.body).filter(|_| joint.limited);
-        let limits = limits.map(|at| [parameters.values[at.lower], parameters.values[at.upper]]);
+        let limits = match actuator.drives {
+            Transmission::Joint(body) => model
+                .joint_slots(body)
+                .filter(|_| model.bodies[body].joint.limited)
+                .map(|at| [parameters.values[at.lower], parameters.values[at.upper]]),
+            Transmission::Tendon(tendon) => {
+                let limited = model.tendons[tendon].limited;
+                limited.then(|| parameters.tendon_range(model, tendon))
+            }
+        };
+        let slides = model.driven_joint(control).is_none_or(|joint| joint.kind.slides());
         match (actuator.kind, limits) {
             (ActuatorKind::Position, Some(limits)) if finite(limits) => {
                 let ends = limits.map(|limit| limit * parameters.gear(model, control));
                 [ends[0].min(ends[1]), ends[0].max(ends[1])]
             }
-            (ActuatorKind::Position, _) if joint.kind.slides() => [-1.0, 1.0],
+            (ActuatorKind::Position, _) if slides => [-1.0, 1.0],
             (ActuatorKind::Position, _) => [-std::f64::consts::PI, std::f64::consts::PI],
             (ActuatorKind::Motor, _) if actuator.limits_force && finite(forces) && gear > 0.0 => {
                 forces.map(|force| force / gear)

@@ -25,7 +25,7 @@ mod trust;
 
 pub use appearance::{Appearance, PackedTriangles};
 pub use drawing::{
-    Drawing, DrawnAxis, DrawnGround, DrawnLook, DrawnShape, DrawnSoftBody, Triangles,
+    Drawing, DrawnAxis, DrawnGround, DrawnLook, DrawnShape, DrawnSoftBody, DrawnTendon, Triangles,
 };
 pub use fit_report::{
     Convergence, Correlations, ErrorsOverTime, FitReport, PhaseResidual, Profile,

@@ -1,7 +1,7 @@
 //! Robots that stand up: a ground, motors, and the height of the base, added to files that do not have them.
 
 use approx::assert_relative_eq;
-use stiction::assemble::{BaseHeight, Description, Equipment};
+use stiction::assemble::{BaseHeight, Description, Driven, Equipment};
 use stiction::formats::LoadOptions;
 use stiction::model::{ActuatorKind, Integrator, Scene};
 use stiction::simulation::Rollout;
@@ -122,9 +122,9 @@ fn followers_start_where_their_leaders_have_them() {
         description.bodies.iter().find(|body| body.name == name).unwrap().joint.q.clone()
     };
     assert_relative_eq!(start("b")[0], 1.9, epsilon = 1e-12);
-    let driven: Vec<&str> =
-        description.actuators.iter().map(|actuator| actuator.joint.as_str()).collect();
-    assert_eq!(driven, ["ja"]);
+    let driven: Vec<Driven> =
+        description.actuators.iter().map(|actuator| actuator.drives.clone()).collect();
+    assert_eq!(driven, [Driven::Joint("ja".to_string())]);
 }
 
 /// A servo on a fixed arm, alone, has the stiffness at which what hangs on it swings at 4 Hz.

@@ -212,7 +212,7 @@ fn what_is_not_followed_is_named_with_its_line() {
     let found = warnings(text);
     let expected = [
         "model.xml:2: option.density: is not followed: nothing moves in a fluid here",
-        "model.xml:13: spatial: is not followed, and left out",
+        "model.xml:13: spatial: is left out: it has no length",
         "model.xml:5: joint.margin: is not followed: limits act where they are reached (also in lines 11)",
         "model.xml:7: geom.solref: is not followed: contacts are rigid",
         "model.xml:7: geom.colour: is not known here, and ignored",

@@ -40,6 +40,7 @@ const SHARED_NAMES: &[(&str, &str)] = &[
     ("solve", "which method solves what: linear systems, projections"),
     ("step", "of a scene, and as C calls it"),
     ("step_jacobian", "of linearize, and as Python has it"),
+    ("tendon", "in the model and in each format of files"),
     ("visual", "what is seen, in the model and in each format of files"),
 ];
 

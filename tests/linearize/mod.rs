@@ -12,4 +12,5 @@ pub mod redundant;
 mod reference;
 pub mod scenes;
 mod splits;
+pub mod state_forces;
 mod steps;

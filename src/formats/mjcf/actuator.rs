@@ -4,7 +4,7 @@ use super::defaults::Given;
 use super::reader::Reader;
 use super::tree::Tree;
 use crate::Error;
-use crate::assemble::{ActuatorDescription, Description};
+use crate::assemble::{ActuatorDescription, Description, Driven};
 use crate::formats::xml::{Element, Remarks, Unfollowed};
 use crate::model::{ActuatorKind, JointKind};
 
@@ -26,10 +26,11 @@ pub(super) const TAGS: [&str; 14] = [
     "actuator",
 ];
 
-const FOLLOWED: [&str; 20] = [
+const FOLLOWED: [&str; 21] = [
     "name",
     "class",
     "joint",
+    "tendon",
     "jointinparent",
     "gear",
     "ctrllimited",
@@ -103,7 +104,7 @@ pub(super) fn read<'a>(
         }
         remark(element, &mut reader.remarks);
         let actuator = match reader.flags.actuators {
-            true => actuator(reader, element, tree)?,
+            true => actuator(reader, element, tree, description)?,
             false => {
                 reader.remarks.add(element, "", "is left out: actuators are switched off");
                 None
@@ -124,19 +125,10 @@ fn actuator<'a>(
     reader: &mut Reader<'a>,
     element: &'a Element,
     tree: &Tree,
+    description: &Description,
 ) -> Result<Option<ActuatorDescription>, Error> {
     let given = reader.defaults.given_as(element, None, &TAGS)?;
-    let Some(joint) = element.get("joint").or(element.get("jointinparent")) else {
-        reader.remarks.add(element, "", "is left out: it does not act on a joint");
-        return Ok(None);
-    };
-    let Some((kind, _)) = tree.joint(joint) else {
-        return Err(element.error("joint", format!("there is no joint {joint:?}")));
-    };
-    if ![JointKind::Revolute, JointKind::Prismatic].contains(&kind) {
-        reader.remarks.add(element, "joint", "is left out: it does not act on a hinge or slide");
-        return Ok(None);
-    }
+    let Some(drives) = driven(reader, element, tree, description)? else { return Ok(None) };
     let law = law(reader, &given)?;
     if !law.known {
         let message = "is left out: it is no motor, position or velocity servo";
@@ -162,9 +154,18 @@ fn actuator<'a>(
     let mut force_range = range("forcelimited", "forcerange")?;
     let inherit = given.at("inheritrange").amount("inheritrange")?.unwrap_or(0.0);
     if inherit > 0.0 && element.tag == "position" {
-        let limits = tree.links.iter().flat_map(|link| &link.joints);
-        let limits = limits.filter(|other| other.numbers.name == joint);
-        if let Some([lower, upper]) = limits.filter_map(|other| other.numbers.limits).next() {
+        let joints = tree.links.iter().flat_map(|link| &link.joints);
+        let limits = match &drives {
+            Driven::Joint(joint) => joints
+                .filter(|other| other.numbers.name == *joint)
+                .find_map(|other| other.numbers.limits),
+            Driven::Tendon(tendon) => description
+                .tendons
+                .iter()
+                .find(|other| other.name == *tendon)
+                .and_then(|other| other.range),
+        };
+        if let Some([lower, upper]) = limits {
             let (middle, half) = ((lower + upper) / 2.0, (upper - lower) / 2.0 * inherit);
             control_range = Some([middle - half, middle + half]);
         }
@@ -204,7 +205,7 @@ fn actuator<'a>(
     Ok(Some(ActuatorDescription {
         line: Some(element.line),
         name: String::new(),
-        joint: joint.to_string(),
+        drives,
         kind,
         gear,
         kp,
@@ -213,6 +214,35 @@ fn actuator<'a>(
         force_range,
         control: 0.0,
     }))
+}
+
+/// The joint or the tendon that an actuator acts on; nothing, with a remark, where that is neither.
+fn driven<'a>(
+    reader: &mut Reader<'a>,
+    element: &'a Element,
+    tree: &Tree,
+    description: &Description,
+) -> Result<Option<Driven>, Error> {
+    if let Some(tendon) = element.get("tendon") {
+        if description.tendons.iter().any(|known| known.name == tendon) {
+            return Ok(Some(Driven::Tendon(tendon.to_string())));
+        }
+        // One that has no length is left out, with a remark on it.
+        reader.remarks.add(element, "tendon", "is left out: its tendon is not there");
+        return Ok(None);
+    }
+    let Some(joint) = element.get("joint").or(element.get("jointinparent")) else {
+        reader.remarks.add(element, "", "is left out: it does not act on a joint or a tendon");
+        return Ok(None);
+    };
+    let Some((kind, _)) = tree.joint(joint) else {
+        return Err(element.error("joint", format!("there is no joint {joint:?}")));
+    };
+    if ![JointKind::Revolute, JointKind::Prismatic].contains(&kind) {
+        reader.remarks.add(element, "joint", "is left out: it does not act on a hinge or slide");
+        return Ok(None);
+    }
+    Ok(Some(Driven::Joint(joint.to_string())))
 }
 
 /// The law of an actuator: defaults and its own attributes one after the other, as each kind understands

@@ -7,7 +7,7 @@ use super::orientation::unit;
 use super::reader::Reader;
 use super::tree::Tree;
 use crate::Error;
-use crate::assemble::{Description, EqualityDescription};
+use crate::assemble::{Description, EqualityDescription, TendonPathDescription};
 use crate::formats::pose::wxyz;
 use crate::formats::xml::{Element, Unfollowed};
 use crate::model::{EqualityKind, JointKind};
@@ -20,9 +20,9 @@ const UNFOLLOWED: [Unfollowed; 3] = [
     Unfollowed { name: "torquescale", neutral: "1", instead: RIGID },
 ];
 
-const FOLLOWED: [&str; 13] = [
+const FOLLOWED: [&str; 15] = [
     "name", "class", "active", "body1", "body2", "site1", "site2", "anchor", "relpose", "joint1",
-    "joint2", "polycoef", "data",
+    "joint2", "polycoef", "data", "tendon1", "tendon2",
 ];
 
 /// Two bodies, each with a pose: of the body in the world where all joints have their reference numbers, or of
@@ -54,6 +54,10 @@ pub(super) fn read<'a>(
             "connect" => Some(connect(element, tree)?),
             "weld" => Some(weld(element, tree)?),
             "joint" => joint(reader, &given, tree)?,
+            "tendon" => {
+                hold_tendon(reader, &given, tree, description)?;
+                None
+            }
             _ => {
                 reader.remarks.add(element, "", "is not followed, and left out");
                 None
@@ -64,6 +68,39 @@ pub(super) fn read<'a>(
             let name = element.get("name").map(str::to_string);
             let name = name.unwrap_or_else(|| format!("{}{count}", element.tag));
             description.equalities.push(EqualityDescription { name, ..equality });
+        }
+    }
+    Ok(())
+}
+
+/// A tendon of joints that is as long as in the reference configuration is one with a range of no width.
+fn hold_tendon(
+    reader: &mut Reader,
+    given: &Given,
+    tree: &Tree,
+    description: &mut Description,
+) -> Result<(), Error> {
+    let element = given.own();
+    let name = element.required("tendon1")?;
+    let found = description.tendons.iter_mut().find(|tendon| tendon.name == name);
+    let polynomial = element.list("polycoef")?.unwrap_or_default();
+    let held = found.and_then(|tendon| match &tendon.path {
+        TendonPathDescription::Joints(joints) if tendon.range.is_none() => {
+            let reference = |(joint, coefficient): &(String, f64)| {
+                tree.joint(joint).map(|(_, reference)| reference * coefficient)
+            };
+            let length = joints.iter().map(reference).sum::<Option<f64>>()?;
+            Some((tendon, length + polynomial.first().copied().unwrap_or(0.0)))
+        }
+        _ => None,
+    });
+    match held {
+        Some((tendon, length)) if element.get("tendon2").is_none() => {
+            tendon.range = Some([length; 2]);
+        }
+        _ => {
+            let message = "is left out: tendons of joints that are not limited can be held, alone";
+            reader.remarks.add(element, "tendon1", message);
         }
     }
     Ok(())

@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The first coefficient of a polynomial; others are remarked upon.
-    fn linear(&mut self, given: &Given, name: &str) -> Result<f64, Error> {
+    pub(super) fn linear(&mut self, given: &Given, name: &str) -> Result<f64, Error> {
         let element = given.at(name);
         let Some(coefficients) = element.list(name)? else { return Ok(0.0) };
         match *coefficients.as_slice() {

@@ -21,6 +21,7 @@ mod keyframe;
 mod option;
 mod orientation;
 mod reader;
+mod tendon;
 mod tree;
 
 use std::path::Path;
@@ -67,6 +68,7 @@ fn describe(
     let mut tree = body::read(&mut reader, root)?;
     inertia::set_total_mass(&mut tree, &reader.compiler);
     contact::read(&mut reader, root, &mut tree, &mut description)?;
+    tendon::read(&mut reader, root, &tree, &mut description)?;
     equality::read(&mut reader, root, &tree, &mut description)?;
     let actuators = actuator::read(&mut reader, root, &tree, &mut description)?;
     tree.describe(&mut description);
@@ -97,13 +99,14 @@ impl Reader<'_> {
     fn remark_on_sections(&mut self, root: &Element) {
         // Measured, drawn, or sizes of MuJoCo's memory.
         const INERT: [&str; 6] = ["size", "statistic", "visual", "custom", "sensor", "asset"];
-        const READ: [&str; 9] = [
+        const READ: [&str; 10] = [
             "compiler",
             "option",
             "default",
             "worldbody",
             "contact",
             "equality",
+            "tendon",
             "actuator",
             "keyframe",
             "other:",
@@ -114,11 +117,9 @@ impl Reader<'_> {
                 continue;
             }
             match tag {
-                "tendon" | "deformable" => {
-                    for element in &section.children {
-                        if acts(element) {
-                            self.remarks.add(element, "", "is not followed, and left out");
-                        }
+                "deformable" => {
+                    for element in section.children.iter().filter(|child| child.tag != "skin") {
+                        self.remarks.add(element, "", "is not followed, and left out");
                     }
                 }
                 "extension" => self.remarks.add(section, "", "plugins are not followed"),
@@ -126,13 +127,4 @@ impl Reader<'_> {
             }
         }
     }
-}
-
-/// Whether an element of an unknown section may act on the motion: not skins, nor tendons that only measure.
-fn acts(element: &Element) -> bool {
-    const SEEN: [&str; 6] = ["name", "group", "material", "rgba", "user", "width"];
-    let tendon = ["spatial", "fixed"].contains(&element.tag.as_str());
-    let mut attributes = element.attributes.iter();
-    let passive = tendon && attributes.all(|attribute| SEEN.contains(&attribute.name.as_str()));
-    element.tag != "skin" && !passive
 }

@@ -1,7 +1,7 @@
 //! The `[[actuator]]` tables of a scene file.
 
 use crate::Error;
-use crate::assemble::ActuatorDescription;
+use crate::assemble::{ActuatorDescription, Driven};
 use crate::model::ActuatorKind;
 use crate::table::Table;
 
@@ -10,6 +10,7 @@ pub(super) fn read(table: &Table, name: String) -> Result<ActuatorDescription, E
     table.only(&[
         "name",
         "joint",
+        "tendon",
         "type",
         "gear",
         "kp",
@@ -49,7 +50,13 @@ pub(super) fn read(table: &Table, name: String) -> Result<ActuatorDescription, E
     Ok(ActuatorDescription {
         line: None,
         name,
-        joint: table.required("joint", table.string("joint")?)?.to_string(),
+        drives: match (table.string("joint")?, table.string("tendon")?) {
+            (joint, None) => Driven::Joint(table.required("joint", joint)?.to_string()),
+            (None, Some(tendon)) => Driven::Tendon(tendon.to_string()),
+            (Some(_), Some(_)) => {
+                return Err(table.error("tendon", "must not be given beside `joint`"));
+            }
+        },
         kind,
         gear: table.number("gear")?.unwrap_or(1.0),
         kp,

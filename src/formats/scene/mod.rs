@@ -12,6 +12,7 @@ mod pushes;
 mod shape;
 mod soft;
 mod soft_contact;
+mod tendon;
 mod toml_values;
 mod visual;
 mod write;
@@ -49,6 +50,7 @@ pub(super) fn scene(text: &str, name: &str, push_overlaps: bool) -> Result<Scene
             Owner::Actuator(k) => &tables.actuators[k],
             Owner::Equality(k) => &tables.equalities[k],
             Owner::Push(k) => &tables.pushes[k],
+            Owner::Tendon(k) => &tables.tendons[k],
             Owner::Camera(k) => &tables.cameras[k],
             Owner::Learned(k) => &tables.learned[k],
             Owner::Scene | Owner::Keyframe => &root,
@@ -73,6 +75,7 @@ struct Tables<'a> {
     actuators: Vec<Table<'a>>,
     equalities: Vec<Table<'a>>,
     pushes: Vec<Table<'a>>,
+    tendons: Vec<Table<'a>>,
     cameras: Vec<Table<'a>>,
     learned: Vec<Table<'a>>,
 }
@@ -98,6 +101,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         "actuator",
         "equality",
         "push",
+        "tendon",
         "camera",
         "learned",
         "visual",
@@ -168,6 +172,11 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         let name = read_name(table, "push", &mut names)?;
         description.pushes.push(pushes::read(table, name)?);
     }
+    let mut tendons = root.tables("tendon")?;
+    for table in &mut tendons {
+        let name = read_name(table, "tendon", &mut names)?;
+        description.tendons.push(tendon::read(table, name)?);
+    }
     let mut cameras = root.tables("camera")?;
     for table in &mut cameras {
         let name = read_name(table, "camera", &mut names)?;
@@ -197,6 +206,7 @@ fn read<'a>(root: &Table<'a>, name: &str) -> Result<(Description, Tables<'a>), E
         actuators,
         equalities,
         pushes,
+        tendons,
         cameras,
         learned,
     };

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use super::shape::{write_material, write_pose, write_surface};
 use super::toml_values::{field, list, number, string};
-use super::{camera, joint, learned, pushes, shape, visual};
+use super::{camera, joint, learned, pushes, shape, tendon, visual};
 use crate::assemble::{
-    ActuatorDescription, BodyDescription, Description, EqualityDescription, GrainDescription,
-    HalfSpaceDescription, NamedMaterial,
+    ActuatorDescription, BodyDescription, Description, Driven, EqualityDescription,
+    GrainDescription, HalfSpaceDescription, NamedMaterial,
 };
 use crate::model::{ActuatorKind, EqualityKind, JointKind, Settings};
 
@@ -43,6 +43,9 @@ impl Description {
             write_body(&mut text, body, name, &names, directory);
         }
         self.write_contacts(&mut text, &names);
+        for (own, name) in self.tendons.iter().zip(&names.tendons) {
+            tendon::write(&mut text, own, name, |body| names.body(body));
+        }
         for (actuator, name) in self.actuators.iter().zip(&names.actuators) {
             write_actuator(&mut text, actuator, name, &names);
         }
@@ -169,6 +172,9 @@ struct Names {
     bodies: Vec<String>,
     actuators: Vec<String>,
     equalities: Vec<String>,
+    tendons: Vec<String>,
+    /// The new names of tendons.
+    of_tendons: HashMap<String, String>,
     /// The new names of bodies.
     of_bodies: HashMap<String, String>,
     /// The new names of all that touches.
@@ -204,6 +210,10 @@ impl Names {
         let actuators = actuators.collect();
         let equalities = equalities.iter().map(|equality| unique("equality", &equality.name));
         let equalities = equalities.collect();
+        let tendons = description.tendons.iter().map(|tendon| unique("tendon", &tendon.name));
+        let tendons: Vec<_> = tendons.collect();
+        let olds = description.tendons.iter().map(|tendon| tendon.name.clone());
+        let of_tendons = olds.zip(tendons.iter().cloned()).collect();
         let (mut of_bodies, mut of_solids) = (HashMap::new(), HashMap::new());
         for (body, name) in description.bodies.iter().zip(&bodies) {
             of_bodies.insert(body.name.clone(), name.clone());
@@ -217,7 +227,22 @@ impl Names {
         for (shape, name) in description.colliders.iter().zip(&shapes) {
             of_solids.insert(shape.name.clone(), name.clone());
         }
-        Names { half_spaces, shapes, bodies, actuators, equalities, of_bodies, of_solids, renamed }
+        Names {
+            half_spaces,
+            shapes,
+            bodies,
+            actuators,
+            equalities,
+            tendons,
+            of_tendons,
+            of_bodies,
+            of_solids,
+            renamed,
+        }
+    }
+
+    fn tendon<'a>(&'a self, old: &'a str) -> &'a str {
+        self.of_tendons.get(old).map_or(old, String::as_str)
     }
 
     fn body(&self, old: &str) -> String {
@@ -308,7 +333,10 @@ fn write_body(
 fn write_actuator(text: &mut String, actuator: &ActuatorDescription, name: &str, names: &Names) {
     text.push_str("\n[[actuator]]\n");
     field(text, "name", &string(name));
-    field(text, "joint", &string(&names.body(&actuator.joint)));
+    match &actuator.drives {
+        Driven::Joint(joint) => field(text, "joint", &string(&names.body(joint))),
+        Driven::Tendon(tendon) => field(text, "tendon", &string(names.tendon(tendon))),
+    }
     field(text, "type", &string(actuator.kind.name()));
     if actuator.gear != 1.0 {
         field(text, "gear", &number(actuator.gear));

@@ -4,7 +4,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::Error;
 use crate::ad::Real;
-use crate::model::{Joint, Model, Parameters};
+use crate::model::{Joint, Model, Parameters, TendonPath, Transmission};
 use crate::spatial::rotation_matrix;
 use crate::state::unit_quaternion;
 use crate::table::Table;
@@ -300,7 +300,14 @@ fn what(table: &Table, model: &Model) -> Result<(Reading, Vec<String>, Vec<Quant
             (Reading::Accelerometer { body: found }, xyz, vec![Quantity::Acceleration])
         }
         "effort" => {
-            let turns = model.bodies[model.actuators[found].body].joint.kind.turns();
+            // The force on a tendon of joints is that on a joint whose coefficient is 1.
+            let turns = match model.actuators[found].drives {
+                Transmission::Joint(body) => model.bodies[body].joint.kind.turns(),
+                Transmission::Tendon(tendon) => match &model.tendons[tendon].path {
+                    TendonPath::Joints(bodies) => model.bodies[bodies[0]].joint.kind.turns(),
+                    TendonPath::Points(_) => false,
+                },
+            };
             let quantity = if turns { Quantity::Torque } else { Quantity::Force };
             (Reading::Effort { actuator: found }, vec![name.to_string()], vec![quantity])
         }

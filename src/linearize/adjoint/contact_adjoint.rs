@@ -12,10 +12,12 @@ use nalgebra::{Matrix3, Vector3};
 use super::body_adjoint::{BodyAdjoints, SHARES, START, add_twist, twist};
 use super::equality_adjoint::add_equality;
 use super::parts::{Adjoints, IslandAdjoint};
+use super::tendon_adjoint::add_tendon;
 use crate::argmin::RowBlock;
 use crate::collision::ContactPoint;
 use crate::contact::{
     Constraint, ReboundSlopes, Regime, Target, Twist, closing, closing_share, equality_row,
+    row_of_tendon,
 };
 use crate::dynamics::{EnergyAdjoint, FreeBodyAdjoint};
 use crate::linalg::{dot, solve_lower_transpose};
@@ -71,6 +73,9 @@ impl ContactAdjoint {
                         complete &= add_equality(of, equality, block, &mut self.bodies, adjoints);
                     }
                     Some(_) => {}
+                    None if row_of_tendon(of.system.model, joint.id).is_some() => {
+                        add_tendon(of, (joint.id, joint.gap), block, adjoints);
+                    }
                     None => add_joint(of, joint.id, joint.gap, block, adjoints),
                 },
                 Constraint::Point(point) => {

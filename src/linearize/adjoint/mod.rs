@@ -25,6 +25,7 @@ mod rollout_adjoint;
 mod smoothed_response;
 mod stages_adjoint;
 mod step_adjoint;
+mod tendon_adjoint;
 mod tree_adjoint;
 
 pub use parts::Adjoints;

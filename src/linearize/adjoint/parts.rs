@@ -42,8 +42,8 @@ impl Adjoints {
             self.v_mut()[velocities.clone()].fill(f64::NAN);
             self.inputs[velocities].fill(f64::NAN);
         }
-        for (control, actuator) in model.actuators.iter().enumerate() {
-            if model.bodies[actuator.body].tree.is_some_and(|tree| trees.contains(&tree)) {
+        for control in 0..model.actuators.len() {
+            if model.driven_tree(control).is_some_and(|tree| trees.contains(&tree)) {
                 self.inputs[nv + control] = f64::NAN;
             }
         }

@@ -10,10 +10,10 @@ use crate::dynamics::{
     inverse_dynamics_vjp,
 };
 use crate::linalg::{add_scaled, solve_lower, solve_lower_transpose};
-use crate::linearize::learned_response::pull_back_learned;
 use crate::linearize::pose_lanes::Lanes;
 use crate::linearize::runge_kutta_stages::turns;
 use crate::linearize::stage_motions::{StageMotion, StageMotions};
+use crate::linearize::state_force_response::pull_back_forces;
 use crate::model::{Model, System};
 use crate::spatial::{exp, left_jacobian, rotation_matrix, rotation_vector_rate};
 
@@ -132,10 +132,10 @@ impl StagesAdjoint {
             }
         }
         damping_vjp(system, at, false, &self.damped, to_parameters);
-        if !model.learned.is_empty() {
+        if model.has_state_forces() {
             let mut moved = vec![0.0; 2 * model.nv()];
-            let to = [&mut moved[..], &mut *to_parameters];
-            if pull_back_learned(of.system, at.0, weights, to).is_err() {
+            let to = [&mut moved[..], inputs, &mut *to_parameters];
+            if pull_back_forces(of.system, (at.0, at.1, 0.0), weights, to).is_err() {
                 return false;
             }
             let (q, v) = moved.split_at(model.nv());

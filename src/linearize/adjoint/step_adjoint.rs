@@ -12,8 +12,8 @@ use crate::linalg::{solve_lower, solve_lower_transpose};
 use crate::linearize::Selection;
 use crate::linearize::conditions::{are_by_conditions, are_smoothed};
 use crate::linearize::displacement::{Displaced, Point};
-use crate::linearize::learned_response::{are_forces, pull_back_learned};
 use crate::linearize::loop_closure::LoopClosure;
+use crate::linearize::state_force_response::{are_forces, pull_back_forces};
 use crate::model::{Integrator, Model, ParameterRef, System};
 use crate::simulation::{ClosureStep, SolvedStep, StepMemory};
 use crate::state::State;
@@ -79,8 +79,8 @@ impl StepAdjoint {
     ///
     /// By the transpose of the structured Jacobian, by any integrator and any law of friction, smoothed or not, with closed loops;
     /// flight and impact of bodies are recorded by themselves where the step was split. The whole step goes by the tape, with the memory
-    /// of the step before as data, where the passes of the staggered solver are to be differentiated, with pushes, drag, learned
-    /// friction and the terms of friction beyond Coulomb's, with masses that are not positive, and where points of contact are not
+    /// of the step before as data, where the passes of the staggered solver are to be differentiated, with learned friction
+    /// and dissipation and the terms of friction beyond Coulomb's, with masses that are not positive, and where points of contact are not
     /// found again with derivatives. Where the contacts determine no derivative, adjoints are NaN.
     ///
     /// # Errors
@@ -136,16 +136,18 @@ impl StepAdjoint {
         let velocities = &contacts.velocities[..];
         let of = StepOf { system, state, inputs, motion, velocities, before: &ways, closes: false };
         let mut done = closed && self.sweep(&of, contacts, &before, adjoints);
-        if done && !model.learned.is_empty() {
-            // Of bodies that are recorded, forces that are learned are recorded too; stages have their own.
+        if done && model.has_state_forces() {
+            // Of bodies that are recorded, forces are recorded too; stages have their own.
             let mut forces = adjoints.inputs[..model.nv()].to_vec();
             for (entry, way) in model.trees.iter().zip(&ways) {
                 if *way == Before::Recorded || staged && !entry.lone {
                     forces[entry.v.clone()].fill(0.0);
                 }
             }
-            let Adjoints { state: to_state, parameters, .. } = &mut *adjoints;
-            done = pull_back_learned(system, state, &forces, [to_state, parameters]).is_ok();
+            let Adjoints { state: to_state, inputs: to_inputs, parameters } = &mut *adjoints;
+            let to = [&mut to_state[..], to_inputs, parameters];
+            let at = (state, inputs, settings.time_step);
+            done = pull_back_forces(system, at, &forces, to).is_ok();
         }
         if done && ways.contains(&Before::Recorded) {
             let at = (&self.recorded.point(step), &of, solved);

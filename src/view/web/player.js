@@ -859,6 +859,17 @@ const createPlayer = (() => {
             const along = turned(direction), at = add([m[12], m[13], m[14]], turned(point));
             stick(add(at, along, -size / 2), along, size, 0.015 * size, colors.edge);
           }
+      for (const { matrices } of tracks)
+        for (const { points } of drawing.tendons || []) {
+          const at = points.map(([body, p]) => {
+            const m = body === null ? IDENTITY : matrices[body];
+            return [0, 1, 2].map(i => m[i] * p[0] + m[4 + i] * p[1] + m[8 + i] * p[2] + m[12 + i]);
+          });
+          for (let k = 1; k < at.length; k++) {
+            const way = add(at[k], at[k - 1], -1), size = Math.hypot(...way);
+            if (size > 0) stick(at[k - 1], way.map(x => x / size), size, 0.012 * (drawing.size || 1), colors.edge);
+          }
+        }
       if (pull) {
         gl.disable(gl.DEPTH_TEST);
         refill(gl, string, new Float32Array([...pull.at, ...pull.to]));

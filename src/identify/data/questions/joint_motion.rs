@@ -160,10 +160,10 @@ pub(super) fn of_joints(
             && tree.bodies.iter().all(|&body| is_simple(scene.model.bodies[body].joint.kind));
         let moves = |input: usize| match input.checked_sub(scene.model.nv()) {
             None => tree.v.contains(&input),
-            Some(control) => {
-                let actuator = scene.model.actuators.get(control);
-                actuator.is_some_and(|actuator| tree.bodies.contains(&actuator.body))
+            Some(control) if control < scene.model.actuators.len() => {
+                scene.model.driven_bodies(control).any(|body| tree.bodies.contains(&body))
             }
+            Some(_) => false,
         };
         if own
             && !driven.iter().any(|&input| moves(input))
@@ -337,8 +337,10 @@ impl Subject<'_> {
         }
         let all = plain.good + plain.bad;
         (plain.driven >= LEAST && 2 * plain.driven > all).then(|| {
-            let motors = &self.scene.model.actuators;
-            let own = motors.iter().find(|motor| self.bodies.contains(&motor.body));
+            let model = &self.scene.model;
+            let pulls = |k: usize| model.driven_bodies(k).any(|body| self.bodies.contains(&body));
+            let mut motors = model.actuators.iter().enumerate();
+            let own = motors.find(|&(k, _)| pulls(k)).map(|(_, motor)| motor);
             let missing = match own {
                 Some(motor) => {
                     format!("is a control missing (such as {}/u), or a force?", motor.name)
@@ -454,7 +456,7 @@ impl Motion {
     fn compare(&mut self, scene: &Scene, bodies: &[usize], found: &Parabolas) -> Option<[f64; 6]> {
         let (model, parameters) = (&scene.model, &scene.parameters);
         // What is to be learned is no contradiction, and pushes and drags are no part of the forces below.
-        if !(model.learned.is_empty() && model.pushes.is_empty() && model.drags.is_empty()) {
+        if model.has_state_forces() {
             return None;
         }
         let Motion { state, kinematics, masses, composite, scratch, forces, all, computed } = self;

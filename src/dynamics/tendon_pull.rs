@@ -1,0 +1,135 @@
+//! How long tendons are, how that changes with the velocities, and how they pull.
+
+use nalgebra::Vector3;
+
+use super::applied_forces::motor_force;
+use super::{BlockDiagonal, Crba, Kinematics, MassMatrix, mass_matrix};
+use crate::ad::Real;
+use crate::linalg::{cholesky, dot, norm, solve_lower};
+use crate::model::{Model, Parameters, TendonPath, Transmission};
+use crate::state::State;
+
+/// The length of the line through the points of a tendon, each of which is where `place` has a point (m) of a body. Calls `each` with
+/// the place of the first point of each part and its direction; of a part without length that is none.
+pub(crate) fn tendon_line<T: Real>(
+    bodies: &[Option<usize>],
+    point: impl Fn(usize) -> Vector3<T>,
+    place: impl Fn(usize, &Vector3<T>) -> Vector3<T>,
+    mut each: impl FnMut(usize, Vector3<T>),
+) -> T {
+    let at = |k: usize| bodies[k].map_or_else(|| point(k), |body| place(body, &point(k)));
+    let mut length = T::zero();
+    for k in 1..bodies.len() {
+        let apart = at(k) - at(k - 1);
+        let way = norm(apart.as_slice());
+        // Two points at one place have no direction between them.
+        if way.value() > 0.0 {
+            length += way;
+            each(k - 1, apart / way);
+        }
+    }
+    length
+}
+
+/// The length of a tendon, m or rad, and how it changes with each velocity: pairs of these and of slopes, some of them twice.
+pub(crate) fn tendon_length<T: Real>(
+    model: &Model,
+    parameters: &Parameters<T>,
+    (kinematics, state): (&Kinematics<T>, &State<T>),
+    tendon: usize,
+    slopes: &mut Vec<(usize, T)>,
+) -> T {
+    slopes.clear();
+    match &model.tendons[tendon].path {
+        TendonPath::Joints(bodies) => {
+            let mut length = T::zero();
+            for (place, &body) in bodies.iter().enumerate() {
+                let joint = &model.bodies[body].joint;
+                let coefficient = parameters.tendon_coefficient(model, tendon, place);
+                length += coefficient * state.q[joint.q];
+                slopes.push((joint.v, coefficient));
+            }
+            length
+        }
+        TendonPath::Points(bodies) => {
+            let point = |k: usize| parameters.tendon_point(model, tendon, k);
+            let place = |body: usize, local: &Vector3<T>| kinematics.point(body, local);
+            tendon_line(bodies, point, place, |first, direction| {
+                for (end, sign) in [(first, -1.0), (first + 1, 1.0)] {
+                    let Some(body) = bodies[end] else { continue };
+                    let at = place(body, &point(end));
+                    for &k in kinematics.path(body) {
+                        let along = kinematics.column(body, k, &at).linear.dot(&direction);
+                        slopes.push((k, along * T::constant(sign)));
+                    }
+                }
+            })
+        }
+    }
+}
+
+/// Adds the forces of all tendons and of the motors that pull them. `slopes` is scratch.
+pub(super) fn pull_tendons<T: Real>(
+    model: &Model,
+    parameters: &Parameters<T>,
+    (kinematics, state): (&Kinematics<T>, &State<T>),
+    inputs: &[T],
+    slopes: &mut Vec<(usize, T)>,
+    forces: &mut [T],
+) {
+    for (index, tendon) in model.tendons.iter().enumerate() {
+        let length = tendon_length(model, parameters, (kinematics, state), index, slopes);
+        let rate = slopes.iter().fold(T::zero(), |sum, &(k, slope)| sum + slope * state.v[k]);
+        let [shortest, longest] = parameters.tendon_rest(model, index);
+        let (short, long) = (length - shortest, length - longest);
+        let stretch = if long.value() > 0.0 {
+            long
+        } else if short.value() < 0.0 {
+            short
+        } else {
+            T::zero()
+        };
+        let stiffness = parameters.tendon_stiffness(model, index);
+        let mut pull = stiffness * stretch + parameters.tendon_damping(model, index) * rate;
+        if tendon.pulls_only && (long.value() <= 0.0 || pull.value() < 0.0) {
+            pull = T::zero();
+        }
+        for (motor, actuator) in model.actuators.iter().enumerate() {
+            if actuator.drives == Transmission::Tendon(index) {
+                let control = inputs[model.nv() + motor];
+                let force = motor_force(model, parameters, motor, control, length, rate);
+                pull -= parameters.gear(model, motor) * force;
+            }
+        }
+        for &(k, slope) in slopes.iter() {
+            forces[k] -= slope * pull;
+        }
+    }
+}
+
+/// J M^-1 J', the rate that an impulse of 1 along a tendon makes in how its length changes, from its `slopes`: 1/kg or 1/(kg m²).
+pub(crate) fn tendon_mobility(
+    model: &Model,
+    parameters: &Parameters<f64>,
+    kinematics: &Kinematics<f64>,
+    slopes: &[(usize, f64)],
+) -> f64 {
+    let (mut crba, mut mass) = (Crba::default(), MassMatrix::default());
+    let mut blocks = BlockDiagonal::default();
+    mass_matrix(model, parameters, kinematics, &mut crba, &mut mass);
+    mass.blocks(model, &mut blocks);
+    let mut mobility = 0.0;
+    for (tree, entry) in model.trees.iter().enumerate() {
+        let n = entry.v.len();
+        let mut row = vec![0.0; n];
+        for &(k, slope) in slopes.iter().filter(|(k, _)| entry.v.contains(k)) {
+            row[k - entry.v.start] += slope;
+        }
+        let mut factor = blocks.block(tree).1.to_vec();
+        if cholesky(&mut factor, n) {
+            solve_lower(&factor, n, &mut row);
+            mobility += dot(&row, &row);
+        }
+    }
+    mobility
+}

@@ -1,0 +1,172 @@
+//! `tendon` elements, fixed and spatial.
+
+use super::defaults::Given;
+use super::reader::Reader;
+use super::tree::Tree;
+use crate::Error;
+use crate::assemble::{Description, TendonDescription, TendonPathDescription};
+use crate::formats::xml::{Element, Unfollowed};
+use crate::model::JointKind;
+
+const RIGID: &str = "is not followed: limits and dry friction are rigid";
+
+const UNFOLLOWED: [Unfollowed; 9] = [
+    Unfollowed { name: "armature", neutral: "0", instead: "is not followed: give joints theirs" },
+    Unfollowed { name: "margin", neutral: "0", instead: RIGID },
+    Unfollowed { name: "solreflimit", neutral: "", instead: RIGID },
+    Unfollowed { name: "solimplimit", neutral: "", instead: RIGID },
+    Unfollowed { name: "solreffriction", neutral: "", instead: RIGID },
+    Unfollowed { name: "solimpfriction", neutral: "", instead: RIGID },
+    Unfollowed {
+        name: "actuatorfrclimited",
+        neutral: "false",
+        instead: "is not followed: limit the forces of the motors",
+    },
+    Unfollowed {
+        name: "actuatorfrcrange",
+        neutral: "0",
+        instead: "is not followed: limit the forces of the motors",
+    },
+    Unfollowed { name: "dampingratio", neutral: "0", instead: "is not followed: give damping" },
+];
+
+const FOLLOWED: [&str; 8] =
+    ["name", "class", "limited", "range", "stiffness", "damping", "springlength", "frictionloss"];
+
+const SEEN: [&str; 5] = ["group", "material", "rgba", "user", "width"];
+
+/// Reads all tendons that act, or that something drives or holds.
+pub(super) fn read<'a>(
+    reader: &mut Reader<'a>,
+    root: &'a Element,
+    tree: &Tree,
+    description: &mut Description,
+) -> Result<(), Error> {
+    let named = |section: &'a str, attribute: &'a str| {
+        let all = root.all(section).flat_map(|section| &section.children);
+        all.filter_map(move |element| element.get(attribute))
+    };
+    let used: Vec<&str> = named("actuator", "tendon").chain(named("equality", "tendon1")).collect();
+    for element in root.all("tendon").flat_map(|section| &section.children) {
+        if !["fixed", "spatial"].contains(&element.tag.as_str()) {
+            reader.remarks.add(element, "", "is not known here, and ignored");
+            continue;
+        }
+        let given = reader.defaults.given_as(element, None, &[element.tag.as_str(), "tendon"])?;
+        let tendon = tendon(reader, &given, tree)?;
+        let acts = tendon.range.is_some()
+            || tendon.stiffness > 0.0
+            || tendon.damping > 0.0
+            || tendon.friction > 0.0;
+        let is_used = element.get("name").is_some_and(|name| used.contains(&name));
+        let passive = !(acts || is_used);
+        if passive || !followed(reader, element, &tendon) {
+            continue;
+        }
+        let layers = given.layers.iter().copied();
+        for layer in layers {
+            layer.remark_on_others(&FOLLOWED, &SEEN, &UNFOLLOWED, &mut reader.remarks);
+        }
+        let count = description.tendons.len() + 1;
+        let name = element.get("name").map(str::to_string);
+        let name = name.unwrap_or_else(|| format!("tendon{count}"));
+        description.tendons.push(TendonDescription { name, ..tendon });
+    }
+    Ok(())
+}
+
+/// Whether what its length is can be followed.
+fn followed<'a>(reader: &mut Reader<'a>, element: &'a Element, tendon: &TendonDescription) -> bool {
+    let known = match &tendon.path {
+        TendonPathDescription::Joints(joints) => !joints.is_empty(),
+        TendonPathDescription::Points(points) => points.len() > 1,
+    };
+    let others =
+        element.children.iter().filter(|child| child.tag != "site" && child.tag != "joint");
+    for child in others {
+        let message = match child.tag.as_str() {
+            "geom" => {
+                "is not followed: the tendon goes straight on; what it would wrap is left out"
+            }
+            _ => "is not followed: the tendon goes on as if it were not there",
+        };
+        reader.remarks.add(child, "", message);
+    }
+    if !known {
+        reader.remarks.add(element, "", "is left out: it has no length");
+    }
+    known
+}
+
+fn tendon<'a>(
+    reader: &mut Reader<'a>,
+    given: &Given<'a>,
+    tree: &Tree,
+) -> Result<TendonDescription, Error> {
+    let element = given.own();
+    let path = if element.tag == "fixed" {
+        let mut joints = Vec::new();
+        for child in element.all("joint") {
+            let joint = child.required("joint")?;
+            let Some((JointKind::Revolute | JointKind::Prismatic, _)) = tree.joint(joint) else {
+                let message = format!("there is no hinge or slide joint {joint:?}");
+                return Err(child.error("joint", message));
+            };
+            let coefficient = child.number("coef")?.unwrap_or(1.0);
+            if coefficient != 0.0 {
+                joints.push((joint.to_string(), coefficient));
+            }
+        }
+        TendonPathDescription::Joints(joints)
+    } else {
+        let mut points = Vec::new();
+        for child in element.all("site") {
+            let site = child.required("site")?;
+            let Some(&(body, pose)) = tree.sites.get(site) else {
+                return Err(child.error("site", format!("there is no site {site:?}")));
+            };
+            let body = body.map(|body| tree.links[body].name.clone());
+            points.push((body, pose.translation.vector.into()));
+        }
+        TendonPathDescription::Points(points)
+    };
+    let words = [("true", Some(true)), ("false", Some(false)), ("auto", None)];
+    let range: Option<[f64; 2]> = given.at("range").numbers("range")?;
+    let limited = given.at("limited").word("limited", &words)?.flatten();
+    let range = match (reader.compiler.limits(limited, range.is_some()), range) {
+        (false, _) => None,
+        (true, Some([least, most])) if least <= most => Some([least, most]),
+        (true, Some(_)) => {
+            let message = "must be a least and a largest number";
+            return Err(given.at("range").error("range", message));
+        }
+        (true, None) => {
+            return Err(element.error("range", "is missing, and the tendon is limited"));
+        }
+    };
+    let lengths = given.at("springlength").list("springlength")?.unwrap_or_default();
+    // One below 0 stands for the length in the reference configuration.
+    let (rest, slack) = match lengths[..] {
+        [] => (None, 0.0),
+        [rest] => ((rest >= 0.0).then_some(rest), 0.0),
+        [rest, longest, ..] => match rest >= 0.0 {
+            true => (Some(rest), (longest - rest).max(0.0)),
+            false => (None, 0.0),
+        },
+    };
+    let stiffness = if reader.flags.springs { reader.linear(given, "stiffness")? } else { 0.0 };
+    let damping = if reader.flags.dampers { reader.linear(given, "damping")? } else { 0.0 };
+    let friction = given.at("frictionloss").amount("frictionloss")?.unwrap_or(0.0);
+    Ok(TendonDescription {
+        line: Some(element.line),
+        name: String::new(),
+        path,
+        stiffness,
+        damping,
+        rest,
+        slack,
+        pulls_only: false,
+        range: range.filter(|_| reader.flags.limits),
+        friction: if reader.flags.friction_loss { friction } else { 0.0 },
+    })
+}
