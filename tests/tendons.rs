@@ -3,7 +3,7 @@
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use serde_json::Value;
-use stiction::assemble::Description;
+use stiction::assemble::{Description, Driven};
 use stiction::formats::LoadOptions;
 use stiction::model::{Integrator, Scene, Settings, System};
 use stiction::simulation::Rollout;
@@ -261,7 +261,7 @@ range = [-0.06, 0.03]
 name = 'cable'
 bodies = ['world', 'lower', 'slider', 'crate']
 points = [[0.3, 0.1, 0.5], [0.01, 0.02, -0.1], [0.02, 0, 0.01], [0.05, 0.04, 0.04]]
-stiffness = 6
+stiffness = 3
 damping = 0.3
 slack = 0.01
 pulls_only = true
@@ -276,6 +276,16 @@ force_range = [-5, 5]
 [[actuator]]
 name = 'pull'
 tendon = 'flexor'
+[[actuator]]
+name = 'affine'
+joint = 'slider'
+type = 'affine'
+kp = 4
+kd = 0.2
+gain = 1.7
+bias = 0.3
+gear = -1.4
+control_range = [-0.1, 0.1]
 ";
 
 #[test]
@@ -351,4 +361,34 @@ fn what_makes_no_sense_is_refused() {
     }
     let stiff = scene(&format!("{body}joints = ['hinge']\nstiffness = 1e5"));
     assert!(stiff.warnings[0].to_string().contains("tendon.tie.stiffness"), "{:?}", stiff.warnings);
+}
+
+/// What a tendon is called as a body is, is called otherwise; a held one is a range of no width; what it would wrap is told.
+#[test]
+fn tendons_of_mjcf_keep_their_meaning() {
+    let text = "<mujoco><worldbody>\n<body name='grasp'><joint name='j' ref='20'/><geom size='0.1'/>\n\
+        <body name='b'><joint name='k' type='slide'/><geom size='0.1' pos='1 0 0'/><site name='s'/></body></body>\n\
+        <site name='t' pos='0 0 1'/><geom name='pulley' size='0.1' contype='0' conaffinity='0'/></worldbody>\n\
+        <tendon><fixed name='grasp' stiffness='2'><joint joint='j' coef='0.5'/><joint joint='k' coef='-1'/></fixed>\n\
+        <fixed name='held'><joint joint='k' coef='2'/></fixed>\n\
+        <spatial name='line' limited='true' range='0 1.5'><site site='s'/>\n<geom geom='pulley'/>\n<site site='t'/></spatial></tendon>\n\
+        <equality><tendon tendon1='held' polycoef='0.1'/></equality>\n\
+        <actuator><motor name='m' tendon='grasp'/><motor tendon='nothing'/></actuator></mujoco>";
+    let description = Description::parse_xml(text, "model.xml", LoadOptions::default()).unwrap();
+    let names: Vec<&str> = description.tendons.iter().map(|tendon| &tendon.name[..]).collect();
+    assert_eq!(names, ["grasp_tendon", "held", "line"]);
+    assert_eq!(description.tendons[1].range, Some([0.1, 0.1]));
+    assert_eq!(description.tendons[2].range, Some([0.0, 1.5]));
+    assert_eq!(description.actuators.len(), 1);
+    assert_eq!(description.actuators[0].drives, Driven::Tendon("grasp_tendon".to_string()));
+    let told: Vec<String> =
+        description.warnings.iter().map(|warning| warning.to_string()).collect();
+    for part in ["geom: is not followed: the tendon goes straight on", "its tendon is not there"] {
+        assert!(told.iter().any(|warning| warning.contains(part)), "{part}: {told:#?}");
+    }
+    // As long at rest as where it begins.
+    let scene = description.scene().unwrap();
+    let rest = scene.model.parameter("grasp_tendon/rest").unwrap();
+    let reference = 0.5 * 20_f64.to_radians();
+    assert_abs_diff_eq!(scene.parameters.values[rest.slots[0]], reference, epsilon = 1e-12);
 }

@@ -76,6 +76,8 @@ impl Description {
             check(owner, "gear", &[actuator.gear])?;
             check(owner, "kp", &[actuator.kp])?;
             check(owner, "kd", &[actuator.kd])?;
+            check(owner, "gain", &[actuator.gain])?;
+            check(owner, "bias", &[actuator.bias])?;
             check(owner, "control", &[actuator.control])?;
             for (field, range) in
                 [("control_range", actuator.control_range), ("force_range", actuator.force_range)]

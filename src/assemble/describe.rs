@@ -104,6 +104,8 @@ impl Description {
                 gear: parameters.gear(model, index),
                 kp: parameters.kp(model, index),
                 kd: parameters.kd(model, index),
+                gain: parameters.gain_and_bias(model, index)[0],
+                bias: parameters.gain_and_bias(model, index)[1],
                 control_range: actuator.limits_control.then_some(control_range),
                 force_range: actuator.limits_force.then_some(force_range),
                 control: inputs.get(model.nv() + index).copied().unwrap_or(0.0),

@@ -358,6 +358,10 @@ pub struct ActuatorDescription {
     pub kp: f64,
     /// Gain in velocities.
     pub kd: f64,
+    /// Of an affine force, per control.
+    pub gain: f64,
+    /// Of an affine force, without control.
+    pub bias: f64,
     /// Least and largest control.
     pub control_range: Option<[f64; 2]>,
     /// Least and largest force.

@@ -282,6 +282,8 @@ impl Description {
                 gear: 1.0,
                 kp: digits(kp),
                 kd: digits(kd),
+                gain: 1.0,
+                bias: 0.0,
                 control_range: joint.limits.filter(|_| servo),
                 force_range: (joint.effort > 0.0).then_some([-joint.effort, joint.effort]),
                 control: if servo { joint.q.first().copied().unwrap_or(0.0) } else { 0.0 },

@@ -46,6 +46,7 @@ impl Description {
             values.extend([actuator.gear, actuator.kp, actuator.kd]);
             values.extend(actuator.control_range.unwrap_or_default());
             values.extend(actuator.force_range.unwrap_or_default());
+            values.extend([actuator.gain, actuator.bias]);
         }
         for equality in &self.equalities {
             values.extend(equality.anchors.as_flattened());

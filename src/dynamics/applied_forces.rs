@@ -79,6 +79,10 @@ fn unlimited_motor_force<T: Real>(
         ActuatorKind::Motor => u,
         ActuatorKind::Position => parameters.kp(model, index) * (u - gear * q) + damping(T::zero()),
         ActuatorKind::Velocity => damping(u),
+        ActuatorKind::Affine => {
+            let [gain, bias] = parameters.gain_and_bias(model, index);
+            gain * u + bias - parameters.kp(model, index) * gear * q + damping(T::zero())
+        }
     }
 }
 
@@ -141,6 +145,10 @@ impl<T: Real> AppliedForceDerivatives<T> {
                 ActuatorKind::Velocity => {
                     let kd = parameters.kd(model, index);
                     [T::zero(), -kd * gear, kd]
+                }
+                ActuatorKind::Affine => {
+                    let (kp, kd) = (parameters.kp(model, index), parameters.kd(model, index));
+                    [-kp * gear, -kd * gear, parameters.gain_and_bias(model, index)[0]]
                 }
             };
             let [by_q, by_v, by_u] = gain.map(|x| if free { x * gear } else { T::zero() });
@@ -213,6 +221,14 @@ pub(crate) fn applied_forces_vjp<T: Real>(
                 to_parameters[slots.kd] += pulled * (u - gear * v);
                 to_parameters[slots.gear] -= pulled * kd * v;
                 kd
+            }
+            ActuatorKind::Affine => {
+                to_parameters[slots.gain] += pulled * u;
+                to_parameters[slots.bias] += pulled;
+                to_parameters[slots.kp] -= pulled * gear * q;
+                to_parameters[slots.kd] -= pulled * gear * v;
+                to_parameters[slots.gear] -= pulled * (kp * q + kd * v);
+                parameters.gain_and_bias(model, index)[0]
             }
         };
         if let Some(end) = end {

@@ -143,6 +143,7 @@ impl Linearization {
                 match model.actuators.get(k - model.nv()).map(|actuator| actuator.kind) {
                     Some(ActuatorKind::Motor) => "gear^-1 of N m or N",
                     Some(ActuatorKind::Position) => "gear of rad or m",
+                    Some(ActuatorKind::Affine) => "gear^-1 of N m or N per gain",
                     Some(ActuatorKind::Velocity) => "gear of rad/s or m/s",
                     // How much of a push acts.
                     None => "",

@@ -93,14 +93,14 @@ impl Stages {
         let (kinematics, acceleration) = (&motion.kinematics, &motion.acceleration);
         let inverse = &mut self.inverse;
         inverse_dynamics_derivatives(model, parameters, kinematics, acceleration, inverse);
-        let mut start = 0;
+        let mut next = 0;
         for (index, (stage, change)) in self.trees.iter_mut().zip(trees).enumerate() {
-            let (n, columns) = (change.velocities.len(), change.columns());
-            if n == 0 {
+            let (n, columns) = (model.trees[index].v.len(), change.columns());
+            let factor = &motion.factor[next..next + n * n];
+            next += n * n;
+            if change.velocities.is_empty() {
                 continue;
             }
-            let factor = &motion.factor[start..start + n * n];
-            start += n * n;
             let slopes = [&self.inverse.dq, &self.inverse.dv].map(|by| by.block(index).1);
             let slopes = slopes.map(|by| move |entry: usize| by[entry]);
             let StageChange { q, v, rate, acceleration, mean_rate, mean_acceleration, .. } = stage;

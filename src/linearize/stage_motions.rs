@@ -10,7 +10,7 @@ use crate::linalg::{add_scaled, cholesky, solve_lower, solve_lower_transpose};
 use crate::model::System;
 use crate::state::State;
 
-/// A stage. Lone bodies have none.
+/// A stage.
 #[derive(Default)]
 pub(super) struct StageMotion {
     pub state: State<f64>,
@@ -90,11 +90,8 @@ impl StageMotions {
         bias(parameters, kinematics, rnea, h);
         factor.clear();
         for (index, tree) in model.trees.iter().enumerate() {
+            // Lone bodies too: other trees may be tied to them.
             let own = &mut acceleration[tree.v.clone()];
-            if tree.lone {
-                own.fill(0.0);
-                continue;
-            }
             let (n, start) = (tree.v.len(), factor.len());
             factor.extend_from_slice(blocks.block(index).1);
             let factor = &mut factor[start..];

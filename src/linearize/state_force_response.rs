@@ -185,10 +185,17 @@ pub(super) fn pull_back_forces(
     [to_state, to_inputs, to_parameters]: [&mut [f64]; 3],
 ) -> Result<(), ad::Error> {
     let model = system.model;
-    // Learned terms have no numbers but weights; where others act depends on those of all bodies.
+    // Where forces act that depend on places depends on the numbers of all bodies; others have but their own.
     let slots: Vec<usize> = match model.has_geometric_forces() {
         true => (0..model.parameter_count()).collect(),
-        false => (0..model.learned.len()).flat_map(|term| model.weight_slots(term)).collect(),
+        false => {
+            let weights = (0..model.learned.len()).flat_map(|term| model.weight_slots(term));
+            let tendons = (0..model.tendons.len()).flat_map(|tendon| model.slots_of_tendon(tendon));
+            let pulls = |k: &usize| model.driven_joint(*k).is_none();
+            let motors = (0..model.actuators.len()).filter(pulls);
+            let motors = motors.flat_map(|actuator| model.slots_of_actuator(actuator));
+            weights.chain(tendons).chain(motors).collect()
+        }
     };
     let forces = |numbers: &[Var]| {
         let (displacement, rest) = numbers.split_at(to_state.len());

@@ -9,6 +9,8 @@ pub enum ActuatorKind {
     Position,
     /// A velocity, held by kd (u - gear v).
     Velocity,
+    /// A force that is affine in all of them: gain u + bias - kp gear q - kd gear v.
+    Affine,
 }
 
 impl ActuatorKind {
@@ -18,6 +20,7 @@ impl ActuatorKind {
             ActuatorKind::Motor => "motor",
             ActuatorKind::Position => "position",
             ActuatorKind::Velocity => "velocity",
+            ActuatorKind::Affine => "affine",
         }
     }
 }

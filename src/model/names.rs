@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::slots::{
     ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, DISTANCE, FORCE_RANGE,
-    FRICTION, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO, REST,
-    RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
+    FRICTION, GAIN, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO,
+    REST, RESTITUTION, SIZE, STIFFNESS, TILT, UPPER,
 };
 use super::{
     ActuatorKind, Body, Collider, EqualityKind, JointKind, Model, SurfaceTerm, SurfaceTerms,
@@ -139,11 +139,14 @@ impl Model {
         for (index, actuator) in self.actuators.iter().enumerate() {
             let (name, first) = (&actuator.name, self.slots.actuator(index));
             names.add(name, &["gear"], first + GEAR);
-            if actuator.kind == ActuatorKind::Position {
+            if matches!(actuator.kind, ActuatorKind::Position | ActuatorKind::Affine) {
                 names.add(name, &["kp"], first + KP);
             }
             if actuator.kind != ActuatorKind::Motor {
                 names.add(name, &["kd"], first + KD);
+            }
+            if actuator.kind == ActuatorKind::Affine {
+                names.add(name, &["gain", "bias"], first + GAIN);
             }
             if actuator.limits_control {
                 names.add(&format!("{name}/control"), &RANGE, first + CONTROL_RANGE);

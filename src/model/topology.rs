@@ -8,10 +8,10 @@ use nalgebra::Vector3;
 
 use super::shared_contacts::SharedContacts;
 use super::slots::{
-    ANCHOR, ANCHORS, ARMATURE, CAMERA, CONTROL_RANGE, DAMPING, DRAG, FORCE_RANGE, FRICTION, GEAR,
-    KD, KP, LONGEST, LOWER, MU, MU_STATIC, OFFSET, POSITION, PUSH, RATIO, REST, RESTITUTION,
-    SHORTEST, SLACK, STIFFNESS, Slots, TENDON, TENDON_DAMPING, TENDON_FRICTION, TENDON_REST,
-    TENDON_STIFFNESS, UPPER,
+    ACTUATOR, ANCHOR, ANCHORS, ARMATURE, BIAS, CAMERA, CONTROL_RANGE, DAMPING, DRAG, FORCE_RANGE,
+    FRICTION, GAIN, GEAR, KD, KP, LONGEST, LOWER, MU, MU_STATIC, OFFSET, POSITION, PUSH, RATIO,
+    REST, RESTITUTION, SHORTEST, SLACK, STIFFNESS, Slots, TENDON, TENDON_DAMPING, TENDON_FRICTION,
+    TENDON_REST, TENDON_STIFFNESS, UPPER,
 };
 use super::{
     Actuator, Camera, Color, Drag, Equality, Grain, Joint, LearnedTerm, Push, Shape, SurfaceTerm,
@@ -145,6 +145,10 @@ pub struct ActuatorSlots {
     pub control_range: usize,
     /// Least force; the largest follows.
     pub force_range: usize,
+    /// Of an affine force, per control.
+    pub gain: usize,
+    /// Of an affine force, without control.
+    pub bias: usize,
 }
 
 /// A shape fixed to a body or to the world.
@@ -255,12 +259,14 @@ impl Model {
 
     /// Whether forces act that depend on the state beyond springs, damping and motors of joints.
     pub(crate) fn has_state_forces(&self) -> bool {
-        !self.learned.is_empty() || self.has_geometric_forces()
+        !self.learned.is_empty() || !self.tendons.is_empty() || self.has_geometric_forces()
     }
 
     /// Whether there are such forces that depend on where bodies are.
     pub(crate) fn has_geometric_forces(&self) -> bool {
-        !(self.pushes.is_empty() && self.drags.is_empty() && self.tendons.is_empty())
+        let is_line = |tendon: &Tendon| matches!(tendon.path, TendonPath::Points(_));
+        let lines = self.tendons.iter().any(is_line);
+        lines || !(self.pushes.is_empty() && self.drags.is_empty())
     }
 
     /// The velocities that move a body: those of its joint and of the joints it hangs on.
@@ -308,6 +314,18 @@ impl Model {
             Transmission::Tendon(tendon) => (None, Some(&self.tendons[tendon].path)),
         };
         joint.into_iter().chain(tendon.into_iter().flat_map(TendonPath::bodies))
+    }
+
+    /// Where all numbers of a tendon are among the [parameters](super::Parameters).
+    pub(crate) fn slots_of_tendon(&self, tendon: usize) -> Range<usize> {
+        let first = self.slots.tendons[tendon];
+        first..first + TENDON + self.tendons[tendon].path.numbers()
+    }
+
+    /// Where all numbers of an actuator are among the [parameters](super::Parameters).
+    pub(crate) fn slots_of_actuator(&self, actuator: usize) -> Range<usize> {
+        let first = self.slots.actuator(actuator);
+        first..first + ACTUATOR
     }
 
     /// Where the numbers of a tendon are among the [parameters](super::Parameters).
@@ -393,6 +411,8 @@ impl Model {
             kd: slot + KD,
             control_range: slot + CONTROL_RANGE,
             force_range: slot + FORCE_RANGE,
+            gain: slot + GAIN,
+            bias: slot + BIAS,
         }
     }
 

@@ -484,10 +484,21 @@ impl Live {
                 limited.then(|| parameters.tendon_range(model, tendon))
             }
         };
+        let [gain, bias] = parameters.gain_and_bias(model, control);
+        let stiffness = parameters.kp(model, control) * parameters.gear(model, control);
+        let drift = |q: f64| match gain == 0.0 {
+            true => 0.0,
+            false => (stiffness * q - bias) / gain,
+        };
         let slides = model.driven_joint(control).is_none_or(|joint| joint.kind.slides());
         match (actuator.kind, limits) {
             (ActuatorKind::Position, Some(limits)) if finite(limits) => {
                 let ends = limits.map(|limit| limit * parameters.gear(model, control));
+                [ends[0].min(ends[1]), ends[0].max(ends[1])]
+            }
+            (ActuatorKind::Affine, Some(limits)) if finite(limits) && drift(1.0) != drift(0.0) => {
+                // Where the force is nothing.
+                let ends = limits.map(drift);
                 [ends[0].min(ends[1]), ends[0].max(ends[1])]
             }
             (ActuatorKind::Position, _) if slides => [-1.0, 1.0],

@@ -162,7 +162,7 @@ fn general_actuators_are_motors_and_servos() {
         <general joint='j' gainprm='7' biastype='affine' biasprm='1 -7 0'/>\
         <muscle joint='j'/></actuator></mujoco>";
     let description = read(text);
-    let [motor, general, position, velocity] = &description.actuators[..] else { panic!() };
+    let [motor, general, position, velocity, affine] = &description.actuators[..] else { panic!() };
     assert_eq!((motor.kind, motor.gear), (ActuatorKind::Motor, 3.0));
     assert_eq!(motor.control_range, Some([-1.0, 1.0]));
     // gear clamp(2 u, -4, 6) is 2 gear clamp(u, -2, 3)
@@ -170,7 +170,9 @@ fn general_actuators_are_motors_and_servos() {
     assert_eq!(general.force_range, Some([-2.0, 3.0]));
     assert_eq!((position.kind, position.kp, position.kd), (ActuatorKind::Position, 7.0, 2.0));
     assert_eq!((velocity.kind, velocity.kd), (ActuatorKind::Velocity, 4.0));
-    assert_eq!(warnings(text).len(), 2);
+    assert_eq!((affine.kind, affine.kp, affine.kd), (ActuatorKind::Affine, 7.0, 0.0));
+    assert_eq!((affine.gain, affine.bias), (7.0, 1.0));
+    assert_eq!(warnings(text).len(), 1);
 }
 
 #[test]

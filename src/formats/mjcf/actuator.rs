@@ -1,4 +1,6 @@
-//! `actuator` elements: motors, and the position and velocity servos that `general` ones can be.
+//! `actuator` elements: motors, position and velocity servos, and what is affine in control, length and velocity.
+
+use std::collections::HashMap;
 
 use super::defaults::Given;
 use super::reader::Reader;
@@ -93,7 +95,7 @@ struct Law {
 pub(super) fn read<'a>(
     reader: &mut Reader<'a>,
     root: &'a Element,
-    tree: &Tree,
+    (tree, tendons): (&Tree, &HashMap<&str, String>),
     description: &mut Description,
 ) -> Result<Vec<bool>, Error> {
     let mut followed = Vec::new();
@@ -104,7 +106,7 @@ pub(super) fn read<'a>(
         }
         remark(element, &mut reader.remarks);
         let actuator = match reader.flags.actuators {
-            true => actuator(reader, element, tree, description)?,
+            true => actuator(reader, element, (tree, tendons), description)?,
             false => {
                 reader.remarks.add(element, "", "is left out: actuators are switched off");
                 None
@@ -124,11 +126,11 @@ pub(super) fn read<'a>(
 fn actuator<'a>(
     reader: &mut Reader<'a>,
     element: &'a Element,
-    tree: &Tree,
+    (tree, tendons): (&Tree, &HashMap<&str, String>),
     description: &Description,
 ) -> Result<Option<ActuatorDescription>, Error> {
     let given = reader.defaults.given_as(element, None, &TAGS)?;
-    let Some(drives) = driven(reader, element, tree, description)? else { return Ok(None) };
+    let Some(drives) = driven(reader, element, tree, tendons)? else { return Ok(None) };
     let law = law(reader, &given)?;
     if !law.known {
         let message = "is left out: it is no motor, position or velocity servo";
@@ -174,9 +176,7 @@ fn actuator<'a>(
         control_range = None;
     }
     let Law { gain, bias: [constant, per_length, per_velocity], .. } = law;
-    let (kind, kp, kd) = if constant != 0.0 {
-        (None, 0.0, 0.0)
-    } else if per_length == 0.0 && per_velocity == 0.0 {
+    let (kind, kp, kd) = if constant == 0.0 && per_length == 0.0 && per_velocity == 0.0 {
         // gear g u is the motor of gear times g, its force range by g.
         if gain != 1.0 {
             gear *= gain;
@@ -188,20 +188,19 @@ fn actuator<'a>(
                 }),
             };
         }
-        (Some(ActuatorKind::Motor), 0.0, 0.0)
-    } else if per_length != 0.0 && per_length == -gain && per_velocity <= 0.0 {
-        (Some(ActuatorKind::Position), gain, -per_velocity)
-    } else if per_length == 0.0 && per_velocity == -gain {
-        (Some(ActuatorKind::Velocity), 0.0, gain)
+        (ActuatorKind::Motor, 0.0, 0.0)
+    } else if constant == 0.0 && per_length != 0.0 && per_length == -gain {
+        (ActuatorKind::Position, gain, -per_velocity)
+    } else if constant == 0.0 && per_length == 0.0 && per_velocity == -gain {
+        (ActuatorKind::Velocity, 0.0, gain)
     } else {
-        (None, 0.0, 0.0)
+        (ActuatorKind::Affine, -per_length, -per_velocity)
     };
-    let Some(kind) = kind.filter(|_| kp >= 0.0 && kd >= 0.0) else {
-        let message = "is left out: its gain and bias are not those of a motor, position or \
-                       velocity servo";
+    if kp < 0.0 || kd < 0.0 {
+        let message = "is left out: its force grows with its length or its velocity";
         reader.remarks.add(element, "", message);
         return Ok(None);
-    };
+    }
     Ok(Some(ActuatorDescription {
         line: Some(element.line),
         name: String::new(),
@@ -210,6 +209,8 @@ fn actuator<'a>(
         gear,
         kp,
         kd,
+        gain: if kind == ActuatorKind::Affine { gain } else { 1.0 },
+        bias: if kind == ActuatorKind::Affine { constant } else { 0.0 },
         control_range,
         force_range,
         control: 0.0,
@@ -221,11 +222,11 @@ fn driven<'a>(
     reader: &mut Reader<'a>,
     element: &'a Element,
     tree: &Tree,
-    description: &Description,
+    tendons: &HashMap<&str, String>,
 ) -> Result<Option<Driven>, Error> {
     if let Some(tendon) = element.get("tendon") {
-        if description.tendons.iter().any(|known| known.name == tendon) {
-            return Ok(Some(Driven::Tendon(tendon.to_string())));
+        if let Some(name) = tendons.get(tendon) {
+            return Ok(Some(Driven::Tendon(name.clone())));
         }
         // One that has no length is left out, with a remark on it.
         reader.remarks.add(element, "tendon", "is left out: its tendon is not there");

@@ -1,5 +1,7 @@
 //! `equality` elements: closed loops, and joints that follow others.
 
+use std::collections::HashMap;
+
 use nalgebra::{Isometry3, Point3};
 
 use super::defaults::Given;
@@ -36,7 +38,7 @@ struct Two {
 pub(super) fn read<'a>(
     reader: &mut Reader<'a>,
     root: &'a Element,
-    tree: &Tree,
+    (tree, tendons): (&Tree, &HashMap<&str, String>),
     description: &mut Description,
 ) -> Result<(), Error> {
     for element in root.all("equality").flat_map(|section| &section.children) {
@@ -55,7 +57,7 @@ pub(super) fn read<'a>(
             "weld" => Some(weld(element, tree)?),
             "joint" => joint(reader, &given, tree)?,
             "tendon" => {
-                hold_tendon(reader, &given, tree, description)?;
+                hold_tendon(reader, &given, (tree, tendons), description)?;
                 None
             }
             _ => {
@@ -77,20 +79,22 @@ pub(super) fn read<'a>(
 fn hold_tendon(
     reader: &mut Reader,
     given: &Given,
-    tree: &Tree,
+    (tree, tendons): (&Tree, &HashMap<&str, String>),
     description: &mut Description,
 ) -> Result<(), Error> {
     let element = given.own();
-    let name = element.required("tendon1")?;
-    let found = description.tendons.iter_mut().find(|tendon| tendon.name == name);
+    let name = tendons.get(element.required("tendon1")?);
+    let found = description.tendons.iter_mut().find(|tendon| Some(&tendon.name) == name);
     let polynomial = element.list("polycoef")?.unwrap_or_default();
     let held = found.and_then(|tendon| match &tendon.path {
-        TendonPathDescription::Joints(joints) if tendon.range.is_none() => {
+        TendonPathDescription::Joints(joints) => {
             let reference = |(joint, coefficient): &(String, f64)| {
                 tree.joint(joint).map(|(_, reference)| reference * coefficient)
             };
             let length = joints.iter().map(reference).sum::<Option<f64>>()?;
-            Some((tendon, length + polynomial.first().copied().unwrap_or(0.0)))
+            let length = length + polynomial.first().copied().unwrap_or(0.0);
+            let within = |[lower, upper]: [f64; 2]| lower <= length && length <= upper;
+            tendon.range.is_none_or(within).then_some((tendon, length))
         }
         _ => None,
     });
@@ -99,7 +103,8 @@ fn hold_tendon(
             tendon.range = Some([length; 2]);
         }
         _ => {
-            let message = "is left out: tendons of joints that are not limited can be held, alone";
+            let message =
+                "is left out: tendons of joints can be held, alone, at lengths that they may have";
             reader.remarks.add(element, "tendon1", message);
         }
     }

@@ -68,9 +68,9 @@ fn describe(
     let mut tree = body::read(&mut reader, root)?;
     inertia::set_total_mass(&mut tree, &reader.compiler);
     contact::read(&mut reader, root, &mut tree, &mut description)?;
-    tendon::read(&mut reader, root, &tree, &mut description)?;
-    equality::read(&mut reader, root, &tree, &mut description)?;
-    let actuators = actuator::read(&mut reader, root, &tree, &mut description)?;
+    let tendons = tendon::read(&mut reader, root, &tree, &mut description)?;
+    equality::read(&mut reader, root, (&tree, &tendons), &mut description)?;
+    let actuators = actuator::read(&mut reader, root, (&tree, &tendons), &mut description)?;
     tree.describe(&mut description);
     keyframe::read(&mut reader, root, &actuators, &mut description)?;
     description.warnings = reader.remarks.finish();

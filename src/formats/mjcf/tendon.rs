@@ -1,5 +1,7 @@
 //! `tendon` elements, fixed and spatial.
 
+use std::collections::HashMap;
+
 use super::defaults::Given;
 use super::reader::Reader;
 use super::tree::Tree;
@@ -35,13 +37,15 @@ const FOLLOWED: [&str; 8] =
 
 const SEEN: [&str; 5] = ["group", "material", "rgba", "user", "width"];
 
-/// Reads all tendons that act, or that something drives or holds.
+/// Reads all tendons that act, or that something drives or holds. In a scene they are called otherwise than bodies, whose numbers have
+/// names like theirs; what they are called there is in the answer.
 pub(super) fn read<'a>(
     reader: &mut Reader<'a>,
     root: &'a Element,
     tree: &Tree,
     description: &mut Description,
-) -> Result<(), Error> {
+) -> Result<HashMap<&'a str, String>, Error> {
+    let mut called = HashMap::new();
     let named = |section: &'a str, attribute: &'a str| {
         let all = root.all(section).flat_map(|section| &section.children);
         all.filter_map(move |element| element.get(attribute))
@@ -68,11 +72,15 @@ pub(super) fn read<'a>(
             layer.remark_on_others(&FOLLOWED, &SEEN, &UNFOLLOWED, &mut reader.remarks);
         }
         let count = description.tendons.len() + 1;
-        let name = element.get("name").map(str::to_string);
-        let name = name.unwrap_or_else(|| format!("tendon{count}"));
+        let own = element.get("name");
+        let mut name = own.map_or_else(|| format!("tendon{count}"), str::to_string);
+        while tree.links.iter().any(|link| link.name == name) {
+            name += "_tendon";
+        }
+        called.extend(own.map(|own| (own, name.clone())));
         description.tendons.push(TendonDescription { name, ..tendon });
     }
-    Ok(())
+    Ok(called)
 }
 
 /// Whether what its length is can be followed.

@@ -15,6 +15,8 @@ pub(super) fn read(table: &Table, name: String) -> Result<ActuatorDescription, E
         "gear",
         "kp",
         "kd",
+        "gain",
+        "bias",
         "control_range",
         "force_range",
         "control",
@@ -23,12 +25,15 @@ pub(super) fn read(table: &Table, name: String) -> Result<ActuatorDescription, E
         "motor" => ActuatorKind::Motor,
         "position" => ActuatorKind::Position,
         "velocity" => ActuatorKind::Velocity,
+        "affine" => ActuatorKind::Affine,
         other => {
-            let message =
-                format!("must be \"motor\", \"position\" or \"velocity\", found {other:?}");
+            let message = format!(
+                "must be \"motor\", \"position\", \"velocity\" or \"affine\", found {other:?}"
+            );
             return Err(table.error("type", message));
         }
     };
+    let affine = kind == ActuatorKind::Affine;
     let needs = |field: &str, needed: bool| {
         let gain = table.number(field)?;
         match needed {
@@ -40,7 +45,7 @@ pub(super) fn read(table: &Table, name: String) -> Result<ActuatorDescription, E
             false => Ok(0.0),
         }
     };
-    let kp = needs("kp", kind == ActuatorKind::Position)?;
+    let kp = needs("kp", affine || kind == ActuatorKind::Position)?;
     if kind == ActuatorKind::Position {
         table.required("kp", table.number("kp")?)?;
     }
@@ -61,6 +66,8 @@ pub(super) fn read(table: &Table, name: String) -> Result<ActuatorDescription, E
         gear: table.number("gear")?.unwrap_or(1.0),
         kp,
         kd: needs("kd", kind != ActuatorKind::Motor)?,
+        gain: if table.has("gain") { needs("gain", affine)? } else { 1.0 },
+        bias: needs("bias", affine)?,
         control_range: table.numbers("control_range")?,
         force_range: table.numbers("force_range")?,
         control: table.number("control")?.unwrap_or(0.0),

@@ -341,11 +341,16 @@ fn write_actuator(text: &mut String, actuator: &ActuatorDescription, name: &str,
     if actuator.gear != 1.0 {
         field(text, "gear", &number(actuator.gear));
     }
-    if actuator.kind == ActuatorKind::Position {
+    let affine = actuator.kind == ActuatorKind::Affine;
+    if affine || actuator.kind == ActuatorKind::Position {
         field(text, "kp", &number(actuator.kp));
     }
     if actuator.kind != ActuatorKind::Motor {
         field(text, "kd", &number(actuator.kd));
+    }
+    if affine {
+        field(text, "gain", &number(actuator.gain));
+        field(text, "bias", &number(actuator.bias));
     }
     for (name, range) in
         [("control_range", actuator.control_range), ("force_range", actuator.force_range)]

@@ -108,10 +108,6 @@ impl StagesAdjoint {
         let (weights, mut start) = (&mut self.acceleration, 0);
         for tree in &model.trees {
             let (own, n) = (&mut weights[tree.v.clone()], tree.v.len());
-            if tree.lone {
-                own.fill(0.0);
-                continue;
-            }
             let factor = &motion.factor[start..start + n * n];
             start += n * n;
             solve_lower(factor, n, own);
@@ -166,7 +162,7 @@ impl StagesAdjoint {
 
 /// `moved`, the adjoint of a place at `offset` in the chart about the start, becomes that of the offset; adds what it is of the start.
 fn place_transposed(model: &Model, offset: &[f64], moved: &mut [f64], to_q: &mut [f64]) {
-    for (tree, entry) in model.trees.iter().enumerate().filter(|(_, tree)| !tree.lone) {
+    for (tree, entry) in model.trees.iter().enumerate() {
         let own = entry.v.clone();
         add_scaled(&mut to_q[own.clone()], 1.0, &moved[own]);
         for k in turns(model, tree) {
@@ -189,7 +185,7 @@ fn rate_transposed(
     rate: &[f64],
     [to_offset, to_velocity]: [&mut [f64]; 2],
 ) {
-    for (tree, entry) in model.trees.iter().enumerate().filter(|(_, tree)| !tree.lone) {
+    for (tree, entry) in model.trees.iter().enumerate() {
         let own = entry.v.clone();
         add_scaled(&mut to_velocity[own.clone()], 1.0, &rate[own]);
         for k in turns(model, tree) {

@@ -1,4 +1,4 @@
-"""Lengths of tendons and accelerations of `tendons.xml` in random states, by MuJoCo: `tendons.json`.
+"""Accelerations of `tendons.xml` in random states, by MuJoCo: `tendons.json`.
 
     python tendons/answers.py
 """
@@ -25,11 +25,10 @@ for _ in range(12):
         "q": data.qpos.tolist(),
         "v": data.qvel.tolist(),
         "controls": data.ctrl.tolist(),
-        "lengths": data.ten_length[:3].tolist(),
         "vdot": data.qacc.tolist(),
     })
 answers = {
-    "what": "tendons.xml: lengths of its first three tendons and accelerations in random states",
+    "what": "tendons.xml: accelerations in random states",
     "versions": {"mujoco": mujoco.__version__},
     "states": states,
 }

@@ -169,6 +169,7 @@ pub(super) fn of_joints(
             && !driven.iter().any(|&input| moves(input))
             && !touched_by_others(&scene.model, &tree.bodies)
             && scene.model.equalities.is_empty()
+            && scene.model.tendons.is_empty()
         {
             let subject = Subject { scene, bodies: bodies.clone() };
             if let Some((question, units)) = subject.asked(&tracks) {

@@ -66,6 +66,7 @@ impl Subject {
             || model.pushes.iter().any(|push| tree.bodies.contains(&push.body))
             || model.drags.iter().any(|drag| drag.body == body)
             || !model.equalities.is_empty()
+            || !model.tendons.is_empty()
             || !model.actuators.is_empty()
         {
             return None;
