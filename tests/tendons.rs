@@ -5,8 +5,9 @@ use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use serde_json::Value;
 use stiction::assemble::{Description, Driven};
 use stiction::formats::LoadOptions;
+use stiction::linearize::{JacobianWorkspace, Selection, StepJacobian, step_jacobian};
 use stiction::model::{Integrator, Scene, Settings, System};
-use stiction::simulation::Rollout;
+use stiction::simulation::{Rollout, StepMemory};
 use stiction::state::State;
 
 use crate::linearize::adjoint;
@@ -276,16 +277,6 @@ force_range = [-5, 5]
 [[actuator]]
 name = 'pull'
 tendon = 'flexor'
-[[actuator]]
-name = 'affine'
-joint = 'slider'
-type = 'affine'
-kp = 4
-kd = 0.2
-gain = 1.7
-bias = 0.3
-gear = -1.4
-control_range = [-0.1, 0.1]
 ";
 
 #[test]
@@ -296,6 +287,39 @@ fn derivatives_agree() {
     check(
         &(MIXED.to_string() + &TIED.replace("range = [-0.06, 0.03]", "range = [-0.024, -0.024]")),
     );
+}
+
+/// Motors whose force is affine, of a joint and of a tendon, at the limit of a control now and then.
+const AFFINE: &str = "
+[[tendon]]
+name = 'flexor'
+joints = ['lower', 'slider']
+coefficients = [0.1, -1.3]
+[[actuator]]
+name = 'affine'
+joint = 'slider'
+type = 'affine'
+kp = 4
+kd = 0.2
+gain = 1.7
+bias = 0.3
+gear = -1.4
+control_range = [-0.1, 0.1]
+[[actuator]]
+name = 'other'
+tendon = 'flexor'
+type = 'affine'
+kp = 4
+kd = 0.2
+gain = 1.7
+bias = 0.3
+gear = -1.4
+control_range = [-0.1, 0.1]
+";
+
+#[test]
+fn derivatives_of_affine_motors_agree() {
+    check(&(MIXED.to_string() + AFFINE));
 }
 
 /// Rows of limits of lines turn with the bodies: these go by duals and by the tape.
@@ -344,6 +368,13 @@ fn what_makes_no_sense_is_refused() {
         ("bodies = ['a']\npoints = [[0, 0, 0]]", "points", "two points"),
         ("bodies = ['a', 'b']\npoints = [[0, 0, 0], [0, 0, 1]]", "bodies", "no body \"b\""),
         ("bodies = ['world', 'world']\npoints = [[0, 0, 0], [0, 0, 1]]", "bodies", "moves"),
+        ("bodies = ['a', 'a']\npoints = [[0, 0, 0], [0, 0, 1]]", "bodies", "never changes"),
+        (
+            "bodies = ['a', 'world']\npoints = [[0, 0, 0], [0, 0, 1]]\nrange = [-1, 0]",
+            "range",
+            "above 0",
+        ),
+        ("joints = ['hinge']\nbodies = ['a', 'world']", "bodies", "beside"),
         ("joints = ['hinge']\nstiffness = -1", "stiffness", "not negative"),
         ("joints = ['hinge']\ndamping = nan", "damping", "finite"),
         ("joints = ['hinge']\nrange = [1, 0]", "range", "least"),
@@ -359,6 +390,9 @@ fn what_makes_no_sense_is_refused() {
         assert!(told.contains(place) && told.contains(message), "{tendon}: {told}");
         assert!(error.line().is_some(), "{told}");
     }
+    let staggered = body.replacen("[[body]]", "solver = 'staggered'\n[[body]]", 1);
+    let error = Scene::parse(&(staggered + "joints = ['hinge']\nrange = [0, 1]"), "scene.toml");
+    assert!(error.unwrap_err().to_string().contains("tendons"));
     let stiff = scene(&format!("{body}joints = ['hinge']\nstiffness = 1e5"));
     assert!(stiff.warnings[0].to_string().contains("tendon.tie.stiffness"), "{:?}", stiff.warnings);
 }
@@ -371,19 +405,27 @@ fn tendons_of_mjcf_keep_their_meaning() {
         <site name='t' pos='0 0 1'/><geom name='pulley' size='0.1' contype='0' conaffinity='0'/></worldbody>\n\
         <tendon><fixed name='grasp' stiffness='2'><joint joint='j' coef='0.5'/><joint joint='k' coef='-1'/></fixed>\n\
         <fixed name='held'><joint joint='k' coef='2'/></fixed>\n\
+        <fixed name='free' range='0.3 0.3' springlength='-0.3' stiffness='1'><joint joint='k'/></fixed>\n\
+        <spatial name='fixed' stiffness='1'><site site='t'/><site site='t'/></spatial>\n\
         <spatial name='line' limited='true' range='0 1.5'><site site='s'/>\n<geom geom='pulley'/>\n<site site='t'/></spatial></tendon>\n\
         <equality><tendon tendon1='held' polycoef='0.1'/></equality>\n\
         <actuator><motor name='m' tendon='grasp'/><motor tendon='nothing'/></actuator></mujoco>";
     let description = Description::parse_xml(text, "model.xml", LoadOptions::default()).unwrap();
     let names: Vec<&str> = description.tendons.iter().map(|tendon| &tendon.name[..]).collect();
-    assert_eq!(names, ["grasp_tendon", "held", "line"]);
+    assert_eq!(names, ["grasp_tendon", "held", "free", "line"]);
+    // No range is no limit, and -0.3 no length in the reference configuration.
+    assert_eq!((description.tendons[2].range, description.tendons[2].rest), (None, Some(-0.3)));
     assert_eq!(description.tendons[1].range, Some([0.1, 0.1]));
-    assert_eq!(description.tendons[2].range, Some([0.0, 1.5]));
+    assert_eq!(description.tendons[3].range, Some([0.0, 1.5]));
     assert_eq!(description.actuators.len(), 1);
     assert_eq!(description.actuators[0].drives, Driven::Tendon("grasp_tendon".to_string()));
     let told: Vec<String> =
         description.warnings.iter().map(|warning| warning.to_string()).collect();
-    for part in ["geom: is not followed: the tendon goes straight on", "its tendon is not there"] {
+    for part in [
+        "geom: is not followed: the tendon goes straight on",
+        "its tendon is not there",
+        "all its sites are on one body",
+    ] {
         assert!(told.iter().any(|warning| warning.contains(part)), "{part}: {told:#?}");
     }
     // As long at rest as where it begins.
@@ -391,4 +433,44 @@ fn tendons_of_mjcf_keep_their_meaning() {
     let rest = scene.model.parameter("grasp_tendon/rest").unwrap();
     let reference = 0.5 * 20_f64.to_radians();
     assert_abs_diff_eq!(scene.parameters.values[rest.slots[0]], reference, epsilon = 1e-12);
+}
+
+/// A spring that is as long as at rest has the derivative of any other spring.
+#[test]
+fn a_spring_at_rest_is_smooth() {
+    let scene = scene(
+        "[simulation]
+        time_step = 0.01
+        [[body]]
+        name = 'slider'
+        joint = { type = 'prismatic', axis = [1, 0, 0] }
+        mass = 1
+        inertia = 0.1
+        [[tendon]]
+        name = 'spring'
+        joints = ['slider']
+        stiffness = 100",
+    );
+    let selection = Selection { inputs: &[], parameters: &[] };
+    let (mut workspace, mut result) = (JacobianWorkspace::default(), StepJacobian::default());
+    let (system, mut memory) = (scene.system(), StepMemory::default());
+    let (state, u) = (&scene.state, &scene.inputs);
+    step_jacobian(&system, state, u, selection, &mut memory, &mut workspace, &mut result);
+    // v+ = v - dt k x / m, x+ = x + dt v+
+    for ((row, column), expected) in [((0, 0), 0.99), ((0, 1), 0.01), ((1, 0), -1.0), ((1, 1), 1.0)]
+    {
+        assert_abs_diff_eq!(result.a[(row, column)], expected, epsilon = 1e-14);
+    }
+}
+
+/// A belt that begins off its length is moved there by displacements, which leave no velocity.
+#[test]
+fn a_belt_that_begins_open_is_closed() {
+    let text = COUPLED.replace("[simulation]", "gravity = [0, 0, 0]\n[simulation]");
+    let scene = scene(&(text.replace("v = [0.4]", "v = [0]") + "range = [0.26, 0.26]"));
+    let mut rollout = Rollout::new(scene.system(), scene.state.clone());
+    rollout.step(&scene.inputs);
+    let State { q, v } = &rollout.state;
+    assert_abs_diff_eq!(0.2 * q[0] - q[1], 0.26, epsilon = 1e-12);
+    assert!(v.iter().all(|v| v.abs() < 1e-12), "{v:?}");
 }

@@ -45,6 +45,7 @@ impl Description {
             scene.warnings.extend(warnings);
         }
         self.push_apart(&mut scene)?;
+        self.rest_tendons(&mut scene);
         self.check_start(&mut scene, &order)?;
         self.check_immovable(&mut scene);
         Ok(scene)
@@ -107,7 +108,6 @@ impl Description {
         scene.inputs.extend(self.actuators.iter().map(|actuator| actuator.control));
         scene.inputs.extend(self.pushes.iter().map(|_| 1.0));
         scene.keyframes = self.keyframes(&scene, order)?;
-        self.rest_tendons(&mut scene);
         Ok(scene)
     }
 

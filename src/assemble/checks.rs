@@ -241,11 +241,12 @@ impl Description {
         let posed = joints.filter(|joint| joint.limits.is_some() || joint.friction > 0.0).count();
         let couples = [SurfaceTerm::TorsionRadius, SurfaceTerm::RollingResistance];
         let couples = couples.into_iter().any(|term| model.any_has_term(term));
-        if posed + model.equalities.len() == 0 && !couples {
+        let tied = model.tendons.iter().any(|tendon| tendon.has_conditions);
+        if posed + model.equalities.len() == 0 && !couples && !tied {
             return Ok(());
         }
         let message = "is \"staggered\", which knows contacts only, and no couples in them; limits and dry friction of \
-                       joints, equalities, torsional and rolling friction need \"coupled\"";
+                       joints and tendons, equalities, torsional and rolling friction need \"coupled\"";
         Err(Fault::new(Owner::Scene, "simulation", message))
     }
 

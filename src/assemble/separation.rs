@@ -138,7 +138,7 @@ impl<'a> Slack<'a> {
         let start = state.clone();
         let share = |most: f64| if most > MOST_TURN { MOST_TURN / most } else { 1.0 };
         // What loops hold together moves together.
-        let looped = !self.model.equalities.is_empty();
+        let looped = self.model.has_loops();
         let all = (0..self.model.trees.len()).map(|tree| self.largest_turn(tree));
         let common = if looped { share(all.fold(0.0, f64::max)) } else { 1.0 };
         for (index, tree) in self.model.trees.iter().enumerate() {
@@ -164,7 +164,7 @@ impl<'a> Slack<'a> {
 
     /// Closes the loops that a displacement has opened.
     fn close_loops(&mut self, state: &mut State<f64>) {
-        if self.model.equalities.is_empty() {
+        if !self.model.has_loops() {
             return;
         }
         for _ in 0..LOOPS.1 {

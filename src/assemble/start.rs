@@ -22,7 +22,7 @@ const SHALLOW: f64 = 0.1;
 const INSIDE: f64 = 1.0;
 
 /// Joints that are pushed back from beyond their limits faster than this are worth a warning, m/s or rad/s.
-const FAST: f64 = 10.0;
+pub(super) const FAST: f64 = 10.0;
 
 /// So many pairs of shapes may be near each other at the start: what each of 10,000 bodies has around it in a heap, ten
 /// times over.

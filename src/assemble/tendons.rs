@@ -1,10 +1,11 @@
 //! Springs, cables and tendons: what they pull, and how long they are at rest.
 
 use super::fault::{Fault, Owner};
+use super::start::FAST;
 use super::{Description, TendonDescription, TendonPathDescription};
 use crate::Error;
-use crate::dynamics::{Kinematics, tendon_length, tendon_mobility};
-use crate::model::{Model, Scene, Tendon, TendonPath};
+use crate::dynamics::{Kinematics, TendonMobility, tendon_length};
+use crate::model::{JointKind, Model, Scene, Tendon, TendonPath};
 
 /// The square of time step and frequency, or time step over decay time, from which on explicit springs and dampers are not to be
 /// trusted: they grow from 4 and 2 on.
@@ -51,6 +52,27 @@ impl Description {
             if trees.is_empty() {
                 return Err(Fault::new(owner, field, "nothing that it pulls moves"));
             }
+            if let TendonPath::Points(bodies) = &path {
+                // What moves with a body: itself, and what is fixed to it.
+                let carrier = |body: &Option<usize>| {
+                    let mut at = *body;
+                    while let Some(body) = at
+                        && model.bodies[body].joint.kind == JointKind::Fixed
+                    {
+                        at = model.bodies[body].parent;
+                    }
+                    at
+                };
+                if bodies.iter().all(|body| carrier(body) == carrier(&bodies[0])) {
+                    let message = "are points of one body: its length never changes";
+                    return Err(Fault::new(owner, field, message));
+                }
+                if let Some([_, upper]) = described.range.filter(|[_, upper]| *upper <= 0.0) {
+                    let place = (owner, "range");
+                    let demand = "must end above 0: lines have no other lengths";
+                    Fault::unless(false, place, demand, upper, "m")?;
+                }
+            }
             if trees.len() > 2 && (described.range.is_some() || described.friction > 0.0) {
                 let field = if described.range.is_some() { "range" } else { "friction" };
                 let message = format!(
@@ -61,7 +83,9 @@ impl Description {
             }
             let (limited, pulls_only) = (described.range.is_some(), described.pulls_only);
             let has_conditions = limited || described.friction > 0.0;
-            Ok(Tendon { name: described.name.clone(), path, limited, has_conditions, pulls_only })
+            let held = described.range.is_some_and(|[lower, upper]| lower == upper);
+            let name = described.name.clone();
+            Ok(Tendon { name, path, limited, held, has_conditions, pulls_only })
         };
         self.tendons.iter().enumerate().map(tendon).collect()
     }
@@ -121,6 +145,7 @@ impl Description {
         }
         let Scene { model, parameters, state, settings, warnings, .. } = scene;
         let kinematics = Kinematics::new(model, parameters, state);
+        let mobility_of = TendonMobility::new(model, parameters, &kinematics);
         let mut slopes = Vec::new();
         for (index, described) in self.tendons.iter().enumerate() {
             let at = (&kinematics, &*state);
@@ -129,8 +154,20 @@ impl Description {
                 let slot = model.tendon_slots(index).rest;
                 parameters.values[slot] = length;
             }
-            let mobility = tendon_mobility(model, parameters, &kinematics, &slopes);
+            let mobility = mobility_of.along(model, &slopes);
             let dt = settings.time_step;
+            let (line, path) = Owner::Tendon(index).place(self);
+            if let Some([lower, upper]) = described.range.filter(|[lower, upper]| lower < upper) {
+                let beyond = (lower - length).max(length - upper);
+                let speed = settings.baumgarte * beyond / dt;
+                if speed > FAST {
+                    let message = format!(
+                        "starts {beyond:.3e} beyond its end, at a length of {length}: it is pulled back at {speed:.1e} a second"
+                    );
+                    let place = format!("{path}.range");
+                    warnings.push(Error::input(&self.name, line, place, message));
+                }
+            }
             let rate = dt * described.damping * mobility;
             let square = dt * dt * described.stiffness * mobility;
             let (field, most) = if rate > STIFF {
@@ -144,7 +181,6 @@ impl Description {
                 "is large for steps of {dt} s, over which tendons pull as they do at the start of each: with what it moves, more than {most:.2e} \
                  may swing or grow; take shorter steps, or `range` for what does not stretch"
             );
-            let (line, path) = Owner::Tendon(index).place(self);
             warnings.push(Error::input(&self.name, line, format!("{path}.{field}"), message));
         }
     }

@@ -121,6 +121,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome, Error> {
         object.insert("nu".into(), nu.into());
         object.insert("shapes".into(), scene.model.colliders.len().into());
         object.insert("equalities".into(), scene.model.equalities.len().into());
+        object.insert("tendons".into(), scene.model.tendons.len().into());
         let warnings: Vec<String> = scene.warnings.iter().map(Error::to_string).collect();
         object.insert("warnings".into(), warnings.into());
         let files: Vec<_> = output.iter().map(|path| output::path(path)).collect();

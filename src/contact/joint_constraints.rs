@@ -132,6 +132,7 @@ pub fn joint_condition_name(model: &Model, id: usize) -> String {
             None => format!("equality {}", model.equalities[(id - 3 * nv) / MOST_ROWS].name),
             Some((tendon, row)) => {
                 let what = match row {
+                    TendonRow::Lower if model.tendons[tendon].held => "length",
                     TendonRow::Lower => "least length",
                     TendonRow::Upper => "largest length",
                     TendonRow::Friction => "dry friction",
@@ -211,6 +212,43 @@ impl<T: Real> JointConstraints<T> {
     ) {
         for equality in 0..system.model.equalities.len() {
             self.equality(system, state, motion, equality, factor);
+        }
+        for tendon in 0..system.model.tendons.len() {
+            if system.model.tendons[tendon].held {
+                self.hold(system, (motion, state), tendon, factor);
+            }
+        }
+    }
+
+    /// The condition on the length of a tendon that is held.
+    fn hold(
+        &mut self,
+        system: &System<T>,
+        at: (&FreeMotion<T>, &State<T>),
+        tendon: usize,
+        factor: f64,
+    ) {
+        let System { model, parameters, .. } = *system;
+        let trees = tendon_trees(model, tendon);
+        let Some(dt) = least_duration(at.0, trees) else { return };
+        let constraint = JointConstraint {
+            id: first_of_tendons(model) + TENDON_ROWS * tendon + TendonRow::Lower as usize,
+            law: Law::Equality,
+            trees,
+            first: 0,
+            columns: 0,
+            target: T::zero(),
+            limit: T::zero(),
+            decided_by: Target::Gap,
+            kink: f64::INFINITY,
+            gap: 0.0,
+            near: true,
+        };
+        let row = self.add(model, constraint);
+        let length = tendon_row(model, parameters, at, (tendon, trees), row);
+        let violation = length - parameters.tendon_range(model, tendon)[0];
+        if let Some(constraint) = self.list.last_mut() {
+            constraint.target = -violation * factor / dt;
         }
     }
 
@@ -331,16 +369,13 @@ impl<T: Real> JointConstraints<T> {
         tendon: usize,
     ) {
         let System { model, parameters, settings } = *system;
-        let Tendon { limited, has_conditions, .. } = model.tendons[tendon];
+        let Tendon { limited, held, has_conditions, .. } = model.tendons[tendon];
         if !has_conditions {
             return;
         }
         let friction = parameters.tendon_friction(model, tendon);
         let trees = tendon_trees(model, tendon);
-        let durations = super::constraint::distinct(trees).map(|tree| motion.duration(tree));
-        let Some(dt) = durations.reduce(|a, b| if a.value() < b.value() { a } else { b }) else {
-            return;
-        };
+        let Some(dt) = least_duration(motion, trees) else { return };
         let at = (motion, state);
         let condition = |row: TendonRow| JointConstraint {
             id: first_of_tendons(model) + TENDON_ROWS * tendon + row as usize,
@@ -355,11 +390,9 @@ impl<T: Real> JointConstraints<T> {
             gap: 0.0,
             near: true,
         };
-        if limited {
+        if limited && !held {
             let [lower, upper] = parameters.tendon_range(model, tendon);
-            let held = lower.value() == upper.value();
-            let rows = [(TendonRow::Lower, 1.0), (TendonRow::Upper, -1.0)];
-            for (which, sign) in rows.into_iter().take(if held { 1 } else { 2 }) {
+            for (which, sign) in [(TendonRow::Lower, 1.0), (TendonRow::Upper, -1.0)] {
                 let row = self.add(model, condition(which));
                 let length = tendon_row(model, parameters, at, (tendon, trees), row);
                 row.iter_mut().for_each(|x| *x *= T::constant(sign));
@@ -382,11 +415,6 @@ impl<T: Real> JointConstraints<T> {
                 let Some(constraint) = self.list.last_mut() else { continue };
                 constraint.limit = T::zero();
                 constraint.gap = gap.value();
-                if held {
-                    constraint.target = -gap / dt;
-                    constraint.law = Law::Equality;
-                    continue;
-                }
                 constraint.target = -gap * closing.share / dt + T::constant(closing.speed);
                 (constraint.decided_by, constraint.kink) = (closing.decided_by, closing.kink);
                 constraint.law = Law::NonNegative;
@@ -412,10 +440,7 @@ impl<T: Real> JointConstraints<T> {
         let side = |k: usize| equality.bodies[k].filter(|&b| model.bodies[b].tree.is_some());
         let moving = [side(0), side(1)];
         let trees = equality_trees(model, index);
-        let durations = super::constraint::distinct(trees).map(|tree| motion.duration(tree));
-        let Some(dt) = durations.reduce(|a, b| if a.value() < b.value() { a } else { b }) else {
-            return;
-        };
+        let Some(dt) = least_duration(motion, trees) else { return };
         let size = |tree: Option<usize>| tree.map_or(0, |tree| model.trees[tree].v.len());
         let second = if trees[1].is_some() { size(trees[0]) } else { 0 };
         let mut add = |row: usize, violation: T, fill: &dyn Fn(&mut [T])| {
@@ -493,6 +518,12 @@ impl<T: Real> JointConstraints<T> {
             }
         }
     }
+}
+
+/// The least of the durations that trees have left of a step.
+fn least_duration<T: Real>(motion: &FreeMotion<T>, trees: [Option<usize>; 2]) -> Option<T> {
+    let durations = super::constraint::distinct(trees).map(|tree| motion.duration(tree));
+    durations.reduce(|a, b| if a.value() < b.value() { a } else { b })
 }
 
 fn axis<T: Real>(k: usize) -> Vector3<T> {

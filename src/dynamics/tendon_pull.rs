@@ -6,7 +6,7 @@ use super::applied_forces::motor_force;
 use super::{BlockDiagonal, Crba, Kinematics, MassMatrix, mass_matrix};
 use crate::ad::Real;
 use crate::linalg::{cholesky, dot, norm, solve_lower};
-use crate::model::{Model, Parameters, TendonPath, Transmission};
+use crate::model::{Model, Parameters, TendonPath, Transmission, Tree};
 use crate::state::State;
 
 /// The length of the line through the points of a tendon, each of which is where `place` has a point (m) of a body. Calls `each` with
@@ -82,16 +82,17 @@ pub(super) fn pull_tendons<T: Real>(
         let rate = slopes.iter().fold(T::zero(), |sum, &(k, slope)| sum + slope * state.v[k]);
         let [shortest, longest] = parameters.tendon_rest(model, index);
         let (short, long) = (length - shortest, length - longest);
-        let stretch = if long.value() > 0.0 {
+        // At the ends of the slack the side that pulls; without slack there is but one.
+        let stretch = if long.value() >= 0.0 {
             long
-        } else if short.value() < 0.0 {
+        } else if short.value() <= 0.0 {
             short
         } else {
             T::zero()
         };
         let stiffness = parameters.tendon_stiffness(model, index);
         let mut pull = stiffness * stretch + parameters.tendon_damping(model, index) * rate;
-        if tendon.pulls_only && (long.value() <= 0.0 || pull.value() < 0.0) {
+        if tendon.pulls_only && (long.value() < 0.0 || pull.value() < 0.0) {
             pull = T::zero();
         }
         for (motor, actuator) in model.actuators.iter().enumerate() {
@@ -107,29 +108,45 @@ pub(super) fn pull_tendons<T: Real>(
     }
 }
 
-/// J M^-1 J', the rate that an impulse of 1 along a tendon makes in how its length changes, from its `slopes`: 1/kg or 1/(kg m²).
-pub(crate) fn tendon_mobility(
-    model: &Model,
-    parameters: &Parameters<f64>,
-    kinematics: &Kinematics<f64>,
-    slopes: &[(usize, f64)],
-) -> f64 {
-    let (mut crba, mut mass) = (Crba::default(), MassMatrix::default());
-    let mut blocks = BlockDiagonal::default();
-    mass_matrix(model, parameters, kinematics, &mut crba, &mut mass);
-    mass.blocks(model, &mut blocks);
-    let mut mobility = 0.0;
-    for (tree, entry) in model.trees.iter().enumerate() {
-        let n = entry.v.len();
-        let mut row = vec![0.0; n];
-        for &(k, slope) in slopes.iter().filter(|(k, _)| entry.v.contains(k)) {
-            row[k - entry.v.start] += slope;
-        }
-        let mut factor = blocks.block(tree).1.to_vec();
-        if cholesky(&mut factor, n) {
-            solve_lower(&factor, n, &mut row);
-            mobility += dot(&row, &row);
-        }
+/// J M^-1 J' of tendons: the rate that an impulse of 1 along one makes in how its length changes, 1/kg or 1/(kg m²).
+pub(crate) struct TendonMobility {
+    /// L of the mass matrix of each tree; nothing where it has none.
+    factors: Vec<Option<Vec<f64>>>,
+}
+
+impl TendonMobility {
+    pub fn new(
+        model: &Model,
+        parameters: &Parameters<f64>,
+        kinematics: &Kinematics<f64>,
+    ) -> TendonMobility {
+        let (mut crba, mut mass) = (Crba::default(), MassMatrix::default());
+        let mut blocks = BlockDiagonal::default();
+        mass_matrix(model, parameters, kinematics, &mut crba, &mut mass);
+        mass.blocks(model, &mut blocks);
+        let factor = |(tree, entry): (usize, &Tree)| {
+            let mut factor = blocks.block(tree).1.to_vec();
+            cholesky(&mut factor, entry.v.len()).then_some(factor)
+        };
+        TendonMobility { factors: model.trees.iter().enumerate().map(factor).collect() }
     }
-    mobility
+
+    /// Of a tendon with these slopes.
+    pub fn along(&self, model: &Model, slopes: &[(usize, f64)]) -> f64 {
+        let tree_of = |v: usize| model.trees.partition_point(|tree| tree.v.end <= v);
+        let mut trees: Vec<usize> = slopes.iter().map(|&(v, _)| tree_of(v)).collect();
+        trees.sort_unstable();
+        trees.dedup();
+        let of = |tree: usize| {
+            let (own, n) = (&model.trees[tree].v, model.trees[tree].v.len());
+            let Some(factor) = &self.factors[tree] else { return 0.0 };
+            let mut row = vec![0.0; n];
+            for &(k, slope) in slopes.iter().filter(|(k, _)| own.contains(k)) {
+                row[k - own.start] += slope;
+            }
+            solve_lower(factor, n, &mut row);
+            dot(&row, &row)
+        };
+        trees.into_iter().map(of).sum()
+    }
 }

@@ -161,7 +161,7 @@ impl StateForceResponse {
             for &(velocity, place) in &self.targets {
                 let slopes = self.forces.forces[velocity].tangent;
                 let force = &forces[(place - self.asked) * rows..][..rows];
-                for (k, slope) in (first..all).zip(slopes) {
+                for (k, slope) in (first..all).zip(slopes).filter(|(_, slope)| *slope != 0.0) {
                     let column = match self.columns.get(k) {
                         Some(&column) => &mut a.as_mut_slice()[column * rows..][..rows],
                         None => {

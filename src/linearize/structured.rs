@@ -54,7 +54,7 @@ fn applies(system: &System<f64>) -> bool {
     }
     let lone = model.trees.iter().all(|tree| tree.lone);
     let staged = settings.integrator == Integrator::RungeKutta;
-    lone || !staged || !model.has_state_forces() && model.equalities.is_empty()
+    lone || !staged || !model.has_state_forces() && !model.has_loops()
 }
 
 impl Structured {

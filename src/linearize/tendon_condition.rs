@@ -14,7 +14,8 @@ pub(super) fn tendon_limit(
     perturbation: &mut Perturbation<f64>,
 ) {
     let System { model, parameters, .. } = *solved.system();
-    let Some(slope) = tendon_slope(solved.system(), solved.motion, id, gap) else { return };
+    let at = (solved.motion, solved.at.closes);
+    let Some(slope) = tendon_slope(solved.system(), at, id, gap) else { return };
     let Some((tendon, _)) = row_of_tendon(model, id) else { return };
     let TendonPath::Joints(bodies) = &model.tendons[tendon].path else { return };
     for (place, &body) in bodies.iter().enumerate() {
@@ -29,18 +30,18 @@ pub(super) fn tendon_limit(
 /// How what a limit of a tendon asks of its rate falls with its length, 1/s; nothing of other conditions.
 pub(super) fn tendon_slope(
     system: &System<f64>,
-    motion: &FreeMotion<f64>,
+    (motion, closes): (&FreeMotion<f64>, bool),
     id: usize,
     gap: f64,
 ) -> Option<f64> {
-    let System { model, parameters, settings } = *system;
+    let System { model, settings, .. } = *system;
     let (tendon, row) = row_of_tendon(model, id)?;
     let trees = tendon_trees(model, tendon).into_iter().flatten();
     let dt = trees.map(|tree| motion.duration(tree)).fold(f64::INFINITY, f64::min);
-    let [lower, upper] = parameters.tendon_range(model, tendon);
     let slope = closing(settings, gap, dt).share / dt;
     match row {
-        TendonRow::Lower if lower == upper => Some(1.0 / dt),
+        // What is open counts where loops are closed.
+        TendonRow::Lower if model.tendons[tendon].held => closes.then_some(1.0 / dt),
         TendonRow::Lower => Some(slope),
         TendonRow::Upper => Some(-slope),
         TendonRow::Friction => None,

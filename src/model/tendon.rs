@@ -9,8 +9,10 @@ pub struct Tendon {
     pub name: String,
     /// What its length is.
     pub path: TendonPath,
-    /// Whether its length is limited. Of a range without width it is held.
+    /// Whether its length is limited.
     pub limited: bool,
+    /// Whether its range has no width: the length is held, as that of an equality.
+    pub held: bool,
     /// Whether it is limited or has dry friction, which are conditions on how its length changes.
     pub has_conditions: bool,
     /// Whether its spring and its damper only pull, as those of a cable: not while it is shorter than at rest.

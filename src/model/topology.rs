@@ -269,6 +269,11 @@ impl Model {
         lines || !(self.pushes.is_empty() && self.drags.is_empty())
     }
 
+    /// Whether steps close something after them: equalities, and tendons that are held.
+    pub(crate) fn has_loops(&self) -> bool {
+        !self.equalities.is_empty() || self.tendons.iter().any(|tendon| tendon.held)
+    }
+
     /// The velocities that move a body: those of its joint and of the joints it hangs on.
     pub(crate) fn path(&self, body: usize) -> impl Iterator<Item = usize> {
         let up = std::iter::successors(Some(body), |&body| self.bodies[body].parent);

@@ -37,7 +37,7 @@ impl ClosureSteps {
         (motion, contacts): (&FreeMotion<f64>, &Contacts<f64>),
     ) {
         self.count = 0;
-        if system.model.equalities.is_empty() {
+        if !system.model.has_loops() {
             return;
         }
         let ClosureSteps { closure, end, steps, count } = self;

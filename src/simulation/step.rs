@@ -88,7 +88,7 @@ fn advance<T: Real>(
         }
     }
     let mut conflict = contacts.reports().find_map(|island| island.conflict);
-    if !model.equalities.is_empty() {
+    if model.has_loops() {
         let open = closure.close(system, next, &mut report);
         conflict = conflict.or(open);
     }

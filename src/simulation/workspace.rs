@@ -118,7 +118,7 @@ impl<T: Real> Workspace<T> {
                 impacts.take_back(tree, &mut next.v[model.trees[tree].v.clone()]);
             }
         }
-        if !model.equalities.is_empty() {
+        if model.has_loops() {
             // Loops that stay open are reported by the step that was solved.
             let _open = closure.close(system, next, &mut StepReport::default());
         }

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use nalgebra::Vector3;
+
 use super::defaults::Given;
 use super::reader::Reader;
-use super::tree::Tree;
+use super::tree::{Link, Tree};
 use crate::Error;
 use crate::assemble::{Description, TendonDescription, TendonPathDescription};
 use crate::formats::xml::{Element, Unfollowed};
@@ -57,7 +59,7 @@ pub(super) fn read<'a>(
             continue;
         }
         let given = reader.defaults.given_as(element, None, &[element.tag.as_str(), "tendon"])?;
-        let tendon = tendon(reader, &given, tree)?;
+        let (mut tendon, links) = tendon(reader, &given, tree)?;
         let acts = tendon.range.is_some()
             || tendon.stiffness > 0.0
             || tendon.damping > 0.0
@@ -67,6 +69,24 @@ pub(super) fn read<'a>(
         if passive || !followed(reader, element, &tendon) {
             continue;
         }
+        let wholes: Vec<Option<usize>> =
+            links.iter().map(|link| link.and_then(|link| tree.whole(link))).collect();
+        if element.tag == "spatial" && wholes.iter().all(|whole| *whole == wholes[0]) {
+            let message = "is left out: all its sites are on one body, or on the world";
+            reader.remarks.add(element, "", message);
+            continue;
+        }
+        let mut trees: Vec<usize> =
+            wholes.into_iter().flatten().map(|link| topmost(tree, link)).collect();
+        trees.sort_unstable();
+        trees.dedup();
+        let conditions = tendon.range.is_some() || tendon.friction > 0.0;
+        if trees.len() > 2 && conditions {
+            let message = "is followed without its limits and its friction loss, which are for two bodies or robots that move on \
+                           their own";
+            reader.remarks.add(element, "", message);
+            (tendon.range, tendon.friction) = (None, 0.0);
+        }
         let layers = given.layers.iter().copied();
         for layer in layers {
             layer.remark_on_others(&FOLLOWED, &SEEN, &UNFOLLOWED, &mut reader.remarks);
@@ -74,13 +94,25 @@ pub(super) fn read<'a>(
         let count = description.tendons.len() + 1;
         let own = element.get("name");
         let mut name = own.map_or_else(|| format!("tendon{count}"), str::to_string);
-        while tree.links.iter().any(|link| link.name == name) {
+        let taken = |name: &str| {
+            let mut others = description.tendons.iter();
+            tree.links.iter().any(|link| link.name == name) || others.any(|own| own.name == name)
+        };
+        while taken(&name) {
             name += "_tendon";
         }
         called.extend(own.map(|own| (own, name.clone())));
         description.tendons.push(TendonDescription { name, ..tendon });
     }
     Ok(called)
+}
+
+/// The first body of those that a body hangs on which moves.
+fn topmost(tree: &Tree, mut link: usize) -> usize {
+    while let Some(above) = tree.links[link].parent.and_then(|parent| tree.whole(parent)) {
+        link = above;
+    }
+    link
 }
 
 /// Whether what its length is can be followed.
@@ -110,29 +142,43 @@ fn tendon<'a>(
     reader: &mut Reader<'a>,
     given: &Given<'a>,
     tree: &Tree,
-) -> Result<TendonDescription, Error> {
+) -> Result<(TendonDescription, Vec<Option<usize>>), Error> {
     let element = given.own();
+    // In the reference configuration.
+    let mut length = 0.0;
+    let mut links = Vec::new();
     let path = if element.tag == "fixed" {
         let mut joints = Vec::new();
         for child in element.all("joint") {
             let joint = child.required("joint")?;
-            let Some((JointKind::Revolute | JointKind::Prismatic, _)) = tree.joint(joint) else {
+            let Some((JointKind::Revolute | JointKind::Prismatic, reference)) = tree.joint(joint)
+            else {
                 let message = format!("there is no hinge or slide joint {joint:?}");
                 return Err(child.error("joint", message));
             };
             let coefficient = child.number("coef")?.unwrap_or(1.0);
             if coefficient != 0.0 {
+                length += coefficient * reference;
+                let has = |link: &Link| link.joints.iter().any(|own| own.numbers.name == joint);
+                links.push(tree.links.iter().position(has));
                 joints.push((joint.to_string(), coefficient));
             }
         }
         TendonPathDescription::Joints(joints)
     } else {
-        let mut points = Vec::new();
+        let (mut points, mut last) = (Vec::new(), None::<Vector3<f64>>);
         for child in element.all("site") {
             let site = child.required("site")?;
             let Some(&(body, pose)) = tree.sites.get(site) else {
                 return Err(child.error("site", format!("there is no site {site:?}")));
             };
+            let place = body.map_or(pose, |body| tree.links[body].world * pose);
+            let place = place.translation.vector;
+            if let Some(last) = last {
+                length += (place - last).norm();
+            }
+            last = Some(place);
+            links.push(body);
             let body = body.map(|body| tree.links[body].name.clone());
             points.push((body, pose.translation.vector.into()));
         }
@@ -143,7 +189,9 @@ fn tendon<'a>(
     let limited = given.at("limited").word("limited", &words)?.flatten();
     let range = match (reader.compiler.limits(limited, range.is_some()), range) {
         (false, _) => None,
-        (true, Some([least, most])) if least <= most => Some([least, most]),
+        (true, Some([least, most])) if least < most => Some([least, most]),
+        // What is no range limits nothing, unless it is said to.
+        (true, Some(_)) if limited.is_none() => None,
         (true, Some(_)) => {
             let message = "must be a least and a largest number";
             return Err(given.at("range").error("range", message));
@@ -153,28 +201,26 @@ fn tendon<'a>(
         }
     };
     let lengths = given.at("springlength").list("springlength")?.unwrap_or_default();
-    // One below 0 stands for the length in the reference configuration.
+    // -1 stands for the length in the reference configuration.
     let (rest, slack) = match lengths[..] {
-        [] => (None, 0.0),
-        [rest] => ((rest >= 0.0).then_some(rest), 0.0),
-        [rest, longest, ..] => match rest >= 0.0 {
-            true => (Some(rest), (longest - rest).max(0.0)),
-            false => (None, 0.0),
-        },
+        [] | [-1.0, ..] => (length, 0.0),
+        [rest] => (rest, 0.0),
+        [rest, longest, ..] => (rest, (longest - rest).max(0.0)),
     };
     let stiffness = if reader.flags.springs { reader.linear(given, "stiffness")? } else { 0.0 };
     let damping = if reader.flags.dampers { reader.linear(given, "damping")? } else { 0.0 };
     let friction = given.at("frictionloss").amount("frictionloss")?.unwrap_or(0.0);
-    Ok(TendonDescription {
+    let tendon = TendonDescription {
         line: Some(element.line),
         name: String::new(),
         path,
         stiffness,
         damping,
-        rest,
+        rest: Some(rest),
         slack,
         pulls_only: false,
         range: range.filter(|_| reader.flags.limits),
         friction: if reader.flags.friction_loss { friction } else { 0.0 },
-    })
+    };
+    Ok((tendon, links))
 }

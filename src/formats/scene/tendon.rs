@@ -51,7 +51,10 @@ pub(super) fn read(table: &Table, name: String) -> Result<TendonDescription, Err
             }
             TendonPathDescription::Points(path)
         }
-        _ => {
+        (Some(_), Some(_)) => {
+            return Err(table.error("bodies", "must not be given beside `joints`"));
+        }
+        (None, None) => {
             let message = "must be given, or else `bodies` with `points`: what its length is";
             return Err(table.error("joints", message));
         }

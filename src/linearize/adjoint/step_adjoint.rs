@@ -119,13 +119,15 @@ impl StepAdjoint {
         let (motion, contacts) = step.solved.parts();
         let staged = settings.integrator == Integrator::RungeKutta;
         let admissible = (0..motion.trees()).all(|tree| motion.is_admissible(tree));
-        if !are_forces(model) || !admissible || !are_by_conditions(settings) {
+        // Stages of lone bodies, which a model has that was made for another integrator, are not known here.
+        let mixed = staged && model.has_state_forces() && model.trees.iter().any(|tree| tree.lone);
+        if !are_forces(model) || !admissible || !are_by_conditions(settings) || mixed {
             return false;
         }
         let mut before = std::mem::take(&mut self.before);
         before.clear();
         before.extend_from_slice(end);
-        let closed = model.equalities.is_empty() || self.open(step, &mut before, adjoints);
+        let closed = !model.has_loops() || self.open(step, &mut before, adjoints);
         let mut ways = std::mem::take(&mut self.ways);
         ways.clear();
         ways.extend(model.trees.iter().enumerate().map(|(tree, entry)| match entry.lone {

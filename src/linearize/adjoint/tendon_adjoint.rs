@@ -26,7 +26,7 @@ pub(super) fn add_tendon(
         let dt = trees.map(|tree| of.motion.duration(tree)).fold(f64::INFINITY, f64::min);
         adjoints.parameters[slots.friction] += of.conditions.limits[block] * dt;
     } else if of.acts(block) {
-        let by_length = tendon_slope(of.system, of.motion, id, gap).unwrap_or(0.0);
+        let by_length = tendon_slope(of.system, (of.motion, of.closes), id, gap).unwrap_or(0.0);
         slope = of.conditions.offsets[block] * by_length;
         let end = if which == TendonRow::Upper { slots.upper } else { slots.lower };
         adjoints.parameters[end] -= slope;
