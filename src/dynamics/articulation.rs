@@ -298,6 +298,9 @@ impl<T: Real> Articulation<T> {
         self.factor.clone_from(&other.factor);
         self.starts.clone_from(&other.starts);
         self.admissible.clone_from(&other.admissible);
+        // Where trees that nothing acts on come to; nothing by other integrators.
+        self.smooth.q.clone_from(&other.smooth.q);
+        self.smooth.v.clone_from(&other.smooth.v);
         (self.duration, self.integrator) = (other.duration, other.integrator);
     }
 
