@@ -9,6 +9,7 @@ use stiction::linearize::{JacobianWorkspace, Selection, StepJacobian, step_jacob
 use stiction::model::{Integrator, Scene, Settings, System};
 use stiction::simulation::{Rollout, StepMemory};
 use stiction::state::State;
+use stiction::view::{Appearance, Drawing};
 
 use crate::linearize::adjoint;
 use crate::linearize::scenes::{MIXED, compare};
@@ -473,4 +474,59 @@ fn a_belt_that_begins_open_is_closed() {
     let State { q, v } = &rollout.state;
     assert_abs_diff_eq!(0.2 * q[0] - q[1], 0.26, epsilon = 1e-12);
     assert!(v.iter().all(|v| v.abs() < 1e-12), "{v:?}");
+}
+
+/// A held length is one number, also where it was found anew and written.
+#[test]
+fn a_held_length_is_one_number() {
+    let mut scene = scene(&(COUPLED.to_string() + "range = [0.06, 0.06]"));
+    assert!(scene.model.parameter("belt/upper").is_none());
+    let slot = scene.model.parameter("belt/lower").unwrap().slots[0];
+    scene.parameters.values[slot] = 0.05;
+    let written = Description::of(&scene, &scene.parameters, "again").to_toml(".");
+    let again = self::scene(&written);
+    assert!(again.model.tendons[0].held);
+    for scene in [&scene, &again] {
+        let mut rollout = Rollout::new(scene.system(), scene.state.clone());
+        rollout.step(&scene.inputs);
+        let q = &rollout.state.q;
+        assert_abs_diff_eq!(0.2 * q[0] - q[1], 0.05, epsilon = 1e-12);
+    }
+}
+
+#[test]
+fn steps_with_tendons_allocate_nothing() {
+    for range in ["range = [-0.06, 0.03]", "range = [0.026, 0.026]\nfriction = 0.1"] {
+        let scene = scene(&(MIXED.to_string() + &TIED.replace("range = [-0.06, 0.03]", range)));
+        let mut rollout = Rollout::new(scene.system(), scene.state.clone());
+        let mut run = || {
+            rollout.state.clone_from(&scene.state);
+            (0..60).for_each(|_| _ = rollout.step(&scene.inputs));
+        };
+        (0..2).for_each(|_| run());
+        assert_eq!(allocation_counter::measure(run).count_total, 0, "{range}");
+    }
+}
+
+/// Lone bodies of a model that was made for another integrator have no stages of their own: tied to them, steps go by the tape.
+#[test]
+fn stages_beside_lone_bodies_go_by_the_tape() {
+    let mut scene = scene(&(MIXED.to_string() + TIED));
+    scene.settings.integrator = Integrator::RungeKutta;
+    let tally = adjoint::compare("lone", &scene, 5, 0.2);
+    assert!(tally.structured == 0 && tally.recorded > 3, "{tally:?}");
+}
+
+/// Pages draw lines by their points, in the bodies that move or in the world.
+#[test]
+fn lines_are_drawn() {
+    let text = MIXED.to_string() + TIED;
+    let post = "[[body]]\nname = 'post'\njoint = { type = 'fixed' }\nposition = [0, 0, 2]\nmass = 1\ninertia = 1\n";
+    let scene = scene(&(text.replace("bodies = ['world',", "bodies = ['post',") + post));
+    let drawing = Drawing::new(&scene.model, &scene.parameters, &Appearance::default());
+    let [cable] = &drawing.tendons[..] else { panic!("{:?}", drawing.tendons) };
+    assert_eq!(cable.name, "cable");
+    assert_eq!(cable.points[0], (None, [0.3, 0.1, 2.5]));
+    let named = |k: usize| cable.points[k].0.map(|body| &drawing.bodies[body][..]);
+    assert_eq!([named(1), named(2), named(3)], [Some("lower"), Some("slider"), Some("crate")]);
 }

@@ -190,7 +190,7 @@ impl TendonDescription {
     /// A tendon of a scene, where `joint` names the joint of a body.
     pub(super) fn of(scene: &Scene, index: usize, joint: impl Fn(usize) -> String) -> Self {
         let Scene { model, parameters, .. } = scene;
-        let Tendon { name, path, limited, pulls_only, .. } = &model.tendons[index];
+        let Tendon { name, path, limited, held, pulls_only, .. } = &model.tendons[index];
         let path = match path {
             TendonPath::Joints(bodies) => {
                 let number = |place: usize| parameters.tendon_coefficient(model, index, place);
@@ -209,6 +209,7 @@ impl TendonDescription {
             }
         };
         let [rest, longest] = parameters.tendon_rest(model, index);
+        let [lower, upper] = parameters.tendon_range(model, index);
         TendonDescription {
             line: None,
             name: name.clone(),
@@ -218,7 +219,7 @@ impl TendonDescription {
             rest: Some(rest),
             slack: longest - rest,
             pulls_only: *pulls_only,
-            range: limited.then(|| parameters.tendon_range(model, index)),
+            range: limited.then_some(if *held { [lower, lower] } else { [lower, upper] }),
             friction: parameters.tendon_friction(model, index),
         }
     }

@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use crate::ad::Real;
-use crate::dynamics::{FreeMotion, tendon_line};
+use crate::dynamics::{FreeMotion, tendon_line, tendon_sum};
 use crate::model::{Model, Parameters, TendonPath};
 use crate::state::State;
 
@@ -15,24 +15,19 @@ pub(super) fn tendon_row<T: Real>(
     (tendon, trees): (usize, [Option<usize>; 2]),
     row: &mut [T],
 ) -> T {
-    let from = |body: usize| {
-        let tree = model.bodies[body].tree?;
-        let size = trees[0].map_or(0, |first| model.trees[first].v.len());
-        Some(if trees[0] == Some(tree) { 0 } else { size })
-    };
+    let size = trees[0].map_or(0, |first| model.trees[first].v.len());
+    // Where the velocities of a tree begin in the row.
+    let from = |tree: usize| if trees[0] == Some(tree) { 0 } else { size };
     match &model.tendons[tendon].path {
         TendonPath::Joints(bodies) => {
-            let mut length = T::zero();
-            for (place, &body) in bodies.iter().enumerate() {
-                let joint = &model.bodies[body].joint;
-                let coefficient = parameters.tendon_coefficient(model, tendon, place);
-                length += coefficient * state.q[joint.q];
-                let (Some(from), Some(tree)) = (from(body), model.bodies[body].tree) else {
-                    continue;
-                };
-                row[from + joint.v - model.trees[tree].v.start] += coefficient;
-            }
-            length
+            tendon_sum((model, parameters), state, (tendon, bodies), |joint, coefficient| {
+                for tree in trees.into_iter().flatten() {
+                    let own = &model.trees[tree].v;
+                    if own.contains(&joint.v) {
+                        row[from(tree) + joint.v - own.start] += coefficient;
+                    }
+                }
+            })
         }
         TendonPath::Points(bodies) => {
             let point = |k: usize| parameters.tendon_point(model, tendon, k);
@@ -42,9 +37,9 @@ pub(super) fn tendon_row<T: Real>(
             tendon_line(bodies, point, place, |first, direction| {
                 for (end, sign) in [(first, -1.0), (first + 1, 1.0)] {
                     let Some(body) = bodies[end] else { continue };
-                    let Some(from) = from(body) else { continue };
+                    let Some(tree) = model.bodies[body].tree else { continue };
                     let arm = point(end) - motion.bodies[body].center_of_mass;
-                    motion.add_row(body, arm, direction, sign, &mut row[from..]);
+                    motion.add_row(body, arm, direction, sign, &mut row[from(tree)..]);
                 }
             })
         }

@@ -6,7 +6,7 @@ use super::applied_forces::motor_force;
 use super::{BlockDiagonal, Crba, Kinematics, MassMatrix, mass_matrix};
 use crate::ad::Real;
 use crate::linalg::{cholesky, dot, norm, solve_lower};
-use crate::model::{Model, Parameters, TendonPath, Transmission, Tree};
+use crate::model::{Joint, Model, Parameters, TendonPath, Transmission, Tree};
 use crate::state::State;
 
 /// The length of the line through the points of a tendon, each of which is where `place` has a point (m) of a body. Calls `each` with
@@ -31,6 +31,23 @@ pub(crate) fn tendon_line<T: Real>(
     length
 }
 
+/// The sum of coordinates of joints that the length of a tendon is. Calls `each` with every joint and its coefficient.
+pub(crate) fn tendon_sum<T: Real>(
+    (model, parameters): (&Model, &Parameters<T>),
+    state: &State<T>,
+    (tendon, bodies): (usize, &[usize]),
+    mut each: impl FnMut(&Joint, T),
+) -> T {
+    let mut length = T::zero();
+    for (place, &body) in bodies.iter().enumerate() {
+        let joint = &model.bodies[body].joint;
+        let coefficient = parameters.tendon_coefficient(model, tendon, place);
+        length += coefficient * state.q[joint.q];
+        each(joint, coefficient);
+    }
+    length
+}
+
 /// The length of a tendon, m or rad, and how it changes with each velocity: pairs of these and of slopes, some of them twice.
 pub(crate) fn tendon_length<T: Real>(
     model: &Model,
@@ -42,14 +59,9 @@ pub(crate) fn tendon_length<T: Real>(
     slopes.clear();
     match &model.tendons[tendon].path {
         TendonPath::Joints(bodies) => {
-            let mut length = T::zero();
-            for (place, &body) in bodies.iter().enumerate() {
-                let joint = &model.bodies[body].joint;
-                let coefficient = parameters.tendon_coefficient(model, tendon, place);
-                length += coefficient * state.q[joint.q];
+            tendon_sum((model, parameters), state, (tendon, bodies), |joint, coefficient| {
                 slopes.push((joint.v, coefficient));
-            }
-            length
+            })
         }
         TendonPath::Points(bodies) => {
             let point = |k: usize| parameters.tendon_point(model, tendon, k);

@@ -29,8 +29,6 @@ pub(super) struct StageMotions {
     pub stages: [StageMotion; STAGES.len()],
     /// Where the step ends in the chart about its start, if nothing touches.
     pub end: Vec<f64>,
-    /// s
-    pub duration: f64,
     forces: StateForces<f64>,
     crba: Crba<f64>,
     mass: MassMatrix<f64>,
@@ -50,7 +48,6 @@ impl StageMotions {
         duration: f64,
     ) -> bool {
         let (model, nv) = (system.model, system.model.nv());
-        self.duration = duration;
         let first = &mut self.stages[0];
         state.cast_into(&mut first.state);
         first.rate.clone_from(&state.v);

@@ -183,13 +183,14 @@ impl Model {
             names.add(&format!("{name}/point"), &XYZ, first);
             names.add(&format!("{name}/force"), &XYZ, first + 3);
         }
-        for (index, Tendon { name, path, limited, has_conditions, .. }) in
+        for (index, Tendon { name, path, limited, held, has_conditions, .. }) in
             self.tendons.iter().enumerate()
         {
             let slots = self.tendon_slots(index);
             names.add(name, &["stiffness", "damping", "rest", "slack"], slots.stiffness);
             if *limited {
-                names.add(name, &RANGE, slots.lower);
+                // A length that is held is one number.
+                names.add(name, if *held { &RANGE[..1] } else { &RANGE }, slots.lower);
             }
             if *has_conditions {
                 names.add(name, &["friction"], slots.friction);

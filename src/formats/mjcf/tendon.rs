@@ -148,7 +148,7 @@ fn tendon<'a>(
     let mut length = 0.0;
     let mut links = Vec::new();
     let path = if element.tag == "fixed" {
-        let mut joints = Vec::new();
+        let mut joints: Vec<(String, f64)> = Vec::new();
         for child in element.all("joint") {
             let joint = child.required("joint")?;
             let Some((JointKind::Revolute | JointKind::Prismatic, reference)) = tree.joint(joint)
@@ -161,7 +161,10 @@ fn tendon<'a>(
                 length += coefficient * reference;
                 let has = |link: &Link| link.joints.iter().any(|own| own.numbers.name == joint);
                 links.push(tree.links.iter().position(has));
-                joints.push((joint.to_string(), coefficient));
+                match joints.iter_mut().find(|(known, _)| known == joint) {
+                    Some((_, sum)) => *sum += coefficient,
+                    None => joints.push((joint.to_string(), coefficient)),
+                }
             }
         }
         TendonPathDescription::Joints(joints)

@@ -10,10 +10,11 @@
 //! geometry'          h . dJ v+ + a . dJ' lambda + o (dc lambda - d target)  -> poses, v, shapes, friction, restitution
 //! ```
 //!
-//! The free motion of trees is one `inverse_dynamics_vjp` at (v+ - v) / dt, by other integrators than the default another one or four
-//! besides; that of free bodies is by hand. Of the geometry see [`contact_adjoint`]. All of it is in all parameters at once, at the cost of one step or so. The displacements
-//! that close loops are such steps too, from the last to the first. Flight and impact of bodies at
-//! which a step was split are [recorded](recorded_motion). A step that is not of that kind goes by the tape, which [`Way`] tells.
+//! The free motion of trees is one `inverse_dynamics_vjp` at (v+ - v) / dt, and by other integrators than the default three to five
+//! besides; that of free bodies is by hand. Of the geometry see [`contact_adjoint`]. All of it is in all parameters at once, at the
+//! cost of one step or two. The displacements that close loops are such steps too, from the last to the first. Flight and impact of
+//! bodies at which a step was split are [recorded](recorded_motion). A step that is not of that kind goes by the tape, which
+//! [`Way`] tells.
 
 mod body_adjoint;
 mod contact_adjoint;
