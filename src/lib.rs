@@ -131,6 +131,8 @@
 //!   Soft bodies and their implicit steps.
 //! - `George81`: A. George, J. W. H. Liu, "Computer Solution of Large Sparse Positive Definite Systems",
 //!   Prentice-Hall 1981. Orders of elimination.
+//! - `Gilardi02`: G. Gilardi, I. Sharf, "Literature survey of contact dynamics modelling", Mechanism and Machine Theory 37
+//!   (10), 2002. Contacts that yield.
 //! - `Golub13`: G. H. Golub, C. F. Van Loan, "Matrix Computations", fourth edition, Johns Hopkins
 //!   University Press 2013. Factorisations, ranks, refinement.
 //! - `Gottschalk96`: S. Gottschalk, M. C. Lin, D. Manocha, "OBBTree: a hierarchical structure for rapid

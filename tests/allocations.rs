@@ -135,6 +135,7 @@ fn bodies_that_touch_each_other_allocate_nothing() {
         "restitution = 0.4",
         "restitution = 0.4\nrestitution_falloff = 0.3\nstribeck_speed = 0.2\ntorsion_radius = 0.01\nrolling_resistance = 0.001",
     );
+    let yields = terms.replace("torsion", "softness = 1e-6\ndamping_time = 0.01\ntorsion");
     for (simulation, bodies) in [
         ("", BODIES),
         ("split_impacts = true", BODIES),
@@ -145,6 +146,7 @@ fn bodies_that_touch_each_other_allocate_nothing() {
         ("solver = 'staggered'\nderivative = 'implicit'", BODIES),
         ("", &terms),
         ("split_impacts = true", &terms),
+        ("", &yields),
         ("solver = 'pyramid'", &terms),
     ] {
         let text = format!("[simulation]\ntime_step = 0.01\n{simulation}\n{FLOOR}{bodies}");

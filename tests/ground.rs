@@ -141,3 +141,35 @@ fn a_tilt_is_found_in_a_recorded_slide() {
         assert!((found.value - truth).abs() < 1e-6, "{found:?} {truth}");
     }
 }
+
+/// A belt and a shaker are bodies on joints that nothing they carry can hold up: what lies on one is dragged along, what lies on the other
+/// moves with it or, where friction does not suffice, does not.
+#[test]
+fn grounds_that_move_are_heavy_bodies_on_joints() {
+    let carried = |dt: f64, joint: &str, mu: f64, time: f64| {
+        let text = format!(
+            "[simulation]\ntime_step = {dt:?}
+             [[body]]\nname = 'ground'\nmass = 1e8\ninertia = [1, 1, 1]\nshape = {{ box = [5, 1, 0.1] }}\nposition = [0, 0, -0.1]
+             joint = {{ type = 'prismatic', axis = [1, 0, 0], {joint} }}
+             [[body]]\nname = 'box'\nmass = 1\nshape = {{ box = [0.1, 0.1, 0.05] }}\nposition = [0, 0, 0.05]
+             [[contact]]\nmu = {mu:?}"
+        );
+        let scene = Scene::parse(&text, "scene.toml").unwrap();
+        let mut rollout = Rollout::new(scene.system(), scene.state.clone());
+        rollout.advance((time / dt).round() as usize, &scene.inputs);
+        assert_eq!(rollout.report.unsolved, 0);
+        [rollout.state.v[0], rollout.state.v[1]]
+    };
+    // v = mu g t, up to that of the belt.
+    let [belt, box_] = carried(0.005, "v = [0.5]", 0.2, 0.1);
+    assert!((belt - 0.5).abs() < 1e-8 && (box_ - 0.2 * 9.81 * 0.1).abs() < 1e-8, "{belt} {box_}");
+    let [belt, box_] = carried(0.005, "v = [0.5]", 0.2, 0.5);
+    assert!((belt - box_).abs() < 1e-8, "{belt} {box_}");
+    // 3 cm at 2 Hz: 4.7 m/s^2 at most.
+    let stiffness = 1e8 * (2.0 * std::f64::consts::PI * 2.0_f64).powi(2);
+    let shaken = format!("q = [0.03], stiffness = {stiffness:?}");
+    let [ground, box_] = carried(0.001, &shaken, 0.6, 0.4);
+    assert!((ground - box_).abs() < 1e-8 && ground.abs() > 0.1, "{ground} {box_}");
+    let [ground, box_] = carried(0.001, &shaken, 0.1, 0.4);
+    assert!((ground - box_).abs() > 0.05, "{ground} {box_}");
+}

@@ -57,6 +57,7 @@ mod render;
 #[cfg(feature = "cli")]
 mod report;
 mod rollout_gradient;
+mod rounded_shapes;
 mod scalars;
 mod scene;
 mod second_order;
@@ -71,6 +72,7 @@ mod tendons;
 mod trajectory;
 mod transition;
 mod truth;
+mod yielding_contacts;
 
 #[cfg(all(feature = "cli", unix))]
 use fixtures::mpirun;

@@ -231,6 +231,7 @@ impl Description {
                     shape: shape.shape.clone(),
                     orientation: unit(*orientation, owner, "shape.orientation")?,
                     placed: *position != [0.0; 3],
+                    rounded: shape.radius.is_some(),
                     visual: shape.visual.clone(),
                     color: shape.color,
                     drawn: shape.drawn,

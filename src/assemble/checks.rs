@@ -105,6 +105,7 @@ impl Description {
     fn check_terms(&self) -> Result<(), Fault> {
         let check = |owner: Owner, material: &Option<Material>, has_pair: bool| {
             let Some(material) = material else { return Ok(()) };
+            let has = |term: SurfaceTerm| material.terms.get(term).is_some();
             for term in SurfaceTerm::ALL {
                 let Some(number) = material.terms.get(term) else { continue };
                 let (met, demand) = match term.is_positive() {
@@ -113,6 +114,12 @@ impl Description {
                 };
                 Fault::unless(met && number.is_finite(), (owner, term.name()), demand, number, "")?;
                 let message = match term {
+                    SurfaceTerm::DampingTime if !has(SurfaceTerm::Softness) => {
+                        "has no meaning without softness, whose damping it is"
+                    }
+                    SurfaceTerm::Softness if number > 0.0 && self.settings.split_impacts => {
+                        "gives way in time, and split_impacts has impacts that take none: use one of both"
+                    }
                     SurfaceTerm::StribeckSpeed if material.mu_static.is_none() => {
                         "has no meaning without mu_static, which friction goes over from"
                     }

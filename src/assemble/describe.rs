@@ -46,6 +46,7 @@ impl Description {
                 name: collider.name.clone(),
                 shape: collider.shape.clone(),
                 size: parameters.size(model, index).into(),
+                radius: model.rounding_slot(index).map(|slot| parameters.values[slot]),
                 position: parameters.collider_position(model, index).into(),
                 orientation: collider.orientation,
                 material: None,

@@ -199,6 +199,8 @@ pub struct ColliderDescription {
     pub shape: Shape,
     /// Its sizes, see [`Shape`], m.
     pub size: [f64; 3],
+    /// The radius of its edges and corners, of a box or a polyhedron that has round ones, m.
+    pub radius: Option<f64>,
     /// Its centre in the body, m.
     pub position: [f64; 3],
     /// Quaternion w, x, y, z of the shape in the body.

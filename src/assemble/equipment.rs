@@ -229,6 +229,7 @@ impl Description {
         let level = level.into_iter().find(|plane| plane.normal.z > 0.1);
         let ground = level.unwrap_or(Plane { normal: Vector3::z(), offset: 0.0 });
         let mut points = Vec::new();
+        let mut lowest = f64::INFINITY;
         for (index, collider) in model.colliders.iter().enumerate() {
             let Some(body) = collider.body.filter(|&body| model.bodies[body].tree == tree) else {
                 continue;
@@ -239,10 +240,11 @@ impl Description {
                 position: place.position
                     + place.rotation * parameters.collider_position(&model, index),
             };
-            let size = parameters.size(&model, index);
+            let (size, radius) = parameters.core(&model, index);
+            points.clear();
             half_space_points(&collider.shape, size, &pose, &ground, f64::INFINITY, &mut points);
+            lowest = points.iter().map(|point| point.gap - radius).fold(lowest, f64::min);
         }
-        let lowest = points.iter().map(|point| point.gap).fold(f64::INFINITY, f64::min);
         if lowest.is_finite() {
             return Ok(lowest / ground.normal.z);
         }

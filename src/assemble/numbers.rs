@@ -89,6 +89,7 @@ impl Description {
         values.extend(materials.iter().flat_map(|material| material.terms.given()));
         let drags = order.iter().filter_map(|&index| self.bodies[index].drag);
         values.extend(drags.flatten());
+        values.extend(described.iter().filter_map(|shape| shape.radius));
         Parameters { values }
     }
 

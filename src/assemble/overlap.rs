@@ -8,7 +8,9 @@ use crate::model::Shape;
 /// A shape in the world: its form, sizes, rotation and position.
 pub(super) struct Placed<'a> {
     pub shape: &'a Shape,
+    /// Of its core, and the radius by which it is larger.
     pub size: [f64; 3],
+    pub radius: f64,
     pub rotation: Matrix3<f64>,
     pub position: Vector3<f64>,
 }
@@ -16,7 +18,16 @@ pub(super) struct Placed<'a> {
 impl Placed<'_> {
     /// How far the body reaches from its position along a unit vector of the world, m.
     pub fn reach(&self, axis: Vector3<f64>) -> f64 {
-        self.shape.reach(self.size, self.rotation.transpose() * axis)
+        self.shape.reach(self.size, self.rotation.transpose() * axis) + self.radius
+    }
+
+    /// Its least half extent, m.
+    pub fn thickness(&self) -> f64 {
+        self.shape.thickness(self.size) + self.radius
+    }
+
+    fn bounding_radius(&self) -> f64 {
+        self.shape.bounding_radius(self.size) + self.radius
     }
 
     /// The directions in which it may have a face or an edge that counts.
@@ -34,8 +45,7 @@ pub(super) fn near(
     may_touch: impl Fn(usize, usize) -> bool,
 ) -> Option<Vec<(usize, usize)>> {
     let places = places.iter().enumerate();
-    let balls =
-        places.map(|(k, place)| (k, place.position, place.shape.bounding_radius(place.size)));
+    let balls = places.map(|(k, place)| (k, place.position, place.bounding_radius()));
     let mut balls: Vec<(usize, Vector3<f64>, f64)> = balls.collect();
     let centers = || balls.iter().map(|ball| ball.1);
     let (low, high) = (centers().reduce(|a, b| a.inf(&b)), centers().reduce(|a, b| a.sup(&b)));
@@ -72,8 +82,9 @@ pub(super) fn depth(first: &Placed, second: &Placed) -> f64 {
                 [first, second].map(|of| Pose { rotation: of.rotation, position: of.position });
             let sizes = [first, second].map(|of| Vector3::from(of.size));
             let mut found = Vec::new();
-            witnesses(shapes, [&a, &b], sizes, 0.0, &mut found);
-            found.iter().map(|witness| -witness.gap).fold(0.0, f64::max)
+            let radius = first.radius + second.radius;
+            witnesses(shapes, [&a, &b], sizes, radius, &mut found);
+            found.iter().map(|witness| radius - witness.gap).fold(0.0, f64::max)
         }
     }
 }
@@ -81,7 +92,7 @@ pub(super) fn depth(first: &Placed, second: &Placed) -> f64 {
 /// The least half extent or radius of two shapes, m. The ground of a height field has none.
 pub(super) fn least_thickness(first: &Placed, second: &Placed) -> f64 {
     let solid = [first, second].into_iter().filter(|of| of.shape.is_solid());
-    solid.map(|of| of.shape.thickness(of.size)).fold(f64::INFINITY, f64::min)
+    solid.map(Placed::thickness).fold(f64::INFINITY, f64::min)
 }
 
 /// Of a box and a ball.
@@ -90,7 +101,7 @@ fn depth_of_ball(cuboid: &Placed, ball: &Placed) -> f64 {
     let beyond = center.abs() - Vector3::from(cuboid.size);
     let outside = beyond.map(|x| x.max(0.0)).norm();
     let distance = if outside > 0.0 { outside } else { beyond.max() };
-    ball.size[0] - distance
+    ball.size[0] + cuboid.radius - distance
 }
 
 /// Of two boxes or of two balls, along the axes that can separate them.

@@ -58,12 +58,13 @@ fn places<'a>(scene: &'a Scene, state: &State<f64>) -> Vec<Placed<'a>> {
         };
         let position = position + turn * parameters.collider_position(model, index);
         let rotation = turn * rotation_matrix(collider.orientation);
-        (parameters.size(model, index).into(), rotation, position)
+        (parameters.core(model, index), rotation, position)
     };
     let placed = model.colliders.iter().enumerate().map(|of| (&of.1.shape, placed(of)));
-    let placed = placed.map(|(shape, (size, rotation, position))| Placed {
+    let placed = placed.map(|(shape, ((size, radius), rotation, position))| Placed {
         shape,
-        size,
+        size: size.into(),
+        radius,
         rotation,
         position,
     });
@@ -270,7 +271,7 @@ fn too_deep(scene: &Scene, pushed: bool) -> Result<Vec<Deep>, Fault> {
         let HalfSpace { name, .. } = &model.half_spaces[ground];
         let Plane { normal, offset } = parameters.plane(model, ground);
         let height = normal.dot(&second.position) - offset;
-        let (depth, least) = (second.reach(normal) - height, second.shape.thickness(second.size));
+        let (depth, least) = (second.reach(normal) - height, second.thickness());
         if depth > SHALLOW * least {
             let message = format!(
                 "starts {depth:.3e} m deep in {name:?}, which is more than a tenth of its smallest half extent or \

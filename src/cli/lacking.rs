@@ -238,8 +238,12 @@ fn improved_experiment(
         document.insert("data".into(), data.collect::<Vec<_>>().into());
     }
     let experiment: &Experiment = &improvement.experiment;
-    let members: Vec<&String> =
-        improvement.adopted().flat_map(|tried| &tried.test.members).collect();
+    let adopted = || improvement.adopted().flat_map(|tried| &tried.test.members);
+    let speed =
+        |member: &String| Some(format!("{}/stribeck_speed", member.strip_suffix("/mu_static")?));
+    let companions: Vec<String> = adopted().filter_map(speed).collect();
+    let is_free = |name: &&String| experiment.parameters.iter().any(|p| p.name == **name);
+    let members: Vec<&String> = adopted().chain(companions.iter().filter(is_free)).collect();
     let tables = document.entry("parameter").or_insert_with(|| toml::Value::Array(Vec::new()));
     let toml::Value::Array(tables) = tables else {
         return Err(wrong("has a parameter that is no table".into()));
@@ -278,6 +282,11 @@ fn improved_experiment(
         let mut table = toml::Table::new();
         table.insert("name".into(), member.as_str().into());
         table.insert("start".into(), found.start.into());
+        // A delay has bounds of its own, by which readings are left out.
+        if experiment.delay_range(found.slots.slots[0]).is_some() {
+            table.insert("lower".into(), found.lower.into());
+            table.insert("upper".into(), found.upper.into());
+        }
         tables.push(table.into());
     }
     document.insert("seed".into(), (experiment.seed as i64).into());

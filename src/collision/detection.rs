@@ -274,8 +274,9 @@ impl<T: Real> Detection<T> {
         self.furthest = furthest;
         self.bounds.clear();
         self.bounds.extend(self.poses.iter().enumerate().map(|(collider, pose)| {
-            let size = parameters.size(model, collider);
-            Bounds::new(&model.colliders[collider].shape, pose, size, furthest)
+            let (size, radius) = parameters.core(model, collider);
+            let reach = furthest + radius.value();
+            Bounds::new(&model.colliders[collider].shape, pose, size, reach)
         }));
         self.sweep.pairs(&self.bounds, &mut self.candidates);
         let candidates = std::mem::take(&mut self.candidates);
@@ -390,8 +391,9 @@ fn place<T: Real>(system: &System<T>, motion: &FreeMotion<T>, collider: usize) -
 
 /// The radius of a ball about the centre of a collider that contains it, m.
 fn radius<T: Real>(system: &System<T>, collider: usize) -> f64 {
-    let size = system.parameters.size(system.model, collider).map(|x| x.value());
-    system.model.colliders[collider].shape.bounding_radius(size.into())
+    let (size, radius) = system.parameters.core(system.model, collider);
+    let size = size.map(|x| x.value());
+    system.model.colliders[collider].shape.bounding_radius(size.into()) + radius.value()
 }
 
 /// How far a point of a body at `distance` from its centre of mass goes at most in the step without

@@ -67,14 +67,25 @@ impl<T: Real> PairDetection<T> {
         let (Solid::Collider(first), second) = model.solids(pair) else { return 0.0 };
         let colliders = [first, second];
         self.witnesses.clear();
+        let [(one, first_radius), (other, second_radius)] =
+            colliders.map(|collider| parameters.core(model, collider));
+        let radius = first_radius + second_radius;
         let apart = near_witnesses(
             warm,
             colliders.map(|collider| &model.colliders[collider].shape),
             places,
-            colliders.map(|collider| parameters.size(model, collider)),
-            reaches,
+            [one, other],
+            reaches.map(|reach| reach + radius.value()),
             &mut self.witnesses,
         );
+        if colliders.iter().any(|&collider| model.colliders[collider].rounded) {
+            for witness in &mut self.witnesses {
+                witness.gap -= radius;
+                witness.lowest -= radius;
+                witness.points[0] += witness.normal * first_radius;
+                witness.points[1] -= witness.normal * second_radius;
+            }
+        }
         let bodies = model.moving_bodies(Solid::Collider(first), second);
         for &Witness { feature, gap, normal, points: at, lowest } in &self.witnesses {
             let arm = |side: usize| {
@@ -87,7 +98,7 @@ impl<T: Real> PairDetection<T> {
             let near = false;
             points.push(ContactPoint { pair, bodies, feature, gap, lowest, normal, arms, near });
         }
-        apart
+        (apart - radius.value()).max(0.0)
     }
 
     /// The points of a collider over a half-space.
@@ -104,11 +115,20 @@ impl<T: Real> PairDetection<T> {
     ) {
         let System { model, parameters, .. } = *system;
         let (_, second) = model.solids(pair);
-        let (collider, size) = (&model.colliders[second], parameters.size(model, second));
+        let collider = &model.colliders[second];
+        let (size, radius) = parameters.core(model, second);
         let surface = &mut self.surface;
         surface.clear();
-        half_space_points(&collider.shape, size, place, plane, reach, surface);
+        half_space_points(&collider.shape, size, place, plane, reach + radius.value(), surface);
         let normal = plane.normal;
+        if collider.rounded {
+            let down = place.rotation.transpose() * normal * -radius;
+            for point in surface.iter_mut() {
+                point.gap -= radius;
+                point.lowest -= radius;
+                point.at += down;
+            }
+        }
         let turned = collider.orientation != [1.0, 0.0, 0.0, 0.0];
         let turn = rotation_matrix(collider.orientation).map(T::constant);
         for &SurfacePoint { feature, gap, at, lowest } in surface.iter() {

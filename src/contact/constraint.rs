@@ -49,7 +49,7 @@
 //!    scaled by mu_across / mu: friction in an ellipse that resists motion the most is friction in a disk of what is scaled.
 //!
 //! The compliance is c = compliance setting * n'(J M^-1 J')n of the point itself, so that it does not
-//! depend on which other points are within reach.
+//! depend on which other points are within reach. A pair that yields ([`kelvin_voigt`](super::kelvin_voigt)) has more, and its own target.
 //!
 //! Restitution is Newton's, point by point: with several points down at once, those that recede are
 //! held to the gap only, so with e near 1 an impact on more than one point can gain energy (a few
@@ -60,6 +60,7 @@
 
 use nalgebra::Vector3;
 
+use super::kelvin_voigt::KelvinVoigt;
 use crate::ad::Real;
 use crate::collision::ContactPoint;
 use crate::dynamics::{FreeMotion, TreeMotion};
@@ -80,6 +81,8 @@ pub enum Target {
     Restitution,
     /// A penetration is left as it is, as hardly anything moves along the normal: see above.
     Singular,
+    /// What is pressed in goes back as a spring and a damper have it.
+    Yielding,
 }
 
 /// A penetration that is undone within a step at this speed or a lower one is that of what rests, m/s (of joints that
@@ -114,7 +117,7 @@ pub(crate) fn closing(settings: &Settings, gap: f64, dt: f64) -> Closing {
 /// The share of a gap that is closed within a step, by what was decided.
 pub(crate) fn closing_share(settings: &Settings, gap: f64, dt: f64, decided_by: Target) -> f64 {
     match decided_by {
-        Target::Singular => 0.0,
+        Target::Singular | Target::Yielding => 0.0,
         _ => closing(settings, gap, dt).share,
     }
 }
@@ -128,6 +131,7 @@ impl Target {
             Target::Penetration => "penetration",
             Target::Restitution => "restitution",
             Target::Singular => "singular",
+            Target::Yielding => "yielding",
         }
     }
 }
@@ -425,7 +429,10 @@ pub(super) fn target<T: Real>(
     let dt = duration(motion, point);
     let mut closing = closing(settings, point.gap.value(), dt.value());
     let mut position = -point.gap * closing.share / dt + T::constant(closing.speed);
-    if position.value() > 0.0 {
+    if let Some(law) = KelvinVoigt::new(system, point.pair).filter(KelvinVoigt::yields) {
+        position = law.target(point.gap, dt);
+        (closing.decided_by, closing.kink) = (Target::Yielding, position.value().abs());
+    } else if position.value() > 0.0 {
         let kinetic = system.parameters.mu(system.model, point.pair).value();
         let mu = field.map_or(kinetic, |factor| kinetic * factor.value());
         let ease = ease(system, motion, point, rows, scratch, mu);
@@ -560,26 +567,28 @@ pub(super) fn friction<T: Real>(
     (scaled(parameters.mu(model, point.pair)), Regime::Kinetic, kink)
 }
 
-/// The compliance of a constraint with normal row `row`, in 1/kg; `solved` is scratch.
+/// The compliance of a contact with normal row `row`, in 1/kg; `solved` is scratch.
 pub(super) fn compliance<T: Real>(
     system: &System<T>,
     motion: &FreeMotion<T>,
-    trees: [Option<usize>; 2],
+    point: &ContactPoint<T>,
     row: &[T],
     solved: &mut Vec<T>,
 ) -> T {
+    let law = KelvinVoigt::new(system, point.pair);
+    let own = law.map_or(T::zero(), |law| law.compliance(duration(motion, point)));
     if system.settings.compliance == 0.0 {
-        return T::zero();
+        return own;
     }
     solved.clear();
     solved.extend_from_slice(row);
     let mut rest = &mut solved[..];
-    for tree in distinct(trees) {
+    for tree in distinct(point.trees(motion)) {
         let tree = motion.tree(tree);
         let (own, others) = rest.split_at_mut(tree.velocity.len());
         solve_lower(tree.mass_factor, own.len(), own);
         rest = others;
     }
     let compliance = system.parameters.relative_compliance(system.model);
-    dot(solved, solved) * (compliance * system.settings.compliance)
+    dot(solved, solved) * (compliance * system.settings.compliance) + own
 }

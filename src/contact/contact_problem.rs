@@ -429,8 +429,7 @@ impl<T: Real> ContactProblem<T> {
                 }
                 Event::Impact => constraint::rebound(system, motion, point, normal),
             };
-            let compliance =
-                constraint::compliance(system, motion, point.trees(motion), normal, &mut self.row);
+            let compliance = constraint::compliance(system, motion, point, normal, &mut self.row);
             let tangents = [1, 2].map(|r| block.row(&self.inputs, r));
             let (mu, regime, friction_kink) =
                 constraint::friction(system, motion, point, tangents, field);

@@ -21,8 +21,8 @@ use crate::ad::Real;
 use crate::argmin::{CoupledContact, Mode, Perturbation};
 use crate::collision::ContactPoint;
 use crate::contact::{
-    Constraint, PointAction, ReboundSlopes, Target, Twist, closing, closing_share, equality_row,
-    point_action,
+    Constraint, PointAction, ReboundSlopes, Target, Twist, YieldSlopes, closing, closing_share,
+    equality_row, point_action,
 };
 use crate::dynamics::EnergyGradient;
 use crate::linalg::solve_lower_transpose;
@@ -168,7 +168,12 @@ impl ContactDerivatives {
         let columns = perturbation.columns;
         let dt = point.bodies.iter().flatten().filter_map(|&body| solved.rows_of(body));
         let dt = dt.map(|(tree, _)| motion.duration(tree)).fold(f64::INFINITY, f64::min);
-        let share = closing_share(settings, point.gap, dt, target);
+        let at = (point.pair, point.gap);
+        let yields = target == Target::Yielding;
+        let slope = match YieldSlopes::new(system, at, dt, (yields, impulse[0])) {
+            Some(slopes) if yields => slopes.gap,
+            _ => closing_share(settings, point.gap, dt, target) / dt,
+        };
         let restitution = if bounces {
             ReboundSlopes::new(system, motion, point, entry.row(inputs, 0)).approach
         } else {
@@ -202,7 +207,7 @@ impl ContactDerivatives {
                         + frame.felt(moving, 0, &mover.held[2]);
                     offset += restitution * change;
                 } else {
-                    offset += share / dt * along(&found.gap.tangent, &mover.pose);
+                    offset += slope * along(&found.gap.tangent, &mover.pose);
                 }
                 perturbation.offsets[block * columns + c] += offset;
             }

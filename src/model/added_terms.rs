@@ -1,7 +1,7 @@
 //! Terms that a scene does not have, added at numbers by which they do nothing: what a fit may lack is tried so.
 
 use super::slots::MU_STATIC;
-use super::{Drag, Model, Scene, SurfaceTerm};
+use super::{Drag, Grain, Model, Scene, SurfaceTerm};
 
 /// A term that is added.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,13 +10,17 @@ pub(crate) enum AddedTerm {
     Surface(usize, SurfaceTerm, f64),
     /// Friction at rest of such a pair.
     StaticFriction(usize, f64),
+    /// The direction of the friction of such a pair.
+    Grain(usize, Grain),
     /// The drag of a body.
     Drag(usize),
+    /// Round edges of a collider.
+    Rounding(usize),
 }
 
 impl Scene {
-    /// The same with terms of which it has none, and where each of its parameters stands then: terms and drags stand last,
-    /// and those of one pair before those of the next.
+    /// The same with terms of which it has none, and where each of its parameters stands then: terms, drags and roundings stand
+    /// last, and those of one pair before those of the next.
     pub(crate) fn with_terms(&self, added: &[AddedTerm]) -> (Scene, Vec<usize>) {
         let mut scene = self.clone();
         let Scene { model, parameters, .. } = &mut scene;
@@ -24,7 +28,9 @@ impl Scene {
             match term {
                 AddedTerm::Surface(pair, term, _) => model.pairs[pair].terms.insert(term),
                 AddedTerm::StaticFriction(pair, _) => model.pairs[pair].two_regimes = true,
+                AddedTerm::Grain(pair, grain) => model.pairs[pair].grain = Some(grain),
                 AddedTerm::Drag(body) => model.drags.push(Drag { body }),
+                AddedTerm::Rounding(collider) => model.colliders[collider].rounded = true,
             }
         }
         model.lay_out();
@@ -46,7 +52,7 @@ impl Scene {
                 AddedTerm::StaticFriction(pair, number) => {
                     values[model.slots.pair(pair) + MU_STATIC] = number;
                 }
-                AddedTerm::Drag(_) => {}
+                AddedTerm::Grain(..) | AddedTerm::Drag(_) | AddedTerm::Rounding(_) => {}
             }
         }
         values.extend_from_slice(behind);
@@ -69,6 +75,12 @@ impl Model {
         let rest = self.slots.surface_terms.first().copied().unwrap_or(self.slots.drags);
         let moved = larger.slots.surface_terms.first().copied().unwrap_or(larger.slots.drags);
         places[rest..].iter_mut().for_each(|place| *place += moved - rest);
+        for collider in 0..self.colliders.len() {
+            let slots = [self, larger].map(|model| model.rounding_slot(collider));
+            if let [Some(own), Some(place)] = slots {
+                places[own] = place;
+            }
+        }
         places
     }
 }

@@ -49,7 +49,7 @@ impl Model {
 
 impl Slots {
     /// Gravity; each body, with its joint and its colliders; the colliders of the world; pairs, surfaces, actuators,
-    /// equalities, half-spaces, the compliance, pushes, tendons, cameras, weights; terms of pairs and surfaces, drags.
+    /// equalities, half-spaces, the compliance, pushes, tendons, cameras, weights; terms of pairs and surfaces, drags, roundings.
     fn of(model: &Model) -> Slots {
         let mut slots = Slots { colliders: vec![0; model.colliders.len()], ..Slots::default() };
         let mut next = GRAVITY;
@@ -87,6 +87,8 @@ impl Slots {
         slots.pair_terms = model.pairs.iter().map(|pair| take(terms(pair))).collect();
         slots.surface_terms = surfaces().map(|surface| take(surface.terms.count())).collect();
         slots.drags = take(DRAG * model.drags.len());
+        let rounding = |collider: &Collider| collider.rounded.then(|| take(1));
+        slots.roundings = model.colliders.iter().map(rounding).collect();
         let all = model.pairs.iter().map(|pair| pair.terms);
         let all = all.chain(surfaces().map(|surface| surface.terms));
         slots.terms = all.fold(SurfaceTerms::default(), SurfaceTerms::or);

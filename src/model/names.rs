@@ -228,6 +228,11 @@ impl Model {
             let name = format!("{}/drag", self.bodies[drag.body].name);
             names.add(&name, &["linear", "quadratic"], self.drag_slot(index));
         }
+        for (index, collider) in self.colliders.iter().enumerate() {
+            if let Some(slot) = self.rounding_slot(index) {
+                names.add(&collider.name, &["radius"], slot);
+            }
+        }
         names.0
     }
 

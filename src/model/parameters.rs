@@ -30,6 +30,9 @@ pub struct Parameters<T> {
     pub values: Vec<T>,
 }
 
+/// The largest radius of the edges of a box, over its least half extent.
+const ROUNDEST: f64 = 0.999;
+
 impl<T: Real> Parameters<T> {
     /// Acceleration of gravity in the world frame, m/s².
     pub fn gravity(&self) -> Vector3<T> {
@@ -106,6 +109,22 @@ impl<T: Real> Parameters<T> {
     /// Sizes of a collider, m: see [`Shape`](super::Shape).
     pub fn size(&self, model: &Model, collider: usize) -> Vector3<T> {
         self.vector(model.slots.colliders[collider])
+    }
+
+    /// What a ball of the second number (m) sweeps to make a collider: its sizes, and 0 where edges are sharp. A box is as large with
+    /// round edges as without, so that its core is smaller; polyhedra grow by the radius. A box is never rounded by more than
+    /// its least half extent.
+    pub fn core(&self, model: &Model, collider: usize) -> (Vector3<T>, T) {
+        let size = self.size(model, collider);
+        let Some(slot) = model.rounding_slot(collider) else { return (size, T::zero()) };
+        let radius = self.values[slot];
+        if !model.colliders[collider].shape.keeps_its_size() {
+            return (size, radius);
+        }
+        let least = size.iter().copied().reduce(|a, b| if b.value() < a.value() { b } else { a });
+        let most = least.unwrap_or(T::zero()) * T::constant(ROUNDEST);
+        let radius = if radius.value() > most.value() { most } else { radius };
+        (size.map(|half| half - radius), radius)
     }
 
     /// Centre of a collider in its body, or in the world, m.

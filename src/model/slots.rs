@@ -94,10 +94,12 @@ pub(super) struct Slots {
     pub cameras: usize,
     /// Of the weights of learned terms.
     pub learned: Vec<usize>,
-    /// Of the terms of each pair, of each surface, and of drags: last, so that nothing else moves where one is added.
+    /// Of the terms of each pair, of each surface, of drags, and of colliders that are rounded: last, so that nothing else moves
+    /// where one is added.
     pub pair_terms: Vec<usize>,
     pub surface_terms: Vec<usize>,
     pub drags: usize,
+    pub roundings: Vec<Option<usize>>,
     /// Which terms any pair or surface has.
     pub terms: SurfaceTerms,
     /// How many there are in all.

@@ -18,16 +18,22 @@ pub enum SurfaceTerm {
     TorsionRadius,
     /// How far what rolls pushes the normal force ahead of itself, m: it meets a couple of up to this times the normal force.
     RollingResistance,
+    /// How far a point of contact is pressed in for each unit of force, m/N: one over its stiffness. `Gilardi02`
+    Softness,
+    /// How long it takes to come back, s: damping over stiffness, of a surface that has a softness.
+    DampingTime,
 }
 
 impl SurfaceTerm {
     /// All of them, in the order of their places.
-    pub const ALL: [SurfaceTerm; 5] = [
+    pub const ALL: [SurfaceTerm; 7] = [
         SurfaceTerm::StribeckSpeed,
         SurfaceTerm::RestitutionFalloff,
         SurfaceTerm::MuAcross,
         SurfaceTerm::TorsionRadius,
         SurfaceTerm::RollingResistance,
+        SurfaceTerm::Softness,
+        SurfaceTerm::DampingTime,
     ];
 
     /// Its name in files, and of its parameter behind that of the pair.
@@ -38,6 +44,8 @@ impl SurfaceTerm {
             SurfaceTerm::MuAcross => "mu_across",
             SurfaceTerm::TorsionRadius => "torsion_radius",
             SurfaceTerm::RollingResistance => "rolling_resistance",
+            SurfaceTerm::Softness => "softness",
+            SurfaceTerm::DampingTime => "damping_time",
         }
     }
 

@@ -164,12 +164,21 @@ pub struct Collider {
     pub orientation: [f64; 4],
     /// Whether its centre is elsewhere than at the origin of the body.
     pub placed: bool,
+    /// Whether its edges and corners are round: see [`Parameters::core`](super::Parameters::core).
+    pub rounded: bool,
     /// What it looks like where that is not the shape that touches: a mesh that need not be convex, scaled by the sizes.
     pub visual: Option<Arc<Triangulation>>,
     /// Its colour; nothing where whoever draws it decides.
     pub color: Option<Color>,
     /// Whether it is seen even where the body has [visuals](Body::visuals).
     pub drawn: bool,
+}
+
+impl Collider {
+    /// Whether its edges are sharp and could be round.
+    pub(crate) fn can_be_rounded(&self) -> bool {
+        !self.rounded && self.shape.has_edges()
+    }
 }
 
 /// A fixed half-space. Its surface is a [`Plane`] that the [parameters](super::Parameters::plane) have.
@@ -379,6 +388,11 @@ impl Model {
     /// it is [placed](Collider::placed).
     pub fn collider_slot(&self, collider: usize) -> usize {
         self.slots.colliders[collider]
+    }
+
+    /// Where the radius of the edges of a collider is among the [parameters](super::Parameters), if it is rounded.
+    pub fn rounding_slot(&self, collider: usize) -> Option<usize> {
+        self.slots.roundings.get(collider).copied().flatten()
     }
 
     /// Where gravity is among the [parameters](super::Parameters).

@@ -141,10 +141,42 @@ fn text(random: &mut Random, kind: &str) -> String {
     text
 }
 
+/// The same with terms of contact, some of them, and round edges.
+fn with_terms(random: &mut Random, text: &str) -> String {
+    let mut terms = String::new();
+    let mut add = |random: &mut Random, term: &str| {
+        if random.bits().is_multiple_of(2) {
+            terms += term;
+        }
+    };
+    let softness = 10.0_f64.powf(random.uniform(-7.0, -3.0));
+    let damping = random.uniform(0.0, 0.02);
+    add(random, &format!("softness = {softness:e}\ndamping_time = {damping:?}\n"));
+    add(random, "mu_static = 1.6\nstribeck_speed = 0.2\n");
+    add(random, "torsion_radius = 0.005\n");
+    add(random, "rolling_resistance = 0.001\n");
+    add(random, "restitution_falloff = 0.5\n");
+    let text = text.replace("restitution =", &format!("{terms}restitution ="));
+    let rounded = random.bits().is_multiple_of(2);
+    if rounded { text.replace("] }\n", "], radius = 0.004 }\n") } else { text }
+}
+
 #[test]
 fn random_scenes_are_solved_or_say_so() {
+    solved_or_say_so(cases::count(SCENES, BY_DEFAULT), &mut |random, kind| text(random, kind));
+}
+
+#[test]
+fn random_scenes_with_terms_of_contact_are_solved_or_say_so() {
+    let count = cases::count(SCENES, BY_DEFAULT) / 3;
+    solved_or_say_so(count, &mut |random, kind| {
+        let text = text(random, kind);
+        with_terms(random, &text)
+    });
+}
+
+fn solved_or_say_so(count: usize, text: &mut dyn FnMut(&mut Random, &str) -> String) {
     let mut random = Random(2024);
-    let count = cases::count(SCENES, BY_DEFAULT);
     let (mut scenes, mut failed, mut touched) = (0, Vec::new(), 0);
     while scenes < count {
         let kind = KINDS[scenes % KINDS.len()];

@@ -28,3 +28,4 @@ mod statistics;
 mod trust;
 #[cfg(feature = "cli")]
 mod trust_command;
+mod wrong_models;

@@ -497,6 +497,7 @@ fn collider(
     pose: &Isometry3<f64>,
 ) -> Box<ColliderDescription> {
     Box::new(ColliderDescription {
+        radius: None,
         line: Some(element.line),
         name: element.get("name").unwrap_or_default().to_string(),
         shape,

@@ -36,15 +36,17 @@ pub(super) fn read(table: &Table, name: String) -> Result<ColliderDescription, E
     fields.extend(SURFACE);
     fields.extend(surface_fields());
     fields.extend(kinds());
-    fields.extend(["scale", "spacing", "max_hull_vertices", "color", "drawn"]);
+    fields.extend(["radius", "scale", "spacing", "max_hull_vertices", "color", "drawn"]);
     table.only(&fields)?;
     let (shape, size, visual) = read_kind(table)?;
     let max_hull_vertices = read_limit(table)?;
+    let radius = read_radius(table, &shape, size)?;
     Ok(ColliderDescription {
         line: None,
         name,
         shape,
         size,
+        radius,
         position: table.numbers("position")?.unwrap_or([0.0; 3]),
         orientation: table.numbers("orientation")?.unwrap_or([1.0, 0.0, 0.0, 0.0]),
         material: read_material(table)?,
@@ -127,6 +129,21 @@ fn read_kind(table: &Table) -> Result<Kind, Error> {
     Ok((shape, size, visual))
 }
 
+/// The radius of round edges, if it has them.
+fn read_radius(table: &Table, shape: &Shape, size: [f64; 3]) -> Result<Option<f64>, Error> {
+    let Some(radius) = table.number("radius")? else { return Ok(None) };
+    if !shape.has_edges() {
+        let message =
+            format!("has no meaning for a {}: of boxes and meshes edges are rounded", shape.name());
+        return Err(table.error("radius", message));
+    }
+    let most = if shape.keeps_its_size() { shape.thickness(size) } else { f64::INFINITY };
+    table.demand("radius", radius >= 0.0, "must not be negative", radius, "m")?;
+    let demand = format!("must be less than the least half extent, {most} m");
+    table.demand("radius", radius < most, &demand, radius, "m")?;
+    Ok(Some(radius))
+}
+
 /// How many vertices of the hull of a mesh collide at most; nothing for what is no mesh.
 fn read_limit(table: &Table) -> Result<Option<usize>, Error> {
     match (hull_limit(table)?, table.has("mesh")) {
@@ -185,6 +202,10 @@ pub(super) fn read_material(table: &Table) -> Result<Option<Material>, Error> {
     if table.has("stribeck_speed") && mu_static.is_none() {
         let message = "has no meaning without mu_static, which friction goes over from";
         return Err(table.error("stribeck_speed", message));
+    }
+    if table.has("damping_time") && !table.has("softness") {
+        let message = "has no meaning without softness, whose damping it is";
+        return Err(table.error("damping_time", message));
     }
     if table.has("mu_across") && !table.has("pair") {
         let message = "is for a [[contact]] with a `pair` and a `grain`";
@@ -259,6 +280,9 @@ pub(super) fn write(text: &mut String, shape: &ColliderDescription, name: &str, 
             [size] => field(text, plain.name(), &number(*size)),
             sizes => field(text, plain.name(), &list(sizes)),
         },
+    }
+    if let Some(radius) = shape.radius {
+        field(text, "radius", &number(radius));
     }
     write_pose(text, &shape.position, shape.orientation);
     write_color(text, shape.color);

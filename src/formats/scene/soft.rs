@@ -186,6 +186,11 @@ fn read_obstacles(root: &Table, names: &mut Taken, scene: &mut SoftScene) -> Res
                 "is of rigid bodies: [[contact]] says how soft ones rub, of all pairs or of one";
             return Err(table.error(field, message));
         }
+        if table.has("radius") {
+            let message =
+                "is of what rigid bodies touch: give the vertices of the soft body a radius";
+            return Err(table.error("radius", message));
+        }
         let found = shape::read(table, name)?;
         let orientation = read_orientation(table)?;
         let rotation = rotation_matrix(orientation);

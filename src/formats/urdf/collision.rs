@@ -79,6 +79,7 @@ impl Shapes {
         let pose = origin(element)?;
         let is_hull = matches!(shape, Shape::Convex(_));
         Ok(Some(ColliderDescription {
+            radius: None,
             line: Some(element.line),
             name: String::new(),
             shape,

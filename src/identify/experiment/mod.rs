@@ -204,6 +204,28 @@ impl Experiment {
             || sensors.chain(inputs).chain(masks).any(|name| name == column)
     }
 
+    /// The names of the numbers of sensors and of recorded inputs, with their slots.
+    pub(crate) fn calibrated(&self) -> Vec<(String, usize)> {
+        self.calibrations().parameters().collect()
+    }
+
+    /// Between which values a number can be where that is no property of its name: the delay of a sensor.
+    pub(crate) fn delay_range(&self, slot: usize) -> Option<[f64; 2]> {
+        let delayed = self.sensors.iter().find(|sensor| sensor.delay_slot() == slot);
+        delayed.map(|sensor| sensor.delay_range)
+    }
+
+    /// Lets sensors whose delay is held read later than they do by at most `more` (s), each.
+    pub(crate) fn let_delay(&mut self, more: impl Fn(&str) -> Option<f64>) {
+        for sensor in &mut self.sensors {
+            let [lower, upper] = sensor.delay_range;
+            let held = lower == upper;
+            if let Some(more) = more(&sensor.name).filter(|_| held) {
+                sensor.delay_range = [lower, upper + more.max(0.0)];
+            }
+        }
+    }
+
     fn calibrations(&self) -> Calibrations<'_> {
         Calibrations { sensors: &self.sensors, inputs: &self.inputs }
     }

@@ -1,13 +1,18 @@
 //! Terms of contact and drag that a scene does not have, at numbers by which they do nothing: a score test says what each
-//! would gain. Friction in an ellipse is not among them, as no recording is asked for its direction.
+//! would gain.
+
+use nalgebra::Vector3;
 
 use crate::identify::experiment::Experiment;
-use crate::model::{AddedTerm, ContactSolver, Parameters, SurfaceTerm};
+use crate::model::{AddedTerm, ContactSolver, Grain, Model, Pair, Parameters, SurfaceTerm};
 
 /// How fast friction at rest is forgotten where nobody says it, m/s.
 const STRIBECK_SPEED: f64 = 0.1;
 /// Pairs beyond the first so many are left as they are.
 const MOST_PAIRS: usize = 40;
+
+/// And shapes with edges.
+const MOST_ROUNDED: usize = 10;
 
 /// A number that a scene does not have.
 pub(super) struct AbsentTerm {
@@ -31,9 +36,15 @@ pub(super) fn absent_terms(experiment: &Experiment, now: &Parameters<f64>) -> Ve
             let speed = AddedTerm::Surface(index, SurfaceTerm::StribeckSpeed, STRIBECK_SPEED);
             add("mu_static", vec![AddedTerm::StaticFriction(index, mu), speed]);
         }
+        if mu > 0.0 && pair.grain.is_none() {
+            let across = AddedTerm::Surface(index, SurfaceTerm::MuAcross, mu);
+            add("mu_across", vec![AddedTerm::Grain(index, grain(model, pair)), across]);
+        }
         let couples = !matches!(experiment.scene.settings.solver, ContactSolver::Staggered { .. });
         for (term, counts) in [
             (SurfaceTerm::RestitutionFalloff, true),
+            (SurfaceTerm::Softness, !experiment.scene.settings.split_impacts),
+            (SurfaceTerm::DampingTime, pair.terms.has(SurfaceTerm::Softness)),
             (SurfaceTerm::TorsionRadius, couples),
             (SurfaceTerm::RollingResistance, couples),
         ] {
@@ -41,6 +52,12 @@ pub(super) fn absent_terms(experiment: &Experiment, now: &Parameters<f64>) -> Ve
                 add(term.name(), vec![AddedTerm::Surface(index, term, 0.0)]);
             }
         }
+    }
+    // Edges of what bodies touch with.
+    let sharp = model.colliders.iter().enumerate().filter(|(_, own)| own.can_be_rounded());
+    for (index, collider) in sharp.filter(|(_, own)| own.body.is_some()).take(MOST_ROUNDED) {
+        let name = format!("{}/radius", collider.name);
+        found.push(AbsentTerm { name, added: vec![AddedTerm::Rounding(index)] });
     }
     let lone = model.trees.iter().filter(|tree| tree.lone).flat_map(|tree| &tree.bodies);
     let still = lone.filter(|&&body| model.drags.iter().all(|drag| drag.body != body));
@@ -51,6 +68,13 @@ pub(super) fn absent_terms(experiment: &Experiment, now: &Parameters<f64>) -> Ve
         }
     }
     found
+}
+
+/// The direction in which friction is tried apart: the first axis of what is not round, which turns with it, and of the world
+/// for what is.
+fn grain(model: &Model, pair: &Pair) -> Grain {
+    let round = model.colliders[pair.second].shape.is_round();
+    Grain { side: usize::from(!round), axis: Vector3::x() }
 }
 
 /// What several of them take, each once.

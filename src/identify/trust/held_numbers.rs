@@ -16,15 +16,16 @@ pub(super) struct Group {
 
 /// What could be free and is not.
 pub(super) fn candidate(experiment: &Experiment, name: &str, held: f64) -> Option<FreeParameter> {
-    let slots = experiment.scene.model.parameter(name)?;
-    let (lower, upper) = domain(name);
+    let slots = experiment.parameter(name)?;
+    let range = experiment.delay_range(slots.slots[0]);
+    let (lower, upper) = range.map_or_else(|| domain(name), |[lower, upper]| (lower, upper));
     let mut parameter = FreeParameter::new(name, slots, held, [lower, upper]);
     parameter.transform = Transform::None;
     if held == 0.0 {
         parameter.scale = usual_change(name).unwrap_or(parameter.scale);
     }
-    // Dry friction that is nothing has no row in a contact problem, nor a derivative.
-    if held == 0.0 && name.ends_with("/friction") {
+    // Dry friction that is nothing has no row in a contact problem, nor a derivative; and radii are more than nothing.
+    if held == 0.0 && (name.ends_with("/friction") || name.ends_with("/radius")) {
         parameter.start = NEXT_TO_NOTHING * parameter.scale;
     }
     Some(parameter)
@@ -36,13 +37,17 @@ fn usual_change(name: &str) -> Option<f64> {
     let couple = |term: SurfaceTerm, change: f64| (field == term.name()).then_some(change);
     couple(SurfaceTerm::TorsionRadius, 1e-2)
         .or_else(|| couple(SurfaceTerm::RollingResistance, 1e-3))
+        .or_else(|| matches!(field, "radius" | "delay").then_some(1e-3))
+        .or_else(|| couple(SurfaceTerm::Softness, 1e-4))
+        .or_else(|| couple(SurfaceTerm::DampingTime, 1e-3))
         .or_else(|| name.contains("/drag/").then_some(0.1))
 }
 
 /// What a candidate is held at: nothing where it is next to nothing.
 pub(super) fn held(candidate: &FreeParameter) -> f64 {
     let off = candidate.start == NEXT_TO_NOTHING * candidate.scale;
-    if off && candidate.name.ends_with("/friction") { 0.0 } else { candidate.start }
+    let named = ["/friction", "/radius"].iter().any(|end| candidate.name.ends_with(end));
+    if off && named { 0.0 } else { candidate.start }
 }
 
 /// The numbers of the scene that are not free, those of one thing together.
@@ -53,12 +58,17 @@ pub(super) fn groups(experiment: &Experiment, now: &Parameters<f64>) -> Vec<Grou
     };
     let find = experiment.scene.model.parameter_finder();
     let mut groups: BTreeMap<String, Vec<FreeParameter>> = BTreeMap::new();
-    for name in experiment.scene.model.parameter_names() {
+    let of_scene = experiment.scene.model.parameter_names();
+    let calibrated = experiment.calibrated().into_iter().map(|(name, slot)| (name, Some(slot)));
+    for (name, slot) in of_scene.into_iter().map(|name| (name, None)).chain(calibrated) {
         // Weight is known, and how the solver gives way is no property of bodies.
         if name.starts_with("gravity/") || name.starts_with("contact/") || is_weight(&name) {
             continue;
         }
-        let Some(slots) = find(&name).filter(|slots| !is_free(slots)) else { continue };
+        let own = slot.map(|slot| ParameterRef { slots: vec![slot] });
+        let Some(slots) = own.or_else(|| find(&name)).filter(|slots| !is_free(slots)) else {
+            continue;
+        };
         let held = now.values[slots.slots[0]];
         let Some(candidate) = candidate(experiment, &name, held) else { continue };
         let part = name.rsplit_once('/').filter(|(_, last)| {

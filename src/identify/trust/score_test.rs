@@ -22,10 +22,14 @@ use super::scores::{ScoreTest, Scores};
 use crate::identify::data::Dataset;
 use crate::identify::experiment::{Experiment, FreeParameter};
 use crate::identify::search::{Fit, FitStatus};
-use crate::model::Parameters;
+use crate::model::{Parameters, SurfaceTerm};
 
 /// First parts of windows have at least so many steps.
 const SHORTEST: usize = 8;
+/// The part of windows that sensors may be late by.
+const LATE: f64 = 0.1;
+/// How much further a delay may go than a test proposes.
+const FARTHER: f64 = 2.0;
 /// Numbers of a scene that are tested at most.
 const MOST: usize = 400;
 /// Work at most, in that of the search, which counts as so many simulations of all windows at least.
@@ -39,11 +43,32 @@ impl ScoreTest {
         let all = absent_terms(experiment, now);
         let own = all.iter().filter(|term| self.members.contains(&term.name));
         let mut freed = experiment.with_terms(&together(own));
+        let change = |sensor: &str| {
+            let name = format!("{sensor}/delay");
+            let place = self.members.iter().position(|member| *member == name)?;
+            Some(FARTHER * (self.proposed[place] - self.held[place]))
+        };
+        freed.let_delay(change);
         let named = self.members.iter().zip(&self.held);
-        let found: Vec<FreeParameter> =
+        let mut found: Vec<FreeParameter> =
             named.filter_map(|(name, &held)| candidate(&freed, name, held)).collect();
+        found.extend(self.companions(&freed));
         freed.parameters.extend(found);
         freed
+    }
+}
+
+impl ScoreTest {
+    /// What has no meaning before the others are there, and is free with them: how fast friction at rest is forgotten.
+    fn companions(&self, freed: &Experiment) -> Vec<FreeParameter> {
+        let pairs = self.members.iter().filter(|_| self.absent);
+        let pairs = pairs.filter_map(|member| member.strip_suffix("/mu_static"));
+        let speed = |pair: &str| {
+            let name = format!("{pair}/{}", SurfaceTerm::StribeckSpeed.name());
+            let slot = *freed.parameter(&name)?.slots.first()?;
+            candidate(freed, &name, freed.scene.parameters.values[slot])
+        };
+        pairs.filter_map(speed).collect()
     }
 }
 
@@ -72,6 +97,8 @@ pub fn score_tests(
     let absent = absent_terms(experiment, &fit.identified);
     let mut held = experiment.clone();
     held.scene.parameters.clone_from(&fit.identified);
+    let late = latest(dataset);
+    held.let_delay(|_| Some(late));
     let mut extended = held.with_terms(&together(absent.iter()));
     let mut groups = held_numbers::groups(&extended, &extended.scene.parameters);
     if !affordable(count(&groups)) {
@@ -106,9 +133,9 @@ pub fn score_tests(
         }));
     }
     adjust(&mut found);
-    // Claims by what each number gains; what is none by how nearly it is one.
+    // Claims by what they gain, of many numbers less; what is none by how nearly it is one.
     let order = |test: &ScoreTest| match test.is_significant() {
-        true => (0, -test.gain / test.members.len() as f64),
+        true => (0, -test.gain / (test.members.len() as f64).sqrt()),
         false => (1, test.adjusted_p_value),
     };
     found.sort_by(|a, b| {
@@ -116,6 +143,13 @@ pub fn score_tests(
         kind.cmp(&other).then(size.total_cmp(&more)).then(b.gain.total_cmp(&a.gain))
     });
     found
+}
+
+/// How late sensors are looked for, s: that part of every window is not read.
+fn latest(dataset: &Dataset) -> f64 {
+    let windows = dataset.windows.iter();
+    let lengths = windows.map(|w| dataset.time_from(w.trajectory, w.first, w.first + w.steps));
+    LATE * lengths.fold(f64::INFINITY, f64::min)
 }
 
 /// How many recorded steps of each window are looked at: all, and first parts of them, over which less is amplified.

@@ -49,9 +49,9 @@ pub struct ScoreTest {
 }
 
 impl ScoreTest {
-    /// Whether chance would hardly make as much of what is right.
+    /// Whether chance would hardly make as much of what is right, and most recordings that say something agree.
     pub fn is_significant(&self) -> bool {
-        self.adjusted_p_value < LEVEL
+        self.adjusted_p_value < LEVEL && 2 * self.better > self.recordings
     }
 }
 

@@ -16,8 +16,8 @@ use super::tendon_adjoint::add_tendon;
 use crate::argmin::RowBlock;
 use crate::collision::ContactPoint;
 use crate::contact::{
-    Constraint, ReboundSlopes, Regime, Target, Twist, closing, closing_share, equality_row,
-    row_of_tendon,
+    Constraint, ReboundSlopes, Regime, Target, Twist, YieldSlopes, closing, closing_share,
+    equality_row, row_of_tendon,
 };
 use crate::dynamics::{EnergyAdjoint, FreeBodyAdjoint};
 use crate::linalg::{dot, solve_lower_transpose};
@@ -172,17 +172,32 @@ impl ContactAdjoint {
             self.soften(of, entry, softness * pushed, lone);
         }
         let mut gradient = frame.adjoint(point, rotations, &motions);
+        let mut trees = point.trees(of.motion).into_iter().flatten();
+        let durations = trees.clone().map(|tree| of.motion.duration(tree));
+        let dt = durations.fold(f64::INFINITY, f64::min);
+        let mut own = (0.0, 0.0);
         if !bounces {
-            let mut trees = point.trees(of.motion).into_iter().flatten();
-            let durations = trees.clone().map(|tree| of.motion.duration(tree));
-            let dt = durations.fold(f64::INFINITY, f64::min);
             let share = closing_share(settings, point.gap, dt, target);
-            gradient.gap += offset * share / dt;
-            // Only what has struck something has a time of its own.
-            let shortest = trees.find(|&tree| of.motion.duration(tree) == dt);
-            if let Some(tree) = shortest {
-                lone[tree].duration -= offset * share * point.gap / (dt * dt);
+            own = (share / dt, -share * point.gap / (dt * dt));
+        }
+        let at = (point.pair, point.gap);
+        let decides = target == Target::Yielding;
+        if let Some(slopes) = YieldSlopes::new(of.system, at, dt, (decides, impulse[0])) {
+            own = (own.0 + slopes.gap, own.1 + slopes.duration);
+            let of_terms = [
+                (SurfaceTerm::Softness, slopes.softness),
+                (SurfaceTerm::DampingTime, slopes.damping_time),
+            ];
+            for (term, slope) in of_terms {
+                if let Some(slot) = slots.terms[term as usize] {
+                    adjoints.parameters[slot] += offset * slope;
+                }
             }
+        }
+        gradient.gap += offset * own.0;
+        // Only what has struck something has a time of its own.
+        if let Some(tree) = trees.find(|&tree| of.motion.duration(tree) == dt) {
+            lone[tree].duration += offset * own.1;
         }
         for (body, arm) in point.bodies.into_iter().zip(gradient.arms) {
             if let Some(body) = body {
@@ -322,8 +337,10 @@ impl ContactAdjoint {
             *shift = force.linear;
         }
         self.geometry.resized(&pair, &mut self.found);
+        let mut resized = [0.0; LANES];
         match self.contract(of) {
             Some(sum) => {
+                resized = sum;
                 for (slot, sums) in
                     solid_slots(of.system, pair.pair).into_iter().zip(sum.chunks_exact(LANES / 2))
                 {
@@ -334,6 +351,7 @@ impl ContactAdjoint {
             }
             None => complete = false,
         }
+        self.add_roundings(of, pair.pair, &resized, adjoints);
         // What moves both solids alike changes nothing.
         if first.bodies[0].is_none() {
             shifts[0] = -shifts[1];
@@ -368,6 +386,46 @@ impl ContactAdjoint {
         }
         self.points.clear();
         complete
+    }
+
+    /// Adds what the points of the pair say of the radii of their edges, where `resized` is what they say of sizes: points go out
+    /// by the radius, and the core of a box goes in by it.
+    fn add_roundings(
+        &self,
+        of: &IslandAdjoint,
+        pair: usize,
+        resized: &[f64; LANES],
+        adjoints: &mut Adjoints,
+    ) {
+        let System { model, parameters, .. } = *of.system;
+        let (first, second) = model.solids(pair);
+        let first = match first {
+            Solid::Collider(first) => Some(first),
+            Solid::HalfSpace(_) => None,
+        };
+        for (side, collider) in [first, Some(second)].into_iter().enumerate() {
+            let Some((collider, slot)) = collider.and_then(|k| Some((k, model.rounding_slot(k)?)))
+            else {
+                continue;
+            };
+            // Beyond what is possible nothing changes; then sizes say all.
+            if parameters.core(model, collider).1 != parameters.values[slot] {
+                continue;
+            }
+            let shrinks = model.colliders[collider].shape.keeps_its_size();
+            let lanes = &resized[LANES / 2 * side..][..LANES / 2];
+            let shrunk = if shrinks { lanes.iter().sum() } else { 0.0 };
+            for &(constraint, gradient) in &self.points {
+                let Constraint::Point(point) = of.contacts.constraint(constraint) else { continue };
+                let arm = point.bodies[side].map_or(0.0, |body| {
+                    let normal = of.motion.bodies[body].rotation.tr_mul(&point.normal);
+                    gradient.arms[side].dot(&normal)
+                });
+                let outward = if side == 0 { arm } else { -arm };
+                adjoints.parameters[slot] += outward - gradient.gap - gradient.lowest;
+            }
+            adjoints.parameters[slot] -= shrunk;
+        }
     }
 
     /// The derivatives of what the points of the pair add up to in the lanes of those that were found.

@@ -162,6 +162,16 @@ impl Shape {
         self.geometry().is_round()
     }
 
+    /// Whether its edges can be round.
+    pub fn has_edges(&self) -> bool {
+        matches!(self, Shape::Box | Shape::Convex(_))
+    }
+
+    /// Whether it is as large with round edges as with sharp ones, and no larger by their radius.
+    pub fn keeps_its_size(&self) -> bool {
+        matches!(self, Shape::Box)
+    }
+
     /// Whether it has an inside all around which it ends, as a body has: not so the ground of a height field.
     pub fn is_solid(&self) -> bool {
         self.geometry().is_solid()

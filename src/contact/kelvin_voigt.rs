@@ -1,0 +1,91 @@
+//! Contacts that yield: a spring with a damper beside it, in series with the rigid law.
+//!
+//! What is pressed in by delta pushes back with (delta + tau delta') / c, where c is the softness and tau the damping time
+//! of the pair: 1/c is its stiffness, tau/c its damping. At the end of a step of dt, from a gap phi that is then
+//! phi + dt u+ = -delta, that is (with a penetration, phi <= 0)
+//!
+//! ```text
+//! 0 <= lambda_n  perpendicular to  u+ + phi / (dt + tau) + c lambda_n / (dt (dt + tau)) >= 0
+//! ```
+//!
+//! the contact law of `constraint` with another target and more compliance. A gap closes as ever: the
+//! damper acts on what touches. As c goes to 0 so does what is pressed in, and the rigid law is left.
+use crate::ad::Real;
+use crate::model::{SurfaceTerm, System};
+
+/// What a pair that yields has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KelvinVoigt<T> {
+    /// m/N
+    softness: T,
+    /// s
+    damping_time: T,
+}
+
+impl<T: Real> KelvinVoigt<T> {
+    /// Of a pair, if it has such a term.
+    pub fn new(system: &System<T>, pair: usize) -> Option<KelvinVoigt<T>> {
+        let System { model, parameters, .. } = *system;
+        let number = |term: SurfaceTerm| parameters.surface_term(model, pair, term);
+        let softness = number(SurfaceTerm::Softness)?;
+        let damping_time = number(SurfaceTerm::DampingTime).unwrap_or(T::zero());
+        Some(KelvinVoigt { softness, damping_time })
+    }
+
+    /// Whether it yields at all: what does not is pushed out as others are.
+    pub fn yields(&self) -> bool {
+        self.softness.value() > 0.0
+    }
+
+    /// The normal velocity that it is to have at least, from a gap with `dt` left of the step.
+    pub fn target(&self, gap: T, dt: T) -> T {
+        let time = if gap.value() < 0.0 { dt + self.damping_time } else { dt };
+        -gap / time
+    }
+
+    /// What it adds to the compliance, 1/kg.
+    pub fn compliance(&self, dt: T) -> T {
+        self.softness / (dt * (dt + self.damping_time))
+    }
+}
+
+/// The derivatives of the condition of a contact that yields, of a normal impulse.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct YieldSlopes {
+    /// In the gap, where that decides.
+    pub gap: f64,
+    /// In the softness.
+    pub softness: f64,
+    /// In the damping time.
+    pub damping_time: f64,
+    /// In the time that is left of the step.
+    pub duration: f64,
+}
+
+impl YieldSlopes {
+    /// Of a pair from a gap, if it has such a term; whether that `decides` its target, and its impulse along the normal.
+    pub fn new(
+        system: &System<f64>,
+        (pair, gap): (usize, f64),
+        dt: f64,
+        (decides, impulse): (bool, f64),
+    ) -> Option<YieldSlopes> {
+        let law = KelvinVoigt::new(system, pair)?;
+        let KelvinVoigt { softness, damping_time } = law;
+        let time = dt + damping_time;
+        let pressed = impulse / (dt * time);
+        let mut slopes = YieldSlopes {
+            gap: 0.0,
+            softness: pressed,
+            damping_time: -softness * pressed / time,
+            duration: -softness * pressed * (1.0 / dt + 1.0 / time),
+        };
+        if decides {
+            let (time, damped) = if gap < 0.0 { (time, 1.0) } else { (dt, 0.0) };
+            slopes.gap = 1.0 / time;
+            slopes.damping_time -= damped * gap / (time * time);
+            slopes.duration -= gap / (time * time);
+        }
+        Some(slopes)
+    }
+}
