@@ -194,6 +194,8 @@
 //!   visuomotor control", ICLR 2021. Parameters from videos.
 //! - `MuntheKaas98`: H. Munthe-Kaas, "Runge-Kutta methods on Lie groups", BIT Numerical Mathematics 38 (1),
 //!   1998.
+//! - `Nadeau03`: C. Nadeau, Y. Bengio, "Inference for the generalization error", Machine Learning 52 (2003) 239-281.
+//!   Standard errors of differences between models in cross-validation.
 //! - `Nesterov97`: Y. E. Nesterov, M. J. Todd, "Self-scaled barriers and interior-point methods for convex
 //!   programming", Mathematics of Operations Research 22 (1), 1997. The scaling of the cones.
 //! - `Nielsen99`: H. B. Nielsen, "Damping parameter in Marquardt's method", report IMM-REP-1999-05,
@@ -222,6 +224,8 @@
 //! - `Stewart96`: D. E. Stewart, J. C. Trinkle, "An implicit time-stepping scheme for rigid body dynamics
 //!   with inelastic collisions and Coulomb friction", International Journal for Numerical Methods in
 //!   Engineering 39 (15), 1996.
+//! - `Stone74`: M. Stone, "Cross-validatory choice and assessment of statistical predictions", Journal of the Royal
+//!   Statistical Society B 36 (1974) 111-147. Recordings judged by fits to others.
 //! - `Tassa12`: Y. Tassa, T. Erez, E. Todorov, "Synthesis and stabilization of complex behaviors through
 //!   online trajectory optimization", International Conference on Intelligent Robots and Systems 2012.
 //! - `Tassa14`: Y. Tassa, N. Mansard, E. Todorov, "Control-limited differential dynamic programming",

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use crate::Error;
 
 /// An experiment and recordings in place of its own.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub(super) struct RecordingArguments {
     /// The experiment (TOML)
-    experiment: Option<PathBuf>,
+    pub experiment: Option<PathBuf>,
     /// Recordings: files (CSV, NPZ, Parquet), folders of them, or patterns in quotes; replaces the experiment's
     #[arg(long, value_name = "FILES|DIR|GLOB", num_args = 1.., action = clap::ArgAction::Append)]
-    data: Vec<String>,
+    pub data: Vec<String>,
 }
 
 impl RecordingArguments {

@@ -29,8 +29,8 @@ use super::{
 };
 use crate::Error;
 use crate::identify::{
-    Checkpoint, Comparison, Conclusion, Dataset, Doing, Effort, Experiment, FitStatus, Gathered,
-    Group, Others, compare, conclude, hold_out, improve, introduce, masses_over_inertia,
+    Checkpoint, Comparison, Conclusion, Contender, Dataset, Doing, Effort, Experiment, FitStatus,
+    Gathered, Group, Others, compare, conclude, hold_out, improve, introduce, masses_over_inertia,
     score_tests, unexplained,
 };
 use crate::markers::MarkerExperiment;
@@ -40,30 +40,36 @@ use crate::view::FitReport;
 /// Identify physical parameters from recorded trajectories.
 ///
 /// Without an experiment file: the friction of a box from six built-in slides.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    recordings: RecordingArguments,
+    pub recordings: RecordingArguments,
+    /// Fit each of several experiments to the same recordings, and say which explains those better that it was not fitted
+    /// to; give it twice or more. DIR then has comparison.json, and a folder for each model
+    #[arg(long = "model", value_name = "EXPERIMENT", action = clap::ArgAction::Append,
+        conflicts_with_all = ["check", "improve", "start"])]
+    pub models: Vec<PathBuf>,
     /// Where to write: a folder for result.json, the identified scene.toml and report.html (a page with
     /// figures and a 3-D playback, to open in a browser); or, of a name that ends in .json, the result alone
     #[arg(short, long, value_name = "DIR|FILE.json")]
-    output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
     /// Print the result as one JSON object
     #[arg(long)]
-    json: bool,
+    pub json: bool,
     /// Fit nothing; say which parameters are identifiable from the recordings, and which are not
     #[arg(long, conflicts_with_all = ["output"])]
     check: bool,
     /// Threads to use; the result does not depend on it [default: all]
     #[arg(long)]
-    threads: Option<usize>,
+    pub threads: Option<usize>,
     /// Go on where a search with the same options stopped or was killed (it keeps checkpoint.json in the output
     /// folder), to the same result as if it had not; begin where there is nothing to go on from
     #[arg(long, requires = "output")]
-    resume: bool,
-    /// Hold this share of the recordings out of the fit, 0 to 1, and measure how it does on them
+    pub resume: bool,
+    /// Hold this share of the recordings out of the fit, 0 to 1, and measure how it does on them; with --model, of each of
+    /// the fits that judge, until every recording was held out once [default there: 0.2]
     #[arg(long, value_name = "FRACTION")]
-    holdout: Option<f64>,
+    pub holdout: Option<f64>,
     /// Take standard errors from fits to so many random halves of the recordings
     #[arg(long, value_name = "COUNT")]
     half_samples: Option<usize>,
@@ -86,7 +92,7 @@ pub(super) struct Arguments {
     start: Vec<String>,
     /// Draw recordings, first guess and fit of up to six recordings (SVG)
     #[cfg(feature = "plots")]
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", conflicts_with = "models")]
     plot: Option<PathBuf>,
 }
 
@@ -119,8 +125,18 @@ fn soft_experiment(arguments: &Arguments) -> Result<Option<MarkerExperiment>, Er
 
 /// Of several processes, all of which run this, the first one alone looks at places for results, writes and prints.
 pub(super) fn run(arguments: &Arguments, group: &Arc<Group>) -> Result<Outcome, Error> {
-    let begin = Instant::now();
     introduce(group, if group.is_alone() { String::new() } else { options() })?;
+    identified(arguments, group, false).map(|(outcome, _)| outcome)
+}
+
+/// Identifies, after processes have introduced themselves: how it ended, and what was fitted to what. Prints no JSON object if it
+/// is one of several.
+pub(super) fn identified(
+    arguments: &Arguments,
+    group: &Arc<Group>,
+    is_one_of_several: bool,
+) -> Result<(Outcome, Option<Contender>), Error> {
+    let begin = Instant::now();
     let threads = group.together(threads(arguments.threads))?;
     #[cfg(feature = "plots")]
     group.at_first(|| arguments.plot.as_deref().map_or(Ok(()), check_place))?;
@@ -129,12 +145,9 @@ pub(super) fn run(arguments: &Arguments, group: &Arc<Group>) -> Result<Outcome, 
             let message = "a soft body is identified by one process";
             return Err(Error::input("processes", None, "", message));
         }
-        return identify_soft::run(
-            &experiment,
-            arguments.output.as_deref(),
-            arguments.json,
-            threads,
-        );
+        let output = arguments.output.as_deref();
+        let outcome = identify_soft::run(&experiment, output, arguments.json, threads)?;
+        return Ok((outcome, None));
     }
     // Nothing at the others.
     let destination = group.at_first(|| {
@@ -223,7 +236,8 @@ pub(super) fn run(arguments: &Arguments, group: &Arc<Group>) -> Result<Outcome, 
         warn(question);
     }
     if arguments.check {
-        return Ok(observability::run(&experiment, &dataset, threads, &questions, arguments.json));
+        let json = arguments.json;
+        return Ok((observability::run(&experiment, &dataset, threads, &questions, json), None));
     }
     // Weights are too many to be told one by one.
     let names: Vec<Option<&str>> =
@@ -411,7 +425,9 @@ pub(super) fn run(arguments: &Arguments, group: &Arc<Group>) -> Result<Outcome, 
         warn(warning);
     }
     if arguments.json {
-        print(&json_text(object));
+        if !is_one_of_several {
+            print(&json_text(object));
+        }
     } else {
         report(&experiment, &result, begin.elapsed().as_secs_f64());
         match &improved {
@@ -438,7 +454,8 @@ pub(super) fn run(arguments: &Arguments, group: &Arc<Group>) -> Result<Outcome, 
     let done = result.status == FitStatus::Converged && solved;
     plausibility.merge(&result.report.plausibility, 0);
     drop(lock);
-    Ok(Outcome::of(done, &plausibility))
+    let outcome = Outcome::of(done, &plausibility);
+    Ok((outcome, Some(Contender { experiment, dataset, fit: result })))
 }
 
 fn set_start(experiment: &mut Experiment, text: &str) -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! Ctrl-C during long work: the first asks it to stop with what it has, the second ends the program.
 
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(unix)]
 use std::sync::{Arc, LazyLock};
@@ -19,6 +20,11 @@ const EXIT_CODE: i32 = 130;
 /// From now on the first Ctrl-C only sets [`interrupted`], and so does what job schedulers end programs with (SIGTERM). Where that
 /// is not possible it ends the program as ever.
 pub(super) fn catch() {
+    static CAUGHT: Once = Once::new();
+    CAUGHT.call_once(catch_once);
+}
+
+fn catch_once() {
     catch_termination();
     let handler = || {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {

@@ -27,6 +27,7 @@ mod linearize;
 mod linearize_soft;
 mod lock;
 mod loopback;
+mod models;
 mod observability;
 mod optimize;
 mod outcome;
@@ -126,6 +127,9 @@ pub fn main() -> ExitCode {
 fn run(command: Command, processes: &Processes) -> Result<Outcome, Error> {
     match command {
         Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Identify(arguments) if !arguments.models.is_empty() => {
+            models::run(&arguments, &processes.group)
+        }
         Command::Identify(arguments) => identify::run(&arguments, &processes.group),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Design(arguments) => design::run(&arguments),

@@ -1,21 +1,15 @@
 //! Freeing what a model lacks, one thing after the other, as far as recordings confirm it that did not help to find it.
 
+use super::cross_validation::{distinct, folds, judged, of_originals, started_at};
 use super::data::Dataset;
-use super::experiment::{Experiment, WindowLength};
-use super::search::{
-    Fit, FitStatus, LeastSquares, Limits, Problem, Standing, Variables, fit, proceed,
-};
+use super::experiment::Experiment;
+use super::search::{Fit, FitStatus, fit};
 use super::statistics::quantile_95;
 use super::trust::{PairedDifference, ScoreTest, score_tests};
 use crate::Error;
-use crate::state::State;
 
 /// What is tried in a round at most.
 const TRIED: usize = 3;
-/// Linearisations of a fit to a half of the recordings at most.
-const ITERATIONS: usize = 8;
-/// How often initial states are fitted anew where they are, before a half is judged.
-const STARTS: usize = 4;
 /// Fewest recordings, apart from copies, of which halves judge each other.
 const FEWEST: usize = 6;
 
@@ -85,9 +79,8 @@ pub fn improve(
         end: "as many rounds as were asked for",
     };
     let originals = dataset.originals();
-    let halves = halves(&originals);
-    let distinct = originals.iter().enumerate().filter(|(k, of)| k == *of).count();
-    if distinct < FEWEST {
+    let halves = folds(&originals, 2);
+    if distinct(&originals) < FEWEST {
         improvement.end = "too few recordings for halves that judge each other";
         return Ok(improvement);
     }
@@ -108,7 +101,11 @@ pub fn improve(
             improvement.end = "stopped";
             break;
         }
-        let before = judged(experiment, dataset, now, &halves, threads);
+        let losses = |experiment: &Experiment| {
+            let judged = judged(experiment, dataset, now, &halves, threads)?;
+            Some(of_originals(&originals, &judged.losses))
+        };
+        let before = losses(experiment);
         let mut tried = Vec::new();
         let mut adopted = None;
         for test in claims.into_iter().take(TRIED) {
@@ -117,7 +114,7 @@ pub fn improve(
                 break;
             }
             let next = test.freed(experiment, &now.identified);
-            let after = judged(&next, dataset, now, &halves, threads);
+            let after = losses(&next);
             let held_out = before
                 .as_ref()
                 .zip(after)
@@ -156,64 +153,4 @@ pub fn improve(
 /// The experiment, to be searched from where it starts: first parts of recordings would lead away from what is known.
 fn going_on(experiment: &Experiment) -> Experiment {
     Experiment { continuation: false, starts: 1, ..experiment.clone() }
-}
-
-/// The experiment, each parameter starting where the fit found it.
-fn started_at(experiment: &Experiment, fit: &Fit) -> Experiment {
-    let mut experiment = experiment.clone();
-    for (parameter, fitted) in experiment.parameters.iter_mut().zip(&fit.parameters) {
-        parameter.start = fitted.value;
-    }
-    experiment
-}
-
-/// In which half each recording is: every other one, copies of one where that is.
-fn halves(originals: &[usize]) -> Vec<bool> {
-    let mut halves: Vec<bool> = Vec::with_capacity(originals.len());
-    let mut second = false;
-    for (k, &of) in originals.iter().enumerate() {
-        halves.push(if of == k { second } else { halves[of] });
-        second ^= of == k;
-    }
-    halves
-}
-
-/// The logarithm of the loss of each recording by the parameters that a fit to the other half finds; nothing where one is not finite.
-fn judged(
-    experiment: &Experiment,
-    dataset: &Dataset,
-    now: &Fit,
-    halves: &[bool],
-    threads: usize,
-) -> Option<Vec<f64>> {
-    let mut problem = Problem::new(experiment, dataset, threads);
-    let estimated: Vec<State<f64>> = problem.initial.clone();
-    problem.cap_sensitivity = experiment.window == WindowLength::Whole;
-    let space = problem.space.clone();
-    let (lower, upper, scale) = (space.lower(), space.upper(), space.scale());
-    let variables = Variables { lower: &lower, upper: &upper, scale: &scale };
-    let mut losses = vec![f64::NAN; dataset.trajectories.len()];
-    for half in [false, true] {
-        problem.select(|trajectory| halves[trajectory] != half);
-        problem.initial.clone_from(&now.initial_states);
-        let standing = Standing::new(&space.start());
-        let limits = Limits::fine(ITERATIONS);
-        let found = proceed(&mut problem, standing, variables, limits, &mut |_, _| true);
-        problem.select(|trajectory| halves[trajectory] == half);
-        problem.initial.clone_from(&estimated);
-        if problem.initial_unknowns() > 0 {
-            for _ in 0..STARTS {
-                problem.linearize(&found.x);
-                problem.trial(&found.x, &vec![0.0; found.x.len()]);
-                problem.accept();
-            }
-        }
-        for (trajectory, (sum, count)) in problem.recording_squares(&found.x) {
-            losses[trajectory] = (sum / count.max(1) as f64).max(f64::MIN_POSITIVE).ln();
-        }
-    }
-    let originals = dataset.originals();
-    let first = losses.iter().enumerate().filter(|(k, _)| originals[*k] == *k);
-    let losses: Vec<f64> = first.map(|(_, loss)| *loss).collect();
-    losses.iter().all(|loss| loss.is_finite()).then_some(losses)
 }

@@ -7,9 +7,11 @@
 //! [`evaluate`] measures whole rollouts.
 
 mod conclusion;
+mod cross_validation;
 mod data;
 mod experiment;
 mod improvement;
+mod model_selection;
 mod peers;
 mod residuals;
 mod search;
@@ -33,6 +35,9 @@ pub use experiment::{
     Prior, Reading, RecordedInput, RobustLoss, Sensor, StateNumber, Transform, WindowLength,
 };
 pub use improvement::{Improvement, Tried, improve};
+pub use model_selection::{
+    Contender, FOLDS, ModelPair, ModelSelection, compare_models, demand_comparable,
+};
 #[cfg(any(feature = "cli", feature = "python"))]
 pub(crate) use peers::Group;
 #[cfg(feature = "mpi")]

@@ -3,6 +3,8 @@
 mod absent_terms;
 #[cfg(feature = "cli")]
 mod command;
+#[cfg(feature = "cli")]
+mod competing_models;
 mod conclusion;
 mod elbow;
 #[cfg(feature = "cli")]

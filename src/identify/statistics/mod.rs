@@ -2,10 +2,12 @@
 
 mod beta;
 mod covariance;
+mod holm;
 mod random;
 mod student;
 
 pub use beta::beta_below;
 pub(crate) use covariance::{Covariance, LEAST_OF_WEIGHTS, LEAST_RECORDINGS, UNTELLABLE};
+pub(crate) use holm::holm;
 pub(crate) use random::uniform;
-pub(crate) use student::quantile_95;
+pub(crate) use student::{p_value, quantile_95};

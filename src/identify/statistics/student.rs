@@ -1,5 +1,6 @@
 //! Student's t distribution.
 
+use super::beta::beta_below;
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
 /// What a normal number stays within with probability 0.95, in standard deviations.
@@ -22,6 +23,12 @@ pub(crate) fn quantile_95(freedom: usize) -> f64 {
         if within(middle, freedom) < 0.95 { low = middle } else { high = middle }
     }
     (0.5 * (low + high)).tan() * (freedom as f64).sqrt()
+}
+
+/// How likely chance makes |t| as large as this, by degrees of freedom (one at least).
+pub(crate) fn p_value(t: f64, freedom: usize) -> f64 {
+    let freedom = freedom.max(1) as f64;
+    beta_below(freedom / (freedom + t * t), 0.5 * freedom, 0.5)
 }
 
 /// The probability of |t| < sqrt(freedom) tan(angle) (Abramowitz and Stegun, 26.7.3 and 26.7.4).

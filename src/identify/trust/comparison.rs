@@ -1,5 +1,6 @@
 //! Two results compared recording by recording.
 use super::{Evaluation, TrajectoryError};
+use crate::identify::statistics::quantile_95;
 
 /// Differences of an error in pairs: what is common to both, as a recording that is hard for any
 /// parameters, drops out.
@@ -52,6 +53,12 @@ impl PairedDifference {
     /// Whether the difference is beyond what chance would make of it (95 %).
     pub fn is_significant(&self) -> bool {
         self.standard_error.is_some_and(|error| self.difference.abs() > SIGNIFICANT * error)
+    }
+
+    /// The 95 % interval of the difference, by Student's t distribution; nothing for fewer than two recordings.
+    pub fn interval(&self) -> Option<[f64; 2]> {
+        let half = quantile_95(self.count.saturating_sub(1)) * self.standard_error?;
+        Some([self.difference - half, self.difference + half])
     }
 
     /// In words; `what` has an error, in `unit`.

@@ -22,6 +22,7 @@ use super::scores::{ScoreTest, Scores};
 use crate::identify::data::Dataset;
 use crate::identify::experiment::{Experiment, FreeParameter};
 use crate::identify::search::{Fit, FitStatus};
+use crate::identify::statistics::holm;
 use crate::model::{Parameters, SurfaceTerm};
 
 /// First parts of windows have at least so many steps.
@@ -132,7 +133,8 @@ pub fn score_tests(
             test
         }));
     }
-    adjust(&mut found);
+    let p_values: Vec<f64> = found.iter().map(|test| test.p_value).collect();
+    found.iter_mut().zip(holm(&p_values)).for_each(|(test, own)| test.adjusted_p_value = own);
     // Claims by what they gain, of many numbers less; what is none by how nearly it is one.
     let order = |test: &ScoreTest| match test.is_significant() {
         true => (0, -test.gain / (test.members.len() as f64).sqrt()),
@@ -160,15 +162,4 @@ fn horizons(dataset: &Dataset) -> Vec<usize> {
     horizons.retain(|&steps| steps == longest || steps >= SHORTEST);
     horizons.dedup();
     horizons
-}
-
-/// `Holm79`: of m tests the k-th least p value counts m + 1 - k times, and no less than those before it.
-fn adjust(tests: &mut [ScoreTest]) {
-    let mut order: Vec<usize> = (0..tests.len()).collect();
-    order.sort_by(|&a, &b| tests[a].p_value.total_cmp(&tests[b].p_value));
-    let mut least = 0.0_f64;
-    for (k, &at) in order.iter().enumerate() {
-        least = least.max(((tests.len() - k) as f64 * tests[at].p_value).min(1.0));
-        tests[at].adjusted_p_value = least;
-    }
 }
