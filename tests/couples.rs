@@ -6,7 +6,7 @@ use nalgebra::Vector3;
 use stiction::ad::{self, NodeRule, with_node_rule};
 use stiction::argmin::{CoupledContact, Law, Mode};
 use stiction::model::Scene;
-use stiction::simulation::Rollout;
+use stiction::simulation::{Rollout, StepMemory};
 use stiction::state::State;
 
 use crate::agreement::step_derivatives_agree;
@@ -384,4 +384,28 @@ fn thrown_things_with_couples_are_solved_and_lose_energy() {
         }
         assert_eq!(rollout.report.unsolved, 0, "case {case}: {:?}", rollout.report.worst);
     }
+}
+
+/// What a step remembers of couples survives as numbers: the next step has the same bits.
+#[test]
+fn couples_are_remembered_as_numbers() {
+    let scene =
+        scene(&format!("[simulation]\ntime_step = 0.01\ntolerance = 1e-13\n{FLOOR}{SCENE}"));
+    let mut rollout = Rollout::new(scene.system(), scene.state.clone());
+    rollout.advance(9, &scene.inputs);
+    let mut numbers = vec![f64::NAN; StepMemory::<f64>::numbers(&scene.model)];
+    rollout.memory.write(&scene.model, &mut numbers);
+    let mut other = Rollout::new(scene.system(), rollout.state.clone());
+    other.memory.read(&scene.model, &numbers);
+    let mut again = vec![0.0; numbers.len()];
+    other.memory.write(&scene.model, &mut again);
+    assert_eq!(numbers, again);
+    for rollout in [&mut rollout, &mut other] {
+        let report = rollout.step(&scene.inputs);
+        assert_eq!(report.unsolved, 0);
+    }
+    assert_eq!(rollout.state, other.state);
+    // Without couples it would hold less.
+    let couples = rollout.workspace.contacts().flat_map(|record| record.couples).flatten();
+    assert!(couples.count() > 1);
 }

@@ -135,9 +135,9 @@ pub fn score_tests(
     }
     let p_values: Vec<f64> = found.iter().map(|test| test.p_value).collect();
     found.iter_mut().zip(holm(&p_values)).for_each(|(test, own)| test.adjusted_p_value = own);
-    // Claims by what they gain, of many numbers less; what is none by how nearly it is one.
+    // Claims by what they gain; what is none by how nearly it is one.
     let order = |test: &ScoreTest| match test.is_significant() {
-        true => (0, -test.gain / (test.members.len() as f64).sqrt()),
+        true => (0, -test.gain),
         false => (1, test.adjusted_p_value),
     };
     found.sort_by(|a, b| {
