@@ -214,6 +214,8 @@
 //!   "Modeling in Computer Graphics", Springer 1993. Fewer triangles by clusters of vertices.
 //! - `Rucker22`: C. Rucker, P. M. Wensing, "Smooth parameterization of rigid-body inertia", IEEE Robotics
 //!   and Automation Letters 7 (2), 2022. Inertial parameters without constraints.
+//! - `Satterthwaite46`: F. E. Satterthwaite, "An approximate distribution of estimates of variance components",
+//!   Biometrics Bulletin 2 (1946) 110-114. Degrees of freedom of squares that are not independent.
 //! - `Shao95`: J. Shao, D. Tu, "The Jackknife and Bootstrap", Springer 1995. Half-sampling.
 //! - `Shewchuk97`: J. R. Shewchuk, "Adaptive precision floating-point arithmetic and fast robust geometric
 //!   predicates", Discrete and Computational Geometry 18 (3), 1997.

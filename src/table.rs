@@ -162,6 +162,16 @@ impl<'a> Table<'a> {
 
     /// A whole number from 1 to `most`.
     pub fn count(&self, field: &str, most: usize) -> Result<Option<usize>, Error> {
+        self.count_from(field, 1, most)
+    }
+
+    /// A whole number of at least `least` and at most `most`.
+    pub fn count_from(
+        &self,
+        field: &str,
+        least: usize,
+        most: usize,
+    ) -> Result<Option<usize>, Error> {
         let Some(value) = self.entries.get(field) else { return Ok(None) };
         let integer = value.get_ref().as_integer();
         let count = integer.and_then(|i| usize::from_str_radix(i.as_str(), i.radix()).ok());
@@ -169,8 +179,8 @@ impl<'a> Table<'a> {
             Some(count) if count > most => {
                 Err(self.error(field, format!("must be at most {most}, found {count}")))
             }
-            Some(count) if count > 0 => Ok(Some(count)),
-            _ => Err(self.error(field, "must be a whole number of at least 1")),
+            Some(count) if count >= least => Ok(Some(count)),
+            _ => Err(self.error(field, format!("must be a whole number of at least {least}"))),
         }
     }
 

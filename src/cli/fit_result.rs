@@ -16,7 +16,8 @@
 //! | `starts` | where the first stage of the search led from each start: `start` and `values` of the parameters, `loss` |
 //! | `correlations` | of the estimates: `names`, and a row of `matrix` for each |
 //! | `profiles` | how the loss of all recordings depends on each parameter (an empty list where that would take far longer than the search, or with `--no-profiles`): `name`, `values` with the `loss` at each, `others`, the other parameters and initial states: `fitted` anew at each value, or `held`; and `profile_rollouts`, the work, measured |
-//! | `errors_from` | what standard errors are taken from: `linearisation`, or `halves` of the recordings (with `half_rollouts`, their work) |
+//! | `errors_from` | what standard errors are taken from: `linearisation`, or `halves` of the recordings; `half_rollouts`, the work of fits to these, if there were any |
+//! | `errors_test` | where nothing was asked for: how far fits to halves of the recordings differ, in squares of what the linearisation says: `statistic`, `threshold` (beyond it errors are taken from halves), `splits`, `is_cut_short` (by the work allowed) |
 //! | `holdout` | of recordings that were held out: `recordings`, `position_error_percent`, `rotation_error_deg`, and the same of the scene's own parameters with `_of_scene`; `null` where nothing of the kind is recorded |
 //! | `learned` | learned terms as functions: `name`, `kind`, `of`; `axes`, the values of one or two of `of`; `outputs`, and of each its `values`, along the first axis for each value of the second, and `half_widths` of their 95 % band (an empty list where that is not known) |
 //! | `truth` | true values by name, where the experiment states them |
@@ -34,7 +35,7 @@ use serde_json::{Map, Value, json};
 
 use super::learned;
 use super::output::{json_head, number, print};
-use crate::identify::{Dataset, Experiment, Fit, Problem, is_weight};
+use crate::identify::{Dataset, Experiment, Fit, HalvesTest, Problem, is_weight};
 
 /// What a step with derivatives costs in steps without, measured on one recording.
 pub(super) fn derivative_cost(experiment: &Experiment, dataset: &Dataset, result: &Fit) -> f64 {
@@ -138,6 +139,16 @@ pub(super) fn result_json(
     );
     object.insert("warnings".into(), result.warnings.clone().into());
     object
+}
+
+/// What fits to halves said of the linearisation.
+pub(super) fn errors_test(test: &HalvesTest) -> Value {
+    json!({
+        "statistic": number(test.statistic),
+        "threshold": number(test.threshold),
+        "splits": test.splits,
+        "is_cut_short": test.is_cut_short,
+    })
 }
 
 pub(super) fn report(experiment: &Experiment, result: &Fit, seconds: f64) {

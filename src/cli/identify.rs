@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::fit_result::{derivative_cost, report, result_json};
+use super::fit_result::{derivative_cost, errors_test, report, result_json};
 use super::given_recordings::RecordingArguments;
 use super::held_out::HeldOut;
 use super::outcome::Outcome;
@@ -70,7 +70,8 @@ pub(super) struct Arguments {
     /// the fits that judge, until every recording was held out once [default there: 0.2]
     #[arg(long, value_name = "FRACTION")]
     pub holdout: Option<f64>,
-    /// Take standard errors from fits to so many random halves of the recordings
+    /// Take standard errors from fits to so many random halves of the recordings, 0: from derivatives at the result [default: a
+    /// test decides]
     #[arg(long, value_name = "COUNT")]
     half_samples: Option<usize>,
     /// Free what the scene holds and the recordings contradict, one thing after the other in so many rounds at most, as far
@@ -193,7 +194,7 @@ pub(super) fn identified(
     for start in &arguments.start {
         set_start(&mut experiment, start)?;
     }
-    experiment.half_samples = arguments.half_samples.unwrap_or(experiment.half_samples);
+    experiment.half_samples = arguments.half_samples.or(experiment.half_samples);
     experiment.profiles &= !arguments.no_profiles;
     experiment.starts = arguments.starts.unwrap_or(experiment.starts);
     if let Some(seed) = arguments.seed {
@@ -279,7 +280,8 @@ pub(super) fn identified(
     if let Some(error) = lost {
         warn(&format!("this search cannot be resumed: {error}"));
     }
-    let Conclusion { fit: mut result, halves, profiles, profile_effort, complete } = found?;
+    let Conclusion { fit: mut result, halves, halves_test, profiles, profile_effort, complete } =
+        found?;
     let first = dataset.only(0);
     // What it measures is told by the first process alone.
     let cost = if group.is_first() { derivative_cost(&experiment, &first, &result) } else { 1.0 };
@@ -317,7 +319,8 @@ pub(super) fn identified(
         // The halves and profiles that are missing can be made, too, when it is resumed.
         result.status = FitStatus::Stopped;
     }
-    let half_rollouts = halves.map(|halves| in_rollouts(halves.effort));
+    let half_effort = halves.as_ref().map(|halves| halves.effort);
+    let half_effort = half_effort.or(halves_test.map(|test| test.effort));
     let held_out = held_out.map(|out| HeldOut::new(&experiment, &out, &result, threads));
     let mut plausibility = Plausibility::default();
     for t in held_out.iter().flat_map(|held_out| &held_out.fitted.trajectories) {
@@ -333,10 +336,13 @@ pub(super) fn identified(
         let gathered = json!({ "calls": calls, "bytes": bytes, "seconds": number(seconds) });
         object.insert("gathered".into(), gathered);
     }
-    let from = if half_rollouts.is_some() { "halves" } else { "linearisation" };
+    let from = if halves.is_some() { "halves" } else { "linearisation" };
     object.insert("errors_from".into(), from.into());
-    if let Some(half_rollouts) = half_rollouts {
-        object.insert("half_rollouts".into(), number(half_rollouts));
+    if let Some(effort) = half_effort {
+        object.insert("half_rollouts".into(), number(in_rollouts(effort)));
+    }
+    if let Some(test) = &halves_test {
+        object.insert("errors_test".into(), errors_test(test));
     }
     let of_parameter = profiles.iter().map(|profile| {
         json!({
@@ -374,10 +380,11 @@ pub(super) fn identified(
         stages.enter("the report", None);
         let found = FitReport::new(&experiment, &dataset, &result, threads);
         let held_out = held_out.as_ref().and_then(HeldOut::sentence);
+        let errors_from = halves_test.map(|test| test.sentence());
         FitReport {
             seconds: Some(seconds),
             rollouts: Some(rollouts),
-            result: found.result.iter().cloned().chain(held_out).collect(),
+            result: found.result.iter().cloned().chain(errors_from).chain(held_out).collect(),
             ..found
                 .trusted(&experiment, &dataset, &result, &profiles, threads)
                 .tested(&tests, &dataset)
@@ -430,6 +437,9 @@ pub(super) fn identified(
         }
     } else {
         report(&experiment, &result, begin.elapsed().as_secs_f64());
+        if let Some(test) = &halves_test {
+            print(&test.sentence());
+        }
         match &improved {
             Some(improved) => lacking::tell_improvement(improved, result.loss),
             None => lacking::tell(&tests),

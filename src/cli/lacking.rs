@@ -290,8 +290,8 @@ fn improved_experiment(
         tables.push(table.into());
     }
     document.insert("seed".into(), (experiment.seed as i64).into());
-    if experiment.half_samples > 0 {
-        document.insert("half_samples".into(), (experiment.half_samples as i64).into());
+    if let Some(half_samples) = experiment.half_samples {
+        document.insert("half_samples".into(), (half_samples as i64).into());
     }
     // Going on from first parts of recordings would lead away from where it starts.
     document.insert("continuation".into(), false.into());

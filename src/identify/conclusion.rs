@@ -6,21 +6,25 @@
 use super::data::Dataset;
 use super::experiment::{Experiment, Method};
 use super::search::{
-    Around, Checkpoint, Effort, Fit, FitStatus, Outcome, Problem, Progress, ROUGH, fit_from,
+    Around, Checkpoint, Effort, Fit, FitStatus, HalvesTest, Outcome, Problem, Progress, ROUGH,
+    fit_from,
 };
 use super::trust::{
-    DERIVATIVE, HalfSampling, LossProfile, Lower, Others, SAME, Walk, half_sampling, loss_profile,
-    point_cost, reach,
+    DERIVATIVE, HALVES, HalfSampling, HalvesByTest, LossProfile, Lower, Others, SAME, Walk,
+    fitted_halves, halves_by_test, loss_profile, point_cost, reach,
 };
 use crate::Error;
 
 /// The result of an identification with all that says how far it can be trusted.
 #[derive(Clone, Debug)]
 pub struct Conclusion {
-    /// The result; with errors from halves of the recordings where the experiment asks for them.
+    /// The result; with errors from halves of the recordings where the experiment asks for them, or the test does.
     pub fit: Fit,
-    /// Fits to halves of the recordings, where the experiment asks for them.
+    /// Fits to halves of the recordings, where errors are taken from them.
     pub halves: Option<HalfSampling>,
+    /// What fits to halves said of errors by linearisation, where the experiment leaves it to a test; nothing of searches by gradients,
+    /// of recordings without noise or fewer than four, and of many parameters.
+    pub halves_test: Option<HalvesTest>,
     /// How the loss depends on each parameter that is not fixed; none where that would take far longer than the
     /// search.
     pub profiles: Vec<LossProfile>,
@@ -35,7 +39,7 @@ pub struct Conclusion {
 pub enum Doing<'a> {
     /// An iteration of the search.
     Search(Progress<'a>),
-    /// So many of so many halves of the recordings are fitted, 0 at first.
+    /// So many of so many halves of the recordings are fitted, 0 at first; where a test decides, it may end before.
     Halves(usize, usize),
     /// So many of so many parameters have a profile, 0 at first.
     Profiles(usize, usize),
@@ -53,7 +57,8 @@ const SHORT: usize = 20;
 const SIDES: std::ops::RangeInclusive<usize> = 3..=10;
 
 /// Identifies the parameters of `experiment` from `dataset`, [`fit_from`] a checkpoint if there is one; takes errors
-/// from halves of the recordings if the experiment asks for it; walks along each parameter, and goes on from a lower
+/// from halves of the recordings if the experiment asks for it, or if it says nothing and these differ by more than the linearisation
+/// says; walks along each parameter, and goes on from a lower
 /// point. `watch` may end it by returning false. The same bits on any number of `threads`.
 ///
 /// # Errors
@@ -89,6 +94,7 @@ pub fn conclude(
         };
         complete &= fit.status != FitStatus::Stopped;
         let mut halves = errors(experiment, &mut fit, &around);
+        let halves_test = around.test;
         let (mut profiles, mut lower) = (Vec::new(), None);
         let last = around.times == AGAIN;
         // A search alone that says itself that it is not at its end is left there.
@@ -105,7 +111,7 @@ pub fn conclude(
         let lower = lower.filter(|_| complete);
         let Some(lower) = lower else {
             fit.warnings.extend(jumps(&fit, &profiles));
-            return Ok(Conclusion { fit, halves, profiles, profile_effort, complete });
+            return Ok(Conclusion { fit, halves, halves_test, profiles, profile_effort, complete });
         };
         let fell = 1.0 - lower.loss / fit.loss;
         let small = fit.is_rough && fell <= ROUGH;
@@ -123,7 +129,7 @@ pub fn conclude(
             if !small && fell > NOT_LOWEST {
                 fit.is_not_lowest(fell);
             }
-            return Ok(Conclusion { fit, halves, profiles, profile_effort, complete });
+            return Ok(Conclusion { fit, halves, halves_test, profiles, profile_effort, complete });
         }
         // What is begun anew from here comes to the same: nobody watches.
         fit = fit_from(experiment, dataset, threads, Some(begin), &mut |_| true)?;
@@ -138,7 +144,7 @@ pub fn conclude(
         profiles.iter_mut().for_each(|profile| profile.insert(&fit));
         fit.warnings.extend(jumps(&fit, &profiles));
         halves = errors(experiment, &mut fit, &around).or(halves);
-        return Ok(Conclusion { fit, halves, profiles, profile_effort, complete });
+        return Ok(Conclusion { fit, halves, halves_test, profiles, profile_effort, complete });
     }
 }
 
@@ -255,9 +261,13 @@ fn errors(experiment: &Experiment, fit: &mut Fit, around: &Around) -> Option<Hal
         fit.forget_errors();
         return None;
     }
-    let (values, effort) = around.halves.clone()?;
     let whole: Vec<f64> = fit.parameters.iter().map(|p| p.value).collect();
-    let halves = HalfSampling::about(&whole, values, effort);
+    let made = around.halves.as_ref().map(|halves| halves.values.len());
+    let warning = around.test.and_then(|test| test.warning(made.unwrap_or(2 * test.splits)));
+    // The same fit may be looked at again.
+    let warning = warning.filter(|warning| !fit.warnings.contains(warning));
+    fit.warnings.extend(warning);
+    let halves = HalfSampling::about(&whole, around.halves.clone()?);
     fit.take_errors(&halves);
     Some(halves)
 }
@@ -271,19 +281,23 @@ fn look_around(
     threads: usize,
     watch: &mut dyn FnMut(Doing) -> bool,
 ) -> (Around, bool) {
-    let count = experiment.half_samples;
-    let wanted = count > 0 && !fit.is_exact();
-    let mut complete = !wanted || watch(Doing::Halves(0, count));
-    let mut halves = None;
-    if wanted && complete {
-        let mut tell = |number: usize| {
-            complete = watch(Doing::Halves(number, count));
-            complete
-        };
-        halves = half_sampling(experiment, dataset, fit, count, threads, &mut tell);
+    let asked = experiment.half_samples;
+    let count = asked.unwrap_or(HALVES);
+    let mut complete = true;
+    let mut tell = |number: usize| {
+        complete = watch(Doing::Halves(number, count));
+        complete
+    };
+    let mut found = HalvesByTest::default();
+    match asked {
+        None => found = halves_by_test(experiment, dataset, fit, threads, &mut tell),
+        Some(count) if count > 0 && !fit.is_exact() && tell(0) => {
+            found.halves = fitted_halves(experiment, dataset, fit, count, threads, &mut tell);
+        }
+        Some(_) => {}
     }
-    let halves = halves.map(|halves| (halves.values, halves.effort));
-    let mut around = Around { asked: count, halves, ..Around::default() };
+    let HalvesByTest { halves, test } = found;
+    let mut around = Around { asked, halves, test, ..Around::default() };
     errors(experiment, fit, &around);
     let each = experiment.parameters.iter().zip(&fit.parameters);
     around.reach = each.map(|(free, fitted)| reach(free, fitted)).collect();

@@ -47,9 +47,9 @@ pub(crate) use residuals::StepInputs;
 pub use residuals::{Measurement, initial_state, replay, residuals};
 pub(crate) use search::{AdamStanding, Descent, LbfgsbStanding, adam, lbfgsb, minimize_over_kinks};
 pub use search::{
-    Checkpoint, Effort, Fit, FitStatus, FittedParameter, Iteration, LeastSquares, Minimum, Outcome,
-    Problem, Progress, SearchSpace, ShortFit, StartResult, Trial, Variables, fit, fit_from,
-    minimize,
+    Checkpoint, Effort, Fit, FitStatus, FittedParameter, HalvesTest, Iteration, LeastSquares,
+    Minimum, Outcome, Problem, Progress, SearchSpace, ShortFit, StartResult, Trial, Variables, fit,
+    fit_from, minimize,
 };
 pub use trust::{
     Candidate, Combination, Comparison, Design, ErrorSpread, Evaluation, Expected, FrameError,

@@ -41,7 +41,7 @@ fn is_of_one_function(experiment: &Experiment, dataset: &Dataset, found: &Conclu
             held[profile.parameter] = profile.values[end];
             let held = loss(experiment, dataset, found, &held);
             // Where the loss is rough, a step to the others' minimum may lead to a worse place next door.
-            let most = if experiment.half_samples > 0 { 1.1 } else { 1.0 + 1e-9 };
+            let most = if experiment.half_samples.is_some() { 1.2 } else { 1.0 + 1e-9 };
             assert!(profile.loss[end] <= most * held, "{}: {held} {profile:?}", fitted.name);
         }
         let least = profile.loss.iter().copied().fold(f64::INFINITY, f64::min);
@@ -107,7 +107,7 @@ fn tosses_have_profiles_of_all_recordings() {
     let Some((mut experiment, rows)) = tosses("whole.toml") else { return };
     let count = cases::count(16, 0.32).clamp(5, 16);
     experiment.data = rows.iter().step_by(25).take(count).map(path).collect();
-    experiment.half_samples = 4;
+    experiment.half_samples = Some(4);
     let dataset = Dataset::load(&experiment).unwrap();
     assert_eq!(dataset.trajectories.len(), count);
     let found = concluded(&experiment, &dataset, 2);

@@ -6,6 +6,7 @@ mod command;
 #[cfg(feature = "cli")]
 mod competing_models;
 mod conclusion;
+mod coverage;
 mod elbow;
 #[cfg(feature = "cli")]
 mod evaluated;

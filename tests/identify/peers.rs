@@ -109,7 +109,7 @@ const COUNTS: [[usize; 2]; 5] = [[1, 2], [2, 1], [3, 2], [5, 1], [8, 1]];
 #[test]
 fn whole_rollouts_with_caps_starts_and_halves_have_the_same_bits() {
     let (experiment, recordings) = bounces(12, 48);
-    let experiment = Experiment { starts: 3, half_samples: 4, ..experiment };
+    let experiment = Experiment { starts: 3, half_samples: Some(4), ..experiment };
     the_same_on_all(&experiment, &recordings, &COUNTS);
 }
 

@@ -36,7 +36,8 @@ impl Experiment {
     /// max_iterations = 60
     /// continuation = true              # (default) whole windows: short horizons and few recordings first
     /// starts = 4                       # starts of the first stage, spread over the bounds (default 4 with continuation, else 1)
-    /// half_samples = 20                # optional: standard errors from fits to so many random halves of the recordings
+    /// half_samples = 20                # standard errors from fits to so many random halves of the recordings; 0: by
+    ///                                  # linearisation; if left out, a test decides
     /// profiles = true                  # (default) walk along each parameter, and go on from a lower point
     /// seed = 1
     /// [adam]
@@ -399,7 +400,7 @@ impl Experiment {
                 .unwrap_or(default_iterations),
             continuation: root.boolean("continuation")?.unwrap_or(true),
             starts: root.count("starts", MOST_REPEATED)?.unwrap_or(0),
-            half_samples: root.count("half_samples", MOST_REPEATED)?.unwrap_or(0),
+            half_samples: root.count_from("half_samples", 0, MOST_REPEATED)?,
             profiles: root.boolean("profiles")?.unwrap_or(true),
             seed: root.count("seed", usize::MAX)?.unwrap_or(1) as u64,
             truth,

@@ -108,8 +108,9 @@ pub struct Experiment {
     pub continuation: bool,
     /// How many starts the first stage of the search is made from; 0: four where there is continuation, else one.
     pub starts: usize,
-    /// How many random halves of the recordings standard errors are taken from; 0 for those of the linearisation.
-    pub half_samples: usize,
+    /// How many random halves of the recordings standard errors are taken from; 0 for those of the linearisation; nothing
+    /// where a test is to decide ([`conclude`](super::conclude)).
+    pub half_samples: Option<usize>,
     /// Whether the result has a profile of the loss along each parameter, and the search goes on from a lower point
     /// that one meets ([`conclude`](super::conclude)).
     pub profiles: bool,
@@ -160,7 +161,7 @@ impl Experiment {
             max_iterations: DEFAULT_ITERATIONS,
             continuation: true,
             starts: 0,
-            half_samples: 0,
+            half_samples: None,
             profiles: true,
             seed: 1,
             truth: BTreeMap::new(),

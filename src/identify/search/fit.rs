@@ -163,6 +163,8 @@ pub struct Fit {
     pub told: Vec<usize>,
     /// The correlations of the estimates of these.
     pub correlations: DMatrix<f64>,
+    /// From how many squares the errors are estimated that are taken from the linearisation; 0 where there are none.
+    pub(crate) freedom: usize,
     /// All iterations.
     pub history: Vec<Iteration>,
     /// Where the first stage led from each start; the first is that of the experiment. Empty if there is one
@@ -314,7 +316,7 @@ pub fn fit_from(
         .collect();
     let freedom = problem.residual_count().saturating_sub(start.len()).max(1);
     let variance = (2.0 * cost / freedom as f64, freedom);
-    let (told, correlations) =
+    let (told, correlations, freedom) =
         estimate_errors(&mut fitted, [&h, &known], (&recordings, dataset.group()), variance);
     let told = told.iter().map(|&i| space.free()[i]).collect();
     let mut warnings = warnings(&fitted, &h, &report, &experiment.scene.settings);
@@ -351,6 +353,7 @@ pub fn fit_from(
         initial_states: problem.initial,
         told,
         correlations,
+        freedom,
         history: at.history.clone(),
         starts: at.starts.clone(),
         end: at,
@@ -358,28 +361,28 @@ pub fn fit_from(
     })
 }
 
-/// Fills in standard errors: see [`Fit::parameters`]; returns which parameters have one, and the correlations of
-/// these. `known`: the part of H that is of the priors; `recordings`: those of the recordings held here, with gradients;
+/// Fills in standard errors: see [`Fit::parameters`]; returns which parameters have one, the correlations of
+/// these, and from how many squares they are estimated. `known`: the part of H that is of the priors; `recordings`: those of the recordings held here, with gradients;
 /// `variance`: mean square of the residuals, and of how many beyond the unknowns.
 fn estimate_errors(
     fitted: &mut [FittedParameter],
     [h, known]: [&DMatrix<f64>; 2],
     (recordings, group): (&[Equations], &Group),
     variance: (f64, usize),
-) -> (Vec<usize>, DMatrix<f64>) {
+) -> (Vec<usize>, DMatrix<f64>, usize) {
     let mut free = told(fitted, h);
     free.retain(|&i| !fitted[i].at_bound);
     let any_weight = free.iter().any(|&i| is_weight(&fitted[i].name));
     let least = if any_weight { LEAST_OF_WEIGHTS } else { UNTELLABLE };
     let covariance = Covariance::of_recordings([h, known], (recordings, group), &free, least)
         .or_else(|| Covariance::of_residuals(h, known, variance, &free, least));
-    let Some(covariance) = covariance else { return (Vec::new(), DMatrix::zeros(0, 0)) };
+    let Some(covariance) = covariance else { return (Vec::new(), DMatrix::zeros(0, 0), 0) };
     for (a, &i) in free.iter().enumerate() {
         fitted[i].take_error(covariance.error(a), covariance.half_width(a));
     }
     let correlations =
         DMatrix::from_fn(free.len(), free.len(), |a, b| covariance.correlation(a, b));
-    (free, correlations)
+    (free, correlations, covariance.freedom())
 }
 
 /// The parameters with a trace at the result; none where a derivative is not finite.

@@ -1,6 +1,7 @@
 //! The search for the parameters that make the sum of squares least.
 
 mod adam;
+mod around;
 mod continuation;
 mod descent;
 mod effort;
@@ -19,6 +20,8 @@ mod window_equations;
 mod window_states;
 
 pub(crate) use adam::{AdamStanding, adam};
+pub use around::HalvesTest;
+pub(crate) use around::{Around, Halves};
 pub(crate) use descent::Descent;
 pub use effort::Effort;
 pub(crate) use fit::OBSERVABLE;
@@ -29,6 +32,5 @@ pub use levenberg_marquardt::{LeastSquares, Minimum, Outcome, Trial, Variables, 
 pub(crate) use levenberg_marquardt::{Limits, ROUGH, Standing, proceed};
 pub use search_space::SearchSpace;
 pub use short_fit::ShortFit;
-pub(crate) use staged::Around;
 pub use staged::{Checkpoint, Iteration, Progress, StartResult};
 pub use sum_of_squares::Problem;

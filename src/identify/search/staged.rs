@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::adam::{self, AdamStanding};
+use super::around::Around;
 use super::continuation::{SearchStage, stages, starts};
 use super::fingerprint::fingerprint;
 use super::lbfgsb::{LbfgsbStanding, lbfgsb};
@@ -91,19 +92,6 @@ impl MethodStanding {
         }
         all
     }
-}
-
-/// What was found around the first end of a search, and how often it has gone on since.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Around {
-    /// How often it went on from a lower point.
-    pub times: usize,
-    /// How far away lower points are looked for along each parameter, down and up.
-    pub reach: Vec<[f64; 2]>,
-    /// How many halves of the recordings were asked for.
-    pub asked: usize,
-    /// What fits to halves of the recordings came to, all parameters of each, and their work.
-    pub halves: Option<(Vec<Vec<f64>>, Effort)>,
 }
 
 /// Where an identification stands between two iterations: all that the rest of it depends on, besides

@@ -4,7 +4,7 @@
 const MOST: usize = 10_000;
 
 /// The probability that a beta distributed number is below x: the regularised incomplete beta function I_x(a, b), by its
-/// continued fraction (DLMF 8.17.22), evaluated after `Lentz76`. a and b are multiples of a half.
+/// continued fraction (DLMF 8.17.22), evaluated after `Lentz76`. a and b are positive.
 pub fn beta_below(x: f64, a: f64, b: f64) -> f64 {
     if !(0.0..=1.0).contains(&x) {
         return f64::NAN;
@@ -36,12 +36,12 @@ pub fn beta_below(x: f64, a: f64, b: f64) -> f64 {
     (front * (value - 1.0)).clamp(0.0, 1.0)
 }
 
-/// ln B(a, b) = ln Gamma(a) + ln Gamma(b) - ln Gamma(a + b), of multiples of a half.
+/// ln B(a, b) = ln Gamma(a) + ln Gamma(b) - ln Gamma(a + b).
 fn log_beta(a: f64, b: f64) -> f64 {
     log_gamma(a) + log_gamma(b) - log_gamma(a + b)
 }
 
-/// ln Gamma(x) of a positive multiple of a half, by x Gamma(x) = Gamma(x + 1) up to where Stirling's series has all digits.
+/// ln Gamma(x) of a positive number, by x Gamma(x) = Gamma(x + 1) up to where Stirling's series has all digits.
 fn log_gamma(x: f64) -> f64 {
     let (mut x, mut sum) = (x, 0.0);
     while x < 16.0 {

@@ -82,6 +82,11 @@ impl Covariance {
         quantile_95(self.freedom) * self.error(a)
     }
 
+    /// From how many squares it is estimated.
+    pub fn freedom(&self) -> usize {
+        self.freedom
+    }
+
     /// The standard error of the `a`-th of the parameters.
     pub fn error(&self, a: usize) -> f64 {
         self.scaled[(a, a)].sqrt() / self.unit[a]

@@ -27,8 +27,23 @@ pub(crate) fn quantile_95(freedom: usize) -> f64 {
 
 /// How likely chance makes |t| as large as this, by degrees of freedom (one at least).
 pub(crate) fn p_value(t: f64, freedom: usize) -> f64 {
-    let freedom = freedom.max(1) as f64;
+    exceeded(t, freedom.max(1) as f64)
+}
+
+fn exceeded(t: f64, freedom: f64) -> f64 {
     beta_below(freedom / (freedom + t * t), 0.5 * freedom, 0.5)
+}
+
+/// [`quantile_95`] of degrees of freedom that are no whole number (one at least).
+pub(crate) fn real_quantile_95(freedom: f64) -> f64 {
+    let freedom = freedom.max(1.0);
+    // As far as that of one degree goes.
+    let (mut low, mut high) = (1.0, 13.0);
+    for _ in 0..64 {
+        let middle = 0.5 * (low + high);
+        if exceeded(middle, freedom) > 0.05 { low = middle } else { high = middle }
+    }
+    0.5 * (low + high)
 }
 
 /// The probability of |t| < sqrt(freedom) tan(angle) (Abramowitz and Stegun, 26.7.3 and 26.7.4).

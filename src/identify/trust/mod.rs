@@ -7,6 +7,7 @@ mod design;
 mod evaluate;
 mod fixed_inertia;
 mod half_sampling;
+mod halves_by_test;
 mod held_numbers;
 mod information;
 mod learned_function;
@@ -28,7 +29,9 @@ pub use evaluate::{
     evaluate_with,
 };
 pub use fixed_inertia::{MassOverInertia, masses_over_inertia};
+pub(crate) use half_sampling::fitted_halves;
 pub use half_sampling::{HalfSampling, half_sampling};
+pub(crate) use halves_by_test::{HALVES, HalvesByTest, halves_by_test};
 pub use information::{Information, Resolution, Unknown};
 pub use learned_function::{LearnedFunction, learned_functions};
 pub use mask_frames::{MaskFrame, MaskSensitivity, mask_frames, mask_sensitivities};
