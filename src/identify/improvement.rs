@@ -8,7 +8,7 @@ use super::statistics::quantile_95;
 use super::trust::{PairedDifference, ScoreTest, score_tests};
 use crate::Error;
 
-/// What is tried in a round at most.
+/// Claims that are tried in a round at most; and round edges.
 const TRIED: usize = 3;
 /// Fewest recordings, apart from copies, of which halves judge each other.
 const FEWEST: usize = 6;
@@ -30,8 +30,8 @@ impl Tried {
     /// of what is tried in a round together).
     pub fn is_confirmed(&self) -> bool {
         self.held_out.is_some_and(|pairs| {
-            // For a third of 5 % an interval is about a fifth wider, and more where recordings are few.
-            let width = 1.25 * quantile_95(pairs.count.saturating_sub(1).max(1));
+            // For a quarter of 5 % an interval is about a quarter wider, and more where recordings are few.
+            let width = 1.28 * quantile_95(pairs.count.saturating_sub(1).max(1));
             pairs.standard_error.is_some_and(|error| pairs.difference < -width * error)
         })
     }
@@ -91,8 +91,12 @@ pub fn improve(
             improvement.end = "the numbers that are held were not tested: there are none or too many, or no noise";
             break;
         }
-        let claims: Vec<ScoreTest> =
-            tests.into_iter().filter(|test| test.is_significant() && test.gain > 0.0).collect();
+        let is_claim = |test: &ScoreTest| test.is_significant() && test.gain > 0.0;
+        let (mut claims, others): (Vec<ScoreTest>, Vec<ScoreTest>) =
+            tests.into_iter().partition(is_claim);
+        claims.truncate(TRIED);
+        // What recordings say of round edges, fits alone can tell.
+        claims.extend(others.into_iter().find(ScoreTest::is_rounding));
         if claims.is_empty() {
             improvement.end = "no number that is held shows in what is left";
             break;
@@ -108,7 +112,7 @@ pub fn improve(
         let before = losses(experiment);
         let mut tried = Vec::new();
         let mut adopted = None;
-        for test in claims.into_iter().take(TRIED) {
+        for test in claims {
             if !watch(round, &test.name) {
                 improvement.end = "stopped";
                 break;

@@ -23,7 +23,7 @@ use crate::identify::data::Dataset;
 use crate::identify::experiment::{Experiment, FreeParameter};
 use crate::identify::search::{Fit, FitStatus};
 use crate::identify::statistics::holm;
-use crate::model::{Parameters, SurfaceTerm};
+use crate::model::{Parameters, Scene, SurfaceTerm};
 
 /// First parts of windows have at least so many steps.
 const SHORTEST: usize = 8;
@@ -31,6 +31,8 @@ const SHORTEST: usize = 8;
 const LATE: f64 = 0.1;
 /// How much further a delay may go than a test proposes.
 const FARTHER: f64 = 2.0;
+/// The first radius of edges that are tried, of the least half extent.
+const ROUNDED: f64 = 0.05;
 /// Numbers of a scene that are tested at most.
 const MOST: usize = 400;
 /// Work at most, in that of the search, which counts as so many simulations of all windows at least.
@@ -53,6 +55,11 @@ impl ScoreTest {
         let named = self.members.iter().zip(&self.held);
         let mut found: Vec<FreeParameter> =
             named.filter_map(|(name, &held)| candidate(&freed, name, held)).collect();
+        if self.is_rounding() {
+            found
+                .iter_mut()
+                .for_each(|parameter| parameter.start = first_radius(&freed, parameter));
+        }
         found.extend(self.companions(&freed));
         freed.parameters.extend(found);
         freed
@@ -60,6 +67,12 @@ impl ScoreTest {
 }
 
 impl ScoreTest {
+    /// Whether it is of edges that are sharp in the scene. Where these strike, derivatives at no radius say little of what a few
+    /// millimetres do.
+    pub(crate) fn is_rounding(&self) -> bool {
+        self.absent && self.name.ends_with("/radius")
+    }
+
     /// What has no meaning before the others are there, and is free with them: how fast friction at rest is forgotten.
     fn companions(&self, freed: &Experiment) -> Vec<FreeParameter> {
         let pairs = self.members.iter().filter(|_| self.absent);
@@ -145,6 +158,16 @@ pub fn score_tests(
         kind.cmp(&other).then(size.total_cmp(&more)).then(b.gain.total_cmp(&a.gain))
     });
     found
+}
+
+/// Where a search for the radius of edges begins, m.
+fn first_radius(experiment: &Experiment, radius: &FreeParameter) -> f64 {
+    let Scene { model, parameters, .. } = &experiment.scene;
+    let slot = radius.slots.slots.first().copied();
+    let own = (0..model.colliders.len()).find(|&k| model.rounding_slot(k) == slot);
+    own.map_or(radius.start, |k| {
+        ROUNDED * model.colliders[k].shape.thickness(parameters.size(model, k).into())
+    })
 }
 
 /// How late sensors are looked for, s: that part of every window is not read.
