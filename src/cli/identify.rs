@@ -380,11 +380,11 @@ pub(super) fn identified(
         stages.enter("the report", None);
         let found = FitReport::new(&experiment, &dataset, &result, threads);
         let held_out = held_out.as_ref().and_then(HeldOut::sentence);
-        let errors_from = halves_test.map(|test| test.sentence());
         FitReport {
             seconds: Some(seconds),
             rollouts: Some(rollouts),
-            result: found.result.iter().cloned().chain(errors_from).chain(held_out).collect(),
+            result: found.result.iter().cloned().chain(held_out).collect(),
+            errors_from: halves_test.map(|test| test.sentence()),
             ..found
                 .trusted(&experiment, &dataset, &result, &profiles, threads)
                 .tested(&tests, &dataset)

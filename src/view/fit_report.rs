@@ -64,6 +64,8 @@ pub struct FitReport {
     pub profiles: Vec<Profile>,
     /// What the fit would gain by numbers that it held.
     pub score_tests: Vec<ReportedTest>,
+    /// What standard errors come from, and why, in a sentence.
+    pub errors_from: Option<String>,
     /// What was tried to improve the model, and what came of it, in sentences.
     pub improvement: Vec<String>,
     /// How far simulations are off, over time.

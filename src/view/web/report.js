@@ -338,6 +338,8 @@
           n(text(test.p_value, 2)), n(`${test.better[0]} of ${test.better[1]}`), w(test.strongest.slice(0, 2).join(", "))])));
   }
 
+  if (report.errors_from) section("Standard errors", make("p", {}, report.errors_from));
+
   if (report.improvement.length)
     section("Improving the model", make("ul", {}, ...report.improvement.map(line => make("li", {}, line))));
 
