@@ -117,7 +117,7 @@ impl Description {
                     SurfaceTerm::DampingTime if !has(SurfaceTerm::Softness) => {
                         "has no meaning without softness, whose damping it is"
                     }
-                    SurfaceTerm::Softness if number > 0.0 && self.settings.split_impacts => {
+                    SurfaceTerm::Softness if self.settings.split_impacts => {
                         "gives way in time, and split_impacts has impacts that take none: use one of both"
                     }
                     SurfaceTerm::StribeckSpeed if material.mu_static.is_none() => {

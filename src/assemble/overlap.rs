@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::collision::{Pose, witnesses};
+use crate::collision::{Pose, round_witnesses, witnesses};
 use crate::model::Shape;
 
 /// A shape in the world: its form, sizes, rotation and position.
@@ -73,20 +73,28 @@ pub(super) fn near(
 /// How far two shapes would have to be moved for them to be apart, m; not positive if they are: the least distance
 /// of boxes and balls, of others that along the normals of the contacts a step finds.
 pub(super) fn depth(first: &Placed, second: &Placed) -> f64 {
+    let radius = first.radius + second.radius;
     match [first.shape, second.shape] {
+        [Shape::Box, Shape::Box] if radius > 0.0 => depth_of_points(first, second),
         [Shape::Box, Shape::Sphere] => depth_of_ball(first, second),
         [Shape::Sphere, Shape::Box] => depth_of_ball(second, first),
         [Shape::Box, Shape::Box] | [Shape::Sphere, Shape::Sphere] => depth_by_axes(first, second),
-        shapes => {
-            let [a, b] =
-                [first, second].map(|of| Pose { rotation: of.rotation, position: of.position });
-            let sizes = [first, second].map(|of| Vector3::from(of.size));
-            let mut found = Vec::new();
-            let radius = first.radius + second.radius;
-            witnesses(shapes, [&a, &b], sizes, radius, &mut found);
-            found.iter().map(|witness| radius - witness.gap).fold(0.0, f64::max)
-        }
+        _ => depth_of_points(first, second),
     }
+}
+
+/// By the contacts that a step finds.
+fn depth_of_points(first: &Placed, second: &Placed) -> f64 {
+    let shapes = [first.shape, second.shape];
+    let [a, b] = [first, second].map(|of| Pose { rotation: of.rotation, position: of.position });
+    let sizes = [first, second].map(|of| Vector3::from(of.size));
+    let radius = first.radius + second.radius;
+    let mut found = Vec::new();
+    witnesses(shapes, [&a, &b], sizes, radius, &mut found);
+    if radius > 0.0 && found.iter().all(|witness| witness.gap > 0.0) {
+        round_witnesses(shapes, [&a, &b], sizes, radius, 0, &mut found);
+    }
+    found.iter().map(|witness| radius - witness.gap).fold(0.0, f64::max)
 }
 
 /// The least half extent or radius of two shapes, m. The ground of a height field has none.

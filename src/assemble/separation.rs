@@ -184,8 +184,8 @@ fn thickness(scene: &Scene, pair: usize) -> f64 {
     let Scene { model, parameters, .. } = scene;
     let of = |collider: usize| {
         let shape = &model.colliders[collider].shape;
-        let size = parameters.size(model, collider).into();
-        if shape.is_solid() { shape.thickness(size) } else { f64::INFINITY }
+        let (size, radius) = parameters.core(model, collider);
+        if shape.is_solid() { shape.thickness(size.into()) + radius } else { f64::INFINITY }
     };
     match model.solids(pair) {
         (Solid::HalfSpace(_), second) => of(second),

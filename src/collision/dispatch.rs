@@ -8,6 +8,7 @@ use super::cylinder::{facing, is_along, shortfall, towards_capsule};
 use super::half_space::{self, Ground};
 use super::height_field::{Terrain, field_capsule, field_convex, field_sphere};
 use super::hull::Hull;
+use super::round_edges::corners_and_edges;
 use super::sphere_convex::convex_sphere;
 use super::sphere_cylinder::cylinder_sphere;
 use super::{
@@ -209,6 +210,24 @@ fn in_order<T: Real>(
     Some(0.0)
 }
 
+/// Pushes also the contacts of round edges and corners of two shapes with nothing over a face, behind those from `first` on,
+/// that [`witnesses`] has found of their cores: see [`round_edges`](super::round_edges). `sizes` and `reach` in m.
+pub(crate) fn round_witnesses<T: Real>(
+    shapes: [&Shape; 2],
+    poses: [&Pose<T>; 2],
+    sizes: [Vector3<T>; 2],
+    reach: f64,
+    first: usize,
+    out: &mut Vec<Witness<T>>,
+) {
+    let [Some(a), Some(b)] = [hull(shapes[0], sizes[0]), hull(shapes[1], sizes[1])] else { return };
+    let start = out.len();
+    corners_and_edges([&a, &b], poses, reach, first, out);
+    if let [Shape::Box, Shape::Box] = shapes {
+        out[start..].iter_mut().for_each(|witness| witness.feature += FEATURES);
+    }
+}
+
 /// Whether contacts of two shapes are found: all but those of two height fields.
 pub fn supports(shapes: [&Shape; 2]) -> bool {
     !matches!(shapes, [Shape::HeightField(_), Shape::HeightField(_)])
@@ -223,7 +242,8 @@ pub fn features(shapes: [&Shape; 2]) -> usize {
         _ => 1,
     };
     match shapes {
-        [Shape::Box, Shape::Box] => FEATURES,
+        // Where edges are round, those of two hulls come behind.
+        [first @ Shape::Box, second @ Shape::Box] => FEATURES + own(first) * own(second),
         [Shape::Sphere, Shape::Box] | [Shape::Box, Shape::Sphere] => 27,
         [first, second] => own(first).saturating_mul(own(second)),
     }

@@ -32,6 +32,7 @@ mod lowest;
 mod nearest;
 mod pair_detection;
 mod rod;
+mod round_edges;
 mod sphere_box;
 mod sphere_convex;
 mod sphere_cylinder;
@@ -44,6 +45,7 @@ pub use capsule_capsule::{capsule_capsule, sphere_capsule};
 pub use contact_point::ContactPoint;
 pub use convex_convex::WarmStart;
 pub use detection::Detection;
+pub(crate) use dispatch::round_witnesses;
 pub use dispatch::{
     features, half_space_points, point_witnesses, supports, witnesses, witnesses_from,
 };

@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use super::contact_point::ContactPoint;
-use super::dispatch::{half_space_points, near_witnesses};
+use super::dispatch::{half_space_points, near_witnesses, round_witnesses};
 use super::{Pose, SurfacePoint, WarmStart, Witness};
 use crate::ad::Real;
 use crate::dynamics::BodyPose;
@@ -79,6 +79,17 @@ impl<T: Real> PairDetection<T> {
             &mut self.witnesses,
         );
         if colliders.iter().any(|&collider| model.colliders[collider].rounded) {
+            // Cores in each other have points enough.
+            if apart == 0.0 && self.witnesses.iter().all(|witness| witness.gap.value() > 0.0) {
+                round_witnesses(
+                    colliders.map(|collider| &model.colliders[collider].shape),
+                    places,
+                    [one, other],
+                    reaches[1] + radius.value(),
+                    0,
+                    &mut self.witnesses,
+                );
+            }
             for witness in &mut self.witnesses {
                 witness.gap -= radius;
                 witness.lowest -= radius;

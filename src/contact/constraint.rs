@@ -429,7 +429,8 @@ pub(super) fn target<T: Real>(
     let dt = duration(motion, point);
     let mut closing = closing(settings, point.gap.value(), dt.value());
     let mut position = -point.gap * closing.share / dt + T::constant(closing.speed);
-    if let Some(law) = KelvinVoigt::new(system, point.pair).filter(KelvinVoigt::yields) {
+    let law = KelvinVoigt::new(system, point.pair).filter(KelvinVoigt::yields);
+    if let Some(law) = law.filter(|_| point.gap.value() < 0.0) {
         position = law.target(point.gap, dt);
         (closing.decided_by, closing.kink) = (Target::Yielding, position.value().abs());
     } else if position.value() > 0.0 {

@@ -145,8 +145,9 @@ fn arm<T: Real>(system: &System<T>, point: &ContactPoint<T>) -> f64 {
     let (first, second) = model.solids(point.pair);
     let reach = |side: usize, collider: usize| {
         point.bodies[side]?;
-        let size = parameters.size(model, collider).map(|x| x.value());
-        Some(model.colliders[collider].shape.bounding_radius(size.into()))
+        let (size, radius) = parameters.core(model, collider);
+        let size = size.map(|x| x.value()).into();
+        Some(model.colliders[collider].shape.bounding_radius(size) + radius.value())
     };
     let first = match first {
         Solid::Collider(first) => reach(0, first),

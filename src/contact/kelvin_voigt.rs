@@ -37,10 +37,9 @@ impl<T: Real> KelvinVoigt<T> {
         self.softness.value() > 0.0
     }
 
-    /// The normal velocity that it is to have at least, from a gap with `dt` left of the step.
+    /// The normal velocity that it is to have at least, from a penetration with `dt` left of the step.
     pub fn target(&self, gap: T, dt: T) -> T {
-        let time = if gap.value() < 0.0 { dt + self.damping_time } else { dt };
-        -gap / time
+        -gap / (dt + self.damping_time)
     }
 
     /// What it adds to the compliance, 1/kg.
@@ -81,9 +80,8 @@ impl YieldSlopes {
             duration: -softness * pressed * (1.0 / dt + 1.0 / time),
         };
         if decides {
-            let (time, damped) = if gap < 0.0 { (time, 1.0) } else { (dt, 0.0) };
             slopes.gap = 1.0 / time;
-            slopes.damping_time -= damped * gap / (time * time);
+            slopes.damping_time -= gap / (time * time);
             slopes.duration -= gap / (time * time);
         }
         Some(slopes)

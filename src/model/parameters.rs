@@ -31,7 +31,7 @@ pub struct Parameters<T> {
 }
 
 /// The largest radius of the edges of a box, over its least half extent.
-const ROUNDEST: f64 = 0.999;
+pub(crate) const ROUNDEST: f64 = 0.999;
 
 impl<T: Real> Parameters<T> {
     /// Acceleration of gravity in the world frame, m/s².
@@ -113,7 +113,7 @@ impl<T: Real> Parameters<T> {
 
     /// What a ball of the second number (m) sweeps to make a collider: its sizes, and 0 where edges are sharp. A box is as large with
     /// round edges as without, so that its core is smaller; polyhedra grow by the radius. A box is never rounded by more than
-    /// its least half extent.
+    /// 0.999 of its least half extent.
     pub fn core(&self, model: &Model, collider: usize) -> (Vector3<T>, T) {
         let size = self.size(model, collider);
         let Some(slot) = model.rounding_slot(collider) else { return (size, T::zero()) };

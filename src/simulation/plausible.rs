@@ -133,11 +133,12 @@ fn depth<T: Real>(system: &System<T>, workspace: &Workspace<T>) -> Option<Implau
         let depth = -record.gap;
         let is_through = |collider: usize| {
             let shape = &model.colliders[collider].shape;
-            let size = parameters.size(model, collider).map(|x| x.value()).into();
-            let thickness = 2.0 * shape.thickness(size);
+            let (size, radius) = parameters.core(model, collider);
+            let (size, radius) = (size.map(|x| x.value()).into(), radius.value());
+            let thickness = 2.0 * (shape.thickness(size) + radius);
             shape.is_solid()
                 && depth > thickness
-                && depth > thickness + TURNED * shape.bounding_radius(size)
+                && depth > thickness + TURNED * (shape.bounding_radius(size) + radius)
         };
         let (first, second) = model.solids(record.pair);
         let first = match first {

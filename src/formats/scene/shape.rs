@@ -11,7 +11,9 @@ use crate::Error;
 use crate::assemble::{ColliderDescription, Filter, Material, OnGround};
 use crate::formats::mesh::{HULL_LIMIT, MAX_HULL_VERTICES, Mesh, hull_limit};
 use crate::formats::reach;
-use crate::model::{HeightField, Polyhedron, Shape, SurfaceNumbers, SurfaceTerm, Triangulation};
+use crate::model::{
+    HeightField, Polyhedron, ROUNDEST, Shape, SurfaceNumbers, SurfaceTerm, Triangulation,
+};
 use crate::table::Table;
 
 /// What says how a surface touches others.
@@ -133,14 +135,19 @@ fn read_kind(table: &Table) -> Result<Kind, Error> {
 fn read_radius(table: &Table, shape: &Shape, size: [f64; 3]) -> Result<Option<f64>, Error> {
     let Some(radius) = table.number("radius")? else { return Ok(None) };
     if !shape.has_edges() {
-        let message =
-            format!("has no meaning for a {}: of boxes and meshes edges are rounded", shape.name());
+        let message = format!(
+            "has no meaning for a {}: a box, hull or mesh can have round edges",
+            shape.name()
+        );
         return Err(table.error("radius", message));
     }
-    let most = if shape.keeps_its_size() { shape.thickness(size) } else { f64::INFINITY };
+    let most = match shape.keeps_its_size() {
+        true => ROUNDEST * shape.thickness(size),
+        false => f64::INFINITY,
+    };
     table.demand("radius", radius >= 0.0, "must not be negative", radius, "m")?;
-    let demand = format!("must be less than the least half extent, {most} m");
-    table.demand("radius", radius < most, &demand, radius, "m")?;
+    let demand = format!("must be less than the least half extent: at most {most} m");
+    table.demand("radius", radius <= most, &demand, radius, "m")?;
     Ok(Some(radius))
 }
 

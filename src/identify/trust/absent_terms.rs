@@ -1,4 +1,4 @@
-//! Terms of contact and drag that a scene does not have, at numbers by which they do nothing: a score test says what each
+//! Terms of contact, round edges and drag that a scene does not have, at numbers by which they do nothing: a score test says what each
 //! would gain.
 
 use nalgebra::Vector3;
@@ -11,7 +11,7 @@ const STRIBECK_SPEED: f64 = 0.1;
 /// Pairs beyond the first so many are left as they are.
 const MOST_PAIRS: usize = 40;
 
-/// And shapes with edges.
+/// Shapes with sharp edges beyond the first so many are left as they are.
 const MOST_ROUNDED: usize = 10;
 
 /// A number that a scene does not have.
@@ -70,8 +70,8 @@ pub(super) fn absent_terms(experiment: &Experiment, now: &Parameters<f64>) -> Ve
     found
 }
 
-/// The direction in which friction is tried apart: the first axis of what is not round, which turns with it, and of the world
-/// for what is.
+/// The direction in which friction is tried apart: the first axis of what is not round, which turns with it; for what is round of the
+/// other solid, which is often the world.
 fn grain(model: &Model, pair: &Pair) -> Grain {
     let round = model.colliders[pair.second].shape.is_round();
     Grain { side: usize::from(!round), axis: Vector3::x() }

@@ -12,8 +12,9 @@ const FRAMES: usize = 2000;
 /// A shape of the body.
 pub(super) struct Part {
     pub shape: Shape,
-    /// m
+    /// m, of its core where edges are round, by this radius.
     pub size: Vector3<f64>,
+    pub radius: f64,
     /// Of its centre in the body, m.
     pub position: Vector3<f64>,
     pub orientation: Quaternion<f64>,
@@ -80,25 +81,28 @@ impl Subject {
             others: Vec::new(),
         };
         let radius_of = |k: usize| {
-            let around = model.colliders[k].shape.bounding_radius(parameters.size(model, k).into());
+            let (size, radius) = parameters.core(model, k);
+            let around = model.colliders[k].shape.bounding_radius(size.into()) + radius;
             around + parameters.collider_position(model, k).norm()
         };
         for (k, collider) in model.colliders.iter().enumerate() {
             if collider.body != Some(body) {
                 continue;
             }
-            let size = parameters.size(model, k);
+            let (size, radius) = parameters.core(model, k);
             let own = (0..model.half_spaces.len())
                 .filter(|&plane| model.pair(Solid::HalfSpace(plane), k).is_some());
             subject.parts.push(Part {
                 shape: collider.shape.clone(),
                 size,
+                radius,
                 position: parameters.collider_position(model, k),
                 orientation: collider.orientation,
                 planes: own.map(|plane| parameters.plane(model, plane)).collect(),
             });
             subject.radius = subject.radius.max(radius_of(k));
-            subject.thickness = subject.thickness.min(collider.shape.thickness(size.into()));
+            subject.thickness =
+                subject.thickness.min(collider.shape.thickness(size.into()) + radius);
         }
         for (k, collider) in model.colliders.iter().enumerate() {
             let touches = |mine: usize| {
