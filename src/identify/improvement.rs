@@ -10,6 +10,9 @@ use crate::Error;
 
 /// Claims that are tried in a round at most; and round edges.
 const TRIED: usize = 3;
+/// Why it ends.
+const NOTHING: &str = "no number that is held shows in what is left";
+const UNCONFIRMED: &str = "no half of the recordings confirms what shows in the other";
 /// Fewest recordings, apart from copies, of which halves judge each other.
 const FEWEST: usize = 6;
 
@@ -95,10 +98,11 @@ pub fn improve(
         let (mut claims, others): (Vec<ScoreTest>, Vec<ScoreTest>) =
             tests.into_iter().partition(is_claim);
         claims.truncate(TRIED);
+        let shows = !claims.is_empty();
         // What recordings say of round edges, fits alone can tell.
         claims.extend(others.into_iter().find(ScoreTest::is_rounding));
         if claims.is_empty() {
-            improvement.end = "no number that is held shows in what is left";
+            improvement.end = NOTHING;
             break;
         }
         if !watch(round, "") {
@@ -145,7 +149,7 @@ pub fn improve(
             }
             None => {
                 if improvement.end != "stopped" {
-                    improvement.end = "no half of the recordings confirms what shows in the other";
+                    improvement.end = if shows { UNCONFIRMED } else { NOTHING };
                 }
                 break;
             }

@@ -208,9 +208,15 @@ fn numbers_stay_with_their_names_where_terms_are_added() {
         let with_it = members.iter().filter(|member| member.ends_with("/mu_static")).count();
         assert_eq!(added.len(), members.len() + with_it);
         for (p, member) in added.iter().zip(members) {
+            assert_eq!(p.name, *member);
             // Edges are tried at a twentieth of the least half extent.
-            let off = if *member == "sled/radius" { 0.05 * 0.03 } else { 0.0 };
-            assert_eq!((p.name.as_str(), p.start), (*member, off));
+            let half = |axis: &str| {
+                let slots = model.parameter(&format!("sled/half_extents/{axis}")).unwrap().slots;
+                freed.scene.parameters.values[slots[0]]
+            };
+            let least = ["x", "y", "z"].map(half).into_iter().fold(f64::INFINITY, f64::min);
+            let off = if *member == "sled/radius" { 0.05 * least } else { 0.0 };
+            assert_eq!(p.start, off);
             assert_eq!(model.parameter(member).unwrap(), p.slots);
         }
     }

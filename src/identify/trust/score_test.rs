@@ -31,6 +31,8 @@ const SHORTEST: usize = 8;
 const LATE: f64 = 0.1;
 /// How much further a delay may go than a test proposes.
 const FARTHER: f64 = 2.0;
+/// What the radius of edges is called.
+const RADIUS: &str = "/radius";
 /// The first radius of edges that are tried, of the least half extent.
 const ROUNDED: f64 = 0.05;
 /// Numbers of a scene that are tested at most.
@@ -55,11 +57,8 @@ impl ScoreTest {
         let named = self.members.iter().zip(&self.held);
         let mut found: Vec<FreeParameter> =
             named.filter_map(|(name, &held)| candidate(&freed, name, held)).collect();
-        if self.is_rounding() {
-            found
-                .iter_mut()
-                .for_each(|parameter| parameter.start = first_radius(&freed, parameter));
-        }
+        let radii = found.iter_mut().filter(|p| self.absent && p.name.ends_with(RADIUS));
+        radii.for_each(|parameter| parameter.start = first_radius(&freed, parameter));
         found.extend(self.companions(&freed));
         freed.parameters.extend(found);
         freed
@@ -70,7 +69,7 @@ impl ScoreTest {
     /// Whether it is of edges that are sharp in the scene. Where these strike, derivatives at no radius say little of what a few
     /// millimetres do.
     pub(crate) fn is_rounding(&self) -> bool {
-        self.absent && self.name.ends_with("/radius")
+        self.absent && self.name.ends_with(RADIUS)
     }
 
     /// What has no meaning before the others are there, and is free with them: how fast friction at rest is forgotten.
