@@ -13,7 +13,7 @@ use crate::agreement::step_derivatives_agree;
 use crate::contact_node::{problem, run};
 use crate::linearize::adjoint::compare;
 use crate::random::Random;
-use crate::scenes::{FLOOR, scene};
+use crate::scenes::{FLOOR, after, scene};
 
 /// A [`problem`] of which contacts have torsional friction, rolling friction or both, at an arm of 0.1 m.
 fn with_couples(
@@ -180,14 +180,6 @@ fn ball(velocity: [f64; 3], spin: [f64; 3], contact: &str) -> Scene {
 const MASS: f64 = 0.7;
 const RADIUS: f64 = 0.05;
 const G: f64 = 9.81;
-
-#[track_caller]
-fn after(scene: &Scene, steps: usize) -> State<f64> {
-    let mut rollout = Rollout::new(scene.system(), scene.state.clone());
-    rollout.advance(steps, &scene.inputs);
-    assert_eq!(rollout.report.unsolved, 0);
-    rollout.state
-}
 
 /// Of a ball that rolls, friction does 2/7 of what the couple takes: a = 5 c g / (7 R), so that it stops after
 /// 7 R v² / (10 c g), and then rests.

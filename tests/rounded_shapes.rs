@@ -5,20 +5,12 @@ use approx::assert_abs_diff_eq;
 use stiction::assemble::Description;
 use stiction::model::Scene;
 use stiction::simulation::Rollout;
-use stiction::state::State;
 
 use crate::agreement::step_derivatives_agree;
 use crate::linearize::adjoint::compare;
-use crate::scenes::{FLOOR, scene};
+use crate::scenes::{FLOOR, after, scene};
 
 const G: f64 = 9.81;
-
-fn after(scene: &Scene, steps: usize) -> State<f64> {
-    let mut rollout = Rollout::new(scene.system(), scene.state.clone());
-    rollout.advance(steps, &scene.inputs);
-    assert_eq!(rollout.report.unsolved, 0);
-    rollout.state
-}
 
 /// A box that is let go leaning on an edge rolls over it: 1/2 M(a) a'² + m g h(a) stays, with h the height of its centre and
 /// M = I + m (h² + h'²), at two lengths of steps.
@@ -234,6 +226,14 @@ fn radii_are_written_back_and_nonsense_refused() {
         let text = body(shape);
         let error = Scene::parse(&text, "scene.toml").expect_err(&text).to_string();
         assert!(error.starts_with("scene.toml:") && error.contains(expected), "{error}");
+    }
+    // Descriptions that no file has are held to the same.
+    for (body, radius) in [("ball", 0.01), ("box", 0.05), ("box", -1e-3), ("gem", f64::NAN)] {
+        let mut description = Description::of(&first, &first.parameters, "made");
+        let own = description.bodies.iter_mut().find(|own| own.name == body).unwrap();
+        own.colliders[0].radius = Some(radius);
+        let error = description.scene().expect_err(body).to_string();
+        assert!(error.contains("shape.radius: must be that of edges"), "{error}");
     }
     // Upright on a corner only the sharp box would be in the ground.
     let corner = |radius: &str| {

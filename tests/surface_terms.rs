@@ -5,11 +5,10 @@ use approx::{assert_abs_diff_eq, assert_relative_eq};
 use stiction::assemble::Description;
 use stiction::model::Scene;
 use stiction::simulation::Rollout;
-use stiction::state::State;
 
 use crate::agreement::step_derivatives_agree;
 use crate::linearize::adjoint::compare;
-use crate::scenes::{FLOOR, scene};
+use crate::scenes::{FLOOR, after, scene};
 
 const G: f64 = 9.81;
 
@@ -28,14 +27,6 @@ fn sliding(dt: f64, velocity: [f64; 2], contact: &str) -> Scene {
          pair = 'floor-box'
          {contact}"
     ))
-}
-
-#[track_caller]
-fn after(scene: &Scene, steps: usize) -> State<f64> {
-    let mut rollout = Rollout::new(scene.system(), scene.state.clone());
-    rollout.advance(steps, &scene.inputs);
-    assert_eq!(rollout.report.unsolved, 0);
-    rollout.state
 }
 
 const STRIBECK: &str = "mu = 0.2\nmu_static = 0.5\nstribeck_speed = 0.3";

@@ -4,12 +4,10 @@
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use stiction::assemble::Description;
 use stiction::model::Scene;
-use stiction::simulation::Rollout;
-use stiction::state::State;
 
 use crate::agreement::step_derivatives_agree;
 use crate::linearize::adjoint::compare;
-use crate::scenes::{FLOOR, scene};
+use crate::scenes::{FLOOR, after, scene};
 
 const G: f64 = 9.81;
 
@@ -22,13 +20,6 @@ fn ball(dt: f64, speed: f64, contact: &str) -> Scene {
          [[contact]]\npair = 'floor-ball'\nmu = 0.3\n{contact}",
         -speed
     ))
-}
-
-fn after(scene: &Scene, steps: usize) -> State<f64> {
-    let mut rollout = Rollout::new(scene.system(), scene.state.clone());
-    rollout.advance(steps, &scene.inputs);
-    assert_eq!(rollout.report.unsolved, 0);
-    rollout.state
 }
 
 #[test]

@@ -219,26 +219,35 @@ impl Description {
         order: &[usize],
     ) -> Result<(Vec<Collider>, Vec<&'a ColliderDescription>), Fault> {
         let (mut colliders, mut described) = (Vec::new(), Vec::new());
-        let mut add =
-            |owner: Owner, body: Option<usize>, name: String, shape: &'a ColliderDescription| {
-                let ColliderDescription { size, position, orientation, .. } = shape;
-                for &found in shape.shape.sizes(size) {
-                    Fault::unless(found > 0.0, (owner, "shape"), "must be positive", found, "m")?;
-                }
-                colliders.push(Collider {
-                    name,
-                    body,
-                    shape: shape.shape.clone(),
-                    orientation: unit(*orientation, owner, "shape.orientation")?,
-                    placed: *position != [0.0; 3],
-                    rounded: shape.radius.is_some(),
-                    visual: shape.visual.clone(),
-                    color: shape.color,
-                    drawn: shape.drawn,
-                });
-                described.push(shape);
-                Ok(())
-            };
+        let mut add = |owner: Owner,
+                       body: Option<usize>,
+                       name: String,
+                       shape: &'a ColliderDescription| {
+            let ColliderDescription { size, position, orientation, .. } = shape;
+            for &found in shape.shape.sizes(size) {
+                Fault::unless(found > 0.0, (owner, "shape"), "must be positive", found, "m")?;
+            }
+            if let Some(radius) = shape.radius {
+                let most = shape.shape.largest_radius(*size);
+                let met = most.is_some_and(|most| (0.0..=most).contains(&radius));
+                let demand = "must be that of edges: of a box or hull, not negative, and less than the least half extent \
+                                  of a box";
+                Fault::unless(met, (owner, "shape.radius"), demand, radius, "m")?;
+            }
+            colliders.push(Collider {
+                name,
+                body,
+                shape: shape.shape.clone(),
+                orientation: unit(*orientation, owner, "shape.orientation")?,
+                placed: *position != [0.0; 3],
+                rounded: shape.radius.is_some(),
+                visual: shape.visual.clone(),
+                color: shape.color,
+                drawn: shape.drawn,
+            });
+            described.push(shape);
+            Ok(())
+        };
         for (k, shape) in self.colliders.iter().enumerate() {
             add(Owner::Collider(k), None, shape.name.clone(), shape)?;
         }

@@ -92,7 +92,7 @@ fn depth_of_points(first: &Placed, second: &Placed) -> f64 {
     let mut found = Vec::new();
     witnesses(shapes, [&a, &b], sizes, radius, &mut found);
     if radius > 0.0 && found.iter().all(|witness| witness.gap > 0.0) {
-        round_witnesses(shapes, [&a, &b], sizes, radius, 0, &mut found);
+        round_witnesses(shapes, [&a, &b], sizes, radius, &mut found);
     }
     found.iter().map(|witness| radius - witness.gap).fold(0.0, f64::max)
 }

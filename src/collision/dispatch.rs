@@ -210,19 +210,18 @@ fn in_order<T: Real>(
     Some(0.0)
 }
 
-/// Pushes also the contacts of round edges and corners of two shapes with nothing over a face, behind those from `first` on,
-/// that [`witnesses`] has found of their cores: see [`round_edges`](super::round_edges). `sizes` and `reach` in m.
+/// Pushes also the contacts of round edges and corners of two shapes with nothing over a face beside
+/// all those that [`witnesses`] has found of their cores: see [`round_edges`](super::round_edges). `sizes` and `reach` in m.
 pub(crate) fn round_witnesses<T: Real>(
     shapes: [&Shape; 2],
     poses: [&Pose<T>; 2],
     sizes: [Vector3<T>; 2],
     reach: f64,
-    first: usize,
     out: &mut Vec<Witness<T>>,
 ) {
     let [Some(a), Some(b)] = [hull(shapes[0], sizes[0]), hull(shapes[1], sizes[1])] else { return };
     let start = out.len();
-    corners_and_edges([&a, &b], poses, reach, first, out);
+    corners_and_edges([&a, &b], poses, reach, out);
     if let [Shape::Box, Shape::Box] = shapes {
         out[start..].iter_mut().for_each(|witness| witness.feature += FEATURES);
     }

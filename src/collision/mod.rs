@@ -9,7 +9,7 @@
 //!
 //! Shapes are of four families. A sphere and a capsule are a point and a segment with a radius: they
 //! touch where these are nearest, also at corners. Boxes and polyhedra are separated along an axis and
-//! touch with a face or two edges; corners apart do not (see [`box_box()`]). A cylinder is round itself
+//! touch with a face or two edges; corners apart do not (see [`box_box()`]) unless they are round. A cylinder is round itself
 //! against half-spaces and spheres, and a prism against the others, turned to the contact so that it is
 //! round there too, but for corners and edges that meet the side or a rim (0.5 % of the radius). A height
 //! field has the points of its triangles, edges and nodes, found by their place in the grid.

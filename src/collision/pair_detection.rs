@@ -86,7 +86,6 @@ impl<T: Real> PairDetection<T> {
                     places,
                     [one, other],
                     reaches[1] + radius.value(),
-                    0,
                     &mut self.witnesses,
                 );
             }

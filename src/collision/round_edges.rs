@@ -14,13 +14,12 @@ use crate::ad::Real;
 /// Cosine of the angle from which on a normal is another one than those of the points over faces.
 const ALONG: f64 = 0.99;
 
-/// Pushes the points where corners of one of two cores are within `reach` (m) of edges or corners of the other, beside the points from
-/// `first` on that are over faces, of which none may be in the other core. Features are numbered as those of two polyhedra.
+/// Pushes the points where corners of one of two cores are within `reach` (m) of edges or corners of the other, beside the points
+/// there are, which are over faces and in neither core. Features are numbered as those of two polyhedra.
 pub(super) fn corners_and_edges<T: Real>(
     hulls: [&Hull<T>; 2],
     poses: [&Pose<T>; 2],
     reach: f64,
-    first: usize,
     out: &mut Vec<Witness<T>>,
 ) {
     let over_faces = out.len();
@@ -50,7 +49,7 @@ pub(super) fn corners_and_edges<T: Real>(
             witness.feature = features[0] + hulls[0].polyhedron.features() * features[1];
             let normal = value(&witness.normal);
             let covered =
-                out[first..over_faces].iter().any(|over| value(&over.normal).dot(&normal) > ALONG);
+                out[..over_faces].iter().any(|over| value(&over.normal).dot(&normal) > ALONG);
             let known = out[over_faces..].iter().any(|own| own.feature == witness.feature);
             if !covered && !known {
                 out.push(witness);

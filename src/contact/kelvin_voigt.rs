@@ -57,8 +57,6 @@ pub(crate) struct YieldSlopes {
     pub softness: f64,
     /// In the damping time.
     pub damping_time: f64,
-    /// In the time that is left of the step.
-    pub duration: f64,
 }
 
 impl YieldSlopes {
@@ -73,16 +71,11 @@ impl YieldSlopes {
         let KelvinVoigt { softness, damping_time } = law;
         let time = dt + damping_time;
         let pressed = impulse / (dt * time);
-        let mut slopes = YieldSlopes {
-            gap: 0.0,
-            softness: pressed,
-            damping_time: -softness * pressed / time,
-            duration: -softness * pressed * (1.0 / dt + 1.0 / time),
-        };
+        let mut slopes =
+            YieldSlopes { gap: 0.0, softness: pressed, damping_time: -softness * pressed / time };
         if decides {
             slopes.gap = 1.0 / time;
             slopes.damping_time -= gap / (time * time);
-            slopes.duration -= gap / (time * time);
         }
         Some(slopes)
     }

@@ -45,7 +45,6 @@ pub use joint::{Joint, JointKind, Screw};
 pub use learned::{Feature, LearnedKind, LearnedTerm};
 pub use names::{ParameterRef, domain};
 pub use parameters::Parameters;
-pub(crate) use parameters::ROUNDEST;
 pub(crate) use patches::{Patch, PatchSearch};
 pub use polyhedron::{CYLINDER_SIDES, Edge, Face, Polyhedron};
 pub use pushed_apart::PushedApart;

@@ -2,6 +2,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
+use super::shape::ROUNDEST;
 use super::slots::{
     ANCHOR, ANCHORS, ARMATURE, CENTER_OF_MASS, CONTROL_RANGE, DAMPING, DISTANCE, FORCE_RANGE,
     FRICTION, GAIN, GEAR, INERTIA, KD, KP, LOWER, MASS, MU, MU_STATIC, OFFSET, POSITION, RATIO,
@@ -29,9 +30,6 @@ pub struct Parameters<T> {
     /// The numbers, SI units.
     pub values: Vec<T>,
 }
-
-/// The largest radius of the edges of a box, over its least half extent.
-pub(crate) const ROUNDEST: f64 = 0.999;
 
 impl<T: Real> Parameters<T> {
     /// Acceleration of gravity in the world frame, m/s².

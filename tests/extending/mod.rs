@@ -6,16 +6,9 @@ mod wedge;
 
 use stiction::model::Scene;
 use stiction::simulation::Rollout;
-use stiction::state::State;
 use stiction::verify::{Gradcheck, StepProgram};
 
-/// The state after so many steps, all of them solved.
-fn after(scene: &Scene, steps: usize) -> State<f64> {
-    let mut rollout = Rollout::new(scene.system(), scene.state.clone());
-    rollout.advance(steps, &scene.inputs);
-    assert_eq!(rollout.report.unsolved, 0, "{:?}", rollout.report);
-    rollout.state
-}
+use crate::scenes::after;
 
 /// Differentiates the step after so many others in every way.
 fn check_gradients(scene: &Scene, steps: usize) {

@@ -497,11 +497,11 @@ fn collider(
     pose: &Isometry3<f64>,
 ) -> Box<ColliderDescription> {
     Box::new(ColliderDescription {
-        radius: None,
         line: Some(element.line),
         name: element.get("name").unwrap_or_default().to_string(),
         shape,
         size,
+        radius: None,
         position: pose.translation.vector.into(),
         orientation: wxyz(&pose.rotation),
         material: None,

@@ -11,9 +11,7 @@ use crate::Error;
 use crate::assemble::{ColliderDescription, Filter, Material, OnGround};
 use crate::formats::mesh::{HULL_LIMIT, MAX_HULL_VERTICES, Mesh, hull_limit};
 use crate::formats::reach;
-use crate::model::{
-    HeightField, Polyhedron, ROUNDEST, Shape, SurfaceNumbers, SurfaceTerm, Triangulation,
-};
+use crate::model::{HeightField, Polyhedron, Shape, SurfaceNumbers, SurfaceTerm, Triangulation};
 use crate::table::Table;
 
 /// What says how a surface touches others.
@@ -134,16 +132,12 @@ fn read_kind(table: &Table) -> Result<Kind, Error> {
 /// The radius of round edges, if it has them.
 fn read_radius(table: &Table, shape: &Shape, size: [f64; 3]) -> Result<Option<f64>, Error> {
     let Some(radius) = table.number("radius")? else { return Ok(None) };
-    if !shape.has_edges() {
+    let Some(most) = shape.largest_radius(size) else {
         let message = format!(
             "has no meaning for a {}: a box, hull or mesh can have round edges",
             shape.name()
         );
         return Err(table.error("radius", message));
-    }
-    let most = match shape.keeps_its_size() {
-        true => ROUNDEST * shape.thickness(size),
-        false => f64::INFINITY,
     };
     table.demand("radius", radius >= 0.0, "must not be negative", radius, "m")?;
     let demand = format!("must be less than the least half extent: at most {most} m");

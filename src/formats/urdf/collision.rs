@@ -79,11 +79,11 @@ impl Shapes {
         let pose = origin(element)?;
         let is_hull = matches!(shape, Shape::Convex(_));
         Ok(Some(ColliderDescription {
-            radius: None,
             line: Some(element.line),
             name: String::new(),
             shape,
             size,
+            radius: None,
             position: pose.translation.vector.into(),
             orientation: wxyz(&pose.rotation),
             material: None,

@@ -24,11 +24,15 @@ pub(super) fn candidate(experiment: &Experiment, name: &str, held: f64) -> Optio
     if held == 0.0 {
         parameter.scale = usual_change(name).unwrap_or(parameter.scale);
     }
-    // Dry friction that is nothing has no row in a contact problem, nor a derivative; and radii are more than nothing.
-    if held == 0.0 && (name.ends_with("/friction") || name.ends_with("/radius")) {
+    if held == 0.0 && is_more_than_nothing(name) {
         parameter.start = NEXT_TO_NOTHING * parameter.scale;
     }
     Some(parameter)
+}
+
+/// Dry friction that is nothing has no row in a contact problem, nor a derivative; and radii are more than nothing.
+fn is_more_than_nothing(name: &str) -> bool {
+    name.ends_with("/friction") || name.ends_with("/radius")
 }
 
 /// A typical change of what is off.
@@ -46,8 +50,7 @@ fn usual_change(name: &str) -> Option<f64> {
 /// What a candidate is held at: nothing where it is next to nothing.
 pub(super) fn held(candidate: &FreeParameter) -> f64 {
     let off = candidate.start == NEXT_TO_NOTHING * candidate.scale;
-    let named = ["/friction", "/radius"].iter().any(|end| candidate.name.ends_with(end));
-    if off && named { 0.0 } else { candidate.start }
+    if off && is_more_than_nothing(&candidate.name) { 0.0 } else { candidate.start }
 }
 
 /// The numbers of the scene that are not free, those of one thing together.

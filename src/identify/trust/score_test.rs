@@ -63,9 +63,7 @@ impl ScoreTest {
         freed.parameters.extend(found);
         freed
     }
-}
 
-impl ScoreTest {
     /// Whether it is of edges that are sharp in the scene. Where these strike, derivatives at no radius say little of what a few
     /// millimetres do.
     pub(crate) fn is_rounding(&self) -> bool {

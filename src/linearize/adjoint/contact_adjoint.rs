@@ -183,7 +183,8 @@ impl ContactAdjoint {
         let at = (point.pair, point.gap);
         let decides = target == Target::Yielding;
         if let Some(slopes) = YieldSlopes::new(of.system, at, dt, (decides, impulse[0])) {
-            own = (own.0 + slopes.gap, own.1 + slopes.duration);
+            // The time of a step is not split where contacts yield.
+            own.0 += slopes.gap;
             let of_terms = [
                 (SurfaceTerm::Softness, slopes.softness),
                 (SurfaceTerm::DampingTime, slopes.damping_time),

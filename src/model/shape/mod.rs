@@ -25,6 +25,8 @@ use geometry::Geometry;
 pub use geometry::UniformSolid;
 pub use triangulation::Triangulation;
 
+/// The largest radius of the edges of a box, over its least half extent.
+pub(super) const ROUNDEST: f64 = 0.999;
 /// Sides of what is round, where it is drawn for somebody to look at.
 const DRAWN_SIDES: usize = 32;
 
@@ -165,6 +167,13 @@ impl Shape {
     /// Whether its edges can be round.
     pub fn has_edges(&self) -> bool {
         matches!(self, Shape::Box | Shape::Convex(_))
+    }
+
+    /// The largest radius that its edges can have, m: of a box of that size 0.999 of its least half extent, of a polyhedron any.
+    /// Nothing of what has no edges to be rounded.
+    pub fn largest_radius(&self, size: [f64; 3]) -> Option<f64> {
+        let most = if self.keeps_its_size() { ROUNDEST * self.thickness(size) } else { f64::MAX };
+        self.has_edges().then_some(most)
     }
 
     /// Whether it is as large with round edges as with sharp ones, and no larger by their radius.
