@@ -147,6 +147,8 @@ fn bodies_that_touch_each_other_allocate_nothing() {
         ("", &terms),
         ("split_impacts = true", &terms),
         ("", &yields),
+        ("restitution_law = 'poisson'", &terms),
+        ("restitution_law = 'poisson'\nsplit_impacts = true", BODIES),
         ("solver = 'pyramid'", &terms),
     ] {
         let text = format!("[simulation]\ntime_step = 0.01\n{simulation}\n{FLOOR}{bodies}");

@@ -56,6 +56,7 @@ mod reference;
 mod render;
 #[cfg(feature = "cli")]
 mod report;
+mod restitution;
 mod rollout_gradient;
 mod rounded_shapes;
 mod scalars;

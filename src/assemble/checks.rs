@@ -7,7 +7,7 @@ use nalgebra::{Matrix3, Vector3};
 use super::fault::{Fault, Owner};
 use super::{ColliderDescription, Description, Material, NamedMaterial};
 use crate::Error;
-use crate::model::{ContactSolver, JointKind, Model, Pair, SurfaceTerm};
+use crate::model::{ContactSolver, JointKind, Model, Pair, RestitutionLaw, SurfaceTerm};
 
 /// Friction across the grain over that along it, at least and at most.
 const SLENDEREST: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
@@ -119,6 +119,11 @@ impl Description {
                     }
                     SurfaceTerm::Softness if self.settings.split_impacts => {
                         "gives way in time, and split_impacts has impacts that take none: use one of both"
+                    }
+                    SurfaceTerm::Softness
+                        if self.settings.restitution_law == RestitutionLaw::Poisson =>
+                    {
+                        "gives back what it takes by itself; restitution_law = \"poisson\" is for what stops at once: use one of both"
                     }
                     SurfaceTerm::StribeckSpeed if material.mu_static.is_none() => {
                         "has no meaning without mu_static, which friction goes over from"

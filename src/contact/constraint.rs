@@ -30,6 +30,9 @@
 //! them. The approach is that of the start of the step, as there: a body at rest has none, however
 //! long the step, so gravity alone never makes it hop.
 //!
+//!    With Poisson's law of restitution ([`RestitutionLaw`]) it is max(0, what 3 says), and the rebound comes
+//!    [after that](super::poisson).
+//!
 //! 5. **Friction acts at one height** for all points of a pair, that of the lowest (between two bodies,
 //!    halfway between both surfaces there, so that they exert the same torque):
 //!    at the end of the step the points that touch are all in the plane. With the heights of
@@ -51,7 +54,7 @@
 //! The compliance is c = compliance setting * n'(J M^-1 J')n of the point itself, so that it does not
 //! depend on which other points are within reach. A pair that yields ([`kelvin_voigt`](super::kelvin_voigt)) has more, and its own target.
 //!
-//! Restitution is Newton's, point by point: with several points down at once, those that recede are
+//! Restitution is Newton's by default, point by point: with several points down at once, those that recede are
 //! held to the gap only, so with e near 1 an impact on more than one point can gain energy (a few
 //! percent in the impact). With e = 0 and K = 0 no contact ever adds any.
 //!
@@ -61,11 +64,13 @@
 use nalgebra::Vector3;
 
 use super::kelvin_voigt::KelvinVoigt;
+use super::rebound::{LEAST_STOPPED, rebound_speed};
+use super::relative_velocity::{along, distinct, duration};
 use crate::ad::Real;
 use crate::collision::ContactPoint;
-use crate::dynamics::{FreeMotion, TreeMotion};
+use crate::dynamics::FreeMotion;
 use crate::linalg::{dot, norm, solve_lower};
-use crate::model::{Grain, JointKind, Settings, Solid, SurfaceTerm, System};
+use crate::model::{Grain, JointKind, RestitutionLaw, Settings, Solid, SurfaceTerm, System};
 
 /// What decided the least normal velocity of a contact. A change of it is a kink.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -83,6 +88,8 @@ pub enum Target {
     Singular,
     /// What is pressed in goes back as a spring and a damper have it.
     Yielding,
+    /// An impact stops, and rebounds by what that took.
+    Compression,
 }
 
 /// A penetration that is undone within a step at this speed or a lower one is that of what rests, m/s (of joints that
@@ -132,7 +139,13 @@ impl Target {
             Target::Restitution => "restitution",
             Target::Singular => "singular",
             Target::Yielding => "yielding",
+            Target::Compression => "compression",
         }
+    }
+
+    /// Whether it is an impact that rebounds.
+    pub fn rebounds(self) -> bool {
+        matches!(self, Target::Restitution | Target::Compression)
     }
 }
 
@@ -299,35 +312,6 @@ pub(super) fn rows<T: Real>(
     }
 }
 
-/// row . (the velocities of the trees of a point)
-fn along<'m, T: Real>(
-    motion: &'m FreeMotion<T>,
-    point: &ContactPoint<T>,
-    row: &[T],
-    velocity: impl Fn(TreeMotion<'m, T>) -> &'m [T],
-) -> T {
-    let mut sum = T::zero();
-    let mut rest = row;
-    for tree in distinct(point.trees(motion)) {
-        let velocity = velocity(motion.tree(tree));
-        let (own, others) = rest.split_at(velocity.len());
-        sum += dot(own, velocity);
-        rest = others;
-    }
-    sum
-}
-
-/// Both trees, or the one there is.
-pub(super) fn distinct([first, second]: [Option<usize>; 2]) -> impl Iterator<Item = usize> {
-    first.into_iter().chain(second.filter(|_| first != second))
-}
-
-/// The time that is left for a contact, s: the shorter of its trees' steps.
-fn duration<T: Real>(motion: &FreeMotion<T>, point: &ContactPoint<T>) -> T {
-    let durations = distinct(point.trees(motion)).map(|tree| motion.duration(tree));
-    durations.reduce(|a, b| if a.value() < b.value() { a } else { b }).unwrap_or(T::zero())
-}
-
 /// The least part of the reference in [`ease`] that is pushed.
 const LEAST_EASE: f64 = 1e-2;
 
@@ -459,59 +443,17 @@ pub(super) fn target<T: Real>(
     ];
     let kink = excess.into_iter().fold(f64::INFINITY, f64::min).abs();
     if bounces {
-        (rebound, Target::Restitution, kink)
+        match settings.restitution_law {
+            RestitutionLaw::Newton => (rebound, Target::Restitution, kink),
+            RestitutionLaw::Poisson => {
+                let kink = kink.min((free_speed + approach.value() * LEAST_STOPPED).abs());
+                let least = if position.value() > 0.0 { position } else { T::zero() };
+                (least, Target::Compression, kink)
+            }
+        }
     } else {
         let kink = if rebound.value() > 0.0 { kink } else { f64::INFINITY };
         (position, closing.decided_by, closing.kink.min(kink))
-    }
-}
-
-/// The speed at which something rebounds that approaches at another.
-pub(crate) fn rebound_speed<T: Real>(system: &System<T>, pair: usize, approach: T) -> T {
-    let System { model, parameters, .. } = *system;
-    let rebound = parameters.restitution(model, pair) * approach;
-    match parameters.surface_term(model, pair, SurfaceTerm::RestitutionFalloff) {
-        Some(falloff) if approach.value() > 0.0 => {
-            rebound / (T::one() + falloff * approach).sqrt().sqrt()
-        }
-        _ => rebound,
-    }
-}
-
-/// The derivatives of the speed of a rebound.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ReboundSlopes {
-    /// In the speed of the approach.
-    pub approach: f64,
-    /// In the restitution.
-    pub restitution: f64,
-    /// In its falloff.
-    pub falloff: f64,
-}
-
-impl ReboundSlopes {
-    /// Of a contact with normal row `row`.
-    pub fn new(
-        system: &System<f64>,
-        motion: &FreeMotion<f64>,
-        point: &ContactPoint<f64>,
-        row: &[f64],
-    ) -> ReboundSlopes {
-        let System { model, parameters, .. } = *system;
-        let approach = -along(motion, point, row, |tree| tree.velocity);
-        let restitution = parameters.restitution(model, point.pair);
-        match parameters.surface_term(model, point.pair, SurfaceTerm::RestitutionFalloff) {
-            Some(falloff) if approach > 0.0 => {
-                let stretch = 1.0 + falloff * approach;
-                let share = stretch.sqrt().sqrt().recip();
-                ReboundSlopes {
-                    approach: restitution * share * (1.0 - 0.25 * falloff * approach / stretch),
-                    restitution: approach * share,
-                    falloff: -0.25 * restitution * approach * approach * share / stretch,
-                }
-            }
-            _ => ReboundSlopes { approach: restitution, restitution: approach, falloff: 0.0 },
-        }
     }
 }
 
@@ -528,6 +470,9 @@ pub(super) fn rebound<T: Real>(
     let bounces = approach.value() > system.settings.restitution_threshold
         && rebound.value() > gravity * system.settings.time_step;
     match bounces {
+        true if system.settings.restitution_law == RestitutionLaw::Poisson => {
+            (T::zero(), Target::Compression, f64::INFINITY)
+        }
         true => (rebound, Target::Restitution, f64::INFINITY),
         false => (T::zero(), Target::Gap, f64::INFINITY),
     }

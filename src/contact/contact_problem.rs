@@ -10,11 +10,13 @@ use super::impulses::Impulses;
 use super::island_report::IslandReport;
 use super::islands::Island;
 use super::joint_constraints::{JointConstraint, JointConstraints};
+use super::poisson::Restitution;
+use super::rebound;
 use super::staggered_projections::StaggeredProjections;
 use crate::ad::Real;
 use crate::argmin::{
     ContactMethod, ContactSolution, CoupledContact, Law, Mode, RowBlock, SmoothedContact,
-    SmoothedSolution, contradiction,
+    SmoothedSolution, Status, contradiction,
 };
 use crate::collision::ContactPoint;
 use crate::dynamics::FreeMotion;
@@ -56,6 +58,7 @@ pub(crate) struct ContactProblem<T: Real> {
     solved_rows: [Vec<f64>; 3],
     friction: FrictionField<T>,
     smoothed: Smoothed<T>,
+    restitution: Restitution<T>,
 }
 
 /// Memory of smoothed problems.
@@ -101,6 +104,7 @@ impl<T: Real> Default for ContactProblem<T> {
                 workspace: Default::default(),
                 outputs: Vec::new(),
             },
+            restitution: Restitution::default(),
         }
     }
 }
@@ -140,6 +144,10 @@ impl<T: Real> ContactProblem<T> {
     pub(super) fn solve(&mut self, posed: &Posed<T>, island: &Island) {
         self.pose(posed, island);
         let mut report = self.solve_posed(posed, island);
+        if !self.restitution.is_empty() && report.report.status != Status::InvalidInput {
+            let ContactProblem { node, inputs, outputs, solution, .. } = self;
+            self.restitution.go_on((node, inputs), outputs, &mut solution.modes, &mut report);
+        }
         report.report.margin = report.report.margin.min(self.margin());
         let coupled = posed.system.settings.solver == ContactSolver::Coupled;
         // What nothing can move is as far from its target as before, in a problem that is solved.
@@ -148,6 +156,11 @@ impl<T: Real> ContactProblem<T> {
             report.conflict = self.conflict(posed, island);
         }
         self.report = report;
+    }
+
+    /// Whether a second problem followed, so that the result is not that of this one.
+    pub fn is_followed(&self) -> bool {
+        !self.restitution.is_empty()
     }
 
     /// How it was solved.
@@ -294,6 +307,7 @@ impl<T: Real> ContactProblem<T> {
         self.couples.clone_from(&other.couples);
         self.inputs.clone_from(&other.inputs);
         self.outputs.clone_from(&other.outputs);
+        self.restitution.keep(&other.restitution);
         self.solution.clone_from(&other.solution);
         if other.smoothed.outputs.is_empty() {
             return;
@@ -369,6 +383,7 @@ impl<T: Real> ContactProblem<T> {
         self.decisions.clear();
         self.kinks.clear();
         self.scale = 0.0;
+        self.restitution.clear();
         let mut frames = constraint::Frames::default();
         for &k in island.constraints {
             let joint = posed.joint(k);
@@ -408,7 +423,7 @@ impl<T: Real> ContactProblem<T> {
             self.inputs.extend_from_slice(motion.tree(tree).free_velocity);
         }
         let free = free..self.inputs.len();
-        for (&k, block) in island.constraints.iter().zip(node.rows.blocks()) {
+        for (place, (&k, block)) in island.constraints.iter().zip(node.rows.blocks()).enumerate() {
             if let Some(joint) = posed.joint(k) {
                 self.inputs.push(joint.target);
                 self.mu.push(joint.limit);
@@ -430,6 +445,10 @@ impl<T: Real> ContactProblem<T> {
                 Event::Impact => constraint::rebound(system, motion, point, normal),
             };
             let compliance = constraint::compliance(system, motion, point, normal, &mut self.row);
+            if kind == Target::Compression {
+                let part = rebound::returned_part(system, motion, point, normal);
+                self.restitution.add(place, part);
+            }
             let tangents = [1, 2].map(|r| block.row(&self.inputs, r));
             let (mu, regime, friction_kink) =
                 constraint::friction(system, motion, point, tangents, field);

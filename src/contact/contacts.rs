@@ -377,6 +377,11 @@ impl<T: Real> Contacts<T> {
         })
     }
 
+    /// Whether a problem of the last step was followed by another.
+    pub(crate) fn are_followed(&self) -> bool {
+        self.solved().any(|(_, problem)| problem.is_followed())
+    }
+
     /// The problem of one of the islands that were solved or [posed](Self::pose).
     pub(crate) fn problem(&self, island: &Island) -> &ContactProblem<T> {
         self.problems.of(island)

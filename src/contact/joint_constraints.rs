@@ -268,7 +268,7 @@ impl<T: Real> JointConstraints<T> {
     ) {
         for constraint in self.list.iter_mut().filter(|constraint| !constraint.near) {
             let row = &self.rows[constraint.first..constraint.first + constraint.columns];
-            let trees = || super::constraint::distinct(constraint.trees);
+            let trees = || super::relative_velocity::distinct(constraint.trees);
             let moved = trees().flat_map(|tree| &velocities[model.trees[tree].v.clone()]);
             let speed: f64 = row.iter().zip(moved).map(|(a, b)| a.value() * b.value()).sum();
             let durations = trees().map(|tree| motion.duration(tree).value());
@@ -283,7 +283,7 @@ impl<T: Real> JointConstraints<T> {
     /// Adds a condition with a row of zeros, and returns the row.
     fn add(&mut self, model: &Model, constraint: JointConstraint<T>) -> &mut [T] {
         let size = |tree: usize| model.trees[tree].v.len();
-        let columns = super::constraint::distinct(constraint.trees).map(size).sum();
+        let columns = super::relative_velocity::distinct(constraint.trees).map(size).sum();
         let first = self.rows.len();
         self.rows.resize(first + columns, T::zero());
         self.list.push(JointConstraint { first, columns, ..constraint });
@@ -398,7 +398,7 @@ impl<T: Real> JointConstraints<T> {
                 row.iter_mut().for_each(|x| *x *= T::constant(sign));
                 let mut speeds = [0.0; 2];
                 let mut rest = &row[..];
-                for tree in super::constraint::distinct(trees) {
+                for tree in super::relative_velocity::distinct(trees) {
                     let part = motion.tree(tree);
                     let (own, others) = rest.split_at(part.velocity.len());
                     rest = others;
@@ -522,7 +522,7 @@ impl<T: Real> JointConstraints<T> {
 
 /// The least of the durations that trees have left of a step.
 fn least_duration<T: Real>(motion: &FreeMotion<T>, trees: [Option<usize>; 2]) -> Option<T> {
-    let durations = super::constraint::distinct(trees).map(|tree| motion.duration(tree));
+    let durations = super::relative_velocity::distinct(trees).map(|tree| motion.duration(tree));
     durations.reduce(|a, b| if a.value() < b.value() { a } else { b })
 }
 

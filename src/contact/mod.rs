@@ -15,15 +15,16 @@ mod joint_constraints;
 mod kelvin_voigt;
 mod parallel_islands;
 mod point_action;
+mod poisson;
 mod problems;
+mod rebound;
+mod relative_velocity;
 mod staggered_projections;
 mod tendon_rows;
 
 pub use conflict::Conflict;
 pub use constraint::{Decisions, Regime, Target, contact_frame};
-pub(crate) use constraint::{
-    ReboundSlopes, closing, closing_share, contact_frame_vjp, friction_heights, rebound_speed,
-};
+pub(crate) use constraint::{closing, closing_share, contact_frame_vjp, friction_heights};
 pub(crate) use contact_problem::ContactProblem;
 pub(crate) use contacts::Constraint;
 pub use contacts::{ContactRecord, Contacts, JointRecord};
@@ -35,3 +36,4 @@ pub(crate) use joint_constraints::{TendonRow, equality_row, row_of_tendon, tendo
 pub use joint_constraints::{joint_condition_name, joint_conditions, joint_owner};
 pub(crate) use kelvin_voigt::YieldSlopes;
 pub(crate) use point_action::{PointAction, Twist, point_action};
+pub(crate) use rebound::{ReboundSlopes, rebound_speed};

@@ -42,6 +42,9 @@ impl Conditions {
             return false;
         }
         let (_, contacts) = workspace.parts();
+        if contacts.are_followed() {
+            return false;
+        }
         self.reserve(contacts);
         for (k, (_, problem)) in contacts.solved().enumerate() {
             let (node, inputs, outputs, solution) = problem.solved();

@@ -56,6 +56,7 @@ impl Linearization {
                 "compliance": settings.compliance,
                 "baumgarte": settings.baumgarte,
                 "restitution_threshold": settings.restitution_threshold,
+                "restitution_law": settings.restitution_law.name(),
                 "static_speed": settings.static_speed,
                 "split_impacts": settings.split_impacts,
                 "keep_impulses": settings.keep_impulses,

@@ -50,7 +50,7 @@ pub use polyhedron::{CYLINDER_SIDES, Edge, Face, Polyhedron};
 pub use pushed_apart::PushedApart;
 pub use pushes::Push;
 pub use scene::{Keyframe, Scene};
-pub use settings::{ContactSolver, Integrator, Settings, StaggeredDerivative};
+pub use settings::{ContactSolver, Integrator, RestitutionLaw, Settings, StaggeredDerivative};
 pub use shape::{Shape, Triangulation, UniformSolid};
 pub use shared_contacts::Filter;
 pub(crate) use shared_contacts::{Filters, MOST_OWN, SharedContacts, Surface, SurfaceKind};

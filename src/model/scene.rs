@@ -18,7 +18,7 @@ use crate::state::State;
 /// solver = "staggered"               # the default is "coupled"; others: see `ContactSolver::ALL`
 /// n_step = 5                         # only with "staggered"
 /// derivative = "unrolled"            # only with "staggered": or "implicit", see `StaggeredDerivative`
-/// # compliance, baumgarte, restitution_threshold, static_speed, split_impacts, keep_impulses, smoothing,
+/// # compliance, baumgarte, restitution_threshold, restitution_law, static_speed, split_impacts, keep_impulses, smoothing,
 /// # tolerance: see `Settings`
 ///
 /// [[half_space]]

@@ -98,6 +98,29 @@ impl StaggeredDerivative {
     }
 }
 
+/// What decides how much of an impact comes back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RestitutionLaw {
+    /// A contact separates at its restitution times the speed at which it closed.
+    #[default]
+    Newton,
+    /// A contact gives back its restitution times the normal impulse that it took to stop.
+    Poisson,
+}
+
+impl RestitutionLaw {
+    /// Each.
+    pub const ALL: [RestitutionLaw; 2] = [RestitutionLaw::Newton, RestitutionLaw::Poisson];
+
+    /// The name in scene files.
+    pub fn name(self) -> &'static str {
+        match self {
+            RestitutionLaw::Newton => "newton",
+            RestitutionLaw::Poisson => "poisson",
+        }
+    }
+}
+
 /// How motion without contact goes on over a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Integrator {
@@ -140,6 +163,8 @@ pub struct Settings {
     pub baumgarte: f64,
     /// Approach speed in m/s below which an impact has no restitution.
     pub restitution_threshold: f64,
+    /// Whose law of restitution impacts obey.
+    pub restitution_law: RestitutionLaw,
     /// Speed in m/s, along the tangents at the start of the step, up to which a contact of a pair with
     /// two regimes of friction has the static coefficient.
     pub static_speed: f64,
@@ -174,6 +199,7 @@ impl Settings {
             compliance: 1e-6,
             baumgarte: 0.2,
             restitution_threshold: 0.0,
+            restitution_law: RestitutionLaw::Newton,
             static_speed: 1e-3,
             split_impacts: false,
             keep_impulses: false,

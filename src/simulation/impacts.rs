@@ -26,7 +26,7 @@ use super::flight::Flight;
 use super::splits::Splits;
 use crate::ad::Real;
 use crate::argmin::Mode;
-use crate::contact::{ContactRecord, Contacts, IslandReport, Target, rebound_speed};
+use crate::contact::{ContactRecord, Contacts, IslandReport, rebound_speed};
 use crate::dynamics::{FreeBody, FreeMotion};
 use crate::model::{Parameters, System};
 use crate::state::{NV, State};
@@ -261,8 +261,7 @@ impl<T: Real> Impacts<T> {
                 false => holding.contains(&(point.pair, point.feature)),
             }
         });
-        let rebounds = |record: &ContactRecord| record.target == Target::Restitution;
-        if !self.contacts.records.iter().any(rebounds) {
+        if !self.contacts.records.iter().any(|record| record.target.rebounds()) {
             return false;
         }
         self.records.extend_from_slice(&self.contacts.records);

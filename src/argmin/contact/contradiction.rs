@@ -66,7 +66,7 @@ fn conditions(
     delassus.assemble(data);
     let scale = delassus.velocity_scale();
     for (i, (block, &law)) in data.blocks().iter().zip(data.laws).enumerate() {
-        if matches!(law.support(), Support::Limited | Support::Borrowed) || !counts(i) {
+        if law.support() == Support::Limited || law.has_only_friction() || !counts(i) {
             continue;
         }
         let mut row = vec![0.0; data.rows.velocities()];

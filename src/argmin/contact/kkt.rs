@@ -203,8 +203,9 @@ impl<T: Real> ContactModes<T> {
             let mut push =
                 |kind| self.unknowns.push(Unknown { block: i, first: block.first, kind });
             let face = data.laws[i].face(mode, d.map(|d| d.value()), data.limit[i].value());
-            let borrows = data.laws[i].borrows();
-            if !borrows && let Face::Closed(_) = face {
+            if !data.laws[i].has_only_friction()
+                && let Face::Closed(_) = face
+            {
                 push(Kind::Normal);
             }
             match face {

@@ -1,8 +1,9 @@
 //! The natural map of the coupled contact problem: how far impulses are from solving it, and from
 //! another mode. All on values.
 
-use super::law::{self, Mode, length, project};
+use super::law::{self, Law, Mode, length, project};
 use super::problem::{ContactData, Delassus};
+use crate::argmin::block_rows::RowBlock;
 use crate::packed::packed;
 
 /// Slip below this fraction of the velocity scale counts as none. Rounding leaves 1e-15.
@@ -84,7 +85,12 @@ fn are_possible(data: &ContactData<f64>, lambda: &[f64], scale: f64) -> bool {
     };
     let heaviest = (0..data.rows.trees()).map(inertia).fold(0.0, f64::max);
     let most = IMPOSSIBLE * heaviest * fastest;
-    lambda.iter().all(|x| x.is_finite() && x.abs() <= most)
+    let is_possible = |(block, law): (&RowBlock, &Law)| {
+        let given = usize::from(law.is_given());
+        let decided = &lambda[block.range()];
+        decided.iter().all(|x| x.is_finite()) && decided[given..].iter().all(|x| x.abs() <= most)
+    };
+    data.blocks().iter().zip(data.laws).all(is_possible)
 }
 
 /// The [`natural_residual`] of a result; infinite where the impulses are such as nothing could have, which no small

@@ -57,6 +57,8 @@ pub(super) fn conditions<T: Real>(
         }
         if law.borrows() {
             h[0] = x[0] - lambda[data.blocks()[block.normal].first];
+        } else if law.is_given() {
+            h[0] = x[0] - T::one();
         }
     }
     share(solution, &data, (&u, lambda), conditions);
@@ -101,7 +103,7 @@ fn share<T: Real>(
         let d = solution.directions[i];
         let face = data.laws[i].face(solution.modes[i], d, data.limit[i].value());
         let Face::Closed(tangents) = face else { continue };
-        if data.is_rigid(i) && !data.laws[i].borrows() {
+        if data.is_rigid(i) && !data.laws[i].has_only_friction() {
             shared.push((block.first, i, [1.0, 0.0, 0.0]));
         }
         if tangents.hold(0) {

@@ -85,6 +85,11 @@ impl CoupledContact {
         self.laws.push(Law::of_couple());
     }
 
+    /// Adds friction of a given strength on two trees, or one if they are the same.
+    pub fn add_disk(&mut self, trees: [usize; 2]) {
+        self.add(Law::of_disk(), trees);
+    }
+
     /// Forgets trees and blocks, and keeps the memory.
     pub fn clear(&mut self) {
         self.rows.clear();
@@ -216,8 +221,13 @@ impl<'a, T: Real> ContactData<'a, T> {
         blocks.filter(|(i, block)| block.normal != *i).map(|(i, block)| (i, block.normal))
     }
 
-    /// Gives what borrows its first number that of the block it borrows from.
+    /// Gives what borrows its first number that of the block it borrows from, and what has it given that.
     pub fn lend(&self, x: &mut [T]) {
+        for (block, law) in self.blocks().iter().zip(self.laws) {
+            if law.is_given() {
+                x[block.first] = T::one();
+            }
+        }
         for (couple, of) in self.couples() {
             x[self.blocks()[couple].first] = x[self.blocks()[of].first];
         }

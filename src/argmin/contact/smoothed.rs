@@ -179,6 +179,7 @@ impl SmoothedContact {
                     h[first] = z[first]
                         - match support {
                             Support::Borrowed => z[data.blocks()[block.normal].first],
+                            Support::Given => T::one(),
                             _ => (x + root(x, product)) * 0.5,
                         };
                     if block.rows == 1 {
@@ -347,6 +348,8 @@ impl Newton<'_> {
                     if support == Support::Borrowed {
                         let normal = data.blocks()[block.normal].first;
                         add(first, &[(first, 1.0), (normal, -1.0)], &[]);
+                    } else if support == Support::Given {
+                        add(first, &[(first, 1.0)], &[]);
                     } else {
                         add(first, &[(first, own)], &[(first, slope * scale)]);
                     }

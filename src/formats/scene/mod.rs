@@ -23,7 +23,8 @@ use super::mesh::reduce_hulls;
 use crate::Error;
 use crate::assemble::{BodyDescription, Description, HalfSpaceDescription, NamedMaterial, Owner};
 use crate::model::{
-    ContactSolver, Integrator, JointKind, Keyframe, Scene, Settings, StaggeredDerivative,
+    ContactSolver, Integrator, JointKind, Keyframe, RestitutionLaw, Scene, Settings,
+    StaggeredDerivative,
 };
 use crate::table::{self, Table};
 
@@ -224,6 +225,7 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
         "compliance",
         "baumgarte",
         "restitution_threshold",
+        "restitution_law",
         "static_speed",
         "split_impacts",
         "keep_impulses",
@@ -271,6 +273,13 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
             return Err(table.error(field, "only has a meaning with solver = \"staggered\""));
         }
     }
+    if let Some(name) = table.string("restitution_law")? {
+        let law = RestitutionLaw::ALL.into_iter().find(|law| law.name() == name);
+        settings.restitution_law = law.ok_or_else(|| {
+            let message = format!("must be \"newton\" or \"poisson\", found {name:?}");
+            table.error("restitution_law", message)
+        })?;
+    }
     settings.split_impacts = table.boolean("split_impacts")?.unwrap_or(false);
     settings.keep_impulses = table.boolean("keep_impulses")?.unwrap_or(false);
     let Settings {
@@ -299,6 +308,16 @@ fn read_settings(root: &Table) -> Result<Settings, Error> {
     table.demand("tolerance", sound, "must be positive and at most 1e-3", tolerance, "")?;
     let stiff = settings.compliance <= 1.0;
     table.demand("compliance", stiff, "must be at most 1", settings.compliance, "")?;
+    if settings.restitution_law == RestitutionLaw::Poisson {
+        let message = if settings.solver != ContactSolver::Coupled {
+            "\"poisson\" only has a meaning with solver = \"coupled\""
+        } else if settings.smoothing > 0.0 {
+            "\"poisson\" is for exact contact: leave smoothing out, or use \"newton\""
+        } else {
+            return Ok(settings);
+        };
+        return Err(table.error("restitution_law", message));
+    }
     if settings.smoothing > 0.0 && settings.solver != ContactSolver::Coupled {
         return Err(table.error("smoothing", "only has a meaning with solver = \"coupled\""));
     }

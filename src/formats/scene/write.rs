@@ -109,6 +109,9 @@ impl Description {
                 field(text, "derivative", &string(derivative.name()));
             }
         }
+        if self.settings.restitution_law != default.restitution_law {
+            field(text, "restitution_law", &string(self.settings.restitution_law.name()));
+        }
         if self.settings.split_impacts {
             field(text, "split_impacts", "true");
         }

@@ -4,7 +4,9 @@
 use nalgebra::Vector3;
 
 use crate::identify::experiment::Experiment;
-use crate::model::{AddedTerm, ContactSolver, Grain, Model, Pair, Parameters, SurfaceTerm};
+use crate::model::{
+    AddedTerm, ContactSolver, Grain, Model, Pair, Parameters, RestitutionLaw, SurfaceTerm,
+};
 
 /// How fast friction at rest is forgotten where nobody says it, m/s.
 const STRIBECK_SPEED: f64 = 0.1;
@@ -40,10 +42,12 @@ pub(super) fn absent_terms(experiment: &Experiment, now: &Parameters<f64>) -> Ve
             let across = AddedTerm::Surface(index, SurfaceTerm::MuAcross, mu);
             add("mu_across", vec![AddedTerm::Grain(index, grain(model, pair)), across]);
         }
+        let settings = &experiment.scene.settings;
+        let softens = !settings.split_impacts && settings.restitution_law == RestitutionLaw::Newton;
         let couples = !matches!(experiment.scene.settings.solver, ContactSolver::Staggered { .. });
         for (term, counts) in [
             (SurfaceTerm::RestitutionFalloff, true),
-            (SurfaceTerm::Softness, !experiment.scene.settings.split_impacts),
+            (SurfaceTerm::Softness, softens),
             (SurfaceTerm::DampingTime, pair.terms.has(SurfaceTerm::Softness)),
             (SurfaceTerm::TorsionRadius, couples),
             (SurfaceTerm::RollingResistance, couples),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::evaluate::Errors;
 use crate::argmin::Mode;
-use crate::contact::{ContactRecord, Target};
+use crate::contact::ContactRecord;
 use crate::identify::data::{Dataset, Window};
 use crate::identify::experiment::Experiment;
 use crate::identify::parallel;
@@ -287,8 +287,7 @@ impl<'a> Watcher<'a> {
             let new = !before.iter().all(|b| b.contains(&(contact.pair, contact.feature)));
             let trees = contact.bodies.iter().flatten().filter_map(|&b| self.model.bodies[b].tree);
             let lightest = trees.map(|tree| self.masses[tree]).fold(f64::INFINITY, f64::min);
-            contact.target == Target::Restitution
-                || (new && contact.impulse[0] > self.threshold * lightest)
+            contact.target.rebounds() || (new && contact.impulse[0] > self.threshold * lightest)
         };
         if contacts.iter().any(strikes) {
             return Phase::Impact;

@@ -80,7 +80,7 @@ impl StepAdjoint {
     /// By the transpose of the structured Jacobian, by any integrator and any law of friction, smoothed or not, with closed loops;
     /// flight and impact of bodies are recorded by themselves where the step was split. The whole step goes by the tape, with the memory
     /// of the step before as data, where the passes of the staggered solver are to be differentiated, with learned friction
-    /// and dissipation and the terms of friction beyond Coulomb's, with masses that are not positive, and where points of contact are not
+    /// and dissipation and the terms of friction beyond Coulomb's, where impacts rebound by Poisson's law, with masses that are not positive, and where points of contact are not
     /// found again with derivatives. Where the contacts determine no derivative, adjoints are NaN.
     ///
     /// # Errors
@@ -121,7 +121,8 @@ impl StepAdjoint {
         let admissible = (0..motion.trees()).all(|tree| motion.is_admissible(tree));
         // Stages of lone bodies, which a model has that was made for another integrator, are not known here.
         let mixed = staged && model.has_state_forces() && model.trees.iter().any(|tree| tree.lone);
-        if !are_forces(model) || !admissible || !are_by_conditions(settings) || mixed {
+        let by_conditions = are_by_conditions(settings) && !contacts.are_followed();
+        if !are_forces(model) || !admissible || !by_conditions || mixed {
             return false;
         }
         let mut before = std::mem::take(&mut self.before);

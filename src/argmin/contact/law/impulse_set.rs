@@ -18,12 +18,12 @@ pub(in crate::argmin::contact) fn within(x: f64, limit: f64) -> f64 {
 
 /// What the natural map makes of its argument: its projection.
 pub(crate) fn project(law: Law, limit: f64, p: [f64; 3]) -> [f64; 3] {
-    let normal = p[0].max(0.0);
+    let normal = if law == Law::Disk { 1.0 } else { p[0].max(0.0) };
     match law {
         Law::Equality => [p[0], 0.0, 0.0],
         Law::NonNegative => [normal, 0.0, 0.0],
         Law::Interval => [within(p[0], limit), 0.0, 0.0],
-        Law::Coulomb | Law::Couple => {
+        Law::Coulomb | Law::Couple | Law::Disk => {
             let (radius, size) = (limit * normal, length([p[1], p[2]]));
             let shrink = if size > radius { radius / size } else { 1.0 };
             [normal, shrink * p[1], shrink * p[2]]
@@ -76,6 +76,9 @@ pub(crate) fn mode(law: Law, limit: f64, p: [f64; 3]) -> (Mode, [f64; 2]) {
             let (normal, d) = nearest(law, limit, 1.0, p);
             if normal > 0.0 { either(d) } else { (Mode::Break, [0.0; 2]) }
         }
+        Law::Disk if size > limit => (Mode::Slide, [p[1] / size, p[2] / size]),
+        Law::Disk if limit == 0.0 => (Mode::Clamp, [0.0; 2]),
+        Law::Disk => (Mode::Stick, [0.0; 2]),
         _ if p[0] <= 0.0 => (Mode::Break, [0.0; 2]),
         Law::NonNegative | Law::Relaxed => (Mode::Stick, [0.0; 2]),
         Law::Pyramid => either([side(p[1], limit * p[0]), side(p[2], limit * p[0])]),
@@ -95,6 +98,8 @@ pub(crate) fn margin(
     (normal, scale): (f64, f64),
 ) -> f64 {
     let radius = limit * x[0];
+    // What is given is far from none.
+    let normal = if law == Law::Disk { f64::INFINITY } else { normal };
     match (law, mode) {
         (Law::Equality, _) => f64::INFINITY,
         (Law::Interval, Mode::Slide) => v[0].abs() / scale,
@@ -133,8 +138,11 @@ pub(in crate::argmin::contact) fn soften(
         return soften_associated(law, limit, compliance, rho, anchor, u);
     }
     let (mut delta, mut slope) = ([0.0; 3], Slope::default());
-    let yielding = (rho[0] + compliance).recip();
-    delta[0] = -(u[0] + compliance * anchor[0]) * yielding;
+    let yielding = if law == Law::Disk { 0.0 } else { (rho[0] + compliance).recip() };
+    delta[0] = match law {
+        Law::Disk => 1.0 - anchor[0],
+        _ => -(u[0] + compliance * anchor[0]) * yielding,
+    };
     slope[0][0] = yielding;
     let normal = anchor[0] + delta[0];
     match law {

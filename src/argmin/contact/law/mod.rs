@@ -35,6 +35,9 @@ pub enum Law {
     /// three rows, of which the first moves nothing and has that impulse lambda_n; along the others |lambda_t| <= limit
     /// lambda_n, opposed to u_t and on the disk where u_t != 0. Of one row (torsion) the third moves nothing either.
     Couple,
+    /// Friction of a strength that is given: three rows, of which the first moves nothing and has the impulse 1; along the
+    /// others |lambda_t| <= limit, opposed to u_t and on the disk where u_t != 0: Tresca's friction.
+    Disk,
 }
 
 /// What the first row of a block asks.
@@ -48,6 +51,8 @@ pub(super) enum Support {
     Limited,
     /// Nothing: its impulse is that of another block.
     Borrowed,
+    /// Nothing: its impulse is 1.
+    Given,
 }
 
 /// Which conditions hold of a block in a mode.
@@ -86,7 +91,8 @@ impl Law {
     pub fn rows(self) -> usize {
         match self {
             Law::Equality | Law::NonNegative | Law::Interval => 1,
-            Law::Coulomb | Law::Pyramid | Law::Relaxed | Law::RelaxedPyramid | Law::Couple => 3,
+            Law::Coulomb | Law::Pyramid | Law::Relaxed | Law::RelaxedPyramid => 3,
+            Law::Couple | Law::Disk => 3,
         }
     }
 
@@ -98,6 +104,7 @@ impl Law {
             Law::NonNegative => Support::Unilateral,
             Law::Coulomb | Law::Pyramid | Law::Relaxed | Law::RelaxedPyramid => Support::Unilateral,
             Law::Couple => Support::Borrowed,
+            Law::Disk => Support::Given,
         }
     }
 
@@ -106,9 +113,29 @@ impl Law {
         Law::Couple
     }
 
+    /// That of friction of a given strength.
+    pub(super) fn of_disk() -> Law {
+        Law::Disk
+    }
+
+    /// Whether its impulse is at most so large, whatever moves: it is that of a force.
+    pub(crate) fn is_limited(self) -> bool {
+        self.support() == Support::Limited
+    }
+
     /// Whether its normal impulse is that of another block.
     pub(crate) fn borrows(self) -> bool {
         self.support() == Support::Borrowed
+    }
+
+    /// Whether its normal impulse is 1.
+    pub(super) fn is_given(self) -> bool {
+        self.support() == Support::Given
+    }
+
+    /// Whether the first row moves nothing, as its impulse is known from elsewhere.
+    pub(super) fn has_only_friction(self) -> bool {
+        matches!(self.support(), Support::Borrowed | Support::Given)
     }
 
     /// Whether the first row only pushes.
@@ -124,7 +151,7 @@ impl Law {
 
     /// Whether friction is in a disk, so that its direction turns with the slip. It is data otherwise.
     pub(super) fn turns(self) -> bool {
-        matches!(self, Law::Coulomb | Law::Relaxed | Law::Couple)
+        matches!(self, Law::Coulomb | Law::Relaxed | Law::Couple | Law::Disk)
     }
 
     /// Whether a contact that others hold can have its friction anywhere in the disk, and on its edge is a

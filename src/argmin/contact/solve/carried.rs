@@ -66,7 +66,7 @@ impl Search {
         let shares_only_friction = |i: usize| match data.laws[i].support() {
             Support::Unilateral => !(data.is_rigid(i) && closed(i)),
             Support::Limited => impulses[data.blocks()[i].first].abs() == data.limit[i],
-            Support::Bilateral | Support::Borrowed => false,
+            Support::Bilateral | Support::Borrowed | Support::Given => false,
         };
         let of_law = |i: usize| data.laws[i].rows() == 1 || data.laws[i].clamps();
         let known = |i: usize| of_law(i) && (sharing.unique || shares_only_friction(i));
@@ -297,7 +297,7 @@ fn holds_rigidly(data: &ContactData<f64>, i: usize, mode: Mode) -> bool {
         Support::Bilateral => true,
         Support::Unilateral => mode != Mode::Break,
         Support::Limited => mode == Mode::Stick,
-        Support::Borrowed => false,
+        Support::Borrowed | Support::Given => false,
     };
     holds && data.is_rigid(i)
 }

@@ -23,8 +23,9 @@ pub(in crate::argmin::contact) fn sweep(
             old[r] = lambda[block.first + r];
         }
         let law = data.laws[i];
-        let new = if law.borrows() {
-            let normal = lambda[data.blocks()[block.normal].first];
+        let new = if law.has_only_friction() {
+            let normal =
+                if law.is_given() { 1.0 } else { lambda[data.blocks()[block.normal].first] };
             // Nothing asks for another normal impulse.
             u[0] = -data.compliance[i] * normal;
             by_projection(data, delassus, i, u, [normal, old[1], old[2]])
@@ -75,7 +76,8 @@ fn by_projection(
         let moved = (0..3).map(|r| (next[r] - x[r]).abs()).fold(0.0, f64::max);
         // Half steps: with the couplings of the block full ones can overshoot.
         x = std::array::from_fn(|r| 0.5 * (x[r] + next[r]));
-        if moved <= 1e-3 * x[0].abs() {
+        let strength = if data.laws[i].is_given() { data.limit[i] } else { x[0].abs() };
+        if moved <= 1e-3 * strength {
             break;
         }
     }
